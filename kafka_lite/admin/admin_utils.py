@@ -22,7 +22,7 @@ from kafka_lite.common.topic_names import (
 from kafka_lite.log.log_config import LOG_CONFIG_DEF, LogConfig
 from kafka_lite.zookeeper.client import KafkaZkClient
 from kafka_lite.zookeeper.data import TopicAssignment
-from kafka_lite.zookeeper.zookeeper_client import NodeExistsError, NoNodeError, ZkStorageError
+from kafka_lite.zookeeper.zk_errors import NodeExistsError, NoNodeError, ZkStorageError
 
 logger = logging.getLogger(__name__)
 
@@ -140,23 +140,40 @@ class AdminUtils:
 
         Returns the assignment of all partitions.
         """
+        everything: Assignment = {}
+
+        def enlarge(existing: TopicAssignment) -> TopicAssignment:
+            everything.clear()
+            everything.update(self._enlarge(topic, existing, count, brokers, new_replicas))
+            return replace(existing, partitions=everything)
+
         existing = self._zk_client.get_topic_assignment(topic) if is_valid_topic_name(topic) else None
         if existing is None:
             raise _does_not_exist(topic)
+        if validate_only:
+            enlarge(existing)
+            return everything
+        try:
+            with self._writing():
+                self._zk_client.change_topic_assignment(topic, enlarge)
+        except NoNodeError:
+            raise _does_not_exist(topic) from None  # deleted concurrently
+        logger.info("The partitions of topic %s are now %s", topic, everything)
+        return everything
+
+    def _enlarge(
+        self,
+        topic: str,
+        existing: TopicAssignment,
+        count: int,
+        brokers: Sequence[BrokerMetadata],
+        new_replicas: Sequence[list[int]] | None,
+    ) -> Assignment:
         if existing.adding_replicas or existing.removing_replicas:
             message = f"A partition reassignment is in progress for the topic '{topic}'."
             raise Errors.REASSIGNMENT_IN_PROGRESS.exception(message)
         _check_increase(topic, len(existing.partitions), count)
-        added = self._new_partitions(existing, count, brokers, new_replicas)
-        everything = {**existing.partitions, **added}
-        if not validate_only:
-            try:
-                with self._writing():
-                    self._zk_client.set_topic_assignment(topic, replace(existing, partitions=everything))
-            except NoNodeError:
-                raise _does_not_exist(topic) from None  # deleted concurrently
-            logger.info("Added partitions %s to topic %s", added, topic)
-        return everything
+        return {**existing.partitions, **self._new_partitions(existing, count, brokers, new_replicas)}
 
     def _new_partitions(
         self,
@@ -206,7 +223,7 @@ class AdminUtils:
             with self._zk_client.zookeeper.refusing_without_room():
                 yield
         except ZkStorageError as error:
-            message = "ZooKeeper cannot write to its disk now, which is full most likely. Free some space and try again"
+            message = "ZooKeeper cannot write to its disk, which is most likely full. Free some space and try again"
             raise Errors.KAFKA_STORAGE_ERROR.exception(message) from error
 
 

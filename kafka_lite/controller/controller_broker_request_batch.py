@@ -12,11 +12,11 @@ from kafka_lite.cluster.broker import Broker
 from kafka_lite.common.state_change_logger import bracketed, state_change_logger
 from kafka_lite.common.topic_partition import TopicPartition
 from kafka_lite.controller.controller_context import ControllerContext, PartitionAndReplica
-from kafka_lite.protocol.api_key import ApiKey
 from kafka_lite.protocol.messages.api_04_leader_and_isr import (
     LeaderAndIsrLiveLeader,
     LeaderAndIsrPartitionState,
     LeaderAndIsrRequest,
+    LeaderAndIsrResponse,
 )
 from kafka_lite.protocol.messages.api_05_stop_replica import (
     StopReplicaPartitionV0,
@@ -32,12 +32,11 @@ from kafka_lite.protocol.messages.api_06_update_metadata import (
 from kafka_lite.protocol.schema import Request, Response
 from kafka_lite.zookeeper.data import LEADER_DURING_DELETE, LeaderIsrAndControllerEpoch
 
+LeaderAndIsrCallback = Callable[[int, LeaderAndIsrResponse], None]
+"""Takes a broker and its response."""
+
 StopReplicaCallback = Callable[[Sequence[PartitionAndReplica], StopReplicaResponse], None]
 Send = Callable[[int, Request, Callable[[Response], None] | None], None]
-
-
-REQUEST_VERSIONS = {ApiKey.LEADER_AND_ISR: 1, ApiKey.STOP_REPLICA: 0, ApiKey.UPDATE_METADATA: 3}
-"""The versions that are sent: those of 0.10.2, but LeaderAndIsr 1 (Kafka 1.0), which says whether a replica is new."""
 
 
 class _StopReplica(NamedTuple):
@@ -49,7 +48,7 @@ class _StopReplica(NamedTuple):
 class ControllerBrokerRequestBatch:
     """``new_batch``, then any number of ``add_…``, then ``send_requests_to_brokers``.
 
-    The requests are those of ``REQUEST_VERSIONS``: partitions in a flat list.
+    The requests have the form of 0.10.2, with the partitions in a flat list.
     """
 
     def __init__(
@@ -59,12 +58,15 @@ class ControllerBrokerRequestBatch:
         send: Send,
         partitions_to_be_deleted: Callable[[], Collection[TopicPartition]],
         inter_broker_listener_name: str = "PLAINTEXT",
+        leader_and_isr_responded: LeaderAndIsrCallback = lambda _broker_id, _response: None,
     ) -> None:
+        """``leader_and_isr_responded`` gets each broker's responses to LeaderAndIsr, in the thread of its channel."""
         self._controller_id = controller_id
         self._context = context
         self._send = send
         self._partitions_to_be_deleted = partitions_to_be_deleted
         self._listener_name = inter_broker_listener_name
+        self._leader_and_isr_responded = leader_and_isr_responded
         self._clear()
 
     def _clear(self) -> None:
@@ -134,6 +136,7 @@ class ControllerBrokerRequestBatch:
         if info is None:
             return  # its leader has not been chosen yet
         leader_and_isr = info.leader_and_isr
+        replicas = list(self._context.partition_replica_assignment.get(partition, ()))
         self._metadata_partitions[partition] = UpdateMetadataPartitionState(
             topic_name=partition.topic,
             partition_index=partition.partition,
@@ -142,7 +145,8 @@ class ControllerBrokerRequestBatch:
             leader_epoch=leader_and_isr.leader_epoch,
             isr=list(leader_and_isr.isr),
             zk_version=leader_and_isr.zk_version,
-            replicas=list(self._context.partition_replica_assignment.get(partition, ())),
+            replicas=replicas,
+            offline_replicas=[each for each in replicas if not self._context.has_log(each, partition)],
         )
 
     # ----------------------------------------------------------------------------------------------------------- send
@@ -152,7 +156,7 @@ class ControllerBrokerRequestBatch:
         for broker_id, states in self._leader_and_isr.items():
             if state_change_logger.is_tracing():
                 self._trace_leader_and_isr(broker_id, states)
-            self._send(broker_id, self._leader_and_isr_request(states), None)
+            self._send(broker_id, self._leader_and_isr_request(states), self._on_leader_and_isr_response(broker_id))
         if self._metadata_brokers:
             for partition in self._partitions_to_be_deleted():
                 self._add_metadata(partition, being_deleted=True)
@@ -164,6 +168,13 @@ class ControllerBrokerRequestBatch:
         for broker_id, stops in self._stop_replica.items():
             self._send_stop_replica(broker_id, stops)
         self._clear()
+
+    def _on_leader_and_isr_response(self, broker_id: int) -> Callable[[Response], None]:
+        def on_response(response: Response) -> None:
+            if isinstance(response, LeaderAndIsrResponse):
+                self._leader_and_isr_responded(broker_id, response)
+
+        return on_response
 
     def _trace_leader_and_isr(
         self, broker_id: int, states: Mapping[TopicPartition, LeaderAndIsrPartitionState]
@@ -203,7 +214,7 @@ class ControllerBrokerRequestBatch:
         )
 
     def _live_leader(self, broker: Broker) -> LeaderAndIsrLiveLeader:
-        end_point = broker.require_end_point(self._listener_name)
+        end_point = broker.get_broker_end_point(self._listener_name)
         return LeaderAndIsrLiveLeader(broker_id=broker.id, host_name=end_point.host, port=end_point.port)
 
     def _update_metadata_request(self) -> UpdateMetadataRequest:

@@ -88,9 +88,13 @@ class RequestSendThread(ShutdownableThread):
 class ControllerChannelManager:
     """Starts a send thread for every live broker, and stops it when the broker is gone."""
 
-    def __init__(self, controller_id: int, send_request: SendRequest) -> None:
+    def __init__(
+        self, controller_id: int, send_request: SendRequest, abort: Callable[[int], None] = lambda _broker_id: None
+    ) -> None:
+        """``abort`` interrupts ``send_request`` for a broker, in another thread."""
         self._controller_id = controller_id
         self._send_request = send_request
+        self._abort = abort
         self._threads: dict[int, RequestSendThread] = {}
 
     @property
@@ -109,7 +113,9 @@ class ControllerChannelManager:
         """Close the channel of a broker; what is queued is dropped."""
         thread = self._threads.pop(broker_id, None)
         if thread is not None:
-            thread.shutdown()
+            thread.initiate_shutdown()
+            self._abort(broker_id)
+            thread.await_shutdown()
 
     def send_request(self, broker_id: int, request: Request, callback: ResponseCallback | None = None) -> None:
         """Queue a request; ``callback`` gets the response, in the channel's thread."""
@@ -121,8 +127,9 @@ class ControllerChannelManager:
 
     def shutdown(self) -> None:
         """Close all channels."""
-        for thread in self._threads.values():
+        for broker_id, thread in self._threads.items():
             thread.initiate_shutdown()
+            self._abort(broker_id)
         for thread in self._threads.values():
             thread.await_shutdown()
         self._threads.clear()

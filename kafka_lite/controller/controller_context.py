@@ -10,7 +10,8 @@ from typing import NamedTuple
 
 from kafka_lite.cluster.broker import Broker
 from kafka_lite.common.topic_partition import TopicPartition
-from kafka_lite.zookeeper.data import LeaderIsrAndControllerEpoch
+from kafka_lite.controller.replica_assignment import ReplicaAssignment, assignment_of
+from kafka_lite.zookeeper.data import LeaderIsrAndControllerEpoch, TopicAssignment
 
 
 class PartitionAndReplica(NamedTuple):
@@ -38,9 +39,15 @@ class ControllerContext:
     def reset(self) -> None:
         """Forget the cluster, as a controller does when it resigns."""
         self.live_brokers: dict[int, Broker] = {}
+        self.broker_epochs: dict[int, int] = {}
+        """The zxids of the live brokers' registrations: a broker that was restarted has another one."""
         self.shutting_down_broker_ids: set[int] = set()
+        self.replicas_on_offline_dirs: dict[int, set[TopicPartition]] = {}
+        """By broker, the replicas on log directories that have failed."""
         self.all_topics: set[str] = set()
         self.partition_replica_assignment: dict[TopicPartition, list[int]] = {}
+        """All replicas; of a partition that is being reassigned, the old ones and the new ones."""
+        self.partitions_being_reassigned: dict[TopicPartition, ReplicaAssignment] = {}
         self.partition_leadership_info: dict[TopicPartition, LeaderIsrAndControllerEpoch] = {}
 
     # -------------------------------------------------------------------------------------------------------- brokers
@@ -54,6 +61,23 @@ class ControllerContext:
     def live_or_shutting_down_broker_ids(self) -> set[int]:
         """Brokers that can be sent requests."""
         return set(self.live_brokers)
+
+    def set_replicas_on_offline_dirs(self, broker_id: int, partitions: set[TopicPartition]) -> None:
+        """Note which replicas of a broker are on failed log directories."""
+        if partitions:
+            self.replicas_on_offline_dirs[broker_id] = partitions
+        else:
+            self.replicas_on_offline_dirs.pop(broker_id, None)
+
+    def has_log(self, broker_id: int, partition: TopicPartition) -> bool:
+        """Whether the replica's log directory has not failed, as far as is known."""
+        return partition not in self.replicas_on_offline_dirs.get(broker_id, ())
+
+    def online_broker_ids(self, partition: TopicPartition) -> set[int]:
+        """Brokers that may lead the partition: live, and its log directory there has not failed."""
+        if not self.replicas_on_offline_dirs:
+            return self.live_broker_ids
+        return {broker_id for broker_id in self.live_broker_ids if self.has_log(broker_id, partition)}
 
     def replicas_on_brokers(self, broker_ids: Collection[int]) -> set[PartitionAndReplica]:
         """Every replica that one of these brokers holds."""
@@ -82,8 +106,8 @@ class ControllerContext:
         return self.replicas_of(self.partitions_for_topic(topic))
 
     def live_replicas(self, partition: TopicPartition) -> list[int]:
-        """The assigned replicas whose brokers may lead, in the order of the assignment."""
-        live = self.live_broker_ids
+        """The assigned replicas that may lead, in the order of the assignment."""
+        live = self.online_broker_ids(partition)
         return [replica for replica in self.partition_replica_assignment.get(partition, ()) if replica in live]
 
     def partitions_led_by(self, broker_ids: Collection[int]) -> set[TopicPartition]:
@@ -98,10 +122,27 @@ class ControllerContext:
         """Note the assigned replicas of these partitions."""
         self.partition_replica_assignment.update(assignment)
 
+    def add_topics(self, assignments: Mapping[str, TopicAssignment]) -> list[TopicPartition]:
+        """Note the replicas and reassignments of all partitions of these topics; returns the partitions."""
+        added = []
+        for topic, assignment in assignments.items():
+            for number in assignment.partitions:
+                partition, replicas = TopicPartition(topic, number), assignment_of(assignment, number)
+                self.partition_replica_assignment[partition] = replicas.replicas
+                if replicas.is_being_reassigned:
+                    self.partitions_being_reassigned[partition] = replicas
+                added.append(partition)
+        return added
+
+    def is_being_reassigned(self, topic: str) -> bool:
+        """Whether a partition of the topic is being reassigned."""
+        return any(partition.topic == topic for partition in self.partitions_being_reassigned)
+
     def remove_topic(self, topic: str) -> None:
         """Forget a topic."""
         self.all_topics.discard(topic)
         for partition in self.partitions_for_topic(topic):
             del self.partition_replica_assignment[partition]
+            self.partitions_being_reassigned.pop(partition, None)
         for partition in [p for p in self.partition_leadership_info if p.topic == topic]:
             del self.partition_leadership_info[partition]

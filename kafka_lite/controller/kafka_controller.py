@@ -1,6 +1,6 @@
 """The broker that decides for the cluster: it watches ZooKeeper and sends the others their orders.
 
-Kafka 0.10.2: core/.../controller/KafkaController.scala, server/ZookeeperLeaderElector.scala · book 7.1.1, 7.1.3
+Kafka 0.10.2: core/.../controller/KafkaController.scala, server/ZookeeperLeaderElector.scala · book 7.1.1, 7.1.3, 7.5
 """
 
 from __future__ import annotations
@@ -8,62 +8,63 @@ from __future__ import annotations
 import logging
 import threading
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass
+from contextlib import suppress
+from typing import TypeVar
 
 from kafka_lite.cluster.broker import Broker
 from kafka_lite.common.config_def import ConfigError
-from kafka_lite.common.errors import Errors, KafkaError
-from kafka_lite.common.time import SYSTEM_TIME, Time
+from kafka_lite.common.errors import Errors
+from kafka_lite.common.process.garbage import without_collections
+from kafka_lite.common.scheduler import Scheduler
 from kafka_lite.common.topic_partition import TopicPartition
+from kafka_lite.controller.broker_changes import BrokerChanges
 from kafka_lite.controller.controller_broker_request_batch import ControllerBrokerRequestBatch
 from kafka_lite.controller.controller_channel_manager import ControllerChannelManager, SendRequest
+from kafka_lite.controller.controller_config import ControllerConfig
 from kafka_lite.controller.controller_context import ControllerContext, PartitionAndReplica
 from kafka_lite.controller.controller_event_thread import ControllerEvent, ControllerEventThread
-from kafka_lite.controller.partition_state_machine import PartitionState, PartitionStateMachine
-from kafka_lite.controller.replica_state_machine import ReplicaState, ReplicaStateMachine
+from kafka_lite.controller.controller_stats import ControllerStats
+from kafka_lite.controller.log_dir_failures import LogDirFailures
+from kafka_lite.controller.partition_reassigner import AlterResults, PartitionReassigner
+from kafka_lite.controller.partition_state_machine import PartitionStateMachine
+from kafka_lite.controller.replica_assignment import ReplicaAssignment
+from kafka_lite.controller.replica_leader_election import ElectionResults, ElectionType, ReplicaLeaderElection
+from kafka_lite.controller.replica_state_machine import ReplicaStateMachine
+from kafka_lite.controller.topic_changes import TopicChanges
 from kafka_lite.controller.topic_deletion_manager import TopicDeletionManager
 from kafka_lite.log.log_config import LogConfig
-from kafka_lite.metrics.kafka_metrics_group import KafkaMetricsGroup
-from kafka_lite.metrics.metrics_registry import MetricsRegistry
+from kafka_lite.protocol.messages.api_04_leader_and_isr import LeaderAndIsrResponse
 from kafka_lite.protocol.messages.api_05_stop_replica import StopReplicaResponse
 from kafka_lite.protocol.schema import Request, Response
 from kafka_lite.zookeeper import paths
+from kafka_lite.zookeeper.admin_requests import AdminRequests
 from kafka_lite.zookeeper.client import KafkaZkClient
 from kafka_lite.zookeeper.data import ZnodeDataError
-from kafka_lite.zookeeper.zookeeper_client import ZkConnectionError
+from kafka_lite.zookeeper.log_dir_events import LogDirEvents
+from kafka_lite.zookeeper.zk_errors import FencedError, ZkConnectionError
 
 logger = logging.getLogger(__name__)
 
-INITIAL_CONTROLLER_EPOCH = 1
+WATCHED = (
+    paths.BROKER_IDS,
+    paths.TOPICS,
+    paths.DELETE_TOPICS,
+    paths.ISR_CHANGE_NOTIFICATIONS,
+    paths.LOG_DIR_EVENT_NOTIFICATIONS,
+    paths.REASSIGN_PARTITIONS,
+    paths.PREFERRED_REPLICA_ELECTION,
+)
+"""What only the controller watches, besides the topics and the partitions that are being reassigned."""
+
+ELECTION_BACKOFF_MS = 100
+FIRST_REBALANCE_MS = 5_000
+"""How long a new controller waits before it looks at the balance of the leaders, in ms."""
 
 ShutdownCallback = Callable[[Errors, Sequence[TopicPartition]], None]
-
-
-class ControllerMovedError(KafkaError):
-    """Another broker became the controller while this one was taking over."""
-
-
-@dataclass(frozen=True)
-class ControllerConfig:
-    """What the controller needs of the broker's configuration."""
-
-    broker_id: int
-    delete_topic_enable: bool = True
-    inter_broker_listener_name: str = "PLAINTEXT"
-    topic_defaults: Callable[[], Mapping[str, object]] = dict
-    """Gives topic key -> the broker's default, which may change (``KafkaConfig.log_config_map``)."""
-
-
-class ControllerStats:
-    """The beans ``kafka.controller:type=ControllerStats,name=…``."""
-
-    def __init__(self, registry: MetricsRegistry | None = None, time: Time = SYSTEM_TIME) -> None:
-        """Without a registry they are not shown."""
-        group = KafkaMetricsGroup(registry or MetricsRegistry(), time, "kafka.controller", "ControllerStats")
-        self.leader_election_timer = group.new_timer("LeaderElectionRateAndTimeMs")
-        """Changes of the set of live brokers, during which leaders are elected."""
-        self.unclean_leader_election_rate = group.new_meter("UncleanLeaderElectionsPerSec", "elections")
-        """Elections of leaders that may lack committed messages."""
+Results = TypeVar("Results")
+Result = TypeVar("Result")
+Respond = Callable[[Results | None], None]
+"""Gets the results of a request; None if this broker is not the controller."""
 
 
 class KafkaController:
@@ -81,10 +82,16 @@ class KafkaController:
         send_request: SendRequest,
         on_topic_deleted: Callable[[str], None] = lambda _topic: None,
         stats: ControllerStats | None = None,
+        abort_request: Callable[[int], None] = lambda _broker_id: None,
+        scheduler: Scheduler | None = None,
     ) -> None:
         """``send_request`` delivers LeaderAndIsr, UpdateMetadata and StopReplica to a broker, this one included.
 
+        ``abort_request`` interrupts it, since nobody waits for a broker that is gone.
+
         ``on_topic_deleted`` is called for every topic that is completely gone from ZooKeeper.
+
+        ``scheduler`` runs the automatic rebalance; without it there is none.
         """
         self._config = config
         self._broker_id = config.broker_id
@@ -92,16 +99,28 @@ class KafkaController:
         self._send_request = send_request
         self._on_topic_deleted = on_topic_deleted
         self._stats = stats or ControllerStats()
+        self._scheduler = scheduler
         self._thread = ControllerEventThread(config.broker_id)
         self._active = threading.Event()
         self.context = ControllerContext()
-        self._channels = ControllerChannelManager(config.broker_id, send_request)
-        self._build()
+        self._channels = ControllerChannelManager(config.broker_id, send_request, abort_request)
+        self._build_state_machines()
+        self._build_procedures()
 
-    def _build(self) -> None:
-        """Make the parts, which all work on the same context."""
+    def _new_batch(self) -> ControllerBrokerRequestBatch:
+        """Each part collects its requests in a batch of its own."""
+        return ControllerBrokerRequestBatch(
+            self._broker_id,
+            self.context,
+            self._send,
+            lambda: self.topic_deletion_manager.partitions_to_be_deleted,
+            self._config.inter_broker_listener_name,
+            self._leader_and_isr_responded,
+        )
+
+    def _build_state_machines(self) -> None:
         context, zk_client, broker_id = self.context, self._zk_client, self._broker_id
-        self.topic_deletion_manager = TopicDeletionManager(
+        self.topic_deletion_manager = deletion = TopicDeletionManager(
             context,
             zk_client,
             self._send_update_metadata,
@@ -109,22 +128,47 @@ class KafkaController:
             on_deleted=self._on_topic_deleted,
             enabled=self._config.delete_topic_enable,
         )
-        deletion = self.topic_deletion_manager
-
-        def batch() -> ControllerBrokerRequestBatch:
-            listener = self._config.inter_broker_listener_name
-            return ControllerBrokerRequestBatch(
-                broker_id, context, self._send, lambda: deletion.partitions_to_be_deleted, listener
-            )
-
-        unclean = self._unclean_leader_election_enable
-        is_deleted = deletion.is_topic_queued_up_for_deletion
-        self._batch = batch()
+        unclean, is_deleted = self._unclean_leader_election_enable, deletion.is_topic_queued_up_for_deletion
+        mark_unclean = self._stats.unclean_leader_election_rate.mark
+        self._batch = self._new_batch()
         self.partition_state_machine = PartitionStateMachine(
-            broker_id, context, zk_client, batch(), unclean, self._stats.unclean_leader_election_rate.mark
+            broker_id, context, zk_client, self._new_batch(), unclean, mark_unclean
         )
-        self.replica_state_machine = ReplicaStateMachine(broker_id, context, zk_client, batch(), is_deleted, unclean)
+        self.replica_state_machine = ReplicaStateMachine(
+            broker_id, context, zk_client, self._new_batch(), is_deleted, unclean
+        )
         deletion.attach(self.partition_state_machine, self.replica_state_machine)
+
+    def _build_procedures(self) -> None:
+        """Make the parts that take partitions and replicas through their states."""
+        context, zk_client, deletion = self.context, self._zk_client, self.topic_deletion_manager
+        partitions, replicas = self.partition_state_machine, self.replica_state_machine
+        self._log_dir_failures = LogDirFailures(
+            context,
+            LogDirEvents(zk_client.zookeeper),
+            replicas,
+            lambda offline: self._broker_changes.on_replicas_become_offline(offline),
+            self._elect_missing_leaders,
+        )
+        self.reassigner = PartitionReassigner(
+            context,
+            zk_client,
+            partitions,
+            replicas,
+            deletion,
+            self._new_batch(),
+            send_update_metadata=self._send_update_metadata,
+            on_isr_change=self._reassigned_isr_changed,
+            on_replicas_stopped=self._reassigned_replicas_stopped,
+        )
+        self._topic_changes = TopicChanges(context, zk_client, partitions, replicas, deletion, self._watch_topic)
+        self._broker_changes = BrokerChanges(
+            context, partitions, replicas, deletion, self.reassigner, self._new_batch(), self._send_update_metadata
+        )
+        imbalance_percentage = self._config.leader_imbalance_per_broker_percentage
+        self._election = ReplicaLeaderElection(
+            context, AdminRequests(zk_client.zookeeper), partitions, deletion, imbalance_percentage
+        )
 
     # ----------------------------------------------------------------------------------------------------------- life
 
@@ -163,7 +207,23 @@ class KafkaController:
 
     def _enqueue_if_active(self, name: str, process: Callable[[], None]) -> None:
         """Enqueue an event for the active controller; it is dropped if this broker has resigned by then."""
-        self._enqueue(name, lambda: process() if self.is_active else None)
+
+        def process_if_active() -> None:
+            if self.is_active:
+                with suppress(FencedError):
+                    self._process_as_controller(process)
+
+        self._enqueue(name, process_if_active)
+
+    def _process_as_controller(self, process: Callable[[], Result]) -> Result:
+        """Process an event. If another controller has raised the epoch, write nothing, resign, raise FencedError."""
+        try:
+            with self._zk_client.fenced_by_controller_epoch(self.context.epoch_zk_version):
+                return process()
+        except FencedError:
+            logger.warning("Broker %d was replaced as the controller of epoch %d", self._broker_id, self.context.epoch)
+            self._withdraw()
+            raise
 
     # ------------------------------------------------------------------------------------------------------- election
 
@@ -173,18 +233,35 @@ class KafkaController:
         if controller_id is not None and controller_id != self._broker_id:
             logger.debug("Broker %d is the controller", controller_id)
             return
-        if self.is_active or not self._zk_client.register_controller(self._broker_id):
+        if self.is_active:
             return
-        logger.info("Broker %d is elected as the controller", self._broker_id)
         try:
-            self._on_controller_failover()
+            elected = self._zk_client.register_controller_and_increment_epoch(self._broker_id)
+        except ZnodeDataError as error:
+            logger.error("No controller can be elected: %s", error)
+            self._thread.pause(ELECTION_BACKOFF_MS)
+            self._enqueue("Reelect", self._elect)
+            return
+        if elected is None:
+            return
+        self.context.epoch, self.context.epoch_zk_version = elected
+        logger.info("Broker %d is elected as the controller of epoch %d", self._broker_id, self.context.epoch)
+        try:
+            with self._zk_client.fenced_by_controller_epoch(self.context.epoch_zk_version), without_collections():
+                self._on_controller_failover()
         except ZkConnectionError:
             self._resign()
             raise
         except Exception:
-            logger.exception("Broker %d could not take over as controller; it gives up the election", self._broker_id)
-            self._resign()
-            self._zk_client.delete_controller()
+            logger.exception(
+                "Broker %d could not take over as controller and withdraws from the election", self._broker_id
+            )
+            self._withdraw()
+
+    def _withdraw(self) -> None:
+        """Resign, and let all brokers try to become the controller."""
+        self._resign()
+        self._zk_client.delete_own_controller()
 
     def _process_controller_change(self) -> None:
         """/controller was created, changed or deleted."""
@@ -201,54 +278,55 @@ class KafkaController:
         self._elect()
 
     def _on_controller_failover(self) -> None:
-        """Take over: raise the epoch, set watches, read the cluster, tell every broker, bring partitions online."""
-        self._increment_epoch()
+        """Take over: set watches, read the cluster, send metadata to every broker, bring partitions online."""
         self._watch()
         self._initialize_context()
         self._active.set()
-        # Brokers must know which brokers are alive before they are told to follow one.
+        # A broker must know which brokers are alive before LeaderAndIsr makes it a follower of one.
         self._send_update_metadata(None)
         self.replica_state_machine.startup()
         is_deleted = self.topic_deletion_manager.is_topic_queued_up_for_deletion
         self.partition_state_machine.startup(is_deleted)
+        self._log_dir_failures.discard_notifications()
         for topic in self.context.all_topics:
             self._watch_topic(topic)
+        self.reassigner.resume()
+        self._election.process_znode()
         self.topic_deletion_manager.resume_deletions()
         self._process_isr_changes()
+        self._schedule_rebalance(FIRST_REBALANCE_MS)
         logger.info("Broker %d is ready to serve as the controller of epoch %d", self._broker_id, self.context.epoch)
 
-    def _increment_epoch(self) -> None:
-        found = self._zk_client.get_controller_epoch()
-        if found is None:
-            if not self._zk_client.create_controller_epoch(INITIAL_CONTROLLER_EPOCH):
-                raise ControllerMovedError("another controller wrote the first epoch")
-            self.context.epoch, self.context.epoch_zk_version = INITIAL_CONTROLLER_EPOCH, 0
-            return
-        epoch, version = found
-        written = self._zk_client.set_controller_epoch(epoch + 1, version)
-        if written is None:
-            raise ControllerMovedError(f"another controller raised the epoch beyond {epoch}")
-        self.context.epoch, self.context.epoch_zk_version = epoch + 1, written
-
     def _watch(self) -> None:
-        zk = self._zk_client
+        zk, topics = self._zk_client, self._topic_changes
         zk.watch_broker_ids(lambda: self._enqueue_if_active("BrokerChange", self._process_timed_broker_change))
-        zk.watch_topics(lambda: self._enqueue_if_active("TopicChange", self._process_topic_change))
-        zk.watch_topic_deletions(lambda: self._enqueue_if_active("TopicDeletion", self._process_topic_deletion))
+        zk.watch_topics(lambda: self._enqueue_if_active("TopicChange", topics.process_topic_change))
+        zk.watch_topic_deletions(lambda: self._enqueue_if_active("TopicDeletion", topics.process_topic_deletion))
         zk.watch_isr_changes(lambda: self._enqueue_if_active("IsrChangeNotification", self._process_isr_changes))
+        LogDirEvents(zk.zookeeper).watch(
+            lambda: self._enqueue_if_active("LogDirEventNotification", self._log_dir_failures.process_notifications)
+        )
+        requests = AdminRequests(zk.zookeeper)
+        requests.watch_reassignment(
+            lambda: self._enqueue_if_active("PartitionReassignment", self.reassigner.process_znode)
+        )
+        requests.watch_preferred_replica_election(
+            lambda: self._enqueue_if_active("PreferredReplicaLeaderElection", self._election.process_znode)
+        )
 
     def _watch_topic(self, topic: str) -> None:
         def changed() -> None:
-            self._enqueue_if_active("PartitionModifications", lambda: self._process_partition_modifications(topic))
+            process = self._topic_changes.process_partition_modifications
+            self._enqueue_if_active("PartitionModifications", lambda: process(topic))
 
         self._zk_client.watch_topic(topic, changed)
 
     def _initialize_context(self) -> None:
         context, zk = self.context, self._zk_client
         context.reset()
-        context.live_brokers = self._read_brokers()
+        context.live_brokers, context.broker_epochs = self._read_brokers()
         context.all_topics = set(zk.get_all_topics())
-        context.partition_replica_assignment = zk.get_replica_assignment(context.all_topics)
+        context.add_topics(zk.get_topic_assignments(context.all_topics))
         self._update_leader_and_isr_cache(context.partition_replica_assignment)
         for broker_id in context.live_brokers:
             self._channels.add_broker(broker_id)
@@ -259,9 +337,9 @@ class KafkaController:
         """Stop being the active controller: remove watches and channels, and forget the cluster."""
         was_active = self.is_active
         self._active.clear()
-        watched = (paths.BROKER_IDS, paths.TOPICS, paths.DELETE_TOPICS, paths.ISR_CHANGE_NOTIFICATIONS)
-        for path in (*watched, *map(paths.topic, self.context.all_topics)):
+        for path in (*WATCHED, *map(paths.topic, self.context.all_topics)):
             self._zk_client.zookeeper.unwatch(path)
+        self.reassigner.shutdown()
         self.topic_deletion_manager.shutdown()
         self.partition_state_machine.shutdown()
         self.replica_state_machine.shutdown()
@@ -272,22 +350,36 @@ class KafkaController:
 
     # -------------------------------------------------------------------------------------------------------- brokers
 
-    def _read_brokers(self) -> dict[int, Broker]:
-        brokers = {}
-        for broker_id, registration in self._zk_client.get_brokers().items():
+    def _read_brokers(self) -> tuple[dict[int, Broker], dict[int, int]]:
+        """The live brokers and their epochs, by id."""
+        brokers, epochs = {}, {}
+        for broker_id, (registration, epoch) in self._zk_client.get_brokers_and_epochs().items():
             try:
                 brokers[broker_id] = Broker.from_registration(broker_id, registration)
+                epochs[broker_id] = epoch
             except ZnodeDataError as error:
                 logger.error("Ignoring broker %d: %s", broker_id, error)
-        return brokers
+        return brokers, epochs
 
     def _process_timed_broker_change(self) -> None:
         with self._stats.leader_election_timer.time():
             self._process_broker_change()
 
     def _process_broker_change(self) -> None:
-        """Brokers have joined or left. Only the set of ids counts, as in Kafka."""
-        current = self._read_brokers()
+        """Brokers have started or stopped.
+
+        A broker with a new epoch has done both. It counts as stopped first, and then as started, so that it gets all of
+        its requests again (as since Kafka 2.2, KIP-380).
+        """
+        current, epochs = self._read_brokers()
+        before, self.context.broker_epochs = self.context.broker_epochs, epochs
+        bounced = {broker_id for broker_id in current if before.get(broker_id, epochs[broker_id]) != epochs[broker_id]}
+        if bounced:
+            logger.info("Bounced brokers: %s", sorted(bounced))
+            self._update_live_brokers({i: broker for i, broker in current.items() if i not in bounced})
+        self._update_live_brokers(current)
+
+    def _update_live_brokers(self, current: dict[int, Broker]) -> None:
         added = current.keys() - self.context.live_brokers.keys()
         removed = self.context.live_brokers.keys() - current.keys()
         self.context.live_brokers = current
@@ -297,39 +389,14 @@ class KafkaController:
         for broker_id in removed:
             self._channels.remove_broker(broker_id)
         if added:
-            self._on_broker_startup(added)
+            self._broker_changes.on_broker_startup(added)
         if removed:
-            self._on_broker_failure(removed)
-
-    def _on_broker_startup(self, broker_ids: Collection[int]) -> None:
-        """Tell the new brokers everything, start their replicas, and elect leaders for partitions that waited."""
-        self._send_update_metadata(None)
-        replicas = self.context.replicas_on_brokers(broker_ids)
-        is_deleted = self.topic_deletion_manager.is_topic_queued_up_for_deletion
-        waiting = {replica for replica in replicas if is_deleted(replica.partition.topic)}
-        self.replica_state_machine.handle_state_changes(replicas - waiting, ReplicaState.ONLINE)
-        self.partition_state_machine.trigger_online_partition_state_change(is_deleted)
-        self.topic_deletion_manager.resume_deletion_for_topics(replica.partition.topic for replica in waiting)
-
-    def _on_broker_failure(self, broker_ids: Collection[int]) -> None:
-        """Elect new leaders for the partitions of dead brokers, and take their replicas out of the ISRs."""
-        self.context.shutting_down_broker_ids -= set(broker_ids)
-        deletion = self.topic_deletion_manager
-        is_deleted = deletion.is_topic_queued_up_for_deletion
-        led = {p for p in self.context.partitions_led_by(broker_ids) if not is_deleted(p.topic)}
-        self.partition_state_machine.handle_state_changes(led, PartitionState.OFFLINE)
-        self.partition_state_machine.trigger_online_partition_state_change(is_deleted)
-        replicas = self.context.replicas_on_brokers(broker_ids)
-        dying = {replica for replica in replicas if is_deleted(replica.partition.topic)}
-        self.replica_state_machine.handle_state_changes(replicas - dying, ReplicaState.OFFLINE)
-        deletion.fail_replica_deletion(dying)
-        if not led:
-            self._send_update_metadata(())  # no election has told the brokers which ones are alive
+            self._broker_changes.on_broker_failure(removed)
 
     def shutdown_broker(self, broker_id: int, respond: ShutdownCallback) -> None:
         """Move the leaderships of a broker that is about to stop to other brokers.
 
-        ``respond`` gets the partitions with other replicas that it leads all the same; or STALE_CONTROLLER_EPOCH if
+        ``respond`` gets the partitions with other replicas that it still leads; or STALE_CONTROLLER_EPOCH if
         this broker is not the controller, BROKER_NOT_AVAILABLE if that broker is not registered. It is called later, in
         the controller's thread. The broker counts as dead in elections until it has registered again.
         """
@@ -342,90 +409,24 @@ class KafkaController:
             respond(Errors.BROKER_NOT_AVAILABLE, ())
         else:
             try:
-                remaining = self._shut_broker_down(broker_id)
+                remaining = self._process_as_controller(lambda: self._broker_changes.shut_down(broker_id))
+            except FencedError:
+                respond(Errors.STALE_CONTROLLER_EPOCH, ())
+                return
             except Exception:
                 respond(Errors.UNKNOWN_SERVER_ERROR, ())
                 raise
             respond(Errors.NONE, sorted(remaining))
 
-    def _shut_broker_down(self, broker_id: int) -> set[TopicPartition]:
-        """Returns the replicated partitions that the broker still leads."""
-        logger.info("Shutting down broker %d", broker_id)
-        context = self.context
-        context.shutting_down_broker_ids.add(broker_id)
-        replicas = {
-            replica
-            for replica in context.replicas_on_brokers([broker_id])
-            if len(context.partition_replica_assignment[replica.partition]) > 1
-            and replica.partition in context.partition_leadership_info
-        }
-        led = context.partitions_led_by([broker_id])
-        machine = self.partition_state_machine
-        leading = [replica.partition for replica in replicas if replica.partition in led]
-        machine.handle_state_changes(leading, PartitionState.ONLINE, machine.select_controlled_shutdown_leader)
-        following = {replica for replica in replicas if replica.partition not in led}
-        # It stops fetching before it leaves the ISRs; otherwise it could still enter them again.
-        self._batch.new_batch()
-        for replica in sorted(following):
-            self._batch.add_stop_replica(replica, delete=False)
-        self._batch.send_requests_to_brokers()
-        self.replica_state_machine.handle_state_changes(following, ReplicaState.OFFLINE)
-        return context.partitions_led_by([broker_id]) & {replica.partition for replica in replicas}
+    # ------------------------------------------------------------------------------------------------------ responses
 
-    # --------------------------------------------------------------------------------------------------------- topics
-
-    def _process_topic_change(self) -> None:
-        """Topics were created or deleted."""
-        current = set(self._zk_client.get_all_topics())
-        added, removed = current - self.context.all_topics, self.context.all_topics - current
-        for topic in removed:
-            self.context.remove_topic(topic)
-        self.context.all_topics = current
-        assignment = self._zk_client.get_replica_assignment(added)
-        self.context.add_assignment(assignment)
-        if added or removed:
-            logger.info("New topics: %s, deleted topics: %s", sorted(added), sorted(removed))
-        for topic in added:
-            self._watch_topic(topic)
-        self._on_new_partition_creation(assignment.keys())
-
-    def _process_partition_modifications(self, topic: str) -> None:
-        """A topic's assignment has changed; it may have new partitions."""
-        assignment = self._zk_client.get_replica_assignment([topic])
-        new = {p: replicas for p, replicas in assignment.items() if p not in self.context.partition_replica_assignment}
-        if not new:
-            return
-        if self.topic_deletion_manager.is_topic_queued_up_for_deletion(topic):
-            logger.error("Skipping new partitions %s: topic %s is being deleted", sorted(new), topic)
-            return
-        logger.info("New partitions to be added: %s", {str(p): replicas for p, replicas in new.items()})
-        self.context.add_assignment(new)
-        self._on_new_partition_creation(new.keys())
-
-    def _on_new_partition_creation(self, partitions: Collection[TopicPartition]) -> None:
-        """Take new partitions and their replicas through their states."""
-        replicas = self.context.replicas_of(partitions)
-        self.partition_state_machine.handle_state_changes(partitions, PartitionState.NEW)
-        self.replica_state_machine.handle_state_changes(replicas, ReplicaState.NEW)
-        self.partition_state_machine.handle_state_changes(partitions, PartitionState.ONLINE)
-        self.replica_state_machine.handle_state_changes(replicas, ReplicaState.ONLINE)
-
-    def _process_topic_deletion(self) -> None:
-        """Topics have been marked for deletion; a mark without a topic is removed."""
-        marked = set(self._zk_client.get_topics_marked_for_deletion())
-        unknown = marked - self.context.all_topics
-        # The topic may have been created and marked before TopicChange had its turn.
-        unknown = {topic for topic in unknown if not self._zk_client.topic_exists(topic)}
-        for topic in unknown:
-            logger.warning("Ignoring the deletion of topic %s: there is no such topic", topic)
-            self._zk_client.delete_delete_topic(topic)
-        if marked - unknown - self.context.all_topics:
-            self._process_topic_change()
-        is_queued = self.topic_deletion_manager.is_topic_queued_up_for_deletion
-        new = {topic for topic in marked - unknown if not is_queued(topic)}
-        if new:
-            logger.info("Topics marked for deletion: %s", sorted(new))
-            self.topic_deletion_manager.enqueue_topics_for_deletion(new)
+    def _leader_and_isr_responded(self, broker_id: int, response: LeaderAndIsrResponse) -> None:
+        """Called in the thread of a channel."""
+        failures = self._log_dir_failures
+        if failures.is_news(broker_id, response):
+            self._enqueue_if_active(
+                "LeaderAndIsrResponseReceived", lambda: failures.process_response(broker_id, response)
+            )
 
     def _stop_replica_responded(self, replicas: Sequence[PartitionAndReplica], response: StopReplicaResponse) -> None:
         """Called in the thread of a channel."""
@@ -437,7 +438,7 @@ class KafkaController:
     # ----------------------------------------------------------------------------------------------------- partitions
 
     def _process_isr_changes(self) -> None:
-        """Leaders have changed the ISRs of their partitions: read these again and tell all brokers."""
+        """Leaders have changed the ISRs of their partitions: read these again, and send them to all brokers."""
         names = self._zk_client.get_isr_change_notifications()
         if not names:
             return
@@ -452,14 +453,14 @@ class KafkaController:
         self.context.partition_leadership_info |= self._zk_client.get_partition_states(partitions)
 
     def enable_default_unclean_leader_election(self) -> None:
-        """The broker's default allows them from now on: elect leaders for the partitions that have waited for that."""
-        self._enqueue_if_active("UncleanLeaderElectionEnable", self._elect_leaders_that_are_missing)
+        """The broker's default allows them from now on: elect leaders for the partitions without one."""
+        self._enqueue_if_active("UncleanLeaderElectionEnable", self._elect_missing_leaders)
 
     def enable_topic_unclean_leader_election(self, topic: str) -> None:
         """A topic's override allows them from now on."""
-        self._enqueue_if_active("TopicUncleanLeaderElectionEnable", lambda: self._elect_leaders_that_are_missing(topic))
+        self._enqueue_if_active("TopicUncleanLeaderElectionEnable", lambda: self._elect_missing_leaders(topic))
 
-    def _elect_leaders_that_are_missing(self, topic: str | None = None) -> None:
+    def _elect_missing_leaders(self, topic: str | None = None) -> None:
         is_deleted = self.topic_deletion_manager.is_topic_queued_up_for_deletion
         self.partition_state_machine.trigger_online_partition_state_change(is_deleted, topic)
 
@@ -472,13 +473,75 @@ class KafkaController:
             logger.error("Topic %s: %s; no unclean election", topic, error)
             return False
 
+    # ------------------------------------------------------------------------------ reassignments, elections on request
+
+    def alter_partition_reassignments(
+        self, targets: Mapping[TopicPartition, list[int] | None], respond: Respond[AlterResults]
+    ) -> None:
+        """Start reassignments, or cancel those whose new replicas are None. ``respond`` is called in another thread."""
+        self._request("AlterPartitionReassignments", lambda: self.reassigner.alter(targets), respond)
+
+    def list_partition_reassignments(
+        self, partitions: Collection[TopicPartition] | None, respond: Respond[dict[TopicPartition, ReplicaAssignment]]
+    ) -> None:
+        """The reassignments in progress, of these partitions or of all. ``respond`` is called in another thread."""
+        self._request("ListPartitionReassignments", lambda: self.reassigner.list_reassignments(partitions), respond)
+
+    def elect_leaders(
+        self, partitions: Collection[TopicPartition], election_type: ElectionType, respond: Respond[ElectionResults]
+    ) -> None:
+        """Elect leaders where needed and possible. ``respond`` is called in another thread."""
+        self._request("ReplicaLeaderElection", lambda: self._election.elect(partitions, election_type), respond)
+
+    def _request(self, name: str, process: Callable[[], Results], respond: Respond[Results]) -> None:
+        """Make a request an event. Responds with None if this broker is not the controller, or no longer is."""
+
+        def process_and_respond() -> None:
+            results = None
+            try:
+                if self.is_active:
+                    with suppress(FencedError):
+                        results = self._process_as_controller(process)
+            finally:
+                respond(results)
+
+        self._enqueue(name, process_and_respond)
+
+    def _reassigned_isr_changed(self, partition: TopicPartition) -> None:
+        """Called in a thread of the ZooKeeper client."""
+        self._enqueue_if_active("PartitionReassignmentIsrChange", lambda: self.reassigner.isr_changed(partition))
+
+    def _reassigned_replicas_stopped(self, partition: TopicPartition, replicas: Sequence[PartitionAndReplica]) -> None:
+        """Called in the thread of a channel."""
+        self._enqueue_if_active(
+            "PartitionReassignmentStopReplicaResult", lambda: self.reassigner.replicas_stopped(partition, replicas)
+        )
+
+    def _schedule_rebalance(self, delay_ms: float) -> None:
+        if self._scheduler is None or not self._config.auto_leader_rebalance_enable:
+            return
+        epoch = self.context.epoch
+        self._scheduler.schedule(
+            "auto-leader-rebalance-task",
+            lambda: self._enqueue_if_active("AutoPreferredReplicaLeaderElection", lambda: self._rebalance(epoch)),
+            delay_ms,
+        )
+
+    def _rebalance(self, epoch: int) -> None:
+        if epoch != self.context.epoch:
+            return  # scheduled when this broker was the controller before
+        try:
+            self._election.rebalance()
+        finally:
+            self._schedule_rebalance(self._config.leader_imbalance_check_interval_ms)
+
     # ------------------------------------------------------------------------------------------------------- requests
 
     def _send(self, broker_id: int, request: Request, callback: Callable[[Response], None] | None) -> None:
         self._channels.send_request(broker_id, request, callback)
 
     def _send_update_metadata(self, partitions: Collection[TopicPartition] | None) -> None:
-        """Tell all brokers which ones are alive, and the state of these partitions (None: all)."""
+        """Send all brokers the list of live brokers, and the state of these partitions (None: all)."""
         self._batch.new_batch()
         self._batch.add_update_metadata(self.context.live_or_shutting_down_broker_ids, partitions)
         self._batch.send_requests_to_brokers()

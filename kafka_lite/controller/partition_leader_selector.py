@@ -21,6 +21,10 @@ class NoReplicaOnlineError(StateChangeFailedError):
     """No replica that may lead is alive."""
 
 
+class LeaderElectionNotNeededError(StateChangeFailedError):
+    """The partition already has the leader that it should have."""
+
+
 @dataclass(frozen=True)
 class Election:
     """The outcome: what to write into the ``state`` node, and the brokers that must be told."""
@@ -81,3 +85,52 @@ def select_controlled_shutdown_leader(
             f"{sorted(shutting_down_broker_ids)}"
         )
     return Election(LeaderAndIsr(leader, isr, current.leader_epoch + 1, current.zk_version), list(live_replicas))
+
+
+def select_reassigned_partition_leader(
+    partition: TopicPartition,
+    current: LeaderAndIsr,
+    target_replicas: Sequence[int],
+    live_broker_ids: Collection[int],
+) -> Election:
+    """The new leader of a partition whose leader is not among its new replicas, or is dead.
+
+    The first of ``target_replicas`` that is alive and in the ISR. The ISR stays as it is: the replicas that are removed
+    leave it afterwards. Raises NoReplicaOnlineError.
+    """
+    candidates = [replica for replica in target_replicas if replica in live_broker_ids and replica in current.isr]
+    if not candidates:
+        raise NoReplicaOnlineError(
+            f"No replica of the new list {list(target_replicas)} of {partition} is alive and in the ISR {current.isr}"
+        )
+    new = LeaderAndIsr(candidates[0], list(current.isr), current.leader_epoch + 1, current.zk_version)
+    return Election(new, list(target_replicas))
+
+
+def select_preferred_replica_leader(
+    partition: TopicPartition,
+    current: LeaderAndIsr,
+    assigned_replicas: Sequence[int],
+    live_broker_ids: Collection[int],
+) -> Election:
+    """Make the first assigned replica the leader, if it is alive and in the ISR.
+
+    Raises LeaderElectionNotNeededError if it leads already, StateChangeFailedError if it cannot lead.
+    """
+    preferred = assigned_replicas[0]
+    if current.leader == preferred:
+        raise LeaderElectionNotNeededError(
+            f"Preferred replica {preferred} is already the current leader of {partition}"
+        )
+    if preferred not in live_broker_ids or preferred not in current.isr:
+        raise StateChangeFailedError(
+            f"Preferred replica {preferred} of {partition} is either not alive or not in the ISR {current.isr}"
+        )
+    new = LeaderAndIsr(preferred, list(current.isr), current.leader_epoch + 1, current.zk_version)
+    return Election(new, list(assigned_replicas))
+
+
+def select_same_leader(_partition: TopicPartition, current: LeaderAndIsr) -> Election:
+    """No other leader, but the next leader epoch, so that the brokers accept another list of replicas."""
+    new = LeaderAndIsr(current.leader, list(current.isr), current.leader_epoch + 1, current.zk_version)
+    return Election(new, [])

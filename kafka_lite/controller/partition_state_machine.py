@@ -18,6 +18,9 @@ from kafka_lite.controller.partition_leader_selector import (
     StateChangeFailedError,
     select_controlled_shutdown_leader,
     select_offline_partition_leader,
+    select_preferred_replica_leader,
+    select_reassigned_partition_leader,
+    select_same_leader,
 )
 from kafka_lite.zookeeper.client import KafkaZkClient
 from kafka_lite.zookeeper.data import LeaderAndIsr, LeaderIsrAndControllerEpoch
@@ -98,7 +101,7 @@ class PartitionStateMachine:
         info = self._context.partition_leadership_info.get(partition)
         if info is None:
             return PartitionState.NEW
-        alive = info.leader_and_isr.leader in self._context.live_broker_ids
+        alive = info.leader_and_isr.leader in self._context.online_broker_ids(partition)
         return PartitionState.ONLINE if alive else PartitionState.OFFLINE
 
     def shutdown(self) -> None:
@@ -129,28 +132,33 @@ class PartitionStateMachine:
         partitions: Collection[TopicPartition],
         target: PartitionState,
         select_leader: LeaderSelector | None = None,
-    ) -> None:
-        """Bring partitions into a state, then send the requests that follow from it.
+    ) -> dict[TopicPartition, StateChangeFailedError]:
+        """Bring partitions into a state, then send the requests that follow from it. Returns why some have failed.
 
         ``select_leader`` chooses the leaders of those that go ONLINE and had one before; by default
         ``select_offline_partition_leader`` does.
         """
         if not partitions:
-            return
+            return {}
         self._batch.new_batch()
         if target is PartitionState.ONLINE:
             self._create_first_states(partitions)
+        failures = {}
         for partition in sorted(partitions):
-            self._handle_state_change(partition, target, select_leader or self.select_offline_leader)
+            error = self._handle_state_change(partition, target, select_leader or self.select_offline_leader)
+            if error is not None:
+                failures[partition] = error
         self._batch.send_requests_to_brokers()
+        return failures
 
     def _handle_state_change(
         self, partition: TopicPartition, target: PartitionState, select_leader: LeaderSelector
-    ) -> None:
+    ) -> StateChangeFailedError | None:
+        """Bring one partition into a state, if the table allows it. A failure is logged and returned."""
         current = self.state(partition)
         try:
             if current not in VALID_PREVIOUS_STATES[target]:
-                raise StateChangeFailedError(f"{current.name} is no valid previous state of {target.name}")
+                raise StateChangeFailedError(f"{current.name} is not a valid previous state of {target.name}")
             if target is PartitionState.ONLINE:
                 self._bring_online(partition, current, select_leader)
         except StateChangeFailedError as error:
@@ -159,13 +167,14 @@ class PartitionStateMachine:
                 *self._who_and_what(partition, current, target),
                 error,
             )
-            return
+            return error
         if target is PartitionState.NON_EXISTENT:
             self._states.pop(partition, None)
         else:
             self._states[partition] = target
         if state_change_logger.is_tracing():
             self._trace_state_change(partition, current, target)
+        return None
 
     def _who_and_what(
         self, partition: TopicPartition, current: PartitionState, target: PartitionState
@@ -189,6 +198,7 @@ class PartitionStateMachine:
             state_change_logger.trace(line, *who_and_what)
 
     def _bring_online(self, partition: TopicPartition, current: PartitionState, select_leader: LeaderSelector) -> None:
+        """The first leader of a NEW partition; for others, the leader that ``select_leader`` chooses."""
         if current is PartitionState.NEW:
             self._initialize_leader_and_isr(partition)
         else:
@@ -216,14 +226,26 @@ class PartitionStateMachine:
             if not self._context.live_replicas(partition):
                 raise StateChangeFailedError(f"none of the assigned replicas {assigned} is alive")
             found = self._zk_client.get_partition_state(partition)
-            raise StateChangeFailedError(f"its leader and ISR are in ZooKeeper already: {found}")
+            raise StateChangeFailedError(f"its leader and ISR are already in ZooKeeper: {found}")
         self._context.partition_leadership_info[partition] = state
         self._batch.add_leader_and_isr(state.leader_and_isr.isr, partition, state, assigned, is_new=True)
 
     def _elect_leader(self, partition: TopicPartition, select_leader: LeaderSelector) -> None:
-        """Choose a leader and write it unless the state has changed in the meantime; if it has, start again."""
+        """Choose a leader, write it, and tell the replicas."""
         who, name = (self._controller_id, self._context.epoch), bracketed(partition)
         state_change_logger.trace("Controller %d epoch %d started leader election for partition %s", *who, name)
+        election, state = self._write_election(partition, select_leader)
+        assigned = self._context.partition_replica_assignment.get(partition, [])
+        self._batch.add_leader_and_isr(election.replicas_to_tell, partition, state, assigned)
+        leader = state.leader_and_isr.leader
+        state_change_logger.trace(
+            "Controller %d epoch %d elected leader %d for Offline partition %s", *who, leader, name
+        )
+
+    def _write_election(
+        self, partition: TopicPartition, select_leader: LeaderSelector
+    ) -> tuple[Election, LeaderIsrAndControllerEpoch]:
+        """Write the choice unless the state has changed in the meantime; if it has, choose again."""
         written = None
         while written is None:
             found = self._zk_client.get_partition_state(partition)
@@ -238,30 +260,61 @@ class PartitionStateMachine:
         stored = LeaderAndIsr(leader_and_isr.leader, leader_and_isr.isr, leader_and_isr.leader_epoch, written)
         state = LeaderIsrAndControllerEpoch(stored, self._context.epoch)
         self._context.partition_leadership_info[partition] = state
+        return election, state
+
+    def update_leader_epoch(self, partition: TopicPartition) -> LeaderIsrAndControllerEpoch:
+        """Raise the leader epoch in ZooKeeper, with the same leader and ISR; tells nobody.
+
+        Raises StateChangeFailedError.
+        """
+        _, state = self._write_election(partition, select_same_leader)
+        return state
+
+    # --------------------------------------------------------------------------------------- selectors, on the context
+
+    def select_reassigned_leader(self, partition: TopicPartition, current: LeaderAndIsr) -> Election:
+        """The leader of a partition whose assignment is already the new one. Raises NoReplicaOnlineError."""
+        target = self._context.partition_replica_assignment.get(partition, [])
+        online = self._context.online_broker_ids(partition)
+        return select_reassigned_partition_leader(partition, current, target, online)
+
+    def select_preferred_leader(self, partition: TopicPartition, current: LeaderAndIsr) -> Election:
+        """The first assigned replica. Raises LeaderElectionNotNeededError, StateChangeFailedError."""
         assigned = self._context.partition_replica_assignment.get(partition, [])
-        self._batch.add_leader_and_isr(election.replicas_to_tell, partition, state, assigned)
-        state_change_logger.trace(
-            "Controller %d epoch %d elected leader %d for Offline partition %s", *who, stored.leader, name
-        )
+        if not assigned:
+            raise StateChangeFailedError("it has no replicas")
+        online = self._context.online_broker_ids(partition)
+        return select_preferred_replica_leader(partition, current, assigned, online)
+
+    def select_unclean_leader(self, partition: TopicPartition, current: LeaderAndIsr) -> Election:
+        """As for a dead leader, with any live replica if the ISR is dead. Raises NoReplicaOnlineError."""
+        return self.select_offline_leader(partition, current, allow_unclean=True)
 
     def select_controlled_shutdown_leader(self, partition: TopicPartition, current: LeaderAndIsr) -> Election:
         """The leader of a partition whose leader is about to stop. Raises StateChangeFailedError."""
         context = self._context
         live = context.live_or_shutting_down_broker_ids
-        replicas = [r for r in context.partition_replica_assignment.get(partition, ()) if r in live]
+        assigned = context.partition_replica_assignment.get(partition, ())
+        replicas = [r for r in assigned if r in live and context.has_log(r, partition)]
         return select_controlled_shutdown_leader(partition, current, replicas, context.shutting_down_broker_ids)
 
-    def select_offline_leader(self, partition: TopicPartition, current: LeaderAndIsr) -> Election:
-        """The leader of a partition whose leader has died. Raises NoReplicaOnlineError."""
+    def select_offline_leader(
+        self, partition: TopicPartition, current: LeaderAndIsr, *, allow_unclean: bool = False
+    ) -> Election:
+        """The leader of a partition whose leader has died. Raises NoReplicaOnlineError.
+
+        ``allow_unclean`` allows what the topic's configuration may forbid.
+        """
         live = self._context.live_replicas(partition)
         in_sync = any(replica in current.isr for replica in live)
-        unclean = not in_sync and self._unclean_leader_election_enable(partition.topic)
+        unclean = not in_sync and (allow_unclean or self._unclean_leader_election_enable(partition.topic))
         if unclean and live:
             self._on_unclean_election()
             logger.warning(
-                "No broker in ISR %s of %s is alive. Elect %d; messages that it did not have are lost",
+                "No broker in ISR %s of %s is alive. Electing %d; messages that it does not have are lost",
                 current.isr,
                 partition,
                 live[0],
             )
-        return select_offline_partition_leader(partition, current, live, self._context.live_broker_ids, unclean)
+        online = self._context.online_broker_ids(partition)
+        return select_offline_partition_leader(partition, current, live, online, unclean)

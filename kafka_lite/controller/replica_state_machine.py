@@ -35,7 +35,7 @@ class ReplicaState(Enum):
     DELETION_STARTED = 4
     """Action: StopReplica with deletion to the broker."""
     DELETION_SUCCESSFUL = 5
-    """The broker answered without an error."""
+    """The broker responded without an error."""
     DELETION_INELIGIBLE = 6
     """The deletion failed, or the broker is dead: it is tried again when the broker is back."""
     NON_EXISTENT = 7
@@ -83,7 +83,7 @@ class ReplicaStateMachine:
         self._unclean_leader_election_enable = unclean_leader_election_enable
         # By topic, since deletion asks again and again about all replicas of one.
         self._states: dict[str, dict[PartitionAndReplica, ReplicaState]] = {}
-        self._removed: dict[PartitionAndReplica, LeaderIsrAndControllerEpoch] = {}
+        self._removed: set[PartitionAndReplica] = set()
         self._actions: dict[ReplicaState, Callable[[PartitionAndReplica, ReplicaState], None]] = {
             ReplicaState.NEW: self._become_new,
             ReplicaState.ONLINE: self._become_online,
@@ -94,13 +94,28 @@ class ReplicaStateMachine:
     # ----------------------------------------------------------------------------------------------------------- life
 
     def startup(self) -> None:
-        """Replicas on live brokers are ONLINE, and their brokers are told; those on dead ones cannot be deleted now."""
+        """Replicas on live brokers are ONLINE, and their brokers are told; those on dead ones cannot be deleted now.
+
+        A broker that died with the last controller in office is still in the ISRs, where acks=all would wait for it. It
+        leaves those whose leader is alive (as since Kafka 1.1); an election takes care of the others.
+        """
         live = self._context.live_broker_ids
         for replica in self._context.all_replicas():
             alive = replica.replica in live
             self._put(replica, ReplicaState.ONLINE if alive else ReplicaState.DELETION_INELIGIBLE)
         self.handle_state_changes(self._context.replicas_on_brokers(live), ReplicaState.ONLINE)
+        self.handle_state_changes(self._dead_members_of_isrs(), ReplicaState.OFFLINE)
         logger.info("Started the replica state machine with %d replicas", len(self._context.all_replicas()))
+
+    def _dead_members_of_isrs(self) -> set[PartitionAndReplica]:
+        live = self._context.live_broker_ids
+        return {
+            PartitionAndReplica(partition, member)
+            for partition, state in self._context.partition_leadership_info.items()
+            if state.leader_and_isr.leader in live and not self._is_topic_to_be_deleted(partition.topic)
+            for member in state.leader_and_isr.isr
+            if member not in live
+        }
 
     def shutdown(self) -> None:
         """Forget all states."""
@@ -156,10 +171,11 @@ class ReplicaStateMachine:
     def _handle_state_change(
         self, replica: PartitionAndReplica, target: ReplicaState, callback: StopReplicaCallback | None
     ) -> None:
+        """Bring one replica into a state, if the table allows it. A failure is logged."""
         current = self.state(replica)
         try:
             if current not in VALID_PREVIOUS_STATES[target]:
-                raise StateChangeFailedError(f"{current.name} is no valid previous state of {target.name}")
+                raise StateChangeFailedError(f"{current.name} is not a valid previous state of {target.name}")
             if target is ReplicaState.DELETION_STARTED:
                 self._batch.add_stop_replica(replica, delete=True, callback=callback)
             elif target in self._actions:
@@ -188,14 +204,16 @@ class ReplicaStateMachine:
         return controller_id, epoch, replica.replica, partition, current, target
 
     def _become_new(self, replica: PartitionAndReplica, _current: ReplicaState) -> None:
+        """Tell the broker of the partition's leader, if there is one. The replica itself cannot lead."""
         state = self._context.partition_leadership_info.get(replica.partition)
         if state is None:
             return  # the replica will be told when its partition gets a leader
         if state.leader_and_isr.leader == replica.replica:
             raise StateChangeFailedError("a new replica cannot be the leader")
-        self._tell(replica, state)
+        self._tell(replica, state, is_new=True)
 
     def _become_online(self, replica: PartitionAndReplica, current: ReplicaState) -> None:
+        """A NEW replica is assigned now, and has been told before; any other is told of its partition's leader."""
         if current is ReplicaState.NEW:
             assigned = self._context.partition_replica_assignment.setdefault(replica.partition, [])
             if replica.replica not in assigned:
@@ -205,12 +223,16 @@ class ReplicaStateMachine:
         if state is not None:
             self._tell(replica, state)
 
-    def _tell(self, replica: PartitionAndReplica, state: LeaderIsrAndControllerEpoch) -> None:
+    def _tell(self, replica: PartitionAndReplica, state: LeaderIsrAndControllerEpoch, *, is_new: bool = False) -> None:
         """Send LeaderAndIsr to the broker of a replica."""
         assigned = self._context.partition_replica_assignment.get(replica.partition, [])
-        self._batch.add_leader_and_isr([replica.replica], replica.partition, state, assigned)
+        self._batch.add_leader_and_isr([replica.replica], replica.partition, state, assigned, is_new=is_new)
 
     def _become_offline(self, replica: PartitionAndReplica, _current: ReplicaState) -> None:
+        """Stop the replica, take it out of the ISR, and tell the others, unless the topic is being deleted.
+
+        Raises StateChangeFailedError if the partition has no leader and ISR, and is not being deleted.
+        """
         self._batch.add_stop_replica(replica, delete=False)
         deleting = self._is_topic_to_be_deleted(replica.partition.topic)
         state = self._remove_replica_from_isr(replica) if self._has_leader(replica.partition) else None
@@ -238,8 +260,9 @@ class ReplicaStateMachine:
         otherwise no replica could ever lead again.
         """
         partition = replica.partition
-        if (removed := self._removed.pop(replica, None)) is not None:
-            return removed
+        if replica in self._removed:
+            # Another replica of the partition may have left after it: only the last state is of use.
+            return self._context.partition_leadership_info.get(partition)
         while True:
             found = self._zk_client.get_partition_state(partition)
             if found is None:
@@ -272,18 +295,19 @@ class ReplicaStateMachine:
             replica, current = leaving[partition], found.leader_and_isr
             if found.controller_epoch <= self._context.epoch and replica.replica in current.isr:
                 shrunk[partition] = LeaderIsrAndControllerEpoch(self._without(replica, current), self._context.epoch)
-        self._removed = {}
+        self._removed.clear()
         for partition, version in self._zk_client.update_partition_states(shrunk).items():
             written = replace(shrunk[partition].leader_and_isr, zk_version=version)
             state = LeaderIsrAndControllerEpoch(written, self._context.epoch)
             self._context.partition_leadership_info[partition] = state
-            self._removed[leaving[partition]] = state
+            self._removed.add(leaving[partition])
 
     def _without(self, replica: PartitionAndReplica, current: LeaderAndIsr) -> LeaderAndIsr:
+        """Leader and ISR without a replica, in the next leader epoch; the last member may have to stay."""
         leader = NO_LEADER if current.leader == replica.replica else current.leader
         isr = [member for member in current.isr if member != replica.replica]
         topic = replica.partition.topic
         if not isr and not self._is_topic_to_be_deleted(topic) and not self._unclean_leader_election_enable(topic):
-            logger.info("Keeping %s, the last member of its ISR, in it", replica)
+            logger.info("Keeping %s in the ISR, as it is the last member", replica)
             isr = list(current.isr)
         return LeaderAndIsr(leader, isr, current.leader_epoch + 1, current.zk_version)

@@ -109,7 +109,13 @@ class TopicDeletionManager:
         return self._replica_machine.is_any_replica_in_state(topic, ReplicaState.DELETION_STARTED)
 
     def _is_eligible(self, topic: str) -> bool:
-        return topic in self._topics and topic not in self._ineligible and not self._is_deletion_in_progress(topic)
+        """Kafka marks a topic as ineligible while it is being reassigned; here the context says so."""
+        return (
+            topic in self._topics
+            and topic not in self._ineligible
+            and not self._context.is_being_reassigned(topic)
+            and not self._is_deletion_in_progress(topic)
+        )
 
     # --------------------------------------------------------------------------------------------------------- events
 
@@ -166,6 +172,7 @@ class TopicDeletionManager:
             self._resume(topic)
 
     def _resume(self, topic: str) -> None:
+        """Complete the deletion of a topic whose replicas are all gone; start that of one that is eligible."""
         if self._replica_machine.are_all_replicas_in_state(topic, ReplicaState.DELETION_SUCCESSFUL):
             self._complete_delete_topic(topic)
         elif self._is_eligible(topic):
@@ -177,6 +184,7 @@ class TopicDeletionManager:
         self._replica_machine.handle_state_changes(failed, ReplicaState.OFFLINE)
 
     def _start_deletion(self, topic: str) -> None:
+        """Let the brokers forget the topic, then stop and delete what is left on live brokers; dead ones fail."""
         logger.info("Starting the deletion of topic %s", topic)
         self._send_update_metadata(self._context.partitions_for_topic(topic))
         replicas = self._context.replicas_for_topic(topic)
@@ -189,7 +197,7 @@ class TopicDeletionManager:
             to_delete, ReplicaState.DELETION_STARTED, self._on_stop_replica_response
         )
         if dead:
-            logger.info("Topic %s waits for the dead replicas %s", topic, sorted(map(str, dead)))
+            logger.info("Deletion of topic %s waits for the dead replicas %s", topic, sorted(map(str, dead)))
             self.fail_replica_deletion(dead)
 
     def _complete_delete_topic(self, topic: str) -> None:

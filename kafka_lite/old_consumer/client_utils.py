@@ -12,7 +12,7 @@ from collections.abc import Collection, Sequence
 from kafka_lite.clients.broker_end_point import BrokerEndPoint
 from kafka_lite.common.errors import Errors, KafkaError
 from kafka_lite.network.blocking_channel import BlockingChannel
-from kafka_lite.old_consumer.simple_consumer import SimpleConsumer
+from kafka_lite.old_consumer.simple.simple_consumer import SimpleConsumer
 from kafka_lite.protocol.messages.api_03_metadata import MetadataResponse
 from kafka_lite.zookeeper.client import KafkaZkClient
 from kafka_lite.zookeeper.data import BrokerRegistration
@@ -86,7 +86,7 @@ def find_offset_manager(group: str, brokers: Sequence[BrokerEndPoint], timeout_m
         if response.error_code != Errors.NONE.code:
             raise Errors.for_code(response.error_code).exception()
         return BrokerEndPoint(response.node_id, response.host, response.port)
-    raise KafkaError(f"no broker returned the offset manager of {group}: {len(brokers)} were asked")
+    raise KafkaError(f"none of {len(brokers)} brokers returned the offset manager of {group}")
 
 
 def channel_to_offset_manager(group: str, zk: KafkaZkClient, client_id: str, timeout_ms: float) -> BlockingChannel:

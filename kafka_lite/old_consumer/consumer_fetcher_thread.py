@@ -14,8 +14,8 @@ from kafka_lite.common.topic_partition import TopicPartition
 from kafka_lite.old_consumer.consumer_config import SMALLEST, ConsumerConfig
 from kafka_lite.old_consumer.consumer_stats import ConsumerStats
 from kafka_lite.old_consumer.partition_topic_info import PartitionTopicInfo
-from kafka_lite.old_consumer.simple_consumer import EARLIEST_TIME, LATEST_TIME, SimpleConsumer
-from kafka_lite.old_consumer.simple_fetch import FetchRequest, FetchRequestBuilder, FetchResponsePartitionData
+from kafka_lite.old_consumer.simple.simple_consumer import EARLIEST_TIME, LATEST_TIME, SimpleConsumer
+from kafka_lite.old_consumer.simple.simple_fetch import FetchRequest, FetchRequestBuilder, FetchResponsePartitionData
 
 
 class ConsumerFetcherThread(AbstractFetcherThread[FetchRequest, FetchResponsePartitionData]):

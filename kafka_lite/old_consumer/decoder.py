@@ -34,7 +34,7 @@ class DefaultDecoder(Decoder[bytes]):
     """Passes bytes through."""
 
     def from_bytes(self, data: bytes) -> bytes:
-        """The same bytes."""
+        """Return the bytes unchanged."""
         return data
 
 

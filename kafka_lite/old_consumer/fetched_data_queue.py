@@ -46,7 +46,7 @@ class FetchedDataQueue(Generic[C]):
         with self._changed:
             while len(self._items) >= self._capacity:
                 if is_interrupted():
-                    raise FetcherInterruptedError("the fetcher was told to end while it waited for a full queue")
+                    raise FetcherInterruptedError("the fetcher was stopped while it waited for space in a full queue")
                 self._changed.wait()
             self._items.append(item)
             self._changed.notify_all()

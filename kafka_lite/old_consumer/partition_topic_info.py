@@ -10,9 +10,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from kafka_lite.common.topic_partition import TopicPartition
-from kafka_lite.old_consumer.byte_buffer_message_set import ByteBufferMessageSet
 from kafka_lite.old_consumer.consumer_stats import ConsumerTopicStats
 from kafka_lite.old_consumer.fetched_data_queue import FetchedDataQueue
+from kafka_lite.old_consumer.simple.byte_buffer_message_set import ByteBufferMessageSet
 from kafka_lite.old_consumer.topic_count import ConsumerThreadId
 
 logger = logging.getLogger(__name__)

@@ -72,7 +72,7 @@ class StaticTopicCount(TopicCount):
         super().__init__(consumer_id)
         for topic, count in topic_count_map.items():
             if count < 1:
-                raise KafkaError(f"{count} streams of topic {topic}: at least one is needed")
+                raise KafkaError(f"{count} streams of topic {topic}: must be at least 1")
         self._topic_count_map = dict(topic_count_map)
 
     def get_consumer_thread_ids_per_topic(self) -> ThreadIdsPerTopic:
@@ -97,7 +97,7 @@ class WildcardTopicCount(TopicCount):
     ) -> None:
         super().__init__(consumer_id)
         if num_streams < 1:
-            raise KafkaError(f"{num_streams} streams: at least one is needed")
+            raise KafkaError(f"{num_streams} streams: must be at least 1")
         self.pattern = topic_filter.pattern
         self._filter = topic_filter
         self._num_streams = num_streams

@@ -27,11 +27,14 @@ from kafka_lite.old_consumer.decoder import Decoder, DefaultDecoder
 from kafka_lite.old_consumer.fetched_data_queue import FetchedDataQueue
 from kafka_lite.old_consumer.kafka_stream import KafkaStream
 from kafka_lite.old_consumer.partition_topic_info import FetchedDataChunk
+from kafka_lite.old_consumer.rebalance.zk_listeners import ZKSessionExpireListener, ZKTopicPartitionChangeListener
+from kafka_lite.old_consumer.rebalance.zk_rebalancer_listener import ZKRebalancerListener
+from kafka_lite.old_consumer.rebalance.zookeeper_topic_event_watcher import (
+    WildcardStreamsHandler,
+    ZookeeperTopicEventWatcher,
+)
 from kafka_lite.old_consumer.topic_count import ConsumerThreadId, StaticTopicCount, TopicCount, WildcardTopicCount
 from kafka_lite.old_consumer.topic_filter import TopicFilter
-from kafka_lite.old_consumer.zk_listeners import ZKSessionExpireListener, ZKTopicPartitionChangeListener
-from kafka_lite.old_consumer.zk_rebalancer_listener import ZKRebalancerListener
-from kafka_lite.old_consumer.zookeeper_topic_event_watcher import WildcardStreamsHandler, ZookeeperTopicEventWatcher
 from kafka_lite.zookeeper.client import KafkaZkClient
 from kafka_lite.zookeeper.consumer_groups import ConsumerGroups
 

@@ -25,7 +25,7 @@ class DefaultEncoder(Encoder):
     """Passes bytes through."""
 
     def to_bytes(self, data: Any) -> bytes | None:
-        """The same bytes."""
+        """Return the bytes unchanged."""
         if data is None or isinstance(data, bytes):
             return data
         raise TypeError(f"a {type(data).__name__} is not bytes: encode it, or set serializer.class")

@@ -52,7 +52,7 @@ def java_hash_code(key: Any) -> int:
         return _polynomial(0, units)
     if isinstance(key, bytes):
         return _polynomial(1, (byte - 256 if byte >= 128 else byte for byte in key))
-    raise TypeError(f"no hash code for a {type(key).__name__}: set partitioner.class to one that knows it")
+    raise TypeError(f"no hash code for a {type(key).__name__}: set partitioner.class to one that supports it")
 
 
 def _polynomial(start: int, values: Iterable[int]) -> int:

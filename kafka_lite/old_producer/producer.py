@@ -27,7 +27,7 @@ class ProducerClosedError(KafkaError):
     """The producer is closed."""
 
     def __init__(self) -> None:
-        super().__init__("producer already closed: make another one")
+        super().__init__("producer already closed: create another one")
 
 
 class QueueFullError(KafkaError):

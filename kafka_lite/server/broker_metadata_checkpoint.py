@@ -23,12 +23,12 @@ VERSION = 0
 
 
 class InconsistentBrokerMetadataError(KafkaError):
-    """The log directories belong to another broker or another cluster, or do not agree with each other."""
+    """The log directories belong to another broker or cluster, or are inconsistent with each other."""
 
 
 @dataclass(frozen=True)
 class BrokerMetadata:
-    """The broker that wrote a log directory, and its cluster, which Kafka before 2.2 did not note."""
+    """The broker that a log directory belongs to, and its cluster, which Kafka before 2.2 did not store."""
 
     broker_id: int
     cluster_id: str | None = None
@@ -48,12 +48,12 @@ class BrokerMetadataCheckpoint:
         self.file = log_dir / META_PROPERTIES_FILE
 
     def ensure(self, metadata: BrokerMetadata) -> None:
-        """Write the file unless it says this already, so that a start needs no room. Raises OSError."""
+        """Write the file unless it already has this content, so that a start needs no disk space. Raises OSError."""
         if self.read() != metadata:
             self.write(metadata)
 
     def write(self, metadata: BrokerMetadata) -> None:
-        """Replace the file. Raises OSError, which names it."""
+        """Replace the file. Raises OSError with the file's name."""
         entries = {"broker.id": str(metadata.broker_id), "version": str(VERSION)}
         if metadata.cluster_id is not None:
             entries["cluster.id"] = metadata.cluster_id
@@ -73,7 +73,7 @@ class BrokerMetadataCheckpoint:
     def read(self) -> BrokerMetadata | None:
         """The content of the file; None if there is no file.
 
-        Raises InconsistentBrokerMetadataError when the file makes no sense, OSError when it cannot be read.
+        Raises InconsistentBrokerMetadataError if the file is invalid, OSError if it cannot be read.
         """
         try:
             properties = load_properties(self.file)
@@ -84,23 +84,23 @@ class BrokerMetadataCheckpoint:
         try:
             version, broker_id = int(properties["version"]), int(properties["broker.id"])
         except (KeyError, ValueError):
-            raise self._invalid("it needs version=0 and broker.id=<number>") from None
+            raise self._invalid("it must contain version=0 and broker.id=<number>") from None
         if version != VERSION:
             raise self._invalid(f"its version is {version}, not {VERSION}")
         return BrokerMetadata(broker_id, properties.get("cluster.id"))
 
     def _invalid(self, reason: str) -> InconsistentBrokerMetadataError:
         return InconsistentBrokerMetadataError(
-            f"invalid {self.file}: {reason}. It says to which broker and cluster the log directory belongs: if that is "
-            "this one, remove the file, and the broker writes it anew"
+            f"invalid {self.file}: {reason}. The file says which broker and cluster the log directory belongs to. If "
+            "that is this broker, remove the file, and the broker writes it again"
         )
 
 
 def read_broker_metadata(log_dirs: Iterable[Path]) -> BrokerMetadata | None:
     """The content that all log directories agree on; None if none of them has the file.
 
-    A directory that cannot be read does not count: whether the broker can do without it, the log manager will decide.
-    Raises InconsistentBrokerMetadataError when two of them disagree.
+    An unreadable directory is skipped: the log manager decides whether the broker can do without it. Raises
+    InconsistentBrokerMetadataError if two directories disagree.
     """
     found: dict[Path, BrokerMetadata] = {}
     for log_dir in log_dirs:

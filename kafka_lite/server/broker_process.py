@@ -1,4 +1,4 @@
-"""A server in a process of its own, started as a user starts it, and certain to be gone afterwards.
+"""A server in its own process, started as a user starts it, and guaranteed to be ended afterwards.
 
 Kafka 0.10.2: bin/kafka-server-start.sh, bin/kafka-server-stop.sh · book 1.4.1
 """
@@ -27,21 +27,21 @@ START_TIMEOUT_MS = 60_000
 STOP_TIMEOUT_MS = 30_000
 _POLL_MS = 10
 PORTS = range(20_000, 32_768)
-"""Of ``free_port``. Systems choose ports by themselves from 32768 on, some from 49152."""
-_port_numbers = itertools.count(7919 * os.getpid())  # a prime: processes that begin together begin far from each other
+"""The ports that ``free_port`` chooses from. Systems assign ephemeral ports from 32768 on, some from 49152."""
+_port_numbers = itertools.count(7919 * os.getpid())  # a prime: processes with adjacent ids start far apart
 _COLOURS = re.compile(r"\x1b\[[0-9;]*m")
 
 
 class BrokerStartError(KafkaError):
-    """The process ended, or was not ready in time; the text has the end of its log."""
+    """The process ended, or was not ready in time; the message has the end of its log."""
 
 
 class ServerProcess:
     """A command that listens on one port of the loopback interface; a context manager that starts and stops it.
 
-    What it prints goes to ``log_file``, anew at every start. It may be stopped or killed, and started again. It gets a
-    session of its own, so that Ctrl-C is for us, who then stop it in good order; with ``own_session=False`` whoever
-    ends our process group ends it too.
+    Its output goes to ``log_file``, which each start truncates. It may be stopped or killed, and started again. It runs
+    in its own session, so that Ctrl-C reaches only us, and we stop it cleanly; with ``own_session=False``, it ends
+    together with our process group.
     """
 
     def __init__(self, command: Sequence[str], port: int, log_file: Path, *, own_session: bool = True) -> None:
@@ -58,9 +58,9 @@ class ServerProcess:
 
     @property
     def process(self) -> subprocess.Popen[bytes]:
-        """The process. Raises BrokerStartError if it was not started, or was stopped."""
+        """The process. Raises BrokerStartError if it is not running."""
         if self._process is None:
-            raise BrokerStartError("the broker was not started, or has been stopped")
+            raise BrokerStartError("the broker is not running")
         return self._process
 
     @property
@@ -76,8 +76,19 @@ class ServerProcess:
         self.stop()
 
     def start(self) -> float:
-        """Start it and wait until it is ready; returns how long that took, ms. Raises BrokerStartError."""
+        """Start it and wait until it is ready; returns the time this took in ms. Raises BrokerStartError."""
         began_ms = SYSTEM_TIME.hi_res_ms()
+        if not self.is_running:
+            self.spawn()
+        try:
+            self._await_ready(began_ms + START_TIMEOUT_MS)
+        except BaseException:
+            self.kill()
+            raise
+        return SYSTEM_TIME.hi_res_ms() - began_ms
+
+    def spawn(self) -> None:
+        """Start it without waiting: ``start`` then only waits, so that several can start at a time."""
         with self.log_file.open("wb") as log:
             self._process = subprocess.Popen(
                 self.command,
@@ -86,12 +97,6 @@ class ServerProcess:
                 stderr=subprocess.STDOUT,
                 start_new_session=self._own_session,
             )
-        try:
-            self._await_ready(began_ms + START_TIMEOUT_MS)
-        except BaseException:
-            self.kill()
-            raise
-        return SYSTEM_TIME.hi_res_ms() - began_ms
 
     def is_ready(self) -> bool:
         """Whether the server accepts connections on its port."""
@@ -110,7 +115,7 @@ class ServerProcess:
         return code
 
     def kill(self) -> int | None:
-        """End it as a power cut would, with whatever it has started in its session. Returns its exit code."""
+        """Kill it, as a power cut would, with all processes of its session. Returns its exit code."""
         if self._process is None:
             return None
         process, self._process = self._process, None
@@ -122,11 +127,11 @@ class ServerProcess:
         return process.wait()
 
     def log(self) -> str:
-        """All that it has printed since its last start, without colours."""
+        """Its output since its last start, without colours."""
         return _COLOURS.sub("", self.log_file.read_text(encoding="utf-8", errors="replace"))
 
     def end_of_log(self, lines: int = 12) -> str:
-        """The last lines of that."""
+        """The last lines of the log."""
         return "\n".join(self.log().splitlines()[-lines:]) if self.log_file.exists() else ""
 
     def _await_ready(self, deadline_ms: float) -> None:
@@ -142,10 +147,10 @@ class ServerProcess:
 
 
 class BrokerProcess(ServerProcess):
-    """``kafka-lite server-start`` with a configuration file and data of its own below ``folder``.
+    """``kafka-lite server-start`` with its own configuration file and data below ``folder``.
 
     ``folder/server.properties`` is written at once, with ``overrides`` over the few settings that such a broker needs;
-    ``kafka-lite server-start folder/server.properties`` brings it back later with the same data on the same port.
+    ``kafka-lite server-start folder/server.properties`` starts it again later with the same data on the same port.
     ``start_command`` may start the broker in another way; it gets that file as its last argument.
     """
 
@@ -180,9 +185,9 @@ def write_properties(path: Path, settings: Mapping[str, str]) -> None:
 def free_port() -> int:
     """A free TCP port of the loopback interface, which stays reserved for its server while that is down.
 
-    A port that the system chose could be chosen again before the server listens, or between two of its lives: for
-    another listener, or for the outgoing end of a connection; a client that tries to reach a server that is down can
-    so be connected with itself. These are below what systems choose from, and each process begins elsewhere.
+    An ephemeral port could be assigned again before the server listens, or between two of its runs: to another
+    listener, or to the client's end of a connection. A client that connects to a server that is down could even connect
+    to itself. These ports are below the ephemeral ones, and each process starts at a different one.
     """
     for number in itertools.islice(_port_numbers, len(PORTS)):
         port = PORTS[number % len(PORTS)]

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 from kafka_lite.cluster.partition import Partition
+from kafka_lite.cluster.replica import Replica
 from kafka_lite.common.errors import Errors
 from kafka_lite.common.purgatory.delayed_operation import DelayedOperation
 from kafka_lite.common.topic_partition import TopicPartition
@@ -32,7 +33,9 @@ class DelayedFetch(DelayedOperation):
         read_again: Callable[[], list[tuple[TopicPartition, LogReadResult]]],
         respond: Callable[[list[tuple[TopicPartition, LogReadResult]]], None],
         expired: Callable[[bool], None] = lambda _from_follower: None,
+        should_throttle: Callable[[Partition], bool] = lambda _partition: False,
     ) -> None:
+        """``should_throttle``: whether this reader must wait for its quota, whatever there is to read."""
         super().__init__(params.max_wait_ms)
         self._params = params
         self._fetched_at = fetched_at
@@ -40,6 +43,7 @@ class DelayedFetch(DelayedOperation):
         self._read_again = read_again
         self._respond = respond
         self._expired = expired
+        self._should_throttle = should_throttle
 
     def try_complete(self) -> bool:
         """Add up the bytes that have come since. In the newest segment a subtraction of positions is enough."""
@@ -61,14 +65,21 @@ class DelayedFetch(DelayedOperation):
             return None
         if partition.check_leader_epoch(asked.current_leader_epoch) is not Errors.NONE:
             return None
-        end = leader.log_end_offset if self._params.from_follower else leader.high_watermark
+        end = self._end_for_reader(leader)
+        if self._params.committed_only and end.message_offset <= position.message_offset:
+            return 0  # the reader waits for the end of a transaction
         if end.message_offset < position.message_offset:
             return None  # the log was truncated below the fetch offset, which the client must learn
-        if end.message_offset == position.message_offset:
+        if end.message_offset == position.message_offset or self._should_throttle(partition):
             return 0
         if end.message_offset_only or position.on_older_segment(end) or end.on_older_segment(position):
             return None  # a rolled segment, or a watermark of unknown position: there is certainly something to read
         return min(end.position_diff(position), asked.max_bytes)
+
+    def _end_for_reader(self, leader: Replica) -> LogOffsetMetadata:
+        if self._params.from_follower:
+            return leader.log_end_offset
+        return leader.last_stable_offset if self._params.committed_only else leader.high_watermark
 
     def on_expiration(self) -> None:
         """Count a long poll that lasted as long as the client allowed. That is not an error."""

@@ -1,4 +1,4 @@
-"""What a fetch request asks for, and what reading the logs for it gave.
+"""The parameters of a fetch request, and the result of reading the logs for it.
 
 Kafka 0.10.2: core/.../server/ReplicaManager.scala (parameters of fetchMessages, LogReadResult),
 clients/.../common/requests/FetchRequest.java (PartitionData); since 3.2 core/.../server/FetchParams.scala · book 6.2.1
@@ -9,26 +9,53 @@ from __future__ import annotations
 from kafka_lite.common.errors import Errors
 from kafka_lite.common.sendable import Part, size_of
 from kafka_lite.log.log_offset_metadata import LogOffsetMetadata
+from kafka_lite.log.producers.aborted_txn import AbortedTxn
+
+DEBUGGING_CONSUMER_ID = -2
+"""The replica id of a reader that reads from any replica."""
+READ_COMMITTED = 1
+"""The isolation level of readers that see only committed records; 0 is read_uncommitted."""
 
 
 class FetchParams:
-    """The part of a fetch request that concerns all of its partitions."""
+    """The parameters that apply to all partitions of a fetch request."""
 
-    __slots__ = ("from_follower", "hard_max_bytes", "max_bytes", "max_wait_ms", "min_bytes", "replica_id")
+    __slots__ = (
+        "committed_only",
+        "from_any_replica",
+        "from_follower",
+        "hard_max_bytes",
+        "max_bytes",
+        "max_wait_ms",
+        "min_bytes",
+        "replica_id",
+    )
 
-    def __init__(self, replica_id: int, max_wait_ms: int, min_bytes: int, max_bytes: int, hard_max_bytes: bool) -> None:
+    def __init__(
+        self,
+        replica_id: int,
+        max_wait_ms: int,
+        min_bytes: int,
+        max_bytes: int,
+        hard_max_bytes: bool,
+        committed_only: bool = False,
+    ) -> None:
         self.replica_id = replica_id
         self.max_wait_ms = max_wait_ms
         self.min_bytes = min_bytes
         self.max_bytes = max_bytes
         self.hard_max_bytes = hard_max_bytes
-        """Fetch up to version 2 cuts the records off at the limit, even in the middle of the first message."""
+        """Fetch up to version 2 cuts off records at the limit, even within the first message."""
         self.from_follower = replica_id >= 0
         """Whether the client is another broker (consumers send -1)."""
+        self.from_any_replica = replica_id == DEBUGGING_CONSUMER_ID
+        """Whether a follower may respond, too: tools look at each replica."""
+        self.committed_only = committed_only and not self.from_follower
+        """Whether to stop at the last stable offset (``isolation.level=read_committed``)."""
 
 
 class FetchPartition:
-    """One partition of a fetch request: where to begin, and how much to read at most."""
+    """One partition of a fetch request: the offset and the maximum size."""
 
     __slots__ = ("current_leader_epoch", "fetch_offset", "log_start_offset", "max_bytes")
 
@@ -44,7 +71,16 @@ class FetchPartition:
 class LogReadResult:
     """One partition's part of the response; ``records`` is a slice of a log file, not read yet."""
 
-    __slots__ = ("error", "fetch_offset_metadata", "high_watermark", "log_start_offset", "records", "size_in_bytes")
+    __slots__ = (
+        "aborted_transactions",
+        "error",
+        "fetch_offset_metadata",
+        "high_watermark",
+        "last_stable_offset",
+        "log_start_offset",
+        "records",
+        "size_in_bytes",
+    )
 
     def __init__(
         self,
@@ -53,6 +89,8 @@ class LogReadResult:
         log_start_offset: int = -1,
         fetch_offset_metadata: LogOffsetMetadata | None = None,
         records: Part = b"",
+        last_stable_offset: int = -1,
+        aborted_transactions: list[AbortedTxn] | None = None,
     ) -> None:
         self.error = error
         self.high_watermark = high_watermark
@@ -60,4 +98,7 @@ class LogReadResult:
         self.fetch_offset_metadata = fetch_offset_metadata
         self.records = records
         self.size_in_bytes = size_of(records)
-        """Bytes of records."""
+        """Size of the records."""
+        self.last_stable_offset = last_stable_offset
+        self.aborted_transactions = aborted_transactions
+        """For readers of committed records; None for others."""

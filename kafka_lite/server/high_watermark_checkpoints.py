@@ -22,7 +22,7 @@ HIGH_WATERMARK_CHECKPOINT = "replication-offset-checkpoint"
 
 
 class HighWatermarkCheckpoints:
-    """One file in each log directory. They are written regularly, from the controller's first request on."""
+    """One file in each log directory, written periodically once the controller has sent its first request."""
 
     def __init__(
         self,
@@ -43,35 +43,37 @@ class HighWatermarkCheckpoints:
         self._found: dict[TopicPartition, int] = {}
 
     def read(self) -> None:
-        """Read what the last run left.
+        """Read the files of the last run.
 
-        A file that makes no sense does little harm: a leader finds its high watermark anew as soon as its ISR has
-        caught up. (Kafka takes the log directory offline.)
+        An invalid file does little harm: a leader determines its high watermark again once its ISR has caught up.
+        (Kafka takes the log directory offline.)
         """
         for directory, file in self._files.items():
             try:
                 self._found.update(file.read())
             except CheckpointFormatError as error:
-                logger.warning("The high watermarks in %s are lost and found anew: %s", directory, error)
+                logger.warning(
+                    "Cannot read the high watermarks in %s; they will be determined again: %s", directory, error
+                )
             except OSError as error:
                 self._take_offline(directory, f"Cannot read {file.file}", error)
 
     def high_watermark(self, topic_partition: TopicPartition) -> int:
-        """The high watermark that a partition had at the end of the last run; 0 if it is not known."""
+        """A partition's high watermark at the end of the last run; 0 if unknown."""
         return self._found.get(topic_partition, 0)
 
     def forget(self, topic_partition: TopicPartition) -> None:
-        """The partition is deleted: another one of its name begins at 0."""
+        """Drop the entry of a deleted partition: a new one of this name starts at 0."""
         self._found.pop(topic_partition, None)
 
     def start(self) -> None:
-        """Write the files regularly; does nothing the second time."""
+        """Start writing the files periodically; a no-op the second time."""
         if not self._started:
             self._started = True
             self._scheduler.schedule("highwatermark-checkpoint", self.write, self._interval_ms, self._interval_ms)
 
     def write(self) -> None:
-        """Write the high watermarks of every log directory into its file."""
+        """Write the high watermarks of every log directory to its file."""
         by_directory: dict[str, dict[TopicPartition, int]] = {str(directory): {} for directory in self._files}
         for partition in self._partitions():
             replica = partition.get_replica()
@@ -89,6 +91,6 @@ class HighWatermarkCheckpoints:
         self._log_manager.log_dir_failure_channel.maybe_add_offline_log_dir(directory, message, error)
 
     def shutdown(self) -> None:
-        """Write them once more; not if no controller has told this broker what it holds."""
+        """Write the files once more, unless no controller has sent this broker its partitions."""
         if self._started:
             self.write()

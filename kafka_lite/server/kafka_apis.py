@@ -1,4 +1,4 @@
-"""The table of all requests that this broker serves, and the path that each takes.
+"""The table of all requests that this broker serves, and the path of a request.
 
 Kafka 0.10.2: core/.../server/KafkaApis.scala · book 2.3.5
 """
@@ -6,6 +6,7 @@ Kafka 0.10.2: core/.../server/KafkaApis.scala · book 2.3.5
 from __future__ import annotations
 
 import logging
+from dataclasses import dataclass
 
 from kafka_lite.common.errors import KafkaError
 from kafka_lite.common.time import SYSTEM_TIME
@@ -23,18 +24,22 @@ from kafka_lite.server.apis.admin_apis import AdminApis
 from kafka_lite.server.apis.api_handler import ApiRange, Handler, HandlerWrapper, Respond
 from kafka_lite.server.apis.fetch_apis import FetchApis
 from kafka_lite.server.apis.group_apis import GroupApis
+from kafka_lite.server.apis.log_dir_apis import LogDirApis
 from kafka_lite.server.apis.log_offset_apis import LogOffsetApis
 from kafka_lite.server.apis.metadata_apis import MetadataApis
 from kafka_lite.server.apis.offset_apis import OffsetApis
+from kafka_lite.server.apis.partition_admin_apis import PartitionAdminApis
 from kafka_lite.server.apis.produce_apis import ProduceApis
 from kafka_lite.server.apis.producer_id_apis import ProducerIdApis
 from kafka_lite.server.apis.replication_apis import ReplicationApis
+from kafka_lite.server.apis.transaction_apis import TransactionApis
+from kafka_lite.server.apis.txn_marker_apis import TxnMarkerApis
 
 logger = logging.getLogger(__name__)
 
 NO_PROCESSOR = -1
 OWN_CONNECTION = "own"
-"""In the place of the connection's id, in a request of this broker to itself."""
+"""Stands for the connection id in a request of this broker to itself."""
 
 SERVED_VERSIONS: dict[ApiKey, ApiRange] = {
     # An API that is not in this table is neither advertised nor served. A maximum below that of today's Kafka has its
@@ -43,11 +48,10 @@ SERVED_VERSIONS: dict[ApiKey, ApiRange] = {
     ApiKey.FETCH: ApiRange(0, 12),  # 13: topic ids
     ApiKey.LIST_OFFSETS: ApiRange(0, 7),  # 8: tiered storage
     ApiKey.METADATA: ApiRange(0, 12),  # 13: an error for the whole response; no topic has an id yet: zero
-    # LEADER_AND_ISR: served to this broker's controller only. A broker that another one makes a follower must fetch,
-    # which this one does not do yet.
-    ApiKey.STOP_REPLICA: ApiRange(0, 0),  # 1: broker epochs (KIP-380)
-    ApiKey.UPDATE_METADATA: ApiRange(0, 4),  # 5: the same
-    ApiKey.CONTROLLED_SHUTDOWN: ApiRange(0, 1),  # 2: the same
+    ApiKey.LEADER_AND_ISR: ApiRange(0, 4),  # 5: topic ids
+    ApiKey.STOP_REPLICA: ApiRange(0, 3),  # 4: a controller of KRaft
+    ApiKey.UPDATE_METADATA: ApiRange(0, 6),  # 7: topic ids
+    ApiKey.CONTROLLED_SHUTDOWN: ApiRange(0, 3),
     ApiKey.OFFSET_COMMIT: ApiRange(0, 8),  # 9: groups of KIP-848
     ApiKey.OFFSET_FETCH: ApiRange(0, 8),  # 9: the same
     ApiKey.FIND_COORDINATOR: ApiRange(0, 4),  # 5: transactions, second version
@@ -61,82 +65,115 @@ SERVED_VERSIONS: dict[ApiKey, ApiRange] = {
     ApiKey.CREATE_TOPICS: ApiRange(0, 7),
     ApiKey.DELETE_TOPICS: ApiRange(0, 6),
     ApiKey.DELETE_RECORDS: ApiRange(0, 2),
-    ApiKey.INIT_PRODUCER_ID: ApiRange(0, 4),  # 5: transactions, second version; without transactional ids only
+    ApiKey.INIT_PRODUCER_ID: ApiRange(0, 4),  # 5: transactions, second version
     ApiKey.OFFSET_FOR_LEADER_EPOCH: ApiRange(0, 4),
+    ApiKey.ADD_PARTITIONS_TO_TXN: ApiRange(0, 5),
+    ApiKey.ADD_OFFSETS_TO_TXN: ApiRange(0, 3),  # 4: transactions, second version
+    ApiKey.END_TXN: ApiRange(0, 3),  # 4: the same
+    ApiKey.WRITE_TXN_MARKERS: ApiRange(0, 1),
+    ApiKey.TXN_OFFSET_COMMIT: ApiRange(0, 3),  # 4: transactions, second version
     ApiKey.DESCRIBE_CONFIGS: ApiRange(0, 4),
     ApiKey.ALTER_CONFIGS: ApiRange(0, 2),
+    ApiKey.ALTER_REPLICA_LOG_DIRS: ApiRange(0, 2),
     ApiKey.DESCRIBE_LOG_DIRS: ApiRange(0, 4),
     ApiKey.CREATE_PARTITIONS: ApiRange(0, 3),
     ApiKey.DELETE_GROUPS: ApiRange(0, 2),
+    ApiKey.ELECT_LEADERS: ApiRange(0, 2),
     ApiKey.INCREMENTAL_ALTER_CONFIGS: ApiRange(0, 1),
+    ApiKey.ALTER_PARTITION_REASSIGNMENTS: ApiRange(0, 0),
+    ApiKey.LIST_PARTITION_REASSIGNMENTS: ApiRange(0, 0),
     ApiKey.OFFSET_DELETE: ApiRange(0, 0),
     ApiKey.DESCRIBE_CLUSTER: ApiRange(0, 0),  # 1: controllers of KRaft
     ApiKey.DESCRIBE_PRODUCERS: ApiRange(0, 0),
+    ApiKey.DESCRIBE_TRANSACTIONS: ApiRange(0, 0),
+    ApiKey.LIST_TRANSACTIONS: ApiRange(0, 1),
 }
 
 
-class KafkaApis:
-    """Finds the handler of a request, and sends the handler's response through the channel.
+@dataclass(frozen=True)
+class ApiHandlers:
+    """The objects with the handlers of all requests."""
 
-    The response may come later, from the thread that completes a delayed operation.
+    produce: ProduceApis
+    fetch: FetchApis
+    log_offsets: LogOffsetApis
+    metadata: MetadataApis
+    admin: AdminApis
+    partition_admin: PartitionAdminApis
+    producer_ids: ProducerIdApis
+    groups: GroupApis
+    offsets: OffsetApis
+    replication: ReplicationApis
+    log_dirs: LogDirApis
+    transactions: TransactionApis
+    txn_markers: TxnMarkerApis
+
+    def table(self) -> dict[ApiKey, Handler]:
+        """The handler of each request."""
+        return {
+            ApiKey.PRODUCE: self.produce.handle_produce,
+            ApiKey.FETCH: self.fetch.handle_fetch,
+            ApiKey.LIST_OFFSETS: self.log_offsets.handle_list_offsets,
+            ApiKey.METADATA: self.metadata.handle_metadata,
+            ApiKey.LEADER_AND_ISR: self.replication.handle_leader_and_isr,
+            ApiKey.STOP_REPLICA: self.replication.handle_stop_replica,
+            ApiKey.UPDATE_METADATA: self.replication.handle_update_metadata,
+            ApiKey.CONTROLLED_SHUTDOWN: self.replication.handle_controlled_shutdown,
+            ApiKey.OFFSET_COMMIT: self.offsets.handle_offset_commit,
+            ApiKey.OFFSET_FETCH: self.offsets.handle_offset_fetch,
+            ApiKey.FIND_COORDINATOR: self.metadata.handle_find_coordinator,
+            ApiKey.JOIN_GROUP: self.groups.handle_join_group,
+            ApiKey.HEARTBEAT: self.groups.handle_heartbeat,
+            ApiKey.LEAVE_GROUP: self.groups.handle_leave_group,
+            ApiKey.SYNC_GROUP: self.groups.handle_sync_group,
+            ApiKey.DESCRIBE_GROUPS: self.groups.handle_describe_groups,
+            ApiKey.LIST_GROUPS: self.groups.handle_list_groups,
+            ApiKey.API_VERSIONS: self.metadata.handle_api_versions,
+            ApiKey.CREATE_TOPICS: self.admin.handle_create_topics,
+            ApiKey.DELETE_TOPICS: self.admin.handle_delete_topics,
+            ApiKey.DELETE_RECORDS: self.log_offsets.handle_delete_records,
+            ApiKey.INIT_PRODUCER_ID: self.producer_ids.handle_init_producer_id,
+            ApiKey.OFFSET_FOR_LEADER_EPOCH: self.log_offsets.handle_offset_for_leader_epoch,
+            ApiKey.DESCRIBE_CONFIGS: self.admin.handle_describe_configs,
+            ApiKey.ALTER_CONFIGS: self.admin.handle_alter_configs,
+            ApiKey.ALTER_REPLICA_LOG_DIRS: self.log_dirs.handle_alter_replica_log_dirs,
+            ApiKey.DESCRIBE_LOG_DIRS: self.metadata.handle_describe_log_dirs,
+            ApiKey.CREATE_PARTITIONS: self.admin.handle_create_partitions,
+            ApiKey.DELETE_GROUPS: self.groups.handle_delete_groups,
+            ApiKey.ELECT_LEADERS: self.partition_admin.handle_elect_leaders,
+            ApiKey.ALTER_PARTITION_REASSIGNMENTS: self.partition_admin.handle_alter_partition_reassignments,
+            ApiKey.LIST_PARTITION_REASSIGNMENTS: self.partition_admin.handle_list_partition_reassignments,
+            ApiKey.INCREMENTAL_ALTER_CONFIGS: self.admin.handle_incremental_alter_configs,
+            ApiKey.OFFSET_DELETE: self.offsets.handle_offset_delete,
+            ApiKey.DESCRIBE_CLUSTER: self.metadata.handle_describe_cluster,
+            ApiKey.DESCRIBE_PRODUCERS: self.producer_ids.handle_describe_producers,
+            ApiKey.ADD_PARTITIONS_TO_TXN: self.transactions.handle_add_partitions_to_txn,
+            ApiKey.ADD_OFFSETS_TO_TXN: self.transactions.handle_add_offsets_to_txn,
+            ApiKey.END_TXN: self.transactions.handle_end_txn,
+            ApiKey.WRITE_TXN_MARKERS: self.txn_markers.handle_write_txn_markers,
+            ApiKey.TXN_OFFSET_COMMIT: self.offsets.handle_txn_offset_commit,
+            ApiKey.DESCRIBE_TRANSACTIONS: self.transactions.handle_describe_transactions,
+            ApiKey.LIST_TRANSACTIONS: self.transactions.handle_list_transactions,
+        }
+
+
+class KafkaApis:
+    """Looks up the handler of a request, and sends its response through the channel.
+
+    The response may be sent later, by the thread that completes a delayed operation.
     """
 
     def __init__(
-        self,
-        request_channel: RequestChannel,
-        unserved_requests: UnservedRequests,
-        *,
-        produce: ProduceApis,
-        fetch: FetchApis,
-        log_offsets: LogOffsetApis,
-        metadata: MetadataApis,
-        admin: AdminApis,
-        producer_ids: ProducerIdApis,
-        groups: GroupApis,
-        offsets: OffsetApis,
-        replication: ReplicationApis,
+        self, request_channel: RequestChannel, unserved_requests: UnservedRequests, handlers: ApiHandlers
     ) -> None:
         self._channel = request_channel
         self._unserved = unserved_requests
-        self._metadata = metadata
-        self.handlers: dict[ApiKey, Handler] = {
-            ApiKey.PRODUCE: produce.handle_produce,
-            ApiKey.FETCH: fetch.handle_fetch,
-            ApiKey.LIST_OFFSETS: log_offsets.handle_list_offsets,
-            ApiKey.METADATA: metadata.handle_metadata,
-            ApiKey.LEADER_AND_ISR: replication.handle_leader_and_isr,
-            ApiKey.STOP_REPLICA: replication.handle_stop_replica,
-            ApiKey.UPDATE_METADATA: replication.handle_update_metadata,
-            ApiKey.CONTROLLED_SHUTDOWN: replication.handle_controlled_shutdown,
-            ApiKey.OFFSET_COMMIT: offsets.handle_offset_commit,
-            ApiKey.OFFSET_FETCH: offsets.handle_offset_fetch,
-            ApiKey.FIND_COORDINATOR: metadata.handle_find_coordinator,
-            ApiKey.JOIN_GROUP: groups.handle_join_group,
-            ApiKey.HEARTBEAT: groups.handle_heartbeat,
-            ApiKey.LEAVE_GROUP: groups.handle_leave_group,
-            ApiKey.SYNC_GROUP: groups.handle_sync_group,
-            ApiKey.DESCRIBE_GROUPS: groups.handle_describe_groups,
-            ApiKey.LIST_GROUPS: groups.handle_list_groups,
-            ApiKey.API_VERSIONS: metadata.handle_api_versions,
-            ApiKey.CREATE_TOPICS: admin.handle_create_topics,
-            ApiKey.DELETE_TOPICS: admin.handle_delete_topics,
-            ApiKey.DELETE_RECORDS: log_offsets.handle_delete_records,
-            ApiKey.INIT_PRODUCER_ID: producer_ids.handle_init_producer_id,
-            ApiKey.OFFSET_FOR_LEADER_EPOCH: log_offsets.handle_offset_for_leader_epoch,
-            ApiKey.DESCRIBE_CONFIGS: admin.handle_describe_configs,
-            ApiKey.ALTER_CONFIGS: admin.handle_alter_configs,
-            ApiKey.DESCRIBE_LOG_DIRS: metadata.handle_describe_log_dirs,
-            ApiKey.CREATE_PARTITIONS: admin.handle_create_partitions,
-            ApiKey.DELETE_GROUPS: groups.handle_delete_groups,
-            ApiKey.INCREMENTAL_ALTER_CONFIGS: admin.handle_incremental_alter_configs,
-            ApiKey.OFFSET_DELETE: offsets.handle_offset_delete,
-            ApiKey.DESCRIBE_CLUSTER: metadata.handle_describe_cluster,
-            ApiKey.DESCRIBE_PRODUCERS: producer_ids.handle_describe_producers,
-        }
+        self._metadata = handlers.metadata
+        self.handlers = handlers.table()
         self._routes = self._served_routes()
 
     def _served_routes(self) -> dict[tuple[int, int], Handler]:
-        """The handlers by key and version, so that a request needs one look-up only."""
+        """The handlers by key and version, so that a request needs a single look-up."""
         return {
             (int(api_key), version): self.handlers[api_key]
             for api_key, served in SERVED_VERSIONS.items()
@@ -144,12 +181,12 @@ class KafkaApis:
         }
 
     def wrap_handlers(self, wrap: HandlerWrapper) -> None:
-        """Put another handler before each one."""
+        """Put another handler in front of each one."""
         self.handlers = {api_key: wrap(api_key, handler) for api_key, handler in self.handlers.items()}
         self._routes = self._served_routes()
 
     def handle(self, request: Request) -> None:
-        """Serve one request. One that is not in the table closes its connection, as in Kafka."""
+        """Handle one request. A request that is not in the table closes its connection, as in Kafka."""
         header = request.header
         if request.unsupported_api_version:
             self._send(request, 0, self._metadata.unsupported_api_versions())
@@ -170,9 +207,9 @@ class KafkaApis:
         self._unserved.report(header.client_id, request.client_address, asked_for, outcome)
 
     def handle_own(self, body: RequestMessage, version: int) -> Response:
-        """The response to a request of this broker to itself, by the handler that a client's request would get.
+        """Handle a request of this broker to itself like a client's request, and return the response.
 
-        For handlers that respond before they return. Raises KafkaError if there is no response.
+        Only for handlers that respond before they return. Raises KafkaError if there is no response.
         """
         header = RequestHeader(api_key=body.API_KEY, api_version=version)
         request = Request(NO_PROCESSOR, OWN_CONNECTION, "", "", "", header, body, 0, SYSTEM_TIME.hi_res_ms())
@@ -180,7 +217,7 @@ class KafkaApis:
         self.handlers[body.API_KEY](request, body, responses.append)
         response = responses[0] if responses else None
         if response is None:
-            raise KafkaError(f"there is no response to {body.API_KEY.name}")
+            raise KafkaError(f"a request of {body.API_KEY.name} got no response")
         return response
 
     def _responder(self, request: Request) -> Respond:

@@ -1,4 +1,4 @@
-"""The broker's configuration: what ``server.properties`` says, checked and typed.
+"""The broker's configuration: ``server.properties``, validated and typed.
 
 Kafka 0.10.2: core/.../server/KafkaConfig.scala · book 2.3.4
 """
@@ -13,11 +13,13 @@ from typing import Any
 from kafka_lite.cluster.end_point import EndPoint, EndPointError
 from kafka_lite.common.api_version import ApiVersion, InvalidVersionError
 from kafka_lite.common.config_def import ConfigDef, ConfigError
-from kafka_lite.common.file_names import file_name_of
+from kafka_lite.common.process.file_names import file_name_of
 from kafka_lite.common.properties import load_properties
 from kafka_lite.common.security_protocol import SecurityProtocol
 from kafka_lite.log.cleaning.cleaner_config import CleanerConfig
 from kafka_lite.log.log_config import LOG_CONFIG_DEF
+from kafka_lite.network.acceptor import Listener
+from kafka_lite.network.socket_server import SocketServerConfig
 from kafka_lite.server.config.group_coordinator_configs import GROUP_COORDINATOR_CONFIGS
 from kafka_lite.server.config.not_yet_applied import part_to_come
 from kafka_lite.server.config.quota_configs import QUOTA_CONFIGS
@@ -28,6 +30,7 @@ from kafka_lite.server.config.server_log_configs import SERVER_LOG_CONFIGS
 from kafka_lite.server.config.server_topic_config_synonyms import TOPIC_CONFIG_SYNONYMS, effective, log_config_map
 from kafka_lite.server.config.socket_server_configs import SOCKET_SERVER_CONFIGS
 from kafka_lite.server.config.zk_configs import ZK_CONFIGS
+from kafka_lite.server.replication.replica_fetch_config import ReplicaFetchConfig
 
 logger = logging.getLogger(__name__)
 
@@ -52,53 +55,52 @@ for _group in CONFIG_GROUPS.values():
 DEVIATIONS: dict[str, tuple[str, str]] = {
     "num.network.threads": (
         "3",
-        "one thread at a time runs Python: with several connections three of them cost a third more than one",
+        "because of the GIL, three threads need a third more CPU time than one for the same requests",
     ),
-    "listeners": ("null", "a fresh broker is reached from its own machine only"),
+    "listeners": ("null", "a new broker accepts connections only from its own machine"),
     "log.dir": (
         "/tmp/kafka-logs",
-        "the user's data directory: what was learnt yesterday is still there after a reboot",
+        "the user's data directory, so that a reboot does not delete the topics",
     ),
     "message.max.bytes": (
         "1000012",
-        "as in Kafka since 2.5: it is above a producer's `max.request.size` (KAFKA-4203)",
+        "as in Kafka since 2.5: larger than a producer's `max.request.size` (KAFKA-4203)",
     ),
-    "delete.topic.enable": ("false", "as in Kafka since 1.0: today's clients expect that a deletion deletes"),
+    "delete.topic.enable": ("false", "as in Kafka since 1.0: today's clients expect DeleteTopics to delete"),
     "inter.broker.protocol.version": (
         "0.10.2-IV0",
-        "the newest that is implemented; 0.10.2 joins a cluster of that time",
+        "the newest version that is implemented; set 0.10.2 to join a cluster of 0.10.2",
     ),
     "log.message.format.version": (
         "0.10.2-IV0",
-        "record batches, so that today's clients are served without conversion",
+        "record batches (v2), so that today's clients need no conversion",
     ),
 }
-"""Keys whose default is not 0.10.2's: what it was there, and why it is not here."""
+"""Keys whose default differs from that of 0.10.2: the default there, and the reason for ours."""
 
 UNSERVED: dict[str, tuple[object, str]] = {
     "authorizer.class.name": (
         "",
-        "there is no authorizer yet, and a broker that ignored this would be open to everybody",
+        "there is no authorizer yet, and if the key were ignored, every client could do anything",
     ),
     "create.topic.policy.class.name": (
         None,
-        "policies are not evaluated yet, and ignoring one would let any topic pass",
+        "policies are not supported yet, and if the key were ignored, every topic would be accepted",
     ),
-    "zookeeper.set.acl": (False, "ZooKeeper sessions are not authenticated yet, so nobody could own the znodes"),
+    "zookeeper.set.acl": (False, "ZooKeeper sessions are not authenticated yet, so an ACL would have no owner"),
 }
-"""Keys that must keep this value: to accept another one and ignore it would be misleading."""
+"""Keys that must keep this value, because accepting and ignoring any other one would be misleading."""
 
 
 class KafkaConfig:
-    """All keys, as attributes with their types; ``values`` has the parsed value of each key by name.
+    """All keys as typed attributes; ``values`` has the parsed value of each key by name.
 
-    Raises ConfigError for a value that is refused (the text names the key, the value and what would be valid). A key
-    that Kafka does not have is only warned about. ``original`` has what was given, for those who must know whether a
-    key was set at all.
+    Raises ConfigError for an invalid value; the message has the key, the value and the valid values. Unknown keys only
+    log a warning. ``original`` has the given values and shows whether a key was set at all.
     """
 
     def __init__(self, original: Mapping[str, object], *, do_log: bool = True) -> None:
-        """``do_log``: whether to warn; not again for a variant of a configuration that was warned about before."""
+        """``do_log``: whether to log warnings; False for a variant of a configuration that has already logged them."""
         self.original = dict(original)
         if do_log:
             self._warn_of_unknown_keys()
@@ -126,15 +128,29 @@ class KafkaConfig:
 
     @staticmethod
     def from_file(path: Path | str, overrides: Mapping[str, object] | None = None) -> KafkaConfig:
-        """From a ``.properties`` file; ``overrides`` win over it. Raises OSError and PropertiesError too."""
+        """Read a ``.properties`` file; ``overrides`` take precedence. Also raises OSError and PropertiesError."""
         return KafkaConfig({**load_properties(Path(path)), **(overrides or {})})
 
     def log_config_map(self) -> dict[str, Any]:
         """Topic key -> default value on this broker."""
         return log_config_map(self.values)
 
+    def replica_fetch_config(self) -> ReplicaFetchConfig:
+        """What a follower needs; the broker id must be known."""
+        return ReplicaFetchConfig(
+            self.broker_id,
+            self.inter_broker_protocol_version,
+            self.replica_fetch_wait_max_ms,
+            self.replica_fetch_min_bytes,
+            self.replica_fetch_max_bytes,
+            self.replica_fetch_response_max_bytes,
+            self.replica_fetch_backoff_ms,
+            self.replica_socket_timeout_ms,
+            self.replica_socket_receive_buffer_bytes,
+        )
+
     def cleaner_config(self) -> CleanerConfig:
-        """What the log cleaner goes by."""
+        """The configuration of the log cleaner."""
         return CleanerConfig(
             num_threads=self.log_cleaner_threads,
             dedupe_buffer_size=self.log_cleaner_dedupe_buffer_size,
@@ -143,6 +159,23 @@ class KafkaConfig:
             max_io_bytes_per_second=self.log_cleaner_io_max_bytes_per_second,
             backoff_ms=self.log_cleaner_backoff_ms,
             enable_cleaner=self.log_cleaner_enable,
+        )
+
+    def socket_server_config(self) -> SocketServerConfig:
+        """The configuration of the socket server; the broker id must be known."""
+        return SocketServerConfig(
+            listeners=tuple(
+                Listener(e.host, e.port, e.listener_name, e.security_protocol.name) for e in self.listeners
+            ),
+            broker_id=self.broker_id,
+            num_network_threads=self.num_network_threads,
+            queued_max_requests=self.queued_max_requests,
+            socket_send_buffer_bytes=self.socket_send_buffer_bytes,
+            socket_receive_buffer_bytes=self.socket_receive_buffer_bytes,
+            socket_request_max_bytes=self.socket_request_max_bytes,
+            max_connections_per_ip=self.max_connections_per_ip,
+            max_connections_per_ip_overrides=self.max_connections_per_ip_overrides,
+            connections_max_idle_ms=self.connections_max_idle_ms,
         )
 
     # ------------------------------------------------------------------------------------------ groups of attributes
@@ -161,6 +194,7 @@ class KafkaConfig:
         self.request_timeout_ms: int = v["request.timeout.ms"]
         self.message_max_bytes: int = v["message.max.bytes"]
         self.fetch_max_bytes: int = v["fetch.max.bytes"]
+        self.max_incremental_fetch_session_cache_slots: int = v["max.incremental.fetch.session.cache.slots"]
         self.auto_create_topics_enable: bool = v["auto.create.topics.enable"]
         self.delete_topic_enable: bool = v["delete.topic.enable"]
         self.num_partitions: int = v["num.partitions"]
@@ -221,6 +255,7 @@ class KafkaConfig:
         self.min_insync_replicas: int = v["min.insync.replicas"]
         self.log_message_format_version = self._version("log.message.format.version")
         self.producer_id_expiration_ms: int = v["producer.id.expiration.ms"]
+        self.transaction_partition_verification_enable: bool = v["transaction.partition.verification.enable"]
         self.producer_id_expiration_check_interval_ms: int = v["producer.id.expiration.check.interval.ms"]
 
     def _read_replication(self) -> None:
@@ -282,6 +317,10 @@ class KafkaConfig:
         self.quota_window_size_seconds: int = v["quota.window.size.seconds"]
         self.num_replication_quota_samples: int = v["replication.quota.window.num"]
         self.replication_quota_window_size_seconds: int = v["replication.quota.window.size.seconds"]
+        self.num_alter_log_dirs_replication_quota_samples: int = v["alter.log.dirs.replication.quota.window.num"]
+        self.alter_log_dirs_replication_quota_window_size_seconds: int = v[
+            "alter.log.dirs.replication.quota.window.size.seconds"
+        ]
         self.metrics_num_samples: int = v["metrics.num.samples"]
         self.metrics_sample_window_ms: int = v["metrics.sample.window.ms"]
         self.metrics_recording_level: str = v["metrics.recording.level"]
@@ -303,10 +342,10 @@ class KafkaConfig:
             raise ConfigError(name, self.values[name], str(error)) from None
 
     def _pairs(self, name: str) -> list[tuple[str, str]]:
-        """A value of the form ``a:b,c:d``; the last colon of an entry separates."""
+        """Parse ``a:b,c:d``; the last colon of an entry separates."""
         entries = [entry.strip() for entry in self.values[name].split(",") if entry.strip()]
         if any(":" not in entry for entry in entries):
-            raise ConfigError(name, self.values[name], "entries of the form key:value, separated by commas, are needed")
+            raise ConfigError(name, self.values[name], "must be a list of key:value, separated by commas")
         return [(left.strip(), right.strip()) for left, _, right in (entry.rpartition(":") for entry in entries)]
 
     def _security_protocol_map(self) -> dict[str, SecurityProtocol]:
@@ -317,14 +356,14 @@ class KafkaConfig:
             raise ConfigError(name, self.values[name], str(error)) from None
 
     def _end_points(self, name: str, text: str) -> list[EndPoint]:
-        """The listeners in ``text``. Names and (but for port 0) ports must be different, as in Kafka."""
+        """Parse listeners. Their names and (except for port 0) ports must be different, as in Kafka."""
         try:
             found = [EndPoint.parse(uri, self.listener_security_protocol_map) for uri in text.split(",") if uri.strip()]
         except EndPointError as error:
             raise ConfigError(name, text, str(error)) from None
         ports = [end_point.port for end_point in found if end_point.port != 0]
         if not found:
-            raise ConfigError(name, text, "at least one listener NAME://host:port is needed")
+            raise ConfigError(name, text, "must contain at least one listener NAME://host:port")
         if len({end_point.listener_name for end_point in found}) < len(found):
             raise ConfigError(name, text, "Each listener must have a different name")
         if name == "listeners" and len(set(ports)) < len(ports):
@@ -332,14 +371,14 @@ class KafkaConfig:
         return found
 
     def _listeners(self) -> list[EndPoint]:
-        """``listeners``; if only the old ``host.name`` or ``port`` is set, one PLAINTEXT listener made of them."""
+        """``listeners``; if only the old ``host.name`` or ``port`` is set, one PLAINTEXT listener from these."""
         v = self.values
         if "listeners" not in self.original and ("host.name" in self.original or "port" in self.original):
             return self._end_points("listeners", f"PLAINTEXT://{v['host.name']}:{v['port']}")
         return self._end_points("listeners", v["listeners"])
 
     def _advertised_listeners(self) -> list[EndPoint]:
-        """``advertised.listeners``; else made of the old host and port keys; else ``listeners``."""
+        """``advertised.listeners``; otherwise from the old host and port keys; otherwise ``listeners``."""
         v = self.values
         name = "advertised.listeners"
         if v[name] is not None:
@@ -366,25 +405,25 @@ class KafkaConfig:
         return str(self.values[name]).upper()
 
     def _connection_overrides(self) -> dict[str, int]:
-        """Address -> the most connections. Raises ConfigError if a limit is not a number."""
+        """Address -> maximum number of connections. Raises ConfigError if a limit is not a number."""
         name = "max.connections.per.ip.overrides"
         pairs, limit = self._pairs(name), KAFKA_CONFIG_DEF.keys["max.connections.per.ip"]
         try:
             return {host: limit.parse(number) for host, number in pairs}
         except ConfigError:
-            raise ConfigError(name, self.values[name], "entries of the form host:number are needed") from None
+            raise ConfigError(name, self.values[name], "must be a list of host:number, separated by commas") from None
 
     # ----------------------------------------------------------------------------------------------------- validation
 
     def _validate(self) -> None:
-        """The rules that concern more than one key, as Kafka has them."""
+        """Check the rules between keys, as Kafka does."""
         self._validate_broker_id()
         self._validate_log()
         self._validate_topic_defaults()
         self._validate_replication()
         self._validate_listeners()
         for name, (only, reason) in UNSERVED.items():
-            self._require(self.values[name] == only, name, f"only {only!r} is served: {reason}")
+            self._require(self.values[name] == only, name, f"only {only!r} is supported: {reason}")
 
     def _require(self, condition: bool, name: str, message: str) -> None:
         if not condition:
@@ -395,14 +434,16 @@ class KafkaConfig:
             self._require(
                 -1 <= self.broker_id <= self.max_reserved_broker_id,
                 "broker.id",
-                f"from -1 to reserved.broker.max.id ({self.max_reserved_broker_id}) is needed",
+                f"must be between -1 and reserved.broker.max.id ({self.max_reserved_broker_id})",
             )
         else:
-            self._require(self.broker_id >= 0, "broker.id", "0 or more is needed when ids are not generated")
+            self._require(self.broker_id >= 0, "broker.id", "must be 0 or more if broker.id.generation.enable is false")
 
     def _validate_log(self) -> None:
         self._require(
-            all(self.log_dirs), "log.dirs" if self.values["log.dirs"] else "log.dir", "an empty directory name"
+            all(self.log_dirs),
+            "log.dirs" if self.values["log.dirs"] else "log.dir",
+            "must not contain an empty directory name",
         )
         self._require(self.log_roll_ms >= 1, "log.roll.ms", "must be equal or greater than 1")
         self._require(self.log_roll_jitter_ms >= 0, "log.roll.jitter.ms", "must be equal or greater than 0")
@@ -414,22 +455,22 @@ class KafkaConfig:
             self.log_cleaner_threads == 0
             or self.log_cleaner_dedupe_buffer_size // self.log_cleaner_threads > 1024 * 1024,
             "log.cleaner.dedupe.buffer.size",
-            "more than 1 MiB per cleaner thread is needed",
+            "must be more than 1 MiB per cleaner thread",
         )
         self._require(
             0.001 <= self.log_cleaner_dedupe_buffer_load_factor <= 1,
             "log.cleaner.io.buffer.load.factor",
-            "from 0.001 (there must be room for a key) to 1 is needed",
+            "must be between 0.001 (which leaves room for a key) and 1",
         )
         self._require(
             self.inter_broker_protocol_version >= self.log_message_format_version,
             "log.message.format.version",
-            f"not with inter.broker.protocol.version={self.values['inter.broker.protocol.version']}: "
-            "the message format may not be newer than what brokers send each other",
+            f"conflicts with inter.broker.protocol.version={self.values['inter.broker.protocol.version']}: "
+            "the message format must not be newer than the protocol between brokers",
         )
 
     def _validate_topic_defaults(self) -> None:
-        """A topic that overrides nothing must be able to live with them."""
+        """Check that the defaults are valid for a topic without overrides."""
         for topic_key, value in self.log_config_map().items():
             validator = LOG_CONFIG_DEF.keys[topic_key].validator
             given_by = next(key.name for key in TOPIC_CONFIG_SYNONYMS[topic_key] if self.values[key.name] is not None)
@@ -447,17 +488,17 @@ class KafkaConfig:
         self._require(
             wait <= self.replica_socket_timeout_ms,
             "replica.socket.timeout.ms",
-            f"at least replica.fetch.wait.max.ms ({wait}) is needed, or idle fetches time out",
+            f"must be at least replica.fetch.wait.max.ms ({wait}); otherwise idle fetches time out",
         )
         self._require(
             wait <= self.replica_lag_time_max_ms,
             "replica.lag.time.max.ms",
-            f"at least replica.fetch.wait.max.ms ({wait}) is needed, or idle followers leave the ISR",
+            f"must be at least replica.fetch.wait.max.ms ({wait}); otherwise idle followers leave the ISR",
         )
         self._require(
             -1 <= self.offsets_commit_required_acks <= self.offsets_topic_replication_factor,
             "offsets.commit.required.acks",
-            f"from -1 to offsets.topic.replication.factor ({self.offsets_topic_replication_factor}) is needed",
+            f"must be between -1 and offsets.topic.replication.factor ({self.offsets_topic_replication_factor})",
         )
 
     def _validate_listeners(self) -> None:
@@ -466,18 +507,18 @@ class KafkaConfig:
         self._require(
             set(advertised) <= set(names),
             "advertised.listeners",
-            f"its listener names must be among those of listeners: {', '.join(names)}",
+            f"may contain only listener names of listeners: {', '.join(names)}",
         )
         self._require(
             self.inter_broker_listener_name in advertised,
             "security.inter.broker.protocol"
             if self.values["inter.broker.listener.name"] is None
             else "inter.broker.listener.name",
-            f"it must stand for an advertised listener: one of {', '.join(advertised)}",
+            f"must name an advertised listener: one of {', '.join(advertised)}",
         )
         for end_point in self.listeners:
             self._require(
                 end_point.security_protocol is SecurityProtocol.PLAINTEXT,
                 "listeners",
-                f"{end_point.listener_name} is {end_point.security_protocol.name}, and only PLAINTEXT is served yet",
+                f"{end_point.listener_name} uses {end_point.security_protocol.name}; only PLAINTEXT is supported yet",
             )

@@ -1,4 +1,4 @@
-"""The request handlers: the threads that take requests from the channel and have them handled.
+"""The request handlers: threads that take requests from the channel and handle them.
 
 Kafka 0.10.2: core/.../server/KafkaRequestHandler.scala (KafkaRequestHandlerPool); resized: Kafka 1.1 · book 2.3.4
 """
@@ -19,15 +19,15 @@ logger = logging.getLogger(__name__)
 
 
 class ApiRequestHandler(Protocol):
-    """What responds to requests: KafkaApis, or a stand-in in a test."""
+    """Handles requests: KafkaApis, or a replacement in a test."""
 
     def handle(self, request: Request) -> None:
-        """Respond through the request channel, now or later. Must not raise for anything that a client can do."""
+        """Respond through the request channel, now or later. Must not raise for anything that a client can send."""
         ...
 
 
 class KafkaRequestHandler:
-    """Takes a request from the channel, gives it to the apis, takes the next one. Run by a ``KafkaThread``."""
+    """Takes a request from the channel, passes it to the apis, and takes the next one. Run by a ``KafkaThread``."""
 
     def __init__(self, number: int, request_channel: RequestChannel, apis: ApiRequestHandler, time: Time) -> None:
         self.number = number
@@ -35,17 +35,17 @@ class KafkaRequestHandler:
         self._apis = apis
         self._time = time
         self.on_stop: Callable[[], object] = _do_nothing
-        """Called when this handler has taken the signal to stop: it ends the handler's thread."""
-        # Total idle time, and since when it has been idle again: one value, so that readers see no half of a change.
+        """Called when this handler has taken the signal to stop; ends the handler's thread."""
+        # Total idle time, and since when it has been idle again: one value, so that readers never see half a change.
         self._idle: tuple[float, float | None] = (0.0, time.hi_res_ms())
 
     def idle_ms(self) -> float:
-        """How long this handler has had nothing to do, up to now."""
+        """How long this handler has been idle, in ms."""
         total_ms, since_ms = self._idle
         return total_ms if since_ms is None else total_ms + self._time.hi_res_ms() - since_ms
 
     def do_work(self) -> None:
-        """Wait for a request, handle it, then handle those that its client sent behind it."""
+        """Wait for a request and handle it, then handle the pipelined requests behind it."""
         request = self._request_channel.receive_request()
         idle_ms = self.idle_ms()
         self._idle = (idle_ms, None)
@@ -57,10 +57,10 @@ class KafkaRequestHandler:
         self._idle = (idle_ms, self._time.hi_res_ms())
 
     def wake_up(self) -> None:
-        """Does nothing: the pool wakes a handler through the channel, and it does not matter which one."""
+        """No-op: the pool wakes a handler through the channel, and any handler will do."""
 
     def handle(self, request: Request) -> Request | None:
-        """Handle one request. Returns the one that its client sent behind it, if that may begin now."""
+        """Handle one request. Return the pipelined request behind it if that may start now."""
         request.request_dequeue_time_ms = self._time.hi_res_ms()
         try:
             self._apis.handle(request)
@@ -96,7 +96,7 @@ class KafkaRequestHandlerPool:
         self._start_handlers(num_threads)
 
     def _start_handlers(self, num_threads: int) -> None:
-        """Start handlers until there are ``num_threads``, with the lowest numbers that are free."""
+        """Start handlers until there are ``num_threads``, using the lowest free numbers."""
         number = 0
         while self._size < num_threads:
             if number not in self._handlers:
@@ -112,10 +112,10 @@ class KafkaRequestHandlerPool:
         self._size += 1
 
     def resize(self, num_threads: int) -> None:
-        """Run ``num_threads`` handlers from now on; at least one.
+        """Change the number of handlers to ``num_threads``, at least one.
 
-        New handlers start at once. Surplus ones stop after the requests that wait now, each when it has finished its
-        current request: no request is lost, and ``resize`` does not wait for that. After ``shutdown`` it does nothing.
+        New handlers start at once. Surplus ones stop after the requests that are queued now, each once it has finished
+        its current request: no request is lost, and ``resize`` does not wait for that. A no-op after ``shutdown``.
         """
         with self._lock:
             if self._is_shut_down:
@@ -134,7 +134,7 @@ class KafkaRequestHandlerPool:
             del self._threads[number]
 
     def average_idle_ns(self) -> float:
-        """The mean time that a handler has had nothing to do; RequestHandlerAvgIdlePercent is its rate."""
+        """The mean idle time of a handler; RequestHandlerAvgIdlePercent is its rate."""
         with self._lock:
             return self._average_idle_ms(self._total_idle_ms()) * 1_000_000
 
@@ -159,4 +159,4 @@ class KafkaRequestHandlerPool:
 
 
 def _do_nothing() -> None:
-    """What a handler without a thread does to stop."""
+    """The ``on_stop`` of a handler without a thread."""

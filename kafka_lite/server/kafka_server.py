@@ -1,93 +1,87 @@
-"""The broker: starts its parts in order, stops them in the reverse one.
+"""The broker: starts its parts in order and stops them in reverse order.
 
 Kafka 0.10.2: core/.../server/KafkaServer.scala · book 2.3, 7.4
 """
 
 from __future__ import annotations
 
-import contextlib
 import logging
-import resource
-import socket
 import threading
-from collections.abc import Callable
-from dataclasses import replace
-from pathlib import Path
+from collections.abc import Callable, Mapping
 from typing import Self
 
-from kafka_lite.cluster.broker import Broker
-from kafka_lite.cluster.end_point import EndPoint
-from kafka_lite.common.api_version import ApiVersion
-from kafka_lite.common.errors import KafkaError
+from kafka_lite.common.process.open_files import raise_open_files_limit
 from kafka_lite.common.scheduler import KafkaScheduler
 from kafka_lite.common.time import SystemTime, Time
-from kafka_lite.common.topic_partition import TopicPartition
-from kafka_lite.controller.controller_broker_request_batch import REQUEST_VERSIONS
-from kafka_lite.controller.kafka_controller import ControllerConfig, KafkaController
+from kafka_lite.common.topic_names import GROUP_METADATA_TOPIC_NAME, TRANSACTION_STATE_TOPIC_NAME
 from kafka_lite.coordinator.transaction.producer_id_manager import ProducerIdManager
 from kafka_lite.log.log_config import LogConfig
-from kafka_lite.log.log_manager import LogManager
-from kafka_lite.log.producers.producer_state_manager_config import ProducerStateManagerConfig
-from kafka_lite.network.acceptor import Listener, check_port_is_free
-from kafka_lite.network.socket_server import SocketServer, SocketServerConfig
-from kafka_lite.protocol.schema import Request, Response
+from kafka_lite.network.acceptor import check_port_is_free
+from kafka_lite.network.socket_server import SocketServer
 from kafka_lite.server import missing_logs
 from kafka_lite.server.admin.admin_manager import AdminManager
 from kafka_lite.server.apis.admin_apis import AdminApis
 from kafka_lite.server.apis.api_handler import HandlerWrapper
 from kafka_lite.server.apis.fetch_apis import FetchApis
+from kafka_lite.server.apis.log_dir_apis import LogDirApis
 from kafka_lite.server.apis.log_offset_apis import LogOffsetApis
 from kafka_lite.server.apis.metadata_apis import MetadataApis
+from kafka_lite.server.apis.partition_admin_apis import PartitionAdminApis
 from kafka_lite.server.apis.produce_apis import ProduceApis
 from kafka_lite.server.apis.producer_id_apis import ProducerIdApis
 from kafka_lite.server.apis.replication_apis import ReplicationApis
-from kafka_lite.server.broker_metadata_checkpoint import BrokerMetadata, BrokerMetadataCheckpoint, read_broker_metadata
-from kafka_lite.server.broker_metrics import BrokerMetrics
+from kafka_lite.server.broker_metadata_checkpoint import BrokerMetadata, BrokerMetadataCheckpoint
 from kafka_lite.server.broker_states import BrokerState, check_transition
 from kafka_lite.server.dynamic.broker_reconfigurable import (
     DynamicConnectionQuotas,
-    DynamicLogCleaner,
     DynamicLogConfig,
-    DynamicProducerStateManagerConfig,
     DynamicThreadPool,
 )
 from kafka_lite.server.dynamic.config_handler import BrokerConfigHandler, ConfigHandler, TopicConfigHandler
 from kafka_lite.server.dynamic.dynamic_broker_config import DynamicBrokerConfig
 from kafka_lite.server.dynamic.dynamic_config_manager import DynamicConfigManager
-from kafka_lite.server.group_coordination import GroupCoordination
-from kafka_lite.server.kafka_apis import SERVED_VERSIONS, KafkaApis
-from kafka_lite.server.kafka_config import KafkaConfig
+from kafka_lite.server.fetch_sessions.fetch_manager import FetchManager
+from kafka_lite.server.fetch_sessions.fetch_session_cache import FetchSessionCache
+from kafka_lite.server.kafka_apis import SERVED_VERSIONS, ApiHandlers, KafkaApis
+from kafka_lite.server.kafka_config import EMBEDDED, KafkaConfig
+from kafka_lite.server.kafka_healthcheck import KafkaHealthcheck
 from kafka_lite.server.kafka_request_handler import KafkaRequestHandlerPool
 from kafka_lite.server.log_dir_failure_handler import LogDirFailureHandler
-from kafka_lite.server.metadata_cache import MetadataCache, MetadataSnapshot
+from kafka_lite.server.metadata_cache import MetadataCache
+from kafka_lite.server.metrics.broker_metrics import BrokerMetrics
 from kafka_lite.server.quick_requests import InlineRequestHandler, QuickRequests
+from kafka_lite.server.quotas.quota_factory import QuotaManagers, quota_managers
 from kafka_lite.server.replica_manager import ReplicaManager
-from kafka_lite.zookeeper import paths
+from kafka_lite.server.replication.controlled_shutdown import controlled_shutdown
+from kafka_lite.server.replication.inter_broker_versions import log_dirs_are_known
+from kafka_lite.server.replication.isr_changes import IsrChanges
+from kafka_lite.server.replication.replica_state_changes import ReplicaStateChanges
+from kafka_lite.server.startup.broker_id import get_broker_id
+from kafka_lite.server.startup.cluster_control import ClusterControl
+from kafka_lite.server.startup.group_coordination import GroupCoordination
+from kafka_lite.server.startup.initial_metadata import await_initial_metadata
+from kafka_lite.server.startup.log_management import LogManagement
+from kafka_lite.server.startup.transaction_coordination import TransactionCoordination
+from kafka_lite.server.startup.zookeeper_in_broker import start_embedded_zookeeper
 from kafka_lite.zookeeper.client import KafkaZkClient
 from kafka_lite.zookeeper.embedded.server import EmbeddedZooKeeper
+from kafka_lite.zookeeper.log_dir_events import LogDirEvents
 
 logger = logging.getLogger(__name__)
 
-EMBEDDED = "embedded"
-"""``zookeeper.connect`` of a broker with an embedded ZooKeeper."""
-
-USUAL_ZOOKEEPER_PORT = 2181
-USUAL_PORT_OR_ANY = -1
-"""``zookeeper.embedded.port`` that takes the usual port, or any other if that is in use."""
-
-RACK_AWARE_VERSION = ApiVersion.parse("0.10.0-IV1")
-"""From this version on, brokers write their rack and the names of their listeners into ZooKeeper."""
-
-METADATA_WAIT_MS = 10_000
-"""How long a starting broker waits for the controller to tell it of itself and its partitions, in ms."""
+_STOPPED_OR_STOPPING = (
+    BrokerState.NOT_RUNNING,
+    BrokerState.PENDING_CONTROLLED_SHUTDOWN,
+    BrokerState.BROKER_SHUTTING_DOWN,
+)
 
 
 class KafkaServer:
     """One broker.
 
-    ``startup`` brings the parts up so that nothing is served before everything behind it works: ZooKeeper, broker id,
-    logs, sockets (bound, not yet accepting), replica manager, controller, request handlers, registration. Then the
-    acceptors begin.
+    ``startup`` starts the parts in such an order that nothing is served before everything it needs works: ZooKeeper,
+    broker id, logs, sockets (requests wait in the queue), replica manager, coordinators, controller, registration in
+    ZooKeeper, and finally the request handlers.
     """
 
     def __init__(
@@ -106,7 +100,7 @@ class KafkaServer:
     # ── life ──────────────────────────────────────────────────────────────────────────────────────────────────────
 
     def startup(self) -> None:
-        """Start everything. If a part fails to start, stop those that have started, and raise the error."""
+        """Start everything. If a part fails to start, stop the started ones and raise the error."""
         with self._lock:
             self.state = check_transition(self.state, BrokerState.STARTING)
         try:
@@ -117,11 +111,35 @@ class KafkaServer:
             raise
 
     def shutdown(self) -> None:
-        """Stop everything, last started first. A part that fails to stop does not keep others running."""
+        """Stop everything, last started first. A part that fails to stop does not keep the others running."""
         with self._lock:
-            if self.state in (BrokerState.NOT_RUNNING, BrokerState.BROKER_SHUTTING_DOWN):
+            if self.state in _STOPPED_OR_STOPPING:
+                return
+            if controlled := self._has_leaderships_to_move():
+                self.state = check_transition(self.state, BrokerState.PENDING_CONTROLLED_SHUTDOWN)
+        if controlled:
+            self._move_leaderships()
+        self.state = check_transition(self.state, BrokerState.BROKER_SHUTTING_DOWN)
+        self._stop_all_parts()
+
+    def halt(self) -> None:
+        """Stop as nearly as possible like a killed process: for tests of several brokers in one process.
+
+        Connections are closed first. No leadership is moved, nothing is flushed or checkpointed, and the next start
+        recovers the logs. The caller must have cut the connection to ZooKeeper; otherwise the session ends cleanly.
+        """
+        with self._lock:
+            if self.state in _STOPPED_OR_STOPPING:
                 return
             self.state = check_transition(self.state, BrokerState.BROKER_SHUTTING_DOWN)
+        self.log_manager.abandon()
+        self.socket_server.shutdown()
+        if self.embedded_zookeeper is not None:  # it dies with its process
+            self.embedded_zookeeper.shutdown()
+        self.zk_client.close()
+        self._stop_all_parts()
+
+    def _stop_all_parts(self) -> None:
         while self._stop_parts:
             name, stop = self._stop_parts.pop()
             try:
@@ -131,8 +149,24 @@ class KafkaServer:
         self.state = check_transition(self.state, BrokerState.NOT_RUNNING)
         self._stopped.set()
 
+    def _has_leaderships_to_move(self) -> bool:
+        """Whether other brokers are alive, which can lead what this one leads, and a controller can be found.
+
+        Not only if this broker has replicas of such partitions: the request that assigns them may be on its way.
+        """
+        own = self.config.broker_id
+        return (
+            self.state is BrokerState.RUNNING_AS_BROKER
+            and self.config.controlled_shutdown_enable
+            and any(broker.id != own for broker in self.metadata_cache.get_alive_brokers())
+            and self.zk_client.zookeeper.is_connected
+        )
+
+    def _move_leaderships(self) -> None:
+        controlled_shutdown(self.config, self.zk_client, self.controller.shutdown_broker, self.time).run()
+
     def await_shutdown(self, timeout_s: float | None = None) -> bool:
-        """Wait until ``shutdown`` is complete; false after ``timeout_s``."""
+        """Wait until ``shutdown`` is complete; False after ``timeout_s``."""
         return self._stopped.wait(timeout_s)
 
     def __enter__(self) -> Self:
@@ -143,7 +177,7 @@ class KafkaServer:
         self.shutdown()
 
     def bound_port(self, listener_name: str = "PLAINTEXT") -> int:
-        """The actual port of a listener (``listeners`` may say 0)."""
+        """The actual port of a listener, which may be 0 in ``listeners``."""
         return self.socket_server.bound_port(listener_name)
 
     # ── parts, in the order of their start ────────────────────────────────────────────────────────────────────────
@@ -154,25 +188,26 @@ class KafkaServer:
         self._start_scheduler()
         self._start_metrics()
         self._start_zookeeper()
-        self._assign_broker_id()
+        self.config.broker_id = get_broker_id(self.config, self.cluster_id, self.zk_client)
         self._start_dynamic_config()
         self._start_logs()
         self._start_sockets()
         self._start_replicas()
         self._start_group_coordinator()
+        self._start_transaction_coordinator()
         self._start_controller()
         self._start_config_changes()
         self._register()
-        self._start_request_handlers()
+        self._start_serving()
         self._on_stop("wait for ZooKeeper", self.zk_client.close_if_disconnected)
         self._on_stop("work in progress", self._give_up_work)
 
     def _give_up_work(self) -> None:
-        """What a request or an order has begun, such as thousands of topics, does not hold up a shutdown."""
+        """Abandon unfinished work, such as a request for thousands of topics, so that it does not delay a shutdown."""
         self.controller.initiate_shutdown()
         self.zk_client.zookeeper.stop_waiting_for_room()
         self.admin_manager.begin_shutdown()
-        self.replica_manager.stop_taking_orders()
+        self.replica_state_changes.stop_taking_orders()
 
     def _check_listeners(self) -> None:
         """Fail before anything is loaded if a port is in use: sockets come after the logs, which can take minutes."""
@@ -197,7 +232,9 @@ class KafkaServer:
         config = self.config
         connect = config.zk_connect
         if connect == EMBEDDED:
-            connect = self._start_embedded_zookeeper()
+            self.embedded_zookeeper = start_embedded_zookeeper(config)
+            self._on_stop("embedded ZooKeeper", self.embedded_zookeeper.shutdown)
+            connect = self.embedded_zookeeper.connect_string
         self.zk_client = KafkaZkClient(
             connect, config.zk_session_timeout_ms, config.zk_connection_timeout_ms, time=self.time
         )
@@ -208,114 +245,40 @@ class KafkaServer:
         self.cluster_id = self.zk_client.create_or_get_cluster_id()
         logger.info("Cluster ID = %s", self.cluster_id)
 
-    def _start_embedded_zookeeper(self) -> str:
-        directory = self.config.zk_embedded_dir or f"{self.config.log_dirs[0].rstrip('/')}-zookeeper"
-        port = self.config.zk_embedded_port
-        # On the machine's clock, not on a test's: its sessions belong to real connections.
-        self.embedded_zookeeper = EmbeddedZooKeeper(
-            Path(directory),
-            port=USUAL_ZOOKEEPER_PORT if port == USUAL_PORT_OR_ANY else port,
-            any_port_if_in_use=port == USUAL_PORT_OR_ANY,
-        )
-        known = read_broker_metadata(Path(directory) for directory in self.config.log_dirs)
-        broker_id = known.broker_id if known is not None else self.config.broker_id
-        # The last process of this broker is dead, since its ZooKeeper is: this process takes its place.
-        self.embedded_zookeeper.start(end_owners_of=[paths.broker(broker_id)])
-        self._on_stop("embedded ZooKeeper", self.embedded_zookeeper.shutdown)
-        return self.embedded_zookeeper.connect_string
-
-    def _assign_broker_id(self) -> None:
-        """``broker.id``; otherwise the id in the log directories; otherwise a new number from ZooKeeper.
-
-        Raises KafkaError if the directories belong to another broker or another cluster.
-        """
-        config = self.config
-        known = read_broker_metadata(Path(directory) for directory in config.log_dirs)
-        if known is not None and config.broker_id not in (-1, known.broker_id):
-            raise KafkaError(
-                f"Configured broker.id {config.broker_id} doesn't match stored broker.id {known.broker_id} in "
-                "meta.properties. If you moved your data, make sure your configured broker.id matches. If you intend "
-                "to create a new broker, you should remove all data in your data directories (log.dirs)."
-            )
-        if known is not None and known.cluster_id not in (None, self.cluster_id):
-            raise KafkaError(
-                f"The log directories belong to cluster {known.cluster_id}, but ZooKeeper at {config.zk_connect} has "
-                f"cluster {self.cluster_id}: check zookeeper.connect and log.dirs."
-            )
-        if config.broker_id == -1:
-            config.broker_id = known.broker_id if known is not None else self._generate_broker_id()
-
-    def _generate_broker_id(self) -> int:
-        return self.config.max_reserved_broker_id + self.zk_client.generate_broker_sequence_id()
-
     def _start_dynamic_config(self) -> None:
-        """Changes that were made while a broker ran are in force from the next start on."""
+        """Apply the overrides of this broker's configuration that are stored in ZooKeeper."""
         self.dynamic_broker_config = DynamicBrokerConfig(self.config)
         self.dynamic_broker_config.initialize(self.zk_client)
         background = DynamicThreadPool("background.threads", self.scheduler.resize, self.config)
-        self.dynamic_broker_config.add_broker_reconfigurable(background, goes_by=self.config)
+        self.dynamic_broker_config.add_broker_reconfigurable(background, created_with=self.config)
 
     def _start_logs(self) -> None:
         config = self.dynamic_broker_config.current_config
-        defaults = config.log_config_map()
-        overrides = {topic: self.zk_client.get_entity_config(f"topics/{topic}") for topic in self._configured_topics()}
-        self.log_manager = LogManager(
-            [Path(directory) for directory in config.log_dirs],
-            {topic: LogConfig(props, defaults) for topic, props in overrides.items()},
-            LogConfig({}, defaults),
-            self.scheduler,
-            self.time,
-            recovery_threads_per_data_dir=config.num_recovery_threads_per_data_dir,
-            flush_check_ms=config.log_flush_scheduler_interval_ms,
-            flush_recovery_offset_checkpoint_ms=config.log_flush_offset_checkpoint_interval_ms,
-            flush_start_offset_checkpoint_ms=config.log_flush_start_offset_checkpoint_interval_ms,
-            retention_check_ms=config.log_retention_check_interval_ms,
-            producer_config=ProducerStateManagerConfig(config.producer_id_expiration_ms),
-            producer_id_expiration_check_ms=config.producer_id_expiration_check_interval_ms,
-            cleaner_config=config.cleaner_config(),
-        )
+        topic_defaults = self.dynamic_broker_config.topic_defaults
+        self._logs = LogManagement(config, topic_defaults, self.zk_client, self.scheduler, self.time)
+        self.quotas = self._new_quotas(self._logs.topic_configs)
+        self.log_manager = self._logs.log_manager
         self.log_manager.startup()
         self.metrics.measure_logs(self.log_manager)
         self.metrics.register_app_info(config.broker_id)
         self._on_stop("log manager", self.log_manager.shutdown)
-        # First, or retention and flushes would meet logs that are closed.
+        # These stop before the log manager, or retention and flushes would meet closed logs.
         self._on_stop("background tasks", self.scheduler.shutdown)
-        resize_recovery = self.log_manager.resize_recovery_thread_pool
-        recovery = DynamicThreadPool("num.recovery.threads.per.data.dir", resize_recovery, config)
-        self.dynamic_broker_config.add_broker_reconfigurable(recovery)
-        producers = DynamicProducerStateManagerConfig(self.log_manager.producer_config)
-        self.dynamic_broker_config.add_broker_reconfigurable(producers)
-        if self.log_manager.cleaner is not None:
-            self.dynamic_broker_config.add_broker_reconfigurable(DynamicLogCleaner(self.log_manager.cleaner))
+        for part in self._logs.reconfigurables():
+            self.dynamic_broker_config.add_broker_reconfigurable(part)
 
-    def _configured_topics(self) -> list[str]:
-        return self.zk_client.get_entities("topics")
-
-    def _topic_config(self, topic: str) -> LogConfig:
-        """The configuration of a log that is created now."""
-        overrides = self.zk_client.get_entity_config(f"topics/{topic}")
-        return LogConfig(overrides, self.dynamic_broker_config.topic_defaults())
+    def _new_quotas(self, topic_configs: Mapping[str, LogConfig]) -> QuotaManagers:
+        """The replication quotas; the rates are set with the other overrides of the broker."""
+        quotas = quota_managers(self.config, self.time)
+        quotas.register(self.metrics.metrics)
+        for topic, config in topic_configs.items():
+            quotas.update_topic(topic, config)
+        return quotas
 
     def _start_sockets(self) -> None:
         """Bind the listeners. Clients that connect now wait for their first response until the handlers start."""
         config = self.dynamic_broker_config.current_config
-        self.socket_server = SocketServer(
-            SocketServerConfig(
-                listeners=tuple(
-                    Listener(e.host, e.port, e.listener_name, e.security_protocol.name) for e in config.listeners
-                ),
-                broker_id=config.broker_id,
-                num_network_threads=config.num_network_threads,
-                queued_max_requests=config.queued_max_requests,
-                socket_send_buffer_bytes=config.socket_send_buffer_bytes,
-                socket_receive_buffer_bytes=config.socket_receive_buffer_bytes,
-                socket_request_max_bytes=config.socket_request_max_bytes,
-                max_connections_per_ip=config.max_connections_per_ip,
-                max_connections_per_ip_overrides=config.max_connections_per_ip_overrides,
-                connections_max_idle_ms=config.connections_max_idle_ms,
-            ),
-            self.time,
-        )
+        self.socket_server = SocketServer(config.socket_server_config(), self.time)
         self.socket_server.startup()
         self.metrics.measure_sockets(self.socket_server)
         self._on_stop("socket server", self.socket_server.shutdown)
@@ -337,146 +300,187 @@ class KafkaServer:
         self._on_stop("admin manager", self.admin_manager.shutdown)
         self.metrics.measure_purgatory(self.admin_manager.topic_purgatory)
         self.replica_manager = ReplicaManager(
-            config, self.log_manager, self._topic_config, self.scheduler, self.time, self.time, self.metrics.registry
+            config,
+            self.log_manager,
+            self.scheduler,
+            self.time,
+            self.time,
+            self.metrics.registry,
+            IsrChanges(self.zk_client, self.time),
+            self.quotas,
         )
         self.replica_manager.startup()
         self._on_stop("replica manager", self.replica_manager.shutdown)
-        failure_handler = LogDirFailureHandler(self.log_manager, self.replica_manager, self.shutdown)
+        self.replica_state_changes = ReplicaStateChanges(
+            self.replica_manager, self._logs.topic_config, self.metadata_cache.get_alive_brokers
+        )
+        failure_handler = LogDirFailureHandler(
+            self.log_manager,
+            self.replica_state_changes,
+            self.shutdown,
+            self._notify_controller_of_log_dirs,
+            log_dirs_are_known(config.inter_broker_protocol_version),
+        )
         failure_handler.start()
         self._on_stop("log directory failure handler", failure_handler.shutdown)
 
+    def _notify_controller_of_log_dirs(self) -> None:
+        """Let the controller find out which replicas are online here."""
+        LogDirEvents(self.zk_client.zookeeper).propagate(self.config.broker_id)
+
     def _start_group_coordinator(self) -> None:
-        """Before the controller, whose first request already says which groups this broker coordinates."""
+        """Start the coordinator before the controller, whose first request already has this broker's groups."""
         self.groups = GroupCoordination(self.config, self.replica_manager, self.time)
         self.groups.startup(self.zk_client)
         self.metrics.measure_groups(self.groups)
         self._on_stop("group coordinator", self.groups.shutdown)
 
+    def _start_transaction_coordinator(self) -> None:
+        """Start the coordinator before the controller, for the same reason."""
+        self.producer_ids = ProducerIdManager(self.config.broker_id, self.zk_client, self.scheduler)
+        self.producer_ids.startup()
+        self.transactions = TransactionCoordination(
+            self.config,
+            self.replica_manager,
+            self.metadata_cache,
+            self.groups,
+            self.producer_ids.generate_producer_id,
+            self.metrics.registry,
+            self.time,
+        )
+        self.transactions.startup(self.zk_client)
+        self.metrics.measure_transactions(self.transactions)
+        self._on_stop("transaction coordinator", self.transactions.shutdown)
+
     def _start_controller(self) -> None:
-        config = self.config
-        self.controller = KafkaController(
-            ControllerConfig(
-                config.broker_id,
-                config.delete_topic_enable,
-                config.inter_broker_listener_name,
-                self.dynamic_broker_config.topic_defaults,
-            ),
+        self._cluster_control = ClusterControl(
+            self.config,
+            self.dynamic_broker_config.topic_defaults,
             self.zk_client,
-            self._send_to_broker,
+            lambda request, version: self.apis.handle_own(request, version),
             self.admin_manager.try_complete_delayed_topic_operations,
             self.metrics.controller_stats(),
+            self.scheduler,
+            self.time,
         )
+        self.controller = self._cluster_control.controller
         self.metrics.measure_controller(self.controller)
+        self._healthcheck = KafkaHealthcheck(self.config, self.zk_client, self.socket_server.bound_port, self.time)
         self.apis = self._new_apis()
         self.controller.startup()
         log_config = DynamicLogConfig(self.log_manager, self.controller.enable_default_unclean_leader_election)
         self.dynamic_broker_config.add_broker_reconfigurable(log_config)
-        self._on_stop("controller", self.controller.shutdown)
+        self._on_stop("controller", self._cluster_control.shutdown)
 
     def _new_apis(self) -> KafkaApis:
-        config = self.config
-        channel, unserved = self.socket_server.request_channel, self.socket_server.unserved_requests
-        metadata = MetadataApis(
-            config,
-            self.cluster_id,
-            self.metadata_cache,
-            self.replica_manager,
-            self.admin_manager.auto_create_topic,
-            SERVED_VERSIONS,
-            unserved,
-        )
-        admin = AdminApis(config, self.admin_manager, lambda: self.controller.is_active)
-        producer_ids = ProducerIdManager(config.broker_id, self.zk_client, self.scheduler)
-        producer_ids.startup()
-        replication = ReplicationApis(
-            self.replica_manager,
-            self.metadata_cache,
-            self.groups.coordinator,
-            self.groups.offsets,
-            self.controller,
-            self.admin_manager.try_complete_delayed_topic_operations,
-        )
-        retry_ms = missing_logs.RETRY_MS
-        self.scheduler.schedule("missing-logs", replication.make_missing_logs, retry_ms, retry_ms)
-        apis = KafkaApis(
-            channel,
-            unserved,
-            produce=ProduceApis(self.replica_manager, channel.close_connection),
-            fetch=FetchApis(self.replica_manager),
+        channel = self.socket_server.request_channel
+        partition_admin = self._new_partition_admin_apis()
+        handlers = ApiHandlers(
+            produce=ProduceApis(self.replica_manager, channel.close_connection, self.transactions.verification),
+            fetch=FetchApis(self.replica_manager, self._new_fetch_manager()),
             log_offsets=LogOffsetApis(self.replica_manager),
-            metadata=metadata,
-            admin=admin,
-            producer_ids=ProducerIdApis(producer_ids, self.replica_manager, self.metadata_cache, unserved),
+            metadata=self._new_metadata_apis(),
+            admin=AdminApis(self.config, self.admin_manager, lambda: self.controller.is_active),
+            partition_admin=partition_admin,
+            producer_ids=ProducerIdApis(
+                self.producer_ids, self.transactions.coordinator, self.replica_manager, self.metadata_cache
+            ),
             groups=self.groups.group_apis(),
-            offsets=self.groups.offset_apis(self.metadata_cache, self.zk_client),
-            replication=replication,
+            offsets=self.groups.offset_apis(self.metadata_cache, self.zk_client, self.transactions.verification),
+            replication=self._new_replication_apis(partition_admin),
+            log_dirs=LogDirApis(self.replica_manager.log_dir_moves),
+            transactions=self.transactions.transaction_apis(),
+            txn_markers=self.transactions.marker_apis,
         )
+        apis = KafkaApis(channel, self.socket_server.unserved_requests, handlers)
         if self._wrap_handler is not None:
             apis.wrap_handlers(self._wrap_handler)
         return apis
 
-    def _send_to_broker(self, broker_id: int, request: Request) -> Response:
-        """The controller's way to a broker. The only one so far is this broker itself, which needs no socket."""
-        if broker_id != self.config.broker_id:
-            raise KafkaError(f"broker {broker_id} is not this one: replication between brokers is not there yet")
-        return self.apis.handle_own(request, REQUEST_VERSIONS[request.API_KEY])
+    def _new_metadata_apis(self) -> MetadataApis:
+        return MetadataApis(
+            self.config,
+            self.cluster_id,
+            self.metadata_cache,
+            self._healthcheck.local_broker,
+            self.replica_manager,
+            self.admin_manager.auto_create_topic,
+            SERVED_VERSIONS,
+        )
+
+    def _new_partition_admin_apis(self) -> PartitionAdminApis:
+        apis = PartitionAdminApis(self.config.broker_id, self.controller, self.metadata_cache, self.time)
+        self._on_stop("elections in progress", apis.shutdown)
+        self.metrics.measure_purgatory(apis.elect_leader_purgatory)
+        return apis
+
+    def _new_replication_apis(self, partition_admin: PartitionAdminApis) -> ReplicationApis:
+        apis = ReplicationApis(
+            self.replica_state_changes,
+            self.metadata_cache,
+            {
+                GROUP_METADATA_TOPIC_NAME: self.groups.coordinator,
+                TRANSACTION_STATE_TOPIC_NAME: self.transactions.coordinator,
+            },
+            self.groups.offsets,
+            self.controller,
+            self._complete_delayed_operations(partition_admin),
+            self._notify_controller_of_log_dirs,
+            lambda: self._healthcheck.broker_epoch,
+            self.zk_client.get_broker_epoch,
+        )
+        retry_ms = missing_logs.RETRY_MS
+        self.scheduler.schedule("missing-logs", apis.make_missing_logs, retry_ms, retry_ms)
+        return apis
+
+    def _new_fetch_manager(self) -> FetchManager:
+        slots = self.config.max_incremental_fetch_session_cache_slots
+        return FetchManager(FetchSessionCache(slots, registry=self.metrics.registry, time=self.time), self.time)
+
+    def _complete_delayed_operations(self, partition_admin: PartitionAdminApis) -> Callable[[str], None]:
+        """What to do once the metadata of a topic has changed."""
+
+        def on_topic_changed(topic: str) -> None:
+            self.admin_manager.try_complete_delayed_topic_operations(topic)
+            partition_admin.try_complete_delayed_elections(topic)
+
+        return on_topic_changed
 
     def _start_config_changes(self) -> None:
-        """Apply changes of configurations in ZooKeeper from now on."""
+        """Start applying changes of configurations in ZooKeeper."""
         handlers: dict[str, ConfigHandler] = {
             "topics": TopicConfigHandler(
                 self.log_manager.update_topic_config,
                 self.dynamic_broker_config.topic_defaults,
                 self.controller.enable_topic_unclean_leader_election,
+                self.quotas,
             ),
-            "brokers": BrokerConfigHandler(self.dynamic_broker_config),
+            "brokers": BrokerConfigHandler(self.dynamic_broker_config, self.quotas),
         }
         self.dynamic_config_manager = DynamicConfigManager(self.zk_client, handlers, self.time)
         self.dynamic_config_manager.startup()
 
     def _register(self) -> None:
-        """Register in /brokers/ids, write the broker id into the log directories, and wait for the controller.
-
-        A new session (the old one expired, perhaps because this process was stopped for a while) registers anew. The
-        entry goes with the session at the very end: a controller that still ran here would take this broker for dead,
-        and empty the ISRs that the next start needs.
-        """
-        self.zk_client.add_session_listener(self._register_broker)
-        self._register_broker()
+        """Register in ZooKeeper, and write the broker id into the log directories."""
+        self._healthcheck.startup()
         metadata = BrokerMetadata(self.config.broker_id, self.cluster_id)
         for directory in self.log_manager.live_log_dirs:
             BrokerMetadataCheckpoint(directory).ensure(metadata)
-        if not self.metadata_cache.await_snapshot(self._is_known_to_controller, METADATA_WAIT_MS / 1000):
-            logger.warning(
-                "The controller has not told this broker of all its partitions for %d ms; starting all the same",
-                METADATA_WAIT_MS,
-            )
 
-    def _is_known_to_controller(self, metadata: MetadataSnapshot) -> bool:
-        """Whether the controller knows this broker, and has told it of every partition with a replica here.
+    def _start_serving(self) -> None:
+        """Handle requests once the controller has sent this broker its partitions, so that no client misses them.
 
-        It sends UpdateMetadata after each LeaderAndIsr, so this need not be checked between changes of the metadata.
+        But if another broker is the controller, its requests come through a socket, like those of clients.
         """
-        own = self.config.broker_id
-        return own in metadata.alive_brokers and all(
-            self.replica_manager.has_been_told_of(TopicPartition(topic, number))
-            for topic, partitions in metadata.partitions.items()
-            for number, info in partitions.items()
-            if own in info.replicas
-        )
+        if self.zk_client.get_controller_id() in (None, self.config.broker_id):
+            self._await_metadata()
+            self._start_request_handlers()
+        else:
+            self._start_request_handlers()
+            self._await_metadata()
 
-    def _register_broker(self) -> None:
-        config = self.config
-        end_points = tuple(self._advertised(e) for e in config.advertised_listeners)
-        broker = Broker(config.broker_id, end_points, config.rack)
-        version = 4 if config.inter_broker_protocol_version >= RACK_AWARE_VERSION else 2
-        registration = broker.to_registration(timestamp_ms=self.time.milliseconds(), version=version)
-        self.zk_client.register_broker(config.broker_id, registration)
-
-    def _advertised(self, end_point: EndPoint) -> EndPoint:
-        """A listener as clients see it: with the actual port in place of 0, and a host if it names none."""
-        port = end_point.port or self.socket_server.bound_port(end_point.listener_name)
-        return replace(end_point, host=end_point.host or socket.getfqdn(), port=port)
+    def _await_metadata(self) -> None:
+        await_initial_metadata(self.config.broker_id, self.metadata_cache, self.replica_manager)
 
     def _start_request_handlers(self) -> None:
         channel = self.socket_server.request_channel
@@ -494,12 +498,4 @@ class KafkaServer:
             self._on_stop("inline request handler", inline.shutdown)
         self.metrics.measure_handlers(self._handler_pool)
         handlers = DynamicThreadPool("num.io.threads", self._handler_pool.resize, config)
-        self.dynamic_broker_config.add_broker_reconfigurable(handlers, goes_by=config)
-
-
-def raise_open_files_limit() -> None:
-    """Allow this process as many open files as the system lets it have: every segment takes three."""
-    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    if soft != hard:
-        with contextlib.suppress(ValueError, OSError):  # macOS has limits that it does not tell
-            resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
+        self.dynamic_broker_config.add_broker_reconfigurable(handlers, created_with=config)

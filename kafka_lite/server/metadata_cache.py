@@ -1,4 +1,4 @@
-"""What a broker knows about the cluster: live brokers, and leader, ISR and replicas of every partition.
+"""A broker's view of the cluster: live brokers, and leader, ISR and replicas of every partition.
 
 Kafka 0.10.2: core/.../server/MetadataCache.scala · book 7.3.1
 """
@@ -26,7 +26,7 @@ from kafka_lite.zookeeper.data import LEADER_DURING_DELETE
 
 @dataclass(frozen=True)
 class PartitionStateInfo:
-    """What the controller last said about a partition."""
+    """A partition's state in the controller's last request."""
 
     leader: int
     leader_epoch: int
@@ -49,8 +49,8 @@ class MetadataSnapshot:
 class MetadataCache:
     """The same on every broker, with a small delay: the controller sends UpdateMetadata after every change.
 
-    It has no other source. A new topic is not here until the controller has chosen its leaders, which is why clients
-    first get LEADER_NOT_AVAILABLE.
+    The cache has no other source. A new topic appears only after the controller has elected its leaders, which is why
+    clients first get LEADER_NOT_AVAILABLE.
     """
 
     def __init__(self, broker_id: int) -> None:
@@ -97,7 +97,7 @@ class MetadataCache:
             )
 
     def await_snapshot(self, condition: Callable[[MetadataSnapshot], bool], timeout_s: float) -> bool:
-        """Wait until ``condition`` holds, which is checked after each update; false after ``timeout_s``."""
+        """Wait until ``condition`` is true, checking it after each update; False after ``timeout_s``."""
         with self._changed:
             return self._changed.wait_for(lambda: condition(self._snapshot), timeout_s)
 
@@ -105,7 +105,7 @@ class MetadataCache:
 
     @property
     def snapshot(self) -> MetadataSnapshot:
-        """The whole state at one instant."""
+        """The whole current state."""
         return self._snapshot
 
     @property
@@ -179,7 +179,7 @@ def _state_info(state: UpdateMetadataPartitionState) -> PartitionStateInfo:
 
 
 def _broker(broker: UpdateMetadataBroker) -> Broker:
-    """From versions 1 and up (version 0 had only one host and port; versions 1 and 2 no listener names)."""
+    """A broker in versions 1 and up (version 0 had only one host and port; versions 1 and 2 no listener names)."""
     if not broker.endpoints:
         end_point = EndPoint(broker.v0_host, broker.v0_port, "PLAINTEXT", SecurityProtocol.PLAINTEXT)
         return Broker(broker.id, (end_point,), broker.rack)

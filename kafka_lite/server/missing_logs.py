@@ -1,6 +1,6 @@
-"""Partitions whose logs cannot be made now.
+"""Partitions whose logs cannot be created at the moment.
 
-Kafka 0.10.2: none; there a broker that cannot make a log stops · book 6.2.1
+Kafka 0.10.2: none; there a broker that cannot create a log stops · book 6.2.1
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from kafka_lite.protocol.messages.api_04_leader_and_isr import LeaderAndIsrParti
 logger = logging.getLogger(__name__)
 
 RETRY_MS = 5000
-"""How often the broker tries again to make the logs, in ms."""
+"""How often the broker retries creating the logs, in ms."""
 
 
 class _MissingLog(NamedTuple):
@@ -23,9 +23,9 @@ class _MissingLog(NamedTuple):
 
 
 class MissingLogs:
-    """Partitions that the controller gave to this broker, for whose logs the disk has no room.
+    """Partitions that the controller assigned to this broker, but for whose logs the disk has no space.
 
-    The replica manager changes them under its lock; any thread may read.
+    The replica manager changes them under its lock; any thread may read them.
     """
 
     def __init__(self) -> None:
@@ -35,24 +35,24 @@ class MissingLogs:
         return len(self._missing)
 
     def add(self, topic_partition: TopicPartition, state: LeaderAndIsrPartitionState, reason: str) -> None:
-        """The log of a partition cannot be made; ``state`` is what the controller said of it."""
+        """Add a partition whose log cannot be created; ``state`` is its state in the controller's request."""
         self._missing[topic_partition] = _MissingLog(state, reason)
 
     def discard(self, topic_partition: TopicPartition) -> None:
-        """The partition has a log, or needs none any more."""
+        """Remove a partition that now has a log or no longer needs one."""
         self._missing.pop(topic_partition, None)
 
     def states(self) -> list[tuple[TopicPartition, LeaderAndIsrPartitionState]]:
-        """What the controller said of each of them, in the order in which they were added."""
+        """The state of each partition in the controller's request, in the order in which they were added."""
         return [(topic_partition, missing.state) for topic_partition, missing in self._missing.items()]
 
     def reason(self, topic_partition: TopicPartition) -> str | None:
-        """Why a partition's log cannot be made; None if it is not missing."""
+        """Why a partition's log cannot be created; None if it exists."""
         missing = self._missing.get(topic_partition)
         return None if missing is None else missing.reason
 
     def failure_of(self, topic: str) -> str | None:
-        """Why logs of a topic cannot be made; None if none is missing."""
+        """Why logs of a topic cannot be created; None if all exist."""
         if not self._missing:
             return None
         missing = [(tp, found.reason) for tp, found in list(self._missing.items()) if tp.topic == topic]
@@ -60,18 +60,18 @@ class MissingLogs:
             return None
         first, reason = missing[0]
         return (
-            f"The topic exists, but {len(missing)} of its partitions have no log yet, {first} for one: {reason}. "
-            "The broker goes on trying"
+            f"The topic exists, but {len(missing)} of its partitions have no log yet, for example {first}: {reason}. "
+            "The broker keeps trying"
         )
 
     def log_new(self, before: int) -> None:
-        """Log one line if there were none before: a full disk can concern thousands of partitions and orders."""
+        """Log one line if there were none before, since a full disk can affect thousands of partitions and requests."""
         if self._missing and not before:
             topic_partition, missing = next(iter(self._missing.items()))
             logger.error(
-                "Partitions have no log, %s the first of %d: %s. The broker tries again every %d ms until all have one",
-                topic_partition,
+                "%d partitions have no log, for example %s: %s. The broker tries again every %d ms until all have one",
                 len(self._missing),
+                topic_partition,
                 missing.reason,
                 RETRY_MS,
             )

@@ -44,7 +44,7 @@ class PartitionResponse:
         self.log_start_offset = log_start_offset
         self.error_message = error_message
         self.record_errors = record_errors
-        """The records because of which the batch was refused, if single records are the reason (KIP-467)."""
+        """The records that caused the rejection of the batch, if single records are the reason (KIP-467)."""
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, PartitionResponse) and self._as_tuple() == other._as_tuple()

@@ -1,4 +1,4 @@
-"""Requests that a network thread handles itself, because nothing in them waits.
+"""Requests that a network thread handles itself, because they do not block.
 
 Kafka 0.10.2: none; there every request goes through the request queue · book 2.3.3
 """
@@ -33,12 +33,13 @@ FIRST_METADATA_VERSION_THAT_ASKS_FOR_CREATION = 4
 FIRST_VERSION_AT_THE_COORDINATOR = 1
 """OffsetCommit and OffsetFetch of version 0 go to ZooKeeper."""
 V2_CODEC_POSITION = 22
-"""The byte of a v2 batch that holds its codec: the second one of the attributes."""
+"""Position of the byte of a v2 batch that holds its codec, the second one of the attributes."""
 MAX_QUICK_COMPRESSED_BYTES = 16 * 1024
 """How many compressed bytes a network thread may decompress for one request. A hundred kilobytes of gzip can hold a
-hundred megabytes, which take a second. Codecs release the GIL, so a request handler delays nobody meanwhile."""
+hundred megabytes, which take a second. Codecs release the GIL, so in a request handler they delay nothing else.
+"""
 SHUTDOWN_POLL_S = 0.001
-"""How often ``InlineRequestHandler.shutdown`` checks whether requests are still at work."""
+"""How often ``InlineRequestHandler.shutdown`` checks whether requests are still being handled."""
 
 Condition = Callable[[int, Any], bool]
 """Takes the version and the body of a request."""
@@ -63,7 +64,7 @@ class InlineRequestHandler:
         is_quick: Callable[[Request], bool],
         clock: Time = SYSTEM_TIME,
     ) -> None:
-        """``is_quick`` decides, usually ``QuickRequests.includes``. Requests are handled from now on."""
+        """``is_quick`` decides, usually ``QuickRequests.includes``. Handling starts immediately."""
         self._request_channel = request_channel
         self._handler = KafkaRequestHandler(-1, request_channel, apis, clock)  # its threads are those of the network
         self._is_quick = is_quick
@@ -72,7 +73,7 @@ class InlineRequestHandler:
         request_channel.quick_handler = self.handle
 
     def handle(self, request: Request) -> Request | None:
-        """Handle a request and those behind it, up to the first that is not quick; returns that one."""
+        """Handle a request and those pipelined behind it, up to the first that is not quick; returns that one."""
         left: Request | None = request
         self._at_work[request.processor] = True
         try:
@@ -84,7 +85,7 @@ class InlineRequestHandler:
         return left
 
     def shutdown(self) -> None:
-        """Let the requests at work finish; those that come from now on are queued."""
+        """Wait for the requests being handled; later ones are queued."""
         self._request_channel.quick_handler = None
         while any(self._at_work):
             time.sleep(SHUTDOWN_POLL_S)

@@ -1,4 +1,4 @@
-"""All partitions of this broker: appends, fetches, and the controller's orders.
+"""All partitions of this broker: appends, fetches, in-sync replicas.
 
 Kafka 0.10.2: core/.../server/ReplicaManager.scala · book 6.2.1
 """
@@ -6,87 +6,75 @@ Kafka 0.10.2: core/.../server/ReplicaManager.scala · book 6.2.1
 from __future__ import annotations
 
 import logging
-import threading
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
+from types import MappingProxyType
 from typing import Final
 
-from kafka_lite.cluster.partition import Partition, PartitionState
+from kafka_lite.cluster.partition import IsrChange, Partition
 from kafka_lite.cluster.replica import Replica
 from kafka_lite.common.errors import ApiError, Errors
 from kafka_lite.common.purgatory.delayed_operation import DelayedOperationPurgatory
 from kafka_lite.common.scheduler import Scheduler
 from kafka_lite.common.sendable import Buffer
-from kafka_lite.common.state_change_logger import bracketed, state_change_logger
 from kafka_lite.common.time import SYSTEM_TIME, Time
 from kafka_lite.common.topic_names import is_internal
 from kafka_lite.common.topic_partition import TopicPartition
-from kafka_lite.log.initializing_logs import InitializingLogs
 from kafka_lite.log.log import Log
-from kafka_lite.log.log_config import LogConfig
 from kafka_lite.log.log_manager import LogManager
 from kafka_lite.log.log_offset_metadata import LogOffsetMetadata
-from kafka_lite.log.log_validator import RecordValidationError
+from kafka_lite.log.log_validator import AppendOrigin, RecordValidationError
+from kafka_lite.log.producers.verification_state_entry import VerificationGuard
 from kafka_lite.metrics.metrics_registry import MetricsRegistry
-from kafka_lite.protocol.messages.api_04_leader_and_isr import (
-    LeaderAndIsrPartitionError,
-    LeaderAndIsrPartitionState,
-    LeaderAndIsrRequest,
-    LeaderAndIsrResponse,
-)
-from kafka_lite.protocol.messages.api_05_stop_replica import (
-    StopReplicaPartitionError,
-    StopReplicaRequest,
-    StopReplicaResponse,
-)
-from kafka_lite.protocol.messages.api_06_update_metadata import UpdateMetadataRequest
 from kafka_lite.server.delayed_fetch import DelayedFetch
 from kafka_lite.server.delayed_produce import DelayedProduce
 from kafka_lite.server.fetch_params import FetchParams, FetchPartition, LogReadResult
 from kafka_lite.server.high_watermark_checkpoints import HighWatermarkCheckpoints
 from kafka_lite.server.kafka_config import KafkaConfig
-from kafka_lite.server.metadata_cache import MetadataCache
+from kafka_lite.server.metrics.replica_manager_metrics import ReplicaManagerMetrics
 from kafka_lite.server.missing_logs import MissingLogs
 from kafka_lite.server.produce_status import PartitionResponse, ProducePartitionStatus, check_acks
-from kafka_lite.server.replica_manager_metrics import ReplicaManagerMetrics
+from kafka_lite.server.quotas.quota_factory import QuotaManagers, quota_managers
+from kafka_lite.server.replication.isr_changes import PROPAGATION_CHECK_MS, IsrChanges
+from kafka_lite.server.replication.replica_alter_log_dirs import ReplicaAlterLogDirsManager
+from kafka_lite.server.replication.replica_fetcher_manager import ReplicaFetcherManager
+from kafka_lite.zookeeper.data import LeaderIsrAndControllerEpoch
 
 logger = logging.getLogger(__name__)
 
 _NO_ERROR: Final = Errors.NONE  # looked up once: Python 3.11 takes as long as a call for that
 
+NO_GUARDS: Final[Mapping[TopicPartition, VerificationGuard]] = MappingProxyType({})
+
 ProduceCallback = Callable[[dict[TopicPartition, PartitionResponse]], None]
 FetchCallback = Callable[[list[tuple[TopicPartition, LogReadResult]]], None]
-OnLeadershipChange = Callable[[list[Partition], list[Partition]], None]
 
 
 class ReplicaManager:
-    """Where request handlers, the controller's orders and the logs meet.
+    """Connects the request handlers with the partitions and their logs.
 
-    Reads and appends of different partitions run in parallel. Only the controller's orders are carried out one at a
-    time (``_state_change_lock``).
+    Reads and appends of different partitions run in parallel. ``ReplicaStateChanges`` executes the controller's
+    requests, one at a time: it alone calls ``host``, ``stop_hosting`` and ``mark_offline``.
     """
 
     def __init__(
         self,
         config: KafkaConfig,
         log_manager: LogManager,
-        topic_config: Callable[[str], LogConfig],
         scheduler: Scheduler,
         time: Time,
         running_time: Time = SYSTEM_TIME,  # for the purgatories, whose threads need a clock that advances by itself
         registry: MetricsRegistry | None = None,  # without it the metrics are not shown
+        isr_changes: IsrChanges | None = None,  # without it this broker has no followers
+        quotas: QuotaManagers | None = None,  # without them replication is not throttled
     ) -> None:
         self.config = config
+        self.quotas = quotas or quota_managers(config, running_time)
         self.log_manager = log_manager
-        self.controller_epoch = 0
-        self._initializing_logs = InitializingLogs(log_manager, topic_config)
         self._scheduler = scheduler
         self._time = time
         self._partitions: dict[TopicPartition, Partition] = {}
         self._offline: frozenset[TopicPartition] = frozenset()
         self.missing_logs = MissingLogs()
-        self.takes_orders = True
-        """Whether the controller's orders are still carried out: until the broker begins to stop."""
-        self._state_change_lock = threading.RLock()
         self.high_watermark_checkpoints = HighWatermarkCheckpoints(
             log_manager, scheduler, config.replica_high_watermark_checkpoint_interval_ms, lambda: self.partitions
         )
@@ -102,22 +90,86 @@ class ReplicaManager:
             purge_interval=config.fetch_purgatory_purge_interval_requests,
             time=running_time,
         )
-        self.metrics = ReplicaManagerMetrics(registry or MetricsRegistry(), time, lambda: self.partitions)
+        registry = registry or MetricsRegistry()
+        self._isr_changes = isr_changes
+        self.fetchers = self._new_fetchers(registry, running_time)
+        self.log_dir_moves = self._new_log_dir_moves(running_time)
+        self.metrics = ReplicaManagerMetrics(registry, time, lambda: self.partitions, config.transaction_max_timeout_ms)
         self.metrics.measure_purgatories(self.delayed_produce_purgatory, self.delayed_fetch_purgatory)
         self.broker_topic_stats = self.metrics.measure_topics(lambda tp: tp in self._partitions)
 
-    # ── partitions ────────────────────────────────────────────────────────────────────────────────────────────────
+    def _new_fetchers(self, registry: MetricsRegistry, time: Time) -> ReplicaFetcherManager:
+        return ReplicaFetcherManager(
+            self.config.replica_fetch_config(),
+            self.config.num_replica_fetchers,
+            self.get_partition,
+            self.log_manager,
+            registry=registry,
+            time=time,
+            quota=self.quotas.follower,
+        )
+
+    def _new_log_dir_moves(self, time: Time) -> ReplicaAlterLogDirsManager:
+        return ReplicaAlterLogDirsManager(
+            self.log_manager,
+            self.get_partition,
+            self.is_offline,
+            self.complete_delayed_requests,
+            time,
+            self.quotas.alter_log_dirs,
+        )
 
     def startup(self) -> None:
-        """Read the high watermarks that the last run left."""
+        """Read the high watermarks of the last run; start watching the ISRs."""
         self.high_watermark_checkpoints.read()
+        if self._isr_changes is not None:
+            period_ms = self.config.replica_lag_time_max_ms / 2
+            self._scheduler.schedule("isr-expiration", self.maybe_shrink_isrs, period_ms, period_ms)
+            self._scheduler.schedule(
+                "isr-change-propagation",
+                self._isr_changes.maybe_propagate,
+                PROPAGATION_CHECK_MS,
+                PROPAGATION_CHECK_MS,
+            )
+
+    # ── partitions ────────────────────────────────────────────────────────────────────────────────────────────────
 
     def get_partition(self, topic_partition: TopicPartition) -> Partition | None:
         """The partition, if this broker holds a replica of it."""
         return self._partitions.get(topic_partition)
 
+    def new_partition(self, topic_partition: TopicPartition, log_for: Callable[[TopicPartition], Log]) -> Partition:
+        """A partition that this broker does not host yet; ``log_for`` creates or finds its log."""
+        return Partition(
+            topic_partition,
+            self.config.broker_id,
+            log_for,
+            self.high_watermark_checkpoints.high_watermark,
+            self._update_isr,
+            self._time,
+        )
+
+    def host(self, partition: Partition) -> None:
+        """Serve a partition from now on."""
+        self._partitions[partition.topic_partition] = partition
+
+    def stop_hosting(self, topic_partition: TopicPartition) -> None:
+        """Do not serve a partition any more, if this broker has it."""
+        self._partitions.pop(topic_partition, None)
+
+    def mark_offline(self, topic_partitions: Iterable[TopicPartition]) -> None:
+        """Do not serve these partitions until the broker restarts: their disk has failed."""
+        lost = frozenset(topic_partitions)
+        self._offline |= lost
+        for topic_partition in lost:
+            self.stop_hosting(topic_partition)
+
+    def is_offline(self, topic_partition: TopicPartition) -> bool:
+        """Whether the partition is marked offline."""
+        return topic_partition in self._offline
+
     def has_been_told_of(self, topic_partition: TopicPartition) -> bool:
-        """Whether the controller has given the partition to this broker, even if its log is missing or offline."""
+        """Whether the controller has assigned the partition to this broker, even if its log is missing or offline."""
         known = topic_partition in self._partitions or topic_partition in self._offline
         return known or self.missing_logs.reason(topic_partition) is not None
 
@@ -130,7 +182,7 @@ class ReplicaManager:
         """The partition, which this broker must lead.
 
         Raises UNKNOWN_TOPIC_OR_PARTITION without a replica here, NOT_LEADER_OR_FOLLOWER if another broker leads,
-        KAFKA_STORAGE_ERROR if the disk of the replica has failed, or has no room for its log.
+        KAFKA_STORAGE_ERROR if the disk of the replica has failed or has no space for its log.
         """
         partition = self._partitions.get(topic_partition)
         if partition is None:
@@ -147,8 +199,8 @@ class ReplicaManager:
     def get_leader_log(self, topic_partition: TopicPartition, leader_epoch: int = -1) -> tuple[Partition, Replica, Log]:
         """A partition that this broker leads, its local replica and that replica's log.
 
-        ``leader_epoch`` is the epoch that the client knows (-1: it knows none). Raises what ``get_leader_partition``
-        raises, FENCED_LEADER_EPOCH and UNKNOWN_LEADER_EPOCH.
+        ``leader_epoch`` is the client's epoch (-1: unknown). Raises the errors of ``get_leader_partition``,
+        FENCED_LEADER_EPOCH and UNKNOWN_LEADER_EPOCH.
         """
         partition = self.get_leader_partition(topic_partition)
         error = partition.check_leader_epoch(leader_epoch)
@@ -162,6 +214,14 @@ class ReplicaManager:
             raise Errors.KAFKA_STORAGE_ERROR.exception(f"the log of {topic_partition} is offline")
         return partition, leader, log
 
+    def get_local_log(self, topic_partition: TopicPartition, leader_epoch: int = -1) -> tuple[Partition, Replica, Log]:
+        """Like ``get_leader_log``, but a follower's log will do as well."""
+        partition = self._partitions.get(topic_partition)
+        replica = partition.get_replica() if partition is not None else None
+        if partition is None or replica is None or replica.log is None:
+            return self.get_leader_log(topic_partition, leader_epoch)  # which says what is wrong
+        return partition, replica, replica.log
+
     # ── produce ───────────────────────────────────────────────────────────────────────────────────────────────────
 
     def append_records(
@@ -171,14 +231,20 @@ class ReplicaManager:
         internal_topics_allowed: bool,
         entries: Mapping[TopicPartition, Buffer],
         respond: ProduceCallback,
+        origin: AppendOrigin = AppendOrigin.CLIENT,
+        verification_guards: Mapping[TopicPartition, VerificationGuard] = NO_GUARDS,
     ) -> None:
-        """Append to the local logs. ``respond`` is called once: now, or when acks=all is satisfied or timed out."""
+        """Append to the local logs. ``respond`` is called once: now, or when acks=all is satisfied or timed out.
+
+        The first batch of a transaction in a partition needs a guard (see ``TransactionVerification``).
+        """
         if required_acks not in (-1, 0, 1):
             respond({tp: PartitionResponse(Errors.INVALID_REQUIRED_ACKS) for tp in entries})
             return
         statuses: dict[TopicPartition, ProducePartitionStatus] = {}
         for tp, records in entries.items():
-            statuses[tp] = self._append_to_local_log(tp, records, required_acks, internal_topics_allowed)
+            guard = verification_guards.get(tp)
+            statuses[tp] = self._append_to_local_log(tp, records, required_acks, internal_topics_allowed, origin, guard)
         self.broker_topic_stats.produced(entries, statuses)
         # Without other replicas in sync everything is committed by now.
         if required_acks == -1 and not check_acks(statuses, self.get_leader_partition):
@@ -189,7 +255,13 @@ class ReplicaManager:
             respond({tp: status.response for tp, status in statuses.items()})
 
     def _append_to_local_log(
-        self, topic_partition: TopicPartition, records: Buffer, required_acks: int, internal_topics_allowed: bool
+        self,
+        topic_partition: TopicPartition,
+        records: Buffer,
+        required_acks: int,
+        internal_topics_allowed: bool,
+        origin: AppendOrigin,
+        guard: VerificationGuard | None,
     ) -> ProducePartitionStatus:
         try:
             if is_internal(topic_partition.topic) and not internal_topics_allowed:
@@ -197,9 +269,9 @@ class ReplicaManager:
                     f"clients may not write to the internal topic {topic_partition.topic}"
                 )
             partition = self.get_leader_partition(topic_partition)
-            info, high_watermark_moved = partition.append_records_to_leader(records, required_acks)
+            info, high_watermark_moved = partition.append_records_to_leader(records, required_acks, origin, guard)
         except ApiError as failure:
-            logger.debug("Append to %s refused: %s", topic_partition, failure)
+            logger.debug("Append to %s rejected: %s", topic_partition, failure)
             response = PartitionResponse(failure.error, error_message=str(failure))
             if isinstance(failure, RecordValidationError):
                 response.record_errors = failure.record_errors
@@ -217,7 +289,7 @@ class ReplicaManager:
         return ProducePartitionStatus(info.last_offset + 1, response, acks_pending=required_acks == -1)
 
     def complete_delayed_requests(self, topic_partition: TopicPartition) -> None:
-        """The high watermark has moved, for which requests may be waiting."""
+        """Complete requests that wait for the high watermark, which has moved."""
         self.delayed_fetch_purgatory.check_and_complete(topic_partition)
         self.delayed_produce_purgatory.check_and_complete(topic_partition)
 
@@ -236,7 +308,7 @@ class ReplicaManager:
             read_bytes += result.size_in_bytes
             failed = failed or result.error is not _NO_ERROR
         if params.max_wait_ms <= 0 or not fetch_infos or read_bytes >= params.min_bytes or failed:
-            respond(results)
+            respond(_unknown_last(results) if failed else results)
             return
         fetched_at = {
             tp: (asked, result.fetch_offset_metadata)
@@ -250,16 +322,17 @@ class ReplicaManager:
             lambda: self.read_from_local_logs(params, fetch_infos),
             respond,
             self.metrics.fetch_expired,
+            lambda partition: self._should_leader_throttle(params, partition),
         )
         self.delayed_fetch_purgatory.try_complete_else_watch(delayed, list(fetched_at))
 
     def read_from_local_logs(
         self, params: FetchParams, fetch_infos: list[tuple[TopicPartition, FetchPartition]]
     ) -> list[tuple[TopicPartition, LogReadResult]]:
-        """Read one partition after the other, up to ``max_bytes`` in all.
+        """Read one partition after the other, up to ``max_bytes`` in total.
 
         The first message of the first partition that has one is returned whole, whatever its size, so that a consumer
-        with small limits still makes progress (KIP-74). Old versions of the request do without that.
+        with small limits still makes progress (KIP-74). Old versions of the request do not have this guarantee.
         """
         results = []
         left_bytes = params.max_bytes
@@ -283,14 +356,18 @@ class ReplicaManager:
         min_one_message: bool,
     ) -> LogReadResult:
         try:
-            partition, leader, log = self.get_leader_log(topic_partition, asked.current_leader_epoch)
+            get_log = self.get_local_log if params.from_any_replica else self.get_leader_log
+            partition, leader, log = get_log(topic_partition, asked.current_leader_epoch)
         except ApiError as failure:
             return LogReadResult(failure.error)
-        max_offset = partition.fetchable_end_offset(leader, params.from_follower)
+        max_offset = partition.fetchable_end_offset(leader, params.from_follower, params.committed_only)
+        end_before_read = log.log_end_offset if params.from_follower else 0
         try:
             data = log.read(asked.fetch_offset, min(asked.max_bytes, limit_bytes), max_offset, min_one_message)
             if params.from_follower:
-                self._note_follower_position(params.replica_id, partition, data.fetch_offset_metadata)
+                self._note_follower_position(params.replica_id, partition, data.fetch_offset_metadata, end_before_read)
+            last_stable = log.last_stable_offset(leader.high_watermark.message_offset)
+            aborted = log.aborted_transactions(data) if params.committed_only else None
         except ApiError as failure:
             # As in Kafka without the log start offset, even if the offset is below it: the client uses ListOffsets.
             return LogReadResult(failure.error)
@@ -301,255 +378,52 @@ class ReplicaManager:
         # told of a batch that does not fit into what the client wants of a partition; but not if others have used up
         # the room.
         cut_for_client = params.hard_max_bytes and asked.max_bytes <= limit_bytes
+        is_held_back = data.first_entry_incomplete and not cut_for_client
         return LogReadResult(
             _NO_ERROR,
             leader.high_watermark.message_offset,
             log.log_start_offset,
             data.fetch_offset_metadata,
-            b"" if data.first_entry_incomplete and not cut_for_client else data.records,
+            b"" if is_held_back or self._should_leader_throttle(params, partition) else data.records,
+            last_stable,
+            aborted,
         )
 
-    def _note_follower_position(self, replica_id: int, partition: Partition, position: LogOffsetMetadata) -> None:
-        if partition.update_follower_log_end_offset(replica_id, position):
+    def _should_leader_throttle(self, params: FetchParams, partition: Partition) -> bool:
+        """Whether a follower gets no records now: its replica is throttled and not in sync, and the quota is used up.
+
+        Followers in the ISR are never throttled: producers wait for them.
+        """
+        quota = self.quotas.leader
+        if not params.from_follower or not quota.is_throttled(partition.topic_partition):
+            return False
+        is_in_sync = partition.get_replica(params.replica_id) in partition.in_sync_replicas
+        return not is_in_sync and quota.is_quota_exceeded
+
+    def _note_follower_position(
+        self, replica_id: int, partition: Partition, position: LogOffsetMetadata, end_before_read: int
+    ) -> None:
+        if partition.update_follower_log_end_offset(replica_id, position, end_before_read):
             self.complete_delayed_requests(partition.topic_partition)
 
-    # ── what the controller orders ────────────────────────────────────────────────────────────────────────────────
+    # ── in-sync replicas ──────────────────────────────────────────────────────────────────────────────────────────
 
-    def become_leader_or_follower(
-        self, request: LeaderAndIsrRequest, on_leadership_change: OnLeadershipChange = lambda _leaders, _followers: None
-    ) -> LeaderAndIsrResponse:
-        """Make partitions leaders or followers. A request of a stale controller is refused as a whole.
+    def maybe_shrink_isrs(self) -> None:
+        """Drop followers that have lagged for longer than ``replica.lag.time.max.ms`` from the ISRs."""
+        for partition in self.partitions:
+            if partition.maybe_shrink_isr(self.config.replica_lag_time_max_ms):
+                self.complete_delayed_requests(partition.topic_partition)
 
-        ``on_leadership_change`` gets those that now lead and those that now follow, in the order of such requests.
-        """
-        with self._state_change_lock:
-            if request.controller_epoch < self.controller_epoch:
-                state_change_logger.warning(
-                    "Broker %d ignoring LeaderAndIsr request from controller %d since its controller epoch %d is old. "
-                    "Latest known controller epoch is %d",
-                    self.config.broker_id,
-                    request.controller_id,
-                    request.controller_epoch,
-                    self.controller_epoch,
-                )
-                return LeaderAndIsrResponse(error_code=Errors.STALE_CONTROLLER_EPOCH.code)
-            self.controller_epoch = request.controller_epoch
-            self._initializing_logs.begin_order()
-            missing_before = len(self.missing_logs)
-            errors = []
-            changed: list[Partition] = []
-            for state in request.partition_states():
-                topic_partition = TopicPartition(state.topic_name, state.partition_index)
-                error = self._apply_partition_state(topic_partition, state)
-                errors.append(
-                    LeaderAndIsrPartitionError(
-                        topic_name=state.topic_name, partition_index=state.partition_index, error_code=error.code
-                    )
-                )
-                if error is _NO_ERROR:
-                    changed.append(self._partitions[topic_partition])
-            self.missing_logs.log_new(missing_before)
-            self.high_watermark_checkpoints.start()
-            self._tell_leadership_change(changed, on_leadership_change)
-        return LeaderAndIsrResponse(error_code=Errors.NONE.code, partition_errors=errors)
-
-    def make_missing_logs(
-        self, on_leadership_change: OnLeadershipChange = lambda _leaders, _followers: None
-    ) -> list[TopicPartition]:
-        """Try once more to make the logs that could not be made; returns the partitions that have one now.
-
-        Kafka takes a log directory that cannot take a log offline, and needs a restart. A full disk only needs room.
-        """
-        made = []
-        with self._state_change_lock:
-            self._initializing_logs.begin_order()
-            for topic_partition, state in self.missing_logs.states():
-                if self._apply_partition_state(topic_partition, state) is not _NO_ERROR:
-                    break  # there is no room for the others either
-                made.append(topic_partition)
-            if made:
-                if not self.missing_logs:
-                    logger.info("All partitions have their logs again")
-                self._tell_leadership_change([self._partitions[tp] for tp in made], on_leadership_change)
-        return made
-
-    @staticmethod
-    def _tell_leadership_change(changed: list[Partition], on_leadership_change: OnLeadershipChange) -> None:
-        leaders = [partition for partition in changed if partition.leader_replica_if_local is not None]
-        on_leadership_change(leaders, [p for p in changed if p.leader_replica_if_local is None])
-
-    def stop_taking_orders(self) -> None:
-        """The broker stops: drop the rest of the controller's requests, which it repeats after the next start."""
-        self.takes_orders = False
-
-    def _apply_partition_state(self, topic_partition: TopicPartition, state: LeaderAndIsrPartitionState) -> Errors:
-        if not self.takes_orders:
-            return Errors.BROKER_NOT_AVAILABLE
-        self.missing_logs.discard(topic_partition)
-        if state_change_logger.is_tracing():
-            self._trace(f"received LeaderAndIsr request {state}", topic_partition, state)
-        if self.config.broker_id not in state.replicas:
-            state_change_logger.warning(
-                "Broker %d ignoring LeaderAndIsr request for partition %s as itself is not in assigned replica list %s",
-                self.config.broker_id,
-                bracketed(topic_partition),
-                ",".join(map(str, state.replicas)),
-            )
-            return Errors.UNKNOWN_TOPIC_OR_PARTITION
-        if self._is_offline(topic_partition, state):
-            state_change_logger.error(
-                "Broker %d ignoring LeaderAndIsr request for partition %s as its log directory is offline",
-                self.config.broker_id,
-                bracketed(topic_partition),
-            )
-            return Errors.KAFKA_STORAGE_ERROR
-        partition = self._partitions.get(topic_partition)
-        if partition is None:
-            partition = self._new_partition(topic_partition)
-        elif state.leader_epoch <= partition.leader_epoch:
-            state_change_logger.warning(
-                "Broker %d ignoring LeaderAndIsr request for partition %s since its associated leader epoch %d is not "
-                "higher than the current leader epoch %d",
-                self.config.broker_id,
-                bracketed(topic_partition),
-                state.leader_epoch,
-                partition.leader_epoch,
-            )
-            return Errors.STALE_CONTROLLER_EPOCH
-        try:
-            self._make_leader_or_follower(partition, state)
-        except ApiError as failure:
-            if failure.error is not Errors.KAFKA_STORAGE_ERROR:
-                logger.error("Cannot take over %s: %s", topic_partition, failure)
-                return failure.error
-            return self._without_log(topic_partition, state, failure)
-        except OSError as failure:
-            return self._without_log(topic_partition, state, failure)
-        return Errors.NONE
-
-    def _without_log(
-        self, topic_partition: TopicPartition, state: LeaderAndIsrPartitionState, failure: Exception
-    ) -> Errors:
-        self._partitions.pop(topic_partition, None)
-        self.missing_logs.add(topic_partition, state, str(failure))
-        return Errors.KAFKA_STORAGE_ERROR
-
-    def _is_offline(self, topic_partition: TopicPartition, state: LeaderAndIsrPartitionState) -> bool:
-        """Whether the replica's log is on a failed disk: it is known to be, or no other disk has it.
-
-        A new log in another directory would look as if the partition had lost its messages.
-        """
-        if topic_partition in self._offline:
-            return True
-        logs = self.log_manager
-        if state.is_new or logs.get_log(topic_partition) or len(logs.live_log_dirs) == len(logs.log_dirs):
-            return False
-        self._offline |= {topic_partition}
-        return True
-
-    def _new_partition(self, topic_partition: TopicPartition) -> Partition:
-        return Partition(
-            topic_partition,
-            self.config.broker_id,
-            self._initializing_logs.log_for,
-            self.high_watermark_checkpoints.high_watermark,
-        )
-
-    def _make_leader_or_follower(self, partition: Partition, state: LeaderAndIsrPartitionState) -> None:
-        ordered = PartitionState(
-            state.controller_epoch, state.leader, state.leader_epoch, state.isr, state.partition_epoch, state.replicas
-        )
-        leads = state.leader == self.config.broker_id
-        partition.make_leader(ordered) if leads else partition.make_follower(ordered)
-        topic_partition = partition.topic_partition
-        self._partitions[topic_partition] = partition
-        self.complete_delayed_requests(topic_partition)
-        if state_change_logger.is_tracing():
-            role = "leader" if leads else "follower"
-            self._trace(f"completed LeaderAndIsr request for the become-{role} transition", topic_partition, state)
-
-    def _trace(self, what: str, topic_partition: TopicPartition, state: LeaderAndIsrPartitionState) -> None:
-        message = "Broker %d %s from controller epoch %d for partition %s"
-        place = bracketed(topic_partition)
-        state_change_logger.trace(message, self.config.broker_id, what, state.controller_epoch, place)
-
-    def stop_replicas(self, request: StopReplicaRequest) -> StopReplicaResponse:
-        """Stop following partitions; delete those that the request says. A stale controller is refused as a whole.
-
-        A partition that is not deleted keeps its leader, until the next LeaderAndIsr request. A partition without a
-        replica here is not an error; if it is to be deleted, so is a log that was left of it.
-        """
-        with self._state_change_lock:
-            if request.controller_epoch < self.controller_epoch:
-                state_change_logger.warning(
-                    "Broker %d received stop replica request from an old controller epoch %d. "
-                    "Latest known controller epoch is %d",
-                    self.config.broker_id,
-                    request.controller_epoch,
-                    self.controller_epoch,
-                )
-                return StopReplicaResponse(error_code=Errors.STALE_CONTROLLER_EPOCH.code)
-            self.controller_epoch = request.controller_epoch
-            stops = list(request.partitions())
-            errors = {tp: self._stop_replica(tp, delete) for tp, delete in stops}
-            errors |= self._delete_logs([tp for tp, delete in stops if delete and errors[tp] is Errors.NONE])
-        results = [
-            StopReplicaPartitionError(topic_name=tp.topic, partition_index=tp.partition, error_code=error.code)
-            for tp, error in errors.items()
-        ]
-        return StopReplicaResponse(error_code=Errors.NONE.code, partition_errors=results)
-
-    def _stop_replica(self, topic_partition: TopicPartition, delete: bool) -> Errors:
-        what = (self.config.broker_id, str(delete).lower(), topic_partition)
-        state_change_logger.trace("Broker %d handling stop replica (delete=%s) for partition %s", *what)
-        if not delete:
-            return Errors.NONE  # nothing to do: this broker does not fetch from other brokers yet
-        self._partitions.pop(topic_partition, None)
-        self.missing_logs.discard(topic_partition)
-        self.complete_delayed_requests(topic_partition)  # their clients learn that the partition is gone
-        return Errors.KAFKA_STORAGE_ERROR if topic_partition in self._offline else Errors.NONE
-
-    def maybe_update_metadata_cache(
-        self, request: UpdateMetadataRequest, metadata_cache: MetadataCache
-    ) -> list[TopicPartition]:
-        """Bring the metadata cache up to date; returns the partitions that are deleted.
-
-        Raises STALE_CONTROLLER_EPOCH.
-        """
-        with self._state_change_lock:
-            if request.controller_epoch < self.controller_epoch:
-                message = (
-                    f"Broker {self.config.broker_id} received update metadata request from an old controller "
-                    f"{request.controller_id} with epoch {request.controller_epoch}. Latest known controller epoch is "
-                    f"{self.controller_epoch}"
-                )
-                state_change_logger.warning("%s", message)
-                raise Errors.STALE_CONTROLLER_EPOCH.exception(message)
-            deleted = metadata_cache.update_cache(request)
-            self.controller_epoch = request.controller_epoch
-            return deleted
-
-    def _delete_logs(self, stopped: Collection[TopicPartition]) -> dict[TopicPartition, Errors]:
-        """Forget stopped partitions and delete their logs; returns the errors."""
-        for topic_partition in stopped:
-            self.high_watermark_checkpoints.forget(topic_partition)
-            self.metrics.remove_partition(topic_partition)
-        for topic in {tp.topic for tp in stopped} - {tp.topic for tp in self._partitions}:
-            self.broker_topic_stats.remove_metrics(topic)
-        failures = self.log_manager.async_delete(stopped)
-        for topic_partition, failure in failures.items():
-            logger.error("Cannot delete the log of %s: %s", topic_partition, failure)
-        return {topic_partition: failure.error for topic_partition, failure in failures.items()}
-
-    def mark_offline(self, topic_partitions: Iterable[TopicPartition]) -> None:
-        """The disk of these replicas has failed: they are not served until the broker restarts."""
-        with self._state_change_lock:
-            lost = frozenset(topic_partitions)
-            self._offline |= lost
-            for topic_partition in lost:
-                self._partitions.pop(topic_partition, None)
-        for topic_partition in lost:
-            self.complete_delayed_requests(topic_partition)
+    def _update_isr(
+        self, topic_partition: TopicPartition, state: LeaderIsrAndControllerEpoch, change: IsrChange
+    ) -> int | None:
+        """Write an ISR, and count the change."""
+        if self._isr_changes is None:
+            return None
+        version = self._isr_changes.update(topic_partition, state)
+        if version is not None:
+            self.metrics.isr_changed(change)
+        return version
 
     # ── records that are deleted on request ───────────────────────────────────────────────────────────────────────
 
@@ -557,13 +431,17 @@ class ReplicaManager:
         """Move the log start offset up (-1: to the high watermark) and return it.
 
         Raises OFFSET_OUT_OF_RANGE beyond the high watermark, POLICY_VIOLATION if the topic has no delete policy,
-        INVALID_TOPIC_EXCEPTION for internal topics, and what ``get_leader_log`` raises.
+        INVALID_TOPIC_EXCEPTION for internal topics, and the errors of ``get_leader_log``.
         """
         if is_internal(topic_partition.topic):
-            raise Errors.INVALID_TOPIC_EXCEPTION.exception(f"{topic_partition.topic} is internal, its records stay")
+            raise Errors.INVALID_TOPIC_EXCEPTION.exception(
+                f"{topic_partition.topic} is an internal topic; its records cannot be deleted"
+            )
         _, leader, log = self.get_leader_log(topic_partition)
         if not log.config.delete:
-            raise Errors.POLICY_VIOLATION.exception(f"{topic_partition.topic} does not have the delete cleanup policy")
+            raise Errors.POLICY_VIOLATION.exception(
+                f"the cleanup policy of {topic_partition.topic} does not include delete"
+            )
         high_watermark = leader.high_watermark.message_offset
         target = high_watermark if before_offset == -1 else before_offset
         if not 0 <= target <= high_watermark:
@@ -574,7 +452,14 @@ class ReplicaManager:
         return log.log_start_offset
 
     def shutdown(self) -> None:
-        """Keep the high watermarks for the next start. Clients that wait learn of the end by their connections'."""
+        """Write the high watermarks for the next start. Waiting clients notice when their connections close."""
+        self.fetchers.close_all_fetchers()
+        self.log_dir_moves.shutdown()
         self.delayed_fetch_purgatory.shutdown()
         self.delayed_produce_purgatory.shutdown()
         self.high_watermark_checkpoints.shutdown()
+
+
+def _unknown_last(results: list[tuple[TopicPartition, LogReadResult]]) -> list[tuple[TopicPartition, LogReadResult]]:
+    """The results in Kafka's order, which has partitions that do not exist after all others."""
+    return sorted(results, key=lambda each: each[1].error is Errors.UNKNOWN_TOPIC_OR_PARTITION)

@@ -8,6 +8,7 @@ from __future__ import annotations
 import contextlib
 import logging
 from collections.abc import Callable, Collection, Iterable, Mapping
+from contextlib import AbstractContextManager
 
 from kafka_lite.common.time import SYSTEM_TIME, Time
 from kafka_lite.common.topic_partition import TopicPartition
@@ -28,19 +29,14 @@ from kafka_lite.zookeeper.data import (
     encode_int,
     encode_partitions,
 )
-from kafka_lite.zookeeper.zookeeper_client import (
-    BadVersionError,
-    CreateNode,
-    NodeExistsError,
-    NoNodeError,
-    SetNode,
-    ZkError,
-    ZooKeeperClient,
-)
+from kafka_lite.zookeeper.node_operations import CreateNode, Operation, SetNode
+from kafka_lite.zookeeper.zk_errors import BadVersionError, NodeExistsError, NoNodeError, ZkError
+from kafka_lite.zookeeper.zookeeper_client import ZooKeeperClient
 
 logger = logging.getLogger(__name__)
 
 _OWN_SESSION_POLL_MS = 100
+FIRST_CONTROLLER_EPOCH = 1
 
 
 class KafkaZkClient:
@@ -80,7 +76,7 @@ class KafkaZkClient:
         From then on every call, including calls in progress, raises ZkConnectionError. The session expires by itself.
         """
         if not self.zookeeper.is_connected:
-            logger.warning("Stopping without ZooKeeper, which cannot be reached")
+            logger.warning("Stopping without ZooKeeper: it cannot be reached")
             self.close()
 
     def create_persistent_paths(self) -> None:
@@ -144,17 +140,27 @@ class KafkaZkClient:
         data = self._data(paths.broker(broker_id))
         return None if data is None else BrokerRegistration.decode(data)
 
+    def get_broker_epoch(self, broker_id: int) -> int | None:
+        """The epoch of a live broker, or None. It is the zxid of its registration, which grows with each restart."""
+        stat = self.zookeeper.exists(paths.broker(broker_id))
+        return None if stat is None else stat.czxid
+
     def get_brokers(self) -> dict[int, BrokerRegistration]:
         """All live brokers; one with an unreadable registration is logged and left out."""
+        return {broker_id: registration for broker_id, (registration, _) in self.get_brokers_and_epochs().items()}
+
+    def get_brokers_and_epochs(self) -> dict[int, tuple[BrokerRegistration, int]]:
+        """Like ``get_brokers``, with the epoch of each broker (see ``get_broker_epoch``)."""
         brokers = {}
         for broker_id in self.get_broker_ids():
             try:
-                registration = self.get_broker(broker_id)
+                data, stat = self.zookeeper.get(paths.broker(broker_id))
+                if data is not None:
+                    brokers[broker_id] = BrokerRegistration.decode(data), stat.czxid
+            except NoNodeError:
+                continue
             except ZnodeDataError as error:
                 logger.error("Broker %s has an unreadable registration: %s", broker_id, error)
-                continue
-            if registration is not None:
-                brokers[broker_id] = registration
         return brokers
 
     def watch_broker_ids(self, callback: Callable[[], None]) -> None:
@@ -195,10 +201,40 @@ class KafkaZkClient:
         data = self._data(paths.CONTROLLER)
         return None if data is None else ControllerData.decode(data).broker_id
 
-    def register_controller(self, broker_id: int) -> bool:
-        """Try to become the controller. Returns True if /controller is ours."""
-        data = ControllerData(broker_id, self._time.milliseconds()).encode()
-        return self._create_own_ephemeral(paths.CONTROLLER, data)
+    def register_controller_and_increment_epoch(self, broker_id: int) -> tuple[int, int] | None:
+        """Try to become the controller. Returns the new epoch and the version of its znode; None if another broker won.
+
+        Both znodes are written together. Kafka 0.10 writes one after the other: a broker whose session expires between
+        the two could fence the controller that replaces it.
+        """
+        registration = ControllerData(broker_id, self._time.milliseconds()).encode()
+        register = CreateNode(paths.CONTROLLER, registration, ephemeral=True)
+        while True:
+            found = self.get_controller_epoch()
+            if found is None:
+                epoch, version = FIRST_CONTROLLER_EPOCH, 0
+                raise_epoch: Operation = CreateNode(paths.CONTROLLER_EPOCH, encode_int(epoch))
+            else:
+                epoch, version = found[0] + 1, found[1] + 1
+                raise_epoch = SetNode(paths.CONTROLLER_EPOCH, encode_int(epoch), found[1])
+            results = self.zookeeper.commit([register, raise_epoch])
+            if not any(isinstance(result, ZkError) for result in results):
+                return epoch, version
+            # It may be our own transaction, sent twice because the first response was lost.
+            stat = self.zookeeper.exists(paths.CONTROLLER)
+            if stat is not None:
+                is_ours = stat.ephemeral_owner == self.zookeeper.session_id
+                return (epoch, version) if is_ours and self.get_controller_epoch() == (epoch, version) else None
+
+    def fenced_by_controller_epoch(self, version: int) -> AbstractContextManager[None]:
+        """Within the block this thread writes only until another controller raises the epoch. Raises FencedError."""
+        return self.zookeeper.fenced_by(paths.CONTROLLER_EPOCH, version)
+
+    def delete_own_controller(self) -> None:
+        """Delete /controller if this session has created it."""
+        stat = self.zookeeper.exists(paths.CONTROLLER)
+        if stat is not None and stat.ephemeral_owner == self.zookeeper.session_id:
+            self.delete_controller()
 
     def delete_controller(self) -> None:
         """Resign as controller; the brokers that watch the node then try to become it."""
@@ -216,18 +252,6 @@ class KafkaZkClient:
             return None
         return decode_int(data, paths.CONTROLLER_EPOCH), stat.version
 
-    def create_controller_epoch(self, epoch: int) -> bool:
-        """Write the first epoch. Returns False if there already is one."""
-        try:
-            self.zookeeper.create(paths.CONTROLLER_EPOCH, encode_int(epoch))
-        except NodeExistsError:
-            return False
-        return True
-
-    def set_controller_epoch(self, epoch: int, expected_version: int) -> int | None:
-        """Write the epoch unless it changed since ``expected_version``. Returns the new version, or None."""
-        return self._conditional_set(paths.CONTROLLER_EPOCH, encode_int(epoch), expected_version)
-
     # --------------------------------------------------------------------------------------------------------- topics
 
     def get_all_topics(self) -> list[str]:
@@ -243,8 +267,8 @@ class KafkaZkClient:
         data = self._data(paths.topic(topic))
         return None if data is None else TopicAssignment.decode(data, topic)
 
-    def get_replica_assignment(self, topics: Iterable[str]) -> dict[TopicPartition, list[int]]:
-        """The replicas of every partition of these topics; an unreadable topic is logged and left out."""
+    def get_topic_assignments(self, topics: Iterable[str]) -> dict[str, TopicAssignment]:
+        """The replica assignments of these topics; an unreadable topic is logged and left out."""
         found = {}
         for topic in topics:
             try:
@@ -253,16 +277,42 @@ class KafkaZkClient:
                 logger.error("Ignoring topic %s: %s", topic, error)
                 continue
             if assignment is not None:
-                found.update({TopicPartition(topic, p): replicas for p, replicas in assignment.partitions.items()})
+                found[topic] = assignment
         return found
+
+    def get_replica_assignment(self, topics: Iterable[str]) -> dict[TopicPartition, list[int]]:
+        """The replicas of every partition of these topics; an unreadable topic is logged and left out."""
+        return {
+            TopicPartition(topic, partition): replicas
+            for topic, assignment in self.get_topic_assignments(topics).items()
+            for partition, replicas in assignment.partitions.items()
+        }
 
     def create_topic_assignment(self, topic: str, assignment: TopicAssignment) -> None:
         """Create a topic. Raises NodeExistsError."""
         self.zookeeper.create_recursive(paths.topic(topic), assignment.encode())
 
     def set_topic_assignment(self, topic: str, assignment: TopicAssignment) -> None:
-        """Change a topic's assignment. Raises NoNodeError."""
+        """Write a topic's assignment, whatever it was. Raises NoNodeError."""
         self.zookeeper.set(paths.topic(topic), assignment.encode())
+
+    def change_topic_assignment(self, topic: str, change: Callable[[TopicAssignment], TopicAssignment]) -> None:
+        """Write what ``change`` makes of a topic's assignment; it is called again if another write came in between.
+
+        Raises NoNodeError.
+        """
+        path = paths.topic(topic)
+        written = None
+        while True:
+            data, stat = self.zookeeper.get(path)
+            if data == written:
+                return  # by our own write, whose response was lost
+            written = change(TopicAssignment.decode(data, topic)).encode()
+            try:
+                self.zookeeper.set(path, written, stat.version)
+            except BadVersionError:
+                continue
+            return
 
     def watch_topics(self, callback: Callable[[], None]) -> None:
         """Call ``callback`` when topics are created or deleted."""
@@ -314,7 +364,7 @@ class KafkaZkClient:
     ) -> set[TopicPartition]:
         """Write the first leader and ISR of many partitions, and parent nodes. Returns those that already had a state.
 
-        A state equal to the one to be written is taken for our own write whose response was lost.
+        An existing state that is equal to the new one counts as our own write, whose response was lost.
         """
         for topic in {partition.topic for partition in states}:
             self.zookeeper.ensure_path(paths.topic_partitions(topic))
@@ -363,6 +413,14 @@ class KafkaZkClient:
             except NoNodeError:
                 return None
             return stat.version if found == data and stat.version == expected_version + 1 else None
+
+    def watch_partition_state(self, partition: TopicPartition, callback: Callable[[], None]) -> None:
+        """Call ``callback`` when a partition's leader or ISR changes."""
+        self.zookeeper.watch_data(paths.partition_state(*partition), callback)
+
+    def unwatch_partition_state(self, partition: TopicPartition) -> None:
+        """Stop watching a partition's leader and ISR."""
+        self.zookeeper.unwatch(paths.partition_state(*partition))
 
     # --------------------------------------------------------------------------------------- ISR change notifications
 

@@ -13,7 +13,8 @@ from kafka_lite.common.topic_partition import TopicPartition
 from kafka_lite.zookeeper import paths
 from kafka_lite.zookeeper.client import KafkaZkClient
 from kafka_lite.zookeeper.data import ConsumerRegistration, ZnodeDataError, decode_int, encode_int
-from kafka_lite.zookeeper.zookeeper_client import NodeExistsError, NoNodeError, ZkError, ZooKeeperClient
+from kafka_lite.zookeeper.zk_errors import NodeExistsError, NoNodeError, ZkError
+from kafka_lite.zookeeper.zookeeper_client import ZooKeeperClient
 
 logger = logging.getLogger(__name__)
 
@@ -53,7 +54,7 @@ class ConsumerGroups:
                 self._zookeeper.create_recursive(path, None if path == paths.CONSUMERS else b"")
         path = paths.consumer_id(group, consumer)
         if not self._create_own_ephemeral(path, registration.encode()):
-            raise NodeExistsError(f"{path}: another consumer has this id; is consumer.id set to the same twice?")
+            raise NodeExistsError(f"{path}: another consumer has this id. Is the same consumer.id set twice?")
 
     def get_registration(self, group: str, consumer: str) -> ConsumerRegistration | None:
         """The subscription of a member, or None if it has left. Raises ZnodeDataError."""
@@ -119,12 +120,12 @@ class ConsumerGroups:
         """The committed offsets of those partitions that have one. Raises ZnodeDataError."""
         asked = {partition: paths.consumer_offset(group, *partition) for partition in partitions}
         found = {}
-        for (partition, path), answer in zip(asked.items(), self._zookeeper.get_all(list(asked.values())), strict=True):
-            if isinstance(answer, NoNodeError):
+        for (partition, path), result in zip(asked.items(), self._zookeeper.get_all(list(asked.values())), strict=True):
+            if isinstance(result, NoNodeError):
                 continue
-            if isinstance(answer, ZkError):
-                raise answer
-            found[partition] = decode_int(answer[0], path)
+            if isinstance(result, ZkError):
+                raise result
+            found[partition] = decode_int(result[0], path)
         return found
 
     def get_all_offsets(self, group: str) -> dict[TopicPartition, int]:

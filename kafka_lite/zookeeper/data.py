@@ -62,7 +62,7 @@ def _is(value: object, kind: type) -> bool:
 
 def _ints(values: object, what: str) -> list[int]:
     if not isinstance(values, list) or not all(_is(value, int) for value in values):
-        raise ZnodeDataError(f"{what}: a list of broker ids is needed, not {values!r}")
+        raise ZnodeDataError(f"{what}: must be a list of broker ids, not {values!r}")
     return values
 
 
@@ -197,7 +197,10 @@ class BrokerRegistration:
 
 @dataclass(frozen=True)
 class ProducerIdsBlock:
-    """/latest_producer_id_block: ``{"version":1,"broker":0,"block_start":"0","block_end":"999"}``."""
+    """/latest_producer_id_block: ``{"version":1,"broker":0,"block_start":"0","block_end":"999"}``.
+
+    Kafka's brokers create the znode without data before they allocate the first block: the block before it is empty.
+    """
 
     broker_id: int
     first_producer_id: int
@@ -215,6 +218,8 @@ class ProducerIdsBlock:
     @staticmethod
     def decode(data: bytes | None) -> ProducerIdsBlock:
         """Decode from bytes."""
+        if data is None:
+            return ProducerIdsBlock(-1, 0, -1)
         what = "/latest_producer_id_block"
         value = decode_json(data, what)
         first, last = (_checked(value, key, str, what) for key in ("block_start", "block_end"))
@@ -240,8 +245,9 @@ def decode_uuid(text: str) -> uuid.UUID:
 class TopicAssignment:
     """/brokers/topics/T: ``{"version":1,"partitions":{"0":[2,3,1],"1":[3,1,2]}}``.
 
-    3.9 writes version 3, which adds ``topic_id``, ``adding_replicas`` and ``removing_replicas``; they are kept when
-    such a topic is written again.
+    Version 2 (Kafka 2.4) adds ``adding_replicas`` and ``removing_replicas`` of the partitions that are being
+    reassigned, version 3 (2.8) ``topic_id``. A topic id is kept when such a topic is written again. Older brokers
+    ignore what they do not know.
     """
 
     partitions: Mapping[int, list[int]]
@@ -250,19 +256,18 @@ class TopicAssignment:
     removing_replicas: Mapping[int, list[int]] = field(default_factory=dict)
 
     def encode(self) -> bytes:
-        """Encode to bytes: version 1, or 3 if there is a topic id."""
+        """Encode to bytes: version 3 with a topic id, 2 during a reassignment, otherwise 1."""
         partitions = _encode_replicas(self.partitions)
-        if self.topic_id is None:
-            return encode_json({"version": 1, "partitions": partitions})
-        return encode_json(
-            {
-                "partitions": partitions,
-                "topic_id": encode_uuid(self.topic_id),
-                "adding_replicas": _encode_replicas(self.adding_replicas),
-                "removing_replicas": _encode_replicas(self.removing_replicas),
-                "version": 3,
-            }
-        )
+        changes = {
+            "adding_replicas": _encode_replicas(self.adding_replicas),
+            "removing_replicas": _encode_replicas(self.removing_replicas),
+        }
+        if self.topic_id is not None:
+            topic_id = encode_uuid(self.topic_id)
+            return encode_json({"partitions": partitions, "topic_id": topic_id, **changes, "version": 3})
+        if self.adding_replicas or self.removing_replicas:
+            return encode_json({"version": 2, "partitions": partitions, **changes})
+        return encode_json({"version": 1, "partitions": partitions})
 
     @staticmethod
     def decode(data: bytes | None, topic: str = "") -> TopicAssignment:
@@ -355,7 +360,7 @@ def decode_partitions(data: bytes | None, what: str) -> list[TopicPartition]:
 def _decode_entries(data: bytes | None, what: str) -> list[dict[str, Any]]:
     entries: list[dict[str, Any]] = _checked(decode_json(data, what), "partitions", list, what)
     if not all(isinstance(entry, dict) for entry in entries):
-        raise ZnodeDataError(f"{what}: a list of partitions is needed, not {entries!r}")
+        raise ZnodeDataError(f"{what}: must be a list of partitions, not {entries!r}")
     return entries
 
 

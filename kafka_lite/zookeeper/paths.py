@@ -8,6 +8,7 @@
     /brokers/topics/T                               the replica assignment of a topic
     /brokers/topics/T/partitions/P/state            leader, ISR and their epochs
     /isr_change_notification/isr_change_<10 digits> partitions whose ISR a leader changed
+    /log_dir_event_notification/log_dir_event_<10 digits>  brokers of which a log directory has failed
     /admin/delete_topics/T                          topics to delete
     /admin/reassign_partitions, /admin/preferred_replica_election
     /config/{topics,clients,users,brokers}/<name>   configuration overrides
@@ -29,6 +30,7 @@ BROKER_IDS = "/brokers/ids"
 BROKER_SEQUENCE_ID = "/brokers/seqid"
 TOPICS = "/brokers/topics"
 ISR_CHANGE_NOTIFICATIONS = "/isr_change_notification"
+LOG_DIR_EVENT_NOTIFICATIONS = "/log_dir_event_notification"
 DELETE_TOPICS = "/admin/delete_topics"
 REASSIGN_PARTITIONS = "/admin/reassign_partitions"
 PREFERRED_REPLICA_ELECTION = "/admin/preferred_replica_election"
@@ -38,6 +40,7 @@ PRODUCER_ID_BLOCK = "/latest_producer_id_block"
 CONSUMERS = "/consumers"
 
 ISR_CHANGE_PREFIX = "isr_change_"
+LOG_DIR_EVENT_PREFIX = "log_dir_event_"
 CONFIG_CHANGE_PREFIX = "config_change_"
 SEQUENCE_DIGITS = 10
 
@@ -51,6 +54,7 @@ PERSISTENT_PATHS = (
     DELETE_TOPICS,
     BROKER_SEQUENCE_ID,
     ISR_CHANGE_NOTIFICATIONS,
+    LOG_DIR_EVENT_NOTIFICATIONS,
 )
 """The paths that every broker creates at start-up if they are missing, in this order."""
 

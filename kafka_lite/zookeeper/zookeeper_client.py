@@ -10,142 +10,51 @@ import contextlib
 import logging
 import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from enum import Enum
 from itertools import islice
 from typing import Any
 
 from kazoo import exceptions as kazoo_exceptions
 from kazoo.client import KazooClient, KazooState
-from kazoo.protocol.serialization import Create, Delete, SetData
-from kazoo.protocol.states import EventType, KeeperState
+from kazoo.protocol.serialization import CheckVersion, Create, Delete, SetData
+from kazoo.protocol.states import KeeperState
 from kazoo.retry import KazooRetry
 from kazoo.security import OPEN_ACL_UNSAFE
 
-from kafka_lite.common.errors import KafkaError
+from kafka_lite.zookeeper.node_operations import (
+    ANY_VERSION,
+    CheckNode,
+    CreateNode,
+    DeleteNode,
+    Operation,
+    SetNode,
+    ZnodeStat,
+    stat_of,
+)
+from kafka_lite.zookeeper.watches import Watch, Watches
+from kafka_lite.zookeeper.zk_errors import (
+    FencedError,
+    NodeExistsError,
+    NoNodeError,
+    NotEmptyError,
+    ZkConnectionError,
+    ZkError,
+    zk_error,
+)
 
 logger = logging.getLogger(__name__)
 
-ANY_VERSION = -1
+NO_ROOM = kazoo_exceptions.SystemZookeeperError
 MAX_OPERATIONS_AT_ONCE = 500
 """Maximum number of operations in a transaction, or in flight at a time; far below ZooKeeper's request size limit."""
-
-
-class ZkError(KafkaError):
-    """An operation that ZooKeeper rejected."""
-
-
-class ZkConnectionError(ZkError):
-    """No connection: ZooKeeper did not respond in time, or this client was closed."""
-
-
-class NoNodeError(ZkError):
-    """The node does not exist."""
-
-
-class NodeExistsError(ZkError):
-    """The node already exists."""
-
-
-class ZkStorageError(ZkError):
-    """ZooKeeper has no space for a write, for example because its disk is full; nothing was changed."""
-
-
-class BadVersionError(ZkError):
-    """The node has been changed since its version was read."""
-
-
-class NotEmptyError(ZkError):
-    """The node has children, so it cannot be deleted."""
-
-
-class NoChildrenForEphemeralsError(ZkError):
-    """An ephemeral node cannot have children."""
-
-
-_ERRORS: list[tuple[type[Exception], type[ZkError]]] = [
-    (kazoo_exceptions.NoNodeError, NoNodeError),
-    (kazoo_exceptions.NodeExistsError, NodeExistsError),
-    (kazoo_exceptions.BadVersionError, BadVersionError),
-    (kazoo_exceptions.NotEmptyError, NotEmptyError),
-    (kazoo_exceptions.NoChildrenForEphemeralsError, NoChildrenForEphemeralsError),
-    (kazoo_exceptions.SystemZookeeperError, ZkStorageError),
-    (kazoo_exceptions.ConnectionClosedError, ZkConnectionError),
-    (InterruptedError, ZkConnectionError),
-    (kazoo_exceptions.KazooException, ZkError),
-]
-
-
-def _our_error(error: BaseException, path: object = "") -> ZkError:
-    kind = next(ours for theirs, ours in _ERRORS if isinstance(error, theirs))
-    detail = str(error) or type(error).__name__
-    return kind(f"{detail} ({path})" if path else detail)
-
-
-@dataclass(frozen=True)
-class CreateNode:
-    """A node to create; its parent exists or is created first."""
-
-    path: str
-    data: bytes | None
-
-
-@dataclass(frozen=True)
-class SetNode:
-    """Data to write if the node still has the version; the result is the new version."""
-
-    path: str
-    data: bytes
-    version: int = ANY_VERSION
-
-
-@dataclass(frozen=True)
-class DeleteNode:
-    """A node to delete; it has no children, or they are deleted first."""
-
-    path: str
-
-
-Operation = CreateNode | SetNode | DeleteNode
-
-
-@dataclass(frozen=True)
-class ZnodeStat:
-    """A node's metadata."""
-
-    version: int
-    created_ms: int
-    modified_ms: int
-    ephemeral_owner: int
-    czxid: int
-    mzxid: int
-    pzxid: int
-    cversion: int
-    aversion: int
-    data_length: int
-    num_children: int
-
-
-def _stat(stat: Any) -> ZnodeStat:
-    return ZnodeStat(
-        version=stat.version,
-        created_ms=stat.ctime,
-        modified_ms=stat.mtime,
-        ephemeral_owner=stat.ephemeralOwner or 0,
-        czxid=stat.czxid,
-        mzxid=stat.mzxid,
-        pzxid=stat.pzxid,
-        cversion=stat.cversion,
-        aversion=stat.aversion,
-        data_length=stat.dataLength,
-        num_children=stat.numChildren,
-    )
 
 
 def _result(done: Any) -> int | ZkError | None:
     """The result of an operation: the new version of a set; None for a create (which returns a path) or a delete."""
     if isinstance(done, ZkError):
         return done
+    if isinstance(done, Exception):
+        return zk_error(done)
     return getattr(done, "version", None)
 
 
@@ -158,42 +67,6 @@ class SessionEvent(Enum):
     CONNECTED_READ_ONLY = "ReadOnlyConnects"
     SASL_AUTHENTICATED = "SaslAuthentications"
     EXPIRED = "Expires"
-
-
-class _Watch:
-    """A watch that sets itself again, because ZooKeeper's watches fire only once, and then calls ``callback``.
-
-    It is set before the callback runs, so any change after the callback has read the node fires it again.
-    """
-
-    def __init__(self, arm: Callable[[Callable[[Any], None]], object], callback: Callable[[], None]) -> None:
-        self._arm = arm
-        self._callback = callback
-        self.cancelled = False
-
-    def arm(self) -> None:
-        """Set the watch."""
-        self._arm(self._fired)
-
-    def _fired(self, event: Any) -> None:
-        # Events of type NONE report a lost connection; all watches are set again after reconnecting.
-        if event.type != EventType.NONE:
-            self.rearm_and_tell()
-
-    def rearm_and_tell(self) -> None:
-        """Set the watch again and call the callback; runs in a thread of the client."""
-        if self.cancelled:
-            return
-        try:
-            self.arm()
-        except ZkConnectionError:
-            return  # the client is closed
-        except ZkError:
-            logger.exception("Could not set a watch again")
-        try:
-            self._callback()
-        except Exception:
-            logger.exception("A watch's callback failed")
 
 
 class ZooKeeperClient:
@@ -222,8 +95,7 @@ class ZooKeeperClient:
         self._retry_without_room.retry_exceptions += (kazoo_exceptions.SystemZookeeperError,)
         self._retry_without_room.interrupt = lambda: self._closed or not self._waits_for_room
         self._thread = threading.local()
-        self._lock = threading.Lock()
-        self._watches: dict[tuple[str, str], _Watch] = {}
+        self._watches = Watches()
         self._session_listeners: list[Callable[[], None]] = []
         self._event_listeners: list[Callable[[SessionEvent], None]] = []
 
@@ -279,6 +151,15 @@ class ZooKeeperClient:
         client_id = self._client.client_id
         return client_id[0] if client_id else 0
 
+    @property
+    def session(self) -> tuple[int, bytes] | None:
+        """Id and password of the last session, also without a connection; None if there has not been any.
+
+        Whoever has them can take the session over, and end it.
+        """
+        session_id = self._client._session_id
+        return (session_id, self._client._session_passwd) if session_id else None
+
     # ---------------------------------------------------------------------------------------------------------- nodes
 
     def _call(self, function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
@@ -288,7 +169,7 @@ class ZooKeeperClient:
         try:
             return self._retries().copy()(function, *args, **kwargs)
         except (kazoo_exceptions.KazooException, InterruptedError) as error:
-            raise _our_error(error, args[0] if args else "") from error
+            raise zk_error(error, args[0] if args else "") from error
 
     def _retries(self) -> KazooRetry:
         refuses = getattr(self._thread, "refuses", False) or not self._waits_for_room
@@ -306,6 +187,23 @@ class ZooKeeperClient:
         finally:
             self._thread.refuses = False
 
+    @contextlib.contextmanager
+    def fenced_by(self, path: str, version: int) -> Iterator[None]:
+        """Let this thread write within the block only while another node has a version. Raises FencedError afterwards.
+
+        For a controller that is replaced without noticing, in a long pause or because its session expires: this client
+        sends its last write again, in a new session.
+        """
+        self._thread.fence = CheckNode(path, version)
+        try:
+            yield
+        finally:
+            self._thread.fence = None
+
+    @property
+    def _fence(self) -> CheckNode | None:
+        return getattr(self._thread, "fence", None)
+
     def stop_waiting_for_room(self) -> None:
         """Stop writes from blocking until ZooKeeper has space; those already blocked raise ZkConnectionError.
 
@@ -316,12 +214,12 @@ class ZooKeeperClient:
     def get(self, path: str) -> tuple[bytes | None, ZnodeStat]:
         """Data (None: null) and stat. Raises NoNodeError."""
         data, stat = self._call(self._client.get, path)
-        return data, _stat(stat)
+        return data, stat_of(stat)
 
     def exists(self, path: str) -> ZnodeStat | None:
         """The stat, or None if the node does not exist."""
         stat = self._call(self._client.exists, path)
-        return None if stat is None else _stat(stat)
+        return None if stat is None else stat_of(stat)
 
     def children(self, path: str) -> list[str]:
         """Names of the children, sorted; empty if the node does not exist."""
@@ -332,6 +230,9 @@ class ZooKeeperClient:
 
     def create(self, path: str, data: bytes | None, *, ephemeral: bool = False, sequential: bool = False) -> str:
         """Create a node whose parent exists. Returns its path, including the number if ``sequential``."""
+        if self._fence is not None and not sequential:
+            self._write_fenced(CreateNode(path, data, ephemeral))
+            return path
         return str(self._call(self._client.create, path, data, ephemeral=ephemeral, sequence=sequential))
 
     def create_recursive(self, path: str, data: bytes | None = None) -> None:
@@ -359,6 +260,8 @@ class ZooKeeperClient:
 
     def set(self, path: str, data: bytes | None, version: int = ANY_VERSION) -> int:
         """Write data if the node still has ``version``. Returns the new version."""
+        if self._fence is not None:
+            return self._write_fenced(SetNode(path, data, version)) or 0
         return int(self._call(self._client.set, path, data, version=version).version)
 
     def set_or_create(self, path: str, data: bytes) -> None:
@@ -373,6 +276,9 @@ class ZooKeeperClient:
 
     def delete(self, path: str, version: int = ANY_VERSION) -> None:
         """Delete a node without children."""
+        if self._fence is not None:
+            self._write_fenced(DeleteNode(path, version))
+            return
         self._call(self._client.delete, path, version=version)
 
     def delete_recursive(self, path: str) -> bool:
@@ -404,7 +310,7 @@ class ZooKeeperClient:
     def get_all(self, paths: Sequence[str]) -> list[tuple[bytes | None, ZnodeStat] | ZkError]:
         """Like ``get`` for many nodes in a pipeline; an error is returned as the node's result, not raised."""
         found = self._pipeline([(self._client.get, self._client.get_async, path) for path in paths])
-        return [each if isinstance(each, ZkError) else (each[0], _stat(each[1])) for each in found]
+        return [each if isinstance(each, ZkError) else (each[0], stat_of(each[1])) for each in found]
 
     def write_all(self, operations: Sequence[Operation]) -> list[int | ZkError | None]:
         """Create, write and delete many nodes, in order. Each has its own result: after a set, the new version.
@@ -415,37 +321,66 @@ class ZooKeeperClient:
         results: list[int | ZkError | None] = []
         remaining = iter(operations)
         while chunk := list(islice(remaining, MAX_OPERATIONS_AT_ONCE)):
-            done = self._call(self._commit, chunk) if len(chunk) > 1 else [RuntimeError("no transaction for one")]
-            if any(isinstance(each, Exception) for each in done):
-                done = self._pipeline([self._single(operation) for operation in chunk])
-            results += map(_result, done)
+            results += self._write_chunk(chunk)
         return results
+
+    def _write_chunk(self, chunk: list[Operation]) -> list[int | ZkError | None]:
+        if len(chunk) > 1:
+            done = self.commit(chunk)
+            if not any(isinstance(each, ZkError) for each in done):
+                return done
+        if self._fence is None:
+            return list(map(_result, self._pipeline([self._single(operation) for operation in chunk])))
+        return [self.commit([operation])[0] for operation in chunk]
+
+    def commit(self, operations: Sequence[Operation]) -> list[int | ZkError | None]:
+        """Make all changes, or none if one result is a ZkError. The transaction has at most 500 operations."""
+        fence = self._fence
+        if fence is None:
+            return list(map(_result, self._call(self._commit, operations)))
+        check, *done = self._call(self._commit, [fence, *operations])
+        if isinstance(check, kazoo_exceptions.BadVersionError | kazoo_exceptions.NoNodeError):
+            raise FencedError(f"{fence.path} has changed since version {fence.version}")
+        return list(map(_result, done))
+
+    def _write_fenced(self, operation: Operation) -> int | None:
+        (result,) = self.commit([operation])
+        if isinstance(result, ZkError):
+            raise result
+        return result
 
     def _commit(self, operations: Iterable[Operation]) -> list[Any]:
         transaction = self._client.transaction()
         transaction.operations += [self._kazoo_operation(operation) for operation in operations]
-        return list(transaction.commit())
+        results = list(transaction.commit())
+        if no_room := next((each for each in results if isinstance(each, NO_ROOM)), None):
+            raise no_room
+        return results
 
-    def _kazoo_operation(self, operation: Operation) -> Create | SetData | Delete:
+    def _kazoo_operation(self, operation: Operation) -> Create | SetData | Delete | CheckVersion:
         """Create the operation directly, because ``create`` of kazoo's transactions does not support null data."""
         path = self._chroot + operation.path
         match operation:
             case CreateNode():
-                return Create(path, operation.data, OPEN_ACL_UNSAFE, 0)
+                return Create(path, operation.data, OPEN_ACL_UNSAFE, int(operation.ephemeral))
             case SetNode():
                 return SetData(path, operation.data, operation.version)
             case DeleteNode():
-                return Delete(path, ANY_VERSION)
+                return Delete(path, operation.version)
+            case CheckNode():
+                return CheckVersion(path, operation.version)
 
     def _single(self, operation: Operation) -> tuple[Any, ...]:
         client = self._client
         match operation:
-            case CreateNode(path, data):
+            case CreateNode(path, data, _):
                 return client.create, client.create_async, path, data
             case SetNode(path, data, version):
                 return client.set, client.set_async, path, data, version
-            case DeleteNode(path):
-                return client.delete, client.delete_async, path
+            case DeleteNode(path, version):
+                return client.delete, client.delete_async, path, version
+            case _:
+                raise ValueError(f"{operation} is for transactions only")
 
     def _pipeline(self, calls: Iterable[tuple[Any, ...]]) -> list[Any]:
         """Send requests (function, asynchronous function, arguments) in a pipeline. Returns their results or ZkErrors.
@@ -458,17 +393,17 @@ class ZooKeeperClient:
             if self._closed:
                 raise ZkConnectionError("this ZooKeeper client is closed")
             sent = [asynchronous(*args) for _, asynchronous, *args in chunk]
-            results += [self._answer(*answer) for answer in zip(sent, chunk, strict=True)]
+            results += [self._pipelined_result(*each) for each in zip(sent, chunk, strict=True)]
         return results
 
-    def _answer(self, sent: Any, call: tuple[Any, ...]) -> Any:
+    def _pipelined_result(self, sent: Any, call: tuple[Any, ...]) -> Any:
         function, _, *args = call
         try:
             return sent.get()
         except self._retries().retry_exceptions:
             return self._again(function, args)
         except kazoo_exceptions.KazooException as error:
-            return _our_error(error, args[0])
+            return zk_error(error, args[0])
 
     def _again(self, function: Callable[..., Any], args: Sequence[Any]) -> Any:
         try:
@@ -492,32 +427,19 @@ class ZooKeeperClient:
             try:
                 self._call(self._client.get_children, path, watch=fired)
             except NoNodeError:
-                self._forget("children", path)
+                self._watches.remove("children", path)
 
-        self._watch("children", path, arm, callback)
+        self._watches.set("children", path, Watch(arm, callback))
 
     def watch_data(self, path: str, callback: Callable[[], None]) -> None:
         """Call ``callback`` whenever a node may have been created, changed or deleted, also after a lost connection."""
-        self._watch("data", path, lambda fired: self._call(self._client.exists, path, watch=fired), callback)
+        watch = Watch(lambda fired: self._call(self._client.exists, path, watch=fired), callback)
+        self._watches.set("data", path, watch)
 
     def unwatch(self, path: str) -> None:
         """Stop all watches on a path."""
-        self._forget("children", path)
-        self._forget("data", path)
-
-    def _watch(self, kind: str, path: str, arm: Callable[[Any], object], callback: Callable[[], None]) -> None:
-        watch = _Watch(arm, callback)
-        with self._lock:
-            if (old := self._watches.get((kind, path))) is not None:
-                old.cancelled = True
-            self._watches[kind, path] = watch
-        watch.arm()
-
-    def _forget(self, kind: str, path: str) -> None:
-        with self._lock:
-            watch = self._watches.pop((kind, path), None)
-        if watch is not None:
-            watch.cancelled = True
+        self._watches.remove("children", path)
+        self._watches.remove("data", path)
 
     # -------------------------------------------------------------------------------------------------------- session
 
@@ -532,7 +454,7 @@ class ZooKeeperClient:
         """Handle a state change; called in kazoo's connection thread, which must not block."""
         if self._closed or not self._started:
             return
-        self._tell_event(state)
+        self._notify_event_listeners(state)
         if state == KazooState.LOST:
             logger.warning("The ZooKeeper session has expired")
             self._session_lost = True
@@ -546,7 +468,7 @@ class ZooKeeperClient:
         """Call ``listener`` for every event of the connection and its session, in kazoo's connection thread."""
         self._event_listeners.append(listener)
 
-    def _tell_event(self, state: str) -> None:
+    def _notify_event_listeners(self, state: str) -> None:
         if state == KazooState.SUSPENDED:
             event = SessionEvent.DISCONNECTED
         elif state == KazooState.LOST:
@@ -566,7 +488,4 @@ class ZooKeeperClient:
                     listener()
                 except Exception:
                     logger.exception("A listener for new ZooKeeper sessions failed")
-        with self._lock:
-            watches = list(self._watches.values())
-        for watch in watches:
-            watch.rearm_and_tell()
+        self._watches.rearm_all()

@@ -6,7 +6,7 @@ Kafka 0.10.2: core/.../coordinator/GroupMetadataManager.scala (loadGroupsForPart
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
 from kafka_lite.common.sendable import Buffer
@@ -114,12 +114,19 @@ class GroupLoader:
             self.removed_groups.discard(group_id)
 
     def finish(self) -> list[GroupMetadata]:
-        """The groups with their offsets. Offsets without a group record get an empty group."""
+        """The groups with their offsets, also those of open transactions. Offsets without a group record get an empty
+        group."""
         for (group_id, topic_partition), committed in self.offsets.items():
             group = self.groups.get(group_id)
             if group is None:
                 group = self.groups[group_id] = GroupMetadata(group_id, self.time)
             group.offsets.initialize({topic_partition: committed})
-        if self._open_transactions:
-            logger.info("%d transactions have offsets that are not committed yet", len(self._open_transactions))
+        for producer_id, offsets in self._open_transactions.items():
+            self._add_open_transaction(producer_id, offsets)
         return list(self.groups.values())
+
+    def _add_open_transaction(self, producer_id: int, offsets: Mapping[GroupOffset, CommittedOffset | None]) -> None:
+        for (group_id, topic_partition), committed in offsets.items():
+            if committed is not None:
+                group = self.groups.setdefault(group_id, GroupMetadata(group_id, self.time))
+                group.offsets.initialize_txn(producer_id, {topic_partition: committed})

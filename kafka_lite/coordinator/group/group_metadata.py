@@ -190,7 +190,7 @@ class GroupMetadata:
         joined = next((member for member in self.members.values() if member.is_awaiting_join), None)
         if joined is None:
             return False
-        logger.info("Leader of group %s has not joined in time: %s is the new one", self.group_id, joined.member_id)
+        logger.info("Leader of group %s has not joined in time; the new leader is %s", self.group_id, joined.member_id)
         self.leader_id = joined.member_id
         return True
 
@@ -317,7 +317,7 @@ class GroupMetadata:
                 metadata = member.metadata(self.protocol_name or "")
                 topics.update(decode_with_version(ConsumerProtocolSubscription, metadata, as_version=0).topics)
         except (SchemaError, ValueError) as failure:
-            logger.warning("Cannot tell what group %s is subscribed to: %s", self.group_id, failure)
+            logger.warning("Cannot determine the subscription of group %s: %s", self.group_id, failure)
             return None
         return frozenset(topics)
 

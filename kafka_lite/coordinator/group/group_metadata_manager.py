@@ -7,9 +7,10 @@ from __future__ import annotations
 
 import logging
 import threading
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
 from kafka_lite.common.errors import ApiError, Errors
+from kafka_lite.common.producer_id_and_epoch import ProducerIdAndEpoch
 from kafka_lite.common.scheduler import Scheduler
 from kafka_lite.common.time import Time
 from kafka_lite.common.topic_names import GROUP_METADATA_TOPIC_NAME
@@ -22,7 +23,10 @@ from kafka_lite.coordinator.group.group_loader import GroupLoader, batches_of
 from kafka_lite.coordinator.group.group_metadata import GroupMetadata
 from kafka_lite.coordinator.group.group_state import GroupState
 from kafka_lite.coordinator.group.offset_and_metadata import OffsetAndMetadata
+from kafka_lite.coordinator.group.offset_cache import OffsetCache
 from kafka_lite.coordinator.group.offsets_log import AppendResult, OffsetsLog
+from kafka_lite.log.log_validator import AppendOrigin
+from kafka_lite.log.producers.verification_state_entry import VerificationGuard
 from kafka_lite.record.memory_records_builder import MemoryRecordsBuilder
 
 logger = logging.getLogger(__name__)
@@ -34,6 +38,7 @@ OffsetsSelector = Callable[[GroupMetadata], Offsets]
 
 COMMIT_ERRORS = {
     Errors.UNKNOWN_TOPIC_OR_PARTITION: Errors.COORDINATOR_NOT_AVAILABLE,
+    Errors.NETWORK_EXCEPTION: Errors.COORDINATOR_LOAD_IN_PROGRESS,  # of a verification; a client retries after both
     Errors.NOT_ENOUGH_REPLICAS: Errors.COORDINATOR_NOT_AVAILABLE,
     Errors.NOT_ENOUGH_REPLICAS_AFTER_APPEND: Errors.COORDINATOR_NOT_AVAILABLE,
     Errors.NOT_LEADER_OR_FOLLOWER: Errors.NOT_COORDINATOR,
@@ -50,7 +55,7 @@ GROUP_ERRORS = COMMIT_ERRORS | {
     Errors.RECORD_LIST_TOO_LARGE: Errors.UNKNOWN_SERVER_ERROR,
     Errors.INVALID_FETCH_SIZE: Errors.UNKNOWN_SERVER_ERROR,
 }
-"""The same for the assignment of a new generation."""
+"""The error that a member gets when the assignment of its generation cannot be appended, likewise."""
 
 
 class GroupMetadataManager:
@@ -80,6 +85,8 @@ class GroupMetadataManager:
         self._loading: set[int] = set()
         self._owned: set[int] = set()
         self._epochs: dict[int, int] = {}
+        self._open_groups: dict[int, set[str]] = {}
+        """The groups with pending offsets of a transaction, by producer id."""
         self._num_partitions = config.topic_num_partitions
         self._shutting_down = threading.Event()
 
@@ -159,10 +166,17 @@ class GroupMetadataManager:
         self._append_when_free(group, [(key, value)], on_appended)
 
     def store_offsets(
-        self, group: GroupMetadata, offsets: Offsets, respond: Callable[[Mapping[TopicPartition, Errors]], None]
+        self,
+        group: GroupMetadata,
+        offsets: Offsets,
+        respond: Callable[[Mapping[TopicPartition, Errors]], None],
+        producer: ProducerIdAndEpoch | None = None,
+        verification_guard: VerificationGuard | None = None,
     ) -> None:
         """Write offsets, and cache them once they are in the log. Must be called with the group's lock held.
 
+        A producer's offsets are written as part of its transaction, and stay pending until its marker is in the log;
+        ``verification_guard`` is that of the transaction's verification.
         An offset whose metadata is too long is refused by itself.
         """
         too_large = {tp for tp, offset in offsets.items() if len(offset.metadata) > self.config.max_metadata_size}
@@ -175,18 +189,50 @@ class GroupMetadataManager:
             respond_with(Errors.OFFSET_METADATA_TOO_LARGE)
             return
         records = self._offset_records(group.group_id, accepted)
-        group.offsets.prepare_commit(accepted)
+        cache = group.offsets
+        if producer is None:
+            cache.prepare_commit(accepted)
+        else:
+            cache.prepare_txn_commit(producer.producer_id, accepted)
+            self._add_open_groups([group])
 
         def on_appended(result: AppendResult) -> None:
             with group.lock:
                 if result.error is Errors.NONE:
                     self.metrics.committed()
-                    group.offsets.on_commit_append(accepted, result.base_offset)
+                if producer is None:
+                    _end_commit(cache, accepted, result)
                 else:
-                    group.offsets.fail_commit(accepted)
+                    _end_txn_commit(cache, producer.producer_id, accepted, result)
             respond_with(COMMIT_ERRORS.get(result.error, result.error))
 
-        self._append_when_free(group, records, on_appended)
+        self._append_when_free(group, records, on_appended, producer, verification_guard)
+
+    # ── transactions ──────────────────────────────────────────────────────────────────────────────────────────────
+
+    def _add_open_groups(self, groups: Iterable[GroupMetadata]) -> None:
+        with self._lock:
+            for group in groups:
+                for producer_id in group.offsets.producers_in_txn:
+                    self._open_groups.setdefault(producer_id, set()).add(group.group_id)
+
+    def handle_txn_completion(self, producer_id: int, partitions: Collection[int], *, commit: bool) -> None:
+        """A producer's marker is in partitions of ``__consumer_offsets``: its offsets in their groups are decided."""
+        with self._lock:
+            if not self._loading.isdisjoint(partitions):
+                # The loader may have read its last batch before the marker was appended.
+                task = lambda: self.handle_txn_completion(producer_id, partitions, commit=commit)  # noqa: E731
+                self._scheduler.schedule(f"handleTxnCompletion-{producer_id}", task)
+                return
+            open_groups = self._open_groups.get(producer_id, set())
+            ended = {group_id for group_id in open_groups if self.partition_for(group_id) in partitions}
+            open_groups -= ended
+            if not open_groups:
+                self._open_groups.pop(producer_id, None)
+            groups = [group for group_id in ended if (group := self._groups.get(group_id)) is not None]
+        for group in groups:
+            with group.lock:
+                group.offsets.complete_txn(producer_id, commit=commit)
 
     def _offset_records(self, group_id: str, offsets: Offsets) -> list[tuple[bytes, bytes | None]]:
         version = self.config.inter_broker_protocol_version
@@ -203,18 +249,22 @@ class GroupMetadataManager:
         group: GroupMetadata,
         records: Sequence[tuple[bytes, bytes | None]],
         on_appended: Callable[[AppendResult], None],
+        producer: ProducerIdAndEpoch | None = None,
+        verification_guard: VerificationGuard | None = None,
     ) -> None:
-        group.lock.defer(lambda: self._append(group.group_id, records, on_appended))
+        group.lock.defer(lambda: self._append(group.group_id, records, on_appended, producer, verification_guard))
 
     def _append(
         self,
         group_id: str,
         records: Sequence[tuple[bytes, bytes | None]],
         on_appended: Callable[[AppendResult], None],
+        producer: ProducerIdAndEpoch | None,
+        verification_guard: VerificationGuard | None,
     ) -> None:
         topic_partition = self.topic_partition_for(group_id)
         try:
-            batch = self._encode(topic_partition, records)
+            batch = self._encode(topic_partition, records, producer)
         except ApiError as failure:
             on_appended(_Refused(failure.error))
             return
@@ -224,12 +274,27 @@ class GroupMetadataManager:
             True,
             {topic_partition: batch},
             lambda results: on_appended(results[topic_partition]),
+            AppendOrigin.COORDINATOR,
+            {} if verification_guard is None else {topic_partition: verification_guard},
         )
 
-    def _encode(self, topic_partition: TopicPartition, records: Sequence[tuple[bytes, bytes | None]]) -> bytearray:
-        """One batch, in the format of the log. Raises like ``get_leader_log``."""
+    def _encode(
+        self,
+        topic_partition: TopicPartition,
+        records: Sequence[tuple[bytes, bytes | None]],
+        producer: ProducerIdAndEpoch | None,
+    ) -> bytearray:
+        """One batch, in the format of the log. Raises like ``get_leader_log``, and UNSUPPORTED_FOR_MESSAGE_FORMAT for a
+        producer's batch in an old format."""
         _, _, log = self._log.get_leader_log(topic_partition)
-        builder = MemoryRecordsBuilder(log.config.magic, self.config.compression)
+        whose = producer or ProducerIdAndEpoch()
+        builder = MemoryRecordsBuilder(
+            log.config.magic,
+            self.config.compression,
+            producer_id=whose.producer_id,
+            producer_epoch=whose.epoch,
+            is_transactional=producer is not None,
+        )
         timestamp_ms = self._time.milliseconds()
         for key, value in records:
             builder.append(timestamp_ms, key, value)
@@ -330,6 +395,7 @@ class GroupMetadataManager:
     def _add_loaded(self, group: GroupMetadata, on_group_loaded: GroupCallback) -> None:
         with self._lock:
             self._groups[group.group_id] = group
+        self._add_open_groups([group])
         on_group_loaded(group)
 
     def schedule_unload(self, partition: int, coordinator_epoch: int | None, on_group_unloaded: GroupCallback) -> None:
@@ -352,9 +418,31 @@ class GroupMetadataManager:
             groups = [group for group in self._groups.values() if self.partition_for(group.group_id) == partition]
             for group in groups:
                 del self._groups[group.group_id]
+                self._forget_open_group(group)
         for group in groups:
             on_group_unloaded(group)
         logger.info("Unloaded %s-%d: %d groups", GROUP_METADATA_TOPIC_NAME, partition, len(groups))
+
+    def _forget_open_group(self, group: GroupMetadata) -> None:
+        for producer_id in group.offsets.producers_in_txn:
+            groups = self._open_groups.get(producer_id, set())
+            groups.discard(group.group_id)
+            if not groups:
+                self._open_groups.pop(producer_id, None)
+
+
+def _end_commit(cache: OffsetCache, offsets: Offsets, result: AppendResult) -> None:
+    if result.error is Errors.NONE:
+        cache.on_commit_append(offsets, result.base_offset)
+    else:
+        cache.fail_commit(offsets)
+
+
+def _end_txn_commit(cache: OffsetCache, producer_id: int, offsets: Offsets, result: AppendResult) -> None:
+    if result.error is Errors.NONE:
+        cache.on_txn_commit_append(producer_id, offsets, result.base_offset)
+    else:
+        cache.fail_txn_commit(producer_id, offsets)
 
 
 class _Refused:

@@ -11,12 +11,15 @@ from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass
 
 from kafka_lite.common.errors import ApiError, Errors
+from kafka_lite.common.producer_id_and_epoch import ProducerIdAndEpoch
 from kafka_lite.common.topic_partition import TopicPartition
 from kafka_lite.coordinator.group.group_coordinator import GroupCoordinator
 from kafka_lite.coordinator.group.group_metadata import GroupMetadata
+from kafka_lite.coordinator.group.group_metadata_manager import COMMIT_ERRORS
 from kafka_lite.coordinator.group.group_state import GroupState
 from kafka_lite.coordinator.group.member_metadata import UNKNOWN_MEMBER_ID
 from kafka_lite.coordinator.group.offset_and_metadata import INVALID_OFFSET, NO_METADATA, OffsetAndMetadata
+from kafka_lite.log.producers.verification_state_entry import VerificationGuard
 
 logger = logging.getLogger(__name__)
 
@@ -24,6 +27,15 @@ NOTHING_COMMITTED = OffsetAndMetadata(INVALID_OFFSET, NO_METADATA, commit_timest
 
 Outcomes = Mapping[TopicPartition, Errors]
 FetchedOffset = tuple[OffsetAndMetadata, Errors]
+OnVerified = Callable[[Errors, VerificationGuard | None], None]
+Verify = Callable[[TopicPartition, OnVerified], None]
+"""Asks the transaction coordinator whether a partition of ``__consumer_offsets`` is part of a producer's transaction.
+Calls back now or later: with an error, or with the guard to append with (None: the transaction is open in the log)."""
+
+
+def without_verification(_topic_partition: TopicPartition, on_verified: OnVerified) -> None:
+    """A ``Verify`` that trusts the producer."""
+    on_verified(Errors.NONE, None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +54,7 @@ class Committer:
 
 
 class GroupOffsets:
-    """Serves OffsetCommit, OffsetFetch and OffsetDelete for the coordinator's groups.
+    """Serves OffsetCommit, TxnOffsetCommit, OffsetFetch and OffsetDelete for the coordinator's groups.
 
     A commit is checked like every request of a member: a consumer whose partitions were reassigned must not move back
     the offset of their new owner. The response is sent when the commit is in the log. From then on it can be fetched.
@@ -96,6 +108,53 @@ class GroupOffsets:
         self._coordinator.rebalancer.schedule_next_heartbeat_expiration(group, member)
         return Errors.NONE
 
+    # ── TxnOffsetCommit ───────────────────────────────────────────────────────────────────────────────────────────
+
+    def handle_txn_commit_offsets(
+        self,
+        group_id: str,
+        producer: ProducerIdAndEpoch,
+        committer: Committer,
+        offsets: Mapping[TopicPartition, OffsetAndMetadata],
+        respond: Callable[[Outcomes], None],
+        verify: Verify = without_verification,
+    ) -> None:
+        """Store offsets that count once the producer's transaction is committed. Calls ``respond`` once.
+
+        Old producers do not know the consumer's member and generation (KIP-447), so a commit without them is accepted.
+        """
+
+        def on_verified(error: Errors, guard: VerificationGuard | None) -> None:
+            if error is Errors.NONE:
+                error = self._coordinator.check_group(group_id)  # again: the group may have moved meanwhile
+            if error is Errors.NONE:
+                group = self._groups.get_or_create_group(group_id)
+                with group.lock:
+                    error = self._check_txn_commit(group, committer)
+                    if error is Errors.NONE:
+                        self._groups.store_offsets(group, offsets, respond, producer, guard)
+            if error is not Errors.NONE:
+                respond(dict.fromkeys(offsets, COMMIT_ERRORS.get(error, error)))
+
+        error = self._coordinator.check_group(group_id)
+        if error is Errors.NONE:
+            verify(self._groups.topic_partition_for(group_id), on_verified)
+        else:
+            respond(dict.fromkeys(offsets, error))
+
+    @staticmethod
+    def _check_txn_commit(group: GroupMetadata, committer: Committer) -> Errors:
+        if group.is_in(GroupState.DEAD):
+            return Errors.COORDINATOR_NOT_AVAILABLE
+        is_outside = group.is_in(GroupState.EMPTY) and committer.generation_id < 0
+        if is_outside or not committer.claims_membership:
+            return Errors.NONE
+        try:
+            group.checked_member(committer.member_id, committer.group_instance_id, committer.generation_id)
+        except ApiError as failure:
+            return failure.error
+        return Errors.NONE
+
     # ── OffsetFetch ───────────────────────────────────────────────────────────────────────────────────────────────
 
     def handle_fetch_offsets(
@@ -140,15 +199,22 @@ class GroupOffsets:
                 tp: Errors.GROUP_SUBSCRIBED_TO_TOPIC if _is_read(group, tp) else Errors.NONE for tp in partitions
             }
             deletable = [tp for tp, outcome in outcomes.items() if outcome is Errors.NONE]
-            removed = self._groups.cleanup_group_metadata([group], lambda g: g.offsets.remove(deletable))
+            removed = self._groups.cleanup_group_metadata([group], lambda g: _remove(g, deletable))
         self._groups.metrics.deleted(removed)
         return outcomes
 
     def handle_deleted_partitions(self, partitions: Iterable[TopicPartition]) -> None:
         """Delete the committed offsets of partitions whose topics were deleted."""
         gone = list(partitions)
-        removed = self._groups.cleanup_group_metadata(self._groups.current_groups, lambda g: g.offsets.remove(gone))
+        removed = self._groups.cleanup_group_metadata(self._groups.current_groups, lambda g: _remove(g, gone))
         logger.info("Removed %d offsets of deleted partitions %s", removed, ", ".join(map(str, gone)))
+
+
+def _remove(
+    group: GroupMetadata, topic_partitions: Collection[TopicPartition]
+) -> Mapping[TopicPartition, OffsetAndMetadata]:
+    group.offsets.remove_from_txns(topic_partitions)
+    return group.offsets.remove(topic_partitions)
 
 
 def _is_read(group: GroupMetadata, topic_partition: TopicPartition) -> bool:
@@ -156,6 +222,6 @@ def _is_read(group: GroupMetadata, topic_partition: TopicPartition) -> bool:
 
 
 def _fetched(group: GroupMetadata, topic_partition: TopicPartition, require_stable: bool) -> FetchedOffset:
-    if require_stable and group.offsets.is_pending(topic_partition):
+    if require_stable and not group.offsets.is_stable(topic_partition):
         return NOTHING_COMMITTED, Errors.UNSTABLE_OFFSET_COMMIT
     return group.offsets.get(topic_partition) or NOTHING_COMMITTED, Errors.NONE

@@ -5,11 +5,14 @@ Kafka 0.10.2: core/.../coordinator/GroupMetadata.scala (offsets, pendingOffsetCo
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass
 
 from kafka_lite.common.topic_partition import TopicPartition
 from kafka_lite.coordinator.group.offset_and_metadata import OffsetAndMetadata
+
+NOT_APPENDED = -1
+"""The position of a commit whose append is in progress."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,12 +36,18 @@ class OffsetCache:
     Several commits of one partition can be in progress, and their appends may complete in any order. The cache always
     ends with the commit that is last in the log, as if a broker had read the log again.
 
+    Offsets committed in a transaction (KIP-98) are pending until its marker is in the log, each producer's by itself::
+
+        prepare_txn_commit ─▶ pending ─▶ append ─▶ on_txn_commit_append ─▶ marker ─▶ complete_txn ─▶ committed
+
     Callers must hold the group's lock.
     """
 
     def __init__(self) -> None:
         self._committed: dict[TopicPartition, CommittedOffset] = {}
         self._pending: dict[TopicPartition, list[OffsetAndMetadata]] = {}
+        self._pending_in_txn: dict[int, dict[TopicPartition, CommittedOffset]] = {}
+        """By producer id. An offset whose append is in progress has NOT_APPENDED."""
 
     def __len__(self) -> int:
         return len(self._committed)
@@ -46,7 +55,7 @@ class OffsetCache:
     @property
     def is_empty(self) -> bool:
         """Whether there are neither committed nor pending offsets."""
-        return not self._committed and not self._pending
+        return not self._committed and not self._pending and not self._pending_in_txn
 
     def get(self, topic_partition: TopicPartition) -> OffsetAndMetadata | None:
         """The committed offset of a partition."""
@@ -85,6 +94,65 @@ class OffsetCache:
         """Drop the pending offsets, whose append failed. Earlier commits remain."""
         for topic_partition, offset in offsets.items():
             self._end_pending(topic_partition, offset)
+
+    # ── in transactions ───────────────────────────────────────────────────────────────────────────────────────────
+
+    @property
+    def producers_in_txn(self) -> Collection[int]:
+        """The producers whose transactions have offsets here."""
+        return self._pending_in_txn.keys()
+
+    def is_stable(self, topic_partition: TopicPartition) -> bool:
+        """Whether neither a commit of the partition nor a transaction with one is in progress."""
+        in_txn = any(topic_partition in offsets for offsets in self._pending_in_txn.values())
+        return not in_txn and not self.is_pending(topic_partition)
+
+    def remove_from_txns(self, topic_partitions: Iterable[TopicPartition]) -> None:
+        """Forget partitions in all transactions: their commits bring nothing back."""
+        for topic_partition in topic_partitions:
+            for offsets in self._pending_in_txn.values():
+                offsets.pop(topic_partition, None)
+
+    def initialize_txn(self, producer_id: int, offsets: Mapping[TopicPartition, CommittedOffset]) -> None:
+        """Take over offsets of an open transaction that were read from the log."""
+        self._pending_in_txn.setdefault(producer_id, {}).update(offsets)
+
+    def prepare_txn_commit(self, producer_id: int, offsets: Mapping[TopicPartition, OffsetAndMetadata]) -> None:
+        """Mark a producer's offsets as pending, before they are appended to the log."""
+        pending = self._pending_in_txn.setdefault(producer_id, {})
+        pending.update({tp: CommittedOffset(NOT_APPENDED, offset) for tp, offset in offsets.items()})
+
+    def on_txn_commit_append(
+        self, producer_id: int, offsets: Mapping[TopicPartition, OffsetAndMetadata], appended_offset: int
+    ) -> None:
+        """The offsets are in the log, in the batch at ``appended_offset``; they stay pending until the marker."""
+        pending = self._pending_in_txn.get(producer_id, {})
+        for topic_partition, offset in offsets.items():
+            known = pending.get(topic_partition)
+            if known is not None and known.offset_and_metadata is offset:
+                pending[topic_partition] = CommittedOffset(appended_offset, offset)
+
+    def fail_txn_commit(self, producer_id: int, offsets: Mapping[TopicPartition, OffsetAndMetadata]) -> None:
+        """Drop pending offsets whose append failed."""
+        pending = self._pending_in_txn.get(producer_id, {})
+        for topic_partition, offset in offsets.items():
+            known = pending.get(topic_partition)
+            if known is not None and known.offset_and_metadata is offset:
+                del pending[topic_partition]
+        if not pending:
+            self._pending_in_txn.pop(producer_id, None)
+
+    def complete_txn(self, producer_id: int, *, commit: bool) -> None:
+        """The producer's marker is in the log: commit its pending offsets, or drop them.
+
+        A commit outside the transaction that is further back in the log stays.
+        """
+        for topic_partition, pending in self._pending_in_txn.pop(producer_id, {}).items():
+            known = self._committed.get(topic_partition)
+            if commit and (known is None or known.appended_offset < pending.appended_offset):
+                self._committed[topic_partition] = pending
+
+    # ── ends of pending commits ───────────────────────────────────────────────────────────────────────────────────
 
     def _end_pending(self, topic_partition: TopicPartition, offset: OffsetAndMetadata) -> bool:
         """Remove this commit from the pending ones (by identity: an equal one ends separately); false if it was not

@@ -1,4 +1,4 @@
-"""What the coordinator needs of the replica manager: the logs of ``__consumer_offsets``.
+"""What the coordinators need of the replica manager: the logs of ``__consumer_offsets`` and ``__transaction_state``.
 
 Kafka 0.10.2: core/.../server/ReplicaManager.scala (appendRecords, getLog), as GroupMetadataManager uses it · book 3.5.4
 """
@@ -14,6 +14,8 @@ from kafka_lite.common.errors import Errors
 from kafka_lite.common.sendable import Buffer
 from kafka_lite.common.topic_partition import TopicPartition
 from kafka_lite.log.log import Log
+from kafka_lite.log.log_validator import AppendOrigin
+from kafka_lite.log.producers.verification_state_entry import VerificationGuard
 
 
 class AppendResult(Protocol):
@@ -31,7 +33,7 @@ class AppendResult(Protocol):
 
 
 class OffsetsLog(Protocol):
-    """The part of the replica manager that stores groups and offsets.
+    """The part of the replica manager that stores groups, offsets and transactional ids.
 
     It is passed in as this type, because the replica manager belongs to a layer above and cannot be imported here.
     """
@@ -43,8 +45,13 @@ class OffsetsLog(Protocol):
         internal_topics_allowed: bool,
         entries: Mapping[TopicPartition, Buffer],
         respond: Callable[[Mapping[TopicPartition, AppendResult]], None],
+        origin: AppendOrigin = AppendOrigin.CLIENT,
+        verification_guards: Mapping[TopicPartition, VerificationGuard] = ...,
     ) -> None:
-        """Append, then call ``respond`` once: when enough replicas have the records, or with an error."""
+        """Append, then call ``respond`` once: when enough replicas have the records, or with an error.
+
+        The first batch of a transaction in a partition needs the guard of its verification.
+        """
         ...
 
     def get_leader_log(self, topic_partition: TopicPartition, leader_epoch: int = -1) -> tuple[Partition, Replica, Log]:

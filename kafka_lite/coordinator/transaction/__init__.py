@@ -1,1 +1,1 @@
-"""What the transaction coordinator is made of: so far the source of producer ids."""
+"""What the transaction coordinator is made of."""

@@ -1,1 +1,1 @@
-"""Topics and configurations changed by request: validation, the change, and waiting for it to be seen."""
+"""Changing topics and configurations by request: validation, the change, and waiting until it is visible."""

@@ -1,4 +1,4 @@
-"""Serves administrators: topics are created, enlarged, deleted; configurations described and altered.
+"""Handles administrative requests: creates, enlarges and deletes topics, describes and alters configurations.
 
 Kafka 0.10.2: core/.../server/AdminManager.scala; configurations: Kafka 0.11, 2.3 · book 7.1.3
 """
@@ -53,26 +53,26 @@ from kafka_lite.server.dynamic.dynamic_broker_config import DYNAMIC_BROKER_CONFI
 from kafka_lite.server.kafka_config import KafkaConfig
 from kafka_lite.server.metadata_cache import MetadataCache
 from kafka_lite.zookeeper.client import KafkaZkClient
-from kafka_lite.zookeeper.zookeeper_client import ZkConnectionError
+from kafka_lite.zookeeper.zk_errors import ZkConnectionError
 
 logger = logging.getLogger(__name__)
 
 TOPIC_RESOURCE, BROKER_RESOURCE = 2, 4
 MAX_NEW_PARTITIONS = 10_000
-"""Kafka's limit since it has no ZooKeeper; without one a single small request can exhaust memory and disk."""
+"""Kafka's limit since it has no ZooKeeper. Without a limit, one small request could exhaust memory and disk."""
 MAX_ID_DIGITS = 10
-"""Those of an int32: what is longer is no id."""
+"""The digits of an int32; longer text is not an id."""
 _STOPPING = "this broker is shutting down"
 NOT_GIVEN = -1
-"""Partitions or replicas of a new topic for which the client wants the broker's default."""
+"""Stands for the broker's default number of partitions or replicas of a new topic."""
 
 R = TypeVar("R", bound=TopicResult)
 
 
 class AdminManager:
-    """Checks and carries out requests. Responds when the metadata cache shows the effect (topics), or at once (others).
+    """Validates and executes requests. Responds once the metadata cache shows the effect (topics), or at once (others).
 
-    Every item of a request (a topic, a resource) has its own result; an error of one does not touch the others.
+    Every item of a request (a topic, a resource) has its own result; an error of one does not affect the others.
     """
 
     def __init__(
@@ -85,9 +85,9 @@ class AdminManager:
         is_queued_up_for_deletion: Callable[[str], bool] = lambda _topic: False,
         storage_failure: Callable[[str], str | None] = lambda _topic: None,
     ) -> None:
-        """``is_queued_up_for_deletion`` is the controller's: whether something of a deleted topic is left.
+        """``is_queued_up_for_deletion`` is the controller's: whether a deleted topic is not completely removed yet.
 
-        ``storage_failure`` is the replica manager's: why logs of a topic cannot be made.
+        ``storage_failure`` is the replica manager's: why a topic's logs cannot be created.
         """
         self._config = config
         self._cache = metadata_cache
@@ -104,7 +104,7 @@ class AdminManager:
         )
 
     def begin_shutdown(self) -> None:
-        """Create nothing more. One request may ask for thousands of topics, and a shutdown does not wait for them."""
+        """Create nothing more. A request may create thousands of topics, and a shutdown does not wait for them."""
         self._is_stopping = True
 
     def shutdown(self) -> None:
@@ -112,11 +112,11 @@ class AdminManager:
         self.topic_purgatory.shutdown()
 
     def try_complete_delayed_topic_operations(self, topic: str) -> None:
-        """The metadata of a topic have changed, or it is deleted: complete the operations that waited for that."""
+        """Complete the operations that wait for a change of this topic's metadata, or for its deletion."""
         self.topic_purgatory.check_and_complete(topic)
 
     def _finish(self, operation: DelayedTopicOperation, topics: Collection[Hashable], wait: bool) -> None:
-        """Respond at once if there is nothing to wait for, otherwise when the operation completes."""
+        """Respond at once if there is nothing to wait for, otherwise once the operation completes."""
         if wait and topics:
             self.topic_purgatory.try_complete_else_watch(operation, list(topics))
         else:
@@ -131,7 +131,7 @@ class AdminManager:
         validate_only: bool,
         callback: Callable[[list[CreatableTopicResult]], None],
     ) -> None:
-        """Create topics. ``callback`` gets the results when all leaders are chosen, or after ``timeout_ms``."""
+        """Create topics. ``callback`` gets the results once all leaders are elected, or after ``timeout_ms``."""
         results = {topic.name: self._create_topic(topic, validate_only) for topic in topics}
         created = _successful(results)
         if validate_only or not created:
@@ -168,7 +168,7 @@ class AdminManager:
         return result
 
     def _assignment_of(self, topic: CreatableTopic) -> Assignment:
-        """The replicas that the client chose; otherwise replicas spread over the live brokers."""
+        """The replicas chosen by the client, or replicas spread over the live brokers."""
         if topic.assignments:
             if topic.num_partitions != NOT_GIVEN or topic.replication_factor != NOT_GIVEN:
                 raise Errors.INVALID_REQUEST.exception(
@@ -187,10 +187,10 @@ class AdminManager:
         return [BrokerMetadata(broker.id, broker.rack) for broker in self._cache.get_alive_brokers()]
 
     def auto_create_topic(self, topic: str) -> None:
-        """Create a topic that a client asked for, with the broker's defaults; internal topics have their own.
+        """Create a topic that a client requested, with the broker's defaults; internal topics have their own.
 
-        Does not wait. Raises ApiError; TOPIC_ALREADY_EXISTS when somebody else was faster, LEADER_NOT_AVAILABLE when
-        this broker stops.
+        Does not wait. Raises ApiError: TOPIC_ALREADY_EXISTS if the topic was created concurrently, LEADER_NOT_AVAILABLE
+        if this broker is shutting down.
         """
         validate_topic_name(topic)
         if self._is_stopping:
@@ -200,23 +200,24 @@ class AdminManager:
         self._admin_utils.create_topic_with_assignment(topic, assignment, config)
 
     def _auto_creation(self, topic: str) -> tuple[int, int, dict[str, str]]:
-        """Partitions, replicas and configuration."""
+        """Partitions, replicas and configuration of an automatically created topic."""
         c = self._config
+        # As 0.10.2 does it: with fewer brokers alive than wanted, a coordinator's topic has fewer replicas.
+        alive = max(1, len(self._cache.get_alive_brokers()))
         if topic == GROUP_METADATA_TOPIC_NAME:
             segment_bytes = str(c.offsets_topic_segment_bytes)
             config = {"compression.type": "producer", "cleanup.policy": "compact", "segment.bytes": segment_bytes}
-            # As 0.10.2 does it: with fewer brokers alive than wanted there are fewer replicas, instead of an error.
-            alive = max(1, len(self._cache.get_alive_brokers()))
             return c.offsets_topic_num_partitions, min(c.offsets_topic_replication_factor, alive), config
         if topic == TRANSACTION_STATE_TOPIC_NAME:
+            replicas = min(c.transaction_topic_replication_factor, alive)
             config = {
                 "compression.type": "uncompressed",
                 "cleanup.policy": "compact",
-                "min.insync.replicas": str(c.transaction_topic_min_isr),
+                "min.insync.replicas": str(min(c.transaction_topic_min_isr, replicas)),
                 "segment.bytes": str(c.transaction_topic_segment_bytes),
                 "unclean.leader.election.enable": "false",
             }
-            return c.transaction_topic_num_partitions, c.transaction_topic_replication_factor, config
+            return c.transaction_topic_num_partitions, replicas, config
         return c.num_partitions, c.default_replication_factor, {}
 
     # ---------------------------------------------------------------------------------------- delete, enlarge topics
@@ -224,7 +225,7 @@ class AdminManager:
     def delete_topics(
         self, timeout_ms: int, topics: Collection[str], callback: Callable[[list[DeletableTopicResult]], None]
     ) -> None:
-        """Mark topics for deletion. ``callback`` gets the results when they are gone, or after ``timeout_ms``."""
+        """Mark topics for deletion. ``callback`` gets the results once they are deleted, or after ``timeout_ms``."""
         results = {topic: self._delete_topic(topic) for topic in topics}
         operation = DelayedDeleteTopics(
             timeout_ms,
@@ -251,7 +252,7 @@ class AdminManager:
         validate_only: bool,
         callback: Callable[[list[CreatePartitionsTopicResult]], None],
     ) -> None:
-        """Enlarge topics. ``callback`` gets the results when all leaders are chosen, or after ``timeout_ms``."""
+        """Enlarge topics. ``callback`` gets the results once all leaders are elected, or after ``timeout_ms``."""
         results = {topic.name: self._add_partitions(topic, validate_only) for topic in topics}
         added = _successful(results)
         if validate_only or not added:
@@ -277,7 +278,7 @@ class AdminManager:
                 topic.name, topic.count, self._brokers(), replicas, validate_only=validate_only
             )
         except Exception as error:  # noqa: BLE001  (becomes the result of this topic)
-            failure = _api_error(error, f"enlarging topic {topic.name}")
+            failure = _api_error(error, f"adding partitions to topic {topic.name}")
             result.error_code, result.error_message = failure.error.code, str(failure)
         return result
 
@@ -372,7 +373,7 @@ class AdminManager:
         self._alter(kind, name, config, validate_only)
 
     def _list_defaults(self, resource_type: int) -> dict[str, list[str]]:
-        """The keys that are lists, with their values without an override."""
+        """The keys whose values are lists, with their values without an override."""
         if resource_type != TOPIC_RESOURCE:
             return {key.name: key.default for key in DYNAMIC_BROKER_CONFIGS if key.type is Type.LIST}
         broker = self._dynamic_config.topic_defaults()
@@ -405,7 +406,7 @@ class AdminManager:
             raise Errors.UNKNOWN_TOPIC_OR_PARTITION.exception(f"The topic '{topic}' does not exist.")
 
     def _check_broker_id(self, name: str) -> None:
-        """A broker's configuration is served by that broker only, the default of all (the empty name) by any."""
+        """Check that this broker serves the configuration: its own, or that of all brokers (the empty name)."""
         if name and not (name.isdecimal() and len(name) <= MAX_ID_DIGITS):
             raise Errors.INVALID_REQUEST.exception(f"Broker id must be an integer, but it is: {name}")
         if name and int(name) != self._config.broker_id:
@@ -424,7 +425,7 @@ def _successful(results: Mapping[str, R]) -> list[str]:
 
 
 def _api_error(error: Exception, doing: str) -> ApiError:
-    """The error for the client; one that is not its fault is logged with a traceback."""
+    """The error for the client. An error that the client did not cause is logged with a traceback."""
     if isinstance(error, ApiError):
         logger.info("Error %s: %s", doing, error)
         return error
@@ -436,7 +437,7 @@ def _api_error(error: Exception, doing: str) -> ApiError:
 
 
 def _alter_error(error: Exception, resource_type: int, name: str) -> ApiError:
-    """Bad values in an alteration are INVALID_REQUEST, while at a creation they are INVALID_CONFIG, as in Kafka."""
+    """The error of a bad value: INVALID_REQUEST in an alteration, INVALID_CONFIG in a creation, as in Kafka."""
     resource = _display(resource_type, name)
     if isinstance(error, ConfigError):
         error = Errors.INVALID_REQUEST.exception(f"Invalid config value for resource {resource}: {error}")

@@ -24,10 +24,10 @@ class AlterConfigOp(IntEnum):
 def apply_config_ops(
     current: Mapping[str, str], ops: Sequence[AlterableConfig], list_defaults: Mapping[str, list[str]]
 ) -> dict[str, str]:
-    """The overrides after the operations. ``list_defaults``: the keys that are lists, and what they are by default.
+    """The overrides after the operations. ``list_defaults``: the keys whose values are lists, with their defaults.
 
-    Raises ApiError INVALID_REQUEST for a key that comes twice, an unknown operation, a missing value, or an operation
-    on lists with a key that is none.
+    Raises ApiError INVALID_REQUEST for a duplicate key, an unknown operation, a missing value, or a list operation on a
+    key whose value is not a list.
     """
     check_config_ops(ops)
     config = dict(current)
@@ -43,7 +43,7 @@ def apply_config_ops(
 
 
 def check_config_ops(ops: Sequence[AlterableConfig]) -> None:
-    """Raise INVALID_REQUEST for a key that comes twice, an unknown operation or a missing value."""
+    """Raise INVALID_REQUEST for a duplicate key, an unknown operation or a missing value."""
     names = [op.name for op in ops]
     duplicates = sorted({name for name in names if names.count(name) > 1})
     unknown = sorted({op.config_operation for op in ops} - set(AlterConfigOp))

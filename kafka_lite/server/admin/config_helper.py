@@ -1,4 +1,4 @@
-"""Describes configurations: value, where it comes from, what else could have given it.
+"""Describes configurations: each value, its source, and its synonyms.
 
 Kafka 0.11: core/.../server/AdminManager.scala; later ConfigHelper.scala · book 6.1.5
 """
@@ -24,7 +24,7 @@ from kafka_lite.server.kafka_config import KAFKA_CONFIG_DEF, KafkaConfig
 
 
 class ConfigSource(IntEnum):
-    """Where a value comes from; the numbers are those of the protocol."""
+    """The source of a value, numbered as in the protocol."""
 
     TOPIC_CONFIG = 1
     DYNAMIC_BROKER_CONFIG = 2
@@ -45,7 +45,7 @@ CONFIG_TYPES: dict[Type, int] = {
     Type.CLASS: 8,
     Type.PASSWORD: 9,
 }
-"""The numbers of the protocol."""
+"""The types of values, numbered as in the protocol."""
 
 _FALLBACKS: dict[str, tuple[str, ...]] = {
     synonyms[0].name: tuple(synonym.name for synonym in synonyms) for synonyms in TOPIC_CONFIG_SYNONYMS.values()
@@ -56,7 +56,7 @@ _FALLBACKS: dict[str, tuple[str, ...]] = {
 class ConfigHelper:
     """Serves DescribeConfigs from the broker's configuration and a topic's overrides.
 
-    A value may come from several places. They are its synonyms, the first of which wins: the topic's override, the
+    A value may have several sources. They are its synonyms, of which the first one wins: the topic's override, the
     broker's dynamic override, that of all brokers, server.properties, and the default.
     """
 
@@ -72,7 +72,7 @@ class ConfigHelper:
         include_synonyms: bool = False,
         include_documentation: bool = False,
     ) -> list[DescribeConfigsResourceResult]:
-        """All keys of a topic (or those in ``names``) that has these overrides."""
+        """All keys (or those in ``names``) of a topic with these overrides."""
         log_config = LogConfig(overrides, self._dynamic_config.topic_defaults())
 
         def describe(key: ConfigKey) -> DescribeConfigsResourceResult:
@@ -111,7 +111,7 @@ class ConfigHelper:
         include_synonyms: bool = False,
         include_documentation: bool = False,
     ) -> list[DescribeConfigsResourceResult]:
-        """The dynamic overrides that hold for every broker."""
+        """The dynamic overrides that apply to every broker."""
         overrides = self._dynamic_config.default_configs
 
         def describe(key: ConfigKey) -> DescribeConfigsResourceResult:
@@ -131,7 +131,7 @@ class ConfigHelper:
         return found + self._broker_synonyms(broker_keys)
 
     def _broker_synonyms(self, names: Iterable[str]) -> list[DescribeConfigsSynonym]:
-        """What gives these broker keys a value, the strongest first."""
+        """The sources of these broker keys' value, in order of precedence."""
         names = list(names)
         defaults = {
             key.name: key.default
@@ -153,7 +153,7 @@ def _describe(
     names: Iterable[str] | None,
     describe: Callable[[ConfigKey], DescribeConfigsResourceResult],
 ) -> list[DescribeConfigsResourceResult]:
-    """Of each key, or of each that is in ``names``, by name: Kafka's order is that of a hash table."""
+    """Describe each key, or those in ``names``, sorted by name; Kafka's order is that of a hash table."""
     wanted = None if names is None else set(names)
     chosen = (key for key in keys if wanted is None or key.name in wanted)
     return [describe(key) for key in sorted(chosen, key=lambda key: key.name)]

@@ -1,4 +1,4 @@
-"""Topic operations whose response comes when the metadata cache shows their effect.
+"""Topic operations that respond once the metadata cache shows their effect.
 
 Kafka 0.10.2: core/.../server/DelayedCreateTopics.scala, DelayedDeleteTopics.scala · book 6.3.1
 """
@@ -16,17 +16,17 @@ from kafka_lite.zookeeper.data import NO_LEADER
 
 
 class TopicResult(Protocol):
-    """What the results of creation, deletion and enlargement have in common."""
+    """The fields that results of creation, deletion and enlargement have in common."""
 
     error_code: int
     error_message: str | None
 
 
 class DelayedTopicOperation(DelayedOperation):
-    """Waits until every topic that could be handled at all has got where it should; the others have their error.
+    """Waits until the operation on every topic without an error has taken effect.
 
-    Whoever updates the metadata cache tries it again. A topic that did not get there in time gets REQUEST_TIMED_OUT:
-    the operation goes on all the same.
+    Every update of the metadata cache checks it again. A topic whose operation has not taken effect in time gets
+    REQUEST_TIMED_OUT, although the operation continues.
     """
 
     def __init__(
@@ -36,7 +36,7 @@ class DelayedTopicOperation(DelayedOperation):
         metadata_cache: MetadataCache,
         callback: Callable[[], None],
     ) -> None:
-        """``results``: topic -> its result, whose error code this operation sets; then it calls ``callback``."""
+        """``results``: topic -> its result. The operation sets their error codes and then calls ``callback``."""
         super().__init__(delay_ms)
         self._results = results
         self._cache = metadata_cache
@@ -54,24 +54,24 @@ class DelayedTopicOperation(DelayedOperation):
         ]
 
     def try_complete(self) -> bool:
-        """All done?"""
+        """Complete if no topic is pending any more."""
         return not self._pending() and self.force_complete()
 
     def on_complete(self) -> None:
-        """Mark what is missing, and respond."""
+        """Mark the pending topics as timed out, and respond."""
         for topic in self._pending():
             self._results[topic].error_code = Errors.REQUEST_TIMED_OUT.code
         self._callback()
 
     def on_expiration(self) -> None:
-        """``on_complete`` has done everything."""
+        """No-op: ``on_complete`` does everything."""
 
 
 class DelayedCreatePartitions(DelayedTopicOperation):
     """Waits until all partitions of new or enlarged topics have leaders.
 
-    A topic whose leaders have no disk for its logs gets KAFKA_STORAGE_ERROR. (Kafka says that all is well, and its
-    clients find out when they produce.)
+    A topic whose leaders have no disk space for its logs gets KAFKA_STORAGE_ERROR. (Kafka reports success, and clients
+    get the error when they produce.)
     """
 
     def __init__(
@@ -83,18 +83,18 @@ class DelayedCreatePartitions(DelayedTopicOperation):
         storage_failure: Callable[[str], str | None],
         callback: Callable[[], None],
     ) -> None:
-        """``partitions``: topic -> how many it is to have. ``storage_failure``: topic -> why logs are missing."""
+        """``partitions``: topic -> its wanted number. ``storage_failure``: topic -> why logs are missing."""
         super().__init__(delay_ms, results, metadata_cache, callback)
         self._partitions = partitions
         self._storage_failure = storage_failure
 
     def is_done(self, topic: str) -> bool:
-        """Whether as many partitions as wanted have a leader."""
+        """Whether all wanted partitions have a leader."""
         infos = self._cache.get_partitions(topic).values()
         return sum(info.leader != NO_LEADER for info in infos) >= self._partitions.get(topic, 0)
 
     def on_complete(self) -> None:
-        """Mark the topics without logs, too."""
+        """Mark the topics without logs as well."""
         for topic, result in self._results.items():
             if result.error_code == Errors.NONE.code and (failure := self._storage_failure(topic)) is not None:
                 result.error_code, result.error_message = Errors.KAFKA_STORAGE_ERROR.code, failure
@@ -102,10 +102,10 @@ class DelayedCreatePartitions(DelayedTopicOperation):
 
 
 class DelayedDeleteTopics(DelayedTopicOperation):
-    """Waits until no broker would tell a client of the topics any more, and they could be created anew.
+    """Waits until the topics have left every broker's metadata and can be created again.
 
-    Kafka waits for the first only, so that a client which deletes a topic and creates it again at once may be told that
-    it is still marked for deletion.
+    Kafka waits only for the metadata, so a client that deletes a topic and creates it again at once may get the error
+    that it is still marked for deletion.
     """
 
     def __init__(
@@ -120,5 +120,5 @@ class DelayedDeleteTopics(DelayedTopicOperation):
         self._is_queued_up_for_deletion = is_queued_up_for_deletion
 
     def is_done(self, topic: str) -> bool:
-        """Whether the topic is gone from the cache and from ZooKeeper."""
+        """Whether the topic has been removed from the cache and from ZooKeeper."""
         return not self._cache.contains(topic) and not self._is_queued_up_for_deletion(topic)

@@ -9,9 +9,9 @@ from __future__ import annotations
 import logging
 from collections.abc import Iterable, Sequence
 
-from kafka_lite.common import log_levels
 from kafka_lite.common.errors import Errors
-from kafka_lite.common.log_levels import LEVELS, ROOT_LOGGER
+from kafka_lite.common.process import log_levels
+from kafka_lite.common.process.log_levels import LEVELS, ROOT_LOGGER
 from kafka_lite.protocol.messages.api_32_describe_configs import DescribeConfigsResourceResult
 from kafka_lite.protocol.messages.api_44_incremental_alter_configs import AlterableConfig
 from kafka_lite.server.admin.alter_config_ops import AlterConfigOp, check_config_ops
@@ -20,7 +20,7 @@ from kafka_lite.server.admin.config_helper import ConfigSource
 logger = logging.getLogger(__name__)
 
 BROKER_LOGGER_RESOURCE = 8
-"""The type of resource in DescribeConfigs and IncrementalAlterConfigs."""
+"""The resource type in DescribeConfigs and IncrementalAlterConfigs."""
 
 VALID_LEVELS = ", ".join(sorted(LEVELS))
 
@@ -28,14 +28,14 @@ VALID_LEVELS = ", ".join(sorted(LEVELS))
 class RuntimeLoggerManager:
     """The loggers of this process as a resource with configurations: name of the logger -> its level.
 
-    Only the running process is changed; the next start has again what its log configuration says.
+    Only the running process is changed; a restart returns to its logging configuration.
     """
 
     def __init__(self, broker_id: int) -> None:
         self._broker_id = broker_id
 
     def describe(self, name: str, wanted: Iterable[str] | None = None) -> list[DescribeConfigsResourceResult]:
-        """The level in force for each logger (or the given ones). Raises INVALID_REQUEST for another broker."""
+        """The effective level of each logger (or the given ones). Raises INVALID_REQUEST for another broker."""
         self._validate_broker(name)
         names = None if wanted is None else set(wanted)
         return [
@@ -51,10 +51,10 @@ class RuntimeLoggerManager:
         ]
 
     def alter(self, name: str, ops: Sequence[AlterableConfig], *, validate_only: bool) -> None:
-        """Set levels (SET), or inherit them from the next loggers above (DELETE); all of them, or none if one is wrong.
+        """Set levels (SET), or inherit them from parent loggers (DELETE). If one change is invalid, none is applied.
 
-        Raises INVALID_REQUEST for another broker, other operations, the root's DELETE and what ``check_config_ops``
-        finds, INVALID_CONFIG for a logger or a level that does not exist.
+        Raises INVALID_REQUEST for another broker, other operations, DELETE of the root and the errors of
+        ``check_config_ops``, INVALID_CONFIG for an unknown logger or level.
         """
         check_config_ops(ops)
         self._validate_broker(name)
@@ -108,4 +108,4 @@ def _apply(op: AlterableConfig) -> None:
         logger.warning("Updated the log level of %s to %s", op.name, op.value)
     else:
         log_levels.unset_level(op.name)
-        logger.warning("Unset the log level of %s", op.name)
+        logger.warning("Removed the log level of %s", op.name)

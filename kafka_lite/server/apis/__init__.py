@@ -1,1 +1,1 @@
-"""The handlers of KafkaApis, grouped by what they are about; ``server/kafka_apis.py`` is the table of them."""
+"""The handlers of KafkaApis, grouped by topic; ``server/kafka_apis.py`` has the table of all of them."""

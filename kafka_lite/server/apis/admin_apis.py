@@ -37,7 +37,7 @@ class AdminApis:
     def handle_create_topics(
         self, _request: Request, body: create_topics.CreateTopicsRequest, respond: Respond
     ) -> None:
-        """Create topics, and respond when they have leaders. A topic that is named twice is not created."""
+        """Create topics, and respond once they have leaders. A topic that occurs twice is not created."""
         counts = Counter(topic.name for topic in body.topics)
         refused = [
             create_topics.CreatableTopicResult(name=name, error_code=error.code, error_message=message)
@@ -54,7 +54,7 @@ class AdminApis:
     def handle_create_partitions(
         self, _request: Request, body: create_partitions.CreatePartitionsRequest, respond: Respond
     ) -> None:
-        """Enlarge topics, and respond when the new partitions have leaders."""
+        """Add partitions to topics, and respond once the new partitions have leaders."""
         counts = Counter(topic.name for topic in body.topics)
         refused = [
             create_partitions.CreatePartitionsTopicResult(name=name, error_code=error.code, error_message=message)
@@ -69,13 +69,13 @@ class AdminApis:
         )
 
     def _refuse(self, counts: Counter[str]) -> dict[str, tuple[Errors, str]]:
-        """The topics that are refused at once: all if this broker is not the controller, else those named twice."""
+        """The topics that are rejected at once: all if this broker is not the controller, otherwise duplicates."""
         if not self._is_controller():
             return dict.fromkeys(counts, (Errors.NOT_CONTROLLER, Errors.NOT_CONTROLLER.message))
         return {name: (Errors.INVALID_REQUEST, TWICE) for name, count in counts.items() if count > 1}
 
     def handle_delete_topics(self, request: Request, body: delete_topics.DeleteTopicsRequest, respond: Respond) -> None:
-        """Delete topics, and respond when they are gone from the metadata. No topic has an id by which to name it."""
+        """Delete topics, and respond once they have left the metadata. Topics have no ids here."""
         asked = body.topics + [delete_topics.DeleteTopicState(name=name) for name in body.topic_names]
         error = self._deletion_error(request.header.api_version)
         names, refused = [], []
@@ -107,7 +107,7 @@ class AdminApis:
     def handle_describe_configs(
         self, request: Request, body: describe_configs.DescribeConfigsRequest, respond: Respond
     ) -> None:
-        """Tell the configurations of topics and of this broker."""
+        """Describe the configurations of topics and of this broker."""
         results = self._admin.describe_configs(
             body.resources,
             include_synonyms=body.include_synonyms,
@@ -137,11 +137,11 @@ class AdminApis:
 
 
 def _unusable(topic: delete_topics.DeleteTopicState) -> tuple[Errors, str] | None:
-    """Why a topic cannot be deleted that is named like that; None for a name and no id."""
+    """Why a topic cannot be deleted that is identified like this; None for a name without an id."""
     if topic.name is None:
         if topic.topic_id.int:
             return Errors.UNKNOWN_TOPIC_ID, Errors.UNKNOWN_TOPIC_ID.message
         return Errors.INVALID_REQUEST, "The topic has neither a name nor an id."
     if topic.topic_id.int:
-        return Errors.INVALID_REQUEST, f"Topic {topic.name} is named by an id as well; one of the two will do."
+        return Errors.INVALID_REQUEST, f"Topic {topic.name} is also identified by its id; use only one of the two."
     return None

@@ -1,4 +1,4 @@
-"""What all handlers have in common.
+"""The types that all handlers have in common.
 
 Kafka 0.10.2: core/.../server/KafkaApis.scala · book 2.3.5
 """
@@ -21,23 +21,23 @@ Handler = Callable[[Request, Any, Respond], None]
 """Takes a request, its decoded body and ``respond``. Calls ``respond`` once, now or later and in any thread."""
 
 HandlerWrapper = Callable[[ApiKey, Handler], Handler]
-"""Makes the handler that stands before another one: brokers of tests record requests and inject faults with it."""
+"""Wraps a handler. Test brokers use it to record requests and to inject faults."""
 
 _NO_ERROR: Final = Errors.NONE
 
 
 @dataclass(frozen=True)
 class ApiRange:
-    """The versions of one API that this broker serves."""
+    """The versions of an API that this broker serves."""
 
     min_version: int
     max_version: int
 
 
 def error_for_version(error: Errors, version: int, later: Mapping[Errors, tuple[int, Errors]]) -> Errors:
-    """The error, or the one that stands for it in versions before the one that introduced it.
+    """The error, or its replacement in versions that do not have it.
 
-    ``later``: error -> (first version with it, the error before).
+    ``later``: error -> (first version that has it, the replacement before).
     """
     if error is _NO_ERROR:
         return error

@@ -1,4 +1,4 @@
-"""Fetch: records are read from logs.
+"""Fetch: reading records from logs.
 
 Kafka 0.10.2: core/.../server/KafkaApis.scala (handleFetchRequest) · book 2.3.5
 """
@@ -6,32 +6,32 @@ Kafka 0.10.2: core/.../server/KafkaApis.scala (handleFetchRequest) · book 2.3.5
 from __future__ import annotations
 
 import logging
-from typing import Final
 
+from kafka_lite.clients.fetch_metadata import FINAL_EPOCH, INVALID_SESSION_ID, FetchMetadata
 from kafka_lite.common.errors import ApiError, Errors
 from kafka_lite.common.sendable import Part, size_of
-from kafka_lite.common.topic_partition import TopicPartition
+from kafka_lite.common.topic_partition import TopicPartition, known_topic_partition
 from kafka_lite.log.files.file_message_set import FileMessageSetSlice
 from kafka_lite.log.files.lazy_down_conversion_records import LazyDownConversionRecords, begins_with_newer
 from kafka_lite.log.log import Log
+from kafka_lite.log.producers.aborted_txn import AbortedTxn
 from kafka_lite.network.request import Request
 from kafka_lite.protocol.messages import api_01_fetch as fetch
 from kafka_lite.record.conversion import magic_for_fetch_version
 from kafka_lite.record.record import MAGIC_V2
 from kafka_lite.server.apis.api_handler import Respond, error_for_version
-from kafka_lite.server.fetch_params import FetchParams, FetchPartition, LogReadResult
+from kafka_lite.server.fetch_params import READ_COMMITTED, FetchParams, FetchPartition, LogReadResult
+from kafka_lite.server.fetch_sessions.fetch_context import Asked, FetchContext, Results, SessionlessFetchContext
+from kafka_lite.server.fetch_sessions.fetch_manager import FetchManager
 from kafka_lite.server.replica_manager import ReplicaManager
 
 logger = logging.getLogger(__name__)
 
-READ_COMMITTED = 1
-FULL_FETCH_EPOCHS = (0, -1)
-"""Session epochs of a request that names all of its partitions: to begin a new session, or without one."""
 FIRST_VERSION_WITH_ZSTD = 10
 LATER_ERRORS = {Errors.KAFKA_STORAGE_ERROR: (6, Errors.NOT_LEADER_OR_FOLLOWER)}
-"""Errors that older clients do not know: the first version with them, and what earlier versions are told."""
+"""Errors that older clients do not know: the first version that has them, and the replacement before."""
 
-_new_fetch_response = fetch.FetchResponse.maker("responses")
+_new_fetch_response = fetch.FetchResponse.maker("error_code", "session_id", "responses")
 _new_fetchable_topic_response = fetch.FetchableTopicResponse.maker("topic", "partitions")
 _new_partition_data = fetch.PartitionData.maker(
     "partition_index",
@@ -42,33 +42,20 @@ _new_partition_data = fetch.PartitionData.maker(
     "aborted_transactions",
     "records",
 )
-_NO_ERROR: Final = Errors.NONE
-"""Looked up once: Python 3.11 takes as long as a call to look up a member of an enum."""
 
 
 class FetchApis:
     """The handler of Fetch. It does not block."""
 
-    def __init__(self, replica_manager: ReplicaManager) -> None:
+    def __init__(self, replica_manager: ReplicaManager, fetch_manager: FetchManager) -> None:
         self._replicas = replica_manager
+        self._fetch_manager = fetch_manager
 
     def handle_fetch(self, request: Request, body: fetch.FetchRequest, respond: Respond) -> None:
-        """Read from every partition; wait up to ``max_wait_ms`` for ``min_bytes``.
-
-        Every response has session id 0: this broker keeps no incremental fetch sessions (like a Kafka broker whose
-        session cache is full), so clients name all partitions in every request. A request that continues a session,
-        of a broker that was here before, is refused; its client then begins a new one.
-        """
+        """Read from every partition of the request or of its session; wait up to ``max_wait_ms`` for ``min_bytes``."""
         version = request.header.api_version
-        if body.session_epoch not in FULL_FETCH_EPOCHS:
-            respond(fetch.FetchResponse(error_code=Errors.FETCH_SESSION_ID_NOT_FOUND.code))
-            return
-        infos = [
-            (TopicPartition(topic.topic, p.partition), _fetch_partition(p))
-            for topic in body.topics
-            for p in topic.partitions
-        ]
-        asked_bytes = body.max_bytes if version >= 3 else sum(info.max_bytes for _, info in infos)
+        context = self._context(body)
+        asked_bytes = body.max_bytes if version >= 3 else sum(asked.max_bytes for _, asked in context.partitions)
         max_bytes = min(asked_bytes, self._replicas.config.fetch_max_bytes)
         params = FetchParams(
             body.replica_id,
@@ -76,51 +63,63 @@ class FetchApis:
             min(body.min_bytes, max_bytes),
             max_bytes,
             hard_max_bytes=version <= 2,
+            committed_only=body.isolation_level == READ_COMMITTED,
         )
 
-        def send(results: list[tuple[TopicPartition, LogReadResult]]) -> None:
-            respond(self._fetch_response(version, body, infos, results))
+        def send(results: Results) -> None:
+            respond(self._fetch_response(version, context, results, params.from_follower))
 
-        self._replicas.fetch_messages(params, infos, send)
+        self._replicas.fetch_messages(params, context.partitions, send)
+
+    def _context(self, body: fetch.FetchRequest) -> FetchContext:
+        """What the request reads: the partitions that it names, and those of its session.
+
+        A partition that is named twice is read once, from its last offset.
+        """
+        named = {
+            known_topic_partition(topic.topic, p.partition): _fetch_partition(p)
+            for topic in body.topics
+            for p in topic.partitions
+        }
+        asked: Asked = list(named.items())
+        session_id, epoch = body.session_id, body.session_epoch
+        if epoch == FINAL_EPOCH and session_id == INVALID_SESSION_ID:
+            return SessionlessFetchContext(asked)
+        forgotten = body.forgotten_topics_data
+        to_forget = [TopicPartition(each.topic, number) for each in forgotten for number in each.partitions]
+        return self._fetch_manager.new_context(FetchMetadata(session_id, epoch), body.replica_id >= 0, asked, to_forget)
 
     def _fetch_response(
-        self,
-        version: int,
-        body: fetch.FetchRequest,
-        infos: list[tuple[TopicPartition, FetchPartition]],
-        results: list[tuple[TopicPartition, LogReadResult]],
+        self, version: int, context: FetchContext, results: Results, to_follower: bool
     ) -> fetch.FetchResponse:
+        stats, quota = self._replicas.broker_topic_stats, self._replicas.quotas.leader
         topics: list[fetch.FetchableTopicResponse] = []
-        committed_only = body.isolation_level == READ_COMMITTED
-        for (topic_partition, result), (_, asked) in zip(results, infos, strict=True):
+        for topic_partition, result in context.update_and_select(results):
             if not topics or topics[-1].topic != topic_partition.topic:
                 topics.append(_new_fetchable_topic_response(topic_partition.topic, []))
-            data = self._fetch_partition_data(version, topic_partition, asked, result, committed_only)
+            data = self._fetch_partition_data(version, topic_partition, result)
             topics[-1].partitions.append(data)
-            self._replicas.broker_topic_stats.sent(topic_partition, size_of(data.records or b""))
-        return _new_fetch_response(topics)
+            if data.records:
+                size_bytes = size_of(data.records)
+                stats.sent(topic_partition, size_bytes)
+                if to_follower and quota.is_throttled(topic_partition):
+                    quota.record(size_bytes)
+        return _new_fetch_response(context.error_code, context.session_id, topics)
 
     def _fetch_partition_data(
-        self,
-        version: int,
-        topic_partition: TopicPartition,
-        asked: FetchPartition,
-        result: LogReadResult,
-        committed_only: bool,
+        self, version: int, topic_partition: TopicPartition, result: LogReadResult
     ) -> fetch.PartitionData:
         data = _new_partition_data(
             topic_partition.partition,
             error_for_version(result.error, version, LATER_ERRORS).code,
             result.high_watermark,
-            result.high_watermark,  # without transactions everything below it is stable
+            result.last_stable_offset,
             result.log_start_offset,
-            [] if committed_only and result.error is _NO_ERROR else None,
+            None if result.aborted_transactions is None else _aborted_transactions(result.aborted_transactions),
             b"",
         )
         try:
-            data.records = self._records_for_version(
-                version, topic_partition, asked.fetch_offset, result.records, result.high_watermark
-            )
+            data.records = self._records_for_version(version, topic_partition, result)
         except ApiError as failure:
             logger.info("Cannot convert %s for fetch version %d: %s", topic_partition, version, failure)
             return _failed_partition(topic_partition, failure.error)
@@ -130,22 +129,21 @@ class FetchApis:
             return _failed_partition(topic_partition, Errors.UNKNOWN_SERVER_ERROR)
         return data
 
-    def _records_for_version(
-        self, version: int, topic_partition: TopicPartition, fetch_offset: int, records: Part, high_watermark: int
-    ) -> Part:
+    def _records_for_version(self, version: int, topic_partition: TopicPartition, result: LogReadResult) -> Part:
         """The records in a format that a client of this fetch version can read.
 
-        From version 4 on clients read every format: the file slice goes out as it lies on disk. Older clients get
-        format v1 (versions 2 and 3) or v0, converted batch by batch if there is anything newer. Raises
+        From version 4 on, clients can read every format, so the slice of the file is sent unchanged. Older clients get
+        format v1 (versions 2 and 3) or v0, converted batch by batch if there are newer batches. Raises
         UNSUPPORTED_COMPRESSION_TYPE, and UNSUPPORTED_VERSION if the topic forbids conversion.
         """
+        records = result.records
         newest_magic = magic_for_fetch_version(version)
-        if not size_of(records) or (newest_magic == MAGIC_V2 and version >= FIRST_VERSION_WITH_ZSTD):
+        if not result.size_in_bytes or (newest_magic == MAGIC_V2 and version >= FIRST_VERSION_WITH_ZSTD):
             return records
         partition = self._replicas.get_partition(topic_partition)
         log = partition.log if partition is not None else None
         if version < FIRST_VERSION_WITH_ZSTD and log is not None and log.config.compression_type == "zstd":
-            raise Errors.UNSUPPORTED_COMPRESSION_TYPE.exception("the topic compresses with zstd")
+            raise Errors.UNSUPPORTED_COMPRESSION_TYPE.exception("the topic uses zstd compression")
         if newest_magic == MAGIC_V2 or not isinstance(records, FileMessageSetSlice):
             return records
         if not begins_with_newer(records, newest_magic) and all(
@@ -154,16 +152,18 @@ class FetchApis:
             return records
         if log is not None and not log.config.message_downconversion_enable:
             raise Errors.UNSUPPORTED_VERSION.exception("message.downconversion.enable of the topic is false")
-        return _down_converted(log, records, newest_magic, fetch_offset, high_watermark)
+        position = result.fetch_offset_metadata
+        assert position is not None, "a result with records has the fetch offset"
+        return _down_converted(log, records, newest_magic, position.message_offset, result.high_watermark)
 
 
 def _down_converted(
     log: Log | None, records: FileMessageSetSlice, newest_magic: int, fetch_offset: int, high_watermark: int
 ) -> LazyDownConversionRecords:
-    """The records in an older format; if that leaves no message, those of the next batches that have one.
+    """The records in an older format; if no message is left, those of the next batches that have one.
 
     Compaction may leave nothing, or only markers, up to the end of a segment. Newer consumers see where the batches
-    end; an old one that got no message would ask for the same offset for ever.
+    end; an old one that got no message would request the same offset forever.
     """
     converted = LazyDownConversionRecords(records, newest_magic, fetch_offset)
     while not converted.size_in_bytes and log is not None:
@@ -177,6 +177,13 @@ def _down_converted(
         records = following
         converted = LazyDownConversionRecords(records, newest_magic, fetch_offset)
     return converted
+
+
+def _aborted_transactions(found: list[AbortedTxn]) -> list[fetch.AbortedTransaction]:
+    return [
+        fetch.AbortedTransaction(producer_id=aborted.producer_id, first_offset=aborted.first_offset)
+        for aborted in found
+    ]
 
 
 def _failed_partition(topic_partition: TopicPartition, error: Errors) -> fetch.PartitionData:

@@ -29,14 +29,14 @@ FIRST_LEAVE_VERSION_WITH_MANY_MEMBERS = 3
 FIRST_SYNC_VERSION_WITH_PROTOCOL = 5
 
 GROUP_OPERATIONS = sum(1 << code for code in (3, 6, 8))
-"""READ, DELETE, DESCRIBE: what every client may do to a group without an authorizer."""
+"""READ, DELETE, DESCRIBE: what every client may do with a group if there is no authorizer."""
 
 
 class GroupApis:
     """Handlers that translate between the wire and the group coordinator. None of them blocks.
 
-    Where brokers before 2.3 are in the cluster, static members are refused: such a broker would take over the group
-    without their names, and so they would be dynamic members of a sudden.
+    Static members are rejected as long as the cluster has brokers before 2.3: such a broker would take over the group
+    without their instance ids and make them dynamic members.
     """
 
     def __init__(
@@ -49,7 +49,7 @@ class GroupApis:
     # ── members ───────────────────────────────────────────────────────────────────────────────────────────────────
 
     def handle_join_group(self, request: Request, body: join_group.JoinGroupRequest, respond: Respond) -> None:
-        """A consumer joins; the response comes when the generation begins."""
+        """Join a group; the response is sent once the generation begins."""
         version = request.header.api_version
         if version < FIRST_JOIN_VERSION_WITH_REBALANCE_TIMEOUT:
             body.rebalance_timeout_ms = body.session_timeout_ms
@@ -74,7 +74,7 @@ class GroupApis:
         return group_instance_id is not None and not self._static_members_allowed
 
     def handle_sync_group(self, request: Request, body: sync_group.SyncGroupRequest, respond: Respond) -> None:
-        """A consumer asks for its assignment; the response comes when the leader has made it."""
+        """Request the member's assignment; the response is sent once the leader has sent the assignments."""
         says_protocol = body.protocol_type is not None and body.protocol_name is not None
         if self._is_refused(body.group_instance_id):
             respond(sync_error(Errors.UNSUPPORTED_VERSION))
@@ -84,7 +84,7 @@ class GroupApis:
             self._coordinator.handle_sync_group(body, respond)
 
     def handle_heartbeat(self, _request: Request, body: heartbeat.HeartbeatRequest, respond: Respond) -> None:
-        """A consumer lives."""
+        """Keep a member's session alive."""
         if self._is_refused(body.group_instance_id):
             error = Errors.UNSUPPORTED_VERSION
         else:
@@ -94,7 +94,7 @@ class GroupApis:
         respond(heartbeat.HeartbeatResponse(error_code=error.code))
 
     def handle_leave_group(self, request: Request, body: leave_group.LeaveGroupRequest, respond: Respond) -> None:
-        """Consumers leave. Before version 3 it is one, and its outcome is that of the whole."""
+        """Remove members. Before version 3 it is one member, whose error is that of the whole response."""
         if request.header.api_version >= FIRST_LEAVE_VERSION_WITH_MANY_MEMBERS:
             respond(self._coordinator.handle_leave_group(body.group_id, body.members))
             return
@@ -124,7 +124,7 @@ class GroupApis:
     def handle_delete_groups(
         self, _request: Request, body: delete_groups.DeleteGroupsRequest, respond: Respond
     ) -> None:
-        """Forget groups without members."""
+        """Delete groups without members."""
         outcomes = self._admin.handle_delete_groups(list(dict.fromkeys(body.groups_names)))
         results = [
             delete_groups.DeletableGroupResult(group_id=group_id, error_code=error.code)
@@ -134,5 +134,5 @@ class GroupApis:
 
 
 def _client_host(request: Request) -> str:
-    """The client's address as Java prints one without a name, which DescribeGroups shows."""
+    """The client's address as Java prints one without a host name, for DescribeGroups."""
     return f"/{request.client_address}"

@@ -6,25 +6,30 @@ Kafka 0.10.2: core/.../server/KafkaApis.scala (handleOffsetRequest) · book 2.3.
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Callable
 
+from kafka_lite.cluster.partition import Partition
+from kafka_lite.cluster.replica import Replica
 from kafka_lite.common.errors import ApiError, Errors
 from kafka_lite.common.topic_partition import TopicPartition
+from kafka_lite.log.log import Log
 from kafka_lite.log.log_offset_search import EARLIEST_TIMESTAMP, LATEST_TIMESTAMP, MAX_TIMESTAMP
 from kafka_lite.network.request import Request
 from kafka_lite.protocol.messages import api_02_list_offsets as list_offsets
 from kafka_lite.protocol.messages import api_21_delete_records as delete_records
 from kafka_lite.protocol.messages import api_23_offset_for_leader_epoch as epochs
 from kafka_lite.server.apis.api_handler import Respond
+from kafka_lite.server.fetch_params import DEBUGGING_CONSUMER_ID, READ_COMMITTED
 from kafka_lite.server.replica_manager import ReplicaManager
 
 FIRST_VERSION_OF_SPECIAL_TIMESTAMP = {EARLIEST_TIMESTAMP: 1, MAX_TIMESTAMP: 7}
-"""Negative timestamps that stand for something else than a time, and the first ListOffsets version with each."""
+"""Negative timestamps with a special meaning, and the first ListOffsets version with each."""
 ALL_VERSIONS = 2**15
 FIRST_LIST_OFFSETS_VERSION_WITH_EPOCH = 4
 
 
 class LogOffsetApis:
-    """Handlers that respond from the logs that this broker leads. Committed offsets are in ``OffsetApis``."""
+    """Handlers that read the logs that this broker leads. ``OffsetApis`` serves committed offsets."""
 
     def __init__(self, replica_manager: ReplicaManager) -> None:
         self._replicas = replica_manager
@@ -32,7 +37,7 @@ class LogOffsetApis:
     # ── ListOffsets ───────────────────────────────────────────────────────────────────────────────────────────────
 
     def handle_list_offsets(self, request: Request, body: list_offsets.ListOffsetsRequest, respond: Respond) -> None:
-        """Offsets for times. Version 0 responds with the base offsets of segments, as 0.8 did."""
+        """Look up offsets by time. Version 0 returns base offsets of segments, like 0.8."""
         version = request.header.api_version
         named = Counter(TopicPartition(t.name, p.partition_index) for t in body.topics for p in t.partitions)
         topics = []
@@ -43,28 +48,38 @@ class LogOffsetApis:
                 if version >= 1 and named[topic_partition] > 1:
                     result = list_offsets.ListOffsetsPartitionResponse(error_code=Errors.INVALID_REQUEST.code)
                 else:
-                    result = self._list_offsets(version, body.replica_id, topic_partition, asked)
+                    result = self._list_offsets(version, body, topic_partition, asked)
                 result.partition_index = asked.partition_index
                 partitions.append(result)
             topics.append(list_offsets.ListOffsetsTopicResponse(name=topic.name, partitions=partitions))
         respond(list_offsets.ListOffsetsResponse(topics=topics))
 
     def _list_offsets(
-        self, version: int, replica_id: int, topic_partition: TopicPartition, asked: list_offsets.ListOffsetsPartition
+        self,
+        version: int,
+        body: list_offsets.ListOffsetsRequest,
+        topic_partition: TopicPartition,
+        asked: list_offsets.ListOffsetsPartition,
     ) -> list_offsets.ListOffsetsPartitionResponse:
         try:
             if version == 0:
-                offsets = self._legacy_offsets(replica_id, topic_partition, asked)
+                offsets = self._legacy_offsets(body.replica_id, topic_partition, asked)
                 return list_offsets.ListOffsetsPartitionResponse(old_style_offsets=offsets)
-            return self._offset_for_timestamp(replica_id, topic_partition, asked, version)
+            return self._offset_for_timestamp(body, topic_partition, asked, version)
         except ApiError as failure:
             return list_offsets.ListOffsetsPartitionResponse(error_code=failure.error.code)
+
+    def _log_getter(self, replica_id: int) -> Callable[..., tuple[Partition, Replica, Log]]:
+        """What finds a log: only a leader's, except for tools that look at each replica."""
+        any_replica = replica_id == DEBUGGING_CONSUMER_ID
+        return self._replicas.get_local_log if any_replica else self._replicas.get_leader_log
 
     def _legacy_offsets(
         self, replica_id: int, topic_partition: TopicPartition, asked: list_offsets.ListOffsetsPartition
     ) -> list[int]:
-        """Base offsets of segments before a time, newest first; a consumer sees none above the high watermark."""
-        _, leader, log = self._replicas.get_leader_log(topic_partition)
+        """Base offsets of segments before a time, newest first; for consumers, only up to the high watermark."""
+        get_log = self._log_getter(replica_id)
+        _, leader, log = get_log(topic_partition)
         offsets = log.legacy_fetch_offsets_before(asked.timestamp, asked.max_num_offsets)
         if replica_id >= 0:
             return offsets
@@ -75,19 +90,24 @@ class LogOffsetApis:
 
     def _offset_for_timestamp(
         self,
-        replica_id: int,
+        body: list_offsets.ListOffsetsRequest,
         topic_partition: TopicPartition,
         asked: list_offsets.ListOffsetsPartition,
         version: int,
     ) -> list_offsets.ListOffsetsPartitionResponse:
-        partition, leader, log = self._replicas.get_leader_log(topic_partition, asked.current_leader_epoch)
-        end = log.log_end_offset if replica_id >= 0 else leader.high_watermark.message_offset
+        get_log = self._log_getter(body.replica_id)
+        partition, leader, log = get_log(topic_partition, asked.current_leader_epoch)
+        committed_only = body.isolation_level == READ_COMMITTED
+        readable = partition.fetchable_end_offset(leader, body.replica_id >= 0, committed_only)
+        end = log.log_end_offset if readable is None else readable
         response = list_offsets.ListOffsetsPartitionResponse
         with_epoch = version >= FIRST_LIST_OFFSETS_VERSION_WITH_EPOCH
         if asked.timestamp == LATEST_TIMESTAMP:
             return response(offset=end, leader_epoch=partition.leader_epoch if with_epoch else -1)
         if asked.timestamp < 0 and version < FIRST_VERSION_OF_SPECIAL_TIMESTAMP.get(asked.timestamp, ALL_VERSIONS):
-            raise Errors.UNSUPPORTED_VERSION.exception(f"version {version} has no timestamp {asked.timestamp}")
+            raise Errors.UNSUPPORTED_VERSION.exception(
+                f"version {version} does not support timestamp {asked.timestamp}"
+            )
         found = log.fetch_offset_by_timestamp(asked.timestamp)
         if found is None or (found.offset >= end and asked.timestamp != EARLIEST_TIMESTAMP):
             return response()
@@ -125,7 +145,7 @@ class LogOffsetApis:
         body: epochs.OffsetForLeaderEpochRequest,
         respond: Respond,
     ) -> None:
-        """Where an epoch ended. Followers and consumers detect truncated logs with it (KIP-101, KIP-320)."""
+        """Return where an epoch ended. Followers and consumers use it to detect truncation (KIP-101, KIP-320)."""
         topics = [
             epochs.OffsetForLeaderTopicResult(
                 topic=topic.topic, partitions=[self._epoch_end(topic.topic, asked) for asked in topic.partitions]

@@ -12,14 +12,20 @@ import shutil
 from collections.abc import Callable, Iterable
 from pathlib import Path
 
+from kafka_lite.cluster.broker import Broker
 from kafka_lite.cluster.end_point import EndPoint
 from kafka_lite.common.errors import ApiError, Errors
-from kafka_lite.common.file_names import displayed
-from kafka_lite.common.topic_names import GROUP_METADATA_TOPIC_NAME, is_internal, validate_topic_name
+from kafka_lite.common.process.file_names import displayed
+from kafka_lite.common.topic_names import (
+    GROUP_METADATA_TOPIC_NAME,
+    TRANSACTION_STATE_TOPIC_NAME,
+    is_internal,
+    validate_topic_name,
+)
 from kafka_lite.common.topic_partition import TopicPartition
 from kafka_lite.common.utils import java_abs, java_string_hash
+from kafka_lite.log.log import Log
 from kafka_lite.network.request import Request
-from kafka_lite.network.unserved_requests import UnservedRequests
 from kafka_lite.protocol.api_keys import ApiKey
 from kafka_lite.protocol.messages import (
     api_03_metadata as metadata,
@@ -43,11 +49,12 @@ from kafka_lite.server.replica_manager import ReplicaManager
 
 logger = logging.getLogger(__name__)
 
-GROUP_KEY_TYPE, TRANSACTION_KEY_TYPE = 0, 1
+TOPIC_OF_KEY_TYPE = {0: GROUP_METADATA_TOPIC_NAME, 1: TRANSACTION_STATE_TOPIC_NAME}
+"""The topic of groups and that of transactional ids, by the key type of FindCoordinator."""
 SOFTWARE_NAME = re.compile(r"[a-zA-Z0-9](?:[a-zA-Z0-9\-.]*[a-zA-Z0-9])?")
-"""What a client may call itself and its version."""
+"""Valid names and versions of client software."""
 NO_AUTHORIZED_OPERATIONS = -(2**31)
-"""The value of authorized operations if the client did not ask for them."""
+"""The value of authorized operations if the client did not request them."""
 
 # Bit n stands for the operation with code n (AclOperation). Without an authorizer everybody may do everything that
 # makes sense for the resource.
@@ -70,18 +77,18 @@ class MetadataApis:
         config: KafkaConfig,
         cluster_id: str,
         metadata_cache: MetadataCache,
+        local_broker: Callable[[], Broker],
         replica_manager: ReplicaManager,
         create_topic: AutoCreate,
         api_ranges: dict[ApiKey, ApiRange],
-        unserved_requests: UnservedRequests,
     ) -> None:
         self._config = config
         self._cluster_id = cluster_id
         self._cache = metadata_cache
+        self._local_broker = local_broker
         self._replicas = replica_manager
         self._create_topic = create_topic
         self._api_ranges = api_ranges
-        self._unserved = unserved_requests
         keys = [
             versions.ApiVersion(api_key=key, min_version=served.min_version, max_version=served.max_version)
             for key, served in sorted(api_ranges.items())
@@ -91,9 +98,10 @@ class MetadataApis:
     # ── ApiVersions ───────────────────────────────────────────────────────────────────────────────────────────────
 
     def handle_api_versions(self, request: Request, body: versions.ApiVersionsRequest, respond: Respond) -> None:
-        """Tell what this broker serves.
+        """Return the versions that this broker serves.
 
-        From version 3 on clients name themselves, and a name that could not stand in a metric is refused (KIP-511).
+        From version 3 on, clients send their software name; one that is not valid as a metric's tag is rejected
+        (KIP-511).
         """
         if request.header.api_version >= 3 and not (
             SOFTWARE_NAME.fullmatch(body.client_software_name) and SOFTWARE_NAME.fullmatch(body.client_software_version)
@@ -105,7 +113,7 @@ class MetadataApis:
     def unsupported_api_versions(self) -> versions.ApiVersionsResponse:
         """The response, in the layout of version 0, to an ApiVersions request of a later version.
 
-        It names the range of ApiVersions itself, so that the client can ask again with the highest common version.
+        It includes the range of ApiVersions itself, so that the client can retry with the highest common version.
         """
         served = self._api_ranges[ApiKey.API_VERSIONS]
         own = versions.ApiVersion(
@@ -116,9 +124,9 @@ class MetadataApis:
     # ── Metadata ──────────────────────────────────────────────────────────────────────────────────────────────────
 
     def handle_metadata(self, request: Request, body: metadata.MetadataRequest, respond: Respond) -> None:
-        """Brokers, topics, leaders. A missing topic is created if broker and client allow it.
+        """Return brokers, topics and leaders. A missing topic is created if broker and client allow it.
 
-        Topics have no ids, as in Kafka before 2.8 or after an upgrade from there: every response has zero for them, and
+        Topics have no ids, as in Kafka before 2.8 or after an upgrade from such a version: every response has zero, and
         an id in a request is unknown.
         """
         version = request.header.api_version
@@ -158,9 +166,11 @@ class MetadataApis:
         )
 
     def _missing_topic(self, name: str, may_create: bool) -> metadata.MetadataResponseTopic:
-        """Why a topic is not there: illegal name, unknown, or just being created."""
+        """The error of a missing topic: invalid name, unknown, or just being created."""
         try:
             validate_topic_name(name)
+            if not self._cache.get_alive_brokers():
+                raise Errors.LEADER_NOT_AVAILABLE.exception()  # the controller has not told this broker of any topic
             if not may_create and name != GROUP_METADATA_TOPIC_NAME:
                 raise Errors.UNKNOWN_TOPIC_OR_PARTITION.exception()
             self._create_topic(name)
@@ -170,12 +180,17 @@ class MetadataApis:
             if error is Errors.TOPIC_ALREADY_EXISTS:
                 error = Errors.LEADER_NOT_AVAILABLE
         except Exception:
-            logger.exception("Error creating topic %s", name)  # of ZooKeeper's, say: the other topics are well
+            logger.exception("Error creating topic %s", name)  # an error of ZooKeeper, say; the other topics go on
             error = Errors.UNKNOWN_SERVER_ERROR
         return metadata.MetadataResponseTopic(error_code=error.code, name=name)
 
     def _alive_brokers(self, listener_name: str) -> Iterable[tuple[int, EndPoint, str | None]]:
-        for broker in self._cache.get_alive_brokers():
+        """The brokers that the controller has named, or this one until it has named any.
+
+        In Kafka a broker that has just started lists none. Java's clients ignore such a response, but librdkafka 2.16
+        takes it for a failure that it never retries: the client waits forever.
+        """
+        for broker in self._cache.get_alive_brokers() or [self._local_broker()]:
             end_point = broker.get_end_point(listener_name)
             if end_point is not None:
                 yield broker.id, end_point, broker.rack
@@ -189,14 +204,7 @@ class MetadataApis:
     def handle_find_coordinator(
         self, request: Request, body: coordinators.FindCoordinatorRequest, respond: Respond
     ) -> None:
-        """Which broker coordinates a group: the leader of its partition of ``__consumer_offsets``."""
-        if body.key_type == TRANSACTION_KEY_TYPE:
-            self._unserved.report(
-                request.header.client_id,
-                request.client_address,
-                "FindCoordinator of a transactional id (transactions)",
-                Errors.INVALID_REQUEST.name,
-            )
+        """Return the coordinators of groups or transactional ids."""
         keys = body.coordinator_keys if request.header.api_version >= 4 else [body.key]
         found = [self._find_coordinator(request.listener_name, body.key_type, key) for key in keys]
         if request.header.api_version >= 4:
@@ -214,26 +222,25 @@ class MetadataApis:
         )
 
     def _find_coordinator(self, listener_name: str, key_type: int, key: str) -> coordinators.Coordinator:
-        answer = coordinators.Coordinator(key=key, node_id=-1, host="", port=-1)
+        coordinator = coordinators.Coordinator(key=key, node_id=-1, host="", port=-1)
         try:
-            if key_type != GROUP_KEY_TYPE:
-                what = "it does not serve transactions" if key_type == TRANSACTION_KEY_TYPE else "unknown type"
-                raise Errors.INVALID_REQUEST.exception(
-                    f"this broker has no coordinators of key type {key_type}: {what}"
-                )
-            node_id, end_point = self._group_coordinator(listener_name, key)
-            answer.node_id, answer.host, answer.port = node_id, end_point.host, end_point.port
+            topic = TOPIC_OF_KEY_TYPE.get(key_type)
+            if topic is None:
+                raise Errors.INVALID_REQUEST.exception(f"this broker has no coordinators of key type {key_type}")
+            node_id, end_point = self._leader_for(listener_name, topic, key)
+            coordinator.node_id, coordinator.host, coordinator.port = node_id, end_point.host, end_point.port
         except ApiError as failure:
-            answer.error_code, answer.error_message = failure.error.code, str(failure)
-        return answer
+            coordinator.error_code, coordinator.error_message = failure.error.code, str(failure)
+        return coordinator
 
-    def _group_coordinator(self, listener_name: str, group_id: str) -> tuple[int, EndPoint]:
-        topics = self._cache.get_topic_metadata([GROUP_METADATA_TOPIC_NAME], listener_name)
+    def _leader_for(self, listener_name: str, topic: str, key: str) -> tuple[int, EndPoint]:
+        """The leader of the partition of a coordinator's topic that stores the key. The topic is created if missing."""
+        topics = self._cache.get_topic_metadata([topic], listener_name)
         if not topics:
-            self._missing_topic(GROUP_METADATA_TOPIC_NAME, may_create=True)
-            raise Errors.COORDINATOR_NOT_AVAILABLE.exception(f"{GROUP_METADATA_TOPIC_NAME} is being created")
-        hashed = java_abs(java_string_hash(group_id))
-        partition = TopicPartition(GROUP_METADATA_TOPIC_NAME, hashed % max(1, len(topics[0].partitions)))
+            self._missing_topic(topic, may_create=True)
+            raise Errors.COORDINATOR_NOT_AVAILABLE.exception(f"{topic} is being created")
+        hashed = java_abs(java_string_hash(key))
+        partition = TopicPartition(topic, hashed % max(1, len(topics[0].partitions)))
         leaders = {p.partition_index: p.leader_id for p in topics[0].partitions}
         leader = leaders.get(partition.partition, -1)
         for broker_id, end_point, _ in self._alive_brokers(listener_name):
@@ -244,7 +251,7 @@ class MetadataApis:
     # ── DescribeCluster, DescribeLogDirs ──────────────────────────────────────────────────────────────────────────
 
     def handle_describe_cluster(self, request: Request, body: cluster.DescribeClusterRequest, respond: Respond) -> None:
-        """Cluster id, controller, brokers (KIP-700)."""
+        """Return cluster id, controller and brokers (KIP-700)."""
         brokers = [
             cluster.DescribeClusterBroker(broker_id=broker_id, host=end_point.host, port=end_point.port, rack=rack)
             for broker_id, end_point, rack in self._alive_brokers(request.listener_name)
@@ -265,7 +272,7 @@ class MetadataApis:
         body: log_dirs.DescribeLogDirsRequest,
         respond: Respond,
     ) -> None:
-        """How much of which partition lies in which directory (KIP-113), and how much room is left (KIP-827)."""
+        """Return the size of each partition by log directory (KIP-113), and the free space (KIP-827)."""
         wanted = None
         if body.topics is not None:
             wanted = {TopicPartition(topic.topic, index) for topic in body.topics for index in topic.partitions}
@@ -286,18 +293,27 @@ class MetadataApis:
             return result
         result.total_bytes, result.usable_bytes = usage.total, usage.free
         by_topic: dict[str, log_dirs.DescribeLogDirsTopic] = {}
-        for log in manager.all_logs():
+        for log in (*manager.all_logs(), *manager.future_logs.all()):
             topic, index = log.topic_partition
             if log.dir.parent.absolute() != directory.absolute():
                 continue
             if wanted is not None and log.topic_partition not in wanted:
                 continue
+            is_future = log is manager.future_logs.get(log.topic_partition)
             described = log_dirs.DescribeLogDirsPartition(
-                partition_index=index, partition_size=log.size, offset_lag=self._offset_lag(log.topic_partition)
+                partition_index=index,
+                partition_size=log.size,
+                offset_lag=self._future_lag(log) if is_future else self._offset_lag(log.topic_partition),
+                is_future_key=is_future,
             )
             by_topic.setdefault(topic, log_dirs.DescribeLogDirsTopic(name=topic)).partitions.append(described)
         result.topics = list(by_topic.values())
         return result
+
+    def _future_lag(self, copy: Log) -> int:
+        """How far the copy of a log that is being moved is behind the log."""
+        log = self._replicas.log_manager.get_log(copy.topic_partition)
+        return max(0, log.log_end_offset - copy.log_end_offset) if log is not None else 0
 
     def _offset_lag(self, topic_partition: TopicPartition) -> int:
         """How far the log is behind the high watermark: 0 unless a replica was just reassigned."""
@@ -311,7 +327,7 @@ class MetadataApis:
 def _topics_asked_by_id(
     asked: Iterable[metadata.MetadataRequestTopic], version: int
 ) -> list[metadata.MetadataResponseTopic]:
-    """Versions 10 and 11 carry ids, but take none."""
+    """Topics that are requested by id. Versions 10 and 11 have the field but must not use it."""
     if version < FIRST_METADATA_VERSION_WITH_TOPIC_IDS:
         error = Errors.INVALID_REQUEST.code
         return [

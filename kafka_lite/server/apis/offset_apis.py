@@ -1,4 +1,4 @@
-"""Requests about the offsets of groups: OffsetCommit, OffsetFetch, OffsetDelete.
+"""Requests about the offsets of groups: OffsetCommit, TxnOffsetCommit, OffsetFetch, OffsetDelete.
 
 Kafka 0.10.2: core/.../server/KafkaApis.scala (handleOffsetCommitRequest, handleOffsetFetchRequest)
 · book 3.5.1, 3.5.4, 3.5.5
@@ -11,32 +11,44 @@ from collections.abc import Mapping, Sequence
 
 from kafka_lite.common.api_version import ApiVersion
 from kafka_lite.common.errors import ApiError, Errors
+from kafka_lite.common.producer_id_and_epoch import ProducerIdAndEpoch
 from kafka_lite.common.time import Time
 from kafka_lite.common.topic_partition import TopicPartition
 from kafka_lite.coordinator.group.group_config import OffsetConfig
-from kafka_lite.coordinator.group.group_offsets import NOTHING_COMMITTED, Committer, FetchedOffset, GroupOffsets
+from kafka_lite.coordinator.group.group_offsets import (
+    NOTHING_COMMITTED,
+    Committer,
+    FetchedOffset,
+    GroupOffsets,
+    OnVerified,
+)
 from kafka_lite.coordinator.group.offset_and_metadata import NO_METADATA, OffsetAndMetadata
 from kafka_lite.network.request import Request
 from kafka_lite.protocol.messages import api_08_offset_commit as offset_commit
 from kafka_lite.protocol.messages import api_09_offset_fetch as offset_fetch
+from kafka_lite.protocol.messages import api_28_txn_offset_commit as txn_offset_commit
 from kafka_lite.protocol.messages import api_47_offset_delete as offset_delete
-from kafka_lite.server.apis.api_handler import Respond
+from kafka_lite.server.apis.api_handler import Respond, error_for_version
 from kafka_lite.server.metadata_cache import MetadataCache
+from kafka_lite.server.transactions.transaction_verification import TransactionVerification
 from kafka_lite.zookeeper.client import KafkaZkClient
 from kafka_lite.zookeeper.data import ZnodeDataError
-from kafka_lite.zookeeper.zookeeper_client import ZkError
+from kafka_lite.zookeeper.zk_errors import ZkError
 
 logger = logging.getLogger(__name__)
 
 ZOOKEEPER_VERSION = 0
 FIRST_FETCH_VERSION_WITH_GROUP_ERROR = 2
 FIRST_FETCH_VERSION_WITH_MANY_GROUPS = 8
+FIRST_TXN_COMMIT_VERSION_WITH_ABORTABLE = 4
 NOT_GIVEN = -1
 """A timestamp or retention time that the client leaves to the broker."""
 
+LATER_TXN_COMMIT_ERRORS = {Errors.COORDINATOR_LOAD_IN_PROGRESS: (2, Errors.COORDINATOR_NOT_AVAILABLE)}
+"""Producers before 2.0 may fail at this error (KAFKA-7296)."""
+
 ZOOKEEPER_OFFSET_ERRORS = (ZkError, ZnodeDataError, ValueError)
-"""ZooKeeper refuses; what it has is no number; its client refuses (ValueError), who knows that no path may lead over
-".": the name of a group may be anything."""
+"""ZooKeeper failed, its value is not a number, or the path is invalid (ValueError): a group may have any name."""
 
 Outcomes = Mapping[TopicPartition, Errors]
 
@@ -51,8 +63,10 @@ class OffsetApis:
         metadata_cache: MetadataCache,
         zk_client: KafkaZkClient,
         time: Time,
+        verification: TransactionVerification | None = None,  # without it producers are trusted
     ) -> None:
         self._offsets = offsets
+        self._verification = verification
         self._config = config
         self._metadata_cache = metadata_cache
         self._zk_client = zk_client
@@ -61,7 +75,7 @@ class OffsetApis:
     # ── OffsetCommit ──────────────────────────────────────────────────────────────────────────────────────────────
 
     def handle_offset_commit(self, request: Request, body: offset_commit.OffsetCommitRequest, respond: Respond) -> None:
-        """Commit offsets of partitions that exist; the response comes when they are stored."""
+        """Commit offsets of existing partitions; the response is sent once they are stored."""
         wanted = {
             TopicPartition(topic.name, partition.partition_index): partition
             for topic in body.topics
@@ -85,10 +99,10 @@ class OffsetApis:
             self._offsets.handle_commit_offsets(body.group_id, committer, offsets, send)
 
     def _offset(self, partition: offset_commit.OffsetCommitRequestPartition, retention_ms: int) -> OffsetAndMetadata:
-        """What is to be stored.
+        """The offset to store.
 
-        A client of version 2 to 4 may say how long the offset shall be kept. Towards brokers before 2.1 every offset
-        has such an end, since they go by nothing else; from 2.1 on the group decides (KIP-211).
+        Clients of versions 2 to 4 may set a retention time. If the cluster has brokers before 2.1, every offset gets an
+        expiration time, since those brokers know nothing else; from 2.1 on, offsets expire with their group (KIP-211).
         """
         commit_ms = partition.commit_timestamp
         if commit_ms == NOT_GIVEN:
@@ -115,10 +129,52 @@ class OffsetApis:
             return Errors.UNKNOWN_SERVER_ERROR
         return Errors.NONE
 
+    # ── TxnOffsetCommit ───────────────────────────────────────────────────────────────────────────────────────────
+
+    def handle_txn_offset_commit(
+        self, request: Request, body: txn_offset_commit.TxnOffsetCommitRequest, respond: Respond
+    ) -> None:
+        """Commit offsets of existing partitions in a transaction; the response is sent once they are stored."""
+        now_ms = self._time.milliseconds()
+        offsets = {
+            topic_partition: OffsetAndMetadata(
+                partition.committed_offset,
+                partition.committed_metadata or NO_METADATA,
+                now_ms,
+                None,
+                partition.committed_leader_epoch,
+            )
+            for topic in body.topics
+            for partition in topic.partitions
+            if self._metadata_cache.get_partition_info(
+                topic_partition := TopicPartition(topic.name, partition.partition_index)
+            )
+        }
+
+        def send(outcomes: Outcomes) -> None:
+            respond(_txn_commit_response(body, outcomes, request.header.api_version))
+
+        if not offsets:
+            send({})
+            return
+        producer = ProducerIdAndEpoch(body.producer_id, body.producer_epoch)
+        committer = Committer(body.member_id, body.generation_id, body.group_instance_id)
+        knows_abortable = request.header.api_version >= FIRST_TXN_COMMIT_VERSION_WITH_ABORTABLE
+
+        def verify(topic_partition: TopicPartition, on_verified: OnVerified) -> None:
+            if self._verification is None:
+                on_verified(Errors.NONE, None)
+            else:
+                self._verification.verify_offsets(
+                    body.transactional_id, producer, topic_partition, knows_abortable, on_verified
+                )
+
+        self._offsets.handle_txn_commit_offsets(body.group_id, producer, committer, offsets, send, verify)
+
     # ── OffsetFetch ───────────────────────────────────────────────────────────────────────────────────────────────
 
     def handle_offset_fetch(self, request: Request, body: offset_fetch.OffsetFetchRequest, respond: Respond) -> None:
-        """What is committed, of one group or (since version 8) of several."""
+        """Return the committed offsets of one group or (since version 8) of several."""
         version = request.header.api_version
         if version >= FIRST_FETCH_VERSION_WITH_MANY_GROUPS:
             respond(
@@ -167,7 +223,7 @@ class OffsetApis:
         return offset_fetch.OffsetFetchResponseGroup(group_id=group.group_id, topics=list(topics.values()))
 
     def _fetch_from_zookeeper(self, group_id: str, topic_partition: TopicPartition) -> FetchedOffset:
-        """In this version it has always been an error if nothing is committed."""
+        """Fetch offsets of version 0, in which a partition without a committed offset is an error."""
         offset = None
         try:
             if self._metadata_cache.contains(topic_partition.topic):
@@ -209,14 +265,14 @@ class OffsetApis:
 def _partitions(
     topics: Sequence[offset_fetch.OffsetFetchRequestTopic] | Sequence[offset_fetch.OffsetFetchRequestTopics] | None,
 ) -> list[TopicPartition] | None:
-    """The partitions that are asked for; None for all."""
+    """The requested partitions; None for all."""
     if topics is None:
         return None
     return [TopicPartition(topic.name, index) for topic in topics for index in topic.partition_indexes]
 
 
 def _commit_response(body: offset_commit.OffsetCommitRequest, outcomes: Outcomes) -> offset_commit.OffsetCommitResponse:
-    """The outcome for each partition in the order of the request; one without an outcome does not exist."""
+    """The result of each partition in the order of the request; a partition without a result does not exist."""
     return offset_commit.OffsetCommitResponse(
         topics=[
             offset_commit.OffsetCommitResponseTopic(
@@ -230,6 +286,27 @@ def _commit_response(body: offset_commit.OffsetCommitRequest, outcomes: Outcomes
                     )
                     for partition in topic.partitions
                 ],
+            )
+            for topic in body.topics
+        ]
+    )
+
+
+def _txn_commit_response(
+    body: txn_offset_commit.TxnOffsetCommitRequest, outcomes: Outcomes, version: int
+) -> txn_offset_commit.TxnOffsetCommitResponse:
+    """The result of each partition in the order of the request; a partition without a result does not exist."""
+
+    def result(topic: str, index: int) -> txn_offset_commit.TxnOffsetCommitResponsePartition:
+        error = outcomes.get(TopicPartition(topic, index), Errors.UNKNOWN_TOPIC_OR_PARTITION)
+        known = error_for_version(error, version, LATER_TXN_COMMIT_ERRORS)
+        return txn_offset_commit.TxnOffsetCommitResponsePartition(partition_index=index, error_code=known.code)
+
+    return txn_offset_commit.TxnOffsetCommitResponse(
+        topics=[
+            txn_offset_commit.TxnOffsetCommitResponseTopic(
+                name=topic.name,
+                partitions=[result(topic.name, partition.partition_index) for partition in topic.partitions],
             )
             for topic in body.topics
         ]

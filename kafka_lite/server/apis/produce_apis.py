@@ -1,4 +1,4 @@
-"""Produce: records are appended to logs.
+"""Produce: appending records to logs.
 
 Kafka 0.10.2: core/.../server/KafkaApis.scala (handleProducerRequest) · book 2.3.5
 """
@@ -7,33 +7,38 @@ from __future__ import annotations
 
 import logging
 import struct
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Final
 
 from kafka_lite.common.errors import ApiError, Errors, shorten_message
+from kafka_lite.common.producer_id_and_epoch import ProducerIdAndEpoch
 from kafka_lite.common.sendable import Buffer, size_of
 from kafka_lite.common.topic_partition import TopicPartition, known_topic_partition
+from kafka_lite.log.log_validator import AppendOrigin
 from kafka_lite.network.request import Request
 from kafka_lite.protocol.messages import api_00_produce as produce
 from kafka_lite.record.compression import CompressionType
 from kafka_lite.record.default_record_batch import CONTROL_FLAG_MASK, RECORD_BATCH_OVERHEAD, TRANSACTIONAL_FLAG_MASK
-from kafka_lite.record.record import MAGIC_V2
+from kafka_lite.record.record import MAGIC_V2, NO_PRODUCER_ID
 from kafka_lite.record.record_batch import CODEC_MASK, LOG_OVERHEAD
 from kafka_lite.record.records import first_batch
 from kafka_lite.server.apis.api_handler import Respond, error_for_version
 from kafka_lite.server.produce_status import PartitionResponse
 from kafka_lite.server.replica_manager import ReplicaManager
+from kafka_lite.server.transactions.add_partitions_to_txn_manager import PartitionErrors
+from kafka_lite.server.transactions.transaction_verification import Guards, TransactionVerification
 
 logger = logging.getLogger(__name__)
 
 ADMIN_CLIENT_ID = "__admin_client"
 """The client id that may write to internal topics, as in Kafka."""
 FIRST_VERSION_WITH_ZSTD = 7
+FIRST_VERSION_WITH_ABORTABLE = 11
 LATER_ERRORS = {
     Errors.KAFKA_STORAGE_ERROR: (4, Errors.NOT_LEADER_OR_FOLLOWER),
     Errors.INVALID_RECORD: (3, Errors.CORRUPT_MESSAGE),
 }
-"""Errors that older clients do not know: the first version with them, and what earlier versions are told."""
+"""Errors that older clients do not know: the first version that has them, and the replacement before."""
 
 _new_produce_response = produce.ProduceResponse.maker("responses")
 _new_topic_produce_response = produce.TopicProduceResponse.maker("name", "partition_responses")
@@ -41,18 +46,32 @@ _new_partition_produce_response = produce.PartitionProduceResponse.maker(
     "index", "error_code", "base_offset", "log_append_time_ms", "log_start_offset"
 )
 _CHECKED = struct.Struct(">qi4xb4xh")
-"""Of the header of a record batch: base offset, length, magic, attributes."""
+"""The checked fields of a batch header: base offset, length, magic, attributes."""
+_PRODUCER = struct.Struct(">21xh20xqhi")
+"""The fields of a batch header about its producer: attributes, producer id, epoch, base sequence."""
+UNVERIFIED_FOR_NOW = frozenset({
+    Errors.CONCURRENT_TRANSACTIONS, Errors.NETWORK_EXCEPTION, Errors.COORDINATOR_LOAD_IN_PROGRESS,
+    Errors.COORDINATOR_NOT_AVAILABLE, Errors.NOT_COORDINATOR,
+})  # fmt: skip
+"""Reasons why a batch could not be verified that may have gone when the producer retries. Producers do not expect these
+errors, so they get NOT_ENOUGH_REPLICAS, after which every producer retries without asking for metadata."""
 _TRANSACTIONAL_OR_CONTROL = TRANSACTIONAL_FLAG_MASK | CONTROL_FLAG_MASK
 _LZ4, _ZSTD = CompressionType.LZ4.code, CompressionType.ZSTD.code
 _NO_ERROR: Final = Errors.NONE
-"""Looked up once: Python 3.11 takes as long as a call to look up a member of an enum."""
+"""Bound once: in Python 3.11, looking up a member of an enum takes as long as a call."""
 
 
 class ProduceApis:
     """The handler of Produce. It does not block."""
 
-    def __init__(self, replica_manager: ReplicaManager, close_connection: Callable[[Request], None]) -> None:
+    def __init__(
+        self,
+        replica_manager: ReplicaManager,
+        close_connection: Callable[[Request], None],
+        verification: TransactionVerification | None = None,  # without it producers are trusted
+    ) -> None:
         self._replicas = replica_manager
+        self._verification = verification
         self._close_connection = close_connection
 
     def handle_produce(self, request: Request, body: produce.ProduceRequest, respond: Respond) -> None:
@@ -68,13 +87,13 @@ class ProduceApis:
                     # The response has room for one result only. (Kafka appends the last and drops the others.)
                     entries.pop(topic_partition, None)
                     refused[topic_partition] = PartitionResponse(
-                        Errors.INVALID_REQUEST, error_message=f"{topic_partition} is there more than once"
+                        Errors.INVALID_REQUEST, error_message=f"the request contains {topic_partition} more than once"
                     )
                 elif not isinstance(records, (memoryview, bytes, bytearray)):
                     refused[topic_partition] = PartitionResponse(
                         Errors.INVALID_RECORD, error_message="the records are null"
                     )
-                elif (error := self._check_produce(request, topic_partition, records)) is not None:
+                elif (error := self._check_produce(request, body, topic_partition, records)) is not None:
                     refused[topic_partition] = error
                 else:
                     entries[topic_partition] = records
@@ -86,26 +105,41 @@ class ProduceApis:
             send({})
             return
         internal_topics_allowed = request.header.client_id == ADMIN_CLIENT_ID
-        self._replicas.append_records(body.timeout_ms, body.acks, internal_topics_allowed, entries, send)
-        for topic in body.topic_data:
-            for partition in topic.partition_data:
-                partition.records = None  # they are in the log; a request that waits must not keep them in memory
+        if body.transactional_id is None or self._verification is None:
+            self._replicas.append_records(body.timeout_ms, body.acks, internal_topics_allowed, entries, send)
+            _forget_records(body)
+            return
+
+        def append(errors: PartitionErrors, guards: Guards) -> None:
+            for topic_partition, error in errors.items():
+                refused[topic_partition] = _unverified(error)
+                del entries[topic_partition]
+            if entries:
+                self._replicas.append_records(
+                    body.timeout_ms, body.acks, internal_topics_allowed, entries, send, AppendOrigin.CLIENT, guards
+                )
+            else:
+                send({})
+            _forget_records(body)
+
+        knows_abortable = request.header.api_version >= FIRST_VERSION_WITH_ABORTABLE
+        _verify(self._verification, body.transactional_id, entries, knows_abortable, append)
 
     def _check_produce(
-        self, request: Request, topic_partition: TopicPartition, records: Buffer
+        self, request: Request, body: produce.ProduceRequest, topic_partition: TopicPartition, records: Buffer
     ) -> PartitionResponse | None:
-        """Why the records are refused without a look at the log; None if it is up to the log."""
+        """Why the records are rejected before the log sees them; None if the log must decide."""
         version = request.header.api_version
-        if version < 3 or _is_usual_batch(version, records):
+        if version < 3 or _is_usual_batch(version, body.transactional_id is not None, records):
             return None
         try:
-            return self._check_single_batch(request, topic_partition, records)
+            return self._check_single_batch(request, body, topic_partition, records)
         except ApiError as error:
             return PartitionResponse(error.error, error_message=f"{topic_partition}: {error}")
 
     @staticmethod
     def _check_single_batch(
-        request: Request, topic_partition: TopicPartition, records: Buffer
+        request: Request, body: produce.ProduceRequest, topic_partition: TopicPartition, records: Buffer
     ) -> PartitionResponse | None:
         # From version 3 on there must be exactly one batch, in format v2: KIP-98.
         batch = first_batch(records)
@@ -123,9 +157,10 @@ class ProduceApis:
             )
         if batch.compression is CompressionType.ZSTD and request.header.api_version < FIRST_VERSION_WITH_ZSTD:
             return PartitionResponse(Errors.UNSUPPORTED_COMPRESSION_TYPE)
-        if batch.is_transactional:
+        if batch.is_transactional and body.transactional_id is None:
             return PartitionResponse(
-                Errors.INVALID_TXN_STATE, error_message=f"{topic_partition} is not part of a transaction"
+                Errors.TRANSACTIONAL_ID_AUTHORIZATION_FAILED,
+                error_message=f"{topic_partition}: a transactional batch needs a transactional id in the request",
             )
         if batch.is_control:
             return PartitionResponse(Errors.INVALID_RECORD, error_message="clients may not write control batches")
@@ -152,10 +187,52 @@ class ProduceApis:
         respond(_new_produce_response(_produce_topics(version, body, responses)))
 
 
+def _verify(
+    verification: TransactionVerification,
+    transactional_id: str,
+    entries: Mapping[TopicPartition, Buffer],
+    knows_abortable: bool,
+    on_verified: Callable[[PartitionErrors, Guards], None],
+) -> None:
+    """Verify that the partitions of transactional batches are part of the transaction."""
+    sequences: dict[TopicPartition, int] = {}
+    producers: set[ProducerIdAndEpoch] = set()
+    for topic_partition, records in entries.items():
+        attributes, producer_id, epoch, sequence = _PRODUCER.unpack_from(records)
+        if attributes & TRANSACTIONAL_FLAG_MASK and producer_id != NO_PRODUCER_ID:
+            sequences[topic_partition] = sequence
+            producers.add(ProducerIdAndEpoch(producer_id, epoch))
+    if not producers:
+        on_verified({}, {})
+    elif len(producers) > 1:
+        on_verified(dict.fromkeys(entries, Errors.INVALID_PRODUCER_ID_MAPPING), {})
+    else:
+        verification.verify(transactional_id, producers.pop(), sequences, knows_abortable, on_verified)
+
+
+def _forget_records(body: produce.ProduceRequest) -> None:
+    """Drop what is in the log, or refused: a request that waits must not keep it in memory."""
+    for topic in body.topic_data:
+        for partition in topic.partition_data:
+            partition.records = None
+
+
+def _unverified(error: Errors) -> PartitionResponse:
+    """The response for a partition that is not verified."""
+    if error is Errors.INVALID_TXN_STATE:
+        return PartitionResponse(error, error_message="the partition is not part of the transaction")
+    if error in UNVERIFIED_FOR_NOW:
+        return PartitionResponse(
+            Errors.NOT_ENOUGH_REPLICAS,
+            error_message=f"cannot verify that the partition is part of the transaction: {error.name}",
+        )
+    return PartitionResponse(error)
+
+
 def _produce_topics(
     version: int, body: produce.ProduceRequest, responses: dict[TopicPartition, PartitionResponse]
 ) -> list[produce.TopicProduceResponse]:
-    """The results in the shape of the request."""
+    """The results, grouped like the request."""
     by_topic: dict[str, list[produce.PartitionProduceResponse]] = {}
     for topic in body.topic_data:
         name = topic.name
@@ -188,8 +265,8 @@ def _partition_produce_response(
     return response
 
 
-def _is_usual_batch(version: int, records: Buffer) -> bool:
-    """Whether ``_check_single_batch`` would find nothing wrong with the records: a quick check for the usual case."""
+def _is_usual_batch(version: int, has_transactional_id: bool, records: Buffer) -> bool:
+    """Whether ``_check_single_batch`` would accept the records: a quick check for the usual case."""
     size = len(records)
     if size < RECORD_BATCH_OVERHEAD:
         return False
@@ -199,6 +276,6 @@ def _is_usual_batch(version: int, records: Buffer) -> bool:
         base_offset == 0
         and length == size - LOG_OVERHEAD
         and magic == MAGIC_V2
-        and attributes & _TRANSACTIONAL_OR_CONTROL == 0
+        and attributes & (CONTROL_FLAG_MASK if has_transactional_id else _TRANSACTIONAL_OR_CONTROL) == 0
         and attributes & CODEC_MASK <= (_ZSTD if version >= FIRST_VERSION_WITH_ZSTD else _LZ4)
     )

@@ -1,4 +1,4 @@
-"""InitProducerId: an idempotent producer gets its identity. DescribeProducers: what logs remember of producers.
+"""InitProducerId allocates producer ids for idempotent producers. DescribeProducers shows the producers of a log.
 
 Kafka 2.8: core/.../server/KafkaApis.scala (handleInitProducerIdRequest, handleDescribeProducersRequest) · book 10.3
 """
@@ -7,12 +7,13 @@ from __future__ import annotations
 
 from kafka_lite.cluster.partition import Partition
 from kafka_lite.common.errors import ApiError, Errors
+from kafka_lite.common.producer_id_and_epoch import ProducerIdAndEpoch
 from kafka_lite.common.topic_names import validate_topic_name
 from kafka_lite.common.topic_partition import TopicPartition
 from kafka_lite.coordinator.transaction.producer_id_manager import ProducerIdManager
+from kafka_lite.coordinator.transaction.transaction_coordinator import InitProducerIdResult, TransactionCoordinator
 from kafka_lite.log.producers.producer_state_entry import ProducerStateEntry
 from kafka_lite.network.request import Request
-from kafka_lite.network.unserved_requests import UnservedRequests
 from kafka_lite.protocol.messages.api_22_init_producer_id import InitProducerIdRequest, InitProducerIdResponse
 from kafka_lite.protocol.messages.api_61_describe_producers import (
     DescribeProducersRequest,
@@ -23,61 +24,65 @@ from kafka_lite.protocol.messages.api_61_describe_producers import (
     TopicResponse,
 )
 from kafka_lite.record.record import NO_PRODUCER_EPOCH, NO_PRODUCER_ID
-from kafka_lite.server.apis.api_handler import Respond
+from kafka_lite.server.apis.api_handler import Respond, error_for_version
 from kafka_lite.server.metadata_cache import MetadataCache
 from kafka_lite.server.replica_manager import ReplicaManager
 
 FIRST_EPOCH = 0
 NO_OPEN_TRANSACTION = -1
+LATER_ERRORS = {Errors.PRODUCER_FENCED: (4, Errors.INVALID_PRODUCER_EPOCH)}
+"""Errors that older producers do not know: the first version that has them, and the replacement before."""
 
 
 class ProducerIdApis:
-    """Gives every producer without a transactional id a new producer id, with epoch 0; describes producers."""
+    """Allocates producer ids, with epoch 0 for producers without a transactional id; describes producers."""
 
     def __init__(
         self,
         producer_ids: ProducerIdManager,
+        coordinator: TransactionCoordinator,
         replica_manager: ReplicaManager,
         metadata_cache: MetadataCache,
-        unserved_requests: UnservedRequests,
     ) -> None:
         self._producer_ids = producer_ids
+        self._coordinator = coordinator
         self._replicas = replica_manager
         self._metadata_cache = metadata_cache
-        self._unserved = unserved_requests
 
     def handle_init_producer_id(self, request: Request, body: InitProducerIdRequest, respond: Respond) -> None:
-        """Respond with an id or an error; an id that the producer had before (v3+) does not matter."""
+        """Respond with an id and its epoch, or an error.
+
+        A producer without a transactional id gets a new id; the previous one (v3+) is ignored.
+        """
+
+        def send(result: InitProducerIdResult) -> None:
+            error = error_for_version(result.error, request.header.api_version, LATER_ERRORS)
+            producer_id, epoch = result.producer
+            respond(InitProducerIdResponse(error_code=error.code, producer_id=producer_id, producer_epoch=epoch))
+
+        named = ProducerIdAndEpoch(body.producer_id, body.producer_epoch)
+        if (named.producer_id == NO_PRODUCER_ID) != (named.epoch == NO_PRODUCER_EPOCH):
+            send(InitProducerIdResult(ProducerIdAndEpoch(), Errors.INVALID_REQUEST))
+        elif body.transactional_id is None:
+            send(self._new_producer())
+        else:
+            expected = None if named.producer_id == NO_PRODUCER_ID else named
+            timeout_ms = body.transaction_timeout_ms
+            self._coordinator.handle_init_producer_id(body.transactional_id, timeout_ms, expected, send)
+
+    def _new_producer(self) -> InitProducerIdResult:
         try:
-            self._check(request, body)
             producer_id = self._producer_ids.generate_producer_id()
         except ApiError as failure:
-            respond(InitProducerIdResponse(error_code=failure.error.code, producer_epoch=NO_PRODUCER_EPOCH))
-        else:
-            respond(InitProducerIdResponse(producer_id=producer_id, producer_epoch=FIRST_EPOCH))
-
-    def _check(self, request: Request, body: InitProducerIdRequest) -> None:
-        if (body.producer_id == NO_PRODUCER_ID) != (body.producer_epoch == NO_PRODUCER_EPOCH):
-            raise Errors.INVALID_REQUEST.exception("an id without an epoch, or an epoch without an id")
-        if body.transactional_id == "":
-            raise Errors.INVALID_REQUEST.exception("the transactional id is empty")
-        if body.transactional_id is not None:
-            # Transactions are not served. Java's clients give up at any error that they do not expect here, librdkafka
-            # at this one: it would try again for ever after most others.
-            self._unserved.report(
-                request.header.client_id,
-                request.client_address,
-                "InitProducerId with a transactional id (transactions)",
-                Errors.UNSUPPORTED_VERSION.name,
-            )
-            raise Errors.UNSUPPORTED_VERSION.exception("this broker has no transactions")
+            return InitProducerIdResult(ProducerIdAndEpoch(), failure.error)
+        return InitProducerIdResult(ProducerIdAndEpoch(producer_id, FIRST_EPOCH))
 
     def handle_describe_producers(self, _request: Request, body: DescribeProducersRequest, respond: Respond) -> None:
-        """Describe each partition, led here or not. An error of a topic is one of all its partitions."""
+        """Describe each partition, whether led here or not. An error of a topic applies to all its partitions."""
         respond(DescribeProducersResponse(topics=[self._describe_topic(topic) for topic in body.topics]))
 
     def _describe_topic(self, topic: TopicRequest) -> TopicResponse:
-        answers = []
+        responses = []
         for index in topic.partition_indexes:
             try:
                 producers = self._active_producers(TopicPartition(topic.name, index))
@@ -85,16 +90,16 @@ class ProducerIdApis:
                 refused = PartitionResponse(
                     partition_index=index, error_code=failure.error.code, error_message=str(failure)
                 )
-                answers.append(refused)
+                responses.append(refused)
             else:
-                answers.append(PartitionResponse(partition_index=index, active_producers=producers))
-        return TopicResponse(name=topic.name, partitions=answers)
+                responses.append(PartitionResponse(partition_index=index, active_producers=producers))
+        return TopicResponse(name=topic.name, partitions=responses)
 
     def _active_producers(self, topic_partition: TopicPartition) -> list[ProducerState]:
         validate_topic_name(topic_partition.topic)
         log = self._partition(topic_partition).log
         if log is None:
-            raise Errors.NOT_LEADER_OR_FOLLOWER.exception(f"there is no log of {topic_partition} here")
+            raise Errors.NOT_LEADER_OR_FOLLOWER.exception(f"this broker has no log of {topic_partition}")
         entries = list(log.producer_state.active_producers.values())  # at once, while others append
         return [_producer_state(entry) for entry in entries]
 

@@ -6,85 +6,122 @@ handleUpdateMetadataRequest, handleControlledShutdownRequest) · book 7.2.3, 7.3
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Mapping
+from typing import Protocol
 
 from kafka_lite.cluster.partition import Partition
 from kafka_lite.common.errors import ApiError, Errors
-from kafka_lite.common.topic_names import GROUP_METADATA_TOPIC_NAME
 from kafka_lite.common.topic_partition import TopicPartition
 from kafka_lite.controller.kafka_controller import KafkaController
-from kafka_lite.coordinator.group.group_coordinator import GroupCoordinator
 from kafka_lite.coordinator.group.group_offsets import GroupOffsets
 from kafka_lite.network.request import Request
-from kafka_lite.protocol.messages.api_04_leader_and_isr import LeaderAndIsrRequest
+from kafka_lite.protocol.messages.api_04_leader_and_isr import LeaderAndIsrRequest, LeaderAndIsrResponse
 from kafka_lite.protocol.messages.api_05_stop_replica import StopReplicaRequest, StopReplicaResponse
 from kafka_lite.protocol.messages.api_06_update_metadata import UpdateMetadataRequest, UpdateMetadataResponse
-from kafka_lite.protocol.messages.api_07_controlled_shutdown import (
-    ControlledShutdownRequest,
-    ControlledShutdownResponse,
-    RemainingPartition,
-)
+from kafka_lite.protocol.messages.api_07_controlled_shutdown import ControlledShutdownRequest
 from kafka_lite.server.apis.api_handler import Respond
+from kafka_lite.server.kafka_healthcheck import UNKNOWN_BROKER_EPOCH
 from kafka_lite.server.metadata_cache import MetadataCache
-from kafka_lite.server.replica_manager import ReplicaManager
+from kafka_lite.server.replication.controlled_shutdown import controlled_shutdown_response
+from kafka_lite.server.replication.replica_state_changes import ReplicaStateChanges
+
+
+class Coordinator(Protocol):
+    """The coordinator of groups, or of transactions: it moves with the leadership of its topic's partitions."""
+
+    def on_election(self, partition: int, coordinator_epoch: int, /) -> None:
+        """This broker leads the partition."""
+        ...
+
+    def on_resignation(self, partition: int, coordinator_epoch: int | None, /) -> None:
+        """This broker does not, or no longer, lead the partition; None as epoch: the replica is deleted."""
+        ...
 
 
 class ReplicationApis:
-    """Handlers of what the controller orders, and of what a broker that stops asks of the controller.
+    """Handlers of the controller's requests, and of the request of a broker that is shutting down.
 
-    The controller is a client like any other here: that of this broker, too, comes through the table of ``KafkaApis``.
-    The groups of a partition of ``__consumer_offsets`` live on the broker that leads it, so the coordinator hears of
-    every partition that this broker begins or ceases to lead.
+    The controller is a client like any other: even this broker's own controller goes through the table of
+    ``KafkaApis``. The groups of a partition of ``__consumer_offsets`` are on the broker that leads it, and so are the
+    transactional ids of a partition of ``__transaction_state``. So a coordinator is notified of every partition of its
+    topic that this broker starts or stops leading.
     """
 
     def __init__(
         self,
-        replica_manager: ReplicaManager,
+        state_changes: ReplicaStateChanges,
         metadata_cache: MetadataCache,
-        coordinator: GroupCoordinator,
+        coordinators: Mapping[str, Coordinator],
         offsets: GroupOffsets,
         controller: KafkaController,
         on_topic_changed: Callable[[str], None],
+        notify_controller: Callable[[], None],
+        broker_epoch: Callable[[], int] = lambda: UNKNOWN_BROKER_EPOCH,
+        broker_epoch_of: Callable[[int], int | None] = lambda _broker_id: None,
     ) -> None:
-        """``on_topic_changed`` is called for each topic whose metadata has changed."""
-        self._replicas = replica_manager
+        """``coordinators`` has the coordinator of each internal topic.
+
+        ``on_topic_changed`` is called for each topic whose metadata has changed.
+
+        ``notify_controller`` says that this broker has other replicas online than before. ``broker_epoch`` is that of
+        this broker's registration, ``broker_epoch_of`` reads another one's from ZooKeeper.
+        """
+        self._state_changes = state_changes
         self._metadata_cache = metadata_cache
-        self._coordinator = coordinator
+        self._coordinators = coordinators
         self._offsets = offsets
         self._controller = controller
         self._on_topic_changed = on_topic_changed
+        self._notify_controller = notify_controller
+        self._broker_epoch = broker_epoch
+        self._broker_epoch_of = broker_epoch_of
+
+    def _is_stale(self, broker_epoch: int) -> bool:
+        """Whether a request was meant for an earlier run of this broker (KIP-380). Older versions do not say."""
+        return broker_epoch != UNKNOWN_BROKER_EPOCH and broker_epoch < self._broker_epoch()
 
     def handle_leader_and_isr(self, _request: Request, body: LeaderAndIsrRequest, respond: Respond) -> None:
-        """Make partitions leaders or followers; load the groups of new leaders, unload those of followers."""
-        respond(self._replicas.become_leader_or_follower(body, self._migrate_groups))
+        """Make partitions leaders or followers; load what coordinators have in new leaders, unload it in followers."""
+        if self._is_stale(body.broker_epoch):
+            respond(LeaderAndIsrResponse(error_code=Errors.STALE_BROKER_EPOCH.code))
+            return
+        respond(self._state_changes.become_leader_or_follower(body, self._migrate_coordinators))
 
     def make_missing_logs(self) -> None:
-        """Make the logs for which there was no room before; load the groups in them."""
-        self._replicas.make_missing_logs(self._migrate_groups)
+        """Create logs for which there was no space before, let coordinators load them, notify the controller."""
+        if self._state_changes.make_missing_logs(self._migrate_coordinators):
+            self._notify_controller()
 
-    def _migrate_groups(self, leaders: Collection[Partition], followers: Collection[Partition]) -> None:
+    def _migrate_coordinators(self, leaders: Collection[Partition], followers: Collection[Partition]) -> None:
         for partition in leaders:
             topic, index = partition.topic_partition
-            if topic == GROUP_METADATA_TOPIC_NAME:
-                self._coordinator.on_election(index, partition.leader_epoch)
+            if topic in self._coordinators:
+                self._coordinators[topic].on_election(index, partition.leader_epoch)
         for partition in followers:
             topic, index = partition.topic_partition
-            if topic == GROUP_METADATA_TOPIC_NAME:
-                self._coordinator.on_resignation(index, partition.leader_epoch)
+            if topic in self._coordinators:
+                self._coordinators[topic].on_resignation(index, partition.leader_epoch)
 
     def handle_stop_replica(self, _request: Request, body: StopReplicaRequest, respond: Respond) -> None:
-        """Stop following partitions, or delete them; the groups of deleted ones are unloaded."""
-        response = self._replicas.stop_replicas(body)
+        """Stop following partitions, or delete them; coordinators unload deleted ones."""
+        if self._is_stale(body.broker_epoch):
+            respond(StopReplicaResponse(error_code=Errors.STALE_BROKER_EPOCH.code))
+            return
+        response = self._state_changes.stop_replicas(body)
         stopped = _without_error(response)
         for topic_partition, delete in body.partitions():
-            if delete and topic_partition.topic == GROUP_METADATA_TOPIC_NAME and topic_partition in stopped:
-                self._coordinator.on_resignation(topic_partition.partition, None)
+            coordinator = self._coordinators.get(topic_partition.topic)
+            if delete and coordinator is not None and topic_partition in stopped:
+                coordinator.on_resignation(topic_partition.partition, None)
         respond(response)
 
     def handle_update_metadata(self, _request: Request, body: UpdateMetadataRequest, respond: Respond) -> None:
-        """Bring the metadata cache up to date; drop offsets that groups have committed for deleted partitions."""
+        """Update the metadata cache; drop committed offsets of deleted partitions."""
+        if self._is_stale(body.broker_epoch):
+            respond(UpdateMetadataResponse(error_code=Errors.STALE_BROKER_EPOCH.code))
+            return
         try:
-            deleted = self._replicas.maybe_update_metadata_cache(body, self._metadata_cache)
+            deleted = self._state_changes.maybe_update_metadata_cache(body, self._metadata_cache)
         except ApiError as failure:
             respond(UpdateMetadataResponse(error_code=failure.error.code))
             return
@@ -95,13 +132,15 @@ class ReplicationApis:
         respond(UpdateMetadataResponse(error_code=Errors.NONE.code))
 
     def handle_controlled_shutdown(self, _request: Request, body: ControlledShutdownRequest, respond: Respond) -> None:
-        """Move the leaderships of a broker to others, and respond with those that could not be moved."""
-
-        def send(error: Errors, remaining: Collection[TopicPartition]) -> None:
-            partitions = [RemainingPartition(topic_name=tp.topic, partition_index=tp.partition) for tp in remaining]
-            respond(ControlledShutdownResponse(error_code=error.code, remaining_partitions=partitions))
-
-        self._controller.shutdown_broker(body.broker_id, send)
+        """Move a broker's leaders to other brokers; respond with the partitions that could not be moved."""
+        if body.broker_epoch != UNKNOWN_BROKER_EPOCH:
+            registered = self._broker_epoch_of(body.broker_id)
+            if registered is not None and body.broker_epoch < registered:  # it has restarted since
+                respond(controlled_shutdown_response(Errors.STALE_BROKER_EPOCH, ()))
+                return
+        self._controller.shutdown_broker(
+            body.broker_id, lambda error, remaining: respond(controlled_shutdown_response(error, remaining))
+        )
 
 
 def _without_error(response: StopReplicaResponse) -> set[TopicPartition]:

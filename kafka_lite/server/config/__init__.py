@@ -1,1 +1,1 @@
-"""The broker's configuration keys, group by group as Kafka's documentation has them."""
+"""The broker's configuration keys, grouped as in Kafka's documentation."""

@@ -14,41 +14,42 @@ HIGH, MEDIUM, LOW = Importance
 REPLICATION_CONFIGS = (
     ConfigDef()
     .define("inter.broker.protocol.version", Type.STRING, LATEST.version, MEDIUM,
-            "How brokers talk among themselves, named by the Kafka that talked so; raised after every broker of a "
-            "cluster is upgraded.")
+            "The Kafka version whose protocol brokers use among themselves. Raise it once every broker of the cluster "
+            "is upgraded.")
     .define("unclean.leader.election.enable", Type.BOOLEAN, True, HIGH,
-            "Whether a replica that is not in sync may lead when no other is left, at the price of lost messages.")
+            "Whether a replica outside the ISR may become leader if no other is alive. Messages may be lost.")
     .define("replica.lag.time.max.ms", Type.LONG, 10000, HIGH,
-            "A follower that was not at the leader's end for this long leaves the ISR.")
+            "A follower that has not caught up with the leader for this long is removed from the ISR.")
     .define("replica.socket.timeout.ms", Type.INT, 30000, HIGH,
-            "Socket timeout of follower fetches; at least replica.fetch.wait.max.ms.")
+            "The socket timeout of follower fetches. Must be at least replica.fetch.wait.max.ms.")
     .define("replica.socket.receive.buffer.bytes", Type.INT, 65536, HIGH,
             "SO_RCVBUF of follower fetches.")
     .define("replica.fetch.max.bytes", Type.INT, 1048576, MEDIUM,
-            "Bytes per partition that a follower asks for.", at_least(0))
+            "The maximum bytes per partition in a follower's fetch.", at_least(0))
     .define("replica.fetch.wait.max.ms", Type.INT, 500, HIGH,
-            "How long a leader may hold a follower's fetch back.")
+            "How long a leader may wait for replica.fetch.min.bytes before it responds to a follower.")
     .define("replica.fetch.backoff.ms", Type.INT, 1000, MEDIUM,
-            "Pause of a follower after an error of a partition.", at_least(0))
+            "How long a follower waits after an error of a partition before it fetches it again.", at_least(0))
     .define("replica.fetch.min.bytes", Type.INT, 1, HIGH,
-            "Bytes that must be there before a follower's fetch is answered.")
+            "How many bytes a leader collects before it responds to a follower.")
     .define("replica.fetch.response.max.bytes", Type.INT, 10485760, MEDIUM,
-            "Bytes of a whole answer to a follower.", at_least(0))
+            "The maximum bytes of a whole fetch response to a follower.", at_least(0))
     .define("num.replica.fetchers", Type.INT, 1, HIGH,
-            "Fetcher threads per source broker.")
+            "The number of fetcher threads per source broker.")
     .define("replica.high.watermark.checkpoint.interval.ms", Type.LONG, 5000, HIGH,
             "How often replication-offset-checkpoint is written.")
     .define("fetch.purgatory.purge.interval.requests", Type.INT, 1000, MEDIUM,
-            "Finished fetches that may stay in the purgatory before it is swept.")
+            "How many completed fetches may stay in the purgatory before it is purged.")
     .define("producer.purgatory.purge.interval.requests", Type.INT, 1000, MEDIUM,
-            "The same for produce requests.")
+            "How many completed produce requests may stay in the purgatory before it is purged.")
     .define("controller.socket.timeout.ms", Type.INT, 30000, MEDIUM,
-            "Socket timeout from the controller to brokers.")
+            "The socket timeout of the controller's connections to brokers.")
     .define("auto.leader.rebalance.enable", Type.BOOLEAN, True, HIGH,
-            "Whether the controller gives leadership back to preferred replicas by itself.")
+            "Whether the controller moves leadership back to preferred replicas by itself.")
     .define("leader.imbalance.per.broker.percentage", Type.INT, 10, HIGH,
-            "Share of a broker's partitions that others may lead before it does.")
+            "The percentage of a broker's partitions with a leader other than the preferred replica above which the "
+            "controller rebalances.")
     .define("leader.imbalance.check.interval.seconds", Type.LONG, 300, HIGH,
-            "How often it looks.")
+            "How often the controller checks the imbalance of leaders.")
 )
 # fmt: on

@@ -22,62 +22,63 @@ DEFAULT_LOG_DIR = str(Path(user_data_dir("kafka-lite", appauthor=False)) / "kafk
 SERVER_LOG_CONFIGS = (
     ConfigDef()
     .define("log.dir", Type.STRING, DEFAULT_LOG_DIR, HIGH,
-            "Where the log is kept, when log.dirs is not set.")
+            "The directory of the logs if log.dirs is not set.")
     .define("log.dirs", Type.STRING, None, HIGH,
-            "Where the log is kept: one directory, or several with commas between. Not set: log.dir.")
+            "The directories of the logs, separated by commas. Not set: log.dir.")
     .define("log.segment.bytes", Type.INT, 1073741824, HIGH,
-            "Size of a segment file before a new one is begun.", at_least(14))
+            "The maximum size of a segment file.", at_least(14))
     .define("log.roll.ms", Type.LONG, None, HIGH,
-            "Age of a segment, ms, before a new one is begun. Not set: log.roll.hours.")
+            "The age at which a segment is rolled even if it is not full. Not set: log.roll.hours.")
     .define("log.roll.hours", Type.INT, 168, HIGH,
-            "The same in hours.", at_least(1))
+            "Like log.roll.ms, in hours.", at_least(1))
     .define("log.roll.jitter.ms", Type.LONG, None, HIGH,
-            "Random part taken off log.roll.ms, so that not all logs roll at once. Not set: log.roll.jitter.hours.")
+            "The maximum random time subtracted from log.roll.ms, so that not all logs roll at once. Not set: "
+            "log.roll.jitter.hours.")
     .define("log.roll.jitter.hours", Type.INT, 0, HIGH,
-            "The same in hours.", at_least(0))
+            "Like log.roll.jitter.ms, in hours.", at_least(0))
     .define("log.retention.ms", Type.LONG, None, HIGH,
-            "Age at which a segment is deleted, ms; -1: never. Not set: log.retention.minutes.")
+            "The age at which a segment is deleted; -1: never. Not set: log.retention.minutes.")
     .define("log.retention.minutes", Type.INT, None, HIGH,
-            "The same in minutes. Not set: log.retention.hours.")
+            "Like log.retention.ms, in minutes. Not set: log.retention.hours.")
     .define("log.retention.hours", Type.INT, 168, HIGH,
-            "The same in hours.")
+            "Like log.retention.ms, in hours.")
     .define("log.retention.bytes", Type.LONG, -1, HIGH,
-            "Size of a partition above which its oldest segments are deleted; -1: no limit.")
+            "The size of a partition above which its oldest segments are deleted; -1: no limit.")
     .define("log.retention.check.interval.ms", Type.LONG, 300000, MEDIUM,
             "How often to look for segments to delete.", at_least(1))
     .define("log.cleanup.policy", Type.LIST, "delete", MEDIUM,
             "What happens to old segments: `delete`, `compact` (keep the last value of each key), or both.",
             ValidList.in_("compact", "delete"))
     .define("log.cleaner.enable", Type.BOOLEAN, True, MEDIUM,
-            "Whether compaction runs; `__consumer_offsets` needs it.")
+            "Whether the log cleaner runs. Compacted topics, such as `__consumer_offsets`, need it.")
     .define("log.cleaner.threads", Type.INT, 1, MEDIUM,
-            "Threads that compact.", at_least(0))
+            "The number of log cleaner threads.", at_least(0))
     .define("log.cleaner.io.max.bytes.per.second", Type.DOUBLE, 1.7976931348623157e308, MEDIUM,
-            "Throttle of the cleaner: what it reads and writes in a second.")
+            "The maximum bytes per second that the log cleaner reads and writes.")
     .define("log.cleaner.dedupe.buffer.size", Type.LONG, 134217728, MEDIUM,
-            "Memory of all cleaner threads for the map from keys to offsets.")
+            "The memory of all cleaner threads for their offset maps.")
     .define("log.cleaner.io.buffer.size", Type.INT, 524288, MEDIUM,
-            "Memory of all cleaner threads for reading and writing.", at_least(0))
+            "The memory of all cleaner threads for I/O buffers.", at_least(0))
     .define("log.cleaner.io.buffer.load.factor", Type.DOUBLE, 0.9, MEDIUM,
-            "How full the map may become: from 0.001 to 1.")
+            "How full an offset map may become, from 0.001 to 1.")
     .define("log.cleaner.backoff.ms", Type.LONG, 15000, MEDIUM,
-            "Pause of a cleaner thread that found nothing to do.", at_least(0))
+            "How long a cleaner thread pauses if there is nothing to clean.", at_least(0))
     .define("log.cleaner.min.cleanable.ratio", Type.DOUBLE, 0.5, MEDIUM,
-            "Share of a log that must be dirty before it is cleaned.")
+            "The share of a log that must be dirty before it is cleaned.")
     .define("log.cleaner.delete.retention.ms", Type.LONG, 86400000, MEDIUM,
-            "How long a tombstone stays in a compacted log.")
+            "How long a tombstone is kept in a compacted log.")
     .define("log.cleaner.min.compaction.lag.ms", Type.LONG, 0, MEDIUM,
-            "How long a message stays uncompacted at least.")
+            "The minimum time that a message stays uncompacted.")
     .define("log.cleaner.max.compaction.lag.ms", Type.LONG, I64, MEDIUM,
-            "How long a message stays uncompacted at most (since Kafka 2.3).", at_least(1))
+            "The maximum time that a message stays uncompacted (since Kafka 2.3).", at_least(1))
     .define("log.index.size.max.bytes", Type.INT, 10485760, MEDIUM,
-            "Size of an offset index, allocated when its segment begins.", at_least(4))
+            "The maximum size of an offset index, preallocated with its segment.", at_least(4))
     .define("log.index.interval.bytes", Type.INT, 4096, MEDIUM,
-            "Bytes of log between two entries of an index.", at_least(0))
+            "How many bytes of the log lie between two index entries.", at_least(0))
     .define("log.flush.interval.messages", Type.LONG, I64, HIGH,
-            "Messages of a partition after which it is forced to disk.", at_least(1))
+            "How many messages may be appended to a partition before it is flushed to disk.", at_least(1))
     .define("log.flush.interval.ms", Type.LONG, None, HIGH,
-            "Time after which messages are forced to disk. Not set: log.flush.scheduler.interval.ms.")
+            "How long a message may stay unflushed. Not set: log.flush.scheduler.interval.ms.")
     .define("log.flush.scheduler.interval.ms", Type.LONG, I64, HIGH,
             "How often to look for logs to flush.")
     .define("log.flush.offset.checkpoint.interval.ms", Type.INT, 60000, HIGH,
@@ -85,30 +86,30 @@ SERVER_LOG_CONFIGS = (
     .define("log.flush.start.offset.checkpoint.interval.ms", Type.INT, 60000, HIGH,
             "How often log-start-offset-checkpoint is written (since Kafka 0.11).", at_least(0))
     .define("log.segment.delete.delay.ms", Type.LONG, 60000, HIGH,
-            "How long a deleted file lies renamed to `.deleted` before it goes.", at_least(0))
+            "How long a deleted file, renamed to `.deleted`, is kept before it is removed.", at_least(0))
     .define("log.preallocate", Type.BOOLEAN, False, MEDIUM,
-            "Whether a new segment is given its full size at once.")
+            "Whether a new segment file is preallocated.")
     .define("num.recovery.threads.per.data.dir", Type.INT, 1, HIGH,
-            "Threads per directory that load logs at the start and flush them at the end.", at_least(1))
+            "The number of threads per log directory that load logs at startup and flush them at "
+            "shutdown.", at_least(1))
     .define("min.insync.replicas", Type.INT, 1, HIGH,
-            "With acks=all: how many replicas must be in sync for an append to be accepted.", at_least(1))
+            "How many replicas must be in sync for a produce request with acks=all to be accepted.", at_least(1))
     .define("log.message.format.version", Type.STRING, LATEST.version, MEDIUM,
-            "The message format on disk, named by the Kafka that had it: up to 0.9 magic 0, up to 0.10.2 magic 1, "
-            "later magic 2.")
+            "The message format on disk, as a Kafka version: magic 0 up to 0.9, 1 up to 0.10.2, 2 from 0.11 on.")
     .define("log.message.timestamp.type", Type.STRING, "CreateTime", MEDIUM,
-            "Whose clock stamps messages: the producer's (CreateTime) or the broker's (LogAppendTime).",
+            "Whether the timestamp of a message is set by the producer (CreateTime) or the broker (LogAppendTime).",
             ValidString.in_("CreateTime", "LogAppendTime"))
     .define("log.message.timestamp.difference.max.ms", Type.LONG, I64, MEDIUM,
-            "How far a producer's timestamp may be from the broker's clock.", at_least(0))
+            "The maximum difference between a producer's timestamp and the broker's clock.", at_least(0))
     .define("log.message.timestamp.before.max.ms", Type.LONG, I64, MEDIUM,
-            "How far it may be behind (since Kafka 3.6).", at_least(0))
+            "How far a producer's timestamp may be behind the broker's clock (since Kafka 3.6).", at_least(0))
     .define("log.message.timestamp.after.max.ms", Type.LONG, I64, MEDIUM,
-            "How far it may be ahead (since Kafka 3.6).", at_least(0))
+            "How far a producer's timestamp may be ahead of the broker's clock (since Kafka 3.6).", at_least(0))
     .define("log.message.downconversion.enable", Type.BOOLEAN, True, LOW,
-            "Whether old consumers get messages converted to a format that they know (since Kafka 2.0).")
+            "Whether messages are converted to older formats for old consumers (since Kafka 2.0).")
     .define("producer.id.expiration.ms", Type.INT, 86400000, LOW,
             "How long a log remembers an idle idempotent producer (since Kafka 2.8.2).", at_least(1))
     .define("producer.id.expiration.check.interval.ms", Type.INT, 600000, LOW,
-            "How often to look for those (since Kafka 0.11).", at_least(1))
+            "How often to look for expired producer ids (since Kafka 0.11).", at_least(1))
 )
 # fmt: on

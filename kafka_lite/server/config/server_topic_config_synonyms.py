@@ -16,7 +16,7 @@ MS_PER_HOUR = 60 * MS_PER_MINUTE
 
 @dataclass(frozen=True)
 class ConfigSynonym:
-    """A broker key, and the factor that makes a topic key's value of its value (1: take it as it is)."""
+    """A broker key, and the factor that converts its value into the topic key's (1: unchanged)."""
 
     name: str
     factor: int = 1
@@ -64,11 +64,11 @@ TOPIC_CONFIG_SYNONYMS: dict[str, tuple[ConfigSynonym, ...]] = {
     "message.timestamp.after.max.ms": _same("log.message.timestamp.after.max.ms"),
     "message.downconversion.enable": _same("log.message.downconversion.enable"),
 }
-"""Topic key -> broker keys; the first one that is set counts, and the last one always has a value."""
+"""Topic key -> broker keys. The first one that is set wins, and the last one always has a value."""
 
 
 def effective(topic_key: str, lookup: Callable[[str], Any]) -> Any:
-    """The default of a topic key: ``lookup`` gives the value of a broker key, ``None`` when it is not set."""
+    """The default of a topic key. ``lookup`` returns the value of a broker key, or None if it is not set."""
     for synonym in TOPIC_CONFIG_SYNONYMS[topic_key]:
         if (value := lookup(synonym.name)) is not None:
             return synonym.convert(value)

@@ -1,1 +1,1 @@
-"""Configurations that change while the broker runs: read from ZooKeeper, handed to the parts that they concern."""
+"""Configurations that change while the broker runs: read from ZooKeeper and applied to the parts that they affect."""

@@ -23,45 +23,45 @@ logger = logging.getLogger(__name__)
 
 
 class BrokerReconfigurable(Protocol):
-    """A part that first checks a new configuration, and then applies it."""
+    """A part that first validates a new configuration and then applies it."""
 
     @property
     def reconfigurable_configs(self) -> frozenset[str]:
-        """The keys that concern it; a change of others is none of its business."""
+        """The keys that affect this part; changes of other keys are ignored."""
         ...
 
     def validate_reconfiguration(self, new_config: KafkaConfig) -> None:
-        """Raise ConfigError if this configuration is too far from the current one, or cannot be applied at all."""
+        """Raise ConfigError if the part cannot apply this configuration, or it is too far from the current one."""
         ...
 
     def reconfigure(self, new_config: KafkaConfig) -> None:
-        """Work with the new configuration from now on."""
+        """Apply the new configuration."""
         ...
 
 
 THREAD_POOL_CONFIGS = frozenset({"num.io.threads", "num.recovery.threads.per.data.dir", "background.threads"})
-"""The keys that are the size of a pool.
+"""The keys that set the size of a pool.
 
-Not ``num.replica.fetchers``, for brokers do not replicate yet. Nor ``num.network.threads``: Kafka ends a network thread
-together with its connections, whatever is on its way in them.
+``num.replica.fetchers`` is missing, since partitions do not move between fetcher threads yet, and so is
+``num.network.threads``: when Kafka ends a network thread, it also closes the connections with their requests in flight.
 """
 
 
 class DynamicThreadPool:
-    """A BrokerReconfigurable for one pool.
+    """A BrokerReconfigurable for one thread pool.
 
-    In small steps only, lest a slip of the finger start thousands of threads, or leave a busy broker with one.
+    Allows only small steps, so that a typing error cannot start thousands of threads or leave a busy broker with one.
     """
 
     def __init__(self, key: str, resize: Callable[[int], None], config: KafkaConfig) -> None:
-        """``key`` of THREAD_POOL_CONFIGS; ``resize`` gives its pool another size; by ``config`` it was made."""
+        """``key`` of THREAD_POOL_CONFIGS; ``resize`` changes the pool's size; ``config`` has its initial size."""
         self.reconfigurable_configs = frozenset({key})
         self._key = key
         self._resize = resize
         self._size: int = config.values[key]
 
     def validate_reconfiguration(self, new_config: KafkaConfig) -> None:
-        """Raises ConfigError if there would be fewer than half the threads, or more than twice as many."""
+        """Raise ConfigError if there would be fewer than half the threads, or more than twice as many."""
         key, old, new = self._key, self._size, new_config.values[self._key]
         failed = f"Dynamic thread count update validation failed for {key}={new}"
         if new < old // 2:
@@ -70,21 +70,21 @@ class DynamicThreadPool:
             raise ConfigError(key, new, f"{failed}, value should not be greater than double the current value {old}")
 
     def reconfigure(self, new_config: KafkaConfig) -> None:
-        """Missing threads start at once; surplus ones end when they have finished their work."""
+        """Resize the pool. New threads start at once; surplus ones end once they have finished their work."""
         size = new_config.values[self._key]
-        logger.info("Resizing the threads of %s from %d to %d", self._key, self._size, size)
+        logger.info("Resizing %s from %d to %d threads", self._key, self._size, size)
         self._resize(size)
         self._size = size
 
 
 NON_RECONFIGURABLE_LOG_CONFIGS = frozenset({"message.format.version"})
-"""Topic keys whose broker key cannot be changed: first all brokers would have to know the new format."""
+"""Topic keys whose broker key cannot be changed, because all brokers would have to support the new format first."""
 
 
 class DynamicLogConfig:
-    """A BrokerReconfigurable for the LogManager: what topics do not override changes for all logs at once.
+    """A BrokerReconfigurable for the LogManager: changes all logs at once, except for keys that their topics override.
 
-    A new segment size, retention time or compression holds from the next append or the next look for old segments.
+    A new segment size, retention time or compression type applies from the next append or retention check.
     """
 
     reconfigurable_configs = frozenset(
@@ -92,7 +92,7 @@ class DynamicLogConfig:
         for topic_key, broker_keys in TOPIC_CONFIG_SYNONYMS.items()
         if topic_key not in NON_RECONFIGURABLE_LOG_CONFIGS
     )
-    """Of several keys for the same (``log.retention.ms``, ``.minutes``, ``.hours``) the strongest only, as in Kafka."""
+    """For keys of the same value (``log.retention.ms``, ``.minutes``, ``.hours``), only the strongest, as in Kafka."""
 
     def __init__(self, log_manager: LogManager, on_unclean_leader_election_enabled: Callable[[], None]) -> None:
         """The callback is the controller's: partitions without a leader may get one."""
@@ -100,10 +100,10 @@ class DynamicLogConfig:
         self._on_unclean_leader_election_enabled = on_unclean_leader_election_enabled
 
     def validate_reconfiguration(self, new_config: KafkaConfig) -> None:
-        """Nothing to check: KafkaConfig has checked the values, and that they do not contradict each other."""
+        """No-op: KafkaConfig has already validated the values and the rules between them."""
 
     def reconfigure(self, new_config: KafkaConfig) -> None:
-        """All logs have the new defaults, except for what their topics override."""
+        """Apply the new defaults to all logs, except for keys that their topics override."""
         old, new = self._log_manager.configs.default, LogConfig({}, new_config.log_config_map())
         self._log_manager.update_default_config(new)
         if new.unclean_leader_election_enable and not old.unclean_leader_election_enable:
@@ -111,7 +111,7 @@ class DynamicLogConfig:
 
 
 class DynamicLogCleaner:
-    """A BrokerReconfigurable for the LogCleaner, which knows its own configuration only, and not the broker's."""
+    """A BrokerReconfigurable for the LogCleaner, which has a configuration of its own."""
 
     reconfigurable_configs = frozenset(
         {
@@ -132,35 +132,39 @@ class DynamicLogCleaner:
         self._log_cleaner = log_cleaner
 
     def validate_reconfiguration(self, new_config: KafkaConfig) -> None:
-        """Raises ConfigError if there would be fewer than half the threads, more than twice as many, or none."""
+        """Raise ConfigError if there would be fewer than half the threads, more than twice as many, or none."""
         self._log_cleaner.validate_reconfiguration(new_config.cleaner_config())
 
     def reconfigure(self, new_config: KafkaConfig) -> None:
-        """New threads take the place of the old ones; what these were cleaning begins again from its checkpoint."""
+        """Replace the threads by new ones. Interrupted cleanings start again at their checkpoints."""
         self._log_cleaner.reconfigure(new_config.cleaner_config())
 
 
 class DynamicProducerStateManagerConfig:
-    """A BrokerReconfigurable for the configuration that all logs share. Any time will do."""
+    """A BrokerReconfigurable for the configuration that all logs share. Any values are valid."""
 
-    reconfigurable_configs = frozenset({"producer.id.expiration.ms"})
-    """Kafka counts ``transaction.partition.verification.enable`` too: there are no transactions here yet."""
+    reconfigurable_configs = frozenset({"producer.id.expiration.ms", "transaction.partition.verification.enable"})
 
     def __init__(self, config: ProducerStateManagerConfig) -> None:
         self._config = config
 
     def validate_reconfiguration(self, new_config: KafkaConfig) -> None:
-        """Nothing to check: KafkaConfig has checked the value."""
+        """No-op: KafkaConfig has already validated the value."""
 
     def reconfigure(self, new_config: KafkaConfig) -> None:
-        """The next look for expired producers goes by the new time."""
+        """Use the new time from the next check for expired producers on, and verify from the next batch on, or not."""
         old_ms, new_ms = self._config.producer_id_expiration_ms, new_config.producer_id_expiration_ms
-        logger.info("Reconfigure producer.id.expiration.ms from %d to %d", old_ms, new_ms)
-        self._config.producer_id_expiration_ms = new_ms
+        if old_ms != new_ms:
+            logger.info("Reconfigure producer.id.expiration.ms from %d to %d", old_ms, new_ms)
+            self._config.producer_id_expiration_ms = new_ms
+        old, new = self._config.transaction_verification_enabled, new_config.transaction_partition_verification_enable
+        if old is not new:
+            logger.info("Reconfigure transaction.partition.verification.enable from %s to %s", old, new)
+            self._config.transaction_verification_enabled = new
 
 
 class DynamicConnectionQuotas:
-    """A BrokerReconfigurable for the ConnectionQuotas. Any limit will do: connections that are there stay."""
+    """A BrokerReconfigurable for the ConnectionQuotas. Any limit is valid: existing connections are kept."""
 
     reconfigurable_configs = frozenset({"max.connections.per.ip", "max.connections.per.ip.overrides"})
 
@@ -168,8 +172,8 @@ class DynamicConnectionQuotas:
         self._connection_quotas = connection_quotas
 
     def validate_reconfiguration(self, new_config: KafkaConfig) -> None:
-        """Nothing to check: KafkaConfig has checked the values."""
+        """No-op: KafkaConfig has already validated the values."""
 
     def reconfigure(self, new_config: KafkaConfig) -> None:
-        """New connections meet the new limits."""
+        """Apply the new limits to new connections."""
         self._connection_quotas.update(new_config.max_connections_per_ip, new_config.max_connections_per_ip_overrides)

@@ -1,4 +1,4 @@
-"""Hears of changed configurations and has them applied.
+"""Watches ZooKeeper for changed configurations and applies them.
 
 Kafka 0.10.2: core/.../server/DynamicConfigManager.scala, common/ZkNodeChangeNotificationListener.scala · book 6.1.5
 """
@@ -23,10 +23,10 @@ CHANGE_EXPIRATION_MS = 15 * 60 * 1000
 class DynamicConfigManager:
     """Follows /config/changes.
 
-    Who changes a configuration writes the new values to /config/<type>/<name> first, and then a notification that only
-    names the entity. A broker that handles a notification late, or twice, therefore still reads what holds now. Each
-    broker remembers the number of the last notification that it has handled; any broker deletes those that are older
-    than 15 minutes.
+    A configuration is changed by writing the new values to /config/<type>/<name> first, and then a notification that
+    only names the entity. A broker that handles a notification late, or twice, therefore still reads the current
+    values. Each broker remembers the number of the last notification that it has handled; any broker deletes those that
+    are older than 15 minutes.
     """
 
     def __init__(
@@ -45,14 +45,14 @@ class DynamicConfigManager:
         self._lock = threading.Lock()
 
     def startup(self) -> None:
-        """Read the brokers' overrides, then follow the changes, beginning with those that are there already."""
+        """Read the brokers' overrides, then follow the changes, starting with existing notifications."""
         for name in self._zk_client.get_entities("brokers"):
             self._apply(f"brokers/{name}")
         self._zk_client.watch_config_changes(self.process_changes)
         self.process_changes()
 
     def process_changes(self) -> None:
-        """Handle all notifications that are new."""
+        """Handle all new notifications."""
         with self._lock:
             names = self._zk_client.get_config_changes()
             for name in names:
@@ -75,16 +75,16 @@ class DynamicConfigManager:
         entity_type, _, entity_name = entity_path.partition("/")
         handler = self._handlers.get(entity_type)
         if handler is None or not entity_name:
-            logger.debug("Nobody applies changes of %s", entity_path)
+            logger.debug("No handler for changes of %s", entity_path)
             return
         try:
             handler.process_config_changes(entity_name, self._zk_client.get_entity_config(entity_path))
         except Exception:
             # One bad value, or a handler that fails, must not keep the other changes from being applied.
-            logger.exception("Could not apply the configuration of %s", entity_path)
+            logger.exception("Cannot apply the configuration of %s", entity_path)
 
     def _purge_obsolete(self, names: list[str]) -> None:
-        """``names`` has the oldest first. Those behind one that is not old are younger still, and not looked at."""
+        """Delete obsolete notifications. ``names`` is sorted by age: the first one that is not old ends the search."""
         now_ms = self._time.milliseconds()
         for name in names:
             created_ms = self._created_ms(name)

@@ -37,7 +37,7 @@ from kafka_lite.zookeeper.embedded.protocol import (
 from kafka_lite.zookeeper.embedded.watch_manager import Watcher, WatcherMode, WatchManager
 
 _WATCHER_TYPE_CHILDREN, _WATCHER_TYPE_DATA, _WATCHER_TYPE_ANY = 1, 2, 3
-_MULTI_ANSWERS = {OpCode.CREATE_CONTAINER: OpCode.CREATE2, OpCode.CREATE_TTL: OpCode.CREATE2}
+_MULTI_RESULTS = {OpCode.CREATE_CONTAINER: OpCode.CREATE2, OpCode.CREATE_TTL: OpCode.CREATE2}
 """Operations whose results in a multi have another operation's type."""
 _ADD_WATCH_MODES = {0: WatcherMode.PERSISTENT, 1: WatcherMode.PERSISTENT_RECURSIVE}
 
@@ -92,9 +92,9 @@ class FinalRequestProcessor:
         out = bytearray()
         if op is OpCode.MULTI:
             for sub_op, sub_result in result.multi:
-                answer = _MULTI_ANSWERS.get(sub_op, sub_op)
-                write_record(out, MultiHeader(answer, False, Code.OK))
-                _write_result(out, answer, sub_result)
+                result_op = _MULTI_RESULTS.get(sub_op, sub_op)
+                write_record(out, MultiHeader(result_op, False, Code.OK))
+                _write_result(out, result_op, sub_result)
             write_record(out, MULTI_END)
         else:
             _write_result(out, op, result)

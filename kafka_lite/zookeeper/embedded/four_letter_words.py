@@ -48,7 +48,7 @@ class FourLetterWords:
         """Whether ``word`` is a known command."""
         return word in self._commands
 
-    def answer(self, word: str, connections: Collection[ServerCnxn]) -> str:
+    def response_to(self, word: str, connections: Collection[ServerCnxn]) -> str:
         """The text to send before the connection is closed."""
         self._connections = connections
         return self._commands[word]()

@@ -154,6 +154,16 @@ class EmbeddedZooKeeper:
         if self._factory is not None:
             self._factory.await_shutdown(timeout_s)
 
+    def end_owner_of(self, path: str) -> None:
+        """Soon end the session that owns an ephemeral znode, as if it had expired; a no-op if there is none.
+
+        So a test that has killed a broker need not wait for the end of its session, which can then be long enough for
+        brokers that live on a busy machine. Raises RuntimeError if the server is not running.
+        """
+        if self._factory is None:
+            raise RuntimeError("this server is not running")
+        self._factory.end_owner_of(path)
+
     def _load(self, database: ZKDatabase) -> int:
         try:
             return database.load()
@@ -167,7 +177,7 @@ class EmbeddedZooKeeper:
         try:
             for path in paths:
                 server.end_owner_of(path)
-        except KeeperException as refusal:  # there is no client that its code could go to
+        except KeeperException as refusal:  # no client is waiting for its error code
             cause = refusal.__cause__
             number, reason = (cause.errno, cause.strerror) if isinstance(cause, OSError) else (errno.EIO, str(refusal))
             raise OSError(number, reason, str(self.data_dir)) from refusal
@@ -195,7 +205,7 @@ class EmbeddedZooKeeper:
                 raise
             listener.bind((self.host, 0))
             logger.warning(
-                "Port %d of %s is in use: ZooKeeper listens on port %d",
+                "Port %d of %s is in use; ZooKeeper listens on port %d instead",
                 self.port,
                 self.host,
                 listener.getsockname()[1],

@@ -85,7 +85,7 @@ class ServerCnxn:
         while self.wants_read and len(self._incoming) >= _LENGTH.size:
             (length,) = _LENGTH.unpack_from(self._incoming)
             if not 0 <= length <= self._max_packet_bytes:
-                raise BadPacket(f"a packet of {length} bytes")
+                raise BadPacket(f"packet length {length} is out of range")
             end = _LENGTH.size + length
             if len(self._incoming) < end:
                 return

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import contextlib
 import logging
+import queue
 import selectors
 import socket
 from collections import Counter
@@ -14,6 +15,7 @@ from collections import Counter
 from kafka_lite.common.shutdownable_thread import ShutdownableThread
 from kafka_lite.common.time import Time
 from kafka_lite.zookeeper.embedded.four_letter_words import FourLetterWords
+from kafka_lite.zookeeper.embedded.keeper_exception import KeeperException
 from kafka_lite.zookeeper.embedded.server_cnxn import ServerCnxn
 from kafka_lite.zookeeper.embedded.zookeeper_server import BadPacket, ConnectionRefused, ZooKeeperServer
 
@@ -69,12 +71,19 @@ class ServerCnxnFactory(ShutdownableThread):
         self._newcomers: dict[ServerCnxn, float] = {}
         self._accepts_again_ms: float | None = None
         self._is_failing = False
+        # Znodes whose owners other threads have asked to end.
+        self._owned_by_the_dead: queue.SimpleQueue[str] = queue.SimpleQueue()
 
     def wake_up(self) -> None:
         """Interrupt the wait for bytes."""
         # If the thread was between two iterations, it has noticed the shutdown and may have closed everything.
         with contextlib.suppress(OSError):
             self._wake_sender.send(b"\0")
+
+    def end_owner_of(self, path: str) -> None:
+        """Let the loop close the session that owns an ephemeral znode. May be called by any thread."""
+        self._owned_by_the_dead.put(path)
+        self.wake_up()
 
     def do_work(self) -> None:
         """Run one iteration of the loop."""
@@ -90,12 +99,18 @@ class ServerCnxnFactory(ShutdownableThread):
             if not connection.is_closed:
                 self._process(connection)
         self._close_late_newcomers()
+        self._end_owners()
         self._server.expire_sessions()
         self._server.delete_containers()
         if not self._commit():
             return
         for connection in list(self.connections):
             self._flush(connection)
+
+    def _end_owners(self) -> None:
+        while not self._owned_by_the_dead.empty():
+            with contextlib.suppress(KeeperException):  # no space in the log: the session ends by its timeout
+                self._server.end_owner_of(self._owned_by_the_dead.get_nowait())
 
     def _commit(self) -> bool:
         """Wait until all processed transactions are on disk. Returns False if the server is shut down before that."""
@@ -106,12 +121,16 @@ class ServerCnxnFactory(ShutdownableThread):
                 break
             except OSError as error:
                 if not has_failed:
-                    logger.error("ZooKeeper answers nobody until %s can be written: %s", database.directory, error)
+                    logger.error(
+                        "ZooKeeper cannot write %s and holds back all responses until it can: %s",
+                        database.directory,
+                        error,
+                    )
                 has_failed = True
             if self.pause(COMMIT_RETRY_MS):
                 return False
         if has_failed:
-            logger.info("ZooKeeper goes on: %s can be written again", database.directory)
+            logger.info("ZooKeeper can write %s again and continues", database.directory)
             self._server.touch_all_sessions()
         return True
 
@@ -123,7 +142,11 @@ class ServerCnxnFactory(ShutdownableThread):
         self._selector.close()
         self._wake_receiver.close()
         self._wake_sender.close()
-        self._server.database.close()
+        try:
+            self._server.database.close()
+        except OSError as error:
+            # The log is complete, if longer than need be: a failing disk must not end the thread with an exception.
+            logger.warning("Could not trim the log in %s: %s", self._server.database.directory, error)
 
     def _accept(self) -> None:
         for _ in range(_ACCEPTS_PER_TURN):
@@ -185,14 +208,14 @@ class ServerCnxnFactory(ShutdownableThread):
             if not connection.receive():
                 self._close(connection)
         except OSError as error:
-            logger.debug("Lost %s: %s", connection, error)
+            logger.debug("Connection %s failed: %s", connection, error)
             self._close(connection)
 
     def _process(self, connection: ServerCnxn) -> None:
         try:
             word = connection.take_command()
             if word is not None and self._words.is_known(word):
-                connection.send_text(self._words.answer(word, self.connections))
+                connection.send_text(self._words.response_to(word, self.connections))
                 connection.close_after_send()
                 return
             for frame in connection.frames():
@@ -214,7 +237,7 @@ class ServerCnxnFactory(ShutdownableThread):
                 self._close(connection)
                 return
         except OSError as error:
-            logger.debug("Lost %s: %s", connection, error)
+            logger.debug("Connection %s failed: %s", connection, error)
             self._close(connection)
             return
         events = selectors.EVENT_READ * connection.wants_read | selectors.EVENT_WRITE * connection.wants_write

@@ -182,9 +182,7 @@ def read_log_file(path: Path, is_newest: bool = False) -> Iterator[tuple[TxnHead
         try:
             yield decode_txn(entry)
         except JuteError as error:
-            raise CorruptLogError(
-                f"{path} has a transaction at byte {position} that cannot be read: {error}"
-            ) from error
+            raise CorruptLogError(f"{path} has an unreadable transaction at byte {position}: {error}") from error
         position += _RECORD_HEADER.size + len(entry) + 1
     if position < len(data):
         _check_torn(data, position, path, is_newest)
@@ -206,9 +204,9 @@ def _check_torn(data: bytes, position: int, path: Path, is_newest: bool) -> None
     """Log a torn tail. Raises CorruptLogError if there is a valid record after the damage at ``position``."""
     for later in range(position + 1, len(data) - _RECORD_HEADER.size):
         if _read_entry(data, later) is not None:
-            raise CorruptLogError(f"{path} is damaged at byte {position}, and has later transactions behind that")
+            raise CorruptLogError(f"{path} is damaged at byte {position}, but valid transactions follow")
     level = logging.WARNING if is_newest else logging.DEBUG
-    logger.log(level, "%s ends in a torn record at byte %d; nobody was told of it", path, position)
+    logger.log(level, "%s ends in a torn record at byte %d, which was never acknowledged", path, position)
 
 
 def numbered_files(directory: Path, name: re.Pattern[str]) -> list[tuple[int, Path]]:

@@ -61,7 +61,7 @@ class ZKDatabase:
         if snapshot is not None:
             self.tree, self.sessions = thaw(snapshot)
         elif self._snapshots.files() or self._log.files():
-            raise CorruptLogError(f"no snapshot in {self.directory} is whole")
+            raise CorruptLogError(f"no snapshot in {self.directory} is complete")
         else:
             # History always begins with a snapshot, so that a log without one shows that a file is missing.
             self._snapshots.save(freeze(self.tree, ()))
@@ -88,7 +88,7 @@ class ZKDatabase:
         # A transaction that fits in the space already allocated does not prove that the disk has space again.
         if self._full_at_bytes not in (None, self._log.reserved_bytes):
             self._full_at_bytes = None
-            logger.info("ZooKeeper takes writes again: there is room for the log in %s", self.directory)
+            logger.info("ZooKeeper accepts writes again: there is space for the log in %s", self.directory)
         self._since_snapshot += 1
         return self._apply(header, txn)
 

@@ -121,7 +121,7 @@ class ZooKeeperServer:
         if request.last_zxid_seen > self.database.last_zxid:
             # The client knows a different data directory, so it must try another server.
             raise BadPacket(
-                f"the client has seen zxid {request.last_zxid_seen:#x}, we are at {self.database.last_zxid:#x}"
+                f"the client has seen zxid {request.last_zxid_seen:#x}, this server is at {self.database.last_zxid:#x}"
             )
         # Clients before 3.4 send no read-only byte and expect none.
         echo = b"\0" if reader.remaining else b""
@@ -130,7 +130,7 @@ class ZooKeeperServer:
         if session_id == 0:
             session_id = self._create_session(timeout_ms)
         elif not self._reopen_session(session_id, request.passwd, timeout_ms):
-            logger.info("Session %#x of %s is gone", session_id, connection.address)
+            logger.info("Session %#x of %s no longer exists", session_id, connection.address)
             connection.send(encode(ConnectResponse(0, 0, 0, _NO_PASSWORD)) + echo)
             connection.close_after_send()
             return
@@ -143,7 +143,7 @@ class ZooKeeperServer:
             self._process_txn(session_id, 0, OpCode.CREATE_SESSION, CreateSessionTxn(timeout_ms))
         except KeeperException as refusal:
             self.session_tracker.remove_session(session_id)
-            raise ConnectionRefused("no session can be created now") from refusal
+            raise ConnectionRefused("cannot create a session at the moment") from refusal
         return session_id
 
     def _reopen_session(self, session_id: int, password: bytes | None, timeout_ms: int) -> bool:
@@ -185,17 +185,21 @@ class ZooKeeperServer:
                 self._next_expiry_ms = self._time.hi_res_ms() + EXPIRY_RETRY_MS
                 return
             logger.info("Expiring session %#x, timeout of %d ms exceeded", session_id, timeout_ms)
-            connection = self._connections.get(session_id)
-            if connection is not None:
-                self.detach(connection)
-                connection.close()
+            self._disconnect(session_id)
 
     def end_owner_of(self, path: str) -> None:
         """Close the session that owns an ephemeral znode, as if it had expired; a no-op if there is none."""
         for session_id, owned in self.database.tree.sessions_with_ephemerals().items():
             if path in owned:
-                logger.info("Ending session %#x, which an earlier owner of %s has left", session_id, path)
+                logger.info("Closing session %#x, left behind by an earlier owner of %s", session_id, path)
                 self._close_session(session_id, 0)
+                self._disconnect(session_id)
+
+    def _disconnect(self, session_id: int) -> None:
+        connection = self._connections.get(session_id)
+        if connection is not None:
+            self.detach(connection)
+            connection.close()
 
     def delete_containers(self) -> None:
         """Delete empty containers and znodes whose time to live has passed, once per check interval."""
@@ -259,7 +263,7 @@ class ZooKeeperServer:
         elif op is OpCode.CLOSE_SESSION:
             self._end_session(connection, xid)
         else:
-            self._answer(connection, xid, op, body)
+            self._respond(connection, xid, op, body)
 
     def _end_session(self, connection: Connection, xid: int) -> None:
         code = Code.OK
@@ -270,7 +274,7 @@ class ZooKeeperServer:
         self._reply(connection, xid, code)
         connection.close_after_send()
 
-    def _answer(self, connection: Connection, xid: int, op: OpCode, body: JuteReader) -> None:
+    def _respond(self, connection: Connection, xid: int, op: OpCode, body: JuteReader) -> None:
         """Perform a read or a write; an error is returned in the reply."""
         try:
             if op in _WRITE_OPS:

@@ -14,7 +14,7 @@ from kafka_lite.common.time import SYSTEM_TIME, Time
 from kafka_lite.common.topic_partition import TopicPartition
 from kafka_lite.network.blocking_channel import BlockingChannel, NotConnectedError
 from kafka_lite.old_consumer.consumer_stats import FetchRequestAndResponseStats
-from kafka_lite.old_consumer.simple_fetch import ORDINARY_CONSUMER_ID, FetchRequest, FetchResponse
+from kafka_lite.old_consumer.simple.simple_fetch import ORDINARY_CONSUMER_ID, FetchRequest, FetchResponse
 from kafka_lite.protocol.messages.api_01_fetch import FetchResponse as WireFetchResponse
 from kafka_lite.protocol.messages.api_02_list_offsets import (
     ListOffsetsPartition,

@@ -13,7 +13,7 @@ from typing import NamedTuple
 from kafka_lite.common.errors import Errors, KafkaError
 from kafka_lite.common.sendable import Buffer
 from kafka_lite.common.topic_partition import TopicPartition
-from kafka_lite.old_consumer.byte_buffer_message_set import ByteBufferMessageSet
+from kafka_lite.old_consumer.simple.byte_buffer_message_set import ByteBufferMessageSet
 from kafka_lite.protocol.messages.api_01_fetch import FetchPartition, FetchTopic
 from kafka_lite.protocol.messages.api_01_fetch import FetchRequest as WireRequest
 from kafka_lite.protocol.messages.api_01_fetch import FetchResponse as WireResponse

@@ -1,4 +1,4 @@
-"""The group coordinator of a broker, put together: configuration, purgatories, log, and the doors for requests.
+"""Creates the broker's group coordinator with its configuration, purgatories, log and request handlers.
 
 Kafka 0.10.2: core/.../coordinator/GroupCoordinator.scala (object GroupCoordinator) · book 5.2.1
 """
@@ -22,6 +22,7 @@ from kafka_lite.server.apis.offset_apis import OffsetApis
 from kafka_lite.server.kafka_config import KafkaConfig
 from kafka_lite.server.metadata_cache import MetadataCache
 from kafka_lite.server.replica_manager import ReplicaManager
+from kafka_lite.server.transactions.transaction_verification import TransactionVerification
 from kafka_lite.zookeeper.client import KafkaZkClient
 
 MS_PER_MINUTE = 60_000
@@ -53,7 +54,7 @@ def offset_config(config: KafkaConfig) -> OffsetConfig:
 
 
 class GroupCoordination:
-    """One broker's coordinator, with what stands around it."""
+    """The broker's coordinator with the parts that it uses."""
 
     def __init__(self, config: KafkaConfig, replica_manager: ReplicaManager, time: Time) -> None:
         self._time = time
@@ -71,13 +72,13 @@ class GroupCoordination:
         self.offsets = GroupOffsets(self.coordinator)
 
     def startup(self, zk_client: KafkaZkClient) -> None:
-        """Begin to serve. A topic ``__consumer_offsets`` that is there already says how many partitions it has."""
+        """Start serving groups. An existing topic ``__consumer_offsets`` determines the number of its partitions."""
         assignment = zk_client.get_topic_assignment(GROUP_METADATA_TOPIC_NAME)
         partitions = len(assignment.partitions) if assignment is not None else self.offset_config.topic_num_partitions
         self.coordinator.startup(partitions)
 
     def shutdown(self) -> None:
-        """Serve no longer."""
+        """Stop serving groups."""
         self.coordinator.shutdown()
 
     def group_apis(self) -> GroupApis:
@@ -85,6 +86,8 @@ class GroupCoordination:
         version = self.offset_config.inter_broker_protocol_version
         return GroupApis(self.coordinator, GroupAdmin(self.coordinator), version)
 
-    def offset_apis(self, metadata_cache: MetadataCache, zk_client: KafkaZkClient) -> OffsetApis:
+    def offset_apis(
+        self, metadata_cache: MetadataCache, zk_client: KafkaZkClient, verification: TransactionVerification
+    ) -> OffsetApis:
         """Handlers of requests about offsets."""
-        return OffsetApis(self.offsets, self.offset_config, metadata_cache, zk_client, self._time)
+        return OffsetApis(self.offsets, self.offset_config, metadata_cache, zk_client, self._time, verification)

@@ -1,4 +1,4 @@
-"""All that a broker shows of itself, and how: the registries, the beans made of them, the reporters, the HTTP server.
+"""The metrics of a broker: registries, their beans, the reporters and the HTTP server.
 
 Kafka 0.10.2: core/.../server/KafkaServer.scala (metrics), core/.../metrics/KafkaMetricsReporter.scala · book 2.3
 """
@@ -8,14 +8,16 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from kafka_lite.common.app_info_parser import get_commit_id, get_version
-from kafka_lite.common.log_levels import loggers
+from kafka_lite.common.process.app_info_parser import get_commit_id, get_version
+from kafka_lite.common.process.log_levels import loggers
 from kafka_lite.common.purgatory.delayed_operation import DelayedOperationPurgatory
 from kafka_lite.common.scheduler import Scheduler
 from kafka_lite.common.time import Time
 from kafka_lite.controller.controller_metrics import measure_controller
-from kafka_lite.controller.kafka_controller import ControllerStats, KafkaController
+from kafka_lite.controller.controller_stats import ControllerStats
+from kafka_lite.controller.kafka_controller import KafkaController
 from kafka_lite.coordinator.group.group_coordinator_metrics import GroupBeans
+from kafka_lite.coordinator.transaction.transaction_metrics import TransactionBeans
 from kafka_lite.log.log_manager import LogManager
 from kafka_lite.log.log_metrics import measure_logs
 from kafka_lite.metrics.jmx_reporter import JmxReporter
@@ -31,14 +33,15 @@ from kafka_lite.metrics.metrics_registry import MetricsRegistry
 from kafka_lite.metrics.metrics_reporter import MetricsReporter, configured_instance
 from kafka_lite.metrics.recording_level import RecordingLevel
 from kafka_lite.metrics.stats import MetricConfig
+from kafka_lite.network.metrics.socket_server_metrics import measure_socket_server
 from kafka_lite.network.socket_server import SocketServer
-from kafka_lite.network.socket_server_metrics import measure_socket_server
 from kafka_lite.server.broker_states import BrokerState
-from kafka_lite.server.group_coordination import GroupCoordination
 from kafka_lite.server.kafka_apis import SERVED_VERSIONS
 from kafka_lite.server.kafka_config import KafkaConfig
 from kafka_lite.server.kafka_request_handler import KafkaRequestHandlerPool
-from kafka_lite.server.replica_manager_metrics import measure_purgatory
+from kafka_lite.server.metrics.replica_manager_metrics import measure_purgatory
+from kafka_lite.server.startup.group_coordination import GroupCoordination
+from kafka_lite.server.startup.transaction_coordination import TransactionCoordination
 from kafka_lite.zookeeper.client import KafkaZkClient
 from kafka_lite.zookeeper.session_metrics import measure_sessions
 
@@ -47,7 +50,7 @@ HTTP_OFF = -1
 
 
 class BrokerMetrics:
-    """The parts of a broker are measured as they come to life; ``beans`` shows whatever there is so far.
+    """The metrics of a broker's parts, registered as the parts are created; ``beans`` shows those that exist so far.
 
     ::
 
@@ -57,7 +60,7 @@ class BrokerMetrics:
     """
 
     def __init__(self, config: KafkaConfig, time: Time) -> None:
-        """Make the registries and the reporters. Raises KafkaError if a configured class does not exist."""
+        """Create the registries and the reporters. Raises KafkaError if a configured class does not exist."""
         self._time = time
         self._config = config
         self.registry = MetricsRegistry()
@@ -85,7 +88,7 @@ class BrokerMetrics:
         self.http_server: MetricsHttpServer | None = None
 
     def start(self, scheduler: Scheduler) -> None:
-        """Start to update the rates and to show metrics. Raises KafkaError if the HTTP port is taken."""
+        """Start updating the rates and serving metrics. Raises KafkaError if the HTTP port is in use."""
         scheduler.schedule("metrics-tick", self.registry.tick, TICK_INTERVAL_MS, TICK_INTERVAL_MS)
         for reporter in self._kafka_reporters:
             reporter.start(self.registry)
@@ -96,7 +99,7 @@ class BrokerMetrics:
             self.http_server.start()
 
     def shutdown(self) -> None:
-        """Stop showing, and tell the reporters."""
+        """Stop serving metrics and close the reporters."""
         if self.http_server is not None:
             self.http_server.shutdown()
         for reporter in self._kafka_reporters:
@@ -104,18 +107,18 @@ class BrokerMetrics:
         self.metrics.close()
 
     def group(self, package: str, class_name: str) -> KafkaMetricsGroup:
-        """For the metrics of one class."""
+        """The group of metrics of one class."""
         return KafkaMetricsGroup(self.registry, self._time, package, class_name)
 
     def measure_server(self, state: Callable[[], BrokerState], cluster_id: Callable[[], str]) -> None:
-        """The beans of KafkaServer itself."""
+        """Register the metrics of KafkaServer itself."""
         group = self.group(JMX_PREFIX, "KafkaServer")
         group.new_gauge("BrokerState", lambda: state().value)
         group.new_gauge("ClusterId", cluster_id)
         group.new_gauge("yammer-metrics-count", lambda: len(self.registry))
 
     def register_app_info(self, broker_id: int) -> None:
-        """Which software this is; the id is known by now."""
+        """Register the version of the software; the broker id is known by now."""
 
         def app_info() -> dict[str, AttributeValue]:
             return {"Version": get_version(), "CommitId": get_commit_id()}
@@ -123,38 +126,50 @@ class BrokerMetrics:
         self.beans.register(MetricName.of(JMX_PREFIX, "app-info", tags={"id": str(broker_id)}), app_info)
 
     def measure_zookeeper(self, zk_client: KafkaZkClient) -> None:
-        """What happens to the session."""
+        """Register the metrics of the ZooKeeper session."""
         measure_sessions(self.registry, self._time, zk_client.zookeeper)
 
     def measure_logs(self, log_manager: LogManager) -> None:
-        """Every log, the flushes, the cleaner."""
+        """Register the metrics of logs, flushes and the cleaner."""
         measure_logs(self.registry, self._time, log_manager)
 
     def measure_sockets(self, socket_server: SocketServer) -> None:
-        """Connections, queues, and every request in its phases."""
+        """Register the metrics of connections, queues, and the phases of requests."""
         measure_socket_server(self.registry, self.metrics, self._time, socket_server, SERVED_VERSIONS)
 
     def measure_purgatory(self, purgatory: DelayedOperationPurgatory[Any]) -> None:
-        """How much waits in it."""
+        """Register the metrics of a purgatory."""
         measure_purgatory(self.registry, self._time, purgatory)
 
     def measure_groups(self, groups: GroupCoordination) -> None:
-        """The groups, their offsets, and their purgatories."""
+        """Register the metrics of groups, their offsets, and their purgatories."""
         manager = groups.group_manager
         GroupBeans(self.registry, self.metrics, self._time, manager.metrics, lambda: manager.current_groups)
         self.measure_purgatory(groups.coordinator.heartbeat_purgatory)
         self.measure_purgatory(groups.coordinator.rebalance_purgatory)
 
+    def measure_transactions(self, transactions: TransactionCoordination) -> None:
+        """Register the metrics of transactional ids and their markers."""
+        markers = transactions.markers
+        TransactionBeans(
+            self.registry,
+            self.metrics,
+            self._time,
+            transactions.manager.metrics,
+            lambda: markers.markers_without_leader,
+            lambda: markers.completions_to_retry,
+        )
+
     def controller_stats(self) -> ControllerStats:
-        """What a controller counts."""
+        """The counters of a controller."""
         return ControllerStats(self.registry, self._time)
 
     def measure_controller(self, controller: KafkaController) -> None:
-        """Whether it is active, and what is wrong in the cluster."""
+        """Register whether the controller is active, and the cluster's offline and imbalanced partitions."""
         measure_controller(self.registry, self._time, controller)
 
     def measure_handlers(self, pool: KafkaRequestHandlerPool) -> None:
-        """How much of their time the request handlers have nothing to do."""
+        """Register the idle time of the request handlers."""
         self.group(JMX_PREFIX, "KafkaRequestHandlerPool").new_derived_meter(
             "RequestHandlerAvgIdlePercent", "percent", pool.average_idle_ns, unit=RateUnit.NANOSECONDS
         )

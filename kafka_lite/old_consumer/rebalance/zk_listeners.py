@@ -9,7 +9,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable
 
-from kafka_lite.old_consumer.zk_rebalancer_listener import ZKRebalancerListener
+from kafka_lite.old_consumer.rebalance.zk_rebalancer_listener import ZKRebalancerListener
 
 logger = logging.getLogger(__name__)
 

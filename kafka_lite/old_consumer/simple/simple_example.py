@@ -14,8 +14,8 @@ from kafka_lite.clients.broker_end_point import BrokerEndPoint
 from kafka_lite.common.errors import ApiError, Errors, KafkaError
 from kafka_lite.common.time import SYSTEM_TIME, Time
 from kafka_lite.common.topic_partition import TopicPartition
-from kafka_lite.old_consumer.simple_consumer import EARLIEST_TIME, LATEST_TIME, SimpleConsumer
-from kafka_lite.old_consumer.simple_fetch import FetchRequestBuilder
+from kafka_lite.old_consumer.simple.simple_consumer import EARLIEST_TIME, LATEST_TIME, SimpleConsumer
+from kafka_lite.old_consumer.simple.simple_fetch import FetchRequestBuilder
 from kafka_lite.record.record import Record
 
 logger = logging.getLogger(__name__)
@@ -129,7 +129,7 @@ class SimpleExample:
     def _must_find_leader(self) -> BrokerEndPoint:
         leader = self.find_leader()
         if leader is None:
-            raise KafkaError(f"Can't find the leader of {self._partition} by asking {self._brokers}")
+            raise KafkaError(f"Can't find the leader of {self._partition} from {self._brokers}")
         return leader
 
     def _consumer(self, broker: BrokerEndPoint) -> SimpleConsumer:

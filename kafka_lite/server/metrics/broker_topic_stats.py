@@ -1,4 +1,4 @@
-"""What goes into the broker's topics and out of them.
+"""Meters of the messages and bytes that go into topics and out of them.
 
 Kafka 0.10.2: core/.../server/KafkaRequestHandler.scala (BrokerTopicMetrics, BrokerTopicStats) · book 2.3.4
 """
@@ -30,7 +30,7 @@ METERS: dict[str, str] = {
 """Name → what is counted."""
 
 _NONE: Final = Errors.NONE
-"""Bound once: a member of an Enum is found by code in Python, each time."""
+"""Bound once: looking up a member of an Enum runs Python code each time."""
 
 EXPECTED_PRODUCE_ERRORS = frozenset(
     {
@@ -45,7 +45,7 @@ EXPECTED_PRODUCE_ERRORS = frozenset(
         Errors.KAFKA_STORAGE_ERROR,
     }
 )
-"""A partition of a produce request that ends with any other error counts as *failed*: the error is unexpected."""
+"""Any other error of a partition in a produce request is unexpected, and counts as *failed*."""
 
 EXPECTED_FETCH_ERRORS = frozenset(
     {
@@ -59,7 +59,7 @@ EXPECTED_FETCH_ERRORS = frozenset(
         Errors.KAFKA_STORAGE_ERROR,
     }
 )
-"""The same for fetch requests."""
+"""Any other error of a partition in a fetch request is unexpected, and counts as *failed*."""
 
 
 class BrokerTopicMetrics:
@@ -79,13 +79,13 @@ class BrokerTopicMetrics:
         self.total_fetch_request_rate = meters["TotalFetchRequestsPerSec"]
 
     def appended(self, size_bytes: int, messages: int) -> None:
-        """So many messages, in records of this size, were appended."""
+        """Count appended messages and the size of their batches in bytes."""
         self.total_produce_request_rate.mark()
         self.bytes_in_rate.mark(size_bytes)
         self.messages_in_rate.mark(messages)
 
     def refused(self, size_bytes: int, error: Errors) -> None:
-        """Records of this size were not appended, because of the error."""
+        """Count records of this size in bytes that were rejected because of the error."""
         self.total_produce_request_rate.mark()
         if error is Errors.MESSAGE_TOO_LARGE:
             self.bytes_rejected_rate.mark(size_bytes)
@@ -93,7 +93,7 @@ class BrokerTopicMetrics:
             self.failed_produce_request_rate.mark()
 
     def read(self, error: Errors) -> None:
-        """A partition was read for a fetch request, with this outcome."""
+        """Count a read of a partition for a fetch request, with its error."""
         self.total_fetch_request_rate.mark()
         if error is not _NONE and error not in EXPECTED_FETCH_ERRORS:
             self.failed_fetch_request_rate.mark()
@@ -105,10 +105,10 @@ class BrokerTopicMetrics:
 
 
 class BrokerTopicStats:
-    """The meters of all topics together, and of each that had something to count.
+    """The meters of all topics together, and of each topic with something to count.
 
-    Kafka makes meters for any name that a client writes to. Here a name must be that of a topic on this broker
-    (``exists``), lest clients fill the memory with names.
+    Kafka creates meters for any name that a client sends. Here a name must be that of a topic on this broker
+    (``exists``), so that clients cannot exhaust memory with names.
     """
 
     def __init__(self, registry: MetricsRegistry, time: Time, exists: Callable[[TopicPartition], bool]) -> None:
@@ -120,7 +120,7 @@ class BrokerTopicStats:
         self._strangers = BrokerTopicMetrics(KafkaMetricsGroup(MetricsRegistry(), time, "kafka.server", "Strangers"))
 
     def topic_stats(self, topic_partition: TopicPartition) -> BrokerTopicMetrics:
-        """The meters of a topic; those of a topic that is not here are not shown."""
+        """The meters of a topic; those of an unknown topic are not registered."""
         found = self._topics.get(topic_partition.topic)
         if found is not None:
             return found
@@ -134,7 +134,7 @@ class BrokerTopicStats:
     def produced(
         self, records: Mapping[TopicPartition, Buffer], statuses: Mapping[TopicPartition, ProducePartitionStatus]
     ) -> None:
-        """A produce request has been appended, or refused, partition by partition."""
+        """Count a produce request's results, partition by partition."""
         for topic_partition, status in statuses.items():
             size_bytes = size_of(records[topic_partition])
             response = status.response
@@ -148,18 +148,18 @@ class BrokerTopicStats:
                 self.all_topics_stats.refused(size_bytes, error)
 
     def read(self, topic_partition: TopicPartition, error: Errors) -> None:
-        """A partition was read for a fetch request; one that waited is read a second time, and counts twice."""
+        """Count a read for a fetch request; a request that waited is read and counted twice."""
         self.topic_stats(topic_partition).read(error)
         self.all_topics_stats.read(error)
 
     def sent(self, topic_partition: TopicPartition, size_bytes: int) -> None:
-        """Records of this size are part of the response to a fetch request."""
+        """Count records of this size in bytes as part of a fetch response."""
         if size_bytes:
             self.topic_stats(topic_partition).bytes_out_rate.mark(size_bytes)
             self.all_topics_stats.bytes_out_rate.mark(size_bytes)
 
     def remove_metrics(self, topic: str) -> None:
-        """This broker holds no partition of the topic any more."""
+        """Remove the meters of a topic that has no partition on this broker any more."""
         with self._lock:
             metrics = self._topics.pop(topic, None)
         if metrics is not None:

@@ -20,8 +20,8 @@ from kafka_lite.old_consumer.consumer_offsets import ConsumerOffsets
 from kafka_lite.old_consumer.consumer_stats import ConsumerStats
 from kafka_lite.old_consumer.fetched_data_queue import FetchedDataQueue
 from kafka_lite.old_consumer.kafka_stream import KafkaStream
-from kafka_lite.old_consumer.partition_assignor import Assignment, AssignmentContext, PartitionAssignor
 from kafka_lite.old_consumer.partition_topic_info import FetchedDataChunk, PartitionTopicInfo, is_offset_invalid
+from kafka_lite.old_consumer.rebalance.partition_assignor import Assignment, AssignmentContext, PartitionAssignor
 from kafka_lite.old_consumer.topic_count import ConsumerThreadId, construct_topic_count
 from kafka_lite.zookeeper.client import KafkaZkClient
 from kafka_lite.zookeeper.consumer_groups import ConsumerGroups

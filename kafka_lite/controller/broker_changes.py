@@ -1,0 +1,118 @@
+"""What follows when brokers join, fail, lose a disk or are about to stop.
+
+Kafka 0.10.2: core/.../controller/KafkaController.scala (onBrokerStartup, onBrokerFailure, shutdownBroker)
+· book 7.1.3, 7.4
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Collection
+
+from kafka_lite.common.topic_partition import TopicPartition
+from kafka_lite.controller.controller_broker_request_batch import ControllerBrokerRequestBatch
+from kafka_lite.controller.controller_context import ControllerContext, PartitionAndReplica
+from kafka_lite.controller.partition_reassigner import PartitionReassigner
+from kafka_lite.controller.partition_state_machine import PartitionState, PartitionStateMachine
+from kafka_lite.controller.replica_state_machine import ReplicaState, ReplicaStateMachine
+from kafka_lite.controller.topic_deletion_manager import TopicDeletionManager
+
+logger = logging.getLogger(__name__)
+
+
+class BrokerChanges:
+    """Takes the partitions and replicas of brokers through their states. Used by the controller's event thread only."""
+
+    def __init__(
+        self,
+        context: ControllerContext,
+        partitions: PartitionStateMachine,
+        replicas: ReplicaStateMachine,
+        deletion: TopicDeletionManager,
+        reassigner: PartitionReassigner,
+        batch: ControllerBrokerRequestBatch,
+        send_update_metadata: Callable[[Collection[TopicPartition] | None], None],
+    ) -> None:
+        self._context = context
+        self._partition_machine = partitions
+        self._replica_machine = replicas
+        self._deletion = deletion
+        self._reassigner = reassigner
+        self._batch = batch
+        self._send_update_metadata = send_update_metadata
+
+    def on_broker_startup(self, broker_ids: Collection[int]) -> None:
+        """Tell the new brokers everything, start their replicas, and elect leaders for partitions that waited."""
+        self._forget_offline_dirs(broker_ids)
+        self._send_update_metadata(None)
+        replicas = self._context.replicas_on_brokers(broker_ids)
+        is_deleted = self._deletion.is_topic_queued_up_for_deletion
+        waiting = {replica for replica in replicas if is_deleted(replica.partition.topic)}
+        self._replica_machine.handle_state_changes(replicas - waiting, ReplicaState.ONLINE)
+        self._partition_machine.trigger_online_partition_state_change(is_deleted)
+        self._reassigner.on_broker_startup(broker_ids)
+        self._deletion.resume_deletion_for_topics(replica.partition.topic for replica in waiting)
+
+    def on_broker_failure(self, broker_ids: Collection[int]) -> None:
+        """Elect new leaders for the partitions of dead brokers, and take their replicas out of the ISRs."""
+        self._context.shutting_down_broker_ids -= set(broker_ids)
+        self._forget_offline_dirs(broker_ids)
+        replicas = self._context.replicas_on_brokers(broker_ids)
+        led = self._take_offline(replicas, self._context.partitions_led_by(broker_ids))
+        self._reassigner.on_broker_failure(broker_ids)
+        if not led:
+            self._send_update_metadata(())  # no election has told the brokers which ones are alive
+
+    def on_replicas_become_offline(self, replicas: Collection[PartitionAndReplica]) -> None:
+        """The same as for a failure, for replicas on failed log directories of brokers that are alive."""
+        info = self._context.partition_leadership_info
+        led = {
+            each.partition
+            for each in replicas
+            if each.partition in info and info[each.partition].leader_and_isr.leader == each.replica
+        }
+        self._take_offline(set(replicas), led)
+        self._send_update_metadata({each.partition for each in replicas})  # they say which replicas are offline
+
+    def _forget_offline_dirs(self, broker_ids: Collection[int]) -> None:
+        for broker_id in broker_ids:
+            self._context.set_replicas_on_offline_dirs(broker_id, set())
+
+    def _take_offline(self, replicas: set[PartitionAndReplica], led: set[TopicPartition]) -> set[TopicPartition]:
+        """Elect leaders for the partitions that these replicas led, then take them out of the ISRs.
+
+        Returns the partitions of ``led`` that are not being deleted.
+        """
+        deletion = self._deletion
+        is_deleted = deletion.is_topic_queued_up_for_deletion
+        without_leader = {partition for partition in led if not is_deleted(partition.topic)}
+        self._partition_machine.handle_state_changes(without_leader, PartitionState.OFFLINE)
+        self._partition_machine.trigger_online_partition_state_change(is_deleted)
+        dying = {replica for replica in replicas if is_deleted(replica.partition.topic)}
+        self._replica_machine.handle_state_changes(replicas - dying, ReplicaState.OFFLINE)
+        deletion.fail_replica_deletion(dying)
+        return without_leader
+
+    def shut_down(self, broker_id: int) -> set[TopicPartition]:
+        """A broker is about to stop: move its leaderships. Returns the replicated partitions that it still leads."""
+        logger.info("Shutting down broker %d", broker_id)
+        context = self._context
+        context.shutting_down_broker_ids.add(broker_id)
+        replicas = {
+            replica
+            for replica in context.replicas_on_brokers([broker_id])
+            if len(context.partition_replica_assignment[replica.partition]) > 1
+            and replica.partition in context.partition_leadership_info
+        }
+        led = context.partitions_led_by([broker_id])
+        machine = self._partition_machine
+        leading = [replica.partition for replica in replicas if replica.partition in led]
+        machine.handle_state_changes(leading, PartitionState.ONLINE, machine.select_controlled_shutdown_leader)
+        following = {replica for replica in replicas if replica.partition not in led}
+        # It stops fetching before it leaves the ISRs; otherwise it could still enter them again.
+        self._batch.new_batch()
+        for replica in sorted(following):
+            self._batch.add_stop_replica(replica, delete=False)
+        self._batch.send_requests_to_brokers()
+        self._replica_machine.handle_state_changes(following, ReplicaState.OFFLINE)
+        return context.partitions_led_by([broker_id]) & {replica.partition for replica in replicas}

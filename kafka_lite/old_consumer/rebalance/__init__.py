@@ -1,0 +1,1 @@
+"""Rebalances through ZooKeeper: what triggers them, and who gets which partition."""

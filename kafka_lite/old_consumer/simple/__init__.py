@@ -1,0 +1,1 @@
+"""The low-level consumer: one connection to one broker, and fetches by hand."""

@@ -1,0 +1,192 @@
+"""Requests about the replicas and leaders of partitions: AlterPartitionReassignments, ListPartitionReassignments,
+ElectLeaders.
+
+Kafka 2.4: core/.../server/KafkaApis.scala (handleAlterPartitionReassignmentsRequest,
+handleListPartitionReassignmentsRequest, handleElectReplicaLeader), server/ReplicaManager.scala (electLeaders)
+· book 7.1.4, 7.1.6
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import TypeVar
+
+from kafka_lite.common.errors import ApiError, Errors
+from kafka_lite.common.purgatory.delayed_operation import DelayedOperationPurgatory
+from kafka_lite.common.time import SYSTEM_TIME, Time
+from kafka_lite.common.topic_partition import TopicPartition
+from kafka_lite.controller.kafka_controller import KafkaController
+from kafka_lite.controller.partition_reassigner import AlterResults
+from kafka_lite.controller.replica_assignment import ReplicaAssignment
+from kafka_lite.controller.replica_leader_election import ElectionResults, ElectionType
+from kafka_lite.network.request import Request
+from kafka_lite.protocol.messages import api_43_elect_leaders as elect_leaders
+from kafka_lite.protocol.messages import api_45_alter_partition_reassignments as alter_reassignments
+from kafka_lite.protocol.messages import api_46_list_partition_reassignments as list_reassignments
+from kafka_lite.server.admin.delayed_elect_leader import DelayedElectLeader, ElectionErrors
+from kafka_lite.server.apis.api_handler import Respond
+from kafka_lite.server.metadata_cache import MetadataCache
+
+V = TypeVar("V")
+
+
+class PartitionAdminApis:
+    """Handlers that pass requests on to this broker's controller. If it is not active, they respond NOT_CONTROLLER."""
+
+    def __init__(
+        self, broker_id: int, controller: KafkaController, metadata_cache: MetadataCache, time: Time = SYSTEM_TIME
+    ) -> None:
+        self._controller = controller
+        self._cache = metadata_cache
+        self.elect_leader_purgatory: DelayedOperationPurgatory[DelayedElectLeader] = DelayedOperationPurgatory(
+            "ElectLeader", broker_id=broker_id, time=time
+        )
+
+    def shutdown(self) -> None:
+        """Stop the purgatory."""
+        self.elect_leader_purgatory.shutdown()
+
+    def try_complete_delayed_elections(self, topic: str) -> None:
+        """Complete elections that wait for the new leaders of this topic."""
+        self.elect_leader_purgatory.check_and_complete(topic)
+
+    # ── reassignments ─────────────────────────────────────────────────────────────────────────────────────────────
+
+    def handle_alter_partition_reassignments(
+        self, _request: Request, body: alter_reassignments.AlterPartitionReassignmentsRequest, respond: Respond
+    ) -> None:
+        """Start or cancel reassignments. The response does not wait for their end."""
+        targets = {
+            TopicPartition(topic.name, partition.partition_index): partition.replicas
+            for topic in body.topics
+            for partition in topic.partitions
+        }
+
+        def on_results(results: AlterResults | None) -> None:
+            if results is None:
+                respond(
+                    alter_reassignments.AlterPartitionReassignmentsResponse(
+                        error_code=Errors.NOT_CONTROLLER.code, error_message=Errors.NOT_CONTROLLER.message
+                    )
+                )
+                return
+            topics = [
+                alter_reassignments.ReassignableTopicResponse(
+                    name=topic,
+                    partitions=[
+                        alter_reassignments.ReassignablePartitionResponse(
+                            partition_index=tp.partition, error_code=code, error_message=message
+                        )
+                        for tp, (code, message) in partitions.items()
+                    ],
+                )
+                for topic, partitions in _by_topic(_codes(results)).items()
+            ]
+            respond(alter_reassignments.AlterPartitionReassignmentsResponse(error_message=None, responses=topics))
+
+        self._controller.alter_partition_reassignments(targets, on_results)
+
+    def handle_list_partition_reassignments(
+        self, _request: Request, body: list_reassignments.ListPartitionReassignmentsRequest, respond: Respond
+    ) -> None:
+        """The reassignments in progress; partitions that are not being reassigned are left out."""
+
+        def on_results(results: dict[TopicPartition, ReplicaAssignment] | None) -> None:
+            if results is None:
+                respond(
+                    list_reassignments.ListPartitionReassignmentsResponse(
+                        error_code=Errors.NOT_CONTROLLER.code, error_message=Errors.NOT_CONTROLLER.message
+                    )
+                )
+                return
+            topics = [
+                list_reassignments.OngoingTopicReassignment(
+                    name=topic,
+                    partitions=[
+                        list_reassignments.OngoingPartitionReassignment(
+                            partition_index=tp.partition,
+                            replicas=each.replicas,
+                            adding_replicas=each.adding_replicas,
+                            removing_replicas=each.removing_replicas,
+                        )
+                        for tp, each in partitions.items()
+                    ],
+                )
+                for topic, partitions in _by_topic(results).items()
+            ]
+            respond(list_reassignments.ListPartitionReassignmentsResponse(error_message=None, topics=topics))
+
+        wanted = None
+        if body.topics is not None:
+            wanted = [TopicPartition(topic.name, index) for topic in body.topics for index in topic.partition_indexes]
+        self._controller.list_partition_reassignments(wanted, on_results)
+
+    # ── elections ─────────────────────────────────────────────────────────────────────────────────────────────────
+
+    def handle_elect_leaders(
+        self, _request: Request, body: elect_leaders.ElectLeadersRequest, respond: Respond
+    ) -> None:
+        """Elect leaders, and respond once this broker knows them."""
+        all_partitions = body.topic_partitions is None
+        partitions = set(self._all_partitions() if body.topic_partitions is None else _asked_for(body.topic_partitions))
+
+        def on_complete(errors: ElectionErrors) -> None:
+            if all_partitions:
+                # Only those for which something was done, or went wrong.
+                errors = {tp: e for tp, e in errors.items() if e is None or e.error is not Errors.ELECTION_NOT_NEEDED}
+            respond(_elect_leaders_response(errors))
+
+        def on_results(results: ElectionResults | None) -> None:
+            if results is None:
+                respond(_elect_leaders_response({tp: ApiError(Errors.NOT_CONTROLLER) for tp in partitions}))
+                return
+            leaders = {tp: found for tp, found in results.items() if isinstance(found, int)}
+            errors = {tp: found for tp, found in results.items() if isinstance(found, ApiError)}
+            operation = DelayedElectLeader(body.timeout_ms, leaders, errors, self._cache, on_complete)
+            topics = sorted({tp.topic for tp in leaders})
+            if topics and body.timeout_ms > 0:
+                self.elect_leader_purgatory.try_complete_else_watch(operation, topics)
+            else:
+                operation.force_complete()
+
+        try:
+            election_type = ElectionType(body.election_type)
+        except ValueError:
+            message = f"Unknown election type {body.election_type}"
+            respond(_elect_leaders_response({tp: ApiError(Errors.INVALID_REQUEST, message) for tp in partitions}))
+            return
+        self._controller.elect_leaders(partitions, election_type, on_results)
+
+    def _all_partitions(self) -> Iterable[TopicPartition]:
+        for topic in self._cache.get_all_topics():
+            for index in self._cache.get_partitions(topic):
+                yield TopicPartition(topic, index)
+
+
+def _asked_for(topics: Iterable[elect_leaders.TopicPartitions]) -> Iterable[TopicPartition]:
+    return (TopicPartition(topic.topic, index) for topic in topics for index in topic.partitions)
+
+
+def _elect_leaders_response(errors: Mapping[TopicPartition, ApiError | None]) -> elect_leaders.ElectLeadersResponse:
+    results = [
+        elect_leaders.ReplicaElectionResult(
+            topic=topic,
+            partition_result=[
+                elect_leaders.PartitionResult(partition_id=tp.partition, error_code=code, error_message=message)
+                for tp, (code, message) in partitions.items()
+            ],
+        )
+        for topic, partitions in _by_topic(_codes(errors)).items()
+    ]
+    return elect_leaders.ElectLeadersResponse(replica_election_results=results)
+
+
+def _codes(errors: Mapping[TopicPartition, ApiError | None]) -> dict[TopicPartition, tuple[int, str | None]]:
+    return {tp: (0, None) if error is None else (error.error.code, str(error)) for tp, error in errors.items()}
+
+
+def _by_topic(values: Mapping[TopicPartition, V]) -> dict[str, dict[TopicPartition, V]]:
+    topics: dict[str, dict[TopicPartition, V]] = {}
+    for partition, value in sorted(values.items(), key=lambda item: item[0]):
+        topics.setdefault(partition.topic, {})[partition] = value
+    return topics

@@ -1,0 +1,1 @@
+"""The broker's metrics: the beans, their meaning, and what reports them."""

@@ -1,0 +1,75 @@
+"""The leader's changes of ISRs: written to ZooKeeper at once, and propagated to the controller in batches.
+
+Kafka 0.10.2: core/.../utils/ReplicationUtils.scala (updateLeaderAndIsr), server/ReplicaManager.scala
+(recordIsrChange, maybePropagateIsrChanges) · book 6.2.2, 7.1.3
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+from collections.abc import Collection
+from typing import Protocol
+
+from kafka_lite.common.time import Time
+from kafka_lite.common.topic_partition import TopicPartition
+from kafka_lite.zookeeper.data import LeaderIsrAndControllerEpoch
+
+logger = logging.getLogger(__name__)
+
+PROPAGATION_CHECK_MS = 2_500
+PROPAGATION_BLACKOUT_MS = 5_000
+PROPAGATION_INTERVAL_MS = 60_000
+
+
+class IsrStore(Protocol):
+    """The znodes that a leader writes."""
+
+    def update_partition_state(self, partition: TopicPartition, state: LeaderIsrAndControllerEpoch) -> int | None:
+        """Write leader and ISR if the znode still has their version. Returns the new version, or None."""
+        ...
+
+    def propagate_isr_changes(self, partitions: Collection[TopicPartition]) -> None:
+        """Notify the controller."""
+        ...
+
+
+class IsrChanges:
+    """Writes ISRs, and notifies the controller of them in batches.
+
+    A broker that restarts changes the ISRs of thousands of partitions within seconds. So changes are collected until
+    there has been none for five seconds, but for at most a minute.
+    """
+
+    def __init__(self, store: IsrStore, time: Time) -> None:
+        self._store = store
+        self._time = time
+        self._lock = threading.Lock()
+        self._pending: set[TopicPartition] = set()
+        self._last_change_ms = self._last_propagation_ms = time.hi_res_ms()
+
+    def update(self, topic_partition: TopicPartition, state: LeaderIsrAndControllerEpoch) -> int | None:
+        """Write an ISR; see ``UpdateIsr``."""
+        version = self._store.update_partition_state(topic_partition, state)
+        if version is not None:
+            with self._lock:
+                self._pending.add(topic_partition)
+                self._last_change_ms = self._time.hi_res_ms()
+        return version
+
+    def maybe_propagate(self) -> None:
+        """Notify the controller if a batch is due. Runs every ``PROPAGATION_CHECK_MS``."""
+        now_ms = self._time.hi_res_ms()
+        with self._lock:
+            is_quiet = self._last_change_ms + PROPAGATION_BLACKOUT_MS < now_ms
+            is_overdue = self._last_propagation_ms + PROPAGATION_INTERVAL_MS < now_ms
+            if not self._pending or not (is_quiet or is_overdue):
+                return
+            changed, self._pending = self._pending, set()
+            self._last_propagation_ms = now_ms
+        try:
+            self._store.propagate_isr_changes(sorted(changed))
+        except Exception:
+            with self._lock:
+                self._pending |= changed
+            raise

@@ -1,0 +1,1 @@
+"""What a starting broker finds out and creates: its id, ZooKeeper, logs, coordinators, controller, first metadata."""

@@ -1,0 +1,37 @@
+"""Starts the ZooKeeper inside a broker with ``zookeeper.connect=embedded``.
+
+Kafka 0.10.2: none; there ZooKeeper is a process of its own · book 7.4
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from kafka_lite.server.broker_metadata_checkpoint import read_broker_metadata
+from kafka_lite.server.kafka_config import KafkaConfig
+from kafka_lite.zookeeper import paths
+from kafka_lite.zookeeper.embedded.server import EmbeddedZooKeeper
+
+USUAL_ZOOKEEPER_PORT = 2181
+USUAL_PORT_OR_ANY = -1
+"""The ``zookeeper.embedded.port`` that uses the usual port, or any free one if that is in use."""
+
+
+def start_embedded_zookeeper(config: KafkaConfig) -> EmbeddedZooKeeper:
+    """Start it on its data in ``zookeeper.embedded.dir`` (default: beside the first log directory).
+
+    The last process of this broker is dead, since its ZooKeeper is. This process takes its place, so the session that
+    registered it ends now.
+    """
+    directory = config.zk_embedded_dir or f"{config.log_dirs[0].rstrip('/')}-zookeeper"
+    port = config.zk_embedded_port
+    # On the machine's clock, even if a test gives the broker another one: its sessions belong to real connections.
+    zookeeper = EmbeddedZooKeeper(
+        Path(directory),
+        port=USUAL_ZOOKEEPER_PORT if port == USUAL_PORT_OR_ANY else port,
+        any_port_if_in_use=port == USUAL_PORT_OR_ANY,
+    )
+    known = read_broker_metadata(Path(directory) for directory in config.log_dirs)
+    broker_id = known.broker_id if known is not None else config.broker_id
+    zookeeper.start(end_owners_of=[paths.broker(broker_id)])
+    return zookeeper
