@@ -59,8 +59,8 @@ def rebalance_listener(listener: object) -> ConsumerRebalanceListener:
     if isinstance(listener, type) or missing:
         lack = "is a class" if isinstance(listener, type) else f"has no {', '.join(missing)}"
         raise TypeError(
-            f"a listener is an object derived from ConsumerRebalanceListener, and {_kind(listener)} {lack}; "
-            "leave it out if you need no callbacks"
+            f"a listener must be an object derived from ConsumerRebalanceListener, but {_kind(listener)} {lack}; "
+            "omit it if you need no callbacks"
         )
     return listener  # type: ignore[return-value]
 
@@ -150,7 +150,7 @@ def ensure_timestamps(timestamps: object) -> None:
 def callback_of_commit(callback: Callable[..., object] | None) -> None:
     """Raises TypeError for an object that is not callable."""
     if callback is not None and not callable(callback):
-        raise TypeError(f"a callback is called as callback(offsets, error), and {_kind(callback)} cannot be called")
+        raise TypeError(f"a callback is called as callback(offsets, error), but {_kind(callback)} is not callable")
 
 
 def timeout(timeout_ms: object) -> float:

@@ -125,11 +125,11 @@ DEVIATIONS: dict[str, tuple[str, str]] = {
         '""',
         "as in Kafka since 2.2: a consumer without a group.id has no group, instead of sharing one with an empty name",
     ),
-    "session.timeout.ms": ("10000", "as in Kafka since 3.0: a pause of a few seconds is no failure"),
+    "session.timeout.ms": ("10000", "as in Kafka since 3.0: a pause of a few seconds is not a failure"),
     "request.timeout.ms": (
         "305000",
         "as in Kafka since 2.0: only JoinGroup may wait for max.poll.interval.ms, and other requests without a "
-        "response are given up sooner",
+        "response time out sooner",
     ),
     "partition.assignment.strategy": (
         "[class org.apache.kafka.clients.consumer.RangeAssignor]",
@@ -162,6 +162,8 @@ class ConsumerConfig:
         self.enable_auto_commit = self._decide_auto_commit()
         self._check_timeouts()
         for key in CONFIG.unused(configs):
+            if key.startswith("__"):
+                continue  # passes an object to a class of ours: Streams to its assignor
             logger.warning("The configuration '%s' was supplied but isn't a known config of the consumer", key)
 
     def __getitem__(self, key: str) -> Any:
@@ -180,5 +182,7 @@ class ConsumerConfig:
         heartbeat, session = self["heartbeat.interval.ms"], self["session.timeout.ms"]
         if heartbeat >= session:
             if "heartbeat.interval.ms" in self.originals or session <= 1:
-                raise ConfigError("heartbeat.interval.ms", heartbeat, f"must be below session.timeout.ms, {session}")
+                raise ConfigError(
+                    "heartbeat.interval.ms", heartbeat, f"must be less than session.timeout.ms, {session}"
+                )
             self._values["heartbeat.interval.ms"] = max(1, session // 3)

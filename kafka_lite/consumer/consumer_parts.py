@@ -64,35 +64,14 @@ class ConsumerParts:
         ])  # fmt: skip
         self.metrics = ConsumerMetrics(config, time)
         self.subscriptions = SubscriptionState(OffsetResetStrategy(config["auto.offset.reset"]))
-        self.metadata = Metadata(
-            config["retry.backoff.ms"],
-            config["metadata.max.age.ms"],
-            allow_auto_topic_creation=config["allow.auto.create.topics"],
-            time=time,
-        )
-        addresses = parse_and_validate_addresses(config["bootstrap.servers"])
-        self.metadata.update(Cluster.bootstrap(addresses), time.hi_res_ms())
-        self.client = ConsumerNetworkClient(
-            new_network_client(config, self.metadata, self.metrics, MAX_IN_FLIGHT_REQUESTS, time),
-            self.metadata,
-            retry_backoff_ms=config["retry.backoff.ms"],
-            unsent_expiry_ms=config["request.timeout.ms"],
-            time=time,
-        )
+        self.metadata = self._new_metadata()
+        self.client = self._new_client()
         self.coordinator = self._new_coordinator()
         self.fetcher = Fetcher(
             self.client, self.metadata, self.subscriptions, self._fetch_config(),
             FetchManagerMetrics(self.metrics.metrics),
         )  # fmt: skip
-        self.offset_fetcher = OffsetFetcher(
-            self.client,
-            self.metadata,
-            self.subscriptions,
-            retry_backoff_ms=config["retry.backoff.ms"],
-            request_timeout_ms=config["request.timeout.ms"],
-            read_committed=config["isolation.level"] == "read_committed",
-            time=time,
-        )
+        self.offset_fetcher = self._new_offset_fetcher()
         self.topic_metadata_fetcher = TopicMetadataFetcher(
             self.client,
             retry_backoff_ms=config["retry.backoff.ms"],
@@ -103,7 +82,7 @@ class ConsumerParts:
         """Close everything. A part that fails to close does not stop the others; the first error is raised at the
         end."""
         failures: list[Exception] = []
-        steps = [self.fetcher.close, self.interceptors.close, self.metrics.close, self.client.close,
+        steps = [lambda: self.fetcher.close(timer), self.interceptors.close, self.metrics.close, self.client.close,
                  self.key_deserializer.close, self.value_deserializer.close]  # fmt: skip
         if self.coordinator is not None:
             coordinator = self.coordinator
@@ -118,6 +97,28 @@ class ConsumerParts:
             raise failures[0]
 
     # ── creating the parts ────────────────────────────────────────────────────────────────────────────────────────
+
+    def _new_metadata(self) -> Metadata:
+        config = self._config
+        metadata = Metadata(
+            config["retry.backoff.ms"],
+            config["metadata.max.age.ms"],
+            allow_auto_topic_creation=config["allow.auto.create.topics"],
+            time=self._time,
+        )
+        addresses = parse_and_validate_addresses(config["bootstrap.servers"])
+        metadata.update(Cluster.bootstrap(addresses), self._time.hi_res_ms())
+        return metadata
+
+    def _new_client(self) -> ConsumerNetworkClient:
+        config = self._config
+        return ConsumerNetworkClient(
+            new_network_client(config, self.metadata, self.metrics, MAX_IN_FLIGHT_REQUESTS, self._time),
+            self.metadata,
+            retry_backoff_ms=config["retry.backoff.ms"],
+            unsent_expiry_ms=config["request.timeout.ms"],
+            time=self._time,
+        )
 
     def _new_coordinator(self) -> ConsumerCoordinator | None:
         config = self._config
@@ -142,6 +143,18 @@ class ConsumerParts:
             exclude_internal_topics=config["exclude.internal.topics"],
             read_committed=config["isolation.level"] == "read_committed",
             metrics=self.metrics.metrics,
+            time=self._time,
+        )
+
+    def _new_offset_fetcher(self) -> OffsetFetcher:
+        config = self._config
+        return OffsetFetcher(
+            self.client,
+            self.metadata,
+            self.subscriptions,
+            retry_backoff_ms=config["retry.backoff.ms"],
+            request_timeout_ms=config["request.timeout.ms"],
+            read_committed=config["isolation.level"] == "read_committed",
             time=self._time,
         )
 

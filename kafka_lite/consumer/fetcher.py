@@ -13,6 +13,8 @@ from typing import cast
 
 from kafka_lite.clients.client_request import ClientResponse, RequestBuilder
 from kafka_lite.clients.cluster import Node
+from kafka_lite.clients.fetch_metadata import INVALID_SESSION_ID
+from kafka_lite.clients.fetch_session_handler import FetchRequestData, FetchSessionHandler
 from kafka_lite.clients.metadata import Metadata
 from kafka_lite.common.errors import Errors, KafkaError
 from kafka_lite.common.sendable import Buffer
@@ -25,6 +27,7 @@ from kafka_lite.consumer.offset_and_metadata import OffsetResetStrategy
 from kafka_lite.consumer.partition_records import CompletedFetch, PartitionRecords, has_complete_batch
 from kafka_lite.consumer.record_batch_reader import Deserialize
 from kafka_lite.consumer.subscription_state import SubscriptionState, TopicPartitionState
+from kafka_lite.consumer.timer import Timer
 from kafka_lite.protocol.messages.api_01_fetch import FetchPartition, FetchRequest, FetchResponse, FetchTopic
 
 logger = logging.getLogger(__name__)
@@ -41,8 +44,8 @@ INVALID_METADATA = frozenset({
 })  # fmt: skip
 """Errors that suggest that another broker leads the partition by now."""
 
-FetchData = dict[TopicPartition, int]
-"""The fetch offsets of one request, by partition."""
+FetchData = FetchRequestData[int]
+"""A request: the fetch offsets by partition, and its place in the session with the broker."""
 
 
 @dataclass(frozen=True)
@@ -72,7 +75,8 @@ class Fetcher:
 
     Buffered records are discarded if they do not start at the position any more: after a seek, or if the partition was
     revoked and assigned again. Records of paused partitions stay buffered until they are resumed (0.10.2 discards them
-    and fetches again). Belongs to the thread that uses the consumer.
+    and fetches again). A session with each leader (KIP-227) saves naming partitions whose position has not changed.
+    Belongs to the thread that uses the consumer.
     """
 
     def __init__(
@@ -91,6 +95,7 @@ class Fetcher:
         self._completed: deque[CompletedFetch | PartitionRecords] = deque()
         self._next_in_line: PartitionRecords | None = None
         self._nodes_with_pending_fetches: set[int] = set()
+        self._session_handlers: dict[int, FetchSessionHandler[int]] = {}
 
     # ── Sending ───────────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -102,15 +107,23 @@ class Fetcher:
         """Send a request to each leader that has none in flight; returns the number of requests."""
         requests = self._prepare_fetch_requests()
         for node, offsets in requests.values():
-            logger.debug("Sending fetch for partitions %s to broker %s", list(offsets), node)
+            data = self._session_handler(node).build(offsets)
+            logger.debug("Sending fetch for partitions %s to broker %s", list(data.session_partitions), node)
             self._nodes_with_pending_fetches.add(node.id)
-            future = self._client.send(node, self._fetch_request(offsets))
-            future.add_listener(self._on_response(node, offsets), self._on_failure(node))
+            future = self._client.send(node, self._fetch_request(data))
+            future.add_listener(self._on_response(node, data), self._on_failure(node))
         return len(requests)
 
-    def _prepare_fetch_requests(self) -> dict[int, tuple[Node, FetchData]]:
+    def _session_handler(self, node: Node) -> FetchSessionHandler[int]:
+        handler = self._session_handlers.get(node.id)
+        if handler is None:
+            handler = self._session_handlers[node.id] = FetchSessionHandler(node.id)
+        return handler
+
+    def _prepare_fetch_requests(self) -> dict[int, tuple[Node, dict[TopicPartition, int]]]:
+        """The leaders to send a request to, and the positions of their partitions."""
         cluster = self._metadata.fetch()
-        requests: dict[int, tuple[Node, FetchData]] = {}
+        requests: dict[int, tuple[Node, dict[TopicPartition, int]]] = {}
         for partition in self._fetchable_partitions():
             node = cluster.leader_for(partition)
             if node is None:
@@ -131,9 +144,9 @@ class Fetcher:
             buffered.add(self._next_in_line.partition)
         return [partition for partition in fetchable if partition not in buffered]
 
-    def _fetch_request(self, offsets: FetchData) -> RequestBuilder:
+    def _fetch_request(self, data: FetchData) -> RequestBuilder:
         topics: dict[str, list[FetchPartition]] = {}
-        for partition, offset in offsets.items():
+        for partition, offset in data.to_send.items():
             topics.setdefault(partition.topic, []).append(
                 FetchPartition(
                     partition=partition.partition,
@@ -146,42 +159,44 @@ class Fetcher:
             min_bytes=self._config.min_bytes,
             max_bytes=self._config.max_bytes,
             isolation_level=int(self._config.read_committed),
+            session_id=data.metadata.session_id,
+            session_epoch=data.metadata.epoch,
             topics=[FetchTopic(topic=topic, partitions=partitions) for topic, partitions in topics.items()],
+            forgotten_topics_data=data.forgotten_topics(),
         )
         return RequestBuilder.of(request, 0, LATEST_FETCH_VERSION)
 
     # ── responses ─────────────────────────────────────────────────────────────────────────────────────────────────
 
-    def _on_response(self, node: Node, offsets: FetchData) -> Callable[[ClientResponse], None]:
+    def _on_response(self, node: Node, data: FetchData) -> Callable[[ClientResponse], None]:
         def on_success(client_response: ClientResponse) -> None:
             self._nodes_with_pending_fetches.discard(node.id)
-            self._handle_response(offsets, client_response)
+            self._handle_response(node, data, client_response)
 
         return on_success
 
     def _on_failure(self, node: Node) -> Callable[[BaseException], None]:
         def on_failure(error: BaseException) -> None:
             self._nodes_with_pending_fetches.discard(node.id)
-            logger.debug("Fetch request to %s failed: %s", node, error)
+            self._session_handler(node).handle_error(error)
 
         return on_failure
 
-    def _handle_response(self, offsets: FetchData, client_response: ClientResponse) -> None:
+    def _handle_response(self, node: Node, request: FetchData, client_response: ClientResponse) -> None:
         response = cast(FetchResponse, client_response.response)
-        if response.error_code:
-            logger.warning("Fetch failed: %s", Errors.for_code(response.error_code).name)
-            return
         data_by_partition = {
             TopicPartition(topic.topic, data.partition_index): data
             for topic in response.responses
             for data in topic.partitions
         }
+        if not self._session_handler(node).handle_response(response, data_by_partition):
+            return
+        offsets = request.session_partitions
         aggregator = FetchResponseMetricAggregator(self._metrics, data_by_partition)
         for partition, data in data_by_partition.items():
-            if partition in offsets:  # ignore partitions that were not requested
-                self._completed.append(
-                    CompletedFetch(partition, offsets[partition], data, client_response.api_version, aggregator.record)
-                )
+            self._completed.append(
+                CompletedFetch(partition, offsets[partition], data, client_response.api_version, aggregator.record)
+            )
         self._metrics.fetch_latency.record(client_response.request_latency_ms)
         self._metrics.throttle_time.record(response.throttle_time_ms)
 
@@ -340,6 +355,22 @@ class Fetcher:
         else:
             fetch.on_drained(fetch.partition, 0, 0)
 
-    def close(self) -> None:
-        """Discard all buffered records."""
-        self.on_assignment(frozenset())
+    def close(self, timer: Timer) -> None:
+        """End the sessions, and discard all buffered records."""
+        try:
+            self._close_sessions(timer)
+        finally:
+            self.on_assignment(frozenset())
+
+    def _close_sessions(self, timer: Timer) -> None:
+        """End the sessions with reachable brokers that no fetch is waiting at; the others forget theirs in time.
+
+        Kafka's consumer lets the waiting fetches end first, which takes up to ``fetch.max.wait.ms``.
+        """
+        for node in self._metadata.fetch().nodes:
+            handler = self._session_handlers.get(node.id)
+            if handler is None or handler.session_id == INVALID_SESSION_ID:
+                continue
+            if node.id not in self._nodes_with_pending_fetches and not self._client.is_unavailable(node):
+                handler.notify_close()
+                self._client.poll_future(self._client.send(node, self._fetch_request(handler.build({}))), timer)

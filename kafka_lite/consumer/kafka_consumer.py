@@ -23,6 +23,7 @@ from kafka_lite.consumer.consumer_errors import (
     InvalidGroupIdError,
     NoOffsetForPartitionError,
 )
+from kafka_lite.consumer.consumer_group_metadata import ConsumerGroupMetadata
 from kafka_lite.consumer.consumer_parts import ConsumerParts
 from kafka_lite.consumer.consumer_rebalance_listener import NO_LISTENER, ConsumerRebalanceListener
 from kafka_lite.consumer.consumer_record import EMPTY_RECORDS, ConsumerRecord, ConsumerRecords
@@ -257,7 +258,7 @@ class KafkaConsumer:
         self._offset_fetcher.reset_positions_if_needed()
         return True
 
-    def enforce_rebalance(self, reason: str = "the user wants it") -> None:
+    def enforce_rebalance(self, reason: str = "enforce_rebalance was called") -> None:
         """Make the group rebalance, starting with this member's next poll."""
         with self._open():
             self._group().request_rejoin(reason)
@@ -323,6 +324,14 @@ class KafkaConsumer:
             if found is None:
                 raise ConsumerTimeoutError("Timeout expired before the committed offsets could be determined")
             return {partition: found.get(partition) for partition in wanted}
+
+    def group_metadata(self) -> ConsumerGroupMetadata:
+        """The member and generation of the current assignment, for ``KafkaProducer.send_offsets_to_transaction``.
+
+        Raises InvalidGroupIdError without a group.
+        """
+        with self._open():
+            return self._group().group_metadata
 
     def _group(self) -> ConsumerCoordinator:
         if self._coordinator is None:

@@ -185,7 +185,7 @@ class OffsetFetcher:
         """Ask all leaders. The future succeeds when each has responded or failed with a retriable error."""
         by_leader, without_leader = self._group_by_leader(timestamps)
         if not by_leader:
-            return RequestFuture.failure(StaleMetadataError(f"no leader is known of {sorted(timestamps)}"))
+            return RequestFuture.failure(StaleMetadataError(f"the leaders of {sorted(timestamps)} are unknown"))
         combined_future: RequestFuture[ListOffsetsResult] = RequestFuture()
         combined = ListOffsetsResult({}, set(without_leader))
         waiting = len(by_leader)

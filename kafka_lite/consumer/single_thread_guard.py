@@ -21,7 +21,7 @@ class SingleThreadGuard:
         if not self._lock.acquire(blocking=False):
             raise ConcurrentModificationError(
                 f"KafkaConsumer is not safe for multi-threaded access: thread {self._owner} is using it, and "
-                f"{threading.current_thread().name} must not. Give each thread a consumer of its own; only wakeup may "
+                f"{threading.current_thread().name} must not. Give each thread its own consumer; only wakeup may "
                 "be called from another thread"
             )
         self._owner = threading.current_thread().name

@@ -2,5 +2,19 @@
 
 from kafka_lite.producer.kafka_producer import KafkaProducer
 from kafka_lite.producer.producer_record import ProducerRecord, RecordMetadata
+from kafka_lite.producer.transaction_errors import (
+    IllegalTransactionStateError,
+    ProducerFencedError,
+    TransactionAbortedError,
+    TransactionError,
+)
 
-__all__ = ["KafkaProducer", "ProducerRecord", "RecordMetadata"]
+__all__ = [
+    "IllegalTransactionStateError",
+    "KafkaProducer",
+    "ProducerFencedError",
+    "ProducerRecord",
+    "RecordMetadata",
+    "TransactionAbortedError",
+    "TransactionError",
+]

@@ -26,8 +26,8 @@ class BlockingInCallbackError(KafkaError):
 
     def __init__(self, what: str) -> None:
         super().__init__(
-            f"{what} cannot be waited for in a callback: callbacks run in the producer's own thread, which would "
-            "have to provide it. Do this in another thread."
+            f"A callback cannot wait for {what}: callbacks run in the producer's own thread, which would have to "
+            "provide it. Do this in another thread."
         )
 
 
@@ -127,7 +127,7 @@ class BufferPool:
     def _wait_for(self, size: int, max_time_to_block_ms: float) -> bytearray | None:
         """Collect returned memory until it is enough: a pooled buffer, or None once ``size`` bytes are reserved."""
         if threading.current_thread() is self.freed_by:
-            raise BlockingInCallbackError(f"Memory ({size} bytes; buffer.memory is {self.total_memory})")
+            raise BlockingInCallbackError(f"memory ({size} bytes;  buffer.memory is {self.total_memory})")
         begin_ms = self._time.hi_res_ms()
         deadline_ms = begin_ms + max_time_to_block_ms
         more_memory = threading.Condition(self._lock)

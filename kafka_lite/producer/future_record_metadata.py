@@ -48,7 +48,7 @@ class ProduceRequestResult:
     def wait(self, timeout_ms: float | None = None) -> bool:
         """Wait for the outcome; false if ``timeout_ms`` expires first. Raises BlockingInCallbackError."""
         if threading.current_thread() is self.ended_by and not self._done.is_set():
-            raise BlockingInCallbackError("The outcome of a record")
+            raise BlockingInCallbackError("the result of a record")
         return self._done.wait(None if timeout_ms is None else timeout_ms / 1000)
 
 
@@ -87,7 +87,7 @@ class FutureRecordMetadata:
         still come).
         """
         if not self._result.wait(timeout_ms):
-            raise Errors.REQUEST_TIMED_OUT.exception(f"no outcome within {timeout_ms:g} ms")
+            raise Errors.REQUEST_TIMED_OUT.exception(f"no result within {timeout_ms:g} ms")
         if self._next is not None:
             return self._next.get(timeout_ms)
         error = self.error_if_failed()

@@ -9,7 +9,7 @@ import logging
 import os
 import threading
 from collections.abc import Mapping
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 from kafka_lite.clients.api_versions import ApiVersions
 from kafka_lite.clients.client_utils import new_network_client, parse_and_validate_addresses
@@ -39,9 +39,15 @@ from kafka_lite.producer.producer_record import UNKNOWN_OFFSET, ProducerRecord, 
 from kafka_lite.producer.record_accumulator import RecordAccumulator
 from kafka_lite.producer.records_buffer import RecordsBuffer
 from kafka_lite.producer.sender import Sender
+from kafka_lite.producer.transaction_errors import IllegalTransactionStateError
 from kafka_lite.producer.transaction_manager import TransactionManager
+from kafka_lite.producer.transactional_request_result import TransactionalRequestResult
 from kafka_lite.record.compression import CompressionType
 from kafka_lite.record.record import CURRENT_MAGIC, NO_TIMESTAMP
+
+if TYPE_CHECKING:  # a producer without offsets to commit need not load the consumer
+    from kafka_lite.consumer.consumer_group_metadata import ConsumerGroupMetadata
+    from kafka_lite.consumer.offset_and_metadata import OffsetAndMetadata
 
 logger = logging.getLogger(__name__)
 
@@ -65,6 +71,16 @@ class KafkaProducer:
         send: interceptors ─▶ wait for metadata ─▶ serialize ─▶ partition ─▶ RecordAccumulator.append
                                                                                     │ wake up when a batch is full
         Sender:                                     ready ─▶ drain ─▶ NetworkClient ─▶ callbacks
+
+    With a ``transactional.id``, records are sent in transactions. Consumers with ``isolation.level=read_committed`` see
+    all records of a transaction or none::
+
+        producer.init_transactions()
+        while records := consumer.poll(1000):
+            producer.begin_transaction()
+            ...                                                            # send
+            producer.send_offsets_to_transaction(offsets, consumer.group_metadata())
+            producer.commit_transaction()
 
     The configuration keys and their defaults are in :mod:`kafka_lite.producer.producer_config`.
     """
@@ -92,7 +108,8 @@ class KafkaProducer:
         self._max_block_ms = config["max.block.ms"]
         self._max_record_size = min(config["max.request.size"], config["buffer.memory"])
         self._compression = CompressionType.from_name(config["compression.type"])
-        self._transactions = TransactionManager(config.idempotence_is_explicit) if config.idempotence else None
+        self._transactions = self._new_transaction_manager()
+        self._transactional = None if config.transactional_id is None else self._transactions
         self._metadata = Metadata(
             config["retry.backoff.ms"], config["metadata.max.age.ms"], topic_expiry_enabled=True, time=time
         )
@@ -116,12 +133,15 @@ class KafkaProducer:
         thread. A problem with the *record* (too large, no such partition, no memory or metadata within
         ``max.block.ms``) is an outcome, too. Raises SerializationError, ProducerClosedError on a closed producer,
         BlockingInCallbackError if a callback sends a record that would have to wait, and TypeError for an argument that
-        is no record or no callback.
+        is no record or no callback. With a ``transactional.id``, raises IllegalTransactionStateError outside of a
+        transaction, and TransactionError or ProducerFencedError after an error.
         """
         if self._closed or self._forks_before != _forks:
             raise self._closed_error()
         if callback is not None:
             _ensure_callable(callback)
+        if self._transactional is not None:
+            self._transactional.ensure_may_send()
         if self._interceptors:
             record = self._interceptors.on_send(record)
             callback = self._intercepted(callback)
@@ -165,6 +185,8 @@ class KafkaProducer:
             result = self._accumulator.append(
                 TopicPartition(topic, partition), timestamp, key, value, headers, callback, max_block_ms
             )
+        if self._transactional is not None:  # the sender takes no batch of a partition before this
+            self._transactional.maybe_add_partition(TopicPartition(topic, partition))
         if result.batch_is_full or result.new_batch_created:
             self._sender.wake_up()
         return result.future
@@ -175,7 +197,7 @@ class KafkaProducer:
         ``count``: how many partitions the topic is known to have; None for an unknown topic.
         """
         if threading.current_thread() is self._sender:
-            raise BlockingInCallbackError(f"Metadata of topic {topic}")
+            raise BlockingInCallbackError(f"metadata of topic {topic}")
         while True:
             self._metadata.add(topic)  # the wait may be longer than the expiry of unused topics
             version = self._metadata.request_update()
@@ -228,6 +250,8 @@ class KafkaProducer:
         """Call the callback, and return a future that has failed."""
         self._metrics.sender.failed(record.topic, 1)
         logger.debug("Exception occurred during message send: %s", error)
+        if self._transactions is not None:
+            self._transactions.record_lost(error)
         partition = -1 if record.partition is None else record.partition
         result = ProduceRequestResult(TopicPartition(record.topic, partition))
         result.set(UNKNOWN_OFFSET, NO_TIMESTAMP, lambda _place: error)
@@ -238,6 +262,65 @@ class KafkaProducer:
                 logger.exception("Error executing user-provided callback on message")
         result.done()
         return FutureRecordMetadata(result, 0, NO_TIMESTAMP, -1, -1)
+
+    # ── transactions ──────────────────────────────────────────────────────────────────────────────────────────────
+
+    def init_transactions(self) -> None:
+        """Get the producer id and epoch of the ``transactional.id``. To be called once, before any transaction.
+
+        Afterwards, older producers with the same id are fenced, and what they left open is aborted. All transactional
+        calls block for at most ``max.block.ms`` and then raise ApiError REQUEST_TIMED_OUT: the same call may be
+        repeated, and goes on waiting. They raise IllegalTransactionStateError in the wrong state,
+        ProducerFencedError once a newer producer has the id, and TransactionError after another error, which says
+        whether ``abort_transaction`` helps.
+        """
+        self._await(self._manager.initialize_transactions())
+
+    def begin_transaction(self) -> None:
+        """Begin a transaction: records sent from now on are part of it."""
+        self._ensure_not_closed()
+        self._manager.begin_transaction()
+
+    def send_offsets_to_transaction(
+        self, offsets: Mapping[TopicPartition, OffsetAndMetadata], group_metadata: ConsumerGroupMetadata
+    ) -> None:
+        """Commit a consumer's offsets when, and only if, the transaction commits.
+
+        ``group_metadata`` is the consumer's ``group_metadata()``: a member that has lost its partitions to another
+        one gets ApiError ILLEGAL_GENERATION or UNKNOWN_MEMBER_ID, and must abort the transaction.
+        """
+        self._ensure_not_closed()
+        if offsets:
+            self._await(self._manager.send_offsets_to_transaction(offsets, group_metadata))
+
+    def commit_transaction(self) -> None:
+        """Send all queued records, then commit. Returns once the coordinator has recorded the decision.
+
+        Raises the error of a record that could not be sent: the transaction must be aborted.
+        """
+        self._await(self._manager.begin_commit())
+
+    def abort_transaction(self) -> None:
+        """Abort. Records that were not sent fail with TransactionAbortedError."""
+        self._await(self._manager.begin_abort())
+
+    def _await(self, call: TransactionalRequestResult) -> None:
+        self._sender.wake_up()
+        call.wait(self._max_block_ms)
+
+    @property
+    def _manager(self) -> TransactionManager:
+        """Raises ProducerClosedError, and IllegalTransactionStateError without idempotence."""
+        self._ensure_not_closed()
+        if self._transactions is None:
+            raise IllegalTransactionStateError("Cannot use transactions without setting transactional.id")
+        return self._transactions
+
+    def _ensure_not_closed(self) -> None:
+        if self._closed or self._is_in_fork:
+            raise self._closed_error()
+        if threading.current_thread() is self._sender:
+            raise BlockingInCallbackError("a transaction")
 
     # ── flush, metrics, close ─────────────────────────────────────────────────────────────────────────────────────
 
@@ -304,9 +387,9 @@ class KafkaProducer:
     def _closed_error(self) -> ProducerClosedError:
         if self._is_in_fork:
             return ProducerClosedError(
-                "This process was forked without the producer's thread: make another producer there"
+                "This process was forked without the producer's thread: create a new producer after the fork"
             )
-        return ProducerClosedError("Cannot send after the producer is closed: make another one")
+        return ProducerClosedError("Cannot send after the producer is closed: create another one")
 
     @property
     def _is_in_fork(self) -> bool:
@@ -320,6 +403,16 @@ class KafkaProducer:
         self.close()
 
     # ── creating the parts ────────────────────────────────────────────────────────────────────────────────────────
+
+    def _new_transaction_manager(self) -> TransactionManager | None:
+        config = self.config
+        if not config.idempotence:
+            return None
+        return TransactionManager(
+            config.idempotence_is_explicit,
+            transactional_id=config.transactional_id,
+            transaction_timeout_ms=config["transaction.timeout.ms"],
+        )
 
     def _new_accumulator(self, api_versions: ApiVersions) -> RecordAccumulator:
         config = self.config
@@ -387,7 +480,7 @@ def _ensure_callable(callback: object) -> None:
     """Check a callback now. Otherwise only the log would show the mistake, after the record is stored."""
     if not callable(callback):
         kind = type(callback).__name__
-        raise TypeError(f"a callback is called as callback(metadata, error), and a {kind} cannot be called")
+        raise TypeError(f"a callback is called as callback(metadata, error), but a {kind} is not callable")
 
 
 def _ensure_record(record: object) -> None:

@@ -63,6 +63,7 @@ class ProducerBatch:
         self.producer_id = NO_PRODUCER_ID
         self.producer_epoch = NO_PRODUCER_EPOCH
         self.base_sequence = NO_SEQUENCE
+        self.is_transactional = False
         self.result = ProduceRequestResult(topic_partition)
         self._records = RecordsBuffer(buffer, magic, compression, compression_level)
         self._futures: list[FutureRecordMetadata] = []
@@ -114,7 +115,9 @@ class ProducerBatch:
     def close(self) -> None:
         """Accept no more records, and encode the batch unless that is done."""
         if self._built is None:
-            self._built = self._records.build(self.producer_id, self.producer_epoch, self.base_sequence)
+            self._built = self._records.build(
+                self.producer_id, self.producer_epoch, self.base_sequence, self.is_transactional
+            )
 
     @property
     def records(self) -> Buffer:
@@ -143,9 +146,15 @@ class ProducerBatch:
         """Whether the batch has a sequence number."""
         return self.base_sequence != NO_SEQUENCE
 
-    def set_producer_state(self, producer_id: int, producer_epoch: int, base_sequence: int) -> None:
-        """Set producer id, epoch and sequence number, also in the encoded batch if it is closed already."""
+    def set_producer_state(
+        self, producer_id: int, producer_epoch: int, base_sequence: int, is_transactional: bool = False
+    ) -> None:
+        """Set producer id, epoch and sequence number, also in the encoded batch if it is closed already.
+
+        Whether it is transactional is set before the batch is closed, and never changes.
+        """
         self.producer_id, self.producer_epoch, self.base_sequence = producer_id, producer_epoch, base_sequence
+        self.is_transactional = is_transactional
         if self._built is not None and self.magic >= MAGIC_V2:
             batch = DefaultRecordBatch(self._built, 0, len(self._built))
             batch.set_producer_state(producer_id, producer_epoch, base_sequence)

@@ -45,6 +45,12 @@ CONFIG = (
     .define("enable.idempotence", Type.BOOLEAN, True, LOW,
             "Whether batches are numbered, so that a broker recognizes duplicates. Needs acks=all, retries, and at "
             "most 5 requests in flight. Unless set explicitly, it is disabled where these, or the brokers, forbid it.")
+    .define("transactional.id", Type.STRING, "", LOW,
+            "The producer's name for its transactions. A newer producer with the same id fences this one. Without an "
+            "id there are no transactions. Needs enable.idempotence.")
+    .define("transaction.timeout.ms", Type.INT, 60_000, LOW,
+            "How long a transaction may be open before the coordinator aborts it; at most the brokers' "
+            "transaction.max.timeout.ms.", Range.at_least(1))
     .define("buffer.memory", Type.LONG, 32 * 1024 * 1024, HIGH,
             "Bytes for records that are not sent yet; when they are exhausted, send blocks for max.block.ms.",
             Range.at_least(0))
@@ -85,7 +91,7 @@ CONFIG = (
     .define("metrics.num.samples", Type.INT, 2, LOW,
             "The number of windows over which rates, averages and maxima are computed.", Range.at_least(1))
     .define("metrics.sample.window.ms", Type.LONG, 30_000, LOW, "The length of such a window.", Range.at_least(0))
-    .define("metrics.recording.level", Type.STRING, "INFO", LOW, "How much is recorded.",
+    .define("metrics.recording.level", Type.STRING, "INFO", LOW, "The highest recording level of sensors.",
             ValidString.in_("INFO", "DEBUG"))
     .define("connections.max.idle.ms", Type.LONG, 540_000, MEDIUM, "How long an idle connection is kept open.")
     .define("send.buffer.bytes", Type.INT, 131_072, MEDIUM, "SO_SNDBUF; -1 leaves it to the system.",
@@ -110,12 +116,15 @@ class ProducerConfig:
             if configs[key] is None:
                 raise ConfigError(key, None, "it has no value; leave it out to get the default")
         self._values = CONFIG.parse(configs)
+        self.transactional_id: str | None = self["transactional.id"] or None
+        if "transactional.id" in configs and self.transactional_id is None:
+            raise ConfigError("transactional.id", "", "it must not be empty; leave it out to do without transactions")
         if not self._values["client.id"]:
-            self._values["client.id"] = f"producer-{next(_client_numbers)}"
+            self._values["client.id"] = f"producer-{self.transactional_id or next(_client_numbers)}"
         self._check_client_id()
         self.acks = -1 if self["acks"] == "all" else int(self["acks"])
         self.idempotence = self._decide_idempotence()
-        self.idempotence_is_explicit = bool(self["enable.idempotence"]) and "enable.idempotence" in configs
+        self.idempotence_is_explicit = self.idempotence and self._idempotence_is_needed
         self._check_delivery_timeout()
         for key in CONFIG.unused(configs):
             close = difflib.get_close_matches(key, CONFIG.keys, n=1)
@@ -135,11 +144,17 @@ class ProducerConfig:
                 "client.id", self["client.id"][:50], f"it must be valid unicode of at most {MAX_CLIENT_ID_BYTES} bytes"
             )
 
+    @property
+    def _idempotence_is_needed(self) -> bool:
+        return "enable.idempotence" in self.originals or self.transactional_id is not None
+
     def _decide_idempotence(self) -> bool:
-        """On, unless another setting forbids it; an error if idempotence was set explicitly."""
+        """On, unless another setting forbids it; an error if idempotence was set explicitly or is needed."""
         if not self["enable.idempotence"]:
+            if self.transactional_id is not None:
+                raise ConfigError("enable.idempotence", False, "a transactional.id needs enable.idempotence")
             return False
-        explicit = "enable.idempotence" in self.originals
+        explicit = self._idempotence_is_needed
         in_flight = "max.in.flight.requests.per.connection"
         reasons = [
             (key, self[key], f"enable.idempotence needs {needs}")

@@ -68,5 +68,5 @@ class ProducerInterceptors:
 def _record_of(interceptor: ProducerInterceptor, returned: object) -> ProducerRecord:
     """Check that an interceptor has returned a record, because a missing ``return`` is an easy mistake."""
     if not isinstance(returned, ProducerRecord):
-        raise TypeError(f"{type(interceptor).__name__}.on_send returned {returned!r}, and not a ProducerRecord")
+        raise TypeError(f"{type(interceptor).__name__}.on_send returned {returned!r} instead of a ProducerRecord")
     return returned

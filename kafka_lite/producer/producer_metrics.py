@@ -13,7 +13,7 @@ from kafka_lite.common.time import Time
 from kafka_lite.metrics.meter import RateUnit
 from kafka_lite.metrics.metrics import Metrics
 from kafka_lite.metrics.stats import Rate, counted_since
-from kafka_lite.network.selector_metrics import NANOS_PER_MS
+from kafka_lite.network.metrics.selector_metrics import NANOS_PER_MS
 from kafka_lite.producer.buffer_pool import BufferPool
 from kafka_lite.producer.producer_config import ProducerConfig
 from kafka_lite.producer.sender_metrics import GROUP, SenderMetrics
@@ -31,12 +31,12 @@ class ProducerMetrics(ClientMetrics):
 
     def measure_pool(self, pool: BufferPool) -> None:
         """Add the metrics of the buffer pool: memory in use, and waiting threads."""
-        self._gauge("waiting-threads", "threads that wait for memory", lambda: pool.queued)
-        self._gauge("buffer-total-bytes", "memory for records, bytes", lambda: pool.total_memory)
-        self._gauge("buffer-available-bytes", "what is left of it, bytes", lambda: pool.available_memory)
+        self._gauge("waiting-threads", "threads waiting for memory", lambda: pool.queued)
+        self._gauge("buffer-total-bytes", "total memory for records, bytes", lambda: pool.total_memory)
+        self._gauge("buffer-available-bytes", "free memory for records, bytes", lambda: pool.available_memory)
         waited = "time that threads have waited for memory, ns"
         self._gauge("bufferpool-wait-time-ns-total", waited, lambda: pool.waited_ms * NANOS_PER_MS)
-        self._gauge("buffer-exhausted-total", "records given up for want of memory", lambda: pool.exhausted)
+        self._gauge("buffer-exhausted-total", "records dropped because memory was exhausted", lambda: pool.exhausted)
         self.metrics.add_collector(_PoolRates(self.metrics, pool, self._time).collect)
 
     def _gauge(self, name: str, description: str, read: Callable[[], float]) -> None:
@@ -60,12 +60,12 @@ class _PoolRates:
         self._collected_ms = time.hi_res_ms()
         self._waited_ms, self._exhausted = 0.0, 0
         self._wait_time = metrics.sensor("bufferpool-wait-time")
-        ratio = metrics.metric_name(
-            "bufferpool-wait-ratio", GROUP, "the part of its time that a thread waits for memory"
-        )
+        ratio = metrics.metric_name("bufferpool-wait-ratio", GROUP, "share of time that a thread waits for memory")
         self._wait_time.add(ratio, Rate(RateUnit.NANOSECONDS))
         self._exhaustion = metrics.sensor("buffer-exhausted-records")
-        rate = metrics.metric_name("buffer-exhausted-rate", GROUP, "records given up for want of memory per second")
+        rate = metrics.metric_name(
+            "buffer-exhausted-rate", GROUP, "records dropped per second because memory was exhausted"
+        )
         self._exhaustion.add(rate, Rate())
 
     def collect(self) -> None:

@@ -219,12 +219,13 @@ class RecordAccumulator:
         """The brokers that lead partitions with batches to be sent.
 
         A batch is ready if it is full or old enough (``linger.ms``, or the backoff of a retry). Every batch is ready
-        while memory is exhausted, a flush is in progress, or the producer is closing.
+        while memory is exhausted, a flush is in progress, a transaction is about to end, or the producer is closing.
         """
         result = ReadyCheckResult()
         with self._lock:
             exhausted = self._pool.queued > 0
-            hurry = exhausted or self._closed or self._flushes_in_progress > 0
+            completing = self._transactions is not None and self._transactions.is_completing
+            hurry = exhausted or self._closed or self._flushes_in_progress > 0 or completing
             for partition, queue in self._batches.items():
                 if not queue:
                     continue
@@ -306,7 +307,7 @@ class RecordAccumulator:
         except Exception as error:
             logger.exception("Failed to encode a batch for %s", batch.topic_partition)
             if self._transactions is not None:
-                self._transactions.failed(batch, broker_has_refused=True)
+                self._transactions.failed(batch, error, broker_has_refused=True)
             batch.abort(error)
             self.deallocate(batch)
             return False
@@ -338,7 +339,7 @@ class RecordAccumulator:
         """Insert a retried batch before all new ones, in order of sequence numbers."""
         place = 0
         if batch.has_sequence and self._transactions is not None:
-            order = self._transactions.order_of
+            order = self._transactions.sequences.order_of
             while place < len(queue) and queue[place].has_sequence and order(queue[place]) < order(batch):
                 place += 1
         queue.insert(place, batch)
@@ -353,7 +354,7 @@ class RecordAccumulator:
             limit = max(1, batch.size_in_bytes // 2)
         parts = self._split(batch, limit)
         if self._transactions is not None:
-            self._transactions.split(batch, parts)
+            self._transactions.sequences.split(batch, parts)
         with self._lock:
             queue = self._batches.setdefault(batch.topic_partition, deque())
             for part in reversed(parts):
@@ -457,6 +458,17 @@ class RecordAccumulator:
             taken = [batch for queue in self._batches.values() for batch in queue]
             for queue in self._batches.values():
                 queue.clear()
+        return taken
+
+    def take_unnumbered(self) -> list[ProducerBatch]:
+        """Remove and return the queued batches that were never sent. The others are retried."""
+        taken = []
+        with self._lock:
+            for queue in self._batches.values():
+                taken += [batch for batch in queue if not batch.has_sequence]
+                retried = [batch for batch in queue if batch.has_sequence]
+                queue.clear()
+                queue.extend(retried)
         return taken
 
     def abort_incomplete_batches(self, error: Exception) -> None:

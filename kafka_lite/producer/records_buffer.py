@@ -9,7 +9,7 @@ from collections.abc import Sequence
 
 from kafka_lite.common.sendable import Buffer
 from kafka_lite.record.compression import CompressionType, compress
-from kafka_lite.record.default_record_batch import RECORD_BATCH_OVERHEAD, write_header
+from kafka_lite.record.default_record_batch import RECORD_BATCH_OVERHEAD, TRANSACTIONAL_FLAG_MASK, write_header
 from kafka_lite.record.fast.encode import encode_record
 from kafka_lite.record.message_set import RECORD_OVERHEAD, encode_message
 from kafka_lite.record.record import (
@@ -111,6 +111,7 @@ class RecordsBuffer:
         producer_id: int = NO_PRODUCER_ID,
         producer_epoch: int = NO_PRODUCER_EPOCH,
         base_sequence: int = NO_SEQUENCE,
+        is_transactional: bool = False,
     ) -> Buffer:
         """The batch. Nothing may be appended afterwards."""
         records = memoryview(self._buffer)[self._first_position : self._position]
@@ -129,7 +130,7 @@ class RecordsBuffer:
             view,
             base_offset=0,
             last_offset_delta=self.count - 1,
-            attributes=self._compression.code,
+            attributes=self._compression.code | (TRANSACTIONAL_FLAG_MASK if is_transactional else 0),
             base_timestamp=self._base_timestamp,
             max_timestamp=self._max_timestamp,
             producer_id=producer_id,

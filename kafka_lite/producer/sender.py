@@ -26,7 +26,8 @@ from kafka_lite.producer.buffer_pool import ProducerClosedError
 from kafka_lite.producer.producer_batch import ProducerBatch
 from kafka_lite.producer.record_accumulator import RecordAccumulator, expired_error
 from kafka_lite.producer.sender_metrics import SenderMetrics
-from kafka_lite.producer.transaction_manager import State, TransactionManager
+from kafka_lite.producer.transaction_manager import TransactionManager
+from kafka_lite.producer.transactional_requests import TransactionalRequests
 from kafka_lite.protocol.messages.api_00_produce import (
     PartitionProduceData,
     PartitionProduceResponse,
@@ -34,7 +35,6 @@ from kafka_lite.protocol.messages.api_00_produce import (
     ProduceResponse,
     TopicProduceData,
 )
-from kafka_lite.protocol.messages.api_22_init_producer_id import InitProducerIdRequest, InitProducerIdResponse
 from kafka_lite.record.compression import CompressionType
 from kafka_lite.record.conversion import down_convert
 from kafka_lite.record.record import MAGIC_V0, MAGIC_V1, MAGIC_V2, NO_TIMESTAMP
@@ -103,10 +103,14 @@ class Sender(ShutdownableThread):
         self._api_versions = api_versions
         self._compression = compression
         self._transactions = transaction_manager
+        self._transactional_requests = (
+            None
+            if transaction_manager is None
+            else TransactionalRequests(transaction_manager, client, retry_backoff_ms)
+        )
         self._metrics = metrics or SenderMetrics(Metrics(time=time), time=time)
         self._time = time
         self._in_flight: dict[ProducerBatch, None] = {}
-        self._init_backoff_until_ms = -math.inf
         self._force_close = False
 
     # ── the loop ──────────────────────────────────────────────────────────────────────────────────────────────────
@@ -130,12 +134,22 @@ class Sender(ShutdownableThread):
         self.wake_up()
 
     def on_exit(self) -> None:
-        """Send what is left, then close; or give it up if closed by force."""
+        """Send what is left, abort an open transaction, then close; or give it up if closed by force."""
         while not self._force_close and (self._accumulator.has_undrained or self._in_flight or self._awaits_responses):
             self.do_work()
+        if self._transactions is not None:
+            self._end_transaction(self._transactions)
         self._metadata.fail(ProducerClosedError("Producer closed while waiting for metadata"))
         self._accumulator.abort_incomplete_batches(ProducerClosedError("Producer is closed forcefully."))
         self._client.close()
+
+    def _end_transaction(self, manager: TransactionManager) -> None:
+        while not self._force_close and (manager.has_ongoing_transaction or manager.has_pending_call):
+            if manager.has_ongoing_transaction and not manager.is_completing:
+                logger.info("Aborting incomplete transaction due to shutdown")
+                manager.abort_on_close()
+            self.do_work()
+        manager.close(ProducerClosedError("The producer is closed"))
 
     @property
     def _awaits_responses(self) -> bool:
@@ -144,7 +158,7 @@ class Sender(ShutdownableThread):
     def run_once(self) -> None:
         """Send what is ready, and handle responses."""
         now_ms = self._time.hi_res_ms()
-        timeout_ms = min(self._prepare_producer_id(now_ms), self._send_producer_data(now_ms))
+        timeout_ms = min(self._send_transactional_request(now_ms), self._send_producer_data(now_ms))
         self._client.poll(timeout_ms, now_ms)
 
     # ── batches ───────────────────────────────────────────────────────────────────────────────────────────────────
@@ -196,7 +210,7 @@ class Sender(ShutdownableThread):
     def _give_up(self, batch: ProducerBatch, now_ms: float) -> None:
         error = expired_error(batch, now_ms)
         if self._transactions is not None and not batch.in_flight:
-            self._transactions.failed(batch, broker_has_refused=False)
+            self._transactions.failed(batch, error, broker_has_refused=False)
         if batch.abort(error):
             self._metrics.failed(batch.topic_partition.topic, batch.record_count)
             if not batch.in_flight:
@@ -212,7 +226,7 @@ class Sender(ShutdownableThread):
         """Send one request to a broker, in the newest format that all its batches allow."""
         magic = min(self._api_versions.max_usable_produce_magic, *(batch.magic for batch in batches))
         try:
-            request = produce_request(batches, magic, self._acks, self._request_timeout_ms)
+            request = produce_request(batches, magic, self._acks, self._request_timeout_ms, self._transactional_id)
         except Exception as error:
             logger.exception("Failed to convert batches for node %d to message format v%d", node_id, magic)
             outcome = outcome_of(Errors.UNKNOWN_SERVER_ERROR, f"not sent: {error}")
@@ -264,7 +278,7 @@ class Sender(ShutdownableThread):
                 batch = left.pop(TopicPartition(topic.name, each.index), None)
                 if batch is not None:
                     self._complete_batch(batch, each, now_ms)
-        outcome = outcome_of(Errors.UNKNOWN_SERVER_ERROR, "the broker's response does not mention the partition")
+        outcome = outcome_of(Errors.UNKNOWN_SERVER_ERROR, "the broker's response does not contain the partition")
         self._complete_all(left.values(), outcome, now_ms)
 
     def _complete_batch(self, batch: ProducerBatch, outcome: PartitionProduceResponse, now_ms: float) -> None:
@@ -310,7 +324,8 @@ class Sender(ShutdownableThread):
         if self._transactions is not None:
             # An earlier attempt may have appended the batch, whatever the outcome of this one.
             has_refused = error not in PERHAPS_APPENDED and batch.attempts == 0
-            self._transactions.failed(batch, broker_has_refused=has_refused)
+            exception = error.exception(f"{batch.topic_partition}: {error.message}")
+            self._transactions.failed(batch, exception, broker_has_refused=has_refused)
         self._accumulator.deallocate(batch)
 
     def _fail(self, batch: ProducerBatch, error: Errors, outcome: PartitionProduceResponse) -> None:
@@ -318,56 +333,33 @@ class Sender(ShutdownableThread):
             self._metrics.failed(batch.topic_partition.topic, batch.record_count)
         self._forget(batch, error)
 
-    # ── the producer id ───────────────────────────────────────────────────────────────────────────────────────────
+    # ── transactions and the producer id ──────────────────────────────────────────────────────────────────────────
 
-    def _prepare_producer_id(self, now_ms: float) -> float:
-        """Request a producer id if one is needed; returns how long the next turn may wait, ms."""
-        manager = self._transactions
-        if manager is None:
-            return math.inf
-        if manager.state is State.FATAL_ERROR:
-            self._fail_undrained(manager)
-            return math.inf
-        manager.maybe_resolve()
-        if not manager.needs_producer_id:
-            return math.inf
-        if now_ms < self._init_backoff_until_ms:
-            return self._init_backoff_until_ms - now_ms
-        node = self._client.least_loaded_node(now_ms)
-        if node is None or not self._client.ready(node, now_ms):
-            return self._retry_backoff_ms
-        manager.initializing()
-        request = InitProducerIdRequest(transactional_id=None, transaction_timeout_ms=0x7FFFFFFF)
-        builder = RequestBuilder.of(request, 0, 4)
-        client_request = self._client.new_client_request(
-            node.id_string, builder, now_ms, callback=partial(self._handle_init_producer_id, manager)
-        )
-        self._client.send(client_request, now_ms)
-        return math.inf
+    @property
+    def _transactional_id(self) -> str | None:
+        return None if self._transactions is None else self._transactions.transactional_id
 
-    def _handle_init_producer_id(self, manager: TransactionManager, response: ClientResponse) -> None:
-        if response.version_mismatch is not None:
-            manager.unsupported(Errors.UNSUPPORTED_VERSION.exception(str(response.version_mismatch)))
-            return
-        result = cast(InitProducerIdResponse | None, response.response)
-        error = Errors.NETWORK_EXCEPTION if result is None else Errors.for_code(result.error_code)
-        if result is not None and error is Errors.NONE:
-            manager.initialized(result.producer_id, result.producer_epoch)
-        elif error.retriable:
-            manager.initialization_failed()
-            self._init_backoff_until_ms = response.received_time_ms + self._retry_backoff_ms
-        else:
-            manager.fatal(error.exception("the broker gives no producer id: " + error.message))
+    def _send_transactional_request(self, now_ms: float) -> float:
+        """Send what the producer id or the transaction needs; returns how long the next turn may wait, ms."""
+        if self._transactions is None or self._transactional_requests is None:
+            return math.inf
+        self._transactions.maybe_resolve()
+        error = self._transactions.error_of_new_batches()
+        if error is not None:
+            self._fail_undrained(error, self._transactions.has_fatal_error)
+        return self._transactional_requests.maybe_send(self._accumulator.has_incomplete, now_ms)
 
-    def _fail_undrained(self, manager: TransactionManager) -> None:
-        error = manager.error
-        assert error is not None
-        for batch in self._accumulator.take_undrained():
+    def _fail_undrained(self, error: Exception, is_fatal: bool) -> None:
+        """Fail what was not sent. The outcome of a retried batch must be known before its transaction is aborted."""
+        taken = self._accumulator.take_undrained() if is_fatal else self._accumulator.take_unnumbered()
+        for batch in taken:
             batch.abort(error)
             self._accumulator.deallocate(batch)
 
 
-def produce_request(batches: Sequence[ProducerBatch], magic: int, acks: int, timeout_ms: float) -> ProduceRequest:
+def produce_request(
+    batches: Sequence[ProducerBatch], magic: int, acks: int, timeout_ms: float, transactional_id: str | None = None
+) -> ProduceRequest:
     """The batches by topic and partition, converted down if they are newer than ``magic``."""
     topics: dict[str, list[PartitionProduceData]] = {}
     for batch in batches:
@@ -377,7 +369,10 @@ def produce_request(batches: Sequence[ProducerBatch], magic: int, acks: int, tim
         data = PartitionProduceData(index=batch.topic_partition.partition, records=records)
         topics.setdefault(batch.topic_partition.topic, []).append(data)
     topic_data = [TopicProduceData(name=name, partition_data=data) for name, data in topics.items()]
-    return ProduceRequest(acks=acks, timeout_ms=int(timeout_ms), topic_data=topic_data)
+    request = ProduceRequest(acks=acks, timeout_ms=int(timeout_ms), topic_data=topic_data)
+    if transactional_id is not None:
+        request.transactional_id = transactional_id
+    return request
 
 
 def outcome_of(error: Errors, message: str | None = None) -> PartitionProduceResponse:
@@ -401,7 +396,7 @@ def errors_of_records(
         if place in refused:
             return error.exception(refused[place] or text)
         return error.exception(
-            f"{batch.topic_partition}: the batch was not appended, because of the records at {sorted(refused)}"
+            f"{batch.topic_partition}: the batch was rejected because of the records at {sorted(refused)}"
         )
 
     return error_of

@@ -83,7 +83,7 @@ class SenderMetrics:
         latency = "ms from a request to its response"
         self._latency = self._sensor("request-time", _avg("request-latency", latency))
         self._latency_max = self._sensor("request-time-max", _max("request-latency", latency))
-        throttled = "ms that a broker held a request back for a quota"
+        throttled = "ms that a broker throttled a request because of a quota"
         self._throttle_time = self._sensor("produce-throttle-time", _avg("produce-throttle-time", throttled))
         self._throttle_time_max = self._sensor("produce-throttle-time-max", _max("produce-throttle-time", throttled))
         self._records = self._sensor(
@@ -91,8 +91,8 @@ class SenderMetrics:
             *_meter("record-send", "records sent"),
             ("records-per-request-avg", "mean number of records in a request", Avg()),
         )
-        self._retries = self._sensor("record-retries", *_meter("record-retry", "records sent again"))
-        self._errors = self._sensor("errors", *_meter("record-error", "records that were given up"))
+        self._retries = self._sensor("record-retries", *_meter("record-retry", "records retried"))
+        self._errors = self._sensor("errors", *_meter("record-error", "records that failed"))
         self._splits = self._sensor("batch-splits", *_meter("batch-split", "batches split for being too large"))
         largest = "bytes of the largest record of a batch, before compression"
         self._record_size = self._sensor("record-size", _avg("record-size", largest))
@@ -220,8 +220,8 @@ class _TopicSensors:
         self._bytes = sensor("bytes", *_meter("byte", "bytes of batches sent"))
         ratio = ("compression-rate", "mean size after compression by size before", Avg())
         self._compression_rate = sensor("compression-rate", ratio)
-        self.retries = sensor("record-retries", *_meter("record-retry", "records sent again"))
-        self.errors = sensor("record-errors", *_meter("record-error", "records that were given up"))
+        self.retries = sensor("record-retries", *_meter("record-retry", "records retried"))
+        self.errors = sensor("record-errors", *_meter("record-error", "records that failed"))
 
     def collect(self, batches: list[SentBatch], now_ms: float) -> None:
         """Batches of the topic were sent."""

@@ -1,4 +1,4 @@
-"""The producer's id and the sequence numbers of its batches, by which a broker recognizes duplicates.
+"""What a producer's id and its transactions need next, and what came of it.
 
 Kafka 0.11: clients/.../producer/internals/TransactionManager.java · book 10.3
 """
@@ -6,104 +6,332 @@ Kafka 0.11: clients/.../producer/internals/TransactionManager.java · book 10.3
 from __future__ import annotations
 
 import logging
-from collections.abc import Sequence
-from dataclasses import dataclass, field
-from enum import Enum, auto
+import threading
+from collections import deque
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING
 
-from kafka_lite.common.errors import Errors
+from kafka_lite.clients.cluster import Node
+from kafka_lite.common.errors import ApiError, Errors
 from kafka_lite.common.topic_partition import TopicPartition
 from kafka_lite.producer.producer_batch import ProducerBatch
-from kafka_lite.record.default_record_batch import increment_sequence
-from kafka_lite.record.record import NO_PRODUCER_EPOCH, NO_PRODUCER_ID, NO_SEQUENCE
+from kafka_lite.producer.transaction_errors import (
+    IllegalTransactionStateError,
+    ProducerFencedError,
+    TransactionAbortedError,
+    TransactionError,
+)
+from kafka_lite.producer.transaction_state import VALID_PREVIOUS_STATES, State
+from kafka_lite.producer.transactional_request_result import TransactionalRequestResult
+from kafka_lite.producer.txn_partition_map import TxnPartitionMap
+from kafka_lite.producer.txn_requests import (
+    AddOffsetsToTxn,
+    AddPartitionsToTxn,
+    CoordinatorType,
+    EndTxn,
+    FindCoordinator,
+    Identity,
+    InitProducerId,
+    TxnOffsetCommit,
+    TxnOffsets,
+    TxnRequest,
+)
+from kafka_lite.record.record import NO_PRODUCER_EPOCH, NO_PRODUCER_ID
+
+if TYPE_CHECKING:
+    from kafka_lite.consumer.consumer_group_metadata import ConsumerGroupMetadata
+    from kafka_lite.consumer.offset_and_metadata import OffsetAndMetadata
 
 logger = logging.getLogger(__name__)
 
-
-class State(Enum):
-    """The state of the producer id."""
-
-    UNINITIALIZED = auto()
-    """action: request an id · transition: INITIALIZING when the request is sent."""
-    INITIALIZING = auto()
-    """action: wait for the response · transition: READY, UNINITIALIZED on a retriable error, or DISABLED."""
-    READY = auto()
-    """action: number batches · transition: UNINITIALIZED when a sequence number is lost for good."""
-    DISABLED = auto()
-    """action: send without numbers, to brokers that do not support them · transition: none."""
-    FATAL_ERROR = auto()
-    """action: fail every batch · transition: none."""
-
-
-VALID_PREVIOUS_STATES: dict[State, frozenset[State]] = {
-    State.UNINITIALIZED: frozenset({State.INITIALIZING, State.READY}),
-    State.INITIALIZING: frozenset({State.UNINITIALIZED}),
-    State.READY: frozenset({State.INITIALIZING}),
-    State.DISABLED: frozenset({State.INITIALIZING}),
-    State.FATAL_ERROR: frozenset(State),
-}
-
-
-@dataclass
-class TopicPartitionEntry:
-    """The sequence numbers of one partition."""
-
-    next_sequence: int = 0
-    """The number of the next new batch."""
-    last_acked_sequence: int = NO_SEQUENCE
-    """The last number that the broker has acknowledged."""
-    in_flight: list[ProducerBatch] = field(default_factory=list)
-    """Numbered batches without an outcome, in order of their numbers. Some of them wait for a retry."""
-    unresolved: bool = False
-    """Whether a numbered batch was given up, and it is unknown whether the broker has appended it."""
-    needs_reset: bool = False
-    """Whether the broker misses a number for good, so that the partition needs a new producer id."""
+FATAL_ERRORS = frozenset({
+    Errors.CLUSTER_AUTHORIZATION_FAILED, Errors.TRANSACTIONAL_ID_AUTHORIZATION_FAILED, Errors.PRODUCER_FENCED,
+    Errors.UNSUPPORTED_VERSION,
+})  # fmt: skip
+"""Errors of a batch after which no transaction of the producer can succeed."""
 
 
 class TransactionManager:
-    """The idempotent half: producer ids and sequence numbers. Only used in the sender's thread, also via the
-    accumulator.
+    """A producer's id, the numbers of its batches, and its transaction, if it has a ``transactional.id``.
 
-    A broker appends a producer's batch only if its first number follows the last one of the partition. For a duplicate,
-    it responds as if it had just appended it. So batches must be numbered in the order in which they are sent, keep
-    their numbers in retries, and be retried in that order:
+    The user's threads change the state. The sender's thread sends the requests that the state needs, one at a time, and
+    reports what came of them::
 
-    * a retried batch goes before all new ones of its partition (``RecordAccumulator`` sorts by number), and
-    * only the *oldest* batch in flight may be retried (``may_send``).
+        user's thread                      state                     next_request, in the sender's thread
+        initialize_transactions            INITIALIZING              InitProducerId
+        begin_transaction                  IN_TRANSACTION            –
+        maybe_add_partition (send)                                   AddPartitionsToTxn, before the first batch
+        send_offsets_to_transaction                                  AddOffsetsToTxn, then TxnOffsetCommit
+        begin_commit, begin_abort          COMMITTING_…, ABORTING_…  EndTxn, once no batch is incomplete
+                                           INITIALIZING              InitProducerId, if a batch was lost (KIP-360)
 
-    When a batch is given up, the broker may or may not have appended it. New batches of the partition then wait until
-    those in flight have completed. If the broker has acknowledged the last number by then, it has the batch. Otherwise,
-    or if the broker itself reports missing numbers, the producer requests a new id and starts at 0. Before that, the
-    batches of all *other* partitions must complete: under a new id, a broker could not recognize them as duplicates.
+    Before each, FindCoordinator if its coordinator is unknown. A request that failed needs no queue: the state still
+    needs it.
+
+    Batches are numbered by ``TxnPartitionMap``, in the sender's thread. When a partition needs a reset, an idempotent
+    producer requests a new id; a transaction must be aborted, after which the coordinator gives a new epoch.
     """
 
-    def __init__(self, explicitly_enabled: bool = True) -> None:
+    def __init__(
+        self,
+        explicitly_enabled: bool = True,
+        *,
+        transactional_id: str | None = None,
+        transaction_timeout_ms: int = 60_000,
+    ) -> None:
         self.state = State.UNINITIALIZED
         self.producer_id = NO_PRODUCER_ID
         self.producer_epoch = NO_PRODUCER_EPOCH
         self.error: Exception | None = None
-        """The reason for FATAL_ERROR."""
+        """The reason for FATAL_ERROR or ABORTABLE_ERROR."""
+        self.transactional_id = transactional_id
+        self.sequences = TxnPartitionMap()
+        self._transaction_timeout_ms = transaction_timeout_ms
         self._explicitly_enabled = explicitly_enabled
-        self._partitions: dict[TopicPartition, TopicPartitionEntry] = {}
+        self._lock = threading.RLock()
+        self._call: TransactionalRequestResult | None = None
+        """The last call of init_transactions, commit_transaction or abort_transaction."""
+        self._new_partitions: set[TopicPartition] = set()
+        self._partitions_in_transaction: set[TopicPartition] = set()
+        self._offsets: deque[TxnOffsets] = deque()
+        self._transaction_started = False
+        """Whether the coordinator has begun the transaction, so that EndTxn must be sent."""
+        self._request_without_response: TxnRequest | None = None
+        """A request that may have begun the transaction at the coordinator, although its response was lost.
 
-    # ── the producer id ───────────────────────────────────────────────────────────────────────────────────────────
+        It is sent again before EndTxn: only its response tells whether there is a transaction to end.
+        """
+        self._id_is_unknown = False
+        """Whether the coordinator has forgotten the producer, so that it would refuse EndTxn, too."""
+        self._epoch_bump_required = False
+        self._can_bump_epoch = False
+        """Whether the coordinator supports KIP-360 (Kafka 2.5)."""
+        self._coordinators: dict[tuple[CoordinatorType, str], Node] = {}
 
     @property
-    def needs_producer_id(self) -> bool:
-        """Whether an id must be requested."""
-        return self.state is State.UNINITIALIZED
+    def is_transactional(self) -> bool:
+        """Whether the producer has a transactional id."""
+        return self.transactional_id is not None
+
+    def _transition_to(self, new: State) -> None:
+        if self.state not in VALID_PREVIOUS_STATES[new]:
+            of = f"transactional.id {self.transactional_id}" if self.is_transactional else "producer id"
+            raise IllegalTransactionStateError(f"{of}: invalid transition from {self.state.name} to {new.name}")
+        self.state = new
+
+    # ── calls of the user's threads ───────────────────────────────────────────────────────────────────────────────
+
+    def initialize_transactions(self) -> TransactionalRequestResult:
+        """Request the producer id. Raises IllegalTransactionStateError, TransactionError, ProducerFencedError."""
+
+        def begin() -> None:
+            self._maybe_fail_with_error()
+            self._transition_to(State.INITIALIZING)
+
+        return self._begin("init_transactions", begin)
+
+    def begin_transaction(self) -> None:
+        """Begin a transaction. Sends nothing: the coordinator begins it with its first partition or offsets.
+
+        Raises like ``initialize_transactions``.
+        """
+        with self._lock:
+            self._ensure_free_for("begin_transaction")
+            self._maybe_fail_with_error()
+            self._transition_to(State.IN_TRANSACTION)
+
+    def begin_commit(self) -> TransactionalRequestResult:
+        """Send all batches, then commit. Raises like ``initialize_transactions``."""
+
+        def begin() -> None:
+            self._maybe_fail_with_error()
+            self._transition_to(State.COMMITTING_TRANSACTION)
+
+        return self._begin("commit_transaction", begin)
+
+    def begin_abort(self) -> TransactionalRequestResult:
+        """Drop what was not sent, then abort. Raises like ``initialize_transactions``, except for abortable errors."""
+
+        def begin() -> None:
+            if self.state is not State.ABORTABLE_ERROR:
+                self._maybe_fail_with_error()
+            self._transition_to(State.ABORTING_TRANSACTION)
+            self._new_partitions.clear()
+            self._fail_offsets(TransactionAbortedError())
+
+        return self._begin("abort_transaction", begin)
+
+    def abort_on_close(self) -> None:
+        """Begin to abort an open transaction, even if an earlier call has timed out."""
+        with self._lock:
+            if self._call is not None:
+                self._call.is_acked = True
+            self.begin_abort()
+
+    def close(self, error: Exception) -> None:
+        """Fail the calls that are in progress."""
+        with self._lock:
+            self._fail_calls(error)
+
+    def send_offsets_to_transaction(
+        self, offsets: Mapping[TopicPartition, OffsetAndMetadata], group: ConsumerGroupMetadata
+    ) -> TransactionalRequestResult:
+        """Make the offsets part of the transaction. Raises like ``initialize_transactions``."""
+        with self._lock:
+            self._ensure_in_transaction("send_offsets_to_transaction")
+            added = TxnOffsets(dict(offsets), group)
+            self._offsets.append(added)
+            return added.result
+
+    def ensure_may_send(self) -> None:
+        """Raises like ``initialize_transactions`` if ``send`` is not allowed now."""
+        if self.is_transactional:
+            with self._lock:
+                self._ensure_in_transaction("send")
+
+    def maybe_add_partition(self, partition: TopicPartition) -> None:
+        """Make the partition part of the transaction, if there is one. Raises like ``initialize_transactions``."""
+        if not self.is_transactional or partition in self._partitions_in_transaction:
+            return
+        with self._lock:
+            self._ensure_in_transaction("send")
+            self._new_partitions.add(partition)
+
+    def _begin(self, operation: str, begin: Callable[[], None]) -> TransactionalRequestResult:
+        """Begin a call that changes the state, or continue the same call after it has timed out."""
+        with self._lock:
+            call = self._call
+            if call is not None and not call.is_acked and call.operation == operation:
+                return call
+            self._ensure_free_for(operation)
+            begin()
+            self._call = call = TransactionalRequestResult(operation)
+            return call
+
+    def _ensure_in_transaction(self, operation: str) -> None:
+        self._ensure_free_for(operation)
+        self._maybe_fail_with_error()
+        if self.state is not State.IN_TRANSACTION:
+            raise IllegalTransactionStateError(f"{operation} needs a transaction, but the state is {self.state.name}")
+
+    def _ensure_free_for(self, operation: str) -> None:
+        if not self.is_transactional:
+            raise IllegalTransactionStateError(
+                f"Cannot use {operation} without enabling transactions by setting transactional.id"
+            )
+        if self._call is not None and not self._call.is_acked:
+            raise IllegalTransactionStateError(
+                f"Cannot attempt operation {operation} because the previous call to {self._call.operation} timed out "
+                "and must be retried, or is in progress in another thread"
+            )
+
+    def _maybe_fail_with_error(self) -> None:
+        if self.state not in (State.ABORTABLE_ERROR, State.FATAL_ERROR) or self.error is None:
+            return
+        if isinstance(self.error, ProducerFencedError):
+            raise self.fenced()
+        raise TransactionError(self.error, requires_abort=self.state is State.ABORTABLE_ERROR)
+
+    # ── what the sender does next ─────────────────────────────────────────────────────────────────────────────────
+
+    @property
+    def has_fatal_error(self) -> bool:
+        """Whether the producer can only be closed."""
+        return self.state is State.FATAL_ERROR
+
+    @property
+    def is_completing(self) -> bool:
+        """Whether the transaction is about to end, so that batches must not linger."""
+        return self.state in (State.COMMITTING_TRANSACTION, State.ABORTING_TRANSACTION)
+
+    @property
+    def has_ongoing_transaction(self) -> bool:
+        """Whether a transaction has begun and not ended."""
+        return self.is_completing or self.state in (State.IN_TRANSACTION, State.ABORTABLE_ERROR)
+
+    @property
+    def has_pending_call(self) -> bool:
+        """Whether a caller waits for the broker."""
+        return self._call is not None and not self._call.is_completed
+
+    def error_of_new_batches(self) -> Exception | None:
+        """The error with which batches fail that were not sent; None if they may be sent."""
+        with self._lock:
+            if self.state is State.ABORTING_TRANSACTION:
+                return TransactionAbortedError()
+            return self.error if self.state in (State.ABORTABLE_ERROR, State.FATAL_ERROR) else None
+
+    def next_request(self, has_incomplete_batches: bool) -> TxnRequest | None:
+        """The request that the state needs next, or the lookup of its coordinator; None if it needs none.
+
+        ``has_incomplete_batches``: whether batches must complete before the transaction may end.
+        """
+        with self._lock:
+            request = self._wanted_request(has_incomplete_batches)
+            if request is None:
+                return None
+            if request.coordinator is not None and request.coordinator not in self._coordinators:
+                return FindCoordinator(*request.coordinator)
+            if isinstance(request, AddPartitionsToTxn | AddOffsetsToTxn):
+                self._request_without_response = request
+            return request
+
+    def _wanted_request(self, has_incomplete_batches: bool) -> TxnRequest | None:
+        if self.transactional_id is None:
+            return InitProducerId() if self.state is State.UNINITIALIZED else None
+        me = Identity(self.transactional_id, self.producer_id, self.producer_epoch)
+        if self.state in (State.IN_TRANSACTION, State.COMMITTING_TRANSACTION):
+            if self._new_partitions:
+                return AddPartitionsToTxn(me, frozenset(self._new_partitions))
+            if self._offsets:
+                first = self._offsets[0]
+                return TxnOffsetCommit(me, first) if first.is_group_added else AddOffsetsToTxn(me, first)
+        if self.is_completing and not has_incomplete_batches:
+            if self._request_without_response is not None and not self._id_is_unknown:
+                return self._request_without_response
+            if self._transaction_started and not self._id_is_unknown:
+                return EndTxn(me, self.state is State.COMMITTING_TRANSACTION)
+            self.transaction_ended()  # nothing to end, or the coordinator has forgotten the producer
+        if self.state is State.INITIALIZING:
+            bumps = self._epoch_bump_required
+            return InitProducerId(self.transactional_id, self._transaction_timeout_ms, me if bumps else None)
+        return None
+
+    def coordinator(self, request: TxnRequest) -> Node | None:
+        """The broker that gets the request; None for any broker."""
+        return None if request.coordinator is None else self._coordinators[request.coordinator]
+
+    def coordinator_found(self, kind: CoordinatorType, key: str, node: Node) -> None:
+        """A broker has named the coordinator."""
+        logger.info("Discovered %s coordinator %s of %s", kind.name.lower(), node, key)
+        self._coordinators[kind, key] = node
+
+    def coordinator_lost(self, request: TxnRequest) -> None:
+        """Look up the request's coordinator again: it has moved or is unreachable."""
+        if request.coordinator is not None:
+            self._coordinators.pop(request.coordinator, None)
+
+    # ── responses to transactional requests ───────────────────────────────────────────────────────────────────────
 
     def initializing(self) -> None:
-        """An id was requested."""
+        """An idempotent producer has requested an id."""
         self._transition_to(State.INITIALIZING)
 
-    def initialized(self, producer_id: int, producer_epoch: int) -> None:
-        """The broker has returned an id."""
-        self._transition_to(State.READY)
-        self.producer_id, self.producer_epoch = producer_id, producer_epoch
-        logger.info("Producer id set to %d with epoch %d", producer_id, producer_epoch)
+    def initialized(self, producer_id: int, producer_epoch: int, *, can_bump_epoch: bool = True) -> None:
+        """The broker has returned an id and epoch."""
+        with self._lock:
+            self._transition_to(State.READY)
+            if self._epoch_bump_required:
+                self.sequences.reset()
+            self.producer_id, self.producer_epoch = producer_id, producer_epoch
+            self.error, self._can_bump_epoch = None, can_bump_epoch
+            self._epoch_bump_required = self._id_is_unknown = False
+            logger.info("Producer id set to %d with epoch %d", producer_id, producer_epoch)
+            if self._call is not None:
+                self._call.done()
 
     def initialization_failed(self) -> None:
-        """The broker could not return an id, but may later."""
+        """The broker could not return an id to an idempotent producer, but may later."""
         self._transition_to(State.UNINITIALIZED)
 
     def unsupported(self, error: Exception) -> None:
@@ -114,74 +342,148 @@ class TransactionManager:
         logger.warning("The brokers do not support idempotence, so retried batches may be stored twice: %s", error)
         self._transition_to(State.DISABLED)
 
+    def responded(self) -> None:
+        """The coordinator has carried out or refused the request, so it need not be sent again before an abort."""
+        with self._lock:
+            self._request_without_response = None
+
+    @property
+    def has_partitions(self) -> bool:
+        """Whether partitions are in the transaction."""
+        return bool(self._partitions_in_transaction)
+
+    def partitions_added(self, partitions: frozenset[TopicPartition]) -> None:
+        """The coordinator has added partitions, so their batches may be sent."""
+        with self._lock:
+            self._new_partitions -= partitions
+            self._partitions_in_transaction |= partitions
+            self._transaction_started = True
+
+    def group_added(self, offsets: TxnOffsets) -> None:
+        """The coordinator has added the group, so its offsets may be sent to the group's coordinator."""
+        with self._lock:
+            offsets.is_group_added = self._transaction_started = True
+
+    def offsets_accepted(self, offsets: TxnOffsets, partitions: Sequence[TopicPartition]) -> None:
+        """The group's coordinator has accepted the offsets of these partitions."""
+        with self._lock:
+            for partition in partitions:
+                offsets.pending.pop(partition, None)
+            if not offsets.pending and offsets in self._offsets:
+                self._offsets.remove(offsets)
+                offsets.result.done()
+
+    def transaction_ended(self) -> None:
+        """The coordinator has recorded the end, or there was nothing to end."""
+        with self._lock:
+            if not self.is_completing:
+                return
+            self._new_partitions.clear()
+            self._partitions_in_transaction.clear()
+            self._transaction_started, self._request_without_response = False, None
+            if self._epoch_bump_required:
+                self._transition_to(State.INITIALIZING)
+                return
+            self.sequences.reuse_refused()
+            self._transition_to(State.READY)
+            self.error = None
+            if self._call is not None:
+                self._call.done()
+
+    # ── errors ────────────────────────────────────────────────────────────────────────────────────────────────────
+
+    def fenced(self) -> ProducerFencedError:
+        """The error of a producer that was replaced."""
+        return ProducerFencedError(self.transactional_id or "", self.producer_id, self.producer_epoch)
+
     def fatal(self, error: Exception) -> None:
         """No more batches can be sent."""
-        self.error = error
-        self._transition_to(State.FATAL_ERROR)
+        with self._lock:
+            if self.state is not State.FATAL_ERROR:
+                self.error = error
+            self._transition_to(State.FATAL_ERROR)
+            self._fail_calls(error)
 
-    def _transition_to(self, new: State) -> None:
-        if self.state not in VALID_PREVIOUS_STATES[new]:
-            raise RuntimeError(f"producer id: from {self.state.name} to {new.name}")
-        self.state = new
+    def abortable(self, error: Exception, *, bumps_epoch: bool = False) -> None:
+        """The transaction cannot be committed any more. ``bumps_epoch``: after it, batches need a new epoch."""
+        with self._lock:
+            if not self.has_ongoing_transaction:
+                return
+            self._epoch_bump_required |= bumps_epoch
+            if self.state in (State.IN_TRANSACTION, State.COMMITTING_TRANSACTION):
+                self.error = error
+                self._transition_to(State.ABORTABLE_ERROR)
+                self._fail_calls(error)
 
-    # ── sequence numbers ──────────────────────────────────────────────────────────────────────────────────────────
+    def abortable_if_epoch_can_be_bumped(self, error: Exception) -> None:
+        """The coordinator has forgotten the producer's id: the transaction is lost, and a new id is requested."""
+        with self._lock:
+            if not self._can_bump_epoch:
+                self.fatal(error)
+                return
+            self._id_is_unknown = True
+            self.abortable(error, bumps_epoch=True)
+
+    def record_lost(self, error: Exception) -> None:
+        """A record could not be queued. Its transaction must not be committed without it."""
+        if self.is_transactional:
+            self.abortable(error)
+
+    def _batch_lost(self, error: Exception, *, is_outcome_known: bool) -> None:
+        if isinstance(error, ApiError) and error.error in FATAL_ERRORS:
+            self.fatal(self.fenced() if error.error is Errors.PRODUCER_FENCED else error)
+        elif self._can_bump_epoch:
+            self.abortable(error, bumps_epoch=True)
+        elif is_outcome_known:
+            self.abortable(error)
+        else:
+            self.fatal(error)  # whether the number is used is unknown, and the coordinator cannot give a new epoch
+
+    def _fail_calls(self, error: Exception) -> None:
+        if self._call is not None:
+            self._call.fail(error)
+        self._fail_offsets(error)
+
+    def _fail_offsets(self, error: Exception) -> None:
+        while self._offsets:
+            self._offsets.popleft().result.fail(error)
+
+    # ── batches, in the sender's thread ───────────────────────────────────────────────────────────────────────────
 
     def may_send(self, batch: ProducerBatch) -> bool:
         """Whether the batch may be sent now."""
         if self.state is State.DISABLED:
             return True
-        entry = self._entry(batch.topic_partition)
+        partition = batch.topic_partition
         if batch.has_sequence:
-            return entry.in_flight[0] is batch and not entry.needs_reset
-        # A broker that does not know the producer accepts any number as the first. If several batches were in flight
-        # and the first one was refused, the second would be appended in its place.
-        is_known = entry.last_acked_sequence != NO_SEQUENCE or not entry.in_flight
-        return self.state is State.READY and is_known and not entry.unresolved and not self._reset_is_due
+            # In a transaction even a partition that needs a reset sends its retries: their outcome must be known
+            # before EndTxn, or they might be appended behind the marker.
+            resends = self.is_transactional or not self.sequences.entry(partition).needs_reset
+            return resends and self.state is not State.FATAL_ERROR and self.sequences.is_oldest(batch)
+        return self._may_send_new(partition) and self.sequences.may_send_new(partition)
+
+    def _may_send_new(self, partition: TopicPartition) -> bool:
+        if not self.is_transactional:
+            return self.state is State.READY
+        is_open = self.state in (State.IN_TRANSACTION, State.COMMITTING_TRANSACTION)
+        return is_open and partition in self._partitions_in_transaction
 
     def number(self, batch: ProducerBatch) -> None:
         """Give a new batch its sequence number. A retried batch keeps its own."""
-        if self.state is State.DISABLED or batch.has_sequence:
-            return
-        entry = self._entry(batch.topic_partition)
-        batch.set_producer_state(self.producer_id, self.producer_epoch, entry.next_sequence)
-        entry.next_sequence = increment_sequence(entry.next_sequence, batch.record_count)
-        entry.in_flight.append(batch)
-
-    def split(self, batch: ProducerBatch, parts: Sequence[ProducerBatch]) -> None:
-        """Distribute a batch's numbers over its parts, which take its place among those in flight."""
-        if not batch.has_sequence:
-            return
-        in_flight = self._entry(batch.topic_partition).in_flight
-        place, sequence = in_flight.index(batch), batch.base_sequence
-        for part in parts:
-            part.set_producer_state(batch.producer_id, batch.producer_epoch, sequence)
-            sequence = increment_sequence(sequence, part.record_count)
-        in_flight[place : place + 1] = parts
-
-    def order_of(self, batch: ProducerBatch) -> int:
-        """The sort key of retried batches: their position among those in flight, because numbers may wrap."""
-        return self._entry(batch.topic_partition).in_flight.index(batch)
-
-    # ── responses ─────────────────────────────────────────────────────────────────────────────────────────────────
+        if self.state is not State.DISABLED and not batch.has_sequence:
+            self.sequences.number(batch, self.producer_id, self.producer_epoch, is_transactional=self.is_transactional)
 
     def completed(self, batch: ProducerBatch) -> None:
         """The broker has appended the batch."""
-        if not batch.has_sequence:
-            return
-        entry = self._entry(batch.topic_partition)
-        entry.last_acked_sequence = increment_sequence(batch.base_sequence, batch.record_count - 1)
-        self._forget(entry, batch)
+        if batch.has_sequence:
+            self.sequences.completed(batch)
 
-    def failed(self, batch: ProducerBatch, broker_has_refused: bool) -> None:
+    def failed(self, batch: ProducerBatch, error: Exception, *, broker_has_refused: bool) -> None:
         """The batch was given up. ``broker_has_refused``: it was certainly not appended, so its number is missing."""
-        if not batch.has_sequence:
-            return
-        entry = self._entry(batch.topic_partition)
-        self._forget(entry, batch)
-        if broker_has_refused:
-            entry.needs_reset = True
-        else:
-            entry.unresolved = True
+        if batch.has_sequence:
+            self.sequences.failed(batch, broker_has_refused=broker_has_refused)
+        if self.is_transactional:
+            self._batch_lost(error, is_outcome_known=broker_has_refused or not batch.has_sequence)
 
     def can_retry(self, batch: ProducerBatch, error: Errors) -> bool:
         """Whether an error about missing numbers may disappear when the batch is retried."""
@@ -191,49 +493,20 @@ class TransactionManager:
             Errors.INVALID_PRODUCER_EPOCH,
         ):
             return False
-        entry = self._entry(batch.topic_partition)
-        oldest = entry.in_flight[0] is batch
-        if oldest:
+        is_oldest = self.sequences.is_oldest(batch)
+        if self.is_transactional:
+            return error is Errors.OUT_OF_ORDER_SEQUENCE_NUMBER and not is_oldest
+        if is_oldest:
             # No earlier batch is in flight, so the missing numbers will never arrive.
-            logger.warning("%s returned %s: taking a new producer id", batch.topic_partition, error.name)
-            entry.needs_reset = True
+            logger.warning("%s returned %s; taking a new producer id", batch.topic_partition, error.name)
+            self.sequences.entry(batch.topic_partition).needs_reset = True
         return True
-
-    def _forget(self, entry: TopicPartitionEntry, batch: ProducerBatch) -> None:
-        if batch in entry.in_flight:
-            entry.in_flight.remove(batch)
-
-    # ── a new producer id ─────────────────────────────────────────────────────────────────────────────────────────
-
-    @property
-    def _reset_is_due(self) -> bool:
-        return any(entry.needs_reset for entry in self._partitions.values())
 
     def maybe_resolve(self) -> None:
         """Resolve partitions that gave up a batch, and request a new id once that is safe."""
-        for partition, entry in self._partitions.items():
-            if entry.unresolved and not entry.in_flight:
-                entry.unresolved = False
-                if entry.next_sequence != increment_sequence(entry.last_acked_sequence, 1):
-                    logger.info("%s: the last batch may have been appended or not, taking a new producer id", partition)
-                    entry.needs_reset = True
-        if self.state is State.READY and self._reset_is_due and self._all_others_have_ended():
-            self._reset()
-
-    def _all_others_have_ended(self) -> bool:
-        for entry in self._partitions.values():
-            if any(batch.in_flight for batch in entry.in_flight):
-                return False  # its response is outstanding
-            if entry.in_flight and not entry.needs_reset:
-                return False
-        return True
-
-    def _reset(self) -> None:
-        for entry in self._partitions.values():
-            for batch in entry.in_flight:
-                batch.reset_producer_state()
-        self._partitions.clear()
-        self._transition_to(State.UNINITIALIZED)
-
-    def _entry(self, partition: TopicPartition) -> TopicPartitionEntry:
-        return self._partitions.setdefault(partition, TopicPartitionEntry())
+        self.sequences.resolve()
+        if self.is_transactional or self.state is not State.READY:
+            return  # after its transaction, a transactional producer gets a new epoch
+        if self.sequences.reset_is_due and self.sequences.may_reset:
+            self.sequences.reset()
+            self._transition_to(State.UNINITIALIZED)

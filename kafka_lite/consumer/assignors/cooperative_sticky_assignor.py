@@ -95,5 +95,5 @@ def validate_cooperative_assignment(
         taken = ", ".join(str(each) for each in sorted(added & revoked))
         raise AssignmentError(
             f"Assignor {assignor.name} supports the COOPERATIVE protocol and violates its requirements: it has "
-            f"assigned {taken} while other members still own them. Leave them out until they have been given up."
+            f"assigned {taken} while other members still own them. Omit them until their owners have given them up."
         )

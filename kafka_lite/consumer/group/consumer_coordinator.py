@@ -29,6 +29,7 @@ from kafka_lite.consumer.assignors.partition_assignor import (
     serialize_subscription,
 )
 from kafka_lite.consumer.consumer_errors import RetriableCommitFailedError, WakeupError
+from kafka_lite.consumer.consumer_group_metadata import ConsumerGroupMetadata
 from kafka_lite.consumer.consumer_interceptors import ConsumerInterceptors
 from kafka_lite.consumer.consumer_network_client import ConsumerNetworkClient
 from kafka_lite.consumer.group.abstract_coordinator import AbstractCoordinator
@@ -119,10 +120,13 @@ class ConsumerCoordinator(AbstractCoordinator):
         self._last_commit: CommitBeforeJoin | None = None
         self._given_up: dict[TopicPartition, OffsetAndMetadata] = {}
         """Positions of revoked partitions, to be committed before the member joins again."""
-        self._untold: Partitions = frozenset()
-        """New partitions of which the listener is being told. After a wakeup in the listener it is told again."""
+        self._unannounced: Partitions = frozenset()
+        """New partitions for which ``on_partitions_assigned`` has not returned. After a wakeup it is called again."""
         self._assigned_in = NO_GENERATION_ID
         """The generation of the current assignment."""
+        self.group_metadata = ConsumerGroupMetadata(config.group_id, group_instance_id=config.group_instance_id)
+        """The member in the generation of the current assignment. It stays after the member has lost the generation, so
+        that its transactions are refused."""
         self._is_leader = False
         self._joined_subscription: frozenset[str] | None = None
         """The subscription with which the member has joined; empty if no topic matched its pattern. None before a
@@ -140,7 +144,7 @@ class ConsumerCoordinator(AbstractCoordinator):
         self._maybe_update_subscription_metadata()
         self.invoke_completed_commit_callbacks()
         if self._subscriptions.has_auto_assigned_partitions:
-            # Also while a join takes long: the user does poll, and max.poll.interval.ms is about that.
+            # Before a join, which may take many polls: the user does poll, as max.poll.interval.ms demands.
             self.poll_heartbeat(timer.update())
             patience = timer.part(0) if self.reads_on else timer
             if self.finder.is_unknown and not self.finder.ensure_ready(patience):
@@ -175,15 +179,14 @@ class ConsumerCoordinator(AbstractCoordinator):
         return min(max(0.0, self._next_auto_commit_ms - now_ms), self.time_to_next_heartbeat_ms(now_ms))
 
     def on_subscription_changed(self) -> None:
-        """The subscription has changed. The metadata at hand may already be sufficient for it."""
+        """The subscription has changed. The metadata that is already known may be sufficient for it."""
         known = self._metadata.fetch()
         self._newest_cluster = self._newest_cluster or known  # unless newer metadata has just arrived
 
     # ── Topics ────────────────────────────────────────────────────────────────────────────────────────────────────
 
     def _on_metadata_update(self, cluster: Cluster) -> None:
-        """Only remember the cluster; any polling thread may call this. With a pattern, only here are all topics
-        visible."""
+        """Only keep the cluster: any polling thread may call this. With a pattern, only this one has all topics."""
         self._newest_cluster = cluster
 
     def _maybe_update_subscription_metadata(self) -> None:
@@ -238,14 +241,15 @@ class ConsumerCoordinator(AbstractCoordinator):
         return super().rejoin_needed()
 
     def protocols(self) -> list[JoinGroupRequestProtocol]:
-        """The names of the member's assignors, and its subscription as each of them wants it."""
+        """One protocol for each assignor: its name, and the member's subscription with the assignor's user data."""
         self._joined_subscription = subscribed = self._subscriptions.subscription
         topics = tuple(sorted(subscribed))
         owned = tuple(sorted(self._subscriptions.assigned_partitions))
         protocols = []
         for assignor in self._assignors:
-            said = Subscription(topics, assignor.subscription_user_data(topics), owned, self._assigned_in)
-            protocols.append(JoinGroupRequestProtocol(name=assignor.name, metadata=serialize_subscription(said)))
+            subscription = Subscription(topics, assignor.subscription_user_data(topics), owned, self._assigned_in)
+            metadata = serialize_subscription(subscription)
+            protocols.append(JoinGroupRequestProtocol(name=assignor.name, metadata=metadata))
         return protocols
 
     def _assignor(self, name: str) -> PartitionAssignor:
@@ -269,7 +273,7 @@ class ConsumerCoordinator(AbstractCoordinator):
             self._subscriptions.reassign_from_subscribed(owned - given_up)
         self._is_leader = False
         self._assignment_snapshot = None
-        self._untold = frozenset()
+        self._unannounced = frozenset()
         self._subscriptions.reset_group_subscription()
         raise_first([failure])
 
@@ -321,14 +325,17 @@ class ConsumerCoordinator(AbstractCoordinator):
         revoked, added = self._changes(partitions)
         failures = [self._give_up_for_others(revoked)] if revoked else []
         self._add_matching_topics({partition.topic for partition in partitions})
-        self._untold, self._assigned_in = added, generation.generation_id
+        self._unannounced, self._assigned_in = added, generation.generation_id
+        self.group_metadata = self.group_metadata._replace(
+            generation_id=generation.generation_id, member_id=generation.member_id
+        )
         self._subscriptions.reassign_from_subscribed(assigned.partitions)
         self._set_metadata_topics()
         assignor.on_assignment(assigned, generation.generation_id)
         if self._auto_commit_interval_ms is not None:
             self._next_auto_commit_ms = self._time.hi_res_ms() + self._auto_commit_interval_ms
         failures.append(self._listener.invoke_partitions_assigned(added))
-        self._untold = frozenset()
+        self._unannounced = frozenset()
         return next((each for each in failures if each is not None), None)
 
     def _changes(self, assigned: Partitions) -> tuple[Partitions, Partitions]:
@@ -337,7 +344,7 @@ class ConsumerCoordinator(AbstractCoordinator):
         if self._protocol is RebalanceProtocol.EAGER:
             return frozenset(), assigned
         owned = self._subscriptions.assigned_partitions
-        return owned - assigned, assigned - owned | self._untold
+        return owned - assigned, assigned - owned | self._unannounced
 
     def _give_up_for_others(self, revoked: Partitions) -> KafkaError | None:
         """Revoke partitions that move to other members: commit their positions, then join again without them."""
@@ -349,7 +356,7 @@ class ConsumerCoordinator(AbstractCoordinator):
         return failure
 
     def _add_matching_topics(self, assigned: set[str]) -> None:
-        """Subscribe to assigned topics that match the pattern and that the leader has seen before this member."""
+        """Subscribe to assigned topics that match the pattern, and that this member's metadata does not have yet."""
         if self._subscriptions.has_pattern_subscription and assigned - self._subscriptions.subscription:
             self._subscriptions.subscribe_from_pattern(self._subscriptions.subscription | assigned)
             self._joined_subscription = self._subscriptions.subscription
@@ -359,14 +366,14 @@ class ConsumerCoordinator(AbstractCoordinator):
         partitions = self._subscriptions.assigned_partitions
         failure = None
         if self._subscriptions.has_auto_assigned_partitions and partitions:
-            is_out = self.generation.generation_id == NO_GENERATION_ID
-            is_lost = is_out or self.state is MemberState.REBALANCING  # a state in which commits are refused
+            has_left = self.generation.generation_id == NO_GENERATION_ID
+            is_lost = has_left or self.state is MemberState.REBALANCING  # a state in which commits are refused
             failure = self._let_go(partitions, is_lost=is_lost)
             self._subscriptions.assign_from_subscribed(())
         self._is_leader = False
         self._assignment_snapshot = None
         self._joined_subscription = None
-        self._untold, self._given_up, self._last_commit = frozenset(), {}, None
+        self._unannounced, self._given_up, self._last_commit = frozenset(), {}, None
         return failure
 
     # ── Committed offsets ─────────────────────────────────────────────────────────────────────────────────────────
