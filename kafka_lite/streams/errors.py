@@ -1,0 +1,52 @@
+"""The errors of Streams.
+
+Kafka 0.10.2: streams/.../streams/errors · book 9.1
+"""
+
+from __future__ import annotations
+
+from kafka_lite.common.errors import KafkaError
+
+
+class StreamsError(KafkaError):
+    """The base class of the errors of Streams. Kafka: StreamsException."""
+
+
+class TopologyBuilderError(StreamsError):
+    """A topology that cannot be built: a name declared twice, an unknown parent, a topic with two sources."""
+
+    def __init__(self, message: str) -> None:
+        super().__init__(f"Invalid topology building: {message}")
+
+
+class TaskIdFormatError(StreamsError):
+    """A text that is not a task id such as ``0_1``."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__(f"Task id cannot be parsed correctly from {text}")
+
+
+class InvalidStateStoreError(StreamsError):
+    """A store was used after it was closed."""
+
+
+class TaskAssignmentError(StreamsError):
+    """Tasks that cannot be assigned, or assignment data that cannot be read."""
+
+
+class ProcessorStateError(StreamsError):
+    """A state directory, store or changelog that cannot be used."""
+
+
+class TaskMigratedError(StreamsError):
+    """Another thread has the task by now: its producer has fenced this one's. Kafka 1.0: TaskMigratedException."""
+
+    def __init__(self, task_id: str) -> None:
+        super().__init__(
+            f"task [{task_id}] has migrated: a newer producer has its transactional.id, so another thread owns the task"
+        )
+        self.task_id = task_id
+
+
+class LockError(StreamsError):
+    """A task's state directory is locked by another thread or process."""

@@ -1,0 +1,134 @@
+"""Asks the brokers for their topics, and creates topics.
+
+Kafka 0.10.2: streams/.../processor/internals/StreamsKafkaClient.java · book 9.1.3
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple, Protocol, TypeVar
+
+from kafka_lite.clients.client_utils import parse_and_validate_addresses
+from kafka_lite.common.errors import Errors
+from kafka_lite.network.blocking_channel import BlockingChannel
+from kafka_lite.protocol.api_keys import API_SPECS
+from kafka_lite.protocol.messages.api_03_metadata import MetadataRequest, MetadataResponse
+from kafka_lite.protocol.messages.api_18_api_versions import ApiVersionsRequest, ApiVersionsResponse
+from kafka_lite.protocol.messages.api_19_create_topics import (
+    CreatableTopic,
+    CreatableTopicConfig,
+    CreateTopicsRequest,
+    CreateTopicsResponse,
+)
+from kafka_lite.protocol.schema import Request, Response
+from kafka_lite.streams.errors import StreamsError
+from kafka_lite.streams.processor.internals.topology.internal_topic_config import InternalTopicConfig
+
+_TIMEOUT_MS = 30_000
+_LAST_METADATA_VERSION = 4
+"""With the controller and all topics by their names."""
+R = TypeVar("R", bound=Response)
+
+
+class ClusterTopics(NamedTuple):
+    """What a Metadata response says."""
+
+    brokers: int
+    """The number of live brokers."""
+    controller: tuple[str, int] | None
+    """Host and port of the controller; None if there is none at the moment."""
+    partition_counts: Mapping[str, int]
+    """The number of partitions of each topic."""
+
+
+class TopicsClient(Protocol):
+    """What InternalTopicManager needs of a cluster."""
+
+    def fetch_topics(self) -> ClusterTopics:
+        """All topics. Raises StreamsError, which may pass."""
+        ...
+
+    def create_topics(
+        self, topics: Mapping[InternalTopicConfig, int], replication_factor: int, cluster: ClusterTopics
+    ) -> None:
+        """Create topics with these numbers of partitions. One that exists already is no error.
+
+        Raises StreamsError, which may pass.
+        """
+        ...
+
+
+class StreamsKafkaClient:
+    """Opens a connection for each call: there are a few calls in each rebalance, and then none for hours."""
+
+    def __init__(self, bootstrap_servers: Sequence[str], client_id: str, additional_retention_ms: int = 0) -> None:
+        """Changelogs of window stores keep expired entries for ``additional_retention_ms``.
+
+        Raises ConfigError for addresses that cannot be used.
+        """
+        self._bootstrap = parse_and_validate_addresses(bootstrap_servers)
+        self._client_id = client_id
+        self._additional_retention_ms = additional_retention_ms
+
+    def fetch_topics(self) -> ClusterTopics:
+        """All topics, from the first of the ``bootstrap.servers`` that responds. Raises StreamsError if none does."""
+        failure: Exception | None = None
+        for address in self._bootstrap:
+            try:
+                response = self._exchange(
+                    address, MetadataRequest(topics=None), MetadataResponse, _LAST_METADATA_VERSION
+                )
+            except ConnectionError as error:
+                failure = error
+            else:
+                return _cluster_topics(response)
+        raise StreamsError(f"Could not fetch the topics of the cluster: {failure}") from failure
+
+    def create_topics(
+        self, topics: Mapping[InternalTopicConfig, int], replication_factor: int, cluster: ClusterTopics
+    ) -> None:
+        """Create topics through the controller."""
+        if cluster.controller is None:
+            raise StreamsError("Could not create topics: the cluster has no controller at the moment")
+        entries = [
+            CreatableTopic(
+                name=topic.name,
+                num_partitions=partitions,
+                replication_factor=replication_factor,
+                configs=[
+                    CreatableTopicConfig(name=key, value=value)
+                    for key, value in topic.to_properties(self._additional_retention_ms).items()
+                ],
+            )
+            for topic, partitions in topics.items()
+        ]
+        request = CreateTopicsRequest(topics=entries, timeout_ms=_TIMEOUT_MS)
+        try:
+            response = self._exchange(cluster.controller, request, CreateTopicsResponse)
+        except ConnectionError as error:
+            raise StreamsError(f"Could not create topics: {error}") from error
+        for result in response.topics:
+            error_code = Errors.for_code(result.error_code)
+            if error_code not in (Errors.NONE, Errors.TOPIC_ALREADY_EXISTS):
+                raise StreamsError(f"Could not create topic: {result.name} due to {error_code.name}")
+
+    def _exchange(
+        self, address: tuple[str, int], request: Request, response_class: type[R], max_version: int = 1 << 15
+    ) -> R:
+        """Raises ConnectionError, and StreamsError if the broker is too old."""
+        with BlockingChannel(*address, client_id=self._client_id, read_timeout_ms=_TIMEOUT_MS) as channel:
+            supported = channel.exchange(ApiVersionsRequest(), 0)
+            assert isinstance(supported, ApiVersionsResponse)
+            highest = {key.api_key: key.max_version for key in supported.api_keys}.get(request.API_KEY, -1)
+            version = min(highest, API_SPECS[request.API_KEY].max_version, max_version)
+            if version < API_SPECS[request.API_KEY].min_version:
+                raise StreamsError(f"Kafka Streams requires broker version 0.10.1.x or higher: {address} is older")
+            response = channel.exchange(request, version)
+        assert isinstance(response, response_class)
+        return response
+
+
+def _cluster_topics(response: MetadataResponse) -> ClusterTopics:
+    addresses = {broker.node_id: (broker.host, broker.port) for broker in response.brokers}
+    counts = {topic.name: len(topic.partitions) for topic in response.topics if topic.name and topic.partitions}
+    return ClusterTopics(len(addresses), addresses.get(response.controller_id), counts)

@@ -1,0 +1,100 @@
+"""Puts the records of global topics into their stores.
+
+Kafka 0.10.2: streams/.../processor/internals/GlobalStateUpdateTask.java, GlobalStateMaintainer.java,
+GlobalProcessorContextImpl.java · book 9.1.3
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, NoReturn
+
+from kafka_lite.common.serdes import Serde
+from kafka_lite.common.topic_partition import TopicPartition
+from kafka_lite.consumer.consumer_record import ConsumerRecord
+from kafka_lite.streams.errors import StreamsError
+from kafka_lite.streams.exception_handlers import DeserializationExceptionHandler, LogAndFailExceptionHandler
+from kafka_lite.streams.processor.internals.processor_context_impl import ProcessorContextImpl
+from kafka_lite.streams.processor.internals.processor_record_context import ProcessorRecordContext
+from kafka_lite.streams.processor.internals.record_deserializer import RecordDeserializer
+from kafka_lite.streams.processor.internals.state_manager import StateManager
+from kafka_lite.streams.processor.internals.topology.processor_topology import ProcessorTopology
+from kafka_lite.streams.processor.task_id import TaskId
+
+_NO_TASK = TaskId(-1, -1)
+
+
+class GlobalStateUpdateTask:
+    """Like a task, for all partitions of all global topics; without queues, punctuations, commits and sinks."""
+
+    def __init__(
+        self,
+        topology: ProcessorTopology,
+        application_id: str,
+        state_manager: StateManager,
+        key_serde: Serde[Any],
+        value_serde: Serde[Any],
+        on_bad_record: DeserializationExceptionHandler | None = None,
+    ) -> None:
+        """``on_bad_record`` handles records that cannot be deserialized; by default LogAndFailExceptionHandler."""
+        self._on_bad_record = on_bad_record or LogAndFailExceptionHandler()
+        self._topology = topology
+        self._state_manager = state_manager
+        self._context = ProcessorContextImpl(
+            _NO_TASK,
+            application_id,
+            key_serde,
+            value_serde,
+            _NoCollector(),
+            state_manager,
+            _not_possible,
+            _not_possible,
+        )
+
+    def initialize(self) -> None:
+        """Restore the stores, then initialize the processors. Raises StreamsError."""
+        for store in self._topology.state_stores:
+            store.init(self._context, store)
+        self._context.initialized()
+        for node in self._topology.processors:
+            self._context.current_node = node
+            node.init(self._context)
+
+    def update(self, raw_record: ConsumerRecord) -> None:
+        """Process a record. Raises StreamsError if it cannot be deserialized, unless the handler skips it."""
+        source = self._topology.source(raw_record.topic)
+        record = RecordDeserializer(source, self._on_bad_record, _NO_TASK).deserialize(raw_record)
+        if record is None:
+            return
+        self._context.record_context = ProcessorRecordContext(
+            record.timestamp, record.offset, record.partition, record.topic, record.headers
+        )
+        self._context.current_node = source
+        source.process(record.key, record.value)
+
+    def flush_state(self) -> None:
+        """Flush the stores."""
+        self._state_manager.flush()
+
+    def close(self) -> None:
+        """Close the processors, then the stores."""
+        for node in self._topology.processors:
+            self._context.current_node = node
+            node.close()
+        self._state_manager.close(None)
+
+
+class _NoCollector:
+    """Sends nothing: the topic is the changelog, and what every instance processes must not be sent by each."""
+
+    offsets: Mapping[TopicPartition, int] = {}
+
+    def send(self, topic: str, *_: object) -> None:
+        _not_possible(topic)
+
+    def flush(self) -> None:
+        """A no-op."""
+
+
+def _not_possible(*_: object) -> NoReturn:
+    raise StreamsError("a processor of a global store can neither send, nor schedule, nor commit")

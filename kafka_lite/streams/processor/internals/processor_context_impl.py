@@ -1,0 +1,141 @@
+"""The context of a task: which node and record are current, and how records pass from node to node.
+
+Kafka 0.10.2: streams/.../processor/internals/ProcessorContextImpl.java, AbstractProcessorContext.java
+· book 9.1.2
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from kafka_lite.common.serdes import Serde
+from kafka_lite.record.record import Header
+from kafka_lite.streams.errors import TopologyBuilderError
+from kafka_lite.streams.processor.internals.internal_processor_context import InternalProcessorContext
+from kafka_lite.streams.processor.internals.processor_record_context import ProcessorRecordContext
+from kafka_lite.streams.processor.internals.record_collector import RecordCollector
+from kafka_lite.streams.processor.internals.state_manager import StateManager
+from kafka_lite.streams.processor.internals.topology.processor_node import ProcessorNode
+from kafka_lite.streams.processor.state_store import StateRestoreCallback, StateStore
+from kafka_lite.streams.processor.task_id import TaskId
+from kafka_lite.streams.state.caching.thread_cache import ThreadCache
+
+
+class ProcessorContextImpl(InternalProcessorContext):
+    """A record goes depth first: each child has processed it, with all below it, before the next child gets it."""
+
+    def __init__(
+        self,
+        task_id: TaskId,
+        application_id: str,
+        key_serde: Serde[Any],
+        value_serde: Serde[Any],
+        record_collector: RecordCollector,
+        state_manager: StateManager,
+        request_commit: Callable[[], None],
+        schedule: Callable[[ProcessorNode, int], None],
+        global_stores: Mapping[str, StateStore] | None = None,
+        cache: ThreadCache | None = None,
+    ) -> None:
+        """``request_commit`` and ``schedule(node, interval_ms)`` are the task's. All nodes may use global stores.
+
+        Without a cache, stores that would use one flush every put at once.
+        """
+        self.task_id = task_id
+        self.application_id = application_id
+        self.key_serde = key_serde
+        self.value_serde = value_serde
+        self.record_collector = record_collector
+        self.cache = cache or ThreadCache()
+        self._state_manager = state_manager
+        self._request_commit = request_commit
+        self._schedule = schedule
+        self._global_stores = global_stores or {}
+        self._initialized = False
+        self.current_node: ProcessorNode | None = None
+        self.record_context: ProcessorRecordContext | None = None
+
+    def initialized(self) -> None:
+        """From now on no store can be registered."""
+        self._initialized = True
+
+    # ── for stores and processors ─────────────────────────────────────────────────────────────────────────────────
+
+    def register(self, store: StateStore, restore: StateRestoreCallback) -> None:
+        """Register and restore a store."""
+        if self._initialized:
+            raise RuntimeError("Can only create state stores during initialization.")
+        self._state_manager.register(store, restore)
+
+    def get_state_store(self, name: str) -> StateStore:
+        """A store that is connected to the current processor, or a global one."""
+        if name in self._global_stores:
+            return self._global_stores[name]
+        node = self.current_node
+        if node is None:
+            raise TopologyBuilderError("Accessing from an unknown node")
+        if name not in node.state_stores:
+            raise TopologyBuilderError(f"Processor {node.name} has no access to StateStore {name}")
+        return self._state_manager.stores[name]
+
+    def forward(self, key: object, value: object, child: int | str | None = None) -> None:
+        """Pass a record to all children of the current node, or to one."""
+        node = self._current("forward")
+        if child is None:
+            children = node.children
+        elif isinstance(child, int):
+            children = [node.children[child]]
+        else:
+            children = [each for each in node.children if each.name == child][:1]
+        try:
+            for each in children:
+                self.current_node = each
+                each.process(key, value)
+        finally:
+            self.current_node = node
+
+    def commit(self) -> None:
+        """Request a commit after the current record."""
+        self._request_commit()
+
+    def schedule(self, interval_ms: int) -> None:
+        """Punctuate the current node every ``interval_ms``."""
+        self._schedule(self._current("schedule"), interval_ms)
+
+    # ── the current record ────────────────────────────────────────────────────────────────────────────────────────
+
+    @property
+    def topic(self) -> str | None:
+        """The topic of the current record."""
+        return self._record("topic").topic
+
+    @property
+    def partition(self) -> int:
+        """The partition of the current record."""
+        return self._record("partition").partition
+
+    @property
+    def offset(self) -> int:
+        """The offset of the current record."""
+        return self._record("offset").offset
+
+    @property
+    def timestamp(self) -> int:
+        """The time of the current record, in ms."""
+        return self._record("timestamp").timestamp
+
+    @property
+    def headers(self) -> tuple[Header, ...]:
+        """The headers of the current record."""
+        return self._record("headers").headers
+
+    def _record(self, what: str) -> ProcessorRecordContext:
+        if self.record_context is None:
+            raise RuntimeError(f"This should not happen as {what} should only be accessed while a record is processed")
+        return self.record_context
+
+    def _current(self, what: str) -> ProcessorNode:
+        if self.current_node is None:
+            raise RuntimeError(f"{what} may be called only by a processor that is at work: the current node is unknown")
+        return self.current_node

@@ -1,0 +1,172 @@
+"""Restores the stores of an active task from their changelogs, and keeps their checkpoint.
+
+Kafka 0.10.2: streams/.../processor/internals/ProcessorStateManager.java · book 9.1.4
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterable, Mapping
+
+from kafka_lite.common.time import SYSTEM_TIME, Time
+from kafka_lite.common.topic_partition import TopicPartition
+from kafka_lite.consumer.kafka_consumer import KafkaConsumer
+from kafka_lite.streams.errors import LockError, ProcessorStateError, StreamsError
+from kafka_lite.streams.processor.internals.state_directory import CHECKPOINT_FILE_NAME, StateDirectory
+from kafka_lite.streams.processor.internals.state_manager import StateManager
+from kafka_lite.streams.processor.state_store import StateRestoreCallback, StateStore
+from kafka_lite.streams.processor.task_id import TaskId
+from kafka_lite.streams.state.offset_checkpoint import OffsetCheckpoint
+
+logger = logging.getLogger(__name__)
+
+_LOCK_RETRIES = 5
+_PARTITION_WAIT_MS = 5000
+_PARTITION_BACKOFF_MS = 50
+_POLL_MS = 100
+
+
+class ProcessorStateManager(StateManager):
+    """Holds the lock on the task's directory from its creation until ``close``.
+
+    A persistent store continues at its checkpoint. A store in memory begins at the start of its changelog.
+
+    With exactly_once the checkpoint is deleted as soon as it is read: a task has one only if its last owner closed it
+    cleanly. Otherwise its stores may have changes of an aborted transaction, and they are deleted, too.
+    """
+
+    def __init__(
+        self,
+        task_id: TaskId,
+        sources: Iterable[TopicPartition],
+        restore_consumer: KafkaConsumer,
+        state_directory: StateDirectory,
+        store_to_changelog_topic: Mapping[str, str],
+        time: Time = SYSTEM_TIME,
+        exactly_once: bool = False,
+    ) -> None:
+        """Raises LockError if another thread or process has the task's directory."""
+        super().__init__()
+        self._task_id = task_id
+        self._restore_consumer = restore_consumer
+        self._directory = state_directory
+        self._changelogs = store_to_changelog_topic
+        self._source_partitions = {source.topic: source for source in sources}
+        self._time = time
+        self._offset_limits: dict[TopicPartition, int] = {}
+        self._restored_offsets: dict[TopicPartition, int] = {}
+        if not state_directory.lock(task_id, _LOCK_RETRIES):
+            raise LockError(f"task [{task_id}] Failed to lock the state directory for task {task_id}")
+        path = state_directory.directory_for_task(task_id) / CHECKPOINT_FILE_NAME
+        self._checkpoint = OffsetCheckpoint(path)
+        self._checkpointed_offsets = self._read_checkpoint()
+        if exactly_once:
+            self._trust_checkpoint_once()
+
+    def _trust_checkpoint_once(self) -> None:
+        if self._checkpointed_offsets:
+            self._checkpoint.delete()
+        else:
+            try:
+                self._directory.clear(self._task_id)
+            except ProcessorStateError:
+                self._directory.unlock(self._task_id)
+                raise
+
+    def _read_checkpoint(self) -> dict[TopicPartition, int]:
+        """A damaged checkpoint is as good as none: everything is restored."""
+        try:
+            return self._checkpoint.read()
+        except ProcessorStateError as error:
+            logger.warning("task [%s] Restoring from the beginning of the changelogs: %s", self._task_id, error)
+            return {}
+
+    # ── restoring ─────────────────────────────────────────────────────────────────────────────────────────────────
+
+    def restore(self, store: StateStore, restore: StateRestoreCallback) -> None:
+        """Read the changelog of a store into it, up to its end, or to the committed offset of a source topic.
+
+        Raises StreamsError if the changelog has no such partition, and ProcessorStateError if it ends before the
+        checkpoint.
+        """
+        if store.name == CHECKPOINT_FILE_NAME:
+            raise ValueError(f"task [{self._task_id}] Illegal store name: {CHECKPOINT_FILE_NAME}")
+        topic = self._changelogs.get(store.name)
+        if topic is not None:
+            partition = self._partition_of(topic)
+            self._await_partition(store.name, partition)
+            self._restore_consumer.assign([partition])
+            try:
+                self._restored_offsets[partition] = self._restore_from(partition, store.persistent, restore)
+            finally:
+                self._restore_consumer.unsubscribe()
+
+    def _restore_from(self, partition: TopicPartition, persistent: bool, restore: StateRestoreCallback) -> int:
+        """Returns the offset of the next record."""
+        consumer = self._restore_consumer
+        end = consumer.end_offsets([partition])[partition]
+        start = self._checkpointed_offsets.get(partition) if persistent else None
+        if start is None:
+            consumer.seek_to_beginning([partition])
+        elif start <= end:
+            consumer.seek(partition, start)
+        else:
+            raise ProcessorStateError(
+                f"task [{self._task_id}] the checkpoint of {partition} is {start}, but its log ends at {end}: was the "
+                f"changelog deleted? Clean up the state directory"
+            )
+        limit = min(end, self._offset_limits.get(partition, end))
+        logger.info("task [%s] Restoring %s from %s to %d", self._task_id, partition, start or "its start", limit)
+        while consumer.position(partition) < limit:
+            for record in consumer.poll(_POLL_MS).records(partition):
+                if record.offset >= limit:
+                    break
+                if record.key is not None:  # a source topic may have such records; a store has no place for them
+                    restore(record.key, record.value)
+        return min(limit, consumer.position(partition))
+
+    def _await_partition(self, store: str, partition: TopicPartition) -> None:
+        """Wait until the brokers know a topic that has just been created."""
+        deadline_ms = self._time.hi_res_ms() + _PARTITION_WAIT_MS
+        while not any(
+            info.partition == partition.partition for info in self._restore_consumer.partitions_for(partition.topic)
+        ):
+            if self._time.hi_res_ms() >= deadline_ms:
+                raise StreamsError(
+                    f"task [{self._task_id}] Store {store}'s change log ({partition.topic}) does not contain "
+                    f"partition {partition.partition}"
+                )
+            self._time.sleep(_PARTITION_BACKOFF_MS)
+
+    def _partition_of(self, changelog: str) -> TopicPartition:
+        """The partition of a changelog that belongs to the task."""
+        return self._source_partitions.get(changelog) or TopicPartition(changelog, self._task_id.partition)
+
+    def put_offset_limit(self, partition: TopicPartition, limit: int) -> None:
+        """The committed offset of a source partition, which may be a changelog as well."""
+        self._offset_limits[partition] = limit
+
+    # ── checkpoints ───────────────────────────────────────────────────────────────────────────────────────────────
+
+    def checkpoint(self, offsets: Mapping[TopicPartition, int]) -> None:
+        """Write the checkpoint. A failure is logged: without it, more is restored."""
+        for name, store in self.stores.items():
+            if store.persistent and name in self._changelogs:
+                partition = self._partition_of(self._changelogs[name])
+                if partition in offsets:
+                    self._checkpointed_offsets[partition] = offsets[partition] + 1
+                elif partition in self._restored_offsets:
+                    self._checkpointed_offsets[partition] = self._restored_offsets[partition]
+        try:
+            self._checkpoint.write(self._checkpointed_offsets)
+        except OSError as error:
+            logger.warning(
+                "task [%s] Failed to write the checkpoint %s: %s", self._task_id, self._checkpoint.path, error
+            )
+
+    def close(self, offsets: Mapping[TopicPartition, int] | None) -> None:
+        """Close all stores, write the checkpoint unless ``offsets`` is None, and release the lock."""
+        try:
+            super().close(offsets)
+        finally:
+            self._directory.unlock(self._task_id)

@@ -1,0 +1,111 @@
+"""Sends the records of a task with the producer of its thread, or with its own.
+
+Kafka 0.10.2: streams/.../processor/internals/RecordCollectorImpl.java · book 9.1.3
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Mapping
+from typing import Any
+
+from kafka_lite.common.serialization import Serializer
+from kafka_lite.common.topic_partition import TopicPartition
+from kafka_lite.producer.kafka_producer import KafkaProducer
+from kafka_lite.producer.producer_record import ProducerRecord, RecordMetadata
+from kafka_lite.streams.errors import StreamsError, TaskMigratedError
+from kafka_lite.streams.exception_handlers import (
+    DefaultProductionExceptionHandler,
+    HandlerResponse,
+    ProductionExceptionHandler,
+)
+from kafka_lite.streams.processor.internals.streams_producer import StreamsProducer, is_fenced
+from kafka_lite.streams.processor.stream_partitioner import StreamPartitioner
+
+logger = logging.getLogger(__name__)
+
+
+class RecordCollectorImpl:
+    """After the first record that could not be stored, no more offsets are kept, and the next call raises.
+
+    The producer retries by itself, and keeps the order of a partition's records. So an error is final, unless the
+    application's ProductionExceptionHandler continues without the record.
+    """
+
+    def __init__(
+        self,
+        producer: KafkaProducer | StreamsProducer,
+        task_id: str,
+        on_error: ProductionExceptionHandler | None = None,
+    ) -> None:
+        """``on_error`` handles records that could not be stored; by default DefaultProductionExceptionHandler."""
+        self._producer = producer
+        self._on_error = on_error or DefaultProductionExceptionHandler()
+        self._task_id = task_id
+        self._offsets: dict[TopicPartition, int] = {}
+        self._failure: Exception | None = None
+        self._failed: ProducerRecord | None = None
+
+    def send(
+        self,
+        topic: str,
+        key: Any,
+        value: Any,
+        partition: int | None,
+        timestamp: int,
+        key_serializer: Serializer[Any],
+        value_serializer: Serializer[Any],
+        partitioner: StreamPartitioner[Any, Any] | None = None,
+    ) -> None:
+        """Serialize and queue a record. Raises StreamsError for the failure of an earlier one."""
+        self._raise_failure()
+        raw_key, raw_value = key_serializer.serialize(topic, key), value_serializer.serialize(topic, value)
+        if partition is None and partitioner is not None:
+            partition = partitioner(key, value, len(self._producer.partitions_for(topic)))
+        record = ProducerRecord(topic, raw_value, raw_key, partition, timestamp)
+        self._producer.send(record, lambda metadata, error: self._on_completion(record, metadata, error))
+
+    def flush(self) -> None:
+        """Block until all records are stored. Raises StreamsError if one could not be."""
+        self._producer.flush()
+        self._raise_failure()
+
+    @property
+    def offsets(self) -> Mapping[TopicPartition, int]:
+        """The offset of the last stored record of each partition."""
+        return self._offsets.copy()
+
+    def _on_completion(self, record: ProducerRecord, metadata: RecordMetadata | None, error: Exception | None) -> None:
+        """Called in the producer's thread."""
+        if self._failure is not None:
+            return
+        if error is None and metadata is not None:
+            self._offsets[metadata.topic_partition] = metadata.offset
+        elif error is not None:
+            self._on_failure(record, error)
+
+    def _on_failure(self, record: ProducerRecord, error: Exception) -> None:
+        if not is_fenced(error) and self._on_error.handle(record, error) is HandlerResponse.CONTINUE:
+            logger.warning(
+                "task [%s] Error sending record (key=[%r] timestamp=[%s]) to topic=[%s] and partition=[%s]; "
+                "The exception handler chose to CONTINUE processing in spite of this error: %s",
+                self._task_id, record.key, record.timestamp, record.topic, record.partition, error,
+            )  # fmt: skip
+            return
+        logger.error(
+            "task [%s] Error sending record to topic %s. No more offsets will be recorded for this task and the "
+            "exception will eventually be thrown: %s",
+            self._task_id, record.topic, error,
+        )  # fmt: skip
+        self._failure, self._failed = error, record
+
+    def _raise_failure(self) -> None:
+        if self._failure is not None:
+            if is_fenced(self._failure):
+                raise TaskMigratedError(self._task_id) from self._failure
+            failed = self._failed
+            assert failed is not None, "set with the failure"
+            raise StreamsError(
+                f"task [{self._task_id}] Abort sending since an error caught with a previous record "
+                f"(key {failed.key!r} timestamp {failed.timestamp}) to topic {failed.topic} due to {self._failure}"
+            ) from self._failure

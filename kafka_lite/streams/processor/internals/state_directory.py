@@ -1,0 +1,114 @@
+"""The directories of tasks on disk, and their locks.
+
+Kafka 0.10.2: streams/.../processor/internals/StateDirectory.java · book 9.1.4
+"""
+
+from __future__ import annotations
+
+import fcntl
+import logging
+import shutil
+from pathlib import Path
+from typing import IO
+
+from kafka_lite.common.time import SYSTEM_TIME, Time
+from kafka_lite.streams.errors import ProcessorStateError, TaskIdFormatError
+from kafka_lite.streams.processor.task_id import TaskId
+
+logger = logging.getLogger(__name__)
+
+LOCK_FILE_NAME = ".lock"
+CHECKPOINT_FILE_NAME = ".checkpoint"
+_RETRY_BACKOFF_MS = 200
+
+
+class StateDirectory:
+    """``<state.dir>/<application id>/<task id>/``: a directory per task, with its ``.lock`` and its ``.checkpoint``.
+
+    Each thread has its own object. A task's directory is locked by the thread that has the task, against other threads
+    and processes. The lock ends with its process. Two applications, or two instances on one machine, need different
+    directories or a different ``application.id`` only if they are to have the same tasks at once.
+    """
+
+    def __init__(self, application_id: str, state_dir: str | Path, time: Time = SYSTEM_TIME) -> None:
+        """Create the directory of the application. Raises ProcessorStateError."""
+        self._time = time
+        self._locks: dict[TaskId, IO[bytes]] = {}
+        self.base = Path(state_dir) / application_id
+        _make(self.base, "state directory")
+
+    def directory_for_task(self, task_id: TaskId) -> Path:
+        """The directory of a task, created if necessary. Raises ProcessorStateError."""
+        path = self.base / str(task_id)
+        _make(path, "task directory")
+        return path
+
+    def lock(self, task_id: TaskId, retries: int = 0) -> bool:
+        """Lock the directory of a task; try again ``retries`` times, every 200 ms. True if this object has the lock."""
+        if task_id in self._locks:
+            return True
+        file = (self.directory_for_task(task_id) / LOCK_FILE_NAME).open("wb")
+        while not _try_lock(file):
+            if retries <= 0:
+                file.close()
+                return False
+            retries -= 1
+            self._time.sleep(_RETRY_BACKOFF_MS)
+        self._locks[task_id] = file
+        return True
+
+    def unlock(self, task_id: TaskId) -> None:
+        """Release a lock. A no-op if this object does not have it."""
+        file = self._locks.pop(task_id, None)
+        if file is not None:
+            file.close()
+
+    def clear(self, task_id: TaskId) -> None:
+        """Delete everything in the directory of a task but its lock. Raises ProcessorStateError."""
+        for path in self.directory_for_task(task_id).iterdir():
+            if path.name != LOCK_FILE_NAME:
+                try:
+                    shutil.rmtree(path) if path.is_dir() else path.unlink()
+                except OSError as error:
+                    raise ProcessorStateError(f"task [{task_id}] Failed to delete {path}: {error}") from error
+
+    def task_ids(self) -> list[TaskId]:
+        """The tasks that have a directory, in order."""
+        found = []
+        for path in self.base.iterdir():
+            try:
+                found.append(TaskId.parse(path.name))
+            except TaskIdFormatError:
+                continue
+        return sorted(found)
+
+    def cached_tasks(self) -> frozenset[TaskId]:
+        """The tasks that have a checkpoint: those whose state is here, more or less."""
+        return frozenset(each for each in self.task_ids() if (self.base / str(each) / CHECKPOINT_FILE_NAME).exists())
+
+    def clean_removed_tasks(self) -> None:
+        """Delete the directories of tasks that nobody has locked."""
+        for task_id in self.task_ids():
+            if task_id not in self._locks and self.lock(task_id):
+                try:
+                    logger.info("Deleting obsolete state directory %s for task %s", self.base / str(task_id), task_id)
+                    shutil.rmtree(self.base / str(task_id))
+                except OSError:
+                    logger.exception("Failed to delete the state directory of task %s", task_id)
+                finally:
+                    self.unlock(task_id)
+
+
+def _make(path: Path, what: str) -> None:
+    try:
+        path.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise ProcessorStateError(f"{what} [{path}] doesn't exist and couldn't be created: {error}") from error
+
+
+def _try_lock(file: IO[bytes]) -> bool:
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True

@@ -1,0 +1,64 @@
+"""Keeps the stores of a task.
+
+Kafka 0.10.2: streams/.../processor/internals/StateManager.java · book 9.1.4
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+
+from kafka_lite.common.errors import KafkaError
+from kafka_lite.common.topic_partition import TopicPartition
+from kafka_lite.streams.errors import ProcessorStateError
+from kafka_lite.streams.processor.state_store import StateRestoreCallback, StateStore
+
+
+class StateManager(ABC):
+    """Registers, restores, flushes and closes the stores of one task."""
+
+    def __init__(self) -> None:
+        self.stores: dict[str, StateStore] = {}
+        """The registered stores, by name."""
+
+    def register(self, store: StateStore, restore: StateRestoreCallback) -> None:
+        """Restore a store, and keep it. Raises ValueError for a name that is taken."""
+        if store.name in self.stores:
+            raise ValueError(f"Store {store.name} has already been registered.")
+        self.restore(store, restore)
+        self.stores[store.name] = store
+
+    @abstractmethod
+    def restore(self, store: StateStore, restore: StateRestoreCallback) -> None:
+        """Bring the content of a store up to date."""
+
+    @abstractmethod
+    def checkpoint(self, offsets: Mapping[TopicPartition, int]) -> None:
+        """Write down up to which offset of its changelog the content of each persistent store goes.
+
+        ``offsets`` has the last stored offset of each changelog partition.
+        """
+
+    @abstractmethod
+    def put_offset_limit(self, partition: TopicPartition, limit: int) -> None:
+        """The committed offset of a source partition; what lies behind it is not restored."""
+
+    def flush(self) -> None:
+        """Flush all stores, and first their caches, in the order in which records pass the stores.
+
+        What a cache passes on may fail: errors that are not Kafka's are raised as ProcessorStateError.
+        """
+        for name, store in self.stores.items():
+            try:
+                store.flush()
+            except (KafkaError, OSError):
+                raise
+            except Exception as error:
+                raise ProcessorStateError(f"Failed to flush state store {name}") from error
+
+    def close(self, offsets: Mapping[TopicPartition, int] | None) -> None:
+        """Close all stores, and checkpoint them unless ``offsets`` is None, after an error."""
+        for store in self.stores.values():
+            store.close()
+        if offsets is not None and self.stores:
+            self.checkpoint(offsets)

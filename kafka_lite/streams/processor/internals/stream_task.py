@@ -1,0 +1,345 @@
+"""A task: one copy of a sub-topology, for one partition of each of its source topics.
+
+Kafka 0.10.2: streams/.../processor/internals/StreamTask.java, AbstractTask.java · book 9.1.3
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterable, Mapping
+from typing import Any, Protocol
+
+from kafka_lite.common.errors import KafkaError
+from kafka_lite.common.serdes import Serde
+from kafka_lite.common.topic_partition import TopicPartition
+from kafka_lite.consumer.consumer_record import ConsumerRecord
+from kafka_lite.consumer.offset_and_metadata import OffsetAndMetadata
+from kafka_lite.streams.errors import StreamsError, TaskMigratedError
+from kafka_lite.streams.exception_handlers import DeserializationExceptionHandler, LogAndFailExceptionHandler
+from kafka_lite.streams.processor.internals.min_timestamp_tracker import NOT_KNOWN
+from kafka_lite.streams.processor.internals.partition_group import NextRecord, PartitionGroup
+from kafka_lite.streams.processor.internals.processor_context_impl import ProcessorContextImpl
+from kafka_lite.streams.processor.internals.processor_record_context import ProcessorRecordContext
+from kafka_lite.streams.processor.internals.punctuation_queue import PunctuationQueue
+from kafka_lite.streams.processor.internals.record_collector import RecordCollector
+from kafka_lite.streams.processor.internals.record_deserializer import RecordDeserializer
+from kafka_lite.streams.processor.internals.record_queue import RecordQueue
+from kafka_lite.streams.processor.internals.state_manager import StateManager
+from kafka_lite.streams.processor.internals.topology.processor_node import ProcessorNode
+from kafka_lite.streams.processor.internals.topology.processor_topology import ProcessorTopology
+from kafka_lite.streams.processor.state_store import StateStore
+from kafka_lite.streams.processor.task_id import TaskId
+from kafka_lite.streams.processor.timestamp_extractor import TimestampExtractor
+from kafka_lite.streams.state.caching.thread_cache import ThreadCache
+
+logger = logging.getLogger(__name__)
+
+DEFAULT_BUFFERED_RECORDS = 1000
+
+
+class TaskConsumer(Protocol):
+    """The part of the consumer that a task uses."""
+
+    def pause(self, partitions: Iterable[TopicPartition], /) -> None:
+        """Fetch no more records of these partitions."""
+        ...
+
+    def resume(self, partitions: Iterable[TopicPartition], /) -> None:
+        """Fetch records of these partitions again."""
+        ...
+
+    def committed(self, partitions: Iterable[TopicPartition], /) -> Mapping[TopicPartition, OffsetAndMetadata | None]:
+        """The group's committed offset of each partition, or None."""
+        ...
+
+    def commit_sync(self, offsets: Mapping[TopicPartition, OffsetAndMetadata], /) -> None:
+        """Commit offsets of the group."""
+        ...
+
+
+class TaskProducer(Protocol):
+    """The part of a StreamsProducer that a task uses."""
+
+    @property
+    def in_transaction(self) -> bool:
+        """Whether a transaction is open."""
+        ...
+
+    def commit_transaction(self, offsets: Mapping[TopicPartition, OffsetAndMetadata], /) -> None:
+        """Commit all sent records, and the offsets."""
+        ...
+
+    def abort_transaction(self) -> None:
+        """Abort the open transaction, if there is one."""
+        ...
+
+    def close(self) -> None:
+        """Close the producer."""
+        ...
+
+
+class StreamTask:
+    """Buffers records, processes them one at a time by their timestamps, and commits what it has processed.
+
+    ::
+
+        poll ─▶ add_records ─▶ PartitionGroup ─▶ process ─▶ source node ─▶ … ─▶ sink node ─▶ RecordCollector
+                                (a RecordQueue per partition)        └──▶ stores ─▶ changelogs ──┘
+
+    The order of a commit makes it at least once: stores are flushed, then all sent records are stored, then the
+    checkpoint is written, and only then the offsets are committed. With a producer of its own it is exactly once: the
+    offsets are committed in the transaction of the sent records. Used by one thread.
+    """
+
+    def __init__(
+        self,
+        task_id: TaskId,
+        application_id: str,
+        partitions: Iterable[TopicPartition],
+        topology: ProcessorTopology,
+        *,
+        consumer: TaskConsumer,
+        record_collector: RecordCollector,
+        state_manager: StateManager,
+        key_serde: Serde[Any],
+        value_serde: Serde[Any],
+        timestamp_extractor: TimestampExtractor,
+        max_buffered_records: int = DEFAULT_BUFFERED_RECORDS,
+        global_stores: Mapping[str, StateStore] | None = None,
+        producer: TaskProducer | None = None,
+        cache: ThreadCache | None = None,
+        on_bad_record: DeserializationExceptionHandler | None = None,
+    ) -> None:
+        """``producer``: with exactly_once, the task's own, which ``record_collector`` sends with.
+
+        ``on_bad_record`` handles records that cannot be deserialized; by default LogAndFailExceptionHandler.
+        """
+        self.id = task_id
+        self.partitions = frozenset(partitions)
+        self.topology = topology
+        self._consumer = consumer
+        self._collector = record_collector
+        self._producer = producer
+        self._state_manager = state_manager
+        self._max_buffered = max_buffered_records
+        on_bad_record = on_bad_record or LogAndFailExceptionHandler()
+        self._partition_group = PartitionGroup({
+            partition: _new_queue(task_id, partition, topology, timestamp_extractor, on_bad_record)
+            for partition in sorted(self.partitions)
+        })  # fmt: skip
+        self._punctuation_queue = PunctuationQueue()
+        self._consumed_offsets: dict[TopicPartition, int] = {}
+        self._commit_offset_needed = False
+        self.commit_needed = False
+        """Whether a processor has requested a commit."""
+        self.requires_poll = True
+        """Whether a queue has room for more records."""
+        self._context = ProcessorContextImpl(
+            task_id,
+            application_id,
+            key_serde,
+            value_serde,
+            record_collector,
+            state_manager,
+            self._need_commit,
+            self._punctuation_queue.schedule,
+            global_stores,
+            cache,
+        )
+
+    def initialize(self) -> None:
+        """Restore the stores, then initialize the processors. Raises StreamsError."""
+        logger.info("task [%s] Initializing state stores", self.id)
+        for partition, committed in self._consumer.committed(self.partitions).items():
+            self._state_manager.put_offset_limit(partition, committed.offset if committed is not None else 0)
+        for store in self.topology.state_stores:
+            store.init(self._context, store)
+        self._context.initialized()
+        self.initialize_topology()
+
+    def initialize_topology(self) -> None:
+        """Initialize the processors: at first, and again when a suspended task goes on. Raises StreamsError."""
+        logger.info("task [%s] Initializing processor nodes of the topology", self.id)
+        for node in self.topology.processors:
+            self._context.current_node = node
+            try:
+                node.init(self._context)
+            finally:
+                self._context.current_node = None
+
+    # ── records ───────────────────────────────────────────────────────────────────────────────────────────────────
+
+    def add_records(self, partition: TopicPartition, records: Iterable[ConsumerRecord]) -> int:
+        """Buffer records. Pauses the partition if more than ``max_buffered_records`` wait.
+
+        Returns how many were added. Raises StreamsError if a record cannot be deserialized and the exception handler
+        does not skip it.
+        """
+        before = self.num_buffered
+        if self._partition_group.add_raw_records(partition, records) > self._max_buffered:
+            self._consumer.pause([partition])
+        return self.num_buffered - before
+
+    @property
+    def num_buffered(self) -> int:
+        """The number of records that wait."""
+        return self._partition_group.num_buffered
+
+    def process(self) -> bool:
+        """Process the next record. Returns False if there was none.
+
+        Raises StreamsError, with the record's offset, for an error of Kafka; errors of a processor as they are.
+        """
+        following = self._partition_group.next_record()
+        if following is None:
+            self.requires_poll = True
+            return False
+        self._process(following)
+        self._consumed_offsets[following.queue.partition] = following.stamped.record.offset
+        self._commit_offset_needed = True
+        self._make_room(following.queue)
+        return True
+
+    def _process(self, following: NextRecord) -> None:
+        record, timestamp = following.stamped
+        context, source = self._context, following.queue.source
+        context.record_context = ProcessorRecordContext(
+            timestamp, record.offset, record.partition, record.topic, record.headers
+        )
+        context.current_node = source
+        try:
+            source.process(record.key, record.value)
+        except TaskMigratedError:
+            raise
+        except KafkaError as error:
+            raise StreamsError(
+                f"Exception caught in process. taskId={self.id}, processor={source.name}, topic={record.topic}, "
+                f"partition={record.partition}, offset={record.offset}"
+            ) from error
+        finally:
+            context.current_node = None
+
+    def _make_room(self, queue: RecordQueue) -> None:
+        """Resume a partition whose queue has come down to the limit."""
+        if len(queue) == self._max_buffered:
+            self._consumer.resume([queue.partition])
+        self.requires_poll = self._partition_group.top_queue_size <= self._max_buffered
+
+    # ── punctuation ───────────────────────────────────────────────────────────────────────────────────────────────
+
+    def maybe_punctuate(self) -> bool:
+        """Punctuate what is due at the current stream time. Returns whether there was anything."""
+        timestamp = self._partition_group.timestamp
+        return timestamp != NOT_KNOWN and self._punctuation_queue.may_punctuate(timestamp, self._punctuate)
+
+    def _punctuate(self, node: ProcessorNode, timestamp: int) -> None:
+        context = self._context
+        context.record_context = ProcessorRecordContext(timestamp)
+        context.current_node = node
+        try:
+            node.punctuate(timestamp)
+        except TaskMigratedError:
+            raise
+        except KafkaError as error:
+            raise StreamsError(f"Exception caught in punctuate. taskId={self.id} processor={node.name}") from error
+        finally:
+            context.current_node = None
+
+    # ── committing ────────────────────────────────────────────────────────────────────────────────────────────────
+
+    def _need_commit(self) -> None:
+        self.commit_needed = True
+
+    def commit(self) -> None:
+        """Flush and checkpoint everything, then commit the offsets of the processed records.
+
+        With exactly_once, only a clean close writes a checkpoint: after a crash the stores may have changes that were
+        never committed.
+        """
+        self.flush_state()
+        if self._producer is None:
+            self._state_manager.checkpoint(self._checkpointable_offsets())
+        self.commit_offsets()
+
+    def flush_state(self) -> None:
+        """Flush the stores, then wait until all sent records are stored."""
+        self._state_manager.flush()
+        self._collector.flush()
+
+    def commit_offsets(self) -> None:
+        """Commit the offsets of the processed records, if there are new ones, and the open transaction."""
+        if self.has_uncommitted:
+            offsets = {partition: offset + 1 for partition, offset in self._consumed_offsets.items()}
+            for partition, offset in offsets.items():
+                self._state_manager.put_offset_limit(partition, offset)
+            commit = self._consumer.commit_sync if self._producer is None else self._producer.commit_transaction
+            commit({partition: OffsetAndMetadata(offset) for partition, offset in offsets.items()})
+            self._commit_offset_needed = False
+        self.commit_needed = False
+
+    @property
+    def has_uncommitted(self) -> bool:
+        """Whether records were processed, or sent in a transaction, since the last commit."""
+        return self._commit_offset_needed or (self._producer is not None and self._producer.in_transaction)
+
+    @property
+    def is_dirty(self) -> bool:
+        """Whether, with exactly_once, its stores have changes that may be aborted."""
+        return self._producer is not None and self.has_uncommitted
+
+    def _checkpointable_offsets(self) -> dict[TopicPartition, int]:
+        """The last offsets of changelogs: those of sent records; of a source topic that serves as one, those read."""
+        return {**self._consumed_offsets, **self._collector.offsets}
+
+    # ── closing ───────────────────────────────────────────────────────────────────────────────────────────────────
+
+    def store(self, name: str) -> StateStore | None:
+        """A store of the task, or None."""
+        return self._state_manager.stores.get(name)
+
+    def close_topology(self, flush: bool = True) -> None:
+        """Drop all buffered records and close the processors. Raises the last error of one, after all are closed.
+
+        With ``flush``, the processors first get what is in the caches. (0.10.2 flushes after it has closed them.)
+        """
+        self._partition_group.clear()
+        self._punctuation_queue.clear()
+        try:
+            if flush:
+                self._state_manager.flush()
+        finally:
+            self._close_processors()
+
+    def _close_processors(self) -> None:
+        failure: StreamsError | None = None
+        for node in self.topology.processors:
+            self._context.current_node = node
+            try:
+                node.close()
+            except StreamsError as error:
+                failure = error
+            finally:
+                self._context.current_node = None
+        if failure is not None:
+            raise failure
+
+    def close_state_manager(self, write_checkpoint: bool) -> None:
+        """Close the stores, with a checkpoint unless something has failed. Abort what was not committed."""
+        try:
+            self._state_manager.close(self._checkpointable_offsets() if write_checkpoint else None)
+        finally:
+            if self._producer is not None:
+                self._producer.abort_transaction()
+                self._producer.close()
+
+
+def _new_queue(
+    task_id: TaskId,
+    partition: TopicPartition,
+    topology: ProcessorTopology,
+    timestamp_extractor: TimestampExtractor,
+    on_bad_record: DeserializationExceptionHandler,
+) -> RecordQueue:
+    source = topology.source(partition.topic)
+    deserializer = RecordDeserializer(source, on_bad_record, task_id)
+    return RecordQueue(partition, source, timestamp_extractor, deserializer.deserialize)

@@ -1,0 +1,366 @@
+"""A thread of an application: a member of its group, with the tasks that it was assigned.
+
+Kafka 0.10.2: streams/.../processor/internals/StreamThread.java · book 9.1.3
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+from collections.abc import Callable, Collection, Mapping
+from contextlib import ExitStack
+from uuid import UUID
+
+from kafka_lite.common.shutdownable_thread import ShutdownableThread
+from kafka_lite.common.time import SYSTEM_TIME, Time
+from kafka_lite.common.topic_partition import TopicPartition
+from kafka_lite.consumer.consumer_errors import InvalidOffsetError
+from kafka_lite.consumer.consumer_rebalance_listener import ConsumerRebalanceListener
+from kafka_lite.consumer.consumer_record import EMPTY_RECORDS, ConsumerRecords
+from kafka_lite.consumer.kafka_consumer import KafkaConsumer
+from kafka_lite.producer.kafka_producer import KafkaProducer
+from kafka_lite.streams.errors import InvalidStateStoreError, StreamsError, TaskMigratedError
+from kafka_lite.streams.processor.internals.assignment.assignment_info import HostInfo
+from kafka_lite.streams.processor.internals.assignment.internal_topic_manager import InternalTopicManager
+from kafka_lite.streams.processor.internals.assignment.stream_partition_assignor import StreamsAssignorContext
+from kafka_lite.streams.processor.internals.assignment.streams_kafka_client import StreamsKafkaClient
+from kafka_lite.streams.processor.internals.processor_state_manager import ProcessorStateManager
+from kafka_lite.streams.processor.internals.record_collector_impl import RecordCollectorImpl
+from kafka_lite.streams.processor.internals.state_directory import StateDirectory
+from kafka_lite.streams.processor.internals.stream_task import StreamTask
+from kafka_lite.streams.processor.internals.stream_thread_state import VALID_PREVIOUS_STATES, StreamThreadState
+from kafka_lite.streams.processor.internals.streams_producer import StreamsProducer
+from kafka_lite.streams.processor.internals.task_manager import TaskManager
+from kafka_lite.streams.processor.state_store import StateStore
+from kafka_lite.streams.processor.task_id import TaskId
+from kafka_lite.streams.processor.topology_builder import AutoOffsetReset, TopologyBuilder
+from kafka_lite.streams.state.caching.thread_cache import ThreadCache
+from kafka_lite.streams.streams_config import StreamsConfig
+
+logger = logging.getLogger(__name__)
+
+ThreadStateListener = Callable[["StreamThread", StreamThreadState, StreamThreadState], None]
+"""Called in the thread with itself, the new and the old state."""
+
+
+class StreamThread(ShutdownableThread):
+    """A consumer of the group, a consumer for restoring, a producer, and the tasks that share them.
+
+    One turn of its loop::
+
+        poll ─▶ add the records to their tasks ─▶ each task: process a record · punctuate · commit if requested
+         ▲                                                                                  │
+         └── commit all every commit.interval.ms · delete the directories of tasks that have moved ◀─┘
+
+    It polls only if a task has room for records, and waits in it (``poll.ms``) only if no record is buffered.
+
+    With ``processing.guarantee=exactly_once`` (Kafka 0.11) each task has a transactional producer of its own.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        builder: TopologyBuilder,
+        config: StreamsConfig,
+        client_id: str,
+        process_id: UUID,
+        on_state_change: ThreadStateListener,
+        on_error: Callable[[threading.Thread, Exception], None],
+        time: Time = SYSTEM_TIME,
+        global_stores: Mapping[str, StateStore] | None = None,
+        cache_size_bytes: int = 0,
+        on_hosts: Callable[[Mapping[HostInfo, frozenset[TopicPartition]]], None] = lambda _: None,
+    ) -> None:
+        """Create the clients. Raises ConfigError. ``on_error`` is called in the thread when it dies of an error.
+
+        ``cache_size_bytes`` limits the record caches of all its tasks together.
+        """
+        super().__init__(name)
+        self._builder = builder
+        self._config = config
+        self._time = time
+        self._global_stores = global_stores
+        self._cache = ThreadCache(f"{client_id}-{name}", cache_size_bytes)
+        self._on_state_change = on_state_change
+        self._on_error = on_error
+        self._state_lock = threading.Lock()
+        self._state = StreamThreadState.CREATED
+        self._directory = StateDirectory(config.application_id, config["state.dir"], time)
+        self._tasks = TaskManager(self._create_task, time)
+        self._context = self._new_context(client_id, process_id, on_hosts)
+        thread_client_id = f"{client_id}-{name}"
+        has_resets = builder.has_offset_resets
+        self._consumer = KafkaConsumer(config.consumer_configs(thread_client_id, self._context, has_resets), time=time)
+        self._restore_consumer = KafkaConsumer(config.restore_consumer_configs(thread_client_id), time=time)
+        self._thread_client_id = thread_client_id
+        self._producer: KafkaProducer | None = None  # last: it starts a thread
+        if not config.is_exactly_once:
+            self._producer = KafkaProducer(config.producer_configs(thread_client_id), time=time)
+        self._rebalance_error: Exception | None = None
+        self._records_wait = False
+        self._last_commit_ms = time.hi_res_ms()
+        self._last_clean_ms: float | None = None
+        """None during rebalances: tasks whose directories look unused may be about to come back."""
+        self._is_subscribed = False
+        self._clean_run = True
+
+    def _new_context(
+        self, client_id: str, process_id: UUID, on_hosts: Callable[[Mapping[HostInfo, frozenset[TopicPartition]]], None]
+    ) -> StreamsAssignorContext:
+        config = self._config
+        client = StreamsKafkaClient(
+            config["bootstrap.servers"], client_id, config["windowstore.changelog.additional.retention.ms"]
+        )
+        return StreamsAssignorContext(
+            self._builder,
+            process_id,
+            config.partition_grouper(),
+            InternalTopicManager(client, config["replication.factor"], self._time),
+            prev_tasks=lambda: self._tasks.prev_tasks,
+            cached_tasks=self._directory.cached_tasks,
+            user_end_point=config["application.server"] or None,
+            on_hosts=on_hosts,
+        )
+
+    def stores_of(self, name: str) -> list[StateStore]:
+        """For queries of other threads: the stores of a name in the active tasks.
+
+        Raises InvalidStateStoreError while the thread rebalances, or after its end.
+        """
+        if self._state is not StreamThreadState.RUNNING:
+            raise InvalidStateStoreError(
+                f"the state store, {name}, is currently unavailable: stream-thread [{self.name}] is {self._state.name}"
+            )
+        stores = (task.store(name) for task in list(self._tasks.active.values()))
+        return [store for store in stores if store is not None]
+
+    # ── states ────────────────────────────────────────────────────────────────────────────────────────────────────
+
+    @property
+    def state(self) -> StreamThreadState:
+        """The current state."""
+        return self._state
+
+    def _set_state(self, state: StreamThreadState) -> None:
+        """Raises RuntimeError for a change that is not in the table. A thread that ends only gets DEAD."""
+        with self._state_lock:
+            old = self._state
+            if old in (StreamThreadState.PENDING_SHUTDOWN, StreamThreadState.DEAD) and state != StreamThreadState.DEAD:
+                return
+            if old not in VALID_PREVIOUS_STATES[state]:
+                raise RuntimeError(f"stream-thread [{self.name}] Unexpected state transition from {old} to {state}")
+            logger.info("stream-thread [%s] State transition from %s to %s", self.name, old.name, state.name)
+            self._state = state
+        self._on_state_change(self, state, old)
+
+    # ── the loop ──────────────────────────────────────────────────────────────────────────────────────────────────
+
+    def run(self) -> None:
+        """Run the loop. An error ends the thread; it is passed to ``on_error`` after everything is closed.
+
+        A shutdown is noticed after the current ``poll.ms``: a wakeup might interrupt the commit instead.
+        """
+        failure: Exception | None = None
+        try:
+            while self.is_running:
+                try:
+                    self.do_work()
+                except TaskMigratedError as error:
+                    self._rejoin_without(error)
+        except Exception as error:
+            logger.exception("stream-thread [%s] Streams application error during processing", self.name)
+            self._clean_run = False
+            failure = error
+        finally:
+            self._stopping.set()
+            self.on_exit()
+        if failure is not None:
+            self._on_error(self, failure)
+
+    def _rejoin_without(self, error: TaskMigratedError) -> None:
+        """Drop a task that another thread has by now: the group has rebalanced without this thread."""
+        logger.warning("stream-thread [%s] Rejoining the group: %s", self.name, error)
+        self._tasks.close_migrated(error.task_id)
+        self._consumer.unsubscribe()
+        self._consumer.subscribe(self._builder.source_topic_pattern(), _Rebalances(self))
+
+    def do_work(self) -> None:
+        """One turn of the loop."""
+        if not self._is_subscribed:
+            self._set_state(StreamThreadState.RUNNING)
+            self._consumer.subscribe(self._builder.source_topic_pattern(), _Rebalances(self))
+            self._is_subscribed = True
+        if self._tasks.requires_poll or not self._records_wait:
+            self._add_records(self._poll())
+        if self._records_wait:
+            self._records_wait = self._tasks.process() > 0
+        self._maybe_commit()
+        self._maybe_clean()
+
+    def _poll(self) -> ConsumerRecords:
+        """The next records. Raises StreamsError if a rebalance has failed."""
+        try:
+            records = self._consumer.poll(0 if self._records_wait else self._config["poll.ms"])
+        except InvalidOffsetError as error:
+            self._reset_invalid_offsets(error)
+            records = EMPTY_RECORDS
+        if self._rebalance_error is not None:
+            raise StreamsError(f"stream-thread [{self.name}] Failed to rebalance") from self._rebalance_error
+        return records
+
+    def _add_records(self, records: ConsumerRecords) -> None:
+        for partition in records.partitions:
+            added = self._tasks.task_of(partition).add_records(partition, records.records(partition))
+            self._records_wait = self._records_wait or added > 0
+
+    def _maybe_commit(self) -> None:
+        now_ms, interval_ms = self._time.hi_res_ms(), self._config["commit.interval.ms"]
+        if 0 <= interval_ms < now_ms - self._last_commit_ms:
+            logger.debug("stream-thread [%s] Committing all tasks after %d ms", self.name, interval_ms)
+            self._tasks.commit_all()
+            self._last_commit_ms = now_ms
+
+    def _maybe_clean(self) -> None:
+        now_ms = self._time.hi_res_ms()
+        if self._last_clean_ms is not None and now_ms - self._last_clean_ms > self._config["state.cleanup.delay.ms"]:
+            self._directory.clean_removed_tasks()
+            self._last_clean_ms = now_ms
+
+    def _reset_invalid_offsets(self, error: InvalidOffsetError) -> None:
+        """Begin where the source says, or else ``auto.offset.reset``. Raises StreamsError if neither does."""
+        original = self._config.auto_offset_reset
+        for partition in error.partitions:
+            reset = self._builder.reset_of(partition.topic)
+            policy = reset.value if reset is not None else original
+            if policy == AutoOffsetReset.EARLIEST.value:
+                self._consumer.seek_to_beginning([partition])
+            elif policy == AutoOffsetReset.LATEST.value:
+                self._consumer.seek_to_end([partition])
+            else:
+                raise StreamsError(
+                    f"No valid committed offset found for input topic {partition.topic} (partition "
+                    f"{partition.partition}) and no valid reset policy configured. You need to set configuration "
+                    'parameter "auto.offset.reset" or specify a topic specific reset policy'
+                ) from error
+
+    # ── rebalances ────────────────────────────────────────────────────────────────────────────────────────────────
+
+    def partitions_revoked(self, lost: bool) -> None:
+        """Suspend all tasks. ``lost``: the partitions belong to other members already, so nothing can be committed."""
+        self._last_clean_ms = None
+        with self._kept_error():
+            self._set_state(StreamThreadState.PARTITIONS_REVOKED)
+            self._tasks.suspend(commit=not lost)
+
+    def partitions_assigned(self) -> None:
+        """Make the assigned tasks ready."""
+        with self._kept_error():
+            self._set_state(StreamThreadState.ASSIGNING_PARTITIONS)
+            self._tasks.assign(self._context.active_tasks)
+            self._last_clean_ms = self._time.hi_res_ms()
+            self._set_state(StreamThreadState.RUNNING)
+
+    def _kept_error(self) -> _KeptError:
+        return _KeptError(self._keep_error)
+
+    def _keep_error(self, error: Exception) -> None:
+        self._rebalance_error = error
+
+    def _create_task(self, task_id: TaskId, partitions: Collection[TopicPartition]) -> StreamTask:
+        """A task with its stores restored. Raises LockError, StreamsError."""
+        logger.info("stream-thread [%s] Creating active task %s with %s", self.name, task_id, sorted(partitions))
+        topology = self._builder.build(task_id.topic_group_id)
+        config = self._config
+        state_manager = ProcessorStateManager(
+            task_id,
+            partitions,
+            self._restore_consumer,
+            self._directory,
+            topology.store_to_changelog_topic,
+            self._time,
+            config.is_exactly_once,
+        )
+        with ExitStack() as on_error:
+            on_error.callback(state_manager.close, None)
+            own_producer = self._producer_of(task_id)
+            if own_producer is not None:
+                on_error.callback(own_producer.close)
+                own_producer.init_transactions()
+            producer = own_producer or self._producer
+            assert producer is not None, "a thread or its tasks have a producer"
+            task = StreamTask(
+                task_id,
+                config.application_id,
+                partitions,
+                topology,
+                consumer=self._consumer,
+                record_collector=RecordCollectorImpl(producer, str(task_id), config.production_exception_handler()),
+                state_manager=state_manager,
+                key_serde=config.key_serde(),
+                value_serde=config.value_serde(),
+                timestamp_extractor=config.timestamp_extractor(),
+                max_buffered_records=config["buffered.records.per.partition"],
+                global_stores=self._global_stores,
+                producer=own_producer,
+                cache=self._cache,
+                on_bad_record=config.deserialization_exception_handler(),
+            )
+            task.initialize()
+            on_error.pop_all()
+        return task
+
+    def _producer_of(self, task_id: TaskId) -> StreamsProducer | None:
+        """With exactly_once, a new producer for a task."""
+        if self._producer is not None:
+            return None
+        configs = self._config.task_producer_configs(self._thread_client_id, task_id)
+        return StreamsProducer(KafkaProducer(configs, time=self._time), str(task_id), self._config.application_id)
+
+    # ── the end ───────────────────────────────────────────────────────────────────────────────────────────────────
+
+    def on_exit(self) -> None:
+        """Close the tasks, then the clients."""
+        self._set_state(StreamThreadState.PENDING_SHUTDOWN)
+        self._tasks.close(clean=self._clean_run)
+        for client in (self._producer, self._consumer, self._restore_consumer):
+            try:
+                if client is not None:
+                    client.close()
+            except Exception:
+                logger.exception("stream-thread [%s] Failed to close a client", self.name)
+        self._set_state(StreamThreadState.DEAD)
+
+    def close_unstarted(self) -> None:
+        """Close the clients of a thread that was never started."""
+        self._stopping.set()
+        self.on_exit()
+
+
+class _KeptError:
+    """Keeps an error of the rebalance listener for the thread, and passes it on to the consumer."""
+
+    def __init__(self, keep: Callable[[Exception], None]) -> None:
+        self._keep = keep
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, _kind: object, error: BaseException | None, _traceback: object) -> None:
+        if isinstance(error, Exception):
+            self._keep(error)
+
+
+class _Rebalances(ConsumerRebalanceListener):
+    """Tells the thread of rebalances."""
+
+    def __init__(self, thread: StreamThread) -> None:
+        self._thread = thread
+
+    def on_partitions_revoked(self, partitions: Collection[TopicPartition]) -> None:  # noqa: ARG002
+        self._thread.partitions_revoked(lost=False)
+
+    def on_partitions_lost(self, partitions: Collection[TopicPartition]) -> None:  # noqa: ARG002
+        self._thread.partitions_revoked(lost=True)
+
+    def on_partitions_assigned(self, partitions: Collection[TopicPartition]) -> None:  # noqa: ARG002
+        self._thread.partitions_assigned()

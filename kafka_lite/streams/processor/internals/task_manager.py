@@ -1,0 +1,189 @@
+"""The tasks of a thread: created, suspended, resumed and closed as the group rebalances.
+
+Kafka 0.10.2: streams/.../processor/internals/StreamThread.java (addStreamTasks, suspendTasksAndState,
+shutdownTasksAndState, TaskCreator, commitAll) · book 9.1.3
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Collection, Iterable, Mapping
+
+from kafka_lite.common.errors import KafkaError
+from kafka_lite.common.time import SYSTEM_TIME, Time
+from kafka_lite.common.topic_partition import TopicPartition
+from kafka_lite.consumer.consumer_errors import CommitFailedError
+from kafka_lite.streams.errors import LockError, StreamsError, TaskMigratedError
+from kafka_lite.streams.processor.internals.stream_task import StreamTask
+from kafka_lite.streams.processor.task_id import TaskId
+
+logger = logging.getLogger(__name__)
+
+_FIRST_BACKOFF_MS = 50
+_MAX_BACKOFF_MS = 1000
+
+CreateTask = Callable[[TaskId, Collection[TopicPartition]], StreamTask]
+
+
+class TaskManager:
+    """A task that the thread keeps across a rebalance is only suspended: its stores stay open.
+
+    ::
+
+        revoked     active ─▶ suspended      close processors · flush · commit
+        assigned    suspended ─▶ active      the same partitions again: initialize the processors
+                    suspended ─▶ closed      the task has moved: checkpoint, release the lock
+                    new ─▶ active            lock the directory, restore the stores
+
+    With exactly_once, a task whose transaction could not be committed is closed at once, and its state is rebuilt.
+    """
+
+    def __init__(self, create_task: CreateTask, time: Time = SYSTEM_TIME) -> None:
+        """``create_task`` makes an initialized task; it raises LockError while another thread has its directory."""
+        self._create_task = create_task
+        self._time = time
+        self.active: dict[TaskId, StreamTask] = {}
+        self._suspended: dict[TaskId, StreamTask] = {}
+        self._by_partition: dict[TopicPartition, StreamTask] = {}
+        self.prev_tasks: frozenset[TaskId] = frozenset()
+        """The active tasks before the rebalance."""
+
+    def task_of(self, partition: TopicPartition) -> StreamTask:
+        """The active task that reads a partition. Raises KeyError."""
+        return self._by_partition[partition]
+
+    # ── rebalances ────────────────────────────────────────────────────────────────────────────────────────────────
+
+    def suspend(self, commit: bool) -> None:
+        """Suspend all active tasks. With ``commit``, commit what they have processed.
+
+        Without it the partitions belong to other members already. Raises StreamsError if a task could not be
+        suspended, after all others are.
+        """
+        tasks = list(self.active.values())
+        failure = self._on_all(tasks, StreamTask.close_topology, "close")
+        failure = self._on_all(tasks, StreamTask.flush_state, "flush state") or failure
+        if failure is None and commit:
+            # A task whose commit fails is processed again by its next owner. It must not stop the rebalance.
+            self._on_all(tasks, StreamTask.commit_offsets, "commit consumer offsets")
+        self.prev_tasks = frozenset(self.active)
+        for task_id, task in self.active.items():
+            if task.is_dirty:
+                self._close_dirty(task)
+            else:
+                self._suspended[task_id] = task
+        self.active.clear()
+        self._by_partition.clear()
+        if failure is not None:
+            raise StreamsError("failed to suspend stream tasks") from failure
+
+    def assign(self, assigned: Mapping[TaskId, frozenset[TopicPartition]]) -> None:
+        """Resume suspended tasks that are assigned again, close the others, and create new tasks.
+
+        Raises StreamsError, and what the processors raise.
+        """
+        for task_id, task in list(self._suspended.items()):
+            if assigned.get(task_id) != task.partitions:
+                del self._suspended[task_id]
+                self._on_all([task], lambda each: each.close_state_manager(write_checkpoint=True), "close")
+        new = {}
+        for task_id, partitions in assigned.items():
+            if task_id in self._suspended:
+                task = self._suspended.pop(task_id)
+                task.initialize_topology()
+                self._activate(task)
+            else:
+                new[task_id] = partitions
+        self._create(new)
+
+    def _create(self, new: dict[TaskId, frozenset[TopicPartition]]) -> None:
+        """Create tasks; wait for the locks of those that another thread still closes."""
+        backoff_ms = _FIRST_BACKOFF_MS
+        while new:
+            for task_id, partitions in list(new.items()):
+                try:
+                    self._activate(self._create_task(task_id, partitions))
+                    del new[task_id]
+                except LockError as error:
+                    logger.warning("Could not create task %s due to %s. Will retry.", task_id, error)
+            if new:
+                self._time.sleep(backoff_ms)
+                backoff_ms = min(2 * backoff_ms, _MAX_BACKOFF_MS)
+
+    def _activate(self, task: StreamTask) -> None:
+        self.active[task.id] = task
+        self._by_partition.update(dict.fromkeys(task.partitions, task))
+
+    def close_migrated(self, task_id: str) -> None:
+        """Close the task that raised TaskMigratedError. A no-op if it is closed already."""
+        for active in [task for task in self.active.values() if str(task.id) == task_id]:
+            del self.active[active.id]
+            for partition in active.partitions:
+                self._by_partition.pop(partition, None)
+            self._on_all([active], lambda task: task.close_topology(flush=False), "close")
+            self._close_dirty(active)
+
+    def _close_dirty(self, task: StreamTask) -> None:
+        self._on_all([task], lambda each: each.close_state_manager(write_checkpoint=False), "close state manager")
+
+    # ── work ──────────────────────────────────────────────────────────────────────────────────────────────────────
+
+    def process(self) -> int:
+        """Let each task process a record, and what is due after it. Returns how many records wait."""
+        for task in self.active.values():
+            task.process()
+            task.maybe_punctuate()
+            if task.commit_needed:
+                self._commit(task)
+        return sum(task.num_buffered for task in self.active.values())
+
+    @property
+    def requires_poll(self) -> bool:
+        """Whether a task has room for more records."""
+        return not self.active or any(task.requires_poll for task in self.active.values())
+
+    def commit_all(self) -> None:
+        """Commit all tasks."""
+        for task in self.active.values():
+            self._commit(task)
+
+    def _commit(self, task: StreamTask) -> None:
+        try:
+            task.commit()
+        except CommitFailedError as error:
+            # The group has rebalanced without this thread. The next poll notices it.
+            logger.warning("Failed to commit StreamTask %s state: %s", task.id, error)
+
+    # ── the end ───────────────────────────────────────────────────────────────────────────────────────────────────
+
+    def close(self, clean: bool) -> None:
+        """Close all tasks. If ``clean`` and nothing fails, checkpoint them and commit what they have processed."""
+        active, all_tasks = list(self.active.values()), [*self.active.values(), *self._suspended.values()]
+        failure = self._on_all(active, lambda task: task.close_topology(flush=clean), "close")
+        if clean:  # after an error caches must not pass anything on
+            failure = self._on_all(active, StreamTask.flush_state, "flush state") or failure
+        is_clean = clean and failure is None
+        if is_clean:
+            self._on_all(active, StreamTask.commit_offsets, "commit consumer offsets")
+        self._on_all(
+            all_tasks,
+            lambda task: task.close_state_manager(write_checkpoint=is_clean and not task.is_dirty),
+            "close state manager",
+        )
+        self.active.clear()
+        self._suspended.clear()
+        self._by_partition.clear()
+
+    @staticmethod
+    def _on_all(tasks: Iterable[StreamTask], action: Callable[[StreamTask], None], what: str) -> Exception | None:
+        """Returns the first error, after the action was tried on every task."""
+        first: Exception | None = None
+        for task in tasks:
+            try:
+                action(task)
+            except TaskMigratedError as error:
+                logger.warning("%s", error)  # its new owner processes the records again
+            except (KafkaError, OSError) as error:
+                logger.exception("Failed while executing StreamTask %s due to %s", task.id, what)
+                first = first or error
+        return first

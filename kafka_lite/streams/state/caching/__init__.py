@@ -1,0 +1,4 @@
+"""Record caches: several changes of a key become one.
+
+Kafka 0.10.2: streams/.../state/internals (ThreadCache.java, NamedCache.java, Caching*Store.java) · book 9.1.4
+"""

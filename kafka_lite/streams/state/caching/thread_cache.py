@@ -1,0 +1,74 @@
+"""The caches of all stores of a thread, with a limit for their bytes.
+
+Kafka 0.10.2: streams/.../state/internals/ThreadCache.java · book 9.1.4
+"""
+
+from __future__ import annotations
+
+from kafka_lite.streams.state.caching.named_cache import DirtyEntryFlushListener, LRUCacheEntry, NamedCache
+
+
+class ThreadCache:
+    """A share of ``cache.max.bytes.buffering`` for each stream thread, which its stores divide as they need it.
+
+    A put into a full cache evicts entries of the same store. So a store that is written seldom keeps what it has. With
+    0 bytes every put is flushed at once.
+    """
+
+    def __init__(self, name: str = "", max_cache_size_bytes: int = 0) -> None:
+        self.name = name
+        self._max_cache_size_bytes = max_cache_size_bytes
+        self._caches: dict[str, NamedCache] = {}
+        self.puts = 0
+        self.gets = 0
+        self.evicts = 0
+        self.flushes = 0
+
+    def named(self, namespace: str) -> NamedCache:
+        """The cache of a store, created if necessary."""
+        cache = self._caches.get(namespace)
+        if cache is None:
+            cache = self._caches[namespace] = NamedCache(namespace)
+        return cache
+
+    def set_dirty_entry_flush_listener(self, namespace: str, listener: DirtyEntryFlushListener) -> None:
+        """Set what flushes the dirty entries of a store."""
+        self.named(namespace).set_listener(listener)
+
+    @property
+    def size_bytes(self) -> int:
+        """What all entries count for."""
+        return sum(cache.size_bytes for cache in self._caches.values())
+
+    def get(self, namespace: str, key: bytes) -> LRUCacheEntry | None:
+        """The entry of a key of a store, or None."""
+        self.gets += 1
+        return self.named(namespace).get(key)
+
+    def put(self, namespace: str, key: bytes, entry: LRUCacheEntry) -> None:
+        """Set the entry of a key of a store. Evicts entries, also this one, if there are too many bytes."""
+        self.puts += 1
+        cache = self.named(namespace)
+        cache.put(key, entry)
+        while len(cache) and self.size_bytes > self._max_cache_size_bytes:
+            cache.evict()
+            self.evicts += 1
+
+    def range(self, namespace: str, first: bytes, last: bytes) -> list[tuple[bytes, LRUCacheEntry]]:
+        """The entries of a store from ``first`` to ``last``, both included, in the order of their keys."""
+        return self.named(namespace).range(first, last)
+
+    def all(self, namespace: str) -> list[tuple[bytes, LRUCacheEntry]]:
+        """All entries of a store, in the order of their keys."""
+        return self.named(namespace).all()
+
+    def flush(self, namespace: str) -> None:
+        """Flush the dirty entries of a store."""
+        self.flushes += 1
+        self.named(namespace).flush()
+
+    def close(self, namespace: str) -> None:
+        """Drop the cache of a store."""
+        cache = self._caches.pop(namespace, None)
+        if cache is not None:
+            cache.close()

@@ -1,0 +1,136 @@
+"""A store of bytes in segments.
+
+Kafka 0.10.2: streams/.../state/internals/SegmentedBytesStore.java, RocksDBSegmentedBytesStore.java,
+SegmentIterator.java, ChangeLoggingSegmentedBytesStore.java · book 9.2.4
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Iterator
+
+from kafka_lite.streams.errors import InvalidStateStoreError
+from kafka_lite.streams.processor.state_store import StateStore, StateStoreContext
+from kafka_lite.streams.state.change_logging_key_value_bytes_store import StoreChangeLogger
+from kafka_lite.streams.state.windowed.in_memory_segment import InMemorySegment
+from kafka_lite.streams.state.windowed.key_schema import KeySchema
+from kafka_lite.streams.state.windowed.segments import Segments
+from kafka_lite.streams.state.wrapped_state_store import WrappedStateStore
+
+
+class SegmentedBytesStore(StateStore):
+    """Maps the binary keys of a :class:`KeySchema` to bytes. Methods raise InvalidStateStoreError after ``close``."""
+
+    @abstractmethod
+    def put(self, key: bytes, value: bytes | None) -> None:
+        """Set or delete the value of a binary key. A no-op if its time has expired."""
+
+    @abstractmethod
+    def get(self, key: bytes) -> bytes | None:
+        """The value of a binary key, or None."""
+
+    @abstractmethod
+    def fetch(self, key: bytes, time_from: int, time_to: int) -> Iterator[tuple[bytes, bytes]]:
+        """What the store has of a record's key in a range of time: suffixes of binary keys, and values.
+
+        They are in the order of the suffixes, and those of the moment of the call.
+        """
+
+
+class InMemorySegmentedBytesStore(SegmentedBytesStore):
+    """Keeps segments in memory. After a restart, they are restored from the changelog."""
+
+    def __init__(self, name: str, retention_ms: int, num_segments: int, key_schema: KeySchema) -> None:
+        self._name = name
+        self._schema = key_schema
+        self._segments = Segments(retention_ms, num_segments, lambda _: InMemorySegment(key_schema.suffix_size))
+        self._open = False
+
+    @property
+    def name(self) -> str:
+        """The store's name."""
+        return self._name
+
+    @property
+    def persistent(self) -> bool:
+        """False."""
+        return False
+
+    @property
+    def is_open(self) -> bool:
+        """Whether it has been initialized and not closed yet."""
+        return self._open
+
+    def init(self, context: StateStoreContext, root: StateStore) -> None:
+        """Open the store, and restore it."""
+        self._open = True
+        context.register(root, self.put)
+
+    def put(self, key: bytes, value: bytes | None) -> None:
+        """Set or delete the value of a binary key."""
+        self._ensure_open()
+        segment = self._segments.get_or_create(self._schema.segment_timestamp(key))
+        if segment is not None:
+            segment.put(key, value)
+
+    def get(self, key: bytes) -> bytes | None:
+        """The value of a binary key, or None."""
+        self._ensure_open()
+        segment = self._segments.segment_for(self._schema.segment_timestamp(key))
+        return None if segment is None else segment.get(key)
+
+    def fetch(self, key: bytes, time_from: int, time_to: int) -> Iterator[tuple[bytes, bytes]]:
+        """What the store has of a record's key in a range of time."""
+        self._ensure_open()
+        schema, first = self._schema, max(0, time_from)
+        if time_to < first:
+            return iter(())
+        lower, upper = schema.bounds(first, time_to)
+        return iter(
+            [
+                entry
+                for segment in self._segments.segments(first, schema.last_time(time_to))
+                for entry in segment.fetch(key, lower, upper)
+                if schema.matches(entry[0], time_to)
+            ]
+        )
+
+    def flush(self) -> None:
+        """Flush the segments."""
+        self._segments.flush()
+
+    def close(self) -> None:
+        """Close the segments."""
+        self._segments.close()
+        self._open = False
+
+    def _ensure_open(self) -> None:
+        if not self._open:
+            raise InvalidStateStoreError(f"Store {self._name} is currently closed")
+
+
+class ChangeLoggingSegmentedBytesStore(WrappedStateStore[SegmentedBytesStore], SegmentedBytesStore):
+    """Writes go to the inner store first, then to the changelog, even if their time has expired."""
+
+    def __init__(self, inner: SegmentedBytesStore) -> None:
+        super().__init__(inner)
+        self._logger: StoreChangeLogger | None = None
+
+    def init(self, context: StateStoreContext, root: StateStore) -> None:
+        """Open the inner store, which restores itself."""
+        super().init(context, root)
+        self._logger = StoreChangeLogger(self.name, context)
+
+    def put(self, key: bytes, value: bytes | None) -> None:
+        """Set or delete the value of a binary key, and log it."""
+        assert self._logger is not None, "not initialized"
+        self._inner.put(key, value)
+        self._logger.log_change(key, value)
+
+    def get(self, key: bytes) -> bytes | None:
+        """The value of a binary key, or None."""
+        return self._inner.get(key)
+
+    def fetch(self, key: bytes, time_from: int, time_to: int) -> Iterator[tuple[bytes, bytes]]:
+        """What the inner store has of a record's key in a range of time."""
+        return self._inner.fetch(key, time_from, time_to)

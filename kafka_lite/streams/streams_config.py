@@ -1,0 +1,312 @@
+"""The configuration keys of an application.
+
+``processing.guarantee`` is Kafka 0.11's, the exception handlers are Kafka 1.0's and 1.1's.
+
+Kafka 0.10.2: streams/.../streams/StreamsConfig.java · book 9.1.1
+"""
+
+from __future__ import annotations
+
+import logging
+import tempfile
+from collections.abc import Mapping
+from typing import Any
+
+from kafka_lite.common.config_def import (
+    NO_DEFAULT,
+    NON_EMPTY,
+    Check,
+    ConfigDef,
+    ConfigError,
+    Importance,
+    Range,
+    Type,
+    ValidString,
+    configs_of,
+)
+from kafka_lite.common.new_instance import new_instance
+from kafka_lite.common.serdes import Serde
+from kafka_lite.consumer import consumer_config
+from kafka_lite.producer import producer_config
+from kafka_lite.streams.errors import TaskAssignmentError
+from kafka_lite.streams.exception_handlers import DeserializationExceptionHandler, ProductionExceptionHandler
+from kafka_lite.streams.processor.internals.assignment.assignment_info import HostInfo
+from kafka_lite.streams.processor.internals.assignment.stream_partition_assignor import (
+    STREAM_THREAD_INSTANCE,
+    StreamPartitionAssignor,
+    StreamsAssignorContext,
+)
+from kafka_lite.streams.processor.partition_grouper import PartitionGrouper
+from kafka_lite.streams.processor.task_id import TaskId
+from kafka_lite.streams.processor.timestamp_extractor import TimestampExtractor
+
+logger = logging.getLogger(__name__)
+
+
+def is_end_point(text: str) -> bool:
+    """Whether a text is ``host:port``, or empty."""
+    try:
+        HostInfo.parse(text)
+    except TaskAssignmentError:
+        return False
+    return True
+
+
+HIGH, MEDIUM, LOW = Importance.HIGH, Importance.MEDIUM, Importance.LOW
+CONSUMER_PREFIX, PRODUCER_PREFIX = "consumer.", "producer."
+AT_LEAST_ONCE, EXACTLY_ONCE = "at_least_once", "exactly_once"
+EOS_COMMIT_INTERVAL_MS = 100
+"""The default of ``commit.interval.ms`` with exactly_once: readers wait for the end of the transaction."""
+
+CONFIG = (
+    ConfigDef()
+    .define("application.id", Type.STRING, NO_DEFAULT, HIGH,
+            "The name of the application: its group, the beginning of its internal topics and of its clients' ids.",
+            NON_EMPTY)
+    .define("bootstrap.servers", Type.LIST, NO_DEFAULT, HIGH,
+            "Brokers that are asked for the cluster's metadata first, host:port each; a few of them are enough.")
+    .define("client.id", Type.STRING, "", HIGH,
+            "The beginning of the ids of all clients; by default the application.id and a number of the instance.")
+    .define("state.dir", Type.STRING, f"{tempfile.gettempdir()}/kafka-streams", MEDIUM,
+            "The directory with a directory for each task. Instances on one machine may share it.", NON_EMPTY)
+    .define("replication.factor", Type.INT, 1, MEDIUM,
+            "The number of replicas of the topics that the application creates.", Range.between(1, 0x7FFF))
+    .define("timestamp.extractor", Type.CLASS,
+            "kafka_lite.streams.processor.timestamp_extractor.FailOnInvalidTimestamp", MEDIUM,
+            "The class that determines the times of records.")
+    .define("partition.grouper", Type.CLASS, "kafka_lite.streams.processor.partition_grouper.DefaultPartitionGrouper",
+            MEDIUM, "The class that divides partitions into tasks.")
+    .define("key.serde", Type.CLASS, "kafka_lite.common.serdes.ByteArraySerde", MEDIUM,
+            "The default serde of keys.")
+    .define("value.serde", Type.CLASS, "kafka_lite.common.serdes.ByteArraySerde", MEDIUM,
+            "The default serde of values.")
+    .define("default.deserialization.exception.handler", Type.CLASS,
+            "kafka_lite.streams.exception_handlers.LogAndFailExceptionHandler", MEDIUM,
+            "The class that decides about records that cannot be deserialized.")
+    .define("default.production.exception.handler", Type.CLASS,
+            "kafka_lite.streams.exception_handlers.DefaultProductionExceptionHandler", MEDIUM,
+            "The class that decides about records that cannot be stored.")
+    .define("application.server", Type.STRING, "", LOW,
+            "host:port at which this instance answers queries of its stores; the application has to serve it. All "
+            "instances learn it.", Check(is_end_point, "host:port"))
+    .define("num.stream.threads", Type.INT, 1, LOW, "The number of threads of the instance.", Range.at_least(1))
+    .define("buffered.records.per.partition", Type.INT, 1000, LOW,
+            "How many records of a partition are buffered; above that, its fetching pauses.", Range.at_least(1))
+    .define("cache.max.bytes.buffering", Type.LONG, 10 * 1024 * 1024, MEDIUM,
+            "How many bytes the record caches of all threads together may have. With 0, every change of a table is "
+            "stored, logged and passed on; otherwise only the last one before a commit.", Range.at_least(0))
+    .define("commit.interval.ms", Type.LONG, 30_000, LOW,
+            "How often what is processed is committed; never, if negative.")
+    .define("processing.guarantee", Type.STRING, AT_LEAST_ONCE, MEDIUM,
+            "How often a record takes effect if the application fails: with exactly_once its results, the changes of "
+            "stores and its offset are committed in one transaction.", ValidString.in_(AT_LEAST_ONCE, EXACTLY_ONCE))
+    .define("poll.ms", Type.LONG, 100, LOW, "How long to wait for records if none are buffered.", Range.at_least(0))
+    .define("state.cleanup.delay.ms", Type.LONG, 60_000, LOW,
+            "How long after a rebalance the directories of tasks that have moved are deleted.", Range.at_least(0))
+    .define("windowstore.changelog.additional.retention.ms", Type.LONG, 24 * 60 * 60 * 1000, LOW,
+            "How much longer than a window store its changelog keeps entries, since clocks differ.", Range.at_least(0))
+)  # fmt: skip
+
+ONLY_VALUES: dict[str, tuple[object, str]] = {
+    "num.standby.replicas": (0, "standby tasks"),
+}
+"""Keys of Kafka whose effect does not exist yet: the only value that says so, and what is missing."""
+
+CONSUMER_OVERRIDES: dict[str, object] = {
+    "max.poll.records": 1000,
+    "auto.offset.reset": "earliest",
+    "internal.leave.group.on.close": False,
+    "max.poll.interval.ms": 0x7FFFFFFF,
+}
+"""Defaults of the consumers that differ from a consumer's. A restarted instance gets its tasks back, because it does
+not leave the group; how long others wait for it is ``session.timeout.ms``."""
+
+EOS_CLIENT_KEYS = (
+    ("isolation.level", CONSUMER_PREFIX, "consumers read committed data only"),
+    ("enable.idempotence", PRODUCER_PREFIX, "producers are always idempotent"),
+    ("transactional.id", PRODUCER_PREFIX, "the producer of a task has the task's"),
+)
+"""The keys of clients that exactly_once sets: key, whose it is, and why."""
+
+PRODUCER_OVERRIDES: dict[str, object] = {"linger.ms": 100}
+"""Defaults of the producer that differ from a producer's. (0.10.2: ``retries`` 10, too.)"""
+
+
+class StreamsConfig:
+    """The checked configuration of an application.
+
+    A key of the consumers or of the producer is passed to them; with the prefix ``consumer.`` or ``producer.`` only to
+    these. Serdes, extractor and grouper may be names of classes, or classes. Raises ConfigError. Logs a warning for
+    unknown keys.
+    """
+
+    def __init__(self, configs: Mapping[str, object]) -> None:
+        named = {key: _class_name(value) for key, value in configs_of("KafkaStreams", configs).items()}
+        self.originals = named
+        for key, (only, what) in ONLY_VALUES.items():
+            if str(named.get(key, only)) != str(only):
+                raise ConfigError(key, named[key], f"there are no {what} yet: it can only be {only!r}")
+        if named.get("processing.guarantee") == EXACTLY_ONCE:
+            named = {"commit.interval.ms": EOS_COMMIT_INTERVAL_MS, **named}
+        self._values = CONFIG.parse(named)
+        self._clients = {key: value for key, value in named.items() if key not in CONFIG and key not in ONLY_VALUES}
+        if "enable.auto.commit" in {key.removeprefix(CONSUMER_PREFIX) for key in self._clients}:
+            raise ConfigError(
+                "enable.auto.commit",
+                self._clients.get("enable.auto.commit"),
+                "Unexpected user-specified consumer config, as the streams client will always turn off auto committing",
+            )
+        if self.is_exactly_once:
+            self._refuse_of_exactly_once()
+        for make in (
+            self.key_serde,
+            self.value_serde,
+            self.timestamp_extractor,
+            self.partition_grouper,
+            self.deserialization_exception_handler,
+            self.production_exception_handler,
+        ):
+            make()  # to raise here instead of in a stream thread
+        for key in self._clients:
+            if not self._is_known(key):
+                logger.warning("The configuration '%s' was supplied but isn't a known config of Streams", key)
+
+    def _refuse_of_exactly_once(self) -> None:
+        """Raise ConfigError for keys of the clients that exactly_once sets."""
+        for key, of, what in EOS_CLIENT_KEYS:
+            for name in (key, f"{of}{key}"):
+                if name in self._clients:
+                    raise ConfigError(
+                        name,
+                        self._clients[name],
+                        f"Unexpected user-specified {of.rstrip('.')} config, because processing.guarantee is set to "
+                        f"'{EXACTLY_ONCE}': {what}",
+                    )
+
+    def __getitem__(self, key: str) -> Any:
+        return self._values[key]
+
+    @property
+    def application_id(self) -> str:
+        """``application.id``."""
+        return str(self["application.id"])
+
+    @property
+    def is_exactly_once(self) -> bool:
+        """Whether ``processing.guarantee`` is ``exactly_once``."""
+        return bool(self["processing.guarantee"] == EXACTLY_ONCE)
+
+    @property
+    def auto_offset_reset(self) -> str:
+        """Where a source begins without a committed offset, unless it says so itself."""
+        return str(self._common_consumer_configs()["auto.offset.reset"])
+
+    # ── what the keys name ────────────────────────────────────────────────────────────────────────────────────────
+
+    def key_serde(self) -> Serde[Any]:
+        """A new default serde of keys."""
+        return self._serde("key.serde", is_key=True)
+
+    def value_serde(self) -> Serde[Any]:
+        """A new default serde of values."""
+        return self._serde("value.serde", is_key=False)
+
+    def timestamp_extractor(self) -> TimestampExtractor:
+        """A new timestamp extractor."""
+        extractor: TimestampExtractor = new_instance(
+            "timestamp.extractor", TimestampExtractor, self["timestamp.extractor"]
+        )
+        return extractor
+
+    def partition_grouper(self) -> PartitionGrouper:
+        """A new partition grouper."""
+        grouper: PartitionGrouper = new_instance("partition.grouper", PartitionGrouper, self["partition.grouper"])
+        return grouper
+
+    def deserialization_exception_handler(self) -> DeserializationExceptionHandler:
+        """A new handler of records that cannot be deserialized."""
+        key = "default.deserialization.exception.handler"
+        handler: DeserializationExceptionHandler = new_instance(key, DeserializationExceptionHandler, self[key])
+        handler.configure(self.originals)
+        return handler
+
+    def production_exception_handler(self) -> ProductionExceptionHandler:
+        """A new handler of records that cannot be stored."""
+        key = "default.production.exception.handler"
+        handler: ProductionExceptionHandler = new_instance(key, ProductionExceptionHandler, self[key])
+        handler.configure(self.originals)
+        return handler
+
+    def _serde(self, key: str, is_key: bool) -> Serde[Any]:
+        serde: Serde[Any] = new_instance(key, Serde, self[key])
+        serde.serializer.configure(self.originals, is_key)
+        serde.deserializer.configure(self.originals, is_key)
+        return serde
+
+    # ── the clients ───────────────────────────────────────────────────────────────────────────────────────────────
+
+    def consumer_configs(
+        self, thread_client_id: str, context: StreamsAssignorContext, has_resets: bool
+    ) -> dict[str, object]:
+        """For the consumer of the group. If sources have resets of their own, the thread resets offsets by itself."""
+        return {
+            **self._common_consumer_configs(),
+            **({"auto.offset.reset": "none"} if has_resets else {}),
+            "group.id": self.application_id,
+            "client.id": f"{thread_client_id}-consumer",
+            "partition.assignment.strategy": _class_name(StreamPartitionAssignor),
+            STREAM_THREAD_INSTANCE: context,
+        }
+
+    def restore_consumer_configs(self, thread_client_id: str) -> dict[str, object]:
+        """For the consumer that restores stores. It has no group."""
+        configs = self._common_consumer_configs()
+        configs.pop("group.id", None)
+        configs.pop("group.instance.id", None)
+        return {**configs, "client.id": f"{thread_client_id}-restore-consumer", "auto.offset.reset": "earliest"}
+
+    def producer_configs(self, thread_client_id: str) -> dict[str, object]:
+        """For the producer."""
+        return {
+            **PRODUCER_OVERRIDES,
+            **self._of_client(producer_config.CONFIG, PRODUCER_PREFIX),
+            "bootstrap.servers": self["bootstrap.servers"],
+            "client.id": f"{thread_client_id}-producer",
+        }
+
+    def task_producer_configs(self, thread_client_id: str, task_id: TaskId) -> dict[str, object]:
+        """For the producer of a task with exactly_once."""
+        return {
+            **self.producer_configs(thread_client_id),
+            "client.id": f"{thread_client_id}-{task_id}-producer",
+            "transactional.id": f"{self.application_id}-{task_id}",
+            "enable.idempotence": True,
+        }
+
+    def _common_consumer_configs(self) -> dict[str, object]:
+        return {
+            **CONSUMER_OVERRIDES,
+            **self._of_client(consumer_config.CONFIG, CONSUMER_PREFIX),
+            "bootstrap.servers": self["bootstrap.servers"],
+            "enable.auto.commit": False,
+            **({"isolation.level": "read_committed"} if self.is_exactly_once else {}),
+        }
+
+    def _of_client(self, definition: ConfigDef, prefix: str) -> dict[str, object]:
+        """The keys that a client knows, and those with its prefix."""
+        own = {key.removeprefix(prefix): value for key, value in self._clients.items() if key.startswith(prefix)}
+        return {**{key: value for key, value in self._clients.items() if key in definition}, **own}
+
+    @staticmethod
+    def _is_known(key: str) -> bool:
+        return (
+            key in consumer_config.CONFIG
+            or key in producer_config.CONFIG
+            or key.removeprefix(CONSUMER_PREFIX) in consumer_config.CONFIG
+            or key.removeprefix(PRODUCER_PREFIX) in producer_config.CONFIG
+        )
+
+
+def _class_name(value: object) -> object:
+    """The full name of a class; any other value as it is."""
+    return f"{value.__module__}.{value.__qualname__}" if isinstance(value, type) else value
