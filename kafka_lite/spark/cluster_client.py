@@ -46,10 +46,10 @@ class BrokerConnection:
             raise
 
     def _ask_versions(self) -> dict[int, tuple[int, int]]:
-        answer = cast(ApiVersionsResponse, self._channel.exchange(ApiVersionsRequest(), _API_VERSIONS_VERSION))
-        if answer.error_code:
-            raise Errors.for_code(answer.error_code).exception()
-        return {api.api_key: (api.min_version, api.max_version) for api in answer.api_keys}
+        response = cast(ApiVersionsResponse, self._channel.exchange(ApiVersionsRequest(), _API_VERSIONS_VERSION))
+        if response.error_code:
+            raise Errors.for_code(response.error_code).exception()
+        return {api.api_key: (api.min_version, api.max_version) for api in response.api_keys}
 
     def version(self, api_key: ApiKey) -> int:
         """The highest version of an API that both sides support. Raises ``ApiError`` if there is none."""
@@ -57,15 +57,15 @@ class BrokerConnection:
         lowest, highest = self._versions.get(api_key, (0, -1))
         highest = min(highest, spec.max_version, _HIGHEST_VERSIONS.get(api_key, spec.max_version))
         if highest < max(lowest, _LOWEST_VERSIONS.get(api_key, 0)):
-            message = f"the broker at {self.address} has no version of {api_key.name} that is known here"
+            message = f"the broker at {self.address} has no version of {api_key.name} that this client supports"
             raise Errors.UNSUPPORTED_VERSION.exception(message)
         return highest
 
     def exchange(self, request: Request, response_class: type[R]) -> R:
         """Send a request and wait for the response. Raises ``OSError`` if the connection is lost or times out."""
-        answer = self._channel.exchange(request, self.version(request.API_KEY))
-        assert isinstance(answer, response_class)
-        return answer
+        response = self._channel.exchange(request, self.version(request.API_KEY))
+        assert isinstance(response, response_class)
+        return response
 
     def close(self) -> None:
         """Close the connection."""
@@ -99,12 +99,12 @@ class ClusterClient:
         Raises ``ClusterUnreachableError`` if no bootstrap server responds.
         """
         wanted = None if topics is None else [MetadataRequestTopic(name=topic) for topic in topics]
-        answer = self._ask_any(MetadataRequest(topics=wanted, allow_auto_topic_creation=False))
-        self._brokers = {broker.node_id: (broker.host, broker.port) for broker in answer.brokers}
-        for topic in answer.topics:
+        response = self._ask_any(MetadataRequest(topics=wanted, allow_auto_topic_creation=False))
+        self._brokers = {broker.node_id: (broker.host, broker.port) for broker in response.brokers}
+        for topic in response.topics:
             for partition in topic.partitions:
                 self._leaders[TopicPartition(topic.name or "", partition.partition_index)] = partition.leader_id
-        return answer
+        return response
 
     def _ask_any(self, request: MetadataRequest) -> MetadataResponse:
         failures = []
@@ -114,13 +114,19 @@ class ClusterClient:
             except OSError:
                 self._bootstrap_connection.close()
                 self._bootstrap_connection = None
-        for host, port in self._bootstrap:
+        # The brokers known by now come last: a bootstrap server may be down while the others serve its partitions.
+        for host, port in dict.fromkeys([*self._bootstrap, *self._brokers.values()]):
             try:
                 self._bootstrap_connection = self._connect(host, port)
                 return self._bootstrap_connection.exchange(request, MetadataResponse)
             except OSError as error:
                 failures.append(f"{host}:{port} ({error})")
-        raise ClusterUnreachableError(f"no Kafka broker answers: asked {', '.join(failures)}")
+        raise ClusterUnreachableError(f"no Kafka broker responds; tried {', '.join(failures)}")
+
+    @property
+    def has_answered(self) -> bool:
+        """Whether a broker has ever responded: if so, the addresses are right, and being unreachable may pass."""
+        return bool(self._brokers)
 
     def leader_of(self, partition: TopicPartition) -> int:
         """The node id of a partition's leader; -1 if it has none. Raises ``ApiError`` for an unknown partition."""
@@ -160,5 +166,5 @@ def _parse_address(server: str) -> tuple[str, int]:
     """Parse ``host:port``, with IPv6 hosts in brackets. Raises ApiError."""
     host, _, port = server.rpartition(":")
     if not host or not port.isdecimal():
-        raise Errors.INVALID_CONFIG.exception(f"Invalid url in bootstrap.servers: {server} (host:port is needed)")
+        raise Errors.INVALID_CONFIG.exception(f"Invalid url in bootstrap.servers: {server} (must be host:port)")
     return host.removeprefix("[").removesuffix("]"), int(port)

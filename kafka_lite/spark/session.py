@@ -1,4 +1,4 @@
-"""A local Spark session in one call: finds Java, quiets the logs, opens nothing to the network, registers the source.
+"""A local Spark session in one call: finds Java, quiets the logs, opens nothing to the network, has the source.
 
 Spark 4.2: python/pyspark/sql/session.py · book 1.1
 """
@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
-from pyspark.errors import PySparkRuntimeError
+from pyspark.errors import PySparkException, PySparkRuntimeError
 from pyspark.sql import SparkSession
 
 from kafka_lite.common.errors import KafkaError
@@ -46,6 +46,18 @@ DEFAULTS: dict[str, str] = {
 }
 """The session's default settings."""
 
+SHORT_LIVED_CHECKPOINTS: dict[str, str] = {
+    "spark.sql.streaming.checkpointFileManagerClass": (
+        "org.apache.spark.sql.execution.streaming.checkpointing.FileSystemBasedCheckpointFileManager"
+    ),
+}
+"""For streams that end with their session, with PySpark 4.2; their checkpoints are on this machine's disk.
+
+Spark's own choice asks three times for each file whether a name is a link. Without Hadoop's native library, each of
+these questions starts a process, ``readlink``. The other manager writes and renames the same files and does not ask.
+But it renames a file and its checksum one after the other: a stream that is killed in between may be unable to go on.
+"""
+
 
 class SparkStartError(KafkaError):
     """Spark does not start; the text contains the end of its log."""
@@ -58,7 +70,7 @@ def session(
     config: Mapping[str, str] | None = None,
     log_file: Path | None = None,
 ) -> SparkSession:
-    """This process's running session, or a new one, with ``format("kafka_lite")`` registered.
+    """This process's running session, or a new one, in which there is ``format("kafka_lite")``.
 
     ``config`` adds to ``DEFAULTS`` or overrides them. The output of Spark, its JVM and its Python workers goes to
     ``log_file`` (default: a file in the temporary directory); query failures are raised as exceptions.
@@ -80,8 +92,21 @@ def session(
         for name, value in settings.items():
             builder = builder.config(name, value)
         spark = _start(builder, log_file)
-    spark.dataSource.register(KafkaSource)
+    if spark.sparkContext.pythonExec != sys.executable:
+        _register(spark)
     return spark
+
+
+def _register(spark: SparkSession) -> None:
+    """Register the format, which Spark does not find by itself if the workers' Python has no kafka_lite.
+
+    The error that the first query gets then says what to do.
+    """
+    try:
+        spark.dataSource.register(KafkaSource)
+    except PySparkException as error:  # before 4.2, for a format that Spark has found by itself
+        if error.getCondition() != "DATA_SOURCE_ALREADY_EXISTS":
+            raise
 
 
 def _start(builder: SparkSession.Builder, log_file: Path) -> SparkSession:

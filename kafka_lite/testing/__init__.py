@@ -12,8 +12,10 @@ if TYPE_CHECKING:
     from kafka_lite.common.errors import ApiError, Errors
     from kafka_lite.protocol.api_key import ApiKey
     from kafka_lite.testing.cluster import Cluster
+    from kafka_lite.testing.cluster_broker import ClusterBroker
     from kafka_lite.testing.cluster_client import StoredRecord
     from kafka_lite.testing.fault import Fault
+    from kafka_lite.testing.network.cluster_network import ClusterNetwork
     from kafka_lite.testing.request_log import RequestLog, SeenRequest
     from kafka_lite.testing.shifted_time import ShiftedTime
 
@@ -21,6 +23,8 @@ __all__ = [
     "ApiError",
     "ApiKey",
     "Cluster",
+    "ClusterBroker",
+    "ClusterNetwork",
     "Errors",
     "Fault",
     "RequestLog",
@@ -33,6 +37,8 @@ _HOMES = {
     "ApiError": "kafka_lite.common.errors",
     "ApiKey": "kafka_lite.protocol.api_key",
     "Cluster": "kafka_lite.testing.cluster",
+    "ClusterBroker": "kafka_lite.testing.cluster_broker",
+    "ClusterNetwork": "kafka_lite.testing.network.cluster_network",
     "Errors": "kafka_lite.common.errors",
     "Fault": "kafka_lite.testing.fault",
     "RequestLog": "kafka_lite.testing.request_log",

@@ -1,6 +1,6 @@
-"""A broker inside your own test process, with its own ZooKeeper, on free ports.
+"""Brokers inside your own test process, with their own ZooKeeper, on free ports.
 
-Kafka 0.10.2: core/src/test/.../integration/KafkaServerTestHarness.scala, utils/TestUtils.scala · book 1.4.1
+Kafka 0.10.2: core/src/test/.../integration/KafkaServerTestHarness.scala, utils/TestUtils.scala · book 1.4.1, 1.4.2
 """
 
 from __future__ import annotations
@@ -9,52 +9,57 @@ import contextlib
 import shutil
 import tempfile
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Self
 
 from kafka_lite.common.errors import Errors, KafkaError
+from kafka_lite.common.topic_partition import TopicPartition
 from kafka_lite.server.broker_process import free_port
-from kafka_lite.server.kafka_config import KafkaConfig
 from kafka_lite.server.kafka_server import KafkaServer
-from kafka_lite.testing.cluster_client import ClusterClient, Data, StoredRecord
+from kafka_lite.testing.cluster_broker import ClusterBroker
+from kafka_lite.testing.cluster_client import ALL_IN_SYNC, ClusterClient, Data, StoredRecord
+from kafka_lite.testing.cluster_leadership import TIMEOUT_S, ClusterLeadership
+from kafka_lite.testing.cluster_properties import (
+    MAX_REPLICAS,
+    TEST_DEFAULTS,
+    listener_of,
+    network_properties,
+    several_defaults,
+    target_ports,
+)
+from kafka_lite.testing.cluster_zookeeper import ClusterZooKeeper, new_zookeeper
 from kafka_lite.testing.fault import Fault
-from kafka_lite.testing.fault_injector import OWN_CLIENT_ID, FaultInjector
+from kafka_lite.testing.fault_injector import OWN_CLIENT_ID
+from kafka_lite.testing.fault_list import FaultList
+from kafka_lite.testing.network.cluster_network import ClusterNetwork
 from kafka_lite.testing.request_log import Api, RequestLog
 from kafka_lite.testing.shifted_time import ShiftedTime
+from kafka_lite.zookeeper.embedded.server import EmbeddedZooKeeper
 
-TEST_DEFAULTS: dict[str, str] = {
-    "broker.id": "0",
-    "listeners": "PLAINTEXT://127.0.0.1:0",
-    "zookeeper.connect": "embedded",
-    "offsets.topic.num.partitions": "5",
-    "offsets.topic.replication.factor": "1",
-    # The first consumer of a group does not wait for others to join.
-    "group.initial.rebalance.delay.ms": "0",
-    # Files of deleted topics and segments are removed soon: a test's folder is short-lived.
-    "log.segment.delete.delay.ms": "1000",
-    "num.io.threads": "4",
-    # A clock jump must not close every client's connection.
-    "connections.max.idle.ms": "-1",
-}
-"""Differences from a broker's defaults, for a quick start and nothing left behind."""
-
-SETTLE_S = 5.0
-"""How long ``time.advance`` waits for background work that is due."""
 POLL_S = 0.01
 HOST = "127.0.0.1"
 
 
 class Cluster:
-    """A running kafka_lite broker::
+    """Running kafka_lite brokers::
 
         with Cluster({"auto.create.topics.enable": "false"}) as cluster:
             cluster.create_topic("orders", partitions=3)
             producer = confluent_kafka.Producer({"bootstrap.servers": cluster.bootstrap_servers})
             cluster.inject("Produce", Errors.NOT_LEADER_OR_FOLLOWER).once()
 
-    ``overrides`` are keys of ``server.properties``. Data is kept in ``data_dir``, or in a temporary folder that is
-    removed with the cluster. ``brokers`` must be 1, because brokers do not replicate yet.
+        with Cluster(brokers=3) as cluster:
+            cluster.create_topic("orders")                    # three replicas
+            cluster.leader_of("orders").kill()
+            cluster.network.cut(0, 2)
+
+    ``overrides`` are keys of ``server.properties``, ``broker_overrides`` those of single brokers, by id. Data is kept
+    in ``data_dir``, or in a temporary folder that is removed with the cluster. Brokers have the ids 0, 1, …
+
+    One broker has an embedded ZooKeeper. Several share one that is outside of them, and a ``network``, which tests can
+    cut; topics then have three replicas by default, or as many as there are brokers.
     """
 
     def __init__(
@@ -63,76 +68,116 @@ class Cluster:
         data_dir: Path | str | None = None,
         *,
         brokers: int = 1,
+        broker_overrides: Mapping[int, Mapping[str, object]] | None = None,
         time: ShiftedTime | None = None,
     ) -> None:
-        if brokers != 1:
-            raise ValueError(f"brokers={brokers}: a cluster has one broker until brokers replicate to each other")
+        if brokers < 1:
+            raise ValueError(f"brokers={brokers}: a cluster has at least one broker")
         if time is not None and not isinstance(time, ShiftedTime):
             raise TypeError(
                 f"time={time!r}: a broker with sockets needs a clock that runs by itself, as ShiftedTime does"
             )
-        self._overrides = {key: _text(value) for key, value in (overrides or {}).items()}
+        self._overrides = _texts(overrides or {})
+        if brokers > 1 and "listeners" in self._overrides:
+            raise ValueError("listeners: a cluster of several brokers chooses them, see ClusterNetwork")
+        self._broker_overrides = {each: _texts(values) for each, values in (broker_overrides or {}).items()}
         self._given_dir = None if data_dir is None else Path(data_dir)
         self._temporary_dir: Path | None = None
-        self._port = 0  # 0 until the first start
-        self._server: KafkaServer | None = None
+        self._size = brokers
+        self._brokers: list[ClusterBroker] = []
+        self._zookeeper_server: EmbeddedZooKeeper | None = None  # only of several brokers
+        self._zookeeper = ClusterZooKeeper(lambda: self.zookeeper_connect)
+        self._network: ClusterNetwork | None = None
         self.time = time or ShiftedTime()
-        """The broker's clock: ``cluster.time.advance(hours=1)``."""
-        self._faults = FaultInjector(self.time)
+        """The brokers' clock: ``cluster.time.advance(hours=1)``."""
+        self.requests = RequestLog()
+        """The clients' requests to all brokers since the last ``reset``."""
+        self._faults = FaultList()
 
     # ── life cycle ────────────────────────────────────────────────────────────────────────────────────────────────
 
     def start(self) -> Self:
-        """Start the broker. Raises what ``KafkaServer.startup`` raises, leaving nothing running."""
-        if self._server is not None:
-            raise RuntimeError("this cluster is running already")
+        """Start all brokers. Raises what ``KafkaServer.startup`` raises, leaving nothing running."""
+        if self._brokers:
+            raise RuntimeError("this cluster is already running")
         if self._given_dir is None and self._temporary_dir is None:
             self._temporary_dir = Path(tempfile.mkdtemp(prefix="kafka-lite-"))
         try:
+            if self._size == 1:
+                self._make_one_broker()
+            else:
+                self._make_several_brokers()
             self.start_broker()
+            if self._size > 1:
+                self._leadership.await_acquaintance()
         except BaseException:
             self.stop()
             raise
         return self
 
     def stop(self) -> None:
-        """Stop the broker and remove the temporary folder. Idempotent."""
+        """Stop all brokers and remove the temporary folder. Idempotent."""
         self.stop_broker()
+        self._zookeeper.close()
+        if self._network is not None:
+            self._network.stop()
+        if self._zookeeper_server is not None:
+            self._zookeeper_server.shutdown()
         if self._temporary_dir is not None:
             shutil.rmtree(self._temporary_dir, ignore_errors=True)
             self._temporary_dir = None
-        self._port = 0
+        self._brokers, self._network, self._zookeeper_server = [], None, None
 
     def start_broker(self) -> None:
-        """Start the broker with its previous data and port."""
-        self._port = self._port or free_port()
-        server = KafkaServer(
-            KafkaConfig(self._properties()),
-            self.time,
-            lambda key, handler: self._faults.wrap(key, handler, lambda: server.socket_server.request_channel),
-        )
-        server.startup()
-        self._server = server
-        self._port = server.bound_port(server.config.listeners[0].listener_name)
-        self.time.add_listener(self._settle)
+        """Start every broker that is not running, with its previous data and port."""
+        down = [broker for broker in self._brokers if not broker.is_running]
+        if not down:
+            return
+        with ThreadPoolExecutor(len(down), "kafka-lite-start") as pool:
+            for started in [pool.submit(broker.start) for broker in down]:
+                started.result()
 
     def stop_broker(self) -> None:
-        """Shut the broker down cleanly, as Kafka's controlled shutdown does; its data and faults remain."""
-        server, self._server = self._server, None
-        if server is not None:
-            self.time.remove_listener(self._settle)
-            self._faults.shutdown()
-            server.shutdown()
+        """Shut every broker down cleanly; data and faults remain. Nobody is left to whom leaderships could move."""
+        for broker in self._brokers:
+            broker.stop(controlled=False)
 
     def restart(self) -> None:
-        """Stop the broker and start it again with the same data and port."""
-        self.server  # noqa: B018  raises if the broker is not running
-        self.stop_broker()
-        self.start_broker()
+        """Stop every broker and start it again with the same data and port. Raises RuntimeError if one is down."""
+        for broker in self.brokers:
+            broker.restart()
 
-    def _properties(self) -> dict[str, str]:
-        own = {"log.dirs": str(self.data_dir / "logs"), "listeners": f"PLAINTEXT://{HOST}:{self._port}"}
-        return TEST_DEFAULTS | own | self._overrides
+    def _make_one_broker(self) -> None:
+        port = free_port()
+        own = {"log.dirs": str(self.data_dir / "logs"), "listeners": f"PLAINTEXT://{HOST}:{port}"}
+        self._brokers = [self._new_broker(0, port, TEST_DEFAULTS | own)]
+
+    def _make_several_brokers(self) -> None:
+        """Start ZooKeeper and the network, whose ports the brokers' properties need."""
+        ids = range(self._size)
+        self._zookeeper_server = new_zookeeper(self.data_dir / "zookeeper")
+        self._zookeeper_server.start()
+        self._network = ClusterNetwork(ids)
+        inner_ports = [[free_port() for _ in ids] for _ in ids]
+        self._network.start(target_ports(inner_ports, self._zookeeper_server.port))
+        for broker_id in ids:
+            port = free_port()
+            own = network_properties(broker_id, port, inner_ports[broker_id], self._network)
+            own["log.dirs"] = str(self.data_dir / f"broker-{broker_id}")
+            self._brokers.append(self._new_broker(broker_id, port, several_defaults(self._size) | own))
+
+    def _new_broker(self, broker_id: int, port: int, properties: Mapping[str, str]) -> ClusterBroker:
+        return ClusterBroker(
+            broker_id,
+            port,
+            {**properties, **self._overrides, **self._broker_overrides.get(broker_id, {})},
+            self.time,
+            self._zookeeper,
+            self._faults,
+            self.requests,
+            self._network,
+            {listener_of(sender): sender for sender in range(self._size)},
+        )
 
     def __enter__(self) -> Self:
         return self.start()
@@ -140,46 +185,140 @@ class Cluster:
     def __exit__(self, *_: object) -> None:
         self.stop()
 
-    # ── addresses and paths ───────────────────────────────────────────────────────────────────────────────────────
+    # ── brokers, addresses and paths ──────────────────────────────────────────────────────────────────────────────
+
+    @property
+    def brokers(self) -> Sequence[ClusterBroker]:
+        """All brokers, by id, also those that are down: ``cluster.brokers[1].kill()``."""
+        if not self._brokers:
+            raise RuntimeError(
+                "the brokers of this cluster exist from start to stop: use it in a with block, or start it"
+            )
+        return self._brokers
 
     @property
     def server(self) -> KafkaServer:
-        """The broker itself. Raises RuntimeError if it is not running."""
-        if self._server is None:
-            raise RuntimeError("the broker of this cluster does not run: use the cluster in a with block, or start it")
-        return self._server
+        """The broker of a cluster of one. Raises RuntimeError if it is not running, or one of several."""
+        if self._size > 1:
+            raise RuntimeError(f"this cluster has {self._size} brokers: say which one, as in cluster.brokers[0].server")
+        return self.brokers[0].server
+
+    @property
+    def network(self) -> ClusterNetwork:
+        """The network between the brokers. Raises RuntimeError if there is only one broker, or none yet."""
+        if self._network is None:
+            raise RuntimeError("only a started cluster of several brokers has a network")
+        return self._network
 
     @property
     def data_dir(self) -> Path:
-        """The directory of the broker's files. Raises RuntimeError if it is temporary and does not exist now."""
+        """The directory of all brokers' files. Raises RuntimeError if it is temporary and does not exist now."""
         directory = self._given_dir or self._temporary_dir
         if directory is None:
-            raise RuntimeError("a cluster has its temporary folder from start to stop only")
+            raise RuntimeError("the cluster's temporary folder exists only from start to stop")
         return directory
 
     @property
     def bootstrap_servers(self) -> str:
-        """The value for a client's ``bootstrap.servers``; also available while the broker is stopped temporarily."""
-        if not self._port:
-            raise RuntimeError("this cluster has no port yet: use it in a with block, or start it")
-        return f"{HOST}:{self._port}"
+        """The value for a client's ``bootstrap.servers``: all brokers, also those that are stopped temporarily."""
+        return ",".join(broker.bootstrap_server for broker in self.brokers)
 
     @property
     def zookeeper_connect(self) -> str:
-        """The connect string of the cluster's ZooKeeper."""
+        """The connect string of the cluster's ZooKeeper, beside the network that tests cut."""
+        if self._zookeeper_server is not None:
+            return self._zookeeper_server.connect_string
         embedded = self.server.embedded_zookeeper
         return embedded.connect_string if embedded is not None else self.server.config.zk_connect
 
+    # ── leadership ────────────────────────────────────────────────────────────────────────────────────────────────
+
+    @property
+    def controller(self) -> ClusterBroker:
+        """The broker that is the controller. Waits for one; raises TimeoutError."""
+        return self.wait_for_controller()
+
+    def wait_for_controller(
+        self, *, other_than: ClusterBroker | None = None, timeout_s: float = TIMEOUT_S
+    ) -> ClusterBroker:
+        """Wait until a broker (``other_than`` this one) is the controller. Raises TimeoutError."""
+        return self._leadership.controller(other_than, timeout_s)
+
+    def leader_of(
+        self,
+        topic: str,
+        partition: int = 0,
+        *,
+        other_than: ClusterBroker | None = None,
+        timeout_s: float = TIMEOUT_S,
+    ) -> ClusterBroker:
+        """The broker that leads a partition, once ZooKeeper and the broker agree. Waits for one (``other_than`` this).
+
+        Raises TimeoutError.
+        """
+        return self._leadership.leader(TopicPartition(topic, partition), other_than, timeout_s)
+
+    def isr(self, topic: str, partition: int = 0) -> set[int]:
+        """The ids of the brokers in a partition's ISR, as ZooKeeper has it."""
+        return self._leadership.isr(TopicPartition(topic, partition))
+
+    def wait_for_isr(
+        self,
+        topic: str,
+        partition: int = 0,
+        *,
+        brokers: Iterable[ClusterBroker | int] | None = None,
+        timeout_s: float = TIMEOUT_S,
+    ) -> None:
+        """Wait until the ISR has exactly these brokers, by default all replicas. Raises TimeoutError."""
+        self._leadership.await_isr(TopicPartition(topic, partition), brokers, timeout_s)
+
+    def move_leadership(
+        self, to: ClusterBroker, topic: str, partition: int = 0, *, timeout_s: float = TIMEOUT_S
+    ) -> None:
+        """Make a broker that has a replica the leader, and the preferred leader from now on.
+
+        The controller does that as for Kafka's tools: the replicas are reassigned in another order, and the preferred
+        one is elected. Raises ValueError if the broker has no replica, ApiError if it is not in sync, TimeoutError.
+        """
+        topic_partition, leadership = TopicPartition(topic, partition), self._leadership
+        replicas = leadership.order_with_preferred(topic_partition, to)
+        with self._client_of_controller() as client:
+            client.reassign(topic, partition, replicas)
+            leadership.await_replicas(topic_partition, replicas, timeout_s)
+            client.elect_preferred_leader(topic, partition)
+        leadership.await_leader(topic_partition, to, timeout_s)
+
+    @property
+    def _leadership(self) -> ClusterLeadership:
+        return ClusterLeadership(self.brokers, self._zookeeper)
+
     # ── topics and records ────────────────────────────────────────────────────────────────────────────────────────
 
-    def create_topic(self, name: str, partitions: int = 1, configs: Mapping[str, object] | None = None) -> None:
-        """Create a topic; ``configs`` are its overrides. Raises ApiError with the broker's error."""
-        with self._client() as client:
-            client.create_topic(name, partitions, {key: _text(value) for key, value in (configs or {}).items()})
+    def create_topic(
+        self,
+        name: str,
+        partitions: int = 1,
+        configs: Mapping[str, object] | None = None,
+        *,
+        replication_factor: int | None = None,
+    ) -> None:
+        """Create a topic that every broker knows on return; ``configs`` are its overrides.
+
+        ``replication_factor`` is by default three, or the number of brokers if that is smaller. Raises ApiError with
+        the broker's error.
+        """
+        replicas = replication_factor or min(MAX_REPLICAS, self._size)
+        if self._size > 1:
+            self._leadership.await_brokers()
+        with self._client_of_controller() as client:
+            client.create_topic(name, partitions, _texts(configs or {}), replicas)
+        if self._size > 1:
+            self._leadership.await_topic(name, partitions)
 
     def delete_topic(self, name: str) -> None:
         """Delete a topic. Raises ApiError."""
-        with self._client() as client:
+        with self._client_of_controller() as client:
             client.delete_topic(name)
 
     @property
@@ -196,23 +335,30 @@ class Cluster:
         partition: int = 0,
         headers: Iterable[tuple[str, bytes | None]] = (),
         timestamp_ms: int | None = None,
+        acks: int = ALL_IN_SYNC,
     ) -> int:
         """Append records with these values to one partition; returns the offset of the first.
 
-        A missing topic is created if ``auto.create.topics.enable`` is true. Raises ApiError. Faults do not affect
-        this, and ``requests`` does not show it.
+        ``acks`` is 1 or -1: whether to wait for the leader alone, or for the whole ISR. A missing topic is created if
+        ``auto.create.topics.enable`` is true. Raises ApiError. Faults do not affect this, and ``requests`` does not
+        show it.
         """
         stamp_ms = self.time.milliseconds() if timestamp_ms is None else timestamp_ms
-        with self._client() as client:
-            if self.server.config.auto_create_topics_enable and topic not in client.topics():
-                client.create_topic(topic, max(self.server.config.num_partitions, partition + 1), {})
-            return client.produce(topic, partition, values, key, list(headers), stamp_ms)
+        config = self._any_broker.server.config
+        if config.auto_create_topics_enable and topic not in self.topics:
+            self.create_topic(topic, max(config.num_partitions, partition + 1))
+        with self._client_of_leader(topic, partition) as client:
+            return client.produce(topic, partition, values, key, list(headers), stamp_ms, acks)
 
     def records(self, topic: str, partition: int | None = None) -> list[StoredRecord]:
         """The records of a topic, or of one partition: by partition, then by offset. Raises ApiError."""
         with self._client() as client:
             partitions = range(client.partitions(topic)) if partition is None else [partition]
-            return [record for number in partitions for record in client.records(topic, number)]
+        found: list[StoredRecord] = []
+        for number in partitions:
+            with self._client_of_leader(topic, number) as client:
+                found += client.records(topic, number)
+        return found
 
     def values(self, topic: str, partition: int | None = None) -> list[bytes | None]:
         """The values of those records."""
@@ -237,65 +383,77 @@ class Cluster:
                 return []
             raise
 
-    def _client(self) -> ClusterClient:
-        self.server  # noqa: B018  raises if the broker is not running
-        return ClusterClient(HOST, self._port, OWN_CLIENT_ID)
+    @property
+    def _any_broker(self) -> ClusterBroker:
+        return next((broker for broker in self.brokers if broker.is_running), self.brokers[0])
+
+    def _client(self, broker: ClusterBroker | None = None) -> ClusterClient:
+        broker = broker or self._any_broker
+        broker.server  # noqa: B018  raises if the broker is not running
+        return ClusterClient(HOST, broker.port, OWN_CLIENT_ID)
+
+    def _client_of_controller(self) -> ClusterClient:
+        return self._client(self.controller if self._size > 1 else None)
+
+    def _client_of_leader(self, topic: str, partition: int) -> ClusterClient:
+        return self._client(self.leader_of(topic, partition) if self._size > 1 else None)
 
     # ── faults ────────────────────────────────────────────────────────────────────────────────────────────────────
-
-    @property
-    def requests(self) -> RequestLog:
-        """The clients' requests since the last ``reset``."""
-        return self._faults.requests
 
     def inject(self, api: Api | None, error: Errors | None = None) -> Fault:
         """Define a fault: ``cluster.inject("Produce", Errors.NOT_LEADER_OR_FOLLOWER).once()``. See ``Fault``.
 
-        ``api`` None: requests of any API. Without an error, call what should happen: ``.drop_answer().once()``.
+        ``api`` None: requests of any API. Without an error, call what should happen: ``.drop_response().once()``.
         """
         return self._faults.inject(api, error)
 
     @property
     def faults(self) -> list[Fault]:
-        """The faults in force."""
-        return self._faults.faults
+        """The faults in force, in the whole cluster and in single brokers."""
+        return [*self._faults.faults, *(fault for broker in self._brokers for fault in broker.faults)]
 
     @property
     def unarmed_faults(self) -> list[Fault]:
         """Faults that still lack the call that puts them in force."""
-        return list(self._faults.unarmed)
+        return [*self._faults.unarmed, *(fault for broker in self._brokers for fault in broker.unarmed_faults)]
 
     def disconnect_all(self) -> None:
-        """Close every client connection, like a network failure; the broker stays up."""
-        self.server.socket_server.disconnect_all()
+        """Close every connection to a broker, like a network failure; the brokers stay up."""
+        for broker in self.brokers:
+            broker.disconnect_all()
 
     def pause(self) -> None:
-        """Handle no requests and send no responses until ``resume``, like a hung broker. Connections stay open."""
-        self._faults.pause()
+        """Handle no requests and send no responses until ``resume``, like hung brokers. Connections stay open."""
+        for broker in self.brokers:
+            broker.pause()
 
     def resume(self) -> None:
         """Continue, starting with the requests that have piled up."""
-        self._faults.resume()
+        for broker in self.brokers:
+            broker.resume()
 
-    def paused(self) -> contextlib.AbstractContextManager[None]:
+    @contextlib.contextmanager
+    def paused(self) -> Iterator[None]:
         """Context manager: ``pause`` and ``resume`` around a block."""
-        return self._faults.paused()
+        self.pause()
+        try:
+            yield
+        finally:
+            self.resume()
 
     def reset(self) -> None:
-        """Remove all faults, resume, and clear the request log. The clock is not reset: it only moves forward."""
-        self._faults.reset()
+        """Remove all faults, restore the network, resume, and clear the request logs.
 
-    # ── time ──────────────────────────────────────────────────────────────────────────────────────────────────────
-
-    def _settle(self) -> None:
-        """After a clock jump: wake up the network threads and wait for the background work that is now due."""
-        server = self.server
-        server.socket_server.wake_up()
-        deadline = time.monotonic() + SETTLE_S
-        while not server.scheduler.is_idle and time.monotonic() < deadline:
-            time.sleep(POLL_S / 5)
+        The clock is not reset: it only moves forward. Brokers that are down stay down.
+        """
+        self._faults.clear()
+        if self._network is not None:
+            self._network.restore()
+        for broker in self._brokers:
+            broker.reset()
+        self.requests.clear()
 
 
-def _text(value: object) -> str:
-    """The value as written in a properties file."""
-    return str(value).lower() if isinstance(value, bool) else str(value)
+def _texts(values: Mapping[str, object]) -> dict[str, str]:
+    """The values as written in a properties file."""
+    return {key: str(value).lower() if isinstance(value, bool) else str(value) for key, value in values.items()}

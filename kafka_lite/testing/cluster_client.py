@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Self, TypeVar
+from typing import Final, Self, TypeVar
 
 from kafka_lite.common.errors import Errors
 from kafka_lite.network.blocking_channel import BlockingChannel
@@ -32,6 +32,24 @@ from kafka_lite.protocol.messages.api_19_create_topics import (
     CreateTopicsResponse,
 )
 from kafka_lite.protocol.messages.api_20_delete_topics import DeleteTopicsRequest, DeleteTopicsResponse
+from kafka_lite.protocol.messages.api_33_alter_configs import (
+    AlterableConfig,
+    AlterConfigsRequest,
+    AlterConfigsResource,
+    AlterConfigsResponse,
+)
+from kafka_lite.protocol.messages.api_37_create_partitions import (
+    CreatePartitionsRequest,
+    CreatePartitionsResponse,
+    CreatePartitionsTopic,
+)
+from kafka_lite.protocol.messages.api_43_elect_leaders import ElectLeadersRequest, ElectLeadersResponse, TopicPartitions
+from kafka_lite.protocol.messages.api_45_alter_partition_reassignments import (
+    AlterPartitionReassignmentsRequest,
+    AlterPartitionReassignmentsResponse,
+    ReassignablePartition,
+    ReassignableTopic,
+)
 from kafka_lite.protocol.schema import Request, Response
 from kafka_lite.record.memory_records_builder import MemoryRecordsBuilder
 from kafka_lite.record.record import Header
@@ -50,8 +68,14 @@ _VERSIONS: dict[type[Request], int] = {
     MetadataRequest: 5,
     CreateTopicsRequest: 4,
     DeleteTopicsRequest: 3,
+    AlterConfigsRequest: 0,
+    CreatePartitionsRequest: 1,
+    ElectLeadersRequest: 1,
+    AlterPartitionReassignmentsRequest: 0,
 }
 
+TOPIC_RESOURCE: Final = 2
+"""The type of a topic in AlterConfigs."""
 R = TypeVar("R", bound=Response)
 Data = bytes | str | None
 """A key or value: text is encoded as UTF-8; a None value is a tombstone."""
@@ -82,19 +106,40 @@ class ClusterClient:
     def __exit__(self, *_: object) -> None:
         self._channel.close()
 
-    def _ask(self, request: Request, answer: type[R]) -> R:
+    def _ask(self, request: Request, response_class: type[R]) -> R:
         response = self._channel.exchange(request, _VERSIONS[type(request)])
-        assert isinstance(response, answer)
+        assert isinstance(response, response_class)
         return response
 
     # ── topics ────────────────────────────────────────────────────────────────────────────────────────────────────
 
-    def create_topic(self, topic: str, partitions: int, configs: Mapping[str, str]) -> None:
+    def create_topic(
+        self, topic: str, partitions: int, configs: Mapping[str, str], replication_factor: int = 1
+    ) -> None:
         """Create a topic and wait until it is usable."""
         entries = [CreatableTopicConfig(name=name, value=value) for name, value in configs.items()]
-        wanted = CreatableTopic(name=topic, num_partitions=partitions, replication_factor=1, configs=entries)
+        wanted = CreatableTopic(
+            name=topic, num_partitions=partitions, replication_factor=replication_factor, configs=entries
+        )
         request = CreateTopicsRequest(topics=[wanted], timeout_ms=TIMEOUT_MS)
         (result,) = self._ask(request, CreateTopicsResponse).topics
+        _check(result.error_code, result.error_message)
+
+    def alter_topic(self, topic: str, configs: Mapping[str, str]) -> None:
+        """Give a topic these settings and no others."""
+        settings = [AlterableConfig(name=name, value=value) for name, value in configs.items()]
+        resource = AlterConfigsResource(resource_type=TOPIC_RESOURCE, resource_name=topic, configs=settings)
+        (result,) = self._ask(AlterConfigsRequest(resources=[resource]), AlterConfigsResponse).responses
+        _check(result.error_code, result.error_message)
+
+    def create_partitions(self, topic: str, count: int) -> None:
+        """Add partitions to a topic until it has ``count``, and wait until they are usable.
+
+        Raises INVALID_PARTITIONS if it has as many, or more.
+        """
+        wanted = CreatePartitionsTopic(name=topic, count=count, assignments=None)
+        request = CreatePartitionsRequest(topics=[wanted], timeout_ms=TIMEOUT_MS, validate_only=False)
+        (result,) = self._ask(request, CreatePartitionsResponse).results
         _check(result.error_code, result.error_message)
 
     def delete_topic(self, topic: str) -> None:
@@ -115,6 +160,49 @@ class ClusterClient:
         _check(found.error_code, f"topic {topic}: {Errors.for_code(found.error_code).message}")
         return len(found.partitions)
 
+    def replicas(self, topic: str) -> dict[int, list[int]]:
+        """Partition -> the brokers to which it is assigned. Raises ApiError if the broker does not know the topic."""
+        request = MetadataRequest(topics=[MetadataRequestTopic(name=topic)], allow_auto_topic_creation=False)
+        (found,) = self._ask(request, MetadataResponse).topics
+        _check(found.error_code, f"topic {topic}: {Errors.for_code(found.error_code).message}")
+        return {partition.partition_index: list(partition.replica_nodes) for partition in found.partitions}
+
+    def in_sync_replicas(self, topic: str) -> dict[int, list[int]]:
+        """Partition -> its ISR; raises LEADER_NOT_AVAILABLE if a partition has no leader."""
+        request = MetadataRequest(topics=[MetadataRequestTopic(name=topic)], allow_auto_topic_creation=False)
+        (found,) = self._ask(request, MetadataResponse).topics
+        for code in [found.error_code, *(partition.error_code for partition in found.partitions)]:
+            _check(code, f"topic {topic}: {Errors.for_code(code).message}")
+        return {partition.partition_index: list(partition.isr_nodes) for partition in found.partitions}
+
+    def controller_id(self) -> int:
+        """The broker that this one believes to be the controller; -1 if it knows none."""
+        request = MetadataRequest(topics=[], allow_auto_topic_creation=False)
+        return self._ask(request, MetadataResponse).controller_id
+
+    # ── leaders ───────────────────────────────────────────────────────────────────────────────────────────────────
+
+    def reassign(self, topic: str, partition: int, replicas: list[int]) -> None:
+        """Give a partition these replicas, the preferred leader first; returns before it is done."""
+        wanted = ReassignableTopic(
+            name=topic, partitions=[ReassignablePartition(partition_index=partition, replicas=replicas)]
+        )
+        request = AlterPartitionReassignmentsRequest(topics=[wanted], timeout_ms=TIMEOUT_MS)
+        response = self._ask(request, AlterPartitionReassignmentsResponse)
+        _check(response.error_code, response.error_message)
+        (result,) = response.responses[0].partitions
+        _check(result.error_code, result.error_message)
+
+    def elect_preferred_leader(self, topic: str, partition: int) -> None:
+        """Make the preferred replica the leader, unless it is."""
+        wanted = [TopicPartitions(topic=topic, partitions=[partition])]
+        request = ElectLeadersRequest(election_type=0, topic_partitions=wanted, timeout_ms=TIMEOUT_MS)
+        response = self._ask(request, ElectLeadersResponse)
+        _check(response.error_code, f"electing the leader of {topic}-{partition}")
+        (result,) = response.replica_election_results[0].partition_result
+        if result.error_code != Errors.ELECTION_NOT_NEEDED.code:
+            _check(result.error_code, result.error_message)
+
     # ── records ───────────────────────────────────────────────────────────────────────────────────────────────────
 
     def produce(
@@ -125,6 +213,7 @@ class ClusterClient:
         key: Data,
         headers: Iterable[tuple[str, bytes | None]],
         timestamp_ms: int,
+        acks: int = ALL_IN_SYNC,
     ) -> int:
         """Append records in one batch; returns the offset of the first."""
         builder = MemoryRecordsBuilder()
@@ -132,7 +221,7 @@ class ClusterClient:
             builder.append(timestamp_ms, _encoded(key), _encoded(value), headers)
         data = PartitionProduceData(index=partition, records=builder.build())
         request = ProduceRequest(
-            acks=ALL_IN_SYNC,
+            acks=acks,
             timeout_ms=TIMEOUT_MS,
             topic_data=[TopicProduceData(name=topic, partition_data=[data])],
         )

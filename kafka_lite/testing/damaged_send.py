@@ -35,7 +35,7 @@ class CutSend:
     def send_to(self, sock: socket.socket, offset: int, length: int) -> int:
         """Write up to the cut, then raise ConnectionError, so that the network layer closes the connection."""
         if offset >= self._end:
-            raise ConnectionError("an answer is cut off here, as a test has asked")
+            raise ConnectionError("a test cuts the response off here")
         return sock.send(self._data[offset : min(offset + length, self._end)])
 
     def to_bytes(self) -> bytes:

@@ -13,22 +13,32 @@ from typing import Any, Self
 from kafka_lite.common.errors import Errors
 from kafka_lite.protocol.api_key import ApiKey
 from kafka_lite.protocol.messages.headers import RequestHeader
-from kafka_lite.testing.error_answers import error_answer
+from kafka_lite.testing.error_responses import error_response
 from kafka_lite.testing.request_log import Api, api_key
 
 FOR_EVER = -1
+BROKERS_ONLY = frozenset(
+    {
+        ApiKey.LEADER_AND_ISR,
+        ApiKey.STOP_REPLICA,
+        ApiKey.UPDATE_METADATA,
+        ApiKey.CONTROLLED_SHUTDOWN,
+        ApiKey.WRITE_TXN_MARKERS,
+    }
+)
+"""The APIs that only brokers call."""
 
 
 class Ending(Enum):
     """How a request affected by a fault ends."""
 
-    ANSWER = "answered"
-    ERROR = "answered with an error"
-    DROP_REQUEST = "connection closed before it was handled"
-    DROP_ANSWER = "handled, connection closed instead of the answer"
-    CUT_ANSWER = "handled, connection closed within the answer"
-    SLOW_ANSWER = "answered slowly"
-    NO_ANSWER = "handled, never answered"
+    RESPONSE = "handled as usual"
+    ERROR = "error response"
+    DROP_REQUEST = "request dropped, connection closed"
+    DROP_RESPONSE = "handled, response dropped, connection closed"
+    CUT_RESPONSE = "handled, response cut off, connection closed"
+    SLOW_RESPONSE = "handled, slow response"
+    NO_RESPONSE = "handled, no response"
 
 
 class Fault:
@@ -37,7 +47,7 @@ class Fault:
     First call what happens and to which requests, in any order, then how often; only the last puts it in force::
 
         cluster.inject("Produce", Errors.NOT_LEADER_OR_FOLLOWER).for_topic("orders", partition=0).times(2)
-        cluster.inject("Produce").drop_answer().once()
+        cluster.inject("Produce").drop_response().once()
         with cluster.inject("Fetch").delay(200).from_client("billing").always():
             ...
 
@@ -49,11 +59,11 @@ class Fault:
     ) -> None:
         self.api: ApiKey | None = None if api is None else api_key(api)
         if error is Errors.NONE:
-            raise ValueError("Errors.NONE is no error: inject(api) alone, and then what shall happen")
+            raise ValueError("Errors.NONE is no error: call inject(api) without an error, and then say what happens")
         self.error = error
-        self.ending = Ending.ANSWER if error is None else Ending.ERROR
+        self.ending = Ending.RESPONSE if error is None else Ending.ERROR
         self.delay_ms = 0.0
-        self.answer_delay_ms = 0.0
+        self.response_delay_ms = 0.0
         self.cut_after_bytes: int | None = None
         self.bytes_per_s = 0.0
         self.count = 0
@@ -61,6 +71,7 @@ class Fault:
         self._topic: str | None = None
         self._partition: int | None = None
         self._client_id: str | None = None
+        self._broker_id: int | None = None
         self._predicates: list[Callable[[RequestHeader, Any], Any]] = []
         self._skip = 0
         self._left: int | None = None
@@ -75,41 +86,41 @@ class Fault:
         self.delay_ms = _not_negative(ms, "a delay")
         return self
 
-    def delay_answer(self, ms: float) -> Self:
+    def delay_response(self, ms: float) -> Self:
         """Handle the request immediately but delay the response."""
-        self.answer_delay_ms = _not_negative(ms, "a delay")
+        self.response_delay_ms = _not_negative(ms, "a delay")
         return self
 
     def drop_request(self) -> Self:
         """Close the connection instead of handling the request, as if the request was lost."""
         return self._end_with(Ending.DROP_REQUEST)
 
-    def drop_answer(self) -> Self:
+    def drop_response(self) -> Self:
         """Handle the request, then close the connection instead of responding: the client cannot know the outcome."""
-        return self._end_with(Ending.DROP_ANSWER)
+        return self._end_with(Ending.DROP_RESPONSE)
 
-    def cut_answer(self, after_bytes: int | None = None) -> Self:
+    def cut_response(self, after_bytes: int | None = None) -> Self:
         """Handle the request, send the first bytes of the response (by default half of it), and close the connection.
 
         The four bytes of the frame's size do not count: they are always sent.
         """
         self.cut_after_bytes = None if after_bytes is None else int(_not_negative(after_bytes, "a number of bytes"))
-        return self._end_with(Ending.CUT_ANSWER)
+        return self._end_with(Ending.CUT_RESPONSE)
 
-    def slow_answer(self, bytes_per_s: float) -> Self:
+    def slow_response(self, bytes_per_s: float) -> Self:
         """Handle the request, then send the response slowly."""
         if bytes_per_s <= 0:
-            raise ValueError("an answer of no bytes per second never arrives: that is no_answer()")
+            raise ValueError("a response at no bytes per second never arrives: use no_response()")
         self.bytes_per_s = bytes_per_s
-        return self._end_with(Ending.SLOW_ANSWER)
+        return self._end_with(Ending.SLOW_RESPONSE)
 
-    def no_answer(self) -> Self:
+    def no_response(self) -> Self:
         """Handle the request but send no response; the connection stays open."""
-        return self._end_with(Ending.NO_ANSWER)
+        return self._end_with(Ending.NO_RESPONSE)
 
     def _end_with(self, ending: Ending) -> Self:
-        if self.ending is not Ending.ANSWER:
-            raise ValueError(f"a request that is {self.ending.value} cannot also be {ending.value}")
+        if self.ending is not Ending.RESPONSE:
+            raise ValueError(f"this fault is {self.ending.value!r} already, it cannot also be {ending.value!r}")
         self.ending = ending
         return self
 
@@ -123,6 +134,14 @@ class Fault:
     def from_client(self, client_id: str) -> Self:
         """Only requests from clients with this client.id."""
         self._client_id = client_id
+        return self
+
+    def from_broker(self, broker_id: int) -> Self:
+        """Only requests that another broker of the cluster sends, such as a follower's Fetch.
+
+        Without this, a fault affects clients' requests, and those requests that only brokers send.
+        """
+        self._broker_id = broker_id
         return self
 
     def when(self, predicate: Callable[[RequestHeader, Any], Any]) -> Self:
@@ -144,7 +163,7 @@ class Fault:
     def times(self, count: int) -> Self:
         """Affect the next ``count`` matching requests."""
         if count < 1:
-            raise ValueError(f"a fault that happens {count} times is none")
+            raise ValueError(f"a fault that happens {count} times never happens")
         return self._put_into_force(count)
 
     def always(self) -> Self:
@@ -153,9 +172,11 @@ class Fault:
 
     def _put_into_force(self, count: int) -> Self:
         if self._left is not None:
-            raise ValueError("this fault is in force already: inject another one")
-        if self.ending is Ending.ANSWER and not self.delay_ms and not self.answer_delay_ms:
-            raise ValueError("nothing goes wrong yet: give an error, or call delay(), drop_request(), drop_answer(), …")
+            raise ValueError("this fault is already in force: inject another one")
+        if self.ending is Ending.RESPONSE and not self.delay_ms and not self.response_delay_ms:
+            raise ValueError(
+                "this fault does nothing yet: pass an error, or call delay(), drop_request(), drop_response(), …"
+            )
         self._left = count
         self._arm(self)
         return self
@@ -179,13 +200,13 @@ class Fault:
         """Wait until it has affected ``count`` requests. Raises TimeoutError."""
         with self._met:
             if not self._met.wait_for(lambda: self.count >= count, timeout_s):
-                raise TimeoutError(f"{self} met {self.count} of {count} requests within {timeout_s:g} s")
+                raise TimeoutError(f"{self} affected {self.count} of {count} requests within {timeout_s:g} s")
 
     # ── called by the broker ──────────────────────────────────────────────────────────────────────────────────────
 
-    def takes(self, key: ApiKey, header: RequestHeader, body: Any) -> bool:
-        """Whether the fault affects this request; if so, counts it."""
-        if not self._concerns(key, header, body):
+    def takes(self, key: ApiKey, header: RequestHeader, body: Any, sender: int | None = None) -> bool:
+        """Whether the fault affects this request, and if so, counts it. ``sender`` is the broker that has sent it."""
+        if not self._concerns_sender(key, sender) or not self._concerns(key, header, body):
             return False
         with self._met:
             if self._skip:
@@ -198,6 +219,11 @@ class Fault:
             self._met.notify_all()
             return True
 
+    def _concerns_sender(self, key: ApiKey, sender: int | None) -> bool:
+        if self._broker_id is not None:
+            return sender == self._broker_id
+        return sender is None or (key in BROKERS_ONLY and self.api == key)
+
     def _concerns(self, key: ApiKey, header: RequestHeader, body: Any) -> bool:
         if self.api not in (None, key) or self._client_id not in (None, header.client_id):
             return False
@@ -209,7 +235,7 @@ class Fault:
         """Whether the request has an item to fail, determined by building the error response."""
         if header.api_key == ApiKey.METADATA:  # null topics means all topics
             return body.topics is None or any(topic.name == self._topic for topic in body.topics)
-        return error_answer(body, header.api_version, Errors.UNKNOWN_SERVER_ERROR, self.selects).answer is not None
+        return error_response(body, header.api_version, Errors.UNKNOWN_SERVER_ERROR, self.selects).response is not None
 
     @property
     def is_partial(self) -> bool:
@@ -226,7 +252,7 @@ class Fault:
         api = "any request" if self.api is None else self.api.name
         what = self.error.name if self.error is not None else self.ending.value
         delays = [f"delayed by {self.delay_ms:g} ms"] * bool(self.delay_ms)
-        delays += [f"answer delayed by {self.answer_delay_ms:g} ms"] * bool(self.answer_delay_ms)
+        delays += [f"response delayed by {self.response_delay_ms:g} ms"] * bool(self.response_delay_ms)
         topic = f" of {self._topic}" if self._topic is not None else ""
         topic += f"-{self._partition}" if self._partition is not None else ""
         return f"{api}{topic}: {', '.join([*delays, what])}"

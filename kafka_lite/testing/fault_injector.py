@@ -8,7 +8,7 @@ from __future__ import annotations
 import contextlib
 import logging
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from kafka_lite.common.errors import Errors
@@ -21,11 +21,12 @@ from kafka_lite.protocol.api_key import ApiKey
 from kafka_lite.protocol.framing import encode_response
 from kafka_lite.protocol.schema import Response
 from kafka_lite.server.apis.api_handler import Handler, Respond
-from kafka_lite.server.kafka_apis import OWN_CONNECTION, SERVED_VERSIONS
+from kafka_lite.server.kafka_apis import OWN_CONNECTION
 from kafka_lite.testing.damaged_send import CutSend, SlowSend, join_parts
-from kafka_lite.testing.error_answers import error_answer, mark_metadata, merge_answers
+from kafka_lite.testing.error_responses import error_response, mark_metadata, merge_responses
 from kafka_lite.testing.fault import Ending, Fault
-from kafka_lite.testing.request_log import Api, RequestLog
+from kafka_lite.testing.fault_list import FaultList
+from kafka_lite.testing.request_log import RequestLog
 from kafka_lite.testing.shifted_time import ShiftedTime
 
 logger = logging.getLogger(__name__)
@@ -35,7 +36,7 @@ OWN_CLIENT_ID = "kafka-lite-testing"
 
 
 class FaultInjector:
-    """The faults in force, in order of injection; the first one that matches a request applies to it.
+    """Applies the faults of one broker and of its cluster; the first one that matches a request applies to it.
 
     ::
 
@@ -43,44 +44,35 @@ class FaultInjector:
                                                               │                     │ respond
         processor ◀── close, error ◀──────────────────────────┘   ◀── [ delay ─▶ drop, cut, slow ]
 
-    Delays do not block the broker's threads: the remaining steps run as a scheduler task. The injector and its faults
-    survive broker restarts.
+    Delays do not block the broker's threads: the remaining steps run as a scheduler task. The injector survives broker
+    restarts.
     """
 
-    def __init__(self, time: ShiftedTime) -> None:
-        self.requests = RequestLog()
+    def __init__(
+        self,
+        time: ShiftedTime,
+        faults: Sequence[FaultList],
+        requests: RequestLog,
+        clients_requests: RequestLog | None,
+        broker_id: int | None,
+        sender_of: Callable[[Request], int | None],
+    ) -> None:
+        """``requests`` logs everything, ``clients_requests`` what other brokers did not send (of all brokers).
+
+        ``broker_id`` is None in a cluster of one; ``sender_of`` finds the broker that has sent a request.
+        """
+        self.requests = requests
+        self._clients_requests = clients_requests
         self._time = time
-        self._faults: list[Fault] = []
-        self.unarmed: list[Fault] = []
-        """Faults whose once(), times() or always() has not been called yet, or was forgotten."""
+        self._faults = faults
+        self._broker_id = broker_id
+        self._sender_of = sender_of
         self._lock = threading.Lock()
         self._scheduler: KafkaScheduler | None = None
         self._paused = False
         self._held: list[Callable[[], None]] = []
 
     # ── for tests ─────────────────────────────────────────────────────────────────────────────────────────────────
-
-    def inject(self, api: Api | None, error: Errors | None = None) -> Fault:
-        """Define a fault: see ``Fault``. ``api`` None: requests of any API.
-
-        Raises ValueError for an API that is not served, TypeError for an error that is not one of ``Errors``, and
-        RuntimeError if an earlier fault was never put in force.
-        """
-        if error is not None and not isinstance(error, Errors):
-            raise TypeError(f"an error is one of Errors, such as Errors.NOT_LEADER_OR_FOLLOWER, and not {error!r}")
-        if self.unarmed:
-            raise RuntimeError(self.unarmed[0].not_in_force)
-        fault = Fault(api, error, self._arm, self._disarm)
-        if fault.api is not None and fault.api not in SERVED_VERSIONS:
-            raise ValueError(f"this broker does not serve {fault.api.name}, so nothing can go wrong with it")
-        self.unarmed.append(fault)
-        return fault
-
-    @property
-    def faults(self) -> list[Fault]:
-        """The faults in force."""
-        with self._lock:
-            return list(self._faults)
 
     def pause(self) -> None:
         """Stop handling requests and sending responses, like a stopped process; connections stay open."""
@@ -107,14 +99,6 @@ class FaultInjector:
         finally:
             self.resume()
 
-    def reset(self) -> None:
-        """Remove all faults, resume, and clear the request log."""
-        with self._lock:
-            self._faults.clear()
-        self.resume()
-        self.requests.clear()
-        self.unarmed.clear()
-
     def shutdown(self) -> None:
         """Discard requests and responses that are held or delayed."""
         with self._lock:
@@ -123,16 +107,6 @@ class FaultInjector:
             self._paused = False
         if scheduler is not None:
             scheduler.shutdown()
-
-    def _arm(self, fault: Fault) -> None:
-        with self._lock:
-            self._faults.append(fault)
-        self.unarmed.remove(fault)
-
-    def _disarm(self, fault: Fault) -> None:
-        with self._lock:
-            if fault in self._faults:
-                self._faults.remove(fault)
 
     # ── for the broker ────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -143,8 +117,13 @@ class FaultInjector:
             if request.connection_id == OWN_CONNECTION or request.header.client_id == OWN_CLIENT_ID:
                 handler(request, body, respond)
                 return
-            seen = self.requests.add(key, request, self._time.milliseconds())
-            fault = next((fault for fault in self.faults if fault.takes(key, request.header, body)), None)
+            sender = self._sender_of(request)
+            now_ms = self._time.milliseconds()
+            seen = self.requests.add(key, request, now_ms, broker_id=self._broker_id, from_broker=sender)
+            if self._clients_requests is not None and sender is None:
+                self._clients_requests.append(seen)
+            taken = (faults.take(key, request.header, body, sender) for faults in self._faults)
+            fault = next((fault for fault in taken if fault is not None), None)
             passage = _Passage(request, body, respond, handler, channel(), self)
             if fault is None:
                 self.pass_gate(passage.guarded(passage.handle))
@@ -195,9 +174,9 @@ class _Passage:
 
     def handle(self) -> None:
         """Handle without a fault; a pause that begins meanwhile still holds the response."""
-        self._handler(self._request, self._body, self._answer)
+        self._handler(self._request, self._body, self._respond_after_pause)
 
-    def _answer(self, response: Response | None) -> None:
+    def _respond_after_pause(self, response: Response | None) -> None:
         self._injector.pass_gate(lambda: self._respond(response))
 
     def guarded(self, step: Callable[[], None]) -> Callable[[], None]:
@@ -227,7 +206,7 @@ class _Passage:
 
         def respond(response: Response | None) -> None:
             step = self.guarded(lambda: end(response))
-            self._injector.after(fault.answer_delay_ms, lambda: self._injector.pass_gate(step))
+            self._injector.after(fault.response_delay_ms, lambda: self._injector.pass_gate(step))
 
         return respond
 
@@ -242,27 +221,27 @@ class _Passage:
         if self._request.header.api_key == ApiKey.METADATA:
             self._fail_metadata(fault, error, respond)
             return
-        split = error_answer(self._body, version, error, fault.selects if fault.is_partial else None)
+        split = error_response(self._body, version, error, fault.selects if fault.is_partial else None)
         if split.rest is None:
-            self._respond_error(split.answer, respond)
-        elif split.answer is None:
+            self._respond_error(split.response, respond)
+        elif split.response is None:
             self._handler(self._request, split.rest, respond)
         else:
-            self._fail_partly(split.answer, split.rest, version, respond)
+            self._fail_partly(split.response, split.rest, version, respond)
 
-    def _respond_error(self, answer: Response | None, respond: Respond) -> None:
+    def _respond_error(self, response: Response | None, respond: Respond) -> None:
         """Respond with the error; with acks=0, which has no response, close the connection instead."""
         if getattr(self._body, "acks", None) == 0:
             self._close()
         else:
-            respond(answer)
+            respond(response)
 
     def _fail_partly(self, errors: Response, rest: Any, version: int, respond: Respond) -> None:
         def merged(real: Response | None) -> None:
             if real is None:
                 self._respond_error(None, respond)
                 return
-            merge_answers(errors, real, version)
+            merge_responses(errors, real, version)
             respond(real)
 
         self._handler(self._request, rest, merged)
@@ -278,17 +257,17 @@ class _Passage:
     # ── damaged responses ─────────────────────────────────────────────────────────────────────────────────────────
 
     def _end(self, fault: Fault, response: Response | None) -> None:
-        if fault.ending is Ending.DROP_ANSWER:
+        if fault.ending is Ending.DROP_RESPONSE:
             self._close()
-        elif response is None or fault.ending is Ending.ANSWER:
+        elif response is None or fault.ending is Ending.RESPONSE:
             self._respond(response)
-        elif fault.ending in (Ending.CUT_ANSWER, Ending.SLOW_ANSWER):
+        elif fault.ending in (Ending.CUT_RESPONSE, Ending.SLOW_RESPONSE):
             self._send_damaged(fault, response)
 
     def _send_damaged(self, fault: Fault, response: Response) -> None:
         header = self._request.header
         data = join_parts(encode_response(response, header.api_version, header.correlation_id))
-        cut = fault.ending is Ending.CUT_ANSWER
+        cut = fault.ending is Ending.CUT_RESPONSE
         part = CutSend(data, fault.cut_after_bytes) if cut else SlowSend(data, fault.bytes_per_s)
         send = NetworkSend(self._request.connection_id, [part])
         self._channel.send_response(ChannelResponse(self._request, send))

@@ -1,6 +1,6 @@
-"""pytest fixtures: a broker per session, a topic per test, and faults that end with their test.
+"""pytest fixtures: a cluster per session, a topic per test, and faults that end with their test.
 
-Kafka 0.10.2: core/src/test/.../integration/KafkaServerTestHarness.scala · book 1.4.1
+Kafka 0.10.2: core/src/test/.../integration/KafkaServerTestHarness.scala · book 1.4.1, 1.4.2
 
 Where kafka_lite is installed, every pytest run loads this module, so it imports nothing of the broker until a fixture
 is used.
@@ -8,10 +8,11 @@ is used.
 
 from __future__ import annotations
 
+import contextlib
 import itertools
 import logging
 import re
-from collections.abc import Generator, Iterator
+from collections.abc import Callable, Generator, Iterator
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -22,20 +23,26 @@ if TYPE_CHECKING:
 REPORTED_REQUESTS = 40
 _RUNNING = pytest.StashKey["list[Cluster]"]()
 _TOPIC_NUMBERS = itertools.count(1)
-_FIXTURES = {"kafka_cluster", "kafka_own_cluster"}
+_FIXTURES = {"kafka_cluster", "kafka_own_cluster", "kafka_cluster_factory"}
+MARKER = "kafka_lite"
 _NOT_IN_TOPICS = re.compile(r"[^a-zA-Z0-9._-]+")
 MAX_TOPIC_LENGTH = 200  # Kafka allows 249
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """``--kafka-lite-config key=value``, and ini keys ``kafka_lite_config`` and ``kafka_lite_log_level``."""
-    parser.getgroup("kafka_lite", "a Kafka broker for tests").addoption(
+    """``--kafka-lite-config key=value``, ``--kafka-lite-brokers N``, and the ini keys of these names."""
+    group = parser.getgroup("kafka_lite", "a Kafka cluster for tests")
+    group.addoption(
         "--kafka-lite-config",
         action="append",
         default=[],
         metavar="KEY=VALUE",
-        help="a key of the test broker's server.properties; may be given several times",
+        help="a key of the test brokers' server.properties; may be given several times",
     )
+    group.addoption(
+        "--kafka-lite-brokers", type=int, metavar="N", help="number of brokers in each cluster (default: 1)"
+    )
+    parser.addini("kafka_lite_brokers", "number of brokers in each test cluster", default="1")
     parser.addini(
         "kafka_lite_config", "keys of the test broker's server.properties, one key=value a line", type="linelist"
     )
@@ -43,14 +50,20 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Create the list of running clusters."""
+    """Create the list of running clusters, and register the marker."""
     config.stash[_RUNNING] = []
+    config.addinivalue_line(
+        "markers",
+        f"{MARKER}(brokers=1, config=None): the number of brokers in the test's kafka_own_cluster, and keys of their "
+        "server.properties",
+    )
 
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_runtest_setup(item: pytest.Item) -> None:
-    """Reset the clusters, so that the request log starts with the test."""
+    """Reset the clusters, so that the request log starts with the test; start brokers that another test left down."""
     for cluster in item.config.stash[_RUNNING]:
+        cluster.start_broker()
         cluster.reset()
 
 
@@ -73,15 +86,18 @@ def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]) ->
         report.outcome, report.longrepr = "failed", f"{item.nodeid}: {forgotten[0].not_in_force}"
     if report.failed and _FIXTURES & set(getattr(item, "fixturenames", ())):
         for cluster in clusters:
-            report.sections.append((f"kafka_lite broker {cluster.bootstrap_servers}", _summary(cluster)))
+            title = "broker" if len(cluster.brokers) == 1 else f"cluster of {len(cluster.brokers)}"
+            report.sections.append((f"kafka_lite {title} {cluster.bootstrap_servers}", _summary(cluster)))
 
 
 def _summary(cluster: Cluster) -> str:
-    faults = "".join(f"\n  {fault}, met {fault.count} times" for fault in cluster.faults)
+    faults = "".join(f"\n  {fault}, {fault.count} times" for fault in cluster.faults)
     clock = f"its clock is {cluster.time.ahead_ms / 1000:g} s ahead\n" if cluster.time.ahead_ms else ""
     data = f"data in {cluster.data_dir} (until the end of the session)\n"
     requests = cluster.requests.tail(REPORTED_REQUESTS) or "  none"
-    return f"{data}{clock}faults in force:{faults or ' none'}\nrequests of this test:\n{requests}"
+    down = ", ".join(str(broker) for broker in cluster.brokers if not broker.is_running)
+    down = f"down: {down}\n" if down else ""
+    return f"{data}{clock}{down}faults in force:{faults or ' none'}\nrequests of this test:\n{requests}"
 
 
 @pytest.fixture(scope="session")
@@ -100,29 +116,61 @@ def _key_and_value(line: str) -> tuple[str, str]:
 
 @pytest.fixture(scope="session")
 def kafka_cluster(pytestconfig: pytest.Config, kafka_cluster_config: dict[str, str]) -> Iterator[Cluster]:
-    """The session's broker; faults end with the test that injected them."""
-    yield from _running(pytestconfig, kafka_cluster_config)
+    """The session's cluster; faults end with the test that injected them."""
+    with _running(pytestconfig, kafka_cluster_config, {}) as cluster:
+        yield cluster
 
 
 @pytest.fixture
-def kafka_own_cluster(pytestconfig: pytest.Config, kafka_cluster_config: dict[str, str]) -> Iterator[Cluster]:
-    """A broker for this test alone, which may advance its clock, restart it, or fill it."""
-    yield from _running(pytestconfig, kafka_cluster_config)
+def kafka_own_cluster(
+    request: pytest.FixtureRequest, pytestconfig: pytest.Config, kafka_cluster_config: dict[str, str]
+) -> Iterator[Cluster]:
+    """A cluster for this test alone, which may advance its clock, restart or kill its brokers, or fill them.
+
+    ``@pytest.mark.kafka_lite(brokers=3, config={"min.insync.replicas": 2})`` asks for another one than the session's.
+    """
+    marker = request.node.get_closest_marker(MARKER)
+    with _running(pytestconfig, kafka_cluster_config, dict(marker.kwargs) if marker is not None else {}) as cluster:
+        yield cluster
 
 
-def _running(config: pytest.Config, properties: dict[str, str]) -> Iterator[Cluster]:
+@pytest.fixture(scope="session")
+def kafka_cluster_factory(
+    pytestconfig: pytest.Config, kafka_cluster_config: dict[str, str]
+) -> Callable[..., contextlib.AbstractContextManager[Cluster]]:
+    """Makes clusters for fixtures of your own, of any scope::
+
+    @pytest.fixture(scope="module")
+    def three_brokers(kafka_cluster_factory):
+        with kafka_cluster_factory(brokers=3, config={"min.insync.replicas": 2}) as cluster:
+            yield cluster
+    """
+    return lambda **wanted: _running(pytestconfig, kafka_cluster_config, wanted)
+
+
+@contextlib.contextmanager
+def _running(config: pytest.Config, properties: dict[str, str], wanted: dict[str, Any]) -> Iterator[Cluster]:
+    """A cluster whose faults end with each test. ``wanted``: arguments of ``Cluster``, with ``config`` for its keys."""
     from kafka_lite.testing.cluster import Cluster
 
     level = config.getini("kafka_lite_log_level")
     if level:
         logging.getLogger("kafka_lite").setLevel(level.upper())
     running = config.stash[_RUNNING]
-    with Cluster(properties) as cluster:
+    overrides = properties | (wanted.pop("config", None) or {})
+    with Cluster(overrides, **{"brokers": _brokers(config), **wanted}) as cluster:
         running.append(cluster)
         try:
             yield cluster
         finally:
             running.remove(cluster)
+
+
+def _brokers(config: pytest.Config) -> int:
+    number = config.getoption("--kafka-lite-brokers") or config.getini("kafka_lite_brokers")
+    if not str(number).isdigit() or int(number) < 1:
+        raise pytest.UsageError(f"kafka_lite_brokers: {number!r} is not a number of brokers")
+    return int(number)
 
 
 @pytest.fixture
@@ -143,7 +191,8 @@ def kafka_topic(request: pytest.FixtureRequest, kafka_cluster: Cluster) -> Itera
     topic = f"{name}-{next(_TOPIC_NUMBERS)}"
     kafka_cluster.create_topic(topic, **wanted)
     yield topic
-    if kafka_cluster.server.config.delete_topic_enable and topic in kafka_cluster.topics:
+    broker = next(broker for broker in kafka_cluster.brokers if broker.is_running)
+    if broker.server.config.delete_topic_enable and topic in kafka_cluster.topics:
         kafka_cluster.delete_topic(topic)
 
 

@@ -47,6 +47,10 @@ class SeenRequest:
     size_in_bytes: int
     time_ms: int
     """Arrival time, ms since the epoch, on the broker's clock."""
+    broker_id: int | None = None
+    """The broker that received it; None in a cluster of one."""
+    from_broker: int | None = None
+    """The broker that sent it; None for a client."""
     fault: str = ""
     """Description of the fault that affected it; empty if none did."""
 
@@ -61,7 +65,9 @@ class SeenRequest:
     def __str__(self) -> str:
         clock = time.strftime("%H:%M:%S", time.localtime(self.time_ms / 1000))
         peer = self.connection_id.partition("-")[2].rpartition("-")[0] or self.connection_id
-        text = f"{clock}.{self.time_ms % 1000:03} {self.api.name} v{self.version} of {self.client_id!r} at {peer}"
+        sender = f"{self.client_id!r} at {peer}" if self.from_broker is None else f"broker {self.from_broker}"
+        receiver = f" to broker {self.broker_id}" if self.broker_id is not None else ""
+        text = f"{clock}.{self.time_ms % 1000:03} {self.api.name} v{self.version} of {sender}{receiver}"
         topics = f" {', '.join(self.topics)}" if self.topics else ""
         return f"{text}{topics}{f'  ← {self.fault}' if self.fault else ''}"
 
@@ -82,7 +88,15 @@ class RequestLog:
     _bytes: int = 0
     _changed: threading.Condition = field(default_factory=threading.Condition)
 
-    def add(self, key: ApiKey, request: Request, time_ms: int) -> SeenRequest:
+    def add(
+        self,
+        key: ApiKey,
+        request: Request,
+        time_ms: int,
+        *,
+        broker_id: int | None = None,
+        from_broker: int | None = None,
+    ) -> SeenRequest:
         """Log a received request."""
         seen = SeenRequest(
             key,
@@ -92,14 +106,20 @@ class RequestLog:
             request.connection_id,
             request.size_in_bytes,
             time_ms,
+            broker_id,
+            from_broker,
         )
+        self.append(seen)
+        return seen
+
+    def append(self, seen: SeenRequest) -> None:
+        """Log a request that another log has, too."""
         with self._changed:
             self._seen.append(seen)
             self._bytes += seen.size_in_bytes
             while len(self._seen) > self.max_requests or (self._bytes > self.max_bytes and len(self._seen) > 1):
                 self._bytes -= self._seen.popleft().size_in_bytes
             self._changed.notify_all()
-        return seen
 
     def __len__(self) -> int:
         return len(self._seen)
@@ -127,7 +147,7 @@ class RequestLog:
                 if left <= 0:
                     raise TimeoutError(
                         f"{len(found)} of {count} {api_key(api).name} requests within {timeout_s:g} s; "
-                        f"the last that came:\n{self.tail() or '  none'}"
+                        f"the last requests:\n{self.tail() or '  none'}"
                     )
                 self._changed.wait(left)
         return found

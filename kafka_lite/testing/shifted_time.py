@@ -65,7 +65,7 @@ class ShiftedTime(SystemTime):
         step = timedelta(days=days, hours=hours, minutes=minutes, seconds=seconds, milliseconds=milliseconds)
         step_ms = (step + (delta or timedelta())) / timedelta(milliseconds=1)
         if step_ms < 0:
-            raise ValueError(f"time goes forward only, not by {step_ms:g} ms")
+            raise ValueError(f"time can only move forward, not by {step_ms:g} ms")
         with self._lock:
             self._ahead_ms += step_ms
             waited_on = list(self._waited_on)

@@ -35,12 +35,14 @@ from kafka_lite.spark.offsets import (
     describe,
 )
 from kafka_lite.spark.options import AssignStrategy, ReadOptions, SubscribePatternStrategy, SubscribeStrategy
+from kafka_lite.spark.reading.log_sizes import log_sizes
 
 logger = logging.getLogger(__name__)
 
 T = TypeVar("T")
 
 _CONSUMER_REPLICA_ID = -1
+_RETRY_PAUSE_MS = 100
 _ISOLATION_LEVELS = {"read_uncommitted": 0, "read_committed": 1}
 
 
@@ -73,6 +75,22 @@ class OffsetReader:
         """The ends of the logs: high watermarks, or last stable offsets with read_committed."""
         return self.list_offsets(dict.fromkeys(partitions, LATEST))
 
+    def latest_since(self, known: PartitionOffsets) -> PartitionOffsets:
+        """The ends of the logs of all partitions that the query reads now.
+
+        An end before the offset that the query is known to have reached is asked for again: a leader that has just been
+        elected gives too low a high watermark until its followers have fetched. After ``fetchOffset.numRetries``
+        attempts it is true: the log was truncated, or the topic recreated.
+        """
+        for attempts_left in range(self._options.offset_attempts - 1, -1, -1):
+            found = self.latest(self.existing_partitions())
+            behind = [partition for partition in known if found.get(partition, known[partition]) < known[partition]]
+            if not behind or not attempts_left:
+                break
+            logger.warning("Asking again for the ends of %s, which lie before the query's offsets", describe(behind))
+            self._time.sleep(self._options.offset_retry_interval_ms)
+        return found
+
     def resolve(self, limit: OffsetLimit, partitions: set[TopicPartition], *, is_start: bool) -> PartitionOffsets:
         """Resolve a limit to an offset for each partition.
 
@@ -98,6 +116,10 @@ class OffsetReader:
         Raises ``ApiError``.
         """
         return self._retrying(lambda: self._list_offsets(timestamps))
+
+    def log_sizes(self, partitions: Iterable[TopicPartition]) -> dict[TopicPartition, int]:
+        """The logs' sizes in bytes, as far as their leaders tell them. Raises ``ApiError``."""
+        return self._retrying(lambda: log_sizes(self._client, partitions))
 
     def _partitions(self, *, missing_is_error: bool) -> set[TopicPartition]:
         match self._options.strategy:
@@ -164,14 +186,35 @@ class OffsetReader:
     def _retrying(self, ask: Callable[[], T]) -> T:
         for attempts_left in range(self._options.offset_attempts - 1, -1, -1):
             try:
-                return ask()
+                return self._while_cluster_changes(ask)
             except (OSError, ApiError, ClusterUnreachableError) as error:
                 passing = not isinstance(error, ApiError) or error.retriable
                 if not attempts_left or not passing:
                     raise
-                logger.warning("Asking for offsets again: %s", error)
+                logger.warning("Retrying the request for offsets: %s", error)
                 self._time.sleep(self._options.offset_retry_interval_ms)
         raise AssertionError("there is at least one attempt")
+
+    def _while_cluster_changes(self, ask: Callable[[], T]) -> T:
+        """One attempt: repeated for ``kafka.default.api.timeout.ms`` while brokers restart or elect leaders.
+
+        So does Java's admin client, and a stream outlives the restart of a broker. But a cluster that has never
+        responded is an error at once: its address is probably wrong.
+        """
+        deadline = self._time.hi_res_ms() + self._options.consumer["default.api.timeout.ms"]
+        while True:
+            try:
+                return ask()
+            except (OSError, ApiError, ClusterUnreachableError) as error:
+                if not self._is_a_change(error) or self._time.hi_res_ms() >= deadline:
+                    raise
+                logger.debug("Asking for offsets again: %s", error)
+                self._time.sleep(_RETRY_PAUSE_MS)
+
+    def _is_a_change(self, error: Exception) -> bool:
+        if isinstance(error, ApiError):
+            return error.retriable and error.error is not Errors.UNKNOWN_TOPIC_OR_PARTITION
+        return self._client.has_answered
 
 
 def _checked_partitions(topic: MetadataResponseTopic) -> list[TopicPartition]:
@@ -182,9 +225,9 @@ def _checked_partitions(topic: MetadataResponseTopic) -> list[TopicPartition]:
     return [TopicPartition(topic.name or "", partition.partition_index) for partition in topic.partitions]
 
 
-def _checked_offsets(answer: ListOffsetsResponse) -> PartitionOffsets:
+def _checked_offsets(response: ListOffsetsResponse) -> PartitionOffsets:
     found = {}
-    for topic in answer.topics:
+    for topic in response.topics:
         for partition in topic.partitions:
             asked = TopicPartition(topic.name, partition.partition_index)
             if partition.error_code:
@@ -196,7 +239,6 @@ def _checked_offsets(answer: ListOffsetsResponse) -> PartitionOffsets:
 
 def _ensure_same(named: Mapping[TopicPartition, int], existing: set[TopicPartition], hint: str) -> None:
     if named.keys() != existing:
-        message = (
-            f"all partitions must be named that are read. {hint} Named: {describe(named)}; read: {describe(existing)}"
-        )
+        found = f"Named: {describe(named)}; read: {describe(existing)}"
+        message = f"offsets must be given for all partitions that are read. {hint} {found}"
         raise SparkOptionError(message)

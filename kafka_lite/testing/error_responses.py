@@ -58,19 +58,19 @@ def anything(_topic: str | None, _partition: int | None) -> bool:
 
 
 @dataclass(frozen=True)
-class ErrorAnswer:
+class PartialErrorResponse:
     """A split request: the response for the items that fail, and a request with those that do not.
 
-    ``rest`` is None if all items fail, ``answer`` if none does.
+    ``rest`` is None if all items fail, ``response`` if none does.
     """
 
-    answer: Response | None
+    response: Response | None
     rest: Request | None
 
 
-def error_answer(
+def error_response(
     request: Request, version: int, error: Errors, selects: Selects | None = None, message: str = MESSAGE
-) -> ErrorAnswer:
+) -> PartialErrorResponse:
     """Build the error response for the items that ``selects`` picks; None: for the request as a whole.
 
     For a whole request, the error goes where Kafka puts it: in the top-level code if this version of the response has
@@ -83,25 +83,25 @@ def error_answer(
     builder = _Builder(version, error, message, selects, for_items)
     if isinstance(request, DescribeLogDirsRequest) and _error_code_of(DescribeLogDirsResponse, version) is None:
         # Before version 3 there is no top-level code, and the response's items (directories) are not in the request.
-        return ErrorAnswer(DescribeLogDirsResponse(results=[builder.failed(DescribeLogDirsResult)]), None)
+        return PartialErrorResponse(DescribeLogDirsResponse(results=[builder.failed(DescribeLogDirsResult)]), None)
     if isinstance(request, AlterReplicaLogDirsRequest):
         # Only the request has the directory level: fail the topics of all directories.
         folders, request = request.dirs, copy.copy(request)
         request.dirs = [topic for folder in folders for topic in folder.topics]  # type: ignore[misc]
-    answer, rest = builder.split(request, spec.response, None)
+    failed, rest = builder.split(request, spec.response, None)
     if isinstance(rest, Struct) and hasattr(rest, "max_wait_ms"):
         rest.max_wait_ms = 0  # a fetch with an error gets its response immediately
-    return ErrorAnswer(answer, rest)
+    return PartialErrorResponse(failed, rest)
 
 
-def merge_answers(errors: Struct, real: Struct, version: int) -> None:
+def merge_responses(errors: Struct, real: Struct, version: int) -> None:
     """Add the items of ``errors`` to the ``real`` response to the rest of the request."""
     for field in _error_arrays(type(real), version):
         present = {_identity(item): item for item in getattr(real, field.name)}
         for item in getattr(errors, field.name):
             same = present.get(_identity(item))
             if same is not None and any(_error_arrays(type(item), version)):
-                merge_answers(item, same, version)
+                merge_responses(item, same, version)
             else:
                 getattr(real, field.name).append(item)
 
@@ -203,8 +203,8 @@ class _Builder:
     ) -> tuple[list[Any], list[Any]]:
         failed, left = [], []
         for item in items:
-            answer, rest = self.split(item, response_cls, topic)
-            failed += [answer] if answer is not None else []
+            response, rest = self.split(item, response_cls, topic)
+            failed += [response] if response is not None else []
             left += [rest] if rest is not None else []
         return failed, left
 

@@ -20,11 +20,11 @@ from kafka_lite.protocol.messages.api_01_fetch import (
 )
 from kafka_lite.record.record_batch import RecordBatch
 from kafka_lite.record.records import batches
-from kafka_lite.spark.cluster_client import ClusterClient
-from kafka_lite.spark.committed_batches import visible_batches
-from kafka_lite.spark.offset_reader import OffsetReader, isolation_level
+from kafka_lite.spark.cluster_client import ClusterClient, ClusterUnreachableError
 from kafka_lite.spark.options import ReadOptions
-from kafka_lite.spark.planner import OffsetRange, ReportDataLoss
+from kafka_lite.spark.reading.committed_batches import visible_batches
+from kafka_lite.spark.reading.offset_reader import OffsetReader, isolation_level
+from kafka_lite.spark.reading.planner import OffsetRange, ReportDataLoss
 
 logger = logging.getLogger(__name__)
 
@@ -87,30 +87,42 @@ class PartitionFetcher:
     def _fetch_from(self, position: int, deadline: float) -> Fetched:
         """Fetch the next batches, retrying until the deadline if there are none or the leader changes."""
         while True:
-            cause = "no records came"
+            failure: Exception | None = None
             try:
                 data = self._ask_leader(position)
-            except (OSError, ApiError) as error:
+            except (OSError, ApiError, ClusterUnreachableError) as error:
                 if isinstance(error, ApiError) and not error.retriable:
                     raise
-                cause = str(error)
+                failure = error
                 self._client.forget_leader(self._range.topic_partition)
                 self._time.sleep(_RETRY_PAUSE_MS)
             else:
-                if data is None:
-                    return Fetched([], position, self._next_available(position))
-                if fetched := self._visible(data, position):
+                fetched = self._visible(data, position) if data else self._skip_unavailable(position)
+                if fetched:
                     return fetched
             if self._time.hi_res_ms() >= deadline:
-                what = f"offset {position} of {self._range.topic_partition}"
-                raise PollTimeoutError(f"cannot fetch {what} in {self._options.poll_timeout_ms} ms: {cause}")
+                return self._give_up(position, failure)
+
+    def _give_up(self, position: int, failure: Exception | None) -> Fetched:
+        """The end of the range if the partition has been deleted, which is a loss of data; else an error."""
+        partition, until = self._range.topic_partition, self._range.until_offset
+        if isinstance(failure, ApiError) and failure.error is Errors.UNKNOWN_TOPIC_OR_PARTITION:
+            self._report(f"offsets from {position} to {until} of {partition} are gone: there is no such partition")
+            return Fetched([], position, until)
+        cause = failure or "no records arrived"
+        raise PollTimeoutError(
+            f"cannot fetch offset {position} of {partition} in {self._options.poll_timeout_ms} ms: {cause}"
+        )
 
     def _ask_leader(self, position: int) -> PartitionData | None:
-        """The leader's response; None if its log does not have the offset. Raises ``OSError``, ``ApiError``."""
+        """The leader's response; None if its log does not have the offset.
+
+        Raises ``OSError``, ``ApiError``, ``ClusterUnreachableError``.
+        """
         node_id = self._client.leader_of(self._range.topic_partition)
-        answer = self._client.connection(node_id).exchange(self._request(position), FetchResponse)
-        data = None if answer.error_code else answer.responses[0].partitions[0]
-        error = Errors.for_code(answer.error_code or (data.error_code if data else 0))
+        response = self._client.connection(node_id).exchange(self._request(position), FetchResponse)
+        data = None if response.error_code else response.responses[0].partitions[0]
+        error = Errors.for_code(response.error_code or (data.error_code if data else 0))
         if error is Errors.OFFSET_OUT_OF_RANGE:
             return None
         if error is not Errors.NONE:
@@ -142,17 +154,20 @@ class PartitionFetcher:
         aborted = [(aborted.producer_id, aborted.first_offset) for aborted in data.aborted_transactions or ()]
         return Fetched(list(visible_batches(complete, aborted)), position, complete[-1].next_offset)
 
-    def _next_available(self, position: int) -> int:
-        """Where to continue if the log does not have ``position``: at its start, or at the end of the range."""
+    def _skip_unavailable(self, position: int) -> Fetched | None:
+        """Go on where the log begins, or at the end of the range; None if the log has ``position`` again."""
         partition, until = self._range.topic_partition, self._range.until_offset
         offsets = OffsetReader(self._client, self._options, self._time)
         earliest = offsets.earliest([partition])[partition]
         latest = offsets.latest([partition])[partition]
         available = f"the log has offsets from {earliest} to {latest}"
         if position < earliest:
-            self._report(f"offsets from {position} to {min(earliest, until)} of {partition} are gone: {available}")
-            return min(earliest, until)
+            self._report(
+                f"offsets from {position} to {min(earliest, until)} of {partition} are no longer available: {available}"
+            )
+            return Fetched([], position, min(earliest, until))
         if position > latest:
-            self._report(f"offsets from {position} to {until} of {partition} are not there: {available}")
-            return until
-        return position  # it exists again: the topic was recreated and has grown past it
+            self._report(f"offsets from {position} to {until} of {partition} do not exist: {available}")
+            return Fetched([], position, until)
+        self._time.sleep(_RETRY_PAUSE_MS)  # the topic was recreated and has grown past it, or the leader is behind
+        return None

@@ -8,11 +8,11 @@ from __future__ import annotations
 import logging
 
 from kafka_lite.common.errors import KafkaError
-from kafka_lite.spark.planner import ReportDataLoss
+from kafka_lite.spark.reading.planner import ReportDataLoss
 
 logger = logging.getLogger(__name__)
 
-_WHY = "they were aged out by Kafka, or the topic was deleted, before the query came to them"
+_WHY = "they were deleted by retention, or with their topic, before the query read them"
 
 
 class DataLossError(KafkaError):
@@ -25,7 +25,7 @@ def data_loss_reporter(fail_on_data_loss: bool) -> ReportDataLoss:
 
 
 def _fail(finding: str) -> None:
-    raise DataLossError(f"{finding}; {_WHY}. If the query is to go on without them, set failOnDataLoss to false")
+    raise DataLossError(f"{finding}; {_WHY}. To continue without them, set failOnDataLoss to false")
 
 
 def _warn(finding: str) -> None:

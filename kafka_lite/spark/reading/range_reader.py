@@ -12,12 +12,12 @@ from typing import Any
 
 from pyspark.sql.datasource import InputPartition
 
-from kafka_lite.spark.arrow_decoder import ArrowDecoder
 from kafka_lite.spark.cluster_client import ClusterClient
-from kafka_lite.spark.data_loss import data_loss_reporter
 from kafka_lite.spark.options import ReadOptions
-from kafka_lite.spark.partition_fetcher import PartitionFetcher
-from kafka_lite.spark.planner import OffsetRange
+from kafka_lite.spark.reading.arrow_decoder import ArrowDecoder
+from kafka_lite.spark.reading.data_loss import data_loss_reporter
+from kafka_lite.spark.reading.partition_fetcher import PartitionFetcher
+from kafka_lite.spark.reading.planner import OffsetRange
 
 
 @dataclass

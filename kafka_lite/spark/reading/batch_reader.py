@@ -10,12 +10,13 @@ from typing import Any
 
 from pyspark.sql.datasource import DataSourceReader, InputPartition
 
-from kafka_lite.spark.data_loss import data_loss_reporter
-from kafka_lite.spark.offset_reader import OffsetReader
 from kafka_lite.spark.offsets import SpecificOffsets
 from kafka_lite.spark.options import ReadOptions
-from kafka_lite.spark.planner import OffsetRange, batch_ranges, split
-from kafka_lite.spark.range_reader import KafkaInputPartition, open_client, read_range
+from kafka_lite.spark.reading.data_loss import data_loss_reporter
+from kafka_lite.spark.reading.offset_reader import OffsetReader
+from kafka_lite.spark.reading.planner import OffsetRange, batch_ranges
+from kafka_lite.spark.reading.range_reader import KafkaInputPartition, open_client, read_range
+from kafka_lite.spark.reading.range_splitter import RangeSplitter
 
 
 class KafkaBatchReader(DataSourceReader):
@@ -26,17 +27,17 @@ class KafkaBatchReader(DataSourceReader):
 
     def partitions(self) -> list[InputPartition]:
         """One task per range; if there is none, PySpark creates one with ``InputPartition(None)``."""
-        ranges = split(self._ranges(), self._options.min_partitions, self._options.max_records_per_partition)
-        return [KafkaInputPartition(offset_range) for offset_range in ranges]
-
-    def _ranges(self) -> list[OffsetRange]:
         with open_client(self._options, "driver") as client:
             offsets = OffsetReader(client, self._options)
-            partitions = offsets.partitions()
-            start = offsets.resolve(self._options.starting, partitions, is_start=True)
-            end = offsets.resolve(self._options.ending, partitions, is_start=False)
-            # Only an end given as a number can be beyond the log end.
-            latest = offsets.latest(partitions) if isinstance(self._options.ending, SpecificOffsets) else end
+            pieces = RangeSplitter(self._options, offsets).split(self._ranges(offsets))
+        return [KafkaInputPartition(offset_range) for offset_range in pieces]
+
+    def _ranges(self, offsets: OffsetReader) -> list[OffsetRange]:
+        partitions = offsets.partitions()
+        start = offsets.resolve(self._options.starting, partitions, is_start=True)
+        end = offsets.resolve(self._options.ending, partitions, is_start=False)
+        # Only an end given as a number can be beyond the log end.
+        latest = offsets.latest(partitions) if isinstance(self._options.ending, SpecificOffsets) else end
         return batch_ranges(start, end, latest, data_loss_reporter(self._options.fail_on_data_loss))
 
     def read(self, partition: InputPartition) -> Iterator[Any]:

@@ -17,10 +17,11 @@ from kafka_lite.record.default_record import decode_headers
 from kafka_lite.record.default_record_batch import DefaultRecordBatch
 from kafka_lite.record.record import MAGIC_V2, Header, InvalidRecordError, TimestampType
 from kafka_lite.record.record_batch import RecordBatch
-from kafka_lite.spark.columnar_records import Ints, RecordColumns, decode_columns
+from kafka_lite.spark.reading.columnar_records import Ints, RecordColumns, decode_columns
 
 _TARGET_BYTES = 8 * 1024 * 1024  # approximate size of the uncompressed records in one Arrow batch
 _MICROS_PER_MS = 1000
+_MAX_TIMESTAMP_MS = np.iinfo(np.int64).max // _MICROS_PER_MS
 
 _TIMESTAMP_TYPE = pa.timestamp("us", tz="UTC")
 _HEADER_TYPE = pa.struct([pa.field("key", pa.string()), pa.field("value", pa.binary())])
@@ -106,10 +107,21 @@ class ArrowDecoder:
             pa.repeat(pa.scalar(topic, pa.string()), len(offset)),
             pa.repeat(pa.scalar(partition, pa.int32()), len(offset)),
             pa.array(offset),
-            pa.array(timestamp * _MICROS_PER_MS).view(_TIMESTAMP_TYPE),
+            pa.array(self._micros(timestamp, offset)).view(_TIMESTAMP_TYPE),
             pa.array(timestamp_type),
         ]
         return pa.RecordBatch.from_arrays(arrays if headers is None else [*arrays, headers], schema=self._schema)
+
+    def _micros(self, timestamp: Ints, offset: Ints) -> Ints:
+        """Spark counts time in µs, in 64 bits: a timestamp beyond them, such as one in ns, would become another."""
+        beyond = np.flatnonzero(np.abs(timestamp) > _MAX_TIMESTAMP_MS)
+        if len(beyond):
+            first = int(beyond[0])
+            raise InvalidRecordError(
+                f"the timestamp of offset {offset[first]} of {self._topic_partition}, {timestamp[first]}, is beyond "
+                "what Spark can represent; is it not in ms?"
+            )
+        return timestamp * _MICROS_PER_MS
 
 
 def _grouped(batches: Iterable[DefaultRecordBatch]) -> Iterator[list[tuple[DefaultRecordBatch, bytes]]]:

@@ -5,7 +5,6 @@ Spark 4.2: connector/kafka-0-10-sql/.../KafkaOffsetRangeCalculator.scala, KafkaM
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from itertools import pairwise
@@ -40,9 +39,9 @@ def batch_ranges(
     """
     for partition in sorted(end):
         if end[partition] > latest[partition]:
-            report(f"the ending offset {end[partition]} of {partition} lies beyond its end {latest[partition]}")
+            report(f"the ending offset {end[partition]} of {partition} is beyond its end {latest[partition]}")
         if start[partition] > end[partition]:
-            report(f"the starting offset {start[partition]} of {partition} lies beyond its end {end[partition]}")
+            report(f"the starting offset {start[partition]} of {partition} is beyond its end {end[partition]}")
     return [
         OffsetRange(partition, start[partition], min(end[partition], latest[partition])) for partition in sorted(end)
     ]
@@ -67,7 +66,7 @@ def _report_losses(
     if unknown := end.keys() - start.keys() - new_start.keys():
         report(f"cannot find the earliest offsets of {describe(unknown)}, which may have been deleted")
     if gone := start.keys() - end.keys():
-        report(f"{describe(gone)} are gone")
+        report(f"{describe(gone)} no longer exist")
     for partition in sorted(new_start.keys() - start.keys()):
         if new_start[partition] > 0:
             report(f"the added partition {partition} starts from {new_start[partition]} instead of 0")
@@ -77,15 +76,19 @@ def _report_losses(
 
 
 def split(
-    ranges: Iterable[OffsetRange], min_partitions: int | None = None, max_records: int | None = None
+    ranges: Iterable[OffsetRange],
+    min_partitions: int | None = None,
+    max_records: int | None = None,
+    max_records_of: Mapping[TopicPartition, int] | None = None,
 ) -> list[OffsetRange]:
     """Split large ranges so that there are about ``min_partitions`` tasks of at most ``max_records`` offsets each.
 
-    Empty ranges are dropped. Small ranges stay whole; large ones are split in proportion to their size.
+    ``max_records_of`` has the limits of single partitions, which apply too. Empty ranges are dropped. Small ranges stay
+    whole; large ones are split in proportion to their size.
     """
     pieces = [wanted for wanted in ranges if wanted.size > 0]
-    if max_records is not None:
-        pieces = [piece for whole in pieces for piece in _cut(whole, math.ceil(whole.size / max_records))]
+    for limits in ({piece.topic_partition: max_records for piece in pieces}, max_records_of or {}):
+        pieces = [part for piece in pieces for part in _cut_to(piece, limits.get(piece.topic_partition))]
     if min_partitions is None or len(pieces) >= min_partitions:
         return pieces
     small = {piece for piece, parts in _shares(pieces, min_partitions).items() if parts == 1}
@@ -98,6 +101,10 @@ def split(
 def _shares(ranges: list[OffsetRange], parts: int) -> dict[OffsetRange, int]:
     total = sum(piece.size for piece in ranges)
     return {piece: max(round(piece.size / total * parts), 1) for piece in ranges}
+
+
+def _cut_to(whole: OffsetRange, limit: int | None) -> list[OffsetRange]:
+    return [whole] if limit is None else _cut(whole, -(-whole.size // limit))
 
 
 def _cut(whole: OffsetRange, parts: int) -> list[OffsetRange]:

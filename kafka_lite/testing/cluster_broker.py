@@ -1,0 +1,225 @@
+"""One broker of a test cluster: its life and death, its requests, its faults.
+
+Kafka 0.10.2: core/src/test/.../integration/KafkaServerTestHarness.scala · book 1.4.2
+"""
+
+from __future__ import annotations
+
+import contextlib
+import time
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+from kafka_lite.common.errors import Errors
+from kafka_lite.network.request import Request
+from kafka_lite.server.kafka_config import KafkaConfig
+from kafka_lite.server.kafka_server import KafkaServer
+from kafka_lite.testing.cluster_zookeeper import ClusterZooKeeper
+from kafka_lite.testing.fault import Fault
+from kafka_lite.testing.fault_injector import FaultInjector
+from kafka_lite.testing.fault_list import FaultList
+from kafka_lite.testing.network.cluster_network import ClusterNetwork
+from kafka_lite.testing.request_log import Api, RequestLog
+from kafka_lite.testing.shifted_time import ShiftedTime
+
+SETTLE_S = 5.0
+"""How long ``time.advance`` waits for background work that is due."""
+POLL_S = 0.002
+HOST = "127.0.0.1"
+
+
+class ClusterBroker:
+    """A broker, started from its properties as often as a test likes; data, port and faults outlive a restart.
+
+    ``network`` is None in a cluster of one.
+    """
+
+    def __init__(
+        self,
+        broker_id: int,
+        port: int,
+        properties: Mapping[str, str],
+        time: ShiftedTime,
+        zookeeper: ClusterZooKeeper,
+        cluster_faults: FaultList,
+        clients_requests: RequestLog,
+        network: ClusterNetwork | None,
+        senders: Mapping[str, int],
+    ) -> None:
+        self.id = broker_id
+        self.port = port
+        self._properties = properties
+        self._time = time
+        self._zookeeper = zookeeper
+        self._network = network
+        self._faults = FaultList()
+        alone = network is None
+        self.requests = clients_requests if alone else RequestLog()
+        """All requests to this broker since the last ``reset``, also those of other brokers."""
+        self._injector = FaultInjector(
+            time,
+            [self._faults, cluster_faults],
+            self.requests,
+            None if alone else clients_requests,
+            None if alone else broker_id,
+            lambda request: _sender(request, senders),
+        )
+        self._server: KafkaServer | None = None
+
+    @property
+    def server(self) -> KafkaServer:
+        """The broker itself. Raises RuntimeError if it is not running."""
+        if self._server is None:
+            raise RuntimeError(
+                f"broker {self.id} of this cluster is not running: use the cluster in a with block, or start it"
+            )
+        return self._server
+
+    @property
+    def is_running(self) -> bool:
+        """Whether it has been started and has neither been stopped nor killed; a paused broker is running."""
+        return self._server is not None
+
+    @property
+    def bootstrap_server(self) -> str:
+        """``host:port`` for clients, the same after each start."""
+        return f"{HOST}:{self.port}"
+
+    @property
+    def log_dir(self) -> Path:
+        """The directory of its logs."""
+        return Path(self._properties["log.dirs"])
+
+    # ── life and death ────────────────────────────────────────────────────────────────────────────────────────────
+
+    def start(self) -> None:
+        """Start the broker with its previous data and port. Raises what ``KafkaServer.startup`` raises."""
+        if self._server is not None:
+            raise RuntimeError(f"broker {self.id} is already running")
+        if self._network is not None:
+            self._network.revive(self)
+        server = KafkaServer(
+            KafkaConfig(dict(self._properties)),
+            self._time,
+            lambda key, handler: self._injector.wrap(key, handler, lambda: server.socket_server.request_channel),
+        )
+        server.startup()
+        self._server = server
+        self.port = server.bound_port(server.config.listeners[0].listener_name)
+        self._time.add_listener(self._settle)
+
+    def stop(self, *, controlled: bool = True) -> None:
+        """Shut the broker down cleanly: it flushes its logs and ends its session. Idempotent.
+
+        If it is ``controlled``, its leaderships are moved to other brokers first.
+        """
+        server = self._detach()
+        if server is not None:
+            server.config.controlled_shutdown_enable &= controlled
+            server.shutdown()
+
+    def restart(self) -> None:
+        """Stop the broker cleanly and start it again. Raises RuntimeError if it is not running."""
+        self.server  # noqa: B018  raises if the broker is not running
+        self.stop()
+        self.start()
+
+    def kill(self, *, expire_session: bool = True) -> None:
+        """End the broker as nearly like ``kill -9`` as one process allows.
+
+        First nothing it sends reaches anyone: connections to brokers and ZooKeeper are reset. Then its own threads end
+        without flushing, trimming or checkpointing, and its state is dropped. What it wrote to its files stays there.
+        Its ZooKeeper session ends at once; with ``expire_session=False`` only after ``zookeeper.session.timeout.ms``.
+        In a cluster of one, ZooKeeper dies with its broker.
+        """
+        server = self.server
+        session = server.zk_client.zookeeper.session
+        if self._network is not None:
+            self._network.kill(self)
+        self._detach()
+        server.halt()
+        if expire_session and session is not None and self._network is not None:
+            self._zookeeper.expire(session)
+
+    def _detach(self) -> KafkaServer | None:
+        server, self._server = self._server, None
+        if server is not None:
+            self._time.remove_listener(self._settle)
+            self._injector.shutdown()
+            if self._network is not None:
+                self._network.thaw(self)
+        return server
+
+    def expire_session(self) -> None:
+        """End its ZooKeeper session, as after a long pause. The broker notices as soon as it reaches ZooKeeper."""
+        session = self.server.zk_client.zookeeper.session
+        if session is None:
+            raise RuntimeError(f"broker {self.id} has no ZooKeeper session")
+        self._zookeeper.expire(session)
+
+    # ── faults ────────────────────────────────────────────────────────────────────────────────────────────────────
+
+    def pause(self) -> None:
+        """Handle no requests and send nothing until ``resume``, like a hung process. Connections stay open.
+
+        In a cluster of several, nothing passes between it and the other brokers or ZooKeeper either. So its session
+        expires if the pause is longer than ``zookeeper.session.timeout.ms``.
+        """
+        self._injector.pause()
+        if self._network is not None:
+            self._network.freeze(self)
+
+    def resume(self) -> None:
+        """Continue, starting with the requests that have piled up."""
+        if self._network is not None:
+            self._network.thaw(self)
+        self._injector.resume()
+
+    @contextlib.contextmanager
+    def paused(self) -> Iterator[None]:
+        """``pause`` and ``resume`` around a block."""
+        self.pause()
+        try:
+            yield
+        finally:
+            self.resume()
+
+    def inject(self, api: Api | None, error: Errors | None = None) -> Fault:
+        """Define a fault of this broker: see ``Cluster.inject``."""
+        return self._faults.inject(api, error)
+
+    @property
+    def faults(self) -> list[Fault]:
+        """The faults in force for this broker alone."""
+        return self._faults.faults
+
+    @property
+    def unarmed_faults(self) -> list[Fault]:
+        """Faults of this broker that still lack the call that puts them in force."""
+        return list(self._faults.unarmed)
+
+    def disconnect_all(self) -> None:
+        """Close every connection of clients and brokers to this broker, which stays up."""
+        self.server.socket_server.disconnect_all()
+
+    def reset(self) -> None:
+        """Remove its faults, resume, and clear its request log."""
+        self._faults.clear()
+        self.resume()
+        self.requests.clear()
+
+    def _settle(self) -> None:
+        """After a clock jump: wake up the network threads and wait for the background work that is now due."""
+        server = self.server
+        server.socket_server.wake_up()
+        deadline = time.monotonic() + SETTLE_S
+        while not server.scheduler.is_idle and time.monotonic() < deadline:
+            time.sleep(POLL_S)
+
+    def __repr__(self) -> str:
+        return f"broker {self.id}"
+
+
+def _sender(request: Request, senders: Mapping[str, int]) -> int | None:
+    """The broker that has sent a request: each uses a listener of its own."""
+    return senders.get(request.listener_name)

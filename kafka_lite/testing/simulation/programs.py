@@ -1,0 +1,366 @@
+"""Programs that run inside a world: a broker, producers and consumers.
+
+Not in Kafka. A world loads this module anew for each process; what it imports are the process's own copies.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import itertools
+import random
+import signal
+import threading
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from kafka_lite.testing.cluster_client import ClusterClient
+    from kafka_lite.testing.history.history import History, Sent
+
+BROKER_DEFAULTS = {
+    "broker.id": "0",
+    "zookeeper.connect": "embedded",
+    "offsets.topic.num.partitions": "2",
+    "offsets.topic.replication.factor": "1",
+    "group.initial.rebalance.delay.ms": "0",
+    "num.io.threads": "2",
+    "num.network.threads": "1",
+    "log.index.size.max.bytes": "65536",
+    "log.cleaner.dedupe.buffer.size": "2097152",
+}
+"""Differences from a broker's defaults: small pools, so that a run has no more threads than it needs."""
+
+
+def broker(properties: Mapping[str, str]) -> None:
+    """Run a broker until SIGTERM, as ``kafka-lite server-start`` does. Raises what ``KafkaServer.startup`` raises."""
+    from kafka_lite.server.kafka_config import KafkaConfig
+    from kafka_lite.server.kafka_server import KafkaServer
+
+    is_over = threading.Event()
+    signal.signal(signal.SIGTERM, lambda *_: is_over.set())
+    server = KafkaServer(KafkaConfig(BROKER_DEFAULTS | dict(properties)))
+    servers.append(server)
+    server.startup()
+    is_over.wait()
+    server.shutdown()
+
+
+def zookeeper(folder: str, host: str, port: int) -> None:
+    """Run a ZooKeeper until SIGTERM. Raises what ``EmbeddedZooKeeper.start`` raises."""
+    from kafka_lite.zookeeper.embedded.server import EmbeddedZooKeeper
+
+    is_over = threading.Event()
+    signal.signal(signal.SIGTERM, lambda *_: is_over.set())
+    server = EmbeddedZooKeeper(folder, host, port, tick_time_ms=500)
+    servers.append(server)
+    server.start()
+    is_over.wait()
+    server.shutdown()
+
+
+servers: list[Any] = []
+"""The KafkaServer or EmbeddedZooKeeper of this process. The operator looks at it, for invariants."""
+
+
+BACKOFF_S = 0.2
+"""What a program waits after a call that failed."""
+PRODUCER_DEFAULTS: dict[str, object] = {
+    "linger.ms": 5,
+    "retry.backoff.ms": 50,
+    "reconnect.backoff.ms": 50,
+    "reconnect.backoff.max.ms": 500,
+    "request.timeout.ms": 5_000,
+    "delivery.timeout.ms": 600_000,
+}
+
+
+@dataclass(frozen=True)
+class Load:
+    """What a producer sends."""
+
+    topic: str
+    partitions: int = 1
+    records_per_s: float = 20.0
+    keys: int = 0
+    """How many different keys; 0: none."""
+
+
+def producer(bootstrap: str, name: str, load: Load, history: History, configs: Mapping[str, object]) -> None:
+    """Send records with our producer until the history is over, at the load's pace."""
+    from kafka_lite.producer import KafkaProducer, ProducerRecord
+
+    with KafkaProducer({"bootstrap.servers": bootstrap, "client.id": name, **PRODUCER_DEFAULTS, **configs}) as sender:
+
+        def send(sent: Sent, key: bytes | None) -> None:
+            def on_completion(metadata: Any, error: Exception | None) -> None:
+                if error is None:
+                    history.acknowledge(sent, metadata.offset)
+                else:
+                    history.fail(sent, repr(error))
+
+            sender.send(ProducerRecord(sent.topic, sent.value.encode(), key, partition=sent.partition), on_completion)
+
+        send_at_pace(name, load, history, send)
+        sender.flush()
+
+
+def kafka_python_producer(bootstrap: str, name: str, load: Load, history: History, configs: Mapping[str, Any]) -> None:
+    """Send records with kafka-python's producer until the history is over, at the load's pace."""
+    from kafka import KafkaProducer
+
+    sender = KafkaProducer(bootstrap_servers=bootstrap, client_id=name, **configs)
+
+    def send(sent: Sent, key: bytes | None) -> None:
+        future = sender.send(sent.topic, sent.value.encode(), key, partition=sent.partition)
+        future.add_callback(lambda metadata: history.acknowledge(sent, metadata.offset))
+        future.add_errback(lambda error: history.fail(sent, repr(error)))
+
+    send_at_pace(name, load, history, send)
+    sender.flush()
+    sender.close()
+
+
+def send_at_pace(name: str, load: Load, history: History, send: Callable[[Sent, bytes | None], None]) -> None:
+    """Give records to ``send``, round robin over the load's partitions."""
+    number = 0
+    while not history.is_sending_over:
+        partition = number % load.partitions
+        key = f"key-{random.randrange(load.keys)}" if load.keys else None
+        sent = history.send(name, load.topic, partition, f"{name}-{number}", key)
+        send(sent, None if key is None else key.encode())
+        number += 1
+        time.sleep(random.expovariate(load.records_per_s))
+
+
+CONSUMER_DEFAULTS: dict[str, object] = {
+    "auto.offset.reset": "earliest",
+    "enable.auto.commit": False,
+    "retry.backoff.ms": 50,
+    "reconnect.backoff.ms": 50,
+    "reconnect.backoff.max.ms": 500,
+    "session.timeout.ms": 10_000,
+    "heartbeat.interval.ms": 1_000,
+    "max.poll.interval.ms": 60_000,
+    "request.timeout.ms": 12_000,
+    "fetch.max.wait.ms": 500,
+}
+
+
+def consumer(
+    bootstrap: str, name: str, group: str, topic: str, history: History, configs: Mapping[str, object]
+) -> None:
+    """Read a topic as a member of a group with our consumer, and commit what was read, until the history is over."""
+    from kafka_lite.common.errors import KafkaError
+    from kafka_lite.consumer import ConsumerRebalanceListener, KafkaConsumer, OffsetAndMetadata
+
+    class Listener(ConsumerRebalanceListener):
+        """Counts assignments."""
+
+        assignments = 0
+
+        def on_partitions_assigned(self, partitions: Any) -> None:
+            self.assignments += 1
+            coordinator = reader._parts.coordinator  # the only way to the generation
+            assert coordinator is not None
+            generation = coordinator.generation
+            history.assign(group, generation.generation_id, generation.member_id, partitions)
+            began = history.now()
+            try:
+                committed = reader.committed(partitions)
+            except KafkaError:
+                return
+            for at, offset in committed.items():
+                history.read_committed(group, at.topic, at.partition, offset and offset.offset, began)
+
+    listener = Listener()
+    reader = KafkaConsumer({
+        "bootstrap.servers": bootstrap, "client.id": name, "group.id": group, **CONSUMER_DEFAULTS, **configs,
+    })  # fmt: skip
+    reader.subscribe([topic], listener)
+    while not history.is_over:
+        try:
+            records = list(reader.poll(500))
+        except KafkaError:
+            time.sleep(BACKOFF_S)
+            continue
+        for record in records:
+            place = record.topic, record.partition, record.offset
+            history.poll(name, listener.assignments, *place, _text(record.value))
+        offsets = {record.topic_partition: record.offset + 1 for record in records}
+        if not offsets:
+            continue
+        coordinator = reader._parts.coordinator
+        generation = coordinator.generation.generation_id if coordinator is not None else -1
+        commits = history.begin_commit(
+            group, {(at.topic, at.partition): offset for at, offset in offsets.items()}, generation
+        )
+        with contextlib.suppress(KafkaError):
+            reader.commit_sync({partition: OffsetAndMetadata(offset) for partition, offset in offsets.items()})
+            history.end_commit(commits)
+    reader.close()
+
+
+def kafka_python_consumer(
+    bootstrap: str, name: str, group: str, topic: str, history: History, configs: Mapping[str, Any]
+) -> None:
+    """Read a topic as a member of a group with kafka-python's consumer, and commit, until the history is over."""
+    from kafka import ConsumerRebalanceListener, KafkaConsumer
+    from kafka.errors import KafkaError
+
+    class Listener(ConsumerRebalanceListener):  # type: ignore[misc]
+        """Counts assignments."""
+
+        assignments = 0
+
+        def on_partitions_revoked(self, revoked: Any) -> None:
+            del revoked
+
+        def on_partitions_assigned(self, assigned: Any) -> None:
+            self.assignments += 1
+            generation = reader._coordinator.generation_if_stable()
+            if generation is not None:
+                history.assign(group, generation.generation_id, generation.member_id, assigned)
+
+    listener = Listener()
+    reader = KafkaConsumer(
+        bootstrap_servers=bootstrap, client_id=name, group_id=group, auto_offset_reset="earliest",
+        enable_auto_commit=False, **configs,
+    )  # fmt: skip
+    reader.subscribe([topic], listener=listener)
+    while not history.is_over:
+        offsets: dict[tuple[str, int], int] = {}
+        try:
+            polled = reader.poll(timeout_ms=500)
+        except KafkaError:
+            time.sleep(BACKOFF_S)
+            continue
+        for at, records in polled.items():
+            for record in records:
+                place = at.topic, at.partition, record.offset
+                history.poll(name, listener.assignments, *place, _text(record.value))
+                offsets[at.topic, at.partition] = record.offset + 1
+        if not offsets:
+            continue
+        commits = history.begin_commit(group, offsets)
+        with contextlib.suppress(KafkaError):
+            reader.commit()
+            history.end_commit(commits)
+    reader.close(autocommit=False)
+
+
+def create_topic(bootstrap: str, topic: str, partitions: int, replicas: int, configs: Mapping[str, str]) -> None:
+    """Create a topic; retries until the controller has created it."""
+    _until_it_works(
+        bootstrap,
+        lambda client: client.create_topic(topic, partitions, dict(configs), replicas),
+        "TOPIC_ALREADY_EXISTS",
+    )
+
+
+def alter_topic(bootstrap: str, topic: str, alterations: Sequence[Mapping[str, str]]) -> None:
+    """Give a topic one configuration after the other; tries again at once, so that the first one meets its creation."""
+    for configs in alterations:
+        _until_it_works(bootstrap, functools.partial(_alter, topic=topic, configs=configs), backoff_s=0.005)
+
+
+def _alter(client: ClusterClient, topic: str, configs: Mapping[str, str]) -> None:
+    client.alter_topic(topic, configs)
+
+
+def create_partitions(bootstrap: str, topic: str, count: int) -> None:
+    """Give a topic more partitions; retries until the controller has created them."""
+    _until_it_works(bootstrap, lambda client: client.create_partitions(topic, count), "INVALID_PARTITIONS")
+
+
+def delete_topic(bootstrap: str, topic: str) -> None:
+    """Delete a topic; retries until the controller has deleted it."""
+    _until_it_works(bootstrap, lambda client: client.delete_topic(topic), "UNKNOWN_TOPIC_OR_PARTITION")
+
+
+def await_replicas(bootstrap: str, topics: Mapping[str, int], replicas: int) -> None:
+    """Wait until all brokers agree that each partition has a leader, and all of its replicas in the ISR."""
+    for address in bootstrap.split(","):
+        while not _has_all_replicas(address, topics, replicas):
+            time.sleep(BACKOFF_S)
+
+
+def _has_all_replicas(address: str, topics: Mapping[str, int], replicas: int) -> bool:
+    from kafka_lite.common.errors import ApiError
+    from kafka_lite.testing.cluster_client import ClusterClient
+
+    host, _, port = address.rpartition(":")
+    try:
+        with ClusterClient(host, int(port), "operator") as client:
+            found = [client.in_sync_replicas(topic) for topic in topics]
+    except (ApiError, OSError):
+        return False
+    return all(len(in_sync) == replicas for partitions in found for in_sync in partitions.values())
+
+
+def read_hosts(bootstrap: str, topics: Mapping[str, int], history: History) -> None:
+    """Tell the history which brokers have replicas of which partitions."""
+
+    def read(client: ClusterClient, topic: str) -> None:
+        history.hosts |= {(topic, number): replicas for number, replicas in client.replicas(topic).items()}
+
+    for topic in topics:
+        _until_it_works(bootstrap, functools.partial(read, topic=topic))
+
+
+def read_everything(bootstrap: str, topics: Mapping[str, int], history: History) -> None:
+    """Tell the history what is in the log, every record of every partition."""
+
+    def read(client: ClusterClient, topic: str, partition: int) -> None:
+        for record in client.records(topic, partition):
+            found[topic, partition, record.offset] = _text(record.value), _text(record.key)
+
+    found: dict[tuple[str, int, int], tuple[str | None, str | None]] = {}
+    for topic, partitions in topics.items():
+        for partition in range(partitions):
+            _until_it_works(bootstrap, functools.partial(read, topic=topic, partition=partition))
+    for (topic, partition, offset), (value, key) in found.items():
+        history.store(topic, partition, offset, value, key)
+
+
+def read_replica(broker: int, folder: str, topics: Mapping[str, int], history: History) -> None:
+    """Tell the history what is in the files of a broker that has stopped."""
+    from kafka_lite.record.records import batches
+
+    found: dict[tuple[str, int, int], str | None] = {}
+    for topic, partitions in topics.items():
+        for partition in range(partitions):
+            for segment in sorted(Path(folder, f"{topic}-{partition}").glob("*.log")):
+                for batch in batches(segment.read_bytes()):
+                    if batch.is_control:
+                        continue
+                    found |= {(topic, partition, record.offset): _text(record.value) for record in batch.records()}
+    history.store_replica(broker, found)
+
+
+def _text(data: bytes | None) -> str | None:
+    return None if data is None else data.decode()
+
+
+def _until_it_works(
+    bootstrap: str, work: Callable[[ClusterClient], object], enough: str = "", backoff_s: float = BACKOFF_S
+) -> None:
+    """Try one broker after the other until one can do it; the error ``enough`` means that it is done already."""
+    from kafka_lite.common.errors import ApiError
+    from kafka_lite.testing.cluster_client import ClusterClient
+
+    for address in itertools.cycle(bootstrap.split(",")):
+        host, _, port = address.rpartition(":")
+        try:
+            with ClusterClient(host, int(port), "operator") as client:
+                work(client)
+            return
+        except ApiError as failure:
+            if failure.error.name == enough:
+                return
+            time.sleep(backoff_s)
+        except OSError:
+            time.sleep(BACKOFF_S)

@@ -1,0 +1,213 @@
+"""Runs seeds: each in a process of its own, forked from one that has the modules ready.
+
+Not in Kafka. Importing a broker takes longer than simulating it for a minute. So the modules of the first processes
+of every world are imported once, and each world is a fork.
+"""
+
+from __future__ import annotations
+
+import gc
+import itertools
+import os
+import pickle
+import selectors
+import shutil
+import sys
+import tempfile
+import traceback
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from random import Random
+from typing import Final, NamedTuple
+
+from kafka_lite.testing.history.checker import Violation
+from kafka_lite.testing.simulation.cluster import PROGRAMS
+from kafka_lite.testing.simulation.disturbance import Disturbance
+from kafka_lite.testing.simulation.scenarios import SCENARIOS
+from kafka_lite.testing.simulation.system.modules import PACKAGES, Modules
+from kafka_lite.testing.simulation.world import World
+
+LOADED: Final = (
+    "kafka_lite.server.kafka_server", "kafka_lite.producer", "kafka_lite.consumer", "kafka_lite.testing.cluster_client",
+    "kafka", "kazoo.client",
+)  # fmt: skip
+"""What each process has imported when it begins."""
+READY: Final = 20
+"""How many processes' modules are imported beforehand. A world that starts more imports those when it needs them."""
+MEMORY: Final = Path("/dev/shm")
+"""Where a world's files are, if there is room: nothing need be written to a disk."""
+MEMORY_BYTES: Final = 1 << 30
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What is run with each seed."""
+
+    scenario: str = "one-broker"
+    substitutes: Mapping[str, str] = field(default_factory=dict)
+    """Programs that are started instead of others: ``module:function`` of both."""
+    faults: tuple[int, ...] | None = None
+    """Numbers of the faults that are suffered, among those that the seed draws; None for all."""
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """How a seed ended."""
+
+    seed: int
+    digest: str
+    violations: list[str] = field(default_factory=list)
+    failure: str = ""
+    """The traceback, if the world itself came to a bad end."""
+    notes: list[str] = field(default_factory=list)
+    """What the reader wants to know of a bad end."""
+    simulated_s: float = 0.0
+    processor_s: float = 0.0
+    steps: int = 0
+    summary: str = ""
+    faults: list[str] = field(default_factory=list)
+    """What the seed drew, whether it was suffered or not."""
+
+    @property
+    def is_good(self) -> bool:
+        """Whether nothing was found."""
+        return not self.violations and not self.failure
+
+    @property
+    def findings(self) -> set[str]:
+        """What was found, in short: the rules of the checker that were broken, or the kind of the world's failure."""
+        rules = {violation.partition(":")[0] for violation in self.violations}
+        return rules or {self.failure.rstrip().rpartition("\n")[2].partition(":")[0].rpartition(".")[2]} - {""}
+
+
+class ModulePool:
+    """Modules that are ready for processes of a world.
+
+    ``switching``: modules before whose statements another thread may run.
+    """
+
+    def __init__(self, size: int = READY, packages: Iterable[str] = (), switching: Collection[str] = ()) -> None:
+        self._packages = (*PACKAGES, *packages)
+        self._switching = switching
+        gc.disable()  # importing makes much and drops little: collections would double its time
+        self._ready = [self._new() for _ in range(size)]
+        gc.enable()
+
+    def _new(self) -> Modules:
+        modules = Modules(self._packages, self._switching)
+        for name in ("random", "logging", "threading", PROGRAMS.rstrip(":"), *LOADED):
+            modules.load(name)
+        return modules
+
+    def take(self) -> Modules:
+        """Modules for one process."""
+        return self._ready.pop() if self._ready else self._new()
+
+
+def is_repeatable() -> bool:
+    """Whether runs of this interpreter are the same as those of another: the hashes of text must not be drawn."""
+    return sys.flags.hash_randomization == 0 or os.environ.get("PYTHONHASHSEED") == "0"
+
+
+def _fast_folder() -> Path | None:
+    return MEMORY if MEMORY.is_dir() and shutil.disk_usage(MEMORY).free > MEMORY_BYTES else None
+
+
+class Run(NamedTuple):
+    """A seed to be run."""
+
+    seed: int
+    is_disturbed: bool = False
+    """Whether objects and files are elsewhere than in other runs, which must not change any event."""
+
+
+def run_seed(
+    plan: Plan,
+    run: Run,
+    pool: ModulePool,
+    trace: Callable[[str], None] | None = None,
+    watch: Callable[[World], object] = lambda _: None,
+) -> Outcome:
+    """Run one seed in this process. To be called once: what killed threads hold is never freed.
+
+    A disturbed run has no ``trace``. ``watch`` is given the world before it begins.
+    """
+    seed, suffix = run.seed, ""
+    if run.is_disturbed:
+        disturbance = Disturbance(Random(f"{seed}/disturbance"))
+        trace, suffix = disturbance.event, disturbance.folder_suffix()
+    folder = Path(tempfile.mkdtemp(prefix="kafka-lite-world-", suffix=suffix, dir=_fast_folder()))
+    world = World(seed, folder, trace=trace, modules=pool.take)
+    world.substitutes.update(plan.substitutes)
+    world.kept_faults = plan.faults
+    watch(world)
+    violations: list[Violation] = []
+    failure = summary = ""
+    began_s = os.times().user
+    try:
+        result = world.run(SCENARIOS[plan.scenario])
+        violations, summary = result.violations, result.history.summary()
+    except Exception:  # noqa: BLE001  whatever it is, the seed is reported with it
+        failure = traceback.format_exc()
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+    return Outcome(
+        seed, world.events.digest, [str(violation) for violation in violations], failure,
+        list(world.events.notes),
+        world.now_s, os.times().user - began_s, world.events.steps, summary, [str(fault) for fault in world.faults],
+    )  # fmt: skip
+
+
+def run_in_forks(plan: Plan, runs: Iterable[Run], pool: ModulePool, workers: int) -> Iterator[Outcome]:
+    """Run seeds, each in a child, ``workers`` at a time; yields what they found as they end."""
+    gc.freeze()
+    waiting = iter(runs)
+    with selectors.DefaultSelector() as selector:
+        for run in itertools.islice(waiting, workers):
+            _Child(plan, run, pool).register(selector)
+        while selector.get_map():
+            for key, _ in selector.select():
+                child: _Child = key.data
+                if child.has_more():
+                    continue
+                selector.unregister(key.fd)
+                for run in itertools.islice(waiting, 1):
+                    _Child(plan, run, pool).register(selector)
+                yield child.outcome()
+
+
+class _Child:
+    """A process that runs one seed and writes its outcome to a pipe."""
+
+    def __init__(self, plan: Plan, run: Run, pool: ModulePool) -> None:
+        self._seed = run.seed
+        self._data = bytearray()
+        self._reader, writer = os.pipe()
+        self._pid = os.fork()
+        if self._pid == 0:
+            outcome = run_seed(plan, run, pool)
+            with os.fdopen(writer, "wb") as pipe:
+                pickle.dump(outcome, pipe)
+            os._exit(0)  # no finally of any killed thread
+        os.close(writer)
+
+    def register(self, selector: selectors.BaseSelector) -> None:
+        """Wait for its data."""
+        selector.register(self._reader, selectors.EVENT_READ, self)
+
+    def has_more(self) -> bool:
+        """Read some of its data; returns False at the end."""
+        data = os.read(self._reader, 1 << 16)
+        self._data += data
+        return bool(data)
+
+    def outcome(self) -> Outcome:
+        """What it found, now that it has ended."""
+        os.close(self._reader)
+        os.waitpid(self._pid, 0)
+        if not self._data:
+            return Outcome(self._seed, "", failure="the process of the seed died")
+        outcome = pickle.loads(self._data)
+        assert isinstance(outcome, Outcome)
+        return outcome

@@ -1,0 +1,185 @@
+"""What a seed is run with: brokers, clients, and what goes wrong with them, all drawn from the seed.
+
+Not in Kafka.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from random import Random
+from typing import Final
+
+from kafka_lite.testing.simulation.cluster import REPLICATED
+from kafka_lite.testing.simulation.faults import CLUSTER, ONE_BROKER, Fault, Kind, draw_faults
+from kafka_lite.testing.simulation.invariants import Invariants
+from kafka_lite.testing.simulation.programs import Load
+from kafka_lite.testing.simulation.scheduler import Owner, State, Task
+from kafka_lite.testing.simulation.transactional_workload import TransactionalWorkload, transaction_properties
+from kafka_lite.testing.simulation.workload import SETTLE_S, Result, Workload
+from kafka_lite.testing.simulation.world import World
+
+TRANSACTIONAL_EVERY: Final = 3
+"""Every so many-th seed has transactions, if the scenario is mixed."""
+
+GROWN_PARTITIONS: Final = 12
+"""Partitions of a topic that gets more of them while it is altered. Their logs take time, in which the alteration may
+arrive."""
+ALTERED_S: Final = 0.03
+"""How long after that begins the alteration begins, on average."""
+FETCH_BYTES: Final = (200, 2_000, 1_048_576)
+"""What a consumer gets of a partition at once: a few records, or all of them."""
+SKEWS_NS: Final = (0, 10**8, 10**12)
+"""How far wall clocks may be off: not at all, as with NTP, or by a quarter of an hour."""
+
+
+def one_broker(world: World) -> Result:
+    """A broker with producers, groups, a compacted topic and topics that come and go, under drawn faults."""
+    random = world.random_for("faults")
+    drawn = draw_faults(random, ONE_BROKER)
+    _skew_clocks(world)
+    work = Workload(world, _drawn_properties(random, drawn))
+    work.cluster.start()
+    _start_clients(work)
+    for number, fault in world.suffered(drawn):
+        topic = f"passing-{number}"
+        if random.random() < 0.4:
+            work.create_and_alter_topic(topic, 1 + number % 2)
+        if grows := random.random() < 0.7 and topic in work.topics:
+            work.add_partitions(topic, GROWN_PARTITIONS, random.expovariate(1 / ALTERED_S))
+        work.suffer(fault)
+        if topic in work.topics and not grows and random.random() < 0.7:
+            work.delete_topic(topic)
+    world.sleep(random.expovariate(0.2))
+    return Result(work.history, work.finish(), drawn)
+
+
+def transactions(world: World) -> Result:
+    """A broker with transactional producers and ``read_committed`` consumers, under drawn faults."""
+    random = world.random_for("faults")
+    drawn = draw_faults(random, _without_jumps(ONE_BROKER))
+    work = TransactionalWorkload(world, _drawn_properties(random, drawn) | transaction_properties(1))
+    work.cluster.start()
+    work.start_drawn_clients()
+    for _, fault in world.suffered(drawn):
+        work.suffer(fault)
+    world.sleep(random.expovariate(0.2))
+    return Result(work.history, work.finish(), drawn)
+
+
+def three_brokers(world: World) -> Result:
+    """Three brokers on one ZooKeeper, with replicated topics, under drawn faults that overlap."""
+    return _cluster(world, 3)
+
+
+def five_brokers(world: World) -> Result:
+    """Five brokers, each of which has replicas of some partitions only."""
+    return _cluster(world, 5)
+
+
+def _cluster(world: World, brokers: int) -> Result:
+    random = world.random_for("faults")
+    drawn = draw_faults(random, CLUSTER, most=8, shortness=1.5)  # sessions and followers are given up after seconds
+    _skew_clocks(world)
+    work = Workload(world, _drawn_properties(random, drawn), brokers)
+    work.cluster.start()
+    _watch_invariants(work)
+    _start_clients(work)
+    return _suffer_at_once(work, drawn)
+
+
+def transactions_of_three_brokers(world: World) -> Result:
+    """Transactions over three brokers, under drawn faults that overlap."""
+    random = world.random_for("faults")
+    drawn = draw_faults(random, _without_jumps(CLUSTER), most=8, shortness=1.5)
+    work = TransactionalWorkload(world, _drawn_properties(random, drawn) | transaction_properties(3), 3)
+    work.cluster.start()
+    _watch_invariants(work)
+    work.start_drawn_clients()
+    return _suffer_at_once(work, drawn)
+
+
+def _skew_clocks(world: World) -> None:
+    """Not for transactions: a coordinator whose clock is behind that of its predecessor aborts them that late."""
+    world.max_skew_ns = world.random_for("clocks").choice(SKEWS_NS)
+
+
+def _without_jumps(kinds: Sequence[Kind]) -> list[Kind]:
+    """The coordinator times transactions by the wall clock: one that is turned back an hour aborts them that late."""
+    return [kind for kind in kinds if kind is not Kind.JUMP]
+
+
+def _suffer_at_once(work: Workload, drawn: Sequence[Fault]) -> Result:
+    """Faults that overlap."""
+    world, random = work.world, work.world.random_for("faults")
+    suffering = [_begin(work, fault) for _, fault in world.suffered(drawn)]
+    world.wait_until(lambda: all(task.state is State.ENDED for task in suffering), SETTLE_S, "the end of all faults")
+    world.sleep(random.expovariate(0.2))
+    return Result(work.history, work.finish(), drawn)
+
+
+def _watch_invariants(work: Workload) -> None:
+    """End the run as soon as an invariant is broken: after each step, the broker that made it is checked."""
+    invariants = Invariants()
+
+    def check(owner: Owner) -> None:
+        for broker in work.cluster.brokers:
+            if broker.process is not None and broker.process.owner is owner and (server := broker.parts) is not None:
+                invariants.check(server)
+
+    work.world.scheduler.after_step = check
+    work.history.count_copies, work.history.min_copies = invariants.copies, int(REPLICATED["min.insync.replicas"])
+
+
+def _begin(work: Workload, fault: Fault) -> Task:
+    """Let a thing go wrong. The next one may begin before it has ended."""
+    task = work.world.in_background(fault.kind.name, lambda: work.suffer(fault))
+    work.world.sleep(fault.after_s)
+    return task
+
+
+def _drawn_properties(random: Random, faults: Sequence[Fault]) -> dict[str, str]:
+    properties = {
+        "log.segment.bytes": str(int(10 ** random.uniform(3.5, 6))),
+        "log.index.interval.bytes": str(random.choice((100, 4096))),
+        "log.cleaner.backoff.ms": "1000",
+        "log.cleaner.min.cleanable.ratio": "0.05",
+        "log.segment.delete.delay.ms": "2000",
+    }
+    if any(fault.kind is Kind.POWER for fault in faults):
+        properties["log.flush.interval.messages"] = "1"  # Kafka promises nothing about unflushed records
+    return properties
+
+
+def _start_clients(work: Workload) -> None:
+    random = work.random
+    partitions = random.randint(1, 3)
+    work.create_topic("ours", partitions)
+    for number in range(random.randint(1, 2)):
+        work.produce(f"producer-{number}", Load("ours", partitions, 10 ** random.uniform(0, 1.5)))
+    fetch_bytes = random.choice(FETCH_BYTES)
+    for number in range(random.randint(1, 3)):
+        work.consume(f"consumer-{number}", "our-group", "ours", **{"max.partition.fetch.bytes": fetch_bytes})
+    if random.random() < 0.5:
+        work.create_topic("compacted", 1, {"cleanup.policy": "compact", "segment.bytes": "2000"})
+        work.produce("compacting", Load("compacted", 1, 20, random.randint(1, 20)), **{"batch.size": 1000})
+    if random.random() < 0.4:
+        work.create_topic("theirs", 1)
+        work.produce_by_kafka_python("kafka-python-producer", Load("theirs", 1, 10))
+        work.consume_by_kafka_python("kafka-python-consumer", "their-group", "theirs")
+
+
+def mixed(plain: Callable[[World], Result], transactional: Callable[[World], Result]) -> Callable[[World], Result]:
+    """A scenario in which every third seed has transactions."""
+    return lambda world: (plain if world.seed % TRANSACTIONAL_EVERY else transactional)(world)
+
+
+SCENARIOS: Final[dict[str, Callable[[World], Result]]] = {
+    "one-broker": one_broker,
+    "three-brokers": three_brokers,
+    "five-brokers": five_brokers,
+    "transactions": transactions,
+    "transactions-of-three-brokers": transactions_of_three_brokers,
+    "mixed": mixed(one_broker, transactions),
+    "mixed-three-brokers": mixed(three_brokers, transactions_of_three_brokers),
+}
+"""What a seed can be run with, by name."""

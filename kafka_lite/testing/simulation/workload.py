@@ -1,0 +1,422 @@
+"""What the simulator does with one broker: clients, groups, topics and faults, all drawn from the seed.
+
+Not in Kafka.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from random import Random
+from typing import Any, Final, NamedTuple
+
+from kafka_lite.testing.history.checker import Violation, check, forgotten_configs
+from kafka_lite.testing.history.history import History, Place
+from kafka_lite.testing.simulation.cluster import (
+    NO_ZOOKEEPER,
+    PROGRAMS,
+    ZOOKEEPER,
+    Broker,
+    BrokerCluster,
+)
+from kafka_lite.testing.simulation.faults import Fault, Kind
+from kafka_lite.testing.simulation.machine import Machine, Process, Span
+from kafka_lite.testing.simulation.programs import Load
+from kafka_lite.testing.simulation.world import World
+
+SETTLE_S: Final = 600.0
+"""How long clients have to come to an end after the last fault: the longest retries are shorter."""
+MOST_REPLICAS: Final = 3
+"""Replicas of each partition, if there are as many brokers."""
+CATCH_UP_S: Final = 50.0
+"""How long groups have to read what is left: the longest session is shorter, and a rebalance that is left alone ends
+only after ``max.poll.interval.ms``, which is longer."""
+HALF_OPEN_S: Final = 200.0
+"""The same after a power failure: a member that awaits the response of a broker that is gone notices that late."""
+NOTIFIED_S: Final = 60.0
+"""How long brokers have to apply an alteration."""
+ALTERATIONS: Final = 3
+"""How often a topic is altered after its creation."""
+PATIENT: Final = {"bootstrap_timeout_ms": 600_000}
+"""kafka-python's clients give up at their start if there is no broker for a while."""
+MEMBER: Final = {
+    **PATIENT, "session_timeout_ms": 10_000, "heartbeat_interval_ms": 1_000, "max_poll_interval_ms": 60_000,
+}  # fmt: skip
+"""kafka-python's consumers have the timeouts of ours."""
+THEIR_PRODUCER: Final = {**PATIENT, "enable_idempotence": True, "batch_size": 1_000}
+"""A batch must fit into the smallest segment: if it is too large, kafka-python splits it, and then ``flush`` fails."""
+
+
+class Result(NamedTuple):
+    """What a run found."""
+
+    history: History
+    violations: list[Violation]
+    faults: Sequence[Fault] = ()
+
+
+class Workload:
+    """Clients of one broker or of a cluster, and what they were told."""
+
+    def __init__(self, world: World, properties: Mapping[str, str] | None = None, brokers: int = 1) -> None:
+        self.world = world
+        self.random: Random = world.random_for("workload")
+        self.history = History()
+        self.clients: list[Process] = []
+        self.topics: dict[str, int] = {}
+        self.cluster = BrokerCluster(world, brokers, properties or {})
+        self.broker = self.cluster.brokers[0]
+        """The broker, if there is one only."""
+        self._machine = world.machine("clients")
+        self._read_topics: set[str] = set()
+        """Topics that groups read."""
+        self._power_failed = False
+        self._consumers: set[Process] = set()
+        """Clients that read until the end. The others end once nothing more is to be sent."""
+        self._successors: dict[Process, Callable[[], None]] = {}
+        """Clients that may be killed, and how to start them again: under another name, since a history must tell them
+        apart."""
+
+    # ── topics ────────────────────────────────────────────────────────────────────────────────────────────────────
+
+    def create_topic(self, topic: str, partitions: int, configs: Mapping[str, str] | None = None) -> None:
+        """Create a topic and wait for it."""
+        self.topics[topic] = partitions
+        if (configs or {}).get("cleanup.policy") == "compact":
+            self.history.compacted.add(topic)
+        self._operate("create_topic", topic, partitions, self._replicas, dict(configs or {}))
+
+    @property
+    def _replicas(self) -> int:
+        return min(MOST_REPLICAS, len(self.cluster.brokers))
+
+    def create_and_alter_topic(self, topic: str, partitions: int) -> None:
+        """Create a topic while another client alters it as soon as it is there."""
+        alterations = [{"retention.ms": str(86_400_000 + number)} for number in range(ALTERATIONS)]
+        altering = self._start("alter_topic", topic, alterations)
+        self.create_topic(topic, partitions)
+        self._await_success("alter_topic", altering)
+        self.history.configs[topic] = alterations[-1]
+
+    def add_partitions(self, topic: str, partitions: int, delay_s: float) -> None:
+        """Give a topic more partitions, while another client alters it: the alteration begins this much later.
+
+        Both run beside the broker, as tools do; over a network they would seldom meet.
+        """
+        alteration, machine = {"retention.ms": "43200000"}, self.broker.machine
+        adding = self._start("create_partitions", topic, partitions, machine=machine)
+        self.world.sleep(delay_s)
+        self._await_success("alter_topic", self._start("alter_topic", topic, [alteration], machine=machine))
+        self._await_success("create_partitions", adding)
+        self.topics[topic], self.history.configs[topic] = partitions, alteration
+        self._read_configs()  # now: a broker that starts again reads the configurations again
+
+    def delete_topic(self, topic: str) -> None:
+        """Delete a topic and wait until it is gone."""
+        self.topics.pop(topic, None)
+        self.history.deleted.add(topic)
+        self._operate("delete_topic", topic)
+
+    def read_everything(self) -> None:
+        """Tell the history what is in the log."""
+        self._operate("read_everything", dict(self.topics), self.history)
+
+    def _operate(self, program: str, *args: Any) -> None:
+        self._await_success(program, self._start(program, *args))
+
+    def _start(self, program: str, *args: Any, module: str = PROGRAMS, machine: Machine | None = None) -> Process:
+        return (machine or self._machine).start(module + program, self.cluster.bootstrap, *args, name=program)
+
+    def _await_success(self, program: str, process: Process) -> None:
+        self.world.wait_until(lambda: not process.is_running, SETTLE_S, program)
+        if process.exit_code:
+            raise RuntimeError(f"{program} failed: {process.failure}")
+
+    # ── clients ───────────────────────────────────────────────────────────────────────────────────────────────────
+
+    def produce(self, name: str, load: Load, **configs: object) -> None:
+        """Start one of our producers; it is idempotent unless told otherwise."""
+        if configs.get("enable.idempotence", True):
+            self.history.idempotent.add(name)
+        self._start_client("producer", name, load, self.history, configs)
+
+    def produce_by_kafka_python(self, name: str, load: Load) -> None:
+        """Start an idempotent producer of kafka-python."""
+        self.history.idempotent.add(name)
+        self._start_client("kafka_python_producer", name, load, self.history, THEIR_PRODUCER)
+
+    def consume(self, name: str, group: str, topic: str, **configs: object) -> None:
+        """Start one of our consumers."""
+        consumer = self._start_client("consumer", name, group, topic, self.history, configs)
+        self._read_topics.add(topic)
+        self._reads_to_the_end(consumer, lambda: self.consume(f"{name}+", group, topic, **configs))
+
+    def consume_by_kafka_python(self, name: str, group: str, topic: str) -> None:
+        """Start a consumer of kafka-python."""
+        consumer = self._start_client("kafka_python_consumer", name, group, topic, self.history, MEMBER)
+        self._read_topics.add(topic)
+        self._reads_to_the_end(consumer, lambda: self.consume_by_kafka_python(f"{name}+", group, topic))
+
+    def _reads_to_the_end(self, consumer: Process, start_again: Callable[[], None]) -> None:
+        self._consumers.add(consumer)
+        self._successors[consumer] = start_again
+
+    def _start_client(self, program: str, name: str, *args: Any, module: str = PROGRAMS) -> Process:
+        client = self._machine.start(module + program, self.cluster.bootstrap, name, *args, name=name)
+        self.clients.append(client)
+        return client
+
+    def finish(self) -> list[Violation]:
+        """Let the clients end, read the log, stop the brokers, and judge."""
+        self._let_groups_catch_up()
+        self.history.is_over = True
+        self.world.wait_until(lambda: not any(client.is_running for client in self.clients), SETTLE_S, "clients to end")
+        brokers = len(self.cluster.brokers)
+        if brokers > 1:
+            self._operate("await_replicas", dict(self.topics), self._replicas)
+            self._operate("read_hosts", dict(self.topics), self.history)
+        self.read_everything()
+        self._read_more()
+        self._read_configs()
+        self.cluster.is_over = True
+        for broker in self.cluster.brokers:
+            self._stop_broker(broker)
+        if brokers > 1:
+            self._read_replicas()
+        return [*check(self.history), *self._broken_processes()]
+
+    def _read_more(self) -> None:
+        """Tell the history what else can be asked of the brokers at the end."""
+
+    def _let_groups_catch_up(self) -> None:
+        """Wait until each group has read what was acknowledged; tell the history which ones cannot."""
+        self.history.is_sending_over = True
+        producers = [client for client in self.clients if client not in self._consumers]
+        self.world.wait_until(lambda: not any(each.is_running for each in producers), SETTLE_S, "producers to end")
+        with contextlib.suppress(TimeoutError):
+            timeout_s = HALF_OPEN_S if self._power_failed else CATCH_UP_S
+            self.world.wait_until(self._has_caught_up, timeout_s, "groups to catch up")
+        self.history.behind = self._behind()
+
+    def _has_caught_up(self) -> bool:
+        """Whether the groups have read what they can."""
+        return not self._behind()
+
+    def _behind(self) -> list[tuple[str, int, int, int]]:
+        """Topic, partition, how far it was read, and the last acknowledged offset, where a group has more to read."""
+        read = _greatest_offsets(polled.place for polled in self.history.polled)
+        last = _greatest_offsets(self._to_be_read())
+        return [(*at, read.get(at, -1), offset) for at, offset in last.items() if read.get(at, -1) < offset]
+
+    def _to_be_read(self) -> Iterator[Place]:
+        """The acknowledged records that groups must get."""
+        return (place for _, place in self.history.acknowledged if place.topic in self._read_topics)
+
+    def _read_configs(self) -> None:
+        """Tell the history which configurations the brokers' logs have, once the last alterations have arrived."""
+        before = self.history.applied_configs
+        with contextlib.suppress(TimeoutError):
+            self.world.wait_until(lambda: not any(self._forgotten_configs()), NOTIFIED_S, "configurations")
+        self.history.applied_configs = before + self.history.applied_configs
+
+    def _forgotten_configs(self) -> Iterator[str]:
+        self.history.applied_configs = [
+            (broker.number, log.topic_partition.topic, dict(log.config.overridden))
+            for broker in self.cluster.brokers
+            if broker.parts is not None
+            for log in broker.parts.log_manager.all_logs()
+        ]
+        return forgotten_configs(self.history)
+
+    def _stop_broker(self, broker: Broker) -> None:
+        broker.stop()
+        self._await_end(broker.running(), "a clean stop of a broker")
+
+    def _await_end(self, process: Process, what: str) -> None:
+        self.world.wait_until(lambda: not process.is_running, SETTLE_S, what)
+
+    def _read_replicas(self) -> None:
+        """Tell the history what is in each replica's files."""
+        for broker in self.cluster.brokers:
+            reader = broker.machine.start(
+                PROGRAMS + "read_replica", broker.number, str(broker.machine.folder / "data"), dict(self.topics),
+                self.history, name="read_replica",
+            )  # fmt: skip
+            self._await_end(reader, "reading a replica")
+
+    def _broken_processes(self) -> list[Violation]:
+        """Programs and threads that ended with an exception."""
+        found = [
+            Violation("program failed", f"{process.name}: {process.failure}")
+            for process in self.world.processes
+            if process.failure and not self._may_fail(process.failure)
+        ]
+        return found + [
+            Violation("thread failed", text) for process in self.world.processes for text in process.uncaught
+        ]
+
+    def _may_fail(self, failure: str) -> bool:
+        """Whether a broker of a cluster may end with this traceback; it is started again."""
+        kind = failure.rstrip().rpartition("\n")[2].partition(":")[0].rpartition(".")[2]
+        return len(self.cluster.brokers) > 1 and kind in NO_ZOOKEEPER
+
+    # ── faults ────────────────────────────────────────────────────────────────────────────────────────────────────
+
+    def suffer(self, fault: Fault) -> None:
+        """Let one thing go wrong, and end it."""
+        self.world.note(f"fault: {fault}")
+        span = Span(str(fault), self.world.scheduler.now_ns)
+        self.world.suffering.append(span)
+        _APPLY[fault.kind](self, fault)
+        span.ended_ns = self.world.scheduler.now_ns
+        self.world.sleep(fault.after_s)
+
+    def _target(self, fault: Fault) -> Broker:
+        """The broker that suffers."""
+        brokers = self.cluster.brokers
+        if fault.kind is Kind.KILL_CONTROLLER and (controller := self.cluster.controller()) is not None:
+            return controller
+        return brokers[int(fault.amount * 1000) % len(brokers)]
+
+    def _kill(self, fault: Fault) -> None:
+        broker = self._target(fault)
+        if broker.is_wanted:
+            broker.kill()
+            self.world.sleep(fault.duration_s)
+            broker.start()
+
+    def _stop(self, fault: Fault) -> None:
+        broker = self._target(fault)
+        if broker.is_wanted:
+            self._stop_broker(broker)
+            self.world.sleep(fault.duration_s)
+            broker.start()
+
+    def _kill_zookeeper(self, fault: Fault) -> None:
+        zookeeper = self.cluster.zookeeper
+        assert zookeeper is not None
+        if zookeeper.is_wanted:
+            zookeeper.kill()
+            self.world.sleep(fault.duration_s)
+            zookeeper.start()
+
+    def _lose_power(self, fault: Fault) -> None:
+        broker = self._target(fault)
+        if broker.is_wanted:
+            broker.is_wanted = False
+            broker.machine.lose_power()
+            self._power_failed = True
+            self.world.sleep(fault.duration_s)
+            broker.machine.switch_on()
+            broker.start()
+
+    def _pause(self, fault: Fault) -> None:
+        process = self._target(fault).running()
+        process.pause()
+        self.world.sleep(fault.duration_s)
+        process.resume()
+
+    def _reset(self, fault: Fault) -> None:
+        self.world.network.reset_connections(self._target(fault).machine.name, share=fault.amount)
+        self.world.sleep(fault.duration_s)
+
+    def _cut(self, fault: Fault) -> None:
+        links = self._links_to_cut(fault)
+        for link in links:
+            self.world.network.cut(*link)
+        self.world.sleep(fault.duration_s)
+        for link in links:
+            self.world.network.heal(*link)
+
+    def _links_to_cut(self, fault: Fault) -> list[tuple[str, str]]:
+        target = self._target(fault).machine.name
+        others = list(self.cluster.others(target))
+        if fault.kind is Kind.CUT_ZOOKEEPER:
+            others = [ZOOKEEPER]
+        elif fault.kind is Kind.CUT_PAIR:
+            others = [others[int(fault.amount * 10_000) % len(others)]]
+        there, back = [(other, target) for other in others], [(target, other) for other in others]
+        is_one_way = fault.kind is Kind.CUT_PAIR and int(fault.amount * 100_000) % 2 == 0
+        if fault.kind is Kind.CUT_REQUESTS or is_one_way:
+            return there
+        return back if fault.kind is Kind.CUT_RESPONSES else [*there, *back]
+
+    def _slow(self, fault: Fault) -> None:
+        link = self.world.network.link("clients", self._target(fault).machine.name)
+        link.extra_ns = int(fault.amount * 3e9)
+        self.world.sleep(fault.duration_s)
+        link.extra_ns = 0
+
+    def _refuse(self, fault: Fault) -> None:
+        machine = self._target(fault).machine.name
+        self.world.network.refuse(machine)
+        self.world.network.reset_connections(machine, share=fault.amount)
+        self.world.sleep(fault.duration_s)
+        self.world.network.refuse(machine, False)
+
+    def _kill_consumer(self, fault: Fault) -> None:
+        consumer, start = self._drawn_consumer(fault)
+        if consumer is None:
+            return
+        self.clients.remove(consumer)
+        consumer.kill()
+        self.world.sleep(fault.duration_s)
+        start()
+
+    def _pause_consumer(self, fault: Fault) -> None:
+        consumer, _ = self._drawn_consumer(fault)
+        if consumer is None:
+            return
+        consumer.pause()
+        self.world.sleep(fault.duration_s)
+        consumer.resume()
+
+    def _drawn_consumer(self, fault: Fault) -> tuple[Process | None, Callable[[], None]]:
+        """A consumer, or another client that may be killed, and how to start it again; None while there is none."""
+        consumers = [client for client in self.clients if client in self._successors]
+        if not consumers:
+            return None, lambda: None
+        consumer = consumers[int(fault.amount * len(consumers))]
+        return consumer, self._successors[consumer]
+
+    def _jump(self, fault: Fault) -> None:
+        machine = self._machine if fault.kind is Kind.JUMP_CLIENTS else self._target(fault).machine
+        machine.set_wall_clock(int((fault.amount - 0.3) * 1e13))
+        self.world.sleep(fault.duration_s)
+
+    def _fail_disk(self, fault: Fault) -> None:
+        """The disk takes no more. A broker without a log directory stops; then, or afterwards, it is started again."""
+        broker = self._target(fault)
+        if not broker.is_wanted:
+            return
+        disk = broker.machine.disk.faults
+        if fault.kind is Kind.FULL:
+            disk.free_bytes = int(fault.amount * 100_000)
+        else:
+            disk.failing_write = 1 + int(fault.amount * 200)
+        self.world.sleep(fault.duration_s)
+        disk.free_bytes = disk.failing_write = None
+        if broker.is_wanted:
+            broker.kill()
+            self.world.sleep(0.5)
+            broker.start()
+
+
+_APPLY: Final[dict[Kind, Callable[[Workload, Fault], None]]] = {
+    Kind.KILL: Workload._kill, Kind.STOP: Workload._stop, Kind.POWER: Workload._lose_power, Kind.PAUSE: Workload._pause,
+    Kind.RESET: Workload._reset, Kind.CUT: Workload._cut, Kind.CUT_REQUESTS: Workload._cut,
+    Kind.CUT_RESPONSES: Workload._cut, Kind.SLOW: Workload._slow, Kind.REFUSE: Workload._refuse,
+    Kind.KILL_CONSUMER: Workload._kill_consumer, Kind.PAUSE_CONSUMER: Workload._pause_consumer,
+    Kind.JUMP: Workload._jump, Kind.JUMP_CLIENTS: Workload._jump,
+    Kind.FULL: Workload._fail_disk, Kind.EIO: Workload._fail_disk,
+    Kind.KILL_CONTROLLER: Workload._kill, Kind.CUT_PAIR: Workload._cut, Kind.CUT_ZOOKEEPER: Workload._cut,
+    Kind.KILL_ZOOKEEPER: Workload._kill_zookeeper,
+}  # fmt: skip
+
+
+def _greatest_offsets(places: Iterable[Place]) -> dict[tuple[str, int], int]:
+    """The greatest offset of each partition."""
+    greatest: dict[tuple[str, int], int] = {}
+    for topic, partition, offset in places:
+        greatest[topic, partition] = max(greatest.get((topic, partition), -1), offset)
+    return greatest
