@@ -21,7 +21,10 @@ class Chapter:
 
 @dataclass(frozen=True)
 class Section:
-    """One section. ``page``, ``notebook`` and ``labs`` are paths in the repository, empty while unwritten."""
+    """One section, of the book or added to it.
+
+    ``page``, ``notebook`` and ``labs`` are paths in the repository, empty while unwritten.
+    """
 
     number: str
     zh: str
@@ -62,11 +65,19 @@ class Topic:
 
 @dataclass(frozen=True)
 class Book:
-    """The whole table of contents, in the book's order."""
+    """The whole table of contents, in the book's order, and the chapters that this project adds to it."""
 
     chapters: tuple[Chapter, ...]
     sections: tuple[Section, ...]
     topics: tuple[Topic, ...]
+    added_chapters: tuple[Chapter, ...] = ()
+    """Chapters that the printed book does not have; their numbers are letters."""
+    added_sections: tuple[Section, ...] = ()
+
+    @property
+    def every_section(self) -> tuple[Section, ...]:
+        """The sections of the book, and then those that are added."""
+        return self.sections + self.added_sections
 
     def section(self, number: str) -> Section:
         """The section of that number. Raises KeyError if the book has none."""
@@ -76,8 +87,8 @@ class Book:
         raise KeyError(f"the book has no section {number}")
 
     def sections_of(self, chapter: str) -> tuple[Section, ...]:
-        """The sections of one chapter, in order."""
-        return tuple(section for section in self.sections if section.chapter == chapter)
+        """The sections of one chapter, in order; also of an added one."""
+        return tuple(section for section in self.every_section if section.chapter == chapter)
 
 
 def load_book(path: Path | None = None) -> Book:
@@ -87,6 +98,8 @@ def load_book(path: Path | None = None) -> Book:
         chapters=tuple(Chapter(**row) for row in data["chapter"]),
         sections=tuple(_section(row) for row in data["section"]),
         topics=tuple(Topic(**row) for row in data["topic"]),
+        added_chapters=tuple(Chapter(**row) for row in data.get("added_chapter", ())),
+        added_sections=tuple(_section(row) for row in data.get("added_section", ())),
     )
 
 

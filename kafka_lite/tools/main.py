@@ -14,16 +14,16 @@ from dataclasses import dataclass
 from types import ModuleType
 
 from kafka_lite import __version__
-from kafka_lite.common.app_info_parser import app_info
-from kafka_lite.tools import terminal
+from kafka_lite.common.process.app_info_parser import app_info
+from kafka_lite.tools.common import terminal
+from kafka_lite.tools.common.tool_errors import USAGE_ERROR, ToolArgumentParser
 
 PROGRAM = "kafka-lite"
-USAGE_ERROR = 2
 
 
 @dataclass(frozen=True)
 class Tool:
-    """One row of the table: a subcommand and its module.
+    """One row of the table: a subcommand and its module; a leading dot stands for this package.
 
     A tool's module has ``NAME``, ``SUMMARY``, ``add_arguments(parser)`` and ``run(options) -> exit code``.
     """
@@ -37,65 +37,109 @@ class Tool:
 
         Raises ModuleNotFoundError for ``labs`` unless the command runs from a clone of the project.
         """
-        return importlib.import_module(self.module if "." in self.module else f"{__package__}.{self.module}")
+        return importlib.import_module(self.module, __package__)
 
 
 # Kafka's order: servers first. The summaries are repeated here so that --help imports no tool (a test compares them).
 TOOLS = (
-    Tool("server-start", "server_start", "start a broker in the foreground"),
-    Tool("server-stop", "server_stop", "stop the brokers that this user has started"),
-    Tool("zookeeper-server-start", "zookeeper_server_start", "start a ZooKeeper server in the foreground"),
-    Tool("zookeeper-shell", "zookeeper_shell", "look into ZooKeeper: ls, get, stat, create, set, delete, …"),
-    Tool("topics", "topics", "create, list, describe, alter and delete topics"),
-    Tool("configs", "configs", "show and change configurations of topics and brokers"),
-    Tool("console-producer", "console_producer", "send the lines of standard input to a topic"),
-    Tool("console-consumer", "console_consumer", "print the messages of topics, from now on or from the beginning"),
-    Tool("producer-perf-test", "producer_perf_test", "measure how fast a producer is"),
-    Tool("verifiable-producer", "verifiable_producer", "send increasing numbers, and tell as JSON what became of each"),
-    Tool("replay-log-producer", "replay_log_producer", "send the messages of a topic to another topic"),
-    Tool("consumer-perf-test", "consumer_perf_test", "measure how fast a consumer is"),
-    Tool("end-to-end-latency", "end_to_end_latency", "measure how long messages take from producer to consumer"),
-    Tool("verifiable-consumer", "verifiable_consumer", "consume in a group, and tell as JSON what happens"),
-    Tool("consumer-groups", "consumer_groups", "list, describe, watch, reset and delete consumer groups"),
-    Tool("consumer-offset-checker", "consumer_offset_checker", "show offsets and owners of an old consumers' group"),
+    Tool("server-start", ".server.server_start", "start a broker in the foreground"),
+    Tool("server-stop", ".server.server_stop", "stop this user's brokers"),
+    Tool("cluster-start", ".server.cluster_start", "start several brokers and a ZooKeeper, each in its own process"),
+    Tool("zookeeper-server-start", ".zookeeper.zookeeper_server_start", "start a ZooKeeper server in the foreground"),
+    Tool(
+        "zookeeper-shell", ".zookeeper.zookeeper_shell", "read and change znodes: ls, get, stat, create, set, delete, …"
+    ),
+    Tool("topics", ".admin.topics", "create, list, describe, alter and delete topics"),
+    Tool(
+        "reassign-partitions",
+        ".admin.reassign_partitions",
+        "move partitions to other brokers: generate, execute, verify, cancel, list",
+    ),
+    Tool("leader-election", ".admin.leader_election", "elect preferred leaders, or unclean ones where there is none"),
+    Tool(
+        "preferred-replica-election",
+        ".admin.preferred_replica_election",
+        "give leaderships back to the preferred replicas, through ZooKeeper",
+    ),
+    Tool("configs", ".admin.configs", "show and change the configuration of topics and brokers"),
+    Tool("console-producer", ".console.console_producer", "send each line of standard input to a topic"),
+    Tool(
+        "console-consumer", ".console.console_consumer", "print a topic's messages, from now on or from the beginning"
+    ),
+    Tool("producer-perf-test", ".perf.producer_perf_test", "measure a producer's throughput and latency"),
+    Tool(
+        "verifiable-producer",
+        ".verifiable.verifiable_producer",
+        "send increasing numbers and report each result as JSON",
+    ),
+    Tool("replay-log-producer", ".console.replay_log_producer", "copy the messages of a topic to another topic"),
+    Tool("consumer-perf-test", ".perf.consumer_perf_test", "measure a consumer's throughput"),
+    Tool("end-to-end-latency", ".perf.end_to_end_latency", "measure the latency from producer to consumer"),
+    Tool("verifiable-consumer", ".verifiable.verifiable_consumer", "consume in a group and report every event as JSON"),
+    Tool("consumer-groups", ".groups.consumer_groups", "list, describe, watch, reset and delete consumer groups"),
+    Tool(
+        "streams-application-reset",
+        ".streams.streams_application_reset",
+        "let a Streams application begin again: reset its offsets, delete its internal topics",
+    ),
+    Tool("streams-describe", ".streams.streams_describe", "describe or draw the topology of a Streams application"),
+    Tool("transactions", ".transactions.transactions", "list, describe and end transactions, and find hanging ones"),
+    Tool(
+        "consumer-offset-checker",
+        ".groups.consumer_offset_checker",
+        "show the offsets and owners of a group of old consumers",
+    ),
     Tool(
         "export-zk-offsets",
-        "export_zk_offsets",
-        "write the offsets that old consumers keep in ZooKeeper to a file",
+        ".groups.export_zk_offsets",
+        "export the offsets of old consumers from ZooKeeper to a file",
     ),
     Tool(
         "import-zk-offsets",
-        "import_zk_offsets",
-        "set the offsets that old consumers keep in ZooKeeper to those of a file",
+        ".groups.import_zk_offsets",
+        "import offsets of old consumers into ZooKeeper from a file",
     ),
     Tool(
         "update-offsets-in-zk",
-        "update_offsets_in_zk",
-        "put an old consumers' group to the beginning or the end of a topic",
+        ".groups.update_offsets_in_zk",
+        "reset a group of old consumers to the beginning or the end of a topic",
     ),
     Tool(
         "verify-consumer-rebalance",
-        "verify_consumer_rebalance",
-        "check that every partition of an old consumers' group has an owner",
+        ".groups.verify_consumer_rebalance",
+        "check that a group of old consumers owns every partition of its topics",
     ),
     Tool(
         "simple-consumer-shell",
-        "simple_consumer_shell",
+        ".console.simple_consumer_shell",
         "print the messages of one replica of a partition",
     ),
-    Tool("get-offsets", "get_offsets", "show the offsets of partitions: latest, earliest, or at a time"),
-    Tool("delete-records", "delete_records", "delete the records of partitions below given offsets"),
-    Tool("log-dirs", "log_dirs", "show the size of partitions in the brokers' log directories"),
-    Tool("dump-log", "dump_log", "show what is in the files of a log, and check its indexes"),
-    Tool("broker-api-versions", "broker_api_versions", "show which requests, in which versions, the brokers serve"),
-    Tool("top", "top", "watch a broker at work: topics, rates, requests by phase, purgatories"),
-    Tool("jmx", "jmx_tool", "print a broker's metrics as CSV, under the names of Kafka's JMX beans"),
+    Tool(
+        "get-offsets",
+        ".admin.get_offsets",
+        "show the latest or earliest offsets of partitions, or those at a given time",
+    ),
+    Tool("delete-records", ".admin.delete_records", "delete the records below given offsets"),
+    Tool("log-dirs", ".admin.log_dirs", "show the brokers' log directories and the size of each partition"),
+    Tool("dump-log", ".log_files.dump_log", "show the contents of log files and check their indexes"),
+    Tool(
+        "replica-verification",
+        ".admin.replica_verification",
+        "check that all replicas of partitions have the same messages",
+    ),
+    Tool("broker-api-versions", ".admin.broker_api_versions", "show the API versions that each broker supports"),
+    Tool(
+        "top",
+        ".monitoring.top",
+        "watch a broker (topics, rates, request times by phase) or a cluster (leaders, ISRs, consumer lag)",
+    ),
+    Tool("jmx", ".monitoring.jmx_tool", "print a broker's metrics as CSV under Kafka's JMX names"),
     Tool(
         "where",
-        "where",
-        "find a class: its module here, its file in Kafka, its sections in the book, its page and lab",
+        ".where",
+        "find a class: its module, its file in Kafka, its sections in the book, its page and its lab",
     ),
-    Tool("labs", "kafka_learn.labs.command", "graded labs on the code of the broker itself"),
+    Tool("labs", "kafka_learn.labs.command", "graded labs in which you write parts of the broker"),
 )
 
 
@@ -120,7 +164,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             raise
         terminal.print_error(_only_in_a_clone(tool.name))
         return USAGE_ERROR
-    parser = argparse.ArgumentParser(prog=f"{PROGRAM} {tool.name}", description=_description(tool))
+    parser = ToolArgumentParser(prog=f"{PROGRAM} {tool.name}", description=_description(tool))
     module.add_arguments(parser)
     return _run(module.run, parser.parse_args(arguments[1:]))
 
@@ -159,7 +203,7 @@ def _unknown(name: str) -> str:
     asked = name.removeprefix("kafka-").removesuffix(".sh")
     close = difflib.get_close_matches(asked, [tool.name for tool in TOOLS], n=1)
     meant = f" Did you mean `{PROGRAM} {close[0]}`?" if close else ""
-    return f"{PROGRAM}: there is no tool {name!r}.{meant} `{PROGRAM} --help` lists them all."
+    return f"{PROGRAM}: unknown tool {name!r}.{meant} `{PROGRAM} --help` lists all tools."
 
 
 def _only_in_a_clone(name: str) -> str:

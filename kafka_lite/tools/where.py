@@ -11,10 +11,10 @@ from collections.abc import Iterator, Sequence
 from kafka_lite.book.class_index import ClassEntry, load_class_index
 from kafka_lite.book.contents import Book, load_book
 from kafka_lite.book.data_files import PACKAGE
-from kafka_lite.tools import terminal
+from kafka_lite.tools.common import terminal
 
 NAME = "where"
-SUMMARY = "find a class: its module here, its file in Kafka, its sections in the book, its page and lab"
+SUMMARY = "find a class: its module, its file in Kafka, its sections in the book, its page and its lab"
 
 NOT_FOUND = 1
 _SHOWN_IN_FULL = 3
@@ -27,7 +27,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "name",
         metavar="NAME",
-        help="a class or a module, or a part of its name: RecordAccumulator, offset_index, Purgatory",
+        help="a class or a module, or part of its name: RecordAccumulator, offset_index, Purgatory",
     )
 
 
@@ -37,13 +37,14 @@ def run(options: argparse.Namespace) -> int:
     found = index.find(options.name)
     if not found:
         close = index.close_names(options.name)
-        meant = f" Close to it: {', '.join(close)}." if close else ""
+        meant = f" Similar: {', '.join(close)}." if close else ""
         terminal.print_error(f"{NAME}: no class is called {options.name!r} here, in the book, or in its Kafka.{meant}")
         return NOT_FOUND
     print("\n".join(_lines(found)))
     longer = [name for name in index.names_with(options.name) if name not in {entry.name for entry in found}]
     if longer:
-        print(f"\nNames with it: {', '.join(longer[:_LONGER_NAMES])}{', …' if len(longer) > _LONGER_NAMES else ''}")
+        more = ", …" if len(longer) > _LONGER_NAMES else ""
+        print(f"\nNames that contain it: {', '.join(longer[:_LONGER_NAMES])}{more}")
     return 0
 
 

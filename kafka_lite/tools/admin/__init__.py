@@ -1,0 +1,1 @@
+"""Tools that look after a cluster: topics, configurations, replicas, elections, offsets of partitions."""

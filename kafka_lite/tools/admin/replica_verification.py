@@ -1,0 +1,263 @@
+"""``kafka-lite replica-verification``: check that all replicas of partitions have the same messages.
+
+Kafka 0.10.2: core/.../tools/ReplicaVerificationTool.scala, bin/kafka-replica-verification.sh · book 6.2.2
+"""
+
+from __future__ import annotations
+
+import argparse
+import re
+import time
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from itertools import zip_longest
+from typing import NamedTuple
+
+from kafka_lite.common.errors import Errors
+from kafka_lite.common.topic_partition import TopicPartition
+from kafka_lite.protocol.messages.api_01_fetch import (
+    FetchPartition,
+    FetchRequest,
+    FetchResponse,
+    FetchTopic,
+)
+from kafka_lite.protocol.messages.api_02_list_offsets import (
+    ListOffsetsPartition,
+    ListOffsetsRequest,
+    ListOffsetsResponse,
+    ListOffsetsTopic,
+)
+from kafka_lite.record.records import batches
+from kafka_lite.tools.admin.admin_channel import AdminChannel
+from kafka_lite.tools.admin.topics import topic_pattern
+from kafka_lite.tools.common.terminal import print_error
+from kafka_lite.tools.common.tool_errors import ToolError, reports_errors
+
+NAME = "replica-verification"
+SUMMARY = "check that all replicas of partitions have the same messages"
+
+CLIENT_ID = "replicaVerificationTool"
+DEBUGGING_CONSUMER_ID = -2
+WITHOUT_SESSIONS = 6
+"""Last Fetch version without fetch sessions."""
+BY_TIMESTAMP = 1
+"""First ListOffsets version that finds one offset by its timestamp."""
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """The flags of kafka-replica-verification.sh, and --once."""
+    parser.add_argument(
+        "--broker-list",
+        "--bootstrap-server",
+        dest="broker_list",
+        required=True,
+        metavar="HOST:PORT",
+        help="brokers to connect to, separated by commas",
+    )
+    parser.add_argument("--fetch-size", type=int, default=1024 * 1024, metavar="BYTES", help="per partition and fetch")
+    parser.add_argument("--max-wait-ms", type=int, default=1000, metavar="MS", help="how long a broker may wait")
+    parser.add_argument(
+        "--topic-white-list",
+        "--topics-include",
+        dest="topics",
+        default=".*",
+        metavar="REGEX",
+        help="the topics to verify (default: all)",
+    )
+    parser.add_argument(
+        "--time", type=int, default=-1, metavar="MS", help="where to begin: a timestamp, -1 the end, -2 the beginning"
+    )
+    parser.add_argument("--report-interval-ms", type=int, default=30_000, metavar="MS", help="how often to report")
+    parser.add_argument(
+        "--once", action="store_true", help="exit at the end of the logs, with code 1 if replicas differ"
+    )
+
+
+@reports_errors
+def run(options: argparse.Namespace) -> int:
+    """Compare until Ctrl-C, or with --once to the end of the logs."""
+    pattern = topic_pattern(options.topics)
+    with AdminChannel(options.broker_list, CLIENT_ID) as channel:
+        replicas = _replicas(channel, pattern)
+        verification = Verification(replicas, _start_offsets(channel, replicas, options.time))
+        _say("verification process is started.")
+        return _verify(channel, verification, options)
+
+
+class Replicas(NamedTuple):
+    """A partition's leader and all brokers that have a replica."""
+
+    leader: int
+    brokers: list[int]
+
+
+class Batch(NamedTuple):
+    """What is compared of a batch (of a message, in the formats before v2)."""
+
+    offset: int
+    next_offset: int
+    crc: int
+
+
+@dataclass
+class Fetched:
+    """What one replica has from an offset on."""
+
+    high_watermark: int
+    batches: list[Batch]
+
+
+@dataclass
+class Verification:
+    """Compares what replicas have, and remembers up to where they agree. Does no I/O."""
+
+    replicas: Mapping[TopicPartition, Replicas]
+    offsets: dict[TopicPartition, int]
+    """Up to where each partition is the same on all brokers."""
+    max_lag: int = -1
+    lagging: TopicPartition | None = None
+    unmatched: int = 0
+    stopped: set[TopicPartition] = field(default_factory=set)
+    """Partitions whose replicas have different offsets: there is nothing to compare after that."""
+
+    def compare(self, partition: TopicPartition, fetched: Mapping[int, Fetched]) -> Iterator[str]:
+        """Compare the replicas' batches, as far as all of them have committed ones; yields the differences."""
+        per_replica = {broker: _committed(data) for broker, data in sorted(fetched.items())}
+        (first, *others) = per_replica
+        for together in zip_longest(*per_replica.values()):
+            if None in together:
+                break  # a replica has not fetched more yet
+            reference = together[0]
+            for broker, batch in zip(others, together[1:], strict=True):
+                if batch.offset != reference.offset:
+                    self.unmatched += 1
+                    self.stopped.add(partition)
+                    yield (
+                        f"partition {partition}: replica {first}'s offset {reference.offset} doesn't match replica "
+                        f"{broker}'s offset {batch.offset}"
+                    )
+                    return
+                if batch.crc != reference.crc:
+                    self.unmatched += 1
+                    yield (
+                        f"partition {partition} has unmatched checksum at offset {reference.offset}; replica {first}'s "
+                        f"checksum {reference.crc}; replica {broker}'s checksum {batch.crc}"
+                    )
+            self.offsets[partition] = max(self.offsets[partition], reference.next_offset)
+        lag = max(data.high_watermark for data in fetched.values()) - self.offsets[partition]
+        if lag > self.max_lag:
+            self.max_lag, self.lagging = lag, partition
+
+    def report(self) -> str:
+        """The line that Kafka's tool prints now and then; the maximum begins anew after it."""
+        offset = self.offsets.get(self.lagging, -1) if self.lagging is not None else -1
+        where = f"partition {self.lagging} at offset {offset} among {len(self.replicas)} partitions"
+        line = f"max lag is {self.max_lag} for {where}"
+        self.max_lag, self.lagging = -1, None
+        return line
+
+
+def _committed(data: Fetched) -> list[Batch]:
+    return [batch for batch in data.batches if batch.offset < data.high_watermark]
+
+
+def _verify(channel: AdminChannel, verification: Verification, options: argparse.Namespace) -> int:
+    reported_ms = time.monotonic() * 1000
+    while True:
+        before = dict(verification.offsets)
+        _one_round(channel, verification, options)
+        at_end = verification.offsets == before
+        if time.monotonic() * 1000 - reported_ms > options.report_interval_ms or (options.once and at_end):
+            _say(verification.report())
+            reported_ms = time.monotonic() * 1000
+        if options.once and at_end:
+            return 1 if verification.unmatched else 0
+
+
+def _one_round(channel: AdminChannel, verification: Verification, options: argparse.Namespace) -> None:
+    """Fetch the same offsets from all replicas, and compare."""
+    fetched: dict[TopicPartition, dict[int, Fetched]] = {}
+    for broker_id in sorted({broker for replicas in verification.replicas.values() for broker in replicas.brokers}):
+        for partition, data in _fetch(channel, broker_id, verification, options).items():
+            fetched.setdefault(partition, {})[broker_id] = data
+    for partition, by_broker in sorted(fetched.items()):
+        if len(by_broker) == len(verification.replicas[partition].brokers):
+            for difference in verification.compare(partition, by_broker):
+                _say(difference)
+
+
+def _fetch(
+    channel: AdminChannel, broker_id: int, verification: Verification, options: argparse.Namespace
+) -> dict[TopicPartition, Fetched]:
+    topics: dict[str, list[FetchPartition]] = {}
+    for tp, replicas in verification.replicas.items():
+        if broker_id in replicas.brokers and tp not in verification.stopped:
+            entry = FetchPartition(
+                partition=tp.partition,
+                fetch_offset=verification.offsets[tp],
+                partition_max_bytes=options.fetch_size,
+            )
+            topics.setdefault(tp.topic, []).append(entry)
+    request = FetchRequest(
+        replica_id=DEBUGGING_CONSUMER_ID,
+        max_wait_ms=0 if options.once else options.max_wait_ms,
+        min_bytes=1,
+        topics=[FetchTopic(topic=topic, partitions=partitions) for topic, partitions in topics.items()],
+    )
+    response = channel.send(request, FetchResponse, broker_id, WITHOUT_SESSIONS)
+    found = {}
+    for topic in response.responses:
+        for data in topic.partitions:
+            partition, error = TopicPartition(topic.topic, data.partition_index), Errors.for_code(data.error_code)
+            if error is not Errors.NONE:
+                print_error(f"Replica {broker_id} of {partition}: {error.name}")
+                continue
+            records = memoryview(bytes(data.records or b""))  # type: ignore[arg-type]
+            read = [Batch(batch.base_offset, batch.next_offset, batch.crc) for batch in batches(records)]
+            found[partition] = Fetched(data.high_watermark, read)
+    return found
+
+
+def _replicas(channel: AdminChannel, pattern: re.Pattern[str]) -> dict[TopicPartition, Replicas]:
+    """The partitions to verify. Raises ToolError if there are none, or one has no leader."""
+    found = {
+        TopicPartition(topic.name, p.partition_index): Replicas(p.leader_id, list(p.replica_nodes))
+        for topic in channel.metadata(None)
+        if topic.name is not None and pattern.fullmatch(topic.name)
+        for p in topic.partitions
+    }
+    if not found:
+        raise ToolError("No topics found. --topic-white-list is either filtering out all topics or there is no topic.")
+    for partition, replicas in found.items():
+        if dead := [broker for broker in [replicas.leader, *replicas.brokers] if broker not in channel.brokers]:
+            raise ToolError(f"Cannot verify {partition}: broker {dead[0]} is not alive")
+    return found
+
+
+def _start_offsets(
+    channel: AdminChannel, replicas: Mapping[TopicPartition, Replicas], timestamp: int
+) -> dict[TopicPartition, int]:
+    offsets = {}
+    for leader in sorted({each.leader for each in replicas.values()}):
+        topics: dict[str, list[ListOffsetsPartition]] = {}
+        for tp, each in replicas.items():
+            if each.leader == leader:
+                entry = ListOffsetsPartition(partition_index=tp.partition, timestamp=timestamp)
+                topics.setdefault(tp.topic, []).append(entry)
+        request = ListOffsetsRequest(
+            replica_id=-1,
+            topics=[ListOffsetsTopic(name=topic, partitions=partitions) for topic, partitions in topics.items()],
+        )
+        response = channel.send(request, ListOffsetsResponse, leader)
+        for topic in response.topics:
+            for p in topic.partitions:
+                error = Errors.for_code(p.error_code)
+                if error is not Errors.NONE:
+                    raise ToolError(f"No offset of {topic.name}-{p.partition_index}: {error.name}")
+                offsets[TopicPartition(topic.name, p.partition_index)] = max(0, p.offset)
+    return offsets
+
+
+def _say(line: str) -> None:
+    print(f"{datetime.now():%Y-%m-%d %H:%M:%S,%f}"[:23] + f": {line}", flush=True)

@@ -1,0 +1,359 @@
+"""The requests of ``consumer-groups`` to brokers and coordinators: groups, members, offsets and log ends.
+
+Kafka 0.10.2: core/.../admin/ConsumerGroupCommand.scala (KafkaConsumerGroupService, ConsumerGroupService),
+core/.../admin/AdminClient.scala · book 5.2.2
+"""
+
+from __future__ import annotations
+
+import time
+from collections import defaultdict
+from collections.abc import Callable, Collection, Iterable, Mapping
+from dataclasses import dataclass
+from functools import partial
+from typing import TypeVar
+
+from kafka_lite.common.errors import Errors
+from kafka_lite.common.topic_partition import TopicPartition
+from kafka_lite.protocol.messages.api_03_metadata import MetadataResponseBroker
+from kafka_lite.protocol.messages.api_08_offset_commit import (
+    OffsetCommitRequest,
+    OffsetCommitRequestPartition,
+    OffsetCommitRequestTopic,
+    OffsetCommitResponse,
+)
+from kafka_lite.protocol.messages.api_09_offset_fetch import OffsetFetchRequest, OffsetFetchResponse
+from kafka_lite.protocol.messages.api_10_find_coordinator import FindCoordinatorRequest, FindCoordinatorResponse
+from kafka_lite.protocol.messages.api_15_describe_groups import (
+    DescribedGroup,
+    DescribedGroupMember,
+    DescribeGroupsRequest,
+    DescribeGroupsResponse,
+)
+from kafka_lite.protocol.messages.api_16_list_groups import ListGroupsRequest, ListGroupsResponse
+from kafka_lite.protocol.messages.api_42_delete_groups import DeleteGroupsRequest, DeleteGroupsResponse
+from kafka_lite.protocol.messages.api_47_offset_delete import (
+    OffsetDeleteRequest,
+    OffsetDeleteRequestPartition,
+    OffsetDeleteRequestTopic,
+    OffsetDeleteResponse,
+)
+from kafka_lite.protocol.messages.consumer_protocol import ConsumerProtocolAssignment
+from kafka_lite.protocol.schema_error import SchemaError
+from kafka_lite.protocol.version_prefixed import decode_with_version
+from kafka_lite.tools.admin.admin_channel import RETRY_BACKOFF_MS, AdminChannel
+from kafka_lite.tools.admin.get_offsets import SPECIAL_TIMES, list_offsets
+from kafka_lite.tools.common.tool_errors import ToolError
+
+CONSUMER_GROUPS = frozenset({"consumer", ""})
+"""Protocol types of consumer groups: empty for a group that only has offsets."""
+CLASSIC = "Classic"
+ONE_KEY = 3
+"""Last FindCoordinator version that takes a single group."""
+ONE_GROUP = 7
+"""Last OffsetFetch version that takes a single group."""
+SINCE_STATES = 4
+LATEST, EARLIEST = SPECIAL_TIMES["latest"], SPECIAL_TIMES["earliest"]
+
+MOVING = frozenset({
+    Errors.COORDINATOR_NOT_AVAILABLE, Errors.NOT_COORDINATOR, Errors.COORDINATOR_LOAD_IN_PROGRESS,
+})  # fmt: skip
+"""The coordinator has moved or is not ready yet."""
+
+Result = TypeVar("Result")
+Offsets = dict[TopicPartition, int]
+
+
+@dataclass(frozen=True)
+class GroupListing:
+    """A group as ListGroups returns it."""
+
+    group: str
+    state: str = ""
+    type: str = CLASSIC
+
+
+@dataclass(frozen=True)
+class Member:
+    """A group member, with its partitions if the group is stable."""
+
+    member_id: str
+    instance_id: str
+    host: str
+    client_id: str
+    assignment: tuple[TopicPartition, ...]
+
+
+@dataclass(frozen=True)
+class GroupDescription:
+    """A group; state ``Dead`` means that it does not exist. ``assignor``: the protocol its members agreed on."""
+
+    group: str
+    state: str
+    assignor: str
+    coordinator: MetadataResponseBroker
+    members: tuple[Member, ...]
+
+
+@dataclass(frozen=True)
+class PartitionRow:
+    """A group's progress in a partition. Unknown fields are None and printed as ``-``."""
+
+    group: str
+    topic: str | None = None
+    partition: int | None = None
+    offset: int | None = None
+    log_end_offset: int | None = None
+    member: Member | None = None
+
+    @property
+    def lag(self) -> int | None:
+        """Number of messages still to be consumed."""
+        if self.offset is None or self.log_end_offset is None:
+            return None
+        return self.log_end_offset - self.offset
+
+
+class ConsumerGroupService:
+    """Sends one request at a time; waits up to ``timeout_ms`` for coordinators that are moving or loading.
+
+    Raises ToolError and ConnectionError.
+    """
+
+    def __init__(self, channel: AdminChannel, timeout_ms: float = 5_000) -> None:
+        self._channel = channel
+        self._timeout_ms = timeout_ms
+
+    # ── Listing groups ────────────────────────────────────────────────────────────────────────────────────────────
+
+    def list_groups(self, states: Collection[str] = (), types: Collection[str] = ()) -> list[GroupListing]:
+        """The consumer groups of all brokers, sorted, optionally filtered by state and type.
+
+        If a broker is too old to list states, its groups are described to find them.
+        """
+        listed = {each.group: each for broker in self._channel.brokers for each in self._list_of(broker)}
+        groups = [listed[group] for group in sorted(listed)]
+        wanted_states, wanted_types = {each.lower() for each in states}, {each.lower() for each in types}
+        return [
+            each for each in groups
+            if (not wanted_states or each.state.lower() in wanted_states)
+            and (not wanted_types or each.type.lower() in wanted_types)
+        ]  # fmt: skip
+
+    def _list_of(self, broker: int) -> list[GroupListing]:
+        response = self._channel.send(ListGroupsRequest(), ListGroupsResponse, broker)
+        self._check(response.error_code, f"listing the groups of broker {broker}")
+        groups = [each for each in response.groups if each.protocol_type in CONSUMER_GROUPS]
+        _, newest = self._channel.api_versions(broker).get(ListGroupsRequest.API_KEY, (0, 0))
+        if newest >= SINCE_STATES:
+            # Brokers say "classic", Kafka's tool says "Classic".
+            return [
+                GroupListing(each.group_id, each.group_state, (each.group_type or CLASSIC).capitalize())
+                for each in groups
+            ]
+        states = {each.group: each.state for each in self._describe_at(broker, [each.group_id for each in groups])}
+        return [GroupListing(each.group_id, states.get(each.group_id, "")) for each in groups]
+
+    # ── Describing groups ─────────────────────────────────────────────────────────────────────────────────────────
+
+    def describe(self, group: str) -> GroupDescription:
+        """Members, state and assignor of a group. Raises ToolError if it is not a consumer group."""
+        return self._at_coordinator(group, partial(self._describe_one, group))
+
+    def _describe_one(self, group: str, broker: int) -> tuple[Errors, GroupDescription]:
+        response = self._channel.send(DescribeGroupsRequest(groups=[group]), DescribeGroupsResponse, broker)
+        described = response.groups[0]
+        error = Errors.for_code(described.error_code)
+        if error is Errors.GROUP_ID_NOT_FOUND:  # Kafka 4's reply for a group that does not exist
+            described.group_state, error = "Dead", Errors.NONE
+        if error is Errors.NONE and described.protocol_type not in CONSUMER_GROUPS:
+            raise ToolError(f"GroupId {group} is not a consumer group ({described.protocol_type}).")
+        return error, self._description(broker, described)
+
+    def _describe_at(self, broker: int, groups: Collection[str]) -> list[GroupDescription]:
+        if not groups:
+            return []
+        response = self._channel.send(DescribeGroupsRequest(groups=list(groups)), DescribeGroupsResponse, broker)
+        return [self._description(broker, each) for each in response.groups]
+
+    def _description(self, broker: int, described: DescribedGroup) -> GroupDescription:
+        members = tuple(_member(each) for each in described.members)
+        at = self._channel.brokers[broker]
+        return GroupDescription(described.group_id, described.group_state, described.protocol_data, at, members)
+
+    # ── Offsets ───────────────────────────────────────────────────────────────────────────────────────────────────
+
+    def committed_offsets(self, group: str) -> Offsets:
+        """All offsets that the group has committed."""
+        return self._at_coordinator(group, partial(self._fetch_offsets, group))
+
+    def _fetch_offsets(self, group: str, broker: int) -> tuple[Errors, Offsets]:
+        request = OffsetFetchRequest(group_id=group, topics=None)
+        response = self._channel.send(request, OffsetFetchResponse, broker, ONE_GROUP)
+        offsets = {
+            TopicPartition(topic.name, each.partition_index): each.committed_offset
+            for topic in response.topics
+            for each in topic.partitions
+            if each.committed_offset >= 0 and each.error_code == Errors.NONE.code
+        }
+        return Errors.for_code(response.error_code), offsets
+
+    def commit_offsets(self, group: str, offsets: Mapping[TopicPartition, int]) -> None:
+        """Commit for a group that has no members. Raises ToolError naming the partitions that were refused."""
+        topics = [
+            OffsetCommitRequestTopic(
+                name=topic,
+                partitions=[
+                    OffsetCommitRequestPartition(
+                        partition_index=partition, committed_offset=offsets[TopicPartition(topic, partition)],
+                        committed_metadata="",
+                    )
+                    for partition in partitions
+                ],
+            )
+            for topic, partitions in by_topic(offsets).items()
+        ]  # fmt: skip
+        request = OffsetCommitRequest(group_id=group, topics=topics)
+
+        def commit(broker: int) -> tuple[Errors, dict[TopicPartition, Errors]]:
+            response = self._channel.send(request, OffsetCommitResponse, broker)
+            errors = {
+                TopicPartition(topic.name, each.partition_index): Errors.for_code(each.error_code)
+                for topic in response.topics
+                for each in topic.partitions
+            }
+            moving = next((error for error in errors.values() if error in MOVING), Errors.NONE)
+            return moving, errors
+
+        refused = {p: error for p, error in self._at_coordinator(group, commit).items() if error is not Errors.NONE}
+        if refused:
+            raise ToolError(
+                f"the coordinator of group '{group}' rejected "
+                + ", ".join(f"{partition} ({error.name})" for partition, error in sorted(refused.items()))
+            )
+
+    def log_offsets(self, partitions: Iterable[TopicPartition], timestamp: int) -> Offsets:
+        """Offsets where partitions begin (EARLIEST), end (LATEST), or first reach a timestamp (ms).
+
+        Omits partitions whose leaders do not respond and those without a record that late.
+        """
+        wanted = set(partitions)
+        if not wanted:
+            return {}
+        leaders = self._channel.leaders({partition.topic for partition in wanted})
+        found = list_offsets(self._channel, {p: leader for p, leader in leaders.items() if p in wanted}, timestamp)
+        return {each.partition: each.offset for each in found if each.error is Errors.NONE and each.offset >= 0}
+
+    def partitions_of(self, topics: Iterable[str]) -> dict[str, list[int]]:
+        """Topic -> its partitions. Topics that do not exist are omitted."""
+        known = by_topic(self._channel.leaders(set(topics)))
+        return {topic: sorted(partitions) for topic, partitions in known.items()}
+
+    def rows(self, description: GroupDescription) -> list[PartitionRow]:
+        """The rows of ``--describe``: assigned partitions by member, largest assignment first, then unassigned ones."""
+        group, offsets = description.group, self.committed_offsets(description.group)
+        members = [member for member in description.members if member.assignment]
+        members.sort(key=lambda member: len(member.assignment), reverse=True)
+        assigned = {partition for member in members for partition in member.assignment}
+        ends = self.log_offsets(assigned | set(offsets), LATEST)
+
+        def row(partition: TopicPartition, member: Member | None) -> PartitionRow:
+            topic, number = partition
+            return PartitionRow(group, topic, number, offsets.get(partition), ends.get(partition), member)
+
+        rows = [row(partition, member) for member in members for partition in sorted(member.assignment)]
+        return rows + [row(partition, None) for partition in sorted(set(offsets) - assigned)]
+
+    # ── Deletion ──────────────────────────────────────────────────────────────────────────────────────────────────
+
+    def delete_groups(self, groups: Iterable[str]) -> dict[str, Errors]:
+        """Delete groups that have no members. Returns each group's result."""
+        return {group: self._at_coordinator(group, partial(self._delete, group)) for group in groups}
+
+    def _delete(self, group: str, broker: int) -> tuple[Errors, Errors]:
+        response = self._channel.send(DeleteGroupsRequest(groups_names=[group]), DeleteGroupsResponse, broker)
+        error = Errors.for_code(response.results[0].error_code)
+        return (error, error) if error in MOVING else (Errors.NONE, error)
+
+    def delete_offsets(
+        self, group: str, partitions: Iterable[TopicPartition]
+    ) -> tuple[Errors, dict[TopicPartition, Errors]]:
+        """Delete committed offsets. Returns the group's error and that of each partition."""
+        topics = [
+            OffsetDeleteRequestTopic(
+                name=topic, partitions=[OffsetDeleteRequestPartition(partition_index=each) for each in numbers]
+            )
+            for topic, numbers in by_topic(partitions).items()
+        ]
+        request = OffsetDeleteRequest(group_id=group, topics=topics)
+
+        def delete(broker: int) -> tuple[Errors, tuple[Errors, dict[TopicPartition, Errors]]]:
+            response = self._channel.send(request, OffsetDeleteResponse, broker)
+            error = Errors.for_code(response.error_code)
+            outcome = {
+                TopicPartition(topic.name, each.partition_index): Errors.for_code(each.error_code)
+                for topic in response.topics
+                for each in topic.partitions
+            }
+            return (error if error in MOVING else Errors.NONE), (error, outcome)
+
+        return self._at_coordinator(group, delete)
+
+    # ── The coordinator ───────────────────────────────────────────────────────────────────────────────────────────
+
+    def find_coordinator(self, group: str) -> int:
+        """Broker id of the group's coordinator."""
+        return self._until_settled(group, lambda: self._find_coordinator(group))
+
+    def _find_coordinator(self, group: str) -> tuple[Errors, int]:
+        request = FindCoordinatorRequest(key=group)
+        response = self._channel.send(request, FindCoordinatorResponse, max_version=ONE_KEY)
+        if response.error_code == Errors.NONE.code and response.node_id not in self._channel.brokers:
+            self._channel.refresh()
+        return Errors.for_code(response.error_code), response.node_id
+
+    def _at_coordinator(self, group: str, ask: Callable[[int], tuple[Errors, Result]]) -> Result:
+        """Send a request to the coordinator; if it has moved, find the new one and retry."""
+        return self._until_settled(group, lambda: ask(self.find_coordinator(group)))
+
+    def _until_settled(self, group: str, ask: Callable[[], tuple[Errors, Result]]) -> Result:
+        deadline_s = time.monotonic() + self._timeout_ms / 1000
+        while True:
+            error, result = ask()
+            if error not in MOVING or time.monotonic() > deadline_s:
+                self._check(error.code, f"group '{group}'")
+                return result
+            time.sleep(RETRY_BACKOFF_MS / 1000)
+
+    @staticmethod
+    def _check(code: int, what: str) -> None:
+        error = Errors.for_code(code)
+        if error is not Errors.NONE:
+            raise ToolError(f"{what}: {error.name}: {error.message}")
+
+
+def by_topic(partitions: Iterable[TopicPartition]) -> dict[str, list[int]]:
+    """Topic -> its partition numbers, sorted."""
+    grouped: dict[str, list[int]] = defaultdict(list)
+    for partition in sorted(partitions):
+        grouped[partition.topic].append(partition.partition)
+    return dict(grouped)
+
+
+def _member(described: DescribedGroupMember) -> Member:
+    assignment = assigned_partitions(bytes(described.member_assignment))
+    instance_id = described.group_instance_id or ""
+    return Member(described.member_id, instance_id, described.client_host, described.client_id, assignment)
+
+
+def assigned_partitions(assignment: bytes) -> tuple[TopicPartition, ...]:
+    """The partitions of a member's assignment; empty if it has none or is in another format."""
+    try:
+        decoded = decode_with_version(ConsumerProtocolAssignment, assignment, lenient=True)
+    except SchemaError:
+        return ()
+    return tuple(
+        TopicPartition(topic.topic, partition)
+        for topic in decoded.assigned_partitions
+        for partition in sorted(topic.partitions)
+    )

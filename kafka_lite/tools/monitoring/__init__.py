@@ -1,0 +1,1 @@
+"""Tools that watch running brokers by their metrics: ``top`` and ``jmx``."""

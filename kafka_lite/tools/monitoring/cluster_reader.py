@@ -1,0 +1,125 @@
+"""Reads the state of a whole cluster through Kafka's protocol, also while some of its brokers are down.
+
+Kafka has no such tool; the requests are those of kafka-topics.sh and kafka-consumer-groups.sh · book 6.2
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import TypeVar
+
+from kafka_lite.common.errors import Errors
+from kafka_lite.common.topic_partition import TopicPartition
+from kafka_lite.protocol.messages.api_03_metadata import MetadataResponseBroker, MetadataResponseTopic
+from kafka_lite.protocol.messages.api_35_describe_log_dirs import DescribeLogDirsRequest, DescribeLogDirsResponse
+from kafka_lite.tools.admin.admin_channel import AdminChannel
+from kafka_lite.tools.admin.get_offsets import list_offsets
+from kafka_lite.tools.common.tool_errors import ToolError
+from kafka_lite.tools.groups.consumer_group_service import LATEST, ConsumerGroupService
+from kafka_lite.tools.monitoring.cluster_snapshot import ClusterState, GroupState, PartitionState
+
+TIMEOUT_MS = 3000
+SETTLE_MS = 200
+T = TypeVar("T")
+
+
+class ClusterReader:
+    """Asks any broker for the metadata, leaders for end offsets, coordinators for groups, all brokers for sizes.
+
+    A broker that does not respond costs what only it knows; ``ClusterState.problems`` says so.
+    """
+
+    def __init__(self, bootstrap_servers: str) -> None:
+        self._servers = dict.fromkeys(bootstrap_servers.split(","))
+        """Where to connect to: in order, first those that were given, then those that have been alive."""
+        self._channel: AdminChannel | None = None
+        self._problems: list[str] = []
+
+    def read(self) -> ClusterState:
+        """One round of requests. Raises ConnectionError or ToolError if no broker responds."""
+        self._problems = []
+        channel, topics = self._metadata()
+        partitions = [each for topic in topics if topic.name for each in _partitions(topic)]
+        ends = self._end_offsets(channel, partitions)
+        service = ConsumerGroupService(channel, SETTLE_MS)
+        groups = self._try("groups", lambda: _groups(service)) or []
+        sizes = {each: self._try(f"size of broker {each}", partial(_size, channel, each)) for each in channel.brokers}
+        return ClusterState(
+            channel.cluster_id or "?",
+            channel.controller_id,
+            {broker.node_id: _address(broker) for broker in channel.brokers.values()},
+            [
+                PartitionState(each.partition, each.leader, each.replicas, each.isr, ends.get(each.partition))
+                for each in partitions
+            ],
+            groups,
+            {broker_id: size for broker_id, size in sizes.items() if size is not None},
+            list(dict.fromkeys(self._problems)),
+        )
+
+    def close(self) -> None:
+        """Close the connections."""
+        if self._channel is not None:
+            self._channel.close()
+            self._channel = None
+
+    def _metadata(self) -> tuple[AdminChannel, Sequence[MetadataResponseTopic]]:
+        """The metadata of all topics; if the broker that was asked before is gone, of another one."""
+        if self._channel is not None:
+            try:
+                return self._channel, self._channel.metadata(None)
+            except (ConnectionError, ToolError):
+                self.close()
+        channel = AdminChannel(",".join(self._servers), timeout_ms=TIMEOUT_MS)
+        channel.connect()
+        self._channel = channel
+        topics = channel.metadata(None)
+        self._servers |= dict.fromkeys(_address(broker) for broker in channel.brokers.values())
+        return channel, topics
+
+    def _end_offsets(self, channel: AdminChannel, partitions: Sequence[PartitionState]) -> dict[TopicPartition, int]:
+        ends: dict[TopicPartition, int] = {}
+        for leader in sorted({each.leader for each in partitions if not each.is_offline}):
+            led = {each.partition: leader for each in partitions if each.leader == leader}
+            found = self._try(f"offsets of broker {leader}", partial(list_offsets, channel, led, LATEST)) or []
+            ends |= {each.partition: each.offset for each in found if each.error is Errors.NONE}
+        return ends
+
+    def _try(self, what: str, read: Callable[[], T]) -> T | None:
+        """The result, or None after an error, which is noted."""
+        try:
+            return read()
+        except (ConnectionError, ToolError) as error:
+            self._problems.append(f"{what}: {error}")
+            return None
+
+
+def _groups(service: ConsumerGroupService) -> list[GroupState]:
+    return [
+        GroupState(listed.group, listed.state, service.committed_offsets(listed.group))
+        for listed in service.list_groups()
+    ]
+
+
+def _address(broker: MetadataResponseBroker) -> str:
+    return f"[{broker.host}]:{broker.port}" if ":" in broker.host else f"{broker.host}:{broker.port}"
+
+
+def _partitions(topic: MetadataResponseTopic) -> list[PartitionState]:
+    return [
+        PartitionState(
+            TopicPartition(topic.name or "", each.partition_index),
+            each.leader_id,
+            list(each.replica_nodes),
+            list(each.isr_nodes),
+        )
+        for each in sorted(topic.partitions, key=lambda partition: partition.partition_index)
+    ]
+
+
+def _size(channel: AdminChannel, broker_id: int) -> int:
+    response = channel.send(DescribeLogDirsRequest(topics=None), DescribeLogDirsResponse, broker_id)
+    return sum(
+        p.partition_size for directory in response.results for topic in directory.topics for p in topic.partitions
+    )

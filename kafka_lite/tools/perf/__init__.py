@@ -1,0 +1,1 @@
+"""Performance tests of the producer and the consumer, and what they count."""

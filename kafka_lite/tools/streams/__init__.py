@@ -1,0 +1,1 @@
+"""The tools for applications on Kafka Streams."""

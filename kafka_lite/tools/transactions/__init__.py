@@ -1,0 +1,1 @@
+"""The tool that shows and ends transactions."""

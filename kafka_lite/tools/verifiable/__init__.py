@@ -1,0 +1,1 @@
+"""Clients for system tests: they report every event as JSON."""

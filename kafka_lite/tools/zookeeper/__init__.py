@@ -1,0 +1,1 @@
+"""ZooKeeper's server and shell as tools, and the tools' own sessions."""

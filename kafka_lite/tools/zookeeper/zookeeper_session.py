@@ -1,0 +1,31 @@
+"""The tools' ZooKeeper sessions.
+
+Kafka 0.10.2: core/.../utils/ZkUtils.scala (apply) · book 1.4.1
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from kafka_lite.common.process.log_levels import quiet
+from kafka_lite.zookeeper.client import KafkaZkClient
+
+SESSION_TIMEOUT_MS = 30_000
+CONNECTION_TIMEOUT_MS = 10_000
+SILENT = logging.CRITICAL + 1
+
+
+@contextmanager
+def zookeeper_client(connect_string: str) -> Iterator[KafkaZkClient]:
+    """A session with the cluster's ZooKeeper for the duration of the block. Raises ConnectionError."""
+    zk_client = KafkaZkClient(connect_string, SESSION_TIMEOUT_MS, CONNECTION_TIMEOUT_MS)
+    # kazoo warns about every connection attempt; a tool reports a failure once.
+    with quiet("kazoo", below=SILENT):
+        zk_client.start()
+    try:
+        yield zk_client
+    finally:
+        with quiet("kazoo", below=SILENT):
+            zk_client.close()
