@@ -29,14 +29,9 @@ from kafka_lite.common.errors import KafkaError
 from pipeline.stop_signals import StopSignals, end_children
 
 FLIGHTS, WEATHER, DELAYS = "flights", "weather", "departure-delays"
-PARTITIONS = {FLIGHTS: 4, WEATHER: 2, DELAYS: 1}
 MARKER = ".made-by-kafka-lite-demo"
 
-_QUEUE_PAUSE_S = 0.05
-_PROGRESS_EVERY = 2_000
-_FLUSH_TURN_S = 0.5
 _WIDTH = 110
-_REQUEST_TIMEOUT_S = 30
 
 
 class DemoError(KafkaError):
@@ -57,7 +52,7 @@ class Demo:
         self._console.print(Panel(_INTRODUCTION, title="kafka_lite demo", title_align="left", border_style="cyan"))
         with self._step("Load 336,776 flights and 26,115 hours of weather"):
             tables = _load_tables()
-        with self._step(f"Make the folder {_shown(self._folder)}"):
+        with self._step(f"Create the folder {_shown(self._folder)}"):
             make_folder(self._folder)
         with contextlib.ExitStack() as stack:
             broker = self._start_broker(stack)
@@ -81,23 +76,21 @@ class Demo:
         return broker
 
     def _produce(self, bootstrap_servers: str, tables: dict[str, Any]) -> None:
-        from pipeline.nycflights import to_json_lines
+        from pipeline import events
+        from pipeline.topics import EventProducer, create_topics
 
-        with self._step("Create the topics flights, weather and departure-delays, kept for ever"):
-            create_topics(bootstrap_servers)
-        flights, weather = tables[FLIGHTS], tables[WEATHER]
+        sources = {source.topic: source for source in events.SOURCES}
+        with self._step("Create the topics flights, weather and departure-delays, kept forever"):
+            create_topics(bootstrap_servers, {topic: each.partitions for topic, each in sources.items()} | {DELAYS: 1})
         with self._step("Write every row as JSON"):
-            batches = {
-                FLIGHTS: (flights["carrier"] + flights["flight"].astype(str), flights, to_json_lines(flights)),
-                WEATHER: (weather["origin"], weather, to_json_lines(weather)),
-            }
+            records = {topic: list(events.encode(sources[topic], tables[topic])) for topic in (FLIGHTS, WEATHER)}
         began = time.monotonic()
-        with self._progress() as progress:
-            for topic, (keys, frame, lines) in batches.items():
-                bar = progress.add_task(topic, total=len(lines))
-                publish(bootstrap_servers, topic, list(keys), lines, _timestamps_ms(frame), progress, bar)
-        count = sum(len(lines) for _, _, lines in batches.values())
-        size = sum(len(line) for _, _, lines in batches.values() for line in lines)
+        with self._progress() as progress, EventProducer(bootstrap_servers) as producer:
+            for topic, of_topic in records.items():
+                for event in progress.track(of_topic, description=topic):
+                    producer.send(event)
+        count = sum(len(of_topic) for of_topic in records.values())
+        size = sum(len(event.value) for of_topic in records.values() for event in of_topic)
         seconds = time.monotonic() - began
         self._done(
             f"Publish {count:,} messages, {size / 1e6:.0f} MB of JSON ({count / seconds:,.0f} a second)", seconds
@@ -113,11 +106,11 @@ class Demo:
         return spark
 
     def _ask(self, spark: Any, bootstrap_servers: str) -> Any:
-        from pipeline import weather_delays
+        from pipeline import events, weather_delays
 
-        with self._step("Read both topics with PySpark, join them, and take the means"):
-            flights = read_topic(spark, bootstrap_servers, FLIGHTS, weather_delays.FLIGHT_SCHEMA)
-            weather = read_topic(spark, bootstrap_servers, WEATHER, weather_delays.WEATHER_SCHEMA)
+        with self._step("Read both topics with PySpark, join them, and compute the means"):
+            flights = read_topic(spark, bootstrap_servers, FLIGHTS, events.FLIGHTS.schema)
+            weather = read_topic(spark, bootstrap_servers, WEATHER, events.WEATHER.schema)
             delays = weather_delays.delays_in_spark(flights, weather).cache()
             result = delays.toPandas()
         with self._step("Write the result back to the topic departure-delays"):
@@ -134,7 +127,7 @@ class Demo:
             counts = {topic: read(spark, bootstrap_servers, topic).count() for topic in expected}
             if counts != expected:
                 raise DemoError(f"the topics have {counts} records instead of {expected}: please report this")
-        with self._step(f"Ask pandas the same: all {len(result)} counts are equal, all means to 1e-9"):
+        with self._step(f"Compute the same in pandas: all {len(result)} counts are equal, all means to 1e-9"):
             if found := differences(result, delays_in_pandas(tables[FLIGHTS], tables[WEATHER])):
                 raise DemoError("Spark and pandas differ, please report this:\n" + "\n".join(found))
 
@@ -171,13 +164,14 @@ class Demo:
         places.add_row("the logs", f"{_shown(broker.log_file)}, {_shown(folder / 'spark.log')}")
         ways = Table.grid(padding=(0, 2))
         command = Path(sys.executable).with_name("kafka-lite")
-        ways.add_row("the docs", "[cyan]make site[/]")
+        ways.add_row("a day as a stream, live", "[cyan]make pipeline[/]")
         ways.add_row("the notebooks", "[cyan]make notebook[/]")
+        ways.add_row("the docs", "[cyan]make site[/]")
         ways.add_row("graded labs", f"[cyan]{_shown(command)} labs list[/]")
         ways.add_row("the broker again", f"[cyan]{_shown(command)} server-start {_shown(broker.properties)}[/]")
         seconds = time.monotonic() - self._began
         body = Group(
-            Text(f"All done and checked in {seconds:.0f} s. The broker and Spark have stopped; their files stay.\n"),
+            Text(f"All done and checked in {seconds:.0f} s. The broker and Spark have stopped; their files remain.\n"),
             places, Text("\nWhat to try next", style="bold"), ways,
         )  # fmt: skip
         self._console.print(Panel(body, border_style="green", expand=False))
@@ -209,77 +203,6 @@ class Demo:
     def _progress(self) -> Progress:
         columns = (TextColumn("  {task.description:8}"), BarColumn(40), MofNCompleteColumn(), TimeRemainingColumn())
         return Progress(*columns, console=self._console, transient=True, disable=not self._console.is_terminal)
-
-
-# ── Kafka ────────────────────────────────────────────────────────────────────────────────────────────────────────────
-
-
-def create_topics(bootstrap_servers: str) -> None:
-    """Create the demo's topics. Records of 2013 would be deleted at once by the default time retention."""
-    from confluent_kafka import KafkaException
-    from confluent_kafka.admin import AdminClient
-    from confluent_kafka.cimpl import NewTopic
-
-    topics = [
-        NewTopic(topic, partitions, replication_factor=1, config={"retention.ms": "-1"})
-        for topic, partitions in PARTITIONS.items()
-    ]
-    admin = AdminClient({"bootstrap.servers": bootstrap_servers})
-    for topic, future in admin.create_topics(topics, request_timeout=_REQUEST_TIMEOUT_S).items():
-        try:
-            future.result()
-        except KafkaException as error:
-            raise DemoError(f"the broker did not create the topic {topic}: {error.args[0].str()}") from error
-
-
-def publish(
-    bootstrap_servers: str,
-    topic: str,
-    keys: Sequence[str],
-    lines: Sequence[str],
-    timestamps_ms: Sequence[int],
-    progress: Progress,
-    bar: Any,
-) -> None:
-    """Send every line with an unmodified client. Raises ``DemoError`` if the broker rejects one."""
-    from confluent_kafka import Producer
-
-    failures: list[str] = []
-    producer = Producer(
-        {
-            "bootstrap.servers": bootstrap_servers,
-            "partitioner": "murmur2_random",  # Java's: equal keys go to the same partition from any client
-            "compression.type": "lz4",
-            "linger.ms": 50,
-            "delivery.report.only.error": True,
-        }
-    )
-    for index, (key, line, timestamp) in enumerate(zip(keys, lines, timestamps_ms, strict=True), start=1):
-        _send(producer, topic, line, key, timestamp, failures)
-        if index % _PROGRESS_EVERY == 0:
-            progress.update(bar, completed=index)
-    while producer.flush(_FLUSH_TURN_S):  # in short calls, since signals do not interrupt C code
-        pass
-    progress.update(bar, completed=len(lines))
-    if failures:
-        raise DemoError(f"{len(failures)} messages were not written, the first one: {failures[0]}")
-
-
-def _send(producer: Any, topic: str, line: str, key: str, timestamp: int, failures: list[str]) -> None:
-    while True:
-        try:
-            producer.produce(topic, line, key, timestamp=timestamp, on_delivery=lambda e, _: failures.append(str(e)))
-            producer.poll(0)
-            return
-        except BufferError:  # its queue is full: wait for the broker
-            producer.poll(_QUEUE_PAUSE_S)
-
-
-def _timestamps_ms(frame: Any) -> list[int]:
-    import pandas as pd
-
-    hours = pd.to_datetime(frame["time_hour"], utc=True).dt.as_unit("ms")
-    return [int(ms) for ms in hours.astype("int64")]
 
 
 # ── Spark ────────────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -318,7 +241,7 @@ def make_folder(folder: Path) -> None:
     """Create an empty folder with the demo's marker. Raises ``DemoError`` if a folder without the marker exists."""
     if folder.exists():
         if not (folder / MARKER).is_file():
-            raise DemoError(f"{folder} is there and was not made by this demo: move it, or start elsewhere")
+            raise DemoError(f"{folder} exists but was not created by this demo: move it, or start the demo elsewhere")
         shutil.rmtree(folder)
     folder.mkdir(parents=True)
     (folder / MARKER).touch()
@@ -337,7 +260,7 @@ def _shown(path: Path) -> str:
 
 _INTRODUCTION = (
     "All flights that left New York City in 2013 go through a kafka_lite broker into PySpark, are joined there with "
-    "the weather, and come back as a table and a chart. Then pandas is asked the same.\n"
+    "the weather, and come back as a table and a chart. Then pandas computes the same.\n"
     "Takes about a minute; Ctrl-C ends it."
 )
 
@@ -366,7 +289,7 @@ def _say_stopped(console: Console) -> None:
     with contextlib.suppress(IndexError):
         console.pop_render_hook()  # the spinner's, which would redraw it below the following message
     console.show_cursor(True)
-    console.print("\n[yellow]Stopped.[/] Nothing is left running; the next run begins anew.")
+    console.print("\n[yellow]Stopped.[/] Nothing is left running; the next run starts from scratch.")
 
 
 if __name__ == "__main__":

@@ -6,6 +6,7 @@ Kafka 0.10.2: core/.../Kafka.scala (the shutdown hook) · book 1.4.1
 from __future__ import annotations
 
 import contextlib
+import ctypes
 import os
 import signal
 import subprocess
@@ -13,11 +14,12 @@ import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 _EXIT_TIMEOUT_S = 15
 _POLL_S = 0.02
 _STDERR = 2
+_PR_SET_CHILD_SUBREAPER = 36
 _SIGNAL_EXIT_CODE = 128  # plus the number of the signal, as shells report it
 
 
@@ -52,26 +54,79 @@ class StopSignals:
 
 
 def end_children() -> None:
-    """Terminate all child processes; kill those still running after a timeout."""
+    """Terminate all child processes and kill those still running after a timeout; then kill what they had started."""
+    _adopt_orphans()
+    started = _running_below_us()
+    own = {process for process, parent in _processes() if parent == os.getpid()}
     for number in (signal.SIGTERM, signal.SIGKILL):
-        for child in _children():
-            with contextlib.suppress(ProcessLookupError):
-                os.kill(child, number)
+        _signal(own & _running(), number)
         deadline = time.monotonic() + _EXIT_TIMEOUT_S
-        while _reap() and time.monotonic() < deadline:
+        while own & _running() and time.monotonic() < deadline:
+            _reap()
             time.sleep(_POLL_S)
+    # A JVM that ends may have started another Python worker meanwhile.
+    while left := (started & _running()) | _running_below_us():
+        _signal(left, signal.SIGKILL)
+        _reap()
+        time.sleep(_POLL_S)
 
 
-def _children() -> list[int]:
+def _adopt_orphans() -> None:
+    """Become the parent of what descendants leave behind, so that it can be found. Only Linux knows this."""
+    if sys.platform == "linux":
+        ctypes.CDLL(None).prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+
+
+def children() -> list[int]:
+    """The ids of this process's child processes."""
+    return [process.pid for process, parent in _processes() if parent == os.getpid()]
+
+
+class _Process(NamedTuple):
+    """A process; its start tells it from a later one with the same id."""
+
+    pid: int
+    started: str
+
+
+def _signal(processes: set[_Process], number: signal.Signals) -> None:
+    for process in processes:
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(process.pid, number)
+
+
+def _running_below_us() -> set[_Process]:
+    """The children, their children, and so on."""
+    processes = _processes()
+    found: set[_Process] = set()
+    parents = {os.getpid()}
+    while parents:
+        level = {process for process, parent in processes if parent in parents} - found
+        found |= level
+        parents = {process.pid for process in level}
+    return found
+
+
+def _running() -> set[_Process]:
+    return {process for process, _ in _processes()}
+
+
+def _processes() -> list[tuple[_Process, int]]:
+    """Every process that is not a zombie, and the id of its parent."""
     processes = Path("/proc")
     if (processes / "self" / "stat").exists():
         stats = [_text(stat) for stat in processes.glob("[0-9]*/stat")]
-        # The program's name is in brackets and may contain brackets: state and parent follow the last one.
-        pairs = [(stat.split(" ", 1)[0], stat.rpartition(")")[2].split()[1]) for stat in stats if stat]
+        # The program's name is in brackets and may contain brackets: the other fields follow the last one.
+        rows = [(stat.split(" ", 1)[0], *stat.rpartition(")")[2].split()) for stat in stats if stat]
+        rows = [(row[0], row[1], row[2], row[20]) for row in rows]
     else:
-        listing = subprocess.run(["ps", "-A", "-o", "pid=,ppid="], capture_output=True, text=True, check=False).stdout
-        pairs = [(pid, parent) for pid, parent in map(str.split, listing.splitlines())]
-    return [int(pid) for pid, parent in pairs if int(parent) == os.getpid()]
+        command = ["ps", "-A", "-o", "pid=,stat=,ppid=,lstart="]
+        with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as ps:
+            rows = [tuple(line.split(maxsplit=3)) for line in ps.communicate()[0].splitlines()]
+        rows = [row for row in rows if row[0] != str(ps.pid)]
+    return [
+        (_Process(int(pid), started), int(parent)) for pid, state, parent, started in rows if not state.startswith("Z")
+    ]
 
 
 def _text(path: Path) -> str:
@@ -82,11 +137,8 @@ def _text(path: Path) -> str:
         return ""
 
 
-def _reap() -> bool:
-    """Reap ended children; returns whether any are still running."""
-    try:
+def _reap() -> None:
+    """Let the kernel forget children that have ended."""
+    with contextlib.suppress(ChildProcessError):
         while os.waitpid(-1, os.WNOHANG) != (0, 0):
             pass
-    except ChildProcessError:
-        return False
-    return True

@@ -12,16 +12,6 @@ import pandas as pd
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F  # noqa: N812
 
-FLIGHT_SCHEMA = (
-    "year int, month int, day int, dep_time int, sched_dep_time int, dep_delay int, arr_time int, sched_arr_time int, "
-    "arr_delay int, carrier string, flight int, tailnum string, origin string, dest string, air_time int, "
-    "distance int, hour int, minute int, time_hour timestamp"
-)
-WEATHER_SCHEMA = (
-    "origin string, year int, month int, day int, hour int, temp double, dewp double, humid double, wind_dir int, "
-    "wind_speed double, wind_gust double, precip double, pressure double, visib double, time_hour timestamp"
-)
-
 
 @dataclass(frozen=True)
 class Factor:
@@ -43,7 +33,7 @@ class Factor:
         return self.classes[::-1] if self.low_is_bad else self.classes
 
     def spark_class(self) -> Column:
-        """The class of a row in Spark; null if it has none."""
+        """The class of a row in Spark, from its column ``self.column``; null if it has none."""
         reading = F.col(self.column)
         classes = F.lit(None).cast("string")
         for (low, high), name in zip(pairwise(self.edges), self.classes, strict=True):
@@ -72,7 +62,11 @@ KEY = ["factor", "class", "origin"]
 
 
 def delays_in_spark(flights: DataFrame, weather: DataFrame) -> DataFrame:
-    """One row per factor, class and origin: ``flights``, ``departed`` (not cancelled), ``mean_delay`` in minutes."""
+    """One row per factor, class and origin: ``flights``, ``departed`` (not cancelled), ``mean_delay`` in minutes.
+
+    A flight has the weather of its ``origin`` and ``time_hour``. A flight without weather is left out, and so is a
+    reading without a class. The columns are KEY and the three figures; the mean is over the flights that departed.
+    """
     readings = weather.select("origin", "time_hour", *(factor.column for factor in FACTORS))
     joined = flights.select("origin", "time_hour", "dep_delay").join(readings, ["origin", "time_hour"])
     classes = F.array(

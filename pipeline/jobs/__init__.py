@@ -1,0 +1,1 @@
+"""The jobs of the pipeline: pure functions from streaming (or batch) DataFrames to DataFrames."""

@@ -1,0 +1,1 @@
+"""Runs the pipeline as ``make pipeline`` does: broker, Spark, queries, replay, view and report."""
