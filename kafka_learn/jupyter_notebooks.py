@@ -108,7 +108,7 @@ def write_all(scripts: Iterable[Path]) -> None:
             path, written = write_for_clone(script, language)
             if not written:
                 shown = path.relative_to(PROJECT_ROOT)
-                sys.stdout.write(f"kept as you have changed it: {shown} (delete it to get it anew)\n")
+                sys.stdout.write(f"kept, because you changed it: {shown} (delete it to get a new one)\n")
 
 
 def lab_command(
@@ -132,14 +132,16 @@ def main(arguments: list[str] | None = None) -> int:
         description="Write the chapters' notebooks for Jupyter, and start JupyterLab.",
         epilog="Other options are JupyterLab's, such as --no-browser or --port=8889.",
     )
-    parser.add_argument("--write", action="store_true", help="only write them")
-    parser.add_argument("notebook", nargs="?", type=Path, help="an .ipynb of a chapter (default: shows the chapters)")
+    parser.add_argument("--write", action="store_true", help="only write the notebooks")
+    parser.add_argument(
+        "notebook", nargs="?", type=Path, help="the .ipynb of a chapter to open (default: the list of chapters)"
+    )
     options, more = parser.parse_known_args(arguments)
     scripts = discover()
     files = [script.with_suffix(suffix) for script in scripts for suffix in JUPYTER_SUFFIXES.values()]
     if options.notebook is not None and options.notebook.resolve() not in files:
         there_are = "\n  ".join(str(file.relative_to(PROJECT_ROOT)) for file in files)
-        parser.error(f"{options.notebook} is no notebook of the chapters. They are:\n  {there_are}")
+        parser.error(f"{options.notebook} is not a chapter's notebook. The notebooks are:\n  {there_are}")
     write_all(scripts)
     if not options.write:
         command, environment = lab_command(options.notebook, more)

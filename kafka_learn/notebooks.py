@@ -16,7 +16,9 @@ import os
 import re
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from concurrent.futures import ProcessPoolExecutor
+from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
 
@@ -95,6 +97,25 @@ def executed(script: Path) -> Any:
             stale.unlink()
         write(done, kept)
     return _with_outputs(notebook, kept)
+
+
+def execute_changed(scripts: Iterable[Path]) -> Iterator[tuple[Path, NotebookError | None]]:
+    """Bring notebooks' outputs up to date, one per processor at a time; yields each, in order, with its failure."""
+    scripts = list(scripts)
+    if all(_kept(script, read(script)).exists() for script in scripts):
+        yield from ((script, None) for script in scripts)
+        return
+    # Processes, because Jupyter's client leaves an open event loop behind in every thread that it runs in.
+    with ProcessPoolExecutor(os.cpu_count(), get_context("spawn")) as pool:
+        yield from zip(scripts, pool.map(_failure_of, scripts), strict=True)
+
+
+def _failure_of(script: Path) -> NotebookError | None:
+    try:
+        executed(script)
+    except NotebookError as error:
+        return error
+    return None
 
 
 def executed_before(script: Path) -> Any:
@@ -224,20 +245,19 @@ def _digest(notebook: Any) -> str:
 def main(arguments: list[str] | None = None) -> int:
     """Execute the given notebooks, or all; returns 1 if a cell fails."""
     parser = argparse.ArgumentParser(prog="python -m kafka_learn.notebooks", description="Execute notebooks.")
-    parser.add_argument("scripts", nargs="*", type=Path, help="default: every notebook of the chapters")
+    parser.add_argument("scripts", nargs="*", type=Path, help="notebooks to execute (default: all chapters' notebooks)")
     options = parser.parse_args(arguments)
     known = discover()
     for path in options.scripts:
         if path.resolve() not in known:
             there_are = "\n  ".join(str(script.relative_to(PROJECT_ROOT)) for script in known)
-            parser.error(f"{path} is no notebook of the chapters. They are:\n  {there_are}")
+            parser.error(f"{path} is not a chapter's notebook. The notebooks are:\n  {there_are}")
     failures = 0
-    for script in [path.resolve() for path in options.scripts] or known:
-        try:
-            executed(script)
+    for script, failure in execute_changed([path.resolve() for path in options.scripts] or known):
+        if failure is None:
             sys.stdout.write(f"executed: {script.relative_to(PROJECT_ROOT)}\n")
-        except NotebookError as error:
-            sys.stderr.write(f"{error}\n")
+        else:
+            sys.stderr.write(f"{failure}\n")
             failures += 1
     if not failures:
         sys.stdout.write("`make site` shows them with their output, `make notebook` opens them in Jupyter\n")

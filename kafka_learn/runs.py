@@ -35,8 +35,8 @@ def main(arguments: list[str] | None = None) -> int:
     """Record a run and show or save it; returns the exit code."""
     runs = all_runs()
     parser = argparse.ArgumentParser(prog="python -m kafka_learn.runs", description="Record a run and show it.")
-    parser.add_argument("run", choices=runs, help="what to record")
-    parser.add_argument("--view", choices=("sequence", "time-line"), default="sequence", help="how to show it")
+    parser.add_argument("run", choices=runs, help="the function that records the run")
+    parser.add_argument("--view", choices=("sequence", "time-line"), default="sequence", help="how to show the run")
     parser.add_argument("--save", type=Path, metavar="FILE", help="write the run as JSON lines instead of showing it")
     parser.add_argument("--svg", type=Path, metavar="FILE", help="write the figure as SVG instead of showing it")
     options = parser.parse_args(arguments)

@@ -9,7 +9,7 @@ from kafka_learn.drawing.graphviz_drawing import BLUE, Drawing, cell, new_graph,
 from kafka_learn.project import PROJECT_ROOT
 
 
-def layers(_language: str) -> str:
+def layers(language: str) -> str:
     """One row per layer; upper layers may use lower ones."""
     contracts = tomllib.loads((PROJECT_ROOT / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["importlinter"]
     layered = next(contract for contract in contracts["contracts"] if contract.get("exhaustive"))
@@ -18,4 +18,4 @@ def layers(_language: str) -> str:
     cells = [[cell(part, fill=BLUE, columns=widest // len(row)) for part in row] for row in rows]
     graph = new_graph()
     graph.node("layers", table(cells))
-    return Drawing(graph, "Layers, top to bottom: " + "; ".join(", ".join(row) for row in rows)).svg()
+    return Drawing(graph, "Layers, top to bottom: " + "; ".join(", ".join(row) for row in rows)).svg(language)

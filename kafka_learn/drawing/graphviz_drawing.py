@@ -11,9 +11,13 @@ import re
 import shutil
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import graphviz
+
+from kafka_learn.both_languages import chinese_twin
+from kafka_learn.drawing.drawing_words import description_in_chinese, in_chinese
 
 # Fills that are readable on white and on black; the last two digits are the opacity.
 PLAIN = "#80808022"
@@ -29,22 +33,27 @@ class Drawing:
     """A graph that displays itself in a notebook and provides SVG for pages."""
 
     def __init__(self, graph: graphviz.Digraph, alt: str) -> None:
-        """``alt`` describes the drawing in words."""
+        """``graph`` is complete and has English words; ``alt`` describes the drawing in words."""
         self.graph = graph
         self._alt = alt
+        has_words = in_chinese(graph.source) != graph.source
+        self.chinese: Callable[[], str] | None = functools.partial(self.svg, "zh") if has_words else None
 
-    def svg(self) -> str:
+    def svg(self, language: str = "en") -> str:
         """The drawing as one ``<svg>`` element, without ids so that a page may have many."""
+        source, alt = self.graph.source, self._alt
+        if language == "zh":
+            source, alt = in_chinese(source), description_in_chinese(alt)
         result = subprocess.run(
-            [dot_program(), "-Tsvg"], input=self.graph.source, capture_output=True, text=True, check=True, timeout=60
+            [dot_program(), "-Tsvg"], input=source, capture_output=True, text=True, check=True, timeout=60
         )
         found = _SVG.search(result.stdout)
         if found is None:
             raise RuntimeError(f"{dot_program()} drew nothing: {result.stderr}")
-        return _adapt(found[0], self._alt)
+        return _adapt(found[0], alt)
 
     def _repr_mimebundle_(self, **_: object) -> dict[str, str]:
-        return {"image/svg+xml": self.svg(), "text/plain": self._alt}
+        return {"image/svg+xml": self.svg(), "text/plain": self._alt} | chinese_twin(self)
 
 
 @functools.cache

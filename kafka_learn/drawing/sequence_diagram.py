@@ -51,7 +51,10 @@ class SequenceDiagram:
         self._run = run
         self._language = language
         self._threads = list(dict.fromkeys(step.thread for step in layout.steps))
-        self._thread_names = {name: self._name(short) for name, short in thread_names(self._threads).items()}
+        self._thread_names = {
+            name: self._name(name if name in layout.lanes else short)
+            for name, short in thread_names(self._threads).items()
+        }
         lanes = max(len(layout.lanes), 1)
         self._step_width = min((WIDTH - GUTTER) / lanes, 150)
         self._width = GUTTER + self._step_width * lanes

@@ -291,7 +291,8 @@ def _values(detail: Detail, language: str) -> list[str]:
 def _note_label(event: Event, language: str) -> str:
     detail = event.detail
     if event.kind is Kind.STATE:
-        return f"{event.what}: {detail.get('before')} → {detail.get('after')}"
+        before, after = (phrase(str(detail.get(each)), language) for each in ("before", "after"))
+        return f"{phrase(word(event.what, language), language)}: {before} → {after}"
     if event.kind is Kind.FILE:
         return _file_label(event, language)
     return phrase(event.what, language)

@@ -66,17 +66,17 @@ def state_docs(states: type[Enum]) -> dict[str, str]:
     return docs
 
 
-def page(_language: str) -> str:
+def page(language: str) -> str:
     """All state machines as Markdown: each with its figure and the meaning of its states."""
-    return "\n\n".join(_section(module) for module in modules_with_a_table())
+    return "\n\n".join(_section(module, language) for module in modules_with_a_table())
 
 
-def _section(module: str) -> str:
+def _section(module: str, language: str) -> str:
     table: Table = getattr(importlib.import_module(module), TABLE)
     states = type(next(iter(table)))
     docs = state_docs(states)
     rows = [f"`{state.name}`\n:   {docs[state.name]}" for state in table if state.name in docs]
-    drawn = f'<figure class="drawing">\n{draw_states(table).svg()}\n</figure>'
+    drawn = f'<figure class="drawing">\n{draw_states(table).svg(language)}\n</figure>'
     about = _as_markdown(inspect.getdoc(states) or "")
     return "\n\n".join([f"## {states.__name__}", about, f"In `{module}`.", drawn, *rows])
 

@@ -71,7 +71,9 @@ def send(broker: LabBroker, records: Iterable[ProducerRecord], **configs: Any) -
     producer = KafkaProducer({"bootstrap.servers": broker.bootstrap_servers, **configs})
     try:
         futures = [producer.send(record) for record in records]
-        assert producer.flush(TIMEOUT_S * 1000), f"flush is not through after {TIMEOUT_S} s: something was never sent"
+        assert producer.flush(TIMEOUT_S * 1000), (
+            f"flush did not finish within {TIMEOUT_S} s: some messages were never sent"
+        )
         return [future.get(0) for future in futures]
     finally:
         producer.close(1000)
@@ -117,7 +119,7 @@ def must_read(broker: LabBroker, offset: int, count: int, topic: str = TOPIC) ->
     got, want = read(broker, offset, count, topic), [(number, number) for number in range(offset, offset + count)]
     wrong = next((pair for pair in zip(got, want, strict=False) if pair[0] != pair[1]), None)
     assert wrong is None, f"reading from {offset}: got (offset, number) {wrong[0]}, not {wrong[1]}"
-    assert len(got) == count, f"reading from {offset}: {len(got)} of {count} messages came\n{broker.log_tail()}"
+    assert len(got) == count, f"reading from {offset}: {len(got)} of {count} messages arrived\n{broker.log_tail()}"
 
 
 def read_all(broker: LabBroker, partitions: int = 1, topic: str = TOPIC) -> dict[int, list[Any]]:
@@ -131,7 +133,7 @@ def read_all(broker: LabBroker, partitions: int = 1, topic: str = TOPIC) -> dict
         ends = 0
         while ends < partitions:
             message: Any = consumer.poll(TIMEOUT_S)
-            assert message is not None, f"nothing came for {TIMEOUT_S} s\n{broker.log_tail()}"
+            assert message is not None, f"no message arrived within {TIMEOUT_S} s\n{broker.log_tail()}"
             if message.error():
                 assert message.error().code() == KafkaError._PARTITION_EOF, f"{message.error()}\n{broker.log_tail()}"
                 ends += 1

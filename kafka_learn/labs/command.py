@@ -1,4 +1,4 @@
-"""``kafka-lite labs``: start, check, watch and reset labs, get hints, and see the solution."""
+"""``kafka-lite labs``: list, show, start, check, watch and reset labs, get hints, and see the solution."""
 
 from __future__ import annotations
 
@@ -16,18 +16,18 @@ from rich.syntax import Syntax
 from rich.table import Table
 from rich.text import Text
 
-from kafka_learn.labs.grader import CheckResult, TestOutcome, check
+from kafka_learn.labs.grader import CheckResult, TestOutcome, check, jvm_for_checks_of
 from kafka_learn.labs.lab import Lab, Task, UnknownLabError, all_labs, find_lab
 from kafka_learn.labs.starter import UNWRITTEN
 from kafka_learn.labs.workspace import AlreadyStartedError, LabWorkspace, NotStartedError
 from kafka_learn.project import PROJECT_ROOT
 from kafka_learn.source import module_path
-from kafka_lite.tools.terminal import own_command
+from kafka_lite.tools.common.terminal import own_command
 
 WATCH_POLL_S = 0.5
 
 NAME = "labs"
-SUMMARY = "graded labs on the code of the broker itself"
+SUMMARY = "graded labs in which you write parts of the broker"
 
 
 def register(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -40,17 +40,19 @@ def register(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) ->
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The verbs and their options."""
     verbs = parser.add_subparsers(dest="verb", required=True, metavar="VERB")
-    verbs.add_parser("list", help="the labs, and how far you are").set_defaults(run_verb=_list)
-    _verb(verbs, "start", "make a working folder with the starter", _start)
-    checking = _verb(verbs, "check", "run the tests, then boot the broker with your code", _check)
-    checking.add_argument("--no-broker", action="store_true", help="the tests only")
-    watching = _verb(verbs, "watch", "check again whenever you save", _watch)
-    watching.add_argument("--no-broker", action="store_true", help="the tests only")
-    hinting = _verb(verbs, "hint", "the next hint for the task at hand", _hint)
-    hinting.add_argument("task", nargs="?", type=int, help="the number of another task")
-    _verb(verbs, "reset", "begin anew (your work is moved aside)", _reset)
-    solving = _verb(verbs, "solution", "how the shipped code differs from yours", _solution)
-    solving.add_argument("--code", action="store_true", help="the shipped functions themselves")
+    verbs.add_parser("list", help="list the labs with your progress").set_defaults(run_verb=_list)
+    _verb(verbs, "show", "show what a lab is about, what it takes, and its tasks", _show_lab)
+    _verb(verbs, "start", "create a working folder with the starter", _start)
+    checking = _verb(verbs, "check", "run the tests, then start a broker with your code", _check)
+    checking.add_argument("--no-broker", action="store_true", help="run only the tests")
+    watching = _verb(verbs, "watch", "check again whenever you save a file", _watch)
+    watching.add_argument("--no-broker", action="store_true", help="run only the tests")
+    hinting = _verb(verbs, "hint", "show the next hint for the current task", _hint)
+    hinting.add_argument("task", nargs="?", type=int, help="show a hint for this task instead")
+    hinting.add_argument("--zh", action="store_true", help="in Chinese, if the lab has Chinese hints")
+    _verb(verbs, "reset", "start over (your work is moved aside)", _reset)
+    solving = _verb(verbs, "solution", "compare your code with the shipped code", _solution)
+    solving.add_argument("--code", action="store_true", help="show the shipped functions instead")
 
 
 def run(options: argparse.Namespace) -> int:
@@ -72,7 +74,7 @@ def _verb(
     run_verb: Callable[[argparse.Namespace], int],
 ) -> argparse.ArgumentParser:
     parser = verbs.add_parser(name, help=description, description=description)
-    parser.add_argument("lab", help="its name, or how it begins: ch06")
+    parser.add_argument("lab", help="the lab's name, or its beginning, such as ch06")
     parser.add_argument("--dir", type=Path, help="the working folder (default: labs-work/LAB)")
     parser.set_defaults(run_verb=run_verb)
     return parser
@@ -83,12 +85,34 @@ def _workspace(options: argparse.Namespace) -> LabWorkspace:
 
 
 def _list(_options: argparse.Namespace) -> int:
-    table = Table("lab", "book", "title", "tasks", "points", box=None, pad_edge=False, header_style="bold")
+    columns = ("lab", "book", "title", "tasks", "time", "difficulty", "points")
+    table = Table(*columns, box=None, pad_edge=False, header_style="bold")
     for lab in all_labs():
         progress = LabWorkspace(lab).progress()
-        points = f"{progress.best}/{progress.total}" if progress.checks else "not begun"
-        table.add_row(lab.name, lab.section, f"{lab.title} · {lab.title_zh}", str(len(lab.tasks)), points)
+        points = f"{progress.best}/{progress.total}" if progress.checks else "not started"
+        title = f"{lab.title} · {lab.title_zh}"
+        table.add_row(lab.name, lab.section, title, str(len(lab.tasks)), f"{lab.minutes} min", lab.difficulty, points)
     Console().print(table)
+    return 0
+
+
+def _show_lab(options: argparse.Namespace) -> int:
+    lab = find_lab(options.lab)
+    console = Console(highlight=False)
+    console.print(f"[bold]{escape(lab.title)}[/] · {lab.place}\n")
+    about = Table(box=None, pad_edge=False, show_header=False)
+    about.add_column(style="dim")
+    about.add_column()
+    about.add_row("goal", escape(lab.goal))
+    about.add_row("before", escape(lab.before))
+    about.add_row("time", f"about {lab.minutes} minutes")
+    about.add_row("difficulty", lab.difficulty)
+    if lab.extra:
+        about.add_row("needs", f"the extra [bold]{escape(lab.extra)}[/] of kafka_lite; make setup installs it")
+    about.add_row("tasks", "\n".join(f"{task.number}  {escape(task.title)}" for task in lab.tasks))
+    about.add_row("text", _shown(lab.folder / "README.md"))
+    console.print(about)
+    console.print(f"\nNext:  [bold]{own_command()} labs start {lab.name}[/]")
     return 0
 
 
@@ -97,13 +121,13 @@ def _start(options: argparse.Namespace) -> int:
     lab = workspace.lab
     files = workspace.start()
     console = Console()
-    console.print(f"[bold]{escape(lab.title)}[/] · book {lab.section}\n")
-    console.print("Your files, the shipped modules with some bodies left out:")
+    console.print(f"[bold]{escape(lab.title)}[/] · {lab.place}\n")
+    console.print("Your files are the shipped modules with some function bodies removed:")
     for path in files:
         console.print(f"  {_shown(path)}", highlight=False)
     console.print(f"The tasks:  {_shown(lab.folder / 'README.md')}", highlight=False)
-    console.print(f"The tests:  {_shown(lab.tests)}, yours to read", highlight=False)
-    console.print(f"\nNext:  [bold]{own_command()} labs check {lab.name}[/]   (it will be red: nothing is written yet)")
+    console.print(f"The tests:  {_shown(lab.tests)}", highlight=False)
+    console.print(f"\nNext:  [bold]{own_command()} labs check {lab.name}[/]   (it fails until you write the code)")
     return 0
 
 
@@ -132,7 +156,7 @@ def _run_check(workspace: LabWorkspace, console: Console, *, broker: bool) -> Ch
 
 def score_table(lab: Lab, result: CheckResult) -> Table:
     """One row per test: its title, whether it passed, and the mistake if not."""
-    table = Table(title=f"{lab.title} · book {lab.section}", title_justify="left", expand=False)
+    table = Table(title=f"{lab.title} · {lab.place}", title_justify="left", expand=False)
     table.add_column("task")
     table.add_column("test", ratio=2)
     table.add_column("points", justify="right")
@@ -147,7 +171,7 @@ def score_table(lab: Lab, result: CheckResult) -> Table:
             title = ""
         table.add_row(f"{outcome.task}  {escape(title)}" if title else "", _outcome_text(outcome), _points(outcome))
     table.add_section()
-    legend = "[bold]total[/]   [dim]✓ right   ✗ wrong   · waits for a body, or for other tests[/]"
+    legend = "[bold]total[/]   [dim]✓ passed   ✗ failed   · waits for your code or for other tests[/]"
     table.add_row("", legend, f"[bold]{result.score}/{result.total}")
     return table
 
@@ -174,14 +198,16 @@ def verdict(workspace: LabWorkspace, result: CheckResult) -> Text:
     """What the result means and what to do next."""
     lab, command = workspace.lab, own_command()
     if result.passed and any(outcome.broker for outcome in result.outcomes):
-        return Text(f"All green, and a real broker ran with your code. Compare: {command} labs solution {lab.name}")
+        return Text(
+            f"All tests pass, and a real broker ran with your code. Compare: {command} labs solution {lab.name}"
+        )
     if result.passed:
-        return Text(f"The tests are green. Now into the broker: {command} labs check {lab.name}")
+        return Text(f"The tests pass. Now run the broker with your code: {command} labs check {lab.name}")
     if result.failure:
         return Text(result.failure, style="red")
     what = f"{_what_to_do(workspace, next_task(workspace, result))}.\nStuck? {command} labs hint {lab.name}"
     if workspace.untouched():
-        return Text(f"This failure is expected: the functions have no bodies yet.\n{what}")
+        return Text(f"This failure is expected: the functions are not written yet.\n{what}")
     return Text(what)
 
 
@@ -191,7 +217,7 @@ def _what_to_do(workspace: LabWorkspace, task: Task) -> str:
     if missing := workspace.unwritten(task):
         return f"{what}: write {', '.join(missing)}"
     written = ", ".join(function.partition(":")[2] for function in task.functions)
-    return f"{what}: look again at {written}" if written else what
+    return f"{what}: check {written}" if written else what
 
 
 def next_task(workspace: LabWorkspace, result: CheckResult) -> Task:
@@ -208,18 +234,20 @@ def next_task(workspace: LabWorkspace, result: CheckResult) -> Task:
 
 def _watch(options: argparse.Namespace) -> int:
     workspace = _workspace(options)
+    workspace.files()
     console = Console()
     seen: tuple[int, ...] | None = None
-    while True:
-        now = workspace.fingerprint()
-        if now != seen:
-            console.clear()
-            result = _run_check(workspace, console, broker=not options.no_broker)
-            seen = now
-            if result.passed:
-                return 0
-            console.print("[dim]Watching: save a file to check again, Ctrl-C to end.[/]")
-        time.sleep(WATCH_POLL_S)
+    with jvm_for_checks_of(workspace.lab):
+        while True:
+            now = workspace.fingerprint()
+            if now != seen:
+                console.clear()
+                result = _run_check(workspace, console, broker=not options.no_broker)
+                seen = now
+                if result.passed:
+                    return 0
+                console.print("[dim]Watching: save a file to check again, Ctrl-C to end.[/]")
+            time.sleep(WATCH_POLL_S)
 
 
 def _hint(options: argparse.Namespace) -> int:
@@ -233,14 +261,15 @@ def _hint(options: argparse.Namespace) -> int:
     except KeyError as error:
         sys.stderr.write(f"{error.args[0]}\n")
         return 2
+    hints = task.hints_in("zh" if options.zh else "en")
     given = progress.hints.get(str(number), 0)
     console = Console()
     console.print(f"[bold]Task {task.number}: {escape(task.title)}[/]")
-    for index, hint in enumerate(task.hints[: given + 1], 1):
-        console.print(f"  {index}/{len(task.hints)}  {escape(hint)}", highlight=False)
-    if given + 1 > len(task.hints):
-        console.print(f"That was the last hint. There is still: {own_command()} labs solution {lab.name}")
-    progress.hints[str(number)] = min(given + 1, len(task.hints))
+    for index, hint in enumerate(hints[: given + 1], 1):
+        console.print(f"  {index}/{len(hints)}  {escape(hint)}", highlight=False)
+    if given + 1 > len(hints):
+        console.print(f"That was the last hint. Next: {own_command()} labs solution {lab.name}")
+    progress.hints[str(number)] = min(given + 1, len(hints))
     workspace.remember(progress)
     return 0
 
@@ -250,7 +279,7 @@ def _reset(options: argparse.Namespace) -> int:
     kept = workspace.reset()
     Console().print(f"A fresh starter is in {_shown(workspace.folder)}.", highlight=False)
     if kept:
-        Console().print(f"What you had is in {_shown(kept)}.", highlight=False)
+        Console().print(f"Your previous work is in {_shown(kept)}.", highlight=False)
     return 0
 
 
@@ -277,7 +306,7 @@ def _show(text: str, language: str) -> None:
 def _difference(mine: Path, shipped: Path) -> str:
     before, after = (path.read_text(encoding="utf-8").splitlines() for path in (mine, shipped))
     rows = difflib.unified_diff(before, after, f"yours/{mine.name}", f"shipped/{shipped.name}", lineterm="", n=2)
-    return "\n".join(rows) or f"{mine.name}: yours is the shipped code, letter by letter."
+    return "\n".join(rows) or f"{mine.name}: yours is identical to the shipped code."
 
 
 def _shown(path: Path) -> str:

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import contextlib
+import importlib
 import json
 import os
 import signal
 import subprocess
 import tempfile
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 from kafka_learn.labs import overlay
-from kafka_learn.labs.lab import Lab
+from kafka_learn.labs.lab import SPARK, Lab
+from kafka_learn.labs.starter import UNWRITTEN, unwritten
 from kafka_learn.project import PROJECT_ROOT
 
 OUTPUT_LINES = 15
@@ -70,7 +73,9 @@ def check(lab: Lab, files: dict[str, Path], *, broker: bool = True) -> CheckResu
     """Run the lab's tests with ``files`` (module → the learner's file), then those with the real broker."""
     for module, path in files.items():
         if problem := _syntax_problem(path):
-            return CheckResult((), f"{path.name} ({module}) is not Python yet: {problem}")
+            return CheckResult((), f"{path.name} ({module}) is not valid Python: {problem}")
+    if lab.extra == SPARK and (problem := _missing_spark()):
+        return CheckResult((), problem)
     with tempfile.TemporaryDirectory(prefix="kafka-lite-lab-") as scratch:
         report = Path(scratch) / "report.json"
         command = _pytest_command(lab, files, report, Path(scratch), broker)
@@ -86,6 +91,43 @@ def _syntax_problem(path: Path) -> str:
     return ""
 
 
+def _missing_spark() -> str:
+    """Why a lab on Spark cannot run here, and what to install; empty if it can."""
+    try:
+        importlib.import_module("kafka_lite.spark")
+    except ImportError as error:
+        return f"This lab runs in Spark. {error}"
+    return ""
+
+
+@contextlib.contextmanager
+def jvm_for_checks_of(lab: Lab) -> Iterator[None]:
+    """Within the block, checks of a lab on Spark share one JVM: from the second on, they take a fraction of the time.
+
+    Does nothing for other labs, and if Spark or Java is missing: the check then says so.
+    """
+    if lab.extra != SPARK or _missing_spark():
+        yield
+        return
+    from kafka_learn.labs.spark_jvm import shared_jvm
+    from kafka_lite.spark.java_runtime import JavaNotFoundError
+
+    with tempfile.TemporaryDirectory(prefix="kafka-lite-lab-") as folder, contextlib.ExitStack() as running:
+        with contextlib.suppress(JavaNotFoundError):
+            running.enter_context(shared_jvm(Path(folder) / "spark.log"))
+        yield
+
+
+def _unwritten_tasks(lab: Lab, files: dict[str, Path]) -> dict[int, str]:
+    """The first function without a body, of each task that has one."""
+    found: dict[int, str] = {}
+    for module, path in files.items():
+        functions = lab.functions_of(module)
+        for name in unwritten(path.read_text(encoding="utf-8"), functions):
+            found.setdefault(functions[name].number, name)
+    return found
+
+
 def _pytest_command(lab: Lab, files: dict[str, Path], report: Path, scratch: Path, broker: bool) -> list[str]:
     """The pytest command for a process in which the learner's modules come first; ignores the project's settings."""
     modules = [f"--lab-module={module}={path}" for module, path in files.items()]
@@ -96,12 +138,16 @@ def _pytest_command(lab: Lab, files: dict[str, Path], report: Path, scratch: Pat
     options += ["--lab-report", str(report), *modules]
     options += [f"--lab-test-limit={lab.test_limit_s}", f"--lab-time-limit={lab.time_limit_s}"]
     options += [] if broker else ["--lab-no-broker"]
+    if lab.extra == SPARK:
+        options += ["-p", "kafka_learn.labs.spark_plugin"]
+        # A session takes seconds to start. A test whose body is not written does not need it to be red.
+        options += [f"--lab-unwritten={UNWRITTEN}{n}: {name}" for n, name in _unwritten_tasks(lab, files).items()]
     return overlay.command(files, "pytest", *options, str(lab.tests))
 
 
 def _run_bounded(command: list[str], limit_s: float) -> tuple[int | None, str]:
     """Run a command in its own process group and kill the group afterwards. Code None: the time limit was reached."""
-    environment = {**os.environ, "PYTHONDONTWRITEBYTECODE": "1", "PYTHONUNBUFFERED": "1"}
+    environment = {**os.environ, "PYTHONUNBUFFERED": "1"}
     # In particular the project's own plugin: it would import the modules before they can be replaced.
     environment["PYTEST_DISABLE_PLUGIN_AUTOLOAD"] = "1"
     environment["PYTHONPATH"] = os.pathsep.join(filter(None, [str(PROJECT_ROOT), environment.get("PYTHONPATH")]))
@@ -129,10 +175,10 @@ def _end_group(process: subprocess.Popen[bytes]) -> None:
 def _result(lab: Lab, report: Path, returncode: int | None, output: str) -> CheckResult:
     outcomes = _outcomes(report)
     if returncode is None:
-        running = "".join(f", while this test ran: {outcome.title}" for outcome in outcomes if outcome.running)
-        return CheckResult(outcomes, f"the check was ended after {lab.time_limit_s:g} s, its time limit{running}")
+        running = "".join(f", during this test: {outcome.title}" for outcome in outcomes if outcome.running)
+        return CheckResult(outcomes, f"the check was stopped at its time limit of {lab.time_limit_s:g} s{running}")
     if returncode < 0:
-        return CheckResult(outcomes, f"Python itself was ended by {signal.Signals(-returncode).name}: {_tail(output)}")
+        return CheckResult(outcomes, f"Python was killed by {signal.Signals(-returncode).name}: {_tail(output)}")
     if not outcomes or returncode > 1:
         return CheckResult(outcomes, f"the tests could not be run:\n{_tail(output)}")
     return CheckResult(outcomes)

@@ -1,7 +1,7 @@
 """The definition of a lab: ``labs/<name>/lab.toml``, its tasks (README.md) and its open tests (tests/).
 
-A lab names functions of the shipped code. Its starter is that code without their bodies, and its solution is that code,
-so neither can drift from what the broker runs.
+A lab names functions of the shipped code, in ``kafka_lite`` or in ``pipeline``. Its starter is that code without their
+bodies, and its solution is that code, so neither can drift from what the broker or the pipeline runs.
 """
 
 from __future__ import annotations
@@ -15,6 +15,9 @@ from kafka_learn.project import PROJECT_ROOT
 from kafka_learn.source import module_path
 
 LABS = PROJECT_ROOT / "labs"
+DIFFICULTIES = ("easy", "medium", "hard")
+SPARK = "spark"
+"""The extra of the labs that run in a Spark session."""
 
 
 class UnknownLabError(LookupError):
@@ -30,17 +33,32 @@ class Task:
     functions: tuple[str, ...]
     """As ``module:Class.method``."""
     hints: tuple[str, ...]
+    hints_zh: tuple[str, ...] = ()
+    """The same hints in Chinese; empty if a lab has none."""
+
+    def hints_in(self, language: str) -> tuple[str, ...]:
+        """The hints in a language, or in English if there are none."""
+        return (self.hints_zh if language == "zh" else ()) or self.hints
 
 
 @dataclass(frozen=True)
 class Lab:
-    """One lab; ``time_limit_s`` limits a whole check including the broker, and ``test_limit_s`` each test."""
+    """One lab; ``time_limit_s`` limits a whole check including the broker, and ``test_limit_s`` each test.
+
+    ``goal`` is one sentence, and ``before`` says what to read or do first. ``minutes`` is what a learner needs who has
+    done that. ``extra`` is the extra of the package that the lab needs in addition to ``learn``; empty if none.
+    """
 
     name: str
     folder: Path
     title: str
     title_zh: str
     section: str
+    goal: str
+    before: str
+    minutes: int
+    difficulty: str
+    extra: str
     time_limit_s: float
     test_limit_s: float
     tasks: tuple[Task, ...]
@@ -50,6 +68,11 @@ class Lab:
         """The modules that the learner works on, in the order of the tasks."""
         names = (function.partition(":")[0] for task in self.tasks for function in task.functions)
         return tuple(dict.fromkeys(names))
+
+    @property
+    def place(self) -> str:
+        """Where the lab belongs: a section of the book, or of a chapter that is not in it."""
+        return f"book {self.section}" if self.section[0].isdigit() else f"beyond the book: {self.section}"
 
     def title_in(self, language: str) -> str:
         """The title, in the language of the page."""
@@ -74,7 +97,7 @@ class Lab:
         for task in self.tasks:
             if task.number == number:
                 return task
-        raise KeyError(f"{self.name} has {len(self.tasks)} tasks, there is no task {number}")
+        raise KeyError(f"{self.name} has no task {number}, only {len(self.tasks)} tasks")
 
 
 def working_file(module: str) -> str:
@@ -83,14 +106,21 @@ def working_file(module: str) -> str:
 
 
 def load_lab(folder: Path) -> Lab:
-    """Read ``lab.toml``. Raises KeyError naming a missing key."""
+    """Read ``lab.toml``. Raises KeyError naming a missing key, ValueError for an unknown difficulty."""
     data = tomllib.loads((folder / "lab.toml").read_text(encoding="utf-8"))
+    if data["difficulty"] not in DIFFICULTIES:
+        raise ValueError(f"{folder.name}: difficulty is one of {', '.join(DIFFICULTIES)}, not {data['difficulty']}")
     return Lab(
         name=folder.name,
         folder=folder,
         title=data["title"],
         title_zh=data["title_zh"],
         section=data["section"],
+        goal=data["goal"],
+        before=data["before"],
+        minutes=data["minutes"],
+        difficulty=data["difficulty"],
+        extra=data.get("extra", ""),
         time_limit_s=float(data["time_limit_s"]),
         test_limit_s=float(data["test_limit_s"]),
         tasks=tuple(_task(number, row) for number, row in enumerate(data["task"], 1)),
@@ -98,7 +128,9 @@ def load_lab(folder: Path) -> Lab:
 
 
 def _task(number: int, row: dict[str, Any]) -> Task:
-    return Task(number, row["title"], tuple(row["functions"]), tuple(row["hints"]))
+    return Task(
+        number, row["title"], tuple(row["functions"]), tuple(row["hints"]), hints_zh=tuple(row.get("hints_zh", ()))
+    )
 
 
 def all_labs(root: Path = LABS) -> list[Lab]:
@@ -116,4 +148,4 @@ def find_lab(name: str, root: Path = LABS) -> Lab:
     found = exact or [lab for lab in labs if lab.name.startswith(name)]
     if len(found) == 1:
         return found[0]
-    raise UnknownLabError(f"there is no lab {name!r}; the labs are: {', '.join(lab.name for lab in labs)}")
+    raise UnknownLabError(f"unknown lab {name!r}; the labs are: {', '.join(lab.name for lab in labs)}")

@@ -12,9 +12,18 @@ import importlib.util
 import runpy
 import sys
 from collections.abc import Sequence
-from importlib.machinery import ModuleSpec
+from importlib.machinery import ModuleSpec, SourceFileLoader
 from pathlib import Path
 from types import ModuleType
+from typing import Never
+
+
+class UncachedLoader(SourceFileLoader):
+    """Compiles a file each time: a saved file may have the size of the one before, and both the time of a second."""
+
+    def path_stats(self, path: str) -> Never:
+        """Without these, Python neither reads nor writes bytecode. Raises OSError."""
+        raise OSError(f"{path} is not cached")
 
 
 class OverlayFinder(importlib.abc.MetaPathFinder):
@@ -28,7 +37,9 @@ class OverlayFinder(importlib.abc.MetaPathFinder):
     ) -> ModuleSpec | None:
         """The spec of a replaced module; None for any other, which is left to the next finder."""
         file = self._files.get(fullname)
-        return importlib.util.spec_from_file_location(fullname, file) if file else None
+        if file is None:
+            return None
+        return importlib.util.spec_from_file_location(fullname, file, loader=UncachedLoader(fullname, str(file)))
 
 
 def install(files: dict[str, Path]) -> None:

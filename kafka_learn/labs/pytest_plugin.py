@@ -3,7 +3,7 @@
 The report is complete at any time: even if this process is killed, it shows what has passed and which test was running.
 
 A test earns points: ``@pytest.mark.points(5, task=2)``; its docstring's first line is its title in the score table.
-Tests that use the fixture ``start_broker`` or ``broker`` run last, and only if all others have passed.
+Tests that use the fixture ``start_broker``, ``broker`` or ``cluster`` run last, and only if all others have passed.
 """
 
 from __future__ import annotations
@@ -16,20 +16,23 @@ import traceback
 from collections.abc import Callable, Generator, Iterable, Iterator
 from pathlib import Path
 from types import FrameType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from kafka_learn.labs.broker import LabBroker
 
 MESSAGE_LINES = 8
-BROKER_FIXTURES = frozenset({"start_broker", "broker"})
+if TYPE_CHECKING:
+    from kafka_learn.labs.cluster import LabCluster
+
+BROKER_FIXTURES = frozenset({"start_broker", "broker", "cluster"})
 TOO_SLOW_LIMIT = 2
 """After this many timeouts the rest is skipped: it would only wait for the same loop."""
 MARGIN_S = 5.0
 """How long before the end of the check a broker test is ended, to leave time to stop the broker and to report."""
-NOT_RUN = "not run: the check ended before"
-DID_NOT_END = "still running when the check was ended: it waits for something that does not come"
+NOT_RUN = "not run: the check ended first"
+DID_NOT_END = "still running when the check ended: it waits for something that does not happen"
 _PLUGIN = "kafka-lite-lab"
 _MakingReport = Generator[None, pytest.TestReport, pytest.TestReport]
 
@@ -82,11 +85,11 @@ class LabPlugin:
     def pytest_runtest_setup(self, item: pytest.Item) -> None:
         """Skip broker tests while any other test is red: their failures would be less helpful."""
         if self._too_slow >= TOO_SLOW_LIMIT:
-            pytest.skip("not run: the tests above did not end")
+            pytest.skip("not run: the tests above did not finish")
         if _needs_broker(item) and any(not row["passed"] for row in self._outcomes.values() if not row["broker"]):
-            pytest.skip("runs when all the tests above pass")
+            pytest.skip("runs once all the tests above pass")
         if _needs_broker(item) and time.monotonic() > self._deadline_s:
-            pytest.skip("not run: the tests above took all the time")
+            pytest.skip("not run: the tests above used up the time")
         self._outcomes[item.nodeid] = _outcome(item, DID_NOT_END, running=True)
         self._write_report()
 
@@ -94,17 +97,24 @@ class LabPlugin:
     def pytest_runtest_call(self, item: pytest.Item) -> Generator[None, None, None]:
         """Turn an endless loop into a failure that names it; broker tests share the remaining time of the check."""
         limit = max(1.0, self._deadline_s - time.monotonic()) if _needs_broker(item) else self._test_limit_s
+        stopped: list[TooSlowError] = []
 
         def stop(_signal: int, frame: FrameType | None) -> None:
             self._too_slow += 1
             where = running_loop(frame, self.files.values())
-            question = "does the broker respond?" if _needs_broker(item) else "does that loop come closer to its end?"
-            raise TooSlowError(f"still running after {limit:.3g} s, in {where}: {question}")
+            question = "does the broker respond?" if _needs_broker(item) else "does that loop make progress?"
+            stopped.append(TooSlowError(f"still running after {limit:.3g} s, in {where}: {question}"))
+            raise stopped[0]
 
         previous = signal.signal(signal.SIGALRM, stop)
         signal.setitimer(signal.ITIMER_REAL, limit)
         try:
             return (yield)
+        except Exception:
+            # A library that was interrupted may raise an error of its own, as Spark's connection to its JVM does.
+            if stopped:
+                raise stopped[0] from None
+            raise
         finally:
             signal.setitimer(signal.ITIMER_REAL, 0)
             signal.signal(signal.SIGALRM, previous)
@@ -114,7 +124,7 @@ class LabPlugin:
         """Record the outcome of a test."""
         report = yield
         if report.when == "call" or (report.when == "setup" and not report.passed):
-            message = "" if report.passed else _message(report, call)
+            message = "" if report.passed else _message(report, call, self.files.values())
             self._outcomes[item.nodeid] = _outcome(item, message, passed=report.passed, skipped=report.skipped)
             self._write_report()
         return report
@@ -128,7 +138,7 @@ class LabPlugin:
 
 @pytest.fixture(scope="session")
 def broker_settings() -> dict[str, str]:
-    """The settings of ``broker``; a lab may override this fixture."""
+    """The settings of ``broker`` and of each broker of ``cluster``; a lab may override this fixture."""
     return {}
 
 
@@ -139,6 +149,21 @@ def broker(
     """A running broker with the learner's modules, shared by all tests that use it; stopped after them."""
     plugin: Any = pytestconfig.pluginmanager.get_plugin(_PLUGIN)
     with LabBroker(tmp_path_factory.mktemp("broker"), plugin.files, broker_settings) as running:
+        yield running
+
+
+@pytest.fixture(scope="session")
+def cluster(
+    pytestconfig: pytest.Config, tmp_path_factory: pytest.TempPathFactory, broker_settings: dict[str, str]
+) -> Iterator[LabCluster]:
+    """Three running brokers, the first with the learner's modules, shared by all tests that use them.
+
+    A test that stops a broker starts it again.
+    """
+    from kafka_learn.labs.cluster import LabCluster  # most checks never start a broker
+
+    plugin: Any = pytestconfig.pluginmanager.get_plugin(_PLUGIN)
+    with LabCluster(tmp_path_factory.mktemp("cluster"), plugin.files, broker_settings) as running:
         yield running
 
 
@@ -187,27 +212,41 @@ def _title(item: pytest.Item) -> str:
     return docstring.strip().splitlines()[0] + (f": {case}" if case else "")
 
 
-def _message(report: pytest.TestReport, call: pytest.CallInfo[None]) -> str:
-    """What went wrong: the assertion's message, or the exception and the line that raised it."""
+def _message(report: pytest.TestReport, call: pytest.CallInfo[None], files: Iterable[Path]) -> str:
+    """What went wrong: the assertion's message, or the exception and the learner's line that led to it."""
     if report.skipped or call.excinfo is None:
         return str(report.longrepr[2]).removeprefix("Skipped: ") if isinstance(report.longrepr, tuple) else ""
     error = call.excinfo.value
     if isinstance(error, AssertionError | pytest.fail.Exception):
-        words = str(error) or f"this does not hold: {str(call.excinfo.traceback[-1].statement).strip()}"
-        return "\n".join(words.splitlines()[:MESSAGE_LINES])
+        words = str(error) or f"not true: {str(call.excinfo.traceback[-1].statement).strip()}"
+        return _first_lines(words)
     if isinstance(error, NotImplementedError):
         return str(error)  # the starter's message: your task …
-    place = call.excinfo.traceback[-1]
-    return f"{type(error).__name__}: {error} ({Path(place.path).name}, line {place.lineno + 1})"
+    own = {file.resolve() for file in files}
+    entries = list(call.excinfo.traceback)
+    place = next((each for each in reversed(entries) if Path(each.path).resolve() in own), entries[-1])
+    return f"{type(error).__name__}: {exception_words(error)} ({Path(place.path).name}, line {place.lineno + 1})"
+
+
+def exception_words(error: BaseException) -> str:
+    """What an exception says; of one from a Spark worker, what the worker's exception says."""
+    text = str(error).strip()
+    _, _, in_worker = text.partition("Traceback (most recent call last):")
+    unindented = [line for line in in_worker.splitlines() if line and not line[0].isspace()]
+    return unindented[0] if unindented else _first_lines(text)
+
+
+def _first_lines(text: str) -> str:
+    return "\n".join(text.splitlines()[:MESSAGE_LINES])
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     """The options that the grader passes."""
     parser.addoption("--lab-report", type=Path, help="where the outcomes are written, as JSON")
-    parser.addoption("--lab-module", action="append", default=[], help="MODULE=FILE that a broker is to run with")
-    parser.addoption("--lab-no-broker", action="store_true", help="leave out the tests with the broker")
-    parser.addoption("--lab-test-limit", type=float, default=5.0, help="seconds for each test")
-    parser.addoption("--lab-time-limit", type=float, default=120.0, help="seconds for all of them")
+    parser.addoption("--lab-module", action="append", default=[], help="MODULE=FILE that a broker runs with")
+    parser.addoption("--lab-no-broker", action="store_true", help="skip the tests with the broker")
+    parser.addoption("--lab-test-limit", type=float, default=5.0, help="time limit of each test in seconds")
+    parser.addoption("--lab-time-limit", type=float, default=120.0, help="time limit of all tests in seconds")
 
 
 def pytest_configure(config: pytest.Config) -> None:

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from kafka_learn.labs.lab import Lab, Task, working_file
 from kafka_learn.labs.starter import starter, unwritten
-from kafka_lite.tools.terminal import own_command
+from kafka_lite.tools.common.terminal import own_command
 
 DEFAULT_BASE = Path("labs-work")
 PROGRESS_FILE = ".progress.json"
@@ -53,7 +53,7 @@ class LabWorkspace:
     def start(self) -> list[Path]:
         """Write the starters. Raises AlreadyStartedError if there is already work."""
         if self.started:
-            raise AlreadyStartedError(f"there is work in {self.folder} already: go on, or begin anew with labs reset")
+            raise AlreadyStartedError(f"{self.folder} already contains work: continue, or start over with labs reset")
         self.folder.mkdir(parents=True, exist_ok=True)
         for module, path in self._paths().items():
             path.write_text(starter(self.lab, module), encoding="utf-8")

@@ -100,8 +100,8 @@ def watch_wire() -> list[Watch]:
         Watch.of(InFlightRequests.add, before=wire.request_made),
         Watch.of(Processor._request_of, after=wire.request_read),
         Watch.of(KafkaChannel.set_send, before=wire.send_begun),
-        Watch.of(BlockingChannel.receive, wire.answer_awaited, wire.answer_received),
-        Watch.of(NetworkClient._parse, after=wire.answer_parsed),
+        Watch.of(BlockingChannel.receive, wire.response_awaited, wire.response_received),
+        Watch.of(NetworkClient._parse, after=wire.response_parsed),
     ]
 
 
@@ -110,7 +110,7 @@ class _Wire:
 
     def __init__(self) -> None:
         self._requests = Things(_itself)
-        self._answers = Things(_itself)
+        self._responses = Things(_itself)
         self._connecting: deque[int] = deque()
         self._made: dict[NetworkSend, InFlightRequest] = {}
         """Requests of network clients that have not been given to a channel yet."""
@@ -158,7 +158,7 @@ class _Wire:
             self._keys[id(in_flight)] = (in_flight, key)
             self._put_request(call, key, request.builder.build(in_flight.api_version), in_flight.api_version)
         elif _is_accepted(call.subject.id):
-            self._put_answers(call, send)
+            self._put_responses(call, send)
 
     def _put_request(self, call: Call, key: tuple[int, int], request: RequestMessage, version: int) -> None:
         if number := self._requests.put(key, call):
@@ -173,29 +173,30 @@ class _Wire:
 
     # ── responses ─────────────────────────────────────────────────────────────────────────────────────────────────
 
-    def _put_answers(self, call: Call, send: NetworkSend) -> None:
+    def _put_responses(self, call: Call, send: NetworkSend) -> None:
         for correlation_id, size in _frames(send):
-            if number := self._answers.put((_peer_port(send.destination), correlation_id), call):
-                call.emit(Kind.PUT, call.actor, "answer", {"frame_bytes": size}, number=number)
+            if number := self._responses.put((_peer_port(send.destination), correlation_id), call):
+                call.emit(Kind.PUT, call.actor, "response", {"frame_bytes": size}, number=number)
 
-    def answer_awaited(self, call: Call) -> None:
+    def response_awaited(self, call: Call) -> None:
         channel: BlockingChannel = call.subject
         if channel._sock is not None and channel._in_flight:
             call.scratch = (channel._sock.getsockname()[1], channel._in_flight[0].correlation_id)
 
-    def answer_received(self, call: Call) -> None:
+    def response_received(self, call: Call) -> None:
         if call.scratch is not None and call.error is None:
-            self._take_answer(call, call.scratch)
+            self._take_response(call, call.scratch)
 
-    def answer_parsed(self, call: Call) -> None:
+    def response_parsed(self, call: Call) -> None:
         known = self._keys.pop(id(call.argument("in_flight")), None)
         if known is not None and call.error is None:
-            self._take_answer(call, known[1])
+            self._take_response(call, known[1])
 
-    def _take_answer(self, call: Call, key: tuple[int, int]) -> None:
-        if number := self._answers.take(key):
-            answer = call.result
-            call.emit(Kind.TAKE, call.actor, "answer", {"thing": class_name(answer)} | fields(answer), number=number)
+    def _take_response(self, call: Call, key: tuple[int, int]) -> None:
+        if number := self._responses.take(key):
+            response = call.result
+            detail = {"thing": class_name(response)} | fields(response)
+            call.emit(Kind.TAKE, call.actor, "response", detail, number=number)
 
 
 def _frames(send: NetworkSend) -> Iterator[tuple[int, int]]:

@@ -107,7 +107,7 @@ def watch_deaths() -> list[Watch]:
 def watch_futures() -> list[Watch]:
     """Each future in its own lane: how it was created, what was composed from it, how it completed.
 
-    ``1 JoinGroup answer`` is the future of a request; ``2 by JoinGroupResponseHandler`` was composed by an adapter.
+    ``1 JoinGroup response`` is the future of a request; ``2 by JoinGroupResponseHandler`` was composed by an adapter.
     Futures are numbered in order of creation.
     """
     names = _FutureNames()
@@ -136,7 +136,7 @@ class _FutureNames:
 
     def sending(self, call: Call) -> None:
         request = "".join(part.capitalize() for part in ApiKey(call.argument("builder").api_key).name.split("_"))
-        self._begin(call, class_name(call.subject), {"request": request}, f"{request} answer")
+        self._begin(call, class_name(call.subject), {"request": request}, f"{request} response")
 
     def composing(self, call: Call) -> None:
         adapter = class_name(call.argument("adapter")).lstrip("_")

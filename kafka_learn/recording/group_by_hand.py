@@ -8,7 +8,7 @@ parked when the call returns::
         group = GroupByHand(cluster)
         ann = group.member("ann")
         ann.join()
-        print(ann.answer, group.state)
+        print(ann.response, group.state)
 """
 
 from __future__ import annotations
@@ -107,7 +107,7 @@ class MemberByHand:
         self.name = name
         self.member_id = ""
         self.generation_id = -1
-        self.answer = PARKED
+        self.response = PARKED
         self.assignment = b""
         self._group = group
         self._timeouts_ms = (session_timeout_ms, rebalance_timeout_ms)
@@ -115,7 +115,7 @@ class MemberByHand:
 
     def join(self, *assignors: str, topics: tuple[str, ...] = ("demo",)) -> MemberByHand:
         """Send JoinGroup with the assignors that the member supports (default ``range``) and its subscription."""
-        self.answer = PARKED
+        self.response = PARKED
         session_ms, rebalance_ms = self._timeouts_ms
         metadata = serialize_subscription(Subscription(topics))
         request = JoinGroupRequest(
@@ -130,21 +130,21 @@ class MemberByHand:
         self._group.coordinator.handle_join_group(request, client, self._joined)
         return self
 
-    def _joined(self, answer: JoinGroupResponse) -> None:
-        error = Errors.for_code(answer.error_code)
+    def _joined(self, response: JoinGroupResponse) -> None:
+        error = Errors.for_code(response.error_code)
         if error in (Errors.NONE, Errors.MEMBER_ID_REQUIRED):
-            self.member_id = answer.member_id
+            self.member_id = response.member_id
         if error is Errors.NONE:
-            self.generation_id = answer.generation_id
-            leads = answer.leader == answer.member_id
-            role = f"leader of {len(answer.members)}" if leads else "follower"
-            self.answer = f"generation {answer.generation_id}, {role}"
+            self.generation_id = response.generation_id
+            leads = response.leader == response.member_id
+            role = f"leader of {len(response.members)}" if leads else "follower"
+            self.response = f"generation {response.generation_id}, {role}"
         else:
-            self.answer = error.name
+            self.response = error.name
 
     def sync(self, assignment: Mapping[MemberByHand, bytes] | None = None) -> MemberByHand:
         """Send SyncGroup; a leader includes the assignment."""
-        self.answer = PARKED
+        self.response = PARKED
         request = SyncGroupRequest(
             group_id=self._group.group_id,
             generation_id=self.generation_id,
@@ -157,33 +157,33 @@ class MemberByHand:
         self._group.coordinator.handle_sync_group(request, self._synced)
         return self
 
-    def _synced(self, answer: SyncGroupResponse) -> None:
-        error = Errors.for_code(answer.error_code)
-        self.assignment = bytes(answer.assignment)
+    def _synced(self, response: SyncGroupResponse) -> None:
+        error = Errors.for_code(response.error_code)
+        self.assignment = bytes(response.assignment)
         part = self.assignment.decode(errors="backslashreplace")
-        self.answer = f"assignment {part!r}" if error is Errors.NONE else error.name
+        self.response = f"assignment {part!r}" if error is Errors.NONE else error.name
 
     def heartbeat(self) -> MemberByHand:
         """Send Heartbeat."""
         coordinator = self._group.coordinator
         error = coordinator.handle_heartbeat(self._group.group_id, self.member_id, None, self.generation_id)
-        self.answer = error.name
+        self.response = error.name
         return self
 
     def leave(self) -> MemberByHand:
         """Send LeaveGroup."""
         identity = MemberIdentity(member_id=self.member_id)
-        answer = self._group.coordinator.handle_leave_group(self._group.group_id, [identity])
-        code = answer.members[0].error_code if answer.members else answer.error_code
-        self.answer = Errors.for_code(code).name
+        response = self._group.coordinator.handle_leave_group(self._group.group_id, [identity])
+        code = response.members[0].error_code if response.members else response.error_code
+        self.response = Errors.for_code(code).name
         return self
 
     def commit(self, offset: int, partition: TopicPartition = PARTITION) -> MemberByHand:
         """Send OffsetCommit."""
-        self.answer = PARKED
+        self.response = PARKED
 
         def committed(outcomes: Outcomes) -> None:
-            self.answer = outcomes[partition].name
+            self.response = outcomes[partition].name
 
         self._group.offsets.handle_commit_offsets(
             self._group.group_id,
@@ -195,4 +195,4 @@ class MemberByHand:
 
     def __str__(self) -> str:
         """Name and last response."""
-        return f"{self.name}: {self.answer}"
+        return f"{self.name}: {self.response}"

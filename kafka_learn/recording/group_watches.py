@@ -63,8 +63,8 @@ def watch_group_requests(*names: str) -> list[Watch]:
     return [
         Watch.of(InFlightRequests.add, before=wire.request_made),
         *(Watch.of(handler, before=wire.request_taken) for handler in handlers),
-        Watch.of(RequestChannel.send_response, before=wire.answered),
-        Watch.of(NetworkClient._parse, after=wire.answer_parsed),
+        Watch.of(RequestChannel.send_response, before=wire.responded),
+        Watch.of(NetworkClient._parse, after=wire.response_parsed),
     ]
 
 
@@ -74,7 +74,7 @@ class _GroupWire:
     def __init__(self, names: tuple[str, ...]) -> None:
         self._names = names
         self._requests = Things(_itself)
-        self._answers = Things(_itself)
+        self._responses = Things(_itself)
 
     def _name(self, api_key: int) -> str | None:
         name = MEMBERS_REQUESTS.get(ApiKey(api_key))
@@ -96,21 +96,21 @@ class _GroupWire:
         if name is not None and number:
             call.emit(Kind.TAKE, COORDINATOR, name, number=number)
 
-    def answered(self, call: Call) -> None:
+    def responded(self, call: Call) -> None:
         response: Response = call.argument("response")
         header = response.request.header
         name = self._name(header.api_key)
-        if name is not None and (number := self._answers.put((header.client_id, header.correlation_id), call)):
-            call.emit(Kind.PUT, COORDINATOR, f"{name} answer", number=number)
+        if name is not None and (number := self._responses.put((header.client_id, header.correlation_id), call)):
+            call.emit(Kind.PUT, COORDINATOR, f"{name} response", number=number)
 
-    def answer_parsed(self, call: Call) -> None:
+    def response_parsed(self, call: Call) -> None:
         in_flight: InFlightRequest = call.argument("in_flight")
         request = in_flight.request
         name = self._name(request.builder.api_key)
-        number = self._answers.take((request.client_id, request.correlation_id))
+        number = self._responses.take((request.client_id, request.correlation_id))
         if name is not None and number and call.error is None:
-            detail = {"says": _answer_in_words(call.result)}
-            call.emit(Kind.TAKE, request.client_id, f"{name} answer", detail, number=number)
+            detail = {"says": _response_in_words(call.result)}
+            call.emit(Kind.TAKE, request.client_id, f"{name} response", detail, number=number)
 
 
 def _request_in_words(request: Any) -> str:
@@ -129,27 +129,27 @@ def _request_in_words(request: Any) -> str:
     return ""
 
 
-def _answer_in_words(answer: Any) -> str:
-    error = Errors.for_code(_error_code(answer))
+def _response_in_words(response: Any) -> str:
+    error = Errors.for_code(_error_code(response))
     if error is not Errors.NONE:
         return error.name
-    match type(answer).__name__:
+    match type(response).__name__:
         case "JoinGroupResponse":
-            leads = answer.leader == answer.member_id
-            return f"generation {answer.generation_id}" + (f", leader of {len(answer.members)}" if leads else "")
+            leads = response.leader == response.member_id
+            return f"generation {response.generation_id}" + (f", leader of {len(response.members)}" if leads else "")
         case "SyncGroupResponse":
-            partitions = deserialize_assignment(bytes(answer.assignment)).partitions
+            partitions = deserialize_assignment(bytes(response.assignment)).partitions
             return " ".join(map(str, sorted(partitions))) or "nothing"
     return error.name
 
 
-def _error_code(answer: Any) -> int:
+def _error_code(response: Any) -> int:
     """The response's error, or that of its first partition or member with an error."""
-    if type(answer).__name__ == "OffsetCommitResponse":
-        codes = (partition.error_code for topic in answer.topics for partition in topic.partitions)
+    if type(response).__name__ == "OffsetCommitResponse":
+        codes = (partition.error_code for topic in response.topics for partition in topic.partitions)
         return next(filter(None, codes), 0)
-    members = getattr(answer, "members", None) or ()
-    return int(answer.error_code or next((m.error_code for m in members if getattr(m, "error_code", 0)), 0))
+    members = getattr(response, "members", None) or ()
+    return int(response.error_code or next((m.error_code for m in members if getattr(m, "error_code", 0)), 0))
 
 
 # ── the coordinator ─────────────────────────────────────────────────────────────────────────────────────────────────

@@ -145,6 +145,12 @@ class RecordedRun:
         """The threads, in the order of their first event."""
         return list(dict.fromkeys(event.thread for event in self.events))
 
+    def recorded_in(
+        self, module: str, function: str, lanes: tuple[str, ...] = (), hide: tuple[str, ...] = ()
+    ) -> RecordedRun:
+        """The run with the function that records it and what a sequence diagram shows of it by default."""
+        return dataclasses.replace(self, recorded_by=f"{module}:{function}", lanes=lanes, hide=hide)
+
     # ── choosing ──────────────────────────────────────────────────────────────────────────────────────────────────
 
     def where(self, condition: Callable[[Event], bool]) -> RecordedRun:
@@ -235,7 +241,7 @@ class RecordedRun:
         try:
             header, *rows = map(json.loads, path.read_text(encoding="utf-8").splitlines())
             if header["format"] != FORMAT:
-                raise ValueError(f"format {header['format']} is not known")
+                raise ValueError(f"format {header['format']} is unknown")
             lanes, hide = tuple(header["lanes"]), tuple(header["hide"])
             events = tuple(map(Event.of_json, rows))
             return cls(events, header["title"], header["recorded_by"], header["actors"], lanes, hide)

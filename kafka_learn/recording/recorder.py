@@ -26,6 +26,7 @@ Objects created inside the block are always recorded. An object created earlier 
 from __future__ import annotations
 
 import functools
+import importlib
 import inspect
 import itertools
 import sys
@@ -139,9 +140,9 @@ class Watch:
     def of(cls, function: Callable[..., Any], before: Hook | None = None, after: Hook | None = None) -> Watch:
         """A watch for a method, given as ``Class.method``, or for a module's function. Raises RecordingError."""
         function = inspect.unwrap(getattr(function, "__func__", function))
-        module, path = sys.modules[function.__module__], function.__qualname__.split(".")
+        module, path = importlib.import_module(function.__module__), function.__qualname__.split(".")
         if "<locals>" in path:
-            raise RecordingError(f"{function.__qualname__} is made anew at each call: watch what calls it")
+            raise RecordingError(f"{function.__qualname__} is created anew at each call: watch its caller")
         owner: Any = functools.reduce(getattr, path[:-1], module)
         return cls(owner, path[-1], before, after)
 
@@ -303,12 +304,8 @@ class Recording:
             places: list[type | ModuleType] = [owner]
             kept = vars(owner).get(name, original)
         else:
-            modules = [
-                module
-                for key, module in sys.modules.items()
-                if key.startswith(("kafka_lite.", "kafka_learn.", "chapters."))
-            ]
-            places = [module for module in {*modules, owner} if vars(module).get(name) is original]
+            modules = dict.fromkeys([*_loaded_modules(), owner])
+            places = [module for module in modules if vars(module).get(name) is original]
             kept = original
         function = kept.__func__ if isinstance(kept, staticmethod | classmethod) else kept
         wrapper: Any = self._wrapper(function, watches)
@@ -369,6 +366,22 @@ class Recording:
 
 
 _ABSENT = object()
+_PACKAGES = ("kafka_lite", "kafka_learn", "chapters")
+"""Packages whose modules may have imported a watched function."""
+
+
+def _loaded_modules() -> Iterator[ModuleType]:
+    """The modules of these packages. In a simulated process ``sys.modules`` lacks them, but packages have them."""
+    for package in _PACKAGES:
+        yield from (module for name, module in list(sys.modules.items()) if name.startswith(f"{package}."))
+        yield from _submodules(importlib.import_module(package))
+
+
+def _submodules(package: ModuleType) -> Iterator[ModuleType]:
+    for value in list(vars(package).values()):
+        if isinstance(value, ModuleType) and value.__name__.rpartition(".")[0] == package.__name__:
+            yield value
+            yield from _submodules(value)
 
 
 def _parameter_names(function: Callable[..., Any]) -> tuple[str, ...]:

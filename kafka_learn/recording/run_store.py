@@ -3,6 +3,8 @@
 A run named by its function, such as ``chapters.ch02_producer.figures.request_runs:produce_request``, is recorded once
 and kept under ``.build`` until any module changes. A run that takes long, or that the text discusses in detail, is kept
 as ``chapters/…/name.jsonl``. A test records it again and compares the structure, so it cannot drift from the code.
+
+With a ``seed``, the function is executed in a simulated world: see ``simulated_run``.
 """
 
 from __future__ import annotations
@@ -13,30 +15,36 @@ from pathlib import Path
 
 from kafka_learn.project import PROJECT_ROOT
 from kafka_learn.recording.recorded_run import RecordedRun
+from kafka_learn.recording.simulated_run import recorded_in_world
 from kafka_learn.source import UnknownSymbolError, code_digest, find_symbol
 
 RECORDED = PROJECT_ROOT / ".build" / "runs"
 
 
-def recorded_run(reference: str, root: Path = PROJECT_ROOT) -> RecordedRun:
+def recorded_run(reference: str, root: Path = PROJECT_ROOT, *, seed: int | None = None) -> RecordedRun:
     """The run of a function ``module:function`` or of a file ``path/in/the/repository.jsonl``.
 
-    Raises UnknownSymbolError if there is no such function or file, ValueError if it does not yield a run.
+    ``seed``: the function is executed in the world of that seed. Raises UnknownSymbolError if there is no such function
+    or file, ValueError if it does not yield a run.
     """
     if not reference.endswith(".jsonl"):
-        return _recorded_now(reference)
+        return _recorded_now(reference, seed)
+    if seed is not None:
+        raise ValueError(f"{reference} is a file: it has no seed")
     path = root / reference
     if not path.is_file():
         raise UnknownSymbolError(f"there is no file {reference}")
     return RecordedRun.load(path)
 
 
-def record(reference: str) -> RecordedRun:
-    """Execute ``module:function`` to record a run.
+def record(reference: str, seed: int | None = None) -> RecordedRun:
+    """Execute ``module:function`` to record a run, in the world of a seed if one is given.
 
     Raises UnknownSymbolError if there is no such function, ValueError if it fails or returns something else.
     """
     find_symbol(reference)
+    if seed is not None:
+        return recorded_in_world(reference, seed)
     module, _, name = reference.partition(":")
     function = getattr(importlib.import_module(module), name)
     try:
@@ -68,11 +76,12 @@ def kept_runs(root: Path = PROJECT_ROOT) -> list[Path]:
     return sorted((root / "chapters").rglob("*.jsonl"))
 
 
-def _recorded_now(reference: str) -> RecordedRun:
+def _recorded_now(reference: str, seed: int | None) -> RecordedRun:
     name = reference.rpartition(".")[2].replace(":", "-")
+    name = name if seed is None else f"seed-{seed}-{name}"
     path = RECORDED / f"{name}-{code_digest()}.jsonl"
     if not path.exists():
-        run = record(reference)
+        run = record(reference, seed)
         for stale in RECORDED.glob(f"{name}-*.jsonl"):
             stale.unlink(missing_ok=True)
         run.save(path)

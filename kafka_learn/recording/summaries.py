@@ -88,7 +88,7 @@ def _(value: Request) -> Short:
 
 @summary.register
 def _(value: Response) -> Short:
-    return f"answer to {summary(value.request)}" if value.send is not None else value.action.name
+    return f"response to {summary(value.request)}" if value.send is not None else value.action.name
 
 
 @summary.register

@@ -36,7 +36,7 @@ def contents(language: str) -> str:
     """The table of contents: each section with its text, notebook, labs, and the modules that refer to it."""
     book, references = load_book(), module_references()
     parts = []
-    for chapter in book.chapters:
+    for chapter in book.chapters + book.added_chapters:
         title = chapter.zh if language == "zh" else chapter.en
         rows = [_section_row(s, _modules(s.number, references), language) for s in book.sections_of(chapter.number)]
         head = ["§", *(_word(name, language) for name in ("title", "to read", "modules"))]

@@ -16,7 +16,8 @@
 ``source`` shows code by symbol with a link to the whole file, ``figure`` calls a function that returns SVG,
 ``generated`` one that returns Markdown; both functions take the page's language. ``recording`` draws a recorded run
 as a ``sequence`` diagram (options: ``lanes``, ``by``, ``hide``, ``returns``) or as a ``time-line`` (``hide``,
-``threads``), followed by the steps in words in a collapsible block, unless ``words=no``.
+``threads``), followed by the steps in words in a collapsible block, unless ``words=no``. With ``seed=1`` the run is
+recorded in the simulated world of that seed, and is the same in every build.
 Error messages name the page and the line.
 """
 
@@ -87,6 +88,13 @@ class Directive:
             raise ValueError(f"{name}={value}: must be yes or no")
         return value == "yes"
 
+    def number(self, name: str) -> int | None:
+        """An option that is a number; None if it is not given. Raises ValueError if it is something else."""
+        value = self.options.get(name)
+        if value is not None and not value.isdigit():
+            raise ValueError(f"{name}={value}: must be a number")
+        return None if value is None else int(value)
+
 
 def expand(text: str, page: Page) -> str:
     """Expand every directive of a page. Raises DirectiveError for the first one that cannot be expanded."""
@@ -153,8 +161,9 @@ def _in_figure(svg: str, directive: Directive) -> str:
 
 def _recording(directive: Directive, page: Page) -> str:
     """A figure, followed by its steps in words for screen readers, searching and copying."""
-    run = recorded_run(directive.reference)
-    options = {name: value for name, value in directive.options.items() if name not in ("view", "caption", "words")}
+    run = recorded_run(directive.reference, seed=directive.number("seed"))
+    own = ("view", "caption", "words", "seed")
+    options = {name: value for name, value in directive.options.items() if name not in own}
     view = directive.options.get("view", "sequence")
     if view not in _VIEWS:
         raise ValueError(f"view={view}: must be one of {', '.join(_VIEWS)}")
@@ -172,7 +181,7 @@ def _sequence(run: RecordedRun, options: dict[str, str], language: str) -> Seque
     lanes, hide = _list(known.get("lanes")), _list(known.get("hide"))
     threads = thread_names(run.threads).values()
     if unknown := set(lanes) - {event.who for event in run} - set(run.actors.values()) - set(threads):
-        raise ValueError(f"nothing of {', '.join(sorted(unknown))} is in the recorded run")
+        raise ValueError(f"the recorded run has no {', '.join(sorted(unknown))}")
     returns, by = known.get("returns", "results"), known.get("by", "objects")
     return sequence_diagram(run, lanes=lanes, hide=hide, returns=returns, by=by, language=language)
 

@@ -56,12 +56,12 @@ def _stage() -> int:
     return subprocess.call([sys.executable, "-m", "kafka_learn.site", "stage"], cwd=PROJECT_ROOT)
 
 
-def _mkdocs(*arguments: str, leave_out: tuple[str, ...] = ()) -> int:
+def _mkdocs(*arguments: str, config: Path = PROJECT_ROOT / "mkdocs.yml", leave_out: tuple[str, ...] = ()) -> int:
     """Run mkdocs without the output lines that begin with ``leave_out``.
 
     mkdocs's ``--quiet`` is no alternative: it does not count warnings, so a strict build would not fail.
     """
-    command = [sys.executable, "-m", "mkdocs", *arguments, "--config-file", str(PROJECT_ROOT / "mkdocs.yml")]
+    command = [sys.executable, "-m", "mkdocs", *arguments, "--config-file", str(config)]
     environment = {**os.environ, **_QUIET}
     process = subprocess.Popen(command, cwd=PROJECT_ROOT, env=environment, stderr=subprocess.PIPE, text=True)
     assert process.stderr is not None
@@ -103,8 +103,8 @@ def main(arguments: list[str] | None = None) -> int:
     """Run ``build``, ``serve`` or ``stage``; returns the exit code."""
     parser = argparse.ArgumentParser(prog="python -m kafka_learn.site", description="Build the docs site.")
     verbs = parser.add_subparsers(dest="verb", required=True)
-    verbs.add_parser("build", help="build into site/, strictly")
-    verbs.add_parser("stage", help="only gather the pages into .build/docs")
+    verbs.add_parser("build", help="build into site/; fail on any problem")
+    verbs.add_parser("stage", help="only stage the pages in .build/docs")
     serving = verbs.add_parser("serve", help="serve, and rebuild on change")
     serving.add_argument("--address", default="127.0.0.1:8000", help="host:port to listen on")
     options = parser.parse_args(arguments)

@@ -75,11 +75,11 @@ def check(site: Path) -> list[str]:
     problems = [f"{site}: has no pages"] if not pages else []
     for path, page in pages.items():
         where = path.relative_to(site)
-        problems += [f"{where}: loads {url} from outside" for url in page.loaded if _OUTSIDE.match(url)]
+        problems += [f"{where}: loads {url} from another host" for url in page.loaded if _OUTSIDE.match(url)]
         problems += [f"{where}: {problem}" for problem in _dead_links(site, path, page, pages)]
     for sheet in site.rglob("*.css"):
         text, where = sheet.read_text(encoding="utf-8"), sheet.relative_to(site)
-        problems += [f"{where}: loads {url} from outside" for url in _CSS_LOADS.findall(text)]
+        problems += [f"{where}: loads {url} from another host" for url in _CSS_LOADS.findall(text)]
         files = {url: _file_of(site, sheet, unquote(urlsplit(url).path)) for url in _CSS_URL.findall(text)}
         problems += [f"{where}: dead link {url}" for url, file in files.items() if not file.is_file()]
     return problems

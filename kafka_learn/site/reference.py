@@ -19,12 +19,12 @@ from kafka_lite.old_consumer import consumer_config as old_consumer_config
 from kafka_lite.old_producer import producer_config as old_producer_config
 from kafka_lite.producer import producer_config
 from kafka_lite.protocol.api_keys import API_SPECS
-from kafka_lite.server.bean_catalogue import BEANS, BeanDeclaration
 from kafka_lite.server.config.not_yet_applied import part_to_come
 from kafka_lite.server.config.server_topic_config_synonyms import TOPIC_CONFIG_SYNONYMS
 from kafka_lite.server.dynamic.dynamic_broker_config import DYNAMIC_BROKER_CONFIGS
 from kafka_lite.server.kafka_apis import SERVED_VERSIONS
 from kafka_lite.server.kafka_config import CONFIG_GROUPS, DEVIATIONS, UNSERVED
+from kafka_lite.server.metrics.bean_catalogue import BEANS, BeanDeclaration
 
 COMMAND_LINE = "kafka_lite.tools.main"
 """Imported by name when the page is built, because the tools are in a layer above this package."""
@@ -47,6 +47,12 @@ _WORDS = {
     "lab": ("lab", "实验"),
     "title": ("title", "标题"),
     "tasks": ("tasks", "任务数"),
+    "time": ("time", "时间"),
+    "minutes": ("min", "分钟"),
+    "difficulty": ("difficulty", "难度"),
+    "easy": ("easy", "容易"),
+    "medium": ("medium", "中等"),
+    "hard": ("hard", "较难"),
 }
 """English and Chinese."""
 
@@ -238,17 +244,20 @@ def _metavar(action: argparse.Action) -> str:
 
 
 def labs(language: str) -> str:
-    """The labs, by chapter."""
+    """The labs, by chapter, and then those on Spark."""
     rows = [
         [
             f"[{lab.name}]({lab.name}.md)",
             lab.section,
             lab.title_in(language),
             str(len(lab.tasks)),
+            f"{lab.minutes} {_word('minutes', language)}",
+            _word(lab.difficulty, language),
         ]
         for lab in all_labs()
     ]
-    return table([_word("lab", language), "§", _word("title", language), _word("tasks", language)], rows)
+    words = [_word(name, language) for name in ("lab", "title", "tasks", "time", "difficulty")]
+    return table([words[0], "§", *words[1:]], rows)
 
 
 def table(head: list[str], rows: list[list[str]]) -> str:

@@ -11,8 +11,8 @@ from kafka_learn.project import PROJECT_ROOT
 from kafka_lite.book.contents import Book, load_book
 
 _WORDS = {
-    "en": {"book": "Book:", "notebook": "Notebook", "lab": "Lab:", "labs": "Labs:"},
-    "zh": {"book": "书中：", "notebook": "笔记本", "lab": "实验：", "labs": "实验："},
+    "en": {"book": "Book:", "added": "Beyond the book:", "notebook": "Notebook", "lab": "Lab:", "labs": "Labs:"},
+    "zh": {"book": "书中：", "added": "书外：", "notebook": "笔记本", "lab": "实验：", "labs": "实验："},
 }
 
 
@@ -35,7 +35,7 @@ def signpost(page: str, language: str, book: Book, root: Path = PROJECT_ROOT) ->
         Book: 3.5.1 Committing to ZooKeeper · 3.5.2 Committing to the internal topic · …
         Notebook · Lab: The offset cache
     """
-    sections = [section for section in book.sections if section.page == page]
+    sections = [section for section in book.every_section if section.page == page]
     if not sections:
         return ""
     words = _WORDS[language]
@@ -50,7 +50,8 @@ def signpost(page: str, language: str, book: Book, root: Path = PROJECT_ROOT) ->
     ]
     if labs:
         links.append(f"{words['lab' if len(labs) == 1 else 'labs']} {', '.join(labs)}")
-    rows = [f"**{words['book']}** {titles}", *([" · ".join(links)] if links else [])]
+    where = words["book" if sections[0] in book.sections else "added"]
+    rows = [f"**{where}** {titles}", *([" · ".join(links)] if links else [])]
     return "<br>\n".join(rows) + "\n{ .signpost }\n"
 
 

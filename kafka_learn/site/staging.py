@@ -66,17 +66,14 @@ def stage(target: Path = STAGE, root: Path = PROJECT_ROOT) -> list[Path]:
     sources: set[str] = set()
     for file in pages(root):
         if file.target.suffix == ".md":
-            page = _page(file, root)
-            text = expand(file.origin.read_text(encoding="utf-8"), page)
-            if page.origin.startswith("chapters/"):
-                text = with_signpost(text, page.origin, page.language, root)
-            if page.language == "zh":
-                text = join_chinese_lines(text)
-            sources |= page.sources
+            text, shown = expanded(file, root)
+            sources |= shown
             written.append(_write(target / file.target, text.encode()))
         else:
             written.append(_write(target / file.target, file.origin.read_bytes()))
-    for notebook in notebooks.discover(root):
+    for notebook, failure in notebooks.execute_changed(notebooks.discover(root)):
+        if failure is not None:
+            raise failure
         place = target / "book" / notebook.parent.name / f"{notebook.stem}_notebook.md"
         for language, text in notebooks.as_pages(notebook):
             if language == "zh":
@@ -88,6 +85,20 @@ def stage(target: Path = STAGE, root: Path = PROJECT_ROOT) -> list[Path]:
     written.extend(_source_page(module, target) for module in sorted(sources))
     _remove_stale(target, set(written))
     return written
+
+
+def expanded(file: StagedFile, root: Path = PROJECT_ROOT) -> tuple[str, set[str]]:
+    """A page's Markdown with its directives expanded, and the modules that it shows.
+
+    Raises DirectiveError if a directive cannot be expanded.
+    """
+    page = _page(file, root)
+    text = expand(file.origin.read_text(encoding="utf-8"), page)
+    if page.origin.startswith("chapters/"):
+        text = with_signpost(text, page.origin, page.language, root)
+    if page.language == "zh":
+        text = join_chinese_lines(text)
+    return text, page.sources
 
 
 def _page(file: StagedFile, root: Path) -> Page:

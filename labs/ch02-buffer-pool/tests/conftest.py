@@ -1,4 +1,4 @@
-"""What the tests of this lab share."""
+"""Helpers that the tests of this lab share."""
 
 import threading
 import time
@@ -13,13 +13,13 @@ SIZE = 100  # of a pooled buffer
 
 
 class Pool(BufferPool):
-    """Ten buffers' worth of memory, unless told otherwise."""
+    """Memory for ten buffers by default."""
 
     def __init__(self, total=10 * SIZE, clock=SYSTEM_TIME):
         super().__init__(total, SIZE, clock)
 
     def with_free_buffers(self, count):
-        """As if so many buffers had been handed out and given back."""
+        """As if this many buffers had been allocated and returned."""
         self._free.extend(bytearray(SIZE) for _ in range(count))
         self._unallocated -= count * SIZE
         return self
@@ -27,7 +27,7 @@ class Pool(BufferPool):
     def wait_for_line_of(self, count):
         deadline = time.monotonic() + 3
         while self.queued != count:
-            assert time.monotonic() < deadline, f"{count} threads should stand in self._waiters, not {self.queued}"
+            assert time.monotonic() < deadline, f"{count} threads should be in self._waiters, not {self.queued}"
             time.sleep(0.001)
 
 
@@ -39,7 +39,7 @@ def new_pool():
 
 @pytest.fixture
 def taking():
-    """``taking(pool, size)``: a thread that asks for memory; ``.result(timeout_s)`` is its buffer, or its error."""
+    """``taking(pool, size)``: a thread that allocates memory; ``.result(timeout_s)`` is its buffer, or its error."""
 
     class Taking:
         def __init__(self, pool, size, max_time_to_block_ms=5000):

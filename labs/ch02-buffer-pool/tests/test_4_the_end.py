@@ -1,4 +1,4 @@
-"""Task 4: nobody waits for a pool that is closed."""
+"""Task 4: no thread waits for a closed pool."""
 
 import pytest
 
@@ -6,8 +6,8 @@ from kafka_lite.producer.buffer_pool import ProducerClosedError
 
 
 @pytest.mark.points(6, task=4)
-def test_all_who_wait_are_woken(new_pool, taking):
-    """Three wait, the producer is closed"""
+def test_all_waiting_threads_are_woken(new_pool, taking):
+    """Three threads wait, the producer is closed"""
     pool = new_pool(100)
     pool.allocate(100, 0)
     threads = []
@@ -17,11 +17,13 @@ def test_all_who_wait_are_woken(new_pool, taking):
     pool.close()
     errors = [thread.result() for thread in threads]
     woken = [error for error in errors if isinstance(error, ProducerClosedError)]
-    assert len(woken) == 3, f"three waited, {len(woken)} were told that the producer is closed (ProducerClosedError)"
+    assert len(woken) == 3, (
+        f"three threads waited, {len(woken)} got the error that the producer is closed (ProducerClosedError)"
+    )
 
 
 @pytest.mark.points(4, task=4)
-def test_nothing_is_handed_out_any_more(new_pool, error_of):
+def test_nothing_is_handed_out_after_close(new_pool, error_of):
     """allocate after close"""
     pool = new_pool()
     pool.close()

@@ -1,4 +1,4 @@
-"""Task 5: a KafkaProducer lives on your pool, and a real broker gets every record."""
+"""Task 5: a KafkaProducer uses your pool, and a real broker gets every record."""
 
 import signal
 import threading
@@ -11,9 +11,9 @@ from kafka_lite.producer.buffer_pool import BufferExhaustedError
 
 
 def must_be_whole(producer, total):
-    assert producer.flush(60_000), "flush is not through after 60 s: is there memory that never comes back?"
+    assert producer.flush(60_000), "flush has not returned after 60 s: is there memory that is never returned?"
     free = producer._accumulator._pool.available_memory
-    assert free == total, f"all is sent, and of {total} bytes only {free} are available"
+    assert free == total, f"everything was sent, but of {total} bytes only {free} are available"
 
 
 def numbers(broker, topic):
@@ -21,7 +21,7 @@ def numbers(broker, topic):
 
 
 @pytest.mark.points(5, task=5)
-def test_four_threads_want_memory_for_two_batches(broker):
+def test_four_threads_with_memory_for_two_batches(broker):
     """Four threads, buffer.memory for two batches"""
     create_topic(broker, "pool-threads")
     configs = {"bootstrap.servers": broker.bootstrap_servers, "batch.size": "1000", "buffer.memory": "2000"}
@@ -38,7 +38,7 @@ def test_four_threads_want_memory_for_two_batches(broker):
             thread.join(60)
         must_be_whole(producer, 2000)
     found = numbers(broker, "pool-threads")
-    assert found == list(range(600)), f"{len(found)} of 600 records came"
+    assert found == list(range(600)), f"{len(found)} of 600 records arrived"
 
 
 @pytest.mark.points(5, task=5)
@@ -51,12 +51,12 @@ def test_records_of_all_sizes(broker):
             producer.send(ProducerRecord("pool-sizes", (b"%06d" % n).ljust(10 + n * 17 % 5000, b".")))
         must_be_whole(producer, 8000)
     found = numbers(broker, "pool-sizes")
-    assert found == list(range(300)), f"{len(found)} of 300 records came"
+    assert found == list(range(300)), f"{len(found)} of 300 records arrived"
 
 
 @pytest.mark.points(5, task=5)
-def test_a_broker_that_stands_still(broker):
-    """The broker stops answering: send blocks for max.block.ms, fails, and goes on later"""
+def test_a_stalled_broker(broker):
+    """The broker stops responding: send blocks for max.block.ms, fails, and succeeds later"""
     create_topic(broker, "pool-still")
     configs = {
         "bootstrap.servers": broker.bootstrap_servers, "batch.size": "1000", "buffer.memory": "3000",
@@ -68,7 +68,7 @@ def test_a_broker_that_stands_still(broker):
         broker.process.send_signal(signal.SIGSTOP)
         try:
             while not isinstance(futures[-1].error_if_failed() if futures[-1].done() else None, BufferExhaustedError):
-                assert len(futures) < 100, "the broker stands still, and 3,000 bytes of memory take 100 records of 600"
+                assert len(futures) < 100, "the broker is stalled, but 3,000 bytes of memory accept 100 records of 600"
                 futures.append(producer.send(ProducerRecord("pool-still", (b"%06d" % len(futures)).ljust(600, b"."))))
         finally:
             broker.process.send_signal(signal.SIGCONT)
@@ -76,4 +76,4 @@ def test_a_broker_that_stands_still(broker):
         futures[-1] = producer.send(ProducerRecord("pool-still", b"%06d" % (len(futures) - 1)))
         futures[-1].get(30_000)
     found = numbers(broker, "pool-still")
-    assert found == list(range(len(futures))), f"of {len(futures)} records that send took, {len(found)} came"
+    assert found == list(range(len(futures))), f"of {len(futures)} records that send accepted, {len(found)} arrived"

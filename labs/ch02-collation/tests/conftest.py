@@ -1,4 +1,4 @@
-"""What the tests of this lab share."""
+"""Helpers that the tests of this lab share."""
 
 import random
 
@@ -16,7 +16,7 @@ NO_LEADER = -1
 
 
 class Metadata:
-    """Stands for BrokerPartitionInfo; ``leaders`` may be changed, as if the leaders had moved."""
+    """Stands in for BrokerPartitionInfo; ``leaders`` may be changed, as if the leaders had moved."""
 
     def __init__(self, leaders):
         self.leaders, self.updates = leaders, []
@@ -29,7 +29,7 @@ class Metadata:
 
 
 class Handler(DefaultEventHandler):
-    """An event handler without a network: ``sent`` has what each broker got, ``fails`` says what fails next."""
+    """An event handler without a network: ``sent`` has what each broker got, ``fails`` prescribes the next failures."""
 
     def __init__(self, leaders, partitioner, **config):
         self.time = MockTime()
@@ -77,7 +77,7 @@ def numbers():
 
 @pytest.fixture
 def error_of():
-    """``error_of(work)``: what it raises, or None."""
+    """``error_of(work)``: the error that it raises, or None."""
 
     def of(work):
         try:

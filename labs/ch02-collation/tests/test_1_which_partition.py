@@ -1,4 +1,4 @@
-"""Task 1: by the key; or else one partition for all, until metadata are fetched again."""
+"""Task 1: by the key; without one, the same partition until the metadata is fetched again."""
 
 import pytest
 
@@ -6,7 +6,7 @@ from kafka_lite.common.errors import ApiError, Errors
 
 
 class Says:
-    """A partitioner of a user."""
+    """A user's partitioner."""
 
     def __init__(self, place):
         self.place = place
@@ -25,17 +25,18 @@ def test_with_a_key(new_handler):
     """Keys 0 to 5, three partitions, one without a leader"""
     handler = new_handler({"t": [0, -1, 1]})
     places = [place_of(handler, key) for key in range(6)]
-    assert places == [0, 1, 2, 0, 1, 2], f"by the key, whether the partition has a leader or not; yours: {places}"
+    assert places == [0, 1, 2, 0, 1, 2], f"the key decides, whether the partition has a leader or not; yours: {places}"
 
 
 @pytest.mark.points(4, task=1)
 @pytest.mark.parametrize("place", [-1, 3], ids=["minus-one", "three-of-three"])
-def test_a_partitioner_that_is_wrong(new_handler, error_of, place):
+def test_an_invalid_partition_of_the_partitioner(new_handler, error_of, place):
     """The user's partitioner returns"""
     error = error_of(lambda: place_of(new_handler({"t": [0, 0, 0]}, Says(place)), "key"))
     refused = isinstance(error, ApiError) and error.error is Errors.UNKNOWN_TOPIC_OR_PARTITION
     assert refused, (
-        f"{place} is no partition of 0 to 2, whatever Python thinks: UNKNOWN_TOPIC_OR_PARTITION, not {error!r}"
+        f"{place} is not one of the partitions 0 to 2 (Python's negative indexes do not count): "
+        f"UNKNOWN_TOPIC_OR_PARTITION, not {error!r}"
     )
 
 
@@ -44,18 +45,18 @@ def test_without_a_key(new_handler):
     """Twenty messages without a key"""
     handler = new_handler({"t": [0, -1, 0, -1, 0, 0]})
     places = {place_of(handler, None) for _ in range(20)}
-    assert len(places) == 1, f"until metadata are fetched again all go to one partition, not to {sorted(places)}"
+    assert len(places) == 1, f"until the metadata is fetched again, all go to one partition, not to {sorted(places)}"
     drawn = set()
     for _ in range(60):
         handler._send_partition_per_topic_cache.clear()
         drawn.add(place_of(handler, None))
-    assert not drawn & {1, 3}, f"partitions 1 and 3 have no leader: do not draw them. You drew {sorted(drawn)}"
-    assert drawn == {0, 2, 4, 5}, f"of 0, 2, 4 and 5 each must have a chance; in sixty draws you drew {sorted(drawn)}"
+    assert not drawn & {1, 3}, f"partitions 1 and 3 have no leader: do not choose them. You chose {sorted(drawn)}"
+    assert drawn == {0, 2, 4, 5}, f"0, 2, 4 and 5 must each have a chance; in sixty draws you chose {sorted(drawn)}"
 
 
 @pytest.mark.points(4, task=1)
-def test_nobody_leads(new_handler, error_of):
+def test_no_partition_has_a_leader(new_handler, error_of):
     """No partition has a leader"""
     error = error_of(lambda: place_of(new_handler({"t": [-1, -1]}), None))
     refused = isinstance(error, ApiError) and error.error is Errors.LEADER_NOT_AVAILABLE
-    assert refused, f"no partition has a leader, so there is none to choose: LEADER_NOT_AVAILABLE, not {error!r}"
+    assert refused, f"no partition has a leader, so none can be chosen: LEADER_NOT_AVAILABLE, not {error!r}"

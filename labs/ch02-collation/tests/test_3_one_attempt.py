@@ -1,4 +1,4 @@
-"""Task 3: one request for each broker; only what failed comes back."""
+"""Task 3: one request per broker; only what failed is returned."""
 
 import pytest
 
@@ -12,25 +12,27 @@ def test_one_request_for_each_broker(new_handler):
     """Four partitions, two brokers"""
     handler = new_handler({"t": [0, 1, 0, 1]})
     left = left_of(handler, handler.messages(*range(8)))
-    assert left == [], f"all went well: nothing is left, you return {left}"
+    assert left == [], f"everything succeeded: nothing is left, but you return {left}"
     brokers = [broker for broker, _ in handler.sent]
     assert sorted(brokers) == [0, 1], (
-        f"one request to broker 0 and one to broker 1, with two partitions each: {brokers}"
+        f"one request to broker 0 and one to broker 1, with two partitions each; yours: {brokers}"
     )
 
 
 @pytest.mark.points(8, task=3)
-def test_only_what_failed(new_handler):
+def test_only_failed_messages_are_returned(new_handler):
     """t-2 of broker 0 fails"""
     handler = new_handler({"t": [0, 1, 0, 1]})
     handler.fails = [{"t-2"}]
     left = left_of(handler, handler.messages(*range(8)))
-    assert left == [2, 6], f"t-2 failed, so 2 and 6 are left; not {left}: what the broker has would be sent twice"
+    assert left == [2, 6], (
+        f"t-2 failed, so 2 and 6 are left; not {left}: otherwise messages that the broker has are sent twice"
+    )
 
 
 @pytest.mark.points(6, task=3)
-def test_nothing_was_collated(new_handler):
+def test_failed_collation(new_handler):
     """Collation fails"""
     handler = new_handler({"t": [-1]})
     left = left_of(handler, handler.messages(None, None))
-    assert left == [0, 1], f"nothing could be collated (None), nothing was sent: all are left, you return {left}"
+    assert left == [0, 1], f"collation failed (None), so nothing was sent: all messages are left, but you return {left}"

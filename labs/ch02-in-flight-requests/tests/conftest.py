@@ -1,4 +1,4 @@
-"""What the tests of this lab share."""
+"""Helpers that the tests of this lab share."""
 
 import pytest
 
@@ -9,7 +9,7 @@ from kafka_lite.protocol.messages.api_12_heartbeat import HeartbeatRequest
 
 
 class UnderWay(InFlightRequests):
-    """Requests are known by their numbers here."""
+    """Requests are identified by numbers here."""
 
     def put(self, number, node="1", sent_ms=0, has_left=True):
         send = NetworkSend(node, [b"x"])

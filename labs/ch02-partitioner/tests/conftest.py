@@ -1,4 +1,4 @@
-"""What the tests of this lab share."""
+"""Helpers that the tests of this lab share."""
 
 import random
 
@@ -11,7 +11,7 @@ NODES = (Node(0, "a", 1), Node(1, "b", 2))
 
 
 class Dice(random.Random):
-    """Draws what it is told to, and remembers from what it could choose."""
+    """Chooses what the test prescribes, and records the choices it was given."""
 
     def __init__(self, *places):
         super().__init__(0)

@@ -4,7 +4,7 @@ import pytest
 
 from kafka_lite.common.murmur2 import murmur2
 
-# What org.apache.kafka.common.utils.Utils.murmur2 gives.
+# The results of org.apache.kafka.common.utils.Utils.murmur2.
 KNOWN = {
     b"21": -973932308,
     b"abc": 479470107,
@@ -23,12 +23,12 @@ def test_four_bytes_at_a_time():
         assert got != wanted + (1 << 32), f"{key!r}: {got} has the right bits; Java's int is signed: {wanted}"
         assert got < 1 << 32, f"{key!r}: {got} has more than 32 bits; Python's integers do not wrap around: & _MASK"
         swapped = b"".join(key[place : place + 4][::-1] for place in range(0, len(key), 4))
-        hint = " It would be right if the four bytes stood the other way round: they are little-endian."
+        hint = " It would be right with the four bytes in reverse order: they are little-endian."
         assert got == wanted, f"murmur2({key!r}) is {wanted}, not {got}.{hint if murmur2(swapped) == wanted else ''}"
 
 
 @pytest.mark.points(8, task=1)
-def test_what_is_left_over():
+def test_the_remaining_bytes():
     """Keys of 2, 3, 6 and 26 bytes"""
     for key in (b"21", b"abc", b"foobar", b"a-little-bit-longer-string"):
         wanted, got = KNOWN[key], murmur2(key)
@@ -36,11 +36,11 @@ def test_what_is_left_over():
 
 
 @pytest.mark.points(4, task=1)
-def test_different_tails_differ():
+def test_different_tails_give_different_hashes():
     """Keys that differ in the last byte only"""
     seen = {murmur2(b"key-%03d" % number) for number in range(200)}
     assert len(seen) > 190, (
-        f"200 keys that differ in their last bytes have only {len(seen)} hashes: they are not looked at"
+        f"200 keys that differ in their last bytes have only {len(seen)} hashes: these bytes are ignored"
     )
 
 

@@ -1,4 +1,4 @@
-"""Task 3: with a key by its hash, without one where the last record went."""
+"""Task 3: with a key by its hash, without one to the same partition as the last record."""
 
 import pytest
 
@@ -14,7 +14,7 @@ def test_with_a_key(cluster_of, record):
         wanted = partition_for_key(key, 5)
         partitioner._sticky["t"] = (wanted + 1) % 5
         got = partitioner.partition(record, key, cluster)
-        assert got == wanted, f"the key {key!r} belongs into partition {wanted} of 5, not {got}; only None is no key"
+        assert got == wanted, f"the key {key!r} belongs to partition {wanted} of 5, not {got}; only None is no key"
 
 
 @pytest.mark.points(5, task=3)
@@ -22,33 +22,33 @@ def test_without_a_key(cluster_of, record, dice):
     """Ten records without a key"""
     partitioner, cluster = DefaultPartitioner(dice(2, 1, 0, 1)), cluster_of(t=[0, 0, 0, 0])
     went = [partitioner.partition(record, None, cluster) for _ in range(10)]
-    assert went == [2] * 10, (
-        f"all ten stick to the first choice, partition 2, so that they share a batch; yours: {went}"
-    )
+    assert went == [2] * 10, f"all ten go to the first choice, partition 2, to share a batch; yours: {went}"
 
 
 @pytest.mark.points(3, task=3)
-def test_every_topic_by_itself(cluster_of, record, dice):
+def test_every_topic_has_its_own_partition(cluster_of, record, dice):
     """Two topics"""
     partitioner, cluster = DefaultPartitioner(dice(2, 0)), cluster_of(t=[0, 0, 0], u=[0])
     partitioner.partition(record, None, cluster)
     other = partitioner.partition(ProducerRecord("u", b"value"), None, cluster)
-    assert other == 0, (
-        f"topic u has one partition, 0, and you chose {other}: every topic sticks to a partition of its own"
-    )
+    assert other == 0, f"topic u has one partition, 0, but you chose {other}: every topic has its own sticky partition"
 
 
 @pytest.mark.points(7, task=3)
-def test_among_which_it_chooses(cluster_of, dice):
+def test_eligible_partitions(cluster_of, dice):
     """Partitions without a leader, and the previous one"""
     chance = dice(0, 0, 0, 0)
     DefaultPartitioner(chance)._choose("t", cluster_of(t=[None, 0, None, 1]), None)
     assert chance.choices[0] == [1, 3], (
-        f"partitions 0 and 2 have no leader: choose from 1 and 3, not {chance.choices[0]}"
+        f"partitions 0 and 2 have no leader: choose from 1 and 3, not from {chance.choices[0]}"
     )
     DefaultPartitioner(chance)._choose("t", cluster_of(t=[None, None]), None)
-    assert chance.choices[1] == [0, 1], "no partition has a leader: then any will do, it may get one before it is sent"
+    assert chance.choices[1] == [0, 1], (
+        "no partition has a leader: then choose any; it may get one before the record is sent"
+    )
     DefaultPartitioner(chance)._choose("t", cluster_of(t=[0, 0, 0]), 1)
-    assert chance.choices[2] == [0, 2], f"partition 1 is the one to leave: choose from 0 and 2, not {chance.choices[2]}"
+    assert chance.choices[2] == [0, 2], (
+        f"partition 1 is the one to leave: choose from 0 and 2, not from {chance.choices[2]}"
+    )
     only = DefaultPartitioner(chance)._choose("t", cluster_of(t=[0]), 0)
-    assert only == 0, "there is no other partition than 0: stay there"
+    assert only == 0, "there is no other partition than 0: keep it"

@@ -1,4 +1,4 @@
-"""Task 4: go on to another partition, once."""
+"""Task 4: switch to another partition, once."""
 
 import pytest
 
@@ -6,13 +6,15 @@ from kafka_lite.producer.partitioner import DefaultPartitioner
 
 
 @pytest.mark.points(5, task=4)
-def test_it_moves_on(cluster_of, dice):
-    """A new batch begins"""
+def test_it_switches(cluster_of, dice):
+    """A new batch is needed"""
     partitioner, cluster = DefaultPartitioner(dice(0, 1)), cluster_of(t=[0, 0, 0])
     partitioner._sticky["t"] = 0
     again = partitioner.on_new_batch("t", cluster, 0)
-    assert again is True, "the record has no batch yet: the producer shall ask partition once more (return True)"
-    assert partitioner._sticky["t"] == 1, "the batch of partition 0 was full: records without a key go on elsewhere"
+    assert again is True, "the record has no batch yet: the producer must call partition again (return True)"
+    assert partitioner._sticky["t"] == 1, (
+        "the batch of partition 0 was full: records without a key switch to another partition"
+    )
 
 
 @pytest.mark.points(5, task=4)
@@ -25,5 +27,5 @@ def test_two_threads_find_it_full(cluster_of, dice):
     partitioner.on_new_batch("t", cluster, 0)
     again = partitioner._sticky["t"]
     assert again == moved, (
-        f"the first thread moved on to {moved}, the second to {again}: a batch with one record is left"
+        f"the first thread switched to {moved}, the second to {again}: a batch with one record is left behind"
     )

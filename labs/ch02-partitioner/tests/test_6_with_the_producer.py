@@ -1,4 +1,4 @@
-"""Task 6: the producer runs with your partitioner; librdkafka has to come to the same."""
+"""Task 6: the producer uses your partitioner; librdkafka must choose the same partitions."""
 
 import pytest
 
@@ -15,7 +15,7 @@ def batches_on_disk(broker, topic, partitions):
 
 
 @pytest.mark.points(6, task=6)
-def test_librdkafka_finds_the_same_partition(broker):
+def test_librdkafka_chooses_the_same_partition(broker):
     """100 keys from our producer, and from confluent-kafka with partitioner=murmur2"""
     create_topic(broker, "keys", partitions=7)
     send(broker, (ProducerRecord("keys", b"ours", key.encode()) for key in KEYS))
@@ -36,7 +36,7 @@ def test_few_batches(broker):
     create_topic(broker, "sticky", partitions=6)
     send(broker, (ProducerRecord("sticky", b"%d" % n) for n in range(30)), **{"linger.ms": "60000"})
     count = batches_on_disk(broker, "sticky", 6)
-    assert count == 1, f"30 small records in one moment share one batch; the broker got {count}: do they stick?"
+    assert count == 1, f"30 small records sent at once share one batch; the broker got {count}: do they stick?"
 
 
 @pytest.mark.points(4, task=6)
@@ -47,6 +47,6 @@ def test_many_batches(broker):
     configs = {"linger.ms": "60000", "partitioner.class": name}
     send(broker, (ProducerRecord("round", b"%d" % n) for n in range(30)), **configs)
     sizes = {partition: len(messages) for partition, messages in read_all(broker, 6, "round").items()}
-    assert set(sizes.values()) == {5}, f"30 records, one partition after the other: five to each of six, not {sizes}"
+    assert set(sizes.values()) == {5}, f"30 records, one partition after the other: five in each of six, not {sizes}"
     count = batches_on_disk(broker, "round", 6)
-    assert count == 6, f"a batch for each of six partitions, not {count}"
+    assert count == 6, f"one batch for each of six partitions, not {count}"

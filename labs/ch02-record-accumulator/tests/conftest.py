@@ -1,4 +1,4 @@
-"""What the tests of this lab share."""
+"""Helpers that the tests of this lab share."""
 
 import pytest
 
@@ -19,7 +19,7 @@ MEMORY = 20 * BATCH_SIZE
 
 
 class Accumulator(RecordAccumulator):
-    """Batches of 500 bytes, a linger of 10 ms, a backoff of 100 ms, and a clock that moves when it is told to."""
+    """Batches of 500 bytes, a linger of 10 ms, a backoff of 100 ms, and a clock that the test moves."""
 
     def __init__(self, pool_class, transactions):
         self.time = MockTime()
@@ -29,7 +29,7 @@ class Accumulator(RecordAccumulator):
         super().__init__(BATCH_SIZE, CompressionType.NONE, *limits, self.pool, **shared)
 
     def add(self, number, partition=0, size=100):
-        """Append the record of that number; four of 100 bytes fit into a batch."""
+        """Append the record with this number; four of 100 bytes fit into a batch."""
         value = (b"%03d" % number).ljust(size, b".")
         return self.append(TopicPartition("t", partition), 1000, None, value, (), None, 0)
 
@@ -38,12 +38,12 @@ class Accumulator(RecordAccumulator):
             self.add(number, partition)
 
     def ready_now(self):
-        """The ids of the brokers that are ready, and when to look again."""
+        """The ids of the brokers that are ready, and when to check again."""
         result = self.ready(CLUSTER, self.time.hi_res_ms())
         return {node.id for node in result.ready_nodes}, result.next_ready_check_delay_ms
 
     def take(self, node=0, max_bytes=100_000):
-        """What is drained for one broker."""
+        """The batches drained for one broker."""
         return self.drain(CLUSTER, [NODES[node]], max_bytes, self.time.hi_res_ms())[node]
 
 

@@ -6,14 +6,14 @@ from kafka_lite.common.topic_partition import TopicPartition
 
 
 def append_to(accumulator, batches, number=9):
-    """What ``_try_append`` does with a queue of batches."""
+    """The result of ``_try_append`` with a queue of batches."""
     partition = TopicPartition("t", 0)
     accumulator._batches[partition] = batches
     return accumulator._try_append(partition, 1000, None, b"%03d" % number, (), None)
 
 
 class Batch:
-    """Stands for a batch with room for ``room`` records."""
+    """Stands in for a batch with room for ``room`` records."""
 
     def __init__(self, room):
         self.room, self.taken = room, 0
@@ -31,38 +31,40 @@ class Batch:
 
 @pytest.mark.points(3, task=1)
 def test_there_is_no_batch_yet(new_accumulator):
-    """Nothing to append to"""
+    """No batch to append to"""
     accumulator = new_accumulator()
     unknown = accumulator._try_append(TopicPartition("t", 1), 1000, None, b"1", (), None)
-    assert unknown is None, f"the partition has no queue yet, so the record is nowhere: None, not {unknown}"
+    assert unknown is None, f"the partition has no queue yet, so there is no batch: None, not {unknown}"
     empty = append_to(accumulator, [])
-    assert empty is None, f"all batches of the partition were drained, so the record is nowhere: None, not {empty}"
+    assert empty is None, f"all batches of the partition were drained, so there is no batch: None, not {empty}"
 
 
 @pytest.mark.points(4, task=1)
-def test_the_newest_batch_takes_it(new_accumulator):
+def test_the_newest_batch_gets_the_record(new_accumulator):
     """Two batches in the queue"""
     old, new = Batch(room=5), Batch(room=5)
     result = append_to(new_accumulator(), [old, new])
-    assert old.taken == 0, "the record went into a batch that waits to be drained: order is kept by the newest one only"
-    assert new.taken == 1, "the record belongs into the newest batch, the last of the queue"
-    assert result.future == "future 1", f"the result carries the batch's future, not {result.future!r}"
-    assert not result.new_batch_created, "no batch was begun"
+    assert old.taken == 0, "the record went into an older batch: only appending to the newest one keeps the order"
+    assert new.taken == 1, "the record belongs in the newest batch, the last of the queue"
+    assert result.future == "future 1", f"the result has the batch's future, not {result.future!r}"
+    assert not result.new_batch_created, "no batch was created"
 
 
 @pytest.mark.points(4, task=1)
-def test_when_there_is_something_to_send(new_accumulator):
+def test_when_a_batch_is_ready_to_send(new_accumulator):
     """batch_is_full"""
-    assert not append_to(new_accumulator(), [Batch(room=2)]).batch_is_full, "one record of two: nothing is full yet"
-    assert append_to(new_accumulator(), [Batch(room=1)]).batch_is_full, "the batch has just become full"
+    assert not append_to(new_accumulator(), [Batch(room=2)]).batch_is_full, "one record of two: no batch is full yet"
+    assert append_to(new_accumulator(), [Batch(room=1)]).batch_is_full, "the batch is full now"
     none = append_to(new_accumulator(), [Batch(room=0)])
-    assert none is None, "the record does not fit: None, so that another batch is begun"
+    assert none is None, "the record does not fit: None, so that another batch is created"
 
 
 @pytest.mark.points(4, task=1)
-def test_a_closed_producer_takes_nothing(new_accumulator, closed_error_of):
+def test_a_closed_producer_accepts_nothing(new_accumulator, closed_error_of):
     """After close"""
     accumulator = new_accumulator()
     accumulator.close()
     error = closed_error_of(lambda: append_to(accumulator, [Batch(room=5)]))
-    assert error, "the producer is closed: raise ProducerClosedError, or the record waits for a sender that is gone"
+    assert error, (
+        "the producer is closed: raise ProducerClosedError, or the record waits for a sender that no longer runs"
+    )

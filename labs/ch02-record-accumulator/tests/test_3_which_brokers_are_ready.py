@@ -1,4 +1,4 @@
-"""Task 3: full, old, or in a hurry; but never in its backoff."""
+"""Task 3: full, old, or to be flushed; but never during a backoff."""
 
 import pytest
 
@@ -10,10 +10,10 @@ def test_lingering(new_accumulator):
     accumulator.add(1)
     accumulator.time.sleep(4)
     ready, delay_ms = accumulator.ready_now()
-    assert ready == set(), "4 of 10 ms have passed, the batch is not full: its broker is not ready"
-    assert delay_ms == 6, f"6 ms are left of linger.ms: look again then (next_ready_check_delay_ms), not in {delay_ms}"
+    assert ready == set(), "4 of 10 ms have passed and the batch is not full: its broker is not ready"
+    assert delay_ms == 6, f"6 ms are left of linger.ms: check again then (next_ready_check_delay_ms), not in {delay_ms}"
     accumulator.time.sleep(6)
-    assert accumulator.ready_now()[0] == {0}, "after linger.ms the batch goes, full or not"
+    assert accumulator.ready_now()[0] == {0}, "after linger.ms the batch is ready, full or not"
 
 
 @pytest.mark.points(3, task=3)
@@ -24,33 +24,33 @@ def test_the_smallest_delay_counts(new_accumulator):
     accumulator.time.sleep(3)
     accumulator.add(2, partition=0)
     delay_ms = accumulator.ready_now()[1]
-    assert delay_ms == 7, f"t-2 is due in 7 ms, t-0 in 10: look again in 7, the smaller of the two, not in {delay_ms}"
+    assert delay_ms == 7, f"t-2 is due in 7 ms, t-0 in 10: check again in 7, the smaller of the two, not in {delay_ms}"
 
 
 @pytest.mark.points(4, task=3)
-def test_a_full_batch_goes_at_once(new_accumulator):
-    """Full, and one behind it"""
+def test_a_full_batch_is_ready_at_once(new_accumulator):
+    """A full batch, and one behind it"""
     accumulator = new_accumulator()
     accumulator.add(1)
     accumulator.add(2, size=250)
-    assert accumulator.ready_now()[0] == set(), "nothing is full yet"
+    assert accumulator.ready_now()[0] == set(), "no batch is full yet"
     accumulator.add(3)
     (queue,) = accumulator._batches.values()
-    assert len(queue) == 2, "(the third record must not have fitted into the first batch)"
-    assert accumulator.ready_now()[0] == {0}, "a second batch stands behind it: the first takes nothing more"
+    assert len(queue) == 2, "(the third record must not fit into the first batch)"
+    assert accumulator.ready_now()[0] == {0}, "there is a second batch behind it: the first one accepts no more records"
 
 
 @pytest.mark.points(4, task=3)
-def test_a_flush_is_in_a_hurry(new_accumulator):
+def test_a_flush_does_not_linger(new_accumulator):
     """begin_flush"""
     accumulator = new_accumulator()
     accumulator.add(1)
     accumulator.begin_flush()
-    assert accumulator.ready_now()[0] == {0}, "hurry: somebody waits for a flush, so linger.ms does not count"
+    assert accumulator.ready_now()[0] == {0}, "a thread waits for a flush, so linger.ms does not count"
 
 
 @pytest.mark.points(4, task=3)
-def test_a_backoff_is_kept_in_any_case(new_accumulator):
+def test_a_backoff_always_counts(new_accumulator):
     """A batch that failed, with a full one behind it"""
     accumulator = new_accumulator()
     accumulator.fill(range(8))
@@ -59,7 +59,7 @@ def test_a_backoff_is_kept_in_any_case(new_accumulator):
     accumulator.begin_flush()
     accumulator.time.sleep(40)
     ready, delay_ms = accumulator.ready_now()
-    assert ready == set(), "60 ms of the backoff are left: neither a flush nor a full batch behind it may shorten it"
-    assert delay_ms == 60, f"look again when the backoff is over, in 60 ms, not in {delay_ms}: a retry does not linger"
+    assert ready == set(), "60 ms of the backoff are left: neither a flush nor a full batch behind it shortens it"
+    assert delay_ms == 60, f"check again when the backoff is over, in 60 ms, not in {delay_ms}: a retry does not linger"
     accumulator.time.sleep(60)
     assert accumulator.ready_now()[0] == {0}, "the backoff is over"

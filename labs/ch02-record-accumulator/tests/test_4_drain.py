@@ -1,4 +1,4 @@
-"""Task 4: one batch of each partition, no more than fit into a request, and everybody's turn comes."""
+"""Task 4: one batch per partition, no more than fit into a request, and every partition gets its turn."""
 
 import pytest
 
@@ -12,10 +12,12 @@ def test_one_batch_of_each_partition(new_accumulator, numbers_in):
     accumulator.fill(range(200, 204), partition=2)
     drained = accumulator.take(node=0)
     partitions = sorted(batch.topic_partition.partition for batch in drained)
-    assert partitions == [0, 1], f"broker 0 leads t-0 and t-1: one batch of each, you took those of {partitions}"
+    assert partitions == [0, 1], f"broker 0 leads t-0 and t-1: one batch of each, but you drained those of {partitions}"
     first = next(batch for batch in drained if batch.topic_partition.partition == 0)
-    assert numbers_in(first) == [0, 1, 2, 3], f"the oldest batch goes first; yours has the records {numbers_in(first)}"
-    assert all(batch.in_flight for batch in drained), "a batch that is drained is in flight: batch.in_flight"
+    assert numbers_in(first) == [0, 1, 2, 3], (
+        f"the oldest batch is sent first; yours has the records {numbers_in(first)}"
+    )
+    assert all(batch.in_flight for batch in drained), "a drained batch is in flight: batch.in_flight"
 
 
 @pytest.mark.points(4, task=4)
@@ -25,13 +27,15 @@ def test_no_more_than_fits_into_a_request(new_accumulator):
     accumulator.fill(range(4), partition=0)
     accumulator.fill(range(4), partition=1)
     count = len(accumulator.take(max_bytes=700))
-    assert count == 1, f"two batches of about 480 bytes are more than 700: one goes, the other waits; you took {count}"
+    assert count == 1, (
+        f"two batches of about 480 bytes are more than 700: one is drained, the other waits; you drained {count}"
+    )
     count = len(accumulator.take(max_bytes=10))
-    assert count == 1, "a batch that alone is larger than the request goes alone, or it would never go"
+    assert count == 1, "a batch that alone exceeds the limit is drained alone, or it would never be sent"
 
 
 @pytest.mark.points(5, task=4)
-def test_nobody_starves(new_accumulator):
+def test_no_partition_starves(new_accumulator):
     """Requests for one batch, two busy partitions"""
     accumulator = new_accumulator()
     accumulator.fill(range(20), partition=0)
@@ -41,13 +45,15 @@ def test_nobody_starves(new_accumulator):
 
 
 @pytest.mark.points(3, task=4)
-def test_what_may_not_be_drained(new_accumulator):
+def test_batches_that_must_not_be_drained(new_accumulator):
     """Muted partitions, and backoffs"""
     accumulator = new_accumulator()
     accumulator.fill(range(8))
     (batch,) = accumulator.take()
     accumulator.mute_partition(batch.topic_partition)
-    assert accumulator.take() == [], "the partition is muted, a batch of it is in flight: take nothing (_may_drain)"
+    assert accumulator.take() == [], (
+        "the partition is muted because a batch of it is in flight: drain nothing (_may_drain)"
+    )
     accumulator.unmute_partition(batch.topic_partition)
     accumulator.reenqueue(batch, accumulator.time.hi_res_ms())
     assert accumulator.take() == [], "the first batch is in its backoff: nothing behind it may overtake it (_may_drain)"
@@ -62,5 +68,5 @@ def test_compression_happens_without_the_lock(new_accumulator):
     close = accumulator._close
     accumulator._close = lambda batch: held.append(accumulator._lock.locked()) or close(batch)
     accumulator.take()
-    assert held, "a drained batch has to be closed: self._close(batch)"
-    assert held == [False], "_close compresses a whole batch: with the lock held, all who append wait for it"
+    assert held, "a drained batch must be closed: self._close(batch)"
+    assert held == [False], "_close compresses a whole batch: with the lock held, all threads that append wait for it"

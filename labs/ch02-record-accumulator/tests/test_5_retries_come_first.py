@@ -1,30 +1,30 @@
-"""Task 5: a retried batch is in nobody's shadow, and in the order of its number."""
+"""Task 5: a retried batch goes first, in the order of its sequence number."""
 
 import pytest
 
 
 @pytest.mark.points(4, task=5)
-def test_before_everything_that_was_not_sent(new_accumulator, numbers_in):
-    """Without numbers: to the left"""
+def test_before_all_unsent_batches(new_accumulator, numbers_in):
+    """Without sequence numbers: to the left"""
     accumulator = new_accumulator()
     accumulator.fill(range(8))
     (batch,) = accumulator.take()
     accumulator.reenqueue(batch, accumulator.time.hi_res_ms())
     accumulator.time.sleep(100)
     (again,) = accumulator.take()
-    assert again is batch, f"records {numbers_in(again)} overtook 0 to 3: a retry is put to the left"
+    assert again is batch, f"records {numbers_in(again)} overtook 0 to 3: a retry goes to the left"
 
 
 @pytest.mark.points(3, task=5)
 @pytest.mark.parametrize("order", [(1, 2), (2, 1)], ids=["second-then-third", "third-then-second"])
-def test_in_the_order_of_their_numbers(new_accumulator, order):
-    """Two failed batches come back in either order"""
+def test_in_the_order_of_their_sequence_numbers(new_accumulator, order):
+    """Two failed batches return in either order"""
     accumulator = new_accumulator(idempotent=True)
     accumulator.fill(range(16))
     batches = []
     for _ in range(3):
         batches += accumulator.take()
-        if len(batches) == 1:  # one at a time until the broker has answered for the first time
+        if len(batches) == 1:  # one at a time until the broker has responded for the first time
             batches[0].in_flight = False
             accumulator._transactions.completed(batches[0])
     for number in order:
@@ -32,5 +32,5 @@ def test_in_the_order_of_their_numbers(new_accumulator, order):
     (queue,) = accumulator._batches.values()
     wanted = [batches[1].base_sequence, batches[2].base_sequence]
     sequences = [batch.base_sequence for batch in queue][:2]
-    assert sequences == wanted, f"the broker takes {wanted} in this order only; in the queue they stand as {sequences}"
-    assert not queue[2].has_sequence, "what has no number yet stands behind all that have one"
+    assert sequences == wanted, f"the broker accepts {wanted} in this order only; the queue has {sequences}"
+    assert not queue[2].has_sequence, "batches without a sequence number come after all that have one"

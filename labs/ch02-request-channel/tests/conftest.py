@@ -1,4 +1,4 @@
-"""What the tests of this lab share."""
+"""Helpers that the tests of this lab share."""
 
 import threading
 
@@ -13,9 +13,9 @@ from kafka_lite.protocol.messages.headers import RequestHeader
 
 @pytest.fixture
 def mock_time():
-    """A clock that moves when it is told to."""
+    """A clock that the test moves."""
     time = MockTime()
-    time.sleep(1000)  # so that no station is at 0
+    time.sleep(1000)  # so that no time is 0
     return time
 
 
@@ -43,7 +43,7 @@ def new_request(mock_time):
 
 @pytest.fixture
 def in_thread():
-    """``in_thread(work)``: run it beside the test; ``ended(timeout_s)`` says whether it is through."""
+    """``in_thread(work)``: run it in another thread; ``ended(timeout_s)`` says whether it has returned."""
 
     class Running:
         def __init__(self, work):

@@ -6,7 +6,7 @@ import pytest
 
 
 @pytest.mark.points(5, task=1)
-def test_requests_leave_in_the_order_in_which_they_came(new_channel, new_request):
+def test_requests_leave_the_queue_in_order(new_channel, new_request):
     """Three requests in, three out, in order"""
     channel = new_channel()
     requests = [new_request(number) for number in (1, 2, 3)]
@@ -14,17 +14,19 @@ def test_requests_leave_in_the_order_in_which_they_came(new_channel, new_request
         channel.send_request(request)
     assert channel.request_queue_size == 3, f"three were queued, {channel.request_queue_size} are in the queue"
     taken = [channel.receive_request(0) for _ in requests]
-    assert taken == requests, "first come, first served: requests must leave in the order in which they were queued"
+    assert taken == requests, (
+        "first in, first out: requests must leave the queue in the order in which they were queued"
+    )
 
 
 @pytest.mark.points(4, task=1)
-def test_an_empty_queue_gives_none_after_the_timeout(new_channel):
-    """Nothing comes within 50 ms"""
+def test_an_empty_queue_returns_none_after_the_timeout(new_channel):
+    """No request within 50 ms"""
     start = time.monotonic()
     assert new_channel().receive_request(50) is None, "no request came within the timeout: None"
     waited_ms = (time.monotonic() - start) * 1000
     assert waited_ms >= 45, f"you waited {waited_ms:.0f} ms of 50"
-    assert waited_ms < 2000, f"you waited {waited_ms:.0f} ms instead of 50: is timeout_ms taken for seconds?"
+    assert waited_ms < 2000, f"you waited {waited_ms:.0f} ms instead of 50: do you use timeout_ms as seconds?"
 
 
 @pytest.mark.points(2, task=1)
@@ -33,15 +35,15 @@ def test_a_handler_can_be_woken_without_a_request(new_channel, in_thread):
     channel = new_channel()
     results = []
     handler = in_thread(lambda: results.append(channel.receive_request()))
-    assert not handler.ended(0.05), "without a timeout receive_request waits for ever; yours came back at once"
+    assert not handler.ended(0.05), "without a timeout, receive_request waits for ever; yours returned at once"
     channel.wake_up_handler()
     assert handler.ended(2), "wake_up_handler puts None into the queue: receive_request returns it"
     assert results == [None], f"there was no request to return, but you returned {results[0]!r}"
 
 
 @pytest.mark.points(4, task=1)
-def test_who_takes_a_request_tells_those_who_wait_for_room(new_channel, new_request, in_thread):
-    """A taken request is room for another"""
+def test_taking_a_request_notifies_waiting_processors(new_channel, new_request, in_thread):
+    """A taken request makes room for another"""
     channel = new_channel()
     channel.send_request(new_request())
     told = []
@@ -56,4 +58,4 @@ def test_who_takes_a_request_tells_those_who_wait_for_room(new_channel, new_requ
         time.sleep(0.001)
     channel.receive_request(0)
     assert waiting.ended(3)
-    assert told == [True], "a processor waited for room, a request was taken, and nobody notified self._room"
+    assert told == [True], "a processor waited for room, a request was taken, but self._room was not notified"

@@ -1,4 +1,4 @@
-"""Task 2: a processor waits while the queue is full, and not a moment longer."""
+"""Task 2: a processor waits while the queue is full, and no longer."""
 
 import queue
 import time
@@ -15,26 +15,26 @@ def wait_until_waiting(channel):
     deadline = time.monotonic() + 2
     while not channel._waiting_processors and time.monotonic() < deadline:
         time.sleep(0.001)
-    assert channel._waiting_processors, "a processor that waits must count itself in self._waiting_processors"
+    assert channel._waiting_processors, "a waiting processor must count itself in self._waiting_processors"
     time.sleep(0.02)
 
 
 @pytest.mark.points(6, task=2)
-def test_a_full_queue_holds_a_processor_until_a_request_is_taken(new_channel, new_request, in_thread):
-    """The third of two"""
+def test_a_full_queue_blocks_a_processor_until_a_request_is_taken(new_channel, new_request, in_thread):
+    """The third request of two"""
     channel = new_channel(queue_size=2)
     full(channel, new_request)
     processor = in_thread(lambda: channel._wait_for_room())
-    assert not processor.ended(0.1), "two requests wait, queued.max.requests is 2: there is no room, so wait"
+    assert not processor.ended(0.1), "two requests are queued and queued.max.requests is 2: there is no room, so wait"
     wait_until_waiting(channel)
     channel.receive_request(0)
     assert processor.ended(2), "a request was taken: there is room, but the processor still waits"
-    assert channel._waiting_processors == 0, "nobody waits any more: self._waiting_processors must be 0 again"
+    assert channel._waiting_processors == 0, "no processor waits any more: self._waiting_processors must be 0 again"
 
 
 @pytest.mark.points(5, task=2)
-def test_who_wakes_up_looks_again(new_channel, new_request, in_thread):
-    """Woken, but there is no room"""
+def test_a_woken_processor_checks_again(new_channel, new_request, in_thread):
+    """Woken, but without room"""
     channel = new_channel(queue_size=1)
     full(channel, new_request)
     processor = in_thread(lambda: channel._wait_for_room())
@@ -42,22 +42,22 @@ def test_who_wakes_up_looks_again(new_channel, new_request, in_thread):
     with channel._room:
         channel._room.notify_all()
     assert not processor.ended(0.1), (
-        "the processor was woken while the queue was still full (another one may have been quicker), and went on: "
-        "look again after each wait"
+        "the processor was woken while the queue was still full (another one may have been faster), "
+        "but continued: check again after each wait"
     )
     channel.receive_request(0)
     assert processor.ended(2), "there is room now"
 
 
 @pytest.mark.points(9, task=2)
-def test_a_handler_that_comes_between_the_look_and_the_wait(new_channel, new_request, in_thread):
+def test_a_handler_that_comes_between_check_and_wait(new_channel, new_request, in_thread):
     """No wake-up is lost"""
     channel = new_channel(queue_size=1)
     full(channel, new_request)
     handlers = []
 
     class Queue(queue.SimpleQueue):
-        """A handler takes the only request just when the processor has looked at the size."""
+        """A handler takes the only request right after the processor has checked the size."""
 
         def qsize(self):
             size = super().qsize()
@@ -71,13 +71,14 @@ def test_a_handler_that_comes_between_the_look_and_the_wait(new_channel, new_req
     channel._requests = watched
     processor = in_thread(lambda: channel._wait_for_room())
     assert processor.ended(1.5), (
-        "lost wake-up: the processor saw a full queue; then a handler took the request, found self._waiting_processors "
-        "at 0 and notified nobody; then the processor went to sleep. Count yourself in before you look"
+        "lost wake-up: the processor saw a full queue; then a handler took the request, found "
+        "self._waiting_processors at 0 and notified no thread; then the processor went to sleep. "
+        "Count yourself in before you check"
     )
 
 
 @pytest.mark.points(5, task=2)
-def test_a_channel_that_is_closed_lets_go(new_channel, new_request, in_thread):
+def test_a_closed_channel_wakes_processors(new_channel, new_request, in_thread):
     """The broker stops while a processor waits"""
     channel = new_channel(queue_size=1)
     full(channel, new_request)
@@ -86,4 +87,4 @@ def test_a_channel_that_is_closed_lets_go(new_channel, new_request, in_thread):
     with channel._room:
         channel._closed = True
         channel._room.notify_all()
-    assert processor.ended(2), "self._closed is set and nobody will take a request any more: do not wait on"
+    assert processor.ended(2), "self._closed is set and no request will be taken any more: stop waiting"

@@ -1,4 +1,4 @@
-"""Task 3: an answer finds the processor that owns the connection."""
+"""Task 3: a response goes to the processor that owns the connection."""
 
 import pytest
 
@@ -11,48 +11,48 @@ def answer(request):
 
 
 @pytest.mark.points(4, task=3)
-def test_an_answer_goes_to_the_processor_of_its_connection(new_channel, new_request):
+def test_a_response_goes_to_the_processor_of_its_connection(new_channel, new_request):
     """Three processors, one owns the connection"""
     channel = new_channel(num_processors=3)
     response = answer(new_request(processor=2))
     channel.send_response(response)
     sizes = [channel.response_queue_size_of(processor) for processor in range(3)]
     assert sizes == [0, 0, 1], f"the connection belongs to processor 2; the sizes of the response queues are {sizes}"
-    assert channel.receive_responses(0) == [], "processor 0 has no answer to send"
-    assert channel.receive_responses(2) == [response], "processor 2 must find the answer in its queue"
+    assert channel.receive_responses(0) == [], "processor 0 has no response to send"
+    assert channel.receive_responses(2) == [response], "processor 2 must find the response in its queue"
 
 
 @pytest.mark.points(4, task=3)
-def test_the_answer_is_there_when_the_processor_is_woken(new_channel, new_request):
+def test_the_response_is_queued_before_the_wake_up(new_channel, new_request):
     """Put first, then wake up"""
     channel = new_channel(num_processors=2)
     seen = []
     channel.add_response_listener(lambda processor: seen.append((processor, channel.response_queue_size_of(1))))
     channel.send_response(answer(new_request(processor=1)))
-    assert seen, "nobody was woken: every response listener must be called with the number of the processor"
+    assert seen, "no processor was woken: every response listener must be called with the number of the processor"
     processor, size = seen[0]
-    assert processor == 1, f"the answer is for processor 1, you woke up processor {processor}"
-    assert size == 1, "woken too early: the processor looks, finds nothing, and sleeps again. Put, then wake up"
+    assert processor == 1, f"the response is for processor 1, but you woke processor {processor}"
+    assert size == 1, "woken too early: the processor finds no response and sleeps again. Put first, then wake up"
 
 
 @pytest.mark.points(4, task=3)
-def test_all_that_is_there_is_taken_in_order(new_channel, new_request, mock_time):
-    """Three answers at once"""
+def test_all_responses_are_taken_in_order(new_channel, new_request, mock_time):
+    """Three responses at once"""
     channel = new_channel()
     responses = [answer(new_request(number)) for number in (1, 2, 3)]
     for response in responses:
         channel.send_response(response)
     mock_time.sleep(7)
     taken = channel.receive_responses(0)
-    assert taken == responses, f"three answers wait, you took {len(taken)} (all, in their order, are wanted)"
-    assert channel.receive_responses(0) == [], "what was taken must be gone from the queue"
+    assert taken == responses, f"three responses are queued, but you took {len(taken)} (take all of them, in order)"
+    assert channel.receive_responses(0) == [], "responses that were taken must not stay in the queue"
     dequeued = {response.request.response_dequeue_time_ms for response in taken}
-    assert dequeued == {1007.0}, f"response_dequeue_time_ms is when it was taken, 1007 ms; yours: {dequeued}"
+    assert dequeued == {1007.0}, f"response_dequeue_time_ms is the time of the take, 1007 ms; yours: {dequeued}"
 
 
 @pytest.mark.points(3, task=3)
-def test_what_is_noted_on_the_request(new_channel, new_request, mock_time):
-    """The time of the answer, and whether the following request may begin"""
+def test_what_is_recorded_on_the_request(new_channel, new_request, mock_time):
+    """The time of the response, and whether the following request may begin"""
     channel = new_channel()
     first, second = new_request(1), new_request(2)
     mock_time.sleep(5)
@@ -60,5 +60,5 @@ def test_what_is_noted_on_the_request(new_channel, new_request, mock_time):
     channel.send_response(Response(second, action=ResponseAction.CLOSE_CONNECTION))
     completed = first.response_complete_time_ms
     assert completed == 1005.0, f"response_complete_time_ms is the time of send_response, 1005 ms, not {completed}"
-    assert first.following_may_begin, "a small answer was given: response.lets_following_begin says yes"
-    assert not second.following_may_begin, "the connection ends: response.lets_following_begin says no"
+    assert first.following_may_begin, "a small response was sent: response.lets_following_begin is true"
+    assert not second.following_may_begin, "the connection ends: response.lets_following_begin is false"

@@ -1,4 +1,4 @@
-"""Task 4: where the time has gone."""
+"""Task 4: where the time is spent."""
 
 import pytest
 
@@ -25,7 +25,7 @@ def must_be(found, wanted):
 
 
 @pytest.mark.points(5, task=4)
-def test_a_request_that_was_everywhere(new_request):
+def test_a_request_with_all_phases(new_request):
     """Six phases of 1, 2, 4, 8, 16, 32 ms"""
     phases, total = times_of(new_request(), (1001, 1003, 1007, 1015, 1031), 1063)
     must_be(phases, (1, 2, 4, 8, 16, 32))
@@ -33,21 +33,21 @@ def test_a_request_that_was_everywhere(new_request):
 
 
 @pytest.mark.points(5, task=4)
-def test_a_request_that_waited_for_nobody_has_no_remote_time(new_request):
-    """No station in the purgatory"""
+def test_a_request_that_did_not_wait_has_no_remote_time(new_request):
+    """Not in purgatory"""
     phases, _ = times_of(new_request(), (1001, 1003, -1, 1004, 1005), 1006)
     assert phases["remote_ms"] == 1, (
-        f"api_remote_complete_time_ms is unset, so the end of the answer stands in its place: remote_ms is what lies "
-        f"between 1003 and 1004, not {phases['remote_ms']}"
+        "api_remote_complete_time_ms is unset, so the end of the response is used instead: remote_ms "
+        f"is the time between 1003 and 1004, not {phases['remote_ms']}"
     )
     must_be(phases, (1, 2, 1, 0, 1, 1))
 
 
 @pytest.mark.points(5, task=4)
 def test_no_phase_is_negative(new_request):
-    """Answered by another thread before the handler returned"""
+    """Another thread responds before the handler returns"""
     late, _ = times_of(new_request(), (1001, 1009, -1, 1004, 1005), 1006)
     unset, _ = times_of(new_request(), (1001, -1, -1, 1004, 1005), 1006)
     negative = {name: ms for phases in (late, unset) for name, ms in phases.items() if ms < 0}
-    assert not negative, f"no phase is negative: {negative}. The local mark can come late, or not at all"
+    assert not negative, f"no phase is negative: {negative}. The local time may be recorded late, or not at all"
     must_be(unset, (1, 3, 0, 0, 1, 1))

@@ -1,4 +1,4 @@
-"""What the tests of this lab share."""
+"""Helpers that the tests of this lab share."""
 
 import socket
 import struct
@@ -24,7 +24,7 @@ class TestSelector(Selector):
         self.peers = []
 
     def peer(self, name):
-        """A connection of that name that is established already; the other end of it."""
+        """Open a connection with that name; returns its other end."""
         mine, theirs = socket.socketpair()
         mine.setblocking(False)
         theirs.settimeout(5)
@@ -37,7 +37,7 @@ class TestSelector(Selector):
         return [(receive.source, bytes(receive.payload)) for receive in self.completed_receives]
 
     def poll_for(self, seen, polls=50):
-        """Poll until ``seen()``; what is seen, or nothing after so many polls."""
+        """Poll until ``seen()`` is true; returns its result, or a false one after too many polls."""
         for _ in range(polls):
             self.poll(20)
             if found := seen():

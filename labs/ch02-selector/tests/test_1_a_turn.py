@@ -1,4 +1,4 @@
-"""Task 1: results of this poll only, and no waiting when there is something to tell."""
+"""Task 1: only the results of this poll, and no waiting if there are results."""
 
 import pytest
 
@@ -6,7 +6,7 @@ from kafka_lite.network.send import NetworkSend
 
 
 def without_work(selector):
-    """A selector of which only ``poll`` itself is tried; the timeouts that it gives to ``_select``."""
+    """A selector in which only ``poll`` itself runs; records the timeouts that it passes to ``_select``."""
     timeouts = []
     selector._select = lambda timeout_ms: timeouts.append(timeout_ms) or []
     selector._do_at_once = lambda *_: None
@@ -16,8 +16,8 @@ def without_work(selector):
 
 
 @pytest.mark.points(5, task=1)
-def test_what_was_is_gone(selector):
-    """Results of the poll before"""
+def test_old_results_are_cleared(selector):
+    """Results of the previous poll"""
     without_work(selector)
     before = selector.completed_receives
     selector.connected.append("a")
@@ -26,24 +26,32 @@ def test_what_was_is_gone(selector):
     selector.completed_receives.append("receive")
     selector.poll(0)
     results = (selector.connected, selector.disconnected, selector.completed_sends, selector.completed_receives)
-    assert not any(results), f"these are results of the poll before, told twice: {[each for each in results if each]}"
-    assert selector.completed_receives is before, "clear the lists, do not make new ones: a caller may hold on to them"
+    assert not any(results), (
+        f"these are results of the previous poll, returned twice: {[each for each in results if each]}"
+    )
+    assert selector.completed_receives is before, (
+        "clear the lists, do not create new ones: a caller may keep a reference to them"
+    )
 
 
 @pytest.mark.points(4, task=1)
 def test_how_long_it_waits(selector):
-    """Nothing to do, and something to tell"""
+    """Without and with something to do"""
     timeouts = without_work(selector)
     selector.poll(300)
-    assert timeouts == [300], f"nothing to do: wait up to 300 ms, not {timeouts[0]}"
+    assert timeouts == [300], f"nothing to do: wait for up to 300 ms, not {timeouts[0]}"
     selector._ready_receives["a"] = None
     selector.poll(300)
-    assert timeouts[1] == 0, f"a staged frame can be handed out: do not wait (0), you would wait up to {timeouts[1]} ms"
+    assert timeouts[1] == 0, (
+        f"a staged frame can be handed out: do not wait (0), but you would wait for up to {timeouts[1]} ms"
+    )
     selector._ready_receives.clear()
     selector._new_sends["a"] = None
     selector._do_at_once = lambda *_: selector.disconnected.update(a="gone")
     selector.poll(300)
-    assert timeouts[2] == 0, f"a connection was lost before select: do not wait (0), you would wait {timeouts[2]} ms"
+    assert timeouts[2] == 0, (
+        f"a connection was lost before select: do not wait (0), but you would wait for {timeouts[2]} ms"
+    )
 
 
 @pytest.mark.points(3, task=1)
@@ -53,21 +61,21 @@ def test_a_new_send_is_tried_at_once(selector, frames):
     selector.send(NetworkSend("a", [b"hello"]))
     selector.poll(0)
     assert [send.destination for send in selector.completed_sends] == ["a"], (
-        "most frames fit into the socket's buffer: try at once (self._do_at_once), before the kernel is asked"
+        "most frames fit into the socket's buffer: try at once (self._do_at_once), before select"
     )
     assert peer.recv(100) == frames(b"hello"), "the frame did not arrive as it was sent"
 
 
 @pytest.mark.points(3, task=1)
-def test_who_was_served_is_not_idle(selector, frames):
-    """A frame comes after 4.9 of 5 seconds"""
+def test_a_used_connection_is_not_idle(selector, frames):
+    """A frame arrives after 4.9 of 5 seconds"""
     peer = selector.peer("a")
     selector.time.sleep(4_900)
     peer.sendall(frames(b"still here"))
     selector.poll(100)
     selector.time.sleep(4_900)
     selector.poll(0)
-    assert selector.channel("a") is not None, "a frame came 4.9 s ago: the connection is not idle for 5 s"
+    assert selector.channel("a") is not None, "a frame arrived 4.9 s ago: the connection has not been idle for 5 s"
     selector.time.sleep(200)
     selector.poll(0)
     assert "a" in selector.disconnected, "5.1 s without a byte: close idle connections in every poll"

@@ -1,4 +1,4 @@
-"""Task 4: whatever goes wrong costs one connection."""
+"""Task 4: any error costs only one connection."""
 
 import logging
 import struct
@@ -9,7 +9,7 @@ from kafka_lite.network.send import NetworkSend
 
 
 class Broken:
-    """A part of an answer that cannot be sent: its file is closed."""
+    """A part of a response that cannot be sent: its file is closed."""
 
     size_in_bytes = 10
 
@@ -18,25 +18,23 @@ class Broken:
 
 
 def polled(selector):
-    """Poll; a failure that says so if anything comes out of it."""
+    """Poll; fails with an explanation if it raises."""
     try:
         selector.poll(50)
     except NotImplementedError:
         raise
     except Exception as error:  # noqa: BLE001
-        pytest.fail(f"poll raised {error!r}: one connection is broken, and all other connections die with the thread")
+        pytest.fail(f"poll raised {error!r}: one connection is broken, but all other connections end with the thread")
 
 
 @pytest.mark.points(5, task=4)
-def test_the_peer_goes_away(selector, frames):
+def test_the_peer_closes_its_connection(selector, frames):
     """Two connections, one is closed by its peer"""
     selector.peer("a").close()
     selector.peer("b").sendall(frames(b"alive"))
     polled(selector)
-    assert list(selector.disconnected) == ["a"], (
-        f"a is gone: it belongs among the disconnected, {selector.disconnected}"
-    )
-    assert selector.received() == [("b", b"alive")], "b has nothing to do with it, and its frame did not come"
+    assert list(selector.disconnected) == ["a"], f"a is closed: it belongs in disconnected, {selector.disconnected}"
+    assert selector.received() == [("b", b"alive")], "b is not affected, but its frame was not received"
 
 
 @pytest.mark.points(5, task=4)
@@ -45,20 +43,20 @@ def test_a_bad_size(selector, caplog):
     selector.peer("a").sendall(struct.pack(">i", -1) + b"GET / HTTP/1.1")
     with caplog.at_level(logging.INFO):
         polled(selector)
-    assert list(selector.disconnected) == ["a"], "nothing that follows a bad size can be trusted: close the connection"
+    assert list(selector.disconnected) == ["a"], "after a bad size nothing can be trusted: close the connection"
     (record,) = caplog.records or [None]
-    assert record is not None, "somebody talks rubbish to us: one line in the log says who"
-    assert record.exc_info is None, "a bad size is the peer's mistake, not ours: a line, not a traceback"
+    assert record is not None, "the peer sends garbage: one log line says which peer"
+    assert record.exc_info is None, "a bad size is an error of the peer, not of ours: log a line, not a traceback"
 
 
 @pytest.mark.points(5, task=4)
-def test_a_mistake_of_ours(selector, frames, caplog):
-    """An answer that cannot be written"""
+def test_an_error_of_ours(selector, frames, caplog):
+    """A response that cannot be written"""
     selector.peer("a")
     selector.peer("b").sendall(frames(b"alive"))
     selector.send(NetworkSend("a", [Broken()]))
     polled(selector)
     polled(selector)
-    assert selector.channel("a") is None, "half an answer may be out: the connection is of no use any more, close it"
-    assert selector.channel("b") is not None, "b has nothing to do with it"
-    assert "ValueError" in caplog.text, "the mistake is ours: logger.exception, with the traceback"
+    assert selector.channel("a") is None, "half a response may have been sent: the connection is unusable, close it"
+    assert selector.channel("b") is not None, "b is not affected"
+    assert "ValueError" in caplog.text, "the error is ours: logger.exception, with the traceback"

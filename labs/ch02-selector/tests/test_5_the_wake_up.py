@@ -1,4 +1,4 @@
-"""Task 5: no wake-up is lost, none is sent for nothing."""
+"""Task 5: no wake-up is lost, and no byte is sent without need."""
 
 import threading
 import time
@@ -7,7 +7,7 @@ import pytest
 
 
 class Watched:
-    """Stands for the selector below; says with which timeout it was asked, and what happens meanwhile."""
+    """Stands in for the selector below; records its timeouts, and runs what happens during select."""
 
     def __init__(self, meanwhile=lambda: None):
         self.timeouts_s, self._meanwhile = [], meanwhile
@@ -39,33 +39,35 @@ def test_milliseconds(selector):
     timeout_s = selector._selector.timeouts_s[0]
     below.close()
     assert timeout_s == 0.25, f"selectors wait in seconds: 250 ms are 0.25, not {timeout_s}"
-    assert not selector._polling, "select is over: _polling must be False again, or every wake-up costs a byte"
+    assert not selector._polling, "select has returned: _polling must be False again, or every wake-up costs a byte"
 
 
 @pytest.mark.points(4, task=5)
 def test_before_the_poll(selector):
-    """wakeup, while nobody sleeps"""
+    """wakeup while no thread sleeps"""
     selector.wakeup()
     count = bytes_sent(selector)
-    assert count == 0, "nobody sleeps: note it (_wakeup_pending), a byte through the kernel is not needed"
+    assert count == 0, "no thread sleeps: record it (_wakeup_pending), a byte through the kernel is not needed"
     selector._selector, below = Watched(), selector._selector
     selector._select(9000)
     selector._select(9000)
     timeouts_s = selector._selector.timeouts_s
     below.close()
-    assert timeouts_s[0] == 0, f"a wake-up came before: do not sleep (0), you sleep for {timeouts_s[0]} s: it is lost"
-    assert timeouts_s[1] == 9, "one wake-up ends one poll; the next may sleep"
+    assert timeouts_s[0] == 0, (
+        f"a wake-up came before: do not sleep (0), but you sleep for {timeouts_s[0]} s: it is lost"
+    )
+    assert timeouts_s[1] == 9, "one wake-up ends one poll; the next poll may sleep"
 
 
 @pytest.mark.points(4, task=5)
 def test_while_it_sleeps(selector):
-    """Three wake-ups for one who sleeps"""
+    """Three wake-ups for one sleeping thread"""
     selector._selector, below = Watched(lambda: [selector.wakeup() for _ in range(3)]), selector._selector
     selector._select(9000)
     below.close()
     count = bytes_sent(selector)
-    assert count > 0, "the thread sleeps in select: a byte has to wake it"
-    assert count == 1, f"three wake-ups before the next poll need one byte, you sent {count}"
+    assert count > 0, "the thread sleeps in select: a byte must wake it"
+    assert count == 1, f"three wake-ups before the next poll need one byte, but you sent {count}"
 
 
 @pytest.mark.points(3, task=5)
@@ -78,7 +80,7 @@ def test_a_thread_is_woken(selector):
         time.sleep(0.001)
     selector.wakeup()
     thread.join(3)
-    assert not thread.is_alive(), "wakeup was called, and the thread sleeps on in poll"
+    assert not thread.is_alive(), "wakeup was called, but the thread keeps sleeping in poll"
     started = time.monotonic()
     selector.poll(50)
-    assert time.monotonic() - started > 0.02, "the last wake-up is still there: poll returns at once"
+    assert time.monotonic() - started > 0.02, "the last wake-up is still pending: poll returns at once"

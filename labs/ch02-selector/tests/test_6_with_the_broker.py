@@ -1,4 +1,4 @@
-"""Task 6: the broker's network threads and the producer's network client run on your selector."""
+"""Task 6: the broker's network threads and the producer's network client use your selector."""
 
 import struct
 
@@ -17,7 +17,7 @@ def connection(broker):
 
 @pytest.mark.points(5, task=6)
 def test_confluent_kafka(broker):
-    """1,000 messages in small batches through the broker's selectors, there and back"""
+    """1,000 messages in small batches through the broker's selectors, both ways"""
     create_topic(broker, "theirs")
     publish(broker, 0, 1000, topic="theirs")
     must_read(broker, 0, 1000, "theirs")
@@ -30,17 +30,17 @@ def test_our_producer(broker):
     sizes = [100] * 1000 + [500_000] * 3
     send(broker, (ProducerRecord("ours", (b"%06d" % n).ljust(size, b".")) for n, size in enumerate(sizes)))
     found = [(int(message.value()[:6]), len(message.value())) for message in read_all(broker, 1, "ours")[0]]
-    assert found == list(enumerate(sizes)), f"{len(found)} of 1,003 records came, or not whole, or not in order"
+    assert found == list(enumerate(sizes)), f"{len(found)} of 1,003 records arrived, or incomplete, or out of order"
 
 
 @pytest.mark.points(5, task=6)
-def test_rubbish_costs_one_connection(broker):
-    """Thirty pipelined requests beside one who talks HTTP"""
+def test_garbage_costs_one_connection(broker):
+    """Thirty pipelined requests beside an HTTP client"""
     with connection(broker) as good, connection(broker) as bad:
         bad._sock.sendall(b"GET / HTTP/1.1\r\n\r\n" + struct.pack(">i", -5))
         for _ in range(30):
             good.send(ApiVersionsRequest(), 0)
         answers = [good.receive() for _ in range(30)]
-        assert len(answers) == 30, f"{len(answers)} of 30 pipelined requests were answered"
+        assert len(answers) == 30, f"{len(answers)} of 30 pipelined requests got a response"
         left = bad._sock.recv(1)
-        assert left == b"", "who talks HTTP is to be left: the broker closes the connection"
+        assert left == b"", "the broker must close the connection of the HTTP client"

@@ -1,4 +1,4 @@
-"""What the tests of this lab share."""
+"""Helpers that the tests of this lab share."""
 
 import pytest
 
@@ -17,7 +17,7 @@ def metadata(first_seq, last_seq, offset=0):
 
 @pytest.fixture
 def batch():
-    """``batch(first_seq, last_seq, offset=0)``: what is remembered of a batch."""
+    """``batch(first_seq, last_seq, offset=0)``: the remembered metadata of a batch."""
     return metadata
 
 
@@ -35,7 +35,7 @@ def entry_with():
 
 @pytest.fixture
 def appending():
-    """``appending(entry, origin=CLIENT)``: an append to the partition t-0 of this producer begins."""
+    """``appending(entry, origin=CLIENT)``: an append of this producer to the partition t-0."""
 
     def make(entry, origin=AppendOrigin.CLIENT):
         return ProducerAppendInfo(TopicPartition("t", 0), entry, origin)
@@ -45,7 +45,7 @@ def appending():
 
 @pytest.fixture
 def error_of():
-    """``error_of(work)``: the error of the protocol that it raises, or None."""
+    """``error_of(work)``: the protocol error that it raises, or None."""
 
     def of(work):
         try:

@@ -8,26 +8,28 @@ def numbers(entry):
 
 
 @pytest.mark.points(6, task=2)
-def test_the_oldest_of_six_is_forgotten(entry_with, batch):
+def test_the_oldest_of_six_is_dropped(entry_with, batch):
     """Six batches"""
     entry = entry_with()
     for number in range(6):
         entry.add_batch(3, batch(number, number))
     assert numbers(entry) == [1, 2, 3, 4, 5], f"the five newest of 0 to 5, oldest first; you remember {numbers(entry)}"
-    assert entry.last_timestamp == 1000, "last_timestamp is that of the batch: by it the producer expires"
+    assert entry.last_timestamp == 1000, "last_timestamp is that of the batch: it decides when the producer expires"
 
 
 @pytest.mark.points(7, task=2)
-def test_a_new_epoch_is_a_new_life(entry_with, batch):
+def test_a_new_epoch_starts_over(entry_with, batch):
     """A batch of epoch 4 after those of epoch 3"""
     entry = entry_with((0, 4), (5, 9))
     entry.add_batch(4, batch(0, 2))
-    assert entry.producer_epoch == 4, f"the batch was written under epoch 4, you remember {entry.producer_epoch}"
-    assert numbers(entry) == [2], f"epoch 4 begins anew: what epoch 3 wrote is forgotten; you remember {numbers(entry)}"
+    assert entry.producer_epoch == 4, f"the batch was written in epoch 4, but you remember {entry.producer_epoch}"
+    assert numbers(entry) == [2], (
+        f"epoch 4 starts over: the batches of epoch 3 are dropped; you remember {numbers(entry)}"
+    )
 
 
 @pytest.mark.points(7, task=2)
-def test_what_an_append_has_added(entry_with, batch):
+def test_update_with_the_batches_of_an_append(entry_with, batch):
     """update: two more of the same epoch, then one of another"""
     entry = entry_with((0, 0), (1, 1), (2, 2), (3, 3))
     added = entry.without_batches()
@@ -35,10 +37,12 @@ def test_what_an_append_has_added(entry_with, batch):
         added.add_batch(3, batch(number, number))
     added.coordinator_epoch, added.current_txn_first_offset = 8, 70
     entry.update(added)
-    assert numbers(entry) == [1, 2, 3, 4, 5], f"1, 2, 3 of before, 4 and 5 of the append; you remember {numbers(entry)}"
+    assert numbers(entry) == [1, 2, 3, 4, 5], (
+        f"1, 2, 3 from before, 4 and 5 from the append; you remember {numbers(entry)}"
+    )
     others = (entry.coordinator_epoch, entry.current_txn_first_offset, entry.last_timestamp)
     assert others == (8, 70, 1000), f"coordinator epoch 8, open transaction at 70, timestamp 1000 are newer; {others}"
     newer = entry.without_batches()
     newer.add_batch(4, batch(0, 0))
     entry.update(newer)
-    assert (entry.producer_epoch, numbers(entry)) == (4, [0]), "the append was of epoch 4: only its batch is left"
+    assert (entry.producer_epoch, numbers(entry)) == (4, [0]), "the append was in epoch 4: only its batch is left"

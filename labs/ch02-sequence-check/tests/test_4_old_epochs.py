@@ -1,4 +1,4 @@
-"""Task 4: the newest life of a producer has the say."""
+"""Task 4: the newest epoch of a producer fences the older ones."""
 
 import pytest
 
@@ -7,19 +7,19 @@ from kafka_lite.log.log_validator import AppendOrigin
 
 
 @pytest.mark.points(9, task=4)
-def test_an_old_life(entry_with, appending, error_of):
-    """Epochs 2, 3 and 4, and 3 was the last"""
+def test_an_old_epoch(entry_with, appending, error_of):
+    """Epochs 2, 3 and 4, where 3 is the last"""
     info = appending(entry_with((0, 4), epoch=3))
     error = error_of(lambda: info._check_producer_epoch(2, 50))
     assert error is Errors.INVALID_PRODUCER_EPOCH, f"epoch 2 was replaced by 3: INVALID_PRODUCER_EPOCH, not {error}"
     for epoch in (3, 4):
         error = error_of(lambda epoch=epoch: info._check_producer_epoch(epoch, 50))
-        assert error is None, f"epoch {epoch} is not older than 3, and you refuse it with {error}"
+        assert error is None, f"epoch {epoch} is not older than 3, but you reject it with {error}"
 
 
 @pytest.mark.points(6, task=4)
-def test_what_a_leader_has_accepted(entry_with, appending, error_of):
+def test_replication_is_not_checked(entry_with, appending, error_of):
     """The same on a follower"""
     info = appending(entry_with((0, 4), epoch=3), AppendOrigin.REPLICATION)
     error = error_of(lambda: info._check_producer_epoch(2, 50))
-    assert error is None, f"the leader has it in its log: a follower that refuses ({error}) never catches up"
+    assert error is None, f"the leader has it in its log: a follower that rejects it ({error}) never catches up"

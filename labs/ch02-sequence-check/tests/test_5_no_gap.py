@@ -1,4 +1,4 @@
-"""Task 5: each batch begins where the last one ended."""
+"""Task 5: each batch starts where the last one ended."""
 
 import pytest
 
@@ -12,26 +12,26 @@ OUT_OF_ORDER = Errors.OUT_OF_ORDER_SEQUENCE_NUMBER
 @pytest.mark.parametrize(
     ("first_seq", "why"),
     [
-        pytest.param(11, "10 is missing: the batch before is still under way, or lost", id="a-gap"),
-        pytest.param(7, "7 is in the log already, and the batch is not one that is remembered", id="a-step-back"),
-        pytest.param(0, "0 is in the log already: only another epoch begins with 0", id="from-the-beginning"),
+        pytest.param(11, "10 is missing: the previous batch is still in flight, or lost", id="a-gap"),
+        pytest.param(7, "7 is already in the log, and the batch is not one of those remembered", id="a-step-back"),
+        pytest.param(0, "0 is already in the log: only a new epoch starts with 0", id="from-the-beginning"),
     ],
 )
-def test_what_is_refused(entry_with, appending, error_of, first_seq, why):
+def test_rejected_numbers(entry_with, appending, error_of, first_seq, why):
     """After 0 to 9, in the same epoch"""
     info = appending(entry_with((0, 9)))
     error = error_of(lambda: info._check_sequence(3, first_seq, 50))
-    assert error is OUT_OF_ORDER, f"after 0 to 9 comes 10, and {first_seq} came: {why}. Not {error}"
+    assert error is OUT_OF_ORDER, f"after 0 to 9 comes 10, but {first_seq} came: {why}. Not {error}"
 
 
 @pytest.mark.points(4, task=5)
-def test_what_comes_next(entry_with, appending, error_of):
+def test_the_next_number(entry_with, appending, error_of):
     """10 after 0 to 9; 0 after 2**31 - 1"""
     error = error_of(lambda: appending(entry_with((0, 9)))._check_sequence(3, 10, 50))
-    assert error is None, f"10 follows 0 to 9, and you refuse it with {error}"
+    assert error is None, f"10 follows 0 to 9, but you reject it with {error}"
     last = 2**31 - 1
     error = error_of(lambda: appending(entry_with((last, last)))._check_sequence(3, 0, 50))
-    assert error is None, f"after 2147483647 the numbers begin with 0 again, and you refuse it with {error}"
+    assert error is None, f"after 2147483647 the numbers start with 0 again, but you reject it with {error}"
 
 
 @pytest.mark.points(5, task=5)
@@ -39,7 +39,7 @@ def test_another_epoch(entry_with, appending, error_of):
     """Epoch 4 after epoch 3"""
     for first_seq, wanted in ((0, None), (10, OUT_OF_ORDER)):
         error = error_of(lambda first_seq=first_seq: appending(entry_with((0, 9)))._check_sequence(4, first_seq, 50))
-        assert error is wanted, f"a new epoch begins with 0: {first_seq} gives {wanted}, not {error}"
+        assert error is wanted, f"a new epoch starts with 0: {first_seq} gives {wanted}, not {error}"
 
 
 @pytest.mark.points(4, task=5)
@@ -48,13 +48,13 @@ def test_the_second_batch_of_an_append(entry_with, appending, batch, error_of):
     info = appending(entry_with((0, 9)))
     info.updated_entry.add_batch(3, batch(10, 14))
     error = error_of(lambda: info._check_sequence(3, 15, 50))
-    assert error is None, f"this append has brought 10 to 14 already, so 15 follows; you refuse it with {error}"
+    assert error is None, f"this append already has 10 to 14, so 15 follows; but you reject it with {error}"
     error = error_of(lambda: info._check_sequence(3, 10, 50))
-    assert error is OUT_OF_ORDER, f"this append has brought 10 to 14 already: 10 again is out of order, not {error}"
+    assert error is OUT_OF_ORDER, f"this append already has 10 to 14: 10 again is out of order, not {error}"
 
 
 @pytest.mark.points(3, task=5)
-def test_a_producer_that_is_not_known(appending, error_of):
-    """What it wrote before may have been deleted"""
+def test_an_unknown_producer(appending, error_of):
+    """Its earlier records may have been deleted"""
     error = error_of(lambda: appending(ProducerStateEntry(7))._check_sequence(0, 4711, 50))
-    assert error is None, f"nothing is known of the producer: any number may be the next; you refuse it with {error}"
+    assert error is None, f"nothing is known of the producer: any number may be next; but you reject it with {error}"

@@ -1,4 +1,4 @@
-"""Task 6: the broker checks with your code: batches that come twice, too early, from an old life; and a kill -9."""
+"""Task 6: the broker checks with your code: duplicate batches, gaps, old epochs; and a kill -9."""
 
 import pytest
 from confluent_kafka import Producer
@@ -12,7 +12,7 @@ from kafka_lite.record.memory_records_builder import MemoryRecordsBuilder
 
 
 class RawProducer:
-    """Sends batches with the numbers that a test wants."""
+    """Sends batches with the numbers that a test chooses."""
 
     def __init__(self, broker, topic):
         host, _, port = broker.bootstrap_servers.rpartition(":")
@@ -37,18 +37,18 @@ def values(broker, topic):
 
 
 @pytest.mark.points(5, task=6)
-def test_a_batch_that_comes_twice(broker):
+def test_a_duplicate_batch(broker):
     """Five batches, then all five again"""
     create_topic(broker, "twice")
     producer = RawProducer(broker, "twice")
     first = [producer.send(number) for number in range(5)]
     again = [producer.send(number) for number in range(5)]
-    assert again == first, f"what came twice is answered as the first time, {first}; yours: {again}"
-    assert values(broker, "twice") == list(range(5)), f"in the log there are {values(broker, 'twice')}: a duplicate"
+    assert again == first, f"duplicates get the same responses as the first time, {first}; yours: {again}"
+    assert values(broker, "twice") == list(range(5)), f"the log contains {values(broker, 'twice')}: a duplicate"
 
 
 @pytest.mark.points(5, task=6)
-def test_a_gap_and_an_old_life(broker):
+def test_a_gap_and_an_old_epoch(broker):
     """0, 2, 1, then a new epoch, then the old one"""
     create_topic(broker, "gap")
     producer = RawProducer(broker, "gap")
@@ -56,12 +56,12 @@ def test_a_gap_and_an_old_life(broker):
     errors = [producer.send(*step)[0].name for step in steps]
     wanted = ["NONE", "OUT_OF_ORDER_SEQUENCE_NUMBER", "NONE", "NONE", "INVALID_PRODUCER_EPOCH"]
     assert errors == wanted, f"(sequence, epoch) {steps}: {wanted}, not {errors}"
-    assert values(broker, "gap") == [0, 1, 0], f"what was refused must not be in the log: {values(broker, 'gap')}"
+    assert values(broker, "gap") == [0, 1, 0], f"rejected batches must not be in the log: {values(broker, 'gap')}"
 
 
 @pytest.mark.points(5, task=6)
-def test_a_producer_lives_longer_than_its_broker(start_broker):
-    """confluent-kafka with enable.idempotence goes on after kill -9"""
+def test_a_producer_outlives_its_broker(start_broker):
+    """confluent-kafka with enable.idempotence continues after kill -9"""
     broker = start_broker()
     failed = []
     producer = Producer({"bootstrap.servers": broker.bootstrap_servers, "enable.idempotence": True, "linger.ms": 1})
@@ -73,7 +73,7 @@ def test_a_producer_lives_longer_than_its_broker(start_broker):
                 on_delivery=lambda error, _message: failed.append(error) if error else None,
             )
         assert producer.flush(60) == 0, f"the broker has not acknowledged all messages\n{broker.log_tail()}"
-        assert not failed, f"the broker refused messages: {failed[0]}\n{broker.log_tail()}"
+        assert not failed, f"the broker rejected messages: {failed[0]}\n{broker.log_tail()}"
         broker.kill()
         broker.start()
     must_read(broker, 0, 400)

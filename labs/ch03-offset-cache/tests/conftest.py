@@ -1,4 +1,4 @@
-"""What the tests of this lab share."""
+"""Helpers that the tests of this lab share."""
 
 import pytest
 
@@ -11,10 +11,10 @@ ZERO, ONE = TopicPartition("t", 0), TopicPartition("t", 1)
 
 
 class Cache(OffsetCache):
-    """An offset cache that is asked for plain numbers."""
+    """An offset cache with plain numbers as offsets."""
 
     def commit(self, offset, partition=ZERO):
-        """A commit begins; what it is known by."""
+        """Prepare a commit; returns its key."""
         commit = {partition: OffsetAndMetadata(offset, "", 1000)}
         self.prepare_commit(commit)
         return commit
@@ -27,13 +27,13 @@ class Cache(OffsetCache):
 
 @pytest.fixture(scope="session")
 def broker_settings():
-    """Groups begin at once."""
+    """Groups start without delay."""
     return GROUP_BROKER
 
 
 @pytest.fixture
 def cache():
-    """An empty cache; t-0 and t-1 are its partitions here."""
+    """An empty cache; its partitions here are t-0 and t-1."""
     return Cache()
 
 

@@ -5,36 +5,36 @@ import pytest
 
 @pytest.mark.points(7, task=4)
 def test_deleted(cache, zero, one):
-    """t-0 is deleted, and once more; t-1 stays"""
+    """t-0 is deleted, twice; t-1 stays"""
     cache.on_commit_append(cache.commit(7), 100)
     cache.on_commit_append(cache.commit(8, one), 101)
     removed = {str(partition): each.offset for partition, each in cache.remove([zero]).items()}
-    assert removed == {"t-0": 7}, f"what was committed comes back, for its tombstone: t-0 at 7, not {removed}"
-    assert (cache.number(), cache.number(one)) == (None, 8), "t-0 is gone, t-1 is still at 8"
-    assert cache.remove([zero]) == {}, "nothing is committed for t-0: nothing to write a tombstone for, and no error"
+    assert removed == {"t-0": 7}, f"committed offsets are returned for their tombstones: t-0 at 7, not {removed}"
+    assert (cache.number(), cache.number(one)) == (None, 8), "t-0 is deleted, t-1 is still at 8"
+    assert cache.remove([zero]) == {}, "nothing is committed for t-0: no tombstone, and no error"
 
 
 @pytest.mark.points(8, task=4)
-def test_deleted_while_it_was_under_way(cache, zero):
-    """The topic is deleted before the append is answered"""
+def test_deleted_while_pending(cache, zero):
+    """The topic is deleted before the append completes"""
     commit = cache.commit(7)
     assert cache.remove([zero]) == {}, "nothing was committed yet"
     cache.on_commit_append(commit, 100)
-    assert cache.number() is None, f"7 was deleted while it was under way, and stays deleted; you have {cache.number()}"
-    assert cache.is_empty, "nothing is committed, nothing under way"
+    assert cache.number() is None, f"7 was deleted while it was pending, and stays deleted; you return {cache.number()}"
+    assert cache.is_empty, "nothing is committed, nothing is pending"
 
 
 @pytest.mark.points(10, task=4)
 def test_expired(cache, zero, one):
-    """Both are old, t-1 is being committed anew"""
+    """Both are old, but a new commit of t-1 is pending"""
     cache.on_commit_append(cache.commit(7), 100)
     cache.on_commit_append(cache.commit(8, one), 101)
     anew = cache.commit(9, one)
     kept = cache.remove_if(lambda _partition, offset: offset.offset > 8)
     assert kept == {}, "neither 7 nor 8 has expired: nothing is removed"
     removed = [str(partition) for partition in cache.remove_if(lambda _partition, _offset: True)]
-    assert "t-1" not in removed, "t-1 is being committed anew: its time begins again, it does not expire now"
-    assert removed == ["t-0"], f"t-0 has expired, and comes back for its tombstone; yours: {removed}"
-    assert (cache.number(zero), cache.number(one)) == (None, 8), "t-0 is forgotten, t-1 is at 8 until 9 is in the log"
+    assert "t-1" not in removed, "a new commit of t-1 is pending: its offset does not expire now"
+    assert removed == ["t-0"], f"t-0 has expired, and is returned for its tombstone; yours: {removed}"
+    assert (cache.number(zero), cache.number(one)) == (None, 8), "t-0 is removed, t-1 is at 8 until 9 is in the log"
     cache.on_commit_append(anew, 102)
     assert cache.number(one) == 9, f"9 is in the log, not {cache.number(one)}"

@@ -14,14 +14,14 @@ NOTHING = -1001
 
 
 def commit(consumer, topic, *offsets):
-    """Commit for partitions 0, 1, …, and wait for that."""
+    """Commit for partitions 0, 1, …, and wait for the response."""
     places = [TopicPartition(topic, partition, offset) for partition, offset in enumerate(offsets)]
     failed = [each.error for each in consumer.commit(offsets=places, asynchronous=False) if each.error]
-    assert not failed, f"the broker refused the commit: {failed[0]}"
+    assert not failed, f"the broker rejected the commit: {failed[0]}"
 
 
 def committed(consumer, topic, partitions=1):
-    """Asked again while the coordinator is on its way, as after a start."""
+    """Retried while the coordinator is still loading, as after a start."""
     places = [TopicPartition(topic, partition) for partition in range(partitions)]
     deadline = time.monotonic() + TIMEOUT_S
     while True:
@@ -29,13 +29,13 @@ def committed(consumer, topic, partitions=1):
             return [each.offset for each in consumer.committed(places, timeout=TIMEOUT_S)]
         except KafkaException as error:
             if time.monotonic() > deadline:
-                pytest.fail(f"the broker does not say what is committed: {error}")
+                pytest.fail(f"the broker does not return the committed offsets: {error}")
             time.sleep(0.05)
 
 
 @pytest.mark.points(5, task=5)
 def test_many_commits(broker):
-    """300 commits, 100 of them without waiting; back and forth"""
+    """300 commits, 100 of them asynchronous; back and forth"""
     create_topic(broker, "many", partitions=2)
     consumer = consumer_of(broker, **{"group.id": "many"})
     try:
@@ -47,12 +47,12 @@ def test_many_commits(broker):
         found = committed(consumer, "many", 2)
     finally:
         consumer.close()
-    assert found == [42, 801], f"42 and 801 were committed last, and the broker says {found}"
+    assert found == [42, 801], f"42 and 801 were committed last, but the broker returns {found}"
 
 
 @pytest.mark.points(5, task=5)
 def test_kill_nine(start_broker):
-    """What was acknowledged is still there after kill -9"""
+    """Acknowledged commits survive kill -9"""
     broker = start_broker(**GROUP_BROKER)
     create_topic(broker, partitions=2)
     consumer = consumer_of(broker)
@@ -65,13 +65,13 @@ def test_kill_nine(start_broker):
         after = committed(consumer, "lab", 2)
     finally:
         consumer.close()
-    assert before == [10, 60], f"10 and 60 were committed, and the broker says {before}"
-    assert after == before, f"acknowledged were {before}; after kill -9 and a start the broker says {after}"
+    assert before == [10, 60], f"10 and 60 were committed, but the broker returns {before}"
+    assert after == before, f"{before} were acknowledged; after kill -9 and a restart the broker returns {after}"
 
 
 @pytest.mark.points(5, task=5)
 def test_a_topic_is_deleted(broker):
-    """Its offsets go with it, and those of another topic stay"""
+    """Its offsets are deleted with it, and those of another topic stay"""
     for topic in ("gone", "stays"):
         create_topic(broker, topic)
     consumer = consumer_of(broker, **{"group.id": "deleting"})
@@ -83,7 +83,7 @@ def test_a_topic_is_deleted(broker):
         deadline = time.monotonic() + TIMEOUT_S
         while (found := committed(consumer, "gone")) != [NOTHING] and time.monotonic() < deadline:
             time.sleep(0.05)
-        assert found == [NOTHING], f"the topic is gone, and the broker still says that {found} is committed"
-        assert committed(consumer, "stays") == [8], "the offset of the other topic is as it was"
+        assert found == [NOTHING], f"the topic is deleted, but the broker still returns {found}"
+        assert committed(consumer, "stays") == [8], "the offset of the other topic has not changed"
     finally:
         consumer.close()

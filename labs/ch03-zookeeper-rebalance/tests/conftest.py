@@ -17,8 +17,8 @@ from kafka_lite.old_consumer.consumer_offsets import ConsumerOffsets
 from kafka_lite.old_consumer.consumer_stats import ConsumerStats
 from kafka_lite.old_consumer.fetched_data_queue import FetchedDataQueue
 from kafka_lite.old_consumer.partition_topic_info import FetchedDataChunk
+from kafka_lite.old_consumer.rebalance.zk_rebalancer_listener import ConsumerRebalanceFailedError, ZKRebalancerListener
 from kafka_lite.old_consumer.topic_count import ConsumerThreadId, StaticTopicCount
-from kafka_lite.old_consumer.zk_rebalancer_listener import ConsumerRebalanceFailedError, ZKRebalancerListener
 from kafka_lite.server.broker_process import free_port
 from kafka_lite.zookeeper.client import KafkaZkClient
 from kafka_lite.zookeeper.consumer_groups import ConsumerGroups
@@ -32,7 +32,7 @@ BROKER = BrokerRegistration(("PLAINTEXT://127.0.0.1:9092",))
 
 
 class Fetcher:
-    """In the place of the ConsumerFetcherManager."""
+    """Replaces the ConsumerFetcherManager."""
 
     def __init__(self, note):
         self._note = note
@@ -49,7 +49,7 @@ class Fetcher:
 
 
 class Queue(FetchedDataQueue[FetchedDataChunk]):
-    """A queue that notes when it is emptied."""
+    """A queue that records when it is cleared."""
 
     def __init__(self, note):
         super().__init__(2)
@@ -61,7 +61,7 @@ class Queue(FetchedDataQueue[FetchedDataChunk]):
 
 
 class Stream:
-    """In the place of a KafkaStream."""
+    """Replaces a KafkaStream."""
 
     def __init__(self, note):
         self._note = note
@@ -71,13 +71,13 @@ class Stream:
 
 
 class Offsets(ConsumerOffsets):
-    """The offsets, in ZooKeeper; says when they are committed and read."""
+    """The offsets, in ZooKeeper; records when they are committed and read."""
 
     def __init__(self, note, *args):
         super().__init__(*args)
         self._note = note
         self.failures = []
-        """What the next reads shall do, one after the other, instead of answering: raise this, or return None."""
+        """What the next reads do instead of reading, one after the other: raise this, or return None."""
 
     def commit_offsets(self, offsets, retry_on_failure):
         self._note("commit")
@@ -94,7 +94,7 @@ class Offsets(ConsumerOffsets):
 
 
 class Groups(ConsumerGroups):
-    """The znodes, with notes of what is claimed and released."""
+    """The znodes; records what is claimed and released."""
 
     def __init__(self, note, zk):
         super().__init__(zk)
@@ -110,7 +110,7 @@ class Groups(ConsumerGroups):
 
 
 class Listener:
-    """A user's listener: notes what it is told, and who owned what at that moment."""
+    """A user's listener: records its calls, and the owners at that moment."""
 
     def __init__(self, group, errors=()):
         self._group = group
@@ -135,7 +135,7 @@ class Member:
     def __init__(self, group, name, *, threads=1, **configs):
         self.id = f"{GROUP}_{name}"
         self.steps = []
-        """What was done, in order; the same thing several times in a row is one step."""
+        """The steps, in order; several equal ones in a row count as one."""
         settings = {"group.id": GROUP, "zookeeper.connect": group.connect, "rebalance.backoff.ms": 0}
         config = ConsumerConfig({**settings, **{key.replace("_", "."): value for key, value in configs.items()}})
         self.zk = group.session()
@@ -161,11 +161,11 @@ class Member:
             self.steps.append(step)
 
     def wants(self, *numbers):
-        """What is the first thread's, as an assignment has it."""
+        """The assignment of the first thread."""
         return {TopicPartition(TOPIC, number): self.threads[0] for number in numbers}
 
     def owns(self, offsets):
-        """Make it the owner of partitions, ``{number: consumed up to}``, znodes included; -1: nothing is known."""
+        """Make it the owner of partitions, ``{number: consumed up to}``, znodes included; -1: unknown."""
         mine = self.wants(*offsets)
         at = {partition: offsets[partition.partition] for partition in mine}
         self.listener.topic_registry = self.listener._new_registry(mine, at)
@@ -176,17 +176,17 @@ class Member:
 
     @property
     def infos(self):
-        """What it owns, by number."""
+        """The partitions that it owns, by number."""
         return {info.partition_id: info for info in self.listener.owned_partitions()}
 
     def consume(self, offset):
-        """Its streams hand out everything up to this offset, of all that it owns."""
+        """Its streams return everything up to this offset, in all its partitions."""
         for info in self.infos.values():
             info.reset_fetch_offset(offset + 50)
             info.reset_consume_offset(offset)
 
     def _attempt(self):
-        """_rebalance, and a note of what it has returned or raised: retries must not hide a mistake."""
+        """_rebalance, and a record of its result or error: retries must not hide an error."""
         try:
             self._attempts.append(self._rebalance())
         except Exception as error:
@@ -195,19 +195,19 @@ class Member:
         return self._attempts[-1]
 
     def rebalance(self):
-        """Rebalance; what is fetched afterwards. AssertionError says what has become of the attempts."""
+        """Rebalance; returns what is fetched afterwards. AssertionError describes the attempts."""
         if self.fails():
             for outcome in self._attempts:
                 if isinstance(outcome, Exception) and not isinstance(outcome, KafkaError | OSError):
                     raise outcome
             raise AssertionError(
-                f"{self.id} has not got its partitions; its attempts came to {self._attempts}, and the owners, as the "
-                f"znodes have them, are {self._group.owners()}"
+                f"{self.id} has not got its partitions; its attempts returned {self._attempts}, and the "
+                f"owners according to the znodes are {self._group.owners()}"
             )
         return self.fetcher.fetching
 
     def fails(self):
-        """Rebalance; whether it was given up, with ConsumerRebalanceFailedError."""
+        """Rebalance; returns whether it failed with ConsumerRebalanceFailedError."""
         self._attempts.clear()
         try:
             self.listener.synced_rebalance()
@@ -216,12 +216,12 @@ class Member:
         return False
 
     def die(self):
-        """Its session ends."""
+        """Its session expires."""
         self.zk.close()
 
 
 class Group:
-    """A group of members, a topic with four partitions and a broker, in a part of ZooKeeper of its own."""
+    """A group of members, a topic with four partitions and a broker, below a chroot of their own."""
 
     def __init__(self, connect):
         self.connect = connect
@@ -242,15 +242,15 @@ class Group:
         return zk
 
     def member(self, name, **options):
-        """Somebody joins; ``options``: ``threads``, and settings with underscores for dots."""
+        """A member joins; ``options``: ``threads``, and settings with underscores for dots."""
         return Member(self, name, **options)
 
     def owners(self):
-        """The owner of each partition, as the znodes have it."""
+        """The owner of each partition, according to the znodes."""
         return [self.znodes.get_owner(GROUP, TopicPartition(TOPIC, number)) for number in range(PARTITIONS)]
 
     def committed(self):
-        """The committed offset of each partition, as the znodes have it."""
+        """The committed offset of each partition, according to the znodes."""
         return [self.znodes.get_offset(GROUP, TopicPartition(TOPIC, number)) for number in range(PARTITIONS)]
 
     def broker_comes(self):
@@ -258,7 +258,7 @@ class Group:
         self.zk.register_broker(0, BROKER)
 
     def broker_goes(self):
-        """It is gone."""
+        """The broker's registration is deleted."""
         self.zk.zookeeper.delete("/brokers/ids/0")
 
     def close(self):
@@ -295,7 +295,7 @@ def listener_class():
 
 @pytest.fixture(scope="session")
 def zookeeper_port():
-    """Where the real broker's own ZooKeeper listens."""
+    """The address of the real broker's own ZooKeeper."""
     return free_port()
 
 

@@ -2,16 +2,18 @@
 
 import pytest
 
-from kafka_lite.old_consumer.partition_assignor import AssignmentContext, RoundRobinAssignor, shuffled
+from kafka_lite.old_consumer.rebalance.partition_assignor import AssignmentContext, RoundRobinAssignor, shuffled
 from kafka_lite.old_consumer.topic_count import StaticTopicCount
 
 
 def assign(member, subscriptions, partitions):
-    """What ``member`` computes: thread by partition, in the order in which they were dealt out."""
+    """The assignment that ``member`` computes: thread by partition, in the order of the dealing."""
     counts = [StaticTopicCount(each, topics) for each, topics in subscriptions.items()]
     context = AssignmentContext.of(member, counts, {topic: list(range(n)) for topic, n in partitions.items()})
     assignment = RoundRobinAssignor().assign(context)
-    assert set(assignment) == set(subscriptions), f"every member has its map, be it empty; yours: {sorted(assignment)}"
+    assert set(assignment) == set(subscriptions), (
+        f"every member has a map, even if it is empty; yours: {sorted(assignment)}"
+    )
     return {str(partition): str(thread) for mine in assignment.values() for partition, thread in mine.items()}
 
 
@@ -21,8 +23,8 @@ def test_the_order():
     order = [str(each) for each in shuffled({"flights": [0, 1], "weather": [0, 1], "a": [2]})]
     wanted = ["a-2", "weather-0", "weather-1", "flights-0", "flights-1"]
     assert order == wanted, (
-        f"Scala's consumers are in the same groups, so all sort by the hash code of the text [topic,partition]: "
-        f"{wanted}, not {order}"
+        "Scala's consumers are in the same groups, so all members sort by the hash code of the text "
+        f"[topic,partition]: {wanted}, not {order}"
     )
 
 
@@ -33,15 +35,15 @@ def test_in_turn():
     wanted = {"t-0": "a-0", "t-1": "b-0", "t-2": "b-1", "t-3": "a-0"}
     for member in subscriptions:
         owners = assign(member, subscriptions, {"t": 4})
-        assert owners == wanted, f"a-0, b-0, b-1, and a-0 once more: {wanted}, not {owners}"
+        assert owners == wanted, f"a-0, b-0, b-1, then a-0 again: {wanted}, not {owners}"
 
 
 @pytest.mark.points(5, task=2)
-def test_passed_over():
-    """Only b reads u"""
+def test_a_member_without_the_topic_is_skipped():
+    """Only b subscribes to u"""
     owners = assign("a", {"a": {"t": 1}, "b": {"t": 1, "u": 1}}, {"t": 2, "u": 3})
     readers = {thread for partition, thread in owners.items() if partition.startswith("u")}
-    assert readers == {"b-0"}, f"a does not read u: it is passed over; u goes to b, not to {sorted(readers)}"
+    assert readers == {"b-0"}, f"a does not subscribe to u: it is skipped; u goes to b, not to {sorted(readers)}"
     assert sorted(owners) == ["t-0", "t-1", "u-0", "u-1", "u-2"], (
-        f"every partition is somebody's, also of topics that this member does not read; yours: {sorted(owners)}"
+        f"every partition has an owner, also in topics that this member does not subscribe to; yours: {sorted(owners)}"
     )

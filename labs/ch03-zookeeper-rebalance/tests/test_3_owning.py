@@ -1,17 +1,19 @@
-"""Task 3: znodes say who owns what."""
+"""Task 3: znodes record the owners."""
 
 import pytest
 
 
 @pytest.mark.points(4, task=3)
 def test_a_claim(group):
-    """Nobody has anything"""
+    """No partition has an owner"""
     a = group.member("a")
     done = a.listener._reflect_partition_ownership_decision(a.wants(0, 1))
-    assert done is True, "all is free, so a has got all: True"
+    assert done is True, "all partitions are free, so a gets all: True"
     owners = group.owners()
     assert owners == ["g_a-0", "g_a-0", None, None], f"an owner is a thread, and a-0 has 0 and 1; the znodes: {owners}"
-    assert a.listener._reflect_partition_ownership_decision({}) is True, "who wants nothing has got all of it: True"
+    assert a.listener._reflect_partition_ownership_decision({}) is True, (
+        "a member that needs nothing has all of it: True"
+    )
 
 
 @pytest.mark.points(6, task=3)
@@ -21,10 +23,10 @@ def test_all_or_nothing(group):
     b.owns({2: 0})
     done = a.listener._reflect_partition_ownership_decision(a.wants(0, 1, 2, 3))
     owners = group.owners()
-    assert owners[2] == "g_b-0", f"2 is b's, and only b gives it back; now it is {owners[2]}"
-    assert done is False, "2 is b's: so this attempt is in vain, False"
+    assert owners[2] == "g_b-0", f"2 belongs to b, and only b may release it; now its owner is {owners[2]}"
+    assert done is False, "2 belongs to b: this attempt fails, False"
     assert owners == [None, None, "g_b-0", None], (
-        f"all or nothing: a gives back what it has claimed, or it waits for b, and b for a; the znodes: {owners}"
+        f"all or nothing: a releases what it has claimed, or it waits for b, and b for a; the znodes: {owners}"
     )
 
 
@@ -34,22 +36,22 @@ def test_releasing(group):
     a, b = group.member("a").owns({0: 10, 1: 11}), group.member("b").owns({2: 0})
     a.listener._release_partition_ownership()
     owners = group.owners()
-    assert owners == [None, None, "g_b-0", None], f"0 and 1 are free again, 2 is b's; the znodes: {owners}"
+    assert owners == [None, None, "g_b-0", None], f"0 and 1 are free again, 2 belongs to b; the znodes: {owners}"
     assert a.infos == {}, (
-        f"a owns nothing any more, and must not commit for the next owner; it says that it owns {sorted(a.infos)}"
+        f"a owns nothing any more, and must not commit for the next owner; but it still owns {sorted(a.infos)}"
     )
     b.listener._release_partition_ownership()
     b.listener._release_partition_ownership()
-    assert group.owners() == [None] * 4, "b has given back 2; and who owns nothing gives back nothing"
+    assert group.owners() == [None] * 4, "b has released 2; a member that owns nothing releases nothing"
 
 
 @pytest.mark.points(4, task=3)
 def test_the_users_listener(group, listener_class):
-    """The user's listener is told before anything happens: it may have something to commit"""
+    """The user's listener is called before anything happens: it may want to commit"""
     a = group.member("a").owns({0: 10, 3: 13})
     told = a.listener.consumer_rebalance_listener = listener_class(group)
     a.listener._release_partition_ownership()
-    assert told.released == [{"t": {0, 3}}], f"0 and 3 of t are going to be released; the listener got {told.released}"
+    assert told.released == [{"t": {0, 3}}], f"0 and 3 of t will be released; the listener got {told.released}"
     assert told.owners == [["g_a-0", None, None, "g_a-0"]], (
-        f"told before the release, when all is still a's; the znodes were {told.owners[0]}"
+        f"the listener is called before the release, when a still owns all; the znodes were {told.owners[0]}"
     )

@@ -1,4 +1,4 @@
-"""Task 4: when this is through, nothing more is consumed, and what was consumed is committed."""
+"""Task 4: afterwards nothing more is consumed, and what was consumed is committed."""
 
 import pytest
 
@@ -8,7 +8,7 @@ def stop(member):
 
 
 @pytest.mark.points(6, task=4)
-def test_the_order(group):
+def test_the_order_of_the_steps(group):
     """Fetchers, queues and streams, commit"""
     a = group.member("a").owns({0: 10, 1: 11})
     before, seen = a.infos, []
@@ -23,44 +23,45 @@ def test_the_order(group):
     place = {step: a.steps.index(step) for step in a.steps}
     wanted = ("fetchers stop", "queues are emptied", "streams are emptied", "commit")
     missing = [step for step in wanted if step not in place]
-    assert not missing, f"all of it: {', '.join(wanted)}; yours lacks: {', '.join(missing)}"
+    assert not missing, f"every step: {', '.join(wanted)}; yours lacks: {', '.join(missing)}"
     for first, second, why in (
-        ("fetchers stop", "queues are emptied", "a fetcher that runs fills the queues again"),
-        ("queues are emptied", "commit", "a stream would hand out more after the commit"),
-        ("streams are emptied", "commit", "what is left of its chunk would be handed out after the commit"),
+        ("fetchers stop", "queues are emptied", "a running fetcher fills the queues again"),
+        ("queues are emptied", "commit", "a stream would return more after the commit"),
+        ("streams are emptied", "commit", "the rest of its chunk would be returned after the commit"),
     ):
         assert place[first] < place[second], f"{first} first, then {second}: {why}; yours: {', '.join(a.steps)}"
     assert seen == [True, True], (
-        "revoke() before the commit: a stream in the middle of a chunk would hand out more, which is consumed twice"
+        "revoke() before the commit: a stream in the middle of a chunk would return more messages, "
+        "which are then consumed twice"
     )
 
 
 @pytest.mark.points(6, task=4)
 def test_what_is_committed(group):
-    """0 is consumed up to 10 and fetched up to 60; of 1 nothing is known yet; 2 is consumed up to 0"""
+    """0 is consumed up to 10 and fetched up to 60; 1 is unknown; 2 is consumed up to 0"""
     a = group.member("a").owns({0: -1, 1: -1, 2: -1})
     for number, consumed, fetched in ((0, 10, 60), (2, 0, 50)):
         a.infos[number].reset_consume_offset(consumed)
         a.infos[number].reset_fetch_offset(fetched)
     found = {str(partition): offset for partition, offset in a.listener.consumed_offsets().items()}
-    assert "t-1" not in found, "of 1 nothing is known: -1 is no offset, and must not be committed as one"
+    assert "t-1" not in found, "the offset of 1 is unknown: -1 is no offset, and must not be committed as one"
     assert found == {"t-0": 10, "t-2": 0}, (
-        f"10 and 0 were handed out; what lies in the queue up to 60 is for the next owner; yours: {found}"
+        f"10 and 0 were consumed; what is queued up to 60 is for the next owner; yours: {found}"
     )
     stop(a)
     committed = group.committed()
-    assert committed == [10, None, 0, None], f"and that is what the znodes have, not {committed}"
+    assert committed == [10, None, 0, None], f"this is what the znodes must have, not {committed}"
 
 
 @pytest.mark.points(3, task=4)
 def test_without_auto_commit(group):
-    """auto.commit.enable=false, and only one of two queues is to be emptied"""
+    """auto.commit.enable=false, and only one of two queues is to be cleared"""
     a = group.member("a", threads=2, auto_commit_enable=False).owns({0: 10})
     first, second = a.listener.queues.values()
     for queue in (first, second):
         queue.put("a chunk")
     a.listener._close_fetchers([first])
     lengths = (len(first), len(second))
-    assert lengths == (0, 1), f"the queues that were given are emptied, and no others: (0, 1), not {lengths}"
-    assert group.committed() == [None] * 4, f"the user commits here, not you; the znodes: {group.committed()}"
-    assert "fetchers stop" in a.steps, "all the rest happens as always"
+    assert lengths == (0, 1), f"the given queues are cleared, and no others: (0, 1), not {lengths}"
+    assert group.committed() == [None] * 4, f"here the user commits, not you; the znodes: {group.committed()}"
+    assert "fetchers stop" in a.steps, "all other steps happen as usual"

@@ -1,4 +1,4 @@
-"""Task 5: members that agree without talking to each other."""
+"""Task 5: members that agree without exchanging messages."""
 
 import threading
 
@@ -39,34 +39,36 @@ def test_step_by_step(group, listener_class):
     a.rebalance()
     steps = list(dict.fromkeys(EMPTIED if "emptied" in step else step for step in a.steps))
     assert steps == STEPS, (
-        f"once more, step by step: {', '.join(STEPS)}. Others may own it only when you have committed, and you may "
-        f"fetch it only when you own it. Yours: {', '.join(steps)}"
+        f"again, step by step: {', '.join(STEPS)}. Others may own a partition only after you have "
+        f"committed, and you may fetch it only while you own it. Yours: {', '.join(steps)}"
     )
     offsets = [info.consume_offset for info in a.infos.values()]
-    assert offsets == [10] * 4, f"it goes on where the commit was: {offsets}"
+    assert offsets == [10] * 4, f"it continues at the commit: {offsets}"
     wanted = dict.fromkeys(ALL, "g_a-0")
-    assert told.assigned == [wanted], f"the user's listener is told who has what: {wanted}, not {told.assigned}"
+    assert told.assigned == [wanted], f"the user's listener gets the whole assignment: {wanted}, not {told.assigned}"
 
 
 @pytest.mark.points(4, task=5)
-def test_two_compete(group):
-    """a has all, and b comes and is quicker; then three at once"""
+def test_two_members_compete(group):
+    """a owns all, b joins and is faster; then three at once"""
     a = group.member("a", rebalance_backoff_ms=5, rebalance_max_retries=200)
     a.rebalance()
     a.consume(10)
     b = group.member("b", rebalance_max_retries=1)
-    assert b.fails(), "a has 2 and 3, and has not heard of b: b cannot own them, and says so when its attempts are over"
+    assert b.fails(), (
+        "a has 2 and 3, and does not know of b yet: b cannot own them, and fails when its attempts are used up"
+    )
     assert (b.fetcher.fetching, group.owners()) == ([], ["g_a-0"] * 4), (
-        f"so b fetches nothing ({b.fetcher.fetching}), and all is a's: {group.owners()}"
+        f"so b fetches nothing ({b.fetcher.fetching}), and a owns all: {group.owners()}"
     )
     fetched = a.rebalance()
-    assert fetched == [0, 1], f"a has heard of b, and keeps 0 and 1; it fetches {fetched}"
+    assert fetched == [0, 1], f"a knows of b, and keeps 0 and 1; it fetches {fetched}"
     assert group.owners() == ["g_a-0", "g_a-0", None, None], (
-        f"a gives back all four, and claims 0 and 1 again: then 2 and 3 are free; the znodes: {group.owners()}"
+        f"a releases all four, and claims 0 and 1 again: then 2 and 3 are free; the znodes: {group.owners()}"
     )
     assert b.rebalance() == [2, 3], f"now 2 and 3 are free; b fetches {b.fetcher.fetching}"
     begins = [info.consume_offset for info in b.infos.values()]
-    assert begins == [10, 10], f"b begins where a has committed, at 10, not at {begins}"
+    assert begins == [10, 10], f"b starts where a has committed, at 10, not at {begins}"
     c = group.member("c", rebalance_backoff_ms=5, rebalance_max_retries=200)
     threads = [threading.Thread(target=each.rebalance, daemon=True) for each in (c, a)]
     for thread in threads:
@@ -75,14 +77,16 @@ def test_two_compete(group):
     for thread in threads:
         thread.join(8)
     shares = [each.fetcher.fetching for each in (a, b, c)]
-    assert shares == [[0, 1], [2], [3]], f"three at once, each trying again until it has its part; they fetch {shares}"
+    assert shares == [[0, 1], [2], [3]], (
+        f"three at once, each retrying until it has its partitions; they fetch {shares}"
+    )
     owners = group.owners()
-    assert owners == ["g_a-0", "g_a-0", "g_b-0", "g_c-0"], f"and the znodes say the same; they say {owners}"
+    assert owners == ["g_a-0", "g_a-0", "g_b-0", "g_c-0"], f"and the znodes have the same; they have {owners}"
 
 
 @pytest.mark.points(3, task=5)
-def test_one_dies(group):
-    """b has committed 20, has consumed up to 30, and its session ends"""
+def test_one_member_dies(group):
+    """b has committed 20, has consumed up to 30, and its session expires"""
     a, b = group.member("a"), group.member("b")
     a.rebalance()
     b.rebalance()
@@ -91,21 +95,19 @@ def test_one_dies(group):
     b.consume(30)
     b.die()
     fetched = a.rebalance()
-    assert fetched == ALL, f"b's znodes have gone with its session: a takes over 2 and 3, and fetches {fetched}"
+    assert fetched == ALL, f"b's znodes disappeared with its session: a takes over 2 and 3, and fetches {fetched}"
     begins = [a.infos[number].consume_offset for number in (2, 3)]
-    assert begins == [20, 20], (
-        f"and begins where b's last commit was: 20 to 29 are consumed twice; it begins at {begins}"
-    )
+    assert begins == [20, 20], f"and it starts at b's last commit: 20 to 29 are consumed twice; it starts at {begins}"
 
 
 @pytest.mark.points(4, task=5)
-def test_again(group, listener_class):
+def test_retries(group, listener_class):
     """Two attempts fail, then all of them; then a user's listener raises"""
     a = group.member("a", rebalance_max_retries=3)
     a.offsets.failures = [KafkaError("no answer"), None]
     assert a.rebalance() == ALL, f"the third attempt succeeds; a fetches {a.fetcher.fetching}"
     a.offsets.failures = [KafkaError("no answer")] * 4
-    assert a.fails(), "rebalance.max.retries=3: the fourth attempt would succeed, but there are three, and an error"
+    assert a.fails(), "rebalance.max.retries=3: the fourth attempt would succeed, but after three there is an error"
     left = len(a.offsets.failures)
     assert left == 1, f"three attempts, not {4 - left}"
     assert a.fetcher.fetching == [], f"a owns nothing now, so it fetches nothing; it fetches {a.fetcher.fetching}"
@@ -114,37 +116,38 @@ def test_again(group, listener_class):
     try:
         fetched = a.rebalance()
     except ValueError:
-        fetched = "nothing: the error went up, past the next attempt"
+        fetched = "nothing: the error was raised instead of retried"
     assert fetched == ALL, (
-        f"what a user's listener raises is one attempt in vain, or nobody reads a's partitions; a fetches {fetched}"
+        "an exception of the user's listener is one failed attempt, or a's partitions are not "
+        f"consumed; a fetches {fetched}"
     )
 
 
 @pytest.mark.points(3, task=5)
-def test_after_an_attempt_in_vain(group):
-    """The members cannot be read; and while it waits for the next attempt the consumer shuts down"""
+def test_after_a_failed_attempt(group):
+    """The members cannot be read; and the consumer shuts down while it waits for the next attempt"""
     a = group.member("a", rebalance_backoff_ms=250)
     a.rebalance()
     a.listener._is_shutting_down = end = Ending(a)
 
-    def no_answer(_group):
+    def no_response(_group):
         raise KafkaError("no answer")
 
-    a.listener._groups.get_registrations = no_answer
+    a.listener._groups.get_registrations = no_response
     assert not a.fails(), "a consumer that shuts down need not rebalance any more, and that is no error"
     assert end.waits == [0.25], (
-        "between two attempts wait for rebalance.backoff.ms, in seconds, and on _is_shutting_down, so that a shutdown "
-        f"ends the wait; yours waited for {end.waits}"
+        "between two attempts, wait for rebalance.backoff.ms, in seconds, on _is_shutting_down, so "
+        f"that a shutdown ends the wait; yours waited for {end.waits}"
     )
     assert end.fetching == [[]], (
-        "wherever the attempt has failed, the fetchers stop until the next one: what they fetch may be another's; "
-        f"during the wait a fetched {end.fetching[0]}"
+        "wherever the attempt failed, the fetchers stop until the next one: the partitions may "
+        f"belong to others; during the wait a fetched {end.fetching[0]}"
     )
 
 
 @pytest.mark.points(2, task=5)
 def test_without_a_broker(group):
-    """The only broker goes, and comes back"""
+    """The only broker disappears and returns"""
     a = group.member("a")
     a.rebalance()
     group.broker_goes()
@@ -152,9 +155,9 @@ def test_without_a_broker(group):
     rung = threading.Event()
     a.listener.rebalance_event_triggered = rung.set
     fetched = a.rebalance()
-    assert a.steps == [], f"without any broker there is nothing to share: leave all as it is; you did: {a.steps}"
-    assert fetched == ALL, f"it is a success, with what a had before; a fetches {fetched}"
+    assert a.steps == [], f"without any broker there is nothing to assign: change nothing; you did: {a.steps}"
+    assert fetched == ALL, f"it succeeds, and a keeps what it had; a fetches {fetched}"
     group.broker_comes()
     assert rung.wait(5), (
-        "a broker is there, and a does not hear of it: watch_broker_ids, with rebalance_event_triggered"
+        "a broker has registered, but a does not notice: watch_broker_ids, with rebalance_event_triggered"
     )

@@ -1,4 +1,4 @@
-"""Task 6: old consumers on a real broker, in a group that meets in its ZooKeeper through your code."""
+"""Task 6: old consumers with a real broker; your code forms the group in its ZooKeeper."""
 
 import pytest
 
@@ -28,7 +28,7 @@ def join(broker, zookeeper_port):
 
 @pytest.fixture
 def owners(zookeeper_port):
-    """``owners(group, topic, count)``: which members own the partitions, as the znodes have it."""
+    """``owners(group, topic, count)``: the members that own the partitions, according to the znodes."""
     zk = KafkaZkClient(f"127.0.0.1:{zookeeper_port}")
     zk.start()
 
@@ -46,8 +46,8 @@ def shares_of(topic, *shares):
 
 
 @pytest.mark.points(5, task=6)
-def test_they_come_and_leave(broker, join, owners):
-    """Three come one after the other, one leaves; every message is read once"""
+def test_members_join_and_leave(broker, join, owners):
+    """Three join one after the other, one leaves; every message is read once"""
     create_topic(broker, "come", partitions=4)
     members, everybody, published = [], [], 0
 
@@ -58,8 +58,10 @@ def test_they_come_and_leave(broker, join, owners):
         published += COUNT
         poll_until(members, lambda: sum(len(each.read) for each in everybody) >= published, f"{published} are read")
         read = [each for member in everybody for each in member.read]
-        assert len(read) == len(set(read)), f"every message is read once, and {len(read) - len(set(read))} were twice"
-        # The next owner reads the offsets before it claims, and may do so before those of a rebalance are committed.
+        assert len(read) == len(set(read)), (
+            f"every message is read once, but {len(read) - len(set(read))} were read twice"
+        )
+        # The next owner reads the offsets before it claims, possibly before those of a rebalance are committed.
         for member in members:
             member.commit()
 
@@ -68,14 +70,14 @@ def test_they_come_and_leave(broker, join, owners):
         everybody.append(members[-1])
         goes_on(*shares)
     found = owners("come", "come", 4)
-    assert found == ["a-0", "a-0", "b-0", "c-0"], f"the znodes say who owns what: {found}"
+    assert found == ["a-0", "a-0", "b-0", "c-0"], f"the owners according to the znodes: {found}"
     members.pop(0).close()
     goes_on([0, 1], [2, 3])
 
 
 @pytest.mark.points(5, task=6)
-def test_one_dies(broker, join, owners):
-    """What it has read and not committed is read again"""
+def test_a_member_dies(broker, join, owners):
+    """Messages that it has read and not committed are read again"""
     create_topic(broker, "dies", partitions=4)
     a, b = join("dies", "a", {"dies": 1}), join("dies", "b", {"dies": 1})
     settle([a, b], shares_of("dies", [0, 1], [2, 3]))
@@ -90,7 +92,7 @@ def test_one_dies(broker, join, owners):
 
 @pytest.mark.points(5, task=6)
 def test_round_robin(broker, join):
-    """Two topics of three partitions: with range one would have four of the six"""
+    """Two topics of three partitions: with range, one member would have four of the six"""
     for topic in ("left", "right"):
         create_topic(broker, topic, partitions=3)
     topics, strategy = {"left": 1, "right": 1}, {"partition.assignment.strategy": "roundrobin"}

@@ -1,4 +1,4 @@
-"""What the tests of this lab share."""
+"""Helpers that the tests of this lab share."""
 
 import pytest
 
@@ -8,7 +8,7 @@ from kafka_lite.clients.request_future import RequestFuture
 
 @pytest.fixture(scope="session")
 def broker_settings():
-    """Groups begin at once."""
+    """Groups start without delay."""
     return GROUP_BROKER
 
 
@@ -34,7 +34,7 @@ def pending():
 
 @pytest.fixture
 def heard():
-    """``heard(future)``: a list of what a listener of the future is told from now on."""
+    """``heard(future)``: a list of the calls to a listener of the future from now on."""
 
     def listen(future):
         told = []

@@ -1,4 +1,4 @@
-"""Task 1: one outcome, and all listeners hear of it once."""
+"""Task 1: one outcome, and every listener is called once."""
 
 import threading
 
@@ -9,7 +9,7 @@ from kafka_lite.common.errors import ApiError, Errors
 
 
 @pytest.mark.points(9, task=1)
-def test_listeners_are_told(pending, heard):
+def test_listeners_are_called(pending, heard):
     """Three listeners, then a value"""
     order = []
     for name in "abc":
@@ -19,23 +19,23 @@ def test_listeners_are_told(pending, heard):
     assert pending.succeeded, "complete(5): the future has succeeded"
     assert pending.value == 5, f"complete(5): its value is 5, not {pending.value}"
     assert order == [("a", 5), ("b", 5), ("c", 5)], (
-        f"each is told once, in the order in which they came; yours: {order}"
+        f"each is called once, in the order in which they were added; yours: {order}"
     )
-    assert told == [5], f"of a value only on_success is told; this listener heard {told}"
+    assert told == [5], f"for a value only on_success is called; this listener got {told}"
 
 
 @pytest.mark.points(9, task=1)
-def test_failures_are_told(pending, heard):
-    """An exception, and an error of the protocol"""
+def test_listeners_of_failures(pending, heard):
+    """An exception, and a protocol error"""
     told = heard(pending)
     pending.add_listener(None, None)
     pending.fail(ValueError("no"))
-    assert told == ["no"], f"of a failure only on_failure is told; this listener heard {told}"
+    assert told == ["no"], f"for a failure only on_failure is called; this listener got {told}"
     refused = RequestFuture()
     refused.fail(Errors.NOT_COORDINATOR)
     error = refused.exception
     is_exception = isinstance(error, ApiError) and error.error is Errors.NOT_COORDINATOR
-    assert is_exception, f"an error of the protocol becomes its exception (reason.exception()), not {error!r}"
+    assert is_exception, f"a protocol error becomes its exception (reason.exception()), not {error!r}"
 
 
 @pytest.mark.points(4, task=1)
@@ -49,19 +49,19 @@ def test_only_once(pending, heard, first):
             again()
         except IllegalFutureStateError:
             continue
-        pytest.fail("a future is completed once: a second outcome is a mistake of the caller, IllegalFutureStateError")
-    assert told == ["first"], f"the listener hears of the first outcome, and only of that: {told}"
+        pytest.fail("a future is completed once: a second outcome is an error of the caller, IllegalFutureStateError")
+    assert told == ["first"], f"the listener gets the first outcome, and only that: {told}"
 
 
 @pytest.mark.points(8, task=1)
-def test_who_comes_late(heard, pending):
-    """Listeners of a future that is done"""
+def test_a_late_listener(heard, pending):
+    """Listeners of a completed future"""
     pending.complete(None)
     assert heard(pending) == [None], (
-        "the outcome is there already: call it at once. (The value is None, which is a value as well)"
+        "the future is already completed: call the listener at once. (The value is None, which is a value, too)"
     )
     late = heard(RequestFuture.failure(ValueError("no")))
-    assert late == ["no"], f"the outcome is there already, a failure: call it at once; it heard {late}"
+    assert late == ["no"], f"the future has already failed: call the listener at once; it got {late}"
 
 
 @pytest.mark.points(3, task=1)
@@ -83,8 +83,8 @@ def test_a_listener_uses_the_future(pending, heard, outcome):
     worker.start()
     worker.join(2)
     assert not worker.is_alive(), (
-        "the listener asks the future for its lock, which you hold: call the listeners when the lock is free"
+        "the listener calls the future, whose lock you hold: call the listeners without the lock"
     )
     if errors:
         raise errors[0]
-    assert told == [[5 if outcome == "complete" else "no"]], f"the listener in the listener hears it at once: {told}"
+    assert told == [[5 if outcome == "complete" else "no"]], f"the inner listener is called at once: {told}"

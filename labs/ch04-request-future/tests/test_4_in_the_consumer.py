@@ -1,4 +1,4 @@
-"""Task 4: every request of a consumer ends in your futures."""
+"""Task 4: every request of a consumer completes one of your futures."""
 
 import pytest
 
@@ -8,7 +8,7 @@ from kafka_learn.labs.groups import GROUP_BROKER, OurMember, TheirMember, poll_u
 
 @pytest.mark.points(5, task=4)
 def test_join_and_sync_in_a_group(broker):
-    """Your consumer, then one of confluent-kafka as well"""
+    """Your consumer, then one of confluent-kafka joins"""
     create_topic(broker, "joined", partitions=2)
     ours = OurMember(broker, "joined", ["joined"])
     with together(ours):
@@ -20,7 +20,7 @@ def test_join_and_sync_in_a_group(broker):
 
 @pytest.mark.points(5, task=4)
 def test_commits(broker):
-    """commit_async calls back; the next consumer goes on from there"""
+    """commit_async calls back; the next consumer continues at the commit"""
     create_topic(broker, "committed")
     publish(broker, 0, 50, topic="committed")
     first, called = OurMember(broker, "committed", ["committed"], **{"max.poll.records": 10}), []
@@ -35,12 +35,12 @@ def test_commits(broker):
     with together(second):
         poll_until([second], lambda: second.read, "the second consumer reads")
     start = second.read[0][2]
-    assert start == committed, f"{committed} was committed, and the second consumer begins with {start}"
+    assert start == committed, f"{committed} was committed, but the second consumer starts at {start}"
 
 
 @pytest.mark.points(5, task=4)
 def test_failures_are_outcomes_too(start_broker):
-    """The broker is killed and started again; the consumer goes on"""
+    """The broker is killed and restarted; the consumer continues"""
     broker = start_broker(**GROUP_BROKER)
     create_topic(broker)
     publish(broker, 0, 20)
@@ -53,7 +53,7 @@ def test_failures_are_outcomes_too(start_broker):
             ours.poll()
         broker.start()
         publish(broker, 20, 20)
-        poll_until([ours], lambda: len(ours.read) >= 40, "the 20 messages after the broker came back")
+        poll_until([ours], lambda: len(ours.read) >= 40, "the 20 messages after the broker has returned")
         ours.commit()
     offsets = [offset for _, _, offset in ours.read]
     assert offsets == list(range(40)), f"each message once, in order; yours: {offsets}"

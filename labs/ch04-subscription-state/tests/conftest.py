@@ -1,4 +1,4 @@
-"""What the tests of this lab share."""
+"""Helpers that the tests of this lab share."""
 
 import pytest
 
@@ -12,19 +12,19 @@ from kafka_lite.consumer.subscription_state import SubscriptionState
 
 @pytest.fixture(scope="session")
 def broker_settings():
-    """Groups begin at once."""
+    """Groups start without delay."""
     return GROUP_BROKER
 
 
 @pytest.fixture
 def state():
-    """Of a consumer that has not subscribed; auto.offset.reset=latest."""
+    """The state of a consumer that has not subscribed; auto.offset.reset=latest."""
     return SubscriptionState(OffsetResetStrategy.LATEST)
 
 
 @pytest.fixture
 def subscribe(state):
-    """``subscribe("t", "u")``: what the method returns."""
+    """``subscribe("t", "u")``: returns the method's result."""
     return lambda *topics: state.subscribe(topics, NO_LISTENER)
 
 

@@ -7,31 +7,31 @@ import pytest
 def test_by_the_user(state, partitions):
     """t-0 and t-1, then t-1 and t-2"""
     zero, one, two = partitions("t-0", "t-1", "t-2")
-    assert state.assign_from_user([zero, one]) is True, "two partitions where there were none: True"
+    assert state.assign_from_user([zero, one]) is True, "two partitions instead of none: True"
     state.state(one).position = 17
     before = state.assignment_id
     assert state.assign_from_user([one, zero]) is False, "the same partitions in another order: False"
-    assert state.assignment_id == before, "nothing has changed, so the assignment has no new id"
-    assert state.assign_from_user([one, two]) is True, "t-2 for t-0: True"
-    assert state.position(one) == 17, f"t-1 was assigned before and stays where it is: 17, not {state.position(one)}"
+    assert state.assignment_id == before, "nothing has changed, so the assignment keeps its id"
+    assert state.assign_from_user([one, two]) is True, "t-2 instead of t-0: True"
+    assert state.position(one) == 17, f"t-1 was already assigned and keeps its position: 17, not {state.position(one)}"
     assert state.assigned_partitions == {one, two}, f"t-1 and t-2; you have {set(state.assigned_partitions)}"
-    assert state.position(two) is None, "t-2 is new: its position is not known"
+    assert state.position(two) is None, "t-2 is new: its position is unknown"
 
 
 @pytest.mark.points(8, task=2)
 def test_by_the_group(state, subscribe, partitions, is_illegal):
-    """t-0 is this member's again"""
+    """t-0 is assigned to this member again"""
     zero, one = partitions("t-0", "t-1")
-    assert is_illegal(lambda: state.assign_from_subscribed([zero])), "without a subscription the group assigns nothing"
+    assert is_illegal(lambda: state.assign_from_subscribed([zero])), "without a subscription, the group assigns nothing"
     subscribe("t")
     state.assign_from_subscribed([zero])
     state.state(zero).position = 17
     before = state.assignment_id
     state.assign_from_subscribed([zero, one])
     assert state.position(zero) is None, (
-        f"another member may have read t-0 meanwhile: not {state.position(zero)}, the committed offset counts"
+        f"another member may have read t-0 meanwhile: use the committed offset, not {state.position(zero)}"
     )
-    assert state.assignment_id > before, "the assignment is another one, and so is its id"
+    assert state.assignment_id > before, "the assignment has changed, so its id must change, too"
 
 
 @pytest.mark.points(5, task=2)
@@ -39,4 +39,4 @@ def test_not_both(state, partitions, is_illegal):
     """Assigned by the user, then by the group"""
     state.assign_from_user(partitions("t-0"))
     assert is_illegal(lambda: state.assign_from_subscribed(partitions("t-1"))), "the user assigns: the group must not"
-    assert state.assigned_partitions == set(partitions("t-0")), "what was refused has changed nothing"
+    assert state.assigned_partitions == set(partitions("t-0")), "a rejected call must not change anything"

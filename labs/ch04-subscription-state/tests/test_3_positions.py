@@ -11,8 +11,8 @@ EARLIEST, LATEST = OffsetResetStrategy.EARLIEST, OffsetResetStrategy.LATEST
 
 
 @pytest.mark.points(9, task=3)
-def test_the_life_of_a_position():
-    """New, sought, reset, sought again"""
+def test_the_states_of_a_position():
+    """New, set by seek, reset, set again"""
     one = TopicPartitionState()
     assert one.is_initializing, "neither position nor reset: it depends on the committed offset"
     one.seek(0)
@@ -21,40 +21,42 @@ def test_the_life_of_a_position():
     one.next_retry_ms = 5000.0
     one.await_reset(EARLIEST)
     assert one.position is None, (
-        f"a reset is under way: not {one.position} any more, or it would be fetched from there meanwhile"
+        f"a reset is in progress: the position is not {one.position} any more, or records would be fetched from there"
     )
-    assert one.reset_strategy is EARLIEST, f"it goes to the earliest offset, not {one.reset_strategy}"
-    assert one.next_retry_ms == -math.inf, "a new reset may ask at once, whatever an older one was told"
-    assert not one.is_initializing, "a reset is under way: the committed offset is not asked for"
+    assert one.reset_strategy is EARLIEST, f"it is reset to the earliest offset, not {one.reset_strategy}"
+    assert one.next_retry_ms == -math.inf, "a new reset may be requested at once, whatever the backoff of an older one"
+    assert not one.is_initializing, "a reset is in progress: the committed offset is not requested"
     one.seek(9)
-    assert (one.position, one.reset_strategy) == (9, None), "seek(9) says where: the reset is off"
+    assert (one.position, one.reset_strategy) == (9, None), "seek(9) sets the position: the reset is cancelled"
 
 
 @pytest.mark.points(6, task=3)
-def test_when_records_are_wanted():
+def test_when_to_fetch():
     """Without a position, with one, paused"""
     one = TopicPartitionState()
-    assert not one.is_fetchable, "where should a fetch begin? The position is not known"
+    assert not one.is_fetchable, "where should a fetch begin? The position is unknown"
     one.seek(0)
     assert one.is_fetchable, "position 0, not paused: fetch"
     one.paused = True
-    assert not one.is_fetchable, "paused: nothing is wanted"
-    assert one.position == 0, "paused is not moved"
+    assert not one.is_fetchable, "paused: do not fetch"
+    assert one.position == 0, "pausing does not change the position"
 
 
 @pytest.mark.points(10, task=3)
-def test_an_answer_comes(state, partitions):
-    """ListOffsets is answered in time, after a seek, after another reset, after a rebalance"""
+def test_a_response_to_list_offsets(state, partitions):
+    """ListOffsets responds in time, after a seek, after another reset, after a rebalance"""
     zero, one = partitions("t-0", "t-1")
     state.assign_from_user([zero])
     state.need_offset_reset(zero, EARLIEST)
-    assert state.maybe_seek_unvalidated(zero, 40, EARLIEST) is True, "the reset is under way: go there, True"
+    assert state.maybe_seek_unvalidated(zero, 40, EARLIEST) is True, "the reset is in progress: set the position, True"
     assert state.position(zero) == 40, f"the earliest offset is 40, not {state.position(zero)}"
     state.need_offset_reset(zero, EARLIEST)
     state.seek(zero, 7)
     gone = state.maybe_seek_unvalidated(zero, 40, EARLIEST)
-    assert (gone, state.position(zero)) == (False, 7), "the user has gone elsewhere meanwhile, to 7: there it stays"
+    assert (gone, state.position(zero)) == (False, 7), "the user has called seek(7) meanwhile: the position stays there"
     state.need_offset_reset(zero, LATEST)
     gone = state.maybe_seek_unvalidated(zero, 40, EARLIEST)
-    assert (gone, state.position(zero)) == (False, None), "by now it is to go to the latest offset: this is not it"
+    assert (gone, state.position(zero)) == (False, None), (
+        "the reset is now to the latest offset: this response is for another one"
+    )
     assert state.maybe_seek_unvalidated(one, 40, EARLIEST) is False, "t-1 is not assigned (any more): False, no error"

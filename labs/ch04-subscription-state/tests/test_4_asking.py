@@ -7,7 +7,7 @@ from kafka_lite.consumer.offset_and_metadata import OffsetResetStrategy
 
 @pytest.fixture
 def four(state, partitions):
-    """Assigned: t-0 at 5, t-1 at 6 and paused, t-2 being reset, t-3 without anything."""
+    """Assigned: t-0 at 5, t-1 at 6 and paused, t-2 being reset, t-3 with neither."""
     names = partitions("t-0", "t-1", "t-2", "t-3")
     state.assign_from_user(names)
     state.seek(names[0], 5)
@@ -20,11 +20,9 @@ def four(state, partitions):
 @pytest.mark.points(5, task=4)
 @pytest.mark.usefixtures("four")
 def test_what_to_commit(state):
-    """Positions, of all that have one"""
+    """Every partition that has a position"""
     consumed = {str(partition): each.offset for partition, each in state.all_consumed().items()}
-    assert consumed.get("t-1") == 6, (
-        f"t-1 is paused, and has been read all the same, up to 6: commit it; yours {consumed}"
-    )
+    assert consumed.get("t-1") == 6, f"t-1 is paused, but has been read up to 6: commit it; yours {consumed}"
     assert consumed == {"t-0": 5, "t-1": 6}, (
         f"t-2 and t-3 have no position, so there is nothing to commit; yours {consumed}"
     )
@@ -32,17 +30,17 @@ def test_what_to_commit(state):
 
 @pytest.mark.points(4, task=4)
 def test_what_to_reset(state, four):
-    """Now, and not before the next attempt is due"""
+    """Now, or when the next attempt is due"""
     wanted = {four[2]: OffsetResetStrategy.LATEST}
-    assert state.partitions_needing_reset(0) == wanted, "t-2 is being reset, by auto.offset.reset to the latest offset"
+    assert state.partitions_needing_reset(0) == wanted, "t-2 is being reset, to the latest offset by auto.offset.reset"
     state.set_next_retry([four[2]], 100)
-    assert state.partitions_needing_reset(99) == {}, "t-2 may be asked for again at 100 ms, not at 99"
+    assert state.partitions_needing_reset(99) == {}, "t-2 may be requested again at 100 ms, not at 99"
     assert state.partitions_needing_reset(100) == wanted, "at 100 ms t-2 is due"
 
 
 @pytest.mark.points(6, task=4)
 def test_in_which_order_to_fetch(state, partitions):
-    """Of t-0 something has come"""
+    """t-0 has returned records"""
     zero, one, two, gone = partitions("t-0", "t-1", "t-2", "t-9")
     state.assign_from_user([zero, one, two])
     for partition in (zero, one, two):
@@ -50,9 +48,9 @@ def test_in_which_order_to_fetch(state, partitions):
     state.pause(one)
     assert state.fetchable_partitions() == [zero, two], "t-1 is paused; t-0 and t-2, in the order of the assignment"
     state.move_partition_to_end(zero)
-    assert state.fetchable_partitions() == [two, zero], "something has come of t-0: t-2 has waited longer, and is first"
+    assert state.fetchable_partitions() == [two, zero], "t-0 has returned records: t-2 has waited longer, and is first"
     try:
         state.move_partition_to_end(gone)
     except KeyError:
-        pytest.fail("t-9 was taken away while its records were under way: nothing to do, and no error")
-    assert not state.is_assigned(gone), "t-9 is not assigned, and does not become so"
+        pytest.fail("t-9 was revoked while its records were in flight: nothing to do, and no error")
+    assert not state.is_assigned(gone), "t-9 is not assigned, and must not become assigned"

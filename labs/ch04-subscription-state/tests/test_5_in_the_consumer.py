@@ -1,4 +1,4 @@
-"""Task 5: a consumer with your SubscriptionState, on a real broker."""
+"""Task 5: a consumer with your SubscriptionState, with a real broker."""
 
 import pytest
 
@@ -9,7 +9,7 @@ from kafka_lite.common.topic_partition import TopicPartition
 
 @pytest.mark.points(5, task=5)
 def test_seek_and_pause(broker):
-    """Back to 30, on to the end, and a partition that is paused"""
+    """Back to 30, then on to the end, with one partition paused"""
     create_topic(broker, "sought", partitions=2)
     for number in range(2):
         publish(broker, 0, 50, lambda n, number=number: {"value": b"%d" % n, "partition": number}, topic="sought")
@@ -23,16 +23,18 @@ def test_seek_and_pause(broker):
         poll_until([ours], lambda: len(ours.read) >= 20, "the 20 messages from offset 30 on")
         ours.poll()
         offsets = [(partition, offset) for _, partition, offset in ours.read]
-        assert offsets == [(0, n) for n in range(30, 50)], f"30 to 49 of partition 0, partition 1 is paused: {offsets}"
+        assert offsets == [(0, n) for n in range(30, 50)], (
+            f"30 to 49 of partition 0, since partition 1 is paused: {offsets}"
+        )
         ours.consumer.resume([one])
         ours.read.clear()
-        poll_until([ours], lambda: len(ours.read) >= 50, "the 50 messages of partition 1, which goes on")
+        poll_until([ours], lambda: len(ours.read) >= 50, "the 50 messages of partition 1, which is resumed")
         offsets = [(partition, offset) for _, partition, offset in ours.read]
         assert offsets == [(1, n) for n in range(50)], f"partition 1 from its beginning, once; yours: {offsets}"
 
 
 @pytest.mark.points(5, task=5)
-def test_a_partition_changes_hands(broker):
+def test_a_partition_is_handed_over(broker):
     """You commit and share with confluent-kafka: nothing is read twice"""
     create_topic(broker, "handed", partitions=2)
     ours = OurMember(broker, "handed", ["handed"])
@@ -54,8 +56,8 @@ def test_a_partition_changes_hands(broker):
 
 
 @pytest.mark.points(5, task=5)
-def test_the_others_topics(broker):
-    """You lead, and confluent-kafka reads a topic that you do not"""
+def test_the_topics_of_the_others(broker):
+    """You lead, and confluent-kafka reads a topic that you do not subscribe to"""
     create_topic(broker, "mine")
     create_topic(broker, "yours")
     ours = OurMember(broker, "both", ["mine"])

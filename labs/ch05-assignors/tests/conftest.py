@@ -1,4 +1,4 @@
-"""What the tests of this lab share."""
+"""Helpers that the tests of this lab share."""
 
 import pytest
 
@@ -11,7 +11,7 @@ NODE = Node(0, "localhost", 9092)
 
 @pytest.fixture(scope="session")
 def broker_settings():
-    """Groups begin at once."""
+    """Groups start without delay."""
     return GROUP_BROKER
 
 
@@ -28,7 +28,7 @@ def cluster_of():
 
 @pytest.fixture
 def wish():
-    """``wish(b="t u", a="t")``: what each member subscribes to; ``instances={"b": "i"}`` makes members static."""
+    """``wish(b="t u", a="t")``: the subscription of each member; ``instances={"b": "i"}`` makes members static."""
 
     def make(instances=None, **topics):
         ids = instances or {}

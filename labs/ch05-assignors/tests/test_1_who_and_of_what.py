@@ -1,4 +1,4 @@
-"""Task 1: the members in an order that all agree on, and the partitions that there are."""
+"""Task 1: the members in an order on which all agree, and the partitions."""
 
 import pytest
 
@@ -6,7 +6,7 @@ from kafka_lite.consumer.assignors.partition_assignor import AbstractPartitionAs
 
 
 class Notes(AbstractPartitionAssignor):
-    """Notes what there is to share, and gives the share that it was made with."""
+    """Records what it is given, and returns a prescribed result."""
 
     name = "notes"
 
@@ -20,9 +20,9 @@ class Notes(AbstractPartitionAssignor):
 
 @pytest.mark.points(4, task=1)
 def test_by_their_ids(wish):
-    """Three members, as JoinGroup's answer has them"""
+    """Three members, in the order of JoinGroup's response"""
     order = ordered_members(wish(c="t", a="t", b="t"))
-    assert order == ["a", "b", "c"], f"sorted, so that whoever leads finds the same: a, b, c, not {order}"
+    assert order == ["a", "b", "c"], f"sorted, so that every leader gets the same result: a, b, c, not {order}"
 
 
 @pytest.mark.points(6, task=1)
@@ -30,38 +30,38 @@ def test_static_members_first(wish):
     """Two static members: m9 is instance i1, m5 is instance i2"""
     order = ordered_members(wish(instances={"m9": "i1", "m5": "i2"}, m1="t", m5="t", m9="t", m0="t"))
     assert order == ["m9", "m5", "m0", "m1"], (
-        "static members first, by their instance ids: a static member keeps its place, though its id is another after "
-        f"every restart. m9 m5 m0 m1, not {' '.join(order)}"
+        "static members first, by their instance ids: a static member keeps its place, though its "
+        f"member id changes with every restart. m9 m5 m0 m1, not {' '.join(order)}"
     )
 
 
 @pytest.mark.points(3, task=1)
-def test_who_wants_a_topic(wish):
-    """Three members, two of them read u"""
+def test_members_of_a_topic(wish):
+    """Three members, two of them subscribe to u"""
     members = members_of("u", wish(c="u", b="t", a="t u"))
-    assert members == ["a", "c"], f"a and c read u, in this order; you say {members}"
-    assert members_of("v", wish(a="t")) == [], "nobody reads v: nobody"
+    assert members == ["a", "c"], f"a and c subscribe to u, in this order; you return {members}"
+    assert members_of("v", wish(a="t")) == [], "no member subscribes to v: an empty list"
 
 
 @pytest.mark.points(6, task=1)
-def test_what_there_is(wish, cluster_of):
-    """Topics of any member that have partitions; in the order of their names"""
+def test_partition_counts(wish, cluster_of):
+    """Topics of all members that have partitions; in the order of their names"""
     assignor = Notes({})
     assignor.assign(cluster_of(u=2, t=3, w=9), wish(b="u gone", a="t u"))
     assert assignor.counts is not None, "assign_partitions is not called"
-    assert "gone" not in assignor.counts, "the topic gone has no partitions, perhaps not yet: leave it out"
-    assert "w" not in assignor.counts, "nobody reads w"
+    assert "gone" not in assignor.counts, "the topic gone has no partitions, possibly not yet: leave it out"
+    assert "w" not in assignor.counts, "no member subscribes to w"
     assert list(assignor.counts.items()) == [("t", 3), ("u", 2)], (
-        f"t has 3, u has 2, by name, for a set has another order in every process; yours {assignor.counts}"
+        f"t has 3, u has 2, sorted by name, for the order of a set differs between processes; yours {assignor.counts}"
     )
 
 
 @pytest.mark.points(6, task=1)
-def test_everybody_is_told(wish, cluster_of):
-    """One of two has nothing to do"""
+def test_every_member_gets_an_assignment(wish, cluster_of):
+    """One of two members gets no partition"""
     result = Notes({"a": [("t", 0)], "b": []}).assign(cluster_of(t=1), wish(a="t", b="t"))
     assert set(result) == {"a", "b"}, (
-        f"b has nothing to read, and waits for an answer all the same; you told {set(result)}"
+        f"b gets no partition, but waits for a response nevertheless; you returned {set(result)}"
     )
-    assert result["a"].partitions == (("t", 0),), f"a reads t-0; you told it {result['a'].partitions}"
-    assert result["b"].partitions == (), f"b reads nothing; you told it {result['b'].partitions}"
+    assert result["a"].partitions == (("t", 0),), f"a gets t-0; you returned {result['a'].partitions}"
+    assert result["b"].partitions == (), f"b gets nothing; you returned {result['b'].partitions}"

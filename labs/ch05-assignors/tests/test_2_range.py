@@ -1,4 +1,4 @@
-"""Task 2: each topic by itself, in runs."""
+"""Task 2: each topic separately, in runs."""
 
 import pytest
 
@@ -7,18 +7,18 @@ from kafka_lite.consumer.assignors.range_assignor import RangeAssignor
 
 @pytest.fixture
 def share(text):
-    """``share({"t": 7}, subscriptions)``: shares as text."""
+    """``share({"t": 7}, subscriptions)``: the assignment as text."""
     return lambda counts, wishes: text(RangeAssignor().assign_partitions(counts, wishes))
 
 
 @pytest.mark.points(8, task=2)
-def test_eight_for_three(share, wish):
+def test_eight_partitions_for_three_members(share, wish):
     """8 partitions, 3 members"""
     got = share({"t": 8}, wish(c="t", a="t", b="t"))
     sizes = sorted(len(each.split()) for each in got.values())
-    assert sizes[-1] - sizes[0] <= 1, f"8 = 3 + 3 + 2: no member has two more than another; your shares are {sizes}"
+    assert sizes[-1] - sizes[0] <= 1, f"8 = 3 + 3 + 2: the numbers differ by at most one; yours are {sizes}"
     wanted = {"a": "t-0 t-1 t-2", "b": "t-3 t-4 t-5", "c": "t-6 t-7"}
-    assert got == wanted, f"consecutive numbers, the first 8 % 3 members one more: {wanted}, not {got}"
+    assert got == wanted, f"consecutive numbers; the first 8 % 3 members get one more: {wanted}, not {got}"
 
 
 @pytest.mark.points(5, task=2)
@@ -34,14 +34,14 @@ def test_two_topics(share, wish):
     got = share({"t": 3, "u": 3}, wish(a="t u", b="t u"))
     wanted = {"a": "t-0 t-1 u-0 u-1", "b": "t-2 u-2"}
     assert got == wanted, (
-        f"each topic by itself, so that t-n and u-n are read by the same member (and a has four): {wanted}, not {got}"
+        f"each topic separately, so that the same member gets t-n and u-n (and a has four): {wanted}, not {got}"
     )
 
 
 @pytest.mark.points(8, task=2)
-def test_other_wishes(share, wish):
-    """b reads only u"""
+def test_different_subscriptions(share, wish):
+    """b subscribes only to u"""
     got = share({"t": 4, "u": 4}, wish(a="t u", b="u", c="t u"))
-    assert "t-" not in got.get("b", ""), f"b gets partitions of t, and has not subscribed to it: {got}"
+    assert "t-" not in got.get("b", ""), f"b gets partitions of t, but has not subscribed to it: {got}"
     wanted = {"a": "t-0 t-1 u-0 u-1", "b": "u-2", "c": "t-2 t-3 u-3"}
     assert got == wanted, f"t is for a and c, u for all three: {wanted}, not {got}"

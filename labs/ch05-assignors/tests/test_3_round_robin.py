@@ -1,4 +1,4 @@
-"""Task 3: all partitions of all topics, dealt like cards."""
+"""Task 3: all partitions of all topics, in turn."""
 
 import pytest
 
@@ -7,7 +7,7 @@ from kafka_lite.consumer.assignors.round_robin_assignor import RoundRobinAssigno
 
 @pytest.fixture
 def share(text):
-    """``share({"t": 7}, subscriptions)``: shares as text."""
+    """``share({"t": 7}, subscriptions)``: the assignment as text."""
     return lambda counts, wishes: text(RoundRobinAssignor().assign_partitions(counts, wishes))
 
 
@@ -24,22 +24,22 @@ def test_two_topics(share, wish):
     got = share({"t": 3, "u": 3}, wish(a="t u", b="t u"))
     wanted = {"a": "t-0 t-2 u-1", "b": "t-1 u-0 u-2"}
     assert got == wanted, (
-        f"t ends with a, so u begins with b, for the next topic goes on where the last one ended: {wanted}, not {got}"
+        f"t ends with a, so u starts with b, for the next topic continues where the last one ended: {wanted}, not {got}"
     )
 
 
 @pytest.mark.points(9, task=3)
-def test_other_wishes(share, wish):
-    """a reads t, b reads t and u, c reads all: one, two and three partitions"""
+def test_different_subscriptions(share, wish):
+    """a subscribes to t, b to t and u, c to all: topics of one, two and three partitions"""
     got = share({"t": 1, "u": 2, "v": 3}, wish(a="t", b="t u", c="t u v"))
     foreign = "u-" in got["a"] or "v-" in got["a"] or "v-" in got["b"]
-    assert not foreign, f"somebody gets partitions of a topic, and has not subscribed to it: {got}"
+    assert not foreign, f"a member gets partitions of a topic, but has not subscribed to it: {got}"
     wanted = {"a": "t-0", "b": "u-0", "c": "u-1 v-0 v-1 v-2"}
-    assert got == wanted, f"who is passed over has missed the turn, and so c has four: {wanted}, not {got}"
+    assert got == wanted, f"a member that is skipped has missed its turn, so c has four: {wanted}, not {got}"
 
 
 @pytest.mark.points(5, task=3)
-def test_nothing_for_one(share, wish):
+def test_a_member_without_partitions(share, wish):
     """1 partition, 2 members"""
     got = share({"t": 1}, wish(a="t", b="t"))
     assert got == {"a": "t-0", "b": ""}, f"b is in the result, with an empty list; not {got}"

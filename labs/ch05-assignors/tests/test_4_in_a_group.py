@@ -1,4 +1,4 @@
-"""Task 4: groups of our consumers and confluent-kafka's, on a real broker; who comes first leads."""
+"""Task 4: groups of our consumers and confluent-kafka's, with a real broker; the first member leads."""
 
 import pytest
 
@@ -25,8 +25,8 @@ def test_you_lead_two_of_confluent(broker, strategy):
 
 
 @pytest.mark.points(5, task=4)
-def test_a_member_comes_and_goes(broker):
-    """Every message is read, whoever reads it"""
+def test_a_member_joins_and_leaves(broker):
+    """Every message is read, by whichever member"""
     create_topic(broker, "shared", partitions=4)
     for number in range(4):
         publish(broker, 0, 25, lambda n, number=number: {"value": b"%d" % n, "partition": number}, topic="shared")

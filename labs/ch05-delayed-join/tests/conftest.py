@@ -18,7 +18,7 @@ STEP_MS = 500
 
 
 class Timer(SystemTimer):
-    """A timer that does not swallow what a task raises: the test shall see it."""
+    """A timer that does not swallow exceptions of tasks: the test must see them."""
 
     @staticmethod
     def _run(task):
@@ -26,7 +26,7 @@ class Timer(SystemTimer):
 
 
 class Lock(GroupLock):
-    """A group's lock that can be asked."""
+    """A group's lock that knows whether it is held."""
 
     @property
     def is_held(self):
@@ -34,14 +34,14 @@ class Lock(GroupLock):
 
 
 class Rebalancer(GroupRebalancer):
-    """Yours. Whoever sets ``begun`` to a list wants to see only that a generation would begin, not that it does."""
+    """Your rebalancer. If ``begun`` is a list, it only records that a generation would begin."""
 
     begun = None
 
     def __init__(self, *args):
         super().__init__(*args)
         self.waits_ms = []
-        """For how long each DelayedJoin was to wait."""
+        """The delay of each DelayedJoin."""
 
     def watch_join(self, delayed_join):
         self.waits_ms.append(delayed_join.delay_ms)
@@ -55,7 +55,7 @@ class Rebalancer(GroupRebalancer):
 
 
 class Member:
-    """A client: its requests, and the last answer it got."""
+    """A client: its requests, and its last response."""
 
     def __init__(self, group, name, instance, rebalance_timeout_ms, session_timeout_ms):
         self.metadata = MemberMetadata(
@@ -66,7 +66,7 @@ class Member:
         self._group = group
 
     def joins(self):
-        """Its JoinGroup arrives, and waits for an answer: what the coordinator does with a member's."""
+        """Its JoinGroup arrives and waits for a response: the coordinator's handling of a member."""
         self.answer, group = None, self._group.metadata
         with group.lock:
             if group.has(self.metadata.member_id):
@@ -79,7 +79,7 @@ class Member:
         return self
 
     def has_joined(self):
-        """Its JoinGroup waits, and nobody has looked yet."""
+        """Its JoinGroup waits, and has not been checked yet."""
         self._group.metadata._set_join_callback(self.metadata, self._joined)
         return self
 
@@ -102,7 +102,7 @@ class Member:
 
 
 class Group:
-    """A group, its rebalancer with both purgatories, and a clock that moves when a test says so."""
+    """A group, its rebalancer with both purgatories, and a clock that the test moves."""
 
     def __init__(self, delay_ms):
         self.time = MockTime()
@@ -116,7 +116,7 @@ class Group:
         )
         self.rebalancer = Rebalancer(config, self, self.heartbeats, self.rebalances)
         self.stored = []
-        """What was written to the log: the generation, and each member's part."""
+        """What was written to the log: the generation, and each member's assignment."""
 
     def another(self, group_id):
         """The metadata of a group."""
@@ -125,15 +125,15 @@ class Group:
         return metadata
 
     def store_group(self, group, assignment, _respond):
-        """In the place of the GroupMetadataManager."""
+        """Replaces the GroupMetadataManager."""
         self.stored.append((group.generation_id, dict(assignment)))
 
     def client(self, name, instance=None, rebalance_timeout_ms=60_000, session_timeout_ms=10_000):
-        """Somebody who is no member yet."""
+        """A client that is no member yet."""
         return Member(self, name, instance, rebalance_timeout_ms, session_timeout_ms)
 
     def member(self, name, *args, **timeouts):
-        """Somebody who is a member already, watched as members are; its JoinGroup does not wait."""
+        """A client that is a member already, with a session; its JoinGroup does not wait."""
         member = self.client(name, *args, **timeouts)
         self.metadata.add(member.metadata)
         self.rebalancer.schedule_next_heartbeat_expiration(self.metadata, member.metadata)
@@ -155,7 +155,7 @@ class Group:
         return self.metadata.generation_id
 
     def pass_time(self, ms):
-        """Let time pass, in small steps, after each of which what has become due is done."""
+        """Advance the clock in small steps; after each, everything due is run."""
         while ms > 0:
             step_ms = min(ms, STEP_MS)
             self.time.sleep(step_ms)
@@ -166,13 +166,13 @@ class Group:
 
 @pytest.fixture(scope="session")
 def broker_settings():
-    """Groups begin at once."""
+    """Groups start without delay."""
     return GROUP_BROKER
 
 
 @pytest.fixture
 def make_group():
-    """``make_group(delay_ms=3000)``: a group whose first rebalance waits so long for others."""
+    """``make_group(delay_ms=3000)``: a group whose first rebalance waits this long for others."""
     return lambda delay_ms=0: Group(delay_ms)
 
 

@@ -5,59 +5,63 @@ import pytest
 
 @pytest.mark.points(3, task=5)
 def test_without_a_delay(group):
-    """group.initial.rebalance.delay.ms=0: nobody is waited for"""
+    """group.initial.rebalance.delay.ms=0: the first member does not wait"""
     ann = group.client("ann").joins()
-    assert ann.answer == "generation 1, leads ann", f"with a delay of 0 the first one begins; ann: {ann.answer}"
+    assert ann.answer == "generation 1, leads ann", (
+        f"with a delay of 0, the first member's generation begins at once; ann: {ann.answer}"
+    )
     bob = group.client("bob").joins()
-    assert bob.answer is None, f"bob comes into a group that has members: ann has to join again; bob: {bob.answer}"
+    assert bob.answer is None, f"bob joins a group that has members: ann must join again; bob: {bob.answer}"
 
 
 @pytest.mark.points(4, task=5)
-def test_nobody_else_comes(make_group):
+def test_no_other_member_joins(make_group):
     """A delay of 3 s, and ann is alone"""
     group = make_group(delay_ms=3000)
     ann = group.client("ann").joins()
     assert ann.answer is None, (
-        f"ann is the only one that the coordinator knows, and that means nothing yet: wait; she was told: {ann.answer}"
+        f"ann is the only member that the coordinator knows, but more may join: wait; she got: {ann.answer}"
     )
     group.pass_time(2999)
-    assert ann.answer is None, "there is one more millisecond to wait"
+    assert ann.answer is None, "one millisecond is left"
     group.pass_time(1)
-    assert ann.answer == "generation 1, leads ann", f"3 s, and nobody else came: it begins; ann: {ann.answer}"
+    assert ann.answer == "generation 1, leads ann", (
+        f"3 s have passed, and no other member has joined: it begins; ann: {ann.answer}"
+    )
 
 
 @pytest.mark.points(5, task=5)
-def test_others_come(make_group):
-    """A delay of 3 s; bob comes after 2 s, cid after 5 s"""
+def test_others_join(make_group):
+    """A delay of 3 s; bob joins after 2 s, cid after 5 s"""
     group = make_group(delay_ms=3000)
     ann = group.client("ann").joins()
     group.pass_time(2000)
     bob = group.client("bob").joins()
     group.pass_time(3000)
-    assert ann.answer is None, f"bob came within the first 3 s: wait for 3 s more; ann was told: {ann.answer}"
+    assert ann.answer is None, f"bob joined within the first 3 s: wait for 3 s more; ann got: {ann.answer}"
     cid = group.client("cid").joins()
     group.pass_time(3000)
-    assert ann.answer is None, f"cid came within the second 3 s: wait once more; ann was told: {ann.answer}"
+    assert ann.answer is None, f"cid joined within the second 3 s: wait once more; ann got: {ann.answer}"
     group.pass_time(1000)
     answers = [each.answer for each in (ann, bob, cid)]
     assert answers == ["generation 1, leads ann bob cid", "generation 1", "generation 1"], (
-        f"nobody came within the third 3 s: at 9 s the first generation begins, with all three; they were told: "
-        f"{answers}. Who has been noted must not be noted again for the next 3 s"
+        "no member joined within the third 3 s: at 9 s the first generation begins, with all three; "
+        f"they got: {answers}. A member that was counted must not be counted again for the next 3 s"
     )
 
 
 @pytest.mark.points(3, task=5)
-def test_it_ends(make_group):
-    """Somebody comes every 2 s; rebalance timeouts are 10 s"""
+def test_the_wait_is_limited(make_group):
+    """A member joins every 2 s; rebalance timeouts are 10 s"""
     group = make_group(delay_ms=3000)
     first = group.client("m0", rebalance_timeout_ms=10_000).joins()
     for number in range(1, 5):
         group.pass_time(2000)
         group.client(f"m{number}", rebalance_timeout_ms=10_000).joins()
     group.pass_time(1500)
-    assert first.answer is None, "9.5 s, and somebody came all the time"
+    assert first.answer is None, "9.5 s, and members kept joining"
     group.pass_time(500)
     assert first.answer == "generation 1, leads m0 m1 m2 m3 m4", (
-        "3 + 3 + 3 + 1 = 10 s: all the waiting together is not longer than the rebalance timeout, however many come; "
-        f"the first one was told: {first.answer}"
+        "3 + 3 + 3 + 1 = 10 s: the whole wait is not longer than the rebalance timeout, however many "
+        f"join; the first one got: {first.answer}"
     )

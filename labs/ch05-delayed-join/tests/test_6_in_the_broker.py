@@ -6,11 +6,11 @@ from kafka_learn.labs.clients import create_topic
 from kafka_learn.labs.groups import GROUP_BROKER, OurMember, TheirMember, poll_until, settle, together
 
 SLOW = {"max.poll.interval.ms": 6000}
-"""The rebalance timeout that the members ask for."""
+"""The rebalance timeout of the members."""
 
 
 @pytest.mark.points(5, task=6)
-def test_five_come_and_two_go(broker):
+def test_five_members_join_and_two_leave(broker):
     """Two of our consumers and three of confluent-kafka's"""
     create_topic(broker, "crowd", partitions=10)
     kinds = (OurMember, TheirMember, TheirMember, OurMember, TheirMember)
@@ -24,21 +24,23 @@ def test_five_come_and_two_go(broker):
 
 
 @pytest.mark.points(5, task=6)
-def test_one_does_not_come(broker):
-    """A member does not poll, and so does not join again; later it is back"""
+def test_one_member_does_not_join(broker):
+    """A member does not poll, and so does not join again; later it returns"""
     create_topic(broker, "late", partitions=4)
     late, other = OurMember(broker, "late", ["late"], **SLOW), TheirMember(broker, "late", ["late"], **SLOW)
     with together(late, other):
         settle([late, other], [["late-0", "late-1"], ["late-2", "late-3"]])
         third = TheirMember(broker, "late", ["late"], **SLOW)
         with together(third):
-            # The late one is not polled, so it is waited for, and let go.
+            # The late one is not polled, so the others wait for it until it is removed.
             settle([other, third], [["late-0", "late-1"], ["late-2", "late-3"]])
-            poll_until([late, other, third], lambda: late.owns and other.owns and third.owns, "the late one is back")
+            poll_until(
+                [late, other, third], lambda: late.owns and other.owns and third.owns, "the late member has returned"
+            )
 
 
 @pytest.mark.points(5, task=6)
-def test_the_broker_dies_in_between(start_broker):
+def test_the_broker_is_killed_during_a_rebalance(start_broker):
     """kill -9 while a rebalance is being prepared"""
     broker = start_broker(**GROUP_BROKER)
     create_topic(broker, partitions=3)
@@ -48,7 +50,7 @@ def test_the_broker_dies_in_between(start_broker):
         third = TheirMember(broker, "lab", ["lab"])
         with together(third):
             for _ in range(5):
-                third.poll()  # it has joined, and the others have not heard of it: nobody polls them
+                third.poll()  # it has joined, and the others do not know yet: they are not polled
             broker.kill()
             broker.start()
             settle([ours, theirs, third], [["lab-0"], ["lab-1"], ["lab-2"]])

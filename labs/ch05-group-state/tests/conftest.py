@@ -1,4 +1,4 @@
-"""What the tests of this lab share."""
+"""Helpers that the tests of this lab share."""
 
 import pytest
 
@@ -11,7 +11,7 @@ from kafka_lite.coordinator.group.member_metadata import MemberMetadata
 
 @pytest.fixture(scope="session")
 def broker_settings():
-    """Groups begin at once."""
+    """Groups start without delay."""
     return GROUP_BROKER
 
 
@@ -23,7 +23,7 @@ def group():
 
 @pytest.fixture
 def member():
-    """``member("a", "range roundrobin", instance="i")``: somebody who can follow these protocols."""
+    """``member("a", "range roundrobin", instance="i")``: a member that supports these protocols."""
 
     def make(member_id, protocols="range", instance=None):
         said = [(name, b"") for name in protocols.split()]
@@ -46,7 +46,7 @@ def join(group, member):
 
 @pytest.fixture
 def error_of():
-    """``error_of(work)``: the name of the protocol's error that it raises, or None."""
+    """``error_of(work)``: the name of the protocol error that it raises, or None."""
 
     def of(work):
         try:

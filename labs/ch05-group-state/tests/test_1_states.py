@@ -1,4 +1,4 @@
-"""Task 1: what the table allows happens, and nothing else."""
+"""Task 1: the transitions of the table are allowed, and no others."""
 
 import pytest
 
@@ -31,13 +31,13 @@ def test_every_pair_of_states(group):
         for after in GroupState:
             allowed, gone = (before, after) in ALLOWED, goes(group, before, after)
             assert gone == allowed, (
-                f"from {before.name} to {after.name}: {'allowed' if allowed else 'not allowed'}; under a state of the "
-                f"table stand those that it may come from, and other changes raise RuntimeError"
+                f"from {before.name} to {after.name}: {('allowed' if allowed else 'not allowed')}; the table "
+                "lists for each state those that it may come from, and other transitions raise RuntimeError"
             )
             wanted = after if allowed else before
             assert group.state is wanted, f"from {before.name} to {after.name}: then it is {wanted.name}"
     assert group.state_timestamp_ms == 5000, (
-        "state_timestamp_ms is when it changed: offsets of an empty group expire by it"
+        "state_timestamp_ms is the time of the change: the offsets of an empty group expire by it"
     )
 
 
@@ -51,5 +51,6 @@ def test_when_a_rebalance_may_begin(group):
             can.add(state.name)
     wanted = {"EMPTY", "STABLE", "AWAITING_SYNC"}
     assert can == wanted, (
-        f"one that has begun need not begin, and the dead stay dead: {sorted(wanted)}, not {sorted(can)}"
+        "a rebalance that has begun must not begin again, and a dead group stays dead: "
+        f"{sorted(wanted)}, not {sorted(can)}"
     )

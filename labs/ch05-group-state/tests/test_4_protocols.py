@@ -1,4 +1,4 @@
-"""Task 4: all members follow the same protocol."""
+"""Task 4: all members use the same protocol."""
 
 import pytest
 
@@ -7,28 +7,28 @@ from kafka_lite.coordinator.group.group_state import GroupState
 
 @pytest.mark.points(5, task=4)
 def test_an_empty_group(group):
-    """Anything, but not nothing"""
-    assert group.supports_protocols("consumer", ["range"]), "nobody is there to disagree"
-    assert not group.supports_protocols("consumer", []), "without any protocol there is nothing to elect"
-    assert not group.supports_protocols("", ["range"]), "without a protocol type it is no group of any kind"
+    """Any protocol, but at least one"""
+    assert group.supports_protocols("consumer", ["range"]), "there is no member to disagree"
+    assert not group.supports_protocols("consumer", []), "without any protocol none can be elected"
+    assert not group.supports_protocols("", ["range"]), "a group needs a protocol type"
 
 
 @pytest.mark.points(7, task=4)
-def test_who_can_be_a_member(group, join):
-    """Two members, who have roundrobin in common"""
+def test_protocols_in_common(group, join):
+    """Two members, which have roundrobin in common"""
     join("a", "range roundrobin"), join("b", "roundrobin")
     group.state = GroupState.STABLE
-    assert group.supports_protocols("consumer", ["sticky", "roundrobin"]), "all can follow roundrobin"
-    assert not group.supports_protocols("consumer", ["range"]), "range: not all members can follow it, b cannot"
-    assert not group.supports_protocols("connect", ["roundrobin"]), "a worker of Connect in a group of consumers"
+    assert group.supports_protocols("consumer", ["sticky", "roundrobin"]), "all members support roundrobin"
+    assert not group.supports_protocols("consumer", ["range"]), "range: not all members support it, b does not"
+    assert not group.supports_protocols("connect", ["roundrobin"]), "a Connect worker in a group of consumers"
     group.remove("b")
-    assert group.supports_protocols("consumer", ["range"]), "b has gone, and what it could not follow counts no more"
+    assert group.supports_protocols("consumer", ["range"]), "b has left, so its protocols do not count any more"
 
 
 @pytest.mark.points(8, task=4)
 def test_the_vote(group, join):
-    """Three members: two like sticky best, which c does not know; of the rest two prefer range"""
+    """Three members: two prefer sticky, which c does not support; of the rest, two prefer range"""
     join("a", "sticky range roundrobin"), join("b", "sticky range roundrobin"), join("c", "roundrobin range")
     elected = group.select_protocol()
-    assert elected != "sticky", "c cannot follow sticky: only what all can follow is a candidate"
-    assert elected == "range", f"of range and roundrobin a and b like range better: two votes to one, not {elected}"
+    assert elected != "sticky", "c does not support sticky: only protocols that all support are candidates"
+    assert elected == "range", f"of range and roundrobin, a and b prefer range: two votes to one, not {elected}"

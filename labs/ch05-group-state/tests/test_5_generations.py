@@ -1,4 +1,4 @@
-"""Task 5: generations have numbers, and who acts has to name the right one."""
+"""Task 5: generations have numbers, and requests must have the current one."""
 
 import pytest
 
@@ -13,14 +13,15 @@ def test_the_next_generation(group, join):
     group.pending_sync_members.add("x")
     group.init_next_generation()
     seen = (group.generation_id, group.state, group.protocol_name)
-    assert seen == (1, GroupState.AWAITING_SYNC, "range"), f"generation 1 with range waits for syncs; yours: {seen}"
-    assert not group.pending_sync_members, "those who had to sync in the generation before do not matter any more"
+    assert seen == (1, GroupState.AWAITING_SYNC, "range"), f"generation 1 with range awaits syncs; yours: {seen}"
+    assert not group.pending_sync_members, "syncs of the previous generation do not matter any more"
     group.transition_to(GroupState.PREPARING_REBALANCE)
     group.remove("a")
     group.init_next_generation()
     assert group.generation_id == 2, (
-        "without members it is generation 2: if a comes back from a long pause, with generation 1, the broker must "
-        f"not take its commits for those of a member; you have generation {group.generation_id}"
+        "without members it is generation 2: if a returns from a long pause with generation 1, the "
+        "broker must not accept its commits as those of a member; you have generation "
+        f"{group.generation_id}"
     )
     assert (group.state, group.protocol_name) == (GroupState.EMPTY, None), (
         f"without members it is EMPTY and has no protocol; yours: {group.state.name}, {group.protocol_name}"
@@ -28,20 +29,20 @@ def test_the_next_generation(group, join):
 
 
 @pytest.mark.points(7, task=5)
-def test_who_acts(group, join, error_of):
-    """Member ids, instance ids, generations that are right and wrong"""
+def test_member_and_generation_are_checked(group, join, error_of):
+    """Correct and wrong member ids, instance ids and generations"""
     first = join("a")
     join("s2", instance="i")
     group.generation_id = 7
-    assert group.checked_member("a", None, 7) is first, "a is a member, of generation 7"
+    assert group.checked_member("a", None, 7) is first, "a is a member of generation 7"
     assert group.checked_member("a", None) is first, "without a generation only the member is checked"
     cases = [
-        (("a", None, 6), "ILLEGAL_GENERATION", "generation 6 is over"),
-        (("x", None, 7), "UNKNOWN_MEMBER_ID", "nobody is called x"),
-        (("s1", "i", 7), "FENCED_INSTANCE_ID", "the instance i is s2 now, and s1 has to stop"),
-        (("s1", "i", 6), "FENCED_INSTANCE_ID", "fenced is fenced, of whatever generation"),
-        (("s1", "j", 7), "UNKNOWN_MEMBER_ID", "nobody is the instance j"),
-        (("x", None, 6), "UNKNOWN_MEMBER_ID", "first who, then of which generation"),
+        (("a", None, 6), "ILLEGAL_GENERATION", "generation 6 has ended"),
+        (("x", None, 7), "UNKNOWN_MEMBER_ID", "there is no member x"),
+        (("s1", "i", 7), "FENCED_INSTANCE_ID", "the instance i is s2 now, and s1 is fenced"),
+        (("s1", "i", 6), "FENCED_INSTANCE_ID", "a fenced member stays fenced, whatever its generation"),
+        (("s1", "j", 7), "UNKNOWN_MEMBER_ID", "there is no instance j"),
+        (("x", None, 6), "UNKNOWN_MEMBER_ID", "check the member first, then its generation"),
     ]
     for arguments, wanted, why in cases:
         error = error_of(lambda arguments=arguments: group.checked_member(*arguments))

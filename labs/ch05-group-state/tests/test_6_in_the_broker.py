@@ -1,4 +1,4 @@
-"""Task 6: groups of real consumers on a broker with your GroupMetadata."""
+"""Task 6: groups of real consumers with a broker that uses your GroupMetadata."""
 
 import pytest
 
@@ -10,7 +10,7 @@ PROTOCOLS = "partition.assignment.strategy"
 
 @pytest.mark.points(5, task=6)
 def test_a_protocol_for_all(broker):
-    """One prefers range, one knows only roundrobin, one knows only range"""
+    """One prefers range, one supports only roundrobin, one supports only range"""
     create_topic(broker, "vote", partitions=4)
     ours = OurMember(broker, "vote", ["vote"], **{PROTOCOLS: "range,roundrobin"})
     theirs = TheirMember(broker, "vote", ["vote"], **{PROTOCOLS: "roundrobin"})
@@ -18,9 +18,9 @@ def test_a_protocol_for_all(broker):
         settle([ours, theirs], [["vote-0", "vote-2"], ["vote-1", "vote-3"]])
         third = TheirMember(broker, "vote", ["vote"], **{PROTOCOLS: "range"})
         with together(third):
-            poll_until([ours, theirs, third], lambda: third.errors, "the third member is refused")
+            poll_until([ours, theirs, third], lambda: third.errors, "the third member is rejected")
             (error, *_) = third.errors
-            assert error.name() == "INCONSISTENT_GROUP_PROTOCOL", f"the third is refused with another error: {error}"
+            assert error.name() == "INCONSISTENT_GROUP_PROTOCOL", f"the third is rejected with another error: {error}"
 
 
 @pytest.mark.points(5, task=6)
@@ -39,7 +39,7 @@ def test_the_leader_leaves(broker):
 
 @pytest.mark.points(5, task=6)
 def test_a_group_outlives_its_broker(start_broker):
-    """kill -9: the group is read from the log, and its members go on in their generation"""
+    """kill -9: the group is loaded from the log, and its members continue in their generation"""
     broker = start_broker(**GROUP_BROKER)
     create_topic(broker, partitions=2)
     ours, theirs = OurMember(broker, "lab", ["lab"]), TheirMember(broker, "lab", ["lab"])
@@ -48,5 +48,5 @@ def test_a_group_outlives_its_broker(start_broker):
         broker.kill()
         broker.start()
         ours.commit()
-        assert ours.owns in (["lab-0"], ["lab-1"]), "the member is of the generation that was read, and keeps its part"
+        assert ours.owns in (["lab-0"], ["lab-1"]), "the member is in the loaded generation, and keeps its assignment"
         settle([ours, theirs], [["lab-0"], ["lab-1"]])

@@ -1,4 +1,4 @@
-"""What the tests of this lab share."""
+"""Helpers that the tests of this lab share."""
 
 import pytest
 
@@ -28,5 +28,5 @@ def new_map():
 
 @pytest.fixture
 def hash_of():
-    """The hash of a key, as the map has it."""
+    """The hash of a key, as the map computes it."""
     return SkimpyOffsetMap._hash

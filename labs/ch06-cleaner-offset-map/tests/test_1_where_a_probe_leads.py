@@ -1,4 +1,4 @@
-"""Task 1: the slot of a probe follows from the hash."""
+"""Task 1: the hash determines the slot of each probe."""
 
 import pytest
 
@@ -9,7 +9,7 @@ WINDOWS = [int.from_bytes(HASH[n : n + 4], "big") for n in range(13)]
 def must_lead_to(offset_map, attempt, number, why):
     slot = number % offset_map.slots
     got, want = offset_map._position_of(HASH, attempt), slot * 24
-    assert got % 24 == 0, f"position {got} is not where a slot begins: position = slot number × 24 bytes"
+    assert got % 24 == 0, f"position {got} is not the start of a slot: position = slot number × 24 bytes"
     assert got != slot or slot == 0, f"{got} is the number of the slot; its position in bytes is {want}"
     assert got == want, f"probe {attempt}: {why}, slot {slot} at byte {want}; you are at byte {got}"
 

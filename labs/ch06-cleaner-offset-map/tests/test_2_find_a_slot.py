@@ -14,14 +14,14 @@ def must_find(offset_map, key_hash, slot, why):
 
 @pytest.mark.points(4, task=2)
 def test_in_an_empty_map(new_map, hash_of):
-    """In an empty map the first probe is it"""
+    """In an empty map, the first probe finds the slot"""
     offset_map, key_hash = new_map(), hash_of(b"key")
     must_find(offset_map, key_hash, slot_of_probe(offset_map, key_hash, 0), "the first slot that is probed is empty")
 
 
 @pytest.mark.points(6, task=2)
-def test_a_key_that_is_there(new_map, hash_of):
-    """A key that is there, behind others"""
+def test_an_existing_key(new_map, hash_of):
+    """An existing key, behind others"""
     offset_map, key_hash = new_map(), hash_of(b"key")
     slots = [slot_of_probe(offset_map, key_hash, attempt) for attempt in range(3)]
     assert len(set(slots)) == 3, "task 1 is not right yet: the first three probes of this hash lead to different slots"

@@ -16,16 +16,16 @@ def test_the_bytes_are_kafkas(new_map, hash_of):
 
 
 @pytest.mark.points(6, task=3)
-def test_a_key_that_comes_again(new_map):
-    """A key that comes again"""
+def test_a_key_that_is_put_again(new_map):
+    """A key that is put several times"""
     offset_map = new_map()
     for offset in (3, 7, 9):
         offset_map.put(b"key", offset)
     used = len(offset_map.occupied())
-    assert used == 1, f"one key takes one slot, however often it comes; here it took {used}"
-    assert offset_map.size == 1, f"one key came three times: size is 1, yours is {offset_map.size}"
+    assert used == 1, f"one key takes one slot, however often it is put; here it took {used}"
+    assert offset_map.size == 1, f"one key was put three times: size is 1, yours is {offset_map.size}"
     stored = int.from_bytes(offset_map._memory[offset_map.occupied()[0] * 24 + 16 :][:8], "big")
-    assert stored == 9, f"offsets 3, 7 and 9 were put: the newest counts, 9; the slot has {stored}"
+    assert stored == 9, f"offsets 3, 7 and 9 were put: the newest, 9, is kept; the slot has {stored}"
 
 
 @pytest.mark.points(4, task=3)
@@ -35,7 +35,7 @@ def test_the_latest_offset(new_map):
     for key, offset in ((b"a", 4), (b"b", 5), (b"a", 6)):
         offset_map.put(key, offset)
         got = offset_map.latest_offset
-        assert got == offset, f"offset {offset} was put last: latest_offset must say so, it says {got}"
+        assert got == offset, f"offset {offset} was put last: latest_offset must return it, but returns {got}"
 
 
 @pytest.mark.points(5, task=3)
@@ -54,4 +54,4 @@ def test_a_full_map(new_map):
     else:
         pytest.fail("a fourth key in three slots must raise ValueError")
     state = (offset_map.size, offset_map.latest_offset, offset_map._memory[:] == before)
-    assert state == (3, 2, True), "the key was refused, but the map has changed: refuse first"
+    assert state == (3, 2, True), "the key was rejected, but the map has changed: check first"

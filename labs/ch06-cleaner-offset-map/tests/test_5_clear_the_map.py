@@ -1,4 +1,4 @@
-"""Task 5: as good as new."""
+"""Task 5: as empty as a new map."""
 
 import pytest
 
@@ -11,9 +11,9 @@ def test_nothing_is_left(new_map):
         offset_map.put(b"%d" % number, number)
     offset_map.clear()
     got = offset_map.get(b"3")
-    assert got == -1, f"the map was cleared, but it still finds key 3 at {got}: its slots are as they were"
+    assert got == -1, f"the map was cleared, but it still finds key 3 at {got}: its slots have not changed"
     state = {"size": offset_map.size, "latest_offset": offset_map.latest_offset}
-    assert state == {"size": 0, "latest_offset": -1}, f"a map that was cleared knows nothing, this one says {state}"
+    assert state == {"size": 0, "latest_offset": -1}, f"a cleared map is empty, but this one has {state}"
     for number in range(10):
         offset_map.put(b"other %d" % number, number)
-    assert offset_map.get(b"other 9") == 9, "a map that was cleared can be filled again"
+    assert offset_map.get(b"other 9") == 9, "a cleared map can be filled again"

@@ -1,4 +1,4 @@
-"""Task 6: the broker compacts a topic with your map, and confluent-kafka, an unmodified client, reads what is left."""
+"""Task 6: the broker compacts a topic with your map, and confluent-kafka, an unmodified client, reads the result."""
 
 import time
 
@@ -25,15 +25,15 @@ def first_dirty_offset(broker):
 
 
 def wait_until_clean(broker):
-    """Until the cleaner has come to the active segment."""
+    """Wait until the cleaner has reached the active segment."""
     deadline = time.monotonic() + 60
     while True:
         active = max(int(file.stem) for file in broker.log_dir.glob(f"{TOPIC}-0/*.log"))
         if first_dirty_offset(broker) >= active:
             return
         assert time.monotonic() < deadline, (
-            f"the log should be clean up to offset {active}, it is up to {first_dirty_offset(broker)}: "
-            f"does the cleaner fail, or is it slow?\n{broker.log_tail()}"
+            f"the log should be clean up to offset {active}, but is clean up to "
+            f"{first_dirty_offset(broker)}: does the cleaner fail, or is it slow?\n{broker.log_tail()}"
         )
         time.sleep(0.1)
 
@@ -44,14 +44,14 @@ def must_be_compacted(broker, total):
     assert moved is None, f"message {moved[1]} has moved to offset {moved[0]}: a message keeps its offset"
     there = {offset for offset, _ in found}
     lost = [number for number in range(total - KEYS, total) if number not in there]
-    assert not lost, f"message {lost[0]} is the newest of key-{lost[0] % KEYS}, and it is gone: compaction lost it"
+    assert not lost, f"message {lost[0]} is the newest of key-{lost[0] % KEYS}, but it is missing: compaction lost it"
     active = max(int(file.stem) for file in broker.log_dir.glob(f"{TOPIC}-0/*.log"))
     clean = [offset for offset in there if offset < active]
-    assert len(clean) <= KEYS, f"{len(clean)} messages of {KEYS} keys are left in what is clean: older ones stayed"
+    assert len(clean) <= KEYS, f"{len(clean)} messages of {KEYS} keys are in the clean part: older ones stayed"
 
 
 @pytest.mark.points(6, task=6)
-def test_of_each_key_the_newest_value_is_left(start_broker):
+def test_the_newest_value_of_each_key_is_kept(start_broker):
     """Publish 4,000 messages with 40 keys, let the cleaner work, read"""
     broker = start_broker(**CLEANER)
     create_topic(broker, **COMPACTED)
@@ -62,8 +62,8 @@ def test_of_each_key_the_newest_value_is_left(start_broker):
 
 
 @pytest.mark.points(4, task=6)
-def test_round_after_round(start_broker):
-    """Three rounds: every cleaning begins with an empty map"""
+def test_several_cleanings(start_broker):
+    """Three rounds: every cleaning starts with an empty map"""
     broker = start_broker(**CLEANER)
     create_topic(broker, **COMPACTED)
     for first in (0, 1500, 3000):
@@ -75,7 +75,7 @@ def test_round_after_round(start_broker):
 
 @pytest.mark.points(5, task=6)
 def test_after_kill_9(start_broker):
-    """Kill the broker while it cleans, start it, and go on"""
+    """Kill the broker while it cleans, restart it, and continue"""
     broker = start_broker(**CLEANER)
     create_topic(broker, **COMPACTED)
     publish(broker, 0, 2000, keyed, **LARGER_BATCHES)

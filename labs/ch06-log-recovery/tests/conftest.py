@@ -1,13 +1,13 @@
-"""What the tests of this lab share: the files that a broker which was killed leaves behind."""
+"""Helpers that the tests of this lab share: the files that a killed broker leaves behind."""
 
 import pytest
 
 from kafka_lite.common.time import MockTime
 from kafka_lite.common.topic_partition import TopicPartition
 from kafka_lite.log.cleaning.swap_files import SwapFiles
+from kafka_lite.log.loading.log_loader import LogLoader
 from kafka_lite.log.log_append_info import analyze_and_validate_records
 from kafka_lite.log.log_config import LogConfig
-from kafka_lite.log.log_loader import LogLoader
 from kafka_lite.log.log_segment import LogSegment
 from kafka_lite.log.log_segments import LogSegments
 from kafka_lite.log.producers.producer_state_manager import ProducerStateManager
@@ -18,7 +18,7 @@ CONFIG = LogConfig({"index.interval.bytes": "300", "segment.index.bytes": "4096"
 
 
 def make_batch(offset, count=3, timestamp=None, magic=2, epoch=0):
-    """A batch as the log has it: 205 bytes for three messages in format v2."""
+    """A batch as it is in the log: 205 bytes for three messages in format v2."""
     codec = CompressionType.NONE if magic == 2 else CompressionType.GZIP
     builder = MemoryRecordsBuilder(magic, codec, base_offset=offset, partition_leader_epoch=epoch)
     for number in range(count):
@@ -28,7 +28,7 @@ def make_batch(offset, count=3, timestamp=None, magic=2, epoch=0):
 
 @pytest.fixture
 def batch():
-    """``batch(offset, count=3, timestamp=None, magic=2, epoch=0)``: a batch as the log has it."""
+    """``batch(offset, count=3, timestamp=None, magic=2, epoch=0)``: a batch as it is in the log."""
     return make_batch
 
 
@@ -42,7 +42,7 @@ def folder(tmp_path):
 
 @pytest.fixture
 def write_segment(folder):
-    """``write_segment(20, batches=4)``: a segment as appends make it; closed only if that is asked for."""
+    """``write_segment(20, batches=4)``: a segment as appends write it; closed only on request."""
 
     def write(base_offset, batches=4, closed=True, magic=2, suffix="", offsets=None, timestamps=None, epochs=None):
         segment = LogSegment.open(folder, base_offset, CONFIG, MockTime(), suffix)
@@ -93,7 +93,7 @@ def loader(folder):
 
 @pytest.fixture
 def swap_files(folder):
-    """The object that finishes or undoes replacements."""
+    """The object that completes or undoes replacements."""
     return SwapFiles(folder, CONFIG, MockTime())
 
 
@@ -115,9 +115,9 @@ def recovered(monkeypatch):
     seen = []
     recover = LogSegment.recover
 
-    def counted(segment, *args):
+    def counted(segment, *args, **options):
         seen.append(segment.base_offset)
-        return recover(segment, *args)
+        return recover(segment, *args, **options)
 
     monkeypatch.setattr(LogSegment, "recover", counted)
     return seen

@@ -1,8 +1,14 @@
-"""Task 2: read it once; what holds stays, with indexes as new, and the rest goes."""
+"""Task 2: read the segment once; valid batches stay, the indexes are rebuilt, and the rest is truncated."""
 
 import struct
 
 import pytest
+
+from kafka_lite.log.log_append_info import analyze_and_validate_records
+from kafka_lite.log.producers.aborted_txn import AbortedTxn
+from kafka_lite.log.producers.transaction_replay import TransactionReplay
+from kafka_lite.record.control_record import ControlRecordType, EndTransactionMarker
+from kafka_lite.record.memory_records_builder import MemoryRecordsBuilder
 
 SIZE = 205  # of a batch of three messages in format v2
 
@@ -12,33 +18,33 @@ def entries(segment):
 
 
 @pytest.mark.points(4, task=2)
-def test_a_sound_segment(write_segment, open_segment):
-    """Nothing is wrong, nothing goes"""
+def test_a_valid_segment(write_segment, open_segment):
+    """Nothing is wrong, nothing is truncated"""
     file = write_segment(20, 6, closed=False)
     before = file.read_bytes()
     segment = open_segment()
     cut = segment.recover()
-    assert cut != 6 * SIZE, f"{cut} is how much is good; how many bytes were cut off?"
+    assert cut != 6 * SIZE, f"{cut} is the size of the valid part; how many bytes were cut off?"
     assert cut == 0, f"nothing was wrong, so 0 bytes were cut off, not {cut}"
-    assert file.read_bytes() == before, "the log of a sound segment must not change"
+    assert file.read_bytes() == before, "the log of a valid segment must not change"
 
 
 @pytest.mark.points(5, task=2)
-def test_the_indexes_are_those_that_appends_make(write_segment, open_segment):
+def test_the_indexes_equal_those_of_appends(write_segment, open_segment):
     """Both indexes, entry by entry"""
     write_segment(20, 6, closed=False)
     segment = open_segment()
     try:
         segment.recover()
-    except (struct.error, ValueError) as error:  # what full, unsorted and unmapped indexes raise
-        pytest.fail(f"what the crash has left in the indexes is in the way. Reset the indexes first ({error})")
+    except (struct.error, ValueError) as error:  # raised by full, unsorted and closed indexes
+        pytest.fail(f"what the crash left in the indexes is in the way. Reset the indexes first ({error})")
     got, want = entries(segment), [(28, 410), (34, 820)]
-    assert len(got) <= len(want), f"{got}: is that what was there before? Reset the indexes first; count as append"
-    assert got == want, f"appends made the entries {want}; yours are {got}: compare before you count, > and not >="
+    assert len(got) <= len(want), f"{got}: are these old entries? Reset the indexes first; count as append does"
+    assert got == want, f"appends wrote the entries {want}; yours are {got}: compare before you count, > and not >="
     times = [tuple(segment.time_index.entry(n)) for n in range(segment.time_index.entries)]
     assert times[-1] == (352, 37), f"the last entry of the time index is the largest timestamp: (352, 37), not {times}"
     sizes = [part.file.stat().st_size for part in (segment.offset_index, segment.time_index)]
-    assert sizes == [16, 36], f"a recovered segment is closed in form, indexes trimmed to 16 and 36 bytes, not {sizes}"
+    assert sizes == [16, 36], f"a recovered segment is trimmed, its indexes to 16 and 36 bytes, not {sizes}"
 
 
 @pytest.mark.points(5, task=2)
@@ -51,27 +57,30 @@ def test_every_torn_tail(write_segment, open_segment):
         segment = open_segment()
         cut = segment.recover()
         assert (segment.size, cut) == (2 * SIZE, left), (
-            f"{left} bytes of the third batch are there: cut them off and say so; {cut} cut, {segment.size} left"
+            f"{left} bytes of the third batch are there: cut them off and return their number; {cut} cut, "
+            f"{segment.size} left"
         )
         assert file.stat().st_size == 2 * SIZE, f"the file must be {2 * SIZE} bytes long, not {file.stat().st_size}"
 
 
 @pytest.mark.points(5, task=2)
-def test_damage_in_the_midst(write_segment, open_segment, damage):
+def test_damage_in_the_middle(write_segment, open_segment, damage):
     """A bit flips in the second of four batches"""
     file = write_segment(20, 4, closed=False)
     damage(file, SIZE + 100)
     segment = open_segment()
     cut = segment.recover()
     assert segment.size != 4 * SIZE, "the second batch is damaged, but all four are still there"
-    assert segment.size <= SIZE, "the damaged batch is still there: count a batch only when it has been found valid"
-    why = "what lies behind a bad batch goes as well, or the log has a hole"
-    assert (segment.size, cut) == (SIZE, 3 * SIZE), f"one batch is left, three go: {why}; {segment.size}, {cut} cut"
+    assert segment.size <= SIZE, "the damaged batch is still there: count a batch only after it was found valid"
+    why = "everything after a bad batch is cut off, too, or the log has a gap"
+    assert (segment.size, cut) == (SIZE, 3 * SIZE), (
+        f"one batch is left, three are cut off: {why}; {segment.size}, {cut} cut"
+    )
 
 
 @pytest.mark.points(2, task=2)
 def test_the_largest_timestamp(write_segment, open_segment):
-    """Timestamps in disorder"""
+    """Timestamps out of order"""
     write_segment(20, 3, closed=False, timestamps=[5000, 9000, 1000])
     segment = open_segment()
     segment.recover()
@@ -92,9 +101,9 @@ def test_old_formats_are_indexed_by_their_first_offset(write_segment, open_segme
     )
 
 
-@pytest.mark.points(2, task=2)
-def test_leader_epochs_are_found_again(write_segment, open_segment):
-    """Epochs go to the cache"""
+@pytest.mark.points(1, task=2)
+def test_leader_epochs_are_recovered(write_segment, open_segment):
+    """Epochs are assigned to the cache"""
     write_segment(20, 4, closed=False, epochs=[3, 3, 5, 5])
     seen = []
 
@@ -104,4 +113,24 @@ def test_leader_epochs_are_found_again(write_segment, open_segment):
 
     open_segment().recover(Cache())
     want = [(3, 20), (3, 23), (5, 26), (5, 29)]
-    assert seen == want, f"each batch tells its epoch and first offset to the cache: {want}, not {seen}"
+    assert seen == want, f"each batch's epoch and first offset are assigned to the cache: {want}, not {seen}"
+
+
+@pytest.mark.points(1, task=2)
+def test_aborted_transactions_are_indexed_again(open_segment):
+    """The transaction index, of which a crash left an entry that is not true"""
+    segment = open_segment()
+    data = MemoryRecordsBuilder(base_offset=20, producer_id=7, producer_epoch=0, base_sequence=0, is_transactional=True)
+    data.append(1000, b"k", b"v")
+    marker = EndTransactionMarker(ControlRecordType.ABORT, 0).to_batch(7, 0, 1001, base_offset=21)
+    for records in (data.build(), marker):
+        segment.append(analyze_and_validate_records(records), records)
+    segment.txn_index.append([AbortedTxn(9, 20, 30, 31)])
+    segment.flush()
+    segment = open_segment()
+    segment.recover(transactions=TransactionReplay())
+    got = [tuple(entry) for entry in segment.txn_index.entries]
+    assert got == [(7, 20, 21, 22)], (
+        "reset the transaction index first, then append what transactions.add(loaded) returns for each batch that has "
+        f"a producer id; its entries should be [(7, 20, 21, 22)], not {got}"
+    )

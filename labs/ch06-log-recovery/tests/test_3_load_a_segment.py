@@ -1,4 +1,4 @@
-"""Task 3: which segments are read at the start, and which are believed."""
+"""Task 3: which segments are recovered at the start, and which indexes are trusted."""
 
 import math
 
@@ -6,11 +6,11 @@ import pytest
 
 
 @pytest.mark.points(2, task=3)
-def test_a_sound_segment_is_not_read(write_segment, loader, recovered):
-    """Indexes that can be right are believed"""
+def test_a_valid_segment_is_not_read(write_segment, loader, recovered):
+    """Plausible indexes are trusted"""
     write_segment(20)
     segment = loader(clean=True)._load_segment(20)
-    assert segment.base_offset == 20, f"the segment 20 was asked for, not {segment.base_offset}"
+    assert segment.base_offset == 20, f"segment 20 was requested, not {segment.base_offset}"
     assert recovered == [], "nothing is wrong with this segment: a broker with 1 TB must not read it at every start"
 
 
@@ -20,16 +20,16 @@ def test_without_an_offset_index(write_segment, loader, recovered):
     write_segment(20).with_suffix(".index").unlink()
     segment = loader(clean=True)._load_segment(20)
     why = "look for the file before you open the segment: opening creates it"
-    assert recovered == [20], f"the offset index is missing and must be made from the log; {why}"
-    assert segment.offset_index.entries == 1, f"one entry can be made, there are {segment.offset_index.entries}"
+    assert recovered == [20], f"the offset index is missing and must be rebuilt from the log; {why}"
+    assert segment.offset_index.entries == 1, f"one entry is due, but there are {segment.offset_index.entries}"
 
 
 @pytest.mark.points(2, task=3)
-def test_an_index_that_cannot_be_right(write_segment, loader, recovered):
+def test_an_implausible_index(write_segment, loader, recovered):
     """The index of a broker that was killed"""
     write_segment(20, closed=False)
     segment = loader(clean=True)._load_segment(20)
-    assert recovered == [20], "the index ends in zeros, so nobody closed it: sanity_check says so; then rebuild it"
+    assert recovered == [20], "the index ends in zeros, so it was not closed: sanity_check raises; then rebuild it"
     segment.sanity_check()
 
 
@@ -38,19 +38,21 @@ def test_without_a_time_index(write_segment, loader, recovered):
     """A log that Kafka 0.10.0 wrote"""
     write_segment(20).with_suffix(".timeindex").unlink()
     segment = loader(clean=True)._load_segment(20)
-    assert recovered == [], "no time index: not worth reading the whole log at the first start with a new version"
+    assert recovered == [], (
+        "a missing time index is no reason to read the whole log at the first start with a new version"
+    )
     got = segment.time_index.file.stat().st_size
-    assert got == 0, f"the new time index would look like one that was not closed: resize it to 0, not {got} bytes"
+    assert got == 0, f"the new time index would look like an unclosed one: resize it to 0, not {got} bytes"
 
 
 @pytest.mark.points(3, task=3)
 def test_the_first_segment_to_recover(write_segment, loader):
-    """The recovery point, and the segment that has it"""
+    """The recovery point, and the segment that contains it"""
     for base_offset in (20, 32, 44):
         write_segment(base_offset)
     got = loader(recovery_point=40, clean=True)._first_to_recover()
-    assert got == math.inf, f"after a clean stop nothing is recovered: math.inf, not {got}"
+    assert got == math.inf, f"after a clean shutdown nothing is recovered: math.inf, not {got}"
     for point, want in ((20, 20), (31, 20), (32, 32), (40, 32), (44, 44), (99, 44)):
         got = loader(recovery_point=point)._first_to_recover()
-        why = "the recovery point lies in the midst of a segment, which is recovered as a whole"
+        why = "the recovery point lies within a segment, which is recovered as a whole"
         assert got == want, f"segments 20, 32, 44, recovery point {point}: from segment {want} on, not {got}; {why}"

@@ -1,4 +1,4 @@
-"""Task 6: the broker runs with your recovery, is killed, and its files are damaged before it starts again."""
+"""Task 6: the broker uses your recovery, is killed, and its files are damaged before it starts again."""
 
 import pytest
 
@@ -13,7 +13,7 @@ def last_segment(broker):
 
 @pytest.mark.points(5, task=6)
 def test_after_kill_9(start_broker):
-    """Kill the broker twice: nothing that was acknowledged is lost"""
+    """Kill the broker twice: no acknowledged message is lost"""
     broker = start_broker(**SMALL)
     for first in (0, 1000):
         publish(broker, first, 1000)
@@ -27,7 +27,7 @@ def test_after_kill_9(start_broker):
 
 @pytest.mark.points(5, task=6)
 def test_a_torn_tail(start_broker):
-    """Kill it, and tear the last batch"""
+    """Kill it, and truncate the last batch"""
     broker = start_broker(**SMALL)
     publish(broker, 0, 1000)
     broker.kill()
@@ -57,7 +57,7 @@ def test_damage_in_an_old_segment_and_a_lost_index(start_broker):
     broker.start()
     end = log_end_offset(broker)
     first, second = int(files[1].stem), int(files[2].stem)
-    assert first < end < second, f"the damage lies between {first} and {second}: the log ends there, not at {end}"
+    assert first < end < second, f"the damage is between {first} and {second}: the log ends there, not at {end}"
     must_read(broker, 0, end)
     publish(broker, end, 500)
     must_read(broker, 0, end + 500)

@@ -1,4 +1,4 @@
-"""What the tests of this lab share. Segments are filled past the learner's append, so that each task stands alone."""
+"""Helpers that the tests of this lab share. They fill segments without your append, so that tasks are independent."""
 
 import pytest
 
@@ -11,7 +11,7 @@ from kafka_lite.record.memory_records_builder import MemoryRecordsBuilder
 
 
 def make_batch(offset, count=3, timestamp=1000, magic=2):
-    """A batch as the log has it: ``count`` messages from ``offset`` on, their timestamps counting up from one."""
+    """A batch as it is in the log: ``count`` messages from ``offset`` on, with timestamps increasing by one."""
     builder = MemoryRecordsBuilder(magic, CompressionType.NONE, base_offset=offset)
     for number in range(count):
         builder.append(timestamp + number if magic else -1, b"k", b"x" * 40)
@@ -20,13 +20,13 @@ def make_batch(offset, count=3, timestamp=1000, magic=2):
 
 @pytest.fixture
 def batch():
-    """``batch(offset, count=3, timestamp=1000, magic=2)``: a batch as the log has it."""
+    """``batch(offset, count=3, timestamp=1000, magic=2)``: a batch as it is in the log."""
     return make_batch
 
 
 @pytest.fixture
 def append():
-    """``append(segment, offset, …)``: a batch through the learner's append, told what the log would tell."""
+    """``append(segment, offset, …)``: a batch through your append, with the arguments that the log would pass."""
 
     def through(segment, offset, **how):
         records = make_batch(offset, **how)
@@ -37,7 +37,7 @@ def append():
 
 @pytest.fixture
 def rolls(time):
-    """``rolls(segment, offset, timestamp)``: whether a batch from there on must go to a new segment."""
+    """``rolls(segment, offset, timestamp)``: whether a batch at this offset must go to a new segment."""
 
     def asked(segment, offset=29, timestamp=1030):
         records = make_batch(offset, timestamp=timestamp)

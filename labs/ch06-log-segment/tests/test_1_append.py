@@ -1,4 +1,4 @@
-"""Task 1: bytes, then the entry that describes them, then the count."""
+"""Task 1: the bytes, then their index entry, then the counter."""
 
 import pytest
 
@@ -10,63 +10,63 @@ def entries(segment):
 
 
 @pytest.mark.points(3, task=1)
-def test_batches_lie_one_behind_the_other(new_segment, append, batch):
+def test_batches_are_written_one_after_the_other(new_segment, append, batch):
     """The bytes of two batches"""
     segment = new_segment()
     append(segment, 20)
     append(segment, 23)
     got, want = segment.log.read(0, 1000).to_bytes(), batch(20) + batch(23)
-    assert got == want, f"the file should have the two batches of {SIZE} bytes and no more; it has {len(got)} bytes"
+    assert got == want, f"the file should contain the two batches of {SIZE} bytes and no more; it has {len(got)} bytes"
 
 
 @pytest.mark.points(4, task=1)
-def test_the_first_append_makes_no_entry(new_segment, append):
-    """No entry for what lies at the beginning"""
+def test_the_first_append_adds_no_entry(new_segment, append):
+    """No entry for the start of the file"""
     segment = new_segment(index_interval_bytes=0)
     append(segment, 20, count=9)
-    why = "a reader without an entry begins at 0 anyway; compare the counter before you add the new bytes to it"
-    assert entries(segment) == [], f"the first append of a segment makes no entry, however large it is: {why}"
+    why = "a reader without an entry starts at 0 anyway; compare the counter before you add the new bytes to it"
+    assert entries(segment) == [], f"the first append of a segment adds no entry, however large it is: {why}"
 
 
 @pytest.mark.points(4, task=1)
-def test_an_entry_every_so_many_bytes(new_segment, append):
+def test_an_entry_per_interval(new_segment, append):
     """Entries for six batches, an interval of 300 bytes"""
     segment = new_segment()
     for offset in range(20, 38, 3):
         append(segment, offset)
     got, want = entries(segment), [(28, 410), (34, 820)]
-    assert got != [(28, 615), (34, 1025)], f"{got}: these positions are behind the batches; where does each begin?"
-    assert len(got) <= 2, f"{got}: after an entry the counting begins anew, with the batch that it describes"
+    assert got != [(28, 615), (34, 1025)], f"{got}: these positions are after the batches; where does each begin?"
+    assert len(got) <= 2, f"{got}: after an entry the counter restarts, with the batch that the entry describes"
     assert got == want, f"entries (last offset, position) should be {want}, yours are {got}"
 
 
 @pytest.mark.points(2, task=1)
 def test_exactly_the_interval_is_not_enough(new_segment, append):
-    """More than the interval, not as much"""
+    """More than the interval, not equal to it"""
     segment = new_segment(index_interval_bytes=SIZE)
     append(segment, 20)
     append(segment, 23)
     assert entries(segment) == [], f"{SIZE} bytes were written, the interval is {SIZE}: an entry is due after *more*"
     append(segment, 26)
-    assert len(entries(segment)) == 1, f"{2 * SIZE} bytes since the beginning are more than {SIZE}: an entry is due"
+    assert len(entries(segment)) == 1, f"{2 * SIZE} bytes since the start are more than {SIZE}: an entry is due"
 
 
 @pytest.mark.points(2, task=1)
-def test_which_offset_stands_in_the_entry(new_segment, append):
+def test_the_offset_of_an_entry(new_segment, append):
     """v1 is indexed by the first offset of the append, v2 by the last"""
     segment = new_segment(index_interval_bytes=0)
     append(segment, 20, magic=1)
     append(segment, 23, magic=1)
     got = entries(segment)[0][0]
-    assert got == 23, f"an append of 23 to 25 in format v1 is indexed as Kafka 0.10 does, under 23, not {got}"
+    assert got == 23, f"an append of 23 to 25 in format v1 is indexed as Kafka 0.10 does, by 23, not {got}"
     append(segment, 26)
     got = entries(segment)[1][0]
-    assert got == 28, f"an append of 26 to 28 in format v2 is indexed under its last offset, 28, not {got}"
+    assert got == 28, f"an append of 26 to 28 in format v2 is indexed by its last offset, 28, not {got}"
 
 
 @pytest.mark.points(2, task=1)
 def test_the_largest_timestamp_so_far(new_segment, append):
-    """Timestamps that go back"""
+    """Timestamps that go backwards"""
     segment = new_segment(index_interval_bytes=10_000)
     for offset, timestamp in ((20, 5000), (23, 9000), (26, 1000)):
         append(segment, offset, timestamp=timestamp)
@@ -75,8 +75,8 @@ def test_the_largest_timestamp_so_far(new_segment, append):
 
 
 @pytest.mark.points(3, task=1)
-def test_after_an_error_nothing_has_changed(new_segment, monkeypatch, append):
-    """A full disk, and an offset that is too far"""
+def test_an_error_changes_nothing(new_segment, monkeypatch, append):
+    """A full disk, and an offset that is too large"""
     segment = new_segment(index_interval_bytes=0)
     append(segment, 20)
 
@@ -89,12 +89,12 @@ def test_after_an_error_nothing_has_changed(new_segment, monkeypatch, append):
         with pytest.raises(OSError, match="No space"):
             append(segment, 23, timestamp=9000)
     after = (segment.size, entries(segment), segment.max_timestamp_so_far)
-    why = "write the messages first: an entry for a batch that is not there leads readers beyond the end"
+    why = "write the messages first: an entry for a missing batch leads readers beyond the end"
     assert after == before, f"the disk was full, nothing was written, but (size, index, timestamp) is {after}: {why}"
     try:
         append(segment, 20 + 2**31)
     except ValueError:
         pass
     else:
-        pytest.fail("an offset 2**31 beyond the base does not fit into an index entry: ValueError, and nothing written")
-    assert segment.size == SIZE, f"the append was refused, but the file has {segment.size} bytes: refuse first"
+        pytest.fail("an offset 2**31 above the base does not fit into an index entry: ValueError, and nothing written")
+    assert segment.size == SIZE, f"the append was rejected, but the file has {segment.size} bytes: check first"

@@ -26,28 +26,28 @@ def test_an_empty_segment_is_kept(new_segment, time, rolls):
     time.sleep(10_000)
     rolled = rolls(segment, offset=20)
     why = "a new segment would have the same base offset, so the same files"
-    assert not rolled, f"nothing has been written to this segment, so neither size nor time count: {why}"
+    assert not rolled, f"nothing has been written to this segment, so neither size nor age count: {why}"
 
 
 @pytest.mark.points(1, task=2)
 def test_an_offset_that_does_not_fit(new_segment, rolls):
     """An offset too far away, even in an empty segment"""
     rolled = rolls(new_segment(), offset=20 + 2**31)
-    assert rolled, "2**31 beyond the base offset cannot be stored in the index: roll, even if the segment is empty"
+    assert rolled, "2**31 above the base offset cannot be stored in the index: roll, even if the segment is empty"
 
 
 @pytest.mark.points(3, task=2)
-def test_age_is_measured_by_messages(segment_with, time, rolls):
-    """segment.ms, by the messages' own clock"""
+def test_age_is_measured_by_timestamps(segment_with, time, rolls):
+    """segment.ms, by the messages' timestamps"""
     segment = segment_with(2, segment_ms=5000, segment_bytes=10_000)
     time.sleep(3_600_000)
     why = "age counts from the first message's time to the new one's, or a follower that catches up rolls elsewhere"
-    assert not rolls(segment, timestamp=2000), f"an hour passed on the clock, a second in the messages: {why}"
+    assert not rolls(segment, timestamp=2000), f"an hour has passed on the clock, a second in the messages: {why}"
     assert rolls(segment, timestamp=6100), "from 1002 (first batch) to 6102 is more than 5000 ms: roll"
 
 
 @pytest.mark.points(1, task=2)
-def test_the_jitter_is_taken_off(segment_with, rolls):
+def test_the_jitter_is_subtracted(segment_with, rolls):
     """segment.jitter.ms"""
     segment = segment_with(2, segment_ms=5000, segment_bytes=10_000)
     segment.roll_jitter_ms = 3000
@@ -56,19 +56,21 @@ def test_the_jitter_is_taken_off(segment_with, rolls):
 
 @pytest.mark.points(1, task=2)
 def test_without_timestamps_the_clock_counts(segment_with, time, rolls):
-    """Messages of format v0 have no time"""
+    """Messages of format v0 have no timestamps"""
     segment = segment_with(2, magic=0, segment_ms=5000, segment_bytes=10_000)
-    assert not rolls(segment), "format v0 has no timestamps, and on the clock no time has passed: no roll"
+    assert not rolls(segment), "format v0 has no timestamps, and no time has passed on the clock: no roll"
     time.sleep(5001)
-    assert rolls(segment), "format v0 has no timestamps: 5001 ms on the clock since it was created are too old"
+    assert rolls(segment), (
+        "format v0 has no timestamps: 5001 ms on the clock since the segment was created are too many"
+    )
 
 
 @pytest.mark.points(1, task=2)
 def test_a_full_index(segment_with, rolls):
-    """An index without room"""
+    """An index without space"""
     segment = segment_with(3, index=[(25, 205), (28, 410)], segment_index_bytes=24, segment_bytes=10_000)
     assert not segment.offset_index.is_full
-    assert not rolls(segment), "both indexes have room for one more entry: no reason to roll"
+    assert not rolls(segment), "both indexes have space for one more entry: no reason to roll"
     segment.time_index.maybe_append(1022, 28)
     assert segment.time_index.is_full
-    assert rolls(segment), "the time index is full (its last slot is kept for the close): roll"
+    assert rolls(segment), "the time index is full (its last slot is reserved for the close): roll"

@@ -1,11 +1,11 @@
-"""Task 6: the broker runs with your segments, and confluent-kafka, an unmodified client, writes and reads them."""
+"""Task 6: the broker uses your segments, and confluent-kafka, an unmodified client, writes and reads them."""
 
 import pytest
 
 from kafka_learn.labs.clients import TOPIC, must_read, publish
 
 MESSAGES = 3000
-# Small segments and an entry for every few batches, so that reading goes through many entries of many indexes.
+# Small segments and an entry every few batches, so that reads use many entries of many indexes.
 SMALL = {"log.segment.bytes": "65536", "log.index.interval.bytes": "512", "log.index.size.max.bytes": "4096"}
 
 
@@ -20,13 +20,13 @@ def test_writing_and_reading_many_segments(start_broker):
     segments = sorted(broker.log_dir.glob(f"{TOPIC}-0/*.log"))
     assert len(segments) > 5, f"{MESSAGES} messages make several segments of 64 KiB, not {len(segments)}: should_roll?"
     too_long = [file.name for file in segments if file.stat().st_size > 65536]
-    assert not too_long, f"longer than segment.bytes: {too_long}"
+    assert not too_long, f"larger than segment.bytes: {too_long}"
     broker.stop()
 
 
 @pytest.mark.points(4, task=6)
 def test_after_a_clean_restart(start_broker):
-    """Stop the broker, start it, read and go on"""
+    """Stop the broker, start it, read and continue"""
     broker = start_broker(**SMALL)
     publish(broker, 0, 1000)
     assert broker.stop() == 0, f"a clean stop ends with exit code 0\n{broker.log_tail()}"
@@ -39,7 +39,7 @@ def test_after_a_clean_restart(start_broker):
 
 @pytest.mark.points(5, task=6)
 def test_after_kill_9(start_broker):
-    """Kill the broker, start it, read and go on"""
+    """Kill the broker, start it, read and continue"""
     broker = start_broker(**SMALL)
     publish(broker, 0, 1000)
     broker.kill()

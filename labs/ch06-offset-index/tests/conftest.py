@@ -1,4 +1,4 @@
-"""What the tests of this lab share."""
+"""Helpers that the tests of this lab share."""
 
 import struct
 
@@ -9,7 +9,7 @@ from kafka_lite.log.offset_index import OffsetIndex
 
 @pytest.fixture
 def index_with(tmp_path):
-    """``index_with([(3, 300), …], base_offset=0)``: an OffsetIndex over a file that has just these stored entries."""
+    """``index_with([(3, 300), …], base_offset=0)``: an OffsetIndex over a file with just these stored entries."""
 
     def make(stored, base_offset=0, room_for=0):
         file = tmp_path / f"{base_offset:020d}.index"
@@ -25,7 +25,7 @@ def index_with(tmp_path):
 
 @pytest.fixture
 def new_index(tmp_path):
-    """``new_index(base_offset, room_for)``: an empty OffsetIndex, as a new segment has it."""
+    """``new_index(base_offset, room_for)``: an empty OffsetIndex, as in a new segment."""
 
     def make(base_offset=0, room_for=100):
         return OffsetIndex(tmp_path / f"{base_offset:020d}.index", base_offset, max_index_size=8 * room_for)

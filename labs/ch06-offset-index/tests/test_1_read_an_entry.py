@@ -27,8 +27,8 @@ def test_the_position_is_read_big_endian(kafkas_index):
 def test_the_offset_is_made_absolute(kafkas_index):
     """Stored offsets are relative to the base offset"""
     offset = kafkas_index.entry(0)[0]
-    assert offset != 2, "2 is what is stored, relative to the base offset; the entry describes offset 20 + 2 = 22"
-    assert offset == 22, f"entry 0 describes offset 20 + 2 = 22, not {offset}"
+    assert offset != 2, "2 is what is stored, relative to the base offset; the entry is for offset 20 + 2 = 22"
+    assert offset == 22, f"entry 0 is for offset 20 + 2 = 22, not {offset}"
 
 
 @pytest.mark.points(3, task=1)

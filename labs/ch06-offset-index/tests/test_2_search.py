@@ -9,7 +9,7 @@ KEY, VALUE = IndexSearchType.KEY, IndexSearchType.VALUE
 
 
 @pytest.mark.points(2, task=2)
-def test_there_is_nothing_to_find_in_an_empty_index(new_index):
+def test_an_empty_index_has_no_slot(new_index):
     """An empty index"""
     slot = new_index()._index_slot_for(5, KEY)
     assert slot == -1, f"an empty index has no entry at all: -1, not {slot}"
@@ -19,7 +19,7 @@ def test_there_is_nothing_to_find_in_an_empty_index(new_index):
 def test_a_target_before_the_first_entry(index_with):
     """A target before the first entry"""
     slot = index_with([(10, 100), (20, 200)])._index_slot_for(9, KEY)
-    assert slot == -1, f"entries 10 and 20 are both greater than 9: the answer is -1, yours is {slot}"
+    assert slot == -1, f"entries 10 and 20 are both greater than 9: the result is -1, yours is {slot}"
 
 
 @pytest.mark.points(3, task=2)
@@ -57,7 +57,7 @@ def test_the_time_index_searches_by_value_too(index_with):
     """Searching by the second half of an entry"""
     index = index_with([(10, 100), (20, 200), (30, 300)])
     slot = index._index_slot_for(250, VALUE)
-    assert slot == 1, f"by VALUE, 250 lies between 200 (slot 1) and 300 (slot 2): slot 1, not {slot}; mind search_by"
+    assert slot == 1, f"by VALUE, 250 lies between 200 (slot 1) and 300 (slot 2): slot 1, not {slot}; use search_by"
 
 
 @pytest.mark.points(3, task=2)

@@ -1,4 +1,4 @@
-"""Task 3: from an offset to where reading begins."""
+"""Task 3: from an offset to the position at which reading starts."""
 
 import pytest
 
@@ -9,29 +9,29 @@ STORED = [(3, 300), (6, 600), (9, 900)]
 def test_between_two_entries(index_with):
     """An offset between two entries"""
     found = tuple(index_with(STORED).lookup(8))
-    assert found != (9, 900), "reading from position 900 misses offset 8: the entry must not be beyond the offset"
-    assert found == (6, 600), f"offset 8 is found by reading from 600, where offset 6 is; you said {found}"
+    assert found != (9, 900), "reading from position 900 misses offset 8: the entry must not be above the offset"
+    assert found == (6, 600), f"offset 8 is found by reading from 600, where offset 6 is; you returned {found}"
 
 
 @pytest.mark.points(3, task=3)
 def test_offsets_are_absolute_on_both_sides(index_with):
-    """A segment that does not begin at offset 0"""
+    """A segment that does not start at offset 0"""
     found = tuple(index_with(STORED, base_offset=1000).lookup(1006))
     assert found != (1009, 900), "absolute 1006 was compared with what is stored (3, 6, 9), which is relative to 1000"
     assert found == (1006, 600), f"with base offset 1000, offset 1006 is the entry stored as 6: not {found}"
 
 
 @pytest.mark.points(4, task=3)
-def test_without_an_entry_reading_begins_at_the_beginning(index_with, new_index):
+def test_without_an_entry_reading_starts_at_the_beginning(index_with, new_index):
     """No entry at or before the offset"""
     for name, index in {"an empty index": new_index(40), "entries 43, 46, 49": index_with(STORED, 40)}.items():
         found = tuple(index.lookup(41))
-        assert found == (40, 0), f"{name}: offset 41 lies before any entry, so read from (40, 0), not {found}"
+        assert found == (40, 0), f"{name}: offset 41 is below every entry, so read from (40, 0), not {found}"
 
 
 @pytest.mark.points(2, task=3)
 def test_beyond_the_last_entry(index_with):
-    """An offset beyond the last entry"""
+    """An offset above the last entry"""
     found = tuple(index_with(STORED).lookup(10_000))
     assert found == (9, 900), f"the last entry is the nearest: (9, 900), not {found}"
 

@@ -1,4 +1,4 @@
-"""Task 4: one entry behind the last, or an error that leaves everything as it was."""
+"""Task 4: one entry after the last, or an error that changes nothing."""
 
 import pytest
 
@@ -6,7 +6,7 @@ from kafka_lite.log.abstract_index import InvalidOffsetError
 
 
 def stored(index):
-    """What the file has, as hex."""
+    """The content of the file, as hex."""
     index.flush()
     return index.file.read_bytes()[: index.size_in_bytes].hex(" ", 4)
 
@@ -34,24 +34,24 @@ def must_refuse(index, offset, error, why):
         pytest.fail(f"{why}; it raised {type(other).__name__}: {other}")
     else:
         pytest.fail(why)
-    assert (index.entries, stored(index)) == before, f"{why}; it was refused, but the index has changed: refuse first"
+    assert (index.entries, stored(index)) == before, f"{why}; it was rejected, but the index has changed: check first"
 
 
 @pytest.mark.points(5, task=4)
-def test_offsets_grow(new_index):
-    """Offsets that do not grow"""
+def test_offsets_increase(new_index):
+    """Offsets that do not increase"""
     index = new_index()
     index.append(5, 500)
     must_refuse(index, 5, InvalidOffsetError, "offset 5 twice must raise InvalidOffsetError: binary search needs order")
-    must_refuse(index, 4, InvalidOffsetError, "offset 4 after 5 must raise InvalidOffsetError: nobody checks")
+    must_refuse(index, 4, InvalidOffsetError, "offset 4 after 5 must raise InvalidOffsetError: nothing else checks")
     index.append(6, 600)
-    assert index.entries == 2, f"6 after 5 is fine and makes two entries, you have {index.entries}"
+    assert index.entries == 2, f"6 after 5 is valid and makes two entries, but you have {index.entries}"
 
 
 @pytest.mark.points(3, task=4)
 def test_no_entry_for_the_base_offset_itself(new_index):
     """The relative offset 0"""
-    why = "an entry 0 → … looks like unused room: refuse the base offset itself (last_offset of an empty index)"
+    why = "an entry 0 → … looks like unused space: reject the base offset itself (last_offset of an empty index)"
     must_refuse(new_index(base_offset=20), 20, InvalidOffsetError, why)
 
 
@@ -65,9 +65,9 @@ def test_a_full_index(new_index):
 
 
 @pytest.mark.points(3, task=4)
-def test_an_offset_that_is_too_far(new_index):
+def test_an_offset_that_is_too_large(new_index):
     """An offset that does not fit into 31 bits"""
     index = new_index(base_offset=1000)
     must_refuse(index, 1000 + 2**31, OverflowError, "2**31 beyond the base offset must raise OverflowError")
     index.append(1000 + 2**31 - 1, 1)
-    assert index.last_offset == 1000 + 2**31 - 1, "2**31 - 1 beyond the base offset still fits"
+    assert index.last_offset == 1000 + 2**31 - 1, "2**31 - 1 above the base offset still fits"

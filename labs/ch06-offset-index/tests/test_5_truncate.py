@@ -1,4 +1,4 @@
-"""Task 5: nothing at or beyond the offset stays, everything before it does."""
+"""Task 5: no entry at or above the offset stays, and all below it do."""
 
 import pytest
 
@@ -8,10 +8,10 @@ STORED = [(3, 300), (6, 600), (9, 900)]
 @pytest.mark.parametrize(
     ("offset", "left", "mistake"),
     [
-        pytest.param(106, 1, "entry 106 describes a message that is gone: it goes as well", id="exactly-at-an-entry"),
-        pytest.param(108, 2, "entry 106 lies before offset 108: it stays, only 109 goes", id="between-two-entries"),
-        pytest.param(101, 0, "all entries lie beyond offset 101: none stays", id="before-the-first-entry"),
-        pytest.param(200, 3, "all entries lie before offset 200: all stay", id="beyond-the-last-entry"),
+        pytest.param(106, 1, "entry 106 is for a removed message: remove it, too", id="exactly-at-an-entry"),
+        pytest.param(108, 2, "entry 106 is below offset 108: it stays, only 109 is removed", id="between-two-entries"),
+        pytest.param(101, 0, "all entries are above offset 101: none stays", id="before-the-first-entry"),
+        pytest.param(200, 3, "all entries are below offset 200: all stay", id="beyond-the-last-entry"),
     ],
 )
 @pytest.mark.points(2, task=5)
@@ -23,7 +23,7 @@ def test_what_is_left(index_with, offset, left, mistake):
 
 
 @pytest.mark.points(2, task=5)
-def test_appends_go_on_where_truncation_stopped(index_with):
+def test_appends_continue_after_truncation(index_with):
     """Appending after a truncation"""
     index = index_with(STORED, base_offset=100, room_for=10)
     index.truncate_to(106)

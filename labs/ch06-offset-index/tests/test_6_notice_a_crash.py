@@ -20,9 +20,9 @@ def test_a_file_that_was_not_trimmed(new_index):
     """The index of a broker that was killed"""
     index = new_index(base_offset=20, room_for=50)
     index.append(22, 204)
-    index.flush()  # and now the power goes: no close(), no trim
+    index.flush()  # and now the power fails: no close(), no trim
     reopened = OffsetIndex(index.file, 20, max_index_size=400)
-    must_be_corrupt(reopened, "50 'entries', the last of them zero: that is unused room, so the file was never closed")
+    must_be_corrupt(reopened, "50 'entries', the last of them zero: that is unused space, so the file was never closed")
 
 
 @pytest.mark.points(1, task=6)
@@ -34,8 +34,8 @@ def test_half_an_entry(tmp_path):
 
 
 @pytest.mark.points(2, task=6)
-def test_sound_indexes_pass(new_index):
-    """Sound indexes are left alone"""
+def test_valid_indexes_pass(new_index):
+    """Valid indexes are accepted"""
     empty, one = new_index(base_offset=20), new_index(base_offset=500)
     one.append(502, 204)
     for index, name in ((empty, "no entry"), (one, "one entry")):
@@ -44,4 +44,4 @@ def test_sound_indexes_pass(new_index):
         try:
             reopened.sanity_check()
         except CorruptIndexError as error:
-            pytest.fail(f"a cleanly closed index with {name} is fine, but you refuse it: {error}")
+            pytest.fail(f"a cleanly closed index with {name} is valid, but you reject it: {error}")

@@ -1,4 +1,4 @@
-"""Task 7: the broker runs with your index, and confluent-kafka, an unmodified client, reads through it."""
+"""Task 7: the broker uses your index, and confluent-kafka, an unmodified client, reads through it."""
 
 import pytest
 from confluent_kafka import TopicPartition
@@ -6,7 +6,7 @@ from confluent_kafka import TopicPartition
 from kafka_learn.labs.clients import TOPIC, consumer_of, must_read, publish
 
 MESSAGES = 3000
-# Small segments and an entry for every few batches, so that reading goes through many entries of many indexes.
+# Small segments and an entry every few batches, so that reads use many entries of many indexes.
 SMALL = {"log.segment.bytes": "65536", "log.index.interval.bytes": "512", "log.index.size.max.bytes": "4096"}
 
 
@@ -25,12 +25,14 @@ def test_reading_from_any_offset(start_broker):
 
 @pytest.mark.points(4, task=7)
 def test_after_a_clean_restart(start_broker):
-    """Stop the broker, start it, read and go on"""
+    """Stop the broker, start it, read and continue"""
     broker = start_broker(**SMALL)
     publish(broker, 0, 1000)
     assert broker.stop() == 0, f"a clean stop ends with exit code 0\n{broker.log_tail()}"
     sizes = [file.stat().st_size for file in broker.log_dir.glob(f"{TOPIC}-0/*.index")]
-    assert all(size % 8 == 0 and size < 4096 for size in sizes), f"closed indexes are trimmed to entries, not {sizes}"
+    assert all(size % 8 == 0 and size < 4096 for size in sizes), (
+        f"closed indexes are trimmed to their entries, not {sizes}"
+    )
     broker.start()
     must_read(broker, 613, 20)
     publish(broker, 1000, 500)
@@ -54,7 +56,7 @@ def test_after_kill_9(start_broker):
 
 @pytest.mark.points(5, task=7)
 def test_searching_by_time(start_broker):
-    """offsets_for_times, which goes through both indexes"""
+    """offsets_for_times, which uses both indexes"""
     broker = start_broker(**SMALL)
     publish(broker, 0, 1000)
     consumer = consumer_of(broker)
@@ -62,7 +64,9 @@ def test_searching_by_time(start_broker):
         for number in (0, 1, 499, 998):
             asked = TopicPartition(TOPIC, 0, 1_000_000 + number)
             found = consumer.offsets_for_times([asked], timeout=20)[0].offset
-            assert found == number, f"the first message not older than message {number} is that one, not {found}"
+            assert found == number, (
+                f"the first message not older than message {number} is this message itself, not {found}"
+            )
     finally:
         consumer.close()
     broker.stop()

@@ -1,4 +1,4 @@
-"""What the tests of this lab share."""
+"""Helpers that the tests of this lab share."""
 
 import sys
 import threading
@@ -10,7 +10,7 @@ from kafka_lite.common.time import MockTime
 
 
 class Operation(DelayedOperation):
-    """Waits until ``ready`` is set, and counts what becomes of it."""
+    """Waits until ``ready`` is set, and counts its calls."""
 
     def __init__(self, delay_ms=60_000):
         super().__init__(delay_ms)
@@ -30,7 +30,7 @@ class Operation(DelayedOperation):
 
 @pytest.fixture
 def operation_class():
-    """The class of operations, to make more of, or to derive from."""
+    """The class of operations, to create or derive more."""
     return Operation
 
 
@@ -42,13 +42,13 @@ def operation():
 
 @pytest.fixture
 def purgatory():
-    """A purgatory without a reaper, whose clock jumps when somebody waits."""
+    """A purgatory without a reaper, whose clock jumps when a thread waits."""
     return DelayedOperationPurgatory("lab", reaper_enabled=False, time=MockTime())
 
 
 @pytest.fixture
 def in_thread():
-    """``in_thread(work)``: run it beside the test; its ``join`` fails when it hangs. The thread dies with the test."""
+    """``in_thread(work)``: run it in another thread; its ``join`` fails if it hangs. The thread ends with the test."""
 
     class Running:
         def __init__(self, work):
@@ -68,7 +68,7 @@ def in_thread():
 
 @pytest.fixture
 def frequent_switches():
-    """Let the interpreter change threads as often as it can."""
+    """Make the interpreter switch threads as often as it can."""
     interval = sys.getswitchinterval()
     sys.setswitchinterval(1e-6)
     yield

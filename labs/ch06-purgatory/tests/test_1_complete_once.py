@@ -6,16 +6,16 @@ import pytest
 
 
 @pytest.mark.points(4, task=1)
-def test_force_complete_is_true_once(operation):
+def test_force_complete_returns_true_once(operation):
     """Three calls, one completion"""
     answers = [operation.force_complete() for _ in range(3)]
     assert operation.completions == 1, f"on_complete must be called once, it was called {operation.completions} times"
-    assert answers == [True, False, False], f"only the first caller has completed it; the answers were {answers}"
-    assert operation.is_completed, "a completed operation must say so"
+    assert answers == [True, False, False], f"only the first caller has completed it; the results were {answers}"
+    assert operation.is_completed, "is_completed of a completed operation must be true"
 
 
 @pytest.mark.points(3, task=1)
-def test_the_flag_comes_before_the_deed(operation_class):
+def test_the_operation_is_marked_before_it_completes(operation_class):
     """on_complete finds the operation completed"""
 
     class Curious(operation_class):
@@ -33,8 +33,8 @@ def test_the_flag_comes_before_the_deed(operation_class):
     assert operation.completions == 1, (
         "on_complete called force_complete, and was called again: mark first, then complete"
     )
-    assert operation.seen, "while on_complete runs, is_completed must be true already"
-    assert operation.again is False, "a second force_complete is false, even from inside of on_complete"
+    assert operation.seen, "while on_complete runs, is_completed must already be true"
+    assert operation.again is False, "a second force_complete is false, even within on_complete"
 
 
 @pytest.mark.points(3, task=1)
@@ -55,27 +55,27 @@ def test_many_threads_one_winner(operation_class):
     for thread in threads:
         thread.start()
     if not operations[0].is_completed:
-        operations[0].force_complete()  # in this thread too, where a missing body is told
+        operations[0].force_complete()  # in this thread, too, where a missing body is reported
     for thread in threads:
         thread.join()
     most = max(operation.completions for operation in operations)
-    assert most == 1, f"four threads called force_complete together, and on_complete was called {most} times"
+    assert most == 1, f"four threads called force_complete together, but on_complete was called {most} times"
 
 
 @pytest.mark.points(3, task=1)
-def test_what_is_completed_leaves_the_timer(purgatory, operation):
-    """The timer forgets it"""
+def test_a_completed_operation_leaves_the_timer(purgatory, operation):
+    """The timer no longer has it"""
     purgatory._timer.add(operation)
     operation.force_complete()
-    assert purgatory.delayed == 0, "a completed operation is still in the timer: cancel() takes it out"
+    assert purgatory.delayed == 0, "a completed operation is still in the timer: cancel() removes it"
 
 
 @pytest.mark.points(2, task=1)
-def test_only_time_s_victory_is_an_expiration(operation_class):
+def test_only_a_timeout_is_an_expiration(operation_class):
     """run, which the timer calls"""
     expired, completed = operation_class(), operation_class()
     expired.run()
-    assert (expired.completions, expired.expirations) == (1, 1), "when the time is up: on_complete, then on_expiration"
+    assert (expired.completions, expired.expirations) == (1, 1), "at the timeout: on_complete, then on_expiration"
     completed.force_complete()
     completed.run()
-    assert completed.expirations == 0, "it was completed before its time was up: that is no expiration"
+    assert completed.expirations == 0, "it completed before its timeout: that is no expiration"

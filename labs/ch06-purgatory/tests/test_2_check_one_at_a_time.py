@@ -1,4 +1,4 @@
-"""Task 2: two threads bring news of the same operation."""
+"""Task 2: two threads have events for the same operation."""
 
 import threading
 
@@ -7,7 +7,7 @@ import pytest
 
 @pytest.fixture
 def slow_class(operation_class):
-    """Its first look takes until ``go_on``: by then, what it has seen is old."""
+    """Its first check takes until ``go_on``; by then, its result is outdated."""
 
     class Slow(operation_class):
         def __init__(self):
@@ -29,19 +29,19 @@ def slow_class(operation_class):
 def test_what_it_returns(operation):
     """True for the call that completed it"""
     assert operation.safe_try_complete() is False, "it is not ready: False"
-    assert operation.tries == 1, f"one call and nobody else there: one try, not {operation.tries}"
+    assert operation.tries == 1, f"one call and no other thread: one check, not {operation.tries}"
     operation.ready = True
     assert operation.safe_try_complete() is True, "it was ready, and this call completed it: True"
-    assert operation.safe_try_complete() is False, "it was completed before this call: False"
+    assert operation.safe_try_complete() is False, "it had completed before this call: False"
     assert operation.completions == 1, f"it was completed {operation.completions} times"
 
 
 @pytest.mark.points(5, task=2)
-def test_nobody_waits_for_one_who_checks(slow_class, in_thread):
-    """The second thread goes on its way"""
+def test_no_thread_waits_for_a_running_check(slow_class, in_thread):
+    """The second thread does not block"""
     operation = slow_class()
     operation.tries = 1
-    operation.safe_try_complete()  # in this thread first, where a missing body is told
+    operation.safe_try_complete()  # first in this thread, where a missing body is reported
     operation = slow_class()
     first = in_thread(operation.safe_try_complete)
     operation.inside.wait(4)
@@ -55,11 +55,11 @@ def test_nobody_waits_for_one_who_checks(slow_class, in_thread):
 
 
 @pytest.mark.points(8, task=2)
-def test_the_news_is_not_lost(slow_class, in_thread):
-    """The first thread has looked before the event, the second one brings it"""
+def test_the_event_is_not_lost(slow_class, in_thread):
+    """The first thread checked before the event, the second one comes with it"""
     operation = slow_class()
     operation.tries = 1
-    operation.safe_try_complete()  # in this thread first, where a missing body is told
+    operation.safe_try_complete()  # first in this thread, where a missing body is reported
     operation = slow_class()
     first = in_thread(operation.safe_try_complete)
     operation.inside.wait(4)
@@ -69,14 +69,16 @@ def test_the_news_is_not_lost(slow_class, in_thread):
     operation.go_on.set()
     first.ended(4)
     assert operation.completions == 1, (
-        "lost wake-up: the first thread looked before the event, the second one came with it and left, "
-        "and nobody has looked again"
+        "lost wake-up: the first thread checked before the event, the second one came with it and "
+        "left, and no thread has checked again"
     )
-    assert (first.result, second.result) == (True, False), "the first thread completed it, so the first call is true"
+    assert (first.result, second.result) == (True, False), (
+        "the first thread completed it, so the first call returns true"
+    )
 
 
 class Scripted:
-    """A lock that somebody else holds at the first call only; he has gone before the second."""
+    """A lock that another thread holds at the first call only; it has been released before the second."""
 
     def __init__(self):
         self.calls = 0
@@ -100,20 +102,21 @@ class Scripted:
 
 
 @pytest.mark.points(5, task=2)
-def test_the_other_may_be_gone(operation):
-    """The lock is taken, and a moment later it is not"""
+def test_the_other_thread_may_be_done(operation):
+    """The lock is held, and a moment later it is free"""
     operation._checking = Scripted()
     operation.ready = True
     completed = operation.safe_try_complete()
     assert operation._checking.calls > 0, "take self._checking before you try"
     assert operation.completions == 1, (
-        "the thread that held the lock had gone by the time of the note, so nobody reads it: after the note, try again"
+        "the thread that held the lock had released it before the flag was set, so no thread reads "
+        "the flag: after setting it, try again"
     )
     assert completed, "this call completed it: True"
 
 
 @pytest.mark.points(3, task=2)
-def test_the_lock_is_given_back_whatever_happens(operation_class):
+def test_the_lock_is_always_released(operation_class):
     """try_complete fails once"""
 
     class Failing(operation_class):
@@ -127,4 +130,4 @@ def test_the_lock_is_given_back_whatever_happens(operation_class):
     with pytest.raises(OSError, match="the disk"):
         operation.safe_try_complete()
     operation.ready = True
-    assert operation.safe_try_complete(), "try_complete raised once, and since then the lock was never given back"
+    assert operation.safe_try_complete(), "try_complete raised once, and since then the lock was never released"

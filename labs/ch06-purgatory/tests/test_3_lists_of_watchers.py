@@ -6,21 +6,21 @@ from kafka_lite.common.purgatory.delayed_operation import Watchers
 
 
 @pytest.mark.points(4, task=3)
-def test_every_operation_gets_its_chance(operation_class):
+def test_every_operation_is_checked(operation_class):
     """Three wait, two are ready"""
     watchers, operations = Watchers(), [operation_class() for _ in range(3)]
     for operation in operations:
         watchers.watch(operation)
     operations[0].ready = operations[2].ready = True
     completed = watchers.try_complete_watched()
-    assert [operation.tries for operation in operations] == [1, 1, 1], "each operation is tried once, ready or not"
+    assert [operation.tries for operation in operations] == [1, 1, 1], "each operation is checked once, ready or not"
     assert completed == 2, f"two were completed, not {completed}"
-    assert len(watchers) == 1, "what is completed leaves the list, what is not stays"
+    assert len(watchers) == 1, "completed operations leave the list, the others stay"
 
 
 @pytest.mark.points(3, task=3)
-def test_what_others_have_completed_is_purged(operation_class):
-    """Completed through another key, or by time"""
+def test_operations_completed_elsewhere_are_purged(operation_class):
+    """Completed through another key, or by a timeout"""
     watchers, operations = Watchers(), [operation_class() for _ in range(3)]
     for operation in operations:
         watchers.watch(operation)
@@ -29,13 +29,13 @@ def test_what_others_have_completed_is_purged(operation_class):
     assert purged == 1, f"one of three was completed, so one is purged, not {purged}"
     assert len(watchers) == 2, "the two that still wait must stay"
     operations[0].run()
-    assert watchers.try_complete_watched() == 0, "completed by time, not by this event: it does not count"
-    assert len(watchers) == 1, "try_complete_watched also removes what others have completed"
+    assert watchers.try_complete_watched() == 0, "completed by a timeout, not by this event: it does not count"
+    assert len(watchers) == 1, "try_complete_watched also removes operations that were completed elsewhere"
 
 
 @pytest.mark.points(3, task=3)
-def test_completing_may_cause_the_next_event(operation_class, in_thread):
-    """on_complete announces an event for the same key"""
+def test_a_completion_may_cause_the_next_event(operation_class, in_thread):
+    """on_complete triggers an event for the same key"""
     watchers = Watchers()
     watchers.try_complete_watched()
 

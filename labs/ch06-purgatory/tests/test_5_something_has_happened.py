@@ -1,4 +1,4 @@
-"""Task 5: events, and at the end all of it at once."""
+"""Task 5: events, and finally everything at once."""
 
 import random
 import threading
@@ -10,17 +10,19 @@ from kafka_lite.common.purgatory.delayed_operation import DelayedOperationPurgat
 
 
 @pytest.mark.points(3, task=5)
-def test_an_event_completes_what_waits_for_its_key(purgatory, operation_class):
+def test_an_event_completes_the_operations_of_its_key(purgatory, operation_class):
     """Two keys"""
     here, elsewhere = operation_class(), operation_class()
     purgatory.try_complete_else_watch(here, ["a"])
     purgatory.try_complete_else_watch(elsewhere, ["b"])
     here.ready = elsewhere.ready = True
     completed = purgatory.check_and_complete("a")
-    assert elsewhere.completions == 0, "an event of a concerns those who wait for a, and nobody else"
-    assert here.completions == 1, "what waited for a was ready when the event of a came, and is not completed"
-    assert completed == 1, f"one operation waits for a: the answer is 1, not {completed}"
-    assert purgatory.check_and_complete("unknown") == 0, "nobody waits for this key: 0"
+    assert elsewhere.completions == 0, "an event of a concerns the operations that wait for a, and no others"
+    assert here.completions == 1, (
+        "an operation that waits for a was ready when the event of a came, but it has not completed"
+    )
+    assert completed == 1, f"one operation waits for a: the result is 1, not {completed}"
+    assert purgatory.check_and_complete("unknown") == 0, "no operation waits for this key: 0"
 
 
 @pytest.mark.points(2, task=5)
@@ -32,19 +34,19 @@ def test_empty_lists_do_not_stay(purgatory, operation_class):
         operation.ready = True
         purgatory.check_and_complete(number)
     left = len(purgatory._watchers)
-    assert left == 0, f"{left} empty lists are left: with many topics, that is memory nobody gives back"
+    assert left == 0, f"{left} empty lists are left: with many topics, this memory is never freed"
 
 
 @pytest.mark.points(5, task=5)
 @pytest.mark.usefixtures("frequent_switches")
-def test_no_wake_up_is_lost(operation_class):
+def test_no_event_is_lost(operation_class):
     """Three hundred rounds of three threads: two events, one operation that needs both"""
     rounds = 300
     purgatory = DelayedOperationPurgatory("stress", purge_interval=50)
     first = operation_class()
     purgatory.try_complete_else_watch(first, ["a"])
     first.ready = True
-    purgatory.check_and_complete("a")  # in this thread first, where a missing body is told
+    purgatory.check_and_complete("a")  # first in this thread, where a missing body is reported
     together = threading.Barrier(3)
 
     class NeedsTwoEvents(operation_class):
@@ -54,7 +56,7 @@ def test_no_wake_up_is_lost(operation_class):
 
         def try_complete(self):
             seen = len(self.events)
-            sleep(0)  # let others run between the look and the decision
+            sleep(0)  # let other threads run between check and decision
             return seen == 2 and self.force_complete()
 
     operations = [NeedsTwoEvents() for _ in range(rounds)]

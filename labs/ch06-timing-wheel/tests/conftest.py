@@ -1,4 +1,4 @@
-"""What the tests of this lab share."""
+"""Helpers that the tests of this lab share."""
 
 import pytest
 
@@ -8,7 +8,7 @@ from kafka_lite.common.time import MockTime
 
 
 class Task(TimerTask):
-    """Notes the time at which it runs."""
+    """Records the time at which it runs."""
 
     def __init__(self, delay_ms=0.0, time=None):
         super().__init__(delay_ms)
@@ -38,7 +38,7 @@ def wheel_at():
 
 @pytest.fixture
 def time():
-    """A clock that jumps when somebody waits."""
+    """A clock that jumps when a thread waits."""
     return MockTime()
 
 

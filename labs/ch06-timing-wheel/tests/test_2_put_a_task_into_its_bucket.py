@@ -4,7 +4,7 @@ import pytest
 
 
 @pytest.mark.points(4, task=2)
-def test_what_is_due_is_refused(entry, wheel_at):
+def test_an_expired_task_is_not_added(entry, wheel_at):
     """Due, or cancelled: False"""
     wheel, armed = wheel_at(9)
     assert wheel.add(entry(9)) is False, "due at 9, and it is 9: add must return False"
@@ -12,15 +12,15 @@ def test_what_is_due_is_refused(entry, wheel_at):
     cancelled = entry(11)
     cancelled.cancel()
     assert wheel.add(cancelled) is False, "a cancelled entry goes into no bucket: add must return False"
-    assert armed == [], "what is refused arms no bucket"
+    assert armed == [], "a task that is not added arms no bucket"
 
 
 @pytest.mark.points(4, task=2)
-def test_the_current_tick_is_over(entry, wheel_at):
-    """A tick of 4 ms, at its beginning"""
+def test_the_current_tick_has_begun(entry, wheel_at):
+    """A tick of 4 ms, at its start"""
     wheel, _ = wheel_at(8, tick_ms=4)
     assert wheel.add(entry(10)) is False, (
-        "10 lies in the tick 8-11, which has begun: its bucket has expired, and would be looked at one turn later"
+        "10 lies in the tick 8-11, which has begun: its bucket has expired, and would be checked one turn later"
     )
     assert wheel.add(entry(12)) is True, "12 is the first millisecond of the next tick: there is a bucket for it"
 
@@ -36,12 +36,12 @@ def test_the_bucket_of_a_tick(entry, wheel_at):
     assert armed[0].expiration_ms == 12, f"14 lies in 12-15, which begins at 12, not at {armed[0].expiration_ms}"
     wheel.add(other)
     assert other.bucket is one.bucket, "14 and 15 lie in the same tick of 4 ms, and so in one bucket"
-    assert len(armed) == 1, "the second task of a tick is no news: its bucket was armed already"
+    assert len(armed) == 1, "the second task of a tick is no change: its bucket was already armed"
 
 
 @pytest.mark.points(4, task=2)
 def test_two_ticks_never_share_a_bucket(entry, wheel_at):
-    """All of a turn, while time goes on"""
+    """All of a turn, while the clock advances"""
     wheel, _ = wheel_at(9)
     found = {}
     for due_ms in (10, 11, 12):
@@ -57,7 +57,7 @@ def test_two_ticks_never_share_a_bucket(entry, wheel_at):
 
 
 @pytest.mark.points(4, task=2)
-def test_beyond_the_last_bucket(entry, wheel_at):
+def test_after_the_last_bucket(entry, wheel_at):
     """One whole turn ahead"""
     wheel, _ = wheel_at(8)
     inside, beyond = entry(11), entry(12)

@@ -1,4 +1,4 @@
-"""Task 3: what lies beyond a wheel's reach."""
+"""Task 3: tasks beyond a wheel's range."""
 
 import pytest
 
@@ -17,24 +17,24 @@ def test_each_level_is_coarser(entry, wheel_at):
 
 
 @pytest.mark.points(5, task=3)
-def test_it_begins_where_this_wheel_is(entry, wheel_at):
-    """A coarser wheel that is made late"""
+def test_it_starts_at_the_time_of_this_wheel(entry, wheel_at):
+    """A coarser wheel that is created late"""
     wheel, armed = wheel_at(1000)
     wheel.add(entry(1010))
     coarser = wheel._overflow_wheel
     assert coarser.current_time_ms == 1000, (
-        f"the coarser wheel must begin at this wheel's time, 1000, not at {coarser.current_time_ms}"
+        f"the coarser wheel must start at this wheel's time, 1000, not at {coarser.current_time_ms}"
     )
     assert armed[0].expiration_ms == 1008, f"1010 lies in [1008-1011], not in a bucket from {armed[0].expiration_ms} on"
 
 
 @pytest.mark.points(5, task=3)
-def test_it_is_made_once(entry, wheel_at):
+def test_it_is_created_once(entry, wheel_at):
     """One coarser wheel, however often it is needed"""
     wheel, _ = wheel_at(9)
     first, second = entry(14), entry(15)
     wheel.add(first)
     coarser = wheel._overflow_wheel
     wheel.add(second)
-    assert wheel._overflow_wheel is coarser, "a second coarser wheel was made, and what was in the first is lost"
+    assert wheel._overflow_wheel is coarser, "a second coarser wheel was created, and the tasks of the first are lost"
     assert second.bucket is first.bucket, "14 and 15 lie in the same tick of the coarser wheel"

@@ -4,7 +4,7 @@ import pytest
 
 
 @pytest.mark.points(3, task=4)
-def test_a_wheel_stands_at_the_beginning_of_a_tick(wheel_at):
+def test_the_time_of_a_wheel_is_the_start_of_a_tick(wheel_at):
     """Ticks of 4 ms"""
     wheel, _ = wheel_at(8, tick_ms=4)
     wheel.advance_clock(11)
@@ -15,14 +15,14 @@ def test_a_wheel_stands_at_the_beginning_of_a_tick(wheel_at):
 
 @pytest.mark.points(3, task=4)
 def test_the_clock_never_goes_back(wheel_at):
-    """A time that is past"""
+    """A time in the past"""
     wheel, _ = wheel_at(100)
     wheel.advance_clock(50)
     assert wheel.current_time_ms == 100, f"the clock never goes back, to {wheel.current_time_ms}"
 
 
 @pytest.mark.points(4, task=4)
-def test_the_coarser_wheels_hear_of_it(entry, wheel_at):
+def test_the_coarser_wheels_advance_too(entry, wheel_at):
     """Three levels"""
     wheel, _ = wheel_at(9)
     wheel.add(entry(41))
@@ -30,7 +30,7 @@ def test_the_coarser_wheels_hear_of_it(entry, wheel_at):
     second = wheel._overflow_wheel
     third = second._overflow_wheel
     times = [wheel.current_time_ms, second.current_time_ms, third.current_time_ms]
-    assert times[1:] != [8, 0], "the coarser wheel stands still while the fine one goes on"
+    assert times[1:] != [8, 0], "the coarser wheel stands still while the fine one advances"
     assert times == [32, 32, 32], f"at 32 all three wheels are at 32, not at {times}"
     wheel.advance_clock(38)
     times = [wheel.current_time_ms, second.current_time_ms, third.current_time_ms]

@@ -9,7 +9,7 @@ from kafka_lite.common.purgatory.timer import TimerTask
 
 
 def run_out(timer, steps=1000):
-    """Call advance_clock until nothing waits; the clock jumps when the timer waits."""
+    """Call advance_clock until no task is left; the clock jumps when the timer waits."""
     for _ in range(steps):
         if timer.size == 0:
             return
@@ -24,9 +24,9 @@ def test_a_task_runs_at_its_time(timer, new_task):
     run_out(timer)
     assert task.ran_at is not None, "the task never ran"
     early, when = 41 - task.ran_at, f"due at 41, ran at {task.ran_at:g}"
-    assert early <= 0, f"{when}, {early:g} ms early: a coarse bucket is not its time"
+    assert early <= 0, f"{when}, {early:g} ms early: the start of a coarse bucket is not the task's time"
     assert task.ran_at == 41, when
-    assert timer.size == 0, f"nothing waits any more, but size says {timer.size}"
+    assert timer.size == 0, f"no task is left, but size is {timer.size}"
 
 
 @pytest.mark.points(5, task=5)
@@ -46,31 +46,31 @@ def test_a_thousand_tasks_run_at_their_times(timer, new_task):
     assert not wrong, (
         f"{len(wrong)} tasks did not run at their time; one was due at {wrong[0][0]}, ran at {wrong[0][1]}"
     )
-    assert timer.size == 0, f"nothing waits any more, but size says {timer.size}"
+    assert timer.size == 0, f"no task is left, but size is {timer.size}"
 
 
 @pytest.mark.points(3, task=5)
 def test_due_at_once_but_cancelled(timer, new_task):
-    """A task without delay that is cancelled before the timer is asked"""
+    """A task without delay that is cancelled before advance_clock"""
     task = new_task(0)
     timer.add(task)
     task.cancel()
     timer.advance_clock(0)
     assert task.ran_at is None, "the task was due, but it was cancelled before its turn: it must not run"
-    assert timer.size == 0, f"a cancelled task counts no more, size says {timer.size}"
+    assert timer.size == 0, f"a cancelled task no longer counts, but size is {timer.size}"
 
 
 @pytest.mark.points(3, task=5)
-def test_the_answer_is_whether_anything_ran(timer, new_task):
+def test_the_result_is_whether_a_task_ran(timer, new_task):
     """What advance_clock returns"""
     timer.add(new_task(3))
     assert timer.advance_clock(2) is False, "nothing is due within 2 ms: False"
-    assert timer.advance_clock(2) is True, "at 3 ms the task is due: it runs, and the answer is True"
+    assert timer.advance_clock(2) is True, "at 3 ms the task is due: it runs, and the result is True"
 
 
 @pytest.mark.points(4, task=5)
-def test_while_a_task_runs_others_may_add(timer, new_task):
-    """A task that is slow"""
+def test_other_threads_may_add_while_a_task_runs(timer, new_task):
+    """A slow task"""
     added = threading.Event()
     late = new_task(5)
 
@@ -84,4 +84,4 @@ def test_while_a_task_runs_others_may_add(timer, new_task):
     slow = Slow(0)
     timer.add(slow)
     timer.advance_clock(0)
-    assert not slow.waited_in_vain, "while a task ran, another thread could not add one: run tasks outside of the lock"
+    assert not slow.waited_in_vain, "while a task ran, another thread could not add one: run tasks without the lock"

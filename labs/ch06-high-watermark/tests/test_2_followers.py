@@ -1,0 +1,61 @@
+"""Task 2: a follower's fetch, and when it was last at the leader's end."""
+
+import pytest
+
+from kafka_lite.cluster.replica import Replica
+from kafka_lite.common.errors import ApiError, Errors
+from kafka_lite.common.topic_partition import TopicPartition
+
+
+@pytest.mark.points(8, task=2)
+def test_two_rounds(leading):
+    """One record is copied by both followers, then both fetch again"""
+    leading.append()
+    assert leading.fetches(2, 0) is False
+    assert leading.fetches(3, 0) is False, "both have asked for offset 0: the leader knows of no copy yet"
+    assert leading.fetches(2, 1) is False, "2 has the record, 3 is not known to have it: not committed"
+    assert leading.fetches(3, 1) is True, "3 fetches from offset 1, so all of the ISR have the record: return True"
+    assert leading.high_watermark == 1
+
+
+@pytest.mark.points(5, task=2)
+def test_not_a_follower(leading):
+    """Broker 7 fetches, and a client with the id of the leader"""
+    for stranger, why in ((7, "broker 7 has no replica"), (1, "broker 1 is the leader itself")):
+        try:
+            leading.fetches(stranger, 0)
+        except (ApiError, ValueError) as error:
+            found = getattr(error, "error", error)
+            assert found is Errors.NOT_LEADER_OR_FOLLOWER, f"{why}: raise NOT_LEADER_OR_FOLLOWER, not {found!r}"
+        else:
+            pytest.fail(f"{why}: NOT_LEADER_OR_FOLLOWER")
+
+
+@pytest.mark.points(7, task=2)
+def test_a_busy_leader():
+    """The follower always has what the leader had at the fetch before"""
+    replica = Replica(2, TopicPartition("demo", 0))
+    for number in range(1, 6):
+        replica.update_last_caught_up_time(
+            fetch_offset=10 * (number - 1), leader_log_end_offset=10 * number, now_ms=100.0 * number
+        )
+    caught_up_ms = replica.last_caught_up_time_ms
+    assert caught_up_ms > 0, "at 500 ms it asks for offset 40, where the leader ended at 400 ms: it keeps up"
+    assert caught_up_ms == 400, (
+        f"it had everything at 400 ms, when the leader ended at 40; your time is {caught_up_ms:g}"
+    )
+
+
+@pytest.mark.points(5, task=2)
+def test_at_the_end_and_behind():
+    """A follower at the end, then one that gets nothing done"""
+    replica = Replica(2, TopicPartition("demo", 0))
+    replica.update_last_caught_up_time(5, 5, 100.0)
+    assert replica.last_caught_up_time_ms == 100, "it fetches at the leader's end: caught up now"
+    for now_ms in (200.0, 300.0):
+        replica.update_last_caught_up_time(5, 9, now_ms)
+    replica.update_last_caught_up_time(6, 9, 400.0)
+    assert replica.last_caught_up_time_ms < 300, (
+        "since 200 ms the leader ends at 9, and the follower has not got there: "
+        f"it was last caught up before that, not at {replica.last_caught_up_time_ms:g}"
+    )

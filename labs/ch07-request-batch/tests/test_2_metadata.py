@@ -1,0 +1,48 @@
+"""Task 2: what everybody must know."""
+
+import pytest
+
+from kafka_lite.common.topic_partition import TopicPartition
+
+
+def partitions_told(collected):
+    collected.send()
+    told = collected.told("UpdateMetadata")
+    assert told, "the brokers get UpdateMetadata"
+    return {tp.partition: state.leader for tp, state in told[0][1].partition_states()}
+
+
+@pytest.mark.points(7, task=2)
+def test_some_and_all(collected):
+    """One partition of three, then all"""
+    for number in range(3):
+        collected.state(leader=number + 1, number=number)
+    collected.batch.add_update_metadata([4], [TopicPartition("demo", 1)])
+    found = partitions_told(collected)
+    assert found == {1: 2}, f"only partition 1, which broker 2 leads; yours {found}"
+    collected.batch.new_batch()
+    collected.batch.add_update_metadata([4], None)
+    found = partitions_told(collected)
+    assert found == {0: 1, 1: 2, 2: 3}, f"None means all partitions that have a leader; yours {found}"
+
+
+@pytest.mark.points(6, task=2)
+def test_only_the_brokers(collected):
+    """No partition: which brokers are alive"""
+    collected.batch.add_update_metadata([1, -1, 2], ())
+    collected.send()
+    told = collected.told("UpdateMetadata")
+    assert [number for number, _ in told] == [1, 2], f"brokers 1 and 2, and not -1; you told {[n for n, _ in told]}"
+    alive = [broker.id for broker in told[0][1].live_brokers]
+    assert alive == [1, 2, 3, 4], f"all live brokers are in it; yours {alive}"
+
+
+@pytest.mark.points(7, task=2)
+def test_topics_that_are_deleted(collected):
+    """Partition 0 is being deleted, partition 1 is not"""
+    for number in (0, 1):
+        collected.state(number=number)
+    collected.controller.deleted = {TopicPartition("demo", 0)}
+    collected.batch.add_update_metadata([4], None)
+    found = partitions_told(collected)
+    assert found == {0: -2, 1: 1}, f"leader -2 says that partition 0 is being deleted; yours {found}"

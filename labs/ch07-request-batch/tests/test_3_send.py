@@ -1,0 +1,45 @@
+"""Task 3: the order, and the end."""
+
+import pytest
+
+from kafka_learn.labs.controllers import replica
+
+
+@pytest.mark.points(10, task=3)
+def test_the_order(collected):
+    """All three requests for broker 2"""
+    collected.batch.add_stop_replica(replica(2), delete=False)
+    collected.order([2])
+    collected.send()
+    kinds = [
+        type(request).__name__.removesuffix("Request")
+        for number, request, _ in collected.controller.sent
+        if number == 2
+    ]
+    assert kinds[:2] == ["LeaderAndIsr", "UpdateMetadata"], (
+        f"a leader must be ready before UpdateMetadata sends clients to it: LeaderAndIsr first; yours {kinds}"
+    )
+    assert kinds == ["LeaderAndIsr", "UpdateMetadata", "StopReplica"], f"then StopReplica; yours {kinds}"
+
+
+@pytest.mark.points(8, task=3)
+def test_sent_once(collected):
+    """The next batch begins empty"""
+    collected.order([1])
+    collected.send()
+    collected.batch.new_batch()
+    assert collected.send() == [], "what was sent is sent once: clear the batch"
+
+
+@pytest.mark.points(7, task=3)
+def test_one_request_for_all(collected):
+    """UpdateMetadata for four brokers; nothing for nobody"""
+    collected.order([1])
+    collected.send()
+    requests = [request for _, request in collected.told("UpdateMetadata")]
+    assert len(requests) == 4, f"each live broker gets one; you sent {len(requests)}"
+    assert all(request is requests[0] for request in requests), "make the request once: it is the same for all"
+    collected.batch.new_batch()
+    collected.batch.add_stop_replica(replica(3), delete=False)
+    collected.send()
+    assert collected.told("UpdateMetadata") == [], "nobody has asked for metadata: no UpdateMetadata"

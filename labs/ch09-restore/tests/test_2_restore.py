@@ -1,0 +1,105 @@
+"""Task 2: from the changelog into the store."""
+
+import pytest
+
+from kafka_lite.common.topic_partition import TopicPartition
+from kafka_lite.streams.errors import ProcessorStateError
+
+PAIRS = [(b"%d" % (number % 3), b"%d" % number) for number in range(8)]
+
+
+def restored(manager, store):
+    """What the store gets, in order."""
+    found = []
+    manager.restore(store, lambda key, value: found.append((key, value)))
+    return found
+
+
+def checkpointed(path, topic, offset):
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(f"0\n1\n{topic} 1 {offset}\n")
+
+
+@pytest.mark.points(8, task=2)
+def test_everything(manager_of, changelog_of, store_of):
+    """Eight records, in their order, to the partition of the task"""
+    changelog = changelog_of(PAIRS)
+    seen = []
+    assign = changelog.assign
+    changelog.assign = lambda partitions: (seen.extend(partitions), assign(partitions))
+    found = restored(manager_of(changelog), store_of())
+    assert found == PAIRS, f"all eight records, in order; {len(found)} were restored"
+    assert seen == [TopicPartition("app-counts-changelog", 1)], (
+        f"task 0_1 reads partition 1 of the changelog, not {seen}"
+    )
+    assert changelog.assigned is None, "unsubscribe afterwards: the thread has one restore consumer for all tasks"
+
+
+@pytest.mark.points(4, task=2)
+def test_without_a_changelog(manager_of, changelog_of, store_of):
+    """Such a store stays empty"""
+    changelog = changelog_of(PAIRS)
+    assert restored(manager_of(changelog), store_of("unlogged")) == []
+    assert changelog.calls == [], f"a store without a changelog needs no consumer; you called {changelog.calls}"
+
+
+@pytest.mark.points(6, task=2)
+def test_up_to_the_end_at_the_beginning(manager_of, changelog_of, store_of):
+    """A table's topic grows while it is read"""
+    changelog = changelog_of(PAIRS, while_reading=[(b"new", b"%d" % number) for number in range(50)])
+    manager = manager_of(changelog, [TopicPartition("users", 1)])
+    found = restored(manager, store_of("table"))
+    assert changelog.calls.count("end_offsets") == 1, "ask for the end once: a topic that grows would never be done"
+    assert len(found) == 8, f"the end was 8, so 8 records are restored; yours restored {len(found)}"
+
+
+@pytest.mark.points(6, task=2)
+def test_up_to_the_committed_offset(manager_of, changelog_of, store_of):
+    """The table's source has the committed offset 5"""
+    users = TopicPartition("users", 1)
+    manager = manager_of(changelog_of(PAIRS), [users])
+    manager.put_offset_limit(users, 5)
+    found = restored(manager, store_of("table"))
+    assert len(found) == 5, f"offsets 5, 6 and 7 come as records later: restore 0 to 4, 5 records, not {len(found)}"
+    assert manager._restored_offsets == {users: 5}, (
+        f"the next offset is noted, the limit 5, though the consumer has read on; yours is {manager._restored_offsets}"
+    )
+
+
+@pytest.mark.points(2, task=2)
+def test_a_record_without_a_key(manager_of, changelog_of, store_of):
+    """A table's topic may have such records"""
+    pairs = [(b"a", b"1"), (None, b"2"), (b"b", b"3")]
+    found = restored(manager_of(changelog_of(pairs)), store_of())
+    assert found == [pairs[0], pairs[2]], f"a store has no place for a record without a key: leave it out; not {found}"
+
+
+@pytest.mark.points(4, task=2)
+def test_from_the_checkpoint(manager_of, changelog_of, store_of, checkpoint_file):
+    """Only a persistent store begins there"""
+    checkpointed(checkpoint_file, "app-counts-changelog", 6)
+    found = restored(manager_of(changelog_of(PAIRS)), store_of(persistent=True))
+    assert found == PAIRS[6:], (
+        f"a persistent store has everything below its checkpoint, 6: restore 6 and 7; not {found}"
+    )
+
+
+@pytest.mark.points(2, task=2)
+def test_a_checkpoint_in_memory(manager_of, changelog_of, store_of, checkpoint_file):
+    """A store in memory has none"""
+    checkpointed(checkpoint_file, "app-counts-changelog", 6)
+    found = restored(manager_of(changelog_of(PAIRS)), store_of(persistent=False))
+    assert found == PAIRS, f"a store in memory is empty: restore all 8 records, not {len(found)}"
+
+
+@pytest.mark.points(3, task=2)
+def test_a_checkpoint_behind_the_end(manager_of, changelog_of, store_of, checkpoint_file):
+    """The changelog was deleted and created anew"""
+    checkpointed(checkpoint_file, "app-counts-changelog", 9)
+    changelog = changelog_of(PAIRS)
+    try:
+        restored(manager_of(changelog), store_of(persistent=True))
+    except ProcessorStateError:
+        assert changelog.assigned is None, "unsubscribe also after an error (finally)"
+    else:
+        pytest.fail("the checkpoint is 9 and the log ends at 8: raise ProcessorStateError, the store cannot be right")

@@ -1,0 +1,61 @@
+"""Task 1: which epoch a starting producer gets, and what is remembered of the one before."""
+
+import pytest
+
+from kafka_learn.labs.coordinators import TIMEOUT_MS
+from kafka_lite.coordinator.transaction.transaction_state import TransactionState
+
+EMPTY = TransactionState.EMPTY
+
+
+def given(coordinator, expected, **changes):
+    """(epoch, last epoch) of the id after InitProducerId; None if the producer is fenced."""
+    metadata = coordinator.put(EMPTY, **changes)
+    metadata.current = type(metadata.current)(**{**vars(metadata.current), **changes})
+    transit = metadata.prepare_increment_producer_epoch(TIMEOUT_MS, expected, 9_000)
+    if transit is None:
+        return None
+    metadata.complete(transit)
+    return transit.producer_epoch, transit.last_producer_epoch
+
+
+@pytest.mark.points(5, task=1)
+def test_a_new_id(coordinator):
+    """No epoch yet"""
+    found = given(coordinator, None, producer_epoch=-1)
+    assert found == (0, -1), f"the first epoch is 0, and there is none before: (0, -1), not {found}"
+    found = given(coordinator, 12, producer_epoch=-1)
+    assert found == (0, -1), f"nothing is known of epoch 12 any more (the id had expired): (0, -1), not {found}"
+
+
+@pytest.mark.points(8, task=1)
+def test_a_producer_that_continues(coordinator):
+    """It names its epoch, also when it got no response"""
+    found = given(coordinator, 3, producer_epoch=3)
+    assert found == (4, 3), f"it has epoch 3 and gets the next one; 3 is remembered for its retry: (4, 3), not {found}"
+    found = given(coordinator, 3, producer_epoch=4, last_producer_epoch=3)
+    assert found == (4, 3), (
+        "it names 3, the last epoch, because the response with 4 was lost: it gets 4 again, and 3 stays remembered: "
+        f"(4, 3), not {found}"
+    )
+    found = given(coordinator, 2, producer_epoch=4, last_producer_epoch=3)
+    assert found is None, (
+        f"2 is older than the last epoch: another producer has had 3, so it is fenced: None, not {found}"
+    )
+
+
+@pytest.mark.points(7, task=1)
+def test_a_producer_that_has_just_started(coordinator):
+    """It names none, and fences the one before with its retries"""
+    found = given(coordinator, None, producer_epoch=3, last_producer_epoch=2)
+    assert found is not None, "a producer that has just started is never fenced: it is the newest"
+    assert found[0] == 4, f"a new epoch, 4, fences the producer before; yours: {found[0]}"
+    assert found[1] == -1, (
+        f"the last epoch becomes -1, not {found[1]}: a zombie with epoch {found[1]} could pass as a retry, and get the "
+        "epoch of the new producer"
+    )
+    transit = coordinator.metadata.current
+    assert (transit.state, len(transit.topic_partitions)) == (EMPTY, 0), "it begins without a transaction"
+    assert (transit.producer_id, transit.last_producer_id) == (7, 7), (
+        "the producer id is the same, and so is the last one"
+    )
