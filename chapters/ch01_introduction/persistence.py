@@ -13,11 +13,11 @@
 # %% [markdown]
 # # Notebook: what your disk says
 #
-# *Book 1.3.1; the text to it is [Persistence and transfer](persistence.md).*
+# *Book 1.3.1; its page is [Persistence and transfer](persistence.md).*
 #
-# Everything below is measured where the notebook runs: on your machine when you run it, on the one that built this page
-# when you read it. The page's charts are of another run, so compare. Files go into the temporary folder; if that is in
-# memory (`tmpfs`), put `TMPDIR` on a disk, or you measure memory.
+# Everything below is measured where the notebook runs: on your machine if you run it, otherwise on the one that built
+# this page. The charts of the page are from a different run, so compare them.  Files go into the temporary folder; if
+# that is in memory (`tmpfs`), put `TMPDIR` on a disk, or you measure memory.
 
 # %% [markdown] lang="zh"
 # # 笔记本：测量你的磁盘
@@ -47,22 +47,24 @@ directory = Path(folder.name)
 print("files in", figures.file_system(directory), "file system;", write_back_settings())
 
 # %% [markdown]
-# ## One behind the other, here and there
+# ## Sequential and random
 #
-# The same 4096 blocks of 4 KiB, first in order, then at random places of a file of 256 MiB. `fdatasync` at the end is
-# counted. **By which factor is the second slower?** Write it down; on a disk that turns it is hundreds, on an SSD less.
+# The same 4096 blocks of 4 KiB, first in order, then at random positions in a file of 256 MiB. The time includes the
+# `fdatasync` at the end. **By which factor is the second slower?** Write it down. On a spinning disk it is hundreds,
+# on an SSD less.
 
 # %% [markdown] lang="zh"
 # ## 顺序与随机
 #
 # 同样的 4096 个块，每块 4 KiB，先按顺序写，再写到一个 256 MiB 文件的随机位置。末尾的 `fdatasync` 也计入时间。**后者慢
-# 多少倍？** 请先写下来；在会转的磁盘上是几百倍，在 SSD 上少一些。
+# 多少倍？** 请先写下来；机械硬盘上是几百倍，SSD 上少一些。
 
 # %%
 figures.write_chart(disk.write_speeds(directory))
 
 # %% [markdown]
-# In order the kernel merges neighbours into large requests; here and there each block is a request of its own.
+# In order, the kernel merges neighbouring blocks into large requests. At random positions, each block is a request of
+# its own.
 #
 # ## The page cache
 #
@@ -80,8 +82,8 @@ for step, state in disk.stages_of_a_write(directory):
     print(f"{step:24}", state if isinstance(state, PageCacheState) else "(this kernel does not tell: Linux 6.5 does)")
 
 # %% [markdown]
-# `write` was a copy into memory: all pages are there, all are dirty. `fsync` wrote them and *kept* them. A consumer who
-# reads now costs no disk access at all. And the last line: who asks for one page gets its neighbours too.
+# `write` was a copy into memory: all pages are there, all are dirty. `fsync` wrote them and *kept* them. A consumer
+# that reads now needs no disk access at all. And the last line: a read of one page fetches its neighbours, too.
 
 # %% [markdown] lang="zh"
 # `write` 只是复制到内存：所有的页都在，所有的页都是脏的。`fsync` 把它们写了出去，并且**保留**在内存里。现在来读的消费
@@ -91,8 +93,8 @@ for step, state in disk.stages_of_a_write(directory):
 figures.read_chart(disk.read_speeds(directory))
 
 # %% [markdown]
-# A consumer that keeps up reads from the page cache. One that begins at the start of an old log reads from the disk,
-# but in order: look at what read-ahead makes of it, against the same from anywhere.
+# A consumer that keeps up reads from the page cache. One that starts at the beginning of an old log reads from the
+# disk, but in order. Compare what read-ahead achieves there with random reads.
 #
 # ## Write-back: how long is a message in memory only?
 #
@@ -114,7 +116,7 @@ figures.write_back_chart(disk.write_back(directory, SECONDS))
 # %% [markdown]
 # ## What fsync costs
 #
-# Appends of 1000 bytes to a file. **How many a second with a `fsync` after each? Without any?**
+# Appends of 1000 bytes to a file. **How many per second with an `fsync` after each? Without any?**
 
 # %% [markdown] lang="zh"
 # ## fsync 的代价
@@ -125,8 +127,8 @@ figures.write_back_chart(disk.write_back(directory, SECONDS))
 figures.fsync_chart(disk.fsync_rates(directory))
 
 # %% [markdown]
-# The same through the broker's `Log`, whose `flush` brings three files and the directory to the disk. `flush.messages`
-# counts messages, so a batch of a hundred with `flush.messages=1` is one flush for a hundred.
+# The same with the broker's `Log`, whose `flush` syncs three files and the directory. `flush.messages` counts
+# messages, so a batch of a hundred with `flush.messages=1` is one flush for a hundred.
 
 # %% [markdown] lang="zh"
 # 同样的事由 broker 的 `Log` 来做，它的 `flush` 要把三个文件和目录写到磁盘。`flush.messages` 数的是消息，所以在
@@ -138,8 +140,8 @@ figures.log_append_chart(disk.log_append_rates(directory))
 # %% [markdown]
 # ## Zero copy
 #
-# Processor time, not wall clock: this is about what the broker does *not* do. The third way is what a consumer older
-# than the log's format makes it do.
+# CPU time, not wall-clock time: this is about the work that the broker does *not* do. The third way is what the
+# broker must do for a consumer older than the log's format.
 
 # %% [markdown] lang="zh"
 # ## 零拷贝
@@ -153,7 +155,7 @@ figures.transfer_chart(disk.transfer_costs(directory, megabytes=64))
 # %% [markdown]
 # ## Another design: beanstalkd
 #
-# A real beanstalkd is started here if it is installed, once for each setting of its binlog.
+# If beanstalkd is installed, it is started here, once for each setting of its binlog.
 
 # %% [markdown] lang="zh"
 # ## 另一种设计：beanstalkd
@@ -170,8 +172,9 @@ else:
 figures.queues_chart(rates)
 
 # %% [markdown]
-# Message by message beanstalkd is far ahead: it is a small C program that does little for each. Then look at "100
-# together": beanstalkd still handles a hundred commands, and syncs for each; the log appends one batch, and syncs once.
+# Message by message, beanstalkd is far ahead: it is a small C program that does little for each. Then look at "100
+# together": beanstalkd still handles a hundred commands and syncs after each; the log appends one batch and syncs
+# once.
 #
 # ### What is left on the disk
 #
@@ -192,15 +195,15 @@ else:
     print(NOT_INSTALLED)
 
 # %% [markdown]
-# After half of the jobs are gone, nothing is smaller: a file goes when none of its jobs is alive, in order from the
-# oldest, and the oldest holds the job that stays. When the waste is large enough, that job is *migrated* into the
-# newest file, and all old files go at once.
+# After half of the jobs are deleted, nothing has become smaller: files are deleted in order, the oldest first, once
+# none of their jobs is left, and the oldest contains the job that stays. When enough space is wasted, that job is
+# *migrated* to the newest file, and all old files are deleted at once.
 #
 # ## Now you
 #
-# - Run `SECONDS = 45`, and in another terminal `sync` after ten seconds.
+# - Run with `SECONDS = 45`, and type `sync` in another terminal after ten seconds.
 # - Measure on a hard disk, a USB stick, `tmpfs`. Which of the charts change their shape, not only their scale?
-# - `fsync` on some virtual disks is suspiciously quick. How would you find out whether it is honest?
+# - On some virtual disks, `fsync` is suspiciously fast. How would you find out whether it really reaches the disk?
 
 # %% [markdown] lang="zh"
 # 删除一半任务之后，文件并没有变小：一个文件里的任务全都不在了，它才会删除，而且从最旧的开始按顺序来；最旧的那个里，有

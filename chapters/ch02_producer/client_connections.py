@@ -13,17 +13,17 @@
 # %% [markdown]
 # # Notebook: connections of a client
 #
-# *Book 2.1.3 and 2.1.4; the text to it is [NetworkClient](network-client.md) and [The Selector](selector.md).*
+# *Book 2.1.3 and 2.1.4; its pages are [NetworkClient](network-client.md) and [The Selector](selector.md).*
 #
-# The first contact of a producer with a broker, requests in flight, and a selector whose peer does what it is told.
-# All of it is recorded while it happens. Before you run a cell that ends in a question, answer it.
+# A producer's first contact with a broker, requests in flight, and a selector whose peer we script, all recorded as
+# they happen. Before you run a cell that ends in a question, answer it.
 
 # %% [markdown] lang="zh"
 # # 笔记本：客户端的连接
 #
 # *本书 2.1.3 和 2.1.4；相应的正文是[网络客户端](network-client.md)和[选择器](selector.md)。*
 #
-# 生产者与 broker 的第一次接触，在途请求，以及一个选择器，它的对端完全由我们控制。一切都在发生时录制下来。单元格如果以
+# 生产者初次连接 broker，在途请求，以及一个选择器，它的对端完全由我们控制。整个过程边运行边录制。单元格如果以
 # 问题结尾，请先回答，再运行下一个。
 
 # %%
@@ -48,10 +48,10 @@ from kafka_lite.protocol.messages.api_03_metadata import MetadataRequest
 # %% [markdown]
 # ## The first contact
 #
-# A producer knows one address, and sends one record. **How many connections, how many requests?**
+# A producer knows one address and sends one record. **How many connections, how many requests?**
 
 # %% [markdown] lang="zh"
-# ## 第一次接触
+# ## 初次连接
 #
 # 一个生产者只知道一个地址，要发送一条记录。**几个连接，几个请求？**
 
@@ -67,7 +67,7 @@ connections = sum(pair.put.what == "connection" for pair in contact.hand_overs()
 print(connections, "connections,", len(asked), "requests")
 
 # %% [markdown]
-# How long did the caller wait for metadata, and how long did the record need after that?
+# How long did the caller wait for metadata, and how long did the record take after that?
 
 # %% [markdown] lang="zh"
 # 调用者等元数据等了多久，此后记录又用了多久？
@@ -81,7 +81,8 @@ time_line(contact, hide=["state"])
 # %% [markdown]
 # ## The states of a connection
 #
-# The class alone, with a clock that we set. **What does it say to `ready` while the node is CONNECTING?**
+# The class by itself, with a clock that we set. **What does it do if `ready` is called while the node is
+# CONNECTING?**
 
 # %% [markdown] lang="zh"
 # ## 连接的状态
@@ -99,12 +100,12 @@ except RuntimeError as error:
 print(states.state("0"), "once READY, it cannot be CONNECTING without having been", ConnectionState.DISCONNECTED)
 
 # %% [markdown]
-# It allows READY right after CONNECTING, for clients that do not ask for versions. Now the connection is lost, again
-# and again. **After how many losses does the backoff stop growing?**
+# READY is allowed right after CONNECTING, for clients that do not request ApiVersions. Now the connection is lost,
+# again and again. **After how many disconnects does the backoff stop growing?**
 
 # %% [markdown] lang="zh"
-# 它允许从 CONNECTING 直接到 READY，这是为不询问版本的客户端准备的。现在连接断开，断了又断。**断开几次之后，退避时间不
-# 再增长？**
+# 它允许从 CONNECTING 直接到 READY，这是为不询问版本的客户端准备的。现在让连接一次又一次地断开。**断开几次之后，退避时
+# 间不再增长？**
 
 # %%
 now_ms = 100.0
@@ -123,7 +124,7 @@ for loss in range(1, 9):
 # %% [markdown] lang="zh"
 # ## 在途请求
 #
-# 八个请求，broker 处理每个要 12 ms。先是同时五个，再是一个一个来。**后者要多花多少时间？**
+# 八个请求，broker 处理每个要 12 ms。先允许五个在途，再只允许一个。**后者要多花多少时间？**
 
 # %%
 five = connection_runs.five_in_flight()
@@ -136,7 +137,7 @@ requests_in_flight(one)
 
 # %%
 def lengths(run):
-    """From the first request to the last answer, and how long a request was in flight in the mean."""
+    """From the first request to the last response, and how long a request was in flight in the mean."""
     spans = requests_in_flight(run).lanes[0].spans
     mean = sum(span.end_ns - span.start_ns for span in spans) / len(spans)
     print(f"{run.title}: {run.events[-1].time_ns / 1e6:.0f} ms in all, {mean / 1e6:.0f} ms in flight in the mean")
@@ -146,7 +147,7 @@ lengths(five)
 lengths(one)
 
 # %% [markdown]
-# The same class by hand: a queue. **To which request does the next answer belong?**
+# The class by itself: a queue. **Which request does the next response belong to?**
 
 # %% [markdown] lang="zh"
 # 同一个类，由我们手工操作：一个队列。**下一个响应属于哪个请求？**
@@ -166,7 +167,7 @@ def begin(number, left_bytes=0):
 for number in (1, 2):
     begin(number)
     print("request", number, "has left; may another be sent?", in_flight.can_send_more("0"))
-print("the next answer belongs to", in_flight.complete_next("0").request.correlation_id)
+print("the next response belongs to", in_flight.complete_next("0").request.correlation_id)
 begin(3, left_bytes=4)
 print("request 3 is half out; may another be sent?", in_flight.can_send_more("0"))
 late = in_flight.nodes_with_timed_out_requests(now_ms=32, request_timeout_ms=30)
@@ -199,19 +200,19 @@ for event in polls:
         print(f"{event.time_ns / 1e6:6.1f} ms  {event.detail['before']:>12} → {event.detail['after']}")
 
 # %% [markdown]
-# One by one: connect, connected (two changes), something is left to write, nothing is left, bytes for a muted
+# One by one: connect, connected (two changes), data left to write, nothing left to write, data arriving on a muted
 # connection, unmuted.
 #
-# A small request and its answer, to compare. **How many changes now?**
+# For comparison, a small request and its response. **How many changes now?**
 
 # %% [markdown] lang="zh"
-# 逐个说来：连接，连上（变化两次），还有东西要写，没有了，静音的连接来了字节，解除静音。
+# 依次是：发起连接，连上（变化两次），还有数据要写，写完了，静音的连接来了字节，解除静音。
 #
-# 再看一个小的请求和它的响应，以作比较。**现在变化几次？**
+# 作为比较，再看一个小的请求和它的响应。**现在变化几次？**
 
 
 # %%
-def exchange(frame_bytes, answer_bytes):
+def exchange(frame_bytes, response_bytes):
     """Send a frame, get one, over a connection that stands."""
     watches = (watch(Selector.poll, show=()), watch_interest(), watch_transfers(), watch_polls())
     with connection_runs.peer_and_selector() as (peer, selector), Recording(*watches, paused=True) as recording:
@@ -222,7 +223,7 @@ def exchange(frame_bytes, answer_bytes):
             selector.send(NetworkSend("node", [bytes(frame_bytes)]))
             selector.poll(0)
             peer.read(frame_bytes + 4)
-            peer.write(answer_bytes.to_bytes(4, "big") + bytes(answer_bytes))
+            peer.write(response_bytes.to_bytes(4, "big") + bytes(response_bytes))
             while not selector.completed_receives:
                 selector.poll(1_000)
     return recording.run
@@ -233,7 +234,7 @@ print("changes of interest:", sum(event.what == "interest" for event in small))
 sequence_diagram(small)
 
 # %% [markdown]
-# None. And an answer of 300 kB: **how many reads?**
+# None. And a response of 300 kB: **how many reads?**
 
 # %% [markdown] lang="zh"
 # 一次也没有。那么 300 kB 的响应呢：**读几次？**
@@ -246,12 +247,12 @@ print(len(reads), "reads:", "; ".join(reads))
 # %% [markdown]
 # ## A frame, byte by byte
 #
-# `NetworkReceive` without any socket. **After how many bytes does it know its size? When is memory given for it?**
+# `NetworkReceive` without a socket. **After how many bytes does it know its size? When is its memory allocated?**
 
 # %% [markdown] lang="zh"
 # ## 逐字节看一个帧
 #
-# 只有 `NetworkReceive`，没有套接字。**它在多少字节之后知道自己的大小？什么时候为它分配内存？**
+# 只有 `NetworkReceive`，没有套接字。**收到多少字节之后，它才知道帧有多大？什么时候分配内存？**
 
 # %%
 receive = NetworkReceive("node", max_size=100)
@@ -262,13 +263,15 @@ for byte in (6).to_bytes(4, "big") + b"abcdef":
 # %% [markdown]
 # ## Now you
 #
-# - `connection_runs.ANSWER_MS` is 12, and `REQUESTS` 8. Set them before you record: when do five in flight pay?
-# - Let the peer of `exchange` read nothing, and send two megabytes. What is watched, and what does a poll cost?
-# - Record a whole producer with `watch_interest()`. How many changes of interest are there for a thousand records?
+# - `connection_runs.ANSWER_MS` is 12, and `REQUESTS` 8. Set them before you record. When do five requests in flight
+#   pay off?
+# - Let the peer of `exchange` read nothing, and send two megabytes. Which interest is set, and what does a poll cost?
+# - Record a whole producer with `watch_interest()`. How many changes of interest does it take to send a thousand
+#   records?
 
 # %% [markdown] lang="zh"
 # ## 轮到你了
 #
 # - `connection_runs.ANSWER_MS` 是 12，`REQUESTS` 是 8。请在录制之前改动它们：什么时候五个在途请求才划算？
-# - 让 `exchange` 的对端什么也不读，并发送两兆字节。选择器在关注什么，一次轮询花多少时间？
+# - 让 `exchange` 的对端什么也不读，并发送两兆字节。选择器关注哪些事件，一次轮询花多少时间？
 # - 用 `watch_interest()` 录制整个生产者。发送一千条记录，关注的事件变化几次？

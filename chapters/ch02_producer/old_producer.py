@@ -13,12 +13,12 @@
 # %% [markdown]
 # # Notebook: the old producer
 #
-# *Book 2.2; the text to it is [The event handler](old-event-handler.md), [Collating by broker and
+# *Book 2.2; its pages are [The event handler](old-event-handler.md), [Collating by broker and
 # partition](old-collation.md) and [Sending through a BlockingChannel](old-blocking-channel.md).*
 #
-# Real brokers run in this process, the old producer sends to them, and what happens is recorded from outside. The
-# numbers were measured when this page was built, on a machine that was doing other things as well; run the notebook on
-# yours. Before you run a cell that ends in a question, answer it.
+# Real brokers run in this process, the old producer sends to them, and everything is recorded from outside. The
+# numbers were measured when this page was built, on a busy machine; run the notebook on yours. Before you run a cell
+# that ends in a question, answer it.
 
 # %% [markdown] lang="zh"
 # # 笔记本：旧生产者
@@ -33,7 +33,7 @@
 import logging
 import time
 
-from chapters.ch02_producer.figures.old_producer_runs import collated, late_answer, leader_moved, queued
+from chapters.ch02_producer.figures.old_producer_runs import collated, late_response, leader_moved, queued
 from kafka_learn.drawing.sequence_diagram import sequence_diagram
 from kafka_learn.drawing.time_line import time_line
 from kafka_learn.recording.recorded_run import Kind
@@ -66,7 +66,7 @@ for event in run:
 sequence_diagram(run)
 
 # %% [markdown]
-# One request is under way at a time. How much of the call is spent waiting for answers?
+# One request is in flight at a time. How much of the call is spent waiting for responses?
 
 # %% [markdown] lang="zh"
 # 同一时刻只有一个请求在路上。这次调用有多少时间花在等待响应上？
@@ -82,7 +82,7 @@ print(f"Producer.send {whole:.2f} ms, of which SyncProducer.send {waiting:.2f} m
 # ## The queue
 #
 # An asynchronous producer with `batch.num.messages=3` and a queue time of 150 ms. Four messages in four calls. **When
-# does the fourth leave, counted from what?**
+# is the fourth sent, and from when does the time count?**
 
 # %% [markdown] lang="zh"
 # ## 队列
@@ -103,7 +103,7 @@ for pair in run.hand_overs():
         print(f"a message was in the queue for {pair.waited_ns / 1e6:6.2f} ms")
 
 # %% [markdown]
-# The fourth was in the queue for as long as the first request took, and in the thread's hands for the rest of the 60
+# The fourth was in the queue for as long as the first request took, and was held by the thread for the rest of the 60
 # ms.
 #
 # ## What waiting costs
@@ -149,18 +149,19 @@ with Cluster() as cluster:
     per_message("sync, 50 messages in a call", lambda: old(cluster, in_one_call=50))
     per_message("async, batches of 200", lambda: old(cluster, **{"producer.type": "async"}))
     per_message("new producer", lambda: new(cluster))
-    with cluster.inject("Produce").delay_answer(5).always():
+    with cluster.inject("Produce").delay_response(5).always():
         slow = {"producer.type": "async", "batch.num.messages": "20"}
-        per_message("async, batches of 20, answers take 5 ms more", lambda: old(cluster, **slow))
+        per_message("async, batches of 20, responses take 5 ms more", lambda: old(cluster, **slow))
 
 # %% [markdown]
-# A call for each message costs a round trip for each message. Batches share it, whoever makes them. The last row shows
-# the limit of one thread that sends and waits: a batch per round trip, however fast messages come.
+# One call per message costs one round trip per message. The messages of a batch share a round trip, whether the user
+# or the producer makes the batch. The last row shows the limit of one thread that sends and waits: one batch per
+# round trip, however fast messages come.
 #
 # ## A leader has moved
 #
-# Three messages: one for partition 0, two for partition 1. Broker 0 leads both, as far as the producer knows. In truth
-# it leads only the first. **How many messages does the second attempt send, and to whom?**
+# Three messages: one for partition 0, two for partition 1. According to the producer's metadata, broker 0 leads both.
+# In fact it leads only the first. **How many messages does the second attempt send, and to which broker?**
 
 # %% [markdown] lang="zh"
 # 一条消息一次调用，就是一条消息一次往返。批次分摊往返，不管批次由哪一方组成。最后一行显示了“一个线程，发送并等待”的
@@ -181,10 +182,10 @@ again = next(event for event in run if event.what == "update_info")
 print(f"{begin.what}; then nothing for {(again.time_ns - begin.time_ns) / 1e6:.1f} ms (retry.backoff.ms is 30)")
 
 # %% [markdown]
-# ## A late answer
+# ## A late response
 #
-# The broker appends a message and keeps its answer back for 500 ms; `request.timeout.ms` is 300. **How many
-# connections, how many requests, how many copies in the log?**
+# The broker appends a message and delays its response by 500 ms; `request.timeout.ms` is 300. **How many connections,
+# how many requests, how many copies in the log?**
 
 # %% [markdown] lang="zh"
 # ## 迟到的响应
@@ -192,7 +193,7 @@ print(f"{begin.what}; then nothing for {(again.time_ns - begin.time_ns) / 1e6:.1
 # broker 追加一条消息，把响应扣住 500 ms；`request.timeout.ms` 是 300。**几个连接，几个请求，日志里有几份？**
 
 # %%
-run = late_answer()
+run = late_response()
 sequence_diagram(run)
 
 # %%
@@ -201,10 +202,11 @@ appended = [event.detail["values"] for event in run if event.kind is Kind.CALL a
 print(f"{connections} connection more, appended: {appended}")
 
 # %% [markdown]
-# ## What nobody hears of
+# ## Silent failures
 #
-# An asynchronous producer sends sixty messages, in batches of ten. The broker refuses the second and the third batch,
-# in every attempt, and takes the others. **How many messages are missing in the end, and which call told the program?**
+# An asynchronous producer sends sixty messages, in batches of ten. The broker rejects every attempt of the second and
+# the third batch, and accepts the others. **How many messages are missing in the end, and which call told the
+# program?**
 
 # %% [markdown] lang="zh"
 # ## 无从得知的事
@@ -232,12 +234,12 @@ with Cluster() as cluster:
     print(f"{fault.count} requests were refused; missing: {sorted(set(range(60)) - there)}")
 
 # %% [markdown]
-# No call did. A line in the log for each batch is all (it is switched off above; switch it on).
+# No call did. The producer only logs a line for each batch (logging is off above; switch it on).
 #
 # ## Now you
 #
-# - Let `old` use four producers in four threads. Which of the rows changes, and what is lost?
-# - Set `request.timeout.ms` to 1000 for `late_answer` (`producer_of(…)` in
+# - Let `old` use four producers in four threads. Which row changes, and what is lost?
+# - Set `request.timeout.ms` to 1000 for `late_response` (`running_producer(…)` in
 #   `chapters/ch02_producer/figures/old_producer_runs.py`). What is in the log?
 # - Then write the collation: [the lab](../../labs/ch02-collation.md).
 
@@ -247,6 +249,6 @@ with Cluster() as cluster:
 # ## 轮到你了
 #
 # - 让 `old` 用四个线程、四个生产者。哪一行会变，失去了什么？
-# - 为 `late_answer` 把 `request.timeout.ms` 设为 1000（`chapters/ch02_producer/figures/old_producer_runs.py` 里的
-#   `producer_of(…)`）。日志里有什么？
+# - 为 `late_response` 把 `request.timeout.ms` 设为 1000（`chapters/ch02_producer/figures/old_producer_runs.py` 里的
+#   `running_producer(…)`）。日志里有什么？
 # - 然后自己写出整理：[实验](../../labs/ch02-collation.md)。

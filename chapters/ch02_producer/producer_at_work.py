@@ -13,18 +13,18 @@
 # %% [markdown]
 # # Notebook: a producer at work
 #
-# *Book 2.1.1 and 2.1.2; the text to it is [Sending](sending.md) and [The Sender thread](sender.md).*
+# *Book 2.1.1 and 2.1.2; its pages are [Sending](sending.md) and [The Sender thread](sender.md).*
 #
-# First an accumulator by hand, with a clock that stands still; then real producers, a real broker, and recorded runs of
-# them. Before you run a cell that ends in a question, answer it.
+# First an accumulator by itself, with a clock that stands still; then recorded runs of real producers with a real
+# broker. Before you run a cell that ends in a question, answer it.
 
 # %% [markdown] lang="zh"
 # # 笔记本：工作中的生产者
 #
 # *本书 2.1.1 和 2.1.2；相应的正文是[同步和异步发送](sending.md)和[发送线程](sender.md)。*
 #
-# 先手工操作一个收集器，时钟停着不动；然后是真实的生产者、真实的 broker，以及它们的录制运行。单元格如果以问题结尾，请
-# 先回答，再运行下一个。
+# 先手工操作一个收集器，时钟停着不动；然后运行真实的生产者和真实的 broker，并录制下来。单元格如果以问题结尾，请先回答，
+# 再运行下一个。
 
 # %%
 from chapters.ch02_producer.figures import producer_runs
@@ -79,8 +79,8 @@ def drain(nodes):
 # %% [markdown]
 # ## Filling
 #
-# Partitions 0 and 1 are led by the node *left*, 2 by *right*. One record each for 0 and 2. **Who is ready, and how much
-# memory is gone?**
+# Partitions 0 and 1 are led by the node *left*, 2 by *right*. One record each for 0 and 2. **Which node is ready, and
+# how much memory is used?**
 
 # %% [markdown] lang="zh"
 # ## 填充
@@ -94,9 +94,9 @@ look()
 draw_accumulator(accumulator)
 
 # %% [markdown]
-# Nobody, for ten milliseconds; and 800 bytes, though the records have 68 each with what the format adds. Now five more
-# for partition 0, and one for 1. **Which of them wakes the sender? Who is ready?** (In the drawing, blue takes more,
-# and green does not.)
+# None, for ten milliseconds; and 800 bytes, though each record takes only 68, including the format's overhead. Now
+# five more for partition 0, and one for 1. **Which of them wakes the sender? Which node is ready?** (In the drawing,
+# blue batches accept more records, and green ones do not.)
 
 # %% [markdown] lang="zh"
 # 十毫秒之内没有节点就绪；用掉 800 字节，尽管每条记录连同格式加上的部分只有 68 字节。现在再给分区 0 五条，给分区 1 一
@@ -111,7 +111,7 @@ draw_accumulator(accumulator)
 # %% [markdown]
 # ## Draining
 #
-# *left* is ready, because of one batch. **Which batches leave?**
+# *left* is ready, because of one batch. **Which batches are drained?**
 
 # %% [markdown] lang="zh"
 # ## 排空
@@ -123,12 +123,13 @@ in_flight = drain(ready)
 draw_accumulator(accumulator)
 
 # %% [markdown]
-# At most one of each partition, and all that *left* leads, though partition 1 was in no hurry. The second batch of
-# partition 0 stays: a request has a partition once. The memory is not back, for the batches are on their way.
+# At most one per partition, from all partitions that *left* leads, though partition 1 was not ready by itself. The
+# second batch of partition 0 stays: a request contains a partition only once. The memory is not free yet, since the
+# batches are in flight.
 #
 # ## Time passes
 #
-# **Who is ready after ten milliseconds?**
+# **Which node is ready after ten milliseconds?**
 
 # %% [markdown] lang="zh"
 # 每个分区最多一个，而且是主副本在 *left* 的所有分区，尽管分区 1 并不着急。分区 0 的第二个批次留下：一个请求里每个分区
@@ -143,9 +144,9 @@ clock.sleep(LINGER_MS)
 in_flight += drain(look())
 
 # %% [markdown]
-# ## An answer, and a retry
+# ## A response, and a retry
 #
-# The first batch is acknowledged. The second comes back with an error that may pass. **Where does it go, and who is
+# The first batch is acknowledged. The second one gets a retriable error. **Where is it queued, and which node is
 # ready now?** A record is appended to its partition first.
 
 # %% [markdown] lang="zh"
@@ -164,7 +165,7 @@ look()
 draw_accumulator(accumulator)
 
 # %% [markdown]
-# Before the others (orange): it is older. And it holds them up: until its backoff is over, nothing of the partition is
+# Before the others (orange): it is older. And it blocks them: until its backoff is over, nothing of the partition is
 # sent, however long the other batch has lingered.
 
 # %% [markdown] lang="zh"
@@ -178,9 +179,9 @@ clock.sleep(50)
 in_flight = [*rest, *drain(look())]
 
 # %% [markdown]
-# ## The memory's end
+# ## Out of memory
 #
-# `max_time_to_block_ms` is 0 here: who would have to wait gets an error at once. **How many batches fit?**
+# `max_time_to_block_ms` is 0 here: a caller that would have to wait gets an error at once. **How many batches fit?**
 
 # %% [markdown] lang="zh"
 # ## 内存用完
@@ -198,10 +199,10 @@ draw_accumulator(accumulator)
 # %% [markdown]
 # ## Filling and draining, recorded
 #
-# A real producer now: three partitions, six buffers, a broker that takes its time for the first two answers.
+# Now a real producer: three partitions, six buffers, and a broker that delays the first two responses.
 
 # %% [markdown] lang="zh"
-# ## 填充与排空，录制下来
+# ## 填充与排空的录制
 #
 # 现在是一个真实的生产者：三个分区，六个缓冲区，一个前两次响应很慢的 broker。
 
@@ -218,8 +219,8 @@ print("free bytes over time:", *free)
 
 
 # %% [markdown]
-# Your own: change what is in the braces. **What changes with `linger.ms` 0? With one request in flight? With twelve
-# buffers?**
+# Your own experiment: change the settings in the braces. **What changes with `linger.ms` 0? With one request in
+# flight? With twelve buffers?**
 
 # %% [markdown] lang="zh"
 # 轮到你了：请改动花括号里的内容。**`linger.ms` 为 0 时有什么变化？只有一个在途请求时呢？有十二个缓冲区时呢？**
@@ -227,13 +228,13 @@ print("free bytes over time:", *free)
 
 # %%
 def record(configs, records=45, slow_ms=40, pause_ms=1):
-    """A run of a producer with these settings, against a broker that is slow for two answers."""
+    """A run of a producer with these settings, against a broker that is slow for two responses."""
     watches = (watch_batches(), watch_memory(), watch(BufferPool.allocate, show=("size",)))
     with (
         Recording(*watches, title="Mine", paused=True) as recording,
         producer_runs.running_cluster(partitions=3) as broker,
-        producer_runs.producer_of(broker, configs) as producer,
-        broker.inject("Produce").delay_answer(slow_ms).times(2),
+        producer_runs.running_producer(broker, configs) as producer,
+        broker.inject("Produce").delay_response(slow_ms).times(2),
         recording.running(),
     ):
         for number in range(records):
@@ -249,7 +250,7 @@ batch_lives(record({"batch.size": 400, "buffer.memory": 2400, "linger.ms": 0, "e
 # %% [markdown]
 # ## Order
 #
-# A, B and C are in flight, and the broker refuses A. **What is in the log in the end?**
+# A, B and C are in flight, and the broker rejects A. **What is in the log in the end?**
 
 # %% [markdown] lang="zh"
 # ## 次序
@@ -285,10 +286,10 @@ batch_lives(reordered)
 log_of(producer_runs.one_in_flight())
 
 # %% [markdown]
-# With numbers, five in flight. **Who puts the records into order, the producer or the broker?**
+# With sequence numbers, and five in flight. **Which side keeps the order, the producer or the broker?**
 
 # %% [markdown] lang="zh"
-# 带编号，五个在途请求。**由谁恢复记录的次序，生产者还是 broker？**
+# 带序列号，五个在途请求。**由哪一方恢复记录的次序，生产者还是 broker？**
 
 # %%
 numbered = producer_runs.kept_in_order()
@@ -296,18 +297,19 @@ log_of(numbered)
 sequence_diagram(numbered)
 
 # %% [markdown]
-# The broker refuses (`ApiError`), the producer repeats: both have to play their part.
+# The broker rejects (`ApiError`), and the producer retries: it takes both.
 #
 # ## A duplicate
 #
-# The broker appends, the connection breaks before the answer. **How many appends, without numbers and with them?**
+# The broker appends, and the connection breaks before the response. **How many appends, without sequence numbers and
+# with them?**
 
 # %% [markdown] lang="zh"
-# broker 拒绝（`ApiError`），生产者重复：两者缺一不可。
+# broker 拒绝（`ApiError`），生产者重发：两者缺一不可。
 #
 # ## 重复
 #
-# broker 追加之后，响应到达之前，连接断了。**没有编号时追加几次，有编号时呢？**
+# broker 追加之后，响应到达之前，连接断了。**没有序列号时追加几次，有序列号时呢？**
 
 # %%
 log_of(producer_runs.duplicate())
@@ -320,11 +322,11 @@ for span in removed.calls():
         print("looked for", span.begin.detail, "and found", span.end.detail.get("result", "nothing"))
 
 # %% [markdown]
-# The second append returned the offset of the first, without having appended.
+# The second request got the offset of the first, and nothing was appended.
 #
 # ## Now you
 #
-# - Let the accumulator of the first part have a `linger.ms` of 0. Who is ready after one record?
+# - Let the accumulator of the first part have a `linger.ms` of 0. Which node is ready after one record?
 # - Record the first part: `Recording(watch_batches())` around your own appends and drains, and `batch_lives`.
 # - In `record`, inject an error instead of a delay. Where do the batches wait?
 

@@ -13,12 +13,12 @@
 # %% [markdown]
 # # Notebook: the way of a request
 #
-# *Book 2.3; the text to it is [The socket server](socket-server.md), [The request channel](request-channel.md) and
-# [From the queue to KafkaApis](request-handlers.md).*
+# *Book 2.3; its pages are [The socket server](socket-server.md), [The request channel](request-channel.md) and [From
+# the queue to KafkaApis](request-handlers.md).*
 #
-# A broker runs in this process, clients talk to it over TCP, and what its threads do is recorded from outside. The
-# numbers below were measured when this page was built, on a machine that was doing other things as well; run the
-# notebook on yours. Before you run a cell that ends in a question, answer it.
+# A broker runs in this process, clients connect to it over TCP, and its threads are recorded from outside. The
+# numbers below were measured when this page was built, on a busy machine; run the notebook on yours. Before you run a
+# cell that ends in a question, answer it.
 
 # %% [markdown] lang="zh"
 # # 笔记本：一个请求的旅程
@@ -60,13 +60,13 @@ from kafka_lite.server.kafka_request_handler import KafkaRequestHandlerPool
 # %% [markdown]
 # ## As in Kafka
 #
-# A producer connects, sends one record with `acks=1`, and waits for the answer. Every request is queued for the request
-# handlers. **Through how many pairs of hands does it go, there and back?**
+# A producer connects, sends one record with `acks=1`, and waits for the response. Every request is queued for the
+# request handlers. **How many hand-overs between threads are there, there and back?**
 
 # %% [markdown] lang="zh"
 # ## 和 Kafka 一样
 #
-# 一个生产者连接，用 `acks=1` 发送一条记录，等待响应。每个请求都要排队等处理线程。**一来一回，要交接几次？**
+# 一个生产者连接，用 `acks=1` 发送一条记录，等待响应。每个请求都要排队等处理线程。**一次往返，要交接几次？**
 
 # %%
 as_in_kafka = produce_request()
@@ -85,17 +85,18 @@ def hand_overs(run):
 hand_overs(as_in_kafka)
 
 # %% [markdown]
-# The connection makes two hops of its own, once in its life. The request makes two inside the broker: into the request
-# queue and out of the response queue. *connection*, *request* and *answer* go through the kernel; they are the client's
-# hops.
+# The connection itself is handed over twice, once in its life. The request is handed over twice inside the broker:
+# through the request queue and through the response queue. *connection*, *request* and *response* go through the
+# kernel; they are hand-overs to and from the
+# client.
 #
 # ## Inline
 #
 # The same with this broker's defaults. **Which arrows are missing?**
 
 # %% [markdown] lang="zh"
-# 连接自己交接两次，只在建立时发生。请求在 broker 内部交接两次：放进请求队列，从响应队列取出。*connection*、*request*
-# 和 *answer* 经过内核，是客户端那边的交接。
+# 连接自己交接两次，只在建立时发生。请求在 broker 内部交接两次：放进请求队列，从响应队列取出。`connection`（连接）、
+# `request`（请求）和 `response`（响应）经过内核，是客户端那边的交接。
 #
 # ## 就地处理
 #
@@ -109,12 +110,12 @@ sequence_diagram(inline)
 hand_overs(inline)
 
 # %% [markdown]
-# The response still goes through the response queue, though the same thread puts and takes: what a handler does to
-# answer is the same in both modes, and a request that had to wait in a purgatory is answered by yet another thread.
+# The response still goes through the response queue, though the same thread puts and takes it: a handler responds in
+# the same way in both modes, and a request that had to wait in a purgatory is completed by yet another thread.
 #
-# ## No answer
+# ## No response
 #
-# A request with `acks=0`. The client waits for nothing. **What comes back through the response queue?**
+# A request with `acks=0`. The client does not wait. **What comes back through the response queue?**
 
 # %% [markdown] lang="zh"
 # 响应仍然经过响应队列，尽管放入和取出的是同一个线程：处理请求的代码怎样响应，两种模式下都一样；而一个必须在延迟缓存里
@@ -133,16 +134,16 @@ with (
 ):
     in_thread("producer", lambda: client.send(produce_of(b"hello", acks=0), PRODUCE_VERSION, expect_response=False))
     recording.wait_for("RequestChannel.PRODUCE v9")
-no_answer = recording.run
-sequence_diagram(no_answer)
+no_response = recording.run
+sequence_diagram(no_response)
 
 # %% [markdown]
-# A `NO_OP`, so that the processor unmutes the connection and reads the next request.
+# A `NO_OP`, which makes the processor unmute the connection and read the next request.
 #
 # ## What a hand-over costs
 #
-# One thread puts a number into a queue, another takes it and puts it into a second queue, from which the first takes
-# it: two hand-overs for each turn. **How many function calls is one hand-over worth?**
+# One thread puts a number into a queue; another takes it and puts it into a second queue, from which the first takes
+# it: two hand-overs per turn. **How many function calls does one hand-over cost?**
 
 # %% [markdown] lang="zh"
 # 一个 `NO_OP`，好让处理器解除连接的静音，读下一个请求。
@@ -195,15 +196,15 @@ ping_pong(queue.SimpleQueue(), queue.SimpleQueue())
 ping_pong(queue.Queue(), queue.Queue())
 
 # %% [markdown]
-# A hundred calls and more. Most of it is processor time, and not waiting: of the kernel, which makes a thread runnable
-# and switches, and of two threads that pass the interpreter's lock to each other.
+# A hundred calls and more. Most of it is CPU time, not waiting: the kernel makes a thread runnable and switches to
+# it, and the two threads pass the GIL to each other.
 #
-# Then the whole request, there and back, in both modes. The client is in this process too, so its time is in it.
+# Then the whole round trip of a request, in both modes. The client is in this process, too, so its time is included.
 
 # %% [markdown] lang="zh"
-# 一百次还不止。大部分是处理器时间，而不是等待：内核要把线程变为可运行并切换过去，两个线程还要互相传递解释器的锁。
+# 一百次还不止。大部分是处理器时间，而不是等待：内核要把线程变为可运行并切换过去，两个线程还要互相交接 GIL。
 #
-# 然后是整个请求，一来一回，两种模式各一遍。客户端也在本进程里，所以它的时间也算在内。
+# 然后是整个请求的往返，两种模式各一遍。客户端也在本进程里，所以它的时间也算在内。
 
 # %%
 REQUESTS = 500
@@ -222,7 +223,7 @@ for name, overrides in (("queued, as in Kafka", AS_IN_KAFKA), ("inline", {})):
 # %% [markdown]
 # ## How many handlers?
 #
-# A pool with stand-ins for `KafkaApis`. One of them *waits* 5 ms for each request, as for a disk; the other *computes*
+# A pool with two replacements for `KafkaApis`. One *waits* 5 ms for each request, as for a disk; the other *computes*
 # for 5 ms. There are 24 requests. **How long do they take with 1, 2, 4, 8 handlers?**
 
 # %% [markdown] lang="zh"
@@ -280,14 +281,14 @@ for handlers in (1, 2, 4, 8):
     print(f"{handlers:8} {time_of(wait_5_ms, handlers):6.0f} ms {time_of(compute_5_ms, handlers):8.0f} ms")
 
 # %% [markdown]
-# Waiting is shared, computing is not: one thread at a time runs Python. On a JVM the second column would shrink too, up
-# to the number of processors. That is the reason of Kafka's default of eight handlers, and the reason why more of them
-# help here only as far as handlers wait.
+# Handlers wait in parallel, but they do not compute in parallel: because of the GIL, one thread at a time runs
+# Python. On a JVM the second column would shrink, too, down to the limit of the number of CPUs. This explains Kafka's
+# default of eight handlers, and why more of them help here only as far as handlers wait.
 #
 # ## A full queue
 #
-# Room for one request, one handler which is held up, one network thread. Four producers. **Which of them finds the
-# network thread standing still?**
+# Space for one request, one handler that is blocked, one network thread. Four producers. **Which of them finds the
+# network thread blocked?**
 
 # %% [markdown] lang="zh"
 # 等待可以分摊，计算不行：同一时刻只有一个线程在运行 Python。在 JVM 上，第二列也会缩短，直到处理器的个数为止。这就是
@@ -295,7 +296,7 @@ for handlers in (1, 2, 4, 8):
 #
 # ## 队列满了
 #
-# 请求队列只有一个空位，一个处理线程被拖住，一个网络线程。四个生产者。**其中哪个会碰上网络线程停着不动？**
+# 请求队列只有一个空位，一个处理线程被拖住，一个网络线程。四个生产者。**轮到第几个生产者的请求时，网络线程会停住？**
 
 # %%
 full = full_request_queue()
@@ -308,10 +309,10 @@ for event in full:
         print(f"{event.time_ns / 1e6:7.2f} ms  the network thread {state}")
 
 # %% [markdown]
-# ## Bytes that are no request
+# ## Malformed requests
 #
-# A Metadata request, in which bytes are exchanged at random, and which is cut off at random. **What share of them is
-# still a request?** Whatever it is: nothing but `InvalidRequestError` may come out of the parser.
+# A Metadata request, in which random bytes are changed, and which is truncated at random. **What share can still be
+# parsed?** In any case, the parser may raise nothing but `InvalidRequestError`.
 
 # %% [markdown] lang="zh"
 # ## 不是请求的字节
@@ -342,7 +343,7 @@ for reason in sorted(set(reasons), key=lambda text: (len(text), text))[::200][:6
 # %% [markdown]
 # ## Now you
 #
-# - Record two producers at once, inline and queued (`network_watches` do the rest). Where does the second wait?
+# - Record two producers at once, inline and queued (`network_watches` has the watches). Where does the second wait?
 # - Set `sys.setswitchinterval(0.0005)` above the table of handlers. Which column changes?
 # - Let one handler of eight compute for a second. What happens to `exchange_many` meanwhile, in both modes?
 

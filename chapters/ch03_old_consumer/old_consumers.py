@@ -13,10 +13,10 @@
 # %% [markdown]
 # # Notebook: the old consumers
 #
-# *Book chapter 3; the text to it is [The connector](connector.md), [Rebalancing](rebalance.md),
-# [Fetching and consuming](fetching.md), [Committing](commits.md) and [The low-level API](simple-consumer.md).*
+# *Book chapter 3; its pages are [The connector](connector.md), [Rebalancing](rebalance.md), [Fetching and
+# consuming](fetching.md), [Committing](commits.md) and [The low-level API](simple-consumer.md).*
 #
-# A broker and a ZooKeeper run in this process, real consumers talk to them, and what happens is recorded from outside.
+# A broker and a ZooKeeper run in this process, real consumers use them, and everything is recorded from outside.
 # Before you run a cell that ends in a question, answer it.
 
 # %% [markdown] lang="zh"
@@ -38,12 +38,12 @@ from chapters.ch03_old_consumer.figures.old_consumer_runs import (
     Member,
     commit_to_both,
     commit_to_zookeeper,
-    group_of,
     low_level,
     one_to_three,
     queue_and_iterator,
     rebalance,
     running_cluster,
+    running_members,
     wait_balanced,
 )
 from kafka_learn.drawing.sequence_diagram import sequence_diagram
@@ -55,7 +55,8 @@ logging.getLogger("kafka_lite.old_consumer").setLevel(logging.CRITICAL)  # we ma
 # %% [markdown]
 # ## The threads of a consumer
 #
-# One connector, one topic, one stream, one broker. **How many threads does the consumer have, without the user's?**
+# One connector, one topic, one stream, one broker. **How many threads does the consumer have, not counting the
+# user's?**
 
 # %% [markdown] lang="zh"
 # ## 消费者的线程
@@ -63,7 +64,7 @@ logging.getLogger("kafka_lite.old_consumer").setLevel(logging.CRITICAL)  # we ma
 # 一个连接器，一个主题，一个流，一个 broker。**不算用户的线程，消费者有几个线程？**
 
 # %%
-with running_cluster() as cluster, group_of() as members:
+with running_cluster() as cluster, running_members() as members:
     before = set(threading.enumerate())
     members.append(Member(cluster, "a"))
     members[0].join()
@@ -73,12 +74,12 @@ with running_cluster() as cluster, group_of() as members:
             print(f"{type(thread).__name__:24} {thread.name}")
 
 # %% [markdown]
-# A thread that rebalances, one that looks for leaders, one that fetches (for each broker there would be one). A
-# scheduler's thread comes with its first task, the automatic commit. ZooKeeper's client has threads of its own.
+# A thread that rebalances, one that looks up leaders, one that fetches (there is one per broker). The scheduler's
+# thread starts with its first task, the automatic commit. The ZooKeeper client has threads of its own.
 #
 # ## The znodes of a group
 #
-# Member a alone; a and b; b alone. **Which znodes are deleted by whom, and which stay for ever?**
+# Member a alone; a and b; b alone. **Who deletes which znodes, and which ones stay for ever?**
 
 # %% [markdown] lang="zh"
 # 一个负责再平衡，一个寻找主副本，一个拉取（每个 broker 都会有一个）。调度器的线程随它的第一个任务而来，也就是自动提
@@ -96,8 +97,8 @@ for path in sorted({path for column in columns for path in column}):
 # %% [markdown]
 # ## A rebalance with two members
 #
-# Member a owns four partitions, and its user takes a while to let them go. Member b joins. **How often does b try, and
-# what does it do between two tries?**
+# Member a owns four partitions, and its listener takes a while before they are released. Member b joins. **How often
+# does b try, and what does it do between two attempts?**
 
 # %% [markdown] lang="zh"
 # ## 两个成员的再平衡
@@ -118,9 +119,9 @@ for owner, partition, result in sorted(claims):
     print(f"{owner} claims partition {partition}: {'has it' if result else 'it is taken'}")
 
 # %% [markdown]
-# ## Members come and go
+# ## Members join and leave
 #
-# Three members join, the first leaves. Look at the gaps: there nobody consumes the partition.
+# Three members join, then the first one leaves. Look at the gaps: no member consumes the partition there.
 
 # %% [markdown] lang="zh"
 # ## 成员的加入和离开
@@ -132,8 +133,8 @@ run = one_to_three()
 ownership(run)
 
 # %% [markdown]
-# Nobody asked whether partition 0 had to move when c came. **How many of the four partitions kept their owner then, and
-# how many of these were released and claimed again all the same?**
+# No member asked whether partition 0 had to move when c joined. **How many of the four partitions kept their owner
+# then, and how many of these were released and claimed again nevertheless?**
 
 # %% [markdown] lang="zh"
 # c 加入时，并没有考虑分区 0 是否必须换所有者。**那时四个分区中有几个保住了原来的所有者，其中又有几个照样被释放、再认
@@ -144,9 +145,10 @@ released = [event.detail for event in run if event.kind is Kind.CALL and event.w
 print(len(released), "releases in all:", [f"{each['partition']} of {each['owner']}" for each in released])
 
 # %% [markdown]
-# ## Assigning
+# ## Assignment
 #
-# Two consumers with a thread each; two topics with three partitions each. **Who has how many, with each strategy?**
+# Two consumers with one thread each; two topics with three partitions each. **How many partitions does each get, with
+# each strategy?**
 
 # %% [markdown] lang="zh"
 # ## 分配
@@ -159,7 +161,7 @@ for strategy in ("range", "roundrobin"):
     print(f"{strategy:10}", assign(strategy, both, {"t": 3, "u": 3}))
 
 # %% [markdown]
-# And with ten topics? The remainder of each goes to the first.
+# And with ten topics? The remainder of each topic goes to the first member.
 
 # %% [markdown] lang="zh"
 # 十个主题呢？每个主题的余数都归第一个。
@@ -173,7 +175,8 @@ for strategy in ("range", "roundrobin"):
 # %% [markdown]
 # ## From the fetcher to the user
 #
-# The queue has room for one chunk, a fetch brings one message, and the user comes late. **Which offset moves when?**
+# The queue has space for one chunk, a fetch returns one message, and the user is late. **Which offset advances
+# when?**
 
 # %% [markdown] lang="zh"
 # ## 从拉取线程到用户
@@ -205,7 +208,7 @@ sequence_diagram(run)
 # %% [markdown]
 # ## A commit to both storages
 #
-# `offsets.storage=kafka`, with the dual commit that is its default. The coordinator has to be found first.
+# `offsets.storage=kafka`, with the dual commit that is its default. The coordinator must be looked up first.
 
 # %% [markdown] lang="zh"
 # ## 提交到两种存储
@@ -224,7 +227,8 @@ for what in ("commit_offsets", "handle_commit_offsets", "append_as_leader", "set
 # %% [markdown]
 # ## The low-level example
 #
-# `SimpleExample` reads two messages; the broker refuses the first fetch once. **How many connections does it open?**
+# `SimpleExample` reads two messages; the broker returns an error to the first fetch, once. **How many connections
+# does it open?**
 
 # %% [markdown] lang="zh"
 # ## 低级 API 示例
@@ -242,7 +246,8 @@ print(sum(event.kind is Kind.PUT and event.what == "connection" for event in run
 # ## Now you
 #
 # - Give a member two streams (`Member.join`), and let a second member join. Which thread owns which partition?
-# - Set `rebalance.max.retries` to 1 for member b. What does `create_message_streams` raise, and what stays behind?
+# - Set `rebalance.max.retries` to 1 for member b. What does `create_message_streams` raise, and which znodes stay
+#   behind?
 # - Make `fetch_message_max_bytes` in `queue_and_iterator` smaller than a message. What does the user get?
 
 # %% [markdown] lang="zh"

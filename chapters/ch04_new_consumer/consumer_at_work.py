@@ -13,11 +13,11 @@
 # %% [markdown]
 # # Notebook: a consumer at work
 #
-# *Book 4; the text to it is [The poll](polling.md), [Fetching](fetching.md), [Futures](futures.md),
+# *Book 4; its pages are [The poll](polling.md), [Fetching](fetching.md), [Futures](futures.md),
 # [Heartbeats](heartbeats.md) and [Committing](committing.md).*
 #
-# Recorded runs of real consumers against a real broker, most of them to be changed. Before you run a cell that ends in
-# a question, answer it.
+# Recorded runs of real consumers with a real broker; most of them are for you to change. Before you run a cell that
+# ends in a question, answer it.
 
 # %% [markdown] lang="zh"
 # # 笔记本：工作中的消费者
@@ -57,7 +57,7 @@ from kafka_lite.testing import Cluster
 # %% [markdown]
 # ## The first poll
 #
-# A consumer that knows one address, and a group that has never committed. **Which requests, in which order?**
+# A consumer knows one address, and its group has never committed. **Which requests does it send, in which order?**
 
 # %% [markdown] lang="zh"
 # ## 第一次轮询
@@ -70,7 +70,7 @@ sequence_diagram(consumer_runs.first_poll())
 # %% [markdown]
 # ## Polls in a row
 #
-# Five records, three a poll; three more are produced while the user works on the last two. **How many fetches?**
+# Five records, three per poll; three more are produced while the user processes the last two. **How many fetches?**
 
 # %% [markdown] lang="zh"
 # ## 连续几次轮询
@@ -82,7 +82,7 @@ three_polls = consumer_runs.polls_in_a_row()
 sequence_diagram(three_polls)
 
 # %% [markdown]
-# What the three polls cost, and how long the answer that was fetched ahead lay in the socket:
+# The duration of the three polls, and how long the prefetched response was in the socket:
 
 # %% [markdown] lang="zh"
 # 三次轮询各花了多少时间，提前拉取的响应在套接字里等了多久：
@@ -91,12 +91,12 @@ sequence_diagram(three_polls)
 for span in three_polls.calls():
     if (span.begin.who, span.begin.what) == ("KafkaConsumer", "poll"):
         print(f"poll: {span.duration_ns / 1e6:6.2f} ms, {span.end.detail['result']}")
-answers = [pair for pair in three_polls.hand_overs() if pair.put.what == "answer"]
-for pair in answers:
-    print(f"answer: {pair.waited_ns / 1e6:6.2f} ms on its way")
+responses = [pair for pair in three_polls.hand_overs() if pair.put.what == "response"]
+for pair in responses:
+    print(f"response: {pair.waited_ns / 1e6:6.2f} ms on its way")
 
 # %% [markdown]
-# Your own. **What changes with `max_poll_records=1`? With `fetch_min_bytes=1000`?**
+# Your own experiment. **What changes with `max_poll_records=1`? With `fetch_min_bytes=1000`?**
 
 # %% [markdown] lang="zh"
 # 轮到你了。**用 `max_poll_records=1` 会有什么变化？用 `fetch_min_bytes=1000` 呢？**
@@ -108,7 +108,7 @@ def record_polls(polls=3, records=5, **configs):
     with (
         Recording(poll_watches(), title="Mine", paused=True) as recording,
         consumer_runs.running_cluster(records) as cluster,
-        consumer_runs.member_of(cluster, **configs) as consumer,
+        consumer_runs.running_member(cluster, **configs) as consumer,
         recording.running(),
     ):
         in_thread("user", lambda: [consumer.poll(300) for _ in range(polls)])
@@ -122,7 +122,7 @@ sequence_diagram(mine, lanes=["user", "KafkaConsumer", "Fetcher", "SubscriptionS
 # %% [markdown]
 # ## The futures of a join
 #
-# **Which future is completed last, and by whom?**
+# **Which future completes last, and what completes it?**
 
 # %% [markdown] lang="zh"
 # ## 一次加入的几个异步请求
@@ -133,7 +133,8 @@ sequence_diagram(mine, lanes=["user", "KafkaConsumer", "Fetcher", "SubscriptionS
 sequence_diagram(consumer_runs.futures_of_a_join())
 
 # %% [markdown]
-# Now the coordinator says UNKNOWN_MEMBER_ID to the first JoinGroup. **How many futures, and which of them fail?**
+# Now the coordinator returns UNKNOWN_MEMBER_ID to the first JoinGroup. **How many futures are there, and which of
+# them fail?**
 
 # %% [markdown] lang="zh"
 # 现在协调者对第一个 JoinGroup 返回 UNKNOWN_MEMBER_ID。**有几个异步请求，其中哪些失败？**
@@ -145,7 +146,7 @@ with (
         paused=True,
     ) as recording,
     consumer_runs.running_cluster() as broker,
-    consumer_runs.consumer_of(broker, group_id="unlucky", group_instance_id="one") as consumer,
+    consumer_runs.running_consumer(broker, group_id="unlucky", group_instance_id="one") as consumer,
     broker.inject("JoinGroup", Errors.UNKNOWN_MEMBER_ID).once(),
 ):  # fmt: skip
     consumer.subscribe(["demo"])
@@ -158,12 +159,12 @@ for event in recording.run:
         print(f"{event.time_ns / 1e6:6.2f} ms  {event.who}: {event.what} {event.detail.get('reason', '')}")
 
 # %% [markdown]
-# The answer itself is a success: it has come. What the adapter makes of it is the failure, and the loop in
-# `join_group_if_needed` begins again with two new futures.
+# The future of the response itself succeeds: the response has arrived. The adapter turns it into a failure, and the
+# loop in `join_group_if_needed` starts again with two new futures.
 #
 # ## A heartbeat thread beside the polling thread
 #
-# The user works for 150 ms. **How many heartbeats, in which lane?**
+# The user processes for 150 ms. **How many heartbeats, in which lane?**
 
 # %% [markdown] lang="zh"
 # 响应本身是成功的：它到了。适配器从中得出的结论才是失败，而 `join_group_if_needed` 里的循环带着两个新的异步请求重新开
@@ -184,7 +185,8 @@ for span in beside.calls():
         print(f"{turn}, then sleep for {span.end.detail.get('result')} ms")
 
 # %% [markdown]
-# The user does not come back within `max.poll.interval.ms`. **Who leaves the group, and what becomes of the commit?**
+# The user does not poll within `max.poll.interval.ms`. **Which thread leaves the group, and what happens to the
+# commit?**
 
 # %% [markdown] lang="zh"
 # 用户没有在 `max.poll.interval.ms` 之内回来。**哪个成员离开消费组，那次提交会怎样？**
@@ -195,7 +197,7 @@ sequence_diagram(consumer_runs.work_for_too_long())
 # %% [markdown]
 # ## Commits
 #
-# An interval of 40 ms, work of 60 ms. **Which offset does the second poll commit?**
+# A commit interval of 40 ms, processing of 60 ms. **Which offset does the second poll commit?**
 
 # %% [markdown] lang="zh"
 # ## 提交
@@ -206,15 +208,15 @@ sequence_diagram(consumer_runs.work_for_too_long())
 sequence_diagram(consumer_runs.automatic_commits())
 
 # %% [markdown]
-# ## Two deaths
+# ## Two crashes
 #
-# Six records, called 1 to 6 as in the book, at the offsets 0 to 5. Consumer 1 commits, then works, and dies after the
-# first. **Where does consumer 2 begin, and what is lost?**
+# Six records, called 1 to 6 as in the book, at the offsets 0 to 5. Consumer 1 commits, then processes, and crashes
+# after the first. **Where does consumer 2 start, and what is lost?**
 
 # %% [markdown] lang="zh"
 # ## 两次崩溃
 #
-# 六条记录，像书里那样叫作 1 到 6，偏移量是 0 到 5。消费者 1 先提交，再处理，处理完第一条之后挂掉。**消费者 2 从哪里开
+# 六条记录，像书里那样叫作 1 到 6，偏移量是 0 到 5。消费者 1 先提交，再处理，处理完第一条之后崩溃。**消费者 2 从哪里开
 # 始，丢失了什么？**
 
 # %%
@@ -225,10 +227,11 @@ InBothLanguages(partial(deliveries, most))
 sequence_diagram(most)
 
 # %% [markdown]
-# Consumer 1 works, then commits, and dies after the sixth. **Where does consumer 2 begin, and what is repeated?**
+# Consumer 1 processes, then commits, and crashes after the sixth. **Where does consumer 2 start, and what is
+# repeated?**
 
 # %% [markdown] lang="zh"
-# 消费者 1 先处理，再提交，处理完第六条之后挂掉。**消费者 2 从哪里开始，重复了什么？**
+# 消费者 1 先处理，再提交，处理完第六条之后崩溃。**消费者 2 从哪里开始，重复了什么？**
 
 # %%
 least = consumer_runs.at_least_once()
@@ -238,10 +241,10 @@ InBothLanguages(partial(deliveries, least))
 sequence_diagram(least)
 
 # %% [markdown]
-# Every death within the same three records. **For which of them is nothing lost, or repeated?**
+# A crash at every point within the same three records. **For which of them is nothing lost, or nothing repeated?**
 
 # %% [markdown] lang="zh"
-# 同样三条记录，在每一条之后挂掉。**在哪一条之后挂掉，不会丢失，或者不会重复？**
+# 同样三条记录，在每一条之后崩溃。**在哪一条之后崩溃，不会丢失，或者不会重复？**
 
 # %%
 for loop, deaths in ((at_most_once, "123"), (at_least_once, "456")):
@@ -254,15 +257,15 @@ for loop, deaths in ((at_most_once, "123"), (at_least_once, "456")):
         print(f"{loop.__name__:13} dies after {last}: lost {' '.join(lost) or '–':5} repeated {' '.join(twice) or '–'}")
 
 # %% [markdown]
-# At most once is lucky with a death at the end of a batch. At least once never is: after the last record the commit is
-# still to come.
+# At most once loses nothing if the crash comes at the end of a batch. At least once always repeats something: after
+# the last record, the commit is still to come.
 #
-# Results and position in one transaction of a database. **What is in the store after the death, and at the end?**
+# Results and position in one transaction of a database. **What is in the store after the crash, and at the end?**
 
 # %% [markdown] lang="zh"
-# 至多一次如果恰好在一批的末尾挂掉，就不会丢失。至少一次则总会重复：处理完最后一条记录时，还没有提交。
+# 至多一次如果恰好在一批的末尾崩溃，就不会丢失。至少一次则总会重复：处理完最后一条记录时，还没有提交。
 #
-# 结果和位置写进数据库的同一个事务。**挂掉之后，存储里有什么？最后呢？**
+# 结果和位置写进数据库的同一个事务。**崩溃之后，存储里有什么？最后呢？**
 
 
 # %%
@@ -282,13 +285,13 @@ with Cluster() as broker:
 # %% [markdown]
 # ## Now you
 #
-# - Kill consumer 1 in `at_least_once` between the work and the commit of the *first* three records.
+# - Let consumer 1 crash in `at_least_once` between the processing and the commit of the *first* three records.
 # - Use `commit_async` there. What can consumer 2 find?
 # - Record `first_poll` for a group that has committed. Which request is missing?
 
 # %% [markdown] lang="zh"
 # ## 轮到你了
 #
-# - 让 `at_least_once` 的消费者 1 在处理完**最前面**三条记录之后、提交之前挂掉。
+# - 让 `at_least_once` 的消费者 1 在处理完**最前面**三条记录之后、提交之前崩溃。
 # - 在那里改用 `commit_async`。消费者 2 可能看到什么？
 # - 为一个已经提交过的消费组录制 `first_poll`。少了哪个请求？

@@ -13,11 +13,11 @@
 # %% [markdown]
 # # Notebook: joining a group
 #
-# *Book 5.1 and 5.3; the text to it is [Joining a group](joining.md) and [The delayed join](delayed-join.md).*
+# *Book 5.1 and 5.3; its pages are [Joining a group](joining.md) and [The delayed join](delayed-join.md).*
 #
-# A broker and up to five real consumers run in this process, each in a thread of its own, and what they say to each
-# other is recorded from outside. The times were measured when this page was built, on a machine that was doing other
-# things as well; run the notebook on yours. Before you run a cell that ends in a question, answer it.
+# A broker and up to five real consumers run in this process, each in a thread of its own, and their requests are
+# recorded from outside. The times were measured when this page was built, on a busy machine; run the notebook on
+# yours. Before you run a cell that ends in a question, answer it.
 
 # %% [markdown] lang="zh"
 # # 笔记本：加入消费组
@@ -48,8 +48,8 @@ from kafka_lite.testing import Cluster
 # %% [markdown]
 # ## Four members join and sync
 #
-# *ann*, *bob*, *cid* and *dan* come one after the other to a group that is empty. The broker waits for more, as long as
-# somebody comes: thirty seconds by its clock, which is put forward. **Who is the leader? Which of the answers come
+# *ann*, *bob*, *cid* and *dan* join an empty group one after the other. The broker waits for more members as long as
+# new ones arrive: thirty seconds of its clock, which is moved forward. **Who is the leader? Which responses come
 # together?**
 
 # %% [markdown] lang="zh"
@@ -64,38 +64,38 @@ sequence_diagram(run)
 
 
 # %%
-def answers(run, what):
-    """When each answer to a request reached its member, and what it says."""
+def responses(run, what):
+    """When each response to a request reached its member, and what it says."""
     for pair in run.hand_overs():
-        if pair.put.what == f"{what} answer" and pair.take is not None:
+        if pair.put.what == f"{what} response" and pair.take is not None:
             print(f"{pair.take.time_ns / 1e6:8.2f} ms  {pair.take.who:4} {pair.take.detail['says']}")
 
 
-answers(run, "JoinGroup")
-answers(run, "SyncGroup")
+responses(run, "JoinGroup")
+responses(run, "SyncGroup")
 
 # %% [markdown]
-# The second JoinGroup of *ann* was answered after all the others had come. In all that time no thread of the broker
-# stood behind it. Which thread did answer?
+# The second JoinGroup of *ann* was answered after all the others had arrived. In all that time, no thread of the
+# broker was waiting for it. Which thread sent the response?
 
 # %% [markdown] lang="zh"
 # *ann* 的第二个 JoinGroup，要等其他人都来了才得到响应。这期间 broker 里没有线程在等它。那么响应由哪个线程发出？
 
 # %%
 parked = [
-    pair for pair in run.hand_overs() if pair.put.what == "JoinGroup answer" and "generation" in str(pair.take.detail)
+    pair for pair in run.hand_overs() if pair.put.what == "JoinGroup response" and "generation" in str(pair.take.detail)
 ]
 print({pair.put.thread for pair in parked})
 
 # %% [markdown]
-# The one that watches over delayed operations: it was time that completed the join, and not the last member.
+# The one that expires delayed operations: a timeout completed the join, not the last member.
 #
-# ## What travels
+# ## Bytes of a subscription
 #
-# To the broker a subscription is bytes. To the leader it is this:
+# For the broker, a subscription is opaque bytes. For the leader, it is this:
 
 # %% [markdown] lang="zh"
-# 是延迟操作的计时线程：这次加入因超时而完成，而不是因为最后一个成员到来。
+# 是延迟缓存的清理线程：这次加入因超时而完成，而不是因为最后一个成员到来。
 #
 # ## 传送的是什么
 #
@@ -109,8 +109,8 @@ print(deserialize_subscription(said))
 # %% [markdown]
 # ## One to five consumers
 #
-# Four partitions. Consumers come one after the other, and leave in the same order. **Who has nothing, and when? Who
-# gets the partitions of the first one that leaves?**
+# Four partitions. Consumers join one after the other, and leave in the same order. **Who has no partition, and when?
+# Who gets the partitions of the first one that leaves?**
 
 # %% [markdown] lang="zh"
 # ## 一到五个消费者
@@ -133,8 +133,8 @@ for event in run:
 print(f"generation {generation}: {owned}")
 
 # %% [markdown]
-# The range assignor sorts members by their ids, which begin with the names. So when *ann* leaves, *everybody* moves by
-# one: four partitions change their owner, where one would do. Count it:
+# The range assignor sorts members by their ids, which begin with the names. So when *ann* leaves, *every* assignment
+# moves by one: four partitions change their owner, where one would be enough. Count it:
 
 # %% [markdown] lang="zh"
 # range 分配器按编号给成员排序，而编号以名字开头。所以 *ann* 离开时，**每个成员**都往前挪一位：四个分区换了所有者，其
@@ -162,7 +162,7 @@ for kind in (RangeAssignor, RoundRobinAssignor, StickyAssignor):
 # %% [markdown]
 # ## A third member
 #
-# *ann* and *bob* share the topic, when *cid* comes. **How do they learn of it? How long do they go on reading?**
+# *ann* and *bob* share the topic when *cid* joins. **How do they learn of it? How long do they keep reading?**
 
 # %% [markdown] lang="zh"
 # ## 第三个成员
@@ -180,13 +180,13 @@ for event in run:
         print(f"{(event.time_ns - begun) / 1e6:7.2f} ms  {event.who}: {event.what}")
 
 # %% [markdown]
-# Nearly all of it is waiting for the heartbeats (every 60 ms here). From the last member's giving up to the first
-# member's taking over it is a few milliseconds.
+# Nearly all of this time is waiting for the next heartbeats (every 60 ms here). Only a few milliseconds pass from the
+# last revocation to the first assignment.
 #
 # ## By hand
 #
-# What would a real consumer not do? Here are members that do nothing by themselves. Brackets are around those whose
-# request is parked. **Which of these calls begins a rebalance?**
+# What would a real consumer not do? These members do nothing by themselves. Those with a parked request are in
+# brackets. **Which of these calls starts a rebalance?**
 
 # %% [markdown] lang="zh"
 # 几乎全是在等待心跳（这里是每 60 ms 一次）。从最后一个成员放弃分区，到第一个成员接管，只有几毫秒。
@@ -211,9 +211,9 @@ with Cluster() as cluster:
 # ## Now you
 #
 # - Let `one_to_five` use `partition.assignment.strategy=sticky` (`Reader` in
-#   `chapters/ch05_coordinator/figures/group_runs.py` takes keys of the configuration) and compare the colours.
+#   `chapters/ch05_coordinator/figures/group_runs.py` accepts configuration keys), and compare the colours.
 # - Give the members a heartbeat interval of 300 ms and predict the gaps.
-# - Send SyncGroup of the leader before the other member has joined the generation, by hand. What does it get?
+# - By hand, send the leader's SyncGroup before the other member has joined the generation. What does it get?
 
 # %% [markdown] lang="zh"
 # ## 轮到你了

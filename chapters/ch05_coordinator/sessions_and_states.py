@@ -13,11 +13,11 @@
 # %% [markdown]
 # # Notebook: sessions and states
 #
-# *Book 5.2 and 5.4; the text to it is [The coordinator's requests](requests.md) and [The group's state
+# *Book 5.2 and 5.4; its pages are [The coordinator's requests](requests.md) and [The group's state
 # machine](group-states.md).*
 #
-# The clock of the broker in this notebook can be put forward, while its clients live in ours. So a session of ten
-# seconds ends within a moment. Before you run a cell that ends in a question, answer it.
+# In this notebook, the broker's clock can be moved forward, while its clients use the real one. So a session of ten
+# seconds expires within a moment. Before you run a cell that ends in a question, answer it.
 
 # %% [markdown] lang="zh"
 # # 笔记本：会话与状态
@@ -45,7 +45,7 @@ logging.getLogger("kafka_lite.consumer").setLevel(logging.CRITICAL)  # we make g
 # %% [markdown]
 # ## The table
 #
-# **Which of the arrows does a single member's join and leave walk along?**
+# **Which arrows does the group follow when a single member joins and leaves?**
 
 # %% [markdown] lang="zh"
 # ## 状态表
@@ -63,12 +63,12 @@ with Cluster() as cluster:
         print(f"{request()!s:45} {group}")
 
 # %% [markdown]
-# The state `PREPARING_REBALANCE` is not to be seen: a member that is alone is everybody, and its own JoinGroup
-# completes the DelayedJoin. But the generation tells: each join began one, and so did the leaving.
+# The state `PREPARING_REBALANCE` does not show: the only member is all members, so its own JoinGroup completes the
+# DelayedJoin. But the generation shows it: each join started a new one, and so did the leave.
 #
 # ## Every request in every state
 #
-# Each cell is asked of a broker, now. Cover the table and fill in the row of OffsetCommit first.
+# Each cell is the response of a broker, requested now. Cover the table, and fill in the row of OffsetCommit first.
 
 # %% [markdown] lang="zh"
 # 看不到 `PREPARING_REBALANCE` 这个状态：只有一个成员，它就是全体，它自己的 JoinGroup 就完成了 DelayedJoin。不过从纪元
@@ -79,13 +79,13 @@ with Cluster() as cluster:
 # 每个格子都是刚刚向一个 broker 实际请求得到的。请先把表格盖住，填出 OffsetCommit 那一行。
 
 # %%
-InBothLanguages(group_figures.answers)
+InBothLanguages(group_figures.responses)
 
 # %% [markdown]
 # ## A commit in the middle of a rebalance
 #
 # *ann* commits in `on_partitions_revoked`. **With which generation? What is the group's state, and is the commit
-# taken?**
+# accepted?**
 
 # %% [markdown] lang="zh"
 # ## 再平衡中间的一次提交
@@ -96,8 +96,8 @@ InBothLanguages(group_figures.answers)
 sequence_diagram(commit_in_a_rebalance())
 
 # %% [markdown]
-# The same by hand, and one step further: commits of the old generation and of the new one, before and after it has
-# begun.
+# The same by hand, and one step further: commits of the old generation and of the new one, before and after it
+# starts.
 
 # %% [markdown] lang="zh"
 # 同样的事由我们手工操作，并且多走一步：旧纪元的提交和新纪元的提交，在新纪元开始之前和之后。
@@ -108,22 +108,22 @@ with Cluster() as cluster:
     ann, bob = group.member("ann"), group.member("bob")
     ann.join()
     ann.sync({ann: b"all"})
-    print(f"{group.state:20} ann, generation {ann.generation_id}: {ann.commit(10).answer}")
+    print(f"{group.state:20} ann, generation {ann.generation_id}: {ann.commit(10).response}")
     bob.join()
-    print(f"{group.state:20} ann, generation {ann.generation_id}: {ann.commit(20).answer}")
+    print(f"{group.state:20} ann, generation {ann.generation_id}: {ann.commit(20).response}")
     ann.join()
-    print(f"{group.state:20} ann, generation {ann.generation_id}: {ann.commit(30).answer}")
+    print(f"{group.state:20} ann, generation {ann.generation_id}: {ann.commit(30).response}")
     ann.generation_id -= 1
-    print(f"{group.state:20} ann, generation {ann.generation_id}: {ann.commit(40).answer}")
+    print(f"{group.state:20} ann, generation {ann.generation_id}: {ann.commit(40).response}")
     ann.generation_id += 1
     ann.sync({ann: b"0 1", bob: b"2 3"})
-    print(f"{group.state:20} ann, generation {ann.generation_id}: {ann.commit(50).answer}")
+    print(f"{group.state:20} ann, generation {ann.generation_id}: {ann.commit(50).response}")
 
 # %% [markdown]
 # ## A heartbeat that comes too late
 #
-# *bob*'s process stands still, and twelve seconds pass in the broker; *ann* lives. **What is the first thing that tells
-# bob? What becomes of what he has read?**
+# *bob*'s process is paused, and twelve seconds pass in the broker; *ann* keeps running. **How does bob find out? What
+# happens to the records that he has read?**
 
 # %% [markdown] lang="zh"
 # ## 迟到的心跳
@@ -136,16 +136,16 @@ sequence_diagram(run)
 
 # %%
 taken = next(e.time_ns for e in run if e.who == "ann" and e.what.startswith("on_join_complete"))
-told = next(e.time_ns for e in run if e.who == "bob" and e.what == "Heartbeat answer" and e.kind is Kind.TAKE)
+told = next(e.time_ns for e in run if e.who == "bob" and e.what == "Heartbeat response" and e.kind is Kind.TAKE)
 print(f"for {(told - taken) / 1e6:.1f} ms both believed that partitions 2 and 3 were theirs")
 
 # %% [markdown]
-# Here *bob* is woken up as soon as *ann* has his partitions. It could be an hour as well. The group cannot keep him
-# from believing; it can keep him from committing.
+# Here *bob* resumes as soon as *ann* has his partitions. It could also be an hour later. The group cannot stop him
+# from believing that he owns them; it can stop him from committing.
 #
 # ## A member that is alive and does not join
 #
-# *ann*'s heartbeats are in time, but her own thread is busy. **What ends the others' waiting, and when?**
+# *ann*'s heartbeats are on time, but her own thread is busy. **What ends the wait of the others, and when?**
 
 # %% [markdown] lang="zh"
 # 在这里，*ann* 一得到 *bob* 的分区，他就恢复了。也完全可能是一小时之后。消费组无法阻止他自以为拥有分区，但可以阻止他
@@ -163,7 +163,7 @@ sequence_diagram(run)
 # ## Which timeout?
 #
 # One session of ten seconds, one of thirty; rebalance timeouts of sixty and of twenty. *ann* sends heartbeats for a
-# while and does not join; *bob* joins and does not sync. **Guess the three times before you run it.**
+# while and does not join; *bob* joins and does not sync. **Predict the three times before you run it.**
 
 # %% [markdown] lang="zh"
 # ## 是哪个超时？
@@ -194,15 +194,15 @@ with Cluster() as cluster:
         print(f"{passed:3} s  {said!s:28} {group}")
 
 # %% [markdown]
-# *ann* was put out by her session, after she stopped sending heartbeats: her rebalance timeout would have kept the
-# group waiting for half a minute more. *bob* was put out by his rebalance timeout, as one that never asked for his
-# part.
+# *ann* was removed when her session expired, after she had stopped sending heartbeats: until her rebalance timeout,
+# the group would have waited for half a minute more. *bob* was removed at his rebalance timeout, because he never
+# sent SyncGroup.
 #
 # ## Now you
 #
-# - Let *ann* go on sending heartbeats in the last cell, every eight seconds. When does the wait end?
-# - Give *bob* the version 4 of JoinGroup (`group.member("bob", version=4)`). What is the state of the group between his
-#   two joins, and what does a DelayedJoin wait for that would be complete without him?
+# - Let *ann* keep sending heartbeats in the last cell, every eight seconds. When does the wait end?
+# - Let *bob* use version 4 of JoinGroup (`group.member("bob", version=4)`). What is the state of the group between
+#   his two joins, and what does a DelayedJoin wait for that would be complete without him?
 
 # %% [markdown] lang="zh"
 # *ann* 停止发送心跳之后，因会话超时被移除：按她的再平衡超时，组还要再等半分钟。*bob* 则因再平衡超时被移除，因为他一直

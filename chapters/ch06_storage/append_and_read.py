@@ -57,7 +57,7 @@ print(log, "LEO", log.log_end_offset, "segments", [segment.base_offset for segme
 # %% [markdown]
 # ## What a producer sends
 #
-# Three messages in one batch. The producer counts from 0, whatever the log has already.
+# Three messages in one batch. The producer counts from 0, whatever the log already contains.
 
 # %% [markdown] lang="zh"
 # ## 生产者发送什么
@@ -76,7 +76,7 @@ info = log.append_as_leader(bytearray(sent), leader_epoch=4)
 print(f"offsets {info.first_offset} to {info.last_offset}, {info.size_in_bytes} bytes; LEO {log.log_end_offset}")
 
 # %% [markdown]
-# The same bytes twice, and different offsets. **Which bytes differ in the file between the two batches?**
+# The same bytes twice, with different offsets. **Which bytes of the two batches differ in the file?**
 
 # %% [markdown] lang="zh"
 # 同样的字节来了两次，偏移量却不同。**文件里的这两个批次，哪些字节不同？**
@@ -89,12 +89,12 @@ print("from what was sent, the second differs at:", [p for p in range(size) if s
 draw_validation()
 
 # %% [markdown]
-# One byte of the base offset between them; and the leader's epoch, where the producer had −1. The CRC begins behind
-# both. When the topic wants another timestamp, the CRC does change:
+# One byte of the base offset differs; and both have the leader epoch, where the producer had −1. The CRC covers only
+# the bytes after these fields. If the topic requires another timestamp, the CRC does change:
 
 # %% [markdown] lang="zh"
-# 两者之间不同的是基准偏移量的一个字节；与发来的相比，还有主副本的纪元，生产者在那里写的是 −1。CRC 从两者后面开始计
-# 算。如果主题要的是另一种时间戳，CRC 就会变：
+# 文件里的两个批次只差基准偏移量的一个字节；与发来的相比，还差主副本的纪元，生产者在那里写的是 −1。CRC 覆盖的范围从这两
+# 个字段之后开始。如果主题要的是另一种时间戳，CRC 就会变：
 
 # %%
 draw_validation("LogAppendTime")
@@ -102,7 +102,7 @@ draw_validation("LogAppendTime")
 # %% [markdown]
 # ## Rolling
 #
-# Five more batches of 205 bytes. **How many segments will there be, and where do they begin?**
+# Five more batches of 205 bytes. **How many segments will there be, and where do they start?**
 
 # %% [markdown] lang="zh"
 # ## 切换分段
@@ -114,16 +114,16 @@ fill(log, 5)
 draw_log(log)
 
 # %% [markdown]
-# Now the same, recorded while it happens: the first append fits, for the second the log rolls.
+# The same, recorded: the first append fits, and at the second the log rolls.
 
 # %% [markdown] lang="zh"
-# 同样的事，发生时录制下来：第一次追加放得下，为了第二次，日志切换了分段。
+# 把同样的过程录制下来：第一次追加放得下；第二次放不下，日志先切换了分段。
 
 # %%
 sequence_diagram(append_and_roll())
 
 # %% [markdown]
-# ## What is refused
+# ## Rejected appends
 #
 # **Which of these change the log?**
 
@@ -149,14 +149,14 @@ for name, records, append in (
 assert (log.log_end_offset, log.size) == before
 
 # %% [markdown]
-# ## Ways through validation
+# ## Paths through validation
 #
-# What is sent, what the topic wants; only the last column costs time.
+# What is sent, what the topic requires, and what happens; only the last kind of work costs time.
 
 # %% [markdown] lang="zh"
-# ## 校验的几条路
+# ## 校验的几条路径
 #
-# 发来的是什么，主题要的是什么；只有最后一列要花时间。
+# 发来的格式，主题要求的格式，以及校验的结果；只有最后一列为“是”的才费时间。
 
 # %%
 InBothLanguages(ways_through_validation)
@@ -164,12 +164,12 @@ InBothLanguages(ways_through_validation)
 # %% [markdown]
 # ## Reading
 #
-# A read gives a slice: where, and how long. Nothing has been read yet when it returns.
+# A read returns a slice: a position and a length. No byte has been read yet when it returns.
 
 # %% [markdown] lang="zh"
 # ## 读取
 #
-# 读取得到一个切片：在哪里，有多长。它返回时，还什么都没有读。
+# 读取返回一个切片，只说明数据在哪里、有多长。返回的时候，消息还一条都没有读。
 
 # %%
 found = log.read(4, 1 << 20)
@@ -178,11 +178,11 @@ print(type(found.records).__name__, found.size_in_bytes, "bytes, from position",
 print("offsets in it:", [(batch.base_offset, batch.last_offset) for batch in batches(found.records.to_bytes())])
 
 # %% [markdown]
-# We asked for 4; the slice begins with 3, where the batch does. Four more reads: **predict each row.** The last
+# We asked for 4; the slice starts at 3, where the batch starts. Four more reads: **predict each row.** The last
 # number is the high watermark.
 
 # %% [markdown] lang="zh"
-# 我们要的是 4；切片从 3 开始，因为批次从那里开始。再读四次：**预测每一行。** 最后一个数是高水位。
+# 我们请求的是 4；切片从 3 开始，因为批次从那里开始。再读四次：**请预测每一行。** 最后一个数是高水位。
 
 # %%
 draw_reads(
@@ -196,10 +196,10 @@ draw_reads(
 )
 
 # %% [markdown]
-# How many lookups does a read make? We watch the index:
+# How many lookups does a read need? We watch the index:
 
 # %% [markdown] lang="zh"
-# 一次读取要查找几次？我们来看着索引：
+# 一次读取要查找几次？来观察索引：
 
 # %%
 for high_watermark in (None, 12, log.log_end_offset):
@@ -209,19 +209,20 @@ for high_watermark in (None, 12, log.log_end_offset):
     print(f"HW {high_watermark}: {calls.count('lookup')} lookups")
 
 # %% [markdown]
-# With a high watermark in the midst of the log two, since it has to become a position as well. With everything
-# committed one.
+# Two if the high watermark is in the middle of the log, since it must become a position, too. One if everything is
+# committed.
 #
 # ## Zero copy
 #
-# The slice goes to a socket. `sendfile` gets two file descriptors and two numbers; no byte enters this process.
+# The slice goes to a socket. `sendfile` gets two file descriptors and two numbers; no byte of the records enters this
+# process.
 
 # %% [markdown] lang="zh"
 # 高水位在日志中间时查找两次，因为它也要换算成位置。全部都已提交时，只要一次。
 #
 # ## 零拷贝
 #
-# 切片发往一个套接字。`sendfile` 得到两个文件描述符和两个数字；没有一个字节进入本进程。
+# 把切片发往一个套接字。`sendfile` 的参数是两个文件描述符和两个数字；没有一个字节进入本进程。
 
 # %%
 ours, theirs = socket.socketpair()
@@ -231,10 +232,10 @@ received = theirs.recv(1 << 20)
 print(sent_bytes, "bytes sent,", len(received), "received, the same:", received == piece.to_bytes())
 
 # %% [markdown]
-# And a slice that is held while its segment is deleted:
+# And a slice that is still open while its segment is deleted:
 
 # %% [markdown] lang="zh"
-# 还有一个切片，在它的分段被删除时仍在使用：
+# 再看一个切片，它还在使用，所在的分段却被删除了：
 
 # %%
 slow = log.read(0, 1 << 20).records
@@ -252,11 +253,11 @@ folder.cleanup()
 # - Append a batch of format v1 (`record_set(..., magic=1)`) to a log with `message.format.version=0.10.2`. Which bytes
 #   change now?
 # - Set `segment.ms` and let `fill` jump by an hour in timestamps. When does the log roll?
-# - Then write both halves yourself: [the lab](../../labs/ch06-log-segment.md).
+# - Then write both methods yourself: [the lab](../../labs/ch06-log-segment.md).
 
 # %% [markdown] lang="zh"
 # ## 轮到你了
 #
 # - 把一个 v1 格式的批次（`record_set(..., magic=1)`）追加到 `message.format.version=0.10.2` 的日志。现在哪些字节会变？
 # - 设置 `segment.ms`，让 `fill` 的时间戳跳过一小时。日志什么时候切换分段？
-# - 然后自己写出这两半：[实验](../../labs/ch06-log-segment.md)。
+# - 然后把追加和读取都自己写出来：[实验](../../labs/ch06-log-segment.md)。

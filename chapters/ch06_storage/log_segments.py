@@ -13,10 +13,10 @@
 # %% [markdown]
 # # Notebook: a segment, byte by byte
 #
-# *Book 6.1.3; the text to it is [Log segments and indexes](log-segments.md).*
+# *Book 6.1.3; its page is [Log segments and indexes](log-segments.md).*
 #
-# Every object below is the broker's own: `LogSegment`, `OffsetIndex`, `TimeIndex`, `FileMessageSet`, writing real files
-# into a temporary folder. The drawings are made from those objects, so that they show what is, not what should be.
+# Every object below is the broker's own: `LogSegment`, `OffsetIndex`, `TimeIndex`, `FileMessageSet`, writing real
+# files into a temporary folder. The drawings are made from those objects, so they show what is, not what should be.
 # Before you run a cell that ends in a question, answer it.
 
 # %% [markdown] lang="zh"
@@ -59,7 +59,7 @@ def files():
 # %% [markdown]
 # ## An empty segment
 #
-# The base offset is 20, as if a segment with messages 0 to 19 had been rolled just now.
+# The base offset is 20, as if a segment with messages 0 to 19 had just been rolled.
 
 # %% [markdown] lang="zh"
 # ## 一个空的分段
@@ -71,16 +71,16 @@ segment = LogSegment.open(directory, 20, config, MockTime())
 files()
 
 # %% [markdown]
-# Both indexes have their full size from the beginning: 4096 is a multiple of 8, and 4092 the largest multiple of 12
-# below. They are holes, which take no block on the disk until something is written into them.
+# Both indexes have their full size from the start: 4096 is a multiple of 8, and 4092 is the largest multiple of 12
+# below it. They are sparse files, which use no disk blocks until something is written.
 #
 # ## The first append
 #
 # One message of 101 bytes in format v1, the book's. **Which bytes does the index get?**
 
 # %% [markdown] lang="zh"
-# 两个索引从一开始就是最大的长度：4096 是 8 的倍数，4092 是不超过它的、12 的最大倍数。它们是空洞，写进东西之前不占磁盘
-# 块。
+# 两个索引从一开始就是最大的长度：4096 是 8 的倍数，4092 是不超过它的、12 的最大倍数。没写过的部分是文件里的空洞，不占磁
+# 盘块。
 #
 # ## 第一次追加
 #
@@ -95,14 +95,14 @@ draw_bytes(
 )
 
 # %% [markdown]
-# None at all: fewer than 200 bytes had been written since the last entry (there was none, and nothing before). The
-# drawing shows the message's head; key and value follow. Its size, 89, counts what follows the field.
+# None: fewer than 200 bytes had been written since the last entry (there was none yet). The drawing shows the
+# message's header; key and value follow. The size field, 89, counts the bytes after it.
 #
 # ## Until the index has entries
 
 # %% [markdown] lang="zh"
-# 一个也没有：上一个索引项之后写入的不到 200 字节（其实没有上一项，之前什么也没有）。图中是消息的头部；键和值在它后
-# 面。它的大小 89，数的是这个字段之后的部分。
+# 一个也没有：还没有写满 200 字节（之前没有索引项，就从分段开头算起）。图中是消息的头部；键和值在它后面。长度字段里的
+# 89，是这个字段之后的字节数。
 #
 # ## 直到索引里有索引项
 
@@ -112,11 +112,12 @@ for number in range(1, 12):
 draw_segment(segment)
 
 # %% [markdown]
-# Entry 0 describes offset 22: when it was appended, 202 bytes had come since the beginning, more than 200. Then the
+# Entry 0 is for offset 22: when it was appended, 202 bytes had been written since the start, more than 200. Then the
 # counter starts again. These are the bytes:
 
 # %% [markdown] lang="zh"
-# 第 0 项描述偏移量 22：追加它的时候，从开头起已经来了 202 字节，超过了 200。然后计数器重新开始。字节是这样的：
+# 第 0 项指向偏移量 22：追加它的时候，从开头起已经写了 202 字节，超过了 200。然后计数器归零，重新计数。这些就是索引的
+# 字节：
 
 # %%
 segment.offset_index.flush()
@@ -127,15 +128,15 @@ draw_bytes(used[:16], [("offset", 4), ("position", 4), ("offset", 4), ("position
 # %% [markdown]
 # ## Are these Kafka's bytes?
 #
-# A broker of Kafka 0.10.2.2 was given the same kind of messages with the same interval, one by one; its ones were one
-# byte longer from number 10 on. This is the beginning of its index for a segment with base offset 20. Our
-# `OffsetIndex` reads it as it reads its own.
+# A broker of Kafka 0.10.2.2 got the same kind of messages with the same interval, one by one; from number 10 on, they
+# were one byte longer. This is the beginning of its index for a segment with base offset 20. Our `OffsetIndex` reads
+# it like its own.
 
 # %% [markdown] lang="zh"
 # ## 这些是 Kafka 的字节吗？
 #
-# 给 Kafka 0.10.2.2 的一个 broker 同样的消息、同样的间隔，一条一条地追加；从 10 号起，它的消息长一个字节。下面是它为基
-# 准偏移量 20 的分段所写的索引的开头。我们的 `OffsetIndex` 读它，就像读自己的一样。
+# 用同样的间隔，把同样的消息一条一条地写进 Kafka 0.10.2.2 的一个 broker；只是从 10 号起，那边的每条消息长一个字节。下
+# 面是它为基准偏移量 20 的分段写出的索引的开头。我们的 `OffsetIndex` 读它，就像读自己的一样。
 
 # %%
 kafkas = bytes.fromhex("00000002000000cc 0000000400000198 0000000600000264 0000000800000330 0000000a000003fc")
@@ -148,7 +149,7 @@ assert [index_of_kafka.entry(n).offset for n in range(5)] == [segment.offset_ind
 index_of_kafka.delete()
 
 # %% [markdown]
-# The offsets are the same as ours; the positions differ by the extra byte of every message (102 instead of 101).
+# The offsets equal ours; the positions differ by the extra byte of every message (102 instead of 101).
 #
 # ## Looking up offset 27
 #
@@ -167,26 +168,26 @@ print("log:  ", segment.translate_offset(27))
 draw_segment(segment, highlight=27)
 
 # %% [markdown]
-# Green is the entry, blue is passed, orange is the answer. What does the lookup say at the edges?
+# Green is the entry, blue messages are skipped, orange is the result. What does the lookup return at the edges?
 
 # %% [markdown] lang="zh"
-# 绿色的是索引项，蓝色的是越过的，橙色的是答案。边界上的查找结果是什么？
+# 绿色是找到的索引项，蓝色是越过的批次，橙色是查找的结果。在边界上查找，结果是什么？
 
 # %%
 for target in (19, 20, 21, 22, 31, 32, 1000):
     print(f"{target:4}: index {tuple(segment.offset_index.lookup(target))}, log {segment.translate_offset(target)}")
 
 # %% [markdown]
-# Below the base offset and below the first entry: the beginning of the file. Beyond the end the index still gives its
-# last entry, since it cannot know where the log ends; the log can, and says None.
+# Below the base offset and below the first entry: the beginning of the file. Beyond the end, the index still returns
+# its last entry, since it cannot know where the log ends; the log can, and returns None.
 #
-# ## The search, turn by turn
+# ## The search, step by step
 #
 # A longer index makes the search visible. `record_search` notes which entries the index reads while it runs.
 
 # %% [markdown] lang="zh"
-# 低于基准偏移量、低于第一项时：文件的开头。越过末尾时，索引仍然给出它的最后一项，因为索引不知道日志到哪里为止；日志知
-# 道，返回 None。
+# 低于基准偏移量或者低于第一项时，结果是文件的开头。越过末尾时，索引仍然返回最后一项，因为它不知道日志到哪里为止；日志
+# 知道，所以返回 None。
 #
 # ## 查找的每一轮
 #
@@ -201,7 +202,7 @@ for step in steps:
 draw_search(segment.offset_index, 51)
 
 # %% [markdown]
-# 19 entries, at most five turns: log₂ 19 = 4.2. How many for each possible target?
+# 19 entries, at most five steps: log₂ 19 = 4.2. How many for each possible target?
 
 # %% [markdown] lang="zh"
 # 19 项，最多五轮：log₂ 19 = 4.2。对每个可能的目标，各要几轮？
@@ -213,7 +214,7 @@ print("fewest", min(turns), "most", max(turns))
 # %% [markdown]
 # ## Breaking the order
 #
-# The search stands on sorted entries, so `append` refuses what would break them.
+# The search relies on sorted entries, so `append` rejects what would break the order.
 
 # %% [markdown] lang="zh"
 # ## 打乱次序
@@ -230,15 +231,15 @@ for offset in (20, 40, segment.offset_index.last_offset):
 assert segment.offset_index.entries == before
 
 # %% [markdown]
-# ## Timestamps that go back
+# ## Timestamps that go backwards
 #
 # In a new segment, producers' clocks disagree. **Which of the timestamps 1, 4, 2, 6, 5, 3, 10, 9, 8, 7, 12, 11 become
-# entries of the time index?** An offset index entry is due at every second message, beginning with the third.
+# entries of the time index?** An offset index entry is due at every second message, starting with the third.
 
 # %% [markdown] lang="zh"
 # ## 倒退的时间戳
 #
-# 一个新的分段，生产者们的时钟各不相同。**时间戳 1、4、2、6、5、3、10、9、8、7、12、11 中，哪些成为时间索引的项？** 从
+# 一个新的分段，几个生产者的时钟各不相同。**时间戳 1、4、2、6、5、3、10、9、8、7、12、11 中，哪些成为时间索引的项？** 从
 # 第三条消息起，每两条消息该有一个偏移量索引项。
 
 # %%
@@ -248,8 +249,8 @@ for number, seconds in enumerate((1, 4, 2, 6, 5, 3, 10, 9, 8, 7, 12, 11)):
 draw_segment(times, timestamps=True)
 
 # %% [markdown]
-# At each entry of the offset index the largest timestamp *so far* is noted, with the offset that has it; at offset 68
-# it was still 10, which is there already. Now search by time:
+# With each entry of the offset index, the largest timestamp *so far* is added, with its offset; at offset 68 it was
+# still 10, which is already there. Now a search by time:
 
 # %% [markdown] lang="zh"
 # 每产生一个偏移量索引项，就记下**到目前为止**最大的时间戳，连同它的偏移量；在偏移量 68 处它仍是 10，而 10 已经记过
@@ -266,13 +267,13 @@ for seconds in (0, 3, 5, 7, 11, 12, 13):
 # %% [markdown]
 # ## Rolling
 #
-# When a segment stops being the active one, its indexes are trimmed to what they have, and the time index gets a last
-# entry, so that the largest timestamp of the segment can be read off without the log.
+# When a segment stops being the active one, its indexes are trimmed to their entries, and the time index gets a last
+# entry, so that the segment's largest timestamp can be read without the log.
 
 # %% [markdown] lang="zh"
 # ## 切换分段
 #
-# 一个分段不再是活动分段时，它的索引裁剪到实际所有的长度，时间索引还得到最后一项，这样不看日志也能读出分段最大的时间
+# 一个分段不再是活动分段时，它的索引会裁剪到实际长度，时间索引还会加上最后一项，这样不看日志也能读出分段最大的时间
 # 戳。
 
 # %%
@@ -282,13 +283,13 @@ print("after: ", times.time_index.entries, "entries")
 files()
 
 # %% [markdown]
-# No new entry here: the largest timestamp, 12, had been noted at offset 70. Segment 60 is closed in form; segment 20 is
-# still the preallocated, active one.
+# No new entry here: the largest timestamp, 12, had already been added at offset 70. The indexes of segment 60 are
+# trimmed; segment 20 is still preallocated, as the active one is.
 #
-# ## The power fails
+# ## A power failure
 #
-# Nobody closes segment 20. We open its files again, as a starting broker would. **How many entries does the index have
-# now?**
+# Segment 20 is not closed. We open its files again, as a broker does when it starts. **How many entries does the
+# index have now?**
 
 # %% [markdown] lang="zh"
 # 这里没有新的项：最大的时间戳 12，在偏移量 70 处已经记过了。分段 60 已经正式关闭；分段 20 仍是预留了空间的活动分段。
@@ -307,13 +308,13 @@ except CorruptIndexError as error:
     print("sanity_check:", str(error).replace(str(directory), "…"))
 
 # %% [markdown]
-# Every eight bytes of the file count as an entry, and the last is zero, which no real entry is. So the index is not
-# trusted: recovery reads the log and builds it anew. To make it interesting, the last batch is torn, as if only half of
-# it had reached the disk.
+# Every eight bytes of the file count as an entry, and the last one is zero, which no real entry is. So the index is
+# not trusted: recovery reads the log and rebuilds it. To make it interesting, the last batch is torn, as if only half
+# of it had reached the disk.
 
 # %% [markdown] lang="zh"
-# 文件的每八个字节都算一项，而最后一项是零，真正的索引项不会是零。所以索引不可信：恢复过程读日志，把它重建出来。为了更
-# 有意思，最后一个批次被撕掉一半，就像只有一半到了磁盘上。
+# 文件的每八个字节都算一项，而最后一项是零，真正的索引项不会是零。所以索引不可信：恢复过程会读日志，重建索引。为了看得
+# 更清楚，我们再截掉最后一个批次的一半，就像只有一半写到了磁盘上。
 
 # %%
 segment.log.truncate_to(segment.size - 40)
@@ -324,10 +325,10 @@ recovered.sanity_check()
 files()
 
 # %% [markdown]
-# The torn batch is gone (its remaining 61 bytes), both indexes hold again, and a lookup works as before:
+# The torn batch is gone (its remaining 61 bytes), both indexes are valid again, and a lookup works as before:
 
 # %% [markdown] lang="zh"
-# 撕裂的批次没有了（它剩下的 61 字节），两个索引又都成立，查找照常工作：
+# 残缺的批次（剩下的 61 字节）截掉了，两个索引又都正确了，查找照常工作：
 
 # %%
 print(recovered.translate_offset(27))
@@ -349,11 +350,11 @@ print("log ends at", recovered.read_next_offset(), "with", recovered.size, "byte
 draw_segment(recovered)
 
 # %% [markdown]
-# The entry of offset 30 went with its message; that of 28 stays. The file has its full room again: this is the active
-# segment now.
+# The entry of offset 30 was removed with its message; that of 28 stays. The file has its full size again: this is the
+# active segment now.
 
 # %% [markdown] lang="zh"
-# 偏移量 30 的索引项随它的消息一起去掉；28 的那一项留下。文件又有了全部空间：它现在是活动分段。
+# 偏移量 30 的索引项随它的消息一起去掉；28 的那一项留下。索引文件恢复到最大长度，因为它又属于活动分段了。
 
 # %%
 recovered.close()
@@ -364,13 +365,13 @@ folder.cleanup()
 #
 # - Set `index.interval.bytes` to 0 and to 1000 at the top and predict the drawings before you run them.
 # - Write batches of format v2 with ten messages each (`MemoryRecordsBuilder(magic=2)`). Which offset do the entries
-#   have now, and why does `lookup` not mind?
+#   have now, and why does `lookup` still work?
 # - Then write the index yourself: [the lab](../../labs/ch06-offset-index.md).
 
 # %% [markdown] lang="zh"
 # ## 轮到你了
 #
 # - 在开头把 `index.interval.bytes` 设为 0 和 1000，先预测各个图，再运行。
-# - 写入 v2 格式的批次，每个十条消息（`MemoryRecordsBuilder(magic=2)`）。现在索引项里是哪个偏移量，`lookup` 为什么不在
-#   乎？
+# - 写入 v2 格式的批次，每个十条消息（`MemoryRecordsBuilder(magic=2)`）。现在索引项里是哪个偏移量，`lookup` 为什么不受
+#   影响？
 # - 然后自己写出索引：[实验](../../labs/ch06-offset-index.md)。

@@ -15,15 +15,15 @@
 #
 # *Book 6.1.5 and 6.1.6, with [Managing the logs](log-management.md) and [Log compaction](compaction.md).*
 #
-# A writer in a process of its own is killed in the midst of an append; we open what it left. Then we damage more. Then
-# the log cleaner comes, and we stop it half-way, too.
+# A writer in a process of its own is killed in the middle of an append; we open what it left. Then we damage more.
+# Finally we run the log cleaner, and stop it halfway, too.
 
 # %% [markdown] lang="zh"
 # # 一次崩溃，一次恢复，一次压缩
 #
 # *本书 6.1.5 和 6.1.6，配合[日志管理](log-management.md)和[日志压缩](compaction.md)。*
 #
-# 一个写入者在自己的进程里，追加到一半时被杀掉；我们打开它留下的文件，再制造一些损坏；然后运行日志清理线程，让它也停在
+# 一个单独的进程往日志里写，追加到一半时被杀掉；我们打开它留下的文件，再制造一些损坏；然后运行日志清理线程，也让它停在
 # 半路上。
 
 # %%
@@ -68,14 +68,14 @@ def files(directory):
 # %% [markdown]
 # ## Kill -9
 #
-# The writer appends batches, says how far it has flushed, and after 20 batches gives the kernel only *half* of the
-# next one, as if the power had failed there. Then it is killed: nothing is closed, nothing trimmed.
+# The writer appends batches, reports how far it has flushed, and after 20 batches writes only *half* of the next one,
+# as if the power had failed there. Then it is killed: nothing is closed, nothing trimmed.
 
 # %% [markdown] lang="zh"
 # ## Kill -9
 #
-# 写入者追加批次，说出它刷盘到了哪里，20 个批次之后，下一个批次只给内核**一半**，就像断电恰好断在那里。然后它被杀掉：
-# 什么都没有关闭，什么都没有裁剪。
+# 写入的进程一个一个地追加批次，并报告刷盘到了哪里；20 个批次之后，下一个批次只交给内核**一半**，就像恰好在那里断电。
+# 然后它被杀掉：文件都没有关闭，索引都没有裁剪。
 
 # %%
 WRITER = """
@@ -108,7 +108,7 @@ print("killed; it had said that all below", recovery_point, "is on disk")
 files(crashed)
 
 # %% [markdown]
-# Look at the sizes. **Which of these files tell that nobody has closed them? Which one ends in the midst of a batch**
+# Look at the sizes. **Which of these files show that they were not closed? Which one ends in the middle of a batch**
 # (a batch has 205 bytes)**?**
 
 # %% [markdown] lang="zh"
@@ -138,11 +138,11 @@ files(crashed)
 draw_log(log)
 
 # %% [markdown]
-# The half batch is gone, all 60 messages before it are there, and the log goes on where it ended. The whole way of such
-# a start, recorded:
+# The half batch is gone, all 60 messages before it are there, and the log continues where it ended. Such a start,
+# recorded:
 
 # %% [markdown] lang="zh"
-# 半个批次没有了，它之前的 60 条消息都在，日志从结束的地方继续。这样一次启动的全程，录制下来：
+# 半个批次没有了，它之前的 60 条消息都在，日志从断开的地方继续。下面是这样一次启动的全过程：
 
 # %%
 sequence_diagram(start_after_a_crash())
@@ -150,8 +150,8 @@ sequence_diagram(start_after_a_crash())
 # %% [markdown]
 # ## Other damage
 #
-# Six batches in three segments. Green is left, red is cut off within a segment, orange goes with whole segments.
-# **Predict:** a bit flips in the first batch of the second segment.
+# Six batches in three segments. Green is kept, red is cut off within a segment, orange is removed with whole
+# segments. **Predict:** a bit flips in the first batch of the second segment.
 
 # %% [markdown] lang="zh"
 # ## 其他的损坏
@@ -190,7 +190,7 @@ draw_recovery(zeros)
 draw_recovery(lambda directory: [file.unlink() for file in directory.glob("*index")])
 
 # %% [markdown]
-# Nothing is lost: indexes are made from the log. And if the *log* of the first segment is lost?
+# Nothing is lost: indexes are rebuilt from the log. And if the *log* of the first segment is lost?
 
 # %% [markdown] lang="zh"
 # 什么也没有丢：索引由日志生成。如果丢的是第一个分段的**日志**呢？
@@ -199,18 +199,18 @@ draw_recovery(lambda directory: [file.unlink() for file in directory.glob("*inde
 draw_recovery(lambda directory: (directory / f"{0:020d}.log").unlink())
 
 # %% [markdown]
-# The log begins later. The broker cannot know that there was more; another replica can.
+# The log starts later. The broker cannot know that there was more; another replica can.
 #
 # ## Compaction
 #
-# A table in motion: three keys, eight messages, segments of three.
+# A changing table: three keys, eight messages, segments of three.
 
 # %% [markdown] lang="zh"
-# 日志从更后面开始。broker 无从知道以前还有更多；别的副本知道。
+# 日志的开头后移了。broker 无从知道前面还有过消息；别的副本知道。
 #
 # ## 压缩
 #
-# 一张变化中的表：三个键，八条消息，每个分段三条。
+# 一张不断变化的表：三个键，八条消息，每个分段三条。
 
 # %%
 time = MockTime()
@@ -219,10 +219,10 @@ append_pairs(table, EXAMPLE)
 draw_messages(table)
 
 # %% [markdown]
-# The map of the dirty part: the newest offset of each key. **What will be left?**
+# The map of the dirty part: the newest offset of each key. **Which messages will be kept?**
 
 # %% [markdown] lang="zh"
-# 脏的部分的映射：每个键最新的偏移量。**会剩下什么？**
+# 为脏的部分建立映射：每个键最新的偏移量。**会剩下什么？**
 
 # %%
 first_dirty = clean(table, time=time)
@@ -233,13 +233,13 @@ draw_messages(table)
 # The whole cleaning, recorded:
 
 # %% [markdown] lang="zh"
-# 整个清理过程，录制下来：
+# 整个清理过程的录制：
 
 # %%
 sequence_diagram(clean_a_log())
 
 # %% [markdown]
-# Again, after a message in a new segment. **Which message goes now, and which two segments become one?**
+# Again, after a message in a new segment. **Which message is removed now, and which two segments become one?**
 
 # %% [markdown] lang="zh"
 # 在新的分段里添一条消息，再清理一次。**现在哪条消息会去掉，哪两个分段会合成一个？**
@@ -252,11 +252,11 @@ for segment, content in zip(table.segments, messages(table), strict=True):
     print(segment.base_offset, content)
 
 # %% [markdown]
-# The tombstone of `c` is still there. It goes when `delete.retention.ms` has passed since the first cleaning that saw
-# it:
+# The tombstone of `c` is still there. It is removed once `delete.retention.ms` has passed since the first cleaning
+# that saw it:
 
 # %% [markdown] lang="zh"
-# `c` 的墓碑消息还在。从第一次看见它的清理算起，过了 `delete.retention.ms`，它才会去掉：
+# `c` 的墓碑消息还在。从第一次遇到它的那次清理算起，过了 `delete.retention.ms`，它才会去掉：
 
 # %%
 append_pairs(table, [(b"f", b"1")])
@@ -268,7 +268,7 @@ draw_messages(table)
 # %% [markdown]
 # ## The offset map
 #
-# Eight slots, six puts. Why does `d` take two probes?
+# Eight slots, six puts. Why does `d` need two probes?
 
 # %% [markdown] lang="zh"
 # ## 偏移量映射
@@ -279,7 +279,7 @@ draw_messages(table)
 draw_slots([b"a", b"b", b"c", b"d", b"a", b"e"], 8)
 
 # %% [markdown]
-# ## A crash in the midst of a replacement
+# ## A crash in the middle of a replacement
 #
 # The names of the files at each step:
 
@@ -292,12 +292,12 @@ draw_slots([b"a", b"b", b"c", b"d", b"a", b"e"], 8)
 InBothLanguages(replacement_steps)
 
 # %% [markdown]
-# We stop at one of them: the cleaned segment is `.swap`, and readers' map would be changed next. `KeyboardInterrupt`
-# plays the power failure. **What does the next start make of it?**
+# We stop at one of them: the cleaned segment is `.swap`, and the map of segments would be changed next.
+# `KeyboardInterrupt` stands in for the power failure. **What does the next start make of it?**
 
 # %% [markdown] lang="zh"
-# 我们停在其中一步：清理好的分段已经是 `.swap`，接下来本来要更改读者所用的分段表。`KeyboardInterrupt` 扮演断电。**下一
-# 次启动会怎样处理？**
+# 我们停在其中一步：清理好的分段已经是 `.swap`，下一步本来是更新读取时所用的分段表。用 `KeyboardInterrupt` 模拟断
+# 电。**下一次启动会怎样处理？**
 
 # %%
 half_way = open_log(root / "half-0", COMPACTED)
@@ -326,8 +326,8 @@ for segment, content in zip(again.segments, messages(again), strict=True):
     print(" ", segment.base_offset, content)
 
 # %% [markdown]
-# The first segment has been replaced (`.swap` was whole), the second not yet: it will be cleaned again, with the same
-# result.
+# The first segment has been replaced (`.swap` was complete), the second has not: it will be cleaned again, with the
+# same result.
 
 # %% [markdown] lang="zh"
 # 第一个分段已经替换（`.swap` 是完整的），第二个还没有：它会再清理一次，结果相同。
@@ -340,15 +340,16 @@ folder.cleanup()
 # %% [markdown]
 # ## Now you
 #
-# - Let the power fail one step earlier: in `LogSegment.change_file_suffixes`, after one of the three renames.
-# - Give `clean` a map for two keys (`SkimpyOffsetMap(72)`), and clean until nothing changes. How many rounds?
+# - Let the power fail one step earlier, in `LogSegment.change_file_suffixes`, after one of the three renames.
+# - Give `clean` a map for two keys (`SkimpyOffsetMap(72)`), and clean until nothing changes. How many rounds does it
+#   take?
 # - Then write the recovery: [the lab](../../labs/ch06-log-recovery.md), and the map:
 #   [the other lab](../../labs/ch06-cleaner-offset-map.md).
 
 # %% [markdown] lang="zh"
 # ## 轮到你了
 #
-# - 让断电早一步发生：在 `LogSegment.change_file_suffixes` 里，三次改名的某一次之后。
+# - 让断电提前一步发生：在 `LogSegment.change_file_suffixes` 里，三次改名的某一次之后。
 # - 给 `clean` 一个只放得下两个键的映射（`SkimpyOffsetMap(72)`），一直清理到什么都不再变化。要几轮？
 # - 然后写出恢复过程：[实验](../../labs/ch06-log-recovery.md)，以及映
 #   射：[另一个实验](../../labs/ch06-cleaner-offset-map.md)。

@@ -13,11 +13,11 @@
 # %% [markdown]
 # # Notebook: a purgatory, step by step
 #
-# *Book 6.3; the text to it is [Delayed operations](delayed-operations.md), [Watchers](watchers.md) and [The timing
+# *Book 6.3; its pages are [Delayed operations](delayed-operations.md), [Watchers](watchers.md) and [The timing
 # wheels](timing-wheels.md).*
 #
 # `DelayedOperationPurgatory`, `SystemTimer`, `TimingWheel`: every object below is the broker's own. Only the
-# operations are ours, since they must wait for something: `NamedOperation` waits until we say that it is ready. The
+# operations are ours, since they need a condition to wait for: `NamedOperation` waits until we make it ready. The
 # clock moves when we move it. Before you run a cell that ends in a question, answer it.
 
 # %% [markdown] lang="zh"
@@ -64,20 +64,20 @@ for operation, keys in ((a, ["t-0"]), (b, ["t-0", "t-1"]), (c, ["t-1"])):
 draw_purgatory(purgatory)
 
 # %% [markdown]
-# Each was tried twice: before it was put on its lists and behind that. The numbers at the timer are the milliseconds
-# at which they are due; `b` is on two lists, and once in the timer.
+# Each was tried twice: before it was added to its lists and after that. The numbers in the timer are the milliseconds
+# at which the operations are due; `b` is on two lists, and once in the timer.
 #
 # ## An event without effect
 #
-# Something happens to t-0, but nobody is ready. **How often has each of the three been tried then?**
+# There is an event for t-0, but no operation is ready. **How often has each of the three been tried then?**
 
 # %% [markdown] lang="zh"
-# 每个都检查了两次：进列表之前，以及进列表之后。定时器旁边的数字是它们到期的毫秒；`b` 在两个列表里，在定时器里只有一
-# 次。
+# 每个都检查了两次：进列表之前，以及进列表之后。图中的“拉取 A”就是 `fetch A`。定时器旁边的数字是它们到期的毫秒；`b` 在
+# 两个列表里，在定时器里只有一次。
 #
 # ## 没有效果的事件
 #
-# t-0 发生了一件事，但是没有操作就绪。**这时三个操作各被查看了几次？**
+# t-0 通知了一个事件，但是没有操作就绪。**这时三个操作各检查过几次？**
 
 # %%
 print("completed:", purgatory.check_and_complete("t-0"))
@@ -86,7 +86,7 @@ print({operation.name: operation.history.count("tried") for operation in (a, b, 
 # %% [markdown]
 # ## An event that completes
 #
-# Now `b` is ready, and t-0 announces an event. **On which lists is `b` afterwards?**
+# Now `b` is ready, and there is an event for t-0. **On which lists is `b` afterwards?**
 
 # %% [markdown] lang="zh"
 # ## 使操作完成的事件
@@ -99,11 +99,11 @@ print("completed:", purgatory.check_and_complete("t-0"), b.history)
 draw_purgatory(purgatory)
 
 # %% [markdown]
-# It has left the list of t-0 and the timer, and stays on the list of t-1, since nobody has been there. Nothing will
-# happen to it a second time:
+# It has left the list of t-0 and the timer, and stays on the list of t-1, which no thread has checked since. It
+# cannot complete a second time:
 
 # %% [markdown] lang="zh"
-# 它离开了 t-0 的列表和定时器，仍留在 t-1 的列表里，因为那里还没有线程处理过。它不会再完成第二次：
+# 它离开了 t-0 的列表和定时器，却仍留在 t-1 的列表里，因为还没有线程查看过那个列表。它不会再完成第二次：
 
 # %%
 print("events of t-1 complete:", purgatory.check_and_complete("t-1"), b.history)
@@ -111,9 +111,9 @@ print("forced:", b.force_complete(), b.history)
 draw_purgatory(purgatory)
 
 # %% [markdown]
-# ## Time runs out
+# ## Expiration
 #
-# **What is the history of `a`, which nobody has called ready, after 500 ms?** The reaper's thread calls
+# **What is the history of `a`, which never became ready, after 500 ms?** The reaper's thread calls
 # `advance_clock(200)` in a loop; so do we.
 
 # %% [markdown] lang="zh"
@@ -129,17 +129,17 @@ print(a.history)
 assert a.history[-2:] == ["completed", "expired"]
 
 # %% [markdown]
-# At 200 the reaper's patience was at an end. But why does the clock stop at 300 and at 400, where nothing is due? At
-# 300 a bucket expires that is empty: `fetch B` lay in it, and was completed. At 400 `fetch A` moves from a coarse
-# wheel to a finer one. Let us look at that on wheels that are small enough.
+# At 200, the reaper's `advance_clock` timed out. But why does the clock stop at 300 and at 400, where nothing is due?
+# At 300, an empty bucket expires: `fetch B` was in it, and has completed. At 400, `fetch A` moves from a coarse wheel
+# to a finer one. Let us look at that on wheels that are small enough.
 #
 # ## Wheels of four buckets
 #
-# The time is 9. We add tasks that are due at 10, 14, 27, 41 and 41 again. **Which wheel does each of them land in?**
+# The time is 9. We add tasks that are due at 10, 14, 27, 41 and 41 again. **Into which wheel does each of them go?**
 
 # %% [markdown] lang="zh"
-# 到 200 时，清理线程等够了。可是时钟为什么停在 300 和 400，那里什么也没有到期？到 300 时有一个空的桶到期：`fetch B`
-# 曾在里面，后来完成了。到 400 时，`fetch A` 从粗的轮子搬到细的轮子。我们用足够小的轮子来看看。
+# 到 200 时，清理线程等满了 200 ms。可是时钟为什么停在 300 和 400，那里什么也没有到期？到 300 时有一个空的桶到期：
+# `fetch B` 曾在里面，后来完成了。到 400 时，`fetch A` 从粗的轮子搬到细的轮子。我们用足够小的轮子来看看。
 #
 # ## 四个桶的轮子
 #
@@ -151,8 +151,8 @@ tasks = [stepped.add(due_ms) for due_ms in (10, 14, 27, 41, 41)]
 draw_wheels(stepped.state())
 
 # %% [markdown]
-# Five tasks, four buckets, four entries in the queue, and three wheels, of which the two coarser ones were made when
-# they were needed.
+# Five tasks, four buckets, four entries in the queue, and three wheels, of which the two coarser ones were created on
+# demand.
 #
 # ## Step by step
 #
@@ -174,8 +174,8 @@ draw_wheels(*states[:5], follow=27)
 draw_wheels(*states[5:], follow=41)
 
 # %% [markdown]
-# At no time is there anything in a grey bucket, and the clock visits the buckets' beginnings only: of the 33 ticks
-# between 9 and 41 it has stopped at those:
+# There is never anything in a grey bucket, and the clock stops only where buckets begin. Of the 33 ticks between 9
+# and 41, it has stopped at these:
 
 # %% [markdown] lang="zh"
 # 灰色的桶里任何时候都没有东西，而且时钟只到各个桶的开头：9 到 41 之间有 33 个刻度，它停过的是：
@@ -186,7 +186,7 @@ print("ran:", stepped.ran)
 assert all(level[0].due_ms == () for state in states for level in state.levels)
 
 # %% [markdown]
-# ## Cancelled
+# ## Cancellation
 #
 # **What happens to the queue when the only task of a bucket is cancelled?**
 
@@ -202,8 +202,8 @@ print("tasks that wait:", stepped.timer.size)
 draw_wheels(stepped.state())
 
 # %% [markdown]
-# Nothing: the bucket stays armed. It will expire empty, once, instead of being looked for in the heap, for each task
-# that is cancelled.
+# Nothing: the bucket stays in the heap, and expires once, empty. To remove it, each cancellation would have to search
+# the heap.
 #
 # ## The broker's wheels
 #
@@ -211,12 +211,12 @@ draw_wheels(stepped.state())
 # one after the other within 100 ms, and a hundred produce requests of 30 s.
 
 # %% [markdown] lang="zh"
-# 什么也不会：桶仍然在队列里。它会空着到期，只有一次；而不是每取消一个任务，就到堆里去找它。
+# 没有变化：桶仍然在队列里。它会空着到期，只此一次；否则每取消一个任务，都要到堆里去找它的桶。
 #
 # ## broker 的轮子
 #
-# 二十个 1 ms 的桶。真实的任务混在一起时，每个轮子里各有多少？一万个 500 ms 的长轮询，在 100 ms 之内先后开始，还有一百
-# 个 30 s 的生产请求。
+# 二十个 1 ms 的桶。任务的组合接近实际情况时，每个轮子里各有多少？一万个 500 ms 的长轮询，在 100 ms 之内先后开始，还有
+# 一百个 30 s 的生产请求。
 
 # %%
 big = SteppedTimer(wheel_size=20)
@@ -234,8 +234,8 @@ for number, level in enumerate(state.levels, 1):
 print("queue:", state.armed_ms)
 
 # %% [markdown]
-# Ten thousand one hundred tasks, two buckets. If all of them are cancelled before they come near, that is all the
-# sorting there will ever have been.
+# Ten thousand one hundred tasks, two buckets. If all of them are cancelled before their bucket expires, two entries
+# in the queue is all the sorting there ever was.
 #
 # ## Beside a heap
 #
@@ -262,23 +262,24 @@ assert samples[LEFT]["SystemTimer"] != samples[LEFT]["heapq"]
 assert ALL in samples
 
 # %% [markdown]
-# Inserting is cheaper in the heap, which is written in C; cancelling too, because nothing is taken out: what was
-# cancelled is held, ten tasks for each that still waits, and must be popped one day. With so few tasks the heap may
-# be ahead in the sum all the same. With a million it no longer is, see [the page](timing-wheels.md#beside-a-heap):
-# each pop goes through more levels, and the heap outgrows the processor's caches.
+# Inserting is cheaper in the heap, which is written in C. So is cancelling, because nothing is removed: the heap
+# keeps cancelled tasks, ten for each that still waits, and must pop them later. With so few tasks, the heap may still
+# be faster overall. With a million it no longer is, see [the page](timing-wheels.md#beside-a-heap): each pop goes
+# through more levels, and the heap outgrows the processor's caches.
 #
 # ## Two threads at a bad moment
 #
-# Event 1 checks an operation, slowly. Event 2 comes with news and may not wait. It leaves a note.
+# Event 1 checks an operation, slowly. Event 2 comes meanwhile and must not block. It sets a flag that makes event 1
+# check again.
 
 # %% [markdown] lang="zh"
-# 放入在堆里更便宜，因为堆是用 C 写的；取消也更便宜，因为什么都没有取出来：取消的任务仍被留着，每有一个还在等待的任
+# 堆的放入更便宜，因为堆是用 C 写的；取消也更便宜，因为什么都没有取出来：取消的任务仍被留着，每有一个还在等待的任
 # 务，堆里就留着十个，它们总有一天要弹出来。任务这么少的时候，算总账堆也可能领先。到一百万个就不再如此了，见[正文
 # ](timing-wheels.md#beside-a-heap)：每次弹出要经过更多层，堆也超出了处理器的缓存。
 #
-# ## 坏时机里的两个线程
+# ## 两个线程赶在同一时刻
 #
-# 事件 1 在查看一个操作，很慢。事件 2 让条件成立，又不可以等。它留下一张便条。
+# 事件 1 的线程正在检查一个操作，检查得很慢。事件 2 让条件成立，它的线程不可以等，于是留下一张便条。
 
 # %%
 sequence_diagram(note_for_the_one_who_checks())
@@ -286,8 +287,8 @@ sequence_diagram(note_for_the_one_who_checks())
 # %% [markdown]
 # ## And in a real broker
 #
-# A consumer's long poll, from the network to the purgatory and back. The grey gap in the middle is the waiting, and
-# it has no thread.
+# A consumer's long poll, from the network to the purgatory and back. In the grey gap in the middle the request waits,
+# and no thread waits with it.
 
 # %% [markdown] lang="zh"
 # ## 在真正的 broker 里
@@ -307,8 +308,8 @@ print(f"after     {waiting.waited_ns / 1e6:.0f} ms")
 # %% [markdown]
 # ## Now you
 #
-# - Give `SteppedTimer` wheels of two buckets and predict the way of a task that is due at 41.
-# - Set `purge_interval` at the top to 0 and to 100, and say after which cell the lists are swept.
+# - Give `SteppedTimer` wheels of two buckets and predict the path of a task that is due at 41.
+# - Set `purge_interval` at the top to 0 and to 100, and predict after which cell the lists are purged.
 # - Then write it yourself: [the purgatory](../../labs/ch06-purgatory.md) and [the timing
 #   wheels](../../labs/ch06-timing-wheel.md).
 

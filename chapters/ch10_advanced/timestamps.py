@@ -13,9 +13,9 @@
 # %% [markdown]
 # # Notebook: messages and their times
 #
-# *Book 10.2; the text to it is [Messages and timestamps](timestamps.md).*
+# *Book 10.2; its page is [Messages and timestamps](timestamps.md).*
 #
-# First records as bytes, in all three formats; then a whole broker whose clock we may put forward. Before you run a
+# First records as bytes, in all three formats; then a whole broker, whose clock we can move forward. Before you run a
 # cell that ends in a question, answer it.
 
 # %% [markdown] lang="zh"
@@ -49,7 +49,7 @@ from kafka_lite.testing import Cluster
 draw_formats()
 
 # %% [markdown]
-# Blue is the byte (in v2: two) with the type in bit 3, orange is time.
+# The attributes, with the timestamp type in bit 3, are blue (one byte, in v2 two); timestamps are orange.
 #
 # ## A record of each format
 #
@@ -84,10 +84,10 @@ for magic in (0, 1, 2):
 
 # %% [markdown]
 # v0 has none, v1 eight bytes in each message. v2 has sixteen in the header and a varint for each record: the
-# difference to the first. Here is the third record of the batch, decoded by hand:
+# difference from the first. Here is the third record of the batch, decoded by hand:
 
 # %% [markdown] lang="zh"
-# v0 没有时间戳，v1 每条消息八个字节。v2 在批次头部有十六个字节，每条记录再用一个变长整数存它与第一条的差。下面是批次
+# v0 没有时间戳，v1 每条消息八个字节。v2 在批次头有十六个字节，每条记录再用一个变长整数存它与第一条的差。下面是批次
 # 中的第三条记录，手工解码：
 
 # %%
@@ -118,7 +118,7 @@ draw_bytes(
 #
 # ## 压缩的消息集，以及包装消息的时间
 #
-# broker 反正要往包装消息里面看，以便检查。它在里面看到什么，就写进包装消息的头部，不管生产者写的是多少：
+# broker 为了检查，反正要解开包装消息。它把里面最大的时间写进包装消息的头部，不管生产者写的是多少：
 
 # %%
 wrapped = build(1, CompressionType.GZIP)
@@ -134,8 +134,9 @@ for timestamp_type in (TimestampType.CREATE_TIME, TimestampType.LOG_APPEND_TIME)
     print("a consumer is told", [seconds(r.timestamp) for r in stored.records()])
 
 # %% [markdown]
-# With LogAppendTime the inner messages keep what the producer wrote. Eight bytes and a checksum are changed in the
-# header, and nothing is decompressed for it; the reader has to know that the header counts. All cases in one table:
+# With LogAppendTime, the inner messages keep the producer's timestamps. Only eight bytes and a checksum change in the
+# header, and nothing need be decompressed for that; the reader must know that the header takes precedence. All cases
+# in one table:
 
 # %% [markdown] lang="zh"
 # 用 LogAppendTime 时，里面的消息保留生产者写的时间。只改头部的八个字节和一个校验和，不必为此解压任何东西；读的一方得
@@ -173,8 +174,8 @@ InBothLanguages(refused_times)
 # %% [markdown]
 # ## A broker
 #
-# One of our own, with a clock that we may put forward (`cluster.time` is a `ShiftedTime`: it goes as the machine's
-# does, and jumps when told to).
+# A broker of our own, with a clock that we can move forward (`cluster.time` is a `ShiftedTime`: it follows the
+# machine's clock, and jumps when we say so).
 
 # %% [markdown] lang="zh"
 # ## 一个 broker
@@ -202,7 +203,7 @@ for topic in ("created", "appended"):
 # %% [markdown]
 # ## Offsets for times
 #
-# A real client asks: `offsets_for_times` is ListOffsets. **Which offset is the answer to "from minute 5 on" for
+# A real client asks: `offsets_for_times` is ListOffsets. **Which offset is the result for "from minute 5 on" in
 # `created`?** Think of the order in which the records lie.
 
 # %% [markdown] lang="zh"
@@ -218,7 +219,7 @@ consumer = Consumer({"bootstrap.servers": cluster.bootstrap_servers, "group.id":
 
 
 def offset_for(topic, timestamp):
-    """What the broker answers: -1 becomes the end in this client."""
+    """What the broker returns: -1 becomes the end in this client."""
     (found,) = consumer.offsets_for_times([TopicPartition(topic, 0, timestamp)], timeout=10)
     return found.offset
 
@@ -229,9 +230,9 @@ for minute in (0, 2, 5, 7, 10, 11):
     print(f"from minute {minute:2} on: offset {offset:2}", by_offset[offset:] if offset >= 0 else "(the end)")
 
 # %% [markdown]
-# The first record *in the order of offsets* that is not older. From there on there may be older ones; before it there
-# is none that is new enough. Negative times are questions of another kind: -2 the beginning, -1 the end, and since
-# ListOffsets v7 -3, the record with the largest timestamp.
+# The first record *in the order of offsets* that is not older. After it there may be older ones; before it there is
+# none that is new enough. Negative timestamps have a special meaning: -2 is the beginning, -1 the end, and since
+# ListOffsets v7, -3 is the record with the largest timestamp.
 
 # %% [markdown] lang="zh"
 # **按偏移量的次序**排在最前面的、不早于这个时间的记录。在它之后可能还有更早的；在它之前，没有一条足够新。负的时间问的
@@ -246,9 +247,9 @@ for segment in log.segments:
     print(segment, "largest: minute", minutes(segment.largest_timestamp))
 
 # %% [markdown]
-# ## A log without times
+# ## A log without timestamps
 #
-# **What does the broker answer for a topic in format v0?**
+# **What does the broker return for a topic in format v0?**
 
 # %% [markdown] lang="zh"
 # ## 没有时间的日志
@@ -268,7 +269,7 @@ except ApiError as error:
 # %% [markdown]
 # ## Too early, too late
 #
-# The broker refuses a whole batch for one record:
+# The broker rejects a whole batch because of one record:
 
 # %% [markdown] lang="zh"
 # ## 太早，太晚
@@ -286,8 +287,8 @@ for name, timestamp in (("now", now()), ("two hours ago", now() - 7_200_000), ("
 # %% [markdown]
 # ## Retention
 #
-# A segment goes when its *largest* timestamp is old enough. Four segments, of which the second has one message from
-# hour 70, by a producer whose clock was wrong; retention of 24 hours. **What is left at hour 48?**
+# A segment is deleted when its *largest* timestamp is old enough. Four segments, of which the second has one message
+# from hour 70, by a producer whose clock was wrong; retention of 24 hours. **What is left at hour 48?**
 
 # %% [markdown] lang="zh"
 # ## 保留
@@ -299,8 +300,8 @@ for name, timestamp in (("now", now()), ("two hours ago", now() - 7_200_000), ("
 draw_retention([[0, 2, 4], [5, 70, 8], [9, 10, 12], [14, 15, 16]], retention_h=24, looked_at_h=[20, 30, 48, 96])
 
 # %% [markdown]
-# Orange is old enough and stays: segments go from the oldest on, without gaps. Now the same with the broker. Each
-# record of `kept` gets a segment of its own; the third is from the future.
+# Orange segments are old enough but stay: segments are deleted from the oldest on, without gaps. Now the same with
+# the broker. Each record of `kept` gets a segment of its own; the third is from the future.
 
 # %% [markdown] lang="zh"
 # 橙色的已经足够旧，却还留着：分段从最旧的开始删除，中间不留空洞。现在由 broker 来做同样的事。`kept` 的每条记录各占一
@@ -325,8 +326,8 @@ for hours in (23, 3, 22, 37):
     what_is_left("kept")
 
 # %% [markdown]
-# At hour 26 `a` and `b` go. Then nothing goes for two and a half days, though `d` and `e` have been old enough since
-# hour 27. When the wrong timestamp is at last a day old, everything goes at once.
+# At hour 26, `a` and `b` are deleted. Then nothing is deleted for two and a half days, though `d` and `e` have been
+# old enough since hour 27. When the wrong timestamp is finally a day old, everything is deleted at once.
 #
 # ### The other way round: a producer that copies old data
 #
@@ -350,8 +351,8 @@ for topic in ("copied", "copied-stamped"):
     what_is_left(topic)
 
 # %% [markdown]
-# Until the next check, for by their own account they are old enough. Whoever moves history into a topic sets its
-# `retention.ms` first, or lets the broker stamp.
+# Until the next check, since according to their timestamps they are old enough. To copy history into a topic, set its
+# `retention.ms` first, or use LogAppendTime.
 
 # %% [markdown] lang="zh"
 # 保留到下一次检查，因为按它们自己的时间戳，已经够旧了。要把历史数据搬进一个主题，就得先设置它的 `retention.ms`，或者
@@ -364,9 +365,9 @@ cluster.stop()
 # %% [markdown]
 # ## Now you
 #
-# - Give `created` a second producer whose clock is ten minutes slow, and predict the answers of `offsets_for_times`.
-# - `segment.ms` counts message time too. Write records alternately from now and from a month ago into a topic with
-#   `segment.ms` of an hour, and count its segments.
+# - Give `created` a second producer whose clock is ten minutes slow, and predict the results of `offsets_for_times`.
+# - `segment.ms` uses message timestamps, too. Write records alternately from now and from a month ago into a topic
+#   with `segment.ms` of an hour, and count its segments.
 
 # %% [markdown] lang="zh"
 # ## 轮到你了

@@ -29,47 +29,47 @@ class BeanstalkClient:
     def __init__(self, port: int, host: str = "127.0.0.1") -> None:
         self._socket = socket.create_connection((host, port), timeout=TIMEOUT_S)
         self._socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-        self._answers = self._socket.makefile("rb")
+        self._responses = self._socket.makefile("rb")
 
     def put(self, *bodies: bytes) -> list[int]:
         """Put jobs, all before the first response is read; returns their ids."""
         self._socket.sendall(b"".join(_PUT % (len(body), body) for body in bodies))
-        return [int(self._answer(b"INSERTED")[0]) for _ in bodies]
+        return [int(self._response(b"INSERTED")[0]) for _ in bodies]
 
     def reserve(self) -> tuple[int, bytes]:
         """The most urgent job, for this worker only until it is deleted or its time is over."""
         self._socket.sendall(b"reserve-with-timeout 0\r\n")
-        job_id, size = self._answer(b"RESERVED")
+        job_id, size = self._response(b"RESERVED")
         return int(job_id), self._data(int(size))
 
     def delete(self, *job_ids: int) -> None:
         """Forget jobs."""
         self._socket.sendall(b"".join(b"delete %d\r\n" % job_id for job_id in job_ids))
         for _ in job_ids:
-            self._answer(b"DELETED")
+            self._response(b"DELETED")
 
     def stats(self) -> dict[str, str]:
         """The server's statistics, such as ``binlog-records-migrated``."""
         self._socket.sendall(b"stats\r\n")
-        (size,) = self._answer(b"OK")
+        (size,) = self._response(b"OK")
         lines = self._data(int(size)).decode().splitlines()
         return {name: value.strip(' "') for name, colon, value in (line.partition(":") for line in lines) if colon}
 
-    def _answer(self, wanted: bytes) -> list[bytes]:
-        line = self._answers.readline()
+    def _response(self, wanted: bytes) -> list[bytes]:
+        line = self._responses.readline()
         word, *rest = line.split() or [b"(connection closed)"]
         if word != wanted:
             raise BeanstalkError(line.decode(errors="replace").strip() or "the server closed the connection")
         return rest
 
     def _data(self, size: int) -> bytes:
-        return self._answers.read(size + 2)[:size]
+        return self._responses.read(size + 2)[:size]
 
     def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: object) -> None:
-        self._answers.close()
+        self._responses.close()
         self._socket.close()
 
 

@@ -9,9 +9,8 @@ import socket
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import replace
 
-from chapters.ch02_producer.figures.producer_runs import in_flight, producer_of, running_cluster
+from chapters.ch02_producer.figures.producer_runs import in_flight, running_cluster, running_producer
 from kafka_learn.recording.broker_watches import watch_wire
 from kafka_learn.recording.client_watches import (
     watch_connection_states,
@@ -66,7 +65,7 @@ def first_contact() -> RecordedRun:
                 recording.pause()
 
         in_thread("caller", send_first)
-    return replace(recording.run, recorded_by=f"{__name__}:first_contact", lanes=CONTACT_LANES)
+    return recording.run.recorded_in(__name__, "first_contact", lanes=CONTACT_LANES)
 
 
 # ── requests in flight ──────────────────────────────────────────────────────────────────────────────────────────────
@@ -88,7 +87,7 @@ def _many_requests(name: str, most: int) -> RecordedRun:
     with (
         Recording(*watches, title=f"At most {most} in flight", paused=True) as recording,
         running_cluster() as cluster,
-        producer_of(cluster, configs) as producer,
+        running_producer(cluster, configs) as producer,
         cluster.inject("Produce").delay(ANSWER_MS).always(),
         recording.running(),
     ):
@@ -102,7 +101,7 @@ def _many_requests(name: str, most: int) -> RecordedRun:
             wait_until(lambda: in_flight(producer) == most)
         producer.flush()
         recording.pause()
-    return replace(recording.run, recorded_by=f"{__name__}:{name}", lanes=("Sender", "InFlightRequests", "Processor"))
+    return recording.run.recorded_in(__name__, name, lanes=("Sender", "InFlightRequests", "Processor"))
 
 
 # ── polls ───────────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -170,7 +169,7 @@ def polls() -> RecordedRun:
     ):
         in_thread("client", lambda: _play(recording, peer, selector))
         recording.pause()
-    return replace(recording.run, recorded_by=f"{__name__}:polls", lanes=POLL_LANES)
+    return recording.run.recorded_in(__name__, "polls", lanes=POLL_LANES)
 
 
 def _play(recording: Recording, peer: Peer, selector: Selector) -> None:

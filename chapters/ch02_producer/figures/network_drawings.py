@@ -66,7 +66,7 @@ def three_layers(language: str) -> str:
     graph.edge("processors", "responses", dir="back")
     graph.edge("responses", "handlers", dir="back", label=words["own"])
     alt = f"Three layers of threads: {', '.join(acceptors)}; {', '.join(processors)}; {', '.join(handlers)}."
-    return Drawing(graph, alt).svg()
+    return Drawing(graph, alt).svg(language)
 
 
 def _layer(number: int, thread_class: str, names: list[str], fill: str, word: str) -> str:

@@ -9,7 +9,6 @@ import socket
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
-from dataclasses import replace
 from typing import Any
 
 from kafka_learn.recording.broker_watches import watch_phases, watch_wire
@@ -83,9 +82,7 @@ def turns_of_a_processor() -> RecordedRun:
         in_thread("producer", lambda: produce(server, b"hello"))
         recording.wait_for("RequestChannel.PRODUCE v9")
         recording.pause()
-    return replace(
-        recording.run, recorded_by=f"{__name__}:turns_of_a_processor", lanes=TURN_LANES, hide=("KafkaApis.handle",)
-    )
+    return recording.run.recorded_in(__name__, "turns_of_a_processor", lanes=TURN_LANES, hide=("KafkaApis.handle",))
 
 
 def pipelined_requests() -> RecordedRun:
@@ -108,7 +105,7 @@ def pipelined_requests() -> RecordedRun:
         with recording.running():
             in_thread("producer", pipeline)
             recording.wait_for("KafkaChannel.unmute")
-    return replace(recording.run, recorded_by=f"{__name__}:pipelined_requests", lanes=PIPELINE_LANES)
+    return recording.run.recorded_in(__name__, "pipelined_requests", lanes=PIPELINE_LANES)
 
 
 @contextmanager
@@ -182,7 +179,7 @@ def full_request_queue() -> RecordedRun:
             for producer in producers:
                 producer.join()
             recording.wait_for("RequestChannel.PRODUCE v9", len(clients))
-    return replace(recording.run, recorded_by=f"{__name__}:full_request_queue", lanes=QUEUE_LANES)
+    return recording.run.recorded_in(__name__, "full_request_queue", lanes=QUEUE_LANES)
 
 
 def _producer(client: BlockingChannel, number: int) -> threading.Thread:

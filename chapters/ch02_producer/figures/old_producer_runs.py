@@ -1,7 +1,8 @@
 """Recorded runs of the old producer: collation, the queue and its thread, a leader that moved, a late response.
 
-Book 2.2. Brokers do not replicate yet, so the two brokers of these runs are clusters of their own, each with the whole
-topic. Which of them leads a partition is only what the producer is told. Everything else is real.
+Book 2.2. The two brokers of these runs are clusters of their own, each with the whole topic, so that a leader moves
+exactly when the run wants it to. Which of them leads a partition is only what the producer is told. Everything else is
+real.
 """
 
 from __future__ import annotations
@@ -10,15 +11,14 @@ import logging
 import queue
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import replace
 
 from kafka_learn.recording.broker_watches import watch_wire
 from kafka_learn.recording.recorded_run import Detail, Kind, RecordedRun
 from kafka_learn.recording.recorder import Call, Recording, Watch
-from kafka_learn.recording.run_brokers import AS_IN_KAFKA, TOPIC, in_thread, wait_until
+from kafka_learn.recording.run_brokers import AS_IN_KAFKA, TOPIC, in_thread, recorded_in_time, wait_until
 from kafka_learn.recording.watches import watch, watch_queue
 from kafka_lite.common.errors import Errors
-from kafka_lite.common.log_levels import quiet
+from kafka_lite.common.process.log_levels import quiet
 from kafka_lite.common.time import SYSTEM_TIME
 from kafka_lite.log.log import Log
 from kafka_lite.network.blocking_channel import BlockingChannel
@@ -66,7 +66,7 @@ BATCH_MESSAGES = 3
 BACKOFF_MS = 30
 REQUEST_TIMEOUT_MS = 300
 LATE_MS = 500
-"""When an answer comes: after the producer has given it up."""
+"""When a response arrives: after the producer has given it up."""
 
 
 # ── two brokers ─────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -96,7 +96,7 @@ class ToldLeaders(BrokerPartitionInfo):
 
 
 @contextmanager
-def producer_of(
+def running_producer(
     clusters: Sequence[Cluster], leaders: Sequence[str], configs: Mapping[str, object] | None = None
 ) -> Iterator[Producer]:
     """A producer that has sent a message to every partition, and so is connected."""
@@ -180,16 +180,24 @@ def collated() -> RecordedRun:
             handler_watches(), watch(Producer.send, show=()), title="Collated by broker and partition", paused=True
         ) as recording,
         two_brokers() as clusters,
-        producer_of(clusters, ["0101"]) as producer,
+        running_producer(clusters, ["0101"]) as producer,
         recording.running(),
     ):
         in_thread("caller", lambda: producer.send(*map(message, range(6))))
         recording.pause()
-    return replace(recording.run, recorded_by=f"{__name__}:collated", lanes=COLLATION_LANES)
+    return recording.run.recorded_in(__name__, "collated", lanes=COLLATION_LANES)
 
 
 def queued() -> RecordedRun:
     """An asynchronous producer: three messages fill a batch; the fourth waits for the end of the queue's time."""
+    return recorded_in_time(_record_queued, lambda run: _reasons(run) == ["batch full", "queue time reached"])
+
+
+def _reasons(run: RecordedRun) -> list[object]:
+    return [event.detail["reason"] for event in run if event.kind is Kind.CALL and event.what == "_hand_on"]
+
+
+def _record_queued() -> RecordedRun:
     watches = (
         handler_watches(),
         watch(Producer.send, show=()),
@@ -204,13 +212,14 @@ def queued() -> RecordedRun:
     with (
         Recording(*watches, title="The queue of an asynchronous producer", paused=True) as recording,
         two_brokers() as clusters,
-        producer_of(clusters, ["0000"], configs) as producer,
+        running_producer(clusters, ["0000"], configs) as producer,
     ):
         _await_idle_turn(producer)
         with recording.running():
             in_thread("caller", lambda: _send_apart(producer))
             recording.wait_for("ProducerSendThread._hand_on", 4)
-    return replace(recording.run, recorded_by=f"{__name__}:queued", lanes=QUEUE_LANES)
+            recording.pause()
+    return recording.run.recorded_in(__name__, "queued", lanes=QUEUE_LANES)
 
 
 def _await_idle_turn(producer: Producer) -> None:
@@ -235,17 +244,25 @@ def leader_moved() -> RecordedRun:
         quiet("kafka_lite.old_producer", below=logging.ERROR),
         Recording(handler_watches(), update, failed, title="A leader has moved", paused=True) as recording,
         two_brokers() as clusters,
-        producer_of(clusters, ["0000", "0100"]) as producer,
+        running_producer(clusters, ["0000", "0100"]) as producer,
         clusters[0].inject("Produce", Errors.NOT_LEADER_OR_FOLLOWER).for_topic(TOPIC, 1).always(),
         recording.running(),
     ):
         in_thread("caller", lambda: producer.send(*map(message, (0, 1, 5))))
         recording.pause()
-    return replace(recording.run, recorded_by=f"{__name__}:leader_moved", lanes=RETRY_LANES)
+    return recording.run.recorded_in(__name__, "leader_moved", lanes=RETRY_LANES)
 
 
-def late_answer() -> RecordedRun:
+def late_response() -> RecordedRun:
     """The response comes after ``request.timeout.ms``: the connection is closed, and the message is sent again."""
+    return recorded_in_time(_record_late_response, lambda run: _appends(run) == 2)
+
+
+def _appends(run: RecordedRun) -> int:
+    return sum(event.kind is Kind.CALL and event.what == "append_as_leader" for event in run)
+
+
+def _record_late_response() -> RecordedRun:
     watches = (
         watch(SyncProducer.send, BlockingChannel.connect, BlockingChannel.receive, BlockingChannel.close, show=()),
         watch(Log.append_as_leader, show=_appended),
@@ -253,21 +270,21 @@ def late_answer() -> RecordedRun:
     )
     with (
         quiet("kafka_lite.old_producer", below=logging.ERROR),
-        Recording(*watches, title="An answer that comes late", paused=True) as recording,
+        Recording(*watches, title="A response that arrives late", paused=True) as recording,
         two_brokers() as clusters,
-        producer_of(clusters, ["0000"], {"request.timeout.ms": REQUEST_TIMEOUT_MS}) as producer,
-        clusters[0].inject("Produce").delay_answer(LATE_MS).once(),
+        running_producer(clusters, ["0000"], {"request.timeout.ms": REQUEST_TIMEOUT_MS}) as producer,
+        clusters[0].inject("Produce").delay_response(LATE_MS).once(),
         recording.running(),
     ):
         in_thread("caller", lambda: producer.send(message(0)))
-        SYSTEM_TIME.sleep(LATE_MS)  # until the late answer has found nobody
+        SYSTEM_TIME.sleep(LATE_MS)  # until the late response has arrived
         recording.pause()
-    return replace(recording.run, recorded_by=f"{__name__}:late_answer", lanes=CHANNEL_LANES)
+    return recording.run.recorded_in(__name__, "late_response", lanes=CHANNEL_LANES)
 
 
 RUNS: dict[str, Callable[[], RecordedRun]] = {
     "collated": collated,
     "queued": queued,
     "leader-moved": leader_moved,
-    "late-answer": late_answer,
+    "late-response": late_response,
 }

@@ -9,7 +9,6 @@ import logging
 import threading
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import replace
 
 from kafka_learn.recording.broker_watches import watch_wire
 from kafka_learn.recording.client_watches import contents, of_batches, watch_batches, watch_memory
@@ -18,7 +17,7 @@ from kafka_learn.recording.recorder import Call, Recording, Watch
 from kafka_learn.recording.run_brokers import AS_IN_KAFKA, TOPIC, in_thread, wait_until
 from kafka_learn.recording.watches import watch
 from kafka_lite.common.errors import Errors
-from kafka_lite.common.log_levels import quiet
+from kafka_lite.common.process.log_levels import quiet
 from kafka_lite.common.time import SYSTEM_TIME
 from kafka_lite.log.log import Log
 from kafka_lite.log.producers.producer_state_entry import ProducerStateEntry
@@ -60,7 +59,7 @@ def running_cluster(partitions: int = 1) -> Iterator[Cluster]:
 
 
 @contextmanager
-def producer_of(cluster: Cluster, configs: Mapping[str, object] | None = None) -> Iterator[KafkaProducer]:
+def running_producer(cluster: Cluster, configs: Mapping[str, object] | None = None) -> Iterator[KafkaProducer]:
     """A producer that knows the topic and has its connection and its id: it has sent one record."""
     given = {"bootstrap.servers": cluster.bootstrap_servers, "client.id": "producer", **(configs or {})}
     with KafkaProducer(given) as producer:
@@ -134,14 +133,14 @@ def one_record() -> RecordedRun:
     with (
         Recording(producer_watches(), title="The way of a record", paused=True) as recording,
         running_cluster() as cluster,
-        producer_of(cluster) as producer,
+        running_producer(cluster) as producer,
         recording.running(),
     ):
         in_thread("caller", lambda: producer.send(ProducerRecord(TOPIC, b"hello")).get())
         recording.wait_for("RecordAccumulator.deallocate")
-    return replace(
-        recording.run,
-        recorded_by=f"{__name__}:one_record",
+    return recording.run.recorded_in(
+        __name__,
+        "one_record",
         lanes=ONE_RECORD_LANES,
         hide=("state", "RecordAccumulator.ready"),
     )
@@ -163,7 +162,7 @@ def filling_and_draining() -> RecordedRun:
     with (
         Recording(*watches, title="Batches and memory", paused=True) as recording,
         running_cluster(partitions=3) as cluster,
-        producer_of(cluster, configs) as producer,
+        running_producer(cluster, configs) as producer,
         recording.running(),
     ):
         with cluster.paused():
@@ -174,9 +173,9 @@ def filling_and_draining() -> RecordedRun:
         caller.join()
         producer.flush()
         recording.pause()
-    return replace(
-        recording.run,
-        recorded_by=f"{__name__}:filling_and_draining",
+    return recording.run.recorded_in(
+        __name__,
+        "filling_and_draining",
         lanes=("caller", "RecordAccumulator", "Sender"),
         hide=("state", "BufferPool"),
     )
@@ -217,7 +216,7 @@ def _refuse_the_first(name: str, title: str, configs: Mapping[str, object], lett
         quiet("kafka_lite.producer", below=logging.ERROR),
         Recording(order_watches(), title=title, paused=True) as recording,
         running_cluster() as cluster,
-        producer_of(cluster, {"retry.backoff.ms": RETRY_BACKOFF_MS, **configs}) as producer,
+        running_producer(cluster, {"retry.backoff.ms": RETRY_BACKOFF_MS, **configs}) as producer,
         cluster.inject("Produce", Errors.NOT_LEADER_OR_FOLLOWER).once(),
         recording.running(),
     ):
@@ -225,9 +224,9 @@ def _refuse_the_first(name: str, title: str, configs: Mapping[str, object], lett
             in_thread("caller", lambda: _send_apart(producer, letters))
         producer.flush()
         recording.pause()
-    return replace(
-        without_metadata(recording.run),
-        recorded_by=f"{__name__}:{name}",
+    return without_metadata(recording.run).recorded_in(
+        __name__,
+        name,
         lanes=ORDER_LANES,
         hide=("state", "RecordAccumulator.batch"),
     )
@@ -256,30 +255,31 @@ def without_metadata(run: RecordedRun) -> RecordedRun:
 
 def duplicate() -> RecordedRun:
     """The response is lost, and there are no sequence numbers: the record is in the log twice."""
-    return _lose_the_answer("duplicate", "An answer is lost: the record is there twice", {"enable.idempotence": False})
+    title = "A response is lost: the record is stored twice"
+    return _lose_the_response("duplicate", title, {"enable.idempotence": False})
 
 
 def removed_duplicate() -> RecordedRun:
     """The response is lost, and the batch has a sequence number: the broker returns the batch's offset."""
-    return _lose_the_answer("removed_duplicate", "An answer is lost: the broker knows the number", {})
+    return _lose_the_response("removed_duplicate", "A response is lost: the broker knows the number", {})
 
 
-def _lose_the_answer(name: str, title: str, configs: Mapping[str, object]) -> RecordedRun:
+def _lose_the_response(name: str, title: str, configs: Mapping[str, object]) -> RecordedRun:
     watches = (order_watches(), watch(ProducerStateEntry.find_duplicate_batch, show=("first_seq", "last_seq")))
     lanes = DUPLICATE_LANES if configs else (*DUPLICATE_LANES, "ProducerStateEntry")
     with (
         quiet("kafka_lite.producer", below=logging.ERROR),
         Recording(*watches, title=title, paused=True) as recording,
         running_cluster() as cluster,
-        producer_of(cluster, {"retry.backoff.ms": RETRY_BACKOFF_MS, **configs}) as producer,
-        cluster.inject("Produce").drop_answer().once(),
+        running_producer(cluster, {"retry.backoff.ms": RETRY_BACKOFF_MS, **configs}) as producer,
+        cluster.inject("Produce").drop_response().once(),
         recording.running(),
     ):
         in_thread("caller", lambda: producer.send(ProducerRecord(TOPIC, b"A")).get())
         recording.pause()
-    return replace(
-        without_metadata(recording.run),
-        recorded_by=f"{__name__}:{name}",
+    return without_metadata(recording.run).recorded_in(
+        __name__,
+        name,
         lanes=lanes,
         hide=("state", "RecordAccumulator.batch"),
     )

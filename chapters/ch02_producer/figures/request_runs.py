@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Mapping
-from dataclasses import replace
 
 from chapters.ch02_producer.figures.network_runs import network_watches
 from kafka_learn.recording.broker_watches import watch_files
@@ -121,14 +120,14 @@ def _record_produce(name: str, title: str, overrides: Mapping[str, str], lanes: 
         in_thread("producer", lambda: produce(server, b"hello"))
         recording.wait_for("RequestChannel.PRODUCE v9")
         recording.pause()  # before the broker stops
-    return replace(recording.run, recorded_by=f"{__name__}:{name}", lanes=lanes)
+    return recording.run.recorded_in(__name__, name, lanes=lanes)
 
 
 def fetch_request() -> RecordedRun:
     """A consumer fetches existing records: the handler finds them, the network thread sends them from the file."""
     watches = (network_watches(), storage_watches())
     with (
-        Recording(*watches, title="A fetch is answered out of the file", paused=True) as recording,
+        Recording(*watches, title="A fetch response straight from the file", paused=True) as recording,
         running_broker(AS_IN_KAFKA) as server,
         connect(server) as consumer,
     ):
@@ -136,7 +135,7 @@ def fetch_request() -> RecordedRun:
         with recording.running():
             in_thread("consumer", lambda: fetch_from(consumer, 0))
             recording.wait_for("RequestChannel.FETCH v11")
-    return replace(recording.run, recorded_by=f"{__name__}:fetch_request", lanes=FETCH_LANES)
+    return recording.run.recorded_in(__name__, "fetch_request", lanes=FETCH_LANES)
 
 
 def fetch_in_purgatory() -> RecordedRun:
@@ -159,7 +158,7 @@ def fetch_in_purgatory() -> RecordedRun:
             waiting.join()
             recording.wait_for("RequestChannel.PRODUCE v9")
             recording.wait_for("RequestChannel.FETCH v11")
-    return replace(recording.run, recorded_by=f"{__name__}:fetch_in_purgatory", lanes=PURGATORY_LANES)
+    return recording.run.recorded_in(__name__, "fetch_in_purgatory", lanes=PURGATORY_LANES)
 
 
 RUNS: dict[str, Callable[[], RecordedRun]] = {

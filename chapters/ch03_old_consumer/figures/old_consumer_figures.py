@@ -6,8 +6,8 @@ from chapters.ch03_old_consumer.figures.old_consumer_runs import (
     GROUP_ID,
     QUIET,
     Member,
-    group_of,
     running_cluster,
+    running_members,
     wait_balanced,
     znodes,
 )
@@ -16,8 +16,8 @@ from kafka_learn.drawing.svg import PALETTE
 from kafka_learn.drawing.time_line import Lane, Span, TimeLine
 from kafka_learn.recording.recorded_run import Kind, RecordedRun
 from kafka_learn.recording.run_store import recorded_run
-from kafka_lite.common.log_levels import quiet
-from kafka_lite.old_consumer.partition_assignor import AssignmentContext, PartitionAssignor
+from kafka_lite.common.process.log_levels import quiet
+from kafka_lite.old_consumer.rebalance.partition_assignor import AssignmentContext, PartitionAssignor
 from kafka_lite.old_consumer.topic_count import StaticTopicCount
 
 _WORDS = {
@@ -93,7 +93,7 @@ def ownership_figure(language: str) -> str:
 def znodes_of_two() -> list[dict[str, str]]:
     """The group's znodes with member a, with a and b, and after a has left, read from a running ZooKeeper."""
     found = []
-    with quiet(QUIET), running_cluster() as cluster, group_of() as members:
+    with quiet(QUIET), running_cluster() as cluster, running_members() as members:
         for name in "ab":
             members.append(Member(cluster, name))
             members[-1].join()

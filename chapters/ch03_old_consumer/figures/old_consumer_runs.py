@@ -20,7 +20,7 @@ from kafka_learn.recording.summaries import Short, summary
 from kafka_learn.recording.watches import watch, watch_queue, watch_states
 from kafka_lite.clients.broker_end_point import BrokerEndPoint
 from kafka_lite.common.errors import Errors
-from kafka_lite.common.log_levels import quiet
+from kafka_lite.common.process.log_levels import quiet
 from kafka_lite.common.time import SYSTEM_TIME
 from kafka_lite.common.topic_partition import TopicPartition
 from kafka_lite.coordinator.group.group_offsets import GroupOffsets
@@ -34,9 +34,9 @@ from kafka_lite.old_consumer.fetched_data_queue import FetchedDataQueue
 from kafka_lite.old_consumer.kafka_stream import KafkaStream
 from kafka_lite.old_consumer.message_and_metadata import MessageAndMetadata
 from kafka_lite.old_consumer.partition_topic_info import FetchedDataChunk, PartitionTopicInfo
-from kafka_lite.old_consumer.simple_example import SimpleExample
+from kafka_lite.old_consumer.rebalance.zk_rebalancer_listener import WatcherExecutorThread, ZKRebalancerListener
+from kafka_lite.old_consumer.simple.simple_example import SimpleExample
 from kafka_lite.old_consumer.topic_count import ConsumerThreadId
-from kafka_lite.old_consumer.zk_rebalancer_listener import WatcherExecutorThread, ZKRebalancerListener
 from kafka_lite.old_consumer.zookeeper_consumer_connector import ZookeeperConsumerConnector
 from kafka_lite.testing.cluster import Cluster
 from kafka_lite.zookeeper.consumer_groups import ConsumerGroups
@@ -205,22 +205,27 @@ def _offset(call: Call) -> Detail:
 
 
 def rebalance() -> RecordedRun:
-    """Member a has four partitions; b joins, claims two of them too early, and has them at its second try."""
+    """Member a has four partitions; b joins, claims two of them too early, and has them at its second try.
+
+    b's second try waits until a has ended its own: a might have released only one of the two.
+    """
     with (
         quiet(QUIET),
         Recording(rebalance_watches(), title="A rebalance with two members", paused=True) as recording,
         running_cluster() as cluster,
-        group_of() as members,
+        running_members() as members,
     ):
         members.append(Member(cluster, "a", until_it_lets_go=lambda: not members[1:] or _has_failed(recording)))
         members[0].join()
         wait_balanced(members)
-        members.append(Member(cluster, "b"))
+        members.append(
+            Member(cluster, "b", until_it_lets_go=lambda: not _has_failed(recording) or _is_done(recording, "a"))
+        )
         with recording.running():
             members[1].join()
             wait_balanced(members)
             recording.pause()
-    return _of(_with_named_threads(recording.run), "rebalance", REBALANCE_LANES)
+    return _with_named_threads(recording.run).recorded_in(__name__, "rebalance", REBALANCE_LANES)
 
 
 def _with_named_threads(run: RecordedRun) -> RecordedRun:
@@ -234,8 +239,13 @@ def _has_failed(recording: Recording) -> bool:
     return any(event.what == "_try_rebalance" and event.detail.get("result") is False for event in recording.run)
 
 
+def _is_done(recording: Recording, member: str) -> bool:
+    """Whether a member's rebalance has ended well."""
+    return any((event.who, event.what) == (member, DONE) for event in recording.run)
+
+
 @contextmanager
-def group_of() -> Iterator[list[Member]]:
+def running_members() -> Iterator[list[Member]]:
     """A list of members, who leave at the end."""
     members: list[Member] = []
     try:
@@ -251,7 +261,7 @@ def one_to_three() -> RecordedRun:
         quiet(QUIET),
         Recording(rebalance_watches(), title="Members come and go", paused=True) as recording,
         running_cluster() as cluster,
-        group_of() as members,
+        running_members() as members,
         recording.running(),
     ):
         for name in "abc":
@@ -272,7 +282,7 @@ def one_to_three() -> RecordedRun:
         f".{BELL}",
         f".{DONE}",
     )
-    return _of(recording.run.without(*details), "one_to_three", ("a", "b", "c"))
+    return recording.run.without(*details).recorded_in(__name__, "one_to_three", ("a", "b", "c"))
 
 
 # ── the way of a message ────────────────────────────────────────────────────────────────────────────────────────────
@@ -326,7 +336,7 @@ def queue_and_iterator() -> RecordedRun:
         replace(event, what=event.what.lstrip("_") if event.kind is Kind.STATE else event.what) for event in run
     )
     changes = replace(run, events=events).where(lambda event: event.detail.get("before", 0) is not None)
-    return _of(changes, "queue_and_iterator", FETCH_LANES)
+    return changes.recorded_in(__name__, "queue_and_iterator", FETCH_LANES)
 
 
 def _enqueues(recording: Recording) -> int:
@@ -375,7 +385,7 @@ def commit_to_zookeeper() -> RecordedRun:
         connector.commit_offsets()
 
     run = _record_commits("Commits to ZooKeeper", work)
-    return _of(run, "commit_to_zookeeper", ("user", "ConsumerConnector", "ConsumerOffsets", ZOOKEEPER))
+    return run.recorded_in(__name__, "commit_to_zookeeper", ("user", "ConsumerConnector", "ConsumerOffsets", ZOOKEEPER))
 
 
 def commit_to_both() -> RecordedRun:
@@ -386,8 +396,8 @@ def commit_to_both() -> RecordedRun:
         connector._offsets.disconnect()
         connector.commit_offsets()
 
-    return _of(
-        _record_commits("A commit to both storages", work, offsets_storage="kafka"), "commit_to_both", COMMIT_LANES
+    return _record_commits("A commit to both storages", work, offsets_storage="kafka").recorded_in(
+        __name__, "commit_to_both", COMMIT_LANES
     )
 
 
@@ -435,11 +445,7 @@ def low_level() -> RecordedRun:
         with cluster.inject("Fetch", Errors.NOT_LEADER_OR_FOLLOWER).once(), recording.running():
             in_thread("user", lambda: example.run(MESSAGES, consume))
             recording.pause()
-    return _of(recording.run, "low_level", EXAMPLE_LANES)
-
-
-def _of(run: RecordedRun, name: str, lanes: tuple[str, ...]) -> RecordedRun:
-    return replace(run, recorded_by=f"{__name__}:{name}", lanes=lanes)
+    return recording.run.recorded_in(__name__, "low_level", EXAMPLE_LANES)
 
 
 RUNS: dict[str, Callable[[], RecordedRun]] = {

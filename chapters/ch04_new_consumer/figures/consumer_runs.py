@@ -8,7 +8,6 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import replace
 
 from chapters.ch04_new_consumer.figures import delivery_semantics
 from chapters.ch05_coordinator.figures.group_runs import QUIET
@@ -24,14 +23,14 @@ from kafka_learn.recording.consumer_watches import (
 )
 from kafka_learn.recording.recorded_run import Kind, RecordedRun
 from kafka_learn.recording.recorder import Recording
-from kafka_learn.recording.run_brokers import TOPIC, in_thread, wait_until
+from kafka_learn.recording.run_brokers import TOPIC, in_thread, recorded_in_time, wait_until
 from kafka_learn.recording.watches import watch
 from kafka_lite.common.errors import Errors
-from kafka_lite.common.log_levels import quiet
+from kafka_lite.common.process.log_levels import quiet
 from kafka_lite.common.time import SYSTEM_TIME
 from kafka_lite.common.topic_partition import TopicPartition
 from kafka_lite.consumer import KafkaConsumer
-from kafka_lite.consumer.consumer_errors import CommitFailedError
+from kafka_lite.consumer.consumer_errors import CommitFailedError, IllegalConsumerStateError
 from kafka_lite.consumer.consumer_network_client import ConsumerNetworkClient
 from kafka_lite.consumer.consumer_record import ConsumerRecords
 from kafka_lite.consumer.group.abstract_coordinator import AbstractCoordinator
@@ -52,7 +51,7 @@ POLL_INTERVAL_MS = 200
 COMMIT_INTERVAL_MS = 40
 BROKER = "Processor"
 ATTEMPTS = 5
-_WIRE = ("connection", "request", "answer")
+_WIRE = ("connection", "request", "response")
 
 
 class User:
@@ -87,14 +86,14 @@ def running_cluster(records: int = 5) -> Iterator[Cluster]:
     with Cluster({"offsets.topic.num.partitions": "1"}) as cluster:
         cluster.create_topic(TOPIC)
         cluster.produce(TOPIC, *(f"record {offset}" for offset in range(records)))
-        with consumer_of(cluster, group_id="first") as first:
+        with running_consumer(cluster, group_id="first") as first:
             first.subscribe([TOPIC])
             wait_until(lambda: bool(first.poll(20)))
         yield cluster
 
 
 @contextmanager
-def consumer_of(cluster: Cluster, **configs: object) -> Iterator[KafkaConsumer]:
+def running_consumer(cluster: Cluster, **configs: object) -> Iterator[KafkaConsumer]:
     """A consumer; ``configs`` are keys with underscores in the place of dots."""
     settings: dict[str, object] = {
         "bootstrap.servers": cluster.bootstrap_servers, "client.id": "consumer", "auto.offset.reset": "earliest",
@@ -106,30 +105,54 @@ def consumer_of(cluster: Cluster, **configs: object) -> Iterator[KafkaConsumer]:
 
 
 @contextmanager
-def member_of(cluster: Cluster, **configs: object) -> Iterator[KafkaConsumer]:
+def running_member(cluster: Cluster, **configs: object) -> Iterator[KafkaConsumer]:
     """A consumer that is in the group and knows its position; nothing is fetched yet."""
-    with consumer_of(cluster, **{"group_id": "readers", **configs}) as consumer:
+    with running_consumer(cluster, **{"group_id": "readers", **configs}) as consumer:
         consumer.subscribe([TOPIC])
-        wait_until(lambda: not consumer.poll(0) and bool(consumer.assignment))
+        wait_until(lambda: _is_ready(consumer))
+        yield consumer
+
+
+def _is_ready(consumer: KafkaConsumer) -> bool:
+    """Get the consumer ready. If it takes longer than its ``max.poll.interval.ms``, it must join once more."""
+    if consumer.poll(0) or not consumer.assignment:
+        return False
+    try:
         consumer.position(PARTITION)
         _forget_fetches(consumer)
-        yield consumer
+    except IllegalConsumerStateError:
+        return False
+    return True
 
 
 def _forget_fetches(consumer: KafkaConsumer) -> None:
     """Wait for responses in flight and drop them, so that the run shows every fetch from its beginning."""
     consumer.pause([PARTITION])
-    wait_until(lambda: not consumer.poll(0) and consumer._client.pending_request_count() == 0)
+    wait_until(lambda: not consumer.poll(0) and _has_all_responses(consumer))
     consumer._fetcher.on_assignment(frozenset())
     consumer.seek(PARTITION, 0)
     consumer.resume([PARTITION])
 
 
+def _has_all_responses(consumer: KafkaConsumer) -> bool:
+    """Wait for responses only: on a busy machine, each poll of the consumer sends the next heartbeat or commit."""
+    client = consumer._client
+
+    def receive() -> bool:
+        client.poll_no_wakeup()
+        return client.pending_request_count() == 0
+
+    wait_until(receive)
+    return True
+
+
 def with_requests(run: RecordedRun, *apis: str) -> RecordedRun:
     """The run with only these requests (``FETCH``, …) and their responses on the wire."""
-    answers = tuple("".join(part.capitalize() for part in api.split("_")) + "Response" for api in apis)
+    responses = tuple("".join(part.capitalize() for part in api.split("_")) + "Response" for api in apis)
     kept = {
-        (event.what, event.number) for event in run if str(event.detail.get("thing", "")).startswith((*apis, *answers))
+        (event.what, event.number)
+        for event in run
+        if str(event.detail.get("thing", "")).startswith((*apis, *responses))
     }
     return run.where(lambda event: event.what not in _WIRE or (event.what, event.number) in kept)
 
@@ -157,10 +180,6 @@ def without_idle_turns(run: RecordedRun) -> RecordedRun:
     return run.where(lambda event: event.kind not in (Kind.CALL, Kind.RETURN) or event.number not in idle)
 
 
-def _of(run: RecordedRun, name: str, lanes: tuple[str, ...]) -> RecordedRun:
-    return replace(run, recorded_by=f"{__name__}:{name}", lanes=lanes)
-
-
 # ── polls ───────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
@@ -176,7 +195,7 @@ def first_poll() -> RecordedRun:
     with (
         Recording(*watches, title="The first poll", paused=True) as recording,
         running_cluster() as cluster,
-        consumer_of(cluster, group_id="readers", group_instance_id="one") as consumer,
+        running_consumer(cluster, group_id="readers", group_instance_id="one") as consumer,
     ):
         consumer.subscribe([TOPIC])
         with recording.running():
@@ -187,7 +206,7 @@ def first_poll() -> RecordedRun:
     )
     # Later turns of the same poll find everything done: only the first call of each is worth a line.
     lanes = ("user", "KafkaConsumer", "ConsumerCoordinator", SUBSCRIPTION, BROKER)
-    return _of(without_vain_calls(run), "first_poll", lanes)
+    return without_vain_calls(run).recorded_in(__name__, "first_poll", lanes)
 
 
 def polls_in_a_row() -> RecordedRun:
@@ -196,7 +215,7 @@ def polls_in_a_row() -> RecordedRun:
     with (
         Recording(*watches, title="Three polls in a row", paused=True) as recording,
         running_cluster() as cluster,
-        member_of(cluster) as consumer,
+        running_member(cluster) as consumer,
     ):
         user = User(recording, consumer)
 
@@ -214,7 +233,7 @@ def polls_in_a_row() -> RecordedRun:
             recording.pause()
     run = with_requests(recording.run, "FETCH")
     lanes = ("user", "KafkaConsumer", "Fetcher", SUBSCRIPTION, "ConsumerNetworkClient", BROKER)
-    return _of(without_idle_turns(run), "polls_in_a_row", lanes)
+    return without_idle_turns(run).recorded_in(__name__, "polls_in_a_row", lanes)
 
 
 # ── futures ─────────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -234,7 +253,7 @@ def futures_of_a_join() -> RecordedRun:
     with (
         Recording(*watches, title="The futures of a join", paused=True) as recording,
         running_cluster() as cluster,
-        consumer_of(cluster, group_id="readers", group_instance_id="one") as consumer,
+        running_consumer(cluster, group_id="readers", group_instance_id="one") as consumer,
     ):
         consumer.subscribe([TOPIC])
         coordinator = consumer._parts.coordinator
@@ -250,7 +269,7 @@ def futures_of_a_join() -> RecordedRun:
     run = recording.run
     futures = [event.who for event in run if event.who[0].isdigit()]
     lanes = ("user", "ConsumerCoordinator", "ConsumerNetworkClient", *sorted(set(futures)))
-    return _of(run, "futures_of_a_join", lanes)
+    return run.recorded_in(__name__, "futures_of_a_join", lanes)
 
 
 # ── heartbeats ──────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -283,18 +302,29 @@ def _record_heartbeats_beside_work() -> RecordedRun:
     with (
         Recording(*watches, title="Heartbeats beside the work", paused=True) as recording,
         running_cluster() as cluster,
-        member_of(cluster) as consumer,
+        running_member(cluster) as consumer,
     ):
         user = User(recording, consumer)
         with recording.running():
             in_thread("user", lambda: user.poll_and_work(WORK_MS))
             recording.pause()
     run = with_requests(recording.run, "FETCH", "HEARTBEAT")
-    return _of(run, "heartbeats_beside_work", ("user", "HeartbeatThread", "ConsumerCoordinator", BROKER))
+    return run.recorded_in(
+        __name__, "heartbeats_beside_work", ("user", "HeartbeatThread", "ConsumerCoordinator", BROKER)
+    )
 
 
 def work_for_too_long() -> RecordedRun:
     """The user works for longer than ``max.poll.interval.ms``: the heartbeat thread leaves the group."""
+    return recorded_in_time(_record_work_for_too_long, lambda run: _leaves(run) == 1)
+
+
+def _leaves(run: RecordedRun) -> int:
+    things = (str(event.detail.get("thing", "")) for event in run if event.kind is Kind.PUT)
+    return sum(thing.startswith("LEAVE_GROUP") for thing in things)
+
+
+def _record_work_for_too_long() -> RecordedRun:
     watches = (
         watch_wire(),
         watch_member_state(),
@@ -304,7 +334,7 @@ def work_for_too_long() -> RecordedRun:
         quiet(*QUIET),
         Recording(*watches, title="Work for too long", paused=True) as recording,
         running_cluster() as cluster,
-        member_of(
+        running_member(
             cluster, max_poll_interval_ms=POLL_INTERVAL_MS, heartbeat_interval_ms=3 * HEARTBEAT_MS // 2
         ) as consumer,
     ):
@@ -321,7 +351,9 @@ def work_for_too_long() -> RecordedRun:
             in_thread("user", too_long)
             recording.pause()
     run = with_requests(recording.run, "HEARTBEAT", "LEAVE_GROUP", "OFFSET_COMMIT", "OFFSET_FETCH")
-    return _of(run, "work_for_too_long", ("user", "KafkaConsumer", "ConsumerCoordinator", "HeartbeatThread", BROKER))
+    return run.recorded_in(
+        __name__, "work_for_too_long", ("user", "KafkaConsumer", "ConsumerCoordinator", "HeartbeatThread", BROKER)
+    )
 
 
 def _is_member(consumer: KafkaConsumer) -> bool:
@@ -356,7 +388,7 @@ def _record_automatic_commits() -> RecordedRun:
         Recording(*watches, title="Automatic commits", paused=True) as recording,
         running_cluster(8) as cluster,
         # Rare heartbeats, so that only the user's thread reads responses.
-        member_of(
+        running_member(
             cluster, enable_auto_commit=True, auto_commit_interval_ms=COMMIT_INTERVAL_MS, heartbeat_interval_ms=3000
         ) as consumer,
     ):
@@ -370,7 +402,9 @@ def _record_automatic_commits() -> RecordedRun:
             in_thread("user", three_turns)
             recording.pause()
     run = without_vain_calls(with_requests(recording.run, "OFFSET_COMMIT"))
-    return _of(run, "automatic_commits", ("user", "KafkaConsumer", "ConsumerCoordinator", SUBSCRIPTION, BROKER))
+    return run.recorded_in(
+        __name__, "automatic_commits", ("user", "KafkaConsumer", "ConsumerCoordinator", SUBSCRIPTION, BROKER)
+    )
 
 
 def commit_repeated() -> RecordedRun:
@@ -385,7 +419,7 @@ def commit_repeated() -> RecordedRun:
         quiet(*QUIET),
         Recording(*watches, title="A commit is repeated", paused=True) as recording,
         running_cluster() as cluster,
-        member_of(cluster) as consumer,
+        running_member(cluster) as consumer,
         cluster.inject("OffsetCommit", Errors.COORDINATOR_LOAD_IN_PROGRESS).once(),
     ):
         user = User(recording, consumer)
@@ -394,7 +428,9 @@ def commit_repeated() -> RecordedRun:
             in_thread("user", user.commit_sync)
             recording.pause()
     run = with_requests(recording.run, "OFFSET_COMMIT")
-    return _of(run, "commit_repeated", ("user", "KafkaConsumer", "ConsumerCoordinator", SUBSCRIPTION, BROKER))
+    return run.recorded_in(
+        __name__, "commit_repeated", ("user", "KafkaConsumer", "ConsumerCoordinator", SUBSCRIPTION, BROKER)
+    )
 
 
 # ── two deaths ──────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -408,6 +444,26 @@ def at_most_once() -> RecordedRun:
 def at_least_once() -> RecordedRun:
     """Processed, then committed: consumer 1 dies after record 6, and consumer 2 processes 4, 5 and 6 again."""
     return _deaths("at_least_once", "At least once", delivery_semantics.at_least_once, "6")
+
+
+def exactly_once_in_kafka() -> RecordedRun:
+    """Results and offsets in one transaction: consumer 1 dies after record 5. 4 and 5 are processed twice.
+
+    Notes at the end have what readers of the output get.
+    """
+    settings = {"offsets.topic.num.partitions": "1", "transaction.state.log.num.partitions": "1"}
+    with (
+        quiet(*QUIET),
+        Recording(watch_deaths(), title="Exactly once", paused=True) as recording,
+        Cluster(settings) as cluster,
+        recording.running(),
+    ):
+        cluster.create_topic("results")
+        loop = delivery_semantics.in_kafka(cluster, "results")
+        delivery_semantics.play(cluster, loop, "5", lambda _, record: recording.note(f"record {record}", record=record))
+        for isolation in delivery_semantics.ISOLATION_LEVELS:
+            recording.note(isolation, values=delivery_semantics.results(cluster, "results", isolation))
+    return recording.run.recorded_in(__name__, "exactly_once_in_kafka", ("consumer 1", "consumer 2"))
 
 
 def _deaths(name: str, title: str, loop: delivery_semantics.Loop, dies_after: str) -> RecordedRun:
@@ -428,7 +484,7 @@ def _deaths(name: str, title: str, loop: delivery_semantics.Loop, dies_after: st
         )
         recording.pause()
     run = with_requests(recording.run, "OFFSET_COMMIT", "OFFSET_FETCH")
-    return _of(run, name, ("consumer 1", "consumer 2", "KafkaConsumer", SUBSCRIPTION, BROKER))
+    return run.recorded_in(__name__, name, ("consumer 1", "consumer 2", "KafkaConsumer", SUBSCRIPTION, BROKER))
 
 
 RUNS: dict[str, Callable[[], RecordedRun]] = {
@@ -441,4 +497,5 @@ RUNS: dict[str, Callable[[], RecordedRun]] = {
     "commit-repeated": commit_repeated,
     "at-most-once": at_most_once,
     "at-least-once": at_least_once,
+    "exactly-once-in-kafka": exactly_once_in_kafka,
 }

@@ -1,4 +1,4 @@
-"""At most once, at least once, exactly once: three loops, each of them right for some programs. Book 4.4.4.
+"""At most once, at least once, exactly once: four loops, each of them right for some programs. Book 4.4.4.
 
 ``Crash``, raised in the middle of the work, stands for a process that dies. Its consumer ends without a commit and
 without LeaveGroup; its connections break.
@@ -14,6 +14,8 @@ from kafka_learn.recording.run_brokers import Crash, in_thread
 from kafka_lite.common.topic_partition import TopicPartition
 from kafka_lite.consumer import KafkaConsumer
 from kafka_lite.consumer.consumer_record import ConsumerRecord
+from kafka_lite.consumer.offset_and_metadata import OffsetAndMetadata
+from kafka_lite.producer import KafkaProducer, ProducerRecord
 from kafka_lite.testing.cluster import Cluster
 
 Process = Callable[[ConsumerRecord], None]
@@ -24,6 +26,7 @@ RECORDS_PER_POLL = 3
 POLL_MS = 20_000
 SESSION_MS = 10_000
 AFTER_THE_SESSION_S = 11
+ISOLATION_LEVELS = ("read_committed", "read_uncommitted")
 
 
 def at_most_once(consumer: KafkaConsumer, process: Process, polls: int) -> None:
@@ -82,6 +85,53 @@ def exactly_once(
             for record in records:
                 process(record)
                 store.add(record)
+
+
+def exactly_once_in_kafka(
+    consumer: KafkaConsumer, producer: KafkaProducer, output: str, process: Process, polls: int
+) -> None:
+    """Results and offsets in one transaction of Kafka: a crash aborts both, and the next consumer works again."""
+    producer.init_transactions()  # aborts what a producer with the same id has left open
+    for _ in range(polls):
+        records = consumer.poll(POLL_MS)
+        producer.begin_transaction()
+        for record in records:
+            process(record)
+            producer.send(ProducerRecord(output, record.value))
+        positions = {each: OffsetAndMetadata(consumer.position(each)) for each in consumer.assignment}
+        producer.send_offsets_to_transaction(positions, consumer.group_metadata())
+        producer.commit_transaction()
+
+
+def in_kafka(cluster: Cluster, output: str) -> Loop:
+    """The loop above with a producer of its own, which dies with its consumer."""
+
+    def in_kafka(consumer: KafkaConsumer, process: Process, polls: int) -> None:
+        producer = KafkaProducer({"bootstrap.servers": cluster.bootstrap_servers, "transactional.id": output})
+
+        def work(record: ConsumerRecord) -> None:
+            producer.flush()  # the work takes long: the results before it arrive meanwhile
+            process(record)
+
+        try:
+            exactly_once_in_kafka(consumer, producer, output, work, polls)
+            producer.close()
+        finally:
+            producer.close(0)
+
+    return in_kafka
+
+
+def results(cluster: Cluster, output: str, isolation_level: str) -> list[str]:
+    """What a reader of the output gets."""
+    configs = {"bootstrap.servers": cluster.bootstrap_servers, "auto.offset.reset": "earliest"}
+    partition, found = TopicPartition(output, 0), list[str]()
+    with KafkaConsumer({**configs, "isolation.level": isolation_level}) as reader:
+        reader.assign([partition])
+        end = reader.end_offsets([partition])[partition]
+        while reader.position(partition) < end:
+            found += [record.value.decode() for record in reader.poll(500)]
+    return found
 
 
 # ── the scene ───────────────────────────────────────────────────────────────────────────────────────────────────────

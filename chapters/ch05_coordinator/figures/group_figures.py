@@ -104,7 +104,7 @@ def _member_spans(run: RecordedRun, colours: dict[str, str]) -> list[Span]:
     return [Span(begun, end, name, rows[name], colours[name]) for begun, end, name in spans]
 
 
-# ── what is answered ────────────────────────────────────────────────────────────────────────────────────────────────
+# ── the responses ────────────────────────────────────────────────────────────────────────────────────────────────
 
 REQUESTS = (
     "new", "same", "leader", "changed", "stranger", "sync", "old", "heartbeat", "commit", "alone", "leave",
@@ -112,7 +112,7 @@ REQUESTS = (
 STATES = ("EMPTY", "PREPARING_REBALANCE", "AWAITING_SYNC", "STABLE")
 
 
-def answers(language: str) -> str:
+def responses(language: str) -> str:
     """A table of the responses to each request in each state, from a running coordinator."""
     words = _WORDS[language]
     rows = [
@@ -139,10 +139,10 @@ def _ask(group: GroupByHand, state: str, request: str, language: str) -> str:
     _bring_into(group, leader, follower, state)
     if group.state != state:
         raise RuntimeError(f"the group is {group.state}, and not {state}")
-    answer = phrase(_send(group, leader, follower, request).answer, language)
-    if answer.isupper():
-        answer = _code(answer)
-    return answer if group.state == state else f"{answer} → {_code(group.state)}"
+    response = phrase(_send(group, leader, follower, request).response, language)
+    if response.isupper():
+        response = _code(response)
+    return response if group.state == state else f"{response} → {_code(group.state)}"
 
 
 def _bring_into(group: GroupByHand, leader: MemberByHand, follower: MemberByHand, state: str) -> None:

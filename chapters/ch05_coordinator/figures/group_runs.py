@@ -26,7 +26,7 @@ from kafka_learn.recording.recorder import Call, Recording, Watch
 from kafka_learn.recording.run_brokers import AS_IN_KAFKA, TOPIC, wait_until
 from kafka_learn.recording.summaries import class_name
 from kafka_lite.common.errors import Errors, KafkaError
-from kafka_lite.common.log_levels import quiet
+from kafka_lite.common.process.log_levels import quiet
 from kafka_lite.common.time import SYSTEM_TIME
 from kafka_lite.common.topic_partition import TopicPartition
 from kafka_lite.consumer import ConsumerRebalanceListener, KafkaConsumer
@@ -139,7 +139,7 @@ class Reader(ConsumerRebalanceListener):
 
 
 @contextmanager
-def group_of(cluster: Cluster, names: Sequence[str] = (), **configs: object) -> Iterator[list[Reader]]:
+def running_group(cluster: Cluster, names: Sequence[str] = (), **configs: object) -> Iterator[list[Reader]]:
     """Readers that share the topic already. Readers that are added to the list leave at the end, too."""
     with ExitStack() as leaving:
         readers: list[Reader] = []
@@ -212,7 +212,7 @@ def four_members_join() -> RecordedRun:
     with (
         Recording(*watches, title="Four members join and sync", paused=True) as recording,
         running_cluster(group_initial_rebalance_delay_ms=str(INITIAL_DELAY_S * 1000)) as cluster,
-        group_of(cluster) as readers,
+        running_group(cluster) as readers,
         recording.running(),
     ):
         for joined, name in enumerate(NAMES[:4], 1):
@@ -224,7 +224,7 @@ def four_members_join() -> RecordedRun:
         wait_balanced(readers)
         recording.pause()
     run = recording.run.where(lambda event: not event.what.startswith("on_join_") and not _is_first_state(event))
-    return _of(run, "four_members_join", (*NAMES[:4], COORDINATOR, GROUP, "DelayedJoin"))
+    return run.recorded_in(__name__, "four_members_join", (*NAMES[:4], COORDINATOR, GROUP, "DelayedJoin"))
 
 
 def _waits_again(cluster: Cluster) -> bool:
@@ -251,14 +251,14 @@ def third_member_joins() -> RecordedRun:
     with (
         Recording(*watches, title="A third member joins a stable group", paused=True) as recording,
         running_cluster() as cluster,
-        group_of(cluster, NAMES[:2]) as readers,
+        running_group(cluster, NAMES[:2]) as readers,
         recording.running(),
     ):
         readers.append(Reader(cluster, NAMES[2]))
         wait_balanced(readers)
         recording.pause()
     run = without_quiet_heartbeats(recording.run)
-    return _of(run, "third_member_joins", (*NAMES[:3], COORDINATOR, GROUP, "DelayedJoin"))
+    return run.recorded_in(__name__, "third_member_joins", (*NAMES[:3], COORDINATOR, GROUP, "DelayedJoin"))
 
 
 def one_to_five() -> RecordedRun:
@@ -267,7 +267,7 @@ def one_to_five() -> RecordedRun:
     with (
         Recording(*watches, title="One to five consumers", paused=True) as recording,
         running_cluster() as cluster,
-        group_of(cluster) as readers,
+        running_group(cluster) as readers,
         recording.running(),
     ):
         for name in NAMES:
@@ -282,7 +282,7 @@ def one_to_five() -> RecordedRun:
         recording.note("end")
         recording.pause()
     run = recording.run.where(lambda event: not _is_first_state(event))
-    return _of(run, "one_to_five", (GROUP,))
+    return run.recorded_in(__name__, "one_to_five", (GROUP,))
 
 
 def _is_stable(cluster: Cluster, members: int) -> bool:
@@ -302,7 +302,7 @@ def late_heartbeat() -> RecordedRun:
         quiet(*QUIET),
         Recording(*watches, title="A heartbeat that comes too late", paused=True) as recording,
         running_cluster() as cluster,
-        group_of(cluster, NAMES[:2]) as (ann, bob),
+        running_group(cluster, NAMES[:2]) as (ann, bob),
         recording.running(),
     ):
         wait_until(lambda: _lies_in_wait(recording))
@@ -314,7 +314,7 @@ def late_heartbeat() -> RecordedRun:
         wait_balanced([ann, bob])
         recording.pause()
     run = until(without_quiet_heartbeats(recording.run), "+ bob")
-    return _of(run, "late_heartbeat", ("ann", "bob", COORDINATOR, GROUP, "DelayedHeartbeat"))
+    return run.recorded_in(__name__, "late_heartbeat", ("ann", "bob", COORDINATOR, GROUP, "DelayedHeartbeat"))
 
 
 def _lies_in_wait(recording: Recording) -> bool:
@@ -347,7 +347,7 @@ def late_join() -> RecordedRun:
         quiet(*QUIET),
         Recording(*watches, title="A member that joins too late", paused=True) as recording,
         running_cluster() as cluster,
-        group_of(cluster, ["ann"], **patience) as readers,
+        running_group(cluster, ["ann"], **patience) as readers,
         recording.running(),
     ):
         with readers[0].busy():
@@ -359,7 +359,7 @@ def late_join() -> RecordedRun:
         wait_balanced(readers)
         recording.pause()
     run = until(without_quiet_heartbeats(recording.run), "+ ann")
-    return _of(run, "late_join", ("ann", "bob", COORDINATOR, GROUP, "DelayedJoin"))
+    return run.recorded_in(__name__, "late_join", ("ann", "bob", COORDINATOR, GROUP, "DelayedJoin"))
 
 
 def _is_told(recording: Recording, name: str) -> bool:
@@ -378,7 +378,7 @@ def commit_in_a_rebalance() -> RecordedRun:
     with (
         Recording(*watches, title="A commit in the middle of a rebalance", paused=True) as recording,
         running_cluster() as cluster,
-        group_of(cluster, ["ann"]) as readers,
+        running_group(cluster, ["ann"]) as readers,
         recording.running(),
     ):
         readers[0].commits_on_revoke = True
@@ -386,24 +386,24 @@ def commit_in_a_rebalance() -> RecordedRun:
         wait_balanced(readers)
         recording.pause()
     run = without_quiet_heartbeats(recording.run)
-    return _of(run, "commit_in_a_rebalance", ("ann", "bob", COORDINATOR, GROUP, "DelayedJoin"))
+    return run.recorded_in(__name__, "commit_in_a_rebalance", ("ann", "bob", COORDINATOR, GROUP, "DelayedJoin"))
 
 
 def without_quiet_heartbeats(run: RecordedRun) -> RecordedRun:
     """The run without heartbeats that bring no news, and their responses."""
     pairs = run.hand_overs()
     heartbeats = [pair for pair in pairs if pair.put.what == "Heartbeat"]
-    answers = [pair for pair in pairs if pair.put.what == "Heartbeat answer"]
+    responses = [pair for pair in pairs if pair.put.what == "Heartbeat response"]
     quiet_events: set[int] = set()
     for asked in heartbeats:
-        answer = next(
-            (one for one in answers if one.take is not None and asked.put.who == one.take.who
+        response = next(
+            (one for one in responses if one.take is not None and asked.put.who == one.take.who
              and one.put.time_ns > asked.put.time_ns), None,
         )  # fmt: skip
-        if answer is None or answer.take is None or answer.take.detail["says"] == Errors.NONE.name:
+        if response is None or response.take is None or response.take.detail["says"] == Errors.NONE.name:
             quiet_events |= _ids(asked.put, asked.take)
-            if answer is not None:
-                quiet_events |= _ids(answer.put, answer.take)
+            if response is not None:
+                quiet_events |= _ids(response.put, response.take)
     return run.where(lambda event: id(event) not in quiet_events)
 
 
@@ -415,10 +415,6 @@ def until(run: RecordedRun, what: str) -> RecordedRun:
 
 def _ids(*events: Event | None) -> set[int]:
     return {id(event) for event in events if event is not None}
-
-
-def _of(run: RecordedRun, name: str, lanes: tuple[str, ...]) -> RecordedRun:
-    return replace(run, recorded_by=f"{__name__}:{name}", lanes=lanes)
 
 
 RUNS: dict[str, Callable[[], RecordedRun]] = {

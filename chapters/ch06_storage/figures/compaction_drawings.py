@@ -99,7 +99,7 @@ class KeptMap(SkimpyOffsetMap):
         super().clear()
 
 
-def before_cleaning_figure(_language: str) -> str:
+def before_cleaning_figure(language: str) -> str:
     """A small compacted log before the cleaner comes, with what it will keep."""
     kept = KeptMap(24 * 16)
     with example_log(COMPACTED) as copy:  # a map is full only while a log is being cleaned
@@ -107,15 +107,15 @@ def before_cleaning_figure(_language: str) -> str:
         clean(copy, offset_map=kept)
     with example_log(COMPACTED) as log:
         append_pairs(log, EXAMPLE)
-        return draw_messages(log, kept.last).svg()
+        return draw_messages(log, kept.last).svg(language)
 
 
-def after_cleaning_figure(_language: str) -> str:
+def after_cleaning_figure(language: str) -> str:
     """The same after it."""
     with example_log(COMPACTED) as log:
         append_pairs(log, EXAMPLE)
         clean(log)
-        return draw_messages(log).svg()
+        return draw_messages(log).svg(language)
 
 
 def draw_slots(keys: Sequence[bytes], slots: int) -> Drawing:
@@ -139,9 +139,9 @@ def draw_slots(keys: Sequence[bytes], slots: int) -> Drawing:
     return Drawing(graph, f"{len(keys)} keys in an offset map of {slots} slots.")
 
 
-def slots_figure(_language: str) -> str:
+def slots_figure(language: str) -> str:
     """Five keys, one of them twice, in eight slots."""
-    return draw_slots([b"a", b"b", b"c", b"d", b"a", b"e"], 8).svg()
+    return draw_slots([b"a", b"b", b"c", b"d", b"a", b"e"], 8).svg(language)
 
 
 def replacement_steps(language: str) -> str:
@@ -170,6 +170,6 @@ def _zero(name: str) -> str:
     return name if name[0].isdigit() else f"0{name}"
 
 
-def cleaning_states_figure(_language: str) -> str:
+def cleaning_states_figure(language: str) -> str:
     """The states of a partition for the cleaner, from the table that it obeys."""
-    return draw_states(VALID_PREVIOUS_STATES).svg()
+    return draw_states(VALID_PREVIOUS_STATES).svg(language)

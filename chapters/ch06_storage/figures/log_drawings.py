@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from kafka_learn.drawing.graphviz_drawing import GREEN, ORANGE, PLAIN, RED, Drawing, cell, new_graph, table
-from kafka_lite.common.log_levels import quiet
+from kafka_lite.common.process.log_levels import quiet
 from kafka_lite.common.scheduler import MockScheduler
 from kafka_lite.common.time import MockTime
 from kafka_lite.common.topic_partition import TopicPartition
@@ -130,7 +130,7 @@ def _offsets(batch: FileChannelRecordBatch) -> str:
     return str(last) if first == last else f"{first}–{last}"
 
 
-def log_figure(_language: str) -> str:
+def log_figure(language: str) -> str:
     """A log of three segments, of which the first one and a half are on disk for certain."""
     with example_log() as log:
         fill(log, 3)
@@ -141,7 +141,7 @@ def log_figure(_language: str) -> str:
         def on_disk(batch: FileChannelRecordBatch) -> str:
             return GREEN if batch.last_offset < log.recovery_point else PLAIN
 
-        return draw_log(log, fill_of=on_disk).svg()
+        return draw_log(log, fill_of=on_disk).svg(language)
 
 
 # -- appending -------------------------------------------------------------------------------------------------------
@@ -187,9 +187,9 @@ def _short_hex(data: bytes | bytearray) -> str:
     return f"…{text[-6:]}" if len(text) > 8 else text
 
 
-def validation_figure(_language: str) -> str:
+def validation_figure(language: str) -> str:
     """What an append changes of a batch."""
-    return draw_validation().svg()
+    return draw_validation().svg(language)
 
 
 def ways_through_validation(language: str) -> str:
@@ -250,7 +250,7 @@ def draw_reads(log: Log, reads: Sequence[tuple[str, int, int, int | None]]) -> D
     return Drawing(graph, "; ".join(name for name, *_ in reads))
 
 
-def reads_figure(_language: str) -> str:
+def reads_figure(language: str) -> str:
     """Reads that end for different reasons."""
     with example_log() as log:
         fill(log, 6)
@@ -264,7 +264,7 @@ def reads_figure(_language: str) -> str:
                 ("from 0, one and a half batches", 0, size + size // 2, None),
                 ("from 4, one byte", 4, 1, None),
             ],
-        ).svg()
+        ).svg(language)
 
 
 # -- managing --------------------------------------------------------------------------------------------------------
@@ -272,7 +272,7 @@ def reads_figure(_language: str) -> str:
 
 def retention_table(language: str) -> str:
     """Which segments of one log each reason would delete."""
-    head = {"en": "retention", "zh": "保留策略"}[language]
+    head = {"en": "retention", "zh": "设置"}[language]
     with example_log() as log:
         fill(log, 9)
         segments = tuple(log.segments)
@@ -356,19 +356,19 @@ def flip_a_bit(file: Path, position: int) -> None:
     file.write_bytes(data)
 
 
-def recovery_figure(_language: str) -> str:
+def recovery_figure(language: str) -> str:
     """A bit flips in the second of three segments."""
-    return draw_recovery(lambda folder: flip_a_bit(folder / f"{6:020d}.log", 250)).svg()
+    return draw_recovery(lambda folder: flip_a_bit(folder / f"{6:020d}.log", 250)).svg(language)
 
 
-def torn_figure(_language: str) -> str:
+def torn_figure(language: str) -> str:
     """Half of the last batch has reached the disk."""
 
     def tear(folder: Path) -> None:
         file = folder / f"{12:020d}.log"
         file.write_bytes(file.read_bytes()[:-70])
 
-    return draw_recovery(tear).svg()
+    return draw_recovery(tear).svg(language)
 
 
 def markdown_table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:

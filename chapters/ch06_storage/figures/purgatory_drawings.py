@@ -16,24 +16,6 @@ from kafka_lite.common.purgatory.timer import SystemTimer, TimerTask
 from kafka_lite.common.purgatory.timing_wheel import TimerTaskList, TimingWheel
 from kafka_lite.common.time import MockTime
 
-WORDS = {
-    "time": {"zh": "时间"},
-    "level {}, tick {}": {"zh": "第 {} 层，刻度 {}"},
-    "queue": {"zh": "队列"},
-    "timer": {"zh": "定时器"},
-    "watchers": {"zh": "监听列表"},
-    "completed": {"zh": "已完成"},
-    "due": {"zh": "到期"},
-    "ran": {"zh": "已运行"},
-    "empty": {"zh": "空"},
-}
-
-
-def word(english: str, language: str) -> str:
-    """One of the few words in the drawings, in the page's language."""
-    return WORDS[english].get(language, english)
-
-
 # -- what is drawn ---------------------------------------------------------------------------------------------------
 
 
@@ -163,27 +145,25 @@ class SteppedTimer:
             yield self.state()
 
 
-def draw_wheels(*states: WheelState, follow: int | None = None, language: str = "en") -> Drawing:
+def draw_wheels(*states: WheelState, follow: int | None = None) -> Drawing:
     """One table for each state. Grey is the bucket of the current tick, green has tasks, orange the one to follow."""
     graph = new_graph()
     for number, state in enumerate(states):
-        graph.node(f"state{number}", table(_rows(state, follow, language)))
+        graph.node(f"state{number}", table(_rows(state, follow)))
         if number:
             graph.edge(f"state{number - 1}", f"state{number}", style="invis")
     graph.attr(ranksep="0.15")
     return Drawing(graph, "; ".join(_in_words(state) for state in states))
 
 
-def _rows(state: WheelState, follow: int | None, language: str) -> list[list[str]]:
-    heading = f"{word('time', language)} {state.time_ms}"
-    queue = f"{word('queue', language)}: {', '.join(map(str, state.armed_ms)) or word('empty', language)}"
-    ran = f"{word('ran', language)}: {', '.join(state.ran)}" if state.ran else ""
-    size = len(state.levels[0])
-    rows = [[cell(heading, border=0), cell("   ".join(filter(None, (queue, ran))), columns=size, border=0)]]
+def _rows(state: WheelState, follow: int | None) -> list[list[str]]:
+    queue = f"queue: {', '.join(map(str, state.armed_ms)) or 'empty'}"
+    waiting = f"{queue}   ran: {', '.join(state.ran)}" if state.ran else queue
+    rows = [[cell(f"time {state.time_ms}", border=0), cell(waiting, columns=len(state.levels[0]), border=0)]]
     for number, level in enumerate(state.levels, 1):
         tick_ms = level[0].last_ms - level[0].first_ms + 1
-        name = word("level {}, tick {}", language).format(number, tick_ms)
-        rows.append([cell(name, border=0), *(_cell(bucket, place, follow) for place, bucket in enumerate(level))])
+        name = cell(f"level {number}, tick {tick_ms}", border=0)
+        rows.append([name, *(_cell(bucket, place, follow) for place, bucket in enumerate(level))])
     return rows
 
 
@@ -207,7 +187,7 @@ def _in_words(state: WheelState) -> str:
 # -- a purgatory -----------------------------------------------------------------------------------------------------
 
 
-def draw_purgatory(purgatory: DelayedOperationPurgatory[Any], language: str = "en") -> Drawing:
+def draw_purgatory(purgatory: DelayedOperationPurgatory[Any]) -> Drawing:
     """Keys with their lists on the left, operations in the middle (grey: completed), the timer on the right."""
     graph = new_graph("LR")
     watchers = purgatory._all_watchers()
@@ -215,27 +195,27 @@ def draw_purgatory(purgatory: DelayedOperationPurgatory[Any], language: str = "e
     for watching in watchers.values():
         for operation in watching._operations:
             operations.setdefault(operation, f"operation{len(operations)}")
-    keys = [[cell(word("watchers", language), border=0)]]
+    keys = [[cell("watchers", border=0)]]
     keys += [[cell(f"{key}: {len(watching)}", port=f"k{n}")] for n, (key, watching) in enumerate(watchers.items())]
     graph.node("keys", table(keys))
     for operation, node in operations.items():
         done = operation.is_completed
-        text = f"{operation}\n{word('completed', language)}" if done else str(operation)
+        text = f"{operation}\ncompleted" if done else str(operation)
         graph.node(node, table([[cell(text, fill=PLAIN if done else BLUE)]]))
     for n, watching in enumerate(watchers.values()):
         for operation in watching._operations:
             graph.edge(f"keys:k{n}:e", operations[operation])
-    _draw_timer(graph, purgatory, operations, language)
+    _draw_timer(graph, purgatory, operations)
     return Drawing(graph, _purgatory_in_words(watchers, purgatory.delayed))
 
 
-def _draw_timer(graph: Any, purgatory: Any, operations: dict[DelayedOperation, str], language: str) -> None:
+def _draw_timer(graph: Any, purgatory: Any, operations: dict[DelayedOperation, str]) -> None:
     waiting = [(operation, node) for operation, node in operations.items() if not operation.is_completed]
-    rows = [[cell(f"{word('timer', language)}: {purgatory.delayed}", border=0)]]
+    rows = [[cell(f"timer: {purgatory.delayed}", border=0)]]
     for n, (operation, _) in enumerate(waiting):
         entry = operation._entry
         if entry is not None:
-            rows.append([cell(f"{word('due', language)} {entry.expiration_ms}", fill=GREEN, port=f"t{n}")])
+            rows.append([cell(f"due {entry.expiration_ms}", fill=GREEN, port=f"t{n}")])
     graph.node("timer", table(rows))
     for n, (operation, node) in enumerate(waiting):
         if operation._entry is not None:
@@ -243,8 +223,8 @@ def _draw_timer(graph: Any, purgatory: Any, operations: dict[DelayedOperation, s
 
 
 def _purgatory_in_words(watchers: dict[Hashable, Any], delayed: int) -> str:
-    lists = "; ".join(f"{key}: {', '.join(map(str, watching._operations))}" for key, watching in watchers.items())
-    return f"Watchers: {lists or 'none'}. The timer holds {delayed}."
+    lists = [f"{key} watches {', '.join(map(str, watching._operations))}" for key, watching in watchers.items()]
+    return "; ".join([*(lists or ["no watchers"]), f"the timer holds {delayed}"])
 
 
 # -- the figures of the chapter's pages ------------------------------------------------------------------------------
@@ -255,14 +235,14 @@ def wheels_figure(language: str) -> str:
     stepped = SteppedTimer(start_ms=9)
     for due_ms in (10, 14, 41):
         stepped.add(due_ms)
-    return draw_wheels(stepped.state(), language=language).svg()
+    return draw_wheels(stepped.state()).svg(language)
 
 
 def way_down_figure(language: str) -> str:
     """The task that is due at 41, until it runs."""
     stepped = SteppedTimer(start_ms=9)
     stepped.add(41)
-    return draw_wheels(*stepped.steps(), follow=41, language=language).svg()
+    return draw_wheels(*stepped.steps(), follow=41).svg(language)
 
 
 Act = Callable[[DelayedOperationPurgatory[NamedOperation], list[NamedOperation]], object]
@@ -277,7 +257,7 @@ def _purgatory_figure(language: str, act: Act) -> str:
     for operation, keys in zip(operations, (["t-0"], ["t-0", "t-1"], ["t-1"]), strict=True):
         purgatory.try_complete_else_watch(operation, keys)
     act(purgatory, operations)
-    return draw_purgatory(purgatory, language).svg()
+    return draw_purgatory(purgatory).svg(language)
 
 
 def purgatory_figure(language: str) -> str:

@@ -10,7 +10,6 @@ import tempfile
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import replace
 from pathlib import Path
 
 from chapters.ch06_storage.figures.log_drawings import record_set
@@ -32,6 +31,7 @@ from kafka_lite.server.delayed_produce import DelayedProduce
 from kafka_lite.server.fetch_params import FetchParams, FetchPartition
 from kafka_lite.server.kafka_config import KafkaConfig
 from kafka_lite.server.replica_manager import ReplicaManager
+from kafka_lite.server.replication.replica_state_changes import ReplicaStateChanges
 
 _WAIT_S = 60.0
 PARTITION = TopicPartition("demo", 0)
@@ -50,7 +50,7 @@ def _recorded(
 ) -> RecordedRun:
     with Recording(watches, title=title) as recording:
         scene()
-    return replace(recording.run, recorded_by=f"{__name__}:{name}", lanes=lanes)
+    return recording.run.recorded_in(__name__, name, lanes=lanes)
 
 
 # -- acks=all --------------------------------------------------------------------------------------------------------
@@ -65,13 +65,13 @@ def _leader_with_a_follower() -> Iterator[ReplicaManager]:
         logs = LogManager([Path(folder)], {}, LogConfig(), scheduler, time)
         logs.startup()
         config = KafkaConfig({"broker.id": str(LEADER), "zookeeper.connect": "embedded", "log.dirs": folder})
-        replicas = ReplicaManager(config, logs, lambda _: LogConfig(), scheduler, time)
+        replicas = ReplicaManager(config, logs, scheduler, time)
         replicas.startup()
         state = LeaderAndIsrPartitionState(
             topic_name=PARTITION.topic, partition_index=PARTITION.partition, controller_epoch=1, leader=LEADER,
             leader_epoch=0, isr=[LEADER, FOLLOWER], partition_epoch=0, replicas=[LEADER, FOLLOWER], is_new=True,
         )  # fmt: skip
-        replicas.become_leader_or_follower(
+        ReplicaStateChanges(replicas, lambda _: LogConfig()).become_leader_or_follower(
             LeaderAndIsrRequest(controller_id=LEADER, controller_epoch=1, ungrouped_partition_states=[state])
         )
         try:
@@ -101,12 +101,12 @@ def produce_waits_for_a_follower() -> RecordedRun:
         records = record_set((b"k", b"v"))
 
         def produce() -> None:
-            replicas.append_records(30_000, -1, False, {PARTITION: records}, lambda _answer: None)
+            replicas.append_records(30_000, -1, False, {PARTITION: records}, lambda _response: None)
 
         def fetch_twice() -> None:
             params = FetchParams(FOLLOWER, 0, 1, 1 << 20, hard_max_bytes=False)
             for offset in (0, 1):
-                replicas.fetch_messages(params, [(PARTITION, FetchPartition(offset, 1 << 20))], lambda _answer: None)
+                replicas.fetch_messages(params, [(PARTITION, FetchPartition(offset, 1 << 20))], lambda _response: None)
 
         for name, work in zip(handlers, (produce, fetch_twice), strict=True):
             _in_thread(name, work).join()

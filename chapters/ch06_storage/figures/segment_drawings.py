@@ -76,7 +76,9 @@ def draw_segment(segment: LogSegment, *, highlight: int | None = None, timestamp
     graph.node("log", table([cells]))
     _draw_offset_index(graph, segment, start, name)
     _draw_time_index(graph, segment, {batch.last_offset: batch.position for batch in shown}, name)
-    return Drawing(graph, f"The files of {segment!r}: entries of both indexes point at batches of the log.")
+    return Drawing(
+        graph, f"The files of segment {segment.base_offset}: entries of both indexes point at batches of the log."
+    )
 
 
 def _draw_offset_index(graph: Any, segment: LogSegment, start: object, name: str) -> None:
@@ -151,7 +153,7 @@ def record_search(index: AbstractIndex[Any], target: int) -> tuple[int, list[Sea
 
 
 def draw_search(index: OffsetIndex, target: int) -> Drawing:
-    """One row for each turn: orange is looked at, grey is out, green is the answer."""
+    """One row for each turn: orange is looked at, grey is out, green is the result."""
     slot, steps = record_search(index, target)
     entries = [index.entry(n) for n in range(index.entries)]
     rows = [[cell(f"offset {target}?", border=0), *(cell(f"slot {n}", border=0) for n in range(len(entries)))]]
@@ -163,8 +165,8 @@ def draw_search(index: OffsetIndex, target: int) -> Drawing:
             fill = ORANGE if looked_at else "" if step.lo <= n <= step.hi else PLAIN
             row.append(cell(f"{entry.offset}{sign}", fill=fill))
         rows.append(row)
-    answer = [cell(str(entry.offset), fill=GREEN if n == slot else PLAIN) for n, entry in enumerate(entries)]
-    rows.append([cell(f"answer: slot {slot}", border=0), *answer])
+    result = [cell(str(entry.offset), fill=GREEN if n == slot else PLAIN) for n, entry in enumerate(entries)]
+    rows.append([cell(f"result: slot {slot}", border=0), *result])
     graph = new_graph()
     graph.node("search", table(rows))
     return Drawing(graph, f"Binary search for offset {target}: {len(steps)} steps lead to slot {slot}.")
@@ -190,40 +192,40 @@ def draw_bytes(data: bytes, fields: list[tuple[str, int]]) -> Drawing:
 # -- the figures of the chapter's page --------------------------------------------------------------------------------
 
 
-def segment_figure(_language: str) -> str:
+def segment_figure(language: str) -> str:
     """The three files of a small segment."""
     with example_segment() as segment:
-        return draw_segment(segment).svg()
+        return draw_segment(segment).svg(language)
 
 
-def lookup_figure(_language: str) -> str:
+def lookup_figure(language: str) -> str:
     """How offset 27 is found: the nearest entry, then the log."""
     with example_segment() as segment:
-        return draw_segment(segment, highlight=27).svg()
+        return draw_segment(segment, highlight=27).svg(language)
 
 
-def time_figure(_language: str) -> str:
+def time_figure(language: str) -> str:
     """Timestamps that go back and forth, and what the time index makes of them."""
     seconds = (1, 4, 2, 6, 5, 3, 10, 9, 8, 7, 12, 11)
     with example_segment(timestamp_of=lambda number: FIRST_TIMESTAMP + 1000 * seconds[number]) as segment:
-        return draw_segment(segment, timestamps=True).svg()
+        return draw_segment(segment, timestamps=True).svg(language)
 
 
-def search_figure(_language: str) -> str:
+def search_figure(language: str) -> str:
     """The turns of a binary search over nine entries."""
     with example_segment(messages=20) as segment:
-        return draw_search(segment.offset_index, 33).svg()
+        return draw_search(segment.offset_index, 33).svg(language)
 
 
-def entry_figure(_language: str) -> str:
+def entry_figure(language: str) -> str:
     """The first two entries of a real index, byte for byte."""
     with example_segment() as segment:
         segment.offset_index.flush()
         data = segment.offset_index.file.read_bytes()[:16]
-    return draw_bytes(data, [("offset 22-20", 4), ("position", 4), ("offset 24-20", 4), ("position", 4)]).svg()
+    return draw_bytes(data, [("offset 22-20", 4), ("position", 4), ("offset 24-20", 4), ("position", 4)]).svg(language)
 
 
-def crash_figure(_language: str) -> str:
+def crash_figure(language: str) -> str:
     """The index file of a segment that is being written, beside the same after a clean close."""
     with example_segment(messages=6) as segment:
         index = segment.offset_index
@@ -237,4 +239,4 @@ def crash_figure(_language: str) -> str:
         rows.append([cell(f"closed cleanly: {closed_size} bytes", border=0), *used])
         graph = new_graph()
         graph.node("files", table(rows))
-        return Drawing(graph, "A preallocated index ends in zeros; a closed one has been trimmed.").svg()
+        return Drawing(graph, "A preallocated index ends in zeros; a closed one has been trimmed.").svg(language)

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 
 from chapters.ch06_storage.figures.compaction_drawings import COMPACTED, EXAMPLE, append_pairs, clean
@@ -17,7 +16,7 @@ from kafka_learn.recording.broker_watches import watch_files
 from kafka_learn.recording.recorded_run import RecordedRun
 from kafka_learn.recording.recorder import Recording, Watch
 from kafka_learn.recording.watches import watch
-from kafka_lite.common.log_levels import quiet
+from kafka_lite.common.process.log_levels import quiet
 from kafka_lite.common.scheduler import MockScheduler
 from kafka_lite.common.time import MockTime
 from kafka_lite.log.cleaning.cleaned_segment import CleanedSegment
@@ -26,8 +25,10 @@ from kafka_lite.log.cleaning.segment_replacement import SegmentReplacement
 from kafka_lite.log.cleaning.skimpy_offset_map import SkimpyOffsetMap
 from kafka_lite.log.cleaning.swap_files import SwapFiles
 from kafka_lite.log.files.file_message_set import FileMessageSet
+from kafka_lite.log.loading.log_dirs_loader import LogDirsLoader
+from kafka_lite.log.loading.log_loader import LogLoader
+from kafka_lite.log.local_log import LocalLog
 from kafka_lite.log.log import Log
-from kafka_lite.log.log_loader import LogLoader
 from kafka_lite.log.log_manager import LogManager
 from kafka_lite.log.log_segment import LogSegment
 from kafka_lite.log.log_validator import LogValidator
@@ -39,7 +40,7 @@ def _recorded(
 ) -> RecordedRun:
     with Recording(watches, title=title) as recording:
         scene()
-    return replace(recording.run, recorded_by=f"{__name__}:{name}", lanes=lanes)
+    return recording.run.recorded_in(__name__, name, lanes=lanes)
 
 
 def append_and_roll() -> RecordedRun:
@@ -48,10 +49,10 @@ def append_and_roll() -> RecordedRun:
         *watch_files(),
         *watch(Log.append_as_leader, LogValidator.validate, show=("records",)),
         *watch(LogSegment.should_roll, show=("size_in_bytes",)),
-        *watch(Log.roll, LogSegment.on_become_inactive_segment, Log._update_log_end_offset),
-        *watch(LogSegment.append, show=("records",)),
+        *watch(Log.roll, LocalLog.roll, LogSegment.on_become_inactive_segment, LocalLog._update_log_end_offset),
+        *watch(LocalLog.append, LogSegment.append, show=("records",)),
     ]
-    lanes = ("main", "Log", "LogValidator", "LogSegment", "FileMessageSet", "OffsetIndex", "TimeIndex")
+    lanes = ("main", "Log", "LogValidator", "LocalLog", "LogSegment", "FileMessageSet", "OffsetIndex", "TimeIndex")
     with example_log() as log:
         fill(log, 1)
         return _recorded("append_and_roll", "Two appends, the second rolls", watches, lanes, lambda: fill(log, 2))
@@ -82,14 +83,14 @@ def start_after_a_crash() -> RecordedRun:
     """A broker starts over a log whose last batch is torn, and whose first segment was flushed."""
     watches = [
         *watch(LogManager.startup, show=()),
-        *watch(LogManager._load_logs_in, show=()),
+        *watch(LogDirsLoader._load_logs_in, show=()),
         *watch(LogLoader.load, LogLoader._load_segment_files, LogLoader._recover_unflushed_segments, show=()),
         *watch(SwapFiles.remove_temporary_files, SwapFiles.complete_swaps, show=()),
         *watch(LogSegment.sanity_check, show=()),
         *watch(LogSegment.recover, show=()),
         *watch(FileMessageSet.truncate_to, show=("target_size",)),
     ]
-    lanes = ("main", "LogManager", "LogLoader", "SwapFiles", "LogSegment", "FileMessageSet")
+    lanes = ("main", "LogManager", "LogDirsLoader", "LogLoader", "SwapFiles", "LogSegment", "FileMessageSet")
     time = MockTime()
     with tempfile.TemporaryDirectory() as folder:
         disk = Path(folder) / "disk1"

@@ -109,9 +109,9 @@ def _cells(data: bytes, layout: Sequence[Field]) -> list[str]:
     return cells
 
 
-def formats_figure(_language: str) -> str:
+def formats_figure(language: str) -> str:
     """The heads of the three formats."""
-    return draw_formats().svg()
+    return draw_formats().svg(language)
 
 
 # -- what becomes of them ----------------------------------------------------------------------------------------------
@@ -181,8 +181,8 @@ def converted_times(language: str) -> str:
         row = [f"v{producer}", f"v{log}", f"v{consumer}"]
         for timestamp_type in (TimestampType.CREATE_TIME, TimestampType.LOG_APPEND_TIME):
             stored = appended(producer, timestamp_type=timestamp_type, log_magic=log)
-            answer = down_convert(stored, consumer)
-            row += [_times(r.timestamp for r in records(stored)), _times(r.timestamp for r in records(answer))]
+            converted = down_convert(stored, consumer)
+            row += [_times(r.timestamp for r in records(stored)), _times(r.timestamp for r in records(converted))]
         rows.append(row)
     return _markdown_table(head, rows)
 
@@ -204,12 +204,12 @@ def refused_times(language: str) -> str:
         (MAGIC_V2, TimestampType.LOG_APPEND_TIME),
         (MAGIC_V0, TimestampType.CREATE_TIME),
     ):
-        answers = [_answer(magic, timestamp_type, difference) for _, difference in cases]
-        rows.append([f"v{magic}, {_type_name(timestamp_type)}", *answers])
+        outcomes = [_outcome(magic, timestamp_type, difference) for _, difference in cases]
+        rows.append([f"v{magic}, {_type_name(timestamp_type)}", *outcomes])
     return _markdown_table([head, *(name for name, _ in cases)], rows)
 
 
-def _answer(magic: int, timestamp_type: TimestampType, difference_ms: int | None) -> str:
+def _outcome(magic: int, timestamp_type: TimestampType, difference_ms: int | None) -> str:
     builder = MemoryRecordsBuilder(magic)
     builder.append(-1 if difference_ms is None else NOON + difference_ms, b"key", b"value")
     try:
@@ -269,9 +269,9 @@ def open_hourly_log(directory: Path, hours: Sequence[Sequence[int]]) -> Log:
     return log
 
 
-def retention_figure(_language: str) -> str:
+def retention_figure(language: str) -> str:
     """Retention of 24 hours where a producer's clock was 60 hours ahead for one message."""
-    return draw_retention([[0, 2, 4], [5, 70, 8], [9, 10, 12], [14, 15, 16]], 24, [20, 30, 48, 96]).svg()
+    return draw_retention([[0, 2, 4], [5, 70, 8], [9, 10, 12], [14, 15, 16]], 24, [20, 30, 48, 96]).svg(language)
 
 
 def _markdown_table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:

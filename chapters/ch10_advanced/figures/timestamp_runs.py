@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 
 from chapters.ch10_advanced.figures.timestamp_drawings import HOUR_MS, NOON, open_hourly_log
@@ -35,7 +34,7 @@ def offset_by_time() -> RecordedRun:
             log.fetch_offset_by_timestamp(NOON + 12 * HOUR_MS)
             log.fetch_offset_by_timestamp(NOON + 99 * HOUR_MS)
         log.close()
-    return replace(recording.run, recorded_by=f"{__name__}:offset_by_time", lanes=lanes)
+    return recording.run.recorded_in(__name__, "offset_by_time", lanes=lanes)
 
 
 RUNS: dict[str, Callable[[], RecordedRun]] = {"offset-by-time": offset_by_time}

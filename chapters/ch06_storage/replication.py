@@ -1,0 +1,197 @@
+# ---
+# jupyter:
+#   jupytext:
+#     text_representation:
+#       extension: .py
+#       format_name: percent
+#   kernelspec:
+#     display_name: Python 3
+#     language: python
+#     name: python3
+# ---
+
+# %% [markdown]
+# # Notebook: replication by hand
+#
+# *Book 6.2; its pages are [ReplicaManager](replica-manager.md) and [Partition and Replica](replicas.md).*
+#
+# Three real brokers, each with its replica manager, logs and fetcher, but without threads and sockets. Nothing
+# happens unless a cell does it: a fetch is one turn of a follower. So you can stop at the moments that pass within a
+# millisecond in a running cluster. Before you run a cell that ends in a question, answer it.
+
+# %% [markdown] lang="zh"
+# # 笔记本：手工复制
+#
+# *本书 6.2；相应的正文是[副本管理器](replica-manager.md)和[分区与副本](replicas.md)。*
+#
+# 三个真实的 broker，各有自己的副本管理器、日志和拉取线程的对象，但是没有线程和套接字在运行。单元格不做，就什么也不会
+# 发生：一次拉取就是备份副本的一轮循环。所以你可以停在运行的集群里一毫秒就过去的时刻。单元格如果以问题结尾，请先回答，
+# 再运行下一个。
+
+# %%
+from chapters.ch06_storage.figures.replica_drawings import BOOKS_KAFKA, film, isr_example, played
+from chapters.ch06_storage.figures.replica_runs import isr_shrinks_and_expands, two_fetch_rounds
+from kafka_learn.drawing.sequence_diagram import sequence_diagram
+from kafka_learn.recording.replicas_by_hand import ReplicasByHand
+
+# %% [markdown]
+# ## Two rounds
+#
+# One record, two followers. **After which step may the producer get its response? After which step does each broker
+# know that the record is committed?**
+
+# %% [markdown] lang="zh"
+# ## 两轮
+#
+# 一条记录，两个备份副本。**第几步之后生产者可以得到响应？第几步之后各个 broker 知道记录已经提交？**
+
+# %%
+with ReplicasByHand() as replicas:
+    replicas.lead(1)
+    sent = replicas.produce("a", acks=-1)
+    for follower in (2, 3, 2, 3, 2):
+        replicas.fetch(follower)
+        print(f"fetch {follower}: {sent}")
+
+film(replicas.film)
+
+# %% [markdown]
+# The requests between the brokers, recorded:
+
+# %% [markdown] lang="zh"
+# broker 之间请求的实录：
+
+# %%
+sequence_diagram(two_fetch_rounds())
+
+# %% [markdown]
+# ## Out of the ISR, and back
+#
+# Broker 3 is silent. **What commits the record, and in which order are ZooKeeper, the ISR and the high watermark
+# changed?**
+
+# %% [markdown] lang="zh"
+# ## 离开 ISR，再回来
+#
+# broker 3 没有请求。**是什么提交了记录？ZooKeeper、ISR 和高水位按什么次序改变？**
+
+# %%
+sequence_diagram(isr_shrinks_and_expands())
+
+# %% [markdown]
+# ## The example of the slides
+#
+# Cover the right-hand side, and say after each step what the logs contain.
+
+# %% [markdown] lang="zh"
+# ## 幻灯片里的例子
+#
+# 请盖住右边，每一步之后说出各个日志里有什么。
+
+# %%
+film(played(isr_example))
+
+# %% [markdown]
+# ## What acks promise
+#
+# The leader dies right after each of three writes. **Which of them survive?**
+
+# %% [markdown] lang="zh"
+# ## acks 承诺了什么
+#
+# 三次写入，每次之后主副本立刻崩溃。**哪些记录保住了？**
+
+# %%
+for acks in (0, 1, -1):
+    with ReplicasByHand() as replicas:
+        replicas.lead(1)
+        written = replicas.produce("a", acks=acks)
+        while acks == -1 and written.response == "…":
+            for follower in (2, 3):
+                replicas.fetch(follower)
+        replicas.kill(1)
+        replicas.elect()
+        print(f"acks={acks:2}  {written!s:14} the new leader has {[v for v, _ in replicas.film[-1].views[2].values]}")
+
+# %% [markdown]
+# ## The loss that KIP-101 ended
+#
+# Broker 2 has *b*, *b* is committed, and broker 2 does not know it yet. It restarts, and then the leader dies. First
+# brokers of 0.10.2, then newer ones. **In which step do the two films differ for the first time?**
+
+# %% [markdown] lang="zh"
+# ## KIP-101 终结的那种丢失
+#
+# broker 2 有 *b*，*b* 已经提交，而 broker 2 还不知道。它重新启动，然后主副本崩溃。先是 0.10.2 的 broker，然后是较新的。
+# **两组图在哪一步第一次出现不同？**
+
+
+# %%
+def restart_and_lose_the_leader(protocol=""):
+    with ReplicasByHand(protocol=protocol) as replicas:
+        replicas.lead(1)
+        replicas.produce("a")
+        for follower in (2, 3, 2, 3, 2, 3):
+            replicas.fetch(follower)
+        replicas.advance(6)  # the high watermarks are written to disk
+        replicas.produce("b")
+        for follower in (2, 2, 3, 3):
+            replicas.fetch(follower)
+        replicas.kill(2)
+        replicas.start(2)
+        replicas.kill(1)
+        replicas.elect()
+        replicas.fetch(3)
+        return replicas.film[-9:]
+
+
+film(restart_and_lose_the_leader(BOOKS_KAFKA))
+
+# %%
+film(restart_and_lose_the_leader())
+
+# %% [markdown]
+# ## Two logs that differ
+#
+# Each of two leaders has written what the other one never saw. **Up to which offset are the logs the same, and what
+# does the follower ask to find out?**
+
+# %% [markdown] lang="zh"
+# ## 两个不同的日志
+#
+# 两个主副本各写了对方从未见过的记录。**日志到哪个偏移量为止相同？备份副本问什么来找出它？**
+
+# %%
+with ReplicasByHand(brokers=2) as replicas:
+    replicas.lead(1)
+    replicas.produce("a")
+    for _ in range(2):
+        replicas.fetch(2)
+    replicas.produce("b", acks=1)
+    replicas.produce("c", acks=1)
+    replicas.kill(1)
+    replicas.elect()
+    replicas.produce("d", acks=1)
+    replicas.start(1)
+    own, leaders = (replicas.brokers[number].partition.log for number in (1, 2))
+    print("broker 1 asks for epoch", own.latest_epoch)
+    print("broker 2 says:", tuple(leaders.end_offset_for_epoch(own.latest_epoch)))
+    replicas.fetch(1)
+
+film(replicas.film[-4:])
+
+# %% [markdown]
+# ## Now you
+#
+# - Let broker 3, which is not in the ISR, become the leader (`replicas.elect(unclean=True)` after killing the
+#   others). What do consumers see before, and after?
+# - Set `min_insync_replicas=2`, and find a history in which an acknowledged record is lost nevertheless. There is
+#   none with `acks=-1` and clean elections; which of the two do you have to give up?
+
+# %% [markdown] lang="zh"
+# ## 轮到你了
+#
+# - 让不在 ISR 里的 broker 3 成为主副本（杀掉其他的之后用 `replicas.elect(unclean=True)`）。消费者之前看到什么，之后看
+#   到什么？
+# - 设置 `min_insync_replicas=2`，找一段历史，其中已确认的记录还是丢失了。用 `acks=-1` 和干净的选举是找不到的；两者之
+#   中你必须放弃哪一个？

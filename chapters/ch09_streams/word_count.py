@@ -1,0 +1,189 @@
+# ---
+# jupyter:
+#   jupytext:
+#     text_representation:
+#       extension: .py
+#       format_name: percent
+#   kernelspec:
+#     display_name: Python 3
+#     language: python
+#     name: python3
+# ---
+
+# %% [markdown]
+# # Notebook: word count, by hand and on a broker
+#
+# *Book 9.1; its pages are [An application and its topology](processor-api.md) and
+# [Tasks, threads and state](tasks-and-state.md).*
+#
+# First a topology in this process, one record at a time. Then the same topology on a broker with two partitions, whose
+# topics we open and read. Before you run a cell that ends in a question, answer it.
+
+# %% [markdown] lang="zh"
+# # 笔记本：单词计数，先手工，再在 broker 上
+#
+# *本书 9.1；相应的正文是[流处理应用程序和它的拓扑](processor-api.md)和[任务、线程与状态](tasks-and-state.md)。*
+#
+# 先是本进程里的一个拓扑，一次一条记录。然后是同一个拓扑，在一个有两个分区的 broker 上，我们打开并读取它的主题。单元格
+# 如果以问题结尾，请先回答，再运行下一个。
+
+# %%
+import tempfile
+import time
+from pathlib import Path
+
+from examples.word_count.topology import node_by_node
+from kafka_lite.common.serdes import Serdes
+from kafka_lite.common.serialization import LongDeserializer
+from kafka_lite.streams.kafka_streams import KafkaStreams, State
+from kafka_lite.streams.topology_drawing import TopologyDrawing
+from kafka_lite.streams.topology_test_driver import TopologyTestDriver
+from kafka_lite.testing import Cluster
+
+TopologyDrawing(node_by_node().set_application_id("app").describe())
+
+# %% [markdown]
+# The frames are sub-topologies, the pills are topics, the grey box is a store.
+#
+# ## By hand
+#
+# The driver has one task for each sub-topology. A line goes in. **Which records are in which topic afterwards?**
+
+# %% [markdown] lang="zh"
+# 方框是子拓扑，圆角的是主题，灰色的是状态存储。
+#
+# ## 手工
+#
+# 驱动程序为每个子拓扑准备一个任务。放进一行。**之后哪些主题里有哪些记录？**
+
+# %%
+driver = TopologyTestDriver(
+    node_by_node(), application_id="app", key_serde=Serdes.string(), value_serde=Serdes.string()
+)
+
+
+def sent(topic, values=None):
+    """What was sent to a topic since the last call."""
+    records = iter(lambda: driver.read_output(topic, None, values), None)
+    return [f"{record.key}={record.value} @{record.timestamp}" for record in records]
+
+
+def show():
+    print("words:      ", *sent("app-words"))
+    print("changelog:  ", *sent("app-counts-changelog", LongDeserializer()))
+    print("word-counts:", *sent("word-counts", LongDeserializer()))
+    print("store:      ", dict(driver.key_value_store("counts").all()))
+
+
+driver.pipe_input("text", None, "to be or not to be", timestamp=1000)
+show()
+
+# %% [markdown]
+# Every result has the time of the line. A second line, which is *older* than the first. **Which time do its results
+# have?**
+
+# %% [markdown] lang="zh"
+# 每个结果都有那一行的时间。第二行比第一行**更早**。**它的结果是什么时间？**
+
+# %%
+driver.pipe_input("text", None, "to sleep", timestamp=500)
+show()
+driver.close()
+
+# %% [markdown]
+# Its own. Stream time does not go back, but it decides about punctuation only, not about the times of records.
+#
+# ## On a broker
+#
+# The input has two partitions now. **How many tasks are there, and which topics does Streams create, with how many
+# partitions?**
+
+# %% [markdown] lang="zh"
+# 它自己的时间。流时间不会后退，但它只决定定时调用，不决定记录的时间。
+#
+# ## 在 broker 上
+#
+# 输入现在有两个分区。**有几个任务？Streams 创建哪些主题，各有几个分区？**
+
+# %%
+cluster = Cluster({"group.initial.rebalance.delay.ms": 0}).start()
+cluster.create_topic("text", 2)
+cluster.create_topic("word-counts")
+folder = Path(tempfile.mkdtemp())
+
+
+def application(name):
+    """An instance that leaves the group at once when it closes."""
+    configs = {
+        "application.id": "app",
+        "bootstrap.servers": cluster.bootstrap_servers,
+        "state.dir": str(folder / name),
+        "commit.interval.ms": 100,
+        "linger.ms": 5,
+        "internal.leave.group.on.close": True,
+    }
+    return KafkaStreams(node_by_node(), configs)
+
+
+def wait_for(condition):
+    """Wait for other threads."""
+    while not condition():
+        time.sleep(0.02)
+
+
+with application("first") as streams:
+    streams.start()
+    cluster.produce("text", "to be or not to be", partition=0)
+    cluster.produce("text", "that is the question", partition=1)
+    wait_for(lambda: len(cluster.records("word-counts")) == 10)
+    wait_for(lambda: streams.state is State.RUNNING)
+    tasks = sorted(path.name for path in (folder / "first" / "app").iterdir())
+print("tasks: ", *tasks)
+print("topics:", {topic: count for topic, count in sorted(cluster.topics.items()) if not topic.startswith("__")})
+
+# %% [markdown]
+# Two sub-topologies, two partitions: four tasks. The repartition topic and the changelog have two partitions as well.
+# Which word is where?
+
+# %% [markdown] lang="zh"
+# 两个子拓扑，两个分区：四个任务。重分区主题和变更日志也都有两个分区。哪个单词在哪里？
+
+# %%
+for topic in ("app-words", "app-counts-changelog"):
+    for partition in (0, 1):
+        keys = [record.key.decode() for record in cluster.records(topic, partition)]
+        print(f"{topic}-{partition}:", *keys)
+
+# %% [markdown]
+# The key alone decides the partition, so a word is in the same one in both topics: the task that counts it logs it.
+#
+# ## Another instance
+#
+# The first instance is closed. Another one starts, with an empty folder. A line with "to" comes. **What does it
+# count?**
+
+# %% [markdown] lang="zh"
+# 只有键决定分区，所以一个单词在两个主题里处在同一个分区：给它计数的任务也记录它。
+#
+# ## 另一个实例
+#
+# 第一个实例已经关闭。另一个带着空的目录启动。来了一行，里面有 “to”。**它数到几？**
+
+# %%
+with application("second") as streams:
+    streams.start()
+    cluster.produce("text", "to sleep", partition=1)
+    wait_for(lambda: len(cluster.records("word-counts")) == 12)
+for record in cluster.records("word-counts")[10:]:
+    print(record.key.decode(), int.from_bytes(record.value, "big"))
+
+# %% [markdown]
+# It has restored the counts from the changelog. The committed offsets say where in `text` and in `app-words` to go on;
+# the changelog has the result of everything before. Both are in the broker, and nothing is in the process.
+
+# %% [markdown] lang="zh"
+# 它从变更日志恢复了计数。已提交的偏移量说明从 `text` 和 `app-words` 的哪里继续；变更日志里有此前一切的结果。两者都在
+# broker 里，进程里什么都没有。
+
+# %%
+cluster.stop()
