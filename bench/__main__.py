@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import resource
 import signal
 import sys
 from collections.abc import Sequence
@@ -17,7 +16,9 @@ from bench.producers import producer_contests
 from bench.report import Results, busy_note, environment, write
 from bench.runner import OUTSTANDING_TIMEOUTS, Plan, Runner, scaled
 from bench.sections import sections, studies
+from bench.spark_sources import spark_contests
 from kafka_learn.site.bench_results import COMPILED, verdict
+from kafka_lite.common.process.open_files import raise_open_files_limit
 from kafka_lite.testing.maven import JvmUnavailableError
 
 RESULTS = Path(__file__).parent / "results"
@@ -53,29 +54,38 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def parse_options(arguments: Sequence[str] | None) -> argparse.Namespace:
-    parser = argparse.ArgumentParser(prog="python -m bench", description="kafka_lite beside real Kafka.")
-    parser.add_argument("--quick", action="store_true", help="one round of a tenth of everything: is anything broken?")
-    parser.add_argument("--rounds", type=int, default=3, help="rounds, of which the median counts (default 3)")
-    parser.add_argument("--scale", type=float, default=1.0, help="times the messages of each workload (default 1)")
-    parser.add_argument("--memory-gb", type=float, default=10.0, help="size of the large log, GB (default 10)")
+    """Parse the command line and apply ``--quick`` and the defaults that depend on it."""
+    parser = argparse.ArgumentParser(prog="python -m bench", description="Measure kafka_lite beside real Kafka.")
+    parser.add_argument(
+        "--quick",
+        action="store_true",
+        help="one round with a tenth of each workload, to see whether anything is broken",
+    )
+    parser.add_argument(
+        "--rounds", type=int, default=3, help="number of rounds, of which the median is taken (default: 3)"
+    )
+    parser.add_argument(
+        "--scale", type=float, default=1.0, help="multiply the messages of each workload by this (default: 1)"
+    )
+    parser.add_argument("--memory-gb", type=float, default=10.0, help="size of the large log in GB (default: 10)")
     parser.add_argument(
         "--only",
         action="append",
         default=[],
         metavar="TEXT",
-        help="only what contains this in 'section: workload'; may be given several times",
+        help="run only workloads whose 'section: workload' contains this; may be repeated",
     )
     parser.add_argument(
         "--kafka",
         action="append",
         metavar="VERSION",
-        help=f"beside this Kafka; several times if wanted (default {' and '.join(KAFKA_VERSIONS)}; quick: the first)",
+        help=f"compare with this Kafka; may be repeated (default: {' and '.join(KAFKA_VERSIONS)}; --quick: the first)",
     )
-    parser.add_argument("--without-kafka", action="store_true", help="measure kafka_lite alone")
+    parser.add_argument("--without-kafka", action="store_true", help="measure only kafka_lite")
     parser.add_argument(
         "--set", action="append", default=[], metavar="KEY=VALUE", help="a line for kafka_lite's server.properties"
     )
-    parser.add_argument("--output", type=Path, default=RESULTS, help="folder of the results (default bench/results)")
+    parser.add_argument("--output", type=Path, default=RESULTS, help="folder for the results (default: bench/results)")
     options = parser.parse_args(arguments)
     if options.quick:
         options.rounds, options.scale = 1, options.scale * QUICK_SCALE
@@ -93,14 +103,16 @@ def described(options: argparse.Namespace) -> dict[str, object]:
 
 
 def plan_of(options: argparse.Namespace, candidates: Sequence[Candidate]) -> Plan:
+    """The plan of workloads and contests that the options select."""
     plan = Plan(
         sections(options.scale),
-        studies(options.rounds, options.memory_gb),
+        studies(options.rounds, options.memory_gb, options.scale),
         scaled(OUTSTANDING_TIMEOUTS, options.scale),
         options.rounds,
         [
             *producer_contests(candidates[:1], options.scale, options.rounds),
             *consumer_contests(candidates[:1], options.scale, options.rounds),
+            *spark_contests(candidates[:1], options.scale, options.rounds, with_connector=not options.without_kafka),
         ],
     )
     return plan.only(options.only)
@@ -122,12 +134,6 @@ def candidates_of(options: argparse.Namespace, results: Results, console: Consol
             results.notes.append(f"Kafka {version} was not measured: {reason}.")
             console.print(f"[yellow]{results.notes[-1]}[/]")
     return candidates
-
-
-def raise_open_files_limit() -> None:
-    """Raise the limit of open files for a thousand connections and partitions; child processes inherit it."""
-    _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
 
 
 if __name__ == "__main__":

@@ -37,6 +37,7 @@ from kafka_lite.server.delayed_produce import PartitionResponse
 from kafka_lite.server.fetch_params import FetchParams, FetchPartition, LogReadResult
 from kafka_lite.server.kafka_config import KafkaConfig
 from kafka_lite.server.replica_manager import ReplicaManager
+from kafka_lite.server.replication.replica_state_changes import ReplicaStateChanges
 
 TOPIC_PARTITION = TopicPartition("bench", 0)
 ROUND_BYTES = 32 << 20
@@ -54,12 +55,12 @@ def replica_manager() -> Iterator[ReplicaManager]:
         logs = LogManager([Path(folder)], {}, LogConfig(), scheduler, SYSTEM_TIME)
         logs.startup()
         config = KafkaConfig({"broker.id": 1, "zookeeper.connect": "embedded", "log.dirs": folder})
-        replicas = ReplicaManager(config, logs, lambda _: LogConfig(), scheduler, SYSTEM_TIME)
+        replicas = ReplicaManager(config, logs, scheduler, SYSTEM_TIME)
         replicas.startup()
         state = LeaderAndIsrPartitionState(
             topic_name=TOPIC_PARTITION.topic, partition_index=0, controller_epoch=1, leader=1, isr=[1], replicas=[1]
         )
-        replicas.become_leader_or_follower(
+        ReplicaStateChanges(replicas, lambda _: LogConfig()).become_leader_or_follower(
             LeaderAndIsrRequest(controller_id=1, controller_epoch=1, ungrouped_partition_states=[state])
         )
         try:
@@ -98,14 +99,15 @@ class Produce:
     def requests(self, replicas: ReplicaManager) -> Iterator[Request]:
         """Yield requests one at a time, each in its own buffer, as if received from a socket."""
         produced = batch(self.codec, self.count, self.size, self.spread)
-        answers: list[dict[TopicPartition, PartitionResponse]] = []
+        results: list[dict[TopicPartition, PartitionResponse]] = []
         for buffer in itertools.cycle([bytearray(produced) for _ in range(4 if len(produced) > 100_000 else 64)]):
             entries = {TOPIC_PARTITION: memoryview(buffer)}
-            yield partial(replicas.append_records, 1000, self.acks, False, entries, answers.append)
-            assert answers.pop()[TOPIC_PARTITION].error is Errors.NONE
+            yield partial(replicas.append_records, 1000, self.acks, False, entries, results.append)
+            assert results.pop()[TOPIC_PARTITION].error is Errors.NONE
 
     @property
     def bytes_per_request(self) -> int:
+        """Size of one batch."""
         return len(batch(self.codec, self.count, self.size, self.spread))
 
 
@@ -122,16 +124,17 @@ class Fetch:
         return f"fetch {self.what}"
 
     def requests(self, replicas: ReplicaManager) -> Iterator[Request]:
+        """Fill the log, then yield fetches one at a time; at the end of the log, start over."""
         for fill in itertools.islice(Produce("", 1, NONE, 150).requests(replicas), 500):
             fill()
         partition = replicas.get_leader_partition(TOPIC_PARTITION)
         params = FetchParams(-1, 500, 1, 50 << 20, hard_max_bytes=False)
-        answers: list[list[tuple[TopicPartition, LogReadResult]]] = []
+        results: list[list[tuple[TopicPartition, LogReadResult]]] = []
         offset = 0
         while True:
             asked = [(TOPIC_PARTITION, FetchPartition(offset, self.bytes_per_request))]
-            yield partial(replicas.fetch_messages, params, asked, answers.append)
-            [(_, result)] = answers.pop()
+            yield partial(replicas.fetch_messages, params, asked, results.append)
+            [(_, result)] = results.pop()
             assert not isinstance(result.records, bytes | bytearray | memoryview)
             offset = max(found.last_offset for found in batches(result.records.to_bytes())) + 1
             assert partition.log is not None
@@ -159,9 +162,12 @@ WORKLOADS: list[Produce | Fetch] = [
 
 
 def main() -> None:
+    """Measure the chosen workloads and print a table."""
     parser = argparse.ArgumentParser(prog="python -m bench.appends", description=__doc__)
-    parser.add_argument("--only", default="", help="only workloads whose name contains this")
-    parser.add_argument("--profile", action="store_true", help="where the time goes (calls cost more while it counts)")
+    parser.add_argument("--only", default="", help="run only workloads whose name contains this")
+    parser.add_argument(
+        "--profile", action="store_true", help="show where the time goes (profiling makes calls slower)"
+    )
     options = parser.parse_args()
     logging.disable(logging.INFO)
     table = Table("request", title="processor time of one thread")

@@ -94,10 +94,10 @@ class Broker(ServerProcess):
             return False
         try:
             with BlockingChannel(HOST, self.port, read_timeout_ms=1000) as channel:
-                answer = channel.exchange(MetadataRequest(topics=[]), _METADATA_VERSION)
+                response = channel.exchange(MetadataRequest(topics=[]), _METADATA_VERSION)
         except ConnectionError:
             return False
-        return bool(answer.brokers)  # type: ignore[attr-defined]
+        return bool(response.brokers)  # type: ignore[attr-defined]
 
     def cpu_s(self) -> float:
         """Processor time so far of all threads, user and system, in seconds."""
@@ -150,12 +150,12 @@ class KafkaLite(Broker):
 
 
 class RealKafka(Broker):
-    """Apache Kafka in KRaft mode, broker and controller in one process."""
+    """Apache Kafka: in KRaft mode, broker and controller in one process; in ZooKeeper mode if it is given one."""
 
     def __init__(
         self, directory: Path, version: str, jars: Sequence[Path], settings: Mapping[str, str] | None = None
     ) -> None:
-        port, controller_port = free_port(), free_port()
+        port = free_port()
         self._java = ["java", f"-Xmx{KAFKA_HEAP}", f"-Xms{KAFKA_HEAP}", "-XX:+UseG1GC", "-XX:MaxGCPauseMillis=20"]
         self._java += [
             "-Djava.awt.headless=true",
@@ -164,28 +164,36 @@ class RealKafka(Broker):
             f"-Dkafka.logs.dir={directory}",
         ]
         self._java += ["-cp", maven.join(jars)]
-        kraft = {
-            "process.roles": "broker,controller",
-            "node.id": "1",
-            "controller.quorum.voters": f"1@{HOST}:{controller_port}",
-            "controller.listener.names": "CONTROLLER",
-            "listeners": f"PLAINTEXT://{HOST}:{port},CONTROLLER://{HOST}:{controller_port}",
-            "listener.security.protocol.map": "PLAINTEXT:PLAINTEXT,CONTROLLER:PLAINTEXT",
-        }
+        own = dict(settings or {})
+        self._has_zookeeper = "zookeeper.connect" in own
+        mode = {"listeners": f"PLAINTEXT://{HOST}:{port}"} if self._has_zookeeper else _kraft(port)
         command = [*self._java, "kafka.Kafka"]
-        super().__init__(f"Kafka {version}", directory, command, kraft | dict(settings or {}), port)
+        super().__init__(f"Kafka {version}", directory, command, mode | own, port)
         (directory / "log4j.properties").write_text(_LOG4J)
         (directory / "log4j2.properties").write_text(_LOG4J2)
 
     def start(self) -> float:
-        """Format the storage before the first start, which is not measured, then start the broker."""
-        if not self.log_dir.exists():
+        """Format the storage of KRaft before the first start, which is not measured, then start the broker."""
+        if not self._has_zookeeper and not self.log_dir.exists():
             cluster_id = uuid.uuid4().hex[:22]
             format_storage = ["kafka.tools.StorageTool", "format", "-t", cluster_id, "-c", str(self.properties)]
             done = subprocess.run([*self._java, *format_storage], capture_output=True, text=True, check=False)
             if done.returncode != 0:
                 raise RuntimeError(f"{self.name}: the storage was not formatted:\n{done.stdout}{done.stderr}")
         return super().start()
+
+
+def _kraft(port: int) -> dict[str, str]:
+    """The settings of a broker that is its own controller."""
+    controller_port = free_port()
+    return {
+        "process.roles": "broker,controller",
+        "node.id": "1",
+        "controller.quorum.voters": f"1@{HOST}:{controller_port}",
+        "controller.listener.names": "CONTROLLER",
+        "listeners": f"PLAINTEXT://{HOST}:{port},CONTROLLER://{HOST}:{controller_port}",
+        "listener.security.protocol.map": "PLAINTEXT:PLAINTEXT,CONTROLLER:PLAINTEXT",
+    }
 
 
 @dataclass(frozen=True)

@@ -73,7 +73,7 @@ def paced(clients: Sequence[RawClient], frames: Sequence[bytes], seconds: int) -
             while sent < count and began + sent * every_s <= now:
                 client = clients[sent % len(clients)]
                 if client in sent_at:
-                    raise RuntimeError("a commit was not answered within a second")
+                    raise RuntimeError("no response to a commit within a second")
                 sent_at[client] = time.perf_counter()
                 client.sock.sendall(frames[sent % len(clients)])
                 sent += 1
@@ -83,5 +83,5 @@ def paced(clients: Sequence[RawClient], frames: Sequence[bytes], seconds: int) -
                 size = client.receive()
                 times_ms.append((time.perf_counter() - sent_at.pop(client)) * 1e3)
                 if error := int.from_bytes(client.buffer[size - 2 : size], "big", signed=True):
-                    raise RuntimeError(f"a commit was answered with error {error}")
+                    raise RuntimeError(f"a commit failed with error {error}")
     return times_ms

@@ -46,11 +46,13 @@ class Digest:
         self._sha = hashlib.sha256()
 
     def update(self, entries: Iterable[Entry]) -> None:
+        """Add records: offset, key and value, with their sizes."""
         for offset, key, value in entries:
             sizes = b"%d %d %d " % (offset, -1 if key is None else len(key), -1 if value is None else len(value))
             self._sha.update(sizes + (key or b"") + (value or b""))
 
     def hexdigest(self) -> str:
+        """The digest so far, in hexadecimal."""
         return self._sha.hexdigest()
 
 
@@ -123,6 +125,7 @@ class Reading:
 
 
 def by_kafka_lite(work: Work) -> Reading:
+    """Read with kafka_lite's consumer."""
     from kafka_lite.common.topic_partition import TopicPartition
     from kafka_lite.consumer import KafkaConsumer
 
@@ -136,6 +139,7 @@ def by_kafka_lite(work: Work) -> Reading:
 
 
 def by_kafka_python(work: Work) -> Reading:
+    """Read with kafka-python's consumer."""
     from kafka import KafkaConsumer, TopicPartition  # type: ignore[import-untyped]
 
     partition = TopicPartition(work.topic, 0)
@@ -153,6 +157,7 @@ def by_kafka_python(work: Work) -> Reading:
 
 
 def by_aiokafka(work: Work) -> Reading:
+    """Read with aiokafka's consumer, in an event loop."""
     from aiokafka import AIOKafkaConsumer, TopicPartition  # type: ignore[import-untyped]
 
     partition = TopicPartition(work.topic, 0)
@@ -177,6 +182,7 @@ def by_aiokafka(work: Work) -> Reading:
 
 
 def by_confluent_kafka(work: Work) -> Reading:
+    """Read with librdkafka's consumer."""
     from confluent_kafka import Consumer, KafkaException, Message, TopicPartition
 
     consumer = Consumer({
@@ -211,6 +217,7 @@ CLIENTS: dict[str, Callable[[Work], Reading]] = {
 
 
 def main() -> None:
+    """Run the client named on the command line and print what was measured as JSON."""
     client, bootstrap_servers, topic, messages, seconds = sys.argv[1:]
     reading = CLIENTS[client](Work(bootstrap_servers, topic, int(messages), float(seconds)))
     tell(reading.measured, messages=reading.messages, digest=reading.digest.hexdigest())

@@ -6,9 +6,10 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
-from typing import Any, ClassVar, Protocol
+from typing import Any, Protocol
 
 from bench.brokers import Broker, Candidate
 from bench.measure import MESSAGES, TIMEOUT_S, Goal, Sample
@@ -46,7 +47,9 @@ class Contest:
     clients: Sequence[str]
     workloads: Sequence[ContestWorkload]
     rounds: int
-    reference: ClassVar[str] = AIOKAFKA
+    reference: str = AIOKAFKA
+    running: Callable[[], AbstractContextManager[object]] = nullcontext
+    """Entered for the duration of the contest; ends what its workloads have started."""
 
 
 def own_clients() -> list[str]:

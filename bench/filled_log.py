@@ -1,4 +1,4 @@
-"""A partition filled with messages, with the same bytes in every broker, for read workloads."""
+"""Partitions filled with messages, with the same bytes in every broker, for read workloads."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def batch_of_contents(contents: Sequence[Content], codec: str) -> bytes:
 
 @dataclass(frozen=True)
 class FilledLog:
-    """At least ``at_least`` messages in one partition, in equal batches; filled once per broker."""
+    """At least ``at_least`` messages in equal batches, spread evenly over the partitions; filled once per broker."""
 
     size: int
     codec: str
@@ -59,6 +59,7 @@ class FilledLog:
     batch_bytes: int = BATCH_BYTES
     uneven: bool = False
     """Whether messages have keys and values of different lengths."""
+    partitions: int = 1
     _topics: dict[str, str] = field(default_factory=dict)
 
     def __str__(self) -> str:
@@ -76,26 +77,29 @@ class FilledLog:
 
     @property
     def batches(self) -> int:
-        """Number of batches in the log."""
-        return -(-self.at_least // self.batch[1])
+        """Number of batches in each partition."""
+        return -(-self.at_least // (self.partitions * self.batch[1]))
 
     @property
     def messages(self) -> int:
-        """Number of messages in the log."""
-        return self.batches * self.batch[1]
+        """Number of messages in all partitions."""
+        return self.partitions * self.batches * self.batch[1]
 
     def topic(self, broker: Broker) -> str:
         """The topic's name; fills it on first use."""
         if broker.name not in self._topics:
-            name = create_topic(broker)
-            with RawClient(broker.port) as client:
-                client.pipelined(produce_batch_frame(name, self.batch[0]), self.batches - 1, _IN_FLIGHT)
-            expect_end(broker, name, self.messages)
+            name = create_topic(broker, self.partitions)
+            batch, count = self.batch
+            for partition in range(self.partitions):
+                with RawClient(broker.port) as client:
+                    frame = produce_batch_frame(name, batch, partition=partition)
+                    client.pipelined(frame, self.batches - 1, _IN_FLIGHT)
+                expect_end(broker, name, self.batches * count, partition)
             self._topics[broker.name] = name
         return self._topics[broker.name]
 
     def fetches(self, name: str, fetch_bytes: int) -> list[bytes]:
-        """Requests that read the whole log, each for the whole batches that fit into ``fetch_bytes``, at least one."""
+        """Requests that read the first partition, each for the batches that fit into ``fetch_bytes``, at least one."""
         data, count = self.batch
         batches_each = max(1, fetch_bytes // len(data))
         return [

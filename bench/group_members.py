@@ -163,6 +163,7 @@ def await_condition(what: str, condition: Callable[[], bool]) -> None:
 
 
 def main() -> None:
+    """Join the groups named on the command line; leave once a line arrives on stdin. Prints JSON."""
     bootstrap_servers, topic, *groups = sys.argv[1:]
 
     def see(sight: Sight) -> None:

@@ -125,10 +125,13 @@ def _control(command: str, pid: int) -> None:
 
 
 def main() -> int:
+    """Count the instructions of the chosen workloads and print a table; returns 2 without valgrind."""
     parser = argparse.ArgumentParser(prog="python -m bench.instructions", description=(__doc__ or "").splitlines()[0])
-    parser.add_argument("--only", default="", help="only workloads whose name contains this")
-    parser.add_argument("--requests", type=int, default=1500, help="requests of each workload (default 1500)")
-    parser.add_argument("--output", type=Path, default=Path("."), help="folder for callgrind's files (default: here)")
+    parser.add_argument("--only", default="", help="run only workloads whose name contains this")
+    parser.add_argument("--requests", type=int, default=1500, help="requests per workload (default: 1500)")
+    parser.add_argument(
+        "--output", type=Path, default=Path("."), help="folder for callgrind's files (default: the current folder)"
+    )
     options = parser.parse_args()
     console = Console()
     if shutil.which("callgrind_control") is None:

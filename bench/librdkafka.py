@@ -20,6 +20,7 @@ from bench.measure import (
     P99,
     TIMEOUT_S,
     Goal,
+    Measured,
     Sample,
     cpu_of,
     measured,
@@ -52,10 +53,14 @@ class Produce:
 
     def run(self, broker: Broker) -> Sample:
         with topic(broker) as name:
-            producer = self._connected_producer(broker, name)
-            return measured(broker, self.messages, lambda: self._produce(producer, name))
+            return self.run_on(broker, name)
 
-    def _connected_producer(self, broker: Broker, name: str) -> Producer:
+    def run_on(self, broker: Measured, name: str) -> Sample:
+        """Run it on a topic that exists."""
+        producer = self._connected_producer(broker, name)
+        return measured(broker, self.messages, lambda: self._produce(producer, name))
+
+    def _connected_producer(self, broker: Measured, name: str) -> Producer:
         """A producer that has sent its first message: connecting and finding the leader are not measured."""
         producer = Producer(
             {
@@ -118,16 +123,18 @@ class RoundTrip:
 
     def run(self, broker: Broker) -> Sample:
         with topic(broker) as name:
-            producer = Producer(
-                {"log_level": LOG_LEVEL, "bootstrap.servers": broker.bootstrap_servers, "acks": "all", "linger.ms": 0}
-            )
-            one_at_a_time(producer, name, self.size, 50)  # warm up connections and caches
-            times_ms: list[float] = []
-            sample = measured(
-                broker,
-                self.messages,
-                lambda: times_ms.extend(one_at_a_time(producer, name, self.size, self.messages)),
-            )
+            return self.run_on(broker, name)
+
+    def run_on(self, broker: Measured, name: str) -> Sample:
+        """Run it on a topic that exists."""
+        producer = eager_producer(broker, "all")
+        one_at_a_time(producer, name, self.size, 50)  # warm up connections and caches
+        times_ms: list[float] = []
+        sample = measured(
+            broker,
+            self.messages,
+            lambda: times_ms.extend(one_at_a_time(producer, name, self.size, self.messages)),
+        )
         return percentiles(times_ms) | cpu_of(sample)
 
 
@@ -182,7 +189,7 @@ class EndToEnd:
         producer.flush(TIMEOUT_S)
 
 
-def eager_producer(broker: Broker, acks: str) -> Producer:
+def eager_producer(broker: Measured, acks: str) -> Producer:
     """A producer that sends every message immediately."""
     return Producer(
         {"bootstrap.servers": broker.bootstrap_servers, "log_level": LOG_LEVEL, "acks": acks, "linger.ms": 0}

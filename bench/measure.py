@@ -54,18 +54,22 @@ class Goal:
 
 
 def ratio_at_least(bound: float) -> Goal:
+    """The ratio to the first Kafka's figure must be at least ``bound``."""
     return Goal("ratio", True, bound)
 
 
 def ratio_at_most(bound: float) -> Goal:
+    """The ratio to the first Kafka's figure must be at most ``bound``."""
     return Goal("ratio", False, bound)
 
 
 def value_at_least(bound: float) -> Goal:
+    """The value itself must be at least ``bound``."""
     return Goal("value", True, bound)
 
 
 def value_at_most(bound: float) -> Goal:
+    """The value itself must be at most ``bound``."""
     return Goal("value", False, bound)
 
 
@@ -112,7 +116,25 @@ class Study:
     rounds: int = 1
 
 
-def measured(broker: Broker, count: int, run: Callable[[], object], unit: str = MESSAGES) -> dict[str, float]:
+class Measured(Protocol):
+    """A broker, or several, whose processor time is measured."""
+
+    @property
+    def name(self) -> str:
+        """The name of its column in the report."""
+
+    @property
+    def bootstrap_servers(self) -> str:
+        """Where clients connect to."""
+
+    def cpu_s(self) -> float:
+        """Processor time so far, in seconds."""
+
+    def kernel_cpu_s(self) -> float:
+        """The system part of it, in seconds."""
+
+
+def measured(broker: Measured, count: int, run: Callable[[], object], unit: str = MESSAGES) -> dict[str, float]:
     """Measure wall clock and the broker's processor time of ``run``, which processes ``count`` messages or requests."""
     kernel_before, cpu_before, began = broker.kernel_cpu_s(), broker.cpu_s(), time.perf_counter()
     run()
@@ -170,8 +192,8 @@ def _end(broker: Broker, name: str, partition: int) -> ListOffsetsPartitionRespo
     asked = ListOffsetsPartition(partition_index=partition, timestamp=-1)
     request = ListOffsetsRequest(replica_id=-1, topics=[ListOffsetsTopic(name=name, partitions=[asked])])
     with BlockingChannel(HOST, broker.port) as channel:
-        answer = cast(ListOffsetsResponse, channel.exchange(request, _LIST_OFFSETS_VERSION))
-    return answer.topics[0].partitions[0]
+        response = cast(ListOffsetsResponse, channel.exchange(request, _LIST_OFFSETS_VERSION))
+    return response.topics[0].partitions[0]
 
 
 def expect_end(broker: Broker, name: str, messages: int, partition: int = 0) -> None:

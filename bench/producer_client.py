@@ -32,6 +32,7 @@ class Work:
 
 
 def by_kafka_lite(work: Work) -> Measured:
+    """Send with kafka_lite's producer."""
     from kafka_lite.producer import KafkaProducer, ProducerRecord
 
     with KafkaProducer({
@@ -53,6 +54,7 @@ def by_kafka_lite(work: Work) -> Measured:
 
 
 def by_kafka_python(work: Work) -> Measured:
+    """Send with kafka-python's producer."""
     from kafka import KafkaProducer  # type: ignore[import-untyped]
 
     producer = KafkaProducer(
@@ -79,6 +81,7 @@ def by_kafka_python(work: Work) -> Measured:
 
 
 def by_aiokafka(work: Work) -> Measured:
+    """Send with aiokafka's producer, in an event loop."""
     from aiokafka import AIOKafkaProducer  # type: ignore[import-untyped]
 
     async def main() -> Measured:
@@ -112,6 +115,7 @@ CLIENTS: dict[str, Callable[[Work], Measured]] = {
 
 
 def main() -> None:
+    """Run the client named on the command line and print its times as JSON."""
     client, bootstrap_servers, topic, codec, payload, messages = sys.argv[1:]
     work = Work(bootstrap_servers, topic, codec, payload.encode(), int(messages))
     tell(CLIENTS[client](work))

@@ -26,6 +26,7 @@ class Stopwatch:
         self._began, self._cpu_began = time.perf_counter(), time.process_time()
 
     def read(self) -> Measured:
+        """The times since creation."""
         return Measured(time.perf_counter() - self._began, time.process_time() - self._cpu_began)
 
 

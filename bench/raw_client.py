@@ -93,7 +93,7 @@ class RawClient:
     def pipelined_each(self, frames: Iterable[bytes], in_flight: int) -> None:
         """Send requests whose responses have the same size: the first alone, then ``in_flight`` at a time."""
         rest = iter(frames)
-        answer_bytes = self.exchange(next(rest))
+        response_bytes = self.exchange(next(rest))
         unanswered = extra_bytes = 0
         while True:
             begun = list(itertools.islice(rest, in_flight - unanswered))
@@ -102,7 +102,7 @@ class RawClient:
                 unanswered += len(begun)
             elif not unanswered:
                 return
-            complete, extra_bytes = divmod(extra_bytes + self._read(), answer_bytes)
+            complete, extra_bytes = divmod(extra_bytes + self._read(), response_bytes)
             unanswered -= complete
 
     def _read(self, at: int = 0) -> int:
@@ -116,7 +116,7 @@ def many_connections(port: int, frame: bytes, count: int, connections: int) -> N
     """Send ``count`` requests over several connections, one in flight on each. Responses must have equal sizes."""
     with contextlib.ExitStack() as stack, selectors.DefaultSelector() as selector:
         clients = [stack.enter_context(RawClient(port)) for _ in range(connections)]
-        answer_bytes = clients[0].exchange(frame)
+        response_bytes = clients[0].exchange(frame)
         left = dict.fromkeys(clients, count // connections)
         for client in clients:
             selector.register(client.sock, selectors.EVENT_READ, client)
@@ -126,7 +126,7 @@ def many_connections(port: int, frame: bytes, count: int, connections: int) -> N
             for key, _ in selector.select(TIMEOUT_S):
                 client = key.data
                 received[client] += client._read()
-                if received[client] < answer_bytes:
+                if received[client] < response_bytes:
                     continue
                 received[client] = 0
                 left[client] -= 1
@@ -297,11 +297,16 @@ def _list_offsets_pipelined(port: int, name: str, count: int) -> None:
 
 
 def main() -> None:
+    """Measure the chosen workloads against kafka_lite, with ``--kafka`` also against Kafka, and print a table."""
     parser = argparse.ArgumentParser(prog="python -m bench.raw_client", description=(__doc__ or "").splitlines()[0])
-    parser.add_argument("--kafka", action="store_true", help=f"measure Apache Kafka {KAFKA_VERSIONS[0]} too")
-    parser.add_argument("--only", default="", help="only workloads whose name contains this")
-    parser.add_argument("--scale", type=float, default=1.0, help="times the requests of each workload (default 1)")
-    parser.add_argument("--rounds", type=int, default=3, help="rounds, of which the median counts (default 3)")
+    parser.add_argument("--kafka", action="store_true", help=f"also measure Apache Kafka {KAFKA_VERSIONS[0]}")
+    parser.add_argument("--only", default="", help="run only workloads whose name contains this")
+    parser.add_argument(
+        "--scale", type=float, default=1.0, help="multiply the requests of each workload by this (default: 1)"
+    )
+    parser.add_argument(
+        "--rounds", type=int, default=3, help="number of rounds, of which the median is taken (default: 3)"
+    )
     parser.add_argument(
         "--set", action="append", default=[], metavar="KEY=VALUE", help="a line for kafka_lite's server.properties"
     )

@@ -25,6 +25,7 @@ PARTITION, MAX_POLL_RECORDS = TopicPartition("topic", 0), 500
 
 
 def main() -> None:
+    """Measure the work per record for each sample batch and print a table."""
     table = Table("batch of 100 B records", title="nanoseconds of one processor per record (the best of some runs)")
     for column in ("records", *WORK):
         table.add_column(column, justify="right")

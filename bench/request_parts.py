@@ -26,10 +26,10 @@ from kafka_lite.common.time import SYSTEM_TIME
 from kafka_lite.metrics.metrics_registry import MetricsRegistry
 from kafka_lite.network import processor as processor_module
 from kafka_lite.network.connection_quotas import ConnectionQuotas
+from kafka_lite.network.metrics.request_metrics import RequestChannelMetrics
 from kafka_lite.network.processor import Processor
 from kafka_lite.network.request import Request
 from kafka_lite.network.request_channel import RequestChannel, Response
-from kafka_lite.network.request_metrics import RequestChannelMetrics
 from kafka_lite.network.send import NetworkSend
 from kafka_lite.network.unserved_requests import UnservedRequests
 from kafka_lite.protocol.api_key import ApiKey
@@ -55,6 +55,8 @@ class DataOnly:
         self._produce = ProduceApis(replicas, channel.close_connection)
 
     def handle(self, request: Request) -> None:
+        """Handle a produce request and respond."""
+
         def respond(response: Any) -> None:
             parts = encode_response(response, request.header.api_version, request.header.correlation_id)
             self._channel.send_response(Response(request, NetworkSend(request.connection_id, parts)))
@@ -62,25 +64,27 @@ class DataOnly:
         self._produce.handle_produce(request, request.body, respond)  # type: ignore[arg-type]
 
 
-class ReadyAnswers:
+class ReadyResponses:
     """Responds with prebuilt bytes, so that only the network layer is measured."""
 
-    def __init__(self, channel: RequestChannel, answer: bytes) -> None:
+    def __init__(self, channel: RequestChannel, response: bytes) -> None:
         self._channel = channel
-        self._answer = answer
+        self._response = response
 
     def handle(self, request: Request) -> None:
-        self._channel.send_response(Response(request, NetworkSend(request.connection_id, [self._answer])))
+        """Respond at once."""
+        self._channel.send_response(Response(request, NetworkSend(request.connection_id, [self._response])))
 
 
-class Appending(ReadyAnswers):
+class Appending(ReadyResponses):
     """The same, after appending the records."""
 
-    def __init__(self, channel: RequestChannel, replicas: ReplicaManager, answer: bytes) -> None:
-        super().__init__(channel, answer)
+    def __init__(self, channel: RequestChannel, replicas: ReplicaManager, response: bytes) -> None:
+        super().__init__(channel, response)
         self._replicas = replicas
 
     def handle(self, request: Request) -> None:
+        """Append the records, then respond."""
         body: Any = request.body
         records = body.topic_data[0].partition_data[0].records
         self._replicas.append_records(1000, 1, False, {TOPIC_PARTITION: records}, lambda _: None)
@@ -149,24 +153,26 @@ class Parts:
 
     @property
     def whole(self) -> float:
+        """The sum of the parts."""
         return self.network + self.append + self.handler
 
 
 def parts_of(replicas: ReplicaManager, batch: bytes) -> Parts:
     """The parts, as differences between three handlers: in a loop of its own, each part would be faster than here."""
     frame = produce_batch_frame(TOPIC_PARTITION.topic, batch)
-    answered = PartitionProduceResponse(base_offset=1, log_start_offset=0)
+    outcome = PartitionProduceResponse(base_offset=1, log_start_offset=0)
     response = ProduceResponse(
-        responses=[TopicProduceResponse(name=TOPIC_PARTITION.topic, partition_responses=[answered])]
+        responses=[TopicProduceResponse(name=TOPIC_PARTITION.topic, partition_responses=[outcome])]
     )
-    answer = b"".join(map(bytes, encode_response(response, PRODUCE_VERSION, 1)))  # type: ignore[arg-type]
-    network = usual_exchange(lambda channel: ReadyAnswers(channel, answer), frame)
-    appending = usual_exchange(lambda channel: Appending(channel, replicas, answer), frame)
+    prebuilt = b"".join(map(bytes, encode_response(response, PRODUCE_VERSION, 1)))  # type: ignore[arg-type]
+    network = usual_exchange(lambda channel: ReadyResponses(channel, prebuilt), frame)
+    appending = usual_exchange(lambda channel: Appending(channel, replicas, prebuilt), frame)
     whole = usual_exchange(lambda channel: DataOnly(channel, replicas), frame)
     return Parts(network, appending - network, whole - appending)
 
 
 def main() -> None:
+    """Measure the parts of a small and of a large produce request and print a table."""
     parser = argparse.ArgumentParser(prog="python -m bench.request_parts", description=(__doc__ or "").splitlines()[0])
     parser.parse_args()
     logging.disable(logging.INFO)
@@ -181,8 +187,8 @@ def main() -> None:
     for name, of_one, of_many in (
         ("network and request: epoll_wait, recv, decode, send, times, metrics", one.network, many.network),
         ("log: check, offsets, write, index, high watermark", one.append, many.append),
-        ("handler: what may be refused before, the answer and its bytes", one.handler, many.handler),
-        ("all of it", one.whole, many.whole),
+        ("handler: validation, the response and its encoding", one.handler, many.handler),
+        ("total", one.whole, many.whole),
     ):
         table.add_row(name, f"{of_one:.1f}", f"{of_many:.1f}")
     Console(width=110).print(table)

@@ -147,6 +147,8 @@ class Runner:
                         try:
                             for workload, sample in study.run(candidate, Path(own), tell).items():
                                 found.add(workload, candidate.name, sample)
+                        except SkippedError as reason:
+                            found.skip(study.name, candidate.name, str(reason))
                         except FAILURES as error:
                             found.fail(study.name, candidate.name, error)
                     self._step(found)
@@ -158,6 +160,7 @@ class Runner:
             self._section(contest.name, contest.clients, contest.reference, goals) as found,
             tempfile.TemporaryDirectory(dir=folder, ignore_cleanup_errors=True) as own,
             contest.candidate.make(Path(own) / "broker", {}) as broker,
+            contest.running(),
         ):
             for number in range(contest.rounds):
                 for workload in contest.workloads:

@@ -20,6 +20,8 @@ from bench.raw_workloads import (
     small_produce,
     small_produce_to_all,
 )
+from bench.replication import ManyPartitionsControlled, Replication
+from bench.transactions import ProducerIds, Transactions
 
 
 def sections(scale: float) -> list[Section]:
@@ -50,6 +52,10 @@ def sections(scale: float) -> list[Section]:
         Section("End to end", [EndToEnd(max(500, int(3000 * scale)))]),
         Section("Groups", groups_workloads(scale)),
         Section(
+            "Transactions",
+            [Transactions(1, max(100, int(1000 * scale))), Transactions(10, max(200, int(3000 * scale)))],
+        ),
+        Section(
             "Connections and partitions beside",
             [BesideIdleConnections(max(200, int(4000 * scale))), ManyPartitions(max(1000, int(4000 * scale)))],
             max_rounds=1,
@@ -57,9 +63,15 @@ def sections(scale: float) -> list[Section]:
     ]
 
 
-def studies(rounds: int, gigabytes: float) -> list[Study]:
+def studies(rounds: int, gigabytes: float, scale: float) -> list[Study]:
     """The studies that start their own brokers."""
-    return [start_up(rounds), BigLog(gigabytes).study()]
+    return [
+        start_up(rounds),
+        BigLog(gigabytes).study(),
+        Replication(scale).study(1),
+        ManyPartitionsControlled(scale).study(1),
+        ProducerIds(scale).study(),
+    ]
 
 
 def _produce(scale: float) -> list[Produce]:

@@ -35,15 +35,19 @@ class Task(TimerTask):
     expired = 0
 
     def run(self) -> None:
+        """Count this task as expired."""
         Task.expired += 1
 
 
 class Timer(Protocol):
     """The interface of both timers."""
 
-    def add(self, task: Task) -> None: ...
+    def add(self, task: Task) -> None:
+        """Start the task's timeout."""
 
-    def advance_clock(self, timeout_ms: float) -> bool: ...
+    def advance_clock(self, timeout_ms: float) -> bool:
+        """Run the tasks that are due; returns whether there were any."""
+        ...
 
     @property
     def held(self) -> int:
@@ -75,16 +79,19 @@ class HeapTimer:
         return len(self._heap)
 
     def add(self, task: Task) -> None:
+        """Start the task's timeout."""
         entry = [self._clock.hi_res_ms() + task.delay_ms, next(self._numbers), task]
         with self._lock:
             task.scheduled(self, entry)  # type: ignore[arg-type]
             heapq.heappush(self._heap, entry)
 
     def cancel(self, entry: list[Any]) -> None:
+        """Mark a task's entry as cancelled."""
         with self._lock:
             entry[2] = None
 
     def advance_clock(self, _timeout_ms: float) -> bool:
+        """Run the tasks that are due; returns whether there were any."""
         now_ms, due = self._clock.hi_res_ms(), []
         with self._lock:
             while self._heap and self._heap[0][0] <= now_ms:
@@ -136,6 +143,7 @@ def measure(timer: Timer, clock: MockTime, count: int) -> dict[str, Sample]:
 
 
 def for_each(act: Callable[[Task], None], tasks: list[Task]) -> None:
+    """Call ``act`` with each task."""
     for task in tasks:
         act(task)
 

@@ -1,4 +1,4 @@
-"""For all tests: examples may take as long as they need, for machines are slow in turns; Ctrl-C reaches children."""
+"""For all tests: hypothesis has no deadline, since machines can be slow; children get SIGINT and SIGHUP; full disks."""
 
 import contextlib
 import os
@@ -10,8 +10,9 @@ import pytest
 from hypothesis import settings
 
 from tests.support.full_disk import FullDisk, SmallDisk, mounted_tmpfs
+from tests.support.garbage import garbage_of_other_clients_collected
 
-# A shell that runs the tests in the background ignores SIGINT, and nohup SIGHUP. What the tests start would inherit it.
+# A shell that runs the tests in the background ignores SIGINT, and nohup SIGHUP. Child processes would inherit it.
 with contextlib.suppress(ValueError):  # not the main thread
     for number, handler in ((signal.SIGINT, signal.default_int_handler), (signal.SIGHUP, signal.SIG_DFL)):
         if signal.getsignal(number) is signal.SIG_IGN:
@@ -21,9 +22,19 @@ settings.register_profile("kafka_lite", deadline=None, print_blob=True)
 settings.load_profile("kafka_lite")
 
 
+@pytest.fixture(autouse=True, scope="module")
+def collect_garbage_of_other_clients(request: pytest.FixtureRequest) -> Iterator[None]:
+    """Each module that may use another client ends with its garbage; unit tests start no client of others."""
+    if "unit" in request.path.parts:
+        yield
+    else:
+        with garbage_of_other_clients_collected():
+            yield
+
+
 @pytest.fixture
 def full_disk(monkeypatch: pytest.MonkeyPatch) -> FullDisk:
-    """A disk that can be filled, for what is written with ``os.pwrite`` and made with ``os.open``."""
+    """A disk that can be filled, for files written with ``os.pwrite`` and created with ``os.open``."""
     disk = FullDisk()
     monkeypatch.setattr(os, "pwrite", disk.pwrite)
     monkeypatch.setattr(os, "open", disk.open)
@@ -37,28 +48,55 @@ def small_disk(tmp_path: Path) -> Iterator[SmallDisk]:
         yield disk
 
 
-# Files that take longest begin first, so that no worker is left with one of them when all the others are done.
+# The files that take longest start first, so that no worker still runs one of them when the others are done.
 LONGEST_FIRST = {
     path: place
     for place, path in enumerate(
         [
             "tests/docs/test_site.py",
             "tests/docs/test_labs.py",
+            "tests/chaos/test_pipeline_kill_nine.py",
             "tests/integration/test_spark_source.py",
+            "tests/docs/test_spark_page.py",
+            "tests/integration/test_older_pyspark.py",
+            "tests/jvm/test_spark_and_real_kafka.py",
+            "tests/integration/test_pipeline_jobs.py",
             "tests/docs/test_quickstart.py",
+            "tests/integration/test_pipeline_command.py",
             "tests/integration/test_demo.py",
             "tests/integration/test_kazoo_suite.py",
+            "tests/integration/test_simulation.py",
+            "tests/jvm/test_cluster_on_several_hosts.py",
+            "tests/integration/test_cluster_of_three.py",
+            "tests/integration/test_reassignment.py",
+            "tests/integration/test_topics_on_three_brokers.py",
+            "tests/integration/test_leader_elections.py",
+            "tests/clients/test_consumer_groups.py",
+            "tests/clients/test_faults_with_real_clients.py",
+            "tests/clients/test_cluster_of_three_by_real_clients.py",
+            "tests/jvm/test_mixed_with_later_kafka.py",
+            "tests/jvm/test_mixed_cluster.py",
+            "tests/jvm/test_mixed_transactions.py",
+            "tests/jvm/test_rolling_replacement.py",
+            "tests/integration/test_hanging_transactions.py",
             "tests/jvm/test_groups_outlive_their_broker.py",
             "tests/jvm/test_flights_by_our_producers.py",
+            "tests/chaos/test_cluster_kill_nine.py",
+            "tests/chaos/test_chaos_run.py",
             "tests/chaos/test_compaction_crashes.py",
-            "tests/integration/test_recorded_runs.py",
+            "tests/integration/runs/test_recorded_runs.py",
             "tests/chaos/test_producer_faults.py",
             "tests/chaos/test_broker_kill_nine.py",
+            "tests/integration/test_leader_elections.py",
+            "tests/integration/test_replication.py",
+            "tests/integration/test_second_try.py",
+            "tests/jvm/test_streams_differential.py",
+            "tests/jvm/test_streams_of_two_languages.py",
         ]
     )
 }
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Put the tests in this order; xdist keeps it with --no-loadscope-reorder."""
+    """Sort the tests into this order; xdist keeps it with --no-loadscope-reorder."""
     items.sort(key=lambda item: LONGEST_FIRST.get(item.nodeid.partition("::")[0], len(LONGEST_FIRST)))

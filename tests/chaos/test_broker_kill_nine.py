@@ -1,4 +1,4 @@
-"""kill -9 of a broker under load, and disks that take no more: what was acknowledged is there afterwards."""
+"""kill -9 of a broker under load, and disks that refuse writes: acknowledged messages survive."""
 
 from __future__ import annotations
 
@@ -13,7 +13,6 @@ from pathlib import Path
 from typing import cast
 
 import pytest
-from confluent_kafka import KafkaError, Message, Producer
 from confluent_kafka.admin import AdminClient, NewTopic
 
 from kafka_lite.network.blocking_channel import BlockingChannel
@@ -37,6 +36,7 @@ from kafka_lite.record.records import batches
 from tests.support.broker_process import BrokerProcess, free_port
 from tests.support.dump_log_segments import dump_log_segments, segment_files
 from tests.support.eventually import eventually
+from tests.support.produce_load import Load
 
 KILLS = int(os.environ.get("KAFKA_LITE_KILLS", "6"))
 """How often the broker is killed under each kind of load; CI kills a hundred times in all."""
@@ -54,43 +54,6 @@ RESTART_S = 30
 """A session that died with its broker must not hold up the next: ZooKeeper would keep it for longer than that."""
 
 
-class Load:
-    """A producer that goes on through everything, and what it was told."""
-
-    def __init__(self, bootstrap: str, idempotent: bool) -> None:
-        self.idempotent = idempotent
-        self.acknowledged: dict[tuple[int, int], bytes] = {}
-        self.sent = 0
-        self._producer = Producer({
-            "bootstrap.servers": bootstrap, "acks": "all", "enable.idempotence": idempotent, "linger.ms": 1,
-            "compression.type": "lz4", "batch.num.messages": 20, "reconnect.backoff.max.ms": 200,
-            "message.timeout.ms": 60_000, "log_level": 0,
-        })  # fmt: skip
-
-    def _on_delivery(self, error: KafkaError | None, message: Message) -> None:
-        assert error is None, error
-        place = message.partition(), message.offset()
-        assert place not in self.acknowledged, f"{place} was given to two messages"
-        self.acknowledged[place] = message.value()
-
-    def run(self, seconds: float) -> None:
-        deadline = time.monotonic() + seconds
-        while time.monotonic() < deadline:
-            value = b"%08d" % self.sent + b"." * random.randrange(200)
-            self._producer.produce(
-                TOPIC,
-                value,
-                partition=self.sent % PARTITIONS,
-                timestamp=1000 + self.sent,
-                on_delivery=self._on_delivery,
-            )
-            self.sent += 1
-            self._producer.poll(0.001)
-
-    def finish(self) -> None:
-        assert self._producer.flush(60) == 0
-
-
 def produce(channel: BlockingChannel, topic: str, size: int) -> int:
     """Produce one message of this size; returns the error code."""
     records = memory_records(2, CompressionType.NONE, [(b"k", bytes(size))], timestamp=1)
@@ -100,7 +63,7 @@ def produce(channel: BlockingChannel, topic: str, size: int) -> int:
 
 
 def fetch(channel: BlockingChannel, topic: str, partition: int, offset: int) -> tuple[list[Record], int]:
-    """The records of one answer, from ``offset`` on, and the high watermark."""
+    """The records of one response, from ``offset`` on, and the high watermark."""
     asked = FetchPartition(partition=partition, fetch_offset=offset, partition_max_bytes=1 << 20)
     request = FetchRequest(min_bytes=0, max_bytes=1 << 20, topics=[FetchTopic(topic=topic, partitions=[asked])])
     data = cast(FetchResponse, channel.exchange(request, 12)).responses[0].partitions[0]
@@ -129,7 +92,7 @@ def offset_for_time(channel: BlockingChannel, partition: int, timestamp: int) ->
 
 @dataclass(frozen=True)
 class Aftermath:
-    """What many kills under load left, after a clean end."""
+    """The state after many kills under load and a clean shutdown."""
 
     load: Load
     records: list[list[Record]]
@@ -138,12 +101,14 @@ class Aftermath:
     """Of each partition, where its files lie."""
 
 
-@pytest.fixture(scope="module", params=[False, True], ids=["at-least-once", "idempotent"])
+@pytest.fixture(
+    scope="module", params=[pytest.param(False, marks=pytest.mark.soak), True], ids=["at-least-once", "idempotent"]
+)
 def aftermath(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Aftermath:
     directory = tmp_path_factory.mktemp("killed")
     port = free_port()
     overrides = BROKER | {"listeners": f"PLAINTEXT://127.0.0.1:{port}"}
-    load = Load(f"127.0.0.1:{port}", idempotent=request.param)
+    load = Load(f"127.0.0.1:{port}", TOPIC, PARTITIONS, idempotent=request.param)
     for _ in range(KILLS):
         with started_soon(directory, overrides) as broker:
             load.run(random.uniform(0.3, 1.5))
@@ -171,7 +136,7 @@ def started_soon(directory: Path, overrides: dict[str, str]) -> Iterator[BrokerP
 @pytest.mark.slow
 @pytest.mark.timeout(60 + 20 * KILLS)
 def test_no_acknowledged_message_is_lost(aftermath: Aftermath) -> None:
-    """Every message is at the place that was told."""
+    """Every message is at the offset that was acknowledged."""
     assert len(aftermath.load.acknowledged) == aftermath.load.sent
     found = {}
     for partition, records in enumerate(aftermath.records):
@@ -182,10 +147,10 @@ def test_no_acknowledged_message_is_lost(aftermath: Aftermath) -> None:
 
 
 @pytest.mark.slow
-def test_with_sequence_numbers_nothing_is_there_twice(aftermath: Aftermath) -> None:
-    """A batch that is sent again after a kill is known by the producer's state, which comes back out of the log."""
+def test_idempotent_producers_leave_no_duplicates(aftermath: Aftermath) -> None:
+    """A batch that is sent again after a kill is recognised by the producer state, which is rebuilt from the log."""
     if not aftermath.load.idempotent:
-        pytest.skip("only an idempotent producer is promised that")
+        pytest.skip("only an idempotent producer guarantees that")
     for partition, records in enumerate(aftermath.records):
         numbers = [int((record.value or b"")[:8]) for record in records]
         assert numbers == list(range(partition, aftermath.load.sent, PARTITIONS))
@@ -193,16 +158,16 @@ def test_with_sequence_numbers_nothing_is_there_twice(aftermath: Aftermath) -> N
 
 @pytest.mark.jvm
 @pytest.mark.slow
-def test_kafkas_tool_complains_of_no_file(aftermath: Aftermath) -> None:
+def test_kafkas_dump_tool_reports_no_errors(aftermath: Aftermath) -> None:
     for directory, records in zip(aftermath.directories, aftermath.records, strict=True):
         files = segment_files(directory)
-        assert len(files) >= 3, "a segment and its indexes at least: a slow machine may not have come further"
+        assert len(files) >= 3, "at least one segment and its indexes: a slow machine may have written no more"
         printed = dump_log_segments(files, "3.0", "--deep-iteration")
         assert len(re.findall(r"^\| offset: ", printed, re.MULTILINE)) == len(records)
 
 
 def check_indexes(channel: BlockingChannel, partition: int, records: list[Record]) -> None:
-    """Offsets and times are found through the index files: anywhere, also in segments that were recovered."""
+    """Offsets and timestamps are found through the index files everywhere, also in recovered segments."""
     for record in random.sample(records, 20):
         found, _ = fetch(channel, TOPIC, partition, record.offset)
         assert found[0] == record
@@ -211,8 +176,8 @@ def check_indexes(channel: BlockingChannel, partition: int, records: list[Record
 
 
 @pytest.mark.slow
-def test_a_full_disk_refuses_messages_until_there_is_room(tmp_path: Path) -> None:
-    """A limit on the size of files stands for the disk: the broker says KAFKA_STORAGE_ERROR, and lives."""
+def test_a_full_disk_rejects_messages_until_there_is_space(tmp_path: Path) -> None:
+    """A limit on the size of files stands in for the disk: the broker returns KAFKA_STORAGE_ERROR and keeps running."""
     limit = 200_000
     overrides = {"log.segment.bytes": "10000000", "log.index.size.max.bytes": "10000"}
     with BrokerProcess(tmp_path, overrides, file_size_limit_bytes=limit) as broker:
@@ -222,8 +187,8 @@ def test_a_full_disk_refuses_messages_until_there_is_room(tmp_path: Path) -> Non
             fitting = codes.count(0)
             assert 0 < fitting < 7
             assert codes == [0] * fitting + [56] * (10 - fitting)
-            assert produce(channel, "full", 10) == 0, "a small one still fits: the large ones left nothing behind"
-            assert produce(channel, "roomy", 30_000) == 0, "other partitions go on"
+            assert produce(channel, "full", 10) == 0, "a small message fits: the rejected ones left nothing"
+            assert produce(channel, "roomy", 30_000) == 0, "other partitions accept messages"
             assert len(read_all(channel, "full", 0)) == fitting + 1
     with BrokerProcess(tmp_path, overrides) as broker, BlockingChannel("127.0.0.1", broker.port) as channel:
         eventually(lambda: produce(channel, "full", 30_000) == 0, "the controller has made it the leader again")
@@ -233,8 +198,8 @@ def test_a_full_disk_refuses_messages_until_there_is_room(tmp_path: Path) -> Non
 
 
 @pytest.mark.slow
-def test_a_directory_that_cannot_be_used_does_not_stop_the_others(tmp_path: Path) -> None:
-    """Of two directories one is none."""
+def test_an_unusable_directory_does_not_stop_the_others(tmp_path: Path) -> None:
+    """One of two directories cannot be used."""
     good, bad = tmp_path / "good", tmp_path / "file"
     bad.write_text("not a directory")
     with BrokerProcess(tmp_path, {"log.dirs": f"{good},{bad}"}) as broker:
@@ -246,8 +211,8 @@ def test_a_directory_that_cannot_be_used_does_not_stop_the_others(tmp_path: Path
 
 
 @pytest.mark.slow
-def test_a_directory_that_fails_takes_only_its_partitions_along(tmp_path: Path) -> None:
-    """One of two directories is gone from under the broker: its partitions answer errors, the others go on."""
+def test_a_failing_directory_takes_only_its_partitions_offline(tmp_path: Path) -> None:
+    """One of two directories disappears under the broker: its partitions return errors, the others keep working."""
     doomed, good = tmp_path / "doomed", tmp_path / "good"
     topics = [f"t{number}" for number in range(4)]
     overrides = {"log.dirs": f"{doomed},{good}", "log.segment.bytes": "1000"}
@@ -258,7 +223,7 @@ def test_a_directory_that_fails_takes_only_its_partitions_along(tmp_path: Path) 
         assert len(lost) == 2
         doomed.rename(tmp_path / "gone")
         doomed.write_text("no directory any more")
-        eventually(lambda: all(produce(channel, name, 600) == 56 for name in lost), "no next segment can be made")
+        eventually(lambda: all(produce(channel, name, 600) == 56 for name in lost), "no segment can be created")
         for name in topics:
             error, error_of_old = (56, 6) if name in lost else (0, 0)
             assert produce(channel, name, 600) == error

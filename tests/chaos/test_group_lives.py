@@ -1,4 +1,4 @@
-"""Many random lives of a group: members that come, change, go, fall silent; a log that fails; brokers that die."""
+"""Many random histories of a group: members join, change, leave and go silent; the log fails; brokers die."""
 
 import os
 

@@ -1,4 +1,4 @@
-"""Fifty members of one group that join at once, leave, are killed or paused beyond their sessions, again and again."""
+"""Fifty members of one group join at once, leave, are killed or paused beyond their sessions, again and again."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ BROKER = {"group.min.session.timeout.ms": 500, "offsets.topic.num.partitions": 1
 
 
 def nothing_is_left(cluster: Cluster, group_id: str) -> None:
-    """When the last session is over: no member, no timer."""
+    """After the last session has expired: no member, no timer."""
     coordinator = cluster.server.groups.coordinator
     eventually(lambda: not leftovers(coordinator, group_id), lambda: leftovers(coordinator, group_id), LIMIT_S)
 
@@ -73,7 +73,7 @@ def test_a_storm_of_raw_members() -> None:
 
 
 class Produced:
-    """Records that are written all the time; and what the group has committed, which never goes back."""
+    """Writes records all the time, and checks that committed offsets never go back."""
 
     def __init__(self, cluster: Cluster, group_id: str, topic: str) -> None:
         self._cluster, self._topic = cluster, topic
@@ -95,7 +95,7 @@ class Produced:
         self._member.vanish()
 
     def stop(self) -> None:
-        """Write no more. Raises what went wrong."""
+        """Stop writing. Raises the error that ended it, if any."""
         self._stopping.set()
         self._thread.join(LIMIT_S)
         if self.failure is not None:
@@ -111,7 +111,7 @@ class Produced:
             self.failure = failure
 
     def look(self) -> dict[int, int]:
-        """What is committed."""
+        """Check what is committed."""
         found = self._member.committed(range(PARTITIONS))
         back = {partition for partition, offset in found.items() if offset < self.committed[partition]}
         assert not back, f"{back} went back from {self.committed} to {found}"
@@ -120,7 +120,7 @@ class Produced:
 
 
 class RealMembers:
-    """Fifty consumers in five processes, which are killed and replaced, stopped, told to leave and to come back."""
+    """Fifty consumers in five processes, which are killed and replaced, paused, or told to leave and join again."""
 
     def __init__(self, cluster: Cluster, group_id: str, topic: str) -> None:
         self._config = {
@@ -157,7 +157,7 @@ class RealMembers:
                 worker.tell("join", name)
 
     def offsets(self, kind: str) -> set[tuple[int, int]]:
-        """(partition, offset) of all that was read, or committed, by those who live and those who were killed."""
+        """(partition, offset) of everything read, or committed, by live and killed consumers."""
         return set().union(*(worker.offsets(kind) for worker in [*self._workers, *self._killed]))
 
     def failed(self) -> list[list[str]]:
@@ -165,18 +165,18 @@ class RealMembers:
         return [line for worker in self._workers for line in worker.said("failed")]
 
     def close(self) -> None:
-        """Let all leave."""
+        """Let all members leave."""
         for worker in self._workers:
             worker.close()
 
     def kill(self) -> None:
-        """Whatever has become of the test, leave nothing running."""
+        """Leave no process running, however the test ended."""
         for worker in self._workers:
             worker.kill()
 
 
 def shares(cluster: Cluster, group_id: str) -> list[set[TopicPartition]]:
-    """The partitions of each member of a stable group; nothing otherwise."""
+    """The partitions of each member if the group is stable, otherwise nothing."""
     group = cluster.server.groups.group_manager.get_group(group_id)
     if group is None:
         return []
@@ -200,7 +200,7 @@ def test_a_storm_of_real_members() -> None:
             threading.Event().wait(1)
             members.one_thing_happens()
             owned = [partition for share in shares(cluster, "real") for partition in share]
-            assert len(owned) == len(set(owned)), "two own one partition"
+            assert len(owned) == len(set(owned)), "two members own one partition"
 
         def all_are_there() -> bool:
             owned = shares(cluster, "real")
@@ -216,7 +216,7 @@ def test_a_storm_of_real_members() -> None:
         nothing_is_left(cluster, "real")
 
 
-def test_who_was_paused_beyond_the_session_cannot_commit_any_more() -> None:
+def test_a_member_paused_beyond_its_session_cannot_commit() -> None:
     with Cluster(BROKER) as cluster:
         cluster.create_topic("paused", 1)
         GroupByHand(cluster, "paused")  # waits for the coordinator
@@ -228,7 +228,7 @@ def test_who_was_paused_beyond_the_session_cannot_commit_any_more() -> None:
         with member("first") as first, member("second") as second:
             become_the_owner(first)
             assert first.commit({0: 10}) is Errors.NONE
-            become_the_owner(second)  # when the first one has been silent for too long
+            become_the_owner(second)  # once the first member's session has expired
             assert second.generation > first.generation
             assert first.commit({0: 5}) is Errors.UNKNOWN_MEMBER_ID
             first.member_id = second.member_id

@@ -1,4 +1,4 @@
-"""kill -9 of a group's coordinator in each state of a rebalance, and under commits: what was acknowledged stays."""
+"""kill -9 of a group's coordinator in each state of a rebalance, and during commits: acknowledged commits survive."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ BROKER = {"offsets.topic.num.partitions": "3", "zookeeper.session.timeout.ms": "
 
 
 class Broker:
-    """One broker after another on the same data and port."""
+    """Successive brokers on the same data and port."""
 
     def __init__(self, directory: Path) -> None:
         port = free_port()
@@ -36,7 +36,7 @@ class Broker:
 
 
 class Clients:
-    """The clients of one group, who connect anew after a kill and remember who they were."""
+    """The clients of one group, which reconnect after a kill and keep their member ids."""
 
     def __init__(self, bootstrap_servers: str) -> None:
         self._bootstrap_servers = bootstrap_servers
@@ -56,27 +56,27 @@ class Clients:
         self.wire.__exit__()
 
     def do(self, kind: str, client: int, *answered: int) -> list[Errors]:
-        """Send a request; ``answered`` are the clients whose joins and syncs are answered upon it."""
+        """Send a request; ``answered`` are the clients whose joins and syncs complete because of it."""
         expected = [Event(kind, number, Errors.NONE) for number in answered]
         return [event.error for event in self.wire.play(Step(kind, client), expected)]
 
     def bring_to(self, state: GroupState) -> None:
-        """From an empty group, or from nothing."""
+        """From an empty or missing group."""
         if state is GroupState.EMPTY:
             return
         self.become_stable()
         if state is not GroupState.STABLE:
-            self.do("join", 0)  # the leader joins again, and the other one has not heard of it
+            self.do("join", 0)  # the leader joins again, and the other one does not know yet
             self.wire.await_description((GroupState.PREPARING_REBALANCE.value, 2))
             if state is GroupState.AWAITING_SYNC:
                 self.do("join", 1, 0, 1)
 
     def become_stable(self) -> None:
-        """Both join, as new members if they are not known any more, until there is a generation of both."""
+        """Both join, as new members if they are unknown, until both are in one generation."""
         for number in (0, 1):
             self.wire.clients[number].member_id = ""
             assert self.do("join", number, number) == [Errors.MEMBER_ID_REQUIRED]
-        assert self.do("join", 0, 0) == [Errors.NONE], "the first one waits for nobody"
+        assert self.do("join", 0, 0) == [Errors.NONE], "the first member does not wait"
         self.do("join", 1)
         self.wire.await_description((GroupState.PREPARING_REBALANCE.value, 2))
         assert self.do("join", 0, 0, 1) == [Errors.NONE] * 2
@@ -87,9 +87,7 @@ class Clients:
 @pytest.mark.slow
 @pytest.mark.timeout(240)
 @pytest.mark.parametrize("state", [state for state in GroupState if state is not GroupState.DEAD])
-def test_a_coordinator_that_is_killed_in_each_state_comes_back_with_its_groups(
-    tmp_path: Path, state: GroupState
-) -> None:
+def test_a_coordinator_killed_in_each_state_restarts_with_its_groups(tmp_path: Path, state: GroupState) -> None:
     broker = Broker(tmp_path)
     with ExitStack() as stack:
         with broker.start() as running:
@@ -104,7 +102,7 @@ def test_a_coordinator_that_is_killed_in_each_state_comes_back_with_its_groups(
 
 
 def act_and_commit(clients: Clients, state: GroupState) -> int:
-    """Bring a group to a state, commit there; returns the offset that was acknowledged last."""
+    """Bring a group to a state and commit there; returns the last acknowledged offset."""
     assert clients.do("commit without a group", 0) == [Errors.NONE]
     clients.bring_to(state)
     if state is GroupState.EMPTY:
@@ -115,15 +113,15 @@ def act_and_commit(clients: Clients, state: GroupState) -> int:
 
 
 def go_on(clients: Clients, state: GroupState) -> None:
-    """What the log has is the last generation whose assignment was stored, with its members."""
+    """The log has the last generation whose assignment was stored, with its members."""
     stored = (GroupState.EMPTY.value, 0) if state is GroupState.EMPTY else (GroupState.STABLE.value, 2)
     assert clients.wire.describe() == stored
     if state is GroupState.STABLE:
-        assert clients.do("heartbeat", 0) == [Errors.NONE], "the members need not even notice"
+        assert clients.do("heartbeat", 0) == [Errors.NONE], "the members may not notice at all"
         assert clients.do("sync", 1, 1) == [Errors.NONE]
         assert clients.do("commit", 1) == [Errors.NONE]
     elif state is not GroupState.EMPTY:
-        # They were on their way to the next generation, which nobody remembers: they join again under their ids.
+        # They were joining the next generation, which was not stored: they join again under their ids.
         clients.do("join", 0)
         clients.wire.await_description((GroupState.PREPARING_REBALANCE.value, 2))
         assert clients.do("join", 1, 0, 1) == [Errors.NONE] * 2
@@ -132,7 +130,7 @@ def go_on(clients: Clients, state: GroupState) -> None:
 
 
 class Committing(threading.Thread):
-    """Commits ever larger offsets for a group, and notes what was acknowledged."""
+    """Commits increasing offsets for a group, and notes the acknowledged ones."""
 
     def __init__(self, bootstrap_servers: str, number: int) -> None:
         super().__init__(name=f"committer-{number}", daemon=True)

@@ -1,4 +1,4 @@
-"""The old producer while requests and answers are lost, cut, late and refused: at least once, in order, and no more."""
+"""The old producer while requests and responses are lost, cut, delayed and rejected: at least once, and in order."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def all_numbers_of(setup: FaultyCluster) -> list[int]:
 
 
 def check_all_is_there_in_order(setup: FaultyCluster) -> None:
-    """At least once; a reader who ignores repeats sees each partition's messages as they were sent."""
+    """At least once; without repeats, each partition has its messages in the order in which they were sent."""
     for partition in range(PARTITIONS):
         numbers = numbers_of(setup, partition)
         assert set(numbers) == set(range(partition, RECORDS, PARTITIONS))
@@ -61,8 +61,8 @@ def check_all_is_there_in_order(setup: FaultyCluster) -> None:
 
 
 @pytest.mark.slow
-def test_a_synchronous_one_has_sent_what_it_returned_from(setup: FaultyCluster) -> None:
-    """What fails after all retries is sent again by its user, as it was meant."""
+def test_a_synchronous_send_that_returns_has_been_appended(setup: FaultyCluster) -> None:
+    """The user sends again what fails after all retries, as intended."""
     failures = 0
     with producer_of(setup, message_send_max_retries=1) as producer, setup.faults(1):
         for first in range(0, RECORDS, BATCH):
@@ -80,7 +80,7 @@ def test_a_synchronous_one_has_sent_what_it_returned_from(setup: FaultyCluster) 
 
 
 @pytest.mark.slow
-def test_an_asynchronous_one_sends_all_if_it_may_try_often_enough(setup: FaultyCluster) -> None:
+def test_an_asynchronous_producer_with_enough_retries_sends_everything(setup: FaultyCluster) -> None:
     config = {"producer_type": "async", "batch_num_messages": BATCH, "message_send_max_retries": 1000}
     with producer_of(setup, **config) as producer, setup.faults(2):
         for number in range(RECORDS):
@@ -92,8 +92,8 @@ def test_an_asynchronous_one_sends_all_if_it_may_try_often_enough(setup: FaultyC
 
 
 @pytest.mark.slow
-def test_without_acknowledgements_messages_are_lost_but_never_told_twice(setup: FaultyCluster) -> None:
-    """acks=0: a message that the socket took is gone for the producer, so it is not sent again."""
+def test_acks_0_loses_messages_but_never_duplicates_them(setup: FaultyCluster) -> None:
+    """A message that the socket has accepted is not sent again."""
     with producer_of(setup, request_required_acks=0, message_send_max_retries=20) as producer:
         for number in range(100):
             producer.send(message(number))
@@ -103,7 +103,7 @@ def test_without_acknowledgements_messages_are_lost_but_never_told_twice(setup: 
             setup.cluster.requests.wait_for("Produce", 101, WAIT_S)
         more = itertools.count(101)
 
-        def arrives_again() -> bool:  # what is sent before the connection's end is noticed is lost, too
+        def arrives_again() -> bool:  # messages are lost until the producer notices the disconnect
             producer.send(message(next(more)))
             return max(all_numbers_of(setup)) > 100
 
@@ -118,18 +118,18 @@ def test_without_acknowledgements_messages_are_lost_but_never_told_twice(setup: 
     assert all(is_in_order(numbers_of(setup, partition)) for partition in range(PARTITIONS))
 
 
-def test_after_its_retries_a_synchronous_one_says_that_it_failed(setup: FaultyCluster) -> None:
+def test_a_synchronous_send_raises_after_its_retries(setup: FaultyCluster) -> None:
     with producer_of(setup, message_send_max_retries=2, request_timeout_ms=20_000) as producer:
         setup.cluster.inject("Produce", Errors.LEADER_NOT_AVAILABLE).for_topic(TOPIC, 1).always()
         with pytest.raises(FailedToSendMessageError, match="after 2 tries: topics t"):
             producer.send(*map(message, range(6)))
         assert producer.stats.producer.failed_send_rate.count == 1
         assert producer.stats.producer.resend_rate.count == 3
-    # The others were sent, once: only what failed is sent again.
+    # The others were sent once: only failed messages are sent again.
     assert [numbers_of(setup, partition) for partition in range(PARTITIONS)] == [[0, 3], [], [2, 5]]
 
 
-def test_a_full_queue_of_one_that_must_not_wait_drops_and_counts(setup: FaultyCluster) -> None:
+def test_a_full_queue_without_a_timeout_drops_and_counts_messages(setup: FaultyCluster) -> None:
     config = {"producer_type": "async", "queue_buffering_max_messages": 20, "batch_num_messages": 5}
     with producer_of(setup, queue_enqueue_timeout_ms=0, request_timeout_ms=20_000, **config) as producer:
         dropped: list[int] = []
@@ -141,14 +141,14 @@ def test_a_full_queue_of_one_that_must_not_wait_drops_and_counts(setup: FaultyCl
                 except QueueFullError:
                     dropped.append(number)
                 number += 1
-        assert number <= 20 + 5 + 10, "a batch on its way, and the queue, are all that waits"
+        assert number <= 20 + 5 + 10, "only the batch in flight and the queue are waiting"
         assert producer.stats.topics.all_topics.dropped_message_rate.count == 10
         assert producer.stats.topics.topic(TOPIC).dropped_message_rate.count == 10
     found = all_numbers_of(setup)
     assert sorted(found) == [each for each in range(number) if each not in dropped]
 
 
-def test_a_full_queue_of_one_that_may_wait_takes_the_message_when_there_is_room(setup: FaultyCluster) -> None:
+def test_a_full_queue_with_an_unlimited_timeout_waits_for_space(setup: FaultyCluster) -> None:
     config = {"producer_type": "async", "queue_buffering_max_messages": 10, "batch_num_messages": 5}
     with producer_of(setup, queue_enqueue_timeout_ms=-1, request_timeout_ms=20_000, **config) as producer:
         sent: list[int] = []
@@ -170,7 +170,7 @@ def test_a_full_queue_of_one_that_may_wait_takes_the_message_when_there_is_room(
     assert sorted(found) == list(range(60))
 
 
-def test_a_full_queue_waits_as_long_as_it_may(setup: FaultyCluster) -> None:
+def test_a_full_queue_waits_for_its_timeout(setup: FaultyCluster) -> None:
     config = {"producer_type": "async", "queue_buffering_max_messages": 5, "batch_num_messages": 5}
     with producer_of(setup, queue_enqueue_timeout_ms=100, request_timeout_ms=20_000, **config) as producer:
         began = time.monotonic()
@@ -180,7 +180,7 @@ def test_a_full_queue_waits_as_long_as_it_may(setup: FaultyCluster) -> None:
         assert producer.stats.topics.all_topics.dropped_message_rate.count == 1
 
 
-def test_an_asynchronous_one_that_fails_for_good_counts_it_and_goes_on(setup: FaultyCluster) -> None:
+def test_an_asynchronous_failure_is_counted_and_the_producer_continues(setup: FaultyCluster) -> None:
     config = {"producer_type": "async", "batch_num_messages": 3, "message_send_max_retries": 1}
     with producer_of(setup, request_timeout_ms=20_000, **config) as producer:
         with setup.cluster.inject("Produce", Errors.NOT_LEADER_OR_FOLLOWER).always():
@@ -193,8 +193,8 @@ def test_an_asynchronous_one_that_fails_for_good_counts_it_and_goes_on(setup: Fa
 
 
 @pytest.mark.parametrize("kind", ["sync", "async"])
-def test_a_topic_that_is_deleted_and_created_again(setup: FaultyCluster, kind: str) -> None:
-    """Messages wait, with enough retries, until it is there again."""
+def test_messages_wait_while_a_topic_is_deleted_and_recreated(setup: FaultyCluster, kind: str) -> None:
+    """With enough retries, they are sent once it exists again."""
     config = {"producer_type": kind, "batch_num_messages": 3, "message_send_max_retries": 5000}
     with producer_of(setup, **config) as producer:
         for number in range(30):

@@ -1,4 +1,4 @@
-"""kill -9 of the broker while all our producers send to it: what each of them promises holds afterwards."""
+"""kill -9 of the broker while all our producers send to it: each keeps its guarantees."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ OLD: Mapping[str, Mapping[str, object]] = {
 
 @dataclass
 class Load:
-    """What one producer was given, and what it said of it."""
+    """The records of one producer, and their outcomes."""
 
     sent: int = 0
     outcomes: Outcomes = field(default_factory=Outcomes)
@@ -49,7 +49,7 @@ class Load:
 
 @dataclass(frozen=True)
 class Aftermath:
-    """Of each producer, what it did, and the numbers in each partition of its topic."""
+    """For each producer, its outcomes, and the numbers in each partition of its topic."""
 
     loads: Mapping[str, Load]
     numbers: Mapping[str, list[list[int]]]
@@ -84,7 +84,7 @@ def send_by_old_producer(bootstrap: str, name: str, load: Load, stop: threading.
                 producer.send(message)
             except FailedToSendMessageError:
                 load.failures += 1
-                continue  # nobody knows whether it was sent: once more
+                continue  # unknown whether it was sent: send it again
             load.sent += 1
             time.sleep(PACE_S)
 
@@ -128,7 +128,7 @@ def _sender_of(name: str) -> Callable[[str, str, Load, threading.Event], None]:
 
 
 @pytest.mark.parametrize("name", NEW)
-def test_every_callback_was_called_once_and_told_the_place(aftermath: Aftermath, name: str) -> None:
+def test_every_callback_is_called_once_with_the_right_offset(aftermath: Aftermath, name: str) -> None:
     load = aftermath.loads[name]
     assert load.sent > 20
     load.outcomes.check_each_was_called_once(load.sent)
@@ -138,30 +138,30 @@ def test_every_callback_was_called_once_and_told_the_place(aftermath: Aftermath,
 
 
 @pytest.mark.parametrize("name", NEW)
-def test_memory_stayed_below_its_bound_and_came_back(aftermath: Aftermath, name: str) -> None:
+def test_memory_stays_within_its_limit_and_is_released(aftermath: Aftermath, name: str) -> None:
     memory = aftermath.loads[name].memory
     assert memory is not None
     memory.check_all_came_back()
 
 
-def test_with_idempotence_all_is_there_once_and_in_order(aftermath: Aftermath) -> None:
+def test_with_idempotence_everything_is_there_once_and_in_order(aftermath: Aftermath) -> None:
     sent = aftermath.loads["idempotent"].sent
     assert aftermath.numbers["idempotent"] == [list(range(each, sent, PARTITIONS)) for each in range(PARTITIONS)]
 
 
 @pytest.mark.parametrize("name", ["one-in-flight", "plain", "old-sync", "old-async"])
-def test_all_is_there_at_least_once(aftermath: Aftermath, name: str) -> None:
+def test_everything_is_there_at_least_once(aftermath: Aftermath, name: str) -> None:
     sent = aftermath.loads[name].sent
     assert sent > 20
     for partition, numbers in enumerate(aftermath.numbers[name]):
         assert set(numbers) >= set(range(partition, sent, PARTITIONS))
-        assert max(numbers) <= sent, "the last one of the synchronous producer may have been sent, and not told"
+        assert max(numbers) <= sent, "the last message may have been sent and not acknowledged"
 
 
 @pytest.mark.parametrize("name", ["one-in-flight", "old-sync", "old-async"])
-def test_one_after_the_other_keeps_the_order(aftermath: Aftermath, name: str) -> None:
+def test_one_request_at_a_time_keeps_the_order(aftermath: Aftermath, name: str) -> None:
     assert all(is_in_order(numbers) for numbers in aftermath.numbers[name])
 
 
-def test_a_synchronous_old_producer_tells_that_it_failed(aftermath: Aftermath) -> None:
+def test_a_synchronous_old_producer_reports_failures(aftermath: Aftermath) -> None:
     assert aftermath.loads["old-sync"].failures > 0

@@ -1,4 +1,4 @@
-"""One broker for all client suites: what works together is what users have."""
+"""One broker for all client suites: users mix clients, too."""
 
 from collections.abc import Iterator
 

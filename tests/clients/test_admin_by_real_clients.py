@@ -1,4 +1,4 @@
-"""What unmodified admin clients do to topics and configurations."""
+"""What unmodified admin clients do with topics and configurations."""
 
 import asyncio
 
@@ -40,7 +40,7 @@ def result(futures):
     return future.result(timeout=60)
 
 
-def test_confluent_topics(confluent, cluster):
+def test_confluent_kafka_manages_topics(confluent, cluster):
     wish = NewTopic("confluent", num_partitions=3, replication_factor=1, config={"retention.ms": "1000"})
     result(confluent.create_topics([wish]))
     topic = confluent.list_topics("confluent", timeout=60).topics["confluent"]
@@ -55,7 +55,7 @@ def test_confluent_topics(confluent, cluster):
     assert "confluent" not in confluent.list_topics(timeout=60).topics
 
 
-def test_confluent_configs(confluent, cluster):
+def test_confluent_kafka_manages_configs(confluent, cluster):
     result(confluent.create_topics([NewTopic("configured", 1, 1)]))
     resource = ConfigResource(ResourceType.TOPIC, "configured")
     assert result(confluent.describe_configs([resource]))["retention.ms"].value == "604800000"
@@ -80,14 +80,14 @@ def test_confluent_configs(confluent, cluster):
         )
 
 
-def test_confluent_cluster(confluent, cluster):
+def test_confluent_kafka_describes_the_cluster(confluent, cluster):
     described = confluent.describe_cluster().result(timeout=60)
     assert described.cluster_id == cluster.server.cluster_id
     assert described.controller.id == 0
     assert [node.id for node in described.nodes] == [0]
 
 
-def test_kafka_python(cluster):
+def test_kafka_python_manages_topics(cluster):
     admin = KafkaAdminClient(bootstrap_servers=cluster.bootstrap_servers)
     try:
         wish = PyNewTopic(
@@ -105,7 +105,7 @@ def test_kafka_python(cluster):
         admin.close()
 
 
-def test_aiokafka(cluster):
+def test_aiokafka_manages_topics(cluster):
     async def steps():
         admin = AIOKafkaAdminClient(bootstrap_servers=cluster.bootstrap_servers)
         await admin.start()

@@ -1,4 +1,4 @@
-"""aiokafka, unmodified: every codec, reading by assignment."""
+"""aiokafka, unmodified: every codec, reads by assignment."""
 
 from __future__ import annotations
 
@@ -41,5 +41,5 @@ async def round_trip(bootstrap: str, codec: str | None) -> None:
 
 
 @pytest.mark.parametrize("codec", [None, "gzip", "snappy", "lz4", "zstd"])
-def test_what_is_produced_is_read_back(bootstrap: str, codec: str | None) -> None:
+def test_produced_records_are_read_back(bootstrap: str, codec: str | None) -> None:
     asyncio.run(asyncio.wait_for(round_trip(bootstrap, codec), 60))

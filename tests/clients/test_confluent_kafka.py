@@ -1,4 +1,4 @@
-"""librdkafka through confluent-kafka, unmodified and with its defaults: admin, every codec, reading by assignment."""
+"""librdkafka through confluent-kafka, unmodified and with its defaults: admin, every codec, reads by assignment."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def read_all(bootstrap: str, topic: str, partitions: int, count: int, **config: 
 
 @pytest.mark.parametrize("codec", CODECS)
 @pytest.mark.parametrize("acks", ["0", "1", "all"])
-def test_what_is_produced_is_read_back(bootstrap: str, topic: str, codec: str, acks: str) -> None:
+def test_produced_records_are_read_back(bootstrap: str, topic: str, codec: str, acks: str) -> None:
     reports: list[tuple[object, object]] = []
     producer = Producer({"bootstrap.servers": bootstrap, "compression.type": codec, "acks": acks, "linger.ms": 20})
     values = [b"%d-" % i + b"x" * (i % 300) for i in range(500)]
@@ -77,22 +77,16 @@ def test_what_is_produced_is_read_back(bootstrap: str, topic: str, codec: str, a
 
 
 @pytest.mark.parametrize("codec", CODECS)
-def test_an_idempotent_producer(bootstrap: str, topic: str, codec: str) -> None:
+def test_idempotent_producers_get_different_ids(bootstrap: str, topic: str, codec: str) -> None:
     config = {"bootstrap.servers": bootstrap, "enable.idempotence": True, "compression.type": codec}
     errors: list[object] = []
-    for _ in range(2):  # two of them, one after the other, with ids of their own
+    for _ in range(2):  # two producers, one after the other
         producer = Producer({**config, "batch.num.messages": 7, "linger.ms": 1})
         for i in range(200):
             producer.produce(topic, b"%d" % i, partition=0, on_delivery=lambda error, _: errors.append(error))
         assert producer.flush(60) == 0
     assert errors == [None] * 400
     assert [value for _, _, value in read_all(bootstrap, topic, 1, 400)] == [b"%d" % i for i in range(200)] * 2
-
-
-def test_a_transactional_producer_hears_at_once_that_there_are_no_transactions(bootstrap: str) -> None:
-    producer = Producer({"bootstrap.servers": bootstrap, "transactional.id": "t"})
-    with pytest.raises(KafkaException):
-        producer.init_transactions(5)
 
 
 def test_keys_headers_timestamps_and_tombstones(bootstrap: str, topic: str) -> None:
@@ -111,7 +105,7 @@ def test_keys_headers_timestamps_and_tombstones(bootstrap: str, topic: str) -> N
     consumer.close()
 
 
-def test_offsets_by_time_and_watermarks(bootstrap: str, admin: AdminClient, topic: str) -> None:
+def test_offsets_by_timestamp_and_watermarks(bootstrap: str, admin: AdminClient, topic: str) -> None:
     producer = Producer({"bootstrap.servers": bootstrap, "linger.ms": 0})
     for i in range(10):
         producer.produce(topic, b"v", partition=0, timestamp=AN_HOUR_AGO_MS + 1000 * i)
@@ -127,8 +121,8 @@ def test_offsets_by_time_and_watermarks(bootstrap: str, admin: AdminClient, topi
     assert (latest.offset, latest.timestamp) == (9, AN_HOUR_AGO_MS + 9000)
 
 
-def test_reading_waits_for_new_messages(bootstrap: str, topic: str) -> None:
-    patient = {"fetch.wait.max.ms": 90_000, "socket.timeout.ms": 100_000}  # more than the last poll has
+def test_a_poll_waits_for_new_messages(bootstrap: str, topic: str) -> None:
+    patient = {"fetch.wait.max.ms": 90_000, "socket.timeout.ms": 100_000}  # longer than the last poll
     consumer = Consumer({"bootstrap.servers": bootstrap, "group.id": "unused", **patient})
     consumer.assign([TopicPartition(topic, 0, 0)])
     assert consumer.poll(0.5) is None
@@ -158,7 +152,7 @@ def test_topics_are_created_on_first_use(bootstrap: str) -> None:
     assert [value for _, _, value in read_all(bootstrap, name, 1, 1)] == [b"hello"]
 
 
-def test_a_message_that_is_too_large_is_refused(bootstrap: str, topic: str) -> None:
+def test_a_message_that_is_too_large_is_rejected(bootstrap: str, topic: str) -> None:
     errors: list[KafkaError | None] = []
     producer = Producer({"bootstrap.servers": bootstrap, "message.max.bytes": 3_000_000})
     producer.produce(topic, b"x" * 2_000_000, on_delivery=lambda error, _: errors.append(error))
@@ -167,13 +161,13 @@ def test_a_message_that_is_too_large_is_refused(bootstrap: str, topic: str) -> N
 
 
 class TestAdmin:
-    def test_cluster(self, admin: AdminClient) -> None:
+    def test_cluster_is_described(self, admin: AdminClient) -> None:
         description = admin.describe_cluster().result(60)
         assert [node.id for node in description.nodes] == [0]
         assert description.controller.id == 0
         assert len(description.cluster_id) == 22
 
-    def test_topic_life(self, admin: AdminClient) -> None:
+    def test_a_topic_is_created_enlarged_and_deleted(self, admin: AdminClient) -> None:
         name = f"confluent-life-{next(_names)}"
         create(admin, NewTopic(name, 3, 1, config={"cleanup.policy": "compact"}))
         metadata = admin.list_topics(name, timeout=60).topics[name]
@@ -200,12 +194,12 @@ class TestAdmin:
         ],
         ids=lambda value: getattr(value, "topic", None) or str(value),
     )
-    def test_what_is_wrong_is_refused(self, admin: AdminClient, new: NewTopic, code: int) -> None:
+    def test_invalid_requests_are_rejected(self, admin: AdminClient, new: NewTopic, code: int) -> None:
         with pytest.raises(KafkaException) as refused:
             create(admin, new)
         assert refused.value.args[0].code() == code
 
-    def test_configs(self, admin: AdminClient, topic: str) -> None:
+    def test_configs_are_described_and_altered(self, admin: AdminClient, topic: str) -> None:
         resource = ConfigResource(ResourceType.TOPIC, topic)
         described = admin.describe_configs([resource])[resource].result(60)
         assert described["retention.ms"].value == "604800000"

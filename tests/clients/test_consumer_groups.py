@@ -1,4 +1,4 @@
-"""Consumers of three libraries in groups: each by itself, all mixed in one, and what is committed stays."""
+"""Consumers of three libraries in groups: each library alone, and all in one group; committed offsets are kept."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ def test_members_of_three_libraries_share_one_group(cluster: Cluster, topic: str
 
 @pytest.mark.parametrize("reader", LIBRARIES)
 @pytest.mark.parametrize("writer", LIBRARIES)
-def test_what_one_library_commits_another_one_goes_on_from(
+def test_a_library_resumes_at_the_offset_that_another_committed(
     cluster: Cluster, topic: str, writer: type[Member], reader: type[Member]
 ) -> None:
     group = f"relay-{writer.__name__}-{reader.__name__}"
@@ -95,7 +95,7 @@ def test_what_one_library_commits_another_one_goes_on_from(
     assert sorted(second.values) == list(range(30, 60))
 
 
-def test_an_administrator_sees_and_changes_groups(cluster: Cluster, topic: str) -> None:
+def test_an_administrator_describes_and_alters_groups(cluster: Cluster, topic: str) -> None:
     admin = AdminClient({"bootstrap.servers": cluster.bootstrap_servers})
     produce(cluster, topic, range(6))
     with ConfluentMember(cluster.bootstrap_servers, "administered", topic) as member:
@@ -128,7 +128,8 @@ def test_kafka_python_lists_describes_and_resets(cluster: Cluster, topic: str) -
     assert found == dict.fromkeys(range(PARTITIONS), 1)
 
 
-def test_a_static_member_comes_back_without_a_rebalance(cluster: Cluster, topic: str) -> None:
+@pytest.mark.soak
+def test_a_static_member_returns_without_a_rebalance(cluster: Cluster, topic: str) -> None:
     config = {
         "bootstrap.servers": cluster.bootstrap_servers,
         "group.id": "static",
@@ -163,7 +164,7 @@ def test_a_static_member_comes_back_without_a_rebalance(cluster: Cluster, topic:
 
     try:
         eventually(is_back, lambda: rebalances)
-        assert rebalances == [*before, "two:3"], "only the one that came back was assigned anything"
+        assert rebalances == [*before, "two:3"], "only the member that returned got an assignment"
     finally:
         first.close()
         second.close()

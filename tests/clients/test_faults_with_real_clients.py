@@ -1,4 +1,4 @@
-"""What clients make of faults: retries, lost acknowledgements with and without idempotence, broken connections."""
+"""How clients handle faults: retries, lost acknowledgements with and without idempotence, broken connections."""
 
 from __future__ import annotations
 
@@ -17,10 +17,11 @@ from kafka import KafkaConsumer, KafkaProducer, TopicPartition
 from kafka_lite.common.errors import Errors
 from kafka_lite.testing.cluster import Cluster
 from kafka_lite.testing.fault import Fault
-from tests.support.garbage import collect_garbage
 
-__all__ = ["collect_garbage"]
-pytestmark = pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning", "ignore::ResourceWarning")
+pytestmark = [
+    pytest.mark.soak,
+    pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning", "ignore::ResourceWarning"),
+]
 
 Produce = Callable[[Cluster, str, list[bytes], bool], None]
 """Sends values one after the other and waits until all are acknowledged; the last argument: idempotent or not."""
@@ -107,7 +108,7 @@ VALUES = [b"a", b"b", b"c"]
 
 @pytest.mark.parametrize("error", [Errors.NOT_LEADER_OR_FOLLOWER, Errors.NOT_ENOUGH_REPLICAS, Errors.REQUEST_TIMED_OUT])
 @pytest.mark.parametrize("produce", CLIENTS)
-def test_an_error_that_passes_is_tried_again(broker: Cluster, topic: str, produce: Produce, error: Errors) -> None:
+def test_a_transient_error_is_retried(broker: Cluster, topic: str, produce: Produce, error: Errors) -> None:
     fault = broker.inject("Produce", error).times(2)
     produce(broker, topic, VALUES, True)
     assert fault.count == 2
@@ -115,9 +116,9 @@ def test_an_error_that_passes_is_tried_again(broker: Cluster, topic: str, produc
     assert len(broker.requests.of("Produce")) == len(VALUES) + 2
 
 
-@pytest.mark.parametrize("how", ["drop_answer", "cut_answer"])
+@pytest.mark.parametrize("how", ["drop_response", "cut_response"])
 @pytest.mark.parametrize("produce", CLIENTS)
-def test_a_lost_acknowledgement_of_an_idempotent_producer_is_harmless(
+def test_a_lost_acknowledgement_of_an_idempotent_producer_causes_no_duplicate(
     broker: Cluster, topic: str, produce: Produce, how: str
 ) -> None:
     fault = getattr(broker.inject("Produce"), how)().skip(1).once()
@@ -127,10 +128,10 @@ def test_a_lost_acknowledgement_of_an_idempotent_producer_is_harmless(
 
 
 @pytest.mark.parametrize("produce", CLIENTS)
-def test_a_lost_acknowledgement_without_idempotence_doubles_a_record(
+def test_a_lost_acknowledgement_without_idempotence_duplicates_a_record(
     broker: Cluster, topic: str, produce: Produce
 ) -> None:
-    broker.inject("Produce").drop_answer().skip(1).once()
+    broker.inject("Produce").drop_response().skip(1).once()
     produce(broker, topic, VALUES, False)
     assert broker.values(topic) == [b"a", b"b", b"b", b"c"]
 
@@ -145,7 +146,7 @@ def test_a_lost_request_is_sent_again_once(broker: Cluster, topic: str, produce:
 
 
 @pytest.mark.parametrize("produce", CLIENTS)
-def test_a_stuck_broker_is_waited_for(broker: Cluster, topic: str, produce: Produce) -> None:
+def test_clients_wait_for_a_stuck_broker(broker: Cluster, topic: str, produce: Produce) -> None:
     broker.pause()
     thread = threading.Timer(0.3, broker.resume)
     thread.start()
@@ -155,15 +156,15 @@ def test_a_stuck_broker_is_waited_for(broker: Cluster, topic: str, produce: Prod
 
 
 @pytest.mark.parametrize("produce", CLIENTS)
-def test_slow_answers_arrive(broker: Cluster, topic: str, produce: Produce) -> None:
-    fault = broker.inject("Metadata").slow_answer(bytes_per_s=2000).once()
+def test_slow_responses_are_accepted(broker: Cluster, topic: str, produce: Produce) -> None:
+    fault = broker.inject("Metadata").slow_response(bytes_per_s=2000).once()
     produce(broker, topic, VALUES, True)
     assert fault.count == 1
     assert broker.values(topic) == VALUES
 
 
 @pytest.mark.parametrize("produce", CLIENTS)
-def test_a_topic_without_a_leader_is_asked_for_again(broker: Cluster, topic: str, produce: Produce) -> None:
+def test_a_topic_without_a_leader_is_looked_up_again(broker: Cluster, topic: str, produce: Produce) -> None:
     fault = broker.inject("Metadata", Errors.LEADER_NOT_AVAILABLE).for_topic(topic).times(2)
     produce(broker, topic, VALUES, True)
     assert fault.count == 2
@@ -171,14 +172,14 @@ def test_a_topic_without_a_leader_is_asked_for_again(broker: Cluster, topic: str
 
 
 @pytest.mark.parametrize("produce", CLIENTS)
-def test_a_restart_is_survived(topic: str, produce: Produce) -> None:
+def test_clients_survive_a_restart_of_the_broker(topic: str, produce: Produce) -> None:
     with Cluster() as own:
         own.create_topic(topic)
         produce(own, topic, VALUES, True)
         own.stop_broker()
         thread = threading.Timer(0.3, own.start_broker)
         thread.start()
-        if produce is with_aiokafka:  # it gives up when its first connection is refused
+        if produce is with_aiokafka:  # it gives up if its first connection is refused
             thread.join()
         produce(own, topic, VALUES, True)
         thread.join()
@@ -248,7 +249,7 @@ READERS = [
 
 @pytest.mark.parametrize("what", ["error", "cut", "drop", "slow"])
 @pytest.mark.parametrize("read", READERS)
-def test_every_record_is_read_once_whatever_befalls_the_fetches(
+def test_every_record_is_read_once_despite_faults_in_fetches(
     broker: Cluster, topic: str, read: Callable[[Cluster, str, int], list[Any]], what: str
 ) -> None:
     values = [f"{number}" for number in range(50)]
@@ -257,11 +258,11 @@ def test_every_record_is_read_once_whatever_befalls_the_fetches(
     if what == "error":
         fault = broker.inject("Fetch", Errors.NOT_LEADER_OR_FOLLOWER).times(2)
     elif what == "cut":
-        fault = broker.inject("Fetch").cut_answer(after_bytes=300).times(2)
+        fault = broker.inject("Fetch").cut_response(after_bytes=300).times(2)
     elif what == "drop":
-        fault = broker.inject("Fetch").drop_answer().times(2)
+        fault = broker.inject("Fetch").drop_response().times(2)
     else:
-        fault = broker.inject("Fetch").slow_answer(bytes_per_s=5000).once()
+        fault = broker.inject("Fetch").slow_response(bytes_per_s=5000).once()
     assert read(broker, topic, 100) == [value.encode() for value in values * 2]
     assert fault.count >= 1
 
@@ -275,19 +276,19 @@ def some_fault(broker: Cluster, random: Random) -> Fault:
             lambda: broker.inject("Produce", Errors.NOT_LEADER_OR_FOLLOWER),
             lambda: broker.inject("Produce", Errors.NOT_ENOUGH_REPLICAS_AFTER_APPEND),
             lambda: broker.inject("Produce").drop_request(),
-            lambda: broker.inject("Produce").drop_answer(),
-            lambda: broker.inject("Produce").cut_answer(random.randrange(40)),
+            lambda: broker.inject("Produce").drop_response(),
+            lambda: broker.inject("Produce").cut_response(random.randrange(40)),
             lambda: broker.inject("Produce").delay(random.randrange(1, 30)),
-            lambda: broker.inject("Metadata").drop_answer(),
+            lambda: broker.inject("Metadata").drop_response(),
         ]
     )()
-    # Not at the very first metadata: aiokafka gives up when the only bootstrap server hangs up on it.
+    # Not at the very first metadata request: aiokafka gives up if the only bootstrap server closes the connection.
     return fault.skip(random.randrange(1, 5)).once()
 
 
 @pytest.mark.parametrize("seed", range(3))
 @pytest.mark.parametrize("produce", CLIENTS)
-def test_whatever_goes_wrong_an_idempotent_producer_writes_each_record_once_in_order(
+def test_an_idempotent_producer_writes_each_record_once_in_order_despite_any_faults(
     broker: Cluster, topic: str, produce: Produce, seed: int
 ) -> None:
     random = Random(seed)

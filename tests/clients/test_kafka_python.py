@@ -1,11 +1,8 @@
-"""kafka-python, unmodified: admin, every codec, reading by assignment."""
+"""kafka-python, unmodified: admin, every codec, reads by assignment."""
 
 from __future__ import annotations
 
-import gc
 import itertools
-import warnings
-from collections.abc import Iterator
 
 import pytest
 from kafka import KafkaAdminClient, KafkaConsumer, KafkaProducer, TopicPartition
@@ -19,14 +16,6 @@ _names = itertools.count()
 pytestmark = pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning", "ignore::ResourceWarning")
 
 
-@pytest.fixture(autouse=True, scope="module")
-def collect_garbage() -> Iterator[None]:
-    yield
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ResourceWarning)
-        gc.collect()
-
-
 @pytest.fixture
 def topic(bootstrap: str) -> str:
     name = f"kafka-python-{next(_names)}"
@@ -37,7 +26,7 @@ def topic(bootstrap: str) -> str:
 
 
 @pytest.mark.parametrize("codec", [None, "gzip", "snappy", "lz4", "zstd"])
-def test_what_is_produced_is_read_back(bootstrap: str, topic: str, codec: str | None) -> None:
+def test_produced_records_are_read_back(bootstrap: str, topic: str, codec: str | None) -> None:
     producer = KafkaProducer(bootstrap_servers=bootstrap, compression_type=codec, acks="all", linger_ms=20)
     values = [b"%d-" % i + b"x" * (i % 300) for i in range(300)]
     sent = [producer.send(topic, value, partition=i % 2) for i, value in enumerate(values)]
@@ -56,7 +45,7 @@ def test_what_is_produced_is_read_back(bootstrap: str, topic: str, codec: str | 
     assert found == {0: values[0::2], 1: values[1::2]}
 
 
-def test_offsets(bootstrap: str, topic: str) -> None:
+def test_offsets_by_timestamp_beginning_and_end(bootstrap: str, topic: str) -> None:
     producer = KafkaProducer(bootstrap_servers=bootstrap)
     first_ms = AN_HOUR_AGO_MS
     for i in range(5):
@@ -73,7 +62,7 @@ def test_offsets(bootstrap: str, topic: str) -> None:
     consumer.close()
 
 
-def test_admin(bootstrap: str, topic: str) -> None:
+def test_topics_and_configs_are_managed(bootstrap: str, topic: str) -> None:
     admin = KafkaAdminClient(bootstrap_servers=bootstrap)
     assert topic in admin.list_topics()
     (described,) = admin.describe_topics([topic])

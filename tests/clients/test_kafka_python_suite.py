@@ -1,7 +1,7 @@
-"""kafka-python's own integration tests, from its source distribution, against our broker.
+"""kafka-python's own integration tests, from its source distribution, with our broker.
 
-They run as if it were a broker of 3.2, which is what the client takes it for by its APIs, and of 0.10.2, to which it
-sends other requests. What does not apply is listed, with reasons, in ``tests/support/kafka_python_suite_plugin.py``.
+They run as with a broker of 3.2, which the client infers from its APIs, and as with one of 0.10.2, to which it sends
+other requests. Tests that do not apply are listed, with reasons, in ``tests/support/kafka_python_suite_plugin.py``.
 """
 
 from __future__ import annotations
@@ -27,13 +27,13 @@ SUITE = ["test_admin_integration.py", "test_consumer_integration.py", "test_prod
 BROKER = {
     "num.partitions": "4",
     "group.initial.rebalance.delay.ms": "0",
-    "group.min.session.timeout.ms": "1000",  # a test of theirs has members with 3 s
+    "group.min.session.timeout.ms": "1000",  # one of its tests has members with a session timeout of 3 s
 }
 
 
 @pytest.fixture(scope="module")
 def suite(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The folder ``test`` of the source distribution that belongs to the kafka-python that is installed."""
+    """The folder ``test`` of the source distribution of the installed kafka-python."""
     directory = tmp_path_factory.mktemp("kafka-python")
     version = importlib.metadata.version("kafka-python")
     (package,) = [
@@ -61,7 +61,7 @@ def suite(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_kafka_pythons_own_integration_tests_pass(
     suite: Path, tmp_path: Path, kafka_version: str, expected_passes: int
 ) -> None:
-    # Away from our own configuration: what warns in kafka-python is not ours to turn into errors.
+    # Outside our own pytest configuration: kafka-python's warnings must not become errors.
     command = [sys.executable, "-m", "pytest", *(str(suite / "integration" / name) for name in SUITE), "-q"]
     command += ["--rootdir", str(suite), "-c", os.devnull, "-o", f"cache_dir={tmp_path / 'cache'}", "-W", "ignore"]
     command += ["-p", "tests.support.kafka_python_suite_plugin", "-p", "no:xdist", "--tb=short", "--timeout", "100"]
@@ -71,11 +71,11 @@ def test_kafka_pythons_own_integration_tests_pass(
             "KAFKA_PYTHON_TESTS": str(suite),
             "KAFKA_VERSION": kafka_version,
             "KAFKA_URI": f"kafka://{cluster.bootstrap_servers}",
-            "KAFKA_ROOT": str(tmp_path),  # where Kafka would be; it only has to be there
+            "KAFKA_ROOT": str(tmp_path),  # the path of Kafka; the folder only has to exist
         }
         passed, run = passes(command, tmp_path, environment)
         if run.returncode == FAILED:
-            # Once more what has failed: the suite has time limits of its own, which a loaded machine may miss.
+            # Retry what failed: the suite has time limits of its own, which a busy machine may exceed.
             print(run.stdout[-8000:])
             more, run = passes([*command, "--last-failed"], tmp_path, environment)
             passed += more
@@ -87,7 +87,7 @@ def test_kafka_pythons_own_integration_tests_pass(
 def passes(
     command: list[str], directory: Path, environment: dict[str, str]
 ) -> tuple[int, subprocess.CompletedProcess[str]]:
-    """Run the suite, or a part of it; how many tests passed, and what was printed."""
+    """Run all or part of the suite; returns the number of passed tests and the output."""
     report = directory / "report.xml"
     run = subprocess.run(
         [*command, f"--junitxml={report}"], cwd=directory, env=environment, capture_output=True, text=True,

@@ -1,4 +1,4 @@
-"""Today's clients made to speak as those of old did, as if the broker were a Kafka 0.8 to 2.x."""
+"""Today's clients, configured for brokers of Kafka 0.8 to 2.x, use the protocols of those versions."""
 
 from __future__ import annotations
 
@@ -30,9 +30,9 @@ def values() -> list[bytes]:
     return [b"value-%d" % i * 10 for i in range(COUNT)]
 
 
-@pytest.mark.parametrize("codec", ["none", "gzip", "snappy"])  # lz4 needs a broker that says what it can
+@pytest.mark.parametrize("codec", ["none", "gzip", "snappy"])  # lz4 needs a broker that announces its API versions
 @pytest.mark.parametrize("version", ["0.8.0", "0.8.2", "0.9.0", "0.10.0"])
-def test_librdkafka_that_believes_in_an_old_broker(bootstrap: str, topic: str, version: str, codec: str) -> None:
+def test_librdkafka_configured_for_an_old_broker(bootstrap: str, topic: str, version: str, codec: str) -> None:
     config: dict[str, Any] = {
         "bootstrap.servers": bootstrap,
         "api.version.request": False,
@@ -64,7 +64,9 @@ def test_librdkafka_that_believes_in_an_old_broker(bootstrap: str, topic: str, v
     "version", [(0, 8, 2), (0, 9), (0, 10, 0), (0, 10, 1), (0, 10, 2), (0, 11), (1, 0), (1, 1), (2, 0), (2, 3), (2, 6)]
 )
 @pytest.mark.parametrize("codec", [None, "gzip", "snappy"])
-def test_kafka_python_of_every_age(bootstrap: str, topic: str, version: tuple[int, ...], codec: str | None) -> None:
+def test_kafka_python_configured_for_brokers_of_every_age(
+    bootstrap: str, topic: str, version: tuple[int, ...], codec: str | None
+) -> None:
     config: dict[str, Any] = {"bootstrap_servers": bootstrap, "api_version": version}
     more: dict[str, Any] = {"enable_idempotence": False} if version >= (0, 11) else {}
     producer = kafka.KafkaProducer(**config, **more, compression_type=codec, linger_ms=20)

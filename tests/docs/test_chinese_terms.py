@@ -1,4 +1,4 @@
-"""Every Chinese text uses the words of ``chapters/terms.toml``, one for each thing."""
+"""Every Chinese text uses the terms of ``chapters/terms.toml``, one for each thing."""
 
 import re
 import tomllib
@@ -21,7 +21,7 @@ GLOSS = re.compile(r"（[A-Za-z][A-Za-z ,-]*）")
 
 
 def wrong_words(paragraphs: Iterable[Paragraph]) -> Iterator[str]:
-    """A line for each variant found: file, line, the variant in its place, and the right term."""
+    """A line for each variant found: file, line, the variant in its context, and the right term."""
     ways = [(term, re.compile("|".join(map(pattern_of, sorted(term["not"], key=len, reverse=True))))) for term in TERMS]
     for paragraph in paragraphs:
         text = GLOSS.sub(lambda gloss: "（" + "·" * (len(gloss[0]) - 2) + "）", paragraph.text)
@@ -38,7 +38,7 @@ def pattern_of(word: str) -> str:
 
 
 def covers(phrase: str, text: str, found: re.Match[str]) -> bool:
-    """Whether ``found`` is a part of ``phrase`` where it stands."""
+    """Whether ``found`` is part of ``phrase`` at its position."""
     return any(
         place.start() <= found.start() and found.end() <= place.end() for place in re.finditer(re.escape(phrase), text)
     )
@@ -122,7 +122,7 @@ hints_zh = [
         (chinese_of_readme, "应答\n\n## 简体中文\n\n应答\n\n## License\n\n应答\n", ["5 应答 响应"]),
     ],
 )  # fmt: skip
-def test_a_wrong_word_is_told_with_its_place_and_the_right_one(
+def test_a_wrong_word_is_reported_with_its_place_and_the_right_term(
     read: Callable[[str, str], Iterator[Paragraph]], text: str, found: list[str]
 ) -> None:
     told = [re.fullmatch(r"x:(\d+): “(.+?)” in “.*” is (\S+) here .*", line) for line in wrong_words(read("x", text))]

@@ -1,4 +1,4 @@
-"""What pages, docstrings and labs say of defaults of 0.10.2, of broker and consumer, beside what its jars say."""
+"""Claims of pages, docstrings and labs about 0.10.2's broker and consumer defaults, checked against its jars."""
 
 import json
 import re
@@ -28,19 +28,19 @@ TEXTS = [
 
 
 def wrong_claims(text):
-    """Sentences that give a key of 0.10.2 a default that it does not have, or a key that is not there."""
+    """Sentences that state a wrong default for a key of 0.10.2, or name a key that does not exist there."""
     for sentence in re.split(r"(?<=[.:;])\s|[。；]|\n\s*\n|\"\"\"", text):
         for key, value in SETTING.findall(sentence) if CLAIM.search(sentence) else ():
             if key in DEFAULTS.keys() | set(KAFKA_CONFIG_DEF.keys) and value not in DEFAULTS.get(key, set()):
                 yield f"{key}={value}: {' '.join(sentence.split())[:150]}"
 
 
-def test_no_default_is_claimed_for_0_10_that_it_does_not_have():
+def test_no_text_states_a_wrong_default_of_0_10():
     found = [f"{path.relative_to(ROOT)}: {claim}" for path in TEXTS for claim in wrong_claims(path.read_text("utf-8"))]
     assert not found, "\n".join(found)
 
 
-def test_the_check_finds_what_was_wrong_once():
+def test_the_check_finds_earlier_wrong_claims():
     assert list(wrong_claims('"""group.initial.rebalance.delay.ms=0, as in Kafka 0.10"""'))
     assert list(wrong_claims("In 0.10 it is `message.max.bytes=1048588`."))
     assert not list(wrong_claims("0.10.2 had `message.max.bytes=1000012`, and no `group.initial.rebalance.delay.ms`."))

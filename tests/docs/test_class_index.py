@@ -1,19 +1,24 @@
-"""Every class that the book discusses has its room here, or stands in a list that says where else it is, or why not."""
+"""Every class that the book discusses has a module here, or is listed with another name or a reason why not."""
 
 from __future__ import annotations
 
+from functools import cache
 from pathlib import Path
 
 import pytest
 
 from kafka_lite.book.book_classes import BookClass, load_book_classes
-from kafka_lite.book.class_index import build_class_index
+from kafka_lite.book.class_index import ClassIndex, build_class_index
 from kafka_lite.book.contents import load_book
 from kafka_lite.book.module_reference import module_references
 
-REFERENCES = module_references()
 CLASSES = load_book_classes()
-INDEX = build_class_index(REFERENCES, CLASSES)
+
+
+@cache
+def index() -> ClassIndex:
+    """The index of all modules, read on first use: a worker that only collects these tests does not wait for it."""
+    return build_class_index(module_references(), CLASSES)
 
 
 def _same_file(one: str, other: str) -> bool:
@@ -26,13 +31,13 @@ def _rooms(each: BookClass) -> list[str]:
     """The modules that have the class under its own name, and name it and its file in their docstring."""
     return [
         entry.module
-        for entry in INDEX.entries
+        for entry in index().entries
         if entry.name == each.name and entry.symbol == each.name and _same_file(entry.kafka, each.kafka)
     ]
 
 
 @pytest.mark.parametrize("each", CLASSES, ids=lambda each: each.name)
-def test_a_class_of_the_book_has_a_room_or_a_reason(each: BookClass) -> None:
+def test_a_class_of_the_book_has_a_module_or_a_reason(each: BookClass) -> None:
     listed = [why for why in (each.another_name, each.reason) if why]
     if listed:
         assert len(listed) == 1, f"{each.name} stands in two lists of chapters/classes.toml"
@@ -53,11 +58,11 @@ def test_every_section_about_code_lists_its_classes() -> None:
     listed = {number for each in CLASSES for number in each.sections}
     sections = [section for section in load_book().sections if section.home and section.zh != "小结"]
     without = {s.number for s in sections if not any(f"{other}.".startswith(f"{s.number}.") for other in listed)}
-    # How several brokers are started, what is installed, Helix, and transactions, which 0.10.2 does not have.
+    # How to start several brokers, installation, Helix, and transactions, which 0.10.2 does not have.
     assert without == {"1.4.2", "1.5", "8.2.1", "10.3"}
 
 
-def test_a_reason_for_a_class_of_no_section_is_a_mistake(tmp_path: Path) -> None:
+def test_a_reason_for_a_class_of_no_section_is_an_error(tmp_path: Path) -> None:
     file = tmp_path / "classes.toml"
     file.write_text(
         """

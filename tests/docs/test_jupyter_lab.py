@@ -1,15 +1,17 @@
-"""`make notebook` for real: JupyterLab runs, opens a chapter's notebook, and its kernel runs every cell."""
+"""`make notebook` for real: JupyterLab starts, opens a chapter's notebook, and its kernel runs every cell."""
 
 from __future__ import annotations
 
 import json
 import os
 import shutil
+import socket
 import subprocess
 import uuid
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 from urllib.request import Request, urlopen
 
 import pytest
@@ -25,10 +27,18 @@ CELL_LIMIT_S = 60
 
 
 class Server:
-    """A running JupyterLab, asked as its pages in a browser ask it."""
+    """A running JupyterLab, used through the HTTP API that its pages in a browser use."""
 
     def __init__(self, facts: dict[str, Any]) -> None:
         self.url = str(facts["url"]).rstrip("/")
+
+    def is_listening(self) -> bool:
+        address = urlsplit(self.url)
+        try:
+            socket.create_connection((address.hostname, address.port), CELL_LIMIT_S).close()
+        except ConnectionRefusedError:
+            return False
+        return True
 
     def ask(self, path: str, body: object = None) -> Any:
         data = None if body is None else json.dumps(body).encode()
@@ -38,7 +48,7 @@ class Server:
         return json.loads(text) if response.headers["Content-Type"].startswith("application/json") else text
 
     def run(self, kernel: str, cells: list[str]) -> list[dict[str, Any]]:
-        """Run cells one after the other; what they put out. AssertionError if one raises."""
+        """Run cells one after the other; returns their outputs. Raises AssertionError if one raises."""
         url = f"{self.url.replace('http', 'ws', 1)}/api/kernels/{kernel}/channels?token={TOKEN}"
         channel = websocket.create_connection(url, timeout=CELL_LIMIT_S)
         try:
@@ -92,14 +102,16 @@ def server(chapter: Path, tmp_path: Path) -> Iterator[Server]:
             text = written[0].read_text() if written else ""
             return json.loads(text) if text.rstrip().endswith("}") else None
 
-        yield Server(eventually(facts, "JupyterLab listens"))
+        server = Server(eventually(facts, "JupyterLab writes its address"))
+        eventually(server.is_listening, "JupyterLab listens: it writes its address before")
+        yield server
     finally:
         process.terminate()
         process.wait(CELL_LIMIT_S)
 
 
-@pytest.mark.slow
-def test_jupyter_opens_a_notebook_and_runs_it(server: Server, chapter: Path) -> None:
+@pytest.mark.soak  # ten seconds of JupyterLab
+def test_jupyterlab_opens_a_notebook_and_runs_it(server: Server, chapter: Path) -> None:
     assert "<title>JupyterLab" in server.ask("/lab/tree/chapters")
 
     path = f"chapters/{chapter.name}/timing_wheels.ipynb"

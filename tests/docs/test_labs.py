@@ -1,7 +1,8 @@
-"""Every lab is sound: its starter is red and says what to do, its solution is green, wrong answers are told why."""
+"""Every lab works: its starter fails and says what to do, its solution passes, wrong answers get an explanation."""
 
 import ast
 import io
+import os
 import re
 import subprocess
 import sys
@@ -14,26 +15,83 @@ from rich.console import Console
 
 from kafka_learn.labs.broker import LabBroker
 from kafka_learn.labs.command import score_table, verdict
-from kafka_learn.labs.grader import check
-from kafka_learn.labs.lab import all_labs, find_lab
+from kafka_learn.labs.grader import check, jvm_for_checks_of
+from kafka_learn.labs.lab import SPARK, all_labs, find_lab
+from kafka_learn.labs.spark_jvm import PORT, SECRET, shared_jvm
 from kafka_learn.labs.starter import starter
 from kafka_learn.labs.workspace import LabWorkspace
 from kafka_learn.source import find_symbol, module_path
 from tests.support.eventually import eventually
+from tests.support.tried_labs import has_changed, source_has_changed
 
 LABS = all_labs()
 WRONG = [(lab, row) for lab in LABS for row in tomllib.loads((lab.folder / "wrong.toml").read_text())["answer"]]
-# A check takes half a second of processor time: `make test` tries one wrong answer of each lab, `make soak` the others.
+# A check takes half a second of CPU time: `make test` tries one wrong answer of each lab, `make soak` the others.
+# With a broker it takes eight seconds: `make test` checks one lab of some chapters that way. On Spark, and with three
+# brokers (chapter 7), it takes twenty: only `make soak` checks those labs, and all that `make test` leaves out.
+QUICK_CHAPTERS = ("ch02", "ch04", "ch06", "ch10")
+IN_EACH_RUN = {chapter: next(lab.name for lab in LABS if lab.name.startswith(chapter)) for chapter in QUICK_CHAPTERS}
+
+
+def marks_of(lab):
+    return [pytest.mark.spark, pytest.mark.soak, pytest.mark.timeout(400)] if lab.extra == SPARK else []
+
+
+def marks_with_broker(lab):
+    return marks_of(lab) or ([] if lab.name in IN_EACH_RUN.values() else [pytest.mark.soak])
+
+
+ALL_LABS = os.environ.get("KAFKA_LITE_ALL_LABS") == "1"
+"""Whether all labs on Spark are tried with all wrong answers, twenty minutes more; without it, those that changed."""
+SPARK_IN_EACH_RUN = {"spark-changelog", "spark-skew"}
+SPARK_AS_A_LEARNER = "spark-changelog"
+"""The shipped code of this lab is checked in a JVM of its own; the others share one, which saves its start."""
+
+
+def is_tried(lab):
+    return ALL_LABS or lab.extra != SPARK or lab.name in SPARK_IN_EACH_RUN or has_changed(lab)
+
+
+def is_checked(lab):
+    return is_tried(lab) or source_has_changed()
+
+
 WRONG_ANSWERS = [
-    pytest.param(lab, row, id=f"{lab.name}: {row['name']}", marks=[pytest.mark.soak] if index else [])
+    pytest.param(
+        lab, row, id=f"{lab.name}: {row['name']}", marks=[*marks_of(lab), *([pytest.mark.soak] if index else [])]
+    )
     for lab in LABS
+    if is_tried(lab)
     for index, row in enumerate(row for other, row in WRONG if other is lab)
 ]
 by_name = pytest.mark.parametrize("lab", LABS, ids=lambda lab: lab.name)
+by_name_in_turns = pytest.mark.parametrize(
+    "lab", [pytest.param(lab, id=lab.name, marks=marks_with_broker(lab)) for lab in LABS if is_checked(lab)]
+)
+
+
+@pytest.fixture(scope="module")
+def jvm(tmp_path_factory):
+    """One JVM for the sessions of many checks."""
+    with shared_jvm(tmp_path_factory.mktemp("jvm") / "spark.log"):
+        yield
+
+
+@pytest.fixture
+def no_jvm(monkeypatch):
+    """A check starts a JVM of its own, as a learner's does."""
+    monkeypatch.delenv(PORT, raising=False)
+    monkeypatch.delenv(SECRET, raising=False)
 
 
 def shipped(lab):
     return {module: module_path(module) for module in lab.modules}
+
+
+def why_not(result):
+    """Why a check did not pass, in one line: all that the summary of a run has room for."""
+    failed = [f"{o.test}: {o.message or 'did not end'}" for o in result.outcomes if not (o.passed or o.skipped)]
+    return " | ".join([*filter(None, [result.failure]), *failed]).replace("\n", " ")
 
 
 def shown(*parts):
@@ -42,8 +100,8 @@ def shown(*parts):
     return console.file.getvalue()
 
 
-@by_name
-def test_the_untouched_starter_is_red_and_says_that_this_is_expected(lab, tmp_path):
+@by_name_in_turns
+def test_the_untouched_starter_fails_and_says_that_this_is_expected(lab, tmp_path):
     workspace = LabWorkspace(lab, tmp_path / "work")
     workspace.start()
     result = check(lab, workspace.files())
@@ -52,27 +110,33 @@ def test_the_untouched_starter_is_red_and_says_that_this_is_expected(lab, tmp_pa
     assert result.score == 0
     assert all("your task" in o.message for o in result.outcomes if not o.skipped), [o.message for o in result.outcomes]
     tested = {outcome.task for outcome in result.outcomes if not outcome.broker}
-    assert tested >= {task.number for task in lab.tasks if task.functions}, "a task is red before it is written"
+    assert tested >= {task.number for task in lab.tasks if task.functions}, "a task fails before it is written"
     words = shown(score_table(lab, result), verdict(workspace, result))
     assert "This failure is expected" in words
     assert f"Your task: 1, {lab.tasks[0].title}" in words
 
 
-@by_name
+@by_name_in_turns
 @pytest.mark.slow
-def test_the_shipped_code_passes_with_the_broker_and_leaves_nothing_running(lab, tmp_path):
+def test_the_shipped_code_passes_with_the_broker_and_leaves_nothing_running(lab, tmp_path, request):
+    if lab.extra == SPARK:
+        request.getfixturevalue("no_jvm" if lab.name == SPARK_AS_A_LEARNER else "jvm")
     workspace = LabWorkspace(lab, tmp_path / "work")
     before = {child.pid for child in psutil.Process().children(recursive=True)}
     result = check(lab, shipped(lab))
-    assert result.passed, shown(score_table(lab, result), result.failure)
+    assert result.passed, why_not(result)
     assert result.score == result.total == 100
     assert sum(outcome.broker for outcome in result.outcomes) >= 3
     workspace.start()
     assert "a real broker ran with your code" in shown(verdict(workspace, result))
-    assert not {child.pid for child in psutil.Process().children(recursive=True)} - before
+
+    def left():
+        return {child.pid for child in psutil.Process().children(recursive=True)} - before
+
+    eventually(lambda: not left())  # a shared JVM ends its Python workers after the session
 
 
-def test_the_broker_really_runs_with_the_learners_module(tmp_path):
+def test_the_broker_runs_with_the_learners_module(tmp_path):
     mine = tmp_path / "offset_index.py"
     source = module_path("kafka_lite.log.offset_index").read_text()
     mine.write_text(source + "\nimport sys\n\nsys.stderr.write('the learner was here\\n')\n")
@@ -83,10 +147,10 @@ def test_the_broker_really_runs_with_the_learners_module(tmp_path):
 
 
 @by_name
-def test_wrong_answers_are_those_of_the_shipped_functions(lab):
+def test_wrong_answers_match_the_shipped_functions(lab):
     for answer in (row for other, row in WRONG if other is lab):
         occurrences = shipped_function(answer).count(answer["replace"])
-        assert occurrences == 1, f"{answer['name']}: the function has changed: bring the wrong answer up to date"
+        assert occurrences == 1, f"{answer['name']}: the function has changed: update the wrong answer"
 
 
 def shipped_function(answer):
@@ -95,7 +159,9 @@ def shipped_function(answer):
 
 
 @pytest.mark.parametrize(("lab", "answer"), WRONG_ANSWERS)
-def test_a_wrong_answer_is_told_its_mistake(lab, answer, tmp_path):
+def test_a_wrong_answer_gets_a_message_that_names_its_mistake(lab, answer, tmp_path, request):
+    if lab.extra == SPARK:
+        request.getfixturevalue("jvm")
     symbol = find_symbol(answer["function"])
     lines = list(symbol.lines)
     wrong = shipped_function(answer).replace(answer["replace"], answer["by"])
@@ -112,11 +178,20 @@ def test_a_wrong_answer_is_told_its_mistake(lab, answer, tmp_path):
 def test_a_lab_has_three_wrong_answers_and_hints_for_every_task(lab):
     assert sum(other.name == lab.name for other, _ in WRONG) >= 3
     assert all(task.hints for task in lab.tasks)
+    assert [task.title for task in lab.tasks if task.hints_zh and len(task.hints_zh) != len(task.hints)] == []
     assert len({hint for task in lab.tasks for hint in task.hints}) == sum(len(task.hints) for task in lab.tasks)
 
 
 @by_name
-def test_every_body_that_is_left_out_has_a_docstring_to_write_it_by(lab):
+def test_a_lab_on_spark_says_what_it_takes_and_gives_hints_in_three_steps(lab):
+    if lab.extra == SPARK:
+        assert [task.title for task in lab.tasks if task.functions and len(task.hints) != 3] == []
+        for name, words in (("README.md", "about {} minutes"), ("README.zh.md", "约 {} 分钟")):
+            assert words.format(lab.minutes) in (lab.folder / name).read_text(encoding="utf-8")
+
+
+@by_name
+def test_every_function_to_write_has_a_docstring(lab):
     functions = [function for task in lab.tasks for function in task.functions]
     assert [function for function in functions if not ast.get_docstring(find_symbol(function).node)] == []
 
@@ -129,14 +204,54 @@ def test_the_tasks_are_described_in_both_languages(lab):
         assert [function for function in functions if function not in text] == [], name
 
 
-def test_a_module_that_is_not_python_is_reported_not_run(tmp_path):
+def test_a_lab_on_spark_says_what_to_install(monkeypatch):
+    """As on a machine without PySpark: its import fails."""
+    lab = next(lab for lab in LABS if lab.extra == SPARK)
+    for module in [name for name in sys.modules if name.split(".")[0] == "pyspark" or name == "kafka_lite.spark"]:
+        monkeypatch.delitem(sys.modules, module)
+    monkeypatch.setitem(sys.modules, "pyspark", None)
+    result = check(lab, shipped(lab), broker=False)
+    assert not result.passed
+    assert result.failure.startswith("This lab runs in Spark. ")
+    assert "Install kafka_lite's extra spark" in result.failure
+
+
+@pytest.mark.spark
+@pytest.mark.usefixtures("no_jvm")
+def test_checks_of_a_lab_on_spark_can_share_a_jvm():
+    def javas():
+        return [child.pid for child in psutil.Process().children() if child.name() == "java"]
+
+    before = javas()
+    with jvm_for_checks_of(find_lab("spark-skew")):
+        assert os.environ[PORT]
+        assert len(javas()) == len(before) + 1
+    assert PORT not in os.environ
+    assert javas() == before
+    with jvm_for_checks_of(find_lab("ch06-offset-index")):
+        assert javas() == before
+
+
+@pytest.mark.usefixtures("no_jvm")
+def test_the_starter_of_a_lab_on_spark_is_red_before_a_session_starts(tmp_path, monkeypatch):
+    lab = next(lab for lab in LABS if lab.extra == SPARK)
+    workspace = LabWorkspace(lab, tmp_path / "work")
+    workspace.start()
+    monkeypatch.setenv("JAVA_HOME", "/nowhere")
+    monkeypatch.setenv("PATH", "/nowhere")
+    monkeypatch.setenv("XDG_CACHE_HOME", "/proc/nowhere")  # where no Java can be put
+    result = check(lab, workspace.files())
+    assert all("your task" in outcome.message for outcome in result.outcomes if not outcome.skipped)
+
+
+def test_a_module_that_is_not_python_is_reported_and_not_run(tmp_path):
     lab = LABS[0]
     workspace = LabWorkspace(lab, tmp_path)
     broken = workspace.start()[0]
     broken.write_text(broken.read_text() + "\n    def lookup(:\n")
     result = check(lab, workspace.files())
     assert broken.name in result.failure
-    assert "not Python yet" in result.failure
+    assert "not valid Python" in result.failure
 
 
 def test_a_module_that_ends_the_process_is_reported(tmp_path):
@@ -155,7 +270,7 @@ def test_a_check_ends_at_its_time_limit_with_all_its_processes(tmp_path):
     command = f"[sys.executable, '-c', 'import time; time.sleep(60)', {marker!r}]"
     first.write_text(first.read_text() + f"\nimport subprocess, sys\n\nsubprocess.run({command})\n")
     result = check(lab, workspace.files(), broker=False)
-    assert "ended after 3 s" in result.failure
+    assert "time limit of 3 s" in result.failure
 
     def left():
         return [process for process in psutil.process_iter(["cmdline"]) if marker in (process.info["cmdline"] or [])]
@@ -164,7 +279,7 @@ def test_a_check_ends_at_its_time_limit_with_all_its_processes(tmp_path):
 
 
 def hanging_answer(folder):
-    """An offset index whose search is right, but never returns within the broker."""
+    """An offset index whose search is correct, but never returns within the broker."""
     mine = folder / "offset_index.py"
     source = module_path("kafka_lite.log.offset_index").read_text()
     lookup = (
@@ -178,7 +293,8 @@ def hanging_answer(folder):
     return {"kafka_lite.log.offset_index": mine}
 
 
-def test_a_broker_that_hangs_costs_its_test_and_not_the_report(tmp_path):
+@pytest.mark.soak
+def test_a_hanging_broker_fails_its_test_and_the_report_is_complete(tmp_path):
     lab = replace(find_lab("ch06-offset-index"), time_limit_s=25.0)
     result = check(lab, shipped(lab) | hanging_answer(tmp_path))
     assert not result.passed
@@ -210,13 +326,13 @@ def test_third():
 """
 
 
-def test_a_check_that_is_ended_reports_what_has_passed_and_which_test_hung(tmp_path):
+def test_a_check_that_is_killed_reports_passed_tests_and_the_one_that_hung(tmp_path):
     """The time limit of the test cannot end it: its signal is blocked, as in a C library that does not return."""
     lab = replace(LABS[0], folder=tmp_path / "lab", time_limit_s=6.0)
     lab.tests.mkdir(parents=True)
     (lab.tests / "test_hang.py").write_text(HANGING_TESTS)
     result = check(lab, shipped(LABS[0]))
-    assert result.failure == "the check was ended after 6 s, its time limit, while this test ran: Hangs for ever"
+    assert result.failure == "the check was stopped at its time limit of 6 s, during this test: Hangs for ever"
     assert [(outcome.title, outcome.passed, outcome.running, outcome.skipped) for outcome in result.outcomes] == [
         ("Passes", True, False, False),
         ("Hangs for ever", False, True, False),
@@ -226,11 +342,11 @@ def test_a_check_that_is_ended_reports_what_has_passed_and_which_test_hung(tmp_p
     words = shown(score_table(lab, result))
     assert "✓ Passes" in words
     assert "✗ Hangs for ever" in words
-    assert "still running when the check was ended" in words
+    assert "still running when the check ended" in words
 
 
-def test_your_task_is_what_is_not_written_yet(tmp_path):
-    """A test of task 4 needs a body of task 5: once task 4 is written, task 5 is what to go on with."""
+def test_your_task_is_the_first_unwritten_function(tmp_path):
+    """A test of task 4 needs a function of task 5: once task 4 is written, task 5 is next."""
     lab = find_lab("ch06-purgatory")
     workspace = LabWorkspace(lab, tmp_path)
     workspace.start()
@@ -241,18 +357,18 @@ def test_your_task_is_what_is_not_written_yet(tmp_path):
     assert "Your task: 5, Something has happened: write DelayedOperationPurgatory.check_and_complete." in words
 
 
-def test_a_task_that_is_written_wrongly_is_to_be_looked_at_again(tmp_path):
+def test_a_failing_task_is_to_be_looked_at_again(tmp_path):
     lab = find_lab("ch06-offset-index")
     workspace = LabWorkspace(lab, tmp_path)
     path, *_ = workspace.start()
     body = 'raise NotImplementedError("your task 1: OffsetIndex._parse_entry")'
     path.write_text(path.read_text().replace(body, "return None"))
     words = shown(verdict(workspace, check(lab, workspace.files(), broker=False)))
-    assert "Your task: 1, Read an entry: look again at OffsetIndex._parse_entry." in words
+    assert "Your task: 1, Read an entry: check OffsetIndex._parse_entry." in words
 
 
 def write_tasks(lab, workspace, numbers):
-    """Put the shipped bodies of these tasks into the learner's files."""
+    """Write the shipped bodies of these tasks into the learner's files."""
     for module, path in workspace.files().items():
         later = tuple(task for task in lab.tasks if task.number not in numbers)
         path.write_text(starter(replace(lab, tasks=later), module))
@@ -277,21 +393,33 @@ def labs(tmp_path):
     return run
 
 
-def test_the_verbs_one_after_the_other_as_a_learner_uses_them(labs, tmp_path):
+def test_watch_checks_until_all_tests_pass(labs, tmp_path):
+    name = "ch06-offset-index"
+    assert "labs start" in labs("watch", name).stderr
+    labs("start", name)
+    for module in find_lab(name).modules:
+        path = module_path(module)
+        (tmp_path / "labs-work" / name / path.name).write_text(path.read_text())
+    watched = labs("watch", name, "--no-broker")
+    assert watched.returncode == 0, watched.stderr
+    assert "The tests pass" in watched.stdout
+
+
+def test_all_verbs_in_the_order_of_a_learner(labs, tmp_path):
     name = find_lab("ch06-offset").name
-    assert "not begun" in labs("list").stdout
+    assert "not started" in labs("list").stdout
     assert "labs start" in labs("check", "ch06-offset").stderr
     started = labs("start", "ch06-offset")
     assert started.returncode == 0, started.stderr
     work = tmp_path / "labs-work" / name
     assert "your task 4" in (work / "offset_index.py").read_text()
-    assert "there is work" in labs("start", "ch06-offset").stderr
+    assert "already contains work" in labs("start", "ch06-offset").stderr
     checked = labs("check", "ch06-offset", "--no-broker")
     assert checked.returncode == 1
     assert "This failure is expected" in checked.stdout
     assert "1/3" in labs("hint", "ch06-offset").stdout
     assert "2/3" in labs("hint", "ch06-offset").stdout
-    assert "there is no task 99" in labs("hint", "ch06-offset", "99").stderr
+    assert "has no task 99" in labs("hint", "ch06-offset", "99").stderr
     (work / "offset_index.py").write_text(module_path("kafka_lite.log.offset_index").read_text())
     partly = labs("check", "ch06-offset", "--no-broker")
     assert "Your task: 2, Search" in partly.stdout
@@ -299,4 +427,4 @@ def test_the_verbs_one_after_the_other_as_a_learner_uses_them(labs, tmp_path):
     assert labs("reset", "ch06-offset").returncode == 0
     assert "your task 4" in (work / "offset_index.py").read_text()
     assert list(work.glob("before-reset-*/offset_index.py"))
-    assert "there is no lab 'ch99'" in labs("start", "ch99").stderr
+    assert "unknown lab 'ch99'" in labs("start", "ch99").stderr

@@ -1,15 +1,16 @@
-"""Every notebook says in Chinese what it says in English, cell by cell, with the same headings and links."""
+"""Every notebook has the same text in Chinese as in English, cell by cell, with the same headings and links."""
 
 import re
 from pathlib import Path
 from types import SimpleNamespace
+from typing import Any
 
-import jupytext
 import pytest
 
 from kafka_learn import notebooks
 from kafka_learn.both_languages import CHINESE, InBothLanguages, with_chinese_twin
 from kafka_learn.notebooks import discover, headings, texts, with_anchors_of
+from kafka_learn.project import PROJECT_ROOT
 
 HAN = re.compile(r"[\u3400-\u9fff]")
 LINK = re.compile(r"\]\(([^)]+)\)")
@@ -18,18 +19,40 @@ ITEM = re.compile(r"^(- |\d+\. )", re.MULTILINE)
 
 
 @pytest.mark.parametrize("script", discover(), ids=lambda script: script.stem)
-def test_each_text_of_a_notebook_is_there_in_both_languages(script: Path) -> None:
-    pairs = list(texts(jupytext.read(script)))
+def test_each_text_cell_of_a_notebook_exists_in_both_languages(script: Path) -> None:
+    pairs = list(texts(read(script)))
     assert pairs
     for english, chinese in pairs:
-        assert english is not None, f"nothing English stands before: {chinese.source}"
-        assert chinese is not None, f"nothing Chinese follows: {english.source}"
+        assert english is not None, f"no English cell before: {chinese.source}"
+        assert chinese is not None, f"no Chinese cell after: {english.source}"
         assert HAN.search(chinese.source), f"not Chinese: {chinese.source!r}"
         assert not HAN.search(english.source), f"not English: {english.source}"
         assert levels(chinese.source) == levels(english.source), chinese.source
         for same in (LINK, ITEM):
             assert sorted(same.findall(chinese.source)) == sorted(same.findall(english.source)), chinese.source
         assert BOLD.search(chinese.source) or not BOLD.search(english.source), f"no question: {chinese.source}"
+
+
+ANCHOR = re.compile(r"\]\((?:[^)#]*/)?([\w-]+)_notebook\.md#([^)]+)\)")
+
+
+def test_links_into_a_notebook_lead_to_one_of_its_headings() -> None:
+    anchors = {script.stem: anchors_of(script) for script in discover()}
+    pages = [page for folder in ("chapters", "docs", "labs") for page in (PROJECT_ROOT / folder).rglob("*.md")]
+    found = [(page.name, *link) for page in pages for link in ANCHOR.findall(page.read_text(encoding="utf-8"))]
+    assert len(found) > 10
+    assert [link for link in found if link[2] not in anchors[link[1]]] == []
+
+
+def anchors_of(script: Path) -> set[str]:
+    titles = [line[2:] for line in script.read_text(encoding="utf-8").splitlines() if re.match("# #+ ", line)]
+    return set(re.findall(r"\{ #(\S+) \}", with_anchors_of("\n\n".join(titles), "\n\n".join(titles))))
+
+
+def read(path: Path) -> Any:
+    import jupytext  # imported lazily, here and below: it takes two seconds, even if the tests are only collected
+
+    return jupytext.read(path)
 
 
 def levels(text: str) -> list[int]:
@@ -39,7 +62,7 @@ def levels(text: str) -> list[int]:
 def notebook_of(tmp_path: Path, script: str) -> object:
     path = tmp_path / "small.py"
     path.write_text(script, encoding="utf-8")
-    return jupytext.read(path)
+    return read(path)
 
 
 SMALL = """\
@@ -74,7 +97,7 @@ def test_a_page_has_the_text_of_its_language_and_the_code_once(tmp_path: Path) -
     )
 
 
-def test_what_is_missing_in_one_of_the_languages_is_none(tmp_path: Path) -> None:
+def test_a_cell_without_its_twin_is_none_in_the_other_language(tmp_path: Path) -> None:
     text, code = SMALL.split("# %%\n")
     first, second = text.split('# %% [markdown] lang="zh"')
     no_english = '# %% [markdown] lang="zh"' + second
@@ -82,7 +105,9 @@ def test_what_is_missing_in_one_of_the_languages_is_none(tmp_path: Path) -> None
     assert [(english is None, chinese is None) for english, chinese in found] == [(True, False), *[(False, True)] * 2]
 
 
-def test_the_language_of_a_cell_outlives_jupyter(tmp_path: Path) -> None:
+def test_the_language_of_a_cell_survives_jupyter(tmp_path: Path) -> None:
+    import jupytext
+
     notebook = notebook_of(tmp_path, SMALL)
     again = jupytext.reads(jupytext.writes(notebook, "ipynb"), "ipynb")
     assert [cell.metadata.get("lang") for cell in again.cells] == [None, "zh", None, None]
@@ -97,7 +122,7 @@ def test_anchors_are_the_same_in_both_languages() -> None:
     )
 
 
-def test_a_heading_in_one_language_only_is_told() -> None:
+def test_a_heading_in_one_language_only_is_reported() -> None:
     with pytest.raises(notebooks.NotebookError, match=r"\['# One', '## Two'\], \['# 一'\]"):
         with_anchors_of("# One\n\n## Two", "# 一")
 
@@ -110,13 +135,15 @@ def test_a_heading_in_one_language_only_is_told() -> None:
         ({"image/svg+xml": "<svg>a</svg>"}, "<svg>a</svg>", "<svg>a</svg>"),
     ],
 )
-def test_an_output_that_knows_chinese_is_shown_in_it(outputs: dict[str, str], english: str, chinese: str) -> None:
+def test_a_chinese_page_shows_the_chinese_output_if_there_is_one(
+    outputs: dict[str, str], english: str, chinese: str
+) -> None:
     output = SimpleNamespace(output_type="display_data", get=lambda _name, _default: outputs)
     assert english in notebooks._output(output, "en")
     assert chinese in notebooks._output(output, "zh")
 
 
-def test_a_function_that_takes_a_language_is_shown_in_both() -> None:
+def test_a_figure_function_with_a_language_is_called_for_both() -> None:
     shown = InBothLanguages({"en": "| a |", "zh": "| 甲 |"}.__getitem__)
     assert shown._repr_mimebundle_() == {"text/markdown": "| a |", CHINESE: "| 甲 |"}
 

@@ -1,4 +1,4 @@
-"""What stands around the code does not name what is not there: workflows, dev container, changelog."""
+"""Workflows, dev container and changelog mention only files and commands that exist."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def verbs_of_make(command: str) -> set[str]:
 
 
 @pytest.mark.parametrize("workflow", WORKFLOWS, ids=lambda path: path.stem)
-def test_a_workflow_runs_what_is_there(workflow: Path) -> None:
+def test_a_workflow_runs_existing_verbs_and_scripts(workflow: Path) -> None:
     commands = " ; ".join(step["run"] for step in steps(workflow) if "run" in step)
     assert verbs_of_make(commands) <= VERBS
     named = re.findall(r"(?:\.ci|tests)/[\w./]+|[A-Z]+\.md", commands)
@@ -43,7 +43,7 @@ def test_actions_are_pinned_to_a_version(workflow: Path) -> None:
     assert [action for action in used if not re.fullmatch(r"[\w-]+/[\w-]+@v\d+(\.\d+)*", action)] == []
 
 
-def test_every_python_that_is_supported_runs_the_two_commands_and_gets_a_wheel() -> None:
+def test_every_supported_python_runs_the_two_commands_and_gets_a_wheel() -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     supported = [row.rpartition(" ")[2] for row in project["classifiers"] if re.search(r":: 3\.\d+$", row)]
     for name, job in (("test", "two-commands"), ("release", "wheels")):
@@ -51,7 +51,7 @@ def test_every_python_that_is_supported_runs_the_two_commands_and_gets_a_wheel()
         assert yaml.safe_load(text)["jobs"][job]["strategy"]["matrix"]["python"] == supported
 
 
-def test_the_dev_container_makes_and_opens_what_is_there() -> None:
+def test_the_dev_container_uses_existing_verbs_and_files() -> None:
     container = json.loads((ROOT / ".devcontainer" / "devcontainer.json").read_text(encoding="utf-8"))
     assert verbs_of_make(json.dumps(container)) <= VERBS
     for file in container["customizations"]["codespaces"]["openFiles"]:
@@ -59,7 +59,7 @@ def test_the_dev_container_makes_and_opens_what_is_there() -> None:
         assert (source.with_suffix(".py") if source.suffix == ".ipynb" else source).exists()
 
 
-def test_the_changelog_has_the_version_that_runs() -> None:
+def test_the_changelog_has_the_current_version() -> None:
     headings = re.findall(r"^## \[(.+?)\](?: - \d{4}-\d\d-\d\d)?$", CHANGELOG, re.MULTILINE)
     assert headings
     assert headings[0] in ("Unreleased", __version__)

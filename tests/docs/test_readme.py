@@ -1,4 +1,4 @@
-"""What the README tells a reader to type works."""
+"""The commands of the README work."""
 
 from __future__ import annotations
 
@@ -43,12 +43,24 @@ def test_the_commands_work(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> N
                 assert done.stdout == "hello, Kafka\n"
 
 
-def test_the_python_works() -> None:
+def test_the_python_code_works() -> None:
     for block in blocks("python"):
         exec(compile(block, "README.md", "exec"), {"confluent_kafka": confluent_kafka})
 
 
-def test_the_files_that_are_named_exist() -> None:
+def test_both_languages_have_the_same_table_of_what_works() -> None:
+    english, chinese = (
+        re.findall(r"^\| (?!\|)(.*) \|$", README.partition(head)[2].partition("\n#")[0], re.MULTILINE)
+        for head in ("## What works", "### 已实现的功能")
+    )
+    assert len(english) == len(chinese) > 10
+    for row, twin in zip(english, chinese, strict=True):
+        assert re.findall(r"`[^`]+`", row) == re.findall(r"`[^`]+`", twin), twin
+        names, same = (set(re.findall(r"[A-Z][a-z]+[A-Z][A-Za-z]+", text)) for text in (row, twin))
+        assert names == same, twin
+
+
+def test_the_named_files_exist() -> None:
     named = re.findall(r"(?<![\w/])(?:config|chapters|labs|tests|bench)/[\w./-]+\.(?:properties|toml|py|md)", README)
     assert named
     assert [name for name in named if not (ROOT / name).exists()] == []

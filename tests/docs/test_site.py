@@ -1,10 +1,16 @@
-"""The site builds strictly, every link of it leads somewhere, and what must stop the build does."""
+"""The site builds in strict mode, all its links work, and errors stop the build.
+
+Building it takes minutes of CPU time, since every notebook runs: ``make soak`` does it. ``make test`` only looks for
+the code, figures and recorded runs that the pages name.
+"""
 
 import json
+import os
 import re
 import shutil
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -14,19 +20,22 @@ from kafka_learn.site import docs_site as site
 from kafka_learn.site import staging
 from kafka_learn.site.directives import DirectiveError
 from kafka_learn.site.link_check import check
+from kafka_learn.source import UnknownSymbolError, find_symbol
 
 
 @pytest.fixture(scope="module")
 def built(tmp_path_factory):
-    """The site, built the way ``make site-build`` does, into a folder of its own."""
+    """The site that ``make site-build`` has made in KAFKA_LITE_BUILT_SITE, or one built here in the same way."""
+    if ready := os.environ.get("KAFKA_LITE_BUILT_SITE"):
+        return Path(ready)
     target = tmp_path_factory.mktemp("site")
     assert site.build(target) == 0
     return target
 
 
-@pytest.mark.slow
+@pytest.mark.soak
 @pytest.mark.timeout(400)
-def test_both_languages_are_there_with_code_figures_and_search(built):
+def test_both_languages_have_code_figures_and_search(built):
     for page, title in (
         ("book/ch06_storage/log-segments", "Log segments and indexes"),
         ("zh/book/ch06_storage/log-segments", "日志分段与索引"),
@@ -46,7 +55,7 @@ def test_both_languages_are_there_with_code_figures_and_search(built):
     assert any(row["location"].startswith("book/ch06_storage/log-segments/") for row in index["docs"])
 
 
-@pytest.mark.slow
+@pytest.mark.soak
 @pytest.mark.timeout(400)
 @pytest.mark.parametrize(
     ("folder", "heading", "suffix"), [("book", "byte by byte", ".ipynb"), ("zh/book", "逐字节", ".zh.ipynb")]
@@ -63,7 +72,7 @@ def test_an_executed_notebook_can_be_downloaded_in_the_pages_language(built, fol
     )
 
 
-@pytest.mark.slow
+@pytest.mark.soak
 def test_a_dead_link_in_a_built_page_is_found(built, tmp_path):
     copy = tmp_path / "site"
     shutil.copytree(built, copy)
@@ -72,16 +81,26 @@ def test_a_dead_link_in_a_built_page_is_found(built, tmp_path):
     assert check(copy) == ["quickstart/index.html: dead link ../nowhere/"]
 
 
-@pytest.mark.soak  # a second build
-@pytest.mark.timeout(300)
-def test_a_dead_link_between_pages_stops_the_build(built, tmp_path, capfd):
-    page = staging.STAGE / "reference" / "apis.md"
-    page.write_text(page.read_text(encoding="utf-8") + "[x](nowhere.md)\n", encoding="utf-8")
-    try:
-        assert site._mkdocs("build", "--strict", "--site-dir", str(tmp_path)) != 0
-    finally:
-        staging.stage()
-    assert "'reference/nowhere.md' is not found" in capfd.readouterr().err
+SMALL_SITE = """\
+INHERIT: {project}/mkdocs.yml
+docs_dir: {folder}/docs
+theme: {{custom_dir: {project}/kafka_learn/site/theme}}
+extra_css: []
+extra_javascript: []
+nav: [{{Home: index.md}}]
+"""
+
+
+@pytest.mark.soak
+@pytest.mark.parametrize(("link", "verdict"), [("[x](index.md)", 0), ("[x](nowhere.md)", 1)])
+def test_a_dead_link_between_pages_stops_the_build(tmp_path, capfd, link, verdict):
+    """With the site's own configuration, but for one page."""
+    (tmp_path / "docs").mkdir()
+    (tmp_path / "docs" / "index.md").write_text(f"# Home\n\n{link}\n", encoding="utf-8")
+    config = tmp_path / "mkdocs.yml"
+    config.write_text(SMALL_SITE.format(project=PROJECT_ROOT, folder=tmp_path), encoding="utf-8")
+    assert site._mkdocs("build", "--strict", "--site-dir", str(tmp_path / "site"), config=config) == verdict
+    assert ("a link 'nowhere.md', but the target is not found" in capfd.readouterr().err) == bool(verdict)
 
 
 @pytest.fixture
@@ -92,6 +111,33 @@ def project(tmp_path):
     return tmp_path
 
 
+SHOWN = re.compile(r"^ *`{3,}(source|figure|generated|recording) (\S+)", re.MULTILINE)
+
+
+def test_every_page_shows_code_figures_and_runs_that_exist():
+    broken = []
+    for file in staging.pages():
+        if file.target.suffix == ".md":
+            for verb, reference in SHOWN.findall(file.origin.read_text(encoding="utf-8")):
+                try:
+                    find_symbol(reference)
+                except UnknownSymbolError as error:
+                    broken.append(f"{file.target}: {verb} {reference}: {error}")
+    assert broken == []
+
+
+@pytest.mark.soak
+def test_every_page_can_be_staged():
+    broken = []
+    for file in staging.pages():
+        if file.target.suffix == ".md":
+            try:
+                staging.expanded(file)
+            except DirectiveError as error:
+                broken.append(str(error))
+    assert broken == []
+
+
 def test_an_unknown_symbol_stops_the_build_and_names_page_and_line(project):
     page = project / "docs" / "index.md"
     page.write_text("# Title\n\n```source kafka_lite.log.offset_index:OffsetIndex.lookup_all\n```\n")
@@ -99,7 +145,7 @@ def test_an_unknown_symbol_stops_the_build_and_names_page_and_line(project):
         staging.stage(project / "out", project)
 
 
-def test_staging_again_rewrites_nothing_and_removes_what_is_gone(project):
+def test_staging_again_rewrites_nothing_and_removes_stale_files(project):
     (project / "docs" / "index.md").write_text("# Title\n")
     (project / "docs" / "gone.md").write_text("# Gone\n")
     staging.stage(project / "out", project)
@@ -110,24 +156,24 @@ def test_staging_again_rewrites_nothing_and_removes_what_is_gone(project):
     assert not (project / "out" / "gone.md").exists()
 
 
-@pytest.mark.slow
+@pytest.mark.soak
 @pytest.mark.parametrize("script", notebooks.discover(), ids=lambda path: path.stem)
 def test_a_notebook_runs_from_its_first_cell_to_its_last(built, script):
-    notebook = notebooks.executed(script)  # by the build, which fails with the first cell that fails
+    notebook = notebooks.executed(script)  # in the build, which fails with the first cell that fails
     outputs = [output for cell in notebook.cells for output in cell.get("outputs", ())]
     assert any("image/svg+xml" in output.get("data", {}) for output in outputs)
     assert not [output for output in outputs if output.output_type == "stream" and output.name == "stderr"]
 
 
 @pytest.mark.slow
-def test_a_notebook_that_fails_is_reported_with_its_error(tmp_path):
+def test_a_failing_notebook_is_reported_with_its_error(tmp_path):
     script = tmp_path / "broken.py"
     script.write_text("# %% [markdown]\n# # Broken\n\n# %%\nprint(1 / 0)\n")
     with pytest.raises(notebooks.NotebookError, match="ZeroDivisionError"):
         notebooks.execute(script)
 
 
-def test_the_command_line_of_the_site_knows_its_verbs():
+def test_the_command_line_of_the_site_has_its_verbs():
     command = [sys.executable, "-m", "kafka_learn.site", "--help"]
     shown = subprocess.run(command, cwd=PROJECT_ROOT, capture_output=True, text=True, check=True).stdout
     assert "build" in shown

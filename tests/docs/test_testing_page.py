@@ -1,4 +1,4 @@
-"""The test files on the page for people who test their own services: they run, and pass, in a project of nobody's."""
+"""The test files on the page for users' own services: they pass in an unrelated project."""
 
 from __future__ import annotations
 
@@ -26,13 +26,13 @@ CLIENTS_NOISE = [
 
 
 def files(page: Path) -> dict[str, str]:
-    """File name -> test file, of all that a page shows."""
+    """File name -> test file, for all that a page shows."""
     found = _FILE.findall(page.read_text(encoding="utf-8"))
     assert len({name for _, name, _ in found}) == len(found), "two files of one name"
     return {name: textwrap.dedent(code) for _, name, code in found}
 
 
-@pytest.mark.slow
+@pytest.mark.soak
 def test_the_files_of_the_page_pass(tmp_path: Path) -> None:
     shown = files(PAGE)
     for name, code in shown.items():
@@ -47,7 +47,7 @@ def test_the_files_of_the_page_pass(tmp_path: Path) -> None:
     assert int(passed[1]) >= len(shown)
 
 
-def test_all_three_clients_and_all_recipes_are_there() -> None:
+def test_all_three_clients_and_all_recipes_are_shown() -> None:
     assert {
         "test_first.py",
         "test_confluent_kafka.py",
@@ -60,10 +60,12 @@ def test_all_three_clients_and_all_recipes_are_there() -> None:
         "test_poison.py",
         "test_slow.py",
         "test_requests.py",
+        "test_several_brokers.py",
+        "test_factory.py",
     } <= set(files(PAGE))
 
 
-def test_no_other_python_is_on_the_page() -> None:
+def test_all_python_code_of_the_page_is_in_test_files() -> None:
     assert PAGE.read_text(encoding="utf-8").count("```python") == len(files(PAGE))
 
 

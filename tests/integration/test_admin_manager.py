@@ -9,7 +9,9 @@ from kafka_lite.cluster.broker import Broker
 from kafka_lite.cluster.end_point import EndPoint
 from kafka_lite.common.errors import Errors
 from kafka_lite.common.security_protocol import SecurityProtocol
-from kafka_lite.controller.kafka_controller import ControllerConfig, KafkaController
+from kafka_lite.common.time import MockTime
+from kafka_lite.controller.controller_config import ControllerConfig
+from kafka_lite.controller.kafka_controller import KafkaController
 from kafka_lite.protocol.messages.api_04_leader_and_isr import LeaderAndIsrResponse
 from kafka_lite.protocol.messages.api_05_stop_replica import StopReplicaRequest, StopReplicaResponse
 from kafka_lite.protocol.messages.api_06_update_metadata import UpdateMetadataRequest, UpdateMetadataResponse
@@ -29,6 +31,7 @@ from kafka_lite.server.dynamic.dynamic_broker_config import DynamicBrokerConfig
 from kafka_lite.server.dynamic.dynamic_config_manager import DynamicConfigManager
 from kafka_lite.server.kafka_config import KafkaConfig
 from kafka_lite.server.metadata_cache import MetadataCache
+from kafka_lite.server.quotas.quota_factory import quota_managers
 from kafka_lite.zookeeper.client import KafkaZkClient
 from kafka_lite.zookeeper.embedded.server import EmbeddedZooKeeper
 from tests.support.eventually import eventually
@@ -37,7 +40,7 @@ SETTINGS = {"zookeeper.connect": "x", "broker.id": "1", "num.partitions": "2", "
 
 
 class OneBroker:
-    """What KafkaServer makes of these parts."""
+    """Assembles these parts as KafkaServer does."""
 
     def __init__(self, connect_string):
         self.config = KafkaConfig(SETTINGS)
@@ -51,11 +54,12 @@ class OneBroker:
         self.zk.register_broker(1, Broker(1, (end_point,)).to_registration())
         defaults = self.config.log_config_map()
         self.topic_configs, self.elections = queue.Queue(), queue.Queue()
+        self.quotas = quota_managers(self.config, MockTime())
         handlers = {
             "topics": TopicConfigHandler(
-                lambda topic, c: self.topic_configs.put((topic, c)), lambda: defaults, self.elections.put
+                lambda topic, c: self.topic_configs.put((topic, c)), lambda: defaults, self.elections.put, self.quotas
             ),
-            "brokers": BrokerConfigHandler(self.dynamic),
+            "brokers": BrokerConfigHandler(self.dynamic, self.quotas),
         }
         self.config_manager = DynamicConfigManager(self.zk, handlers)
         self.config_manager.startup()
@@ -122,7 +126,7 @@ def error_of(result):
     return Errors.for_code(result.error_code)
 
 
-def test_create_waits_for_leaders_and_tells_what_came_out(broker):
+def test_create_waits_for_leaders_and_returns_the_resulting_topic(broker):
     (result,) = broker.create(topic("made", -1, -1, cleanup_policy="compact"))
     assert error_of(result) is Errors.NONE
     assert (result.num_partitions, result.replication_factor) == (2, 1)
@@ -140,7 +144,7 @@ def test_validate_only_creates_nothing(broker):
     assert not broker.zk.topic_exists("thought.of")
 
 
-def test_a_manual_assignment(broker):
+def test_a_manual_assignment_is_applied(broker):
     (result,) = broker.create(topic("manual", -1, -1, [(0, [1]), (1, [1])]))
     assert error_of(result) is Errors.NONE
     assert broker.zk.get_topic_assignment("manual").partitions == {0: [1], 1: [1]}
@@ -164,7 +168,7 @@ def test_a_manual_assignment(broker):
         (topic("no", retention_ms=None), Errors.INVALID_REQUEST, "Null value"),
     ],
 )
-def test_topics_that_cannot_be(broker, wish, error, says):
+def test_invalid_topics_are_rejected(broker, wish, error, says):
     if wish.name == "made" and not broker.zk.topic_exists("made"):
         broker.create(topic("made"))
     (result,) = broker.create(wish)
@@ -173,25 +177,25 @@ def test_topics_that_cannot_be(broker, wish, error, says):
     assert not broker.zk.topic_exists("no")
 
 
-def test_names_that_metrics_cannot_tell_apart(broker):
+def test_topics_whose_metric_names_collide_are_rejected(broker):
     broker.create(topic("col_lide"))
     (result,) = broker.create(topic("col.lide"))
     assert error_of(result) is Errors.INVALID_TOPIC_EXCEPTION
     assert "collides with existing topics: col_lide" in result.error_message
 
 
-def test_one_bad_topic_does_not_spoil_the_others(broker):
+def test_an_invalid_topic_does_not_affect_the_others(broker):
     good, bad = broker.create(topic("good"), topic("bad", 0))
     assert (error_of(good), error_of(bad)) == (Errors.NONE, Errors.INVALID_PARTITIONS)
 
 
-def test_without_time_to_wait_the_answer_is_a_timeout(broker):
+def test_create_with_a_timeout_of_zero_times_out(broker):
     (result,) = broker.create(topic("later"), timeout_ms=0)
     assert error_of(result) is Errors.REQUEST_TIMED_OUT
     eventually(lambda: broker.cache.contains("later"))
 
 
-def test_delete(broker):
+def test_delete_waits_for_the_deletion(broker):
     broker.create(topic("doomed"))
     gone, never = broker.delete("doomed", "never")
     assert (error_of(gone), error_of(never)) == (Errors.NONE, Errors.UNKNOWN_TOPIC_OR_PARTITION)
@@ -204,7 +208,7 @@ def test_a_topic_that_is_being_deleted_cannot_be_created(broker):
     eventually(lambda: not broker.zk.is_topic_marked_for_deletion("dying"))
 
 
-def test_enlarge(broker):
+def test_partitions_are_added(broker):
     broker.create(topic("grows"))
     (result,) = broker.enlarge(CreatePartitionsTopic(name="grows", count=3, assignments=None), validate_only=True)
     assert error_of(result) is Errors.NONE
@@ -229,7 +233,7 @@ def test_enlarge(broker):
         ("small", 3, [[]], Errors.INVALID_REPLICA_ASSIGNMENT, "replication factor"),
     ],
 )
-def test_topics_that_cannot_be_enlarged(broker, name, count, replicas, error, says):
+def test_invalid_partition_additions_are_rejected(broker, name, count, replicas, error, says):
     if not broker.zk.topic_exists("small"):
         broker.create(topic("small", 2))
     by_hand = None if replicas is None else [CreatePartitionsAssignment(broker_ids=r) for r in replicas]
@@ -238,7 +242,7 @@ def test_topics_that_cannot_be_enlarged(broker, name, count, replicas, error, sa
     assert says in result.error_message
 
 
-def test_auto_creation(broker):
+def test_auto_topic_creation(broker):
     broker.admin.auto_create_topic("__consumer_offsets")
     broker.admin.auto_create_topic("asked.for")
     eventually(lambda: len(broker.cache.get_partitions("__consumer_offsets")) == 50)
@@ -272,12 +276,12 @@ def test_describe_a_topic(broker):
         ("log.retention.hours", "1", 4),
         ("log.retention.hours", "168", 5),
     ]
-    assert "messages" in entry.documentation
+    assert "deleted" in entry.documentation
     everything = describe(broker, TOPIC_RESOURCE, "told")
     assert len(everything.configs) >= 24
     assert not any(entry.synonyms or entry.documentation for entry in everything.configs)
     names = [entry.name for entry in everything.configs]
-    assert names == sorted(names), "whatever is set and in whatever order it is declared"
+    assert names == sorted(names), "sorted, whether set or not"
 
 
 def test_describe_a_broker(broker):
@@ -304,7 +308,7 @@ def test_describe_a_broker(broker):
         (32, "g", Errors.INVALID_REQUEST),
     ],
 )
-def test_what_cannot_be_described(broker, kind, name, error):
+def test_unknown_resources_cannot_be_described(broker, kind, name, error):
     assert error_of(describe(broker, kind, name)) is error
 
 
@@ -325,7 +329,7 @@ def increment(broker, kind, name, *ops):
     return result
 
 
-def test_alter_a_topic_reaches_its_logs(broker):
+def test_altering_a_topic_config_changes_its_logs(broker):
     broker.create(topic("altered", retention_ms="5"))
     assert error_of(alter(broker, TOPIC_RESOURCE, "altered", validate_only=True, retention_ms="6")) is Errors.NONE
     assert broker.zk.get_entity_config("topics/altered") == {"retention.ms": "5"}
@@ -358,7 +362,7 @@ def test_alter_a_topic_reaches_its_logs(broker):
         (8, "1", {"a": "b"}, Errors.INVALID_REQUEST, "only supported for topics and brokers"),
     ],
 )
-def test_what_cannot_be_altered(broker, kind, name, configs, error, says):
+def test_invalid_alterations_are_rejected(broker, kind, name, configs, error, says):
     if not broker.zk.topic_exists("target"):
         broker.create(topic("target"))
     result = alter(broker, kind, name, **configs)
@@ -382,7 +386,7 @@ def test_throttle_rates_are_dynamic(broker):
     assert (entry.name, entry.value, entry.config_source) == ("leader.replication.throttled.rate", "2000", 3)
 
 
-def test_the_controller_hears_that_a_topic_allows_unclean_elections(broker):
+def test_the_controller_is_notified_if_a_topic_enables_unclean_election(broker):
     broker.create(topic("tidy"), topic("untidy"))
     for name, value in (("tidy", "false"), ("untidy", "true")):
         assert error_of(alter(broker, TOPIC_RESOURCE, name, unclean_leader_election_enable=value)) is Errors.NONE
@@ -402,8 +406,8 @@ def test_old_notifications_are_purged(broker):
     assert broker.zk.get_config_changes() == []
 
 
-def test_one_look_tells_that_no_notification_is_old(broker, monkeypatch):
-    """Or a thousand alterations in a quarter of an hour would make a million requests to ZooKeeper."""
+def test_purging_stops_at_the_first_recent_notification(broker, monkeypatch):
+    """Otherwise, a thousand alterations within a quarter of an hour would cause a million requests to ZooKeeper."""
     for _ in range(3):
         broker.zk.create_config_change("topics/none")
     manager, looked_at = DynamicConfigManager(broker.zk, {}), []
@@ -414,7 +418,7 @@ def test_one_look_tells_that_no_notification_is_old(broker, monkeypatch):
     assert len(names) >= 3
 
 
-def test_a_bad_notification_does_not_stop_the_next(broker, caplog):
+def test_a_malformed_notification_does_not_block_the_next(broker, caplog):
     broker.create(topic("after"))
     broker.zk.zookeeper.create("/config/changes/config_change_", b"rubbish", sequential=True)
     broker.zk.set_entity_config("topics/broken", {"retention.ms": "soon"})
@@ -424,4 +428,4 @@ def test_a_bad_notification_does_not_stop_the_next(broker, caplog):
     alter(broker, TOPIC_RESOURCE, "after", retention_ms="7")
     assert broker.topic_configs.get(timeout=60)[0] == "after"
     assert "Ignoring the notification" in caplog.text
-    assert "Could not apply the configuration of topics/broken" in caplog.text
+    assert "Cannot apply the configuration of topics/broken" in caplog.text

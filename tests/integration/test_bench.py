@@ -1,4 +1,4 @@
-"""The bench runs, alone and quickly: each kind of workload, and what it writes."""
+"""The benchmark runs, with our broker only and small workloads: every kind of workload, and the results."""
 
 from __future__ import annotations
 
@@ -30,16 +30,22 @@ KINDS = (
     "consumer-perf-test, 100 B",
     "Groups: a member leaves",
     "Groups: 1,000 groups that commit",
+    "Transactions: 10 producers, a read_committed consumer beside",
+    "Producer ids",
     "Requests: ApiVersions, 10 connections",
     "Requests: produce 100 B, acks 1, 64 in flight",
     "End to end",
     "1,000 idle connections",
     "Start",
-    "kill -9",
+    "Many gigabytes, and kill -9",
+    "three brokers",
     "timeouts",
     "Producers of Python, to kafka_lite: 100 B, lz4",
     "Consumers of Python, from kafka_lite: 100 B ± half, keys, none",
     "Consumers of Python, from kafka_lite: 100 B, zstd",
+    "Spark's sources, from kafka_lite: read, aggregation, 100,800 messages, 16 partitions",
+    "Spark's sources, from kafka_lite: write, 10,000 messages, 1 partition",
+    "Spark's sources, from kafka_lite: stream, 100 messages/s, 1 partition",
 )
 
 
@@ -63,7 +69,7 @@ def test_every_kind_of_workload_has_figures(document: dict[str, Any]) -> None:
 
 
 @pytest.mark.soak
-def test_figures_are_numbers_that_can_be(document: dict[str, Any]) -> None:
+def test_figures_are_plausible_numbers(document: dict[str, Any]) -> None:
     for part in document["sections"]:
         for figure in part["figures"]:
             for samples in figure["samples"].values():
@@ -74,25 +80,25 @@ def test_figures_are_numbers_that_can_be(document: dict[str, Any]) -> None:
     restart = {
         each["figure"]: each["samples"]["kafka_lite"] for each in written["figures"] if "restart" in each["workload"]
     }
-    assert restart["MB"][0] > 50, "nothing was flushed: all that was written must be read again"
+    assert restart["MB"][0] > 50, "nothing was flushed: everything written must be recovered"
 
 
 @pytest.mark.soak
-def test_what_cannot_be_run_is_told(document: dict[str, Any]) -> None:
+def test_a_study_that_cannot_run_is_reported(document: dict[str, Any]) -> None:
     skipped = [each for part in document["sections"] for each in part["skipped"]]
     assert all("it is Java's" in each["reason"] for each in skipped), skipped
     assert all(each["reason"] in as_markdown(document) for each in skipped)
 
 
 @pytest.mark.soak
-def test_every_client_of_python_has_read_everything(document: dict[str, Any]) -> None:
+def test_every_python_client_has_read_everything(document: dict[str, Any]) -> None:
     (section,) = (part for part in document["sections"] if part["name"].startswith("Consumers of Python"))
     rates = [figure for figure in section["figures"] if figure["figure"] == MESSAGES]
     assert [set(figure["samples"]) for figure in rates] == [set(section["columns"])] * 2
     assert {"kafka_lite", "aiokafka", "kafka-python", "confluent-kafka"} <= set(section["columns"])
 
 
-def test_a_digest_tells_records_apart() -> None:
+def test_a_digest_distinguishes_records() -> None:
     def digest(*entries: Entry) -> str:
         made = Digest()
         made.update(entries)
@@ -111,36 +117,36 @@ def test_a_digest_tells_records_apart() -> None:
     assert len(set(others)) == len(others)
 
 
-def test_reading_more_than_there_is_is_an_error() -> None:
+def test_reading_more_records_than_expected_is_an_error() -> None:
     reading = Reading(Work("", "topic", messages=2, seconds=0.0))
     record = SimpleNamespace(offset=0, key=None, value=b"a")
     with pytest.raises(RuntimeError, match="1 records too many"):
         reading.run(lambda: [record] * 3, lambda: None)
 
 
-def test_reading_something_else_the_second_time_is_an_error() -> None:
+def test_reading_other_records_the_second_time_is_an_error() -> None:
     polls = iter([b"a", b"bc"])
     reading = Reading(Work("", "topic", messages=1, seconds=0.0))
     with pytest.raises(RuntimeError, match="2 bytes came, and 1 at first"):
         reading.run(lambda: [SimpleNamespace(offset=0, key=None, value=next(polls))], lambda: None)
 
 
-def test_who_owns_a_partition_is_who_read_it_last() -> None:
+def test_a_partition_belongs_to_the_member_that_read_it_last() -> None:
     sights = [Sight("g", "a", 0, 1.0), Sight("g", "a", 1, 1.1), Sight("other", "c", 0, 1.5), Sight("g", "b", 1, 2.0)]
     assert is_shared(sights, "g", partitions=2, members=2)
     assert not is_shared(sights[:3], "g", partitions=2, members=2), "the first member has both"
-    assert not is_shared(sights, "g", partitions=4, members=2), "of two partitions nothing was read"
+    assert not is_shared(sights, "g", partitions=4, members=2), "two partitions were never read"
     assert seen_again([*sights, Sight("g", "a", 1, 3.0), Sight("g", "a", 1, 4.0)], "g", 2.5) == {1: 3.0}
 
 
 @pytest.mark.soak
-def test_requests_go_to_every_partition_in_turn(tmp_path: Path) -> None:
+def test_requests_go_to_the_partitions_in_turn(tmp_path: Path) -> None:
     with kafka_lite({}).make(tmp_path / "broker", {}) as broker:
-        sample = ManyPartitions(requests=60, pairs=1, partitions=20).run(broker)  # itself asks how many have arrived
+        sample = ManyPartitions(requests=60, pairs=1, partitions=20).run(broker)  # checks itself how many have arrived
     assert sample[SHARE] > 0
     assert sample[MESSAGES] > 0
 
 
-def test_a_name_that_nothing_has_is_an_error(capsys: pytest.CaptureFixture[str]) -> None:
+def test_an_unknown_section_name_is_an_error(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["--without-kafka", "--only", "no such workload"]) == 2
     assert "no such workload" in capsys.readouterr().out

@@ -1,4 +1,4 @@
-"""A whole broker when its ZooKeeper goes away, comes back, or takes it for dead."""
+"""A whole broker whose ZooKeeper stops, returns, or expires its session."""
 
 import time
 
@@ -36,7 +36,7 @@ def test_a_broker_stops_without_its_zookeeper(zookeeper):
     assert time.monotonic() - began < 60
 
 
-def test_a_broker_goes_on_when_zookeeper_is_back(zookeeper, tmp_path):
+def test_a_broker_resumes_when_zookeeper_returns(zookeeper, tmp_path):
     with Cluster({"zookeeper.connect": zookeeper.connect_string}) as cluster:
         create(cluster, "before")
         port = zookeeper.port
@@ -49,7 +49,7 @@ def test_a_broker_goes_on_when_zookeeper_is_back(zookeeper, tmp_path):
             cluster.stop()
 
 
-def test_a_broker_whose_session_has_expired_registers_and_governs_again(zookeeper):
+def test_a_broker_whose_session_expired_registers_and_becomes_controller_again(zookeeper):
     with Cluster({"zookeeper.connect": zookeeper.connect_string}) as cluster:
         create(cluster, "before")
         server = cluster.server
@@ -64,8 +64,8 @@ def test_a_broker_whose_session_has_expired_registers_and_governs_again(zookeepe
         create(cluster, "after")
 
 
-def test_a_clean_stop_leaves_leader_and_isr_as_they_are(zookeeper):
-    """Though nobody is alive any more: the next start finds its leader without an unclean election."""
+def test_a_clean_shutdown_keeps_leader_and_isr(zookeeper):
+    """No broker is alive afterwards, but the next start finds its leader without an unclean election."""
     cluster = Cluster({"zookeeper.connect": zookeeper.connect_string}).start()
     create(cluster, "t")
     cluster.stop()
@@ -78,7 +78,7 @@ def test_a_clean_stop_leaves_leader_and_isr_as_they_are(zookeeper):
     zk_client.close()
 
 
-def test_a_chroot(zookeeper):
+def test_a_broker_below_a_chroot(zookeeper):
     with Cluster({"zookeeper.connect": f"{zookeeper.connect_string}/kafka/one"}) as cluster:
         create(cluster, "t")
         client = KazooClient(zookeeper.connect_string)

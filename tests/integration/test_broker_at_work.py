@@ -1,4 +1,4 @@
-"""A broker over time: many clients at once, changes of configuration, retention, deletion, restarts."""
+"""A broker over time: concurrent clients, configuration changes, retention, deletion, restarts."""
 
 from __future__ import annotations
 
@@ -116,7 +116,7 @@ class Client:
         return cast(FetchResponse, answer).responses[0].partitions[0]
 
     def read(self, name: str, offset: int) -> list[Record]:
-        """Everything from ``offset`` on; an answer ends where a segment does."""
+        """Everything from ``offset`` on; each response ends at the end of a segment."""
         found: list[Record] = []
         while True:
             data = self.fetch(name, offset)
@@ -157,8 +157,8 @@ def files_of(cluster: Cluster, directory: str, pattern: str = "*.log") -> list[P
 # ── many at once ──────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def test_writers_and_readers_at_once(cluster: Cluster, client: Client) -> None:
-    """Eight writers into one partition while two read on: every record has its place, and readers see no gap."""
+def test_concurrent_writers_and_readers(cluster: Cluster, client: Client) -> None:
+    """Eight writers into one partition and two readers: every record gets its own offset, and readers see no gap."""
     writers, each = 8, 60
     client.create("crowd", **{"segment.bytes": "20000"})
     done = threading.Event()
@@ -192,8 +192,8 @@ def test_writers_and_readers_at_once(cluster: Cluster, client: Client) -> None:
     assert seen[0] == seen[1]
 
 
-def test_answers_come_in_the_order_of_the_requests(client: Client) -> None:
-    """Also when the first must wait: clients rely on it, and Kafka reads no further before it has answered."""
+def test_responses_come_in_the_order_of_the_requests(client: Client) -> None:
+    """Even if the first one must wait: clients rely on it, and Kafka reads no further before it has responded."""
     client.create("orderly")
     began = time.monotonic()
     client.channel.send(client.fetch_request("orderly", 0, max_wait_ms=400), 11)
@@ -209,7 +209,7 @@ def test_answers_come_in_the_order_of_the_requests(client: Client) -> None:
     assert offsets == [0, 1, 2]
 
 
-def test_many_topics_come_and_go(client: Client) -> None:
+def test_many_topics_are_created_and_deleted(client: Client) -> None:
     names = [f"swarm-{number}" for number in range(60)]
     for _ in range(2):
         client.create(*names, partitions=2)
@@ -219,10 +219,10 @@ def test_many_topics_come_and_go(client: Client) -> None:
         assert not set(names) & client.topics()
 
 
-def test_a_fetch_that_waits_ends_with_its_topic(cluster: Cluster, client: Client) -> None:
+def test_a_waiting_fetch_completes_when_its_topic_is_deleted(cluster: Cluster, client: Client) -> None:
     client.create("doomed")
     with Client(cluster) as reader:
-        # It may wait longer than the reader does: an answer in time is one that the deletion brought about.
+        # max_wait_ms is longer than the client's timeout: only the deletion can complete the fetch in time.
         reader.channel.send(reader.fetch_request("doomed", 0, max_wait_ms=600_000), 11)
         client.delete("doomed")
         answer = cast(FetchResponse, reader.channel.receive())
@@ -232,7 +232,7 @@ def test_a_fetch_that_waits_ends_with_its_topic(cluster: Cluster, client: Client
 # ── configuration ─────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def test_changes_of_a_topic_take_effect_at_once(client: Client) -> None:
+def test_topic_config_changes_take_effect_at_once(client: Client) -> None:
     client.create("changing")
     client.alter("changing", "max.message.bytes", "500")
     eventually(lambda: client.produce("changing", bytes(600)).error_code == 10, "max.message.bytes=500 has no effect")
@@ -243,13 +243,13 @@ def test_changes_of_a_topic_take_effect_at_once(client: Client) -> None:
 
 
 def clean_up(cluster: Cluster) -> bool:
-    """What the broker does on its own, but first 30 s after its start."""
+    """Run retention now; the broker's first run is 30 s after its start."""
     cluster.server.log_manager.cleanup_logs()
     return False
 
 
-def test_retention(cluster: Cluster, client: Client) -> None:
-    """Old segments go; readers of them hear so, and nothing else, as in Kafka: they ask where the log begins."""
+def test_retention_by_time_deletes_old_segments(cluster: Cluster, client: Client) -> None:
+    """As in Kafka, readers of deleted segments get OFFSET_OUT_OF_RANGE, and look up where the log begins."""
     client.create("ageing", **{"segment.bytes": "1000", "retention.ms": "-1"})
     hour_ago = round(time.time() * 1000) - 3_600_000
     for _ in range(10):
@@ -262,10 +262,10 @@ def test_retention(cluster: Cluster, client: Client) -> None:
     refused = client.fetch("ageing", start - 1)
     assert (refused.error_code, refused.high_watermark, refused.log_start_offset) == (1, -1, -1)
     assert client.read("ageing", start)[-1].value == b"young"
-    eventually(lambda: files_of(cluster, "ageing-0")[0].name == f"{start:020}.log", "the files stay")
+    eventually(lambda: files_of(cluster, "ageing-0")[0].name == f"{start:020}.log", "the files have not been deleted")
 
 
-def test_a_limit_of_size(cluster: Cluster, client: Client) -> None:
+def test_retention_by_size_deletes_old_segments(cluster: Cluster, client: Client) -> None:
     client.create("bounded", **{"segment.bytes": "1000", "retention.bytes": "3000"})
     for _ in range(20):
         assert client.produce("bounded", bytes(300)).error_code == 0
@@ -285,8 +285,8 @@ def delete_records(client: Client, name: str, offset: int) -> int:
     return answer.low_watermark
 
 
-def test_what_a_restart_keeps(tmp_path: Path) -> None:
-    """Records, the start of the log, configurations, deletions; and a rolled log is not read anew."""
+def test_state_that_survives_a_restart(tmp_path: Path) -> None:
+    """Records, the log start offset, configurations, deletions; and a rolled log is not recovered again."""
     with Cluster({}, tmp_path) as cluster:
         with Client(cluster) as client:
             client.create("kept", **{"segment.bytes": "2000", "max.message.bytes": "700"})
@@ -306,14 +306,14 @@ def test_what_a_restart_keeps(tmp_path: Path) -> None:
             assert client.produce("kept", bytes(800)).error_code == 10
             assert client.produce("kept", b"more").base_offset == 30
             client.create("gone")
-            assert client.offset("gone", -1) == 0, "a topic of the same name begins anew"
+            assert client.offset("gone", -1) == 0, "a recreated topic starts empty"
 
 
-def test_stopping_does_not_wait_for_readers(tmp_path: Path) -> None:
+def test_shutdown_does_not_wait_for_waiting_fetches(tmp_path: Path) -> None:
     with Cluster({}, tmp_path) as cluster, Client(cluster) as client:
         client.create("quiet")
         client.channel.send(client.fetch_request("quiet", 0, max_wait_ms=600_000), 11)
         eventually(lambda: cluster.server.replica_manager.delayed_fetch_purgatory.delayed)
         began = time.monotonic()
         cluster.stop()
-        assert time.monotonic() - began < 60, "the fetch had ten minutes"
+        assert time.monotonic() - began < 60, "the fetch would have waited ten minutes"

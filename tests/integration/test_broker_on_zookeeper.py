@@ -1,6 +1,6 @@
-"""A broker on a ZooKeeper that is not its own, below a chroot: ours in a process of its own, and Apache's.
+"""A broker on an external ZooKeeper, below a chroot: ours in a process of its own, and Apache's.
 
-What lies in the znodes afterwards has the shape of what a real Kafka 0.10.2.2 left in them.
+Afterwards, the znodes have the same shape as those of a real Kafka 0.10.2.2.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from kafka_lite.record.records import batches
 from kafka_lite.server.broker_process import free_port
 from kafka_lite.testing.cluster import Cluster
 from kafka_lite.zookeeper.embedded.server import EmbeddedZooKeeper
-from kafka_lite.zookeeper.zookeeper_client import NodeExistsError
+from kafka_lite.zookeeper.zk_errors import NodeExistsError
 from tests.support.eventually import eventually
 from tests.support.real_zookeeper import real_zookeeper
 
@@ -50,7 +50,7 @@ Start = Callable[..., Cluster]
 
 @pytest.fixture
 def start(zookeeper: str, tmp_path: Path) -> Iterator[Start]:
-    """Starts brokers whose znodes lie below a chroot, and stops them afterwards."""
+    """Starts brokers whose znodes are below a chroot, and stops them after the test."""
     with ExitStack() as stack:
 
         def new(name: str = "data", **overrides: str) -> Cluster:
@@ -69,7 +69,7 @@ def start(zookeeper: str, tmp_path: Path) -> Iterator[Start]:
 def kazoo(zookeeper: str, tmp_path: Path) -> Iterator[KazooClient]:
     client = KazooClient(zookeeper)
     client.start(60)
-    client.chroot = f"{CHROOT}/{tmp_path.name}"  # not before: it would complain, for the broker is yet to make it
+    client.chroot = f"{CHROOT}/{tmp_path.name}"  # earlier, it would log that the chroot is missing
     yield client
     client.stop()
     client.close()
@@ -115,7 +115,7 @@ def walk(client: KazooClient, path: str = "") -> Iterator[str]:
 
 
 def kind(path: str) -> str:
-    """A path with the names of topics and brokers, and all numbers, made equal."""
+    """A path with the names of topics and brokers, and all numbers, replaced by the same."""
     path = re.sub(r"^/(brokers|config)/topics/(?!__)[^/]+", r"/\1/topics/TOPIC", path)
     path = re.sub(r"/(ids|partitions)/\d+", r"/\1/N", path)
     return re.sub(r"_\d{10}$", "_N", path)
@@ -145,7 +145,7 @@ def kafkas_shapes() -> dict[str, set[str]]:
     return found
 
 
-def test_what_lies_in_zookeeper_has_the_shape_of_kafkas(start: Start, kazoo: KazooClient) -> None:
+def test_znodes_have_the_shape_of_kafkas(start: Start, kazoo: KazooClient) -> None:
     cluster = start()
     create(cluster, "plain", 2)
     create(cluster, "configured", 1, **{"retention.ms": "3600000"})
@@ -174,10 +174,10 @@ NOT_IN_THE_SAMPLE = {"/config/brokers", "/log_dir_event_notification", "/config/
 """Of versions after 0.10.2, which has brokers' configurations only once there are any."""
 
 
-# ── life ──────────────────────────────────────────────────────────────────────────────────────────────────────────────
+# ── life cycle ────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def test_a_restart(start: Start, kazoo: KazooClient) -> None:
+def test_a_broker_restarts_with_its_topics(start: Start, kazoo: KazooClient) -> None:
     cluster = start()
     create(cluster, "kept", 2)
     produce(cluster, "kept", b"before")
@@ -192,7 +192,7 @@ def test_a_restart(start: Start, kazoo: KazooClient) -> None:
     assert kazoo.get_children("/admin/delete_topics") == []
 
 
-def test_a_stopped_broker_leaves_nothing_that_lives(start: Start, kazoo: KazooClient) -> None:
+def test_a_stopped_broker_leaves_no_ephemeral_znodes(start: Start, kazoo: KazooClient) -> None:
     cluster = start()
     assert kazoo.get_children("/brokers/ids") == ["0"]
     cluster.stop()
@@ -200,8 +200,8 @@ def test_a_stopped_broker_leaves_nothing_that_lives(start: Start, kazoo: KazooCl
     assert kazoo.exists("/controller") is None
 
 
-def test_an_expired_session(start: Start, kazoo: KazooClient, zookeeper: str) -> None:
-    """The broker registers again, is controller again, and everything goes on."""
+def test_a_broker_resumes_after_its_session_expired(start: Start, kazoo: KazooClient, zookeeper: str) -> None:
+    """The broker registers again, becomes controller again, and serves requests."""
     cluster = start()
     create(cluster, "early")
     owner = kazoo.exists("/brokers/ids/0").ephemeralOwner
@@ -230,20 +230,20 @@ def expire(zookeeper: str, cluster: Cluster) -> None:
 def test_two_brokers_cannot_have_the_same_id(start: Start, kazoo: KazooClient) -> None:
     first = start("first")
     with pytest.raises(NodeExistsError, match="already registered on the path /brokers/ids/0"):
-        start("second", **{"zookeeper.session.timeout.ms": "1000"})  # twice that it waits for the end of the first
+        start("second", **{"zookeeper.session.timeout.ms": "1000"})  # waits twice for the end of the first session
     create(first, "unimpressed")
     produce(first, "unimpressed", b"v")
     assert json.loads(kazoo.get("/brokers/ids/0")[0])["port"] == first.server.bound_port()
 
 
-def test_data_of_another_cluster_are_refused(start: Start, kazoo: KazooClient, zookeeper: str) -> None:
+def test_log_directories_of_another_cluster_are_rejected(start: Start, kazoo: KazooClient, zookeeper: str) -> None:
     start().stop()
     with pytest.raises(Exception, match=r"check zookeeper\.connect and log\.dirs"):
         start(**{"zookeeper.connect": f"{zookeeper}/another"})
 
 
-def test_without_zookeeper_records_go_on(tmp_path: Path) -> None:
-    """Only the controller needs ZooKeeper, and it waits for it to come back."""
+def test_records_are_served_without_zookeeper(tmp_path: Path) -> None:
+    """Only the controller needs ZooKeeper, and it waits for its return."""
     port = free_port()
     with EmbeddedZooKeeper(tmp_path / "zookeeper", port=port, tick_time_ms=500, force_sync=False) as zookeeper:
         connect = zookeeper.connect_string

@@ -1,4 +1,4 @@
-"""A broker with its embedded ZooKeeper that was killed comes back at once."""
+"""A broker with its embedded ZooKeeper restarts at once after it was killed."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from kafka_lite.zookeeper.client import KafkaZkClient
 from kafka_lite.zookeeper.embedded.server import EmbeddedZooKeeper
 
 
-def test_the_session_of_a_killed_broker_does_not_hold_up_the_next(tmp_path: Path) -> None:
+def test_the_session_of_a_killed_broker_does_not_delay_the_next_start(tmp_path: Path) -> None:
     with Cluster(data_dir=tmp_path) as cluster:
         registration = cluster.server.zk_client.get_broker(0)
     assert registration is not None
-    # What a killed broker leaves: its registration, owned by a session that nobody has ended.
+    # What a killed broker leaves: its registration, owned by a session that has not ended.
     zookeeper = EmbeddedZooKeeper(tmp_path / "logs-zookeeper")
     zookeeper.start()
     client = KafkaZkClient(zookeeper.connect_string, session_timeout_ms=60_000)
@@ -25,4 +25,4 @@ def test_the_session_of_a_killed_broker_does_not_hold_up_the_next(tmp_path: Path
     started = time.monotonic()
     with Cluster(data_dir=tmp_path) as cluster:
         assert cluster.server.metadata_cache.get_alive_broker(0) is not None
-        assert time.monotonic() - started < 50, "the old session had a minute to live"
+        assert time.monotonic() - started < 50, "the old session would have lasted another minute"

@@ -35,7 +35,7 @@ def create(cluster: Cluster, **config: str) -> AdminClient:
 
 
 def produce(cluster: Cluster, numbers: range, *, codec: str = "none", idempotent: bool = False) -> None:
-    """Key n % KEYS, value n; every 7th key is deleted at its last message."""
+    """Key n % KEYS, value n; the last message of every 7th key is a tombstone."""
     producer = Producer({
         "bootstrap.servers": cluster.bootstrap_servers, "compression.type": codec, "batch.num.messages": 20,
         "enable.idempotence": idempotent,
@@ -56,7 +56,7 @@ def produce(cluster: Cluster, numbers: range, *, codec: str = "none", idempotent
 
 
 def consume(cluster: Cluster) -> list[Message]:
-    """Everything, from the beginning to the end."""
+    """Everything from beginning to end."""
     consumer = Consumer({
         "bootstrap.servers": cluster.bootstrap_servers, "group.id": "reader", "enable.auto.commit": False,
         "auto.offset.reset": "error", "enable.partition.eof": True,
@@ -87,7 +87,7 @@ def last_segment(data_dir: Path) -> int:
 
 
 def must_be_compacted(messages: list[Message], total: int) -> None:
-    """The newest value of every key, at the offset where it always was, and next to nothing else."""
+    """The newest value of every key is at its original offset, and little else is left."""
     offsets = [message.offset() for message in messages]
     assert offsets == sorted(set(offsets))
     newest = {message.key(): (message.offset(), message.value()) for message in messages}
@@ -99,7 +99,7 @@ def must_be_compacted(messages: list[Message], total: int) -> None:
 @pytest.mark.parametrize(
     ("message_format", "codec"), [("3.0", "none"), ("3.0", "zstd"), ("0.10.2", "lz4"), ("0.10.2", "none")]
 )
-def test_a_compacted_topic(tmp_path: Path, message_format: str, codec: str) -> None:
+def test_a_topic_is_compacted(tmp_path: Path, message_format: str, codec: str) -> None:
     with Cluster({**BROKER, "log.message.format.version": message_format}, tmp_path) as cluster:
         create(cluster, cleanup_policy="compact")
         produce(cluster, range(MESSAGES), codec=codec, idempotent=message_format == "3.0")
@@ -112,7 +112,7 @@ def test_a_compacted_topic(tmp_path: Path, message_format: str, codec: str) -> N
         must_be_compacted(consume(cluster), 2 * MESSAGES)
 
 
-def test_messages_without_a_key_are_refused(tmp_path: Path) -> None:
+def test_messages_without_a_key_are_rejected(tmp_path: Path) -> None:
     with Cluster(BROKER, tmp_path) as cluster:
         create(cluster, cleanup_policy="compact")
         refused: list[KafkaError] = []
@@ -122,7 +122,7 @@ def test_messages_without_a_key_are_refused(tmp_path: Path) -> None:
         assert [error.code() for error in refused] == [KafkaError.INVALID_RECORD]
 
 
-def test_a_topic_becomes_compacted_and_back(tmp_path: Path) -> None:
+def test_the_cleanup_policy_can_be_changed_to_compact_and_back(tmp_path: Path) -> None:
     with Cluster(BROKER, tmp_path) as cluster:
         admin = create(cluster, cleanup_policy="delete")
         produce(cluster, range(MESSAGES))
@@ -141,7 +141,7 @@ def set_policy(admin: AdminClient, policy: str) -> None:
     admin.incremental_alter_configs([resource])[resource].result(60)
 
 
-def test_a_topic_is_deleted_and_created_again_under_the_cleaner(tmp_path: Path) -> None:
+def test_a_topic_is_deleted_and_recreated_while_the_cleaner_runs(tmp_path: Path) -> None:
     with Cluster(BROKER, tmp_path) as cluster:
         for round_number in range(3):
             admin = create(cluster, cleanup_policy="compact")
@@ -154,27 +154,27 @@ def test_a_topic_is_deleted_and_created_again_under_the_cleaner(tmp_path: Path) 
         must_be_compacted(consume(cluster), MESSAGES)
 
 
-def test_conflicting_lags_are_refused(tmp_path: Path) -> None:
+def test_conflicting_compaction_lags_are_rejected(tmp_path: Path) -> None:
     with Cluster(BROKER, tmp_path) as cluster, pytest.raises(KafkaException) as refused:
         create(cluster, cleanup_policy="compact", min_compaction_lag_ms="100", max_compaction_lag_ms="50")
     assert refused.value.args[0].code() == KafkaError.INVALID_CONFIG
 
 
 @pytest.mark.parametrize("version", [0, 2, 3])
-def test_an_old_consumer_gets_past_what_compaction_has_emptied(tmp_path: Path, version: int) -> None:
-    """It asks for the offset behind the last message it got. There may be no message up to the end of the segment."""
+def test_an_old_consumer_gets_past_offsets_removed_by_compaction(tmp_path: Path, version: int) -> None:
+    """It fetches the offset after its last message, and there may be no message up to the end of the segment."""
     overrides = {**BROKER, "log.cleaner.enable": "false"}
     with Cluster(overrides, tmp_path) as cluster:
         create(cluster, cleanup_policy="compact")
         log = cluster.server.log_manager.get_log(PARTITION)
         assert log is not None
         producer = Producer({"bootstrap.servers": cluster.bootstrap_servers, "linger.ms": 1_000})
-        for keys, value in ((b"abc", b"1"), (b"bc", b"2")):  # a batch each
+        for keys, value in ((b"abc", b"1"), (b"bc", b"2")):  # one batch per message
             for key in keys:
                 producer.produce(TOPIC, value, bytes([key]), partition=0)
             assert producer.flush(60) == 0
             log.roll()
-        log.config.values["segment.bytes"] = log.config.segment_bytes = 1  # so that no segments are put together
+        log.config.values["segment.bytes"] = log.config.segment_bytes = 1  # so that segments are not merged
         clean(log, MockTime())
         assert [(batch.base_offset, batch.last_offset) for batch in all_batches(log)] == [(0, 2), (3, 4)]
         assert contents(log) == [(0, b"a", b"1"), (3, b"b", b"2"), (4, b"c", b"2")]
@@ -182,7 +182,7 @@ def test_an_old_consumer_gets_past_what_compaction_has_emptied(tmp_path: Path, v
         with BlockingChannel("127.0.0.1", int(cluster.bootstrap_servers.rpartition(":")[2])) as channel:
             while offset < 5:
                 records = fetch(channel, version, offset)
-                assert records, f"a consumer at offset {offset} gets nothing, and will never get anything else"
+                assert records, f"a consumer at offset {offset} gets nothing, and never would"
                 found += [(record.offset, record.key, record.value) for record in records]
                 offset = records[-1].offset + 1
         assert found == contents(log)

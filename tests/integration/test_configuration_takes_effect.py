@@ -1,4 +1,4 @@
-"""Keys of server.properties and of topics that change what a client sees."""
+"""Configuration keys of brokers and topics whose effect a client sees."""
 
 import pytest
 
@@ -23,7 +23,7 @@ MESSAGE_TOO_LARGE = 10
 @pytest.fixture(scope="module")
 def cluster():
     config = {"fetch.max.bytes": "2048", "message.max.bytes": "3000", "num.partitions": "3"}
-    with Cluster({**config, "log.retention.ms": "-1"}) as cluster:  # the records are of 1970
+    with Cluster({**config, "log.retention.ms": "-1"}) as cluster:  # the records have timestamps of 1970
         yield cluster
 
 
@@ -45,7 +45,7 @@ def produce(channel, topic, partition, size):
     return channel.exchange(request, 7).responses[0].partition_responses[0].error_code
 
 
-def test_fetch_max_bytes_holds_whatever_the_client_asks_for(channel):
+def test_fetch_max_bytes_limits_every_fetch(channel):
     for partition in range(3):
         for _ in range(2):
             assert produce(channel, "fetched", partition, 900) == 0
@@ -63,7 +63,7 @@ def test_fetch_max_bytes_holds_whatever_the_client_asks_for(channel):
     assert sum(sizes) > 1800
 
 
-def test_message_max_bytes_can_be_changed_for_a_topic_while_it_is_used(channel):
+def test_max_message_bytes_of_a_topic_can_be_changed_while_it_is_used(channel):
     assert produce(channel, "sized", 0, 2000) == 0
     assert produce(channel, "sized", 0, 4000) == MESSAGE_TOO_LARGE
     bigger = AlterConfigsResource(
@@ -71,12 +71,12 @@ def test_message_max_bytes_can_be_changed_for_a_topic_while_it_is_used(channel):
     )
     response = channel.exchange(AlterConfigsRequest(resources=[bigger]), 0)
     assert response.responses[0].error_code == 0
-    # The broker hears of the change through ZooKeeper.
+    # ZooKeeper notifies the broker of the change.
     eventually(lambda: produce(channel, "sized", 0, 4000) == 0)
     assert produce(channel, "sized", 0, 6000) == MESSAGE_TOO_LARGE
 
 
 def test_the_largest_record_of_a_default_producer_fits_into_a_default_topic():
     with Cluster() as cluster, KafkaProducer({"bootstrap.servers": cluster.bootstrap_servers}) as producer:
-        largest = producer_config.CONFIG.keys["max.request.size"].default - 100  # what the batch and its record add
+        largest = producer_config.CONFIG.keys["max.request.size"].default - 100  # what batch and record add
         assert producer.send(ProducerRecord("t", bytes(largest))).get(60).offset == 0

@@ -1,4 +1,4 @@
-"""Our consumer and our broker: groups in threads, other clients in the same group, a broker that restarts."""
+"""Our consumer and our broker: groups in threads, mixed groups with other clients, a broker that restarts."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def numbers(*members: GroupMember) -> list[int]:
 
 
 class Members:
-    """Starts members, and stops those that the test has not."""
+    """Starts members, and closes those that the test has not closed."""
 
     def __init__(self, cluster: Cluster, topic: Any, group: str) -> None:
         self.cluster, self.topic, self.group = cluster, topic, group
@@ -83,7 +83,7 @@ def members(cluster: Cluster, topic: str, group: str) -> Iterator[Members]:
 
 
 @pytest.mark.parametrize("codec", ["none", "gzip", "snappy", "lz4", "zstd"])
-def test_everything_is_read_in_the_order_of_each_partition(cluster: Cluster, topic: str, codec: str) -> None:
+def test_all_records_are_read_in_the_order_of_each_partition(cluster: Cluster, topic: str, codec: str) -> None:
     produce(cluster, topic, 0, 2000, codec)
     with KafkaConsumer({"bootstrap.servers": cluster.bootstrap_servers, "auto.offset.reset": "earliest"}) as consumer:
         partitions = [TopicPartition(topic, number) for number in range(PARTITIONS)]
@@ -98,7 +98,7 @@ def test_everything_is_read_in_the_order_of_each_partition(cluster: Cluster, top
         assert [int(record.value) for record in own] == list(range(number, 2000, PARTITIONS))
 
 
-def test_members_come_and_go_and_every_record_is_read_once(cluster: Cluster, topic: str, members: Members) -> None:
+def test_every_record_is_read_once_while_members_join_and_leave(cluster: Cluster, topic: str, members: Members) -> None:
     first = members.start()
     members.wait_balanced(first)
     produce(cluster, topic, 0, 400)
@@ -116,14 +116,14 @@ def test_members_come_and_go_and_every_record_is_read_once(cluster: Cluster, top
 
 
 @pytest.mark.parametrize("strategy", ["roundrobin", "sticky"])
-def test_other_strategies(cluster: Cluster, topic: str, members: Members, strategy: str) -> None:
+def test_every_assignor_balances_the_group(cluster: Cluster, topic: str, members: Members, strategy: str) -> None:
     both = [members.start(partition_assignment_strategy=strategy) for _ in range(2)]
     members.wait_balanced(*both)
     assert {len(member.assignment) for member in both} == {PARTITIONS // 2}
 
 
 def test_a_group_with_librdkafka(cluster: Cluster, topic: str, members: Members, group: str) -> None:
-    """Range is what both offer; either may be the leader, and the other has to read what it has written."""
+    """Both support range; either may be the leader, so the other must decode its assignment."""
     produce(cluster, topic, 0, 100)
     ours = members.start()
     members.wait_balanced(ours)
@@ -148,7 +148,7 @@ def test_a_group_with_librdkafka(cluster: Cluster, topic: str, members: Members,
     members.wait_balanced(ours)
 
 
-def test_a_pattern_takes_in_a_new_topic(cluster: Cluster, group: str) -> None:
+def test_a_pattern_subscribes_to_a_new_topic(cluster: Cluster, group: str) -> None:
     prefix = f"pattern-{next(_names)}"
     cluster.create_topic(f"{prefix}-a", 1)
     members = Members(cluster, re.compile(f"{prefix}-.*"), group)
@@ -161,8 +161,8 @@ def test_a_pattern_takes_in_a_new_topic(cluster: Cluster, group: str) -> None:
         member.stop()
 
 
-def test_heartbeats_go_on_while_the_user_works(cluster: Cluster, topic: str, members: Members) -> None:
-    """Longer than the session, shorter than max.poll.interval.ms: the member stays in."""
+def test_heartbeats_continue_while_the_user_processes(cluster: Cluster, topic: str, members: Members) -> None:
+    """Longer than the session timeout, but shorter than max.poll.interval.ms: the member stays in the group."""
     produce(cluster, topic, 0, 40)
     slow = members.start(session_timeout_ms=4000)
     members.wait_balanced(slow)
@@ -175,13 +175,13 @@ def test_heartbeats_go_on_while_the_user_works(cluster: Cluster, topic: str, mem
     assert slow.assignments == 1
 
 
-def test_who_does_not_poll_loses_its_partitions_and_its_commits_are_refused(
+def test_a_member_that_does_not_poll_loses_its_partitions_and_may_not_commit(
     cluster: Cluster, topic: str, members: Members
 ) -> None:
     stuck = members.start(max_poll_interval_ms=2000, enable_auto_commit=False)
     members.wait_balanced(stuck)
     stuck.busy.set()
-    assert stuck.works.wait(60), "else its last poll might see the other one come, and join again"
+    assert stuck.works.wait(60), "otherwise, its last poll could see the other member and join again"
     other = members.start()
     eventually(lambda: len(other.assignment) == PARTITIONS, "the other member has everything")
     with pytest.raises(CommitFailedError):
@@ -200,7 +200,7 @@ def test_a_static_member_that_restarts_causes_no_rebalance(cluster: Cluster, top
     assert other.assignments == rebalances
 
 
-def test_a_wakeup_ends_a_poll_that_waits(cluster: Cluster, topic: str) -> None:
+def test_wakeup_ends_a_waiting_poll(cluster: Cluster, topic: str) -> None:
     with KafkaConsumer({"bootstrap.servers": cluster.bootstrap_servers}) as consumer:
         consumer.assign([TopicPartition(topic, 0)])
         consumer.poll(100)
@@ -211,7 +211,7 @@ def test_a_wakeup_ends_a_poll_that_waits(cluster: Cluster, topic: str) -> None:
         timer.join()
 
 
-def test_a_group_goes_on_when_the_broker_comes_back(cluster: Cluster, topic: str, members: Members) -> None:
+def test_a_group_resumes_when_the_broker_returns(cluster: Cluster, topic: str, members: Members) -> None:
     both = [members.start(session_timeout_ms=10_000), members.start(session_timeout_ms=10_000)]
     members.wait_balanced(*both)
     produce(cluster, topic, 0, 200)

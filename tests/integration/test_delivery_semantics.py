@@ -1,4 +1,4 @@
-"""At most once, at least once, exactly once: by consumers that end in silence, and by processes that are killed."""
+"""At most once, at least once, exactly once: with consumers that crash, and with processes that are killed."""
 
 import subprocess
 import sys
@@ -65,7 +65,7 @@ def test_at_least_once_repeats_records_4_5_and_6(cluster: Cluster):
     assert play(cluster, at_least_once, "6") == list(REPEATED)
 
 
-def test_nobody_dies_and_nothing_is_lost_or_repeated(cluster: Cluster):
+def test_without_a_crash_nothing_is_lost_or_repeated(cluster: Cluster):
     topic = "alive"
     fill(cluster, topic)
     worked: list[str] = []
@@ -76,7 +76,7 @@ def test_nobody_dies_and_nothing_is_lost_or_repeated(cluster: Cluster):
     assert worked == ["1", "2", "3", "4", "5", "6"]
 
 
-def test_exactly_once_keeps_results_and_position_together(cluster: Cluster):
+def test_exactly_once_stores_results_and_position_together(cluster: Cluster):
     topic, partition, store = "exactly", TopicPartition("exactly", 0), Store()
     fill(cluster, topic)
     worked: list[list[str]] = [[], []]
@@ -84,8 +84,8 @@ def test_exactly_once_keeps_results_and_position_together(cluster: Cluster):
         with mortal_consumer(cluster, "exact") as consumer:
             work = dying_after(lambda record, number=number: worked[number].append(record.value.decode()), dies_after)
             exactly_once(consumer, partition, store, work, 2 if dies_after else 1)
-    assert worked == [["1", "2", "3", "4", "5"], ["4", "5", "6"]], "the work on 4 and 5 was begun twice"
-    assert store.results == ["1", "2", "3", "4", "5", "6"], "and is there once"
+    assert worked == [["1", "2", "3", "4", "5"], ["4", "5", "6"]], "records 4 and 5 were processed twice"
+    assert store.results == ["1", "2", "3", "4", "5", "6"], "but their results are stored once"
     assert store.position(partition) == 6
 
 

@@ -1,4 +1,4 @@
-"""`make demo` from beginning to end, and broken off."""
+"""`make demo` from beginning to end, and interrupted."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ pytestmark = [pytest.mark.spark, pytest.mark.timeout(400)]
 
 
 def start(folder: Path) -> subprocess.Popen[str]:
-    # A shell that runs this in the background has SIGINT ignored, which children would inherit.
+    # A shell that runs this in the background ignores SIGINT, and children would inherit that.
     handler = signal.signal(signal.SIGINT, signal.default_int_handler)
     try:
         return subprocess.Popen(
@@ -42,18 +42,20 @@ def processes_in(folder: Path) -> list[str]:
 
 
 @pytest.mark.soak  # what `make demo` does
-def test_the_demo_checks_itself_and_leaves_what_it_says(tmp_path: Path) -> None:
+def test_the_demo_verifies_its_results_and_leaves_only_the_announced_files(tmp_path: Path) -> None:
     with start(tmp_path) as demo:
         assert demo.stdout is not None
         shown = demo.stdout.read()
     assert demo.returncode == 0, shown
     assert "all 45 counts are equal, all means to 1e-9" in shown
+    assert [what for what in ("make pipeline", "make notebook", "labs list") if what not in shown] == []
     assert (tmp_path / "demo" / "departure-delays.png").stat().st_size > 20_000
     assert (tmp_path / "demo" / "server.properties").is_file()
     assert processes_in(tmp_path) == []
 
 
-def test_ctrl_c_leaves_nothing_running_and_the_next_run_begins_anew(tmp_path: Path) -> None:
+@pytest.mark.soak
+def test_ctrl_c_leaves_no_process_running_and_the_next_run_starts_over(tmp_path: Path) -> None:
     for _ in range(2):
         with start(tmp_path) as demo:
             assert demo.stdout is not None
@@ -63,6 +65,6 @@ def test_ctrl_c_leaves_nothing_running_and_the_next_run_begins_anew(tmp_path: Pa
             demo.send_signal(signal.SIGINT)
             rest = demo.stdout.read()
         assert demo.returncode == 130, rest
-        assert rest.strip().splitlines()[-1] == "Stopped. Nothing is left running; the next run begins anew."
+        assert rest.strip().splitlines()[-1] == "Stopped. Nothing is left running; the next run starts from scratch."
         assert "Traceback" not in rest
         assert processes_in(tmp_path) == []

@@ -24,7 +24,7 @@ def result() -> pd.DataFrame:
     return delays_in_pandas(load_flights(), load_weather())
 
 
-def test_the_data_set_is_whole_and_its_rows_become_json() -> None:
+def test_the_data_set_is_complete_and_its_rows_become_json() -> None:
     flights, weather = load_flights(), load_weather()
     assert (len(flights), len(weather)) == (FLIGHT_COUNT, WEATHER_COUNT)
     first = to_json_lines(flights.head(2))[0]
@@ -33,7 +33,7 @@ def test_the_data_set_is_whole_and_its_rows_become_json() -> None:
     assert not weather.duplicated(["origin", "time_hour"]).any()
 
 
-def test_means_are_taken_by_class_of_weather() -> None:
+def test_means_are_computed_per_weather_class() -> None:
     flights = pd.DataFrame({"origin": "EWR", "time_hour": [HOUR] * 3 + ["never"], "dep_delay": [10, 20, None, 99]})
     weather = pd.DataFrame(
         {"origin": ["EWR"], "time_hour": [HOUR], "precip": [0.05], "visib": [10.0], "wind_speed": [1048.4]}
@@ -46,14 +46,14 @@ def test_means_are_taken_by_class_of_weather() -> None:
     ]
 
 
-def test_every_reading_but_the_instruments_error_has_a_class() -> None:
+def test_every_reading_except_instrument_errors_has_a_class() -> None:
     weather = load_weather()
     for factor in FACTORS:
         without = weather[factor.pandas_class(weather).isna() & weather[factor.column].notna()]
         assert list(without[factor.column].round(1)) == ([1048.4] if factor.name == "wind" else [])
 
 
-def test_differences_are_found(result: pd.DataFrame) -> None:
+def test_differences_are_detected(result: pd.DataFrame) -> None:
     assert differences(result, result) == []
     wrong = result.copy()
     wrong.loc[0, "flights"] += 1
@@ -71,7 +71,7 @@ def test_the_chart_is_drawn_as_svg_and_png(result: pd.DataFrame, tmp_path: Path)
     assert png.read_bytes().startswith(b"\x89PNG")
 
 
-def test_only_a_folder_of_the_demo_is_removed(tmp_path: Path) -> None:
+def test_only_a_folder_of_the_demo_is_deleted(tmp_path: Path) -> None:
     folder = tmp_path / "demo"
     make_folder(folder)
     (folder / "left-over").touch()
@@ -79,7 +79,7 @@ def test_only_a_folder_of_the_demo_is_removed(tmp_path: Path) -> None:
     assert [path.name for path in folder.iterdir()] == [MARKER]
     (folder / MARKER).unlink()
     (folder / "precious").touch()
-    with pytest.raises(DemoError, match="was not made by this demo"):
+    with pytest.raises(DemoError, match="was not created by this demo"):
         make_folder(folder)
     assert (folder / "precious").exists()
 
@@ -112,3 +112,52 @@ def test_a_signal_ends_the_children_and_then_the_program(name: str, code: int) -
         assert program.stdout.read() == "farewell\n"
     assert program.returncode == code
     eventually(lambda: not Path(f"/proc/{child}").exists(), "the child ends")
+
+
+FAMILY = """
+import subprocess, sys, time
+from pipeline.stop_signals import end_children
+child = "import subprocess, sys, time; g = subprocess.Popen([sys.executable, '-c', 'import time; time.sleep(600)']); "
+child += "print(g.pid, flush=True); time.sleep(600)"
+process = subprocess.Popen([sys.executable, "-c", child], stdout=subprocess.PIPE, text=True)
+print(process.pid, process.stdout.readline().strip())
+end_children()
+"""
+
+
+def test_what_a_child_has_started_ends_as_well() -> None:
+    shown = subprocess.run([sys.executable, "-c", FAMILY], capture_output=True, text=True, check=True).stdout
+    for pid in shown.split():
+        assert has_ended(pid)
+
+
+STARTS_ANOTHER = """
+import signal, subprocess, sys, time
+from pipeline.stop_signals import end_children
+child = '''
+import signal, subprocess, sys, time
+def start_another(*_):
+    another = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(600)"], start_new_session=True)
+    print(another.pid, flush=True)
+    sys.exit()
+signal.signal(signal.SIGTERM, start_another)
+print("up", flush=True)
+time.sleep(600)
+'''
+process = subprocess.Popen([sys.executable, "-c", child], stdout=subprocess.PIPE, text=True)
+process.stdout.readline()
+end_children()
+print(process.stdout.readline().strip())
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere nobody adopts what a process leaves behind")
+def test_what_a_child_starts_while_it_ends_ends_as_well() -> None:
+    """As a JVM does, which Spark asks for another Python worker."""
+    shown = subprocess.run([sys.executable, "-c", STARTS_ANOTHER], capture_output=True, text=True, check=True).stdout
+    assert has_ended(shown.strip())
+
+
+def has_ended(pid: str) -> bool:
+    stat = Path("/proc", pid, "stat")
+    return not stat.exists() or ") Z " in stat.read_text()

@@ -1,4 +1,4 @@
-"""What unmodified admin clients change of a broker while it runs, and what comes of it."""
+"""Dynamic broker configs that unmodified admin clients change, and their effects."""
 
 from __future__ import annotations
 
@@ -35,12 +35,12 @@ def cluster(tmp_path: Path) -> Iterator[Cluster]:
 
 @pytest.fixture(scope="module")
 def unchanged() -> Iterator[Cluster]:
-    """For all tests in which every alteration is refused."""
+    """For the tests in which every alteration is rejected."""
     with Cluster(BROKER) as cluster:
         yield cluster
 
 
-def test_cleaner_threads(cluster: Cluster) -> None:
+def test_the_number_of_cleaner_threads_is_dynamic(cluster: Cluster) -> None:
     admin = BrokerAdmin(cluster)
     assert admin.describe(THREADS) == ("1", ConfigSource.STATIC_BROKER_CONFIG)
     assert alter_all_brokers(cluster, "--add-config", f"{THREADS}=2") == 0
@@ -49,7 +49,7 @@ def test_cleaner_threads(cluster: Cluster) -> None:
     admin.replace(THREADS, "4")
     eventually(lambda: len(cleaner_of(cluster).cleaners) == 4)
     assert admin.describe(THREADS) == ("4", ConfigSource.DYNAMIC_BROKER_CONFIG)
-    # A restarted broker begins where it stood: from server.properties' 1 to 4 would be too large a step.
+    # A restarted broker starts with the dynamic value: a step from 1 in server.properties to 4 would be too large.
     cluster.restart()
     assert len(cleaner_of(cluster).cleaners) == 4
     BrokerAdmin(cluster).alter(THREADS, None)
@@ -62,11 +62,11 @@ def test_cleaner_threads(cluster: Cluster) -> None:
         (THREADS, "3", "cannot be increased to more than double the current value 1"),
         (THREADS, "0", "should be at least 1"),
         (THREADS, "many", "Not a number of type INT"),
-        ("log.cleaner.dedupe.buffer.size", "1000", "more than 1 MiB per cleaner thread is needed"),
+        ("log.cleaner.dedupe.buffer.size", "1000", "must be more than 1 MiB per cleaner thread"),
         ("log.cleaner.enable", "false", "Cannot update these configs dynamically"),
     ],
 )
-def test_what_the_cleaner_refuses(
+def test_values_that_the_cleaner_rejects(
     unchanged: Cluster, capsys: pytest.CaptureFixture[str], key: str, value: str, says: str
 ) -> None:
     with pytest.raises(KafkaException, match=says) as caught:
@@ -77,8 +77,8 @@ def test_what_the_cleaner_refuses(
     assert unchanged.server.zk_client.get_entities("brokers") == []
 
 
-def test_a_cleaning_that_stands_still_gets_going(cluster: Cluster) -> None:
-    cleaner_of(cluster).throttler._check_interval_ms = -1  # the first byte is too much
+def test_a_higher_rate_resumes_a_throttled_cleaning(cluster: Cluster) -> None:
+    cleaner_of(cluster).throttler._check_interval_ms = -1  # any byte exceeds the rate
     cluster.create_topic("compacted", configs={"cleanup.policy": "compact", "segment.bytes": "2000"})
     for n in range(100):
         cluster.produce("compacted", b"%d" % n, key=b"key")
@@ -91,7 +91,7 @@ def test_a_cleaning_that_stands_still_gets_going(cluster: Cluster) -> None:
     assert cluster.values("compacted")[-1] == b"99"
 
 
-def test_connections_of_an_address(cluster: Cluster) -> None:
+def test_limits_of_connections_per_address_are_dynamic(cluster: Cluster) -> None:
     quotas = cluster.server.socket_server.connection_quotas
     admin = BrokerAdmin(cluster)
     admin.alter("max.connections.per.ip.overrides", "10.9.8.7:1")
@@ -125,8 +125,8 @@ def background_threads_of(cluster: Cluster) -> int:
     return sum(thread.is_alive() for thread in cluster.server.scheduler._threads)
 
 
-def test_pools_of_threads_while_records_are_on_their_way(cluster: Cluster) -> None:
-    """Quick requests do not come to the handlers, but a topic that is compressed anew is written by them."""
+def test_thread_pools_are_resized_under_load(cluster: Cluster) -> None:
+    """Network threads handle quick requests, but handlers append to a topic whose batches are recompressed."""
     cluster.create_topic("t", configs={"compression.type": "gzip"})
     admin = BrokerAdmin(cluster)
     producer = Producer({"bootstrap.servers": cluster.bootstrap_servers, "retries": 0, "linger.ms": 0})
@@ -148,7 +148,7 @@ def test_pools_of_threads_while_records_are_on_their_way(cluster: Cluster) -> No
     assert [int(value or b"") for value in cluster.values("t")] == list(range(600))
 
 
-def test_pools_of_threads_after_a_restart(cluster: Cluster) -> None:
+def test_sizes_of_thread_pools_survive_a_restart(cluster: Cluster) -> None:
     admin = BrokerAdmin(cluster)
     for threads in (8, 16):
         admin.alter("num.io.threads", str(threads))
@@ -161,7 +161,7 @@ def test_pools_of_threads_after_a_restart(cluster: Cluster) -> None:
     assert handlers_of(cluster) == 16
     assert cluster.server.log_manager._recovery_threads == 4
     eventually(lambda: background_threads_of(cluster) == 5)
-    # The way back to what the file says has no larger steps either.
+    # The way back to the file's value is limited to the same steps.
     with pytest.raises(KafkaException, match="value should be at least half the current value 16"):
         BrokerAdmin(cluster).alter("num.io.threads", None)
     BrokerAdmin(cluster).alter("num.io.threads", "8")
@@ -170,7 +170,7 @@ def test_pools_of_threads_after_a_restart(cluster: Cluster) -> None:
     eventually(lambda: handlers_of(cluster) == 4)
 
 
-def test_how_long_idle_producers_are_remembered(cluster: Cluster) -> None:
+def test_producer_id_expiration_is_dynamic(cluster: Cluster) -> None:
     producer = Producer({"bootstrap.servers": cluster.bootstrap_servers, "enable.idempotence": True})
     cluster.create_topic("t")
     producer.produce("t", b"one")

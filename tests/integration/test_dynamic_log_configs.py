@@ -1,4 +1,4 @@
-"""The defaults of topics, changed while the broker runs by unmodified clients: what holds for which log."""
+"""Dynamic defaults of topics, changed by unmodified clients: which log uses which value."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def cluster(tmp_path: Path) -> Iterator[Cluster]:
 
 @pytest.fixture(scope="module")
 def shared() -> Iterator[Cluster]:
-    """For tests that leave nothing behind but topics."""
+    """For tests that leave only topics behind."""
     with Cluster() as cluster:
         yield cluster
 
@@ -45,7 +45,7 @@ def leads(cluster: Cluster, topic: str) -> bool:
 
 
 def takes(cluster: Cluster, topic: str) -> bool:
-    """Whether a topic takes 300 bytes."""
+    """Whether a topic accepts 300 bytes."""
     try:
         cluster.produce(topic, b"v" * 300)
     except ApiError as error:
@@ -55,7 +55,7 @@ def takes(cluster: Cluster, topic: str) -> bool:
     return True
 
 
-def test_logs_obey_at_once_unless_their_topic_says_otherwise(cluster: Cluster) -> None:
+def test_logs_use_a_new_default_at_once_unless_their_topic_overrides_it(cluster: Cluster) -> None:
     admin = BrokerAdmin(cluster)
     cluster.create_topic("plain")
     cluster.create_topic("own", configs={"max.message.bytes": "2000"})
@@ -78,7 +78,7 @@ def test_logs_obey_at_once_unless_their_topic_says_otherwise(cluster: Cluster) -
     assert log_of(cluster, "own").config.max_message_bytes == 2000
 
 
-def test_where_a_value_comes_from(shared: Cluster) -> None:
+def test_describe_returns_the_source_of_a_value(shared: Cluster) -> None:
     admin = BrokerAdmin(shared)
     shared.create_topic("t", configs={"max.message.bytes": "4"})
     assert alter_all_brokers(shared, "--add-config", f"{LARGEST}=2") == 0
@@ -94,7 +94,7 @@ def test_where_a_value_comes_from(shared: Cluster) -> None:
     assert admin.describe("max.message.bytes", "t") == ("1048588", ConfigSource.DEFAULT_CONFIG)
 
 
-def test_milliseconds_are_stronger_than_the_hours_of_the_file(cluster: Cluster) -> None:
+def test_a_dynamic_value_in_ms_precedes_the_hours_of_the_file(cluster: Cluster) -> None:
     admin = BrokerAdmin(cluster)
     cluster.create_topic("t", configs={"segment.bytes": "1000"})
     assert admin.describe("retention.ms", "t") == ("7200000", ConfigSource.STATIC_BROKER_CONFIG)
@@ -111,14 +111,14 @@ def test_milliseconds_are_stronger_than_the_hours_of_the_file(cluster: Cluster) 
     assert not admin.entry(RETENTION).is_read_only
 
 
-def test_by_kafka_python(shared: Cluster) -> None:
+def test_defaults_altered_with_kafka_python(shared: Cluster) -> None:
     shared.create_topic("python")
     client = KafkaAdminClient(bootstrap_servers=shared.bootstrap_servers)
     try:
         resource = ConfigResource(ConfigResourceType.BROKER, "0", configs={"compression.type": "gzip"})
         client.alter_configs([resource])
         eventually(lambda: log_of(shared, "python").config.compression_type == "gzip")
-        # Of a batch that was not compressed; written by a handler now, and no longer by the network thread.
+        # Of a batch sent without compression; now a request handler appends it, no longer the network thread.
         shared.produce("python", b"much the same" * 300)
         assert log_of(shared, "python").size < 500
         assert shared.values("python") == [b"much the same" * 300]
@@ -151,13 +151,13 @@ def test_by_kafka_python(shared: Cluster) -> None:
         ("log.cleaner.max.compaction.lag.ms", "0", "Value must be at least 1"),
     ],
 )
-def test_what_cannot_be(shared: Cluster, key: str, value: str, says: str) -> None:
+def test_invalid_values_are_rejected(shared: Cluster, key: str, value: str, says: str) -> None:
     with pytest.raises(KafkaException, match=says) as caught:
         BrokerAdmin(shared).alter(key, value)
     assert caught.value.args[0].name() == "INVALID_REQUEST"
 
 
-def test_what_topics_could_not_live_with(shared: Cluster) -> None:
+def test_values_that_are_invalid_for_topics_are_rejected(shared: Cluster) -> None:
     admin = BrokerAdmin(shared)
     configs = shared.server.log_manager.configs
     longest = configs.default.max_compaction_lag_ms

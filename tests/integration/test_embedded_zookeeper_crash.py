@@ -1,4 +1,4 @@
-"""The embedded ZooKeeper killed at any moment: what it acknowledged is there when it comes back."""
+"""The embedded ZooKeeper, killed at arbitrary moments: acknowledged writes survive."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ NO_NODE = -101
 
 
 class Writer(threading.Thread):
-    """Writes until its server is gone, and remembers what was acknowledged."""
+    """Writes until its server is killed, and remembers what was acknowledged."""
 
     def __init__(self, connect_string: str, number: int, first: int) -> None:
         super().__init__()
@@ -66,9 +66,9 @@ def data(client: RawClient, path: str) -> int:
 
 
 @pytest.mark.slow
-def test_what_was_acknowledged_survives_every_kill(tmp_path: Path) -> None:
+def test_acknowledged_writes_survive_every_kill(tmp_path: Path) -> None:
     source = random.Random(7)
-    # Snapshots and purges happen all the time, so that kills hit them too.
+    # Snapshots and purges run all the time, so that kills interrupt them, too.
     server = EmbeddedZooKeeperProcess(tmp_path, snap_count=60, tick_time_ms=300)
     server.start()
     with RawClient(server.connect_string) as client:
@@ -89,13 +89,13 @@ def test_what_was_acknowledged_survives_every_kill(tmp_path: Path) -> None:
             there = set(client.call(OpCode.GET_CHILDREN, PathWatchRequest("/seq", False)).read(PathsResponse).paths)
             for number, writer in enumerate(writers):
                 acknowledged += writer.sequential
-                # What was written and not acknowledged may be there too: that is the one write in flight.
+                # An unacknowledged write may be there, too: the one in flight.
                 assert data(client, f"/set-{number}") in (writer.last_set, writer.last_set + 1) or writer.last_set < 0
                 left, right = data(client, f"/left-{number}"), data(client, f"/right-{number}")
                 assert left == right
                 assert left in (writer.last_multi, writer.last_multi + 1) or writer.last_multi < 0
             assert there >= {path.rpartition("/")[2] for path in acknowledged}
-        assert len(set(acknowledged)) == len(acknowledged), "a sequential name was given twice"
+        assert len(set(acknowledged)) == len(acknowledged), "a sequential name was assigned twice"
         first = max(writer.last_set for writer in writers) + 2
     assert acknowledged
     server.kill()
@@ -120,7 +120,7 @@ def test_sessions_after_a_kill(tmp_path: Path) -> None:
             assert client.call(OpCode.EXISTS, PathWatchRequest("/back", False)).err == 0
 
 
-def test_sigterm_ends_it_at_once_and_well(tmp_path: Path) -> None:
+def test_sigterm_stops_it_promptly_and_cleanly(tmp_path: Path) -> None:
     server = EmbeddedZooKeeperProcess(tmp_path)
     server.start()
     with RawClient(server.connect_string):

@@ -1,4 +1,4 @@
-"""What brokers do with ZooKeeper, done with kazoo on the embedded one, across its restarts."""
+"""What brokers use ZooKeeper for, with kazoo on the embedded one, across its restarts."""
 
 from __future__ import annotations
 
@@ -59,13 +59,13 @@ def test_the_controller_fails_over_when_its_session_expires(server: EmbeddedZooK
         second.create_async("/controller", b"2", ephemeral=True).rawlink(lambda _: elected.set())
 
     assert second.get("/controller", watch=elect)[0] == b"1"
-    # As a crash does: nothing is said, the session is left behind.
+    # As in a crash: the session is not closed.
     first.disconnect()
     assert elected.wait(WAIT_S)
     assert second.get("/controller")[0] == b"2"
 
 
-def test_a_lock_is_held_by_one(connect: Connect) -> None:
+def test_a_lock_has_one_holder(connect: Connect) -> None:
     clients = [connect() for _ in range(3)]
     inside = threading.Semaphore(1)
     turns: list[int] = []
@@ -85,7 +85,7 @@ def test_a_lock_is_held_by_one(connect: Connect) -> None:
     assert sorted(turns) == [0] * 5 + [1] * 5 + [2] * 5
 
 
-def test_watches_across_a_restart_of_the_server(server: EmbeddedZooKeeper, connect: Connect) -> None:
+def test_watches_survive_a_restart_of_the_server(server: EmbeddedZooKeeper, connect: Connect) -> None:
     watching, writing = connect(), connect()
     writing.create("/brokers")
     writing.create("/epoch", b"0")
@@ -102,11 +102,11 @@ def test_watches_across_a_restart_of_the_server(server: EmbeddedZooKeeper, conne
         restart(server)
         writing.retry(writing.exists, "/epoch")
         watching.retry(watching.exists, "/epoch")
-    # Both sessions lived through it all, with their ephemerals.
+    # Both sessions survived, with their ephemeral znodes.
     assert sorted(watching.retry(watching.get_children, "/brokers")) == ["1", "2", "3"]
 
 
-def test_a_client_keeps_its_session_when_it_comes_back(server: EmbeddedZooKeeper, connect: Connect) -> None:
+def test_a_client_that_reconnects_keeps_its_session(server: EmbeddedZooKeeper, connect: Connect) -> None:
     client = connect()
     states: queue.Queue[KazooState] = queue.Queue()
     client.add_listener(states.put)

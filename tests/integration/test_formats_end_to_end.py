@@ -1,7 +1,7 @@
-"""Every way to produce, read back in every way to fetch: formats, codecs, offsets, timestamps.
+"""Every way to produce, read back with every fetch version: formats, codecs, offsets, timestamps.
 
-All records of a topic lie in one partition, in whatever formats they came, and are read as a whole: so that every fetch
-version meets batches of all kinds beside each other.
+All records of a topic are in one partition, whatever format they were produced in, and are read as a whole: so every
+fetch version meets adjacent batches of all kinds.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ PER_SET = 3
 
 @dataclass(frozen=True)
 class Way:
-    """How a set is produced."""
+    """How a record set is produced."""
 
     version: int
     magic: int
@@ -79,7 +79,7 @@ def produced_set(way: Way, number: int) -> bytes:
 
 @dataclass(frozen=True)
 class Topic:
-    """What was produced, and what Kafka answered about it."""
+    """What was produced, and the responses."""
 
     name: str
     ways: list[Way]
@@ -89,7 +89,7 @@ class Topic:
 
 
 class Lane:
-    """A broker with one message format, and topics with either kind of timestamp."""
+    """A broker with one message format, and topics with either timestamp type."""
 
     def __init__(self, cluster: Cluster, message_format: str) -> None:
         self.magic = LOG_MAGIC[message_format]
@@ -129,14 +129,14 @@ class Lane:
 def lane(request: pytest.FixtureRequest) -> Iterator[Lane]:
     message_format = str(request.param)
     config = {"log.message.format.version": message_format, "log.index.interval.bytes": "200"}
-    with Cluster({**config, "log.retention.ms": "-1"}) as cluster:  # the records are of long ago
+    with Cluster({**config, "log.retention.ms": "-1"}) as cluster:  # the records have old timestamps
         found = Lane(cluster, message_format)
         yield found
         found.channel.close()
 
 
 def records_of(data: PartitionData) -> list[Record]:
-    """The records, after every batch has passed its checks."""
+    """The records, after every batch was validated."""
     found = []
     for batch in batches(data.records or b""):
         batch.ensure_valid()
@@ -149,7 +149,7 @@ def readable_magic(version: int) -> int:
 
 
 def expected_timestamp(topic: Topic, number: int, index: int, lane: Lane, fetch_version: int) -> tuple[int, int]:
-    """The smallest and the largest that may be read."""
+    """The smallest and the largest timestamp that may be read."""
     if readable_magic(fetch_version) == 0:
         return -1, -1
     if topic.name == "LogAppendTime":
@@ -161,7 +161,7 @@ def expected_timestamp(topic: Topic, number: int, index: int, lane: Lane, fetch_
 
 
 @pytest.mark.parametrize("kind", TIMESTAMP_TYPES)
-def test_producing(lane: Lane, kind: str) -> None:
+def test_produce_responses(lane: Lane, kind: str) -> None:
     topic = lane.topics[kind]
     for number, (way, answer) in enumerate(zip(topic.ways, topic.answers, strict=True)):
         assert (answer.error_code, answer.base_offset) == (0, number * PER_SET), way
@@ -174,7 +174,7 @@ def test_producing(lane: Lane, kind: str) -> None:
 
 @pytest.mark.parametrize("version", FETCH_VERSIONS)
 @pytest.mark.parametrize("kind", TIMESTAMP_TYPES)
-def test_reading_all(lane: Lane, kind: str, version: int) -> None:
+def test_all_records_are_read_in_every_version(lane: Lane, kind: str, version: int) -> None:
     topic = lane.topics[kind]
     data = lane.fetch(kind, version)
     total = len(topic.ways) * PER_SET
@@ -198,7 +198,7 @@ def test_reading_all(lane: Lane, kind: str, version: int) -> None:
             assert (record.timestamp_type is TimestampType.LOG_APPEND_TIME) == stamped, way
 
 
-def test_the_time_that_was_answered_is_the_time_that_is_read(lane: Lane) -> None:
+def test_the_log_append_time_of_the_response_is_the_timestamp_of_the_records(lane: Lane) -> None:
     topic = lane.topics["LogAppendTime"]
     records = records_of(lane.fetch("LogAppendTime", 10))
     for number, (way, answer) in enumerate(zip(topic.ways, topic.answers, strict=True)):
@@ -209,7 +209,7 @@ def test_the_time_that_was_answered_is_the_time_that_is_read(lane: Lane) -> None
 
 @pytest.mark.parametrize("version", FETCH_VERSIONS)
 def test_reading_from_within_a_batch(lane: Lane, version: int) -> None:
-    """Consumers skip what lies before; those of old formats never had to in a set that is not compressed."""
+    """Consumers skip the records before; old ones need not in uncompressed sets."""
     topic = lane.topics["CreateTime"]
     for number, way in enumerate(topic.ways):
         offset = number * PER_SET + 1
@@ -221,8 +221,8 @@ def test_reading_from_within_a_batch(lane: Lane, version: int) -> None:
         assert records_of(data)[-1].offset == len(topic.ways) * PER_SET - 1
 
 
-def test_zstd(lane: Lane) -> None:
-    """Only format v2 has it: an old log does not take it, and readers of old formats do not get it."""
+def test_zstd_is_rejected_in_old_formats_and_fetch_versions(lane: Lane) -> None:
+    """Only format v2 supports it: a log of an old format rejects it, and old fetch versions get an error."""
     lane.create("zstd", {})
     for way in ZSTD_WAYS:
         answer = lane.produce("zstd", way.version, produced_set(way, 0))
@@ -236,7 +236,7 @@ def test_zstd(lane: Lane) -> None:
         assert len(records_of(data)) == (0 if version < 4 else len(ZSTD_WAYS) * PER_SET)
 
 
-def test_a_topic_that_compresses_with_zstd_is_for_those_who_know_it(lane: Lane) -> None:
+def test_fetches_older_than_zstd_get_an_error_for_a_topic_compressed_with_it(lane: Lane) -> None:
     lane.create("to-zstd", {"compression.type": "zstd"})
     answer = lane.produce("to-zstd", 3, produced_set(Way(3, 2, CompressionType.GZIP), 0))
     if lane.magic < 2:
@@ -249,7 +249,7 @@ def test_a_topic_that_compresses_with_zstd_is_for_those_who_know_it(lane: Lane) 
     assert {batch.compression for batch in batches(lane.fetch("to-zstd", 12).records or b"")} == {ZSTD}
 
 
-def test_a_topic_may_forbid_to_convert(lane: Lane) -> None:
+def test_a_topic_may_disable_down_conversion(lane: Lane) -> None:
     lane.create("as-it-is", {"message.downconversion.enable": "false"})
     assert lane.produce("as-it-is", 3, produced_set(Way(3, 2, CompressionType.GZIP), 0)).error_code == 0
     for version in FETCH_VERSIONS:
@@ -270,7 +270,7 @@ def test_the_topic_decides_the_codec(lane: Lane, codec: CompressionType) -> None
     assert values == [b"v%d-%d" % (n, i) * 20 for n in range(len(WAYS)) for i in range(PER_SET)]
 
 
-def test_headers_come_back_to_those_who_can_read_them(lane: Lane) -> None:
+def test_headers_are_returned_where_the_version_supports_them(lane: Lane) -> None:
     builder = MemoryRecordsBuilder(2)
     builder.append(BASE_TIMESTAMP, b"k", b"v", [("h", b"1"), ("h", None)])
     lane.create("headers", {})
@@ -284,8 +284,8 @@ def test_headers_come_back_to_those_who_can_read_them(lane: Lane) -> None:
         assert headers == ([("h", b"1"), ("h", None)] if version >= 4 else []), version
 
 
-def test_limits(lane: Lane) -> None:
-    """Up to version 2 the limit cuts, even the first message; from 3 on that comes whole."""
+def test_fetch_size_limits(lane: Lane) -> None:
+    """Up to version 2, the limit cuts even the first message; since version 3, the first one is complete."""
     for version in FETCH_VERSIONS:
         cut = lane.fetch("CreateTime", version, 0, 20)
         size = len(cut.records or b"")
@@ -293,7 +293,7 @@ def test_limits(lane: Lane) -> None:
         if version <= 2:
             assert size == 20
             assert list(batches(cut.records or b"")) == []
-            assert (cut.records or b"")[MAGIC_POSITION] <= readable_magic(version), "the consumer knows what it sees"
+            assert (cut.records or b"")[MAGIC_POSITION] <= readable_magic(version), "the consumer knows the format"
         else:
             whole = next(batches(cut.records or b""))
-            assert whole.size_in_bytes == size or version == 3  # converted: as many as one batch became
+            assert whole.size_in_bytes == size or version == 3  # converted: the messages of one batch

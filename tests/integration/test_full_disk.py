@@ -1,4 +1,4 @@
-"""A whole broker whose disk is full, and then is not."""
+"""A whole broker whose disk is full, and then has space again."""
 
 from __future__ import annotations
 
@@ -15,13 +15,14 @@ from kafka_lite.server.broker_process import BrokerProcess, BrokerStartError
 from kafka_lite.testing.cluster import Cluster
 from kafka_lite.zookeeper.embedded import txn_log, zk_database
 from kafka_lite.zookeeper.embedded.server import EmbeddedZooKeeper
-from kafka_lite.zookeeper.zookeeper_client import ZkStorageError, ZooKeeperClient
+from kafka_lite.zookeeper.zk_errors import ZkStorageError
+from kafka_lite.zookeeper.zookeeper_client import ZooKeeperClient
 from tests.support.eventually import eventually
 from tests.support.full_disk import FullDisk, SmallDisk
 
 
 def create(bootstrap_servers: str, *topics: str, timeout_s: float = 60) -> int:
-    """The error code of the creation of the last topic; 0 if it succeeds."""
+    """The error code of the last topic's creation; 0 if it succeeds."""
     admin = AdminClient({"bootstrap.servers": bootstrap_servers})
     futures = admin.create_topics([NewTopic(topic, 1, 1) for topic in topics], operation_timeout=timeout_s)
     try:
@@ -53,14 +54,12 @@ def first_record(bootstrap_servers: str, group: str, topic: str) -> bytes:
 
 @pytest.fixture
 def no_reserve(monkeypatch: pytest.MonkeyPatch) -> None:
-    """ZooKeeper's log has no room ahead, that would first have to be used up."""
+    """Without preallocated space in ZooKeeper's log, which would have to be used up first."""
     monkeypatch.setattr(txn_log, "RESERVE_BYTES", 0)
     monkeypatch.setattr(zk_database, "RESERVE_BYTES", 0)
 
 
-def test_topics_are_created_and_groups_served_again_when_a_full_disk_has_room(
-    full_disk: FullDisk, no_reserve: None
-) -> None:
+def test_topics_are_created_and_groups_served_once_a_full_disk_has_space(full_disk: FullDisk, no_reserve: None) -> None:
     with Cluster() as cluster:
         servers = cluster.bootstrap_servers
         assert create(servers, "before") == 0
@@ -72,7 +71,7 @@ def test_topics_are_created_and_groups_served_again_when_a_full_disk_has_room(
         assert first_record(servers, "group", "before") == b"1"
 
 
-def test_logs_without_room_are_told_of_and_made_when_there_is_room(full_disk: FullDisk) -> None:
+def test_missing_logs_are_reported_and_created_once_there_is_space(full_disk: FullDisk) -> None:
     with Cluster() as cluster:
         servers = cluster.bootstrap_servers
         full_disk.fill()
@@ -84,7 +83,7 @@ def test_logs_without_room_are_told_of_and_made_when_there_is_room(full_disk: Fu
         assert first_record(servers, "group", "orders") == b"1"
 
 
-def test_a_client_of_zookeeper_waits_for_room_unless_it_is_told_not_to(
+def test_a_zookeeper_client_waits_for_space_unless_told_not_to(
     tmp_path: Path, full_disk: FullDisk, no_reserve: None
 ) -> None:
     with EmbeddedZooKeeper(tmp_path) as server:
@@ -102,7 +101,7 @@ def test_a_client_of_zookeeper_waits_for_room_unless_it_is_told_not_to(
         client.close()
 
 
-def test_a_broker_stops_though_its_controller_waits_for_room(
+def test_a_broker_stops_while_its_controller_waits_for_space(
     full_disk: FullDisk, no_reserve: None, caplog: pytest.LogCaptureFixture
 ) -> None:
     with Cluster() as cluster:
@@ -114,7 +113,7 @@ def test_a_broker_stops_though_its_controller_waits_for_room(
     assert "Error processing controller event" not in caplog.text
 
 
-def test_a_start_on_a_full_disk_says_which_folder_is_full_and_ends(small_disk: SmallDisk, tmp_path: Path) -> None:
+def test_a_start_on_a_full_disk_names_the_folder_and_ends(small_disk: SmallDisk, tmp_path: Path) -> None:
     logs = small_disk.directory / "logs"
     broker = BrokerProcess(tmp_path, {"log.dirs": str(logs)})
     broker.start()
@@ -129,10 +128,10 @@ def test_a_start_on_a_full_disk_says_which_folder_is_full_and_ends(small_disk: S
         assert create(broker.bootstrap_servers, "after") == 0
 
 
-def test_a_killed_broker_is_not_started_on_a_full_disk_and_recovers_when_there_is_room(
+def test_a_killed_broker_does_not_start_on_a_full_disk_and_recovers_once_there_is_space(
     small_disk: SmallDisk, tmp_path: Path
 ) -> None:
-    """Its indexes have holes, and to touch their mapped pages for which there is no room would end the process."""
+    """Its indexes are sparse files; touching a mapped page without disk space would kill the process."""
     logs = small_disk.directory / "logs"
     broker = BrokerProcess(tmp_path, {"log.dirs": str(logs), "zookeeper.embedded.dir": str(tmp_path / "zookeeper")})
     broker.start()
@@ -148,7 +147,7 @@ def test_a_killed_broker_is_not_started_on_a_full_disk_and_recovers_when_there_i
         assert first_record(broker.bootstrap_servers, "group", "orders") == b"1"
 
 
-def test_a_broker_survives_a_full_disk_of_its_own(small_disk: SmallDisk, tmp_path: Path) -> None:
+def test_a_broker_survives_a_really_full_disk(small_disk: SmallDisk, tmp_path: Path) -> None:
     settings = {"log.dirs": str(small_disk.directory / "logs"), "offsets.topic.num.partitions": "2"}
     with BrokerProcess(tmp_path, settings) as broker:
         servers = broker.bootstrap_servers
@@ -166,7 +165,7 @@ def test_a_broker_survives_a_full_disk_of_its_own(small_disk: SmallDisk, tmp_pat
         eventually(lambda: create(servers, f"after-{len(broker.log())}") == 0)
         assert first_record(servers, "group", "before") == b"1"
         assert produce(servers, "before", b"2") == 0
-        for topic in ("full-0-0", "full-0-19"):  # those that exist have got their logs, the others are made now
+        for topic in ("full-0-0", "full-0-19"):  # existing partitions have their logs, the others get them now
             eventually(lambda topic=topic: produce(servers, topic, b"3") == 0)
         assert broker.stop() == 0
         assert broker.log().count("ZooKeeper refuses writes") <= 4

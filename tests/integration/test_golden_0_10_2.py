@@ -1,7 +1,7 @@
-"""What Kafka 0.10.2.2 answered, asked of our broker: the same requests in the same order, field by field.
+"""The responses of Kafka 0.10.2.2, compared with ours: the same requests in the same order, field by field.
 
-The pairs were captured from the first of three real brokers. Ours is alone, so it answers for itself only; whatever
-else differs is listed below, with the reason.
+The pairs were captured from the first of three real brokers. Ours is alone, so it responds for itself only; every
+other difference is listed below, with its reason.
 """
 
 from __future__ import annotations
@@ -50,22 +50,22 @@ NOT_ASKED = {
     "not the coordinator": "our only broker coordinates all groups",
 }
 DIFFERENT = {
-    # The words of today's Kafka.
+    # The error message is that of today's Kafka.
     "invalid name (v1 has an error message)": {("topics", 0): {
         "error_message": "Topic name is invalid: 'bad name!' contains one or more characters other than ASCII "
         "alphanumerics, '.', '_' and '-'",
     }},
-    # Brokers 2 and 3, which have its second partition, are not there: it gets no leader in time.
+    # Brokers 2 and 3, which have its second partition, do not exist here: it gets no leader in time.
     "manual assignment (partitions -1, replication -1)": {("topics", 0): {"error_code": 7}},
-    # Of the old layout with magic 2, which 0.10.2.2 took for one of its own. Since 0.11, magic 2 is another layout.
+    # In the old layout with magic 2, which 0.10.2.2 accepted. Since 0.11, magic 2 is a different layout.
     "unknown magic 2 in the old layout, right CRC": {("responses", 0, "partition_responses", 0): {
         "error_code": 2, "base_offset": -1,
     }},
-    # The one before it was refused, so this one has its offset.
+    # The previous one was rejected, so this one has its offset.
     "timestamp 31 years old (message.timestamp.difference.max.ms is unlimited by default)": {
         ("responses", 0, "partition_responses", 0): {"base_offset": 3},
     },
-    # A refused JoinGroup has generation -1 since 1.0, and nobody looks at it.
+    # A rejected JoinGroup has generation -1 since 1.0; clients ignore it.
     "join with an unknown member id": {(): {"generation_id": -1}},
     "session timeout below the minimum": {(): {"generation_id": -1}},
 }  # fmt: skip
@@ -93,9 +93,9 @@ ASKED = [pair for pair in PAIRS if served(pair)]
 
 
 def frame_of(pair: dict[str, Any]) -> bytes:
-    """The recorded request; but what takes 10 s to fail takes less, and times are moved into our time.
+    """The recorded request; but a 10 s timeout is shortened, and timestamps are shifted to the present.
 
-    Version 0 of ListOffsets compares with the time of files, other than version 1.
+    Version 0 of ListOffsets compares with the last-modified time of files, unlike version 1.
     """
     frame = bytes.fromhex(pair["request_hex"])
     header, request = decode_request(frame)
@@ -120,7 +120,7 @@ def exchange(sock: socket.socket, frame: bytes) -> bytes:
 
 @pytest.fixture(scope="module")
 def answers() -> Iterator[list[bytes]]:
-    """Our answers to all of ``ASKED``, in order, over one connection."""
+    """Our responses to all of ``ASKED``, in order, over one connection."""
     with Cluster(BROKER) as cluster:
         port = cluster.server.bound_port()
         with BlockingChannel("127.0.0.1", port) as channel:
@@ -145,7 +145,7 @@ def answers() -> Iterator[list[bytes]]:
 
 
 def note_member_id(pair: dict[str, Any], answer: bytes, member_ids: dict[bytes, bytes]) -> None:
-    """Member ids are random: Kafka's, and what ours is instead."""
+    """Member ids are random: map Kafka's to ours."""
     kafkas, ours = (
         decode(pair["api_key"], pair["version"], frame).member_id.encode()
         for frame in (bytes.fromhex(pair["response_hex"]), answer)
@@ -162,7 +162,7 @@ def replaced(frame: bytes, member_ids: dict[bytes, bytes]) -> bytes:
 
 
 def await_offsets_topic(port: int) -> None:
-    """Kafka's coordinators had long been there when they were asked for."""
+    """Kafka's coordinators had existed long before these requests."""
     with BlockingChannel("127.0.0.1", port) as channel:
 
         def is_there() -> bool:
@@ -174,7 +174,7 @@ def await_offsets_topic(port: int) -> None:
 
 
 @pytest.mark.parametrize("number", range(len(ASKED)), ids=[f"{pair['api_key']}-{pair['name']}" for pair in ASKED])
-def test_the_answer_is_that_of_kafka(answers: list[bytes], number: int) -> None:
+def test_the_response_matches_kafka(answers: list[bytes], number: int) -> None:
     pair = ASKED[number]
     key, version = pair["api_key"], pair["version"]
     kafkas, ours = (decode(key, version, frame) for frame in (bytes.fromhex(pair["response_hex"]), answers[number]))
@@ -188,7 +188,7 @@ def test_the_answer_is_that_of_kafka(answers: list[bytes], number: int) -> None:
         assert sorted(plain(ours)["responses"], key=str) == sorted(plain(kafkas)["responses"], key=str)
     else:
         expected = plain(kafkas)
-        if pair["name"] == "list groups":  # of a consumer that was there, too
+        if pair["name"] == "list groups":  # of another consumer
             expected["groups"] = [group for group in expected["groups"] if group["group_id"] != "kpyg"]
         for path, fields in DIFFERENT.get(pair["name"], {}).items():
             place = expected
@@ -214,9 +214,9 @@ def compare_metadata(pair: dict[str, Any], kafkas: MetadataResponse, ours: Metad
         expected = theirs[topic.name]
         assert (topic.error_code, topic.is_internal) == (expected.error_code, expected.is_internal)
         indexes = [p.partition_index for p in expected.partitions if (topic.name, p.partition_index) != WITHOUT_LEADER]
-        if topic.name != "assigned":  # of which we have made our own
+        if topic.name != "assigned":  # our broker has created its own
             assert sorted(p.partition_index for p in topic.partitions) == sorted(indexes)
-            assert {p.error_code for p in topic.partitions} <= {0, 9}  # 9 to version 0: the other replica is dead
+            assert {p.error_code for p in topic.partitions} <= {0, 9}  # 9 in version 0: the other replica is dead
     if pair["request"]["topics"]:
         assert {topic.name for topic in ours.topics} == set(theirs)
     elif pair["name"] == "v1 empty array = no topics":
@@ -226,7 +226,7 @@ def compare_metadata(pair: dict[str, Any], kafkas: MetadataResponse, ours: Metad
 
 
 def compare_api_versions(kafkas: ApiVersionsResponse, ours: ApiVersionsResponse) -> None:
-    """Ours knows later versions too, also of ApiVersions."""
+    """Ours serves later versions, too, also of ApiVersions."""
     assert ours.error_code == 0
     ranges = {each.api_key: (each.min_version, each.max_version) for each in ours.api_keys}
     for theirs in kafkas.api_keys:
@@ -236,12 +236,12 @@ def compare_api_versions(kafkas: ApiVersionsResponse, ours: ApiVersionsResponse)
             assert high >= theirs.max_version
 
 
-def test_correlation_ids_are_answered(answers: list[bytes]) -> None:
+def test_correlation_ids_are_returned(answers: list[bytes]) -> None:
     for pair, answer in zip(ASKED, answers, strict=True):
         assert answer[:4].hex() == pair["response_hex"][:8]
 
 
-def test_what_was_not_asked_is_known() -> None:
-    """So that a request that is served from now on is compared from now on."""
+def test_the_requests_that_are_not_compared_are_listed() -> None:
+    """A request that is served in future will then be compared."""
     not_served = {ApiKey(pair["api_key"]) for pair in PAIRS if ApiKey(pair["api_key"]) not in SERVED_VERSIONS}
     assert not_served == {ApiKey.SASL_HANDSHAKE}

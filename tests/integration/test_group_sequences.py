@@ -1,4 +1,4 @@
-"""The broker does over the wire what its coordinator does in memory; tests/jvm asks the same of real Kafka."""
+"""Over the wire, the broker behaves like its coordinator in memory; tests/jvm compares with real Kafka."""
 
 from __future__ import annotations
 

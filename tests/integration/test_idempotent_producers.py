@@ -1,4 +1,4 @@
-"""Idempotent producers on a network that loses answers: nothing twice, nothing lost, the order kept."""
+"""Idempotent producers on a network that loses responses: nothing twice, nothing lost, in order."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ def read_values(cluster: Cluster, topic: str) -> list[bytes]:
                 offset = batch.next_offset
 
 
-# -- a client that says exactly what it wants --------------------------------------------------------------------------
+# -- raw requests ------------------------------------------------------------------------------------------------------
 
 
 def produce(channel: BlockingChannel, topic: str, records: bytes) -> PartitionProduceResponse:
@@ -134,9 +134,9 @@ def test_the_producers_of_a_partition_are_described() -> None:
 
 
 class LossyProxy:
-    """Passes everything on, but cuts the connection instead of passing on every third answer to a Produce request.
+    """Forwards everything, but instead of every third response to Produce it closes the connection.
 
-    The broker has appended the batches then, and the client does not know.
+    The broker has appended these batches, and the client does not know.
     """
 
     def __init__(self, port: int) -> None:
@@ -225,10 +225,10 @@ def close(*sockets: socket.socket) -> None:
 
 
 @pytest.mark.parametrize("idempotent", [True, False])
-def test_lost_answers(idempotent: bool) -> None:
+def test_lost_responses_cause_no_duplicates(idempotent: bool) -> None:
     broker_port = free_port()
     with LossyProxy(broker_port) as proxy:
-        # Clients are told to come through the proxy.
+        # Clients are directed to the proxy.
         overrides = {
             "listeners": f"PLAINTEXT://127.0.0.1:{broker_port}",
             "advertised.listeners": f"PLAINTEXT://127.0.0.1:{proxy.port}",
@@ -244,6 +244,7 @@ def test_lost_answers(idempotent: bool) -> None:
                 "batch.num.messages": 20,
                 "linger.ms": 5,
                 "retry.backoff.ms": 10,
+                "retry.backoff.max.ms": 20,
                 "reconnect.backoff.ms": 10,
                 "reconnect.backoff.max.ms": 50,
                 "log_level": 0,
@@ -257,6 +258,6 @@ def test_lost_answers(idempotent: bool) -> None:
             stored = read_values(cluster, "lossy")
     if idempotent:
         assert stored == values
-    else:  # the proxy does its work
+    else:  # the proxy has cut connections
         assert set(stored) == set(values)
         assert len(stored) > len(values)

@@ -1,4 +1,4 @@
-"""The controller against the embedded ZooKeeper; brokers are played by a recorder."""
+"""The controller against the embedded ZooKeeper; a recorder stands in for the brokers."""
 
 import queue
 import threading
@@ -9,7 +9,8 @@ import pytest
 from kafka_lite.common.errors import Errors
 from kafka_lite.common.topic_partition import TopicPartition
 from kafka_lite.controller.controller_channel_manager import ControllerChannelManager
-from kafka_lite.controller.kafka_controller import ControllerConfig, KafkaController
+from kafka_lite.controller.controller_config import ControllerConfig
+from kafka_lite.controller.kafka_controller import KafkaController
 from kafka_lite.controller.partition_state_machine import PartitionState
 from kafka_lite.protocol.messages.api_04_leader_and_isr import LeaderAndIsrRequest, LeaderAndIsrResponse
 from kafka_lite.protocol.messages.api_05_stop_replica import StopReplicaRequest, StopReplicaResponse
@@ -22,7 +23,7 @@ from tests.support.eventually import eventually
 
 
 class Brokers:
-    """Answers every request without an error, and remembers it."""
+    """Responds to every request without an error, and records it."""
 
     def __init__(self):
         self.requests = []
@@ -90,8 +91,10 @@ class Cluster:
         return client
 
     def await_brokers(self):
-        """Wait until the controller knows every broker: a partition's leader is chosen among those that it knows."""
-        eventually(lambda: any(c.context.live_broker_ids >= self.clients.keys() for c in self.controllers.values()))
+        """Wait until the controller knows every broker: it chooses leaders among the brokers that it knows."""
+        known = self.clients.keys()
+        # A controller that takes over reads the brokers first and the topics later, and is active when it has both.
+        eventually(lambda: any(c.is_active and c.context.live_broker_ids >= known for c in self.controllers.values()))
 
     def stop(self, broker_id):
         if broker_id in self.controllers:
@@ -113,7 +116,7 @@ def cluster(server):
         cluster.stop(broker_id)
 
 
-def test_the_first_controller(cluster):
+def test_the_first_broker_becomes_controller(cluster):
     zk = cluster.start(1)
     controller = cluster.controllers[1]
     assert controller.await_active(60)
@@ -125,7 +128,7 @@ def test_the_first_controller(cluster):
     assert [b.id for b in first.live_brokers] == [1]
 
 
-def test_a_topic_is_created_and_grows(cluster):
+def test_a_topic_is_created_and_gets_more_partitions(cluster):
     zk = cluster.start(1)
     cluster.create_topic("t", {0: [1], 1: [1]})
     eventually(lambda: cluster.brokers.leader("t", 1) == 1)
@@ -161,13 +164,13 @@ def test_a_topic_is_deleted(cluster):
     eventually(lambda: cluster.brokers.leader("t") == 1)
 
 
-def test_marks_of_unknown_topics_are_removed(cluster):
+def test_deletion_marks_of_unknown_topics_are_removed(cluster):
     zk = cluster.start(1)
     zk.create_delete_topic("nope")
     eventually(lambda: zk.get_topics_marked_for_deletion() == [])
 
 
-def test_deletion_that_is_switched_off(cluster):
+def test_disabled_deletion_keeps_the_topic(cluster):
     zk = cluster.start(1, delete_topic_enable=False)
     cluster.create_topic("t", {0: [1]})
     eventually(lambda: cluster.brokers.leader("t") == 1)
@@ -176,7 +179,7 @@ def test_deletion_that_is_switched_off(cluster):
     assert zk.get_all_topics() == ["t"]
 
 
-def test_a_deletion_that_fails_is_tried_again_when_the_broker_is_back(cluster):
+def test_a_failed_deletion_is_retried_when_the_broker_returns(cluster):
     zk = cluster.start(1)
     cluster.start(2, controller=False)
     cluster.create_topic("t", {0: [2, 1]})
@@ -191,7 +194,7 @@ def test_a_deletion_that_fails_is_tried_again_when_the_broker_is_back(cluster):
     assert zk.get_all_topics() == []
 
 
-def test_an_error_of_the_broker_makes_a_topic_wait(cluster):
+def test_an_error_of_the_broker_suspends_the_deletion(cluster):
     zk = cluster.start(1)
     cluster.create_topic("t", {0: [1]})
     eventually(lambda: cluster.brokers.leader("t") == 1)
@@ -206,7 +209,7 @@ def test_an_error_of_the_broker_makes_a_topic_wait(cluster):
     eventually(lambda: zk.get_all_topics() == [])
 
 
-def test_a_leader_dies_and_comes_back(cluster):
+def test_a_leader_dies_and_returns(cluster):
     zk = cluster.start(1)
     cluster.start(2, controller=False)
     cluster.create_topic("t", {0: [2, 1]})
@@ -221,6 +224,25 @@ def test_a_leader_dies_and_comes_back(cluster):
     assert zk.get_partition_state(TopicPartition("t", 0)).leader_and_isr.leader == 1
 
 
+def test_a_broker_that_restarts_before_the_controller_looks_gets_its_orders_again(cluster):
+    zk = cluster.start(1)
+    cluster.start(2, controller=False)
+    cluster.create_topic("t", {0: [2, 1]})
+    eventually(lambda: cluster.brokers.leader("t") == 2)
+    looks_away, looks = threading.Event(), threading.Event()
+    cluster.controllers[1]._enqueue("Busy", lambda: (looks_away.set(), looks.wait(60)))
+    assert looks_away.wait(60)
+    orders = len(cluster.brokers.of(LeaderAndIsrRequest, 2))
+    cluster.stop(2)
+    cluster.start(2, controller=False)
+    looks.set()
+    eventually(lambda: len(cluster.brokers.of(LeaderAndIsrRequest, 2)) > orders)
+    state = zk.get_partition_state(TopicPartition("t", 0)).leader_and_isr
+    assert (state.leader, state.isr) == (1, [1])
+    (told,) = cluster.brokers.of(LeaderAndIsrRequest, 2)[-1].ungrouped_partition_states
+    assert (told.leader, told.isr) == (1, [1])
+
+
 def shut_down(controller, broker_id):
     """The error, and the partitions that the broker still leads."""
     responses = queue.Queue()
@@ -228,7 +250,7 @@ def shut_down(controller, broker_id):
     return responses.get(timeout=60)
 
 
-def test_a_controlled_shutdown_moves_leaders_away(cluster):
+def test_a_controlled_shutdown_moves_leaders(cluster):
     zk = cluster.start(1)
     cluster.start(2, controller=False)
     cluster.create_topic("led", {0: [2, 1]})
@@ -254,7 +276,7 @@ def test_a_controlled_shutdown_moves_leaders_away(cluster):
     eventually(lambda: controller.context.shutting_down_broker_ids == set())
 
 
-def test_a_controlled_shutdown_says_what_it_could_not_move(cluster):
+def test_a_controlled_shutdown_lists_partitions_that_could_not_be_moved(cluster):
     zk = cluster.start(1)
     cluster.start(2, controller=False)
     cluster.await_brokers()
@@ -262,7 +284,7 @@ def test_a_controlled_shutdown_says_what_it_could_not_move(cluster):
     assert shut_down(cluster.controllers[1], 2) == (Errors.NONE, [partition])
 
 
-def test_a_controlled_shutdown_is_for_the_controller_and_registered_brokers(cluster):
+def test_a_controlled_shutdown_needs_the_controller_and_a_registered_broker(cluster):
     cluster.start(1)
     cluster.start(2)
     cluster.await_brokers()
@@ -272,7 +294,7 @@ def test_a_controlled_shutdown_is_for_the_controller_and_registered_brokers(clus
 
 
 def partition_in_sync_on_2_only(cluster, zk):
-    """A new one, of brokers 1 and 2, led by 2."""
+    """A new partition of brokers 1 and 2, led by 2."""
     zk.create_topic_assignment("t", TopicAssignment({0: [2, 1]}))
     partition = TopicPartition("t", 0)
     eventually(lambda: cluster.brokers.leader("t") == 2)
@@ -283,7 +305,7 @@ def partition_in_sync_on_2_only(cluster, zk):
     return partition
 
 
-def test_without_a_clean_replica_the_partition_waits_for_its_leader(cluster):
+def test_without_a_replica_in_the_isr_the_partition_stays_offline(cluster):
     zk = cluster.start(1)
     cluster.start(2, controller=False)
     zk.set_entity_config("topics/t", {"unclean.leader.election.enable": "false"})
@@ -300,7 +322,7 @@ def test_without_a_clean_replica_the_partition_waits_for_its_leader(cluster):
 
 
 @pytest.mark.parametrize("by", ["default", "topic"])
-def test_an_unclean_replica_leads_as_soon_as_it_may(cluster, by):
+def test_an_unclean_replica_is_elected_once_the_topic_allows_it(cluster, by):
     defaults = {"unclean.leader.election.enable": "false"}
     zk = cluster.start(1, topic_defaults=lambda: defaults)
     cluster.start(2, controller=False)
@@ -344,7 +366,42 @@ def test_a_deposed_controller_resigns(cluster):
     assert zk.get_controller_epoch()[0] == 2
 
 
-def test_a_controller_that_cannot_raise_the_epoch_gives_up(cluster):
+def test_a_controller_that_another_one_has_fenced_writes_nothing_and_resigns(cluster):
+    """As after a long pause: another controller was elected and is gone again, and this one has not noticed."""
+    zk = cluster.start(1)
+    controller = cluster.controllers[1]
+    assert controller.await_active(60)
+    cluster.await_brokers()
+    zk.zookeeper.set("/controller_epoch", b"7")
+    zk.create_topic_assignment("t", TopicAssignment({0: [1]}))
+    eventually(lambda: controller.epoch == 8 and controller.is_active)
+    eventually(lambda: cluster.brokers.leader("t") == 1)
+    assert zk.get_partition_state(TopicPartition("t", 0)).controller_epoch == 8
+    assert all(request.controller_epoch in (1, 8) for request in cluster.brokers.of(LeaderAndIsrRequest))
+
+
+def test_requests_to_a_controller_that_another_one_has_fenced_are_refused_without_a_stack_trace(cluster, caplog):
+    zk = cluster.start(1)
+    controller = cluster.controllers[1]
+    cluster.start(2)
+    assert controller.await_active(60)
+    cluster.await_brokers()
+    zk.create_topic_assignment("t", TopicAssignment({0: [1, 2]}))
+    eventually(lambda: cluster.brokers.leader("t") == 1)
+    refused: list[object] = []
+    zk.zookeeper.set("/controller_epoch", b"7")
+    controller.shutdown_broker(1, lambda error, partitions: refused.append(error))
+    eventually(lambda: refused)
+    assert refused == [Errors.STALE_CONTROLLER_EPOCH]
+    active = eventually(lambda: [each for each in cluster.controllers.values() if each.is_active and each.epoch == 8])
+    zk.zookeeper.set("/controller_epoch", b"20")
+    active[0].alter_partition_reassignments({TopicPartition("t", 0): [2, 1]}, refused.append)
+    eventually(lambda: refused[1:] == [None])
+    eventually(lambda: any(each.is_active and each.epoch == 21 for each in cluster.controllers.values()))
+    assert "Error processing controller event" not in caplog.text
+
+
+def test_a_controller_that_cannot_raise_the_epoch_resigns(cluster):
     zk = cluster.start(1, controller=False)
     zk.zookeeper.create("/controller_epoch", b"rubbish")
     controller = KafkaController(ControllerConfig(1), zk, cluster.brokers.send)
@@ -357,7 +414,7 @@ def test_a_controller_that_cannot_raise_the_epoch_gives_up(cluster):
     assert controller.epoch == 8
 
 
-def test_requests_to_a_broker_that_cannot_be_reached_are_sent_again(cluster):
+def test_requests_to_an_unreachable_broker_are_retried(cluster):
     cluster.brokers.unreachable.add(1)
     cluster.start(1)
     cluster.create_topic("t", {0: [1]})
@@ -366,7 +423,7 @@ def test_requests_to_a_broker_that_cannot_be_reached_are_sent_again(cluster):
     eventually(lambda: cluster.brokers.leader("t") == 1)
 
 
-def test_a_channel_that_was_never_opened(caplog):
+def test_a_request_to_an_unknown_broker_is_dropped(caplog):
     manager = ControllerChannelManager(1, lambda broker_id, request: None)
     manager.send_request(5, UpdateMetadataRequest())
     assert "offline" in caplog.text

@@ -1,4 +1,4 @@
-"""KafkaZkClient at the embedded ZooKeeper and at a real one: watches, lost connections, expired sessions."""
+"""KafkaZkClient with the embedded ZooKeeper and a real one: watches, lost connections, expired sessions."""
 
 import queue
 import threading
@@ -18,7 +18,7 @@ from kafka_lite.zookeeper.data import (
     TopicAssignment,
 )
 from kafka_lite.zookeeper.embedded.server import EmbeddedZooKeeper
-from kafka_lite.zookeeper.zookeeper_client import NodeExistsError, NoNodeError, ZkConnectionError
+from kafka_lite.zookeeper.zk_errors import FencedError, NodeExistsError, NoNodeError, ZkConnectionError, ZkError
 from tests.support.real_zookeeper import real_zookeeper
 
 REGISTRATION = BrokerRegistration(
@@ -41,7 +41,7 @@ def zookeeper(request, tmp_path_factory):
 
 @pytest.fixture
 def connect(zookeeper):
-    """Opens sessions whose paths lie below a chroot of this test."""
+    """Opens sessions whose paths are below a chroot of this test."""
     clients = []
     chroot = f"/{uuid.uuid4()}"
 
@@ -74,7 +74,7 @@ def test_persistent_paths_have_null_data(zk):
 
 
 @pytest.mark.parametrize("missing", [(), (paths.DELETE_TOPICS, "/admin"), (paths.BROKER_IDS,)])
-def test_missing_persistent_paths_are_created_beside_those_that_are_there(zk, missing):
+def test_missing_persistent_paths_are_created(zk, missing):
     for path in missing:
         zk.zookeeper.delete(path)
     zk.create_persistent_paths()
@@ -90,19 +90,20 @@ def test_the_chroot_is_created(connect):
         "config",
         "consumers",
         "isr_change_notification",
+        "log_dir_event_notification",
     ]
 
 
-def test_cluster_id_is_made_once(zk, connect):
+def test_cluster_id_is_created_once(zk, connect):
     assert zk.get_cluster_id() is None
     cluster_id = zk.create_or_get_cluster_id()
     assert connect().create_or_get_cluster_id() == cluster_id == zk.get_cluster_id()
 
 
 def test_broker_registration(zk, connect):
-    other = connect(session_timeout_ms=2000)  # twice that it waits for the end of the first
+    other = connect(session_timeout_ms=2000)  # the registration waits twice for the end of the first session
     zk.register_broker(1, REGISTRATION)
-    zk.register_broker(1, REGISTRATION)  # our own session's node: fine
+    zk.register_broker(1, REGISTRATION)  # a znode of our own session is accepted
     assert other.get_brokers() == {1: REGISTRATION}
     with pytest.raises(NodeExistsError, match="already registered"):
         other.register_broker(1, REGISTRATION)
@@ -118,40 +119,84 @@ def test_registration_waits_for_the_end_of_an_earlier_session(zk, connect):
     timer.join()
 
 
-def test_an_unreadable_registration_is_left_out(zk, caplog):
+def test_the_broker_epoch_rises_with_each_registration(zk, connect):
+    other = connect()
+    assert zk.get_broker_epoch(1) is None
+    other.register_broker(1, REGISTRATION)
+    first = zk.get_broker_epoch(1)
+    other.close()
+    zk.register_broker(1, REGISTRATION)
+    assert zk.get_broker_epoch(1) > first > 0
+
+
+def test_a_malformed_registration_is_skipped(zk, caplog):
     zk.zookeeper.create(paths.broker(5), b"rubbish")
     zk.register_broker(1, REGISTRATION)
     assert list(zk.get_brokers()) == [1]
     assert "unreadable" in caplog.text
 
 
-def test_broker_sequence_ids_rise(zk, connect):
+def test_broker_sequence_ids_increase(zk, connect):
     first = zk.generate_broker_sequence_id()
     assert connect().generate_broker_sequence_id() == first + 1
 
 
-def test_election(zk, connect):
+def test_controller_election(zk, connect):
     other = connect()
     gone = queue.Queue()
-    assert zk.register_controller(1)
-    assert zk.register_controller(1)
-    assert not other.register_controller(2)
+    assert zk.get_controller_epoch() is None
+    assert zk.register_controller_and_increment_epoch(1) == (1, 0)
+    assert other.register_controller_and_increment_epoch(2) is None
+    assert zk.get_controller_epoch() == (1, 0)
     other.watch_controller(lambda: gone.put(other.get_controller_id()))
-    zk.delete_controller()
+    other.delete_own_controller()
+    assert zk.get_controller_id() == 1
+    zk.delete_own_controller()
     assert gone.get(timeout=60) is None
-    assert other.register_controller(2)
+    assert other.register_controller_and_increment_epoch(2) == (2, 1)
     assert gone.get(timeout=60) == 2
     assert zk.get_controller_id() == 2
 
 
-def test_controller_epoch(zk):
-    assert zk.get_controller_epoch() is None
-    assert zk.create_controller_epoch(1)
-    assert not zk.create_controller_epoch(1)
-    assert zk.set_controller_epoch(2, 0) == 1
-    assert zk.set_controller_epoch(2, 0) == 1  # sent again after its answer was lost
-    assert zk.set_controller_epoch(3, 0) is None
-    assert zk.get_controller_epoch() == (2, 1)
+def test_an_election_whose_response_was_lost_is_won(zk, monkeypatch):
+    commit = zk.zookeeper.commit
+
+    def commit_twice(operations):
+        assert not any(isinstance(result, ZkError) for result in commit(operations))
+        return commit(operations)
+
+    monkeypatch.setattr(zk.zookeeper, "commit", commit_twice)
+    assert zk.register_controller_and_increment_epoch(1) == (1, 0)
+
+
+def test_a_fenced_thread_writes_nothing_once_another_controller_has_raised_the_epoch(zk, connect):
+    _, version = zk.register_controller_and_increment_epoch(1)
+    zk.create_topic_assignment("t", TopicAssignment({0: [1], 1: [1]}))
+    states = {P0: state(1, [1]), P0._replace(partition=1): state(1, [1])}
+    with zk.fenced_by_controller_epoch(version):
+        assert zk.create_partition_states(states) == set()
+        assert zk.update_partition_state(P0, state(1, [1])) == 1
+        zk.create_delete_topic("t")
+    zk.delete_own_controller()
+    assert connect().register_controller_and_increment_epoch(2) == (2, 1)
+    before = zk.get_partition_states(states)
+    with zk.fenced_by_controller_epoch(version):
+        for write in (
+            lambda: zk.update_partition_states(before),
+            lambda: zk.update_partition_state(P0, before[P0]),
+            lambda: zk.create_partition_states(dict.fromkeys([P0._replace(partition=2)], state(1, [1]))),
+            lambda: zk.change_topic_assignment("t", lambda found: found),
+            lambda: zk.delete_delete_topic("t"),
+            lambda: zk.delete_topic_znode("t"),
+            lambda: zk.create_topic_assignment("u", TopicAssignment({0: [1]})),
+        ):
+            with pytest.raises(FencedError):
+                write()
+    assert zk.get_partition_states(states) == before
+    assert zk.get_topics_marked_for_deletion() == ["t"]
+    assert zk.get_all_topics() == ["t"]
+    zk.delete_delete_topic("t")
+    assert zk.get_topics_marked_for_deletion() == []
 
 
 def test_topics_and_partition_states(zk):
@@ -174,11 +219,11 @@ def test_topics_and_partition_states(zk):
 
 def test_many_partition_states(zk):
     zk.create_topic_assignment("t", TopicAssignment({}))
-    many = {TopicPartition("t", number): state(1, [1]) for number in range(700)}  # more than one transaction holds
+    many = {TopicPartition("t", number): state(1, [1]) for number in range(700)}  # more than fit into one transaction
     before = TopicPartition("t", 33)
     zk.create_partition_state(before, state(7, [7]))
     assert zk.create_partition_states(many) == {before}
-    assert zk.create_partition_states(many) == {before}  # ours already, as after an answer that was lost
+    assert zk.create_partition_states(many) == {before}  # already ours, as after a lost response
     found = zk.get_partition_states([*many, TopicPartition("t", 999)])
     assert found == {**many, before: state(7, [7])}
 
@@ -196,7 +241,7 @@ def test_many_partition_states(zk):
     zk.delete_topic_znode("t")  # nothing to do
 
 
-def test_a_tree_that_grows_while_it_is_deleted(zk, connect, monkeypatch):
+def test_a_tree_that_grows_while_it_is_deleted_is_deleted(zk, connect, monkeypatch):
     zookeeper = zk.zookeeper
     for path in ("/tree", "/tree/a", "/tree/a/b"):
         zookeeper.create(path, None)
@@ -214,7 +259,7 @@ def test_a_tree_that_grows_while_it_is_deleted(zk, connect, monkeypatch):
     assert not zookeeper.delete_recursive("/tree")
 
 
-def test_isr_changes(zk):
+def test_isr_change_notifications(zk):
     zk.propagate_isr_changes([P0])
     zk.propagate_isr_changes([TopicPartition("u", 1)])
     names = zk.get_isr_change_notifications()
@@ -224,7 +269,7 @@ def test_isr_changes(zk):
     assert zk.get_isr_change_notifications() == names[1:]
 
 
-def test_configs(zk):
+def test_configs_are_written_and_read(zk):
     assert zk.get_entity_config("topics/t") == {}
     zk.set_entity_config("users/a/clients/b", {"producer_byte_rate": "1"})
     zk.set_entity_config("users/a/clients/b", {"producer_byte_rate": "2"})
@@ -248,7 +293,7 @@ def test_topic_deletion_marks(zk):
     assert not zk.is_topic_marked_for_deletion("t")
 
 
-def test_watches_fire_again_and_again(zk, connect):
+def test_watches_fire_repeatedly(zk, connect):
     other = connect()
     seen = queue.Queue()
     zk.watch_topics(lambda: seen.put(zk.get_all_topics()))
@@ -283,7 +328,7 @@ def test_watches_survive_a_lost_connection(tmp_path):
         zk.close()
 
 
-def test_a_new_session_is_told_before_the_watches(zookeeper, connect, zk):
+def test_session_listeners_run_before_the_watches_of_a_new_session(zookeeper, connect, zk):
     order = queue.Queue()
     zk.add_session_listener(lambda: (zk.register_broker(1, REGISTRATION), order.put("session")))
     zk.register_broker(1, REGISTRATION)
@@ -305,7 +350,7 @@ def expire(connect_string, zk):
     intruder.close()
 
 
-def test_no_zookeeper_at_all():
+def test_an_unreachable_zookeeper_raises():
     zk = KafkaZkClient("127.0.0.1:1", connection_timeout_ms=200)
     with pytest.raises(ZkConnectionError, match=r"127\.0\.0\.1:1"):
         zk.start()
@@ -318,7 +363,7 @@ def test_a_closed_client_raises(zk, connect):
         other.get_all_topics()
 
 
-def test_missing_nodes(zk):
+def test_missing_znodes(zk):
     with pytest.raises(NoNodeError, match="/nothing"):
         zk.zookeeper.get("/nothing")
     assert zk.zookeeper.children("/nothing") == []

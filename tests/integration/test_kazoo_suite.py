@@ -1,7 +1,7 @@
-"""kazoo's own test suite, as it is installed with kazoo, against the embedded ZooKeeper.
+"""kazoo's own test suite, as installed with kazoo, against the embedded ZooKeeper.
 
-What does not apply is listed, with reasons, in ``tests/support/kazoo_suite_plugin.py``; kazoo itself skips what needs
-gevent, eventlet or SASL.
+Tests that do not apply are listed, with reasons, in ``tests/support/kazoo_suite_plugin.py``; kazoo itself skips those
+that need gevent, eventlet or SASL.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ def run_suite(directory: Path, *options: str) -> tuple[subprocess.CompletedProce
     assert spec.origin is not None
     suite = str(Path(spec.origin).parent / "tests")
     report = directory / "report.xml"
-    # Away from our own configuration: what warns in kazoo is not ours to turn into errors.
+    # Outside our own pytest configuration: kazoo's warnings must not become errors.
     command = [sys.executable, "-m", "pytest", suite, "--rootdir", suite, "-c", os.devnull, "-q", "--tb=short"]
     command += ["-p", "tests.support.kazoo_suite_plugin", "-o", f"cache_dir={directory / 'cache'}", "-W", "ignore"]
     command += ["--timeout", "120", f"--junitxml={report}", *options]
@@ -46,7 +46,7 @@ def test_kazoos_own_suite_passes(tmp_path: Path) -> None:
     print(f"kazoo's suite: {passed} passed, {totals['skipped']} skipped by kazoo, {totals['failures']} failed")
     assert passed >= EXPECTED_PASSES, run.stdout[-8000:]
     if run.returncode:
-        # Some of kazoo's tests give the server 0.1 s: on a busy machine they deserve other, quieter chances.
+        # Some of kazoo's tests give the server 0.1 s: on a busy machine they get another try.
         assert int(totals["failures"]) <= 5, run.stdout[-8000:]
         for _ in range(3):
             again, _ = run_suite(tmp_path, "--last-failed", "-p", "no:xdist")

@@ -1,4 +1,4 @@
-"""A broker started with the shipped log configuration: its files, and levels that change while it runs."""
+"""A broker started with the shipped logging configuration: its files, and levels that change while it runs."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def broker(logs: Path) -> Iterator[ServerProcess]:
 
 
 def lines(file: Path) -> list[str]:
-    """Of the file, and of those that had its name until an hour was over while the test ran."""
+    """Lines of the file and of its rolled predecessors: the hour may end while the test runs."""
     files = sorted(file.parent.glob(f"{file.name}*"), key=lambda each: (each == file, each.name))
     return [line for each in files for line in each.read_text(encoding="utf-8").splitlines()]
 
@@ -44,7 +44,7 @@ def tool(broker: ServerProcess, name: str, *arguments: str) -> None:
     assert main([name, "--bootstrap-server", broker.bootstrap_servers, *arguments]) == 0
 
 
-def test_each_part_writes_its_own_file(broker: ServerProcess, logs: Path) -> None:
+def test_each_component_writes_its_own_file(broker: ServerProcess, logs: Path) -> None:
     tool(broker, "topics", "--create", "--topic", "watched", "--partitions", "1")
     tool(broker, "topics", "--delete", "--topic", "watched")
     assert {re.sub(r"(?<=\.log)\.[-\d]+$", "", file.name) for file in logs.iterdir()} == FILES
@@ -72,10 +72,10 @@ def test_each_part_writes_its_own_file(broker: ServerProcess, logs: Path) -> Non
     assert lines(logs / "kafka-request.log") == []
 
 
-def test_requests_are_logged_once_somebody_asks_for_it(broker: ServerProcess, logs: Path) -> None:
+def test_requests_are_logged_once_the_level_is_lowered(broker: ServerProcess, logs: Path) -> None:
     file = logs / "kafka-request.log"
 
-    def asked_for_topics() -> list[str]:  # again and again: the level is looked at ten times a second
+    def asked_for_topics() -> list[str]:  # repeatedly: the level is read ten times a second
         tool(broker, "topics", "--list")
         return lines(file)
 
@@ -86,7 +86,7 @@ def test_requests_are_logged_once_somebody_asks_for_it(broker: ServerProcess, lo
     tool(broker, "configs", "--alter", "--broker-logger", "0", "--add-config", "kafka.request.logger=WARN")
     eventually(lambda: "kafka.request.logger to WARN" in "\n".join(lines(logs / "server.log")))
 
-    def is_silent() -> bool:  # not at once: the last requests at the old level may still be written down
+    def is_silent() -> bool:  # not at once: the last requests at the old level may still be written
         count = len(lines(file))
         tool(broker, "topics", "--list")
         return len(lines(file)) == count

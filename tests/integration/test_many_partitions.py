@@ -1,4 +1,4 @@
-"""A topic of many partitions costs few requests to ZooKeeper and few waits for the disk, not some per partition."""
+"""A topic of many partitions needs few ZooKeeper requests and fsyncs in all, not some per partition."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from kazoo.client import KazooClient
 from kafka_lite.protocol.messages.api_19_create_topics import CreatableTopic, CreateTopicsRequest, CreateTopicsResponse
 from kafka_lite.protocol.messages.api_20_delete_topics import DeleteTopicsRequest, DeleteTopicsResponse
 from kafka_lite.testing.cluster import Cluster
-from kafka_lite.tools.admin_channel import AdminChannel
+from kafka_lite.tools.admin.admin_channel import AdminChannel
 
 PARTITIONS = 300
 FEW = 40
@@ -19,7 +19,7 @@ TIMEOUT_MS = 60_000
 
 
 class Costs:
-    """Transactions of ZooKeeper, and files that were forced to disk, since the last look."""
+    """ZooKeeper transactions and fsyncs since the last look."""
 
     def __init__(self, cluster: Cluster, monkeypatch: pytest.MonkeyPatch) -> None:
         self._zookeeper = KazooClient(cluster.zookeeper_connect)
@@ -49,7 +49,7 @@ class Costs:
         self._zookeeper.close()
 
 
-def test_many_partitions_come_and_go_with_few_transactions(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_many_partitions_are_created_and_deleted_with_few_transactions(monkeypatch: pytest.MonkeyPatch) -> None:
     with Cluster() as cluster, AdminChannel(cluster.bootstrap_servers) as channel:
         costs = Costs(cluster, monkeypatch)
         try:

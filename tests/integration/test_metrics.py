@@ -1,4 +1,4 @@
-"""A broker's metrics beside what real clients did: numbers are equal, names are Kafka's, what goes takes them along."""
+"""A broker's metrics compared with what real clients did: equal numbers, Kafka's names, removed with their subjects."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ from kafka_lite.common.errors import KafkaError
 from kafka_lite.metrics.metric_name import ObjectNamePattern
 from kafka_lite.metrics.metrics_reporter import MetricsReporter
 from kafka_lite.metrics.sensor import KafkaMetric
-from kafka_lite.server.bean_catalogue import BEANS, GAUGE, HISTOGRAM, METER, TIMER
 from kafka_lite.server.broker_process import BrokerProcess
+from kafka_lite.server.metrics.bean_catalogue import BEANS, GAUGE, HISTOGRAM, METER, TIMER
 from kafka_lite.testing.cluster import Cluster
-from kafka_lite.tools.broker_beans import Beans, BrokerBeans
-from kafka_lite.tools.running_brokers import RunningBrokers
+from kafka_lite.tools.monitoring.broker_beans import Beans, BrokerBeans
+from kafka_lite.tools.server.running_brokers import RunningBrokers
 from tests.support.eventually import eventually
 
 DATA = Path(__file__).parents[1] / "data"
@@ -51,7 +51,7 @@ ATTRIBUTES = {
 
 @pytest.fixture
 def broker(tmp_path: Path) -> Iterator[BrokerProcess]:
-    """A broker that is found in a state directory of its own."""
+    """A broker that registers in a state directory of its own."""
     overrides = {"metrics.http.port": "0", "zookeeper.embedded.port": "0", "log.segment.delete.delay.ms": "0"}
     before = os.environ.get("XDG_STATE_HOME")
     os.environ["XDG_STATE_HOME"] = str(tmp_path / "state")
@@ -85,7 +85,7 @@ def consume(bootstrap: str, topic: str, count: int) -> None:
     consumer.assign([confluent_kafka.TopicPartition(topic, 0, 0)])
     left = count
     while left > 0:
-        messages = consumer.consume(left, 10)
+        messages = consumer.consume(left, 60)
         assert messages
         left -= len(messages)
     consumer.close()
@@ -100,7 +100,7 @@ def test_counts_equal_what_was_produced_and_consumed(broker: BrokerProcess) -> N
     produce(broker.bootstrap_servers, "t", [b"x" * 100] * 1000)
     produce(broker.bootstrap_servers, "u", [b"y" * 10] * 7)
     consume(broker.bootstrap_servers, "t", 1000)
-    # A request ends when its answer is out, which the client may know before the broker.
+    # A request ends when its response has been sent, which the client may notice before the broker.
     now = eventually(lambda: when_all_requests_have_ended(beans.read()))
     assert values_of(now, f"{TOPICS}MessagesInPerSec,topic=t") == 1000
     assert values_of(now, f"{TOPICS}MessagesInPerSec,topic=u") == 7
@@ -118,12 +118,12 @@ def test_counts_equal_what_was_produced_and_consumed(broker: BrokerProcess) -> N
         values_of(now, f"{REQUESTS}RequestsPerSec,request={name}") for name in ("FetchConsumer", "Fetch")
     )
     assert consumer == fetch
-    # The consumer has looked for its coordinator: partitions of __consumer_offsets may still be on their way.
+    # The consumer has looked for its coordinator: partitions of __consumer_offsets may still be being created.
     eventually(lambda: has_a_log_for_each_partition(beans.read()))
 
 
 def when_all_requests_have_ended(beans: Beans) -> Beans:
-    """The beans, or nothing yet."""
+    """The beans, or None while requests are in progress."""
     produce, consumer, fetch = (
         values_of(beans, f"{REQUESTS}RequestsPerSec,request={name}") for name in ("Produce", "FetchConsumer", "Fetch")
     )
@@ -136,7 +136,7 @@ def has_a_log_for_each_partition(beans: Beans) -> bool:
     return logs >= 2 and values_of(beans, "kafka.server:type=ReplicaManager,name=PartitionCount", "Value") == logs
 
 
-def test_tools_and_prometheus_read_the_same(broker: BrokerProcess) -> None:
+def test_tools_and_prometheus_read_the_same_values(broker: BrokerProcess) -> None:
     beans = beans_of(broker)
     produce(broker.bootstrap_servers, "t", [b"x" * 100] * 50)
     text = urllib.request.urlopen(f"{beans.url}/metrics", timeout=60).read().decode()
@@ -160,7 +160,7 @@ def test_tools_and_prometheus_read_the_same(broker: BrokerProcess) -> None:
     assert line.split(",")[1] == "50"
 
 
-def test_a_broker_that_shows_nothing_says_which_key_to_set(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_broker_without_metrics_names_the_key_to_set(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
     with BrokerProcess(tmp_path, {"zookeeper.embedded.port": "0"}):
         eventually(lambda: bool(RunningBrokers().find()))
@@ -180,7 +180,7 @@ def names_of(cluster: Cluster) -> set[str]:
     return {name.mbean_name for name in cluster.server.metrics.beans.query()}
 
 
-def test_every_bean_is_declared_and_every_declared_bean_is_there(cluster: Cluster) -> None:
+def test_every_bean_is_declared_and_every_declared_bean_exists(cluster: Cluster) -> None:
     produce(cluster.bootstrap_servers, "t", [b"x"])
     consume(cluster.bootstrap_servers, "t", 1)
     declared = {ObjectNamePattern.parse(bean.pattern): bean for bean in BEANS}
@@ -191,14 +191,14 @@ def test_every_bean_is_declared_and_every_declared_bean_is_there(cluster: Cluste
         assert set(attributes) == ATTRIBUTES.get(kind, set(kind.split(", "))), name
         seen.add(pattern)
     missing = {declared[pattern].pattern for pattern in set(declared) - seen}
-    # A follower that is too slow is needed for this one.
+    # This one needs a follower that is too slow.
     assert missing == {"kafka.server:type=DelayedProduceMetrics,name=ExpiresPerSec,topic=*,partition=*"}
     for pattern in SEEN_ON_A_BROKER_OF_0_10_2:
         parsed = ObjectNamePattern.parse(pattern)
         assert any(parsed.matches(name) for name in cluster.server.metrics.beans.query()), pattern
 
 
-def test_beans_go_with_their_topic(cluster: Cluster) -> None:
+def test_the_beans_of_a_topic_are_removed_with_it(cluster: Cluster) -> None:
     admin = AdminClient({"bootstrap.servers": cluster.bootstrap_servers})
     admin.create_topics([NewTopic("gone", 3, 1), NewTopic("kept", 1, 1)])["gone"].result(30)
     for topic in ("gone", "kept"):
@@ -209,7 +209,7 @@ def test_beans_go_with_their_topic(cluster: Cluster) -> None:
     assert [name for name in names_of(cluster) if "topic=kept" in name]
 
 
-def test_what_is_too_large_or_too_late(cluster: Cluster) -> None:
+def test_rejected_and_expired_requests_are_counted(cluster: Cluster) -> None:
     admin = AdminClient({"bootstrap.servers": cluster.bootstrap_servers})
     config = {"max.message.bytes": "1000"}
     admin.create_topics([NewTopic("small", 1, 1, config=config)])["small"].result(30)
@@ -234,14 +234,14 @@ def test_what_is_too_large_or_too_late(cluster: Cluster) -> None:
     assert count_of(f"{TOPICS}MessagesInPerSec,topic=small") == 0
 
 
-def test_a_reporter_that_is_not_there_keeps_the_broker_from_starting() -> None:
+def test_a_missing_reporter_class_prevents_a_start() -> None:
     cluster = Cluster({"metric.reporters": "no.such.Reporter"})
     with pytest.raises(KafkaError, match=r"Class no\.such\.Reporter cannot be found"), cluster:
         pass
 
 
 class NotingReporter(MetricsReporter):
-    """Notes the names of what it is told of, and a key of its own."""
+    """Notes the names of its metrics, and a configuration key of its own."""
 
     heard: ClassVar[list[str]] = []
 
@@ -261,7 +261,7 @@ class NotingReporter(MetricsReporter):
         self.heard.append("close")
 
 
-def test_a_reporter_of_ones_own_is_told_of_the_network_layer() -> None:
+def test_a_custom_reporter_gets_the_metrics_of_the_network_layer() -> None:
     NotingReporter.heard.clear()
     with Cluster({"metric.reporters": f"{__name__}.NotingReporter", "my.key": "mine", "num.network.threads": "1"}):
         pass
@@ -271,7 +271,7 @@ def test_a_reporter_of_ones_own_is_told_of_the_network_layer() -> None:
     assert heard[-1] == "close"
 
 
-def test_reporters_see_the_broker(tmp_path: Path) -> None:
+def test_reporters_get_the_metrics_of_the_broker(tmp_path: Path) -> None:
     settings = {
         "kafka.metrics.reporters": "kafka_lite.metrics.kafka_csv_metrics_reporter.KafkaCSVMetricsReporter",
         "kafka.csv.metrics.reporter.enabled": "true",

@@ -1,4 +1,4 @@
-"""Groups of ZooKeeper consumers on a whole broker: members come, go and die, leaders fail, offsets move."""
+"""Groups of ZooKeeper consumers with a whole broker: members join, leave and die, leaders fail, offsets move."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from kafka_lite.common.errors import Errors
 from kafka_lite.common.topic_partition import TopicPartition
 from kafka_lite.old_consumer import Consumer
 from kafka_lite.old_consumer.consumer_iterator import ConsumerTimeoutError
-from kafka_lite.old_consumer.zk_rebalancer_listener import ConsumerRebalanceFailedError
+from kafka_lite.old_consumer.rebalance.zk_rebalancer_listener import ConsumerRebalanceFailedError
 from kafka_lite.old_consumer.zookeeper_consumer_connector import MessageStreamsExistError
 from kafka_lite.old_producer import KeyedMessage, Producer
 from kafka_lite.testing.cluster import Cluster
 from kafka_lite.zookeeper import paths
 from kafka_lite.zookeeper.client import KafkaZkClient
 from kafka_lite.zookeeper.data import TopicAssignment
-from kafka_lite.zookeeper.zookeeper_client import NodeExistsError
+from kafka_lite.zookeeper.zk_errors import NodeExistsError
 from tests.support.eventually import eventually
 from tests.support.old_consumers import QUICK, Group, PythonMember
 
@@ -32,14 +32,14 @@ Join = Callable[..., PythonMember]
 
 @pytest.fixture(scope="module")
 def cluster() -> Iterator[Cluster]:
-    # Whoever asks for the leader of a topic that was deleted would create it anew.
+    # A lookup of the leader of a deleted topic would recreate it.
     with Cluster({"auto.create.topics.enable": "false"}) as running:
         yield running
 
 
 @pytest.fixture
 def topic(cluster: Cluster, request: pytest.FixtureRequest) -> str:
-    """A topic, and a group, of the test's own."""
+    """A topic and a group for one test."""
     name = request.node.name.replace("[", "-").replace("]", "")
     cluster.create_topic(name, PARTITIONS)
     return str(name)
@@ -54,7 +54,7 @@ def group(cluster: Cluster, topic: str) -> Iterator[Group]:
 
 @pytest.fixture
 def join(cluster: Cluster, topic: str) -> Iterator[Join]:
-    """Makes members, which leave at the end."""
+    """Creates members, which leave at the end."""
     with ExitStack() as stack:
 
         def make(name: str, subscription: str = "", **config: str) -> PythonMember:
@@ -68,7 +68,7 @@ def join(cluster: Cluster, topic: str) -> Iterator[Join]:
 
 
 def produce(cluster: Cluster, topic: str, tag: str, count: int = 1, partitions: int = PARTITIONS) -> set[str]:
-    """Into each partition; returns the values."""
+    """Produce into each partition; returns the values."""
     made = set()
     for partition in range(partitions):
         values = [f"{tag}-{partition}-{number}" for number in range(count)]
@@ -89,10 +89,12 @@ def owners(group: Group, topic: str, partitions: int = PARTITIONS) -> list[str |
     return list(group.owners({topic: partitions}).values())
 
 
-# ── Members come and go ───────────────────────────────────────────────────────────────────────────────────────────────
+# ── Members join and leave ────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def test_members_that_come_and_go_share_the_partitions(cluster: Cluster, topic: str, group: Group, join: Join) -> None:
+def test_members_share_the_partitions_while_they_join_and_leave(
+    cluster: Cluster, topic: str, group: Group, join: Join
+) -> None:
     expected = produce(cluster, topic, "one", 5)
     first = join("a")
     eventually(lambda: set(values(first)) == expected)
@@ -104,7 +106,7 @@ def test_members_that_come_and_go_share_the_partitions(cluster: Cluster, topic: 
     eventually(lambda: owners(group, topic) == [f"{topic}_{name}-0" for name in "bbcc"])
     expected |= produce(cluster, topic, "two", 5)
     eventually(lambda: set(values(first, second, third)) == expected)
-    assert len(values(first, second, third)) == len(expected)  # none twice, for all left in good order
+    assert len(values(first, second, third)) == len(expected)  # no duplicates, for all left cleanly
     second.close()
     third.close()
     assert group.members() == []
@@ -112,7 +114,7 @@ def test_members_that_come_and_go_share_the_partitions(cluster: Cluster, topic: 
     assert owners(group, topic) == [None] * PARTITIONS
 
 
-def test_the_listener_hears_of_both_ends_of_a_rebalance(topic: str, join: Join) -> None:
+def test_the_listener_is_called_at_both_ends_of_a_rebalance(topic: str, join: Join) -> None:
     first = join("a")
     join("b")
     eventually(lambda: first.released[-1] == {topic: {0, 1, 2, 3}})
@@ -148,8 +150,10 @@ def expire(connect_string: str, zk: KafkaZkClient) -> None:
     intruder.close()
 
 
-def test_a_member_with_streams_that_nobody_reads_lets_others_in(cluster: Cluster, topic: str, join: Join) -> None:
-    """Its queue is full, and its fetcher waits for room, when the rebalance begins."""
+def test_a_member_whose_streams_are_not_read_does_not_block_a_rebalance(
+    cluster: Cluster, topic: str, join: Join
+) -> None:
+    """Its queue is full, and its fetcher waits for space, when the rebalance begins."""
     expected = produce(cluster, topic, "many", 50)
     config = QUICK | {
         "zookeeper.connect": cluster.zookeeper_connect, "group.id": topic, "consumer.id": "a",
@@ -166,7 +170,7 @@ def test_a_member_with_streams_that_nobody_reads_lets_others_in(cluster: Cluster
         assert set(taken) | set(values(active)) == expected
 
 
-def test_shutdown_while_the_queue_is_full_leaves_no_thread(cluster: Cluster, topic: str) -> None:
+def test_shutdown_with_a_full_queue_leaves_no_thread(cluster: Cluster, topic: str) -> None:
     produce(cluster, topic, "many", 50)
     before = set(threading.enumerate())
     config = {"zookeeper.connect": cluster.zookeeper_connect, "group.id": topic, "queued.max.message.chunks": "1"}
@@ -182,7 +186,7 @@ def test_shutdown_while_the_queue_is_full_leaves_no_thread(cluster: Cluster, top
 # ── Partitions and topics ─────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def test_partitions_that_are_added_are_consumed(cluster: Cluster, topic: str, group: Group, join: Join) -> None:
+def test_added_partitions_are_consumed(cluster: Cluster, topic: str, group: Group, join: Join) -> None:
     member = join("a")
     assignment = TopicAssignment({number: [0] for number in range(PARTITIONS + 2)})
     group.zk.set_topic_assignment(topic, assignment)
@@ -192,7 +196,7 @@ def test_partitions_that_are_added_are_consumed(cluster: Cluster, topic: str, gr
     eventually(lambda: set(values(member)) == expected)
 
 
-def test_topics_of_a_filter_may_come_and_go(cluster: Cluster, topic: str, group: Group, join: Join) -> None:
+def test_topics_of_a_filter_are_added_and_removed(cluster: Cluster, topic: str, group: Group, join: Join) -> None:
     member = join("a", f"white_list:{topic}.*=2")
     expected = produce(cluster, topic, "old")
     late = f"{topic}-late"
@@ -215,8 +219,10 @@ def test_several_streams_of_one_member(cluster: Cluster, topic: str, group: Grou
 
 
 @pytest.mark.parametrize("codec", ["gzip", "snappy", "lz4"])
-def test_compressed_messages_come_one_by_one_and_once(cluster: Cluster, topic: str, join: Join, codec: str) -> None:
-    """Also when consumption goes on in the midst of a compressed message."""
+def test_compressed_messages_are_consumed_one_by_one_and_once(
+    cluster: Cluster, topic: str, join: Join, codec: str
+) -> None:
+    """Even if consumption resumes in the middle of a compressed message."""
     expected = {f"{codec}-{number}" for number in range(40)}
     with Producer({
         "metadata.broker.list": cluster.bootstrap_servers, "compression.codec": codec, "request.required.acks": -1,
@@ -237,7 +243,7 @@ def test_compressed_messages_come_one_by_one_and_once(cluster: Cluster, topic: s
 
 
 @pytest.mark.parametrize("error", ["NOT_LEADER_OR_FOLLOWER", "UNKNOWN_TOPIC_OR_PARTITION", "CORRUPT_MESSAGE"])
-def test_a_partition_that_fails_has_its_leader_looked_for(cluster: Cluster, topic: str, join: Join, error: str) -> None:
+def test_an_error_of_a_partition_looks_up_its_leader(cluster: Cluster, topic: str, join: Join, error: str) -> None:
     expected = produce(cluster, topic, "before")
     member = join("a")
     eventually(lambda: set(values(member)) == expected)
@@ -248,7 +254,7 @@ def test_a_partition_that_fails_has_its_leader_looked_for(cluster: Cluster, topi
     assert len(values(member)) == len(expected)
 
 
-def test_a_lost_connection(cluster: Cluster, topic: str, join: Join) -> None:
+def test_a_lost_connection_is_replaced(cluster: Cluster, topic: str, join: Join) -> None:
     expected = produce(cluster, topic, "before")
     member = join("a")
     eventually(lambda: set(values(member)) == expected)
@@ -263,7 +269,7 @@ def test_a_lost_connection(cluster: Cluster, topic: str, join: Join) -> None:
 
 
 def test_a_group_migrates_from_zookeeper_to_kafka(cluster: Cluster, topic: str, group: Group, join: Join) -> None:
-    """Two steps, and no message twice: to both, then to Kafka alone."""
+    """In two steps, without duplicates: first commit to both, then to Kafka only."""
     everywhere = {topic: PARTITIONS}
     steps: list[Mapping[str, str]] = [
         {"offsets_storage": "zookeeper"},
@@ -281,9 +287,7 @@ def test_a_group_migrates_from_zookeeper_to_kafka(cluster: Cluster, topic: str, 
         assert group.offsets(everywhere) == {f"{topic}-{p}": in_zookeeper[number] for p in range(PARTITIONS)}
 
 
-def test_offsets_are_committed_by_themselves_or_not_at_all(
-    cluster: Cluster, topic: str, group: Group, join: Join
-) -> None:
+def test_offsets_are_committed_only_with_auto_commit(cluster: Cluster, topic: str, group: Group, join: Join) -> None:
     everywhere = {topic: PARTITIONS}
     expected = produce(cluster, topic, "v")
     silent = join("silent", auto_commit_enable="false")
@@ -296,7 +300,7 @@ def test_offsets_are_committed_by_themselves_or_not_at_all(
 
 
 @pytest.mark.parametrize("reset", ["smallest", "largest"])
-def test_an_offset_that_is_not_there_any_more(
+def test_an_offset_that_no_longer_exists_is_reset(
     cluster: Cluster, topic: str, group: Group, join: Join, reset: str
 ) -> None:
     expected = produce(cluster, topic, "before")
@@ -310,7 +314,7 @@ def test_an_offset_that_is_not_there_any_more(
     eventually(lambda: set(values(member)) == expected)
 
 
-def test_the_coordinator_may_be_away_for_a_while(cluster: Cluster, topic: str, join: Join) -> None:
+def test_the_coordinator_may_be_unavailable_for_a_while(cluster: Cluster, topic: str, join: Join) -> None:
     expected = produce(cluster, topic, "v")
     cluster.inject("FindCoordinator", Errors.COORDINATOR_NOT_AVAILABLE).times(2)
     cluster.inject("OffsetFetch", Errors.COORDINATOR_LOAD_IN_PROGRESS).times(2)
@@ -321,14 +325,14 @@ def test_the_coordinator_may_be_away_for_a_while(cluster: Cluster, topic: str, j
     cluster.inject("OffsetCommit", Errors.NOT_COORDINATOR).once()
     assert not member.connector.commit_offsets(retry_on_failure=False)
     cluster.inject("OffsetCommit", Errors.OFFSET_METADATA_TOO_LARGE).once()
-    assert member.connector.commit_offsets(retry_on_failure=False)  # there is nothing to be gained by a retry
+    assert member.connector.commit_offsets(retry_on_failure=False)  # a retry would not help
 
 
-# ── What does not work ────────────────────────────────────────────────────────────────────────────────────────────────
+# ── Errors ────────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def test_a_partition_that_stays_another_s(cluster: Cluster, topic: str, group: Group) -> None:
-    """The attempts end, with nothing owned; when it is free, the next bell is enough."""
+def test_a_partition_that_another_owner_keeps_fails_the_rebalance(cluster: Cluster, topic: str, group: Group) -> None:
+    """The attempts end, with nothing owned; once it is released, the next event is enough."""
     config = QUICK | {
         "zookeeper.connect": cluster.zookeeper_connect, "group.id": topic, "consumer.id": "a",
         "rebalance.max.retries": "2", "rebalance.backoff.ms": "20",
@@ -345,9 +349,9 @@ def test_a_partition_that_stays_another_s(cluster: Cluster, topic: str, group: G
         eventually(lambda: owners(group, topic) == [f"{topic}_a-0"] * PARTITIONS)
 
 
-def test_an_id_that_is_taken(cluster: Cluster, topic: str, join: Join) -> None:
+def test_a_consumer_id_in_use_is_rejected(cluster: Cluster, topic: str, join: Join) -> None:
     join("a")
-    with pytest.raises(NodeExistsError, match=r"another consumer has this id; is consumer\.id set"):
+    with pytest.raises(NodeExistsError, match=r"another consumer has this id. Is the same consumer\.id set"):
         join("a")
 
 
@@ -364,8 +368,8 @@ def test_streams_are_created_once(cluster: Cluster, topic: str) -> None:
             connector.set_consumer_rebalance_listener(listener)
 
 
-def test_without_brokers_a_member_waits_for_one(cluster: Cluster, topic: str) -> None:
-    """In a part of ZooKeeper where no broker has ever been."""
+def test_a_member_waits_for_the_first_broker(cluster: Cluster, topic: str) -> None:
+    """Below a chroot of ZooKeeper where no broker has ever registered."""
     kazoo = KazooClient(cluster.zookeeper_connect)
     kazoo.start(60)
     kazoo.ensure_path("/elsewhere/brokers/ids")
@@ -381,7 +385,7 @@ def test_without_brokers_a_member_waits_for_one(cluster: Cluster, topic: str) ->
     kazoo.close()
 
 
-def test_beans(cluster: Cluster, topic: str, join: Join) -> None:
+def test_beans_match_kafka(cluster: Cluster, topic: str, join: Join) -> None:
     expected = produce(cluster, topic, "v")
     member = join("a", client_id="me")
     eventually(lambda: set(values(member)) == expected)

@@ -1,4 +1,4 @@
-"""What producers measure beside what they did to a broker: numbers are equal, reporters hear of all."""
+"""Metrics of producers compared with their effects on a broker: equal numbers, and reporters get all of them."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def values(producer: KafkaProducer, group: str = "producer-metrics", **tags: str
     }
 
 
-def test_counts_are_those_of_the_broker(cluster: Cluster) -> None:
+def test_counts_equal_those_of_the_broker(cluster: Cluster) -> None:
     with new_producer(cluster, linger_ms=20) as producer:
         for number in range(300):
             producer.send(ProducerRecord("t" if number % 3 else "u", bytes(100)))
@@ -65,17 +65,17 @@ def test_counts_are_those_of_the_broker(cluster: Cluster) -> None:
     assert total["metadata-wait-time-ns-total"] > 0
 
 
-def test_retries_and_errors(cluster: Cluster) -> None:
+def test_retries_and_errors_are_counted(cluster: Cluster) -> None:
     with new_producer(cluster, retry_backoff_ms=1) as producer:
         with cluster.inject("Produce", Errors.NOT_LEADER_OR_FOLLOWER).for_topic("retried").times(2):
             producer.send(ProducerRecord("retried", b"v")).get(30_000)
         with cluster.inject("Produce", Errors.TOPIC_AUTHORIZATION_FAILED).for_topic("refused").once():
             assert producer.send(ProducerRecord("refused", b"v")).exception(30_000) is not None
-        producer.send(ProducerRecord("t", bytes(2 << 20)))  # too large, and never on its way
+        producer.send(ProducerRecord("t", bytes(2 << 20)))  # too large, and never sent
         with pytest.raises(SerializationError):
             producer.send(ProducerRecord("t", "text"))
         callback: Any = "none"
-        with pytest.raises(TypeError):  # Java's compiler would have refused it: no record that has failed
+        with pytest.raises(TypeError):  # In Java the compiler would reject it; it does not count as a failed record.
             producer.send(ProducerRecord("t", b"v"), callback)
         total = values(producer)
         retried = values(producer, "producer-topic-metrics", topic="retried")
@@ -83,7 +83,7 @@ def test_retries_and_errors(cluster: Cluster) -> None:
     assert total["record-error-total"] == 3
 
 
-def test_memory_that_is_short(cluster: Cluster) -> None:
+def test_exhausted_memory_is_measured(cluster: Cluster) -> None:
     configs = {"buffer_memory": 20_000, "batch_size": 10_000, "max_block_ms": 100, "linger_ms": 0}
     with cluster.inject("Produce").delay(60_000).always(), new_producer(cluster, **configs) as producer:
         for _ in range(300):
@@ -102,7 +102,7 @@ def test_memory_that_is_short(cluster: Cluster) -> None:
 
 
 class Reporter(MetricsReporter):
-    """Keeps what it is told."""
+    """Records its calls."""
 
     made: ClassVar[list[Reporter]] = []
 
@@ -140,7 +140,7 @@ def test_reporters_and_beans(cluster: Cluster) -> None:
     assert "request-latency-avg" in beans["kafka.producer:type=producer-node-metrics,client-id=me,node-id=node-0"]
 
 
-def test_the_old_producer(cluster: Cluster) -> None:
+def test_metrics_of_the_old_producer(cluster: Cluster) -> None:
     configs = {
         "metadata.broker.list": cluster.bootstrap_servers, "client.id": "old", "request.required.acks": 1,
         "message.send.max.retries": 1, "retry.backoff.ms": 1,
@@ -161,7 +161,7 @@ def test_the_old_producer(cluster: Cluster) -> None:
     assert counts["ProducerTopicMetrics,name=MessagesPerSec,clientId=old"] == 6
     assert counts["ProducerTopicMetrics,name=MessagesPerSec,clientId=old,topic=t"] == 3
     assert counts["ProducerTopicMetrics,name=BytesPerSec,clientId=old,topic=t"] == 15
-    assert counts["ProducerStats,name=ResendsPerSec,clientId=old"] == 3, "one that helped, two that did not"
+    assert counts["ProducerStats,name=ResendsPerSec,clientId=old"] == 3, "one successful retry, two failed ones"
     assert counts["ProducerStats,name=FailedSendsPerSec,clientId=old"] == 1
     assert counts["ProducerStats,name=SerializationErrorsPerSec,clientId=old"] == 1
     host, port = cluster.bootstrap_servers.split(":")

@@ -1,4 +1,4 @@
-"""Timestamps from our producers through the broker: whose time it is, what ``send`` is told, what is found by time."""
+"""Timestamps from our producers through the broker: who sets them, what ``send`` returns, and search by time."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def cluster(request: pytest.FixtureRequest) -> Iterator[Cluster]:
 
 
 def codecs_of(cluster: Cluster) -> list[str]:
-    """Format v1 has no zstd."""
+    """Format v1 does not support zstd."""
     return CODECS if cluster.server.config.values["log.message.format.version"] == "3.0" else CODECS[:4]
 
 
@@ -60,7 +60,7 @@ def offset_for_time(cluster: Cluster, topic: str, timestamp: int) -> ListOffsets
 
 
 def check_search_by_time(cluster: Cluster, topic: str) -> None:
-    """For times before, at, between and behind the records': the first record that is not older."""
+    """For timestamps before, at, between and after the records': the first record that is not older."""
     records = cluster.records(topic)
     times = {record.timestamp_ms for record in records}
     for asked in sorted({0} | times | {each + 1 for each in times} | {each - 1 for each in times}):
@@ -70,7 +70,7 @@ def check_search_by_time(cluster: Cluster, topic: str) -> None:
         assert (found.offset, found.timestamp) == expected, asked
 
 
-def test_create_time_is_the_senders(cluster: Cluster) -> None:
+def test_create_time_is_set_by_the_sender(cluster: Cluster) -> None:
     topic, expected = "new-CreateTime", []
     for place, codec in enumerate(codecs_of(cluster)):
         times = [FIRST_MS + STEP_MS * (place * PER_CODEC + number) for number in range(PER_CODEC)]
@@ -85,7 +85,7 @@ def test_create_time_is_the_senders(cluster: Cluster) -> None:
     check_search_by_time(cluster, topic)
 
 
-def test_without_a_timestamp_it_is_the_time_of_the_call(cluster: Cluster) -> None:
+def test_the_default_timestamp_is_the_time_of_the_call(cluster: Cluster) -> None:
     cluster.create_topic("now")
     with KafkaProducer({"bootstrap.servers": cluster.bootstrap_servers, "enable.idempotence": False}) as producer:
         began_ms = wall_ms()
@@ -95,7 +95,7 @@ def test_without_a_timestamp_it_is_the_time_of_the_call(cluster: Cluster) -> Non
     cluster.delete_topic("now")
 
 
-def test_log_append_time_is_the_brokers_and_the_sender_is_told(cluster: Cluster) -> None:
+def test_log_append_time_is_set_by_the_broker_and_returned_to_the_sender(cluster: Cluster) -> None:
     topic, told = "new-LogAppendTime", []
     for codec in codecs_of(cluster):
         with KafkaProducer({
@@ -109,15 +109,15 @@ def test_log_append_time_is_the_brokers_and_the_sender_is_told(cluster: Cluster)
             times = [future.get(10_000).timestamp for future in futures]
             assert all(began_ms <= each <= wall_ms() for each in times)
         told += times
-        time.sleep(0.005)  # so that the batches of two codecs have different times
+        time.sleep(0.005)  # so that the batches of two codecs have different timestamps
     assert [record.timestamp_ms for record in cluster.records(topic)] == told
     assert len(set(told)) >= len(codecs_of(cluster))
     check_search_by_time(cluster, topic)
 
 
 @pytest.mark.parametrize("kind", ["sync", "async"])
-def test_the_old_producer_stamps_with_its_clock(cluster: Cluster, kind: str) -> None:
-    """There is no other way to give it a time, and it is told nothing."""
+def test_the_old_producer_uses_its_clock(cluster: Cluster, kind: str) -> None:
+    """The caller can neither set the timestamp nor learn it."""
     for codec in CODECS[:4]:
         clock = MockTime(FIRST_MS)
         for topic in ("old-CreateTime", "old-LogAppendTime"):
@@ -138,7 +138,7 @@ def test_the_old_producer_stamps_with_its_clock(cluster: Cluster, kind: str) -> 
         check_search_by_time(cluster, topic)
 
 
-def test_a_time_too_far_from_the_brokers_is_refused(cluster: Cluster) -> None:
+def test_a_timestamp_too_far_from_the_brokers_clock_is_rejected(cluster: Cluster) -> None:
     cluster.create_topic("strict", configs={"message.timestamp.difference.max.ms": 60_000})
     with KafkaProducer({"bootstrap.servers": cluster.bootstrap_servers, "enable.idempotence": False}) as producer:
         error = producer.send(ProducerRecord("strict", b"v", timestamp=FIRST_MS)).exception(10_000)

@@ -1,4 +1,4 @@
-"""The pytest plugin, in runs of pytest of their own."""
+"""The pytest plugin, in separate runs of pytest."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ import pytest
 PYTEST = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-W", "error"]
 
 
-# By its entry point, as pytest finds it by itself; without this project's many other plugins, which take two seconds.
+# Loaded by its entry point, as pytest finds it; without this project's many other plugins, which take two seconds.
 ALONE = ("-p", "kafka_lite")
 
 
@@ -75,7 +75,43 @@ def test_an_own_cluster_is_another_one(kafka_cluster, kafka_own_cluster):
     assert_passed(run(tmp_path, code), 6)
 
 
-def test_a_failure_shows_what_the_broker_saw(tmp_path: Path) -> None:
+def test_clusters_of_several_brokers(tmp_path: Path) -> None:
+    code = """
+import pytest
+
+@pytest.fixture(scope="module")
+def three(kafka_cluster_factory):
+    with kafka_cluster_factory(brokers=3, config={"num.partitions": 2}) as cluster:
+        yield cluster
+
+def test_the_session_has_as_many_as_the_option_says(kafka_cluster, kafka_topic):
+    assert len(kafka_cluster.brokers) == 2
+    assert kafka_cluster.isr(kafka_topic) == {0, 1}
+
+def test_a_factory_makes_clusters_of_any_scope(three):
+    three.create_topic("orders")
+    three.network.cut(0, 1)
+    three.leader_of("orders").kill()
+
+def test_brokers_are_running_again_and_the_network_is_restored(three):
+    assert [broker.is_running for broker in three.brokers] == [True] * 3
+    assert three.brokers[2].server.config.num_partitions == 2
+    three.wait_for_isr("orders")
+
+@pytest.mark.kafka_lite(brokers=3, config={"num.partitions": 4})
+def test_a_marker_chooses_the_tests_own_cluster(kafka_own_cluster):
+    assert [broker.server.config.num_partitions for broker in kafka_own_cluster.brokers] == [4] * 3
+"""
+    assert_passed(run(tmp_path, code, "--kafka-lite-brokers", "2", "--strict-markers"), 4)
+
+
+def test_a_number_of_brokers_that_is_none_is_reported(tmp_path: Path) -> None:
+    done = run(tmp_path, "def test_it(kafka_cluster): pass", ini="kafka_lite_brokers = several")
+    assert done.returncode != 0
+    assert "'several' is not a number of brokers" in done.stdout + done.stderr
+
+
+def test_a_failure_shows_the_requests_that_the_broker_received(tmp_path: Path) -> None:
     code = """
 from kafka_lite.network.blocking_channel import BlockingChannel
 from kafka_lite.protocol.messages.api_18_api_versions import ApiVersionsRequest
@@ -92,23 +128,23 @@ def test_without_a_broker():
 """
     shown = run(tmp_path, code).stdout
     assert re.search(r"-- kafka_lite broker 127\.0\.0\.1:\d+ --", shown), shown
-    assert "API_VERSIONS: UNKNOWN_SERVER_ERROR, met 1 times" in shown
+    assert "API_VERSIONS: UNKNOWN_SERVER_ERROR, 1 times" in shown
     assert re.search(r"API_VERSIONS v0 of 'shop' at .*← API_VERSIONS: UNKNOWN_SERVER_ERROR", shown), shown
     assert shown.count("-- kafka_lite broker") == 1
     assert "2 failed" in shown
 
 
-def test_a_fault_that_is_not_in_force_fails_its_test(tmp_path: Path) -> None:
+def test_a_fault_that_was_never_put_in_force_fails_its_test(tmp_path: Path) -> None:
     code = """
 def test_forgotten(kafka_cluster):
-    kafka_cluster.inject("Produce").drop_answer()
+    kafka_cluster.inject("Produce").drop_response()
 
 def test_the_next_one(kafka_cluster):
-    kafka_cluster.inject("Produce").drop_answer().once()
+    kafka_cluster.inject("Produce").drop_response().once()
 """
     shown = run(tmp_path, code).stdout
     assert "1 failed, 1 passed" in shown
-    assert "not in force: PRODUCE: handled, connection closed instead of the answer; end it with .once()" in shown
+    assert "not in force: PRODUCE: handled, response dropped, connection closed; end it with .once()" in shown
 
 
 def test_configuration_comes_from_ini_command_line_and_conftest(tmp_path: Path) -> None:
@@ -129,18 +165,18 @@ def kafka_cluster_config(kafka_cluster_config):
     assert_passed(run(tmp_path, code, "--kafka-lite-config", "num.partitions=5", ini=ini, conftest=conftest), 1)
 
 
-def test_a_bad_option_is_told(tmp_path: Path) -> None:
+def test_an_invalid_option_is_reported(tmp_path: Path) -> None:
     done = run(tmp_path, "def test_it(kafka_cluster): pass", "--kafka-lite-config", "nonsense")
     assert "'nonsense' is not of the form key=value" in done.stdout
 
 
-def test_the_log_level_can_be_raised(tmp_path: Path) -> None:
+def test_the_log_level_can_be_lowered(tmp_path: Path) -> None:
     code = "def test_it(kafka_own_cluster): assert False"
     assert "Awaiting socket connections" not in run(tmp_path, code).stdout
     assert "Awaiting socket connections" in run(tmp_path, code, ini="kafka_lite_log_level = info").stdout
 
 
-def test_who_does_not_use_it_does_not_pay_for_it(tmp_path: Path) -> None:
+def test_runs_that_do_not_use_the_plugin_import_nothing(tmp_path: Path) -> None:
     code = """
 import sys
 

@@ -1,4 +1,4 @@
-"""Our consumers, cooperative, at our broker: what does not move is read on, whoever keeps the group waiting."""
+"""Our cooperative consumers with our broker: they keep reading partitions that do not move during a rebalance."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ class Reader(ConsumerRebalanceListener):
 
     @property
     def waits_for_the_others(self) -> bool:
-        """Whether its JoinGroup is on its way, or has arrived."""
+        """Whether its JoinGroup is in flight, or has arrived."""
         coordinator = self.consumer._coordinator
         assert coordinator is not None
         return coordinator.state is MemberState.REBALANCING
@@ -99,7 +99,7 @@ def shared(*readers: Reader) -> bool:
     )
 
 
-def test_a_member_reads_on_while_another_keeps_the_group_waiting(cluster: Cluster) -> None:
+def test_a_member_keeps_reading_while_another_delays_the_rebalance(cluster: Cluster) -> None:
     topic = f"read-on-{next(_names)}"
     cluster.create_topic(topic, partitions=PARTITIONS)
     with ExitStack() as stack:
@@ -107,7 +107,7 @@ def test_a_member_reads_on_while_another_keeps_the_group_waiting(cluster: Cluste
         eventually(lambda: shared(ann, bob))
         anns = set(ann.assigned)
         bob.held.set()
-        assert bob.rests.wait(TIMEOUT_S), "else its last poll might see cid come, and join again"
+        assert bob.rests.wait(TIMEOUT_S), "otherwise, its last poll could see cid and join again"
         cid = stack.enter_context(Reader(cluster, topic, "cid"))
         eventually(lambda: ann.waits_for_the_others)
         for offset in range(3):
@@ -125,11 +125,11 @@ def test_a_member_reads_on_while_another_keeps_the_group_waiting(cluster: Cluste
         everything = {(p, o) for p in range(PARTITIONS) for o in range(4 if p in anns else 1)}
         eventually(lambda: {each for r in (ann, bob, cid) for each in r.read} == everything)
     read = sorted(each for reader in (ann, bob, cid) for each in reader.read)
-    assert read == sorted(everything), "what moved was committed before it did: nothing is read twice"
-    assert not any(kept & taken for taken in ann.taken[:-1]), "until it left, nothing that it kept was taken from it"
+    assert read == sorted(everything), "partitions are committed before they move: nothing is read twice"
+    assert not any(kept & taken for taken in ann.taken[:-1]), "until it left, it kept its partitions"
 
 
-def test_a_group_turns_cooperative_in_two_deployments(cluster: Cluster) -> None:
+def test_a_group_becomes_cooperative_in_two_deployments(cluster: Cluster) -> None:
     topic = f"turned-{next(_names)}"
     cluster.create_topic(topic, partitions=PARTITIONS)
     both, alone = "range,cooperative-sticky", "cooperative-sticky"

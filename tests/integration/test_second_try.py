@@ -1,4 +1,4 @@
-"""The second try, seen from outside: real small test folders, real processes."""
+"""The second try, from outside: small real test folders, real processes."""
 
 from __future__ import annotations
 
@@ -13,7 +13,9 @@ from typing import Any
 import pytest
 
 PROJECT = Path(__file__).parents[2]
-# A test that fails in its first process, and notes every process that runs it.
+pytestmark = pytest.mark.soak  # many runs of pytest, of which only CI's second try depends
+
+# A test that fails in its first process, and records every process that runs it.
 FIRST_TIME = """
 import os
 import pathlib
@@ -41,7 +43,7 @@ class Run:
         return self.output.rstrip().splitlines()[-1]
 
     def lane(self, name: str = "lane") -> dict[str, Any]:
-        """What the lane wrote down."""
+        """The files that the lane wrote."""
         return json.loads((self.folder / "build/tests" / f"{name}.json").read_text())
 
     def names(self, key: str) -> list[str]:
@@ -55,7 +57,7 @@ class Run:
 
 def run(folder: Path, *arguments: str) -> Run:
     environment = {key: value for key, value in os.environ.items() if not key.startswith(("PYTEST_", "KAFKA_LITE_"))}
-    # Only the plugins that are needed: a start of pytest takes half as long.
+    # Only the necessary plugins, which halves the start of pytest.
     environment["PYTEST_DISABLE_PLUGIN_AUTOLOAD"] = "1"
     environment["PYTEST_ADDOPTS"] = "-p xdist.plugin -p pytest_reportlog.plugin -p no:cacheprovider"
     command = [sys.executable, "-m", "scripts.run_tests", *arguments]
@@ -110,7 +112,7 @@ def test_test_that_fails_twice_is_red(tmp_path: Path) -> None:
     assert done.last_line.startswith("=== 1 failed, 1 passed in ")
 
 
-def test_failures_in_two_workers_are_tried_again_whatever_their_phase_and_parameters(tmp_path: Path) -> None:
+def test_failures_in_two_workers_are_retried_in_every_phase_and_with_parameters(tmp_path: Path) -> None:
     done = run_lane(
         tmp_path,
         "-n",
@@ -138,7 +140,7 @@ def cleaned():
 def test_cleaned(cleaned): pass
 """,
     )
-    # The fixture failed once, whatever the number of tests that share it: with the other failure that makes two.
+    # The fixture failed once, for several tests: with the other failure that makes two.
     assert done.code == 0, done.output
     assert len(done.names("flaky")) == 4
     assert "test_setup.py::test_with_server[x::y[\\xe9]]" in done.names("flaky")
@@ -146,7 +148,7 @@ def test_cleaned(cleaned): pass
     assert "no tests ran" not in done.last_line
 
 
-def test_fixture_that_fails_twice_is_not_tried_for_every_test_that_shares_it(tmp_path: Path) -> None:
+def test_fixture_that_fails_twice_is_not_retried_for_every_test_that_shares_it(tmp_path: Path) -> None:
     done = run_lane(
         tmp_path,
         test_a="""
@@ -174,10 +176,10 @@ def test_three_flaky_tests_are_red(tmp_path: Path) -> None:
     assert done.code == 1
     assert len(done.names("flaky")) == 3
     assert done.names("failed") == []
-    assert "red: 3 flaky tests are too many to be green" in done.output
+    assert "red: 3 flaky tests are too many for a green run" in done.output
 
 
-def test_worker_that_dies_once_makes_its_test_flaky(tmp_path: Path) -> None:
+def test_worker_that_crashes_once_makes_its_test_flaky(tmp_path: Path) -> None:
     done = run_lane(
         tmp_path,
         "-n",
@@ -195,7 +197,7 @@ def test_ok(): pass
     assert "crash: worker 'gw" in done.output
 
 
-def test_worker_that_dies_again_and_again_is_red_without_a_second_try(tmp_path: Path) -> None:
+def test_worker_that_crashes_repeatedly_is_red_without_a_second_try(tmp_path: Path) -> None:
     done = run_lane(
         tmp_path,
         "-n",
@@ -227,13 +229,13 @@ def test_module_that_cannot_be_collected_is_red_without_a_second_try(tmp_path: P
         ("def test_exits():\n    os._exit(7)\n", "pytest ended with exit code 7"),
     ],
 )
-def test_run_in_which_no_test_passes_is_red(tmp_path: Path, source: str, reason: str) -> None:
+def test_run_without_a_passed_test_is_red(tmp_path: Path, source: str, reason: str) -> None:
     done = run_lane(tmp_path, test_a=source)
     assert done.code == 1
     assert f"red: lane: {reason}" in done.output
 
 
-def test_second_try_that_is_skipped_or_finds_no_test_is_no_pass(tmp_path: Path) -> None:
+def test_second_try_that_is_skipped_or_finds_no_test_does_not_pass(tmp_path: Path) -> None:
     done = run_lane(
         tmp_path,
         test_a="""
@@ -251,7 +253,7 @@ def test_has_another_name_each_time(number): assert False
     assert len(done.names("failed")) == 2
 
 
-def test_sum_of_lanes_counts_flaky_tests_together(tmp_path: Path) -> None:
+def test_sum_of_lanes_counts_all_flaky_tests(tmp_path: Path) -> None:
     results = []
     for lane, names in (("one", "a"), ("two", "bc")):
         (tmp_path / f"test_{lane}.py").write_text(
@@ -265,7 +267,7 @@ def test_sum_of_lanes_counts_flaky_tests_together(tmp_path: Path) -> None:
     assert done.code == 1
     assert "  test_one.py::test_a [one]\n" in done.output
     assert "  test_two.py::test_c [two]\n" in done.output
-    assert "red: 3 flaky tests are too many to be green" in done.output
+    assert "red: 3 flaky tests are too many for a green run" in done.output
     assert done.last_line.startswith("=== 2 passed, 3 flaky in ")
 
 

@@ -1,4 +1,4 @@
-"""A clean stop: prompt, whatever was asked for, and without an error in the log."""
+"""A clean shutdown: prompt, whatever requests are in progress, and without an error in the log."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from kafka_lite.testing.cluster import Cluster
 from tests.support.eventually import eventually
 
 
-def test_no_background_task_meets_a_log_that_is_closed(
+def test_no_background_task_accesses_a_closed_log(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     with Cluster() as cluster:
@@ -34,7 +34,7 @@ def test_no_background_task_meets_a_log_that_is_closed(
     assert [record.getMessage() for record in caplog.records if record.levelno >= logging.ERROR] == []
 
 
-def test_a_stop_does_not_wait_for_the_topics_that_one_request_asks_for(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_shutdown_does_not_wait_for_all_topics_that_a_request_auto_creates(monkeypatch: pytest.MonkeyPatch) -> None:
     create = AdminUtils.create_topic_with_assignment
     created: list[str] = []
     has_begun, goes_on = threading.Event(), threading.Event()
@@ -54,14 +54,14 @@ def test_a_stop_does_not_wait_for_the_topics_that_one_request_asks_for(monkeypat
         server = cluster.server
         stopping = threading.Thread(target=cluster.stop_broker)
         stopping.start()
-        eventually(lambda: not server.replica_manager.takes_orders)
+        eventually(lambda: not server.replica_state_changes.takes_orders)
         goes_on.set()
         stopping.join()
-        assert len(created) <= 8, "each of the four handlers may be about to begin one more"
+        assert len(created) <= 8, "each of the four handlers may have started one more"
         producer.purge()
 
 
-def test_a_stop_does_not_wait_for_the_logs_of_one_order(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_shutdown_does_not_wait_for_all_logs_of_a_leader_and_isr_request(monkeypatch: pytest.MonkeyPatch) -> None:
     made: list[TopicPartition] = []
     has_begun, goes_on = threading.Event(), threading.Event()
     with Cluster({"num.partitions": 50}) as cluster:
@@ -79,7 +79,7 @@ def test_a_stop_does_not_wait_for_the_logs_of_one_order(monkeypatch: pytest.Monk
         has_begun.wait()
         stopping = threading.Thread(target=cluster.stop_broker)
         stopping.start()
-        eventually(lambda: not server.replica_manager.takes_orders)
+        eventually(lambda: not server.replica_state_changes.takes_orders)
         goes_on.set()
         stopping.join()
         assert len(made) == 1

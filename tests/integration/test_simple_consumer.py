@@ -1,4 +1,4 @@
-"""SimpleConsumer and the program that the book writes with it, on brokers of both message formats."""
+"""SimpleConsumer, and the program that the book writes with it, on brokers of both message formats."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from kafka_lite.clients.broker_end_point import BrokerEndPoint
 from kafka_lite.common.errors import ApiError, Errors, KafkaError
 from kafka_lite.common.topic_partition import TopicPartition
 from kafka_lite.old_consumer import FetchRequestBuilder, SimpleConsumer
-from kafka_lite.old_consumer.simple_consumer import EARLIEST_TIME, LATEST_TIME
-from kafka_lite.old_consumer.simple_example import SimpleExample
+from kafka_lite.old_consumer.simple.simple_consumer import EARLIEST_TIME, LATEST_TIME
+from kafka_lite.old_consumer.simple.simple_example import SimpleExample
 from kafka_lite.protocol.messages.api_08_offset_commit import (
     OffsetCommitRequest,
     OffsetCommitRequestPartition,
@@ -67,12 +67,12 @@ def test_fetch_in_every_version(cluster: Cluster, consumer: SimpleConsumer, vers
         response.error("t", 7)
 
 
-def test_no_version_beyond_those_of_the_old_consumer() -> None:
+def test_versions_newer_than_the_old_consumer_are_rejected() -> None:
     with pytest.raises(KafkaError, match="fetch version 4: the old consumer has versions 0 to 3"):
         FetchRequestBuilder().request_version(4)
 
 
-def test_errors_are_those_of_the_partition(consumer: SimpleConsumer) -> None:
+def test_errors_belong_to_their_partition(consumer: SimpleConsumer) -> None:
     request = FetchRequestBuilder().add_fetch("t", 0, 1000, 100).add_fetch("t", 9, 0, 100).build()
     response = consumer.fetch(request)
     assert response.has_error
@@ -85,24 +85,24 @@ def test_errors_are_those_of_the_partition(consumer: SimpleConsumer) -> None:
     assert caught.value.error is Errors.UNKNOWN_TOPIC_OR_PARTITION
 
 
-def test_offsets(consumer: SimpleConsumer) -> None:
+def test_offsets_before_a_time(consumer: SimpleConsumer) -> None:
     assert consumer.earliest_or_latest_offset(T0, EARLIEST_TIME) == 0
     assert consumer.earliest_or_latest_offset(T0, LATEST_TIME) == 20
 
 
 @pytest.mark.parametrize("version", [0, 1, 2])
 def test_commit_and_fetch_offsets(consumer: SimpleConsumer, version: int) -> None:
-    """Version 0 keeps them in ZooKeeper, the others in Kafka."""
+    """Version 0 stores them in ZooKeeper, the others in Kafka."""
     group = f"g{version}"
     eventually(lambda: consumer.send_group_coordinator_request(group).error_code == Errors.NONE.code)
     entry = OffsetCommitRequestPartition(partition_index=0, committed_offset=7, committed_metadata="note")
     topic = OffsetCommitRequestTopic(name="t", partitions=[entry])
     request = OffsetCommitRequest(group_id=group, topics=[topic])
-    eventually(lambda: commit_errors(consumer.commit_offsets(request, version)) == [Errors.NONE])  # it may be loading
+    eventually(lambda: commit_errors(consumer.commit_offsets(request, version)) == [Errors.NONE])  # may be loading
     asked = OffsetFetchRequest(group_id=group, topics=[OffsetFetchRequestTopic(name="t", partition_indexes=[0])])
     for fetch_version in (0, 1, 2):
         expected = (7, Errors.NONE) if (fetch_version == 0) == (version == 0) else (-1, Errors.NONE)
-        if fetch_version == 0 and version > 0:  # what ZooKeeper does not have, Kafka answers as unknown
+        if fetch_version == 0 and version > 0:  # if ZooKeeper has no offset, Kafka returns UNKNOWN_TOPIC_OR_PARTITION
             expected = (-1, Errors.UNKNOWN_TOPIC_OR_PARTITION)
         eventually(partial(has_committed, consumer, asked, fetch_version, expected))
 
@@ -119,7 +119,7 @@ def has_committed(
     return found == [(expected[0], expected[1].code)]
 
 
-def test_a_lost_connection_is_made_again_once(cluster: Cluster, consumer: SimpleConsumer) -> None:
+def test_a_lost_connection_is_replaced_once(cluster: Cluster, consumer: SimpleConsumer) -> None:
     assert consumer.earliest_or_latest_offset(T0, LATEST_TIME) == 20
     cluster.disconnect_all()
     assert consumer.earliest_or_latest_offset(T0, LATEST_TIME) == 20
@@ -128,7 +128,7 @@ def test_a_lost_connection_is_made_again_once(cluster: Cluster, consumer: Simple
         consumer.earliest_or_latest_offset(T0, LATEST_TIME)
 
 
-def test_abort_ends_a_fetch_that_waits(consumer: SimpleConsumer) -> None:
+def test_abort_ends_a_waiting_fetch(consumer: SimpleConsumer) -> None:
     request = FetchRequestBuilder().max_wait(9_000).min_bytes(1 << 20).add_fetch("t", 0, 20, 100).build()
     timer = threading.Timer(0.05, consumer.abort)
     timer.start()
@@ -137,14 +137,14 @@ def test_abort_ends_a_fetch_that_waits(consumer: SimpleConsumer) -> None:
     timer.join()
 
 
-def test_the_example_reads_from_the_beginning_through_failures(cluster: Cluster, broker: BrokerEndPoint) -> None:
+def test_the_example_reads_from_the_beginning_despite_failures(cluster: Cluster, broker: BrokerEndPoint) -> None:
     read: list[Record] = []
     cluster.inject("Fetch", Errors.NOT_LEADER_OR_FOLLOWER).times(2)
     SimpleExample([BrokerEndPoint(9, "127.0.0.1", 1), broker], T0, retry_backoff_ms=10).run(20, read.append)
     assert [record.offset for record in read] == list(range(20))
 
 
-def test_the_example_waits_for_what_is_still_to_come(cluster: Cluster, broker: BrokerEndPoint) -> None:
+def test_the_example_waits_for_new_messages(cluster: Cluster, broker: BrokerEndPoint) -> None:
     read: list[Record] = []
     timer = threading.Timer(0.1, lambda: cluster.produce("t", "late", partition=1))
     timer.start()
@@ -154,7 +154,9 @@ def test_the_example_waits_for_what_is_still_to_come(cluster: Cluster, broker: B
     assert read[-1].value == b"late"
 
 
-def test_the_example_goes_to_the_end_when_its_offset_is_gone(cluster: Cluster, broker: BrokerEndPoint) -> None:
+def test_the_example_continues_at_the_end_if_its_offset_no_longer_exists(
+    cluster: Cluster, broker: BrokerEndPoint
+) -> None:
     cluster.create_topic("gone")
     cluster.inject("Fetch", Errors.OFFSET_OUT_OF_RANGE).once()
     read: list[Record] = []

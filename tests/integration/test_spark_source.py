@@ -1,7 +1,7 @@
-"""The data source in a real Spark session against a real broker, both on this machine.
+"""The data source in a real Spark session with a real broker, both on this machine.
 
-The broker is the in-process one. ``KAFKA_LITE_SPARK_TEST_BOOTSTRAP=host:port`` runs the same tests against any other,
-such as Kafka itself.
+The broker runs in this process. ``KAFKA_LITE_SPARK_TEST_BOOTSTRAP=host:port`` runs the same tests with any other, such
+as Kafka itself.
 """
 
 from __future__ import annotations
@@ -21,6 +21,8 @@ from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812
 
+from kafka_lite.common.topic_partition import TopicPartition as Partition
+from kafka_lite.spark.progress_metrics import offsets_behind_latest, progress_metrics
 from kafka_lite.spark.session import session
 from kafka_lite.testing.cluster import Cluster
 
@@ -56,7 +58,7 @@ def admin(bootstrap: str) -> AdminClient:
 
 @pytest.fixture
 def topic(request: pytest.FixtureRequest) -> str:
-    """A name of the test's own."""
+    """A topic name for one test."""
     return "".join(letter if letter.isalnum() else "-" for letter in request.node.name)[:80]
 
 
@@ -114,6 +116,7 @@ def offsets(topic: str, *of_partitions: int) -> str:
 # --- batch, reading ---
 
 
+@pytest.mark.soak
 def test_every_codec_is_read_in_one_query(load: Load, create: Create, bootstrap: str) -> None:
     for codec in CODECS:
         create(f"codec-{codec}")
@@ -149,7 +152,8 @@ def test_all_columns_of_a_record(load: Load, create: Create, bootstrap: str, top
     assert load(topic).columns == ["key", "value", "topic", "partition", "offset", "timestamp", "timestampType"]
 
 
-def test_log_append_time(load: Load, create: Create, bootstrap: str, topic: str) -> None:
+@pytest.mark.soak
+def test_log_append_time_is_the_timestamp_column(load: Load, create: Create, bootstrap: str, topic: str) -> None:
     create(topic, message_timestamp_type="LogAppendTime")
     produce(bootstrap, topic, 3)
     rows = load(topic).select("timestampType", F.col("timestamp").cast("double").alias("s")).collect()
@@ -157,7 +161,7 @@ def test_log_append_time(load: Load, create: Create, bootstrap: str, topic: str)
     assert all(row.s > EPOCH_MS / 1000 + 1e8 for row in rows)
 
 
-def test_offsets_select_a_part(load: Load, create: Create, bootstrap: str, topic: str) -> None:
+def test_offsets_select_a_range(load: Load, create: Create, bootstrap: str, topic: str) -> None:
     create(topic, 2)
     produce(bootstrap, topic, 100)
     produce(bootstrap, topic, 50, first=100, partition=1)
@@ -170,7 +174,8 @@ def test_offsets_select_a_part(load: Load, create: Create, bootstrap: str, topic
     ]
 
 
-def test_timestamps_select_a_part(load: Load, create: Create, bootstrap: str, topic: str) -> None:
+@pytest.mark.soak
+def test_timestamps_select_a_range(load: Load, create: Create, bootstrap: str, topic: str) -> None:
     create(topic)
     produce(bootstrap, topic, 100)
     part = load(topic, startingTimestamp=str(EPOCH_MS + 40), endingTimestamp=str(EPOCH_MS + 45))
@@ -183,13 +188,26 @@ def test_timestamps_select_a_part(load: Load, create: Create, bootstrap: str, to
     assert load(topic, **beyond, startingOffsetsByTimestampStrategy="latest").collect() == []
 
 
-def test_min_partitions_and_max_records_cut_the_work(load: Load, create: Create, bootstrap: str, topic: str) -> None:
+@pytest.mark.soak
+def test_min_partitions_and_max_records_split_the_work(load: Load, create: Create, bootstrap: str, topic: str) -> None:
     create(topic)
     produce(bootstrap, topic, 1000)
     four = load(topic, minPartitions="4")
     assert four.rdd.getNumPartitions() == 4
     assert values(four) == numbered(0, 1000)
     assert load(topic, maxRecordsPerPartition="300").rdd.getNumPartitions() == 4
+
+
+@pytest.mark.soak
+def test_max_bytes_cuts_the_work_by_the_size_of_the_log(load: Load, create: Create, bootstrap: str, topic: str) -> None:
+    create(topic, 2)
+    produce(bootstrap, topic, 1000)
+    produce(bootstrap, topic, 10, first=1000, partition=1)
+    whole = load(topic, maxBytesPerPartition=str(1 << 20))
+    assert whole.rdd.getNumPartitions() == 2
+    cut = load(topic, maxBytesPerPartition="4000")
+    assert 5 < cut.rdd.getNumPartitions() < 40  # some 10 to 90 bytes a record, as the batches came out
+    assert values(cut) == numbered(0, 1010)
 
 
 def test_an_empty_topic_has_no_rows(load: Load, create: Create, topic: str) -> None:
@@ -203,25 +221,28 @@ def test_an_empty_topic_has_no_rows(load: Load, create: Create, topic: str) -> N
         ({"subscribe": "there-is-no-such-topic", "fetchOffset.retryIntervalMs": "1"}, "not host the topic"),
         ({"subscribe": "t", "startingOfsets": "earliest"}, "did you mean 'startingOffsets'"),
         ({"subscribe": "t", "startingOffsets": "latest"}, "starting offset can't be latest"),
-        ({"subscribe": "t", "fetchOffset.numRetries": "1", **NOBODY}, "no Kafka broker answers"),
+        ({"subscribe": "t", "fetchOffset.numRetries": "1", **NOBODY}, "no Kafka broker responds"),
     ],
 )  # fmt: skip
-def test_what_is_wrong_is_said(load: Load, options: dict[str, str], message: str) -> None:
+def test_errors_are_explained(load: Load, options: dict[str, str], message: str) -> None:
     with pytest.raises(PySparkException, match=message):
         load(**options).collect()
 
 
-def test_records_that_are_gone(load: Load, create: Create, bootstrap: str, admin: AdminClient, topic: str) -> None:
+@pytest.mark.soak
+def test_deleted_records_fail_the_query_or_are_skipped(
+    load: Load, create: Create, bootstrap: str, admin: AdminClient, topic: str
+) -> None:
     create(topic)
     produce(bootstrap, topic, 100)
     admin.delete_records([TopicPartition(topic, 0, 60)])[TopicPartition(topic, 0, 60)].result(30)
     assert values(load(topic)) == numbered(60, 100)
     old = {"startingOffsets": offsets(topic, 50)}
-    with pytest.raises(PySparkException, match=r"offsets from 50 to 60 .* are gone"):
+    with pytest.raises(PySparkException, match=r"offsets from 50 to 60 .* are no longer available"):
         load(topic, **old).collect()
     assert values(load(topic, **old, failOnDataLoss="false")) == numbered(60, 100)
     beyond = {"endingOffsets": offsets(topic, 200)}
-    with pytest.raises(PySparkException, match=r"ending offset 200 .* lies beyond its end 100"):
+    with pytest.raises(PySparkException, match=r"ending offset 200 .* is beyond its end 100"):
         load(topic, **beyond).collect()
     assert values(load(topic, **beyond, failOnDataLoss="false")) == numbered(60, 100)
 
@@ -229,7 +250,7 @@ def test_records_that_are_gone(load: Load, create: Create, bootstrap: str, admin
 # --- batch, writing ---
 
 
-def test_what_is_written_is_read_back(
+def test_written_rows_are_read_back(
     spark: SparkSession, load: Load, create: Create, bootstrap: str, topic: str
 ) -> None:
     create(topic, 3)
@@ -256,6 +277,7 @@ def test_what_is_written_is_read_back(
     assert read[8].timestamp == datetime.fromtimestamp((EPOCH_MS + 8) / 1000, UTC).replace(tzinfo=None)
 
 
+@pytest.mark.soak
 def test_each_row_may_name_its_topic(
     spark: SparkSession, load: Load, create: Create, bootstrap: str, topic: str
 ) -> None:
@@ -283,7 +305,7 @@ def test_each_row_may_name_its_topic(
         (["'v' AS value"], {"topic": "t", **NOBODY, "kafka.delivery.timeout.ms": "300"}, "timed out"),
     ],
 )  # fmt: skip
-def test_what_cannot_be_written_is_refused(
+def test_invalid_rows_are_rejected(
     spark: SparkSession, bootstrap: str, columns: list[str], options: dict[str, str], message: str
 ) -> None:
     writer = spark.range(1).selectExpr(*columns).write.format("kafka_lite").mode("append")
@@ -295,7 +317,7 @@ def test_what_cannot_be_written_is_refused(
 
 
 class Stream:
-    """A query over a topic whose checkpoint and output outlive its runs."""
+    """A query over a topic; its checkpoint and output outlive its runs."""
 
     def __init__(self, spark: SparkSession, folder: Path, bootstrap: str, topic: str) -> None:
         self._spark = spark
@@ -303,7 +325,7 @@ class Stream:
         self._options = {"kafka.bootstrap.servers": bootstrap, "subscribe": topic}
 
     def run(self, **options: str) -> list[dict[str, Any]]:
-        """Everything that is there now; returns the progress of each batch that read something."""
+        """Process everything available; returns the progress of each batch that read something."""
         frame = self._spark.readStream.format("kafka_lite").options(**self._options, **options).load()
         query = (
             frame.writeStream.format("parquet")
@@ -312,14 +334,24 @@ class Stream:
             .trigger(availableNow=True)
             .start()
         )
-        assert query.awaitTermination(120)
+        try:
+            assert query.awaitTermination(120)
+        finally:
+            query.stop()
         return [progress for progress in query.recentProgress if progress["numInputRows"]]
+
+    def forget_last_batch(self) -> None:
+        """As if the driver had died when the last batch was planned: the query and its sink know nothing of its end."""
+        for log in (self._folder / "checkpoint" / "commits", self._folder / "out" / "_spark_metadata"):
+            newest = max(log.glob("[0-9]*"), key=lambda path: int(path.name))
+            newest.with_name(f".{newest.name}.crc").unlink()
+            newest.unlink()
 
     def values(self) -> list[str]:
         return values(self._spark.read.parquet(str(self._folder / "out")))
 
     def checkpoint(self) -> dict[str, dict[str, int]]:
-        """The offsets that the newest planned batch ends at, as Spark keeps them."""
+        """The end offsets of the newest planned batch, in Spark's format."""
         newest = max((self._folder / "checkpoint" / "offsets").glob("[0-9]*"), key=lambda path: int(path.name))
         offsets: dict[str, dict[str, int]] = json.loads(newest.read_text().splitlines()[2])
         return offsets
@@ -330,7 +362,8 @@ def stream(spark: SparkSession, tmp_path: Path, bootstrap: str, topic: str) -> S
     return Stream(spark, tmp_path, bootstrap, topic)
 
 
-def test_a_stream_goes_on_from_its_checkpoint_and_finds_new_partitions(
+@pytest.mark.soak
+def test_a_stream_resumes_from_its_checkpoint_and_finds_new_partitions(
     stream: Stream, create: Create, admin: AdminClient, bootstrap: str, topic: str
 ) -> None:
     create(topic, 1)
@@ -343,14 +376,15 @@ def test_a_stream_goes_on_from_its_checkpoint_and_finds_new_partitions(
     admin.create_partitions([NewPartitions(topic, 2)])[topic].result(30)
     produce(bootstrap, topic, 30, first=100)
     produce(bootstrap, topic, 50, first=130, partition=1)
-    stream.run(startingOffsets="latest")  # is for queries without a checkpoint
+    stream.run(startingOffsets="latest")  # applies only to queries without a checkpoint
     assert stream.checkpoint() == {topic: {"0": 130, "1": 50}}
     assert stream.values() == numbered(0, 180)
 
     assert stream.run() == []
 
 
-def test_a_stream_whose_records_are_gone(
+@pytest.mark.soak
+def test_a_stream_whose_records_were_deleted_fails_unless_data_loss_is_accepted(
     stream: Stream, create: Create, admin: AdminClient, bootstrap: str, topic: str
 ) -> None:
     create(topic, 1)
@@ -358,13 +392,85 @@ def test_a_stream_whose_records_are_gone(
     stream.run(startingOffsets="earliest")
     produce(bootstrap, topic, 90, first=10)
     admin.delete_records([TopicPartition(topic, 0, 60)])[TopicPartition(topic, 0, 60)].result(30)
-    with pytest.raises(PySparkException, match=r"offsets from 10 to 60 .* are gone"):
+    with pytest.raises(PySparkException, match=r"offsets from 10 to 60 .* are no longer available"):
         stream.run()
     stream.run(failOnDataLoss="false")
     assert stream.values() == numbered(0, 10) + numbered(60, 100)
 
 
-def test_a_stream_that_begins_now_writes_to_another_topic(
+@pytest.mark.soak
+def test_a_batch_that_was_not_finished_is_repeated_with_the_same_offsets(
+    stream: Stream, create: Create, bootstrap: str, topic: str
+) -> None:
+    create(topic, 1)
+    produce(bootstrap, topic, 20)
+    stream.run(startingOffsets="earliest")
+    produce(bootstrap, topic, 10, first=20)
+    stream.run()
+    stream.forget_last_batch()
+    produce(bootstrap, topic, 5, first=30)
+    batches = stream.run()
+    assert [(batch["batchId"], batch["numInputRows"]) for batch in batches] == [(1, 10), (2, 5)]
+    assert stream.values() == numbered(0, 35)
+
+
+@pytest.mark.soak
+def test_a_stream_whose_topic_is_gone(
+    stream: Stream, create: Create, admin: AdminClient, bootstrap: str, topic: str
+) -> None:
+    create(topic, 1)
+    produce(bootstrap, topic, 10)
+    stream.run(startingOffsets="earliest")
+    admin.delete_topics([topic])[topic].result(30)
+    with pytest.raises(PySparkException, match=f"{topic}-0 no longer exist"):
+        stream.run()
+    stream.run(failOnDataLoss="false")
+    assert stream.checkpoint() == {}
+    admin.create_topics([NewTopic(topic, 1, 1, config={"retention.ms": "-1"})])[topic].result(30)
+    produce(bootstrap, topic, 3, first=100)
+    stream.run()  # to it, the partition is a new one
+    assert stream.checkpoint() == {topic: {"0": 3}}
+    assert sorted(stream.values()) == sorted(numbered(0, 10) + numbered(100, 103))
+
+
+@pytest.mark.soak
+def test_a_stream_whose_topic_was_deleted_and_created_again(
+    stream: Stream, create: Create, admin: AdminClient, bootstrap: str, topic: str
+) -> None:
+    create(topic, 1)
+    produce(bootstrap, topic, 10)
+    stream.run(startingOffsets="earliest")
+    admin.delete_topics([topic])[topic].result(30)
+    admin.create_topics([NewTopic(topic, 1, 1, config={"retention.ms": "-1"})])[topic].result(30)
+    produce(bootstrap, topic, 3, first=100)
+    with pytest.raises(PySparkException, match=f"the offset of {topic}-0 went back from 10 to 3"):
+        stream.run()
+    stream.run(failOnDataLoss="false")
+    assert stream.checkpoint() == {topic: {"0": 3}}
+    produce(bootstrap, topic, 2, first=103)
+    stream.run()
+    assert sorted(stream.values()) == sorted(numbered(0, 10) + numbered(103, 105))
+
+
+@pytest.mark.soak
+def test_the_progress_tells_how_far_a_stream_is_behind(
+    stream: Stream, create: Create, bootstrap: str, topic: str
+) -> None:
+    create(topic, 2)
+    produce(bootstrap, topic, 30)
+    produce(bootstrap, topic, 10, partition=1)
+    first, second = stream.run(startingOffsets="earliest", maxOffsetsPerTrigger="20")
+    assert offsets_behind_latest(first) == {Partition(topic, 0): 15, Partition(topic, 1): 5}
+    assert progress_metrics(first) == {
+        "minOffsetsBehindLatest": "5",
+        "maxOffsetsBehindLatest": "15",
+        "avgOffsetsBehindLatest": "10.0",
+    }
+    assert set(progress_metrics(second).values()) == {"0", "0.0"}
+
+
+@pytest.mark.soak
+def test_a_stream_that_starts_at_the_latest_offset_writes_to_another_topic(
     spark: SparkSession, load: Load, create: Create, bootstrap: str, topic: str, tmp_path: Path
 ) -> None:
     create(topic)
@@ -386,3 +492,47 @@ def test_a_stream_that_begins_now_writes_to_another_topic(
     finally:
         query.stop()
     assert values(load(f"{topic}-out")) == ["V5", "V6", "V7", "V8", "V9"]
+
+
+# --- transactions ---
+
+
+@pytest.mark.soak
+def test_read_committed_hides_aborted_and_open_transactions_from_queries_and_streams(
+    spark: SparkSession, load: Load, create: Create, bootstrap: str, topic: str, tmp_path: Path
+) -> None:
+    create(topic)
+    patient = {"transaction.timeout.ms": 900_000}  # the broker would abort the open transaction of a slow test
+    producer = Producer({"bootstrap.servers": bootstrap, "transactional.id": topic, **patient})
+    producer.init_transactions(60)
+
+    def begin(*sent: bytes) -> None:
+        producer.begin_transaction()
+        for value in sent:
+            producer.produce(topic, value)
+        producer.flush(60)
+
+    begin(b"v0", b"v1")
+    producer.commit_transaction(60)
+    begin(b"aborted")
+    producer.abort_transaction(60)
+    begin(b"v2")
+    produce(bootstrap, topic, 1, first=3)  # behind the open transaction, and in none
+
+    committed = {"kafka.isolation.level": "read_committed"}
+    source = {"kafka.bootstrap.servers": bootstrap, "subscribe": topic, "startingOffsets": "earliest", **committed}
+    seen: list[str] = []
+    query = (
+        spark.readStream.format("kafka_lite").options(**source).load()
+        .writeStream.foreachBatch(lambda rows, _: seen.extend(values(rows)))
+        .option("checkpointLocation", str(tmp_path)).start()
+    )  # fmt: skip
+    try:
+        query.processAllAvailable()
+        assert seen == values(load(topic, **committed)) == numbered(0, 2)
+        assert values(load(topic)) == ["v0", "v1", "aborted", "v2", "v3"]
+        producer.commit_transaction(60)
+        query.processAllAvailable()
+        assert seen == values(load(topic, **committed)) == numbered(0, 4)
+    finally:
+        query.stop()

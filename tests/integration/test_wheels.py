@@ -1,4 +1,4 @@
-"""What `make wheel` builds works where nothing else of the project is: in a fresh environment, outside the clone."""
+"""The wheels of `make wheel` work without the rest of the project: in a fresh environment, outside the clone."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ import pytest
 from confluent_kafka import Consumer, Producer
 
 from kafka_lite import __version__
-from kafka_lite.common.app_info_parser import UNKNOWN, commit_of
+from kafka_lite.common.process.app_info_parser import UNKNOWN, commit_of
 from kafka_lite.server.broker_process import BrokerProcess
 from scripts.build_wheels import PROJECT, build_wheel, missing_for_compiling, uv
 from scripts.compile_hot_modules import compiled_wheel, is_current
@@ -34,7 +34,7 @@ print(json.dumps({name: importlib.import_module(name).__file__ for name in sys.a
 
 @dataclass(frozen=True)
 class Installation:
-    """A virtual environment with a wheel and what that needs, and an empty folder to be in."""
+    """A virtual environment with a wheel and its dependencies, and an empty working directory."""
 
     build: str
     wheel: Path
@@ -42,7 +42,7 @@ class Installation:
     folder: Path
 
     def run(self, *command: str, given: str = "") -> subprocess.CompletedProcess[str]:
-        """Run one of its programs, as a user who has never heard of the clone."""
+        """Run one of its programs, as a user without a clone would."""
         variables = {"PATH": os.environ["PATH"], "HOME": str(self.folder)}
         program = str(self.environment / "bin" / command[0])
         return subprocess.run(
@@ -78,15 +78,15 @@ def broker(installed: Installation, tmp_path_factory: pytest.TempPathFactory) ->
         yield process
 
 
-pytestmark = pytest.mark.timeout(BUILD_LIMIT_S)  # a compilation may be among it
+pytestmark = pytest.mark.timeout(BUILD_LIMIT_S)  # a compilation may be part of it
 
 
-def test_a_wheel_is_named_by_release_and_build(installed: Installation) -> None:
+def test_a_wheel_is_named_after_release_and_build(installed: Installation) -> None:
     tags = {"plain": r"py3-none-any", "compiled": rf"{sys.implementation.name[:1]}p3\d+-cp3\d+t?-\w+"}
     assert re.fullmatch(rf"kafka_lite-{re.escape(__version__)}-{tags[installed.build]}\.whl", installed.wheel.name)
 
 
-def test_the_version_says_release_commit_and_build(installed: Installation) -> None:
+def test_the_version_has_release_commit_and_build(installed: Installation) -> None:
     commit = commit_of(PROJECT)
     told = "" if commit == UNKNOWN else f"commit {commit}, "
     said = installed.run("kafka-lite", "--version")
@@ -97,7 +97,7 @@ def test_the_version_says_release_commit_and_build(installed: Installation) -> N
     )
 
 
-def test_only_a_few_packages_come_with_it(installed: Installation) -> None:
+def test_only_a_few_packages_are_installed_with_it(installed: Installation) -> None:
     done = subprocess.run(
         [str(Path(sys.executable).with_name("uv")), "pip", "list", "--format=json", "--python", installed.environment],
         capture_output=True,
@@ -106,11 +106,11 @@ def test_only_a_few_packages_come_with_it(installed: Installation) -> None:
     )
     assert {package["name"] for package in json.loads(done.stdout)} == {
         *("kafka-lite", "cramjam", "crc32c", "kazoo", "lz4", "platformdirs", "rich", "xxhash", "zstandard"),
-        *("markdown-it-py", "mdurl", "pygments"),  # rich's
+        *("markdown-it-py", "mdurl", "pygments"),  # dependencies of rich
     }
 
 
-def test_the_hot_modules_are_extension_modules_if_it_is_compiled(installed: Installation) -> None:
+def test_the_hot_modules_of_a_compiled_wheel_are_extension_modules(installed: Installation) -> None:
     names = [path.removesuffix(".py").replace("/", ".") for path in HOT_MODULES]
     done = installed.run("python", "-c", WHERE_THE_MODULES_ARE, *names)
     assert done.stderr == ""
@@ -124,16 +124,16 @@ def test_a_wheel_has_the_package_and_nothing_else(installed: Installation) -> No
     with zipfile.ZipFile(installed.wheel) as archive:
         folders = {name.partition("/")[0] for name in archive.namelist()}
     library = {name for name in folders if re.search(r"__mypyc\..*\.so$", name)}
-    assert folders - library == {"kafka_lite", f"kafka_lite-{__version__}.dist-info"}
+    assert folders - library == {"kafka_lite", "pyspark_kafka_lite", f"kafka_lite-{__version__}.dist-info"}
     assert len(library) == (installed.build == "compiled")
 
 
 def test_the_brokers_first_line_says_which_build_runs(installed: Installation, broker: BrokerProcess) -> None:
-    build = {"plain": "plain Python. Compiled", "compiled": "compiled. Plain Python:"}[installed.build]
+    build = {"plain": "plain Python. For the faster", "compiled": "compiled. For plain Python:"}[installed.build]
     assert f"kafka_lite {__version__}, {build}" in broker.log().splitlines()[0]
 
 
-def test_real_clients_and_its_own_tools_read_what_the_others_wrote(
+def test_real_clients_and_its_own_tools_read_each_others_records(
     installed: Installation, broker: BrokerProcess
 ) -> None:
     server = ("--bootstrap-server", broker.bootstrap_servers)
@@ -162,7 +162,7 @@ def test_real_clients_and_its_own_tools_read_what_the_others_wrote(
         consumer.close()
 
 
-def test_the_labs_are_asked_for_in_a_clone(installed: Installation) -> None:
+def test_labs_without_a_clone_say_that_they_need_one(installed: Installation) -> None:
     said = installed.run("kafka-lite", "labs", "list")
     assert said.returncode != 0
     assert "Clone the project, run `make setup` in it" in said.stderr

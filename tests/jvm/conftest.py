@@ -1,4 +1,4 @@
-"""Real brokers for all modules that only need some: to start one takes longer than most tests with it."""
+"""Real brokers shared by all modules that only need one: starting a broker takes longer than most tests with it."""
 
 from __future__ import annotations
 
@@ -12,20 +12,20 @@ from tests.support.real_kafka import OLD, TODAYS, real_kafka
 
 @pytest.fixture(scope="session")
 def jvm() -> None:
-    """Skips the test where there is no JVM, before its module starts a broker."""
+    """Skips the test if there is no JVM, before its module starts a broker."""
     require_jvm()
 
 
 @pytest.fixture(scope="session")
 def real_kafka_0_10_2(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """Where clients connect to. Topics and groups are to have names of their own."""
+    """The address for clients. Topics and groups must have names of their own."""
     with real_kafka(OLD, tmp_path_factory.mktemp("kafka")) as bootstrap_servers:
         yield bootstrap_servers
 
 
 @pytest.fixture(scope="session")
 def real_kafka_3_9(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """The same of today's."""
+    """The same with a current version."""
     with real_kafka(TODAYS, tmp_path_factory.mktemp("kafka")) as bootstrap_servers:
         yield bootstrap_servers
 

@@ -1,4 +1,4 @@
-"""Our assignors beside Kafka's: the same groups through the same rebalances."""
+"""Our assignors compared with Kafka's: the same groups through the same rebalances."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ class Case:
     def is_determined(self) -> bool:
         """Whether Kafka's result does not depend on the order of a hash table.
 
-        It does when more members have more than their due than may keep one more; and with different subscriptions.
+        It does if more members exceed their share than may keep an extra partition; and with different subscriptions.
         """
         if "sticky" not in self.assignor:
             return True
@@ -80,7 +80,7 @@ def shown(result: dict[str, set[TopicPartition]]) -> str:
 
 
 def history(assignor: str, rng: random.Random) -> Iterator[Case]:
-    """A group whose members come and go, and whose topics grow; each rebalance goes on from our result of the last."""
+    """A group whose members join and leave, and whose topics grow; each rebalance starts from our previous result."""
     names_of_topics = ["t", "u", "v"][: rng.randint(1, 3)]
     counts = {topic: rng.randint(1, 7) for topic in names_of_topics}
     topics: dict[str, tuple[str, ...]] = {}

@@ -1,4 +1,4 @@
-"""What our cleaner leaves, read by Kafka: DumpLogSegments has no complaint, and its batches say what ours say."""
+"""Kafka reads the output of our cleaner: DumpLogSegments reports no errors, and both decode the same batches."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ CODECS = [CompressionType.NONE, CompressionType.GZIP, CompressionType.SNAPPY, Co
 
 
 def cleaned_log(parent: Path, message_format: str, codec: CompressionType) -> Log:
-    """Batches with holes, tombstones, headers without records; several cleaned segments, with indexes."""
+    """Batches with gaps, tombstones, headers without records; several cleaned segments, with indexes."""
     time = MockTime()
     log = open_log(
         parent,
@@ -38,7 +38,7 @@ def cleaned_log(parent: Path, message_format: str, codec: CompressionType) -> Lo
             {"producer_id": n % 3, "producer_epoch": 0, "base_sequence": n // 3 * 5} if log.config.magic > 1 else {}
         )
         append(log, *pairs, timestamp=1_600_000_000_000 + n, compression=codec, **producer)
-    # Nothing is left of the producers' last batches but their headers.
+    # Only the headers of the producers' last batches are left.
     keys = [7 * n % 90 + i for n in (297, 298, 299) for i in range(5)]
     append(log, *[(b"key-%d" % key, b"last") for key in keys], timestamp=1_600_000_000_500, compression=codec)
     log.roll()
@@ -81,20 +81,20 @@ def _text(key: bytes | None) -> str:
 
 
 def _dump_with_holes(files: list[Path], message_format: str) -> str:
-    """With all that is printed of records, but for the remark that offsets are not consecutive: here they are not."""
+    """Every line that is printed of records, except the remark that offsets are not consecutive: here they are not."""
     return dump_log_segments(files, message_format, "--deep-iteration", "--print-data-log", holes=True)
 
 
 @pytest.mark.jvm
-def test_kafka_recovers_nothing_else_from_them(tmp_path: Path) -> None:
-    """Without indexes to lean on, every checksum is looked at."""
+def test_kafka_recovers_the_same_records(tmp_path: Path) -> None:
+    """Without indexes, every checksum is validated."""
     log = cleaned_log(tmp_path, "3.0", CompressionType.LZ4)
     printed = dump_log_segments(sorted(log.dir.glob("*.log")), "3.0", "--deep-iteration", holes=True)
     assert len(re.findall(r"isvalid: true", printed)) >= len(all_batches(log))
 
 
-def test_the_checkpoint_is_kafkas(tmp_path: Path) -> None:
-    """A file that Kafka 3.9 wrote comes out of ours byte for byte."""
+def test_the_checkpoint_matches_kafka(tmp_path: Path) -> None:
+    """A file that Kafka 3.9 wrote is written back byte for byte."""
     kafkas = (DATA / "v39-cleaner-offset-checkpoint.txt").read_bytes()
     ours = OffsetCheckpointFile(tmp_path / "cleaner-offset-checkpoint")
     ours.file.write_bytes(kafkas)

@@ -1,4 +1,4 @@
-"""Our consumer measures what Kafka 3.9's does: what both performance tests print is compared."""
+"""Our consumer has the metrics of Kafka 3.9's: the outputs of both performance tests are compared."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ NOT_OURS = re.compile(
     r"app-info:|"  # Kafka's version: not a number
     r"authentication|reauthentication|iotime|io-waittime|"  # SASL; names that Kafka has deprecated
     r"preferred-read-replica|"  # KIP-392: reading from the nearest replica
-    r"partition="  # the tool prints after the close, when we have forgotten the lag of partitions that were given up
+    r"partition="  # the tool prints after the close, when we have removed the lag of revoked partitions
 )
 
 
@@ -42,13 +42,13 @@ def output_of(command: list[str]) -> str:
 
 
 def metrics(output: str) -> dict[str, str]:
-    """Each metric that was printed, and its value; the client's id has a number in it that is no part of the name."""
+    """Each printed metric with its value; the client id contains a number, which is removed."""
     lines = output[output.index("Metric Name") :].splitlines()[1:]
     pairs = [line.rsplit(" : ", 1) for line in lines if " : " in line]
     return {re.sub(r"client-id=[^,}]+", "client-id=c", name.rstrip()): value for name, value in pairs}
 
 
-def test_names_and_totals_are_kafkas(cluster: Cluster) -> None:
+def test_names_and_totals_match_kafka(cluster: Cluster) -> None:
     cluster.create_topic("perf", 2)
     with KafkaProducer({"bootstrap.servers": cluster.bootstrap_servers}) as producer:
         for number in range(RECORDS):
@@ -61,7 +61,7 @@ def test_names_and_totals_are_kafkas(cluster: Cluster) -> None:
     of_ours = metrics(output_of([sys.executable, "-m", "kafka_lite.tools.main", "consumer-perf-test", *arguments]))
     missing = {name for name in of_kafka.keys() - of_ours.keys() if not NOT_OURS.search(name)}
     assert not missing
-    # Kafka's consumer and selector take these away when they are closed, and the tool prints after that.
+    # Kafka's consumer and selector remove these when closed, and the tool prints after that.
     of_the_open = re.compile("consumer-(node-)?metrics:")
     assert not {name for name in of_ours.keys() - of_kafka.keys() if not of_the_open.match(name)}
     for name, value in of_kafka.items():

@@ -1,4 +1,4 @@
-"""Our consumer against real brokers, of 0.10.2 and of today: every format, groups with Java members, transactions."""
+"""Our consumer with real brokers, 0.10.2 and current: every format, groups with Java members, transactions."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class Kafka:
         self.bootstrap_servers = bootstrap_servers
 
     def produce(self, topic: str, count: int = COUNT, first: int = 0, codec: str = "none") -> None:
-        """Numbers; one after the other goes to the next partition."""
+        """Produce numbers, each to the next partition."""
         with KafkaProducer({
             "bootstrap.servers": self.bootstrap_servers, "compression.type": codec, "linger.ms": 5,
         }) as producer:  # fmt: skip
@@ -82,7 +82,7 @@ def test_every_codec_is_read(kafka: Kafka, topic: str, codec: str) -> None:
         assert [each.timestamp for each in own] == [1_600_000_000_000 + n for n in expected]
 
 
-def test_offsets_and_topics(kafka: Kafka, topic: str) -> None:
+def test_offsets_and_topics_are_looked_up(kafka: Kafka, topic: str) -> None:
     kafka.produce(topic, 300)
     first, second, third = partitions_of(topic)
     with kafka.consumer() as consumer:
@@ -105,7 +105,7 @@ def test_offsets_and_topics(kafka: Kafka, topic: str) -> None:
         assert consumer.poll(10_000).count > 0, "out of range: begins at the earliest"
 
 
-def test_commits_are_what_others_see(kafka: Kafka, topic: str) -> None:
+def test_commits_are_visible_to_other_clients(kafka: Kafka, topic: str) -> None:
     kafka.produce(topic, 30)
     first, second, _ = partitions_of(topic)
     with kafka.consumer(group_id=topic) as consumer:
@@ -124,7 +124,7 @@ def test_commits_are_what_others_see(kafka: Kafka, topic: str) -> None:
 
 
 @pytest.mark.parametrize("strategy", ["range", "roundrobin", "sticky"])
-def test_members_share_and_take_over(kafka: Kafka, topic: str, strategy: str) -> None:
+def test_members_share_and_take_over_partitions(kafka: Kafka, topic: str, strategy: str) -> None:
     kafka.produce(topic, 300)
     members = [
         GroupMember(
@@ -135,7 +135,7 @@ def test_members_share_and_take_over(kafka: Kafka, topic: str, strategy: str) ->
     for member in members:
         member.start()
     try:
-        eventually(lambda: balanced(members, PARTITIONS), "both have partitions")
+        eventually(lambda: balanced(members, PARTITIONS), "both members have partitions")
         kafka.produce(topic, 300, 300)
         eventually(lambda: sum(len(member.records) for member in members) >= 600, "600 records")
         members[0].stop()
@@ -150,7 +150,7 @@ def test_members_share_and_take_over(kafka: Kafka, topic: str, strategy: str) ->
 
 
 def test_a_group_with_another_client(kafka: Kafka, topic: str) -> None:
-    """librdkafka assigns what we offer, and we what it does."""
+    """librdkafka decodes our assignments, and we decode its."""
     kafka.produce(topic, 90)
     other = Librdkafka({
         "bootstrap.servers": kafka.bootstrap_servers, "group.id": topic, "auto.offset.reset": "earliest",
@@ -177,9 +177,9 @@ def test_a_group_with_another_client(kafka: Kafka, topic: str) -> None:
         assert ours.records
 
 
-def test_read_committed_leaves_out_what_was_aborted(kafka: Kafka, topic: str) -> None:
+def test_read_committed_skips_aborted_records(kafka: Kafka, topic: str) -> None:
     if kafka.version == OLD:
-        return  # it has no transactions
+        return  # this version has no transactions
     producer = LibrdkafkaProducer({"bootstrap.servers": kafka.bootstrap_servers, "transactional.id": topic})
     producer.init_transactions(30)
     for number in range(6):
@@ -208,9 +208,9 @@ def test_read_committed_leaves_out_what_was_aborted(kafka: Kafka, topic: str) ->
     producer.abort_transaction(30)
 
 
-def test_a_static_member_comes_back_to_its_partitions(kafka: Kafka, topic: str) -> None:
+def test_a_static_member_returns_to_its_partitions(kafka: Kafka, topic: str) -> None:
     if kafka.version == OLD:
-        return  # it has no static members
+        return  # this version has no static members
     kafka.produce(topic, 30)
 
     def member(name: str) -> GroupMember:

@@ -1,4 +1,4 @@
-"""Cooperative consumers of ours, of Java and of librdkafka in one group: each leads it once."""
+"""Cooperative consumers of ours, Java's and librdkafka's in one group; each leads it once."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _names = itertools.count()
 
 
 class Watched(Member):
-    """``history`` is what a member owned, step by step; the last is what it owns."""
+    """``history`` has the member's partitions after each change; the last entry is current."""
 
     history: list[frozenset[int]]
 
@@ -57,7 +57,7 @@ def cluster() -> Iterator[Cluster]:
 
 
 class Group:
-    """Members that come and go, a topic that is written to in between, and what must hold of each rebalance."""
+    """Members that join and leave, a topic that is written to meanwhile, and the checks of each rebalance."""
 
     def __init__(self, cluster: Cluster) -> None:
         self._cluster = cluster
@@ -68,7 +68,7 @@ class Group:
         self._written = 0
 
     def rebalance(self, change: Callable[[], object]) -> None:
-        """Let ``change`` happen; nobody must have lost meanwhile what it has before and afterwards."""
+        """Make a change; no member may meanwhile lose what it owns both before and after."""
         before = {member: (len(member.history), member.history[-1]) for member in self.members}
         change()
         eventually(self._is_shared, self._seen, TIMEOUT_S)
@@ -93,7 +93,7 @@ class Group:
         for value in range(first, self._written):
             self._cluster.produce(self.topic, str(value).encode(), partition=value % PARTITIONS)
         eventually(lambda: len(self.values()) >= self._written, self._seen, TIMEOUT_S)
-        assert self.values() == list(range(self._written)), "everything is read, and nothing twice"
+        assert self.values() == list(range(self._written)), "everything is read once"
 
     def values(self) -> list[int]:
         return sorted(value for member in self.members + self._gone for value in member.values)
@@ -107,7 +107,7 @@ class Group:
     [(Ours, Java, Librdkafka), (Java, Librdkafka, Ours), (Librdkafka, Ours, Java)],
     ids=lambda libraries: libraries[0].__name__,
 )
-def test_what_does_not_move_is_never_taken_away(cluster: Cluster, libraries: list[type[Watched]]) -> None:
+def test_partitions_that_do_not_move_are_never_revoked(cluster: Cluster, libraries: list[type[Watched]]) -> None:
     with ExitStack() as stack:
         group = Group(cluster)
 

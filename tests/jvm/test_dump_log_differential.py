@@ -1,4 +1,4 @@
-"""Our dump-log prints, line for line, what Kafka's DumpLogSegments prints of the same files."""
+"""Our dump-log prints the same lines as Kafka's DumpLogSegments for the same files."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from tests.support.samples import DATA, hex_sample
 KAFKA = ("org.apache.kafka:kafka_2.13:3.9.1", "org.apache.kafka:kafka-tools-api:3.9.1", "org.slf4j:slf4j-nop:1.7.36")
 FIRST = "0" * 20
 
-# what dump-log is asked → the samples that Kafka wrote: 0.10.2 (disk-*, consumer-offsets-*) and 3.9
+# options of dump-log → the samples that Kafka wrote: 0.10.2 (disk-*, consumer-offsets-*) and 3.9
 CASES = {
     "records": (["--print-data-log"], "disk-none disk-gzip disk-snappy disk-lz4 disk-v0 disk-lat v39-modern-0.00"),
     "batches": ([], "disk-roll-00.live disk-gzip v39-modern-1.00"),
@@ -56,12 +56,12 @@ def assert_same(arguments: list[str], directory: Path, files: list[str]) -> None
     arguments = ["--files", ",".join(files), *arguments]
     (out, err), (our_out, our_err) = kafkas(arguments, directory), ours(arguments, directory)
     assert our_out.splitlines() == out.splitlines()
-    # Which file comes first is left to a hash map in Kafka's tool.
+    # In Kafka's tool, the order of files is that of a hash map.
     assert sorted(our_err.splitlines()) == sorted(err.splitlines())
 
 
 def put_sample(directory: Path, name: str) -> list[str]:
-    """The files of a sample as those of a segment, each sample in a folder of its own."""
+    """Write a sample as the files of a segment, each sample in a folder of its own."""
     (directory / name).mkdir()
     files = []
     for kind in ("log", "index", "timeindex"):
@@ -113,7 +113,7 @@ def every_kind_of_batch() -> list[bytes]:
 
 
 @pytest.mark.jvm
-def test_what_is_wrong_is_said_in_the_same_words(tmp_path: Path) -> None:
+def test_errors_have_the_same_messages(tmp_path: Path) -> None:
     files = put_sample(tmp_path, "disk-roll-00.live")
     log, index, timeindex = (tmp_path / file for file in files)
     damage(index, 8, b"\0\0\0\7")
@@ -152,7 +152,7 @@ def test_producer_snapshots(tmp_path: Path) -> None:
     out, err = ours(["--files", "00000000000000000099.snapshot"], tmp_path)
     kafkas_out, kafkas_err = kafkas(["--files", "00000000000000000099.snapshot"], tmp_path)
     assert out == kafkas_out
-    assert len(err.splitlines()) == len(kafkas_err.splitlines()) == 1, "each says in its own words what is wrong"
+    assert len(err.splitlines()) == len(kafkas_err.splitlines()) == 1, "each has its own error message"
 
 
 @pytest.mark.jvm

@@ -1,4 +1,4 @@
-"""Kafka's own DumpLogSegments reads what our broker wrote: records, offset index, time index, without complaint."""
+"""Kafka's own DumpLogSegments reads our broker's files without errors: records, offset index, time index."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ MESSAGES = 600
 
 
 def write_logs(data_dir: Path, message_format: str) -> None:
-    """Several segments per codec, with indexes that have entries."""
+    """Several segments per codec, whose indexes have entries."""
     overrides = {
         "log.message.format.version": message_format,
         "log.segment.bytes": "20000",

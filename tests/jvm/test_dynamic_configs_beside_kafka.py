@@ -1,4 +1,4 @@
-"""What can be changed of a running broker, and how the rest is refused: Kafka 3.9.1's answers beside ours."""
+"""Dynamic configs of a running broker, and the errors of invalid ones: Kafka 3.9.1's responses compared with ours."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ NOT_HERE = {
 
 
 class Broker:
-    """One broker, whoever it is."""
+    """One broker, Kafka's or ours."""
 
     def __init__(self, bootstrap_servers: str) -> None:
         self._client = AdminClient({"bootstrap.servers": bootstrap_servers})
@@ -36,7 +36,7 @@ class Broker:
         return found
 
     def refusal(self, key: str, value: str) -> tuple[str, str]:
-        """The code and the sentence by which a value is refused."""
+        """The error code and message with which a value is rejected."""
         entry = ConfigEntry(key, value, incremental_operation=AlterConfigOpType.SET)
         resource = ConfigResource(ResourceType.BROKER, self._id, incremental_configs=[entry])
         with pytest.raises(KafkaException) as caught:
@@ -56,7 +56,7 @@ def ours() -> Iterator[Broker]:
         yield Broker(cluster.bootstrap_servers)
 
 
-def test_the_same_keys_can_be_changed(theirs: Broker, ours: Broker) -> None:
+def test_the_same_keys_are_dynamic(theirs: Broker, ours: Broker) -> None:
     their_configs, our_configs = theirs.configs(), ours.configs()
     both = their_configs.keys() & our_configs.keys()
     dynamic_there = {key for key in both if not their_configs[key].is_read_only}
@@ -88,7 +88,9 @@ def test_the_same_keys_can_be_changed(theirs: Broker, ours: Broker) -> None:
         ("log.retention.ms", "0", "must be unlimited (-1) or"),
     ],
 )
-def test_the_same_words_for_what_is_refused(theirs: Broker, ours: Broker, key: str, value: str, says: str) -> None:
+def test_invalid_values_have_the_same_error_messages(
+    theirs: Broker, ours: Broker, key: str, value: str, says: str
+) -> None:
     for broker in (theirs, ours):
         code, sentence = broker.refusal(key, value)
         assert code == "INVALID_REQUEST"

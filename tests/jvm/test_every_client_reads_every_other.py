@@ -1,8 +1,8 @@
-"""Clients from 0.8 to today write into one log, and each reads what all the others wrote, in either message format.
+"""Clients from 0.8 to today write to one log, and each reads what all others wrote, in either message format.
 
-The Java client runs in five versions and the Scala client of 0.8 beside them; of the Python clients librdkafka also
-speaks as one that believes in a broker of 0.8. 0.9's Java consumer only writes: it looks for the coordinator of a
-group even where partitions are assigned.
+The Java client runs in five versions, beside the Scala client of 0.8; of the Python clients, librdkafka also runs
+configured for a broker of 0.8. 0.9's Java consumer only writes: it looks for the coordinator of a group even for
+assigned partitions.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ class Client:
 
 
 class JavaProgram:
-    """AnyClient or ScalaClient in a Java machine of its own, one command after the other."""
+    """AnyClient or ScalaClient in a JVM of its own, one command after the other."""
 
     def __init__(self, source: str, coordinates: list[str], options: list[str]) -> None:
         jars = classpath(*coordinates)
@@ -182,7 +182,7 @@ def librdkafka(name: str, codecs: list[str], posing: dict[str, Any]) -> Client:
     )
 
 
-ALL_CODECS = ["none", "gzip", "snappy", "lz4"]  # zstd is not for the old: test_formats_end_to_end.py
+ALL_CODECS = ["none", "gzip", "snappy", "lz4"]  # old clients do not support zstd: test_formats_end_to_end.py
 
 
 def python_clients() -> list[Client]:
@@ -198,7 +198,7 @@ def python_clients() -> list[Client]:
 @pytest.fixture(scope="module")
 def clients() -> Iterator[list[Client]]:
     every = python_clients()
-    # Jars of that age check the version of Java, or let snappy open what the platform now keeps closed.
+    # Jars of that age check the version of Java, or their snappy opens a package that Java now encapsulates.
     options = ["--add-opens=java.base/java.nio=ALL-UNNAMED", "--add-opens=java.base/sun.nio.ch=ALL-UNNAMED"]
     with ExitStack() as stack:
         scala = JavaProgram("ScalaClient.java", ["org.apache.kafka:kafka_2.11:0.8.2.2"], options)

@@ -1,7 +1,8 @@
 """Flights of 2013, sent by both our producers with every codec to kafka_lite, Kafka 0.10.2.2 and Kafka 3.9.1.
 
-Java's, librdkafka's and aiokafka's consumers read exactly them: number, order in each partition, and a digest of all
-fields. ``KAFKA_LITE_FLIGHTS=1000000`` sends a million by each producer to each broker, shared among the codecs.
+Java's, librdkafka's and aiokafka's consumers read exactly these flights: their number, their order in each partition,
+and a digest of all fields. ``KAFKA_LITE_FLIGHTS=1000000`` makes each producer send a million to each broker, shared
+among the codecs.
 """
 
 from __future__ import annotations
@@ -59,7 +60,7 @@ class Flight(NamedTuple):
 
 
 class Digest:
-    """What a partition holds, as one number: the same that AnyClient.java prints."""
+    """The contents of a partition as one number, the same that AnyClient.java prints."""
 
     def __init__(self) -> None:
         self.count = 0
@@ -84,7 +85,7 @@ def _sized(data: bytes | None) -> bytes:
 
 @dataclass
 class Sent:
-    """What a topic must hold, in the order in which it was sent."""
+    """The expected contents of a topic, in the order in which they were sent."""
 
     kind: str
     codec: str
@@ -106,7 +107,7 @@ class Sent:
 
 
 class FlightClock(SystemTime):
-    """The old producer stamps messages with the clock: this one shows when the next flight was to leave."""
+    """The old producer sets timestamps from its clock: this clock shows the departure of the next flight."""
 
     def __init__(self, flights: Iterable[Flight]) -> None:
         self._times = (flight.timestamp for flight in flights)
@@ -132,7 +133,7 @@ def flights() -> list[Flight]:
 
 @pytest.fixture(scope="module", params=[OWN, OLD, TODAYS])
 def broker(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, str]]:
-    """Its version, and where clients connect to."""
+    """Its version, and the address for clients."""
     directory: Path = tmp_path_factory.mktemp("broker")
     with ExitStack() as stack:
         if request.param == OWN:
@@ -144,7 +145,7 @@ def broker(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFact
 
 @contextmanager
 def told(what: str, count: int, size_bytes: int) -> Iterator[None]:
-    """How long something took; ``pytest -s`` shows it."""
+    """Print how long something took; ``pytest -s`` shows it."""
     began = time.perf_counter()
     yield
     took_s = time.perf_counter() - began
@@ -155,7 +156,7 @@ def test_every_consumer_reads_what_both_producers_sent(broker: tuple[str, str], 
     version, bootstrap_servers = broker
     codecs = {"new": OLD_CODECS if version == OLD else CODECS, "old": OLD_CODECS}
     every = [Sent(kind, codec) for kind in codecs for codec in codecs[kind]]
-    # Flights are of 2013: retention by time would delete them.
+    # The flights are of 2013: retention by time would delete them.
     create_topics(bootstrap_servers, [sent.topic for sent in every], PARTITIONS, {"retention.ms": "-1"})
     endless = {kind: itertools.cycle(flights) for kind in codecs}
     for sent in every:
@@ -176,7 +177,7 @@ def test_every_consumer_reads_what_both_producers_sent(broker: tuple[str, str], 
 
 
 def send_by_new_producer(bootstrap_servers: str, sent: Sent, flights: Iterable[Flight], *, has_headers: bool) -> None:
-    """Each flight to the partition of its key; every one must be acknowledged there, at the next offset."""
+    """Send each flight to the partition of its key; each must be acknowledged there, at the next offset."""
     wrong: list[object] = []
 
     def acknowledged(metadata: RecordMetadata | None, error: Exception | None) -> None:
@@ -185,7 +186,7 @@ def send_by_new_producer(bootstrap_servers: str, sent: Sent, flights: Iterable[F
 
     with KafkaProducer({
         "bootstrap.servers": bootstrap_servers, "compression.type": sent.codec, "linger.ms": 10, "batch.size": 65536,
-        # 0.10.2 knows no sequence numbers: there the order needs one request after the other.
+        # 0.10.2 has no sequence numbers: one request at a time keeps the order.
         "max.in.flight.requests.per.connection": 5 if has_headers else 1,
     }) as producer:  # fmt: skip
         for flight in flights:
@@ -198,7 +199,7 @@ def send_by_new_producer(bootstrap_servers: str, sent: Sent, flights: Iterable[F
 
 
 def send_by_old_producer(bootstrap_servers: str, sent: Sent, flights: Sequence[Flight]) -> None:
-    """One half synchronously, the other by the thread of an asynchronous producer."""
+    """One half synchronously, the other with the thread of an asynchronous producer."""
     partitioner = DefaultPartitioner({})
     half = len(flights) // 2
     for kind, some in (("sync", flights[:half]), ("async", flights[half:])):

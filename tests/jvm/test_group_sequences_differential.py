@@ -1,4 +1,4 @@
-"""The same sequences of group requests to real Kafka: it answers what our coordinator answers, in the same states."""
+"""The same sequences of group requests to real Kafka: its responses and states equal those of our coordinator."""
 
 from __future__ import annotations
 
@@ -27,10 +27,10 @@ def old_kafka(real_kafka_0_10_2: str) -> str:
 
 @pytest.mark.parametrize("seed", SEEDS)
 @pytest.mark.parametrize("versions", [OLD_CLIENTS, NEW_CLIENTS], ids=["old clients", "new clients"])
-def test_todays_kafka_answers_the_same(todays_kafka: str, versions: Versions, seed: int) -> None:
+def test_current_kafka_responds_the_same(todays_kafka: str, versions: Versions, seed: int) -> None:
     replay(todays_kafka, versions, seed, STEPS)
 
 
 @pytest.mark.parametrize("seed", SEEDS)
-def test_kafka_0_10_answers_the_same_but_for_what_is_known(old_kafka: str, seed: int) -> None:
+def test_kafka_0_10_responds_the_same_except_for_known_differences(old_kafka: str, seed: int) -> None:
     replay(old_kafka, OLD_CLIENTS, seed, STEPS, old_broker=True)

@@ -1,4 +1,4 @@
-"""``consumer-groups`` of Kafka 3.9 and of 0.10.2 show of our broker's groups, in every state, what ours shows."""
+"""``consumer-groups`` of Kafka 3.9 and of 0.10.2 describe our broker's groups, in every state, as ours does."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def ours(*arguments: str) -> Lines:
 
 
 def in_state(cluster: Cluster, state: GroupState) -> str:
-    """A group in a state, with offsets of two partitions; returns its name."""
+    """Bring a group to a state, with offsets of two partitions; returns its name."""
     group = GroupByHand(cluster, f"group-{next(_names)}")
     if state is GroupState.DEAD:
         return group.group_id
@@ -77,7 +77,7 @@ def part(*partitions: int) -> bytes:
 
 
 @pytest.mark.parametrize("state", GroupState)
-def test_every_state_looks_the_same(
+def test_every_state_is_described_the_same(
     cluster: Cluster,
     kafka_3_9: KafkaTools,
     kafka_0_10_2: KafkaTools,
@@ -89,12 +89,12 @@ def test_every_state_looks_the_same(
         asked = (*where, "--describe", "--group", group, *question)
         theirs = without_bare_heading(words(kafka_3_9.run(TOOL_OF_3_9, *asked).output))
         assert as_3_9_prints(ours(*asked)) == theirs
-    if state is not GroupState.AWAITING_SYNC:  # whose name 0.10.2 does not know: it was changed in 1.1
+    if state is not GroupState.AWAITING_SYNC:  # 0.10.2 does not know the state's name, which 1.1 changed
         old = kafka_0_10_2.run(TOOL_OF_0_10_2, "--new-consumer", *where, "--describe", "--group", group)
         assert partitions(words(old.output), 0) == partitions(ours(*where, "--describe", "--group", group), 1)
 
 
-def test_the_lists_are_the_same(cluster: Cluster, kafka_3_9: KafkaTools) -> None:
+def test_the_listings_are_the_same(cluster: Cluster, kafka_3_9: KafkaTools) -> None:
     groups = {state: in_state(cluster, state) for state in GroupState}
     where = ("--bootstrap-server", cluster.bootstrap_servers, "--list")
     for question in ((), ("--state",), ("--type",), ("--state", "Stable,PreparingRebalance")):
@@ -103,7 +103,7 @@ def test_the_lists_are_the_same(cluster: Cluster, kafka_3_9: KafkaTools) -> None
     assert {(group, state.value) for state, group in groups.items() if state is not GroupState.DEAD} <= listed
 
 
-def test_a_group_of_old_consumers_looks_the_same(cluster: Cluster, kafka_0_10_2: KafkaTools) -> None:
+def test_a_group_of_old_consumers_is_described_the_same(cluster: Cluster, kafka_0_10_2: KafkaTools) -> None:
     where = ("--zookeeper", cluster.zookeeper_connect)
     config = QUICK | {"zookeeper.connect": cluster.zookeeper_connect, "group.id": "old", "consumer.id": "ann"}
     member = PythonMember("static:demo=1", config)
@@ -124,11 +124,11 @@ def test_a_group_of_old_consumers_looks_the_same(cluster: Cluster, kafka_0_10_2:
 
 
 def without_bare_heading(lines: Lines) -> Lines:
-    """3.9 shows the heading of a table of members even where there are none, below the words that say so."""
+    """Without the heading of the table of members, which 3.9 prints even for groups without members."""
     has_rows = any(line[0].startswith("group-") for line in lines)
     return [line for line in lines if has_rows or line[0] != "GROUP"]
 
 
 def partitions(lines: Lines, first_column: int) -> Lines:
-    """The rows of the table, from the topic on."""
+    """The rows of the table, from the topic column on."""
     return sorted(line[first_column:] for line in lines if line[first_column : first_column + 1] == ["demo"])

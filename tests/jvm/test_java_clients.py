@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -21,17 +22,31 @@ def cluster() -> Iterator[Cluster]:
 
 @pytest.mark.jvm
 @pytest.mark.parametrize("version", ["3.9.1", "4.1.0"])
-def test_java_client(cluster: Cluster, version: str) -> None:
+def test_java_client_works_with_our_broker(cluster: Cluster, version: str) -> None:
     jars = classpath(f"org.apache.kafka:kafka-clients:{version}", SLF4J)
     classes = compile_java(Path(__file__).with_name("JavaClient.java"), jars)
     done = run_java("JavaClient", cluster.bootstrap_servers, f"java-{version}", classpath=[classes, *jars])
     assert done.stdout.splitlines()[-1] == "OK", done.stdout + done.stderr
+    fetches: list[Any] = [seen.body for seen in cluster.requests.of("Fetch")]
+    assert any(body.session_id and body.session_epoch > 0 for body in fetches), "it has fetch sessions"
 
 
 @pytest.mark.jvm
-def test_the_room_of_an_answer_ends_within_a_batch(cluster: Cluster) -> None:
-    """Java's consumer throws at an answer that has nothing but a part of a batch for a partition."""
+def test_no_fetch_response_consists_of_part_of_a_batch_only(cluster: Cluster) -> None:
+    """Java's consumer raises if a response has only part of a batch for a partition."""
     jars = classpath("org.apache.kafka:kafka-clients:3.9.1", SLF4J)
     classes = compile_java(Path(__file__).with_name("JavaSmallFetches.java"), jars)
     done = run_java("JavaSmallFetches", cluster.bootstrap_servers, "small-fetches", classpath=[classes, *jars])
+    assert done.stdout.splitlines()[-1] == "OK", done.stdout + done.stderr
+
+
+@pytest.mark.jvm
+@pytest.mark.parametrize("version", ["3.9.1", "4.1.0"])
+def test_javas_transactional_producer_works_with_our_broker(cluster: Cluster, version: str) -> None:
+    jars = classpath(f"org.apache.kafka:kafka-clients:{version}", SLF4J)
+    classes = compile_java(Path(__file__).with_name("JavaTransactions.java"), jars)
+    topic, source = f"transactions-{version}", f"source-{version}"
+    cluster.create_topic(topic, partitions=3)
+    cluster.create_topic(source)
+    done = run_java("JavaTransactions", cluster.bootstrap_servers, topic, source, classpath=[classes, *jars])
     assert done.stdout.splitlines()[-1] == "OK", done.stdout + done.stderr

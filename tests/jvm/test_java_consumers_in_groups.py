@@ -1,4 +1,4 @@
-"""Apache's Java consumers in groups of their own; mixed with others: test_groups_outlive_their_broker."""
+"""Apache's Java consumers in groups of their own; test_groups_outlive_their_broker mixes them with others."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def produce(cluster: Cluster, topic: str, values: range) -> None:
 
 
 def share(cluster: Cluster, libraries: list[type[Member]]) -> None:
-    """All of them share a topic, and read all of it; then one goes, and the others take over."""
+    """All members share a topic and read all of it; then one leaves, and the others take over."""
     topic = f"java-groups-{next(_names)}"
     cluster.create_topic(topic, partitions=PARTITIONS)
     with ExitStack() as stack:
@@ -57,7 +57,7 @@ def share(cluster: Cluster, libraries: list[type[Member]]) -> None:
         eventually(lambda: shared_by(members[1:]), seen, TIMEOUT_S)
         produce(cluster, topic, range(80, 120))
         eventually(lambda: set(range(80, 120)) <= {v for m in members[1:] for v in m.values}, seen, TIMEOUT_S)
-        assert len([v for member in members for v in member.values]) == 120, "nothing was read twice"
+        assert len([v for member in members for v in member.values]) == 120, "everything was read once"
 
 
 @pytest.mark.parametrize("library", [Java0102, Java41, Cooperative39])

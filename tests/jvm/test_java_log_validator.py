@@ -1,4 +1,4 @@
-"""Kafka 3.9.1's own LogValidator beside ours: the same sets, the same verdicts, the same bytes."""
+"""Kafka 3.9.1's own LogValidator compared with ours: the same sets, the same verdicts, the same bytes."""
 
 from __future__ import annotations
 
@@ -141,7 +141,7 @@ def by_us(case: Case) -> str:
 
 
 def decoded(verdict: str) -> object:
-    """A verdict without what two compressors may do differently."""
+    """A verdict without the compressed bytes, in which compressors may differ."""
     kind, *rest = verdict.split(" ")
     if kind == "error":
         return verdict
@@ -154,26 +154,26 @@ def decoded(verdict: str) -> object:
         )
         for batch in batches(bytes.fromhex(written))
     ]
-    # The maximum that Kafka tells its log beside the bytes is left out: for a stamped set of v0 it is not that of v0.
+    # Kafka also returns a maximum timestamp, which is left out: for a stamped set of v0 it is not that of v0.
     return last_offset, found
 
 
-def test_every_format_into_every_format() -> None:
+def test_every_format_is_converted_to_every_format_as_by_kafka() -> None:
     cases: list[Case] = [
         (three(*source), magic, codec, kind, False, FAR, FAR)
         for source, (magic, codec), kind in itertools.product(FORMATS, FORMATS, NAMES)
     ]
     for case, java in zip(cases, by_java(cases), strict=True):
         mine = by_us(case)
-        if java == "error IllegalArgumentException":  # headers that an old format lacks: not foreseen in Kafka
+        if java == "error IllegalArgumentException":  # headers that an old format lacks: Kafka does not handle them
             assert mine == "error UNSUPPORTED_FOR_MESSAGE_FORMAT"
             continue
         assert decoded(mine) == decoded(java), case[1:]
         if case[2] is NONE:
-            assert mine.split()[-1] == java.split()[-1], case[1:]  # the very bytes
+            assert mine.split()[-1] == java.split()[-1], case[1:]  # exactly these bytes
 
 
-def test_the_rules() -> None:
+def test_invalid_sets_get_the_same_verdict() -> None:
     inner = b"".join(encode_message(1, 0, 0, NOW, b"k", b"v%d" % index) for index in range(3))
     zeros = encode_message(1, 0, GZIP.code, NOW, None, compress(GZIP, inner, 1))
     producer = three(2, NONE, producer_id=4, producer_epoch=0, base_sequence=9)
@@ -196,19 +196,19 @@ def test_the_rules() -> None:
         assert decoded(by_us(case)) == decoded(java), case
 
 
-def test_where_this_broker_differs_from_today_s_kafka_on_purpose() -> None:
+def test_deliberate_differences_from_current_kafka() -> None:
     rules = (1, None, TimestampType.CREATE_TIME, False, FAR, FAR)
     several, zstd = (three(1, GZIP) * 2, *rules), (three(2, CompressionType.ZSTD), *rules)
     assert by_java([several, zstd]) == ["error INVALID_RECORD", "error IllegalArgumentException"]
-    # Kafka took several sets until 2.3, and clients of that time send them; they become one set.
+    # Kafka accepted several sets until 2.3, and clients of that time send them; they become one set.
     assert [(batch.compression, batch.last_offset) for batch in batches(bytes.fromhex(by_us(several).split()[-1]))] == [
         (GZIP, 105)
     ]
     assert by_us(zstd) == "error UNSUPPORTED_COMPRESSION_TYPE"
 
 
-def test_broken_records_are_refused_as_kafka_refuses_them() -> None:
-    """Bytes of a v2 batch changed at random, the checksum made right again."""
+def test_corrupt_records_are_rejected_as_by_kafka() -> None:
+    """Randomly changed bytes of a v2 batch, with a corrected checksum."""
     batches_changed = changed_batches(3000)
     verdicts = by_java([as_produced(batch, NONE) for batch in batches_changed])
     for batch, java in zip(batches_changed, verdicts, strict=True):
@@ -216,8 +216,8 @@ def test_broken_records_are_refused_as_kafka_refuses_them() -> None:
         assert mine.split()[:2] == java.split()[:2], batch.hex()
 
 
-def test_broken_records_under_a_codec_are_refused_as_without_one() -> None:
-    """Kafka only skims compressed records: it takes lengths that lie, and stumbles over offsets out of order."""
+def test_corrupt_compressed_records_are_rejected_like_uncompressed_ones() -> None:
+    """Kafka skims compressed records: it accepts wrong lengths, and fails at offsets out of order."""
     verdicts = []
     for batch in changed_batches(1500):
         plain, compressed = by_us(as_produced(batch, NONE)), by_us(as_produced(batch, GZIP))
@@ -243,7 +243,7 @@ def changed_batches(count: int) -> list[bytes]:
         batch = bytearray(plain)
         for _ in range(randomly.randint(1, 2)):
             byte = randomly.choice([0, 1, 2, 3, 0x7F, 0x80, 0xFF, randomly.randrange(256)])
-            batch[randomly.randrange(23, len(batch))] = byte  # behind the attributes
+            batch[randomly.randrange(23, len(batch))] = byte  # after the attributes
         found.append(bytes(batch))
     return found
 

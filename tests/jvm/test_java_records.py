@@ -1,4 +1,4 @@
-"""The record classes of the Java client 3.9.1, read and written beside ours, every format and codec."""
+"""The record classes of the Java client 3.9.1 read and write the same as ours, in every format and codec."""
 
 from __future__ import annotations
 
@@ -91,7 +91,7 @@ public class JavaRecords {
 FORMATS = [(magic, codec) for magic in (0, 1, 2) for codec in CompressionType if magic == 2 or codec.name != "ZSTD"]
 NAMES = {TimestampType.CREATE_TIME: "CreateTime", TimestampType.LOG_APPEND_TIME: "LogAppendTime"}
 CONTENT = [
-    (1_700_000_000_000, b"key", b"value" * 30_000),  # more than a block of snappy and of lz4
+    (1_700_000_000_000, b"key", b"value" * 30_000),  # more than one block of snappy and of lz4
     (1_700_000_000_100, None, random.Random(3).randbytes(1000)),
     (1_699_999_999_000, b"tombstone", None),
     (1_700_000_000_050, b"", b""),
@@ -105,7 +105,7 @@ def java(mode: str, lines: list[str]) -> list[str]:
 
 
 def as_java_prints(data: bytes) -> str:
-    """What the Java program is to say of a set, by our own reading of it."""
+    """What the Java program should print for a set, according to our own decoder."""
     words = []
     for batch in batches(data):
         kind = NAMES.get(batch.timestamp_type, "NoTimestampType")
@@ -125,7 +125,7 @@ def ours(magic: int, codec: CompressionType, timestamp_type: TimestampType = Tim
     return builder.build()
 
 
-def test_java_reads_ours() -> None:
+def test_java_reads_our_records() -> None:
     sets = [ours(magic, codec, kind) for magic, codec in FORMATS for kind in NAMES]
     sets += [
         down_convert(ours(2, codec), magic) for codec in CompressionType if codec.name != "ZSTD" for magic in (0, 1)
@@ -142,7 +142,7 @@ def test_java_reads_ours() -> None:
     assert java("read", [data.hex() for data in sets]) == [as_java_prints(data) for data in sets]
 
 
-def test_we_read_those_of_java() -> None:
+def test_we_read_java_records() -> None:
     wanted = [(magic, codec, kind) for magic, codec in FORMATS for kind in NAMES]
     lines = [
         " ".join(
@@ -159,7 +159,7 @@ def test_we_read_those_of_java() -> None:
         assert all(batch.is_valid() for batch in batches(data))
         assert as_java_prints(data) == as_java_prints(ours(magic, codec, kind))
         assert len(list(records(data))) == len(CONTENT)
-        if codec is CompressionType.NONE:  # compressors may differ in what they find
+        if codec is CompressionType.NONE:  # compressors may differ in the matches they find
             assert data == ours(magic, codec, kind)
 
 

@@ -1,4 +1,4 @@
-"""Kafka's own command line tools at our broker, beside ours: the same text, whoever prints it."""
+"""Kafka's own command-line tools and ours, with our broker: the same output."""
 
 import json
 import logging
@@ -23,21 +23,21 @@ def cluster():
 
 @pytest.fixture(scope="module")
 def modern():
-    """Run a tool of Kafka 3.9 and return what it prints."""
+    """Run a tool of Kafka 3.9; returns its output."""
     with KafkaTools("3.9.1") as tools:
         yield tools
 
 
 @pytest.fixture(scope="module")
 def old():
-    """Run a tool of Kafka 0.10.2.2 and return what it prints."""
+    """Run a tool of Kafka 0.10.2.2; returns its output."""
     with KafkaTools("0.10.2.2") as tools:
         yield tools
 
 
 @pytest.fixture
 def ours(cluster, capsys):
-    """Run one of our tools and return what it prints."""
+    """Run one of our tools; returns its output."""
 
     def run(tool, *arguments):
         capsys.readouterr()
@@ -52,11 +52,11 @@ CONFIGS = "kafka.admin.ConfigCommand"
 
 
 def without_topic_ids(text):
-    """3.9 prints the topic ids that a broker with Metadata 10 and more tells; ours stops before."""
+    """3.9 prints the topic ids of a broker with Metadata v10 or later; ours serves only earlier versions."""
     return [line for line in text.splitlines() if line.strip() and "ERROR StatusLogger" not in line]
 
 
-def test_topics(cluster, modern, ours):
+def test_topics_are_described_the_same(cluster, modern, ours):
     where = ("--bootstrap-server", cluster.bootstrap_servers)
     settings = ("--config", "retention.ms=5000", "--config", "cleanup.policy=compact")
     assert "Created topic theirs." in modern(
@@ -78,7 +78,7 @@ def test_topics(cluster, modern, ours):
 
 
 def normal(line):
-    """Fields of a line, without what only newer Kafkas print, configurations in any order."""
+    """Fields of a line, without what only newer versions print, configs in any order."""
     fields = [field.strip() for field in line.split("\t") if field.strip()]
     fields = [f for f in fields if not f.startswith(("TopicId:", "Elr:", "LastKnownElr:"))]
     return [
@@ -87,7 +87,7 @@ def normal(line):
     ]
 
 
-def test_configs(cluster, modern, ours):
+def test_configs_are_described_the_same(cluster, modern, ours):
     where = ("--bootstrap-server", cluster.bootstrap_servers)
     ours("topics", *where, "--create", "--topic", "configured")
     done = modern(CONFIGS, *where, "--alter", "--topic", "configured", "--add-config", "retention.ms=9,segment.ms=8")
@@ -117,8 +117,8 @@ def test_configs_of_running_brokers(cluster, modern, ours):
     eventually(lambda: len(cleaner.cleaners) == 2)
 
 
-def test_defaults_of_topics_while_the_broker_runs(cluster, modern, ours):
-    """Set for all brokers and for one, overridden by a topic, and taken back; described by both in the same words."""
+def test_dynamic_topic_defaults_are_described_the_same(cluster, modern, ours):
+    """Set for all brokers and for one, overridden by a topic, and removed; both tools describe them the same."""
     where = ("--bootstrap-server", cluster.bootstrap_servers)
     ours("topics", *where, "--create", "--topic", "by-default", "--partitions", "1")
     ours("topics", *where, "--create", "--topic", "with-its-own", "--config", "max.message.bytes=2000")
@@ -149,7 +149,7 @@ def test_defaults_of_topics_while_the_broker_runs(cluster, modern, ours):
     cluster.produce("by-default", b"v" * 300)
 
 
-def test_offsets_sizes_versions(cluster, modern, ours):
+def test_offsets_sizes_and_versions_are_printed_the_same(cluster, modern, ours):
     where = ("--bootstrap-server", cluster.bootstrap_servers)
     ours("topics", *where, "--create", "--topic", "measured", "--partitions", "3")
     for time in ("latest", "earliest"):
@@ -235,7 +235,7 @@ def test_records_are_deleted(cluster, modern, ours, tmp_path):
 
 
 def produce(cluster, topic, count):
-    """Messages into partition 0, by a client of its own."""
+    """Produce messages into partition 0, with a separate client."""
     from confluent_kafka import Producer
 
     producer = Producer({"bootstrap.servers": cluster.bootstrap_servers})
@@ -244,7 +244,7 @@ def produce(cluster, topic, count):
     assert producer.flush(30) == 0
 
 
-def test_levels_of_loggers(cluster, modern, ours):
+def test_logger_levels_are_described_the_same(cluster, modern, ours):
     where = ("--bootstrap-server", cluster.bootstrap_servers, "--entity-type", "broker-loggers", "--entity-name", "0")
     change = ("--alter", "--add-config", "kafka.request.logger=ERROR,kafka_lite.controller=DEBUG")
     try:

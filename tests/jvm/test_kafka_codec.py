@@ -1,7 +1,7 @@
-"""Our codecs against Kafka's own, byte for byte: every API and version, in both directions.
+"""Our codecs compared with Kafka's own, byte for byte: every API and version, in both directions.
 
-``KafkaCodec.java`` lets the classes of kafka-clients decode what we encode, encode it again, and say in JSON what they
-understood.
+``KafkaCodec.java`` has the classes of kafka-clients decode what we encode, encode it again, and print the decoded
+values as JSON.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ def kafka_version(request: pytest.FixtureRequest) -> str:
 
 @pytest.fixture(scope="module")
 def ask(kafka_version: str) -> Ask:
-    """Sends questions to KafkaCodec, returns its answers."""
+    """Sends questions to KafkaCodec, returns its responses."""
     return codec_of(f"org.apache.kafka:kafka-clients:{kafka_version}")
 
 
@@ -98,11 +98,11 @@ def test_kafka_and_we_read_and_write_the_same_bytes(ask: Ask, kafka_version: str
     if kafka_version == "3.9.1":
         assert not left_out
     else:
-        # Kafka 4 has dropped the oldest versions of some APIs and all versions of four, and none in the middle.
+        # Kafka 4 has dropped the oldest versions of some APIs and all versions of four, and none in between.
         assert {key.name for key, version in left_out if version == API_SPECS[key].max_version} == REMOVED_IN_4
 
 
-def test_the_defaults_are_kafka_s(ask: Ask) -> None:
+def test_the_defaults_match_kafka(ask: Ask) -> None:
     cases = [(message, version) for message in MESSAGES for version in versions(message)]
     answers = ask([f"default {where(message, version)}" for message, version in cases])
     assert sum(answer != "unsupported" for answer in answers) > 400
@@ -111,8 +111,8 @@ def test_the_defaults_are_kafka_s(ask: Ask) -> None:
             assert answer == message().encode(version).hex(), f"{message.__name__} v{version}"
 
 
-def test_a_value_without_a_place_is_dropped_or_refused_as_kafka_does(ask: Ask) -> None:
-    """Messages of the highest version, mostly defaults, are encoded in all lower ones."""
+def test_fields_unknown_to_a_version_are_dropped_or_rejected_as_by_kafka(ask: Ask) -> None:
+    """Messages of the highest version, mostly with defaults, are encoded in all lower versions."""
     cases: list[tuple[int, Message]] = []
     for message in MESSAGES:
         rng = random.Random(message.__name__)
@@ -132,7 +132,7 @@ def test_a_value_without_a_place_is_dropped_or_refused_as_kafka_does(ask: Ask) -
     assert 50 < refused < len(cases) / 2
 
 
-def test_the_headers_are_kafka_s(ask: Ask) -> None:
+def test_the_headers_match_kafka(ask: Ask) -> None:
     cases = [(spec, version) for spec in API_SPECS.values() for version in spec_versions(spec)]
     answers = ask([f"headers {spec.key} {version}" for spec, version in cases])
     assert sum(answer != "unsupported" for answer in answers) > 200
@@ -143,7 +143,7 @@ def test_the_headers_are_kafka_s(ask: Ask) -> None:
 
 
 @pytest.mark.parametrize(("jar", "package", "messages"), NOT_OF_AN_API)
-def test_messages_of_no_api_are_kafka_s_too(jar: str, package: str, messages: list[type[Message]]) -> None:
+def test_messages_outside_of_apis_match_kafka(jar: str, package: str, messages: list[type[Message]]) -> None:
     cases = [
         (f"org.apache.kafka.{package}.{message.__name__}", version, random_message(message, version, random.Random(n)))
         for message in messages
@@ -177,7 +177,7 @@ def outcome(message: Message, version: int) -> str:
 
 
 def assert_same_values(message: Any, version: int, kafka: dict[str, Any]) -> None:
-    """What Kafka's JSON says of a struct is what its fields hold; tagged fields at their default are not in it."""
+    """Kafka's JSON of a struct has the values of its fields; tagged fields with their default are missing there."""
     theirs = {snake_case(name): value for name, value in kafka.items()}
     expected = [field for field in message.FIELDS if version in field.versions]
     for field in expected:

@@ -1,4 +1,4 @@
-"""The tables of errors and APIs against those of Kafka."""
+"""The tables of errors and APIs compared with Kafka's."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ public final class KafkaTables {
 
 
 @pytest.mark.parametrize("kafka_version", ["3.9.1", "4.1.0"])
-def test_errors_and_api_keys_are_kafka_s(kafka_version: str) -> None:
+def test_errors_and_api_keys_match_kafka(kafka_version: str) -> None:
     jars = classpath(f"org.apache.kafka:kafka-clients:{kafka_version}")
     rows = run_java("KafkaTables", classpath=[compile_java(SOURCE, jars), *jars]).stdout.splitlines()
     errors = {tuple(row.split()[1:]) for row in rows if row.startswith("error")}

@@ -35,17 +35,17 @@ PERFORMANCE_OPTIONS = ("--topic", "perf", "--num-records", "20000", "--record-si
 
 
 class Tools:
-    """Commands that run in one Java, when all of them are known."""
+    """Commands that run in one JVM, once all of them are known."""
 
     def __init__(self) -> None:
         self._commands: dict[str, list[str]] = {}
 
     def add(self, name: str, tool: str, *arguments: str, stdin: str = "") -> None:
-        """Note a command, under a name for its outcome."""
+        """Add a command; its outcome gets a name."""
         self._commands[name] = [stdin, tool, *arguments]
 
     def run(self) -> dict[str, Outcome]:
-        """What came of each."""
+        """The outcome of each command."""
         with KafkaTools("3.9.1", with_errors=True) as tools:
             return {name: tools.run(*words, stdin=stdin) for name, (stdin, *words) in self._commands.items()}
 
@@ -88,13 +88,13 @@ def outcomes(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, Out
 
 
 def output(outcomes: dict[str, Outcome], name: str) -> str:
-    """What a command printed that ended well."""
+    """The output of a successful command."""
     code, text = outcomes[name]
     assert code == 0, text
     return text
 
 
-def test_topics(outcomes: dict[str, Outcome]) -> None:
+def test_topics_are_created_described_and_deleted(outcomes: dict[str, Outcome]) -> None:
     assert "Created topic tools." in output(outcomes, "create")
     code, text = outcomes["create again"]
     assert code == 1
@@ -109,7 +109,7 @@ def test_topics(outcomes: dict[str, Outcome]) -> None:
     assert output(outcomes, "list afterwards").split() == ["perf"]
 
 
-def test_configs(outcomes: dict[str, Outcome]) -> None:
+def test_configs_are_altered_and_described(outcomes: dict[str, Outcome]) -> None:
     for name in ("add config", "delete config"):
         assert "Completed updating config for topic tools." in output(outcomes, name)
     code, text = outcomes["bad config"]
@@ -122,7 +122,7 @@ def test_configs(outcomes: dict[str, Outcome]) -> None:
     ]
 
 
-def test_records(outcomes: dict[str, Outcome]) -> None:
+def test_records_are_produced_and_consumed(outcomes: dict[str, Outcome]) -> None:
     output(outcomes, "produce")
     ends = dict(re.findall(r"tools:(\d):(\d+)", output(outcomes, "offsets")))
     assert sum(map(int, ends.values())) == COUNT
@@ -136,7 +136,7 @@ def test_records(outcomes: dict[str, Outcome]) -> None:
     assert output(outcomes, "performance offsets").split() == ["perf:0:20000"]
 
 
-def test_the_broker_describes_itself(outcomes: dict[str, Outcome]) -> None:
+def test_brokers_are_described(outcomes: dict[str, Outcome]) -> None:
     log_dirs = json.loads(output(outcomes, "log dirs").strip().splitlines()[-1])
     ((directory,),) = (broker["logDirs"] for broker in log_dirs["brokers"])
     assert directory["error"] is None

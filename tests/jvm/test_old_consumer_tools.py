@@ -1,4 +1,4 @@
-"""The tools of old consumers print on our broker what Kafka 0.10.2's print there."""
+"""The tools of old consumers print the same with our broker as Kafka 0.10.2's tools."""
 
 from __future__ import annotations
 
@@ -33,13 +33,13 @@ def cluster() -> Iterator[Cluster]:
 
 @pytest.fixture(scope="module")
 def kafka_prints() -> Iterator[KafkaTools]:
-    """A tool of Kafka 0.10.2; what it prints."""
+    """The output of a tool of Kafka 0.10.2."""
     with KafkaTools("0.10.2.2") as tools:
         yield tools
 
 
 def kafka_prints_alone(main_class: str, *arguments: str) -> str:
-    """The same of a tool that counts its messages in a Java of its own, and says the last word when that ends."""
+    """The same for a tool that counts its messages and prints the result when its JVM exits."""
     return run_java(main_class, *arguments, classpath=classpath(*JARS)).stdout
 
 
@@ -58,7 +58,7 @@ def we_print(*arguments: str) -> str:
     ],
     ids=["keys-and-times", "checksums"],
 )
-def test_console_consumer(cluster: Cluster, options: tuple[str, ...]) -> None:
+def test_console_consumer_prints_the_same(cluster: Cluster, options: tuple[str, ...]) -> None:
     arguments = (
         "--zookeeper", cluster.zookeeper_connect, "--topic", TOPIC, "--from-beginning", "--max-messages", "11", *options
     )  # fmt: skip
@@ -70,7 +70,7 @@ def test_console_consumer(cluster: Cluster, options: tuple[str, ...]) -> None:
     group.close()
 
 
-def test_simple_consumer_shell(cluster: Cluster, kafka_prints: KafkaTools) -> None:
+def test_simple_consumer_shell_prints_the_same(cluster: Cluster, kafka_prints: KafkaTools) -> None:
     arguments = (
         "--broker-list", cluster.bootstrap_servers, "--topic", TOPIC, "--partition", "0", "--offset", "4",
         "--no-wait-at-logend", "--print-offsets", "--property", "print.key=true",
@@ -81,7 +81,7 @@ def test_simple_consumer_shell(cluster: Cluster, kafka_prints: KafkaTools) -> No
 
 
 @pytest.mark.parametrize("storage", ["zookeeper", "kafka"])
-def test_consumer_offset_checker(cluster: Cluster, kafka_prints: KafkaTools, storage: str) -> None:
+def test_consumer_offset_checker_prints_the_same(cluster: Cluster, kafka_prints: KafkaTools, storage: str) -> None:
     name = f"{GROUP}-{storage}"
     config = QUICK | {
         "zookeeper.connect": cluster.zookeeper_connect, "group.id": name, "consumer.id": "c",

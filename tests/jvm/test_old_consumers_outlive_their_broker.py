@@ -1,4 +1,4 @@
-"""A group of our ZooKeeper consumer and Kafka's, while the broker is stopped, killed, and started again."""
+"""A group of our ZooKeeper consumer and Kafka's, while the broker is stopped, killed, and restarted."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ LIMIT_S = 120.0
 
 
 class Lives:
-    """A broker, the group, and who writes."""
+    """A broker, the group, and a writer."""
 
     def __init__(self, directory: Path, stack: ExitStack, *, zookeeper_dies: bool) -> None:
         settings = {"zookeeper.session.timeout.ms": "2000"}
@@ -54,11 +54,11 @@ class Lives:
         self._committed: dict[str, int] = {}
 
     def owners(self) -> set[str | None]:
-        """Who owns the partitions."""
+        """The owners of the partitions."""
         return {owner and owner.rpartition("-")[0] for owner in self.group.owners(PARTITIONS).values()}
 
     def write(self, messages: int = 10) -> None:
-        """So many into each partition."""
+        """Write this many messages into each partition."""
         tag = next(self._rounds)
         values = {f"{tag}:{number}-{place}" for number in range(PARTITIONS[TOPIC]) for place in range(messages)}
         with Producer({
@@ -77,7 +77,7 @@ class Lives:
             self._ends[f"{TOPIC}-{number}"] += messages
 
     def go_on(self) -> None:
-        """Both own something, and all that was written is read, and committed; what was committed does not go back."""
+        """Wait until both own partitions, and everything written is read and committed; commits must not go back."""
         self.write()
         eventually(lambda: self.owners() == {"outliving_ours", "outliving_scala"}, self.owners, LIMIT_S)
         eventually(lambda: not self._unread(), self._unread, LIMIT_S)
@@ -96,7 +96,7 @@ class Lives:
 
 @pytest.mark.timeout(600)
 @pytest.mark.parametrize("zookeeper_dies", [False, True], ids=["zookeeper lives", "zookeeper dies with it"])
-def test_a_group_of_old_consumers_goes_on_after_a_restart_and_after_a_kill(
+def test_a_group_of_old_consumers_resumes_after_a_restart_and_after_a_kill(
     tmp_path: Path, zookeeper_dies: bool
 ) -> None:
     with ExitStack() as stack:
@@ -105,8 +105,8 @@ def test_a_group_of_old_consumers_goes_on_after_a_restart_and_after_a_kill(
         for end in (lives.broker.stop, lives.broker.kill):
             assignments = len(lives.ours.assignments)
             lives.write(500)
-            end()  # while that is being read
+            end()  # while they are being read
             lives.broker.start()
             lives.go_on()
-            # A broker's end is no reason to rebalance. When ZooKeeper comes back, there may have been one: ours looks.
+            # The end of a broker is no reason to rebalance. When ZooKeeper returns, ours checks whether it missed one.
             assert zookeeper_dies or len(lives.ours.assignments) == assignments

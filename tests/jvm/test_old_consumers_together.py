@@ -42,7 +42,7 @@ def place(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFacto
 
 
 def produce(place: Place, tag: str) -> set[str]:
-    """One message into each partition; returns their values."""
+    """One message into each partition; returns the values."""
     values = {f"{tag}:{topic}-{number}" for topic, count in PARTITIONS.items() for number in range(count)}
     with Producer({
         "metadata.broker.list": place[0], "request.required.acks": -1, "message.send.max.retries": 20,
@@ -71,7 +71,7 @@ def test_both_share_the_partitions(place: Place, strategy: str) -> None:
 
         scala = ScalaMember(subscription, config | {"consumer.id": "scala"})
         stack.callback(scala.close)
-        # Each tells the assignment of both as it has computed it; and that is what ZooKeeper comes to have.
+        # Each reports the assignment of both as it has computed it; ZooKeeper must come to have the same.
         eventually(lambda: scala.assignments and ours.assignments[-1] == scala.assignments[-1])
         eventually(lambda: group.owners(PARTITIONS) == ours.assignments[-1] == scala.assignments[-1])
         owners = group.owners(PARTITIONS)
@@ -81,7 +81,7 @@ def test_both_share_the_partitions(place: Place, strategy: str) -> None:
         }
         values = produce(place, f"{name}-both")
         eventually(lambda: values <= {value for *_, value in ours.messages + scala.messages})
-        # Nothing twice: what we had consumed was committed before the partitions changed hands.
+        # No duplicates: what we had consumed was committed before the partitions changed owners.
         assert sorted(ours.messages + scala.messages) == sorted(set(ours.messages + scala.messages))
         for member, consumer in (ours, f"{name}_ours"), (scala, f"{name}_scala"):
             consumed = {f"{topic}-{number}" for topic, number, _, value in member.messages if value in values}
@@ -94,7 +94,7 @@ def owners_of(group: Group) -> set[str]:
 
 
 def ids_of_both(group: Group, name: str) -> None:
-    """The registrations are the same but for their times, and the nodes above them hold the same."""
+    """The registrations are the same except for their timestamps, and so are the znodes above them."""
     found = []
     for member in group.members():
         data, _ = group.zk.zookeeper.get(f"/consumers/{name}/ids/{member}")
@@ -105,7 +105,7 @@ def ids_of_both(group: Group, name: str) -> None:
     assert found[0] == found[1] == {"version": 1, "subscription": {"flights": 2, "weather": 1}, "pattern": "static"}
 
 
-def test_one_dies_and_the_other_goes_on_where_it_had_committed(place: Place) -> None:
+def test_a_member_resumes_at_the_commits_of_a_dead_one(place: Place) -> None:
     name = "dies"
     config = QUICK | {
         "zookeeper.connect": place[1], "group.id": name, "zookeeper.session.timeout.ms": "4000",
@@ -121,7 +121,7 @@ def test_one_dies_and_the_other_goes_on_where_it_had_committed(place: Place) -> 
         stack.callback(ours.close)
         eventually(lambda: None not in group.owners(PARTITIONS).values() and len(owners_of(group)) == 2)
         eventually(lambda: scala.assignments and scala.assignments[-1] == group.owners(PARTITIONS))
-        # largest: until a position is known, what is written is not seen.
+        # largest: messages are not seen until a position is known.
         number = 0
 
         def all_seen() -> bool:
@@ -152,7 +152,7 @@ def test_one_dies_and_the_other_goes_on_where_it_had_committed(place: Place) -> 
 
 
 @pytest.mark.parametrize("dual", ["true", "false"])
-def test_offsets_in_kafka_of_one_are_read_by_the_other(place: Place, dual: str) -> None:
+def test_offsets_that_one_stored_in_kafka_are_read_by_the_other(place: Place, dual: str) -> None:
     name = f"storage-{dual}"
     config = QUICK | {
         "zookeeper.connect": place[1], "group.id": name, "offsets.storage": "kafka", "dual.commit.enabled": dual,
@@ -166,7 +166,7 @@ def test_offsets_in_kafka_of_one_are_read_by_the_other(place: Place, dual: str) 
             member = kind(subscription, config | {"consumer.id": f"{kind.__name__}-{number}"})
             stack.callback(member.close)
             eventually(lambda member=member, expected=expected: expected <= {value for *_, value in member.messages})
-            if number > 2:  # the first has begun at the start of the log
+            if number > 2:  # the first one started at the beginning of the log
                 assert {value for *_, value in member.messages} == expected
             member.commit()
             member.close()

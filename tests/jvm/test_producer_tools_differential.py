@@ -1,4 +1,4 @@
-"""Kafka 3.9.1's producer tools and ours do the same against our broker: messages, lines, events, metrics."""
+"""Kafka 3.9.1's producer tools and ours do the same with our broker: messages, lines, events, metrics."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ NOT_OURS = re.compile(
 
 
 def kafkas_tools(commands: Sequence[Sequence[str]]) -> list[Outcome]:
-    """What came of each command (stdin, class, arguments), all in one Java."""
+    """The outcome of each command (stdin, class, arguments), all in one JVM."""
     with KafkaTools("3.9.1", with_errors=True) as tools:
         return [tools.run(*words, stdin=stdin) for stdin, *words in commands]
 
@@ -76,7 +76,7 @@ def test_the_same_lines_become_the_same_messages(cluster: Cluster) -> None:
     for name, (properties, text) in READERS.items():
         for side in ("kafka", "ours"):
             cluster.create_topic(f"{name}-{side}")
-        # Kafka's tool closes its producer when Java ends, but here Java goes on: so each message is awaited.
+        # Kafka's tool closes its producer when the JVM exits, but here it keeps running: so each message is awaited.
         flags = ["--sync", "--timeout", "0", "--request-timeout-ms", "30000"]
         flags += [word for key, value in properties.items() for word in ("--property", f"{key}={value}")]
         server = ["--bootstrap-server", cluster.bootstrap_servers]
@@ -131,7 +131,7 @@ def metric_names(output: str) -> set[str]:
     return set(metric_values(output))
 
 
-def test_verifiable_producers_tell_the_same_events(cluster: Cluster) -> None:
+def test_verifiable_producers_print_the_same_events(cluster: Cluster) -> None:
     cluster.create_topic("verifiable-kafka")
     cluster.create_topic("verifiable-ours")
     arguments = ("--bootstrap-server", cluster.bootstrap_servers, "--max-messages", "5", "--value-prefix", "2")
@@ -148,13 +148,13 @@ def test_verifiable_producers_tell_the_same_events(cluster: Cluster) -> None:
 
 
 def constant(event: dict[str, object]) -> dict[str, object]:
-    """What does not depend on when and how fast it was."""
+    """The fields that do not depend on time and speed."""
     varying = {"timestamp", "avg_throughput", "topic"}
     return {name: "varies" if name in varying else value for name, value in event.items()}
 
 
 def test_old_producers_put_the_same_keys_into_the_same_partitions(cluster: Cluster) -> None:
-    """Scala's console producer, and ours with ``--old-producer``: what they send, and where."""
+    """Scala's console producer, and ours with ``--old-producer``: what they send, and to which partition."""
     cluster.create_topic("old-kafka", partitions=7)
     cluster.create_topic("old-ours", partitions=7)
     lines = "".join(f"schlüssel {number}\tvalue {number}\n" for number in range(200))

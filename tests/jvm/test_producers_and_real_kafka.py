@@ -1,4 +1,4 @@
-"""Our producers against real brokers, of 0.10.2 and of today: what they send, librdkafka reads."""
+"""Our producers with real brokers, 0.10.2 and current; librdkafka reads what they send."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class Kafka:
         return sorted(messages, key=lambda message: (message.partition(), message.offset()))
 
     def offset_for_time(self, topic: str, timestamp: int) -> int:
-        """Of partition 0, by librdkafka."""
+        """The offset in partition 0, according to librdkafka."""
         consumer = Consumer({"bootstrap.servers": self.bootstrap_servers, "group.id": "unused"})
         (found,) = consumer.offsets_for_times([TopicPartition(topic, 0, timestamp)], 30)
         consumer.close()
@@ -57,7 +57,7 @@ def kafka(version_and_broker: tuple[str, str]) -> Kafka:
 
 
 @pytest.mark.parametrize("codec", CODECS)
-def test_the_new_producer(kafka: Kafka, codec: str) -> None:
+def test_records_of_the_new_producer_are_read(kafka: Kafka, codec: str) -> None:
     topic = f"new-{codec}"
     if kafka.version == OLD and codec == "zstd":
         with KafkaProducer({"bootstrap.servers": kafka.bootstrap_servers, "compression.type": codec}) as producer:
@@ -87,7 +87,7 @@ def test_the_new_producer(kafka: Kafka, codec: str) -> None:
 
 @pytest.mark.parametrize("kind", ["sync", "async"])
 @pytest.mark.parametrize("codec", CODECS[:4])
-def test_the_old_producer(kafka: Kafka, codec: str, kind: str) -> None:
+def test_messages_of_the_old_producer_are_read(kafka: Kafka, codec: str, kind: str) -> None:
     topic = f"old-{codec}-{kind}"
     with Producer({
         "metadata.broker.list": kafka.bootstrap_servers, "request.required.acks": -1, "compression.codec": codec,
@@ -103,14 +103,14 @@ def test_the_old_producer(kafka: Kafka, codec: str, kind: str) -> None:
 
 @pytest.mark.parametrize("codec", ["none", "lz4"])
 @pytest.mark.parametrize("kind", ["CreateTime", "LogAppendTime"])
-def test_timestamps(kafka: Kafka, kind: str, codec: str) -> None:
-    """Both producers' times, as the topic has it; the new one is told them, and records are found by them."""
+def test_timestamps_of_both_producers(kafka: Kafka, kind: str, codec: str) -> None:
+    """Both producers' timestamps by topic type; the new producer gets them returned, and search by time finds them."""
     topic = f"times-{kind}-{codec}"
     create_topics(kafka.bootstrap_servers, [topic], PARTITIONS, {"message.timestamp.type": kind, "retention.ms": "-1"})
     began_ms = time.time_ns() // 1_000_000
     with KafkaProducer({
         "bootstrap.servers": kafka.bootstrap_servers, "compression.type": codec, "enable.idempotence": False,
-        "max.in.flight.requests.per.connection": 1,  # a topic that is new is led a little later: retries, in order
+        "max.in.flight.requests.per.connection": 1,  # a new topic gets its leader a little later: retries, in order
     }) as producer:  # fmt: skip
         futures = [
             producer.send(ProducerRecord(topic, b"new", partition=0, timestamp=1_600_000_000_000 + 10 * i))
@@ -136,4 +136,4 @@ def test_timestamps(kafka: Kafka, kind: str, codec: str) -> None:
     for asked in {0, times[0], times[10] + 1, times[19], times[22]}:
         expected = next((offset for offset, each in enumerate(times) if each >= asked), -1)
         assert kafka.offset_for_time(topic, asked) == expected
-    assert kafka.offset_for_time(topic, ended_ms + 1000) == 23, "librdkafka's way to say: behind the last"
+    assert kafka.offset_for_time(topic, ended_ms + 1000) == 23, "librdkafka returns the end offset"

@@ -1,4 +1,4 @@
-"""Offsets and owners in ZooKeeper: our tools print, read and write there what those of Kafka 0.10.2 do."""
+"""Offsets and owners in ZooKeeper: our tools read, write and print the same as those of Kafka 0.10.2."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def cluster() -> Iterator[Cluster]:
 
 @pytest.fixture(scope="module")
 def kafka_prints() -> Iterator[KafkaTools]:
-    """A tool of Kafka 0.10.2; what it prints."""
+    """The output of a tool of Kafka 0.10.2."""
     with KafkaTools("0.10.2.2") as tools:
         yield tools
 
@@ -44,7 +44,7 @@ def we_print(*arguments: str) -> str:
 
 
 def test_offsets_are_exported_imported_and_updated(cluster: Cluster, kafka_prints: KafkaTools, tmp_path: Path) -> None:
-    """Either tool reads what the other has written."""
+    """Each tool reads what the other has written."""
     first, second = Group(cluster.zookeeper_connect, "exported"), Group(cluster.zookeeper_connect, "exported-too")
     partitions = [TopicPartition(TOPIC, 0), TopicPartition(TOPIC, 1)]
     for number, partition in enumerate(partitions):

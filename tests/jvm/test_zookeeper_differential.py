@@ -1,4 +1,4 @@
-"""The embedded ZooKeeper beside a real one: the same requests, the same answers; and each on the other's files."""
+"""The embedded ZooKeeper compared with a real one: same requests, same replies; and each runs on the other's files."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ RESPONSES: dict[OpCode, type] = {
     OpCode.WHO_AM_I: WhoAmIResponse,
 }
 
-# ---- What is asked ---------------------------------------------------------------------------------------------------
+# ---- Requests --------------------------------------------------------------------------------------------------------
 
 paths = st.sampled_from(["/a", "/a", "/a/b", "/a/b", "/a/b/c", "/b", "/s-", "", "/a//b", "/a/", "/a/./b", "/a\x01"])
 versions = st.sampled_from([-1, -1, -1, 0, 1, 2])
@@ -120,7 +120,7 @@ writes = st.one_of(
     st.builds(lambda *r: (OpCode.SET_ACL, SetACLRequest(*r)), paths, acls, versions),
 )
 checks = st.builds(lambda *r: (OpCode.CHECK, CheckVersionRequest(*r)), paths, versions)
-# ZooKeeper's multi takes neither setACL nor a container by its own op.
+# ZooKeeper's multi accepts neither setACL nor the operation createContainer.
 multi_writes = writes.filter(lambda write: write[0] not in (OpCode.SET_ACL,))
 multis = st.lists(st.one_of(multi_writes, checks), max_size=4).map(lambda ops: (OpCode.MULTI, *ops))
 reads = st.one_of(
@@ -145,12 +145,12 @@ multi_reads = st.lists(
     ),
     max_size=3,
 ).map(lambda ops: (OpCode.MULTI_READ, *ops))
-# One watcher's standard and persistent watches on the same path overwrite each other in 3.8 (ZOOKEEPER-4466, mended in
+# In 3.8, standard and persistent watches of one watcher on the same path overwrite each other (ZOOKEEPER-4466, fixed in
 # 3.9 as here): the persistent ones get paths of their own.
 watched = st.sampled_from(["/w", "/w/x"])
 watches = st.one_of(
     st.builds(lambda *r: (OpCode.ADD_WATCH, AddWatchRequest(*r)), watched, st.sampled_from([0, 1, 7])),
-    # Not checkWatches: 3.8 answers for any client's watch instead of the asking one's.
+    # No checkWatches: 3.8 checks the watches of any client instead of the requesting one's.
     st.builds(
         lambda *r: (OpCode.REMOVE_WATCHES, WatcherTypeRequest(*r)),
         st.one_of(paths, watched),
@@ -169,7 +169,7 @@ requests = st.tuples(
     st.integers(0, 1), st.one_of(writes, writes, writes, multis, reads, reads, multi_reads, watches, auths)
 )
 
-# ---- Asking both -----------------------------------------------------------------------------------------------------
+# ---- Both servers ----------------------------------------------------------------------------------------------------
 
 _numbers = itertools.count()
 
@@ -187,7 +187,7 @@ class Side:
         self.ask(0, (OpCode.CREATE, CreateRequest("", None, OPEN_ACL_UNSAFE, 0)))
 
     def ask(self, who: int, request: tuple[Any, ...]) -> tuple[Any, ...]:
-        """The answer and every client's events, in terms that do not depend on the server."""
+        """The reply and every client's events, in terms that do not depend on the server."""
         op, *records = request
         client = self.clients[who]
         if op is OpCode.AUTH:
@@ -197,7 +197,7 @@ class Side:
             reply = client.call(op, *flat, MULTI_END)
         else:
             reply = client.call(op, *map(self._rooted, records))
-        # Both number transactions, but only ZooKeeper numbers the refused ones too: name them by their order.
+        # Both number transactions, but only ZooKeeper numbers rejected ones, too: name them by their order.
         self._zxids.setdefault(reply.zxid, f"zxid {len(self._zxids)}") if self._is_write(op, reply) else None
         events = [client.take_events() for client in self.clients]
         return self._answer(op, reply), [[(kind, self._unrooted(path)) for kind, path in sorted(e)] for e in events]
@@ -232,12 +232,12 @@ class Side:
         if reply.err:
             return reply.err
         if op in (OpCode.MULTI, OpCode.MULTI_READ):
-            return self._multi_answer(JuteReader(reply.body))
+            return self._multi_response(JuteReader(reply.body))
         if op not in RESPONSES:
             return reply.body
         return self._normal(reply.read(RESPONSES[op]))
 
-    def _multi_answer(self, reader: JuteReader) -> list[Any]:
+    def _multi_response(self, reader: JuteReader) -> list[Any]:
         answers: list[Any] = []
         while not (header := read_record(MultiHeader, reader)).done:
             if header.type == OpCode.ERROR:
@@ -287,7 +287,7 @@ def both(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, str]]:
     phases=[Phase.explicit, Phase.generate, Phase.shrink],
 )
 @given(st.lists(requests, min_size=5, max_size=40))
-def test_same_requests_same_answers(both: tuple[str, str], requests: list[tuple[int, tuple[Any, ...]]]) -> None:
+def test_same_requests_get_the_same_replies(both: tuple[str, str], requests: list[tuple[int, tuple[Any, ...]]]) -> None:
     root = f"/example-{next(_numbers)}"
     with Side(both[0], root) as real, Side(both[1], root) as ours:
         for number, (who, request) in enumerate(requests):
@@ -295,7 +295,7 @@ def test_same_requests_same_answers(both: tuple[str, str], requests: list[tuple[
 
 
 @pytest.mark.parametrize("relative", ["before", "after"])
-def test_watches_brought_again_after_a_reconnect(both: tuple[str, str], relative: str) -> None:
+def test_set_watches_after_a_reconnect(both: tuple[str, str], relative: str) -> None:
     root = f"/reconnect-{relative}"
     told = []
     for connect_string in both:
@@ -365,7 +365,7 @@ def fill(connect_string: str) -> RawClient:
 
 
 def tree_of(client: RawClient, path: str = "/") -> dict[str, Any]:
-    """Path → data, whole stat and ACL, for everything below."""
+    """Path → data, complete stat and ACL, for everything below."""
     found = client.call(OpCode.GET_DATA, PathWatchRequest(path, False)).read(GetDataResponse)
     acl = client.call(OpCode.GET_ACL, PathRequest(path)).read(GetACLResponse).acl
     tree: dict[str, Any] = {path: (found, acl)}
@@ -389,7 +389,7 @@ def assert_goes_on(connect_string: str, before: RawClient, expected: dict[str, A
 
 
 @pytest.mark.parametrize("snap_count", [20, 10_000], ids=["snapshots", "log only"])
-def test_a_real_server_goes_on_from_our_files(tmp_path: Path, snap_count: int) -> None:
+def test_a_real_server_continues_from_our_files(tmp_path: Path, snap_count: int) -> None:
     with EmbeddedZooKeeper(tmp_path, snap_count=snap_count, extended_types_enabled=True) as ours:
         client = fill(ours.connect_string)
         expected = tree_of(client)
@@ -398,8 +398,8 @@ def test_a_real_server_goes_on_from_our_files(tmp_path: Path, snap_count: int) -
         assert_goes_on(connect_string, client, expected)
 
 
-def test_a_real_server_goes_on_from_the_files_of_one_that_was_killed(tmp_path: Path) -> None:
-    """Such a log ends in the room that was allocated ahead; that of a server that wrote nothing has nothing else."""
+def test_a_real_server_continues_from_the_files_of_a_killed_server(tmp_path: Path) -> None:
+    """Such a log ends with preallocated zeros; that of a server that wrote nothing has nothing else."""
     with EmbeddedZooKeeper(tmp_path / "ours", extended_types_enabled=True) as ours:
         client = fill(ours.connect_string)
         expected = tree_of(client)
@@ -411,14 +411,14 @@ def test_a_real_server_goes_on_from_the_files_of_one_that_was_killed(tmp_path: P
         assert_goes_on(connect_string, client, expected)
 
 
-def test_we_go_on_from_a_real_servers_files(tmp_path: Path) -> None:
+def test_we_continue_from_the_files_of_a_real_server(tmp_path: Path) -> None:
     with real_zookeeper(tmp_path) as connect_string:
         client = fill(connect_string)
         expected = tree_of(client)
         client.disconnect()
     with EmbeddedZooKeeper(tmp_path, extended_types_enabled=True) as ours:
         assert_goes_on(ours.connect_string, client, expected)
-    # The real one began with a snapshot at its start; now it makes another, of what we wrote.
+    # The real server made a snapshot at its start; now it makes another, with our writes.
     with real_zookeeper(tmp_path) as connect_string, RawClient(connect_string) as reader:
         assert "/n1/s-0000000003" in tree_of(reader)
     with EmbeddedZooKeeper(tmp_path) as ours, RawClient(ours.connect_string) as reader:

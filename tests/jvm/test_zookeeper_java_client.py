@@ -1,4 +1,4 @@
-"""ZooKeeper's own Java client and command line on the embedded server."""
+"""ZooKeeper's own Java client and command line with the embedded server."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ quit
 """
 
 
-def test_zkcli(tmp_path: Path) -> None:
+def test_zookeeper_cli_works_with_the_embedded_server(tmp_path: Path) -> None:
     require_real_zookeeper()
     with EmbeddedZooKeeper(tmp_path) as server:
         run = subprocess.run(

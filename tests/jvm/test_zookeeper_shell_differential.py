@@ -1,4 +1,4 @@
-"""Our zookeeper-shell prints what ZooKeeper's own shell prints, on servers that begin empty."""
+"""Our zookeeper-shell prints the same as ZooKeeper's own shell, with servers that start empty."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ def shell(command: list[str]) -> tuple[list[str], list[str]]:
 
 
 def without_closed(lines: list[str]) -> list[str]:
-    """Without as much of CLOSED as there is."""
+    """Without the message CLOSED, which may be cut anywhere."""
     ends = (length for length in range(len(CLOSED), 0, -1) if lines[-length:] == CLOSED[:length])
     return lines[: len(lines) - next(ends, 0)]
 

@@ -1,4 +1,4 @@
-"""Changes and shows configurations of a running broker with unmodified clients."""
+"""Alters and describes configurations of a running broker with unmodified clients."""
 
 from __future__ import annotations
 
@@ -15,36 +15,36 @@ from confluent_kafka.admin import (
 )
 
 from kafka_lite.testing.cluster import Cluster
-from kafka_lite.tools import configs
+from kafka_lite.tools.admin import configs
 
 
 class BrokerAdmin:
-    """Of the configuration of broker 0, and of topics."""
+    """Configs of broker 0, and of topics."""
 
     def __init__(self, cluster: Cluster) -> None:
         self._client = AdminClient({"bootstrap.servers": cluster.bootstrap_servers})
 
     def alter(self, key: str, value: str | None, topic: str | None = None) -> None:
-        """Set, or delete (None), of the broker or of a topic."""
+        """Set a config of the broker or of a topic, or delete it (None)."""
         operation = AlterConfigOpType.DELETE if value is None else AlterConfigOpType.SET
         entry = ConfigEntry(key, value, incremental_operation=operation)
         resource = _resource(topic, incremental_configs=[entry])
         self._client.incremental_alter_configs([resource])[resource].result(60)
 
     def replace(self, key: str, value: str) -> None:
-        """The only override now, as old clients say it."""
+        """Replace all overrides by this one, as old clients do."""
         resource = ConfigResource(ResourceType.BROKER, "0", set_config={key: value})
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", DeprecationWarning)
             self._client.alter_configs([resource])[resource].result(60)
 
     def entry(self, key: str, topic: str | None = None) -> ConfigEntry:
-        """All that is told of a key of the broker or of a topic."""
+        """The description of a key of the broker or of a topic."""
         resource = _resource(topic)
         return self._client.describe_configs([resource])[resource].result(60)[key]
 
     def describe(self, key: str, topic: str | None = None) -> tuple[str | None, ConfigSource]:
-        """What holds, and where it comes from."""
+        """The effective value and its source."""
         entry = self.entry(key, topic)
         assert not entry.is_read_only
         return entry.value, ConfigSource(entry.source)
@@ -56,7 +56,7 @@ def _resource(topic: str | None, **changes: object) -> ConfigResource:
 
 
 def alter_all_brokers(cluster: Cluster, *arguments: str) -> int:
-    """With a tool, since librdkafka refuses the empty name that stands for all brokers; returns the exit code.
+    """Alter with a tool, since librdkafka rejects the empty name that stands for all brokers; returns the exit code.
 
     ``arguments``: ``--add-config key=value`` or ``--delete-config key``.
     """

@@ -1,4 +1,4 @@
-"""A broker in a process of its own, so that its memory can be measured and its log be read."""
+"""A broker in a process of its own, so that its memory can be measured and its log read."""
 
 from __future__ import annotations
 
@@ -26,15 +26,15 @@ with Cluster(json.loads(sys.argv[1]), data_dir=sys.argv[2]):
 
 
 class BrokerProcess(ServerProcess):
-    """A ``Cluster`` in a process: starts on entry, ends with SIGTERM on exit, and must end well unless it was killed.
+    """A ``Cluster`` in a process: starts on entry, ends with SIGTERM on exit, and must exit cleanly unless killed.
 
-    ``file_size_limit_bytes``: no file of the broker may become larger, as if the disk were full; 0: no limit.
+    ``file_size_limit_bytes``: no file of the broker may grow beyond it, as if the disk were full; 0: no limit.
     """
 
     def __init__(
         self, data_dir: Path, overrides: dict[str, str] | None = None, *, file_size_limit_bytes: int = 0
     ) -> None:
-        # Many a test has records of long ago, which would be deleted after 30 s.
+        # Many tests have records with old timestamps, which would be deleted after 30 s.
         defaults = {"listeners": f"PLAINTEXT://{HOST}:{free_port()}", "log.retention.ms": "-1"}
         settings = {**defaults, **(overrides or {})}
         arguments = [json.dumps(settings), str(data_dir / "data"), str(file_size_limit_bytes)]
@@ -42,10 +42,10 @@ class BrokerProcess(ServerProcess):
         super().__init__([sys.executable, "-c", _BROKER, *arguments], port, data_dir / "broker.log", own_session=False)
 
     def is_ready(self) -> bool:
-        """All of it has started, and not only the acceptor."""
+        """Whether all of it has started, not only the acceptor."""
         return "started" in self.log().splitlines()
 
     def __exit__(self, *_: object) -> None:
         code = self.stop()
-        assert code != -signal.SIGKILL, f"it did not stop when asked to:\n{self.log()}"
+        assert code != -signal.SIGKILL, f"it did not stop on SIGTERM:\n{self.log()}"
         assert not code, self.log()

@@ -1,8 +1,7 @@
-"""The Chinese text of the project, without code, and the line that each passage stands in.
+"""The Chinese text of the project, without code, and the line of each passage.
 
-A page wraps its lines anywhere, also in the middle of a word. So a text is a sequence of paragraphs, each joined into
-one string, which knows the line of each of its characters. Fences and inline code are left out;
-a figure's caption stays.
+A page wraps its lines anywhere, even within a word. So a text is a sequence of paragraphs, each joined into one
+string, which knows the line of each of its characters. Fences and inline code are left out; captions of figures stay.
 """
 
 from __future__ import annotations
@@ -43,7 +42,7 @@ class Paragraph:
 
 
 def without_code(text: str) -> str:
-    """``text`` with a bare backquote where inline code was, and without links' targets, anchors and HTML tags."""
+    """``text`` with a bare backquote in place of inline code, and without link targets, anchors and HTML tags."""
     return _LINK_TARGET.sub("", _CODE.sub(_CODE_MARK, text))
 
 
@@ -68,7 +67,7 @@ def paragraphs(path: str, lines: list[tuple[int, str]]) -> Iterator[Paragraph]:
 
 
 def _whole(paragraph: Paragraph) -> Iterator[Paragraph]:
-    """The paragraph with its code left out, if it is Chinese."""
+    """The paragraph without its code, if it is Chinese."""
     if not HAN.search(paragraph.text):
         return
     whole, end = Paragraph(paragraph.path), 0
@@ -85,12 +84,12 @@ def _whole(paragraph: Paragraph) -> Iterator[Paragraph]:
 
 
 def chinese_of_page(path: str, text: str) -> Iterator[Paragraph]:
-    """All of a page ``*.zh.md``."""
+    """The text of a page ``*.zh.md``."""
     return paragraphs(path, list(enumerate(text.splitlines(), 1)))
 
 
 def chinese_of_readme(path: str, text: str) -> Iterator[Paragraph]:
-    """What stands under the heading 简体中文, up to the licence."""
+    """The text under the heading 简体中文, up to the licence."""
     lines = list(enumerate(text.splitlines(), 1))
     start = next(n for n, line in lines if line == "## 简体中文")
     end = next(n for n, line in lines if line == "## License")
@@ -98,7 +97,7 @@ def chinese_of_readme(path: str, text: str) -> Iterator[Paragraph]:
 
 
 def chinese_of_python(path: str, text: str) -> Iterator[Paragraph]:
-    """The Chinese cells of a notebook, and every string with Chinese in it but the docstrings."""
+    """The Chinese cells of a notebook, and every string with Chinese in it except docstrings."""
     cell: list[tuple[int, str]] | None = None
     for number, line in [*enumerate(text.splitlines(), 1), (0, "# %%")]:
         if mark := _CELL.match(line):

@@ -20,8 +20,8 @@ from kafka_lite.log.cleaning.cleaner_stats import CleanerStats
 from kafka_lite.log.cleaning.log_cleaner_manager import LogCleanerManager
 from kafka_lite.log.cleaning.log_to_clean import LogToClean
 from kafka_lite.log.cleaning.skimpy_offset_map import SkimpyOffsetMap
+from kafka_lite.log.dirs.log_dir_failure_channel import LogDirFailureChannel
 from kafka_lite.log.log import Log
-from kafka_lite.log.log_dir_failure_channel import LogDirFailureChannel
 from kafka_lite.record.compression import CompressionType
 from kafka_lite.record.memory_records_builder import MemoryRecordsBuilder
 from kafka_lite.record.record import Record
@@ -41,7 +41,7 @@ def keyed_set(
     compression: CompressionType = CompressionType.NONE,
     **producer: Any,
 ) -> bytearray:
-    """What a producer sends: a record per (key, value); all have one timestamp."""
+    """What a producer sends: one record per (key, value), all with the same timestamp."""
     builder = MemoryRecordsBuilder(magic, compression, **producer)
     for key, value in pairs:
         builder.append(timestamp, key, value)
@@ -60,7 +60,7 @@ def new_cleaner(
     check_done: Callable[[TopicPartition], None] = lambda _: None,
     **config: Any,
 ) -> Cleaner:
-    """A cleaner with room for ``slots`` keys, at a load factor of 1."""
+    """A cleaner with space for ``slots`` keys, at a load factor of 1."""
     cleaner_config = CleanerConfig(**{"dedupe_buffer_load_factor": 1.0, **config})
     offset_map = SkimpyOffsetMap(slots * SkimpyOffsetMap.SLOT.size)
     throttler = Throttler(cleaner_config.max_io_bytes_per_second, time)
@@ -68,7 +68,7 @@ def new_cleaner(
 
 
 def new_manager(log: Log, time: MockTime) -> LogCleanerManager:
-    """A manager that knows one log."""
+    """A manager of one log."""
     return LogCleanerManager([log.dir.parent], {log.topic_partition: log}, LogDirFailureChannel(), time)
 
 
@@ -80,7 +80,7 @@ def clean(log: Log, time: MockTime, first_dirty_offset: int = 0, **cleaner: Any)
 
 
 def all_batches(log: Log) -> list[RecordBatch]:
-    """All batches of all segments, as they are on disk."""
+    """All batches of all segments, as on disk."""
     return [batch for segment in log.segments for batch in batches(segment.log.read(0, segment.size).to_bytes())]
 
 
@@ -95,7 +95,7 @@ def contents(log: Log) -> list[tuple[int, bytes | None, bytes | None]]:
 
 
 def replayed(records: Sequence[Record]) -> dict[bytes | None, bytes]:
-    """What a reader of all records has in the end: the newest value of every key that has one."""
+    """What a reader of all records ends up with: the newest value of every key that has one."""
     state: dict[bytes | None, bytes] = {}
     for record in records:
         if record.value is None:
@@ -106,12 +106,12 @@ def replayed(records: Sequence[Record]) -> dict[bytes | None, bytes]:
 
 
 class Crash(BaseException):
-    """The process is dead."""
+    """The process has crashed."""
 
 
 @contextmanager
 def no_waiting_for_the_disk() -> Iterator[None]:
-    """Leave out fsync: it matters when the machine dies, not when a process does."""
+    """Leave out fsync: it matters if the machine crashes, not if a process does."""
     with mock.patch.object(os, "fsync"), mock.patch.object(AbstractIndex, "flush"):
         yield
 
@@ -121,10 +121,10 @@ _STEPS = ("replace", "rename", "unlink", "pwrite", "ftruncate", "truncate", "fsy
 
 @contextmanager
 def crash_at(step: int | None) -> Iterator[list[str]]:
-    """Let the process die at its ``step``-th change to a file (from 0; None: never); yields the steps that were made.
+    """Crash the process at its ``step``-th change to a file (from 0; None: never); yields the list of steps so far.
 
-    From then on no file changes any more, whatever ``except`` and ``finally`` try. A write that dies leaves a half.
-    Only what the calling thread does counts: another test's broker may be at work in this process.
+    From then on no file changes any more, whatever ``except`` and ``finally`` try. A write that crashes is half done.
+    Only changes of the calling thread count: another test's broker may run in this process.
     """
     made: list[str] = []
     dying = threading.get_ident()
@@ -143,7 +143,7 @@ def crash_at(step: int | None) -> Iterator[list[str]]:
                 raise Crash
             made.append(f"{name} {Path(args[0]).name if isinstance(args[0], str | Path) else ''}")
             if name == "fsync":
-                return None  # what the kernel has does not die with the process, and waiting for the disk takes long
+                return None  # data in the page cache survives the process, and fsync takes long
             return original(*args, **kwargs)
 
         return hook

@@ -1,4 +1,4 @@
-"""A compacted log beside a model of it: for hypothesis to make histories, with crashes at any step."""
+"""A compacted log beside a model of it: hypothesis generates histories, with crashes at any step."""
 
 from __future__ import annotations
 
@@ -44,8 +44,8 @@ class Entry(NamedTuple):
 
 
 class CompactionMachine(RuleBasedStateMachine):
-    """The model: everything that was ever appended, by offset; how far the log counts as clean; since when each
-    tombstone may have been seen by a cleaning.
+    """The model: everything that was ever appended, by offset; the offset up to which the log is clean; and when a
+    cleaning may first have seen each tombstone.
     """
 
     def __init__(self) -> None:
@@ -65,7 +65,7 @@ class CompactionMachine(RuleBasedStateMachine):
         self.truncated = False
         self.open()
 
-    # -- what it works with --------------------------------------------------------------------------------------------
+    # -- helpers -------------------------------------------------------------------------------------------------------
 
     def props(self) -> dict[str, object]:
         return {
@@ -81,7 +81,7 @@ class CompactionMachine(RuleBasedStateMachine):
         }
 
     def open(self, *, clean: bool = False) -> None:
-        """As a new process, with a clock and a scheduler of its own."""
+        """Open the log as a new process does, with a new clock and scheduler."""
         self.time = MockTime(start_ms=self.now_ms)
         recovery_point = 0 if not hasattr(self, "log") else self.log.recovery_point
         self.log: Log = open_log(
@@ -94,7 +94,7 @@ class CompactionMachine(RuleBasedStateMachine):
         )
         self.manager = new_manager(self.log, self.time)
         if self.truncated:
-            # Perhaps to an offset between two batches that compaction has left: no file knows that.
+            # Possibly to an offset between two batches that compaction has left: no file contains it.
             assert max(self.entries, default=-1) < self.log.log_end_offset <= self.end
             self.end = self.log.log_end_offset
             self.truncated = False
@@ -116,7 +116,7 @@ class CompactionMachine(RuleBasedStateMachine):
     def newest(self) -> dict[bytes, int]:
         return {self.entries[offset].key: offset for offset in sorted(self.entries)}
 
-    # -- what happens --------------------------------------------------------------------------------------------------
+    # -- rules ---------------------------------------------------------------------------------------------------------
 
     @rule(
         pairs=st.lists(st.tuples(st.integers(0, 5), st.none() | st.integers(0, 60)), min_size=1, max_size=5),
@@ -176,7 +176,7 @@ class CompactionMachine(RuleBasedStateMachine):
         self.clean_end = end
         assert self.manager.all_cleaner_checkpoints() == {self.log.topic_partition: end}
         kept = [record.key for record in all_records(self.log) if self.start <= record.offset < end]
-        assert len(kept) == len(set(kept)), "a key twice in what is clean"
+        assert len(kept) == len(set(kept)), "a key occurs twice in the clean part"
 
     def crash(self) -> None:
         self.crashes += 1
@@ -187,7 +187,7 @@ class CompactionMachine(RuleBasedStateMachine):
 
     @rule(step=st.integers(0, 30))
     def crash_at_the_start(self, step: int) -> None:
-        """The process dies, and dies again while it recovers."""
+        """The process crashes, and crashes again while it recovers."""
         try:
             with crash_at(step):
                 self.open()
@@ -202,7 +202,7 @@ class CompactionMachine(RuleBasedStateMachine):
     @rule(back=st.integers(0, 12))
     def truncate(self, back: int) -> None:
         target = max(0, self.end - back)
-        # A batch goes as a whole. The older formats cannot tell where a compressed one began.
+        # A batch is removed as a whole. In the older formats, the start of a compressed one is unknown.
         cut = next((batch for batch in all_batches(self.log) if batch.last_offset >= target), None)
         if cut is not None:
             target = min(target, cut.base_offset)
@@ -220,7 +220,7 @@ class CompactionMachine(RuleBasedStateMachine):
             self.clean_end = min(self.clean_end, base)
 
     def forget_what_is_gone(self) -> None:
-        """A truncation may take the newest value of a key whose older ones were compacted away: that is lost."""
+        """A truncation may remove the newest value of a key whose older ones were compacted away: then it is lost."""
         there = {record.offset for record in all_records(self.log)}
         self.entries = {offset: entry for offset, entry in self.entries.items() if offset in there}
 
@@ -230,7 +230,7 @@ class CompactionMachine(RuleBasedStateMachine):
         self.log.maybe_increment_log_start_offset(self.start)
         self.log.delete_old_segments()
 
-    # -- what must hold ------------------------------------------------------------------------------------------------
+    # -- invariants ----------------------------------------------------------------------------------------------------
 
     @invariant()
     def every_record_is_where_it_was(self) -> None:

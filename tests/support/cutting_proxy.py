@@ -1,4 +1,4 @@
-"""A TCP proxy that cuts connections after a number of bytes, wherever in a frame that is."""
+"""A TCP proxy that cuts connections after a number of bytes, anywhere in a frame."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ HOST = "127.0.0.1"
 
 
 class CuttingProxy:
-    """Passes bytes between clients and the broker on ``broker_port``, to be set before the first connection.
+    """Forwards bytes between clients and the broker on ``broker_port``, which is set before the first connection.
 
-    ``cut(n)`` lets n more bytes through to the broker, of all connections together, and then closes all of them.
+    ``cut(n)`` forwards n more bytes to the broker, of all connections together, and then closes all of them.
     """
 
     def __init__(self) -> None:
@@ -28,7 +28,7 @@ class CuttingProxy:
 
     @property
     def port(self) -> int:
-        """Where clients connect to."""
+        """The address for clients."""
         port: int = self._listener.getsockname()[1]
         return port
 
@@ -44,7 +44,7 @@ class CuttingProxy:
             thread.join()
 
     def cut(self, after_bytes: int) -> None:
-        """Close all connections when so many more bytes have passed on their way to the broker."""
+        """Close all connections after this many more bytes have been sent to the broker."""
         with self._lock:
             self._bytes_left = after_bytes
 
@@ -78,7 +78,7 @@ class CuttingProxy:
         self._close(target)
 
     def _passing(self, data: bytes) -> tuple[bytes, bool]:
-        """What of the data goes through, and whether that is the end."""
+        """The part of the data to forward, and whether to close then."""
         with self._lock:
             if self._bytes_left is None:
                 return data, False

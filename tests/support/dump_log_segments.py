@@ -1,4 +1,4 @@
-"""What Kafka's own DumpLogSegments says of our files."""
+"""Kafka's own DumpLogSegments on our files."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from tests.support.jvm import classpath, run_java
 
 SLF4J = "org.slf4j:slf4j-nop:1.7.36"
 TOOLS = {
-    # message format → the Kafka whose tool reads it. 0.10.2 needs a class that Java has no longer.
+    # message format → the Kafka version whose tool reads it. 0.10.2's needs a class that Java no longer has.
     "0.10.2": ("org.apache.kafka:kafka_2.11:0.10.2.2", "javax.xml.bind:jaxb-api:2.3.1"),
     "3.0": ("org.apache.kafka:kafka_2.13:3.9.1", SLF4J),
 }
@@ -25,9 +25,9 @@ def segment_files(directory: Path) -> list[Path]:
 
 
 def dump_log_segments(files: Sequence[Path], message_format: str, *options: str, holes: bool = False) -> str:
-    """Run the tool over some files; returns what it printed. Anything it complains of fails the test.
+    """Run the tool on some files; returns its output. Any error that it reports fails the test.
 
-    ``holes``: the log has been compacted, so that offsets may be missing.
+    ``holes``: the log has been compacted, so offsets may be missing.
     """
     done = run_java(
         "kafka.tools.DumpLogSegments", "--files", ",".join(map(str, files)), *options,

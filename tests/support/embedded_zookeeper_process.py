@@ -1,4 +1,4 @@
-"""The embedded ZooKeeper as a process of its own, for tests that stop it, kill it, and start it again."""
+"""The embedded ZooKeeper as a process of its own, for tests that stop, kill and restart it."""
 
 from __future__ import annotations
 
@@ -14,10 +14,12 @@ START_TIMEOUT_S = 60
 
 
 class EmbeddedZooKeeperProcess:
-    """One data directory, one port, any number of lives."""
+    """One data directory and one port, for any number of processes."""
 
     def __init__(self, data_dir: Path, port: int | None = None, **options: Any) -> None:
-        from kafka_lite.server.broker_process import free_port  # where this file is a program, its path is not set yet
+        from kafka_lite.server.broker_process import (
+            free_port,
+        )  # if this file runs as a program, its path is not set yet
 
         self.data_dir = data_dir
         self.port = port or free_port()
@@ -33,7 +35,7 @@ class EmbeddedZooKeeperProcess:
         return self._process is not None and self._process.poll() is None
 
     def start(self) -> None:
-        """Return when the server listens."""
+        """Return once the server listens."""
         arguments = json.dumps({"data_dir": str(self.data_dir), "port": self.port, **self._options})
         self._process = subprocess.Popen(
             [sys.executable, __file__, arguments], stdout=subprocess.PIPE, text=True, cwd=Path(__file__).parents[2]
@@ -45,11 +47,11 @@ class EmbeddedZooKeeperProcess:
         self.port = int(line)
 
     def terminate(self) -> int:
-        """SIGTERM; returns the exit code."""
+        """Send SIGTERM; returns the exit code."""
         return self._end(signal.SIGTERM)
 
     def kill(self) -> int:
-        """SIGKILL: nothing in the process can react."""
+        """Send SIGKILL: no code of the process runs any more."""
         return self._end(signal.SIGKILL)
 
     def _end(self, signal_number: int) -> int:

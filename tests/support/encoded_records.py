@@ -11,7 +11,7 @@ from kafka_lite.common.errors import ApiError
 from kafka_lite.record.default_record import encode_record
 from kafka_lite.record.record import Header
 
-# Where a varint takes one byte more, and numbers that the fast loops leave to the plain ones.
+# Where a varint grows by a byte, and numbers that the fast loops leave to the plain ones.
 _TIMESTAMP_DELTAS = st.sampled_from([0, 0, 1, 63, 64, 500, 8191, 8192, 2**20 - 1, 2**20, -1, -65, 2**60, -(2**60)])
 _FIELDS = st.sampled_from([None, b"", b"k", b"key", b"x" * 63, b"x" * 64, b"y" * 100, b"z" * 8191, b"z" * 8192])
 _HEADERS = st.sampled_from([
@@ -23,7 +23,7 @@ _SHAPES = st.tuples(_TIMESTAMP_DELTAS, _FIELDS, _FIELDS, _HEADERS, _REPEATS)
 
 
 def encode_runs(runs: list[tuple[Any, ...]], first_offset_delta: int = 0, wrong_at: int | None = None) -> list[bytes]:
-    """The records of ``runs``, each of them alike; the one at ``wrong_at`` has an offset delta that is out of order."""
+    """The records of ``runs``, equal within a run; the one at ``wrong_at`` has an offset delta that is out of order."""
     pieces: list[bytes] = []
     for timestamp_delta, key, value, headers, repeat in runs:
         for _ in range(repeat):
@@ -33,13 +33,13 @@ def encode_runs(runs: list[tuple[Any, ...]], first_offset_delta: int = 0, wrong_
 
 
 def record_pieces() -> st.SearchStrategy[list[bytes]]:
-    """Whole records, some hundred at most."""
+    """Complete records, some hundred at most."""
     runs = st.lists(_SHAPES, min_size=1, max_size=4)
     return st.builds(encode_runs, runs, _FIRST_OFFSET_DELTAS, st.none() | st.integers(0, 100))
 
 
 def damaged(data: bytes, changes: list[tuple[float, int]], cut: float) -> bytes:
-    """``data`` with a byte changed at some places (from 0 to 1), and cut off at ``cut``."""
+    """``data`` with a byte changed at some positions (from 0 to 1), and truncated at ``cut``."""
     broken = bytearray(data)
     for place, byte in changes:
         broken[int(place * len(broken))] = byte
@@ -47,7 +47,7 @@ def damaged(data: bytes, changes: list[tuple[float, int]], cut: float) -> bytes:
 
 
 def records_and_garbage() -> st.SearchStrategy[tuple[bytes, int]]:
-    """Bytes, and how many records they may be: whole records, damaged ones, and bytes that never were any."""
+    """Bytes and a record count for them: complete records, damaged records, and arbitrary bytes."""
     places = st.floats(0, 1, exclude_max=True)
     bytes_ = st.sampled_from([0, 1, 2, 0x7E, 0x7F, 0x80, 0xFF]) | st.integers(0, 255)
     changes = st.lists(st.tuples(places, bytes_), max_size=4)
@@ -63,7 +63,7 @@ def records_and_garbage() -> st.SearchStrategy[tuple[bytes, int]]:
 
 
 def outcome(work: Callable[..., Any], *arguments: Any) -> Any:
-    """What ``work`` returns, or the error that it raises as its type and message."""
+    """The result of ``work``, or the error that it raises as type and message."""
     try:
         return work(*arguments)
     except ApiError as error:

@@ -1,4 +1,4 @@
-"""Waiting for what other threads and processes bring about."""
+"""Waiting for what other threads and processes do."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ T = TypeVar("T")
 
 
 def eventually(condition: Callable[[], T], what: str | Callable[[], object] = "", timeout_s: float = TIMEOUT_S) -> T:
-    """Ask ``condition`` until it says something true, and return that.
+    """Call ``condition`` until it returns something true, and return that.
 
-    AssertionError after ``timeout_s``: with ``what`` was waited for (or what that tells, when it can be called), and
-    what the condition said last. The timeout is for what is broken, not for what is slow: to be generous costs nothing.
+    Raises AssertionError after ``timeout_s``, with ``what`` was awaited (a text or a function that returns one) and the
+    last result of the condition. The timeout is for what is broken, not for what is slow: a generous one costs nothing.
     """
     deadline = time.monotonic() + timeout_s
     while not (last := condition()):

@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import replace
 
 from kafka_lite.zookeeper.data import LeaderIsrAndControllerEpoch
-from kafka_lite.zookeeper.zookeeper_client import NodeExistsError
+from kafka_lite.zookeeper.zk_errors import NodeExistsError
 
 
 class FakeZk:
-    """States of partitions with versions, configurations, and a list of what was deleted in which order."""
+    """Partition states with versions, configurations, and a list of deletions in order."""
 
     def __init__(self):
         self.states = {}

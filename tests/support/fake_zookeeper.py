@@ -1,4 +1,4 @@
-"""A ZooKeeper in memory, with sessions and watches, in the place of ZooKeeperClient."""
+"""A ZooKeeper in memory, with sessions and watches, in place of ZooKeeperClient."""
 
 from __future__ import annotations
 
@@ -7,14 +7,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from kafka_lite.zookeeper.client import KafkaZkClient
-from kafka_lite.zookeeper.zookeeper_client import (
-    BadVersionError,
-    NodeExistsError,
-    NoNodeError,
-    NotEmptyError,
-    ZkError,
-    ZnodeStat,
-)
+from kafka_lite.zookeeper.node_operations import ZnodeStat
+from kafka_lite.zookeeper.zk_errors import BadVersionError, NodeExistsError, NoNodeError, NotEmptyError, ZkError
 
 
 @dataclass
@@ -26,7 +20,7 @@ class Node:
 
 @dataclass
 class Tree:
-    """What all sessions see."""
+    """The data that all sessions see."""
 
     nodes: dict[str, Node] = field(default_factory=lambda: {"/": Node(None)})
     watches: dict[str, list[Callable[[], None]]] = field(default_factory=dict)

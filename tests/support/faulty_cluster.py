@@ -1,4 +1,4 @@
-"""A cluster behind a proxy, where one thing after the other goes wrong at random."""
+"""A cluster behind a proxy, where one fault after the other occurs at random."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from tests.support.cutting_proxy import CuttingProxy
 
 @dataclass(frozen=True)
 class FaultyCluster:
-    """Clients reach it through the proxy only; what is asked of ``cluster`` itself goes past all faults."""
+    """Clients reach it only through the proxy; the test's own requests to ``cluster`` bypass all faults."""
 
     cluster: Cluster
     proxy: CuttingProxy
@@ -27,7 +27,7 @@ class FaultyCluster:
 
     @contextmanager
     def faults(self, seed: int) -> Iterator[None]:
-        """Faults to produce requests and connections, until the end of the block."""
+        """Inject faults into produce requests and connections until the end of the block."""
         stop, rng = threading.Event(), random.Random(seed)
 
         def go_on() -> None:
@@ -51,17 +51,17 @@ class FaultyCluster:
             case 1:
                 self.cluster.disconnect_all()
             case 2:
-                produce("Produce").drop_answer().once()
+                produce("Produce").drop_response().once()
             case 3:
                 produce("Produce").drop_request().once()
             case 4:
-                produce("Produce").cut_answer(rng.randrange(20)).once()
+                produce("Produce").cut_response(rng.randrange(20)).once()
             case 5:
                 produce("Produce").delay(rng.choice([20, 700])).once()
             case 6:
-                produce("Produce").slow_answer(rng.choice([50, 500])).once()
+                produce("Produce").slow_response(rng.choice([50, 500])).once()
             case 7:
-                self.proxy.cut(rng.randrange(1, 1500))  # in the midst of a request, mostly
+                self.proxy.cut(rng.randrange(1, 1500))  # mostly in the middle of a request
             case 8:
                 with self.cluster.paused():
                     time.sleep(rng.choice([0.05, 0.6]))
@@ -69,7 +69,7 @@ class FaultyCluster:
 
 @contextmanager
 def faulty_cluster() -> Iterator[FaultyCluster]:
-    """A running one, without topics: and none is created by being asked for."""
+    """A running cluster without topics, which creates none automatically."""
     with CuttingProxy() as proxy:
         overrides = {
             "advertised.listeners": f"PLAINTEXT://127.0.0.1:{proxy.port}", "auto.create.topics.enable": False,

@@ -1,4 +1,4 @@
-"""Disks without room: a small file system of its own where it may be mounted, and injected errors everywhere."""
+"""Full disks: a small file system where one may be mounted, and injected errors everywhere."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ import pytest
 
 
 class FullDisk:
-    """Stands in for ``os.pwrite`` and ``os.open``: while the disk is full no file grows, and none is made."""
+    """Stands in for ``os.pwrite`` and ``os.open``: while the disk is full, no file grows and none is created."""
 
     def __init__(self) -> None:
         self.is_full = False
@@ -22,15 +22,15 @@ class FullDisk:
         self._pwrite, self._open = os.pwrite, os.open
 
     def fill(self) -> None:
-        """From now on no byte can be written, and no file made."""
+        """From now on, no byte can be appended and no file created."""
         self.is_full = True
 
     def make_room(self) -> None:
-        """From now on there is room."""
+        """From now on, there is space."""
         self.is_full = False
 
     def pwrite(self, fd: int, data: memoryview, position: int) -> int:
-        """``os.pwrite``, which needs no room for what lies within the file."""
+        """``os.pwrite``, which needs no space within the file."""
         if self.is_full:
             room = os.fstat(fd).st_size - position
             if room <= 0:
@@ -39,7 +39,7 @@ class FullDisk:
         return self._pwrite(fd, data, position)
 
     def open(self, path: Any, flags: int, *arguments: Any, **named: Any) -> int:
-        """``os.open``, which only a new file needs room for."""
+        """``os.open``, which needs space only for a new file."""
         if flags & os.O_CREAT and not os.path.exists(path):
             self._check(path)
         return self._open(path, flags, *arguments, **named)
@@ -50,14 +50,14 @@ class FullDisk:
 
 
 class SmallDisk:
-    """A tmpfs at ``directory``, with a file of zeros that takes what room there is."""
+    """A tmpfs at ``directory``, with a file of zeros that takes up its space."""
 
     def __init__(self, directory: Path) -> None:
         self.directory = directory
         self._ballast = directory / "ballast"
 
     def fill(self, leave_bytes: int = 0) -> None:
-        """Take all the room but ``leave_bytes``."""
+        """Take all space except ``leave_bytes``."""
         with self._ballast.open("ab", buffering=0) as file, contextlib.suppress(OSError):
             while True:
                 file.write(bytes(4096))
@@ -66,7 +66,7 @@ class SmallDisk:
                 file.truncate(max(0, self._ballast.stat().st_size - leave_bytes))
 
     def make_room(self) -> None:
-        """Give back what ``fill`` has taken."""
+        """Release what ``fill`` has taken."""
         self._ballast.unlink(missing_ok=True)
 
 
@@ -84,5 +84,5 @@ def mounted_tmpfs(directory: Path, options: str) -> Iterator[SmallDisk]:
     try:
         yield SmallDisk(directory)
     finally:
-        # Lazily: the file system goes when the last process that a test has ended is gone.
+        # Lazily: the file system is released when the last process of a test has ended.
         subprocess.run(["umount", "--lazy", str(directory)], check=True)

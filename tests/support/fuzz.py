@@ -33,7 +33,7 @@ _BYTES = (0x00, 0x01, 0x7F, 0x80, 0xFE, 0xFF)
 
 
 def captured_requests() -> list[bytes]:
-    """Requests of real clients, without their size."""
+    """Requests of real clients, without their size prefix."""
     frames: list[bytes] = []
     for name in ("client-golden-0.10.2.json", "modern-clients-first-frames.json", "inter-broker-0.10.2.json"):
         frames += [bytes.fromhex(capture["request_hex"]) for capture in json.loads((DATA / name).read_text())]
@@ -45,7 +45,7 @@ def framed(body: bytes) -> bytes:
 
 
 class FrameMaker:
-    """Makes bad frames, the same ones for the same seed. Each has its size before it."""
+    """Generates malformed frames, the same ones for the same seed, each with its size prefix."""
 
     def __init__(self, seed: int) -> None:
         self._random = random.Random(seed)
@@ -71,7 +71,7 @@ class FrameMaker:
                 yield frame
 
     def random_bytes(self) -> bytes:
-        """A frame of noise."""
+        """A frame of random bytes."""
         return framed(self._random.randbytes(self._random.randrange(200)))
 
     def mutated(self) -> bytes:
@@ -82,19 +82,19 @@ class FrameMaker:
         return framed(bytes(frame))
 
     def truncated(self) -> bytes:
-        """A real request that ends early, in a frame of its size."""
+        """A real request that ends early, in a frame of its truncated size."""
         frame = self._random.choice(self._captured)
         return framed(frame[: self._random.randrange(len(frame))])
 
     def lying_length(self) -> bytes:
-        """A real request with four bytes, perhaps a length, made -1, 2 GiB, 100 million or the like."""
+        """A real request in which four bytes, possibly a length, become -1, 2 GiB, 100 million or similar."""
         frame = bytearray(self._random.choice(self._captured))
         position = self._random.randrange(8, max(len(frame) - 3, 9))
         frame[position : position + 4] = self._random.choice(_LIES)
         return framed(bytes(frame))
 
     def spliced(self) -> bytes:
-        """The head of one request on the tail of another."""
+        """The beginning of one request with the end of another."""
         head, tail = self._random.choice(self._captured), self._random.choice(self._captured)
         return framed(head[: self._random.randrange(len(head))] + tail[self._random.randrange(len(tail)) :])
 
@@ -103,14 +103,14 @@ class FrameMaker:
         return self._random.choice((b"\xff\xff\xff\xff", b"\x7f\xff\xff\xff", b"\x80\x00\x00\x00", b"HTTP"))
 
     def unknown_api(self) -> bytes:
-        """A request of an API, or a version of one, that nobody has."""
+        """A request with an unknown API key or version."""
         known = self._random.choice([0, 1, 3, 18, 19, 32])
         api_key = self._random.choice([known, self._random.randint(-(2**15), 2**15 - 1)])
         version = self._random.choice([self._random.randint(-(2**15), 2**15 - 1), 100, -1])
         return framed(struct.pack(">hhih", api_key, version, 7, -1) + self._random.randbytes(20))
 
     def corrupt_batch(self) -> bytes:
-        """A produce request that is right but for its records; half of those have a right checksum all the same."""
+        """A produce request that is valid except for its records; half of those have a valid checksum nevertheless."""
         magic, batch = self._random.choice(self._batches)
         records = bytearray(batch)
         for _ in range(self._random.randint(1, 4)):
@@ -134,10 +134,10 @@ class FrameMaker:
 
 
 def is_order(frame: bytes) -> bool:
-    """Whether it is a good request of a controller or a broker, for all its noise.
+    """Whether it is a valid request of a controller or a broker, despite its random bytes.
 
-    A broker without an authorizer obeys such a request, as Kafka does: it would give up its topics, or clients for
-    another broker's. Those that cannot be read are bad frames like others.
+    A broker without an authorizer obeys such a request, as Kafka does: it would give up its topics, or refer clients to
+    another broker. Those that cannot be decoded are malformed frames like others.
     """
     try:
         header, _ = decode_request(memoryview(frame)[4:])
@@ -171,11 +171,11 @@ _SENTINEL = framed(encode_request(ApiVersionsRequest(), 0, _SENTINEL_ID, "end of
 
 
 class Flood:
-    """Sends frames over several connections at once, many in each, and follows what becomes of each frame.
+    """Sends frames over several connections at once, many in each, and follows the fate of each frame.
 
-    A frame is *judged* when the broker has answered it, or closed the connection over it, or kept it for longer than
-    ``patience_s`` (a long poll). The frames behind one that cost the connection go over the next connection. Behind the
-    last frame of each connection goes a good request: its answer proves that frames without an answer have passed.
+    A frame is *judged* when the broker has responded, or closed the connection because of it, or held it longer than
+    ``patience_s`` (a long poll). The frames after one that closed the connection go over the next connection. The last
+    frame of each connection is a valid request: its response proves that frames without a response have been handled.
     """
 
     def __init__(self, port: int, frames: Iterator[bytes], *, pipeline: int = 20, patience_s: float = 0.5) -> None:
@@ -191,7 +191,7 @@ class Flood:
         self._selector = selectors.DefaultSelector()
 
     def run(self, count: int, connections: int = 16, on_progress: Callable[[], None] = lambda: None) -> None:
-        """Go on until at least ``count`` more frames are judged."""
+        """Continue until at least ``count`` more frames are judged."""
         goal = self.judged + count
         for _ in range(connections):
             self._open([])
@@ -252,7 +252,7 @@ class _Connection:
         self._correlation_ids = [frame[8:12] for frame in frames] + [struct.pack(">i", _SENTINEL_ID)]
 
     def take(self, data: bytes) -> int:
-        """Note the answers in ``data``; returns how many they are."""
+        """Record the responses in ``data``; returns their number."""
         self._received += data
         answers = 0
         while len(self._received) >= 8:

@@ -1,24 +1,33 @@
-"""kafka-python leaves the sockets of connections that broke to the garbage collector."""
+"""What kafka-python and aiokafka leave to the garbage collector: sockets of broken connections that stay open.
+
+Python warns of such a socket when it collects it, and pytest blames the test that runs at that moment. So modules that
+may have used these clients collect at their own end, without warnings.
+"""
 
 from __future__ import annotations
 
 import gc
 import logging
+import sys
 import warnings
 from collections.abc import Iterator
+from contextlib import contextmanager
 
-import pytest
+OTHER_CLIENTS = ("kafka", "aiokafka")
 
 
-@pytest.fixture(autouse=True, scope="module")
-def collect_garbage() -> Iterator[None]:
-    """Import it into a module of tests with kafka-python: the sockets are closed, and nobody is told of it."""
-    # pytest keeps what is logged, and that has the sockets: as tasks, and in the tracebacks of errors.
-    logger = logging.getLogger("kafka")
-    level = logger.level
-    logger.setLevel(logging.CRITICAL + 1)
+@contextmanager
+def garbage_of_other_clients_collected() -> Iterator[None]:
+    """Collect the garbage at the end, if another client has been imported by then."""
+    # pytest keeps log records, which refer to the sockets: as tasks, and in the tracebacks of errors.
+    loggers = [logging.getLogger(name) for name in OTHER_CLIENTS]
+    levels = [logger.level for logger in loggers]
+    for logger in loggers:
+        logger.setLevel(logging.CRITICAL + 1)
     yield
-    logger.setLevel(level)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ResourceWarning)
-        gc.collect()
+    for logger, level in zip(loggers, levels, strict=True):
+        logger.setLevel(level)
+    if any(name in sys.modules for name in OTHER_CLIENTS):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ResourceWarning)
+            gc.collect()

@@ -1,4 +1,4 @@
-"""A group under any sequence of requests, failures and restarts: what holds after each step, and at the end."""
+"""A group under any sequence of requests, failures and restarts: invariants after each step, and at the end."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ clients = st.integers(0, CLIENTS - 1)
 
 
 class GroupMachine(RuleBasedStateMachine):
-    """Four clients, two of them static, and a log that fails, answers late, and outlives its broker.
+    """Four clients, two of them static, and a log that fails, completes late, and outlives its broker.
 
-    - A commit that was acknowledged is what OffsetFetch says, until a later one is in the log, and after each restart.
-    - Generations only go up, and who is let in by an old one is nobody.
-    - State, members, leader and parked requests fit together.
-    - In the end every JoinGroup and SyncGroup has been answered exactly once, and nothing is left but offsets.
+    - OffsetFetch returns an acknowledged commit until a later one is in the log, and after each restart.
+    - Generations only increase, and no request with an old one is accepted.
+    - State, members, leader and parked requests are consistent.
+    - In the end, every JoinGroup and SyncGroup has had exactly one response, and only offsets are left.
     """
 
     @initialize(
@@ -35,7 +35,7 @@ class GroupMachine(RuleBasedStateMachine):
         synced=st.booleans(),
     )
     def begin(self, delay_ms: int, max_size: int, joined: int, synced: bool) -> None:
-        """Begin with some members already there, or much would be over before a rebalance has come to its end."""
+        """Begin with some members, or many histories would end before a rebalance completes."""
         self.settings = {"initial_rebalance_delay_ms": delay_ms, "max_size": max_size}
         self.groups = Groups(**self.settings)  # type: ignore[arg-type]
         self.members = [self._new_client(number) for number in range(CLIENTS)]
@@ -64,7 +64,7 @@ class GroupMachine(RuleBasedStateMachine):
     def _answers(self) -> int:
         return sum(len(member.joins) + len(member.syncs) for member in self.members)
 
-    # ── what may happen ───────────────────────────────────────────────────────────────────────────────────────────────
+    # ── rules ─────────────────────────────────────────────────────────────────────────────────────────────────────────
 
     @rule(client=clients, changed=st.booleans(), as_new=st.booleans())
     def join(self, client: int, changed: bool, as_new: bool) -> None:
@@ -84,7 +84,7 @@ class GroupMachine(RuleBasedStateMachine):
 
     @rule()
     def all_members_join(self) -> None:
-        """Else rebalances would hardly ever come to an end."""
+        """Without this rule, rebalances would hardly ever complete."""
         for member in self._known():
             self.sent["requests"] += 1
             member.send_join()
@@ -122,7 +122,7 @@ class GroupMachine(RuleBasedStateMachine):
             self.possible = {self.offset}
             assert before is not GroupState.AWAITING_SYNC
             if not as_member:
-                assert before in (None, GroupState.EMPTY), "somebody is there, who must not be overruled"
+                assert before in (None, GroupState.EMPTY), "the group has members, which must not be overruled"
         elif outcome is not None:
             self.possible.discard(self.offset)
 
@@ -135,24 +135,24 @@ class GroupMachine(RuleBasedStateMachine):
         self.groups.offsets_log.error = error
 
     @rule()
-    def answers_of_the_log_are_late(self) -> None:
+    def responses_of_the_log_are_late(self) -> None:
         if self.groups.offsets_log.held is None:
             self.groups.offsets_log.held = []
 
     @rule()
-    def answers_of_the_log_come(self) -> None:
+    def responses_of_the_log_come(self) -> None:
         self.groups.offsets_log.release()
 
     @rule()
     def the_broker_is_killed_and_restarted(self) -> None:
-        """What waits is never answered; its clients know that, for their connections are gone."""
+        """Parked requests get no response; their clients know, for their connections are closed."""
         self.sent["requests"] = self._answers()
         offsets_log = MemoryOffsetsLog()
         offsets_log.logs = self.groups.offsets_log.logs
         before = self.groups.manager.get_group("group")
         self.groups = Groups(**self.settings, offsets_log=offsets_log, time=self.groups.time)  # type: ignore[arg-type]
         for number, member in enumerate(self.members):
-            # Answers of the dead broker go nowhere.
+            # Responses of the killed broker are lost.
             self.members[number] = self._new_client(number)
             self.members[number].member_id, self.members[number].generation = member.member_id, member.generation
             self.members[number].joins, self.members[number].syncs = list(member.joins), list(member.syncs)
@@ -165,7 +165,7 @@ class GroupMachine(RuleBasedStateMachine):
         assert committed in self.possible
         self.possible = {committed}
 
-    # ── what holds ────────────────────────────────────────────────────────────────────────────────────────────────────
+    # ── invariants ────────────────────────────────────────────────────────────────────────────────────────────────────
 
     @invariant()
     def what_was_acknowledged_is_committed(self) -> None:
@@ -207,7 +207,7 @@ class GroupMachine(RuleBasedStateMachine):
                 assert all(_has_own_part(member) for member in members)
 
     def teardown(self) -> None:
-        """In the end nobody waits, and nothing is left of who was there."""
+        """In the end, no request is parked, and nothing is left of former members."""
         if not hasattr(self, "groups"):
             return
         self.groups.offsets_log.release()
@@ -218,5 +218,5 @@ class GroupMachine(RuleBasedStateMachine):
 
 
 def _has_own_part(member: MemberMetadata) -> bool:
-    """A static member that came back has the part of its former id."""
+    """A returned static member has the assignment of its former id."""
     return member.assignment in (b"", member.member_id.encode()) or member.is_static_member

@@ -1,4 +1,4 @@
-"""A consumer in a thread of its own that reads until it is told to stop, and notes what it got."""
+"""A consumer in a thread of its own that reads until stopped, and records what it read."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ LIMIT_S = 60.0
 
 
 class GroupMember(threading.Thread, ConsumerRebalanceListener):
-    """Polls in a loop; ``stop`` closes the consumer in good order, ``vanish`` leaves it to the session timeout."""
+    """Polls in a loop; ``stop`` closes the consumer cleanly, ``vanish`` leaves it to the session timeout."""
 
     def __init__(self, bootstrap_servers: str, topics: Any, name: str = "member", **configs: Any) -> None:
         super().__init__(name=name, daemon=True)
@@ -69,6 +69,6 @@ class GroupMember(threading.Thread, ConsumerRebalanceListener):
 
 
 def balanced(members: list[GroupMember], partitions: int) -> bool:
-    """Whether the members have all partitions, each of them one, and everybody has some."""
+    """Whether every partition has exactly one of these members, and every member has some."""
     owned = [partition for member in members for partition in member.assignment]
     return len(owned) == len(set(owned)) == partitions and all(member.assignment for member in members)

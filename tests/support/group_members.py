@@ -1,7 +1,7 @@
-"""Consumers of several libraries behind one face, each in a thread of its own: what they own, what they have read.
+"""Consumers of several libraries with one interface, each in a thread of its own: their partitions, their records.
 
-They assign by range unless their name says otherwise, commit what they have read now and then and when they leave, and
-begin at the beginning.
+They assign by range unless their name says otherwise, commit their positions periodically and when they leave, and
+start at the beginning.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ class Member(ABC):
 
     @property
     def configs(self) -> dict[str, str | int]:
-        """Of a consumer that knows the keys of Java's."""
+        """Configuration of a consumer with the keys of Java's."""
         return {
             "bootstrap.servers": self.bootstrap,
             "group.id": self.group,
@@ -67,7 +67,7 @@ class Member(ABC):
         """Consume until ``_stopping``, commit, leave."""
 
     def close(self) -> None:
-        """Commit, and leave the group. Raises what went wrong, if something did."""
+        """Commit, and leave the group. Raises the error of the thread, if any."""
         self._stopping.set()
         self.on_close()
         self._thread.join(JOIN_S)
@@ -114,7 +114,7 @@ class ConfluentMember(Member):
 
 
 class CooperativeConfluentMember(ConfluentMember):
-    """librdkafka, which keeps in a rebalance what it may keep."""
+    """librdkafka with cooperative rebalancing."""
 
     assignor = "cooperative-sticky"
 
@@ -136,7 +136,7 @@ class KafkaPythonMember(Member):
         )
         try:
             while not self._stopping.is_set():
-                # Not shorter: a poll that ends within a join makes kafka-python forget the assignment.
+                # Not shorter: if a poll ends within a join, kafka-python loses the assignment.
                 polled = consumer.poll(timeout_ms=1000)
                 self.partitions = frozenset(tp.partition for tp in consumer.assignment())
                 self.values.extend(int(record.value) for records in polled.values() for record in records)
@@ -173,10 +173,10 @@ class AiokafkaMember(Member):
 
 
 class _Listener(ConsumerRebalanceListener):  # type: ignore[misc]
-    """aiokafka wants one."""
+    """Required by aiokafka."""
 
     def on_partitions_revoked(self, revoked: object) -> None:
-        """Nothing to do."""
+        """A no-op."""
 
     def on_partitions_assigned(self, assigned: object) -> None:
-        """Nothing to do."""
+        """A no-op."""

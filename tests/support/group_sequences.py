@@ -1,8 +1,8 @@
 """Random sequences of group requests, played to our coordinator in memory and to brokers over the wire.
 
-The coordinator in memory says what must come: of each step which requests are answered, with what, and what state the
-group is in afterwards. A broker must answer the same. So nobody waits for an answer that does not come, but for those
-that must, however slow the broker is.
+The coordinator in memory predicts, for each step, which requests complete, with which responses, and the group's state
+afterwards. A broker must behave the same. So no test waits for a response that does not come; it waits only for those
+that must come, however slow the broker is.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ PROTOCOLS = (("range", subscription(TOPIC)), ("range", subscription(TOPIC, "anot
 
 @dataclass(frozen=True)
 class Versions:
-    """The versions of an age of clients."""
+    """The request versions of one generation of clients."""
 
     join: int
     sync: int
@@ -83,7 +83,7 @@ class Step(NamedTuple):
 
 
 class Event(NamedTuple):
-    """An answer: of which API, to whom, and what of it does not depend on chance."""
+    """A response: its API, its client, and the part of it that does not depend on chance."""
 
     api: str
     client: int
@@ -95,7 +95,7 @@ class Event(NamedTuple):
 
 
 class Played(NamedTuple):
-    """A step, what came of it, and the group afterwards (and before: for what 0.10 does otherwise)."""
+    """A step, its results, and the group afterwards (and before, for the differences of 0.10)."""
 
     step: Step
     events: tuple[Event, ...]
@@ -127,7 +127,7 @@ KINDS = {
 
 
 class Model:
-    """Our coordinator in memory, with two clients: with more of them chance would decide who leads after the leader."""
+    """Our coordinator in memory, with two clients: with more, chance would decide which one leads after the leader."""
 
     def __init__(self, versions: Versions, seed: int) -> None:
         self._random = random.Random(seed)
@@ -138,7 +138,7 @@ class Model:
                 version=versions.join,
                 session_timeout_ms=SESSION_TIMEOUT_MS,
                 rebalance_timeout_ms=REBALANCE_TIMEOUT_MS,
-                # Static members in a third of the sequences, where clients know of them.
+                # Static members in a third of the sequences, if the clients support them.
                 instance_id=f"static-{number}" if versions.join >= 5 and seed % 3 == 0 else None,
                 protocols=[PROTOCOLS[0]],
             )
@@ -150,7 +150,7 @@ class Model:
         self._offset = 0
 
     def play(self, count: int) -> list[Played]:
-        """A sequence of so many steps."""
+        """A sequence of this many steps."""
         played: list[Played] = []
         while len(played) < count:
             step = Step(self._random.choices(list(KINDS), list(KINDS.values()))[0], self._random.randrange(2))
@@ -159,7 +159,7 @@ class Model:
         return played
 
     def _is_possible(self, step: Step) -> bool:
-        """A client with a request that waits sends nothing but heartbeats and commits."""
+        """A client with a parked request sends nothing but heartbeats and commits."""
         client = self.clients[step.client]
         member = self._member(client)
         waits = self._sent[step.client] > len(client.joins) + len(client.syncs)
@@ -229,7 +229,7 @@ class Model:
         return error
 
     def _answers(self, number: int) -> list[Event]:
-        """Joins and syncs that have been answered since the last call."""
+        """Joins and syncs that have completed since the last call."""
         client = self.clients[number]
         joins, syncs = self._seen[number]
         self._seen[number] = len(client.joins), len(client.syncs)
@@ -238,7 +238,7 @@ class Model:
 
 
 class wrong_generation:  # noqa: N801 (reads like the context manager that it is)
-    """The client believes in another generation for a while."""
+    """The client uses another generation for a while."""
 
     def __init__(self, client: Any, applies: bool) -> None:
         self._client, self._by = client, WRONG if applies else 0
@@ -251,7 +251,7 @@ class wrong_generation:  # noqa: N801 (reads like the context manager that it is
 
 
 class bogus_id:  # noqa: N801
-    """The client calls itself by an id that nobody has been given."""
+    """The client uses a member id that was never assigned."""
 
     def __init__(self, client: Any, applies: bool) -> None:
         self._client, self._applies, self._id = client, applies, client.member_id
@@ -266,7 +266,7 @@ class bogus_id:  # noqa: N801
 
 
 def assignment_by(client: Any, clients: Sequence[Any]) -> dict[str, bytes]:
-    """What a client hands in: to each its number. Only the leader's counts."""
+    """The assignment that a client sends: a number for each member. Only the leader's counts."""
     del client
     return {other.member_id: b"part of %d" % number for number, other in enumerate(clients) if other.member_id}
 
@@ -288,7 +288,7 @@ def sync_event(number: int, answer: SyncGroupResponse) -> Event:
 
 
 class WireClient:
-    """A client of a broker: one connection for what may wait, and what it knows of itself."""
+    """A client of a broker: one connection for requests that may be parked, and its member id and generation."""
 
     def __init__(self, stack: ExitStack, host: str, port: int, number: int) -> None:
         self.channel = stack.enter_context(
@@ -300,7 +300,7 @@ class WireClient:
 
 
 class WireGroup:
-    """A group of two clients on a broker, to which a played sequence is played again."""
+    """A group of two clients on a broker, with which a recorded sequence is replayed."""
 
     def __init__(self, bootstrap_servers: str, group_id: str, versions: Versions, *, static: bool) -> None:
         host, _, port = bootstrap_servers.rpartition(":")
@@ -324,7 +324,7 @@ class WireGroup:
         self._stack.close()
 
     def _await_coordinator(self) -> None:
-        eventually(self._is_coordinator_there, "a coordinator")
+        eventually(self._is_coordinator_there, "the coordinator is available")
 
     def _is_coordinator_there(self) -> bool:
         found = self._exchange(FindCoordinatorRequest(key=self._group_id), 0, FindCoordinatorResponse)
@@ -337,7 +337,7 @@ class WireGroup:
         return answer
 
     def play(self, step: Step, expected: Sequence[Event]) -> list[Event]:
-        """Send the step's request; then read as many answers from whom they are expected."""
+        """Send the step's request; then read the expected number of responses of each client."""
         own = self._send(step)
         events = [self._receive(event.client) for event in expected if event.api in ("join", "sync")]
         return own + events
@@ -349,7 +349,7 @@ class WireGroup:
         return group.group_state, len(group.members)
 
     def await_description(self, expected: tuple[str, int]) -> tuple[str, int]:
-        """What is described at last: a request that waits has no answer which would tell that it has arrived."""
+        """The group's description after the step: a parked request has no response that shows that it has arrived."""
         deadline = time.monotonic() + STATE_TIMEOUT_S
         while (described := self.describe()) != expected and time.monotonic() < deadline:
             time.sleep(0.01)
@@ -463,11 +463,11 @@ class WireGroup:
 
 
 def as_in_0_10(played: Played) -> tuple[Event, ...]:
-    """What 0.10 answers otherwise than today's Kafka, and so otherwise than we.
+    """Where 0.10 responds differently from current Kafka, and so from us.
 
-    While a group awaits its assignment, 0.10 answers every heartbeat of a member, and every commit, with
-    REBALANCE_IN_PROGRESS, before it looks at anything else. Today a heartbeat counts, for a member may well begin with
-    them as soon as it has joined; and who is no member is told so.
+    While a group awaits its assignment, 0.10 responds to every heartbeat of a member, and to every commit, with
+    REBALANCE_IN_PROGRESS, before any other check. Today a heartbeat counts, since a member may send them as soon as it
+    has joined; and a client that is no member gets an error that says so.
     """
     if played.before is not GroupState.AWAITING_SYNC:
         return played.events
@@ -480,7 +480,7 @@ def as_in_0_10(played: Played) -> tuple[Event, ...]:
 
 
 def replay(bootstrap_servers: str, versions: Versions, seed: int, count: int, *, old_broker: bool = False) -> None:
-    """Play the sequence of ``seed`` in memory, then to a broker; AssertionError where the broker does otherwise."""
+    """Play the sequence of ``seed`` in memory, then to a broker; AssertionError if the broker responds differently."""
     model = Model(versions, seed)
     sequence = model.play(count)
     static = model.clients[0].instance_id is not None

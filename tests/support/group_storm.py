@@ -1,4 +1,4 @@
-"""Members of one group who come, go, die and fall silent all at once, and a ledger of what they were told."""
+"""Members of one group that join, leave, die and go silent all at once, and a ledger that checks their responses."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ EVENTS = ("leaves", "leaves", "is killed", "is killed", "is killed while it join
 
 
 class Phase(Enum):
-    """What the members are up to."""
+    """What the members may do at the moment."""
 
     STORM = "things happen to them"
     CALM = "nothing does"
@@ -41,11 +41,11 @@ class Phase(Enum):
 
 
 class LifeIsOver(Exception):
-    """Of a member; it begins another one."""
+    """The end of a member; a new one takes its place."""
 
 
 class Owner(NamedTuple):
-    """Who has a partition: a static member under the name that it keeps."""
+    """The owner of a partition: a static member has a lasting name."""
 
     generation: int
     name: str
@@ -53,7 +53,7 @@ class Owner(NamedTuple):
 
 @dataclass
 class Ledger:
-    """What the members have been told, each thing checked against all that came before."""
+    """The responses to all members, each checked against all earlier ones."""
 
     owners: dict[int, dict[int, Owner]] = field(default_factory=dict)
     """Of each generation."""
@@ -63,7 +63,8 @@ class Ledger:
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
     def takes(self, name: str, generation: int, partitions: Collection[int]) -> dict[int, int]:
-        """A member was assigned partitions: nobody else has them in this generation. Returns what must be committed."""
+        """A member was assigned partitions, which no other member may have in this generation. Returns the offsets
+        that must be committed."""
         with self._lock:
             owners = self.owners.setdefault(generation, {})
             for partition in partitions:
@@ -74,11 +75,11 @@ class Ledger:
     def commits(self, offsets: Mapping[int, int]) -> None:
         """A commit was acknowledged."""
         with self._lock:
-            for partition, offset in offsets.items():  # perhaps the next owner was faster in saying so
+            for partition, offset in offsets.items():  # the next owner may have reported its commit first
                 self.acknowledged[partition] = max(offset, self.acknowledged.get(partition, -1))
 
     def happened(self, what: str) -> None:
-        """Count it."""
+        """Count an event."""
         with self._lock:
             self.counts[what] += 1
 
@@ -102,20 +103,20 @@ class Storm:
             member.start()
 
     def end(self, timeout_s: float) -> None:
-        """Let them go; raises what went wrong in one of them, for instance that a request was not answered."""
+        """Let all members end; raises the error of one of them, for instance that a request got no response."""
         self.phase = Phase.END
         for member in self.members:
             member.join(timeout_s)
-            assert not member.is_alive(), f"{member.name} still waits"
+            assert not member.is_alive(), f"{member.name} is still waiting"
 
     def check(self) -> None:
-        """Raises what went wrong in one of them."""
+        """Raises the error of one of them."""
         for member in self.members:
             if member.failure is not None:
                 raise AssertionError(f"{member.name}: {member.failure!r}") from member.failure
 
     def is_settled(self) -> bool:
-        """Whether all members are in a stable generation, and all partitions are theirs."""
+        """Whether all members are in a stable generation and own all partitions."""
         self.check()
         group = self._group.metadata
         if group is None or self._group.state != "STABLE" or len(group.members) != len(self.members):
@@ -124,11 +125,11 @@ class Storm:
         return len(owners) == self.partitions and len(set(owners.values())) == len(self.members)
 
     def describe(self) -> str:
-        """For messages."""
+        """For assertion messages."""
         return f"{self._group}; {dict(self.ledger.counts)}"
 
     def assign(self, member_ids: Sequence[str]) -> dict[str, bytes]:
-        """One after the other gets a partition."""
+        """Assign the partitions to the members in turn."""
         ids = sorted(member_ids)
         return {
             member_id: b",".join(b"%d" % partition for partition in range(number, self.partitions, len(ids)))
@@ -137,7 +138,7 @@ class Storm:
 
 
 class StormMember(threading.Thread):
-    """Lives many lives: old and new clients, every fifth a static member."""
+    """One thread with successive members: old and new clients, every fifth a static member."""
 
     def __init__(self, storm: Storm, number: int) -> None:
         super().__init__(name=f"member-{number}", daemon=True)
@@ -147,7 +148,7 @@ class StormMember(threading.Thread):
         self.failure: Exception | None = None
 
     def run(self) -> None:
-        """Until the storm is over and the members are let go."""
+        """Until the storm is over and the members are released."""
         try:
             while self._storm.phase is not Phase.END:
                 with suppress(LifeIsOver), self._new_client() as client:
@@ -188,7 +189,7 @@ class StormMember(threading.Thread):
         return self._goes_on(client, client.sync(self._storm.assign), {Errors.REBALANCE_IN_PROGRESS, *FENCED})
 
     def _goes_on(self, client: RawMember, error: Errors, possible: Collection[Errors]) -> bool:
-        """Whether there was no error; with UNKNOWN_MEMBER_ID the next join is that of a new member."""
+        """Whether there was no error; after UNKNOWN_MEMBER_ID it joins as a new member."""
         assert error is Errors.NONE or error in possible, error
         if error in (Errors.UNKNOWN_MEMBER_ID, Errors.FENCED_INSTANCE_ID):
             client.member_id = ""
@@ -206,7 +207,7 @@ class StormMember(threading.Thread):
             self._meets_fate(client)
 
     def _begins(self, client: RawMember) -> dict[int, int]:
-        """Where the partitions stand that were assigned: not before any commit that has been acknowledged."""
+        """The committed offsets of the assigned partitions: none below any acknowledged commit."""
         partitions = [int(number) for number in client.assignment.split(b",") if number]
         at_least = self._storm.ledger.takes(self.name, client.generation, partitions)
         committed = client.committed(partitions) if partitions else {}
@@ -229,10 +230,10 @@ class StormMember(threading.Thread):
     def _heartbeats(self, client: RawMember) -> bool:
         return self._goes_on(client, client.heartbeat(), {Errors.REBALANCE_IN_PROGRESS, *FENCED})
 
-    # ── what happens to it ────────────────────────────────────────────────────────────────────────────────────────────
+    # ── events ────────────────────────────────────────────────────────────────────────────────────────────────────────
 
     def _meets_fate(self, client: RawMember) -> None:
-        """Mostly nothing; else this life is over, or stands still for a while."""
+        """Usually nothing; otherwise this member ends, or pauses for a while."""
         if self._storm.phase is not Phase.STORM:
             return
         if self._wave != self._storm.wave:
@@ -244,11 +245,11 @@ class StormMember(threading.Thread):
         self._storm.ledger.happened(event)
         if event == "is paused":
             threading.Event().wait(PAUSE_S)
-            return  # and goes on as if it still had its partitions
+            return  # and resumes as if it still had its partitions
         if event == "leaves":
             client.leave()
         elif event == "is killed while it joins":
-            client.member_id = ""  # as somebody new, who is waited for
+            client.member_id = ""  # as a new member, while the group waits for the old one
             client.send_join()
         client.vanish()
         threading.Event().wait(self._random.uniform(0, 2 * TURN_S))
@@ -256,7 +257,7 @@ class StormMember(threading.Thread):
 
 
 class Commit(NamedTuple):
-    """One that lies in the log."""
+    """A commit in the log."""
 
     partition: int
     offset: int
@@ -278,8 +279,8 @@ def history_in_log(cluster: Cluster, group_id: str) -> Iterator[int | Commit]:
 
 
 def check_history(history: Iterator[int | Commit]) -> tuple[dict[int, int], int]:
-    """Each commit (whose note is its generation) lies behind its own generation's record and before the next one's,
-    and each goes further than the one before. Returns the last ones, and the last generation."""
+    """Each commit (its metadata is its generation) lies after its own generation's record and before the next one's,
+    and each goes further than the previous one. Returns the last commits, and the last generation."""
     generation, last = 0, dict[int, int]()
     for event in history:
         if isinstance(event, int):

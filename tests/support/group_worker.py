@@ -1,12 +1,12 @@
-"""A process with consumers of one group in it, ours and librdkafka's: it can be killed, and stopped like any process.
+"""A process with consumers of one group, ours and librdkafka's: it can be killed and paused like any process.
 
-``GroupWorker`` is the test's side of it. Over standard input come commands, each a line: ``join NAME``, ``leave NAME``,
-``pause NAME SECONDS`` (it does not poll for so long); when that ends, all leave. What is printed:
+``GroupWorker`` is the test's side of it. Commands come over standard input, one per line: ``join NAME``, ``leave
+NAME``, ``pause NAME SECONDS`` (stop polling for so long); at its end, all members leave. The process prints:
 
-    read NAME PARTITION OFFSET         before anything behind it is committed
-    committed NAME PARTITION OFFSET    was acknowledged
-    refused NAME ERROR                 a commit was not
-    failed NAME ERROR                  what should not happen: the consumer is gone
+    read NAME PARTITION OFFSET         before any later offset is committed
+    committed NAME PARTITION OFFSET    a commit was acknowledged
+    refused NAME ERROR                 a commit was rejected
+    failed NAME ERROR                  an unexpected error: the consumer has ended
 """
 
 from __future__ import annotations
@@ -26,10 +26,10 @@ END_S = 60
 
 
 class GroupWorker:
-    """One such process, and all that it has said."""
+    """One such process, and everything that it has printed."""
 
     def __init__(self, config: Mapping[str, object], topic: str, members: Collection[str]) -> None:
-        """``members``: names; every other one is of librdkafka. ``config`` goes to all of them."""
+        """``members``: names; every other one uses librdkafka. ``config`` applies to all of them."""
         arguments = json.dumps({"config": dict(config), "topic": topic})
         self.members = list(members)
         self.lines: list[list[str]] = []
@@ -45,21 +45,21 @@ class GroupWorker:
     def _read(self) -> None:
         assert self._process.stdout is not None
         for line in self._process.stdout:
-            if line.endswith("\n"):  # else it was killed while it said that
+            if line.endswith("\n"):  # otherwise it was killed while printing this line
                 self.lines.append(line.split())
 
     def tell(self, *words: object) -> None:
-        """A command."""
+        """Send a command."""
         assert self._process.stdin is not None
         self._process.stdin.write(" ".join(map(str, words)) + "\n")
         self._process.stdin.flush()
 
     def stop(self) -> None:
-        """Let nothing in it run until ``go_on``: its heartbeats stop."""
+        """Pause the process until ``go_on``: its heartbeats stop."""
         self._process.send_signal(signal.SIGSTOP)
 
     def go_on(self) -> None:
-        """Continue."""
+        """Resume the process."""
         self._process.send_signal(signal.SIGCONT)
 
     def kill(self) -> None:
@@ -68,7 +68,7 @@ class GroupWorker:
         self._end()
 
     def close(self) -> None:
-        """Let all leave."""
+        """Let all members leave."""
         self.go_on()
         assert self._end() == 0
 
@@ -95,13 +95,13 @@ class GroupWorker:
 
 
 def tell(*words: object) -> None:
-    """One line, in one piece: all threads tell."""
+    """Print one line in one piece: all threads print."""
     sys.stdout.write(" ".join(map(str, words)) + "\n")
     sys.stdout.flush()
 
 
 class Working(threading.Thread, ABC):
-    """A consumer that commits what it has read, again and again."""
+    """A consumer that commits what it has read, repeatedly."""
 
     def __init__(self, name: str) -> None:
         super().__init__(name=name, daemon=True)
@@ -110,7 +110,7 @@ class Working(threading.Thread, ABC):
         self.failed = False
 
     def run(self) -> None:
-        """Until it is to leave."""
+        """Run until it must leave."""
         try:
             while not self.leaving.is_set():
                 self.work()
@@ -124,12 +124,12 @@ class Working(threading.Thread, ABC):
             self.close()
 
     def read(self, partition: int, offset: int) -> None:
-        """Tell of a record."""
+        """Print a record."""
         tell("read", self.name, partition, offset)
 
     @abstractmethod
     def work(self) -> None:
-        """Read something, and commit that."""
+        """Read something, and commit it."""
 
     @abstractmethod
     def close(self) -> None:
@@ -179,14 +179,14 @@ class Librdkafkas(Working):
         self._topic = topic
         self._consumer = confluent_kafka.Consumer({**config, "client.id": name, "log_level": 0})
         self._read: dict[int, int] = {}
-        # With callbacks partitions change hands within poll only: else a commit could be of those of somebody else.
+        # With callbacks, partitions change owners only within poll: otherwise a commit could include another's.
         self._consumer.subscribe([topic], on_assign=self._forget, on_revoke=self._forget, on_lost=self._forget)
 
     def _forget(self, *_: object) -> None:
         self._read.clear()
 
     def work(self) -> None:
-        """As many polls as bring something, one commit."""
+        """Poll while polls return records, then commit once."""
         from confluent_kafka import KafkaException, TopicPartition
 
         message = self._consumer.poll(0.2)
@@ -214,7 +214,7 @@ class Librdkafkas(Working):
 
 
 def main() -> int:
-    """Do what is commanded; 1 when a consumer has failed."""
+    """Carry out the commands; returns 1 if a consumer has failed."""
     given = json.loads(sys.argv[1])
     working: dict[str, Working] = {}
     for line in sys.stdin:

@@ -1,4 +1,4 @@
-"""A group coordinator without a broker: a clock that stands still, a log in memory, and members that keep answers."""
+"""A group coordinator without a broker: a mock clock, a log in memory, and members that record their responses."""
 
 from __future__ import annotations
 
@@ -29,6 +29,8 @@ from kafka_lite.coordinator.group.offset_and_metadata import OffsetAndMetadata
 from kafka_lite.coordinator.group.offsets_log import AppendResult
 from kafka_lite.log.log import Log
 from kafka_lite.log.log_config import LogConfig
+from kafka_lite.log.log_validator import AppendOrigin
+from kafka_lite.log.producers.verification_state_entry import VerificationGuard
 from kafka_lite.protocol.messages.api_11_join_group import (
     JoinGroupRequest,
     JoinGroupRequestProtocol,
@@ -54,7 +56,7 @@ MINUTE_MS = 60_000
 
 
 def subscription(*topics: str) -> bytes:
-    """What a consumer says when it joins."""
+    """The metadata that a consumer sends when it joins."""
     return encode_with_version(ConsumerProtocolSubscription(topics=list(topics)), 0)
 
 
@@ -67,7 +69,7 @@ class Appended:
 
 
 class MemoryLog:
-    """One partition of ``__consumer_offsets``: as much of a Log as the coordinator uses."""
+    """One partition of a coordinator's topic: the part of a Log that the coordinator uses."""
 
     def __init__(self) -> None:
         self.config = LogConfig()
@@ -76,10 +78,17 @@ class MemoryLog:
         self.batches: list[tuple[int, bytes]] = []
 
     def append(self, records: Buffer) -> int:
-        """Give the records offsets; returns the first one's."""
+        """Assign offsets to the records; returns the first one's."""
         base_offset = self.log_end_offset
         for batch in batches(records):
-            builder = MemoryRecordsBuilder(batch.magic, base_offset=self.log_end_offset)
+            builder = MemoryRecordsBuilder(
+                batch.magic,
+                base_offset=self.log_end_offset,
+                producer_id=batch.producer_id,
+                producer_epoch=batch.producer_epoch,
+                is_transactional=batch.is_transactional,
+                is_control=batch.is_control,
+            )
             for record in batch.records():
                 builder.append(record.timestamp, record.key, record.value)
             self.batches.append((builder.last_offset, builder.build()))
@@ -87,7 +96,7 @@ class MemoryLog:
         return base_offset
 
     def read(self, offset: int, _max_length: int, *, min_one_message: bool) -> Any:
-        """The batch with the offset."""
+        """The batch that contains the offset."""
         assert min_one_message
 
         @dataclass
@@ -102,7 +111,7 @@ class MemoryLog:
 
 
 class MemoryOffsetsLog:
-    """The broker's partitions of ``__consumer_offsets``, which can fail, and answer late."""
+    """The broker's partitions of a coordinator's topic, whose appends can fail, or complete late."""
 
     def __init__(self) -> None:
         self.logs: dict[TopicPartition, MemoryLog] = {}
@@ -111,9 +120,11 @@ class MemoryOffsetsLog:
         self.leads = True
         self.held: list[Callable[[], None]] | None = None
         """A list: answers wait in it."""
+        self.guards: dict[TopicPartition, VerificationGuard] = {}
+        """Those of the last append."""
 
     def log(self, topic_partition: TopicPartition) -> MemoryLog:
-        """A partition, made when first needed."""
+        """A partition, created at first use."""
         return self.logs.setdefault(topic_partition, MemoryLog())
 
     def append_records(
@@ -123,9 +134,13 @@ class MemoryOffsetsLog:
         internal_topics_allowed: bool,
         entries: Mapping[TopicPartition, Buffer],
         respond: Callable[[Mapping[TopicPartition, AppendResult]], None],
+        origin: AppendOrigin = AppendOrigin.CLIENT,
+        verification_guards: Mapping[TopicPartition, VerificationGuard] | None = None,
     ) -> None:
         """Append, or fail."""
-        assert (timeout_ms, required_acks, internal_topics_allowed) == (5000, -1, True)
+        assert (required_acks, internal_topics_allowed) == (-1, True)
+        assert timeout_ms > 0
+        self.guards = dict(verification_guards or {})
         results: dict[TopicPartition, AppendResult] = {}
         for topic_partition, records in entries.items():
             if self.error is Errors.NONE:
@@ -138,13 +153,13 @@ class MemoryOffsetsLog:
             self.held.append(lambda: respond(results))
 
     def release(self) -> None:
-        """Answer what waits, in order, and no longer wait."""
+        """Complete the pending appends, in order, and no longer delay new ones."""
         held, self.held = self.held or [], None
         for answer in held:
             answer()
 
     def get_leader_log(self, topic_partition: TopicPartition, leader_epoch: int = -1) -> tuple[Partition, Replica, Log]:
-        """The partition's log, if this broker leads."""
+        """The partition's log, if this broker leads it."""
         if not self.leads:
             raise Errors.NOT_LEADER_OR_FOLLOWER.exception()
         return cast(Partition, None), cast(Replica, None), cast(Log, self.log(topic_partition))
@@ -152,7 +167,7 @@ class MemoryOffsetsLog:
 
 @dataclass
 class FakeMember:
-    """A client: its requests, and the answers that have come."""
+    """A client: its requests, and the responses so far."""
 
     groups: Groups
     client_id: str = "client"
@@ -169,7 +184,7 @@ class FakeMember:
     syncs: list[SyncGroupResponse] = field(default_factory=list)
 
     def join(self) -> FakeMember:
-        """Send JoinGroup; with a version that asks for member ids, a second time with the id."""
+        """Send JoinGroup; in versions that require member ids, a second time with the assigned id."""
         self._send_join()
         if self.joins and self.joins[-1].error_code == Errors.MEMBER_ID_REQUIRED.code:
             self._send_join()
@@ -228,24 +243,24 @@ class FakeMember:
         return error_of(response.members[0].error_code if response.members else response.error_code)
 
     def commit(self, offset: int, topic: str = "topic", partition: int = 0) -> Errors | None:
-        """Send OffsetCommit of one partition; None when the answer has not come yet."""
+        """Send OffsetCommit of one partition; returns None if the response has not come yet."""
         return self.groups.commit(
             offset, topic, partition, Committer(self.member_id, self.generation, self.instance_id), self.group_id
         )
 
     @property
     def join_error(self) -> Errors | None:
-        """Of the last answer to JoinGroup."""
+        """The error of the last response to JoinGroup."""
         return error_of(self.joins[-1].error_code) if self.joins else None
 
     @property
     def sync_error(self) -> Errors | None:
-        """Of the last answer to SyncGroup."""
+        """The error of the last response to SyncGroup."""
         return error_of(self.syncs[-1].error_code) if self.syncs else None
 
 
 class Groups:
-    """A coordinator of its own, which leads all partitions."""
+    """A separate coordinator, which leads all partitions."""
 
     def __init__(
         self,
@@ -289,43 +304,43 @@ class Groups:
         return DelayedOperationPurgatory(name, timer=SystemTimer(time=self.time), reaper_enabled=False)
 
     def sleep(self, ms: int) -> None:
-        """Let time pass, in twenty steps, after each of which what has become due happens."""
+        """Advance the clock in twenty steps; after each, everything due is run."""
         for _ in range(20 if ms else 1):
             self.time.sleep(ms / 20)
             for purgatory in self.purgatories:
                 purgatory.advance_clock(0)
 
     def restart(self) -> Groups:
-        """The broker was killed: another coordinator with the same log and clock."""
+        """As after a kill of the broker: another coordinator with the same log and clock."""
         offsets_log = MemoryOffsetsLog()
         offsets_log.logs = self.offsets_log.logs
         version = self.config.inter_broker_protocol_version
         return Groups(inter_broker_protocol_version=version, offsets_log=offsets_log, time=self.time)
 
     def group(self, group_id: str = GROUP) -> GroupMetadata:
-        """The group, which must be there."""
+        """The group, which must exist."""
         group = self.manager.get_group(group_id)
         assert group is not None
         return group
 
     def state(self, group_id: str = GROUP) -> GroupState | None:
-        """Of the group; None without one."""
+        """The state of the group; None without one."""
         group = self.manager.get_group(group_id)
         return group.state if group is not None else None
 
     def member(self, **fields: Any) -> FakeMember:
-        """A client that has done nothing yet."""
+        """A client that has sent nothing yet."""
         return FakeMember(self, **fields)
 
     def stable(self, count: int = 1, **fields: Any) -> list[FakeMember]:
         """Members of a stable group, the leader first; each is assigned its own member id."""
         members = [self.member(**fields).join() for _ in range(count)]
         for member in members[:-1]:
-            member.join()  # those who are in the first generation learn of the others
+            member.join()  # the members of the first generation join again with the others
         return self.sync_all(members)
 
     def sync_all(self, members: list[FakeMember]) -> list[FakeMember]:
-        """Let all sync; the leader is first in what is returned."""
+        """Let all sync; the leader's response is the first of those returned."""
         leader_id = self.group(members[0].group_id).leader_id
         members = sorted(members, key=lambda member: member.member_id != leader_id)
         for member in members[1:]:
@@ -342,7 +357,7 @@ class Groups:
         group_id: str = GROUP,
         **fields: Any,
     ) -> Errors | None:
-        """Commit one offset; None when the answer has not come yet."""
+        """Commit one offset; returns None if the response has not come yet."""
         answers: list[Mapping[TopicPartition, Errors]] = []
         committed = OffsetAndMetadata(
             offset, fields.pop("metadata", ""), fields.pop("commit_timestamp_ms", self.time.milliseconds()), **fields
@@ -354,7 +369,7 @@ class Groups:
         return answers[0][topic_partition] if answers else None
 
     def committed(self, topic: str = "topic", partition: int = 0, group_id: str = GROUP) -> int:
-        """What OffsetFetch says."""
+        """The result of OffsetFetch."""
         topic_partition = TopicPartition(topic, partition)
         offset, error = self.offsets.handle_fetch_offsets(group_id, [topic_partition])[topic_partition]
         assert error is Errors.NONE
@@ -362,15 +377,15 @@ class Groups:
 
 
 def error_of(code: int) -> Errors:
-    """The error with a code."""
+    """The error with this code."""
     return next(error for error in Errors if error.code == code)
 
 
 def leftovers(coordinator: GroupCoordinator, group_id: str = GROUP) -> list[str]:
-    """What a group whose members are gone still has, but for its offsets: nothing, if nothing leaks."""
+    """The state that is left of a group without members, except for offsets: none, if nothing leaks."""
     found = []
     for purgatory in (coordinator.heartbeat_purgatory, coordinator.rebalance_purgatory):
-        purgatory._purge()  # it does so itself when a thousand have come together
+        purgatory._purge()  # otherwise done when a thousand have accumulated
         if purgatory.delayed or purgatory._watchers:
             found.append(f"{purgatory.name}: {purgatory.delayed} in the timer, {list(purgatory._watchers)} watched")
     group = coordinator.group_manager.get_group(group_id)

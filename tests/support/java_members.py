@@ -1,4 +1,4 @@
-"""Consumers of Apache's Java clients, of three ages, with the face of those in ``group_members``."""
+"""Consumers of Apache's Java clients, of three versions, with the interface of those in ``group_members``."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class JavaMember(Member):
     assignor = RANGE
 
     def __init__(self, bootstrap: str, group: str, topic: str, *, client_id: str = "") -> None:
-        # Here and not in the member's thread: only the thread of the test can skip it.
+        # Here and not in the member's thread: only the test's thread can skip the test.
         jars = classpath(f"org.apache.kafka:kafka-clients:{self.version}", "org.slf4j:slf4j-nop:1.7.36")
         self._classpath = [compile_java(SOURCE, jars), *jars]
         super().__init__(bootstrap, group, topic, client_id=client_id)
@@ -46,30 +46,30 @@ class JavaMember(Member):
 
 
 class Java0102(JavaMember):
-    """Of the age of the book."""
+    """The version of the book."""
 
     version = "0.10.2.2"
 
 
 class Java39(JavaMember):
-    """The last of 3."""
+    """The last 3.x."""
 
     version = "3.9.1"
 
 
 class Java41(JavaMember):
-    """Of 4."""
+    """A 4.x."""
 
     version = "4.1.0"
 
 
 class Cooperative39(Java39):
-    """Which keeps in a rebalance what it may keep."""
+    """With cooperative rebalancing."""
 
     assignor = COOPERATIVE
 
 
 class Cooperative41(Java41):
-    """The same."""
+    """With cooperative rebalancing."""
 
     assignor = COOPERATIVE

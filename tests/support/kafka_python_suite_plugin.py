@@ -1,12 +1,13 @@
-"""A pytest plugin that lets kafka-python's own integration tests judge our broker.
+"""A pytest plugin that runs kafka-python's own integration tests with our broker.
 
-The suite uses the broker that ``KAFKA_URI`` names, and takes ``KAFKA_VERSION`` for its version: by that go the requests
-that its clients send, and the tests that are skipped. Its source distribution lacks ``test/service.py``, which starts
-Java servers, and the ``__init__.py`` of ``test``, a name that Python's own library has too. Loaded before the suite is
-collected (``-p tests.support.kafka_python_suite_plugin``), this puts both in place, with ``test`` at
+The suite uses the broker at ``KAFKA_URI``, and takes ``KAFKA_VERSION`` for its version, which decides which requests
+its clients send and which tests are skipped. Its source distribution lacks ``test/service.py``, which starts Java
+servers, and the ``__init__.py`` of ``test``, a name that Python's own library has, too. Loaded before the suite is
+collected (``-p tests.support.kafka_python_suite_plugin``), this plugin provides both, with ``test`` at
 ``KAFKA_PYTHON_TESTS``.
 
-It also closes a gap in the client, lest a test wait in vain now and then: see ``_keep_topics_named_meanwhile``.
+It also closes a gap in the client, so that a test does not wait in vain now and then:
+see ``_keep_topics_named_meanwhile``.
 """
 
 from __future__ import annotations
@@ -29,7 +30,6 @@ DESELECTED = {
     "test_admin_integration.py::test_alter_partition_reassignments": _REASSIGNMENT,
     "test_admin_integration.py::test_list_partition_reassignments": _REASSIGNMENT,
     "test_admin_integration.py::test_elect_leaders": "ElectLeaders chooses among several replicas",
-    "test_admin_integration.py::test_alter_replica_log_dirs": "AlterReplicaLogDirs moves replicas between directories",
     "test_admin_integration.py::test_describe_configs_broker_resource_returns_configs": "wants advertised.listeners to "
     "be changeable while the broker runs, as from 1.1 on; in 0.10 and here it is read-only",
     "test_producer_integration.py::test_transactional_producer_messages": _TRANSACTIONS,
@@ -40,7 +40,7 @@ DESELECTED = {
 
 
 class ExternalService:
-    """What ``test.service.ExternalService`` is to the suite: a server that somebody else starts and stops."""
+    """In place of ``test.service.ExternalService``: a server that is started and stopped elsewhere."""
 
     def __init__(self, host: str, port: int) -> None:
         self.host = host
@@ -48,15 +48,15 @@ class ExternalService:
 
 
 class SpawnedService:
-    """What the suite would start Java servers with; there are none, since ``KAFKA_URI`` is set."""
+    """The suite would start Java servers with it; it starts none, since ``KAFKA_URI`` is set."""
 
 
 def _keep_topics_named_meanwhile() -> None:
-    """Let the client ask for topics that were named while it waited for the answer to its last Metadata request.
+    """Make the client request topics that were named while it waited for the response to its last Metadata request.
 
-    kafka-python 3.0.12 takes that answer, which cannot tell of them, for all that it wants to know, and asks again
-    after five minutes. So a consumer that subscribes just when its other thread has sent its first request, for no
-    topics, fetches nothing. On a loaded machine that befalls one in 25 to 60, with Kafka's own broker as well.
+    kafka-python 3.0.12 takes that response as complete, though it cannot contain them, and requests metadata again only
+    after five minutes. So a consumer that subscribes right after its other thread has sent the first request, without
+    topics, fetches nothing. On a busy machine this happens in one of 25 to 60 runs, with Kafka's own broker as well.
     """
     refresh = ClusterMetadata._do_refresh_metadata
 
@@ -83,9 +83,9 @@ _keep_topics_named_meanwhile()
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Take out what does not apply; a name in the list that the suite does not have is an error.
+    """Remove the tests that do not apply; a name in the list that the suite does not have is an error.
 
-    (Unless only what failed before is run again, for then only those tests are here.)
+    (Unless only failed tests are run again, for then only those are here.)
     """
     deselected = [item for item in items if _key(item) in DESELECTED]
     unknown = set(DESELECTED) - {_key(item) for item in deselected}

@@ -1,4 +1,4 @@
-"""Kafka's command-line tools, of any age, all in one Java: to start it costs more than what most of them do."""
+"""Kafka's command-line tools, of any version, all in one JVM: starting it takes longer than most of them."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ FIELD, LINE, END = "\x1f", "\x1e", "\x1d"
 
 
 class Outcome(NamedTuple):
-    """What came of a command."""
+    """The outcome of a command."""
 
     code: int
     output: str
@@ -34,7 +34,7 @@ Lines = list[list[str]]
 
 
 def our_tool(*arguments: str) -> Outcome:
-    """The same of ours, in this process; what it prints to standard error belongs to the output."""
+    """The same for ours, in this process; its stderr is part of the output."""
     printed = io.StringIO()
     with redirect_stdout(printed), redirect_stderr(printed):
         code = main(list(arguments))
@@ -42,21 +42,21 @@ def our_tool(*arguments: str) -> Outcome:
 
 
 def words(text: str) -> Lines:
-    """The words of each line that says something, in any order: that of hash maps is nobody's promise."""
+    """The words of each non-empty line, in any order: that of hash maps is not guaranteed."""
     lines = (line for line in text.splitlines() if line.strip() and not _OF_LOGGERS.search(line))
     return sorted(line.split() for line in lines)
 
 
 def as_3_9_prints(lines: Lines) -> Lines:
-    """``flights(0,1)`` is ``(0,1)`` there: when the tool went from Scala to Java (3.7), the topics were forgotten."""
+    """``flights(0,1)`` became ``(0,1)`` there: the port of the tool from Scala to Java (3.7) dropped the topics."""
     return sorted([re.sub(r"[\w.-]+\(", "(", word) for word in line] for line in lines)
 
 
 class KafkaTools:
-    """The tools of one version of Kafka; a context manager, in which they are run one after the other."""
+    """The tools of one Kafka version; a context manager, in which they run one after the other."""
 
     def __init__(self, version: str, *, with_errors: bool = False) -> None:
-        """``with_errors``: what is printed to standard error belongs to the output."""
+        """``with_errors``: stderr is part of the output."""
         jars = classpath(*JARS[version])
         classes = compile_java(SOURCE, jars)
         arguments = ["with-errors"] if with_errors else []
@@ -70,7 +70,7 @@ class KafkaTools:
         self._end()
 
     def run(self, tool: str, *arguments: str, stdin: str = "") -> Outcome:
-        """Run the class ``tool``; a tool of before 0.11 that exits ends Java, which is started anew for the next."""
+        """Run the class ``tool``; a tool before 0.11 that exits ends the JVM, which is restarted for the next one."""
         process = self._started()
         assert process.stdin is not None
         assert process.stdout is not None
@@ -79,12 +79,12 @@ class KafkaTools:
         lines: list[str] = []
         for line in process.stdout:
             if line.startswith(END):
-                return Outcome(int(line[1:]), "".join(lines)[:-1])  # without the end of line before the END
+                return Outcome(int(line[1:]), "".join(lines)[:-1])  # without the line break before END
             lines.append(line)
         return Outcome(self._end(), "".join(lines))
 
     def __call__(self, tool: str, *arguments: str) -> str:
-        """What a tool printed that ended well."""
+        """The output of a successful tool."""
         code, output = self.run(tool, *arguments)
         assert code == 0, f"{tool} ended with {code}: {output}"
         return output

@@ -1,9 +1,9 @@
-"""A pytest plugin that lets kazoo's own test suite judge the embedded ZooKeeper.
+"""A pytest plugin that runs kazoo's own test suite with the embedded ZooKeeper.
 
 kazoo's harness starts Java servers through ``kazoo.testing.common``. Loaded before the suite is collected
-(``-p tests.support.kazoo_suite_plugin``), this puts a module of the same name in its place, whose cluster is made of
-``EmbeddedZooKeeperProcess`` es: same interface, stop and start included. The original's imports (OpenSSL, jks: the keys
-of the Java servers) are then not needed.
+(``-p tests.support.kazoo_suite_plugin``), this plugin replaces that module by one of the same name, whose cluster
+consists of ``EmbeddedZooKeeperProcess`` es with the same interface, stop and start included. The original's imports
+(OpenSSL, jks: the keys of the Java servers) are then not needed.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ DESELECTED = {
 
 
 class ManagedZooKeeper:
-    """What ``kazoo.testing.common.ManagedZooKeeper`` is to the suite."""
+    """In place of ``kazoo.testing.common.ManagedZooKeeper``."""
 
     def __init__(self) -> None:
         self.working_path = tempfile.mkdtemp(prefix="kazoo-suite-")
@@ -86,7 +86,7 @@ class ManagedZooKeeper:
 
 
 class ZookeeperCluster:
-    """What ``kazoo.testing.common.ZookeeperCluster`` is to the suite."""
+    """In place of ``kazoo.testing.common.ZookeeperCluster``."""
 
     def __init__(self, size: int = 1, **_: Any) -> None:
         self._servers = [ManagedZooKeeper() for _ in range(size)]
@@ -127,7 +127,7 @@ _install()
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Take out what does not apply; a name in the list that the suite does not have is an error."""
+    """Remove the tests that do not apply; a name in the list that the suite does not have is an error."""
     deselected = [item for item in items if _key(item) in DESELECTED]
     if len(deselected) != len(DESELECTED) and len(items) > 200:
         unknown = set(DESELECTED) - {_key(item) for item in deselected}

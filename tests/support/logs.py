@@ -6,9 +6,10 @@ from pathlib import Path
 
 from kafka_lite.common.scheduler import MockScheduler
 from kafka_lite.common.time import MockTime
+from kafka_lite.log.dirs.log_dir_failure_channel import LogDirFailureChannel
 from kafka_lite.log.log import Log
 from kafka_lite.log.log_config import LogConfig
-from kafka_lite.log.log_dir_failure_channel import LogDirFailureChannel
+from kafka_lite.log.producers.producer_state_manager_config import ProducerStateManagerConfig
 from kafka_lite.record.compression import CompressionType
 from kafka_lite.record.memory_records_builder import MemoryRecordsBuilder
 from kafka_lite.record.record import Record
@@ -39,6 +40,7 @@ def open_log(
     had_clean_shutdown: bool = False,
     failures: LogDirFailureChannel | None = None,
     name: str = "topic-0",
+    producer_config: ProducerStateManagerConfig | None = None,
     **config: object,
 ) -> Log:
     """The log in ``parent/name``; configuration keys have ``_`` for ``.``, and small index files by default."""
@@ -53,12 +55,13 @@ def open_log(
         time,
         log_start_offset=log_start_offset,
         had_clean_shutdown=had_clean_shutdown,
+        producer_config=producer_config,
         log_dir_failure_channel=failures,
     )
 
 
 def read_records(log: Log, start: int | None = None, max_bytes: int = 1 << 20) -> list[Record]:
-    """All records from an offset (by default the log start offset) to the end, by as many reads as it takes."""
+    """All records from an offset (by default the log start offset) to the end, with as many reads as necessary."""
     offset = log.log_start_offset if start is None else start
     found: list[Record] = []
     while offset < log.log_end_offset:
@@ -67,7 +70,7 @@ def read_records(log: Log, start: int | None = None, max_bytes: int = 1 << 20) -
         if not read:
             break
         found += [record for batch in read for record in batch.records() if record.offset >= offset]
-        offset = read[-1].next_offset  # as consumers do: compaction may have left nothing at the end of a batch
+        offset = read[-1].next_offset  # as consumers do: compaction may have left no record at the end of a batch
     return found
 
 

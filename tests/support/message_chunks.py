@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from kafka_lite.old_consumer.byte_buffer_message_set import ByteBufferMessageSet
 from kafka_lite.old_consumer.consumer_stats import ConsumerTopicStats
 from kafka_lite.old_consumer.fetched_data_queue import FetchedDataQueue
 from kafka_lite.old_consumer.partition_topic_info import FetchedDataChunk, PartitionTopicInfo
+from kafka_lite.old_consumer.simple.byte_buffer_message_set import ByteBufferMessageSet
 from kafka_lite.old_consumer.topic_count import ConsumerThreadId
 from kafka_lite.record.compression import CompressionType
 from kafka_lite.record.memory_records_builder import MemoryRecordsBuilder

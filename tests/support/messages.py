@@ -1,7 +1,7 @@
-"""Messages made up from their own declarations: what can be encoded at all, encoded.
+"""Messages generated from their own declarations: everything that can be encoded.
 
-``strategy`` is for hypothesis, which shrinks; ``random_message`` is quick and takes a seeded ``random.Random``. Both
-fill the fields that a version has and leave the others at their defaults.
+``strategy`` is for hypothesis, which shrinks; ``random_message`` is fast and uses a seeded ``random.Random``. Both
+fill the fields of a version and leave the others at their defaults.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ def versions(message: type[Message]) -> range:
 
 
 def leaves(value: object, version: int) -> Iterator[object]:
-    """The values of a message in the order of the wire, without the names of the fields."""
+    """The values of a message in wire order, without the names of the fields."""
     if isinstance(value, Struct):
         for field in value.FIELDS:
             if version in field.versions:
@@ -56,7 +56,7 @@ def bounds(kind: Primitive) -> tuple[int, int]:
 
 
 def strategy(message: type[Message], version: int) -> st.SearchStrategy[Any]:
-    """Messages that this version can carry."""
+    """Messages that this version can encode."""
     built = _struct(message, version)
     if version not in message.FLEXIBLE:
         return built
@@ -100,7 +100,7 @@ def _value(kind: WireType, version: int) -> st.SearchStrategy[Any]:
 
 
 def random_message(message: type[Message], version: int, rng: random.Random, defaults: float = 0.0) -> Any:
-    """One message that this version can carry; a share of its fields keep their defaults."""
+    """One message that this version can encode; some of its fields keep their defaults."""
     made = _random_struct(message, version, rng, defaults)
     if version in message.FLEXIBLE and rng.random() < 0.3 * (1 - defaults):
         made.unknown_tagged_fields = (RawTaggedField(rng.randint(100, 2**31 - 1), rng.randbytes(rng.randint(0, 9))),)

@@ -1,4 +1,4 @@
-"""A selector without sockets: the test decides what connects, arrives and breaks, and time passes only in ``poll``."""
+"""A selector without sockets: the test decides what connects, arrives and breaks; time passes only in ``poll``."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from kafka_lite.protocol.schema import Response
 
 
 class MockSelector:
-    """As :class:`kafka_lite.network.selector.Selector` for a network client; connections stand at the next poll."""
+    """Acts as :class:`kafka_lite.network.selector.Selector` for a network client; connections open at the next poll."""
 
     def __init__(self, time: MockTime) -> None:
         self.connected: list[str] = []
@@ -61,14 +61,14 @@ class MockSelector:
         self._open -= self.disconnected.keys()
         something = self.connected or self.completed_sends or self.completed_receives or self.disconnected
         if not something:
-            assert timeout_ms < math.inf, "nothing would ever happen"
+            assert timeout_ms < math.inf, "the poll would never return"
             self._time.sleep(timeout_ms)
 
     def wakeup(self) -> None:
-        """Nobody sleeps."""
+        """A no-op: no thread sleeps."""
 
     def channels(self) -> list[str]:
-        """The connections that stand."""
+        """The open connections."""
         return list(self._open)
 
     def close(self, connection_id: str | None = None) -> None:
@@ -84,16 +84,16 @@ class MockSelector:
     # ── What the test calls ───────────────────────────────────────────────────────────────────────────────────────
 
     def answer(self, node: str, correlation_id: int, response: Response, version: int) -> None:
-        """Let an answer arrive at the next poll."""
+        """Make a response arrive at the next poll."""
         self.receive(node, b"".join(bytes(part) for part in encode_response(response, version, correlation_id)))  # type: ignore[arg-type]
 
     def receive(self, node: str, payload: bytes) -> None:
-        """Let a frame arrive at the next poll."""
+        """Make a frame arrive at the next poll."""
         receive = NetworkReceive(node)
         receive.feed(memoryview(len(payload).to_bytes(4, "big") + payload))
         self._next_receives.append(receive)
 
     def lose(self, node: str) -> None:
-        """Let a connection break at the next poll."""
+        """Make a connection break at the next poll."""
         self._connecting = [each for each in self._connecting if each != node]
         self._next_disconnected[node] = "lost"

@@ -1,4 +1,4 @@
-"""A socket server with handlers that a test makes up, and clients that speak bytes."""
+"""A socket server with handlers that a test provides, and clients that send and receive bytes."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def respond(request: Request, channel: RequestChannel, parts: list[Part]) -> Non
 
 
 def echo_correlation_id(request: Request, channel: RequestChannel) -> None:
-    """The smallest answer that tells one request from another."""
+    """The smallest response that distinguishes requests."""
     respond(request, channel, [struct.pack(">i", request.header.correlation_id)])
 
 
@@ -59,7 +59,7 @@ def running_server(
     time: Time = SYSTEM_TIME,
     **config: Any,
 ) -> Iterator[SocketServer]:
-    """A server with one listener on a free port; afterwards no thread of it may be left.
+    """A server with one listener on a free port; afterwards, none of its threads may be left.
 
     ``is_quick`` says which requests the network threads handle themselves; by default none.
     """
@@ -80,13 +80,13 @@ def running_server(
         pool.shutdown()
     left = set(threading.enumerate()) - before
     assert not [thread for thread in left if thread.name.startswith("kafka-")], f"threads left: {left}"
-    for thread in left:  # those that the handler started: they have answered, and may not have ended yet
+    for thread in left:  # threads that a handler started: they have responded, but may not have ended yet
         thread.join(30)
         assert not thread.is_alive()
 
 
 def request_frame(correlation_id: int, client_id: str = "test") -> bytes:
-    """A heartbeat, with its size before it."""
+    """A heartbeat, with its size prefix."""
     body = encode_request(HeartbeatRequest(group_id="g", generation_id=1, member_id="m"), 0, correlation_id, client_id)
     return struct.pack(">i", len(body)) + body
 
@@ -96,7 +96,7 @@ def connect(server: SocketServer, listener: str = "PLAINTEXT") -> socket.socket:
 
 
 def read_exactly(sock: socket.socket, count: int) -> bytes:
-    """``count`` bytes, or fewer when the connection ends."""
+    """``count`` bytes, or fewer if the connection ends."""
     data = bytearray()
     while len(data) < count and (chunk := sock.recv(count - len(data))):
         data += chunk
@@ -114,7 +114,7 @@ def read_correlation_id(sock: socket.socket) -> int:
 
 
 def is_closed(sock: socket.socket) -> bool:
-    """Whether the other side ends the connection (waits for it)."""
+    """Whether the other side closes the connection (waits for it)."""
     try:
         return sock.recv(1) == b""
     except ConnectionResetError:

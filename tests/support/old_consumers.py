@@ -32,7 +32,7 @@ Message = tuple[str, int, int, str]
 
 
 class PythonMember:
-    """Our consumer; a thread for each stream collects what it hands out."""
+    """Our consumer; a thread for each stream collects its messages."""
 
     def __init__(self, subscription: str, config: Mapping[str, str]) -> None:
         self.messages: list[Message] = []
@@ -126,7 +126,7 @@ class ScalaMember:
         eventually(lambda: self._commits > before)
 
     def kill(self) -> None:
-        """As kill -9; its session lives on for a while."""
+        """Like kill -9; its session stays for a while."""
         self._process.kill()
         self.close()
 
@@ -139,7 +139,7 @@ class ScalaMember:
 
 
 class Group:
-    """What ZooKeeper has of a group."""
+    """The znodes of a group."""
 
     def __init__(self, zookeeper_connect: str, group: str) -> None:
         self.zk = KafkaZkClient(zookeeper_connect)

@@ -1,4 +1,4 @@
-"""A partitioner of the old producer for tests that say which partition they mean."""
+"""A partitioner of the old producer for tests that choose the partition."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is watched of a producer while things go wrong: its callbacks, and the memory that it holds."""
+"""Watches a producer under faults: its callbacks, and the memory that it holds."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from kafka_lite.producer import KafkaProducer, RecordMetadata
 
 
 class Outcomes:
-    """What the callbacks of numbered records were told."""
+    """The outcomes that the callbacks of numbered records got."""
 
     def __init__(self) -> None:
         self.calls: Counter[int] = Counter()
@@ -38,7 +38,7 @@ class Outcomes:
 
 
 class MemoryWatch:
-    """Counts the bytes that a producer's pool has handed out, at every step, and not by the pool's own books."""
+    """Counts the bytes that a producer's pool has allocated, at every step, independently of its own counters."""
 
     def __init__(self, producer: KafkaProducer) -> None:
         self.peak_bytes = 0
@@ -54,19 +54,19 @@ class MemoryWatch:
         def counted_allocate(size: int, max_time_to_block_ms: float) -> bytearray:
             buffer = allocate(size, max_time_to_block_ms)
             with self._lock:
-                assert id(buffer) not in self._sizes, "the same buffer was handed out twice"
+                assert id(buffer) not in self._sizes, "the same buffer was allocated twice"
                 self._sizes[id(buffer)] = len(buffer)
                 self.peak_bytes = max(self.peak_bytes, sum(self._sizes.values()))
             return buffer
 
         def counted_deallocate(buffer: bytearray) -> None:
             with self._lock:
-                assert self._sizes.pop(id(buffer), None) is not None, "the buffer came back twice"
+                assert self._sizes.pop(id(buffer), None) is not None, "the buffer was released twice"
             deallocate(buffer)
 
         def counted_exchange(buffer: bytearray, made: Sequence[bytearray]) -> None:
             with self._lock:
-                assert self._sizes.pop(id(buffer), None) is not None, "the buffer came back twice"
+                assert self._sizes.pop(id(buffer), None) is not None, "the buffer was released twice"
                 self._sizes |= {id(each): len(each) for each in made}
                 owed = sum(map(len, made)) - len(buffer)
                 self.owed_bytes = max(self.owed_bytes, owed)
@@ -78,22 +78,22 @@ class MemoryWatch:
         pool.deallocate = counted_deallocate  # type: ignore[method-assign]
 
     def check_bound(self) -> None:
-        """It was never more than ``buffer.memory``."""
+        """Allocations never exceeded ``buffer.memory``."""
         assert 0 < self.peak_bytes <= self._pool.total_memory
         assert self._pool.unallocated_memory >= 0
-        assert self.owed_bytes < self._pool.poolable_size, "the parts of a batch need little more than the whole did"
+        assert self.owed_bytes < self._pool.poolable_size, "the parts of a batch need little more memory than the batch"
 
     def check_all_came_back(self) -> None:
-        """Nothing is in use any more."""
+        """All memory has been released."""
         self.check_bound()
         assert not self._sizes
         assert self._pool.available_memory == self._pool.total_memory
 
 
 def is_in_order(numbers: Sequence[int]) -> bool:
-    """Whether a reader who knows what it has seen already finds the rest ascending.
+    """Whether the sequence ascends for a reader that ignores what it has seen already.
 
-    A repeat may come late: a request that its sender gave up, and has sent again, can still be on its way to the log.
+    A repeat may come late: a request that its sender gave up and sent again can still be in flight to the log.
     """
     seen_first = list(dict.fromkeys(numbers))
     return seen_first == sorted(seen_first)

@@ -1,4 +1,4 @@
-"""A member of a group that is nothing but its requests: what it sends, and when, is up to whoever holds it."""
+"""A group member that consists only of its requests: the test decides what it sends, and when."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ Assign = Callable[[Sequence[str]], Mapping[str, bytes]]
 
 
 class RawMember:
-    """One connection, and what its owner knows of itself. Errors are returned, lost connections raised."""
+    """One connection, and its member id and generation. Errors are returned, lost connections raised."""
 
     def __init__(
         self,
@@ -63,20 +63,20 @@ class RawMember:
         self.vanish()
 
     def vanish(self) -> None:
-        """Close the connection and say nothing: to the group, a member that was killed."""
+        """Close the connection without LeaveGroup: for the group, the member was killed."""
         self._channel.close()
 
     def _exchange(self, request: Request, version: int) -> Any:
         return self._channel.exchange(request, version)
 
     def set_timeouts(self, session_timeout_ms: int, rebalance_timeout_ms: int) -> None:
-        """From the next join on."""
+        """Applies from the next join on."""
         self._timeouts_ms = session_timeout_ms, rebalance_timeout_ms
 
     # ── joining ───────────────────────────────────────────────────────────────────────────────────────────────────────
 
     def send_join(self) -> None:
-        """JoinGroup, whose answer is not awaited here."""
+        """Send JoinGroup; its response is not awaited here."""
         session_timeout_ms, rebalance_timeout_ms = self._timeouts_ms
         request = JoinGroupRequest(
             group_id=self._group_id,
@@ -90,7 +90,7 @@ class RawMember:
         self._channel.send(request, self._versions.join)
 
     def receive_join(self) -> Errors:
-        """The answer."""
+        """Await the response."""
         answer: Any = self._channel.receive()
         error = Errors.for_code(answer.error_code)
         if error in (Errors.NONE, Errors.MEMBER_ID_REQUIRED):
@@ -102,7 +102,7 @@ class RawMember:
         return error
 
     def join(self) -> Errors:
-        """JoinGroup; again where the first one is only answered with an id."""
+        """JoinGroup; sent again if the first response only assigns an id."""
         self.send_join()
         if (error := self.receive_join()) is not Errors.MEMBER_ID_REQUIRED:
             return error
@@ -110,7 +110,7 @@ class RawMember:
         return self.receive_join()
 
     def sync(self, assign: Assign) -> Errors:
-        """SyncGroup; ``assign`` is asked if this is the leader."""
+        """SyncGroup; ``assign`` is called if this is the leader."""
         parts = assign(self._to_assign) if self._to_assign else {}
         request = SyncGroupRequest(
             group_id=self._group_id,
@@ -140,7 +140,7 @@ class RawMember:
         return Errors.for_code(self._exchange(request, self._versions.heartbeat).error_code)
 
     def commit(self, offsets: Mapping[int, int], metadata: str = "") -> Errors:
-        """OffsetCommit of partitions, all of which have the same outcome."""
+        """OffsetCommit of partitions, all with the same outcome."""
         partitions = [
             OffsetCommitRequestPartition(
                 partition_index=partition, committed_offset=offset, committed_metadata=metadata
@@ -159,7 +159,7 @@ class RawMember:
         return Errors.for_code(code)
 
     def committed(self, partitions: Collection[int]) -> dict[int, int]:
-        """OffsetFetch; -1 where nothing is committed. AssertionError for errors: the coordinator may be on its way."""
+        """OffsetFetch; -1 if nothing is committed. AssertionError for errors: the coordinator may still be loading."""
         topic = OffsetFetchRequestTopic(name=self._topic, partition_indexes=list(partitions))
         request = OffsetFetchRequest(group_id=self._group_id, topics=[topic])
         answer = self._exchange(request, self._versions.fetch)

@@ -1,4 +1,4 @@
-"""A real Kafka broker: 0.10.2 with a ZooKeeper of ours, or one of today in KRaft mode."""
+"""A real Kafka broker: 0.10.2 with our ZooKeeper, or a current version in KRaft mode."""
 
 from __future__ import annotations
 
@@ -22,9 +22,10 @@ from kafka_lite.zookeeper.embedded.server import EmbeddedZooKeeper
 from tests.support.eventually import eventually
 from tests.support.jvm import classpath, java_command
 
-OLD, TODAYS = "0.10.2.2", "3.9.1"
+OLD, LAST_OF_2, TODAYS = "0.10.2.2", "2.8.2", "3.9.1"
 JARS = {
     OLD: ("org.apache.kafka:kafka_2.11:0.10.2.2", "javax.xml.bind:jaxb-api:2.3.1"),
+    LAST_OF_2: ("org.apache.kafka:kafka_2.13:2.8.2", "org.slf4j:slf4j-reload4j:1.7.36"),
     TODAYS: (
         "org.apache.kafka:kafka_2.13:3.9.1",
         "org.apache.kafka:kafka-tools:3.9.1",
@@ -36,7 +37,7 @@ HOST = "127.0.0.1"
 
 @contextmanager
 def real_kafka(version: str, directory: Path, settings: Mapping[str, str] | None = None) -> Iterator[str]:
-    """Run it with its data below ``directory`` and further ``settings``; where clients connect to."""
+    """Run it with its data below ``directory`` and further ``settings``; yields the address for clients."""
     with ExitStack() as stack:
         zookeeper = stack.enter_context(EmbeddedZooKeeper(directory / "zookeeper")) if version == OLD else None
         connect = zookeeper.connect_string if zookeeper else None
@@ -45,7 +46,7 @@ def real_kafka(version: str, directory: Path, settings: Mapping[str, str] | None
 
 @contextmanager
 def old_kafka(directory: Path) -> Iterator[tuple[str, str]]:
-    """0.10.2 with a ZooKeeper of ours: where clients connect to, and where ZooKeeper is."""
+    """0.10.2 with our ZooKeeper: yields the address for clients, and ZooKeeper's."""
     with (
         EmbeddedZooKeeper(directory / "zookeeper") as zookeeper,
         _broker(OLD, directory, zookeeper.connect_string) as bootstrap_servers,
@@ -66,7 +67,7 @@ def _broker(
         "transaction.state.log.replication.factor": "1",
         "transaction.state.log.min.isr": "1",
         "log.cleaner.dedupe.buffer.size": "10485760",
-        "log.retention.ms": "-1",  # many a test has records of long ago; after 30 s they would be deleted
+        "log.retention.ms": "-1",  # many tests have records with old timestamps, which would be deleted after 30 s
     }
     if zookeeper_connect is not None:
         settings |= {"broker.id": "0", "zookeeper.connect": zookeeper_connect}
@@ -83,7 +84,7 @@ def _broker(
 
 
 def create_topics(bootstrap_servers: str, names: Sequence[str], partitions: int, configs: Mapping[str, str]) -> None:
-    """Topics with settings of their own, on a broker of any age."""
+    """Topics with configs of their own, on a broker of any version."""
     entries = [CreatableTopicConfig(name=name, value=value) for name, value in configs.items()]
     topics = [
         CreatableTopic(name=name, num_partitions=partitions, replication_factor=1, configs=entries) for name in names
@@ -96,7 +97,7 @@ def create_topics(bootstrap_servers: str, names: Sequence[str], partitions: int,
 
 
 def _await_registration(port: int) -> None:
-    """A broker of 0.10.2 takes connections a little before it knows of itself."""
+    """A broker of 0.10.2 accepts connections a little before its own metadata lists it."""
 
     def knows_of_itself() -> bool:
         with BlockingChannel(HOST, port, read_timeout_ms=60_000) as channel:

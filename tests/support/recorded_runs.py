@@ -1,4 +1,4 @@
-"""A run to draw, made by hand: a request goes from a client to a handler, which appends, and back."""
+"""A hand-made run to draw: a request goes from a client to a handler, which appends, and back."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ def small_run(*, delay_ns: int = 0, handler: int = 3) -> RecordedRun:
         (worker, Kind.RETURN, "Log", "check", 5, 4, "", {}),
         (worker, Kind.FILE, "FileMessageSet", "append", 0, 4, "00000000000000000000.log", {"position": 0, "bytes": 89}),
         (worker, Kind.RETURN, "Log", "append", 4, 3, "", {"result": "offsets 0–0"}),
-        (worker, Kind.PUT, "KafkaApis", "answer", 6, 3, "", {"frame_bytes": 51}),
+        (worker, Kind.PUT, "KafkaApis", "response", 6, 3, "", {"frame_bytes": 51}),
         (worker, Kind.RETURN, "KafkaApis", "handle", 3, 0, "", {}),
-        ("producer", Kind.TAKE, "producer", "answer", 6, 0, "", {"thing": "ProduceResponse"}),
+        ("producer", Kind.TAKE, "producer", "response", 6, 0, "", {"thing": "ProduceResponse"}),
     ]
     events = tuple(Event(100 * index + (delay_ns if index >= 3 else 0), *row) for index, row in enumerate(rows))
     actors = {"producer": "producer", NETWORK: "Processor", worker: "KafkaRequestHandler"}

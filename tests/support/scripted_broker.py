@@ -1,4 +1,4 @@
-"""A broker inside a selector: answers from what the test has put into it, without sockets or threads."""
+"""A broker inside a selector: responds from the data that the test provides, without sockets or threads."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ Handler = Callable[[Any, int], Response | None]
 
 
 class ScriptedBroker(MockSelector):
-    """One broker, id 0, that leads everything, coordinates every group, and is gone as soon as the test says so."""
+    """One broker, id 0, that leads all partitions, coordinates every group, and disappears when the test says so."""
 
     def __init__(self, time: MockTime, versions: dict[ApiKey, tuple[int, int]] = TODAY) -> None:
         super().__init__(time)
@@ -116,17 +116,17 @@ class ScriptedBroker(MockSelector):
         self.append_batch(partition, builder.build(), end + len(values))
 
     def append_batch(self, partition: TopicPartition, batch: bytes, next_offset: int) -> None:
-        """A batch as it is."""
+        """Append a batch unchanged."""
         start, _ = self.ends[partition]
         self.logs[partition].append(batch)
         self.ends[partition] = start, next_offset
 
     def fail_next(self, key: ApiKey, *errors: Errors) -> None:
-        """Answer the next requests of this kind with these errors."""
+        """Respond to the next requests of this kind with these errors."""
         self.errors.setdefault(key, []).extend(errors)
 
     def of(self, key: ApiKey) -> list[Any]:
-        """The requests of one kind, in their order."""
+        """The requests of one kind, in order."""
         return [request for api_key, request in self.requests if api_key is key]
 
     # ── The selector's side ───────────────────────────────────────────────────────────────────────────────────────
@@ -139,7 +139,7 @@ class ScriptedBroker(MockSelector):
         super().poll(min(timeout_ms, 10_000))
         for send in self.completed_sends:
             frame = b"".join(bytes(part) for part in send._parts)  # type: ignore[arg-type]
-            header, request = decode_request(frame[4:])  # behind the size
+            header, request = decode_request(frame[4:])  # after the size
             key = ApiKey(header.api_key)
             self.requests.append((key, request))
             response = self.handlers[key](request, header.api_version)
@@ -171,7 +171,7 @@ class ScriptedBroker(MockSelector):
         return MetadataResponseTopic(name=name, partitions=partitions, is_internal=name in self.internal_topics)
 
     def fetch(self, request: Any, version: int) -> Response | None:
-        """Everything from the batch on that has the offset; no answer as long as there is nothing."""
+        """Everything from the batch that contains the offset; no response as long as there is nothing."""
         responses, something = [], False
         for topic in request.topics:
             data = [
@@ -262,7 +262,7 @@ class ScriptedBroker(MockSelector):
         return response
 
     def join_group(self, request: Any, version: int) -> Response:
-        """Whoever asks becomes the leader of ``other_members``; without a member id it gets one first."""
+        """The requesting client becomes the leader of ``other_members``; without a member id it gets one first."""
         error = self._error(ApiKey.JOIN_GROUP)
         if error:
             return JoinGroupResponse(error_code=error, protocol_name="", leader="", member_id="", members=[])

@@ -1,4 +1,4 @@
-"""Times for the records of tests."""
+"""Timestamps for the records of tests."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A ZooKeeper client without any convenience: one request, one reply, and the events that came before it."""
+"""A minimal ZooKeeper client: one request, one reply, and the events that came before it."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class Reply(NamedTuple):
 
 
 class RawClient:
-    """A session over one connection; ``events`` collects what watches told, as (type, path)."""
+    """A session over one connection; ``events`` collects the events of watches as (type, path)."""
 
     def __init__(
         self, connect_string: str, timeout_ms: int = 10_000, session: tuple[int, bytes] = (0, bytes(16))
@@ -68,18 +68,18 @@ class RawClient:
         return self.call(OpCode.AUTH, AuthPacket(0, scheme, auth))
 
     def take_events(self) -> list[tuple[EventType, str]]:
-        """The events so far; a ping makes sure that none is still on its way."""
+        """The events so far; a ping makes sure that none is still in flight."""
         self.call(OpCode.PING)
         events, self.events = self.events, []
         return events
 
     def close(self) -> None:
-        """End the session."""
+        """Close the session."""
         self.call(OpCode.CLOSE_SESSION)
         self.sock.close()
 
     def disconnect(self) -> None:
-        """Hang up; the session lives on."""
+        """Close the connection; the session stays."""
         self.sock.close()
 
     def __enter__(self) -> RawClient:

@@ -1,4 +1,4 @@
-"""No module imports another that imports it back. Imports under TYPE_CHECKING and inside functions count, too."""
+"""No two modules import each other, directly or through others. TYPE_CHECKING and local imports count, too."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 REPOSITORY = Path(__file__).parents[2]
-PACKAGES = ("kafka_lite", "kafka_learn", "pipeline")
+PACKAGES = ("kafka_lite", "pyspark_kafka_lite", "kafka_learn", "pipeline")
 
 Imports = dict[str, set[str]]
 """The modules that each module imports."""
@@ -34,7 +34,7 @@ def imports_of(sources: Mapping[str, str]) -> Imports:
 
 
 def reachable(imports: Imports, start: str) -> set[str]:
-    """The modules that ``start`` imports, directly or through others; ``start`` itself only if a ring leads back."""
+    """The modules that ``start`` imports, directly or through others; ``start`` itself only if there is a cycle."""
     seen: set[str] = set()
     waiting = [start]
     while waiting:
@@ -76,11 +76,11 @@ def test_no_modules_import_each_other() -> None:
         "def f():\n    import a",
     ],
 )
-def test_a_ring_is_found_however_its_modules_are_imported(import_of_a: str) -> None:
+def test_a_cycle_is_found_however_its_modules_are_imported(import_of_a: str) -> None:
     sources = {"a": "from b import B", "b": "import c", "c": import_of_a, "d": "import a"}
 
     assert rings(imports_of(sources)) == [["a", "b", "c"]]
 
 
-def test_modules_that_share_an_import_are_no_ring() -> None:
+def test_modules_that_share_an_import_are_no_cycle() -> None:
     assert rings(imports_of({"a": "import b\nimport c", "b": "import c", "c": ""})) == []

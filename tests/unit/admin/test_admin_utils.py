@@ -1,4 +1,4 @@
-"""What speaks against a new topic."""
+"""Why a new topic is rejected."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from kafka_lite.zookeeper.client import KafkaZkClient
 
 
 def refusal(topic: str, topics_a_moment_later: list[str]) -> ApiError:
-    """Why the topic cannot be created, when it is not there yet, but these are at the next look."""
+    """Why the topic cannot be created if these topics exist at the second look, but not at the first."""
     zk_client = create_autospec(KafkaZkClient, instance=True)
     zk_client.is_topic_marked_for_deletion.return_value = False
     zk_client.topic_exists.return_value = False
@@ -22,11 +22,11 @@ def refusal(topic: str, topics_a_moment_later: list[str]) -> ApiError:
     return raised.value
 
 
-def test_topics_that_metrics_cannot_tell_apart() -> None:
+def test_topics_whose_metric_names_collide_are_rejected() -> None:
     error = refusal("a_b", ["a.b", "c"])
     assert error.error is Errors.INVALID_TOPIC_EXCEPTION
     assert "collides with existing topics: a.b" in str(error)
 
 
-def test_a_topic_that_somebody_creates_at_the_same_time_does_not_collide_with_itself() -> None:
+def test_a_topic_created_concurrently_does_not_collide_with_itself() -> None:
     assert refusal("a_b", ["a_b", "c"]).error is Errors.TOPIC_ALREADY_EXISTS

@@ -14,7 +14,7 @@ def brokers(count, racks=None):
     return [BrokerMetadata(number, racks[number] if racks else None) for number in range(count)]
 
 
-def test_the_example_of_kafka():
+def test_assignment_matches_kafkas_example():
     assert assign_replicas_to_brokers(brokers(5), 10, 3, 0) == {
         0: [0, 1, 2],
         1: [1, 2, 3],
@@ -29,12 +29,12 @@ def test_the_example_of_kafka():
     }
 
 
-def test_racks_alternate():
+def test_the_broker_list_alternates_between_racks():
     assert rack_alternated(RACKS) == [0, 3, 1, 5, 4, 2]
     assert rack_alternated({1: "a", 2: "a", 3: "b"}) == [1, 3, 2]
 
 
-def test_the_example_of_kafka_with_racks():
+def test_rack_aware_assignment_matches_kafkas_example():
     assignment = assign_replicas_to_brokers(brokers(6, RACKS), 7, 3, 0, 0)
     assert assignment == {
         0: [0, 3, 1],
@@ -47,14 +47,14 @@ def test_the_example_of_kafka_with_racks():
     }
 
 
-def test_new_partitions_go_on_where_the_old_ones_ended():
+def test_new_partitions_continue_the_existing_assignment():
     whole = assign_replicas_to_brokers(brokers(5), 10, 3, 0)
     assert assign_replicas_to_brokers(brokers(5), 4, 3, 0, 0).items() <= whole.items()
     assert set(assign_replicas_to_brokers(brokers(5), 6, 3, 0, 4)) == set(range(4, 10))
 
 
 @given(st.integers(1, 8), st.integers(1, 30), st.data())
-def test_replicas_are_different_brokers_and_leaders_are_even(count, partitions, data):
+def test_replicas_are_on_different_brokers_and_leaders_are_balanced(count, partitions, data):
     factor = data.draw(st.integers(1, count))
     racks = data.draw(st.none() | st.fixed_dictionaries({n: st.sampled_from("abc") for n in range(count)}))
     assignment = assign_replicas_to_brokers(brokers(count, racks), partitions, factor)
@@ -76,12 +76,12 @@ def test_replicas_are_different_brokers_and_leaders_are_even(count, partitions, 
         (0, 1, 1, Errors.INVALID_REPLICATION_FACTOR, "available brokers: 0"),
     ],
 )
-def test_impossible_wishes(count, partitions, factor, error, says):
+def test_invalid_partition_counts_and_replication_factors_are_rejected(count, partitions, factor, error, says):
     with pytest.raises(ApiError, match=says) as caught:
         assign_replicas_to_brokers(brokers(count), partitions, factor)
     assert caught.value.error is error
 
 
-def test_racks_must_be_known_of_all_brokers():
+def test_rack_aware_assignment_needs_the_rack_of_every_broker():
     with pytest.raises(ApiError, match="Not all brokers have rack"):
         assign_replicas_to_brokers([BrokerMetadata(1, "a"), BrokerMetadata(2)], 1, 1)

@@ -1,4 +1,4 @@
-"""The bench's arithmetic: medians, ratios, goals, and what it says of what was not measured."""
+"""The benchmark's arithmetic: medians, ratios, goals, and how it reports missing measurements."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def results(found: SectionResults, *notes: str) -> Results:
     return Results({"processors": 2, "Python": "3.11"}, {"rounds": 3}, list(notes), [found])
 
 
-def test_a_row_has_medians_ranges_the_ratio_and_the_judgement() -> None:
+def test_a_row_has_medians_ranges_ratio_and_verdict() -> None:
     table = section_table(section().document())
     assert table.head == ["workload", "figure", OURS, KAFKA, NEWER, "ratio to Kafka 3.9.1", "goal", ""]
     assert table.rows[0] == [
@@ -67,7 +67,7 @@ def test_a_row_has_medians_ranges_the_ratio_and_the_judgement() -> None:
     assert table.rows[2] == ["idle", "MB", "40.0", "400", "400", "0.10", "≤ 60", "met"]
 
 
-def test_in_a_narrow_terminal_there_are_medians_only() -> None:
+def test_a_narrow_terminal_shows_medians_only() -> None:
     assert section_table(section().document(), ranges=False).rows[0][2:5] == ["200", "400", "100"]
 
 
@@ -79,14 +79,14 @@ def test_in_a_narrow_terminal_there_are_medians_only() -> None:
         (60.0, value_at_most(60), True), (60.1, value_at_most(60), False),
     ],
 )  # fmt: skip
-def test_a_goal_is_met_at_its_bound_and_not_beside_it(ours: float, goal: Any, met: bool) -> None:
+def test_a_value_equal_to_its_goal_meets_the_goal(ours: float, goal: Any, met: bool) -> None:
     found = SectionResults("part", (OURS, KAFKA), KAFKA, {"w": {"f": goal}})
     found.add("w", OURS, {"f": ours})
     found.add("w", KAFKA, {"f": 1.0})
     assert is_met(figure(found, "w", "f"), OURS, KAFKA) is met
 
 
-def test_without_kafka_there_is_no_ratio_and_values_are_still_judged() -> None:
+def test_without_kafka_there_are_no_ratios_and_absolute_goals_still_apply() -> None:
     alone = section(OURS)
     assert "ratio to Kafka 3.9.1" not in section_table(alone.document()).head
     assert ratio(figure(alone, "produce", MESSAGES), OURS, KAFKA) is None
@@ -97,7 +97,7 @@ def test_without_kafka_there_is_no_ratio_and_values_are_still_judged() -> None:
     assert verdict(results(section()).document(), "zh") == "3 个目标中达到了 2 个。"
 
 
-def test_the_compiled_package_is_judged_by_itself() -> None:
+def test_the_compiled_package_has_its_own_verdict() -> None:
     goal = ratio_at_least(1.0)
     found = SectionResults("part", (OURS, COMPILED, KAFKA), KAFKA, {w: {"f": goal} for w in ("a", "b", "c", "d")})
     for workload, plain, compiled in (("a", 1.0, 2.0), ("b", 0.5, 1.0), ("c", 0.5, 0.6), ("d", 1.0, 0.9)):
@@ -109,7 +109,7 @@ def test_the_compiled_package_is_judged_by_itself() -> None:
     assert verdict(results(found).document()) == "2 of 4 goals are met. With the hot modules compiled: 2 of 4."
 
 
-def test_where_nothing_is_ours_by_name_the_first_column_is_judged() -> None:
+def test_without_our_own_column_the_first_column_is_judged() -> None:
     found = SectionResults("timers", ("timing wheels", "heapq"), "heapq", {"w": {"f": ratio_at_most(1.0)}})
     found.add("w", "timing wheels", {"f": 1.0})
     found.add("w", "heapq", {"f": 2.0})
@@ -117,7 +117,7 @@ def test_where_nothing_is_ours_by_name_the_first_column_is_judged() -> None:
     assert verdict(results(found).document()) == "1 of 1 goals are met."
 
 
-def test_what_a_workload_did_not_see_is_a_dash_and_a_reference_of_nothing_no_ratio() -> None:
+def test_a_missing_value_is_a_dash_and_a_reference_of_zero_gives_no_ratio() -> None:
     found = SectionResults("part", (OURS, KAFKA), KAFKA, {})
     found.add("w", OURS, {"f": 1.0, "only ours": 2.0})
     found.add("w", KAFKA, {"f": 0.0})
@@ -127,14 +127,14 @@ def test_what_a_workload_did_not_see_is_a_dash_and_a_reference_of_nothing_no_rat
     ]
 
 
-def test_what_was_skipped_is_told_with_its_reason() -> None:
+def test_a_skipped_workload_is_reported_with_its_reason() -> None:
     found = section()
     found.skip("perf-test", OURS, "it joins a group")
     assert section_table(found.document()).remarks == ["Not run: perf-test, kafka_lite: it joins a group."]
     assert "未运行: perf-test" in as_markdown(results(found).document(), "zh")
 
 
-def test_what_is_written_can_be_read(tmp_path: Path) -> None:
+def test_written_results_are_read_back(tmp_path: Path) -> None:
     as_json, markdown = write(results(section(), "The machine was busy."), tmp_path / "results", "quick")
     document = json.loads(as_json.read_text())
     assert document["sections"][0]["figures"][0]["samples"][OURS] == [100_000.0, 300_000.0, 200_000.0]
@@ -145,14 +145,14 @@ def test_what_is_written_can_be_read(tmp_path: Path) -> None:
     assert "processors 2, Python 3.11" in text
 
 
-def test_the_terminal_shows_the_same(tmp_path: Path) -> None:
+def test_the_terminal_shows_the_same_results(tmp_path: Path) -> None:
     console = Console(file=io.StringIO(), width=160)
     console.print(rich_table(section(), console.width))
     assert isinstance(console.file, io.StringIO)
     shown = console.file.getvalue()
     assert "200 (100–300)" in shown
     assert "not met" in shown
-    assert shown.count("produce") == 1, "a workload's name stands once, beside its first figure"
+    assert shown.count("produce") == 1, "a workload's name appears once, beside its first figure"
 
 
 @pytest.mark.parametrize(("language", "words"), [("en", "make bench"), ("zh", "还没有运行过")])
@@ -161,8 +161,8 @@ def test_without_results_the_page_says_so(language: str, words: str, monkeypatch
     assert words in results_page(language)
 
 
-def test_the_workloads_cover_all_that_is_to_be_measured() -> None:
-    plan = Plan(sections(1.0), studies(3, 10), 1_000_000, 3)
+def test_the_workloads_cover_every_planned_measurement() -> None:
+    plan = Plan(sections(1.0), studies(3, 10, 1.0), 1_000_000, 3)
     names = [f"{part.name}: {each.name}" for part in plan.sections for each in part.workloads]
     names += [f"{study.name}: {workload}" for study in plan.studies for workload in study.workloads]
     assert len(names) == len(set(names))
@@ -184,15 +184,15 @@ def test_the_workloads_cover_all_that_is_to_be_measured() -> None:
         assert any(words in name for name in names), words
 
 
-def test_every_goal_is_one_of_a_workload_that_there_is() -> None:
-    plan = Plan(sections(1.0), studies(3, 10), 1_000_000, 3)
+def test_every_goal_belongs_to_an_existing_workload() -> None:
+    plan = Plan(sections(1.0), studies(3, 10, 1.0), 1_000_000, 3)
     goals = [goal for part in plan.sections for each in part.workloads for goal in each.goals.values()]
-    assert len(goals) == 16 * 2 + 2 + 10 * 2 + 3 * 2 + 8 + 2 + 5  # the last: groups
+    assert len(goals) == 16 * 2 + 2 + 10 * 2 + 3 * 2 + 8 + 2 + 5 + 4  # the last two: groups, transactions
     assert {(goal.of, goal.at_least) for goal in goals} == {("ratio", True), ("ratio", False), ("value", True)}
 
 
-def test_what_is_chosen_by_name_is_all_that_runs() -> None:
-    plan = Plan(sections(1.0), studies(3, 10), 1_000_000, 3)
+def test_only_the_sections_chosen_by_name_run() -> None:
+    plan = Plan(sections(1.0), studies(3, 10, 1.0), 1_000_000, 3)
     assert plan.only([]) is plan
     chosen = plan.only(["in flight: raw", "TIMEOUTS"])
     assert [each.name for part in chosen.sections for each in part.workloads] == [
@@ -206,25 +206,25 @@ def test_what_is_chosen_by_name_is_all_that_runs() -> None:
     (start,) = plan.only(["memory, idle"]).studies
     assert start.name == "Start"
     beside = plan.only(["idle connections"])
-    assert beside.steps(brokers=2) == 2, "once, however many rounds"
+    assert beside.steps(brokers=2) == 2, "one step per broker, whatever the number of rounds"
 
 
 @pytest.mark.parametrize("size", [1, 100, 1000])
-def test_payloads_have_their_size(size: int) -> None:
+def test_payloads_have_the_requested_size(size: int) -> None:
     assert len(payload_of(size)) == size
 
 
-def test_steps_add_up() -> None:
+def test_steps_add_up_and_differ_by_at_most_one() -> None:
     assert sum(in_steps(1007)) == 1007
     assert max(in_steps(1007)) - min(in_steps(1007)) <= 1
 
 
-def test_bytes_to_recover_are_those_from_the_segment_of_the_recovery_point(tmp_path: Path) -> None:
+def test_bytes_to_recover_begin_at_the_segment_of_the_recovery_point(tmp_path: Path) -> None:
     partition = tmp_path / "big-0"
     partition.mkdir()
     for base, size in ((0, 1000), (10, 200), (20, 30)):
         (partition / f"{base:020d}.log").write_bytes(bytes(size))
-    assert bytes_to_recover(tmp_path, "big") == 1230, "nothing was written down: all of it"
+    assert bytes_to_recover(tmp_path, "big") == 1230, "without a recovery point, everything is recovered"
     checkpoint = tmp_path / "recovery-point-offset-checkpoint"
     for point, expected in ((0, 1230), (10, 230), (19, 230), (20, 30), (25, 30)):
         checkpoint.write_text(f"0\n2\nother 0 99\nbig 0 {point}\n")
@@ -232,7 +232,7 @@ def test_bytes_to_recover_are_those_from_the_segment_of_the_recovery_point(tmp_p
         assert bytes_to_recover(tmp_path, "big") == expected
 
 
-def test_latencies_are_shown_to_the_hundredth() -> None:
+def test_latencies_have_three_significant_digits() -> None:
     found = SectionResults("part", (OURS,), KAFKA, {})
     found.add("w", OURS, {P50: 0.0551})
     found.add("w", OURS, {P50: 12.34})

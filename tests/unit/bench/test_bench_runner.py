@@ -1,4 +1,4 @@
-"""The bench goes on when something fails, and says so."""
+"""The benchmark continues after a failure, and reports it."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def run(plan: Plan) -> tuple[Results, str]:
     return results, console.file.getvalue()
 
 
-def test_what_fails_is_named_and_the_rest_goes_on() -> None:
+def test_a_failed_workload_is_reported_and_the_others_run() -> None:
     told: list[str] = []
 
     def study(candidate: Candidate, folder: Path, tell: Callable[[str], None]) -> Mapping[str, Sample]:
@@ -51,7 +51,7 @@ def test_what_fails_is_named_and_the_rest_goes_on() -> None:
     assert "met" in shown
 
 
-def test_timers_need_no_broker() -> None:
+def test_the_timer_section_needs_no_broker() -> None:
     results, shown = run(Plan([], [], 1000, 3))
     (section,) = results.document()["sections"]
     assert section["columns"] == ["SystemTimer", "heapq"]

@@ -1,4 +1,4 @@
-"""The heap that the broker's timer is compared with does the same as it."""
+"""The heap that the broker's timer is compared with behaves like the timer."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from kafka_lite.common.time import MockTime
 
 
 @pytest.mark.parametrize("kind", [HeapTimer, WheelTimer])
-def test_tasks_expire_when_they_are_due_unless_they_were_cancelled(kind: type[HeapTimer] | type[WheelTimer]) -> None:
+def test_tasks_expire_when_due_unless_cancelled(kind: type[HeapTimer] | type[WheelTimer]) -> None:
     clock = MockTime()
     timer = kind(clock) if kind is HeapTimer else kind(time=clock)  # type: ignore[call-arg]
     Task.expired = 0
@@ -43,7 +43,7 @@ def test_tasks_expire_when_they_are_due_unless_they_were_cancelled(kind: type[He
     assert timer.held == 0
 
 
-def test_every_figure_is_measured_for_both() -> None:
+def test_every_figure_is_measured_for_both_timers() -> None:
     told: list[str] = []
     samples = run(2000, told.append)
     assert told == [WHEEL, HEAP]

@@ -1,4 +1,4 @@
-"""The index finds classes by name, by a part of it and in snake_case, and knows those that have no room."""
+"""The index finds classes by name, by part of a name and in snake_case, and knows why classes are missing."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def index(tmp_path: Path) -> ClassIndex:
     return build_class_index(module_references(tmp_path / "some"), book)
 
 
-def test_a_class_is_found_with_its_place(index: ClassIndex) -> None:
+def test_a_class_is_found_with_its_module_and_sections(index: ClassIndex) -> None:
     (entry,) = index.find("OffsetMap")
     assert (entry.file, entry.line) == ("some/log/offset_map.py", 5)
     assert (entry.origin, entry.kafka) == ("Kafka 0.10.2", "core/.../log/OffsetMap.scala")
@@ -35,20 +35,20 @@ def test_a_class_is_found_with_its_place(index: ClassIndex) -> None:
 
 
 @pytest.mark.parametrize("asked", ["skimpy_offset_map", "SKIMPYOFFSETMAP", "some.log.offset_map.SkimpyOffsetMap"])
-def test_case_underscores_and_packages_make_no_difference(index: ClassIndex, asked: str) -> None:
+def test_case_underscores_and_packages_are_ignored(index: ClassIndex, asked: str) -> None:
     assert [entry.name for entry in index.find(asked)] == ["SkimpyOffsetMap"]
 
 
-def test_a_part_of_a_name_finds_all_that_have_it(index: ClassIndex) -> None:
+def test_part_of_a_name_finds_every_match(index: ClassIndex) -> None:
     assert [entry.name for entry in index.find("ffsetm")] == ["OffsetMap", "SkimpyOffsetMap"]
 
 
-def test_a_class_that_is_only_ours_has_no_file_in_kafka(index: ClassIndex) -> None:
+def test_a_class_of_kafka_lite_only_has_no_file_in_kafka(index: ClassIndex) -> None:
     (entry,) = index.find("Slot")
     assert (entry.line, entry.kafka, entry.origin) == (8, "", "")
 
 
-def test_a_file_of_kafka_without_a_class_of_its_name_leads_to_the_module(index: ClassIndex) -> None:
+def test_a_kafka_file_without_a_class_of_its_name_leads_to_the_module(index: ClassIndex) -> None:
     (entry,) = index.find("Cleaner")
     assert (entry.file, entry.line, entry.symbol) == ("some/log/offset_map.py", 1, "")
     assert entry.kafka == "core/.../log/Cleaner.scala"
@@ -59,12 +59,12 @@ def test_another_name_leads_to_its_line(index: ClassIndex) -> None:
     assert (entry.file, entry.line, entry.symbol) == ("some/log/offset_map.py", 6, "OffsetMap.slots")
 
 
-def test_a_class_without_a_room_says_why(index: ClassIndex) -> None:
+def test_a_class_without_a_module_has_a_reason(index: ClassIndex) -> None:
     (entry,) = index.find("Herder")
     assert (entry.module, entry.reason) == ("", "Connect: not yet")
 
 
-def test_another_name_that_is_not_there_is_a_mistake(tmp_path: Path) -> None:
+def test_another_name_that_does_not_exist_is_an_error(tmp_path: Path) -> None:
     (tmp_path / "rooms.py").write_text('"""Rooms."""\n')
     (reference,) = module_references(tmp_path)
     missing = BookClass("Slots", "core/.../Slots.scala", ("6.1.5",), another_name=f"{reference.module}:Gone")
@@ -72,6 +72,6 @@ def test_another_name_that_is_not_there_is_a_mistake(tmp_path: Path) -> None:
         build_class_index([reference], [missing])
 
 
-def test_a_misspelt_name_gets_close_ones(index: ClassIndex) -> None:
+def test_a_misspelt_name_gets_suggestions(index: ClassIndex) -> None:
     assert index.find("OfsetMap") == []
     assert index.close_names("OfsetMap")[0] == "OffsetMap"

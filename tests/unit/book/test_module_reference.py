@@ -1,4 +1,4 @@
-"""What the last lines of a module's docstring say is read as it is written."""
+"""The last lines of a module's docstring are parsed: Kafka's files and the sections of the book."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def test_a_line_names_a_file_and_sections() -> None:
     assert reference.counterparts == (Counterpart("LogSegment", "core/.../log/LogSegment.scala", True),)
 
 
-def test_classes_in_parentheses_stand_in_the_file_before_them() -> None:
+def test_classes_in_parentheses_belong_to_the_file_before_them() -> None:
     assert _counterparts("Kafka 0.10.2: core/.../log/LogCleaner.scala (Cleaner, LogToClean) · book 6.1.6") == [
         ("LogCleaner", "core/.../log/LogCleaner.scala"),
         ("Cleaner", "core/.../log/LogCleaner.scala"),
@@ -27,14 +27,14 @@ def test_classes_in_parentheses_stand_in_the_file_before_them() -> None:
     ]
 
 
-def test_a_file_without_a_folder_lies_beside_the_one_before_it() -> None:
+def test_a_file_without_a_folder_is_in_the_folder_of_the_one_before() -> None:
     assert _counterparts("Kafka 0.10.2: clients/.../clients/ClientRequest.java,\nClientResponse.java · book 2.1.3") == [
         ("ClientRequest", "clients/.../clients/ClientRequest.java"),
         ("ClientResponse", "clients/.../clients/ClientResponse.java"),
     ]
 
 
-def test_a_shorter_folder_begins_below_the_same_root() -> None:
+def test_a_shorter_folder_starts_at_the_same_root() -> None:
     assert _counterparts("Kafka 0.10.2: core/.../log/Log.scala, server/LeaderElector.scala · book 7.1.1") == [
         ("Log", "core/.../log/Log.scala"),
         ("LeaderElector", "core/.../server/LeaderElector.scala"),
@@ -48,7 +48,7 @@ def test_classes_of_a_java_package_and_of_later_versions_are_found() -> None:
     ]
 
 
-def test_a_line_may_be_from_elsewhere_than_kafka() -> None:
+def test_a_line_may_name_another_project_than_kafka() -> None:
     reference = parse_reference("m", "What.\n\nZooKeeper 3.8: zookeeper/.../server/DataTree.java\n· book 7.1.3\n")
     assert reference.origin == "ZooKeeper 3.8"
     assert not reference.has_counterpart

@@ -8,7 +8,7 @@ from kafka_lite.clients.broker_end_point import BrokerEndPoint
 from kafka_lite.common.errors import KafkaError
 
 
-def test_parse() -> None:
+def test_addresses_are_parsed() -> None:
     assert BrokerEndPoint.parse(1, " kafka.example:9092 ") == BrokerEndPoint(1, "kafka.example", 9092)
     ipv6 = BrokerEndPoint.parse(2, "[::1]:9093")
     assert ipv6 == (2, "::1", 9093)
@@ -17,5 +17,5 @@ def test_parse() -> None:
 
 @pytest.mark.parametrize("text", ["", "host", ":9092", "host:0", "host:65536", "host:x", "::1:9092", "a/b:1"])
 def test_invalid_addresses_are_refused(text: str) -> None:
-    with pytest.raises(KafkaError, match="host:port is needed"):
+    with pytest.raises(KafkaError, match="must be host:port"):
         BrokerEndPoint.parse(0, text)

@@ -10,7 +10,7 @@ INTERNAL = EndPoint("h", 1, "INTERNAL", SecurityProtocol.SSL)
 PLAINTEXT = EndPoint("h", 2, "PLAINTEXT", SecurityProtocol.PLAINTEXT)
 
 
-def test_a_broker_registers_and_is_recognised():
+def test_a_registration_is_written_and_read():
     broker = Broker(1, (INTERNAL, PLAINTEXT), "r1")
     registration = broker.to_registration(timestamp_ms=5)
     assert registration.endpoints == ("INTERNAL://h:1", "PLAINTEXT://h:2")
@@ -24,17 +24,17 @@ def test_without_a_plaintext_listener_there_is_no_host():
     assert (registration.host, registration.port) == (None, -1)
 
 
-def test_registrations_without_a_protocol_map():
+def test_registrations_without_a_protocol_map_are_read():
     broker = Broker.from_registration(1, BrokerRegistration(("SSL://h:1",)))
     assert broker.get_end_point("SSL").security_protocol is SecurityProtocol.SSL
     assert broker.get_end_point("PLAINTEXT") is None
     with pytest.raises(ApiError) as caught:
-        broker.require_end_point("PLAINTEXT")
+        broker.get_broker_end_point("PLAINTEXT")
     assert caught.value.error is Errors.BROKER_NOT_AVAILABLE
 
 
 @pytest.mark.parametrize("registration", [BrokerRegistration(("nonsense",)), BrokerRegistration((), {"A": "B"})])
-def test_unreadable_registrations(registration):
+def test_malformed_registrations_are_rejected(registration):
     with pytest.raises(ZnodeDataError, match="/brokers/ids/1"):
         Broker.from_registration(1, registration)
 
@@ -42,6 +42,6 @@ def test_unreadable_registrations(registration):
 @pytest.mark.parametrize(
     "uri", ["h:1", "A://h", "PLAINTEXT://h:x", "PLAINTEXT://h:-1", "PLAINTEXT://h:65536", "A://h:1"]
 )
-def test_bad_end_points(uri):
+def test_malformed_end_points_are_rejected(uri):
     with pytest.raises(EndPointError):
         EndPoint.parse(uri)

@@ -2,21 +2,25 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 
-from kafka_lite.cluster.partition import Partition, PartitionState
+from kafka_lite.cluster.partition import IsrChange, Partition, PartitionState, UpdateIsr
 from kafka_lite.common.errors import ApiError, Errors
 from kafka_lite.common.scheduler import MockScheduler
 from kafka_lite.common.time import MockTime
 from kafka_lite.common.topic_partition import TopicPartition
-from kafka_lite.log.log import Log
+from kafka_lite.log.log import Log, LogAppendInfo
 from kafka_lite.log.log_config import LogConfig
 from kafka_lite.log.log_offset_metadata import LogOffsetMetadata
+from kafka_lite.log.log_validator import AppendOrigin
+from kafka_lite.log.producers.verification_state_entry import VerificationGuard
 from kafka_lite.record.compression import CompressionType
 from kafka_lite.record.memory_records_builder import MemoryRecordsBuilder
+from kafka_lite.zookeeper.data import LeaderIsrAndControllerEpoch
 
 TP = TopicPartition("orders", 0)
 LOCAL, FOLLOWER, OTHER = 1, 2, 3
@@ -47,8 +51,10 @@ def make(tmp_path: Path) -> Iterator[Make]:
             logs[tp] = Log(tmp_path / str(tp), config, 0, MockScheduler(time), time)
         return logs[tp]
 
-    def make_partition(checkpoint: int = 0, min_isr: int = 1) -> Partition:
-        return Partition(TP, LOCAL, lambda tp: log_for(tp, min_isr), lambda _: checkpoint)
+    def make_partition(
+        checkpoint: int = 0, min_isr: int = 1, update_isr: UpdateIsr = lambda *_: None, clock: MockTime = time
+    ) -> Partition:
+        return Partition(TP, LOCAL, lambda tp: log_for(tp, min_isr), lambda _: checkpoint, update_isr, clock)
 
     yield make_partition
     for log in logs.values():
@@ -94,7 +100,7 @@ def test_a_replica_outside_the_isr_does_not_hold_the_high_watermark_back(make: M
 
 @pytest.mark.parametrize("leader", [LOCAL, FOLLOWER])
 def test_a_replica_may_be_in_sync_and_no_longer_assigned(make: Make, leader: int) -> None:
-    """So it is at the end of a reassignment, until the controller takes it out of the ISR."""
+    """This is the state at the end of a reassignment, until the controller removes it from the ISR."""
     partition = make()
     make_it = partition.make_leader if leader == LOCAL else partition.make_follower
     make_it(led_by(leader, [LOCAL, FOLLOWER, OTHER], replicas=[LOCAL, FOLLOWER, OTHER]))
@@ -113,14 +119,14 @@ def test_acks_all_needs_min_insync_replicas(make: Make) -> None:
         partition.append_records_to_leader(records(), -1)
     assert refused.value.error is Errors.NOT_ENOUGH_REPLICAS
     info, _ = partition.append_records_to_leader(records(), 1)
-    assert info.first_offset == 0, "acks=1 asks for nobody else"
+    assert info.first_offset == 0, "acks=1 does not depend on followers"
     assert partition.check_enough_replicas_reach_offset(1) == (True, Errors.NOT_ENOUGH_REPLICAS_AFTER_APPEND)
 
 
-def test_a_follower_refuses_appends(make: Make) -> None:
+def test_a_follower_rejects_appends(make: Make) -> None:
     partition = make()
     assert partition.make_follower(led_by(FOLLOWER, [FOLLOWER, LOCAL]))
-    assert not partition.make_follower(led_by(FOLLOWER, [FOLLOWER], epoch=1)), "the leader is the same"
+    assert not partition.make_follower(led_by(FOLLOWER, [FOLLOWER], epoch=1)), "the same leader changes nothing"
     assert partition.leader_replica_if_local is None
     with pytest.raises(ApiError) as refused:
         partition.append_records_to_leader(records(), 1)
@@ -141,7 +147,7 @@ def test_a_new_leader_forgets_where_followers_were(make: Make) -> None:
 
 
 @pytest.mark.parametrize(("checkpoint", "expected"), [(0, 0), (2, 2), (9, 3)])
-def test_the_checkpointed_high_watermark_is_kept_within_the_log(make: Make, checkpoint: int, expected: int) -> None:
+def test_the_checkpointed_high_watermark_is_limited_to_the_log(make: Make, checkpoint: int, expected: int) -> None:
     first = make()
     first.make_leader(led_by(LOCAL, [LOCAL]))
     first.append_records_to_leader(records(3), 1)
@@ -151,7 +157,7 @@ def test_the_checkpointed_high_watermark_is_kept_within_the_log(make: Make, chec
 
 
 @pytest.mark.parametrize("broker_id", [OTHER, LOCAL])
-def test_a_fetch_of_a_broker_that_does_not_follow_is_refused(make: Make, broker_id: int) -> None:
+def test_a_fetch_of_a_broker_without_a_replica_is_rejected(make: Make, broker_id: int) -> None:
     partition = make()
     partition.make_leader(led_by(LOCAL, [LOCAL]))
     with pytest.raises(ApiError, match="does not follow"):
@@ -175,3 +181,153 @@ def test_the_leo_of_the_local_replica_cannot_be_set(make: Make) -> None:
     assert replica is not None
     with pytest.raises(ValueError, match="its log's"):
         replica.update_log_end_offset(LogOffsetMetadata(1))
+
+
+class Isrs:
+    """What a leader writes into ZooKeeper, where ``version`` is that of the node; None: the controller has written."""
+
+    def __init__(self) -> None:
+        self.written: list[list[int]] = []
+        self.changes: list[IsrChange] = []
+        self.version: int | None = 5
+
+    def update(self, _partition: TopicPartition, state: LeaderIsrAndControllerEpoch, change: IsrChange) -> int | None:
+        self.written.append(state.leader_and_isr.isr)
+        self.changes.append(change)
+        return self.version
+
+
+class Led:
+    """A partition with three replicas that the local broker leads, in which three records lie."""
+
+    def __init__(self, make: Make, isr: list[int]) -> None:
+        self.isrs, self.time = Isrs(), MockTime()
+        self.partition = make(update_isr=self.isrs.update, clock=self.time)
+        self.partition.make_leader(led_by(LOCAL, isr, replicas=[LOCAL, FOLLOWER, OTHER]))
+        self.partition.append_records_to_leader(records(3), 1)
+
+    def fetch(self, broker_id: int, offset: int) -> bool:
+        return self.partition.update_follower_log_end_offset(broker_id, LogOffsetMetadata(offset))
+
+    @property
+    def isr(self) -> set[int]:
+        return {replica.broker_id for replica in self.partition.in_sync_replicas}
+
+
+def test_a_follower_enters_the_isr_once_it_has_all_that_is_committed(make: Make) -> None:
+    led = Led(make, [LOCAL, FOLLOWER])
+    led.fetch(FOLLOWER, 2)
+    assert high_watermark(led.partition) == 2
+    led.fetch(OTHER, 1)
+    assert (led.isr, led.isrs.written) == ({LOCAL, FOLLOWER}, [])
+    led.fetch(OTHER, 2)
+    assert (led.isr, led.isrs.written) == ({LOCAL, FOLLOWER, OTHER}, [[LOCAL, FOLLOWER, OTHER]])
+    assert (led.partition.zk_version, led.isrs.changes) == (5, [IsrChange.EXPAND])
+
+
+def test_a_new_leader_takes_a_follower_into_the_isr_only_with_all_that_it_had_itself(make: Make) -> None:
+    """The last leader may have committed it all, and the new one's high watermark lags: KAFKA-7128."""
+    led = Led(make, [LOCAL, FOLLOWER])
+    replicas = [LOCAL, FOLLOWER, OTHER]
+    led.partition.make_follower(led_by(FOLLOWER, [LOCAL, FOLLOWER], epoch=1, replicas=replicas))
+    led.partition.make_leader(led_by(LOCAL, [LOCAL, FOLLOWER], epoch=2, replicas=replicas))
+    led.fetch(FOLLOWER, 1)
+    assert high_watermark(led.partition) == 1
+    led.fetch(OTHER, 2)
+    assert led.isr == {LOCAL, FOLLOWER}
+    led.fetch(OTHER, 3)
+    assert led.isr == {LOCAL, FOLLOWER, OTHER}
+
+
+def test_a_leadership_does_not_end_during_an_append(make: Make, monkeypatch: pytest.MonkeyPatch) -> None:
+    led = Led(make, [LOCAL, FOLLOWER])
+    log = led.partition.log
+    assert log is not None
+    append, follow = log.append_as_leader, led_by(FOLLOWER, [FOLLOWER], epoch=1)
+    end = threading.Thread(target=led.partition.make_follower, args=[follow])
+    may_end: list[bool] = []
+
+    def append_meanwhile(
+        batch: bytes, leader_epoch: int, origin: AppendOrigin, guard: VerificationGuard | None
+    ) -> LogAppendInfo:
+        end.start()
+        probe = threading.Thread(target=lambda: may_end.append(led.partition._lock.acquire(blocking=False)))
+        probe.start()
+        probe.join()
+        return append(batch, leader_epoch, origin, guard)
+
+    monkeypatch.setattr(log, "append_as_leader", append_meanwhile)
+    led.partition.append_records_to_leader(records(), 1)
+    end.join()
+    assert may_end == [False]
+    assert (led.partition.leader_id, log.log_end_offset, log.latest_epoch) == (FOLLOWER, 4, 0)
+
+
+def test_the_old_epoch_lasts_until_the_new_leader_is_known(tmp_path: Path) -> None:
+    """Making a log takes time. An append meanwhile belongs to the old leadership."""
+    seen: list[tuple[int, int]] = []
+
+    def log_for(_: TopicPartition) -> Log:
+        seen.append((partition.leader_epoch, partition.leader_id))
+        return Log(tmp_path / "orders-0", LogConfig({}), 0, MockScheduler(MockTime()), MockTime())
+
+    partition = Partition(TP, LOCAL, log_for, lambda _: 0)
+    partition.make_leader(led_by(LOCAL, [LOCAL], epoch=7))
+    assert seen == [(-1, -1)]
+    log = partition.log
+    assert log is not None
+    log.close()
+
+
+def test_a_follower_in_the_isr_holds_the_high_watermark_back(make: Make) -> None:
+    led = Led(make, [LOCAL, FOLLOWER, OTHER])
+    assert not led.fetch(FOLLOWER, 3)
+    assert high_watermark(led.partition) == 0
+    assert led.fetch(OTHER, 2)
+    assert high_watermark(led.partition) == 2
+
+
+def test_a_follower_that_was_not_at_the_end_for_too_long_leaves_the_isr(make: Make) -> None:
+    led = Led(make, [LOCAL, FOLLOWER, OTHER])
+    led.fetch(FOLLOWER, 3)
+    led.fetch(OTHER, 1)
+    led.time.sleep(1000)
+    assert not led.partition.maybe_shrink_isr(1000)
+    led.time.sleep(1)
+    assert led.partition.maybe_shrink_isr(1000), "the high watermark waited for it"
+    assert (led.isr, led.isrs.written) == ({LOCAL, FOLLOWER}, [[LOCAL, FOLLOWER]])
+    assert (high_watermark(led.partition), led.isrs.changes) == (3, [IsrChange.SHRINK])
+
+
+def test_a_follower_at_the_end_stays_in_the_isr_of_an_idle_partition(make: Make) -> None:
+    led = Led(make, [LOCAL, FOLLOWER])
+    led.fetch(FOLLOWER, 3)
+    led.time.sleep(60_000)
+    assert not led.partition.maybe_shrink_isr(1000)
+    assert led.isr == {LOCAL, FOLLOWER}
+
+
+def test_a_follower_of_a_busy_leader_has_kept_up_if_it_has_what_was_there_at_its_last_fetch(make: Make) -> None:
+    led = Led(make, [LOCAL, FOLLOWER])
+    for _ in range(5):
+        led.time.sleep(600)
+        end = led.partition.append_records_to_leader(records(1), 1)[0].last_offset + 1
+        led.fetch(FOLLOWER, end - 1)
+        led.partition.maybe_shrink_isr(1000)
+    assert led.isr == {LOCAL, FOLLOWER}
+
+
+def test_an_isr_that_the_controller_has_changed_since_is_left_to_it(make: Make) -> None:
+    led = Led(make, [LOCAL, FOLLOWER])
+    led.isrs.version = None
+    led.time.sleep(2000)
+    assert not led.partition.maybe_shrink_isr(1000)
+    assert (led.isr, led.partition.zk_version) == ({LOCAL, FOLLOWER}, 0)
+
+
+def test_a_new_leader_gives_the_isr_time_to_find_it(make: Make) -> None:
+    led = Led(make, [LOCAL, FOLLOWER])
+    led.time.sleep(2000)
+    led.partition.make_leader(led_by(LOCAL, [LOCAL, FOLLOWER], epoch=1, replicas=[LOCAL, FOLLOWER, OTHER]))
+    assert not led.partition.maybe_shrink_isr(1000)
+    assert led.isr == {LOCAL, FOLLOWER}

@@ -17,17 +17,17 @@ from kafka_lite.common.api_version import LATEST, RELEASES, ApiVersion, InvalidV
         ("3.9", ApiVersion.KAFKA_3_9_IV0),
     ],
 )
-def test_names(text, row):
+def test_names_of_versions_are_parsed(text, row):
     assert ApiVersion.parse(text) is row
 
 
 @pytest.mark.parametrize("text", ["", "0.12", "4.1", "0.10", "banana", "3.0-IV9"])
-def test_names_that_are_none(text):
+def test_unknown_names_are_rejected(text):
     with pytest.raises(InvalidVersionError, match=r"0\.10\.2"):
         ApiVersion.parse(text)
 
 
-def test_order_and_message_formats():
+def test_versions_are_ordered_and_have_a_message_format():
     rows = list(ApiVersion)
     assert sorted(rows, key=lambda row: row) == rows
     assert ApiVersion.KAFKA_0_9_0 < ApiVersion.KAFKA_0_10_0_IV0 < ApiVersion.KAFKA_1_0_IV0 <= LATEST

@@ -55,9 +55,9 @@ def test_a_list_default_is_not_shared_between_configs():
 @pytest.mark.parametrize(
     ("name", "value", "says"),
     [
-        ("num.partitions", "many", "whole number from -2147483648 to 2147483647"),
-        ("num.partitions", "2147483648", "whole number"),
-        ("num.partitions", "1_000", "whole number"),
+        ("num.partitions", "many", "must be an integer from -2147483648 to 2147483647"),
+        ("num.partitions", "2147483648", "must be an integer"),
+        ("num.partitions", "1_000", "must be an integer"),
         ("num.partitions", "0", "at least 1"),
         ("log.cleanup.policy", "delete,shred", "one of: delete, compact"),
         ("ssl.client.auth", "maybe", "one of: none, required"),
@@ -66,7 +66,7 @@ def test_a_list_default_is_not_shared_between_configs():
         ("zookeeper.connect", "", "non-empty"),
     ],
 )
-def test_a_refusal_names_key_value_and_what_would_be_valid(name, value, says):
+def test_an_error_names_key_value_and_valid_values(name, value, says):
     with pytest.raises(ConfigError) as caught:
         definition().parse({"zookeeper.connect": "x", name: value})
     text = str(caught.value)
@@ -76,7 +76,7 @@ def test_a_refusal_names_key_value_and_what_would_be_valid(name, value, says):
     assert caught.value.error is Errors.INVALID_CONFIG
 
 
-def test_a_required_key_is_missed():
+def test_a_missing_required_key_is_an_error():
     with pytest.raises(MissingConfigError, match=r"zookeeper\.connect.*required.*Where ZooKeeper is"):
         definition().parse({})
 
@@ -96,30 +96,30 @@ def test_a_required_key_is_missed():
         (Type.STRING, None, None),
     ],
 )
-def test_types(kind, text, value):
+def test_values_are_parsed_by_type(kind, text, value):
     assert parse_value("k", kind, text) == value
 
 
 @pytest.mark.parametrize(
     ("kind", "text"), [(Type.BOOLEAN, "yes"), (Type.SHORT, "40000"), (Type.INT, True), (Type.INT, "")]
 )
-def test_wrong_types(kind, text):
+def test_values_of_a_wrong_type_are_rejected(kind, text):
     with pytest.raises(ConfigError, match="configuration k"):
         parse_value("k", kind, text)
 
 
-def test_a_bad_default_or_a_double_definition_is_a_bug_of_the_caller():
+def test_a_bad_default_or_a_duplicate_definition_is_a_bug_of_the_caller():
     with pytest.raises(ConfigError):
         ConfigDef().define("a", Type.INT, 0, Importance.LOW, "", Range.at_least(1))
     with pytest.raises(ValueError, match="twice"):
         ConfigDef().define("a", Type.INT, 0, Importance.LOW, "").define("a", Type.INT, 0, Importance.LOW, "")
 
 
-def test_unused_keys_are_told():
+def test_unused_keys_are_listed():
     assert definition().unused({"num.partitions": 1, "no.such.key": 1, "another": 2}) == ["another", "no.such.key"]
 
 
-def test_docs_table_has_the_most_important_first():
+def test_the_docs_table_lists_the_most_important_keys_first():
     rows = definition().docs_table().splitlines()
     assert rows[2].startswith("| `zookeeper.connect` | string | (required) | non-empty | high |")
     assert rows[3].startswith("| `num.partitions` | int | 1 | [1,...] | medium |")
@@ -137,7 +137,7 @@ def test_values_as_text():
     ]
 
 
-def test_check_says_what_it_accepts():
+def test_a_check_describes_valid_values():
     even = Check(lambda n: n % 2 == 0, "an even number")
     even.ensure_valid("k", 4)
     with pytest.raises(ConfigError, match="Value must be an even number"):

@@ -1,4 +1,4 @@
-"""The checksum of record batches, by the extension in the package crc32c."""
+"""The checksum of record batches, computed by the extension module of the package crc32c."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ import pytest
 from kafka_lite.common import crc32c as module
 
 
-def test_the_checksum_of_the_usual_test_vector() -> None:
+def test_checksum_of_the_standard_test_vector() -> None:
     assert module.crc32c(b"123456789") == 0xE3069283  # RFC 3720, B.4, has the polynomial
 
 
-def test_it_goes_on_from_a_checksum() -> None:
+def test_a_checksum_can_be_continued() -> None:
     assert module.crc32c(b"6789", module.crc32c(b"12345")) == module.crc32c(memoryview(b"123456789"))
 
 
-def test_the_package_is_imported_where_its_extension_is_not_a_file(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_package_is_imported_if_its_extension_is_not_a_file(monkeypatch: pytest.MonkeyPatch) -> None:
     assert module._extension() is not package
     monkeypatch.setattr(PathFinder, "find_spec", lambda name, path=None: None)
     assert module._extension() is package

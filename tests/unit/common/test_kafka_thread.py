@@ -1,4 +1,4 @@
-"""A thread that runs somebody else's turns."""
+"""A thread that runs another object's turns."""
 
 from __future__ import annotations
 
@@ -36,5 +36,5 @@ def test_it_runs_turns_and_wakes_up_the_last_one() -> None:
     assert thread.name == "a-thread"
 
 
-def test_a_recording_names_it_after_what_it_runs() -> None:
+def test_a_recording_names_it_after_the_object_it_runs() -> None:
     assert actor_of(KafkaThread("a-thread", Sleeper())) == "Sleeper"

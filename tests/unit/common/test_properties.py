@@ -23,11 +23,11 @@ from kafka_lite.common.properties import PropertiesError, dump_properties, load_
         ("a=end\\", {"a": "end"}),
     ],
 )
-def test_java_syntax(text, entries):
+def test_java_syntax_is_parsed(text, entries):
     assert load_properties(text) == entries
 
 
-def test_a_file(tmp_path):
+def test_a_file_is_read(tmp_path):
     path = tmp_path / "server.properties"
     path.write_text("log.dirs=/tmp/日志\n", encoding="utf-8")
     assert load_properties(path) == {"log.dirs": "/tmp/日志"}
@@ -39,12 +39,12 @@ def test_a_file(tmp_path):
 
 
 @pytest.mark.parametrize("text", ["a=\\u12", "a=\\uzzzz"])
-def test_a_malformed_escape(text):
+def test_a_malformed_escape_is_rejected(text):
     with pytest.raises(PropertiesError, match="hexadecimal"):
         load_properties(text)
 
 
-def test_what_is_written_is_read_back():
+def test_written_properties_are_read_back():
     entries = {"a b": " x = y ", "k:": "tab\there\nline", "#c": "\\path", "cluster.id": "bD0Yiy1wRTa4pzpWP2SG7g"}
     text = dump_properties(entries, ("", "a comment"))
     assert text.startswith("#\n#a comment\n")

@@ -1,4 +1,4 @@
-"""Tasks of the background: in time, again, in spite of errors, and no more after the end."""
+"""Background tasks run on time, repeat in spite of errors, and stop at shutdown."""
 
 from __future__ import annotations
 
@@ -23,18 +23,16 @@ def scheduler() -> Iterator[KafkaScheduler]:
     scheduler.shutdown()
 
 
-def test_a_task_that_is_never_due_does_not_stop_the_others(scheduler: KafkaScheduler) -> None:
+def test_a_task_that_is_never_due_does_not_block_the_others(scheduler: KafkaScheduler) -> None:
     scheduler.schedule("never", lambda: None, delay_ms=LONG_MAX)
-    # The thread has looked at the far task and waits for it: one before and one after see to that.
+    # The tasks before and after make sure that the thread has seen the far task and waits for it.
     for _ in range(2):
         done = threading.Event()
         scheduler.schedule("now", done.set)
         assert done.wait(60), "no thread is left to run tasks"
 
 
-def test_a_periodic_task_comes_again_after_an_error(
-    scheduler: KafkaScheduler, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_a_periodic_task_repeats_after_an_error(scheduler: KafkaScheduler, caplog: pytest.LogCaptureFixture) -> None:
     third = threading.Event()
     runs: list[int] = []
 
@@ -49,7 +47,7 @@ def test_a_periodic_task_comes_again_after_an_error(
     assert "Error in scheduled task retention" in caplog.text
 
 
-def test_shutdown_waits_for_the_task_at_work_and_drops_the_others(scheduler: KafkaScheduler) -> None:
+def test_shutdown_waits_for_the_running_task_and_drops_the_others(scheduler: KafkaScheduler) -> None:
     at_work, go_on = threading.Event(), threading.Event()
     ended: list[str] = []
 
@@ -70,12 +68,12 @@ def test_shutdown_waits_for_the_task_at_work_and_drops_the_others(scheduler: Kaf
     assert not [thread for thread in threading.enumerate() if thread.name.startswith("test-scheduler-")]
 
 
-def test_a_scheduler_starts_once(scheduler: KafkaScheduler) -> None:
+def test_starting_twice_raises(scheduler: KafkaScheduler) -> None:
     with pytest.raises(RuntimeError, match="already been started"):
         scheduler.startup()
 
 
-def test_a_scheduler_starts_again_after_its_end(scheduler: KafkaScheduler) -> None:
+def test_a_scheduler_can_be_restarted(scheduler: KafkaScheduler) -> None:
     scheduler.shutdown()
     scheduler.startup()
     done = threading.Event()
@@ -83,7 +81,7 @@ def test_a_scheduler_starts_again_after_its_end(scheduler: KafkaScheduler) -> No
     assert done.wait(60), "no thread is left to run tasks"
 
 
-def test_the_mock_runs_tasks_when_the_clock_moves() -> None:
+def test_the_mock_scheduler_runs_tasks_when_its_clock_advances() -> None:
     time = MockTime()
     scheduler = MockScheduler(time)
     runs: list[str] = []
@@ -101,7 +99,7 @@ def test_the_mock_runs_tasks_when_the_clock_moves() -> None:
     assert runs.count("often") == 12
 
 
-def test_more_threads_run_tasks_beside_each_other(scheduler: KafkaScheduler) -> None:
+def test_added_threads_run_tasks_in_parallel(scheduler: KafkaScheduler) -> None:
     both = threading.Barrier(2)
     waited: list[int] = []
 
@@ -115,7 +113,7 @@ def test_more_threads_run_tasks_beside_each_other(scheduler: KafkaScheduler) -> 
     eventually(lambda: len(waited) == 2)
 
 
-def test_fewer_threads_end_after_their_tasks_and_the_others_go_on(scheduler: KafkaScheduler) -> None:
+def test_removed_threads_end_after_their_tasks_and_the_others_continue(scheduler: KafkaScheduler) -> None:
     def threads() -> list[str]:
         return sorted(thread.name for thread in threading.enumerate() if thread.name.startswith("test-scheduler-"))
 

@@ -1,4 +1,4 @@
-"""Pauses of threads that may be told to stop."""
+"""Pauses that a shutdown interrupts."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Topic partitions that are asked for again and again."""
+"""Cached TopicPartitions."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from kafka_lite.common import topic_partition
 from kafka_lite.common.topic_partition import MAX_KEPT, MAX_NAME_LENGTH, TopicPartition, known_topic_partition
 
 
-def test_what_has_been_asked_for_is_found_again() -> None:
+def test_equal_arguments_return_the_same_object() -> None:
     first = known_topic_partition("a-topic", 7)
     assert first == TopicPartition("a-topic", 7)
     assert known_topic_partition("a-topic", 7) is first
@@ -16,7 +16,7 @@ def test_what_has_been_asked_for_is_found_again() -> None:
 
 
 def test_a_client_cannot_fill_the_memory_with_names() -> None:
-    """Names come out of requests before anybody looks whether there is such a topic."""
+    """Names come from requests, before the broker checks whether the topic exists."""
     before = len(topic_partition._kept)
     tracemalloc.start()
     try:

@@ -1,4 +1,4 @@
-"""Java's small functions, against values that Java printed."""
+"""Java's small functions, checked against values that Java printed."""
 
 import pytest
 

@@ -32,7 +32,7 @@ def test_every_key_of_0_10_2_exists_unchanged_or_as_a_documented_deviation(name:
         assert ("" if key.validator is None else str(key.validator)) == expected["valid"]
 
 
-def test_defaults_are_kafkas() -> None:
+def test_defaults_match_kafka() -> None:
     config = ConsumerConfig(SERVERS | {"group.id": "g"})
     assert config["max.poll.records"] == 500
     assert config["max.partition.fetch.bytes"] == 1048576
@@ -70,7 +70,7 @@ def test_invalid_values_are_refused(key: str, value: object) -> None:
         ConsumerConfig(SERVERS | {key: value})
 
 
-def test_servers_are_required_and_unknown_keys_are_warned_about(caplog: pytest.LogCaptureFixture) -> None:
+def test_bootstrap_servers_are_required_and_unknown_keys_are_warned_about(caplog: pytest.LogCaptureFixture) -> None:
     with pytest.raises(MissingConfigError):
         ConsumerConfig({})
     with caplog.at_level(logging.WARNING):

@@ -22,6 +22,7 @@ from kafka_lite.consumer.consumer_errors import (
     RetriableCommitFailedError,
     WakeupError,
 )
+from kafka_lite.consumer.consumer_group_metadata import ConsumerGroupMetadata
 from kafka_lite.consumer.consumer_rebalance_listener import ConsumerRebalanceListener
 from kafka_lite.consumer.group.abstract_coordinator import AbstractCoordinator
 from kafka_lite.consumer.group.group_rebalance_config import MemberState
@@ -173,11 +174,11 @@ def test_a_join_longer_than_a_poll_continues_in_the_next_poll(
     answer = broker.answer
     is_parked = True
 
-    def answer_late(*response: Any) -> None:
+    def respond_late(*response: Any) -> None:
         late = is_parked and isinstance(response[2], SyncGroupResponse)
         held.append(response) if late else answer(*response)
 
-    monkeypatch.setattr(broker, "answer", answer_late)
+    monkeypatch.setattr(broker, "answer", respond_late)
     consumer = new_consumer("g")
     consumer.subscribe(["t"])
     poll(consumer, 10)
@@ -349,6 +350,20 @@ def test_a_removed_member_sends_no_more_heartbeats(
     for _ in range(4):
         member(consumer).heartbeat_turn()
     assert len(broker.of(ApiKey.HEARTBEAT)) == start + 1
+
+
+def test_a_removed_member_keeps_its_group_metadata(broker: ScriptedBroker, new_consumer: ConsumerFactory) -> None:
+    """Without a generation, the group coordinator would not check its transactions."""
+    consumer = new_consumer("g")
+    assert consumer.group_metadata() == ConsumerGroupMetadata("g")
+    consumer.subscribe(["t"])
+    joined(consumer)
+    generation = member(consumer).generation
+    metadata = consumer.group_metadata()
+    assert metadata == ConsumerGroupMetadata("g", generation.generation_id, "me")
+    assert generation.generation_id >= 0
+    member(consumer).reset_generation("the coordinator has removed the member")
+    assert consumer.group_metadata() == metadata
 
 
 def test_a_fenced_static_member_raises(broker: ScriptedBroker, new_consumer: ConsumerFactory, time: MockTime) -> None:

@@ -26,25 +26,25 @@ Misdeed = Callable[[Any], object]
 
 
 @pytest.mark.parametrize("configs", [None, "localhost:9092", [("bootstrap.servers", "localhost:1")]])
-def test_a_missing_configuration(configs: Any) -> None:
+def test_a_missing_configuration_raises(configs: Any) -> None:
     with pytest.raises(TypeError, match=r"KafkaConsumer takes its configuration as a dict, such as \{'bootstrap"):
         KafkaConsumer(configs)
 
 
-def test_a_key_without_a_value() -> None:
+def test_a_key_without_a_value_raises() -> None:
     with pytest.raises(ConfigError, match=r"max\.poll\.records: it has no value; leave it out"):
         KafkaConsumer({**SERVERS, "max.poll.records": None})
 
 
 @pytest.mark.parametrize("deserializer", [bytes.decode, StringDeserializer])
-def test_an_invalid_deserializer(deserializer: Any) -> None:
+def test_an_invalid_deserializer_raises(deserializer: Any) -> None:
     with pytest.raises(TypeError, match="value_deserializer must be an object derived from Deserializer"):
         KafkaConsumer(SERVERS, value_deserializer=deserializer)
 
 
 class HalfAListener:
     def on_partitions_assigned(self, partitions: object) -> None:
-        """And no other method."""
+        """Lacks every other method."""
 
 
 TYPES: dict[str, tuple[Misdeed, str]] = {
@@ -53,7 +53,7 @@ TYPES: dict[str, tuple[Misdeed, str]] = {
     "topics of bytes": (lambda c: c.subscribe([b"t"]), "the name of a topic is a str, not a bytes"),
     "pattern of bytes": (lambda c: c.subscribe(re.compile(b"t")), "a topic pattern must be compiled from a str"),
     "listener": (lambda c: c.subscribe(["t"], HalfAListener()), "has no on_partitions_revoked, on_partitions_lost"),
-    "no listener": (lambda c: c.subscribe(["t"], None), "leave it out if you need no callbacks"),
+    "no listener": (lambda c: c.subscribe(["t"], None), "omit it if you need no callbacks"),
     "listener's class": (lambda c: c.subscribe(["t"], ConsumerRebalanceListener), "is a class"),
     "assign names": (
         lambda c: c.assign(["t"]),
@@ -75,7 +75,10 @@ TYPES: dict[str, tuple[Misdeed, str]] = {
     "commit an epoch": (lambda c: c.commit_sync({T0: OffsetAndMetadata(1, "", "7")}), "a leader epoch is an int"),  # type: ignore[arg-type]
     "commit list": (lambda c: c.commit_sync([T0]), "not a list"),
     "commit names": (lambda c: c.commit_async({"t": OffsetAndMetadata(1)}), "commit: 't' is not a partition"),
-    "callback": (lambda c: c.commit_async({}, "done"), r"called as callback\(offsets, error\), and a str cannot"),
+    "callback": (
+        lambda c: c.commit_async({}, "done"),
+        r"called as callback\(offsets, error\), but a str is not callable",
+    ),
     "committed": (lambda c: c.committed(T0), "committed takes a list of partitions"),
     "times": (lambda c: c.offsets_for_times([T0]), "offsets_for_times takes times by partition"),
     "a time": (lambda c: c.offsets_for_times({T0: "now"}), "ms since the epoch, not a str"),
@@ -108,14 +111,14 @@ VALUES: dict[str, tuple[Misdeed, str]] = {
 
 
 @pytest.mark.parametrize("name", TYPES)
-def test_arguments_of_a_wrong_type(new_consumer: ConsumerFactory, name: str) -> None:
+def test_arguments_of_a_wrong_type_raise(new_consumer: ConsumerFactory, name: str) -> None:
     misdeed, says = TYPES[name]
     with pytest.raises(TypeError, match=says):
         misdeed(new_consumer("g"))
 
 
 @pytest.mark.parametrize("name", VALUES)
-def test_arguments_with_a_wrong_value(new_consumer: ConsumerFactory, name: str) -> None:
+def test_arguments_with_a_wrong_value_raise(new_consumer: ConsumerFactory, name: str) -> None:
     misdeed, says = VALUES[name]
     with pytest.raises(ValueError, match=says):
         misdeed(new_consumer("g"))
@@ -135,7 +138,9 @@ def test_an_invalid_topic_name_changes_nothing(
     assert [record.value for _ in range(10) for record in consumer.poll(50)] == [b"a"]
 
 
-def test_two_threads(broker: ScriptedBroker, new_consumer: ConsumerFactory, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_concurrent_use_by_two_threads_raises(
+    broker: ScriptedBroker, new_consumer: ConsumerFactory, monkeypatch: pytest.MonkeyPatch
+) -> None:
     consumer = new_consumer()
     consumer.assign([T0])
     raised: list[Exception] = []
@@ -173,7 +178,7 @@ AFTER_CLOSE: list[Misdeed] = [
 ]  # fmt: skip
 
 
-def test_use_after_close(new_consumer: ConsumerFactory) -> None:
+def test_use_after_close_raises(new_consumer: ConsumerFactory) -> None:
     consumer = new_consumer("g")
     consumer.close()
     for misdeed in AFTER_CLOSE:

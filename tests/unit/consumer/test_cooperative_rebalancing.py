@@ -42,7 +42,7 @@ def cooperative(new_consumer: ConsumerFactory, listener: Listener, *topics: str,
     return consumer
 
 
-def hold_join_answers(broker: ScriptedBroker, monkeypatch: pytest.MonkeyPatch) -> Callable[[], None]:
+def hold_join_responses(broker: ScriptedBroker, monkeypatch: pytest.MonkeyPatch) -> Callable[[], None]:
     """Park every JoinGroup until the returned function is called."""
     held: list[tuple[Any, ...]] = []
     answer = broker.answer
@@ -111,7 +111,7 @@ def test_a_member_reads_while_it_waits_for_the_others(
     broker: ScriptedBroker, new_consumer: ConsumerFactory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     consumer = cooperative(new_consumer, Listener(), enable_auto_commit=False)
-    release = hold_join_answers(broker, monkeypatch)
+    release = hold_join_responses(broker, monkeypatch)
     consumer.enforce_rebalance()
     poll(consumer, 3)
     assert member(consumer).state is MemberState.REBALANCING
@@ -130,7 +130,7 @@ def test_waiting_for_the_others_does_not_spin(
 ) -> None:
     consumer = cooperative(new_consumer, Listener(), auto_commit_interval_ms=1000)
     consumer.pause(consumer.assignment)  # since this broker lets time pass in fetches
-    release = hold_join_answers(broker, monkeypatch)
+    release = hold_join_responses(broker, monkeypatch)
     consumer.enforce_rebalance()
     time.sleep(1001)  # an automatic commit is due, which cannot be sent before the join has ended
     with fewer_turns_than(250, broker, monkeypatch):
@@ -178,7 +178,7 @@ def test_a_revoked_partition_is_committed_before_another_member_gets_it(
 ) -> None:
     consumer = cooperative(new_consumer, Listener(), auto_commit_interval_ms=100_000)
     broker.other_members = [another("t")]
-    release = hold_join_answers(broker, monkeypatch)
+    release = hold_join_responses(broker, monkeypatch)
     consumer.enforce_rebalance()
     poll(consumer, 3)
     broker.append(T1, b"a")
@@ -259,7 +259,7 @@ def test_a_generation_that_ends_during_a_join_loses_all_partitions(
 ) -> None:
     listener = Listener()
     consumer = cooperative(new_consumer, listener)
-    release = hold_join_answers(broker, monkeypatch)
+    release = hold_join_responses(broker, monkeypatch)
     consumer.enforce_rebalance()
     poll(consumer, 3)
     member(consumer).reset_generation("a late answer to a commit says that the member is unknown")
@@ -276,7 +276,7 @@ def test_closing_loses_partitions_during_a_rebalance_and_revokes_them_otherwise(
     consumer.close()
     assert listener.events[-1] == ("revoked", [T0, T1])
     other = cooperative(new_consumer, listener)
-    release = hold_join_answers(broker, monkeypatch)
+    release = hold_join_responses(broker, monkeypatch)
     other.enforce_rebalance()
     poll(other, 3)
     other.close(100)

@@ -20,7 +20,7 @@ from tests.unit.consumer.test_cooperative_rebalancing import (
     COOPERATIVE,
     cooperative,
     fewer_turns_than,
-    hold_join_answers,
+    hold_join_responses,
 )
 
 
@@ -238,7 +238,7 @@ def test_lookups_of_a_coordinator_that_is_lost_at_once_back_off(
 ) -> None:
     """The response to the join of a member that has left closes its connection."""
     consumer = cooperative(new_consumer, Listener(), enable_auto_commit=False)
-    release = hold_join_answers(broker, monkeypatch)
+    release = hold_join_responses(broker, monkeypatch)
     consumer.enforce_rebalance()
     poll(consumer, 3)
     consumer.unsubscribe()

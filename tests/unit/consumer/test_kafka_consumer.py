@@ -257,10 +257,12 @@ def test_an_unauthorized_topic_is_raised(broker: ScriptedBroker, new_consumer: C
     assert raised.value.error is Errors.TOPIC_AUTHORIZATION_FAILED
 
 
-# ── What can be asked ─────────────────────────────────────────────────────────────────────────────────────────────────
+# ── Lookups ───────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def test_offsets_by_time_and_ends_of_logs(broker: ScriptedBroker, new_consumer: ConsumerFactory) -> None:
+def test_offsets_by_timestamp_and_beginning_and_end_offsets(
+    broker: ScriptedBroker, new_consumer: ConsumerFactory
+) -> None:
     broker.append(T0, b"a", b"b", b"c")
     consumer = new_consumer()
     assert consumer.beginning_offsets([T0, T1]) == {T0: 0, T1: 0}
@@ -295,7 +297,7 @@ def test_calls_without_a_response_time_out(
     assert 1700 <= time.hi_res_ms() - started < 4000
 
 
-def test_lag_is_as_of_the_last_fetch(broker: ScriptedBroker, new_consumer: ConsumerFactory) -> None:
+def test_lag_is_that_of_the_last_fetch(broker: ScriptedBroker, new_consumer: ConsumerFactory) -> None:
     broker.append(T0, b"a", b"b", b"c")
     consumer = new_consumer(max_poll_records=1)
     consumer.assign([T0])
@@ -374,7 +376,7 @@ def test_a_closed_consumer_refuses_calls(new_consumer: ConsumerFactory) -> None:
         consumer.poll(0)
 
 
-def test_bad_arguments_are_refused(new_consumer: ConsumerFactory) -> None:
+def test_invalid_arguments_are_rejected(new_consumer: ConsumerFactory) -> None:
     consumer = new_consumer(group="g")
     with pytest.raises(ValueError):
         consumer.assign([TopicPartition("", 0)])
@@ -413,8 +415,8 @@ def test_interceptors_see_records_and_may_change_them(broker: ScriptedBroker, ne
     assert Loud.seen == [b"a", b"hide"]
 
 
-def test_a_truncated_first_batch(broker: ScriptedBroker, time: MockTime, new_consumer: ConsumerFactory) -> None:
-    """Before Fetch v3 a broker cuts a batch that is too large; later ones must not."""
+def test_a_truncated_first_batch_raises(broker: ScriptedBroker, time: MockTime, new_consumer: ConsumerFactory) -> None:
+    """Before Fetch v3, a broker truncates a batch that is too large; later brokers must not."""
     broker.append(T0, b"a")
     batch = broker.logs[T0][0][: RECORD_BATCH_OVERHEAD + 3]
 

@@ -89,7 +89,7 @@ record_bytes = st.one_of(st.none(), st.binary(max_size=20), st.just(b"x" * 100),
     limit=st.integers(1, 50) | st.just(500),
     log_append_time=st.booleans(),
 )
-def test_all_sizes_and_numbers_are_read_as_the_batch_decodes_them(
+def test_all_sizes_and_numbers_are_read_like_the_batch_does(
     records: list[Any], repeats: int, limit: int, log_append_time: bool
 ) -> None:
     builder = MemoryRecordsBuilder(base_offset=1 << 40)
@@ -130,7 +130,7 @@ def test_timestamps_may_come_in_any_order(times: tuple[int, ...]) -> None:
 
 @settings(max_examples=150, deadline=None)
 @given(place=st.integers(0, 10_000), byte=st.integers(0, 255), value=st.sampled_from([b"v", b"x" * 100]))
-def test_damaged_records_are_read_or_refused_as_the_batch_decodes_them(place: int, byte: int, value: bytes) -> None:
+def test_damaged_records_are_read_or_rejected_like_the_batch_does(place: int, byte: int, value: bytes) -> None:
     (one,) = batches(batch([value] * 30))
     assert isinstance(one, DefaultRecordBatch)
     data = bytearray(one.records_data())

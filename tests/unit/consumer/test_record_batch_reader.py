@@ -1,4 +1,4 @@
-"""Reading a batch a few records at a time: what the plain decoder says of it, wherever reading begins or stops."""
+"""Reading a batch a few records at a time gives what the plain decoder gives, wherever reading starts or stops."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def batch_of(encoded: bytes, count: int) -> DefaultRecordBatch:
 
 
 def read(one: DefaultRecordBatch, limit: int) -> tuple[list[Fields], bool]:
-    """All that the reader gives, and whether it then raised."""
+    """Everything that the reader returns, and whether it then raises."""
     found: list[Fields] = []
     reader = RecordBatchReader(one, PARTITION)
     try:
@@ -63,7 +63,7 @@ def test_any_bytes_give_what_the_plain_decoder_gives(data_and_count: tuple[bytes
 
 
 @pytest.mark.parametrize("first", [100, 101, 104, 120, 199, 200])
-def test_reading_begins_at_the_offset_that_was_asked_for(first: int) -> None:
+def test_reading_starts_at_the_requested_offset(first: int) -> None:
     deltas = [*range(5), *range(20, 100, 2)]
     records = b"".join(encode_record(0, delta, None, b"v" * delta, ()) for delta in deltas)
     reader = RecordBatchReader(batch_of(records, len(deltas)), PARTITION, from_offset=first)
@@ -71,7 +71,7 @@ def test_reading_begins_at_the_offset_that_was_asked_for(first: int) -> None:
     assert reader.is_at_end
 
 
-def test_a_reader_steps_over_a_record_that_cannot_be_read() -> None:
+def test_an_unreadable_record_below_the_requested_offset_is_skipped() -> None:
     unreadable = b"\x0e\x00\x00\x02\x01\x7e\x00\x00"  # a value of 63 bytes in a record of 7
     data = encode_record(0, 0, b"k", b"v", ()) + unreadable + encode_record(0, 2, b"k", b"v", ())
     with pytest.raises(InvalidRecordError):

@@ -4,7 +4,7 @@ import pytest
 
 from kafka_lite.cluster.broker import Broker
 from kafka_lite.cluster.end_point import EndPoint
-from kafka_lite.common.log_levels import TRACE
+from kafka_lite.common.process.log_levels import TRACE
 from kafka_lite.common.security_protocol import SecurityProtocol
 from kafka_lite.common.state_change_logger import bracketed
 from kafka_lite.common.topic_partition import TopicPartition
@@ -32,7 +32,7 @@ def broker(broker_id):
 
 
 class Controller:
-    """The machines around one context; ``sent`` has what the brokers were told."""
+    """The machines around one context; ``sent`` has the requests to the brokers."""
 
     def __init__(self, live=(1, 2, 3), assignment=None, unclean=False):
         self.zk = FakeZk()
@@ -174,7 +174,7 @@ def test_an_existing_state_of_a_partition_is_not_overwritten(caplog):
     controller.zk.put(P, LeaderIsrAndControllerEpoch(LeaderAndIsr(3, [3]), 9))
     controller.create()
     assert controller.state() == LeaderAndIsr(3, [3])
-    assert "in ZooKeeper already" in caplog.text
+    assert "already in ZooKeeper" in caplog.text
 
 
 def test_a_dead_leader_is_replaced_and_the_epoch_rises():
@@ -235,7 +235,7 @@ def test_states_at_the_start(leader, live, expected):
 
 
 def test_a_start_without_live_brokers_elects_no_leader_and_logs_no_error(caplog):
-    """So a lone broker starts again: it is the controller first, and registers then."""
+    """This is how a lone broker starts: it becomes the controller first, then it registers."""
     controller = Controller(live=())
     controller.zk.put(P, LeaderIsrAndControllerEpoch(LeaderAndIsr(1, [1]), 4))
     controller.context.partition_leadership_info[P] = controller.zk.states[P]
@@ -250,7 +250,7 @@ def test_a_start_without_live_brokers_elects_no_leader_and_logs_no_error(caplog)
 # ------------------------------------------------------------------------------------------------------------ replicas
 
 
-def test_an_offline_replica_leaves_the_isr_and_the_others_are_told():
+def test_an_offline_replica_leaves_the_isr_and_the_others_are_notified():
     controller = Controller()
     controller.create()
     controller.sent.clear()
@@ -261,8 +261,19 @@ def test_an_offline_replica_leaves_the_isr_and_the_others_are_told():
     assert (stopped, request.delete_partitions) == (2, False)
 
 
+def test_replicas_of_one_partition_that_go_offline_together_leave_one_state_behind():
+    controller = Controller()
+    controller.create()
+    controller.sent.clear()
+    gone = [PartitionAndReplica(P, 2), PartitionAndReplica(P, 3)]
+    controller.replicas.handle_state_changes(gone, ReplicaState.OFFLINE)
+    assert controller.state() == LeaderAndIsr(1, [1], 2, 2)
+    told = [state for state in controller.states_told() if state[0] == 1]
+    assert told == [(1, 1, [1], 2)], "the leader needs the last state, whose znode version it writes over"
+
+
 @pytest.mark.parametrize(("unclean", "isr"), [(False, [1]), (True, [])])
-def test_the_last_member_of_an_isr(unclean, isr):
+def test_the_last_member_stays_in_the_isr_unless_unclean_election_is_enabled(unclean, isr):
     controller = Controller(live=(1,), assignment={P: [1]}, unclean=unclean)
     controller.create()
     controller.replicas.handle_state_changes([PartitionAndReplica(P, 1)], ReplicaState.OFFLINE)
@@ -329,7 +340,7 @@ def test_a_failed_deletion_is_tried_again_when_resumed():
     assert len(controller.zk.deleted) == 3
 
 
-def test_a_dead_replica_makes_a_topic_wait():
+def test_a_dead_replica_makes_the_deletion_wait():
     controller = Controller(assignment={P: [1, 2]})
     controller.create()
     controller.die(2)
@@ -369,7 +380,7 @@ def test_each_broker_gets_one_request_of_each_kind():
 # ------------------------------------------------------------------------------------------------- the state-change log
 
 
-def test_the_life_of_a_partition_is_traced_in_kafkas_words(caplog):
+def test_state_changes_of_a_partition_are_logged_as_by_kafka(caplog):
     controller = Controller(live=(1,), assignment={P: [1]})
     with caplog.at_level(TRACE, "state.change.logger"):
         controller.create()
@@ -426,3 +437,16 @@ def test_replicas_of_one_partition_leave_the_isr_one_at_a_time():
     controller.replicas.handle_state_changes(replicas, ReplicaState.OFFLINE)
     assert controller.state().isr == [1]
     assert controller.context.partition_leadership_info[P].leader_and_isr == controller.state()
+
+
+def test_a_new_controller_takes_dead_brokers_out_of_the_isrs_of_live_leaders():
+    """They died with the controller before, which could not do it any more."""
+    alone = TopicPartition("t", 1)
+    controller = Controller(live=(2, 3), assignment={P: [1, 2, 3], alone: [1]})
+    for partition, state in ((P, LeaderAndIsr(2, [1, 2, 3])), (alone, LeaderAndIsr(1, [1]))):
+        controller.zk.put(partition, LeaderIsrAndControllerEpoch(state, 4))
+        controller.context.partition_leadership_info[partition] = controller.zk.states[partition]
+    controller.replicas.startup()
+    assert (controller.state().leader, controller.state().isr) == (2, [2, 3])
+    assert controller.replicas.state(PartitionAndReplica(P, 1)) is ReplicaState.OFFLINE
+    assert controller.state(alone) == LeaderAndIsr(1, [1], 0, 0), "without a live leader, an election decides"

@@ -1,4 +1,4 @@
-"""What the controller writes into the state-change log: the lines of Kafka 0.10.2."""
+"""The controller's lines in the state-change log, as Kafka 0.10.2 writes them."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import logging
 
 import pytest
 
-from kafka_lite.common.log_levels import TRACE
+from kafka_lite.common.process.log_levels import TRACE
 from kafka_lite.controller.partition_state_machine import PartitionState
 from kafka_lite.controller.replica_state_machine import ReplicaState
 from kafka_lite.zookeeper.data import LeaderAndIsr, LeaderIsrAndControllerEpoch
@@ -40,7 +40,7 @@ def test_nothing_is_formatted_if_the_log_is_off(caplog: pytest.LogCaptureFixture
 
     class Unprintable:
         def __str__(self) -> str:
-            raise AssertionError("formatted for nobody")
+            raise AssertionError("formatted though the level is off")
 
     with caplog.at_level(logging.DEBUG, "state.change.logger"):
         state_change_logger.trace("%s", Unprintable())

@@ -1,4 +1,4 @@
-"""Producer ids are unique among brokers, and no request waits for ZooKeeper."""
+"""Producer ids are unique across brokers, and no request waits for ZooKeeper."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from kafka_lite.common.errors import ApiError, Errors, KafkaError
 from kafka_lite.common.scheduler import MockScheduler
 from kafka_lite.common.time import MockTime
 from kafka_lite.coordinator.transaction.producer_id_manager import ProducerIdManager
-from kafka_lite.network.unserved_requests import UnservedRequests
 from kafka_lite.protocol.messages.api_22_init_producer_id import InitProducerIdRequest, InitProducerIdResponse
 from kafka_lite.protocol.messages.headers import RequestHeader
 from kafka_lite.protocol.schema import Response
 from kafka_lite.server.apis.producer_id_apis import ProducerIdApis
 from kafka_lite.zookeeper.data import ProducerIdsBlock, ZnodeDataError
+from tests.support.transactions import Transactions
 
 
 class Blocks:
@@ -53,6 +53,16 @@ def manager(blocks: Blocks, time: MockTime | None = None, broker_id: int = 0) ->
     made = ProducerIdManager(broker_id, blocks, MockScheduler(time or MockTime()))
     made.startup()
     return made
+
+
+def test_the_first_block_begins_with_0_even_if_kafka_has_created_an_empty_znode() -> None:
+    class EmptyZnode(Blocks):
+        def get_producer_id_block(self) -> tuple[ProducerIdsBlock, int]:
+            return ProducerIdsBlock.decode(self.data), self.version
+
+    blocks = EmptyZnode()
+    assert manager(blocks).generate_producer_id() == 0
+    assert ProducerIdsBlock.decode(blocks.data) == ProducerIdsBlock(0, 0, 999)
 
 
 def test_ids_are_consecutive_across_blocks() -> None:
@@ -105,7 +115,7 @@ def test_ids_can_run_out() -> None:
 
 
 @pytest.mark.parametrize("data", [b"", b"{}", b'{"broker":0,"block_start":"x","block_end":"9"}', b'{"block_start":1}'])
-def test_bytes_that_are_no_block_are_refused(data: bytes) -> None:
+def test_a_malformed_block_is_rejected(data: bytes) -> None:
     with pytest.raises(ZnodeDataError):
         ProducerIdsBlock.decode(data)
 
@@ -116,12 +126,16 @@ def test_bytes_that_are_no_block_are_refused(data: bytes) -> None:
 def answer(**fields: object) -> tuple[Errors, int, int]:
     given: list[Response | None] = []
     body = InitProducerIdRequest(**{"transactional_id": None, "transaction_timeout_ms": 60_000, **fields})  # type: ignore[arg-type]
-    apis = ProducerIdApis(manager(Blocks()), None, None, UnservedRequests())  # type: ignore[arg-type]
+    apis = ProducerIdApis(manager(Blocks()), Transactions().coordinator, None, None)  # type: ignore[arg-type]
     request = SimpleNamespace(header=RequestHeader(client_id="c"), client_address="127.0.0.1")
     apis.handle_init_producer_id(request, body, given.append)  # type: ignore[arg-type]
     (response,) = given
     assert isinstance(response, InitProducerIdResponse)
     return Errors.for_code(response.error_code), response.producer_id, response.producer_epoch
+
+
+def test_a_transactional_producer_gets_its_id_and_epoch() -> None:
+    assert answer(transactional_id="t") == (Errors.NONE, 1000, 0)
 
 
 def test_an_idempotent_producer_gets_an_id() -> None:
@@ -135,8 +149,8 @@ def test_an_idempotent_producer_gets_an_id() -> None:
         ({"producer_id": 5}, Errors.INVALID_REQUEST),
         ({"producer_epoch": 5}, Errors.INVALID_REQUEST),
         ({"transactional_id": ""}, Errors.INVALID_REQUEST),
-        ({"transactional_id": "t"}, Errors.UNSUPPORTED_VERSION),
+        ({"transactional_id": "t", "transaction_timeout_ms": 0}, Errors.INVALID_TRANSACTION_TIMEOUT),
     ],
 )
-def test_refused_requests(fields: dict[str, object], error: Errors) -> None:
+def test_malformed_requests_are_rejected(fields: dict[str, object], error: Errors) -> None:
     assert answer(**fields) == (error, -1, -1)

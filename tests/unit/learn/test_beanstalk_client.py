@@ -1,4 +1,4 @@
-"""The client of beanstalkd speaks its protocol; the server here is a script."""
+"""The beanstalkd client, against a scripted server."""
 
 import socket
 import threading
@@ -11,7 +11,7 @@ from chapters.ch01_introduction.figures.beanstalk import BeanstalkClient, Beanst
 
 @pytest.fixture
 def scripted():
-    """A function: what the server answers, and then a client of it; the fixture's list is what it was sent."""
+    """A function that takes the server's replies and returns a client; the fixture's list is what the server got."""
     threads, received = [], bytearray()
     listener = socket.create_server(("127.0.0.1", 0))
 
@@ -38,7 +38,7 @@ def scripted():
     listener.close()
 
 
-def test_jobs_are_put_all_at_once_and_each_is_answered(scripted):
+def test_jobs_are_put_in_one_batch_and_each_gets_a_reply(scripted):
     with scripted(b"INSERTED 7\r\nINSERTED 8\r\n") as client:
         assert client.put(b"one", b"second") == [7, 8]
     assert_sent(scripted, b"put 0 0 60 3\r\none\r\nput 0 0 60 6\r\nsecond\r\n")
@@ -49,7 +49,7 @@ def assert_sent(scripted, expected):
     assert bytes(scripted.received) == expected
 
 
-def test_a_reserved_job_comes_with_its_body_whatever_is_in_it(scripted):
+def test_a_reserved_job_has_its_body_whatever_the_bytes(scripted):
     with scripted(b"RESERVED 7 5\r\na\r\nbc\r\nDELETED\r\n") as client:
         assert client.reserve() == (7, b"a\r\nbc")
         client.delete(7)
@@ -65,12 +65,12 @@ def test_stats_are_a_dictionary(scripted):
 @pytest.mark.parametrize(
     ("answer", "message"), [(b"JOB_TOO_BIG\r\n", "JOB_TOO_BIG"), (b"BURIED 3\r\n", "BURIED 3"), (b"DRAINING\r\n", "DR")]
 )
-def test_another_answer_is_an_error_with_its_words(scripted, answer, message):
+def test_an_unexpected_reply_is_an_error_that_quotes_it(scripted, answer, message):
     with scripted(answer) as client, pytest.raises(BeanstalkError, match=message):
         client.put(b"x")
 
 
-def test_where_it_is_not_installed_the_error_says_how_to_install_it(monkeypatch):
+def test_a_missing_beanstalkd_is_reported_with_how_to_install_it(monkeypatch):
     monkeypatch.setattr(beanstalk, "beanstalkd_program", lambda: None)
     with pytest.raises(FileNotFoundError, match="apt-get install beanstalkd"), running_beanstalkd():
         pass

@@ -1,22 +1,36 @@
-"""The class index of the site leads from a class to its line, its sections and what there is to read."""
+"""The site's class index links a class to its line, its sections and its pages."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
+from functools import cache
+
+import pytest
 
 from kafka_learn.project import PROJECT_ROOT
+from kafka_learn.site import book_pages
 from kafka_learn.site.book_pages import class_index, contents
+
+
+@pytest.fixture(scope="module", autouse=True)
+def modules_are_read_once() -> Iterator[None]:
+    """Reading all modules takes a second, and no test changes them."""
+    with pytest.MonkeyPatch.context() as patch:
+        for read in ("load_class_index", "module_references"):
+            patch.setattr(book_pages, read, cache(getattr(book_pages, read)))
+        yield
 
 
 def row_of(name: str, language: str = "en") -> str:
     return next(line for line in class_index(language).splitlines() if line.startswith(f"| `{name}`"))
 
 
-def test_a_class_has_its_file_in_kafka_its_sections_and_what_to_read() -> None:
+def test_a_class_has_its_kafka_file_sections_and_pages() -> None:
     row = row_of("SkimpyOffsetMap")
     assert "core/.../log/OffsetMap.scala" in row
     assert "[6.1.6 Log compaction](ch06_storage/compaction.md)" in row
-    assert "[lab](../labs/ch06-cleaner-offset-map.md)" in row
+    assert "(../labs/ch06-cleaner-offset-map.md)" in row
     assert "6.1.6 日志压缩" in row_of("SkimpyOffsetMap", "zh")
 
 
@@ -30,7 +44,7 @@ def test_a_module_that_the_text_shows_is_linked_to_the_line_of_the_class() -> No
     assert lines[int(link[1]) - 1].startswith("class OffsetIndex")
 
 
-def test_another_name_and_a_missing_room_are_told() -> None:
+def test_another_name_and_a_missing_module_are_explained() -> None:
     assert "as `FileMessageSet`" in row_of("FileRecords")
     assert "no room yet" in row_of("MirrorMaker")
     assert "尚未实现" in row_of("MirrorMaker", "zh")

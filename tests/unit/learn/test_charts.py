@@ -1,4 +1,4 @@
-"""Charts show what they are given, to scale."""
+"""Charts show their values to scale."""
 
 import re
 
@@ -11,19 +11,19 @@ def lengths(chart):
     return [float(width) for width in re.findall(r'<rect [^>]*? width="([\d.]+)"', chart.svg())]
 
 
-def test_bars_are_as_long_as_their_values():
+def test_the_length_of_a_bar_is_proportional_to_its_value():
     first, second, third = lengths(BarChart("speed", {"a": 10, "b": 20, "nothing": 0}, "MB/s"))
     assert second == pytest.approx(2 * first)
     assert third == 0
 
 
-def test_a_logarithmic_bar_grows_by_the_same_for_each_power_of_ten():
+def test_a_logarithmic_bar_grows_equally_for_each_power_of_ten():
     one, ten, hundred = lengths(BarChart("speed", {"a": 2, "b": 20, "c": 200}, "/s", logarithmic=True))
     assert hundred - ten == pytest.approx(ten - one, abs=0.2)
     assert 0 < one < ten
 
 
-def test_a_bar_chart_says_what_it_shows():
+def test_a_bar_chart_has_a_text_alternative():
     chart = BarChart("speed", {"a": 1234.5}, "/s")
     assert chart.in_words() == "speed: a 1,230 /s"
     assert 'aria-label="speed: a 1,230 /s"' in chart.svg()
@@ -38,7 +38,7 @@ def test_a_line_goes_from_its_first_to_its_last_point():
     assert chart.in_words() == "dirty: file from 64 over 64 to 0 MB within 31 s"
 
 
-def test_a_chart_without_anything_is_drawn():
+def test_an_empty_chart_is_drawn():
     assert "<svg" in BarChart("none", {}, "s").svg()
     assert "<svg" in LineChart("none", {"a": []}, "s").svg()
 
@@ -46,5 +46,5 @@ def test_a_chart_without_anything_is_drawn():
 @pytest.mark.parametrize(
     ("value", "shown"), [(0, "0"), (999.6, "1,000"), (12.34, "12.3"), (10, "10"), (100, "100"), (0.5, "0.5")]
 )
-def test_three_figures_are_enough(value, shown):
+def test_numbers_have_three_significant_digits(value, shown):
     assert rounded(value) == shown

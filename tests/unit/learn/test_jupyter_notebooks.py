@@ -1,4 +1,4 @@
-"""The files for Jupyter that are made of a chapter's script: one for each language, never over a reader's own work."""
+"""The notebooks made of a chapter's script: one per language; a reader's own work is never overwritten."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ import json
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
-import nbformat
 import pytest
 
 from kafka_learn import both_languages, jupyter_notebooks, notebooks
@@ -46,11 +46,23 @@ def script(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return path
 
 
-def sources(notebook: nbformat.NotebookNode) -> list[str]:
+def read(path: Path) -> Any:
+    import nbformat  # imported lazily, here and below: it takes a second, even if the tests are only collected
+
+    return nbformat.read(path, as_version=4)
+
+
+def write(notebook: Any, path: Path) -> None:
+    import nbformat
+
+    nbformat.write(notebook, path)
+
+
+def sources(notebook: Any) -> list[str]:
     return [cell.source for cell in notebook.cells]
 
 
-def test_a_notebook_is_in_one_language(script: Path) -> None:
+def test_a_notebook_has_one_language(script: Path) -> None:
     english, chinese = (for_clone(script, language) for language in ("en", "zh"))
     assert [cell.cell_type for cell in english.cells] == ["markdown", "code", "code"]
     assert "# Small" in sources(english)[0]
@@ -58,7 +70,7 @@ def test_a_notebook_is_in_one_language(script: Path) -> None:
     assert [cell.cell_type for cell in chinese.cells] == ["code", "markdown", "code", "code"]
     assert "show_chinese()" in sources(chinese)[0]
     assert "# 小的\n\n见[那里]" in sources(chinese)[1]
-    assert "，还有[实验]" in sources(chinese)[1]  # one line: Jupyter would show its end as a space
+    assert "，还有[实验]" in sources(chinese)[1]  # one line: Jupyter would show a line break as a space
     assert "Small" not in "".join(sources(chinese))
 
 
@@ -68,7 +80,9 @@ def test_links_lead_to_files_of_the_clone(script: Path) -> None:
     assert "见[那里](there.zh.md)，还有[实验](../../labs/ch06-x/README.zh.md)和[Kafka](https://" in sources(chinese)[1]
 
 
-def test_a_downloaded_notebook_is_executed_and_links_to_nothing_that_its_reader_does_not_have(script: Path) -> None:
+def test_a_downloaded_notebook_is_executed_and_has_only_links_that_work_without_a_clone(script: Path) -> None:
+    import nbformat
+
     english, chinese = (nbformat.reads(for_download(script, language), as_version=4) for language in ("en", "zh"))
     assert "See there, the lab and [Kafka](https://kafka.apache.org)." in sources(english)[0]
     assert english.cells[-1].outputs[0]["data"]["image/svg+xml"] == "<svg>a</svg>"
@@ -77,48 +91,52 @@ def test_a_downloaded_notebook_is_executed_and_links_to_nothing_that_its_reader_
     assert for_download(script, "en") == for_download(script, "en")
 
 
-def test_a_cell_whose_code_the_page_hides_is_folded(script: Path) -> None:
+def test_a_cell_whose_code_the_page_hides_is_collapsed(script: Path) -> None:
     assert [cell.metadata for cell in for_clone(script, "en").cells] == [{}, {}, {"jupyter": {"source_hidden": True}}]
 
 
-def test_nothing_pairs_a_notebook_with_its_script(script: Path) -> None:
+def test_notebooks_are_not_paired_with_their_scripts(script: Path) -> None:
     assert "jupytext" not in for_clone(script, "en").metadata
 
 
 def test_a_notebook_is_written_with_the_outputs_of_an_earlier_execution(script: Path) -> None:
+    import nbformat
+
     path, written = write_for_clone(script, "zh")
     assert written
     assert path == script.with_name("small.zh.ipynb")
-    assert nbformat.read(path, as_version=4).cells[-1].outputs == []
+    assert read(path).cells[-1].outputs == []
     notebooks.executed(script)
     assert write_for_clone(script, "zh") == (path, True)
-    assert nbformat.read(path, as_version=4).cells[-1].outputs[0]["data"]["image/svg+xml"] == "<svg>甲</svg>"
-    nbformat.validate(nbformat.read(path, as_version=4))
+    assert read(path).cells[-1].outputs[0]["data"]["image/svg+xml"] == "<svg>甲</svg>"
+    nbformat.validate(read(path))
 
 
-def test_what_a_reader_has_run_stays_as_long_as_the_script_says_the_same(script: Path) -> None:
+def test_outputs_of_the_reader_are_kept_while_the_script_is_unchanged(script: Path) -> None:
+    import nbformat
+
     path, _ = write_for_clone(script, "en")
-    notebook = nbformat.read(path, as_version=4)
+    notebook = read(path)
     notebook.cells[1].outputs = [nbformat.v4.new_output("stream", text="mine")]
-    nbformat.write(notebook, path)
+    write(notebook, path)
     assert write_for_clone(script, "en") == (path, True)
     assert "mine" in path.read_text()
     script.write_text(SCRIPT.replace("x = 1", "x = 2"), encoding="utf-8")
     assert write_for_clone(script, "en") == (path, True)
-    assert sources(nbformat.read(path, as_version=4))[1] == "x = 2"
+    assert sources(read(path))[1] == "x = 2"
 
 
-def test_what_a_reader_has_changed_stays(script: Path) -> None:
+def test_changes_of_the_reader_are_kept(script: Path) -> None:
     path, _ = write_for_clone(script, "en")
-    notebook = nbformat.read(path, as_version=4)
+    notebook = read(path)
     notebook.cells[1].source = "x = 'my experiment'"
-    nbformat.write(notebook, path)
+    write(notebook, path)
     script.write_text(SCRIPT.replace("x = 1", "x = 2"), encoding="utf-8")
     assert write_for_clone(script, "en") == (path, False)
     assert "my experiment" in path.read_text()
 
 
-def test_figures_of_a_chinese_notebook_are_chinese_when_they_are_run_again(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_chinese_notebook_draws_chinese_figures_when_run_again(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(both_languages, "_shown", "en")
     shown = InBothLanguages({"en": "<svg>a</svg>", "zh": "<svg>甲</svg>"}.__getitem__)
     assert shown._repr_mimebundle_() == {"image/svg+xml": "<svg>a</svg>", CHINESE: "<svg>甲</svg>"}
@@ -126,7 +144,9 @@ def test_figures_of_a_chinese_notebook_are_chinese_when_they_are_run_again(monke
     assert shown._repr_mimebundle_() == {"image/svg+xml": "<svg>甲</svg>"}
 
 
-def test_an_output_of_one_language_has_its_figure_once() -> None:
+def test_the_output_of_one_language_contains_its_figure_once() -> None:
+    import nbformat
+
     svg = {"text/html": "<svg>a</svg>", "image/svg+xml": "<svg>a</svg>", "text/plain": "a", CHINESE: "<svg>甲</svg>"}
     output = nbformat.v4.new_output("display_data", svg)
     notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell("x", outputs=[output])])
@@ -135,7 +155,7 @@ def test_an_output_of_one_language_has_its_figure_once() -> None:
     assert chinese == {"image/svg+xml": "<svg>甲</svg>", "text/plain": "a"}
 
 
-def test_the_lab_opens_the_notebook_that_is_asked_for() -> None:
+def test_jupyterlab_opens_the_requested_notebook() -> None:
     path = notebooks.PROJECT_ROOT / "chapters" / "ch06_storage" / "log_segments.ipynb"
     command, environment = lab_command(path, ["--no-browser"])
     assert command[:3] == [sys.executable, "-m", "jupyterlab"]
@@ -145,16 +165,16 @@ def test_the_lab_opens_the_notebook_that_is_asked_for() -> None:
     assert "--LabApp.default_url=/lab/tree/chapters" in lab_command(None)[0]
 
 
-def test_what_is_no_notebook_is_told_which_there_are(capsys: pytest.CaptureFixture[str]) -> None:
+def test_an_unknown_notebook_is_rejected_with_a_list_of_notebooks(capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit) as ended:
         main(["chapters/ch06_storage/log_segments.py"])
     assert ended.value.code == 2
     said = capsys.readouterr().err
-    assert "chapters/ch06_storage/log_segments.py is no notebook of the chapters. They are:" in said
+    assert "chapters/ch06_storage/log_segments.py is not a chapter's notebook. The notebooks are:" in said
     assert "  chapters/ch06_storage/log_segments.zh.ipynb" in said
 
 
-def test_git_ignores_what_is_written_beside_the_scripts() -> None:
+def test_git_ignores_the_notebooks_beside_the_scripts() -> None:
     files = [
         str(script.relative_to(notebooks.PROJECT_ROOT).with_suffix(suffix))
         for script in notebooks.discover()
@@ -167,10 +187,12 @@ def test_git_ignores_what_is_written_beside_the_scripts() -> None:
     assert ignored.stdout.splitlines() == files
 
 
-def test_the_reader_is_told_what_was_kept(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_kept_changes_are_reported_to_the_reader(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
     script = notebooks.PROJECT_ROOT / "chapters" / "ch" / "small.py"
     monkeypatch.setattr(
         jupyter_notebooks, "write_for_clone", lambda script, language: (script.with_suffix(".ipynb"), False)
     )
     jupyter_notebooks.write_all([script])
-    assert "kept as you have changed it: chapters/ch/small.ipynb" in capsys.readouterr().out
+    assert "kept, because you changed it: chapters/ch/small.ipynb" in capsys.readouterr().out

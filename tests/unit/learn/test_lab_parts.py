@@ -1,3 +1,4 @@
+import os
 import subprocess
 import sys
 import time
@@ -25,7 +26,7 @@ def test_a_starter_keeps_signatures_and_docstrings_and_compiles(lab):
             assert symbol.lines[symbol.node.lineno - 1] in text.splitlines()
 
 
-def test_a_starter_leaves_the_rest_of_the_module_alone():
+def test_a_starter_keeps_the_rest_of_the_module():
     text = starter(LAB, "kafka_lite.log.offset_index")
     assert "self.relative_offset(offset)" not in text
     assert "Raises InvalidOffsetError if" in text
@@ -33,20 +34,20 @@ def test_a_starter_leaves_the_rest_of_the_module_alone():
 
 
 @pytest.mark.parametrize("lab", all_labs(), ids=lambda lab: lab.name)
-def test_what_is_unwritten_is_what_the_starter_has_left_out(lab):
+def test_unwritten_functions_are_those_that_the_starter_leaves_out(lab):
     for module in lab.modules:
         names = list(lab.functions_of(module))
         assert unwritten(starter(lab, module), names) == names
         assert unwritten(module_path(module).read_text(), names) == []
 
 
-def test_a_function_that_has_gone_is_unwritten_and_one_with_more_than_the_message_is_not():
+def test_a_missing_function_is_unwritten_and_one_with_more_than_the_message_is_not():
     body = '"""Do."""\n        x = 1\n        raise NotImplementedError("your task 1")\n'
     source = f"class A:\n    def b(self):\n        {body}"
     assert unwritten(source, ["A.b", "A.c"]) == ["A.c"]
 
 
-def test_labs_are_found_by_name_or_beginning():
+def test_labs_are_found_by_name_or_prefix():
     assert find_lab("ch06-offset").name == "ch06-offset-index"
     with pytest.raises(UnknownLabError, match="ch06-offset-index"):
         find_lab("nope")
@@ -59,7 +60,7 @@ def test_without_a_clone_the_message_says_where_labs_are(tmp_path):
         all_labs(tmp_path)
 
 
-def test_a_workspace_is_started_once_and_reset_keeps_the_work(tmp_path):
+def test_a_workspace_is_started_once_and_reset_keeps_the_old_answer(tmp_path):
     workspace = LabWorkspace(LAB, tmp_path)
     with pytest.raises(NotStartedError):
         workspace.files()
@@ -74,7 +75,7 @@ def test_a_workspace_is_started_once_and_reset_keeps_the_work(tmp_path):
     assert workspace.untouched()
 
 
-def test_two_resets_within_a_second_keep_both_works(tmp_path, monkeypatch):
+def test_two_resets_within_a_second_keep_both_answers(tmp_path, monkeypatch):
     monkeypatch.setattr(time, "strftime", lambda _format: "before-reset-20260101-120000")
     workspace = LabWorkspace(LAB, tmp_path)
     path = workspace.start()[0]
@@ -85,7 +86,7 @@ def test_two_resets_within_a_second_keep_both_works(tmp_path, monkeypatch):
     assert [file.read_text() for file in kept] == ["first", "second"]
 
 
-def test_progress_survives_and_damage_to_it_is_forgiven(tmp_path):
+def test_progress_is_saved_and_a_damaged_file_is_ignored(tmp_path):
     workspace = LabWorkspace(LAB, tmp_path)
     workspace.start()
     workspace.remember(Progress(best=30, total=100, checks=2, hints={"1": 2}, tasks_passed=[1]))
@@ -110,13 +111,28 @@ def test_an_overlay_replaces_a_module_for_one_process(tmp_path):
     assert result.stdout == "mine True ['-m', 'x'] __main__\n", result.stderr
 
 
-def test_an_overlay_that_comes_too_late_is_refused(tmp_path):
+def test_a_file_that_is_saved_twice_in_a_second_is_read_again(tmp_path):
+    """Python would take bytecode of the first: the file has the same size and time."""
+    mine, program = tmp_path / "mine.py", tmp_path / "program.py"
+    program.write_text("from kafka_lite.log import index_entry\nprint(index_entry.MARK)\n")
+    command = overlay.command({"kafka_lite.log.index_entry": mine}, "program")
+    path = f"{tmp_path}:{module_path('kafka_lite').parents[1]}"
+    for mark in ("1", "2"):
+        mine.write_text(f"MARK = {mark}\n")
+        os.utime(mine, (1_700_000_000, 1_700_000_000))
+        result = subprocess.run(
+            command, cwd=tmp_path, env={"PYTHONPATH": path}, capture_output=True, text=True, check=False
+        )
+        assert result.stdout == f"{mark}\n", result.stderr
+
+
+def test_an_overlay_after_the_import_is_rejected(tmp_path):
     assert "kafka_learn.labs.overlay" in sys.modules
     with pytest.raises(RuntimeError, match="too late"):
         overlay.install({"kafka_learn.labs.overlay": tmp_path / "x.py"})
 
 
-def test_a_loop_without_end_is_found_where_it_is_not_in_what_it_calls(tmp_path):
+def test_an_endless_loop_is_located_in_the_answer_and_not_in_its_callees(tmp_path):
     file = tmp_path / "answer.py"
     file.write_text(
         "def look(frame):\n    return frame()\n\n\ndef search(frame):\n    while True:\n        return look(frame)\n"

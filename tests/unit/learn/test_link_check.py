@@ -20,7 +20,7 @@ def add(site, html):
     page.write_text(page.read_text() + html)
 
 
-def test_a_sound_site_has_no_problems(site):
+def test_a_valid_site_has_no_problems(site):
     assert check(site) == []
 
 
@@ -37,29 +37,38 @@ def test_a_sound_site_has_no_problems(site):
             '<script id="__config" type="application/json">{"base": "a", "search": "assets/x.css"}</script>',
             "dead link a/search/search_index.json",
         ),
-        ('<script src="https://unpkg.com/x.js"></script>', "loads https://unpkg.com/x.js from outside"),
-        ('<script src="//cdn.example/x.js"></script>', "loads //cdn.example/x.js from outside"),
-        ('<link rel="preconnect" href="https://fonts.gstatic.com">', "loads https://fonts.gstatic.com from outside"),
-        ("<style>@import 'https://fonts.example/f.css';</style>", "loads https://fonts.example/f.css from outside"),
-        ('<div style="background: url(https://example.com/x.png)">', "loads https://example.com/x.png from outside"),
+        ('<script src="https://unpkg.com/x.js"></script>', "loads https://unpkg.com/x.js from another host"),
+        ('<script src="//cdn.example/x.js"></script>', "loads //cdn.example/x.js from another host"),
+        (
+            '<link rel="preconnect" href="https://fonts.gstatic.com">',
+            "loads https://fonts.gstatic.com from another host",
+        ),
+        (
+            "<style>@import 'https://fonts.example/f.css';</style>",
+            "loads https://fonts.example/f.css from another host",
+        ),
+        (
+            '<div style="background: url(https://example.com/x.png)">',
+            "loads https://example.com/x.png from another host",
+        ),
     ],
 )
-def test_what_is_wrong_is_named(site, html, problem):
+def test_each_problem_is_named(site, html, problem):
     add(site, html)
     assert check(site) == [f"index.html: {problem}"]
 
 
-def test_stylesheets_are_read_too(site):
+def test_stylesheets_are_checked_too(site):
     (site / "assets" / "x.css").write_text("@font-face { src: url(https://fonts.example/f.woff2) }")
-    assert check(site) == ["assets/x.css: loads https://fonts.example/f.woff2 from outside"]
+    assert check(site) == ["assets/x.css: loads https://fonts.example/f.woff2 from another host"]
 
 
-def test_a_stylesheet_that_asks_for_what_is_missing(site):
+def test_a_missing_file_of_a_stylesheet_is_a_problem(site):
     (site / "assets" / "x.css").write_text("a { background: url(no.png) } b { background: url(x.css), url(data:,) }")
     assert check(site) == ["assets/x.css: dead link no.png"]
 
 
-def test_another_word_in_rel_is_no_question_for_a_sitemap(site):
+def test_only_the_link_relation_sitemap_asks_for_a_sitemap(site):
     add(site, '<link rel="alternate " hreflang="zh" href="a/">')
     assert check(site) == []
 

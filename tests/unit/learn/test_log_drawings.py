@@ -1,4 +1,4 @@
-"""The figures of the storage chapter show what the broker's classes did."""
+"""The figures of the storage chapter show what the broker's classes do."""
 
 import pytest
 
@@ -41,7 +41,7 @@ def test_tables_have_their_rows(language):
     assert "`0.log.deleted`, `0.log.swap`" in steps
 
 
-def test_marks_stand_below_their_batches():
+def test_marks_are_below_their_batches():
     with example_log() as log:
         fill(log, 3)
         source = draw_log(log, {"HW": 4}).graph.source
@@ -49,7 +49,7 @@ def test_marks_stand_below_their_batches():
     assert "▲ HW 4" in below
 
 
-def test_only_what_the_leader_assigns_is_marked_as_changed():
+def test_only_fields_that_the_leader_assigns_are_marked_as_changed():
     source = draw_validation().graph.source
     assert source.count(log_drawings.ORANGE) == 2, "base offset and leader epoch; the CRC does not cover them"
     assert draw_validation("LogAppendTime").graph.source.count(log_drawings.ORANGE) > 4
@@ -62,7 +62,7 @@ def test_a_read_that_cuts_a_batch_is_red():
     assert source.count(log_drawings.RED) == source.count(log_drawings.ORANGE) == 1
 
 
-def test_a_cleaning_leaves_the_newest_of_each_key_before_the_active_segment():
+def test_a_cleaning_keeps_the_newest_record_of_each_key_before_the_active_segment():
     with example_log(COMPACTED) as log:
         append_pairs(log, EXAMPLE)
         assert clean(log) == 6

@@ -1,4 +1,4 @@
-"""The figure of the network's layers shows the threads that there are."""
+"""The figure of the network layers shows the threads that exist."""
 
 import pytest
 
@@ -18,6 +18,6 @@ def test_every_thread_of_every_layer_is_in_the_figure(language):
     assert "500" in svg
 
 
-def test_its_words_are_in_the_language_of_the_page():
+def test_labels_are_in_the_language_of_the_page():
     assert "whoever is free" in three_layers("en")
     assert "谁空闲谁取" in three_layers("zh")

@@ -1,4 +1,4 @@
-"""What is told of the page cache is so."""
+"""The chapter's claims about the page cache are true on this kernel."""
 
 import pytest
 
@@ -6,7 +6,7 @@ from chapters.ch01_introduction.figures.disk_measurements import stages_of_a_wri
 from chapters.ch01_introduction.figures.page_cache import dirty_kb, page_cache_state, write_back_settings
 
 
-def test_every_page_that_was_written_is_in_memory(tmp_path):
+def test_every_written_page_is_in_memory(tmp_path):
     with (tmp_path / "file").open("w+b", buffering=0) as file:
         file.write(bytes(10 * 4096))
         state = page_cache_state(file.fileno())
@@ -15,7 +15,7 @@ def test_every_page_that_was_written_is_in_memory(tmp_path):
         assert state.cached == 10
 
 
-def test_after_a_sync_no_page_is_dirty_and_all_are_there(tmp_path):
+def test_after_a_sync_all_pages_are_cached_and_none_is_dirty(tmp_path):
     written, synced, dropped, _read = [state for _, state in stages_of_a_write(tmp_path)]
     if written is None:
         pytest.skip("cachestat came with Linux 6.5")
@@ -25,12 +25,12 @@ def test_after_a_sync_no_page_is_dirty_and_all_are_there(tmp_path):
     assert list(tmp_path.iterdir()) == []
 
 
-def test_dirty_pages_are_watched_from_the_beginning_on(tmp_path):
+def test_dirty_pages_are_sampled_from_the_start(tmp_path):
     series = write_back(tmp_path, seconds=0.05, size=1 << 20)
     assert all(line[0][0] < 0.05 for line in series.values())
     assert list(tmp_path.iterdir()) == []
 
 
-def test_the_kernel_says_when_it_writes_back():
+def test_the_kernels_write_back_settings_are_read():
     assert dirty_kb() >= 0
     assert set(write_back_settings()) >= {"dirty_expire_centisecs", "dirty_writeback_centisecs"}

@@ -1,4 +1,4 @@
-"""The kept measurements are complete, and every figure of the page can be drawn of them in both languages."""
+"""The saved measurements are complete, and every figure of the page can be drawn from them in both languages."""
 
 import re
 
@@ -18,11 +18,11 @@ def test_a_figure_is_drawn_in_both_languages(figure):
     assert not re.search(r"\b(every|times|never|from|and|with|together|file)\b", chinese), chinese
 
 
-def test_there_are_figures():
+def test_the_page_has_seven_figures():
     assert len(FIGURES) == 7
 
 
-def test_the_kept_run_watched_longer_than_a_dirty_page_lives():
+def test_the_saved_run_is_longer_than_the_lifetime_of_a_dirty_page():
     settings, watched = figures.kept()["settings"], figures.kept()["write_back"]["this file: dirty"]
     assert watched[-1][0] * 100 > settings["dirty_expire_centisecs"] + settings["dirty_writeback_centisecs"]
     assert watched[0][1] > 60 > 1 > watched[-1][1]

@@ -1,4 +1,4 @@
-"""Figures of a producer: what is in which row, of runs and accumulators that are made by hand."""
+"""Figures of a producer: which rows they have, for runs and accumulators made by hand."""
 
 import html
 import re
@@ -23,7 +23,7 @@ PARTITIONS = [TopicPartition("t", number) for number in range(2)]
 
 
 def new_accumulator() -> RecordAccumulator:
-    """Room for four batches of 300 bytes; nothing lingers."""
+    """Space for four batches of 300 bytes; linger is 0."""
     time = MockTime()
     return RecordAccumulator(300, CompressionType.NONE, 0, 100, 10_000, BufferPool(1_200, 300, time), time=time)
 
@@ -75,7 +75,7 @@ def test_batches_and_their_memory_are_watched_from_the_first_record_to_the_end()
     figure = batch_lives(recording.run)
     assert [lane.label for lane in figure.lanes] == ["t-0", "buffers of the pool", "send waits"]
     assert [lane.depth for lane in figure.lanes] == [2, 2, 1]
-    assert figure.lanes[2].spans == [], "nobody waited"
+    assert figure.lanes[2].spans == [], "no thread waited"
 
 
 def test_a_batch_that_is_sent_twice_stays_in_its_row():
@@ -94,7 +94,7 @@ def test_a_batch_that_is_sent_twice_stays_in_its_row():
     assert rows == {("#1", 0), ("#1: 2", 0), ("#2", 1), ("#3", 0)}
 
 
-def test_requests_take_the_first_place_in_flight_that_is_free():
+def test_a_request_takes_the_first_free_row_of_those_in_flight():
     counts = [(0, 1, 0, 1), (10, 2, 1, 2), (20, 1, 2, 1), (30, 3, 1, 2), (40, 2, 2, 1), (50, 3, 1, 0)]
     events = [
         state(at, "InFlightRequests", "node 0", was, now, correlation_id=number) for at, number, was, now in counts
@@ -108,11 +108,11 @@ def test_requests_take_the_first_place_in_flight_that_is_free():
     }
 
 
-def test_interest_in_words():
+def test_interest_sets_as_text():
     assert [interest_word(bits) for bits in (0, READ, WRITE, READ | WRITE)] == ["none", "READ", "WRITE", "READ | WRITE"]
 
 
-def test_a_lost_connection_ends_its_requests_one_after_the_other():
+def test_a_disconnect_ends_its_requests_one_after_the_other():
     requests = InFlightRequests(5)
     with Recording(watch_in_flight()) as recording:
         for number in (1, 2):

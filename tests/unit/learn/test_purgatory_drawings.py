@@ -34,7 +34,7 @@ def where(state, due_ms):
     return None
 
 
-def test_a_task_comes_down_from_level_to_level_and_runs_at_its_time():
+def test_a_task_moves_down_the_levels_and_runs_at_its_time():
     stepped = SteppedTimer(start_ms=9)
     stepped.add(41)
     states = list(stepped.steps())
@@ -45,7 +45,7 @@ def test_a_task_comes_down_from_level_to_level_and_runs_at_its_time():
     assert states[-1].ran == ("41",)
 
 
-def test_the_bucket_of_the_current_tick_is_the_first_and_empty():
+def test_the_bucket_of_the_current_tick_is_first_and_empty():
     stepped = SteppedTimer(start_ms=9)
     for due_ms in (10, 14, 41, 63):
         stepped.add(due_ms)
@@ -74,13 +74,13 @@ def test_drawings_in_both_languages():
     assert "due 300" not in left_behind
 
 
-def test_a_drawing_is_told_in_words():
+def test_a_drawing_has_a_text_alternative():
     stepped = SteppedTimer(start_ms=9)
     stepped.add(14)
     assert "14 in [12-15] of level 2" in draw_wheels(stepped.state()).svg()
 
 
-def test_a_named_operation_notes_what_becomes_of_it():
+def test_a_named_operation_records_its_history():
     operation = NamedOperation("fetch")
     assert not operation.safe_try_complete()
     operation.run()
@@ -101,31 +101,31 @@ def test_a_run_shows_all_its_lanes(runs, name):
 
 
 def results(run, what):
-    """What each call of a method returned, with the thread that called."""
+    """The thread and the result of each call of a method."""
     return [
         (event.thread, event.detail.get("result")) for event in run if event.kind is Kind.RETURN and event.what == what
     ]
 
 
-def test_the_follower_s_handler_completes_the_produce_request(runs):
+def test_the_followers_handler_completes_the_produce_request(runs):
     run = runs["produce-waits-for-a-follower"]
     [completing] = [event for event in run if event.kind is Kind.CALL and event.what == "on_complete"]
     assert completing.thread == "follower's handler"
 
 
-def test_the_event_finds_nobody_and_the_second_look_sees_it(runs):
+def test_an_event_before_the_watch_is_seen_by_the_second_check(runs):
     run = runs["event-between-try-and-lists"]
     assert results(run, "check_and_complete") == [("event", 0)]
     assert results(run, "safe_try_complete") == [("request", False), ("request", True)]
 
 
-def test_the_second_event_does_not_wait_and_the_first_checks_again(runs):
+def test_the_second_event_does_not_block_and_the_first_checks_again(runs):
     run = runs["note-for-the-one-who-checks"]
     assert results(run, "check_and_complete") == [("event 2", 0), ("event 1", 1)]
     assert results(run, "try_complete") == [("event 1", False), ("event 1", True)]
 
 
-def test_an_operation_that_expires_comes_down_two_wheels(runs):
+def test_an_expiring_operation_moves_down_two_wheels(runs):
     run = runs["operation-expires"]
     adds = [
         event.detail

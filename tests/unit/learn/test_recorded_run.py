@@ -1,4 +1,4 @@
-"""Recorded runs: kept, chosen from, compared."""
+"""Recorded runs: saved, filtered, compared."""
 
 import pytest
 
@@ -6,7 +6,7 @@ from kafka_learn.recording.recorded_run import Event, Kind, RecordedRun, matches
 from tests.support.recorded_runs import small_run
 
 
-def test_a_run_survives_being_kept(tmp_path):
+def test_a_run_is_saved_and_loaded(tmp_path):
     run = small_run()
     path = tmp_path / "chapter" / "run.jsonl"
     run.save(path)
@@ -15,14 +15,14 @@ def test_a_run_survives_being_kept(tmp_path):
 
 
 @pytest.mark.parametrize("content", ["", "[]\n", '{"format": 2}\n', '{"format": 1, "title": ""}\n', "no json\n"])
-def test_what_is_no_run_is_refused(tmp_path, content):
+def test_a_malformed_file_is_rejected(tmp_path, content):
     path = tmp_path / "run.jsonl"
     path.write_text(content, encoding="utf-8")
     with pytest.raises(ValueError, match=r"run.jsonl is not a recorded run"):
         RecordedRun.load(path)
 
 
-def test_an_unknown_kind_of_event_is_refused(tmp_path):
+def test_an_unknown_kind_of_event_is_rejected(tmp_path):
     path = tmp_path / "run.jsonl"
     small_run().save(path)
     path.write_text(path.read_text(encoding="utf-8").replace('"kind": "file"', '"kind": "fire"'), encoding="utf-8")
@@ -30,20 +30,20 @@ def test_an_unknown_kind_of_event_is_refused(tmp_path):
         RecordedRun.load(path)
 
 
-def test_calls_know_how_deep_they_are_and_how_long_they_took():
+def test_calls_have_their_depth_and_duration():
     spans = {span.begin.what: span for span in small_run().calls()}
     assert [(name, span.depth) for name, span in spans.items()] == [("handle", 0), ("append", 1), ("check", 2)]
     assert spans["append"].duration_ns == 400
 
 
-def test_a_thing_waits_from_put_to_take():
+def test_a_hand_over_waits_from_put_to_take():
     pairs = {pair.put.what: pair for pair in small_run().hand_overs()}
     assert pairs["queue"].waited_ns == 100
     assert pairs["request"].put.thread == "producer"
     assert pairs["request"].take.thread == "kafka-network-thread-0-PLAINTEXT-1"
 
 
-def test_a_thread_has_a_turn_for_each_thing_it_takes_and_a_client_one():
+def test_a_thread_has_a_turn_per_request_and_a_client_has_one_turn():
     run = small_run()
     turns = [(turn.thread, turn.first, turn.last) for turn in run.turns()]
     assert turns == [
@@ -53,7 +53,7 @@ def test_a_thread_has_a_turn_for_each_thing_it_takes_and_a_client_one():
     ]
 
 
-def test_names_choose_events():
+def test_events_are_selected_by_name():
     event = Event(0, "kafka-request-handler-3", Kind.CALL, "Log", "append")
     for name in ("Log", "Log.append", ".append", "call", "kafka-request-handler-3", "kafka-request-handler"):
         assert matches(event, name), name
@@ -65,12 +65,12 @@ def test_names_choose_events():
     assert {event.kind for event in run.of_kinds({Kind.FILE})} == {Kind.FILE}
 
 
-def test_the_structure_is_that_of_any_recording_of_the_same_run():
+def test_all_recordings_of_a_run_have_the_same_structure():
     run = small_run()
     assert run.structure() == small_run(delay_ns=10_000, handler=7).structure()
     assert run.structure()["hand-overs"] == [
-        "answer: kafka-request-handler → producer",
         "queue: kafka-network-thread-PLAINTEXT → kafka-request-handler",
         "request: producer → kafka-network-thread-PLAINTEXT",
+        "response: kafka-request-handler → producer",
     ]
     assert run.structure() != run.without("Log.check").structure()

@@ -1,4 +1,4 @@
-"""A recording sees what code does, and leaves it as it was."""
+"""A recording sees what code does, and does not change it."""
 
 import queue
 import threading
@@ -20,7 +20,7 @@ class Color(Enum):
 
 
 class Store:
-    """Has all kinds of methods."""
+    """Has methods of all kinds."""
 
     def __init__(self):
         self.rows = []
@@ -61,7 +61,7 @@ class Mailbox:
 
 
 class Machine:
-    """Keeps the states of many things."""
+    """Keeps the state of many things."""
 
     def __init__(self):
         self.states = {}
@@ -77,7 +77,7 @@ def words(run):
     return [f"{event.kind} {event.who}.{event.what}" for event in run]
 
 
-def test_calls_are_recorded_with_their_ends_and_what_is_inside_them():
+def test_calls_are_recorded_with_their_returns_and_nested_calls():
     with Recording(watch(Store.put, Store.check)) as recording:
         Store().put(b"row", position=7)
     assert words(recording.run) == ["call Store.put", "call Store.check", "return Store.check", "return Store.put"]
@@ -89,13 +89,13 @@ def test_calls_are_recorded_with_their_ends_and_what_is_inside_them():
     assert recording.run.actors == {"MainThread": "main"}
 
 
-def test_an_error_goes_on_its_way_and_is_recorded():
+def test_an_exception_propagates_and_is_recorded():
     with Recording(watch(Store.put, Store.check, show=())) as recording, pytest.raises(ValueError, match="bad"):
         Store().put(b"bad")
     assert [event.detail for event in recording.run] == [{}, {}, {"error": "ValueError"}, {"error": "ValueError"}]
 
 
-def test_everything_is_put_back_even_after_an_error():
+def test_everything_is_restored_even_after_an_exception():
     before = dict(vars(Store))
     with pytest.raises(KeyError), Recording(watch(Store.put, Store.new, Store.twice), watch_states(Store)):
         raise KeyError
@@ -103,11 +103,11 @@ def test_everything_is_put_back_even_after_an_error():
     assert "__setattr__" not in vars(Store)
 
 
-def test_class_methods_static_methods_and_functions_of_modules_are_recorded():
+def test_class_methods_static_methods_and_module_functions_are_recorded():
     with Recording(watch(Store.new, Store.twice, fields)) as recording:
         assert isinstance(Store.new(1), Store)
         assert Store.twice(4) == 8
-        broker_watches.fields(RequestHeader(client_id="me"))  # a module that has imported the function
+        broker_watches.fields(RequestHeader(client_id="me"))  # a module that imported the function
     assert words(recording.run)[::2] == ["call Store.new", "call Store.twice", "call summaries.fields"]
     assert [event.detail for event in recording.run][::2] == [
         {"size": 1},
@@ -117,12 +117,12 @@ def test_class_methods_static_methods_and_functions_of_modules_are_recorded():
     assert broker_watches.fields is fields
 
 
-def test_a_paused_recording_records_nothing_but_the_ends_of_calls_that_wait():
+def test_a_paused_recording_records_only_the_ends_of_waiting_calls():
     mailbox = Mailbox()
     with Recording(watch_queue("letters", Mailbox.post, Mailbox.collect), watch(Store.put), paused=True) as recording:
         Store().put(1)
         waiting = threading.Thread(target=mailbox.collect, name="reader")
-        waiting.start()  # it waits in a call that began before the scene
+        waiting.start()  # it blocks in a call that began before the scene
         with recording.running():
             mailbox.post("hello")
             waiting.join()
@@ -131,7 +131,7 @@ def test_a_paused_recording_records_nothing_but_the_ends_of_calls_that_wait():
     assert words(recording.run) == ["put Mailbox.letters", "take Mailbox.letters"]
 
 
-def test_hand_overs_tell_who_put_what_and_who_took_it():
+def test_hand_overs_record_which_thread_put_and_which_took():
     mailbox = Mailbox()
     with Recording(watch_queue("letters", Mailbox.post, Mailbox.collect, lane="Post")) as recording:
         reader = threading.Thread(target=lambda: [mailbox.collect() for _ in range(2)], name="reader")
@@ -146,10 +146,10 @@ def test_hand_overs_tell_who_put_what_and_who_took_it():
     assert {event.who for event in recording.run} == {"Post"}
     positions = [list(recording.run).index(event) for pair in pairs for event in (pair.put, pair.take)]
     assert positions[0] < positions[1]
-    assert positions[2] < positions[3], "nothing is taken before it is put"
+    assert positions[2] < positions[3], "a put comes before its take"
 
 
-def test_several_things_may_be_taken_at_once():
+def test_several_items_may_be_taken_at_once():
     mailbox = Mailbox()
     with Recording(watch_queue("letters", Mailbox.post, Mailbox.collect_all)) as recording:
         mailbox.post("first")
@@ -159,7 +159,7 @@ def test_several_things_may_be_taken_at_once():
     assert [pair.take.detail["thing"] for pair in recording.run.hand_overs()] == ["first", "second"]
 
 
-def test_what_was_put_before_the_recording_is_no_hand_over():
+def test_items_put_before_the_recording_are_no_hand_over():
     mailbox = Mailbox()
     mailbox.post("old")
     with Recording(watch_queue("letters", Mailbox.post, Mailbox.collect)) as recording:
@@ -167,7 +167,7 @@ def test_what_was_put_before_the_recording_is_no_hand_over():
     assert len(recording.run) == 0
 
 
-def test_changes_of_state_are_recorded_whoever_makes_them():
+def test_changes_of_state_are_recorded_whichever_method_makes_them():
     machine = Machine()
     watches = [*watch_states(Store), *watch_state_machine(Machine.change, "thing", Machine.state)]
     with Recording(watches) as recording:
@@ -183,7 +183,7 @@ def test_changes_of_state_are_recorded_whoever_makes_them():
     ]
 
 
-def test_many_watches_of_one_method_do_not_get_into_each_other_s_way():
+def test_several_watches_of_one_method_do_not_interfere():
     watches = [
         *watch_states(Store, "state"),
         *watch_states(Store, "rows"),
@@ -198,7 +198,7 @@ def test_many_watches_of_one_method_do_not_get_into_each_other_s_way():
     assert [event.what for event in recording.run.of_kinds({Kind.STATE})] == ["rows", "state", "state"]
 
 
-def test_an_event_that_is_complete_later_has_the_place_that_was_held_for_it():
+def test_an_event_that_is_completed_later_keeps_its_reserved_place():
     def after(call):
         call.emit(Kind.NOTE, "Store", "put", {"rows": call.result})
 
@@ -208,10 +208,10 @@ def test_an_event_that_is_complete_later_has_the_place_that_was_held_for_it():
     assert recording.run.events[0].detail == {"rows": 1}
     with Recording([Watch.of(Store.put, Call.hold_place)]) as recording:
         Store().put("row")
-    assert len(recording.run) == 0, "a place that nobody took"
+    assert len(recording.run) == 0, "a reserved place without an event"
 
 
-def test_threads_have_stacks_of_their_own():
+def test_each_thread_has_its_own_call_stack():
     store = Store()
     inside = threading.Event()
     gate = threading.Event()
@@ -233,7 +233,7 @@ def test_threads_have_stacks_of_their_own():
     assert (note.who, note.what, note.parent) == ("main", "meanwhile", 0)
 
 
-def test_a_watch_that_fails_does_not_disturb_and_is_told_of_at_the_end():
+def test_a_failing_watch_does_not_disturb_the_run_and_is_reported_at_the_end():
     def fail(call):
         raise LookupError("watch me")
 
@@ -241,16 +241,16 @@ def test_a_watch_that_fails_does_not_disturb_and_is_told_of_at_the_end():
         assert Store().put(b"row") == 1
 
 
-def test_what_cannot_be_watched_is_refused_and_nothing_stays_wrapped():
+def test_an_invalid_watch_is_rejected_and_nothing_stays_wrapped():
     before = dict(vars(Store))
     with pytest.raises(RecordingError, match=r"int.bit_length is compiled"):
         Recording(watch(Store.put), [Watch(int, "bit_length", lambda call: None)]).__enter__()
     assert dict(vars(Store)) == before
-    with pytest.raises(RecordingError, match="made anew at each call"):
+    with pytest.raises(RecordingError, match="created anew at each call"):
         watch(lambda: None)
 
 
-def test_waiting_for_what_does_not_happen_ends():
+def test_waiting_for_an_event_that_does_not_come_times_out():
     with Recording(watch(Store.put)) as recording:
         Store().put(1)
         recording.wait_for("Store.put", 2)
@@ -258,7 +258,7 @@ def test_waiting_for_what_does_not_happen_ends():
             recording.wait_for("Store.put", 3, timeout_ms=5)
 
 
-def test_values_are_summed_up_in_few_words():
+def test_values_are_summarised_in_a_few_words():
     assert summary(b"abc") == "3 bytes"
     assert summary({"t-0": b"abc", "t-1": memoryview(b"x"), "t-2": 0}) == "{t-0: 3 bytes, t-1: 1 bytes, …}"
     assert summary((1, Store())) == "[1, Store]"

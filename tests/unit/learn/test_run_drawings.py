@@ -1,4 +1,4 @@
-"""Drawings of recorded runs say what the run says, and can be read everywhere."""
+"""Drawings of recorded runs show what the run contains, and are legible on every page."""
 
 import dataclasses
 import re
@@ -50,15 +50,15 @@ def test_the_way_of_a_request_from_lane_to_lane():
         ("CALL", "Log", "Log", "check()"),
         ("NOTE", None, "Log", "append …0000.log: position 0, 89 bytes"),
         ("RETURN", "Log", "KafkaApis", "offsets 0–0"),
-        ("HAND_OVER", "KafkaApis", "producer", "answer: ProduceResponse, frame_bytes=51"),
+        ("HAND_OVER", "KafkaApis", "producer", "response: ProduceResponse, frame_bytes=51"),
     ]
 
 
-def test_without_lanes_all_objects_are_shown_in_the_order_of_their_appearance():
+def test_without_lanes_all_objects_are_shown_in_order_of_appearance():
     assert lay_out(small_run()).lanes == list(LANES)
 
 
-def test_the_run_may_suggest_lanes():
+def test_a_run_may_suggest_lanes():
     run = dataclasses.replace(small_run(), lanes=("producer", "Log"), hide=("file",))
     layout = lay_out(run)
     assert layout.lanes == ["producer", "Log"]
@@ -66,7 +66,7 @@ def test_the_run_may_suggest_lanes():
     assert lay_out(run, lanes=["Log"]).lanes == ["Log"]
 
 
-def test_what_is_left_out_is_called_by_whoever_called_it():
+def test_the_calls_of_a_hidden_object_are_drawn_from_its_caller():
     run = small_run()
     without_apis = [lane for lane in LANES if lane != "KafkaApis"]
     assert ("CALL", "KafkaRequestHandler", "Log", "append(89 bytes)") in steps(lay_out(run, lanes=without_apis))
@@ -75,13 +75,13 @@ def test_what_is_left_out_is_called_by_whoever_called_it():
     assert ("CALL", None, "Log", "append(89 bytes)") in steps(lay_out(run, lanes=["Log"]))
 
 
-def test_returns_are_shown_as_asked_for():
+def test_returns_are_shown_as_requested():
     run = small_run()
 
     def count(returns):
         return sum(step.kind is StepKind.RETURN for step in lay_out(run, lanes=LANES, returns=returns).steps)
 
-    assert [count("none"), count("results"), count("all")] == [0, 1, 2]  # a loop never gets one
+    assert [count("none"), count("results"), count("all")] == [0, 1, 2]  # a loop never gets a return
     with pytest.raises(ValueError, match="returns=some: must be one of all, results, none"):
         lay_out(run, returns="some")
 
@@ -96,14 +96,14 @@ def test_threads_may_be_the_lanes():
         ("CALL", "request-handler", "request-handler", "Log.append(89 bytes)"),
         ("CALL", "request-handler", "request-handler", "Log.check()"),
         ("NOTE", None, "request-handler", "append …0000.log: position 0, 89 bytes"),
-        ("HAND_OVER", "request-handler", "producer", "answer: ProduceResponse, frame_bytes=51"),
+        ("HAND_OVER", "request-handler", "producer", "response: ProduceResponse, frame_bytes=51"),
     ]
     assert len(lay_out(small_run(), by="threads", hide=["Log"]).steps) == 5
     with pytest.raises(ValueError, match="by=cores: must be one of objects, threads"):
         lay_out(small_run(), by="cores")
 
 
-def test_the_same_again_is_counted_and_not_repeated():
+def test_repeated_steps_are_counted_instead_of_repeated():
     rows = []
     for number in range(1, 5):
         rows.append(
@@ -116,7 +116,7 @@ def test_the_same_again_is_counted_and_not_repeated():
     assert "append(1 bytes) ×4" in texts(sequence_diagram(run).svg())
 
 
-def test_bars_stand_where_threads_work_and_things_wait():
+def test_bars_show_when_threads_work_and_items_wait():
     layout = lay_out(small_run(), lanes=LANES)
     bars = {(bar.lane, bar.waiting): (bar.first_row, bar.last_row) for bar in layout.bars if bar.slot == 0}
     assert bars["RequestChannel", "queue"] == (1, 2)
@@ -124,8 +124,8 @@ def test_bars_stand_where_threads_work_and_things_wait():
     assert bars["KafkaRequestHandler", ""][0] == 2
     first, last = bars["KafkaApis", ""]
     assert first == 3
-    assert last > 7, "the call lasts until behind the last step in it"
-    assert {bar.slot for bar in layout.bars if bar.lane == "Log"} == {0, 1}, "append, and beside it check"
+    assert last > 7, "the call ends after its last step"
+    assert {bar.slot for bar in layout.bars if bar.lane == "Log"} == {0, 1}, "append, and check beside it"
 
 
 # -- sequence diagrams ------------------------------------------------------------------------------------------------
@@ -138,7 +138,7 @@ def test_a_sequence_diagram_is_well_formed_and_shows_every_step():
     for number, words in enumerate(diagram.in_words(), 1):
         assert f"{number}. {words}" in titles
     words = texts(diagram.svg())
-    assert "Kafka Request Handler" in " ".join(words), "a long name takes several lines"
+    assert "Kafka Request Handler" in " ".join(words), "a long name is broken into several lines"
     assert {"producer", "Processor", "handle()", "append(89 bytes)", "request-handler"} <= set(words)
     assert root.get("role") == "img"
     assert (
@@ -146,7 +146,7 @@ def test_a_sequence_diagram_is_well_formed_and_shows_every_step():
     )
 
 
-def test_a_drawing_can_be_read_on_light_and_dark_pages_and_many_on_one_page():
+def test_a_drawing_works_on_light_and_dark_pages_and_beside_others():
     for svg in (sequence_diagram(small_run()).svg(), time_line(small_run()).svg()):
         assert "black" not in svg
         assert "white" not in svg
@@ -155,7 +155,7 @@ def test_a_drawing_can_be_read_on_light_and_dark_pages_and_many_on_one_page():
         assert "var(--md-default-bg-color" in svg
 
 
-def test_nothing_is_drawn_outside_of_the_paper():
+def test_nothing_is_drawn_outside_the_canvas():
     run = small_run()
     long = "a_method_with_a_name_that_is_" + "much_" * 15 + "longer_than_any_method_should_have"
     events = tuple(dataclasses.replace(event, what=long if event.what == "append" else event.what) for event in run)
@@ -191,25 +191,25 @@ def test_a_diagram_may_be_drawn_twice():
     assert bundle["text/plain"].startswith("1. producer → Processor: request: PRODUCE v9, acks=1 (producer, 0.00 ms)")
 
 
-def test_words_that_are_not_names_are_translated():
+def test_words_are_translated_and_names_are_not():
     words = texts(sequence_diagram(small_run(), language="zh").svg())
     assert "追加 …0000.log: 位置 0, 89 字节" in words
     assert "请求: PRODUCE v9, acks=1" in words
     assert "时序图" in sequence_diagram(small_run(), language="zh").alt
 
 
-def test_a_long_time_without_a_step_is_marked():
+def test_a_long_pause_between_steps_is_marked():
     assert not any(word.startswith("⋯") for word in texts(sequence_diagram(small_run()).svg()))
     assert "⋯ 2 ms" in texts(sequence_diagram(small_run(delay_ns=2_000_000)).svg())
 
 
-def test_the_terminal_gets_the_steps_as_a_table():
+def test_the_terminal_shows_the_steps_as_a_table():
     text = rendered(sequence_diagram(small_run(), lanes=LANES).to_rich())
     assert re.search(r"5 +0.00 +KafkaApis ─▶ Log +append\(89 bytes\)", text)
     assert re.search(r"1 +0.00 +producer ┄▶ Processor +request: PRODUCE v9", text)
 
 
-def test_an_empty_run_is_drawn_as_nothing():
+def test_an_empty_run_gives_an_empty_drawing():
     assert texts(sequence_diagram(RecordedRun(())).svg()) == ["ms"]
     assert ElementTree.fromstring(time_line(RecordedRun(())).svg()) is not None
 
@@ -219,7 +219,7 @@ def test_threads_get_short_names():
     assert list(names.values()) == ["network-thread-PLAINTEXT 1", "network-thread-PLAINTEXT 2", "main"]
 
 
-def test_words_are_shortened_to_the_room_there_is():
+def test_words_are_shortened_to_fit():
     assert shorten("append_records", 200) == "append_records"
     assert shorten("append_records", 60).endswith("…")
     assert text_width(shorten("追加记录到日志", 60)) <= 60
@@ -244,7 +244,7 @@ def test_a_time_line_has_a_lane_for_each_thread_and_queue():
     ]
 
 
-def test_the_phases_of_a_request_follow_one_another_and_end_with_it():
+def test_the_phases_of_a_request_are_contiguous_and_end_with_it():
     run = small_run()
     phases = {"request_queue_ms": 0.0002, "local_ms": 0.0005, "remote_ms": 0, "total_ms": 0.0007}
     done = Event(1200, "producer", Kind.PHASES, "RequestChannel", "PRODUCE v9", detail=phases)
@@ -255,7 +255,7 @@ def test_the_phases_of_a_request_follow_one_another_and_end_with_it():
     ]
 
 
-def test_a_handler_that_returns_late_does_not_push_the_phases_of_its_answer_away():
+def test_a_handler_that_returns_late_does_not_delay_the_phases_of_its_response():
     run = small_run()
     phases = {"request_queue_ms": 0.0002, "local_ms": 0.0009, "response_send_ms": 0.0003, "total_ms": 0.001}
     done = Event(1200, "producer", Kind.PHASES, "RequestChannel", "PRODUCE v9", detail=phases)
@@ -263,7 +263,7 @@ def test_a_handler_that_returns_late_does_not_push_the_phases_of_its_answer_away
     assert [(span.start_ns, span.end_ns) for span in lane.spans] == [(200, 400), (400, 900), (900, 1200)]
 
 
-def test_the_axis_is_linear_but_for_long_gaps():
+def test_the_axis_is_linear_except_for_long_gaps():
     axis = Axis([0, 100, 200, 300, 400], 400)
     assert [axis.x(time) for time in (0, 100, 150, 400)] == [0, 100, 150, 400]
     cut = Axis([0, 100, 200, 100_000, 100_100], 400)

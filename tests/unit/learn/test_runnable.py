@@ -39,7 +39,7 @@ def test_the_marked_blocks_of_a_page_are_its_steps():
     ]
 
 
-def test_output_without_a_program_is_refused():
+def test_output_without_a_program_is_rejected():
     with pytest.raises(ValueError, match="line 1"):
         steps("```text output\nx\n```\n")
 
@@ -57,7 +57,7 @@ def test_output_without_a_program_is_refused():
         ("a.c\n", "abc\n", False),
     ],
 )
-def test_dots_stand_for_anything(expected, printed, same):
+def test_an_ellipsis_matches_anything(expected, printed, same):
     assert matches(expected, printed) is same
 
 
@@ -65,13 +65,13 @@ def session(tmp_path, **replace):
     return Session(tmp_path, replace, {})
 
 
-def test_steps_run_in_the_folder_with_words_replaced(tmp_path):
+def test_steps_run_in_the_folder_with_substitutions(tmp_path):
     with session(tmp_path, PORT="1234") as running:
         running.run(Step(1, "console", "echo PORT > file; cat file", "PORT\n"))
     assert (tmp_path / "file").read_text() == "1234\n"
 
 
-def test_other_output_and_failures_name_the_line(tmp_path):
+def test_unexpected_output_and_failures_name_the_line(tmp_path):
     with session(tmp_path) as running:
         with pytest.raises(MismatchError, match="line 7"):
             running.run(Step(7, "console", "echo this", "that\n"))
@@ -79,19 +79,19 @@ def test_other_output_and_failures_name_the_line(tmp_path):
             running.run(Step(8, "python", "raise SystemExit(3)", ""))
 
 
-def test_a_background_command_is_waited_for_and_ended(tmp_path):
+def test_a_background_command_is_awaited_and_ended(tmp_path):
     program = SLEEPER.format(code=0)
     with session(tmp_path) as running:
         running.run(Step(1, "background", f'{sys.executable} -c "{program}"', "ready\n"))
 
 
-def test_a_background_command_that_ends_badly_fails_the_session(tmp_path):
+def test_a_failing_background_command_fails_the_session(tmp_path):
     program = SLEEPER.format(code=5)
     with pytest.raises(MismatchError, match="exit codes"), session(tmp_path) as running:
         running.run(Step(1, "background", f'{sys.executable} -c "{program}"', "ready\n"))
 
 
-def test_a_command_is_repeated_until_it_prints_what_the_page_says(tmp_path):
+def test_a_command_is_repeated_until_it_prints_the_expected_output(tmp_path):
     with session(tmp_path) as running:
         running.run(Step(1, "eventually", "echo x >> file; wc -l < file", "3\n"))
     assert (tmp_path / "file").read_text() == "x\n" * 3
@@ -106,7 +106,7 @@ def test_a_background_command_is_stopped_in_the_middle_of_a_page(tmp_path):
             running.run(Step(3, "stop", command, ""))
 
 
-def test_a_background_command_that_ends_badly_fails_where_it_is_stopped(tmp_path):
+def test_a_failing_background_command_fails_where_it_is_stopped(tmp_path):
     command = f'{sys.executable} -c "{SLEEPER.format(code=5)}"'
     with session(tmp_path) as running:
         running.run(Step(1, "background", command, "ready\n"))
@@ -114,7 +114,7 @@ def test_a_background_command_that_ends_badly_fails_where_it_is_stopped(tmp_path
             running.run(Step(2, "stop", command, ""))
 
 
-def test_each_mark_has_its_kind():
+def test_each_mark_has_its_kind_of_step():
     marks = {"run": "console", "run=eventually": "eventually", "run=background": "background", "run=stop": "stop"}
     for mark, kind in marks.items():
         assert steps(f"```console {mark}\n$ ls\n```\n") == [Step(2, kind, "ls", "")]

@@ -1,4 +1,4 @@
-"""Drawings say what the objects say."""
+"""Drawings show what the objects contain."""
 
 import re
 
@@ -29,20 +29,20 @@ def test_a_segment_is_drawn_with_its_batches_and_entries():
     assert "t=02000 → 2" in words
 
 
-def test_a_recorded_search_is_the_index_s_own():
+def test_a_recorded_search_equals_the_search_of_the_index():
     with example_segment(messages=20) as segment:
         index = segment.offset_index
         slot, steps = record_search(index, 33)
         assert slot == index._index_slot_for(33, 0)
         assert steps[-1].lo <= slot <= steps[-1].hi
-        assert "_parse_entry" not in vars(index), "the recording must not stay on the object"
+        assert "_parse_entry" not in vars(index), "the object must be restored after the recording"
         assert all(step.not_greater == (index.entry(step.mid).offset <= 33) for step in steps)
         words = texts(draw_search(index, 33).svg())
-    assert f"answer: slot {slot}" in words
+    assert f"result: slot {slot}" in words
 
 
 @pytest.mark.parametrize(("target", "slot"), [(22, 0), (21, -1), (1000, 8)])
-def test_a_search_is_recorded_at_the_edges_too(target, slot):
+def test_a_search_is_recorded_at_the_ends_of_the_index_too(target, slot):
     with example_segment(messages=20) as segment:
         assert record_search(segment.offset_index, target)[0] == slot
 
@@ -52,7 +52,7 @@ def test_bytes_are_drawn_with_the_names_of_their_fields():
     assert words == ["00 00 00 02", "00 00 00 cc", "offset", "position"]
 
 
-def test_a_drawing_has_no_fixed_black_no_ids_and_words_for_the_blind():
+def test_a_drawing_has_no_fixed_black_no_ids_and_a_text_alternative():
     svg = draw_bytes(b"\x00", [("a < b", 1)]).svg()
     assert "black" not in svg
     assert " id=" not in svg
@@ -73,7 +73,7 @@ def test_the_layers_are_those_of_the_import_contract():
     assert words[-1] == "common"
 
 
-def test_without_any_dot_the_message_says_what_to_install(monkeypatch, tmp_path):
+def test_a_missing_graphviz_is_reported_with_how_to_install_it(monkeypatch, tmp_path):
     drawing.dot_program.cache_clear()
     monkeypatch.setattr("shutil.which", lambda _: None)
     monkeypatch.setattr("sys.executable", str(tmp_path / "python"))

@@ -38,7 +38,18 @@ name = "t"
 en = "T"
 section = "3.1"
 """
-LAB = 'title = "{0}"\ntitle_zh = "{1}"\nsection = "3.1"\ntime_limit_s = 1\ntest_limit_s = 1\ntask = []\n'
+LAB = """
+title = "{0}"
+title_zh = "{1}"
+section = "3.1"
+goal = ""
+before = ""
+minutes = 1
+difficulty = "easy"
+time_limit_s = 1
+test_limit_s = 1
+task = []
+"""
 
 
 @pytest.fixture
@@ -51,7 +62,7 @@ def root(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def test_sections_notebook_and_labs_stand_below_the_title_each_once(root):
+def test_sections_notebook_and_labs_are_listed_once_below_the_title(root):
     text = with_signpost("# Title\n\nText.\n", "chapters/ch03/page.md", "en", root)
     assert text == (
         "# Title\n\n"
@@ -62,19 +73,40 @@ def test_sections_notebook_and_labs_stand_below_the_title_each_once(root):
     )
 
 
-def test_the_chinese_page_has_them_in_chinese(root):
+def test_the_chinese_page_lists_them_in_chinese(root):
     text = with_signpost("# 标题\n\n正文。\n", "chapters/ch03/page.zh.md", "zh", root)
     assert "**书中：** 3.1 启动 · 3.2 再平衡<br>" in text
     assert "[笔记本](runs_notebook.md) · 实验： [一](../../labs/one.md), [二](../../labs/two.md)" in text
 
 
-def test_a_page_without_notebook_and_lab_has_its_sections_only(root):
+def test_a_page_without_notebook_and_lab_lists_only_its_sections(root):
     text = with_signpost("# Title\n", "chapters/ch03/alone.md", "en", root)
     assert text.splitlines()[2:4] == ["**Book:** 3.3 Alone", "{ .signpost }"]
+
+
+def test_a_page_of_an_added_chapter_says_that_the_book_does_not_have_it(root):
+    added = """
+[[added_chapter]]
+number = "T"
+zh = "表"
+en = "Tables"
+folder = "chapters/tables"
+[[added_section]]
+number = "T.1"
+zh = "源"
+en = "Source"
+page = "chapters/tables/source.md"
+"""
+    with (root / "chapters" / "book.toml").open("a", encoding="utf-8") as book:
+        book.write(added)
+    text = with_signpost("# Title\n", "chapters/tables/source.md", "en", root)
+    assert text.splitlines()[2] == "**Beyond the book:** T.1 Source"
+    text = with_signpost("# 标题\n", "chapters/tables/source.zh.md", "zh", root)
+    assert text.splitlines()[2] == "**书外：** T.1 源"
 
 
 @pytest.mark.parametrize(
     ("text", "origin"), [("# Title\n", "chapters/ch03/unknown.md"), ("Text first.\n", "chapters/ch03/page.md")]
 )
-def test_a_page_that_is_not_on_the_map_or_has_no_title_stays_as_it_is(root, text, origin):
+def test_a_page_without_title_or_outside_the_map_is_unchanged(root, text, origin):
     assert with_signpost(text, origin, "en", root) == text

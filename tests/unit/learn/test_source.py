@@ -12,13 +12,13 @@ def test_a_method_is_found_and_dedented():
     assert "return OffsetPosition" in code
 
 
-def test_the_docstring_can_be_left_out():
+def test_the_docstring_can_be_omitted():
     code = render(find_symbol(f"{INDEX}.lookup"), docstring=False)
     assert '"""' not in code
     assert "return OffsetPosition" in code
 
 
-def test_a_class_can_be_shown_by_some_of_its_members():
+def test_a_class_can_be_shown_with_some_of_its_members():
     code = render(find_symbol(INDEX), only=("lookup",), docstring=False)
     assert "def lookup" in code
     assert "def append" not in code
@@ -26,14 +26,14 @@ def test_a_class_can_be_shown_by_some_of_its_members():
     assert "\n    # …\n\n    # …" not in code
 
 
-def test_bodies_can_be_left_out():
+def test_bodies_can_be_omitted():
     code = render(find_symbol(INDEX), bodies=False)
     assert "def append(self, offset: int, position: int) -> None:" in code
     assert "_put_entry" not in code
     assert "Raises InvalidOffsetError" in code
 
 
-def test_an_assignment_comes_with_the_comment_above_it():
+def test_an_assignment_includes_the_comment_above_it():
     code = render(find_symbol("kafka_learn.drawing.graphviz_drawing:PLAIN"))
     assert code.splitlines()[0].startswith("# Fills")
 
@@ -91,7 +91,7 @@ def test_a_directive_inside_a_list_keeps_its_indentation(page):
         (f"```source {INDEX}.lookup", "never closed"),
     ],
 )
-def test_what_cannot_be_shown_names_page_and_line(page, fence, reason):
+def test_an_invalid_directive_is_reported_with_page_and_line(page, fence, reason):
     with pytest.raises(DirectiveError, match=rf"chapters/ch/page.md:3: .*{reason}"):
         expand(f"# Title\n\n{fence}\n", page)
 
@@ -103,7 +103,7 @@ def test_marks_of_runnable_blocks_are_not_shown(page):
     )
 
 
-def test_other_blocks_stay_as_they_are(page):
+def test_other_blocks_are_unchanged(page):
     text = "````text\n```source not.a:directive\n```\n````\n"
     assert expand(text, page) == text
 

@@ -9,19 +9,19 @@ class Door(Enum):
     CLOSED = 2
 
 
-def test_an_arrow_for_each_change_that_is_allowed():
+def test_each_allowed_transition_has_an_arrow():
     drawing = draw_states({Door.OPEN: {Door.CLOSED}, Door.CLOSED: {Door.OPEN, Door.CLOSED}})
     arrows = [line.strip() for line in drawing.graph.source.splitlines() if "->" in line]
     assert arrows == ["CLOSED -> OPEN", "CLOSED -> CLOSED", "OPEN -> CLOSED"]
 
 
-def test_the_tables_of_the_broker_are_found_by_themselves():
+def test_the_tables_of_the_broker_are_discovered():
     modules = modules_with_a_table()
     assert "kafka_lite.controller.replica_state_machine" in modules
     assert "kafka_lite.controller.topic_deletion_manager" not in modules, "it only imports the table"
 
 
-def test_every_state_of_the_replicas_is_explained():
+def test_every_replica_state_is_explained():
     docs = state_docs(ReplicaState)
     assert set(docs) == {state.name for state in VALID_PREVIOUS_STATES}
     assert docs["NEW"].startswith("Created by a new topic")

@@ -1,4 +1,4 @@
-"""The tables of timestamps are what the page says they are: each of its claims is a row here."""
+"""The tables of timestamps confirm the page: each of its claims is a row here."""
 
 from chapters.ch10_advanced.figures.timestamp_drawings import (
     converted_times,
@@ -16,34 +16,34 @@ def rows(table):
     return [[cell.strip() for cell in line.strip("|").split("|")] for line in table.splitlines()[2:]]
 
 
-def test_format_v0_has_no_time_whatever_the_topic_says():
+def test_format_v0_has_no_timestamp_whatever_the_topic_configures():
     assert {tuple(row[3:5]) for row in rows(stored_times("en")) if row[0] == "v0"} == {("–", "-1"), ("–", "-1 -1 -1")}
 
 
-def test_a_wrapper_of_v1_has_the_largest_time_and_log_append_time_overrules_what_is_inside():
+def test_a_v1_wrapper_has_the_largest_timestamp_and_log_append_time_overrides_the_inner_ones():
     found = {tuple(row[:3]): row[3:] for row in rows(stored_times("en"))}
     assert found["v1", "gzip", "CreateTime"] == ["CreateTime", "9", "3 9 5", "3 9 5"]
     assert found["v1", "gzip", "LogAppendTime"] == ["LogAppendTime", "60", "3 9 5", "60 60 60"]
     assert found["v2", "none", "LogAppendTime"] == ["LogAppendTime", "60", "3 +0 +6 +2", "60 60 60"]
 
 
-def test_what_was_never_there_cannot_be_converted_but_the_broker_can_stamp_it():
+def test_conversion_cannot_restore_timestamps_but_log_append_time_sets_them():
     found = {tuple(row[:3]): row[3:] for row in rows(converted_times("zh"))}
     assert found["v0", "v1", "v1"] == ["-1 -1 -1", "-1 -1 -1", "60 60 60", "60 60 60"]
     assert found["v2", "v2", "v0"][1] == "-1 -1 -1"
     assert found["v2", "v2", "v1"][1] == "3 9 5"
 
 
-def test_the_difference_counts_in_both_directions_and_only_for_create_time():
+def test_the_maximum_difference_applies_in_both_directions_and_only_to_create_time():
     create, append, v0 = rows(refused_times("en"))
     assert create[1:] == ["`INVALID_TIMESTAMP`", "✓", "✓", "✓", "`INVALID_TIMESTAMP`", "✓"]
     assert append[1:] == v0[1:] == ["✓"] * 6
 
 
-def test_a_time_in_the_future_keeps_all_segments_behind_it():
+def test_a_future_timestamp_keeps_its_segment_and_all_later_ones():
     drawing = draw_retention([[0], [70], [5]], 24, [48]).graph.source
-    assert drawing.count("#ff4f4f55") == 1  # deleted: the first
-    assert drawing.count("#ff9a2f66") == 1  # old enough, and kept: the last
+    assert drawing.count("#ff4f4f55") == 1  # deleted: only the first
+    assert drawing.count("#ff9a2f66") == 1  # old enough, but kept: the last
     assert "<svg" in retention_figure("en")
     assert "<svg" in formats_figure("zh")
 

@@ -1,4 +1,4 @@
-"""The same appends leave the same bytes in .log, .index and .timeindex as in Kafka 0.10.2.2."""
+"""The same appends produce the same bytes in .log, .index and .timeindex as in Kafka 0.10.2.2."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ ALL_OF_ACTIVE_TIME_INDEX = 10_485_756  # whole entries of 12 bytes
 
 
 def stored_sets(log_bytes: bytes, messages_per_set: int) -> Iterator[bytearray]:
-    """What the producer had sent: the offsets count from 0 again (of a compressed set there is only the wrapper)."""
+    """What the producer sent: the offsets start at 0 again (of a compressed set, only the wrapper)."""
     messages = [bytearray(batch.view) for batch in batches(log_bytes)]
     for start in range(0, len(messages), messages_per_set):
         group = messages[start : start + messages_per_set]
@@ -66,7 +66,7 @@ def test_rolled_and_active_segment(tmp_path: Path) -> None:
     assert_index_files(log, 20, "disk-roll-20.live", (4096, 4092))
 
 
-def test_time_index_of_kafka_3_9_after_a_clean_stop(tmp_path: Path) -> None:
+def test_time_index_after_a_clean_shutdown_matches_kafka_3_9(tmp_path: Path) -> None:
     log = open_log(tmp_path, segment_index_bytes=ALL_OF_ACTIVE_INDEX)
     log.append_as_follower(hex_sample("v39-modern-0.00.log.hex"))
     log.close()
@@ -75,20 +75,20 @@ def test_time_index_of_kafka_3_9_after_a_clean_stop(tmp_path: Path) -> None:
     assert (log.dir / "leader-epoch-checkpoint").read_bytes() == hex_sample("v39-modern-0.leader-epoch-checkpoint.hex")
 
 
-def test_a_directory_of_kafka_is_read(tmp_path: Path) -> None:
-    """Files as Kafka 0.10.2.2 has left them, with those that this version does not know."""
+def test_a_log_directory_of_kafka_is_read(tmp_path: Path) -> None:
+    """The files as Kafka 0.10.2.2 left them, together with some that this version does not know."""
     directory = tmp_path / "topic-0"
     directory.mkdir()
     for suffix in ("log", "index", "timeindex"):
         data = hex_sample(f"disk-roll-00.live.{suffix}.hex")
         (directory / f"00000000000000000000.{suffix}").write_bytes(data)
-    (directory / "00000000000000000000.txnindex").write_bytes(b"unknown")
+    (directory / "00000000000000000000.newindex").write_bytes(b"unknown")
     (directory / "partition.metadata").write_bytes(b"version: 0\ntopic_id: CW1BOIEfT_KcHAaPi9UjXA")
     log = open_log(tmp_path, had_clean_shutdown=True, message_format_version="0.10.2")
     assert (log.log_start_offset, log.log_end_offset) == (0, 20)
     assert log.active_segment.offset_index.entries == 8
     assert log.active_segment.offset_index.lookup(10) == (9, 0x384)
-    assert (directory / "00000000000000000000.txnindex").read_bytes() == b"unknown"
+    assert (directory / "00000000000000000000.newindex").read_bytes() == b"unknown"
 
 
 def test_v2_batches_are_indexed_by_their_last_offset_as_in_kafka_3_9(tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""LeaderEpochFileCache: which leader wrote what."""
+"""LeaderEpochFileCache: which leader epoch begins at which offset."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def fill(cache: LeaderEpochFileCache, *entries: tuple[int, int]) -> None:
         cache.assign(*entry)
 
 
-def test_empty(cache: LeaderEpochFileCache) -> None:
+def test_an_empty_cache_has_no_epochs(cache: LeaderEpochFileCache) -> None:
     assert (cache.latest_epoch, cache.latest_entry, cache.earliest_entry) == (-1, None, None)
     assert cache.end_offset_for(0, 10) == (-1, -1)
     assert cache.epoch_for_offset(0) == -1
@@ -40,12 +40,12 @@ def test_entries_are_kept_in_a_file(cache: LeaderEpochFileCache, tmp_path: Path)
     assert open_cache(tmp_path).entries == [(0, 0), (2, 120), (5, 180)]
 
 
-def test_same_epoch_again_changes_nothing(cache: LeaderEpochFileCache) -> None:
+def test_assigning_the_same_epoch_again_is_a_no_op(cache: LeaderEpochFileCache) -> None:
     fill(cache, (2, 10), (2, 15))
     assert cache.entries == [(2, 10)]
 
 
-def test_contradicting_entries_go(cache: LeaderEpochFileCache) -> None:
+def test_assign_removes_contradicting_entries(cache: LeaderEpochFileCache) -> None:
     fill(cache, (1, 0), (2, 10), (3, 20), (4, 20))
     assert cache.entries == [(1, 0), (2, 10), (4, 20)]
     fill(cache, (3, 5))
@@ -54,7 +54,7 @@ def test_contradicting_entries_go(cache: LeaderEpochFileCache) -> None:
     assert cache.entries == [(1, 0), (3, 2)]
 
 
-def test_assign_newer_ignores_old_epochs(cache: LeaderEpochFileCache) -> None:
+def test_assign_newer_ignores_older_epochs(cache: LeaderEpochFileCache) -> None:
     fill(cache, (3, 20))
     cache.assign_newer(2, 50)
     cache.assign_newer(3, 60)
@@ -63,8 +63,8 @@ def test_assign_newer_ignores_old_epochs(cache: LeaderEpochFileCache) -> None:
 
 
 @pytest.mark.parametrize("entry", [(-1, 0), (0, -1)])
-def test_negative_numbers(cache: LeaderEpochFileCache, entry: tuple[int, int]) -> None:
-    with pytest.raises(ValueError, match="cannot begin"):
+def test_negative_epochs_and_offsets_are_rejected(cache: LeaderEpochFileCache, entry: tuple[int, int]) -> None:
+    with pytest.raises(ValueError, match="cannot start"):
         cache.assign(*entry)
 
 
@@ -102,7 +102,7 @@ def test_truncate_from_start(cache: LeaderEpochFileCache, tmp_path: Path) -> Non
     assert cache.entries == [(5, 180)]
 
 
-def test_what_is_noted_without_waiting_is_forced_to_disk_by_a_flush(
+def test_flush_fsyncs_an_epoch_that_was_written_without_fsync(
     tmp_path: Path, cache: LeaderEpochFileCache, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     synced: list[int] = []
@@ -112,14 +112,16 @@ def test_what_is_noted_without_waiting_is_forced_to_disk_by_a_flush(
     assert not synced
     cache.flush()
     cache.flush()
-    assert len(synced) == 1, "once is enough"
+    assert len(synced) == 1, "a second flush does nothing"
     cache.assign(1, 10)
     assert len(synced) == 2
     cache.flush()
     assert len(synced) == 2
 
 
-def test_an_epoch_that_found_no_room_is_written_at_the_next_flush(cache: LeaderEpochFileCache, tmp_path: Path) -> None:
+def test_an_epoch_that_could_not_be_written_is_written_by_the_next_flush(
+    cache: LeaderEpochFileCache, tmp_path: Path
+) -> None:
     fill(cache, (0, 0))
     (tmp_path / "leader-epoch-checkpoint.tmp").symlink_to("/dev/full")
     with pytest.raises(OSError, match="No space left on device"):
@@ -129,7 +131,7 @@ def test_an_epoch_that_found_no_room_is_written_at_the_next_flush(cache: LeaderE
     assert open_cache(tmp_path).entries == [(0, 0), (1, 10)]
 
 
-def test_a_truncation_that_found_no_room_is_written_at_the_next_flush(
+def test_a_truncation_that_could_not_be_written_is_written_by_the_next_flush(
     cache: LeaderEpochFileCache, tmp_path: Path
 ) -> None:
     fill(cache, (0, 0), (1, 10))

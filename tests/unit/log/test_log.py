@@ -1,4 +1,4 @@
-"""Log: appends, reads, rolls, retention, truncation, offsets by time."""
+"""Log: appends, reads, rolls, retention, truncation, offsets by timestamp."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def assert_error(error: Errors, info: pytest.ExceptionInfo[ApiError]) -> None:
 
 @pytest.mark.parametrize("magic", [0, 1, 2])
 @pytest.mark.parametrize("codec", [CompressionType.NONE, CompressionType.GZIP])
-def test_what_is_appended_is_read(tmp_path: Path, magic: int, codec: CompressionType) -> None:
+def test_appended_records_are_read_back(tmp_path: Path, magic: int, codec: CompressionType) -> None:
     version = ["0.9.0", "0.10.2", "3.9"][magic]
     log = open_log(tmp_path, message_format_version=version, segment_bytes=600, index_interval_bytes=50)
     values = [b"%d" % i * 10 for i in range(60)]
@@ -54,7 +54,7 @@ def test_append_info(tmp_path: Path) -> None:
     assert log.latest_epoch == 7
 
 
-def test_log_append_time(tmp_path: Path) -> None:
+def test_log_append_time_replaces_timestamps(tmp_path: Path) -> None:
     time = MockTime(start_ms=123_456)
     log = open_log(tmp_path, time=time, message_timestamp_type="LogAppendTime")
     info = log.append_as_leader(record_set(b"a"), 0)
@@ -62,13 +62,13 @@ def test_log_append_time(tmp_path: Path) -> None:
     assert read_records(log)[0].timestamp == 123_456
 
 
-def test_empty_set_appends_nothing(tmp_path: Path) -> None:
+def test_appending_an_empty_set_is_a_no_op(tmp_path: Path) -> None:
     log = open_log(tmp_path)
     info = log.append_as_leader(b"", 0)
     assert (info.first_offset, info.last_offset, log.log_end_offset, log.size) == (-1, -1, 0, 0)
 
 
-def test_batch_that_is_too_large(tmp_path: Path) -> None:
+def test_batch_above_max_message_bytes_is_too_large(tmp_path: Path) -> None:
     log = open_log(tmp_path, max_message_bytes=100)
     with pytest.raises(ApiError) as info:
         append(log, b"x" * 100)
@@ -76,13 +76,13 @@ def test_batch_that_is_too_large(tmp_path: Path) -> None:
     assert log.log_end_offset == 0
 
 
-def test_follower_takes_what_the_leader_took(tmp_path: Path) -> None:
+def test_follower_ignores_max_message_bytes(tmp_path: Path) -> None:
     log = open_log(tmp_path, max_message_bytes=100)
     info = log.append_as_follower(record_set(b"x" * 100, base_offset=5, leader_epoch=3))
     assert (info.first_offset, info.last_offset, log.log_end_offset, log.latest_epoch) == (5, 5, 6, 3)
 
 
-def test_set_that_does_not_fit_into_a_segment(tmp_path: Path) -> None:
+def test_set_larger_than_a_segment_is_rejected(tmp_path: Path) -> None:
     log = open_log(tmp_path, segment_bytes=100)
     with pytest.raises(ApiError) as info:
         append(log, b"x" * 100)
@@ -90,7 +90,16 @@ def test_set_that_does_not_fit_into_a_segment(tmp_path: Path) -> None:
     assert (log.log_end_offset, log.size) == (0, 0)
 
 
-def test_wrong_crc(tmp_path: Path) -> None:
+def test_follower_appends_more_than_a_segment_at_once(tmp_path: Path) -> None:
+    """It fetches up to replica.fetch.max.bytes, whatever segment.bytes is."""
+    log = open_log(tmp_path, segment_bytes=200)
+    log.append_as_follower(b"".join(record_set(b"x" * 100, base_offset=offset) for offset in range(5)))
+    log.append_as_follower(record_set(b"y", base_offset=5))
+    assert [segment.base_offset for segment in log.segments] == [0, 5]
+    assert [record.value for record in read_records(log)] == [b"x" * 100] * 5 + [b"y"]
+
+
+def test_wrong_crc_is_corrupt(tmp_path: Path) -> None:
     log = open_log(tmp_path)
     for log_append in (lambda data: log.append_as_leader(data, 0), log.append_as_follower):
         damaged = record_set(b"abc")
@@ -101,7 +110,7 @@ def test_wrong_crc(tmp_path: Path) -> None:
     assert log.size == 0
 
 
-def test_timestamp_out_of_bounds(tmp_path: Path) -> None:
+def test_timestamp_out_of_bounds_is_invalid(tmp_path: Path) -> None:
     time = MockTime(start_ms=10_000)
     log = open_log(tmp_path, time=time, message_timestamp_after_max_ms=100, message_timestamp_before_max_ms=5_000)
     append(log, b"old", timestamp=5_000)
@@ -111,7 +120,7 @@ def test_timestamp_out_of_bounds(tmp_path: Path) -> None:
         assert_error(Errors.INVALID_TIMESTAMP, info)
 
 
-def test_follower_refuses_offsets_below_the_end_and_out_of_order(tmp_path: Path) -> None:
+def test_follower_rejects_offsets_below_the_end_or_out_of_order(tmp_path: Path) -> None:
     log = open_log(tmp_path)
     log.append_as_follower(record_set(b"a", b"b", base_offset=3))
     for records in (
@@ -124,7 +133,7 @@ def test_follower_refuses_offsets_below_the_end_and_out_of_order(tmp_path: Path)
     assert log.log_end_offset == 5
 
 
-def test_follower_cuts_off_an_incomplete_batch(tmp_path: Path) -> None:
+def test_follower_drops_an_incomplete_last_batch(tmp_path: Path) -> None:
     log = open_log(tmp_path)
     records = record_set(b"a") + record_set(b"b", base_offset=1)
     log.append_as_follower(records[:-1])
@@ -132,7 +141,7 @@ def test_follower_cuts_off_an_incomplete_batch(tmp_path: Path) -> None:
     assert log.size == len(record_set(b"a"))
 
 
-def test_read_out_of_range(tmp_path: Path) -> None:
+def test_read_outside_the_log_is_out_of_range(tmp_path: Path) -> None:
     log = open_log(tmp_path)
     append(log, b"a", b"b")
     log.maybe_increment_log_start_offset(1)
@@ -154,7 +163,7 @@ def test_read_stops_at_max_offset(tmp_path: Path) -> None:
     assert log.read(3, 10_000, max_offset=5).size_in_bytes == 2 * SET_SIZE
 
 
-def test_read_limits(tmp_path: Path) -> None:
+def test_read_respects_size_limits(tmp_path: Path) -> None:
     log = open_log(tmp_path)
     for _ in range(3):
         append(log, b"x" * 20)
@@ -168,7 +177,7 @@ def test_read_limits(tmp_path: Path) -> None:
     assert log.read(1, 0).fetch_offset_metadata == LogOffsetMetadata(1, 0, SET_SIZE)
 
 
-def test_read_begins_with_the_batch_that_has_the_offset(tmp_path: Path) -> None:
+def test_read_starts_with_the_batch_that_contains_the_offset(tmp_path: Path) -> None:
     log = open_log(tmp_path)
     append(log, b"a", b"b", b"c")
     append(log, b"d")
@@ -177,7 +186,7 @@ def test_read_begins_with_the_batch_that_has_the_offset(tmp_path: Path) -> None:
     assert data.size_in_bytes == log.size
 
 
-def test_the_last_append_is_found_also_after_the_log_was_truncated_or_rolled(tmp_path: Path) -> None:
+def test_position_of_the_last_append_is_correct_after_truncation_and_roll(tmp_path: Path) -> None:
     log = open_log(tmp_path)
     for _ in range(5):
         append(log, b"x" * 20)
@@ -196,8 +205,8 @@ def test_the_last_append_is_found_also_after_the_log_was_truncated_or_rolled(tmp
     assert log.read(3, 1000).fetch_offset_metadata == LogOffsetMetadata(3, 0, 3 * SET_SIZE)
 
 
-def test_read_goes_on_in_the_next_segment_when_one_has_nothing_left(tmp_path: Path) -> None:
-    """As after a compaction that took the last messages of a segment."""
+def test_read_continues_in_the_next_segment_if_the_offset_is_past_the_last_batch(tmp_path: Path) -> None:
+    """As after a compaction that removed the last messages of a segment."""
     log = open_log(tmp_path)
     log.append_as_follower(record_set(b"a", base_offset=0))
     log.roll(10)
@@ -206,7 +215,7 @@ def test_read_goes_on_in_the_next_segment_when_one_has_nothing_left(tmp_path: Pa
     assert log.read(5, 1000).fetch_offset_metadata == LogOffsetMetadata(5, 10, 0)
 
 
-def test_end_offset_metadata_measures_what_is_new(tmp_path: Path) -> None:
+def test_difference_of_end_offset_metadata_is_the_number_of_new_bytes(tmp_path: Path) -> None:
     log = open_log(tmp_path)
     before = log.log_end_offset_metadata
     append(log, b"x" * 20)
@@ -216,7 +225,7 @@ def test_end_offset_metadata_measures_what_is_new(tmp_path: Path) -> None:
     assert before.on_older_segment(log.log_end_offset_metadata)
 
 
-def test_slice_is_sent_from_the_file_even_after_its_segment_was_deleted(tmp_path: Path) -> None:
+def test_slice_can_be_sent_after_its_segment_was_deleted(tmp_path: Path) -> None:
     time = MockTime()
     log = open_log(tmp_path, time=time, retention_ms=0, file_delete_delay_ms=10)
     append(log, b"x" * 20)
@@ -246,7 +255,7 @@ def test_roll_by_size(tmp_path: Path) -> None:
     assert bases(log) == [0, 2, 4]
 
 
-def test_roll_by_time_of_the_first_message(tmp_path: Path) -> None:
+def test_roll_by_timestamp_of_the_first_message(tmp_path: Path) -> None:
     log = open_log(tmp_path, segment_ms=100)
     append(log, b"a", timestamp=1_000)
     append(log, b"b", timestamp=1_100)
@@ -256,14 +265,14 @@ def test_roll_by_time_of_the_first_message(tmp_path: Path) -> None:
     assert bases(log) == [0, 3]
 
 
-def test_roll_by_time_goes_on_after_a_restart(tmp_path: Path) -> None:
+def test_roll_by_time_continues_after_a_restart(tmp_path: Path) -> None:
     append(open_log(tmp_path, segment_ms=100), b"a", timestamp=1_000)
     log = open_log(tmp_path, segment_ms=100)
     append(log, b"b", timestamp=1_101)
     assert bases(log) == [0, 1]
 
 
-def test_roll_by_clock_without_timestamps(tmp_path: Path) -> None:
+def test_roll_by_clock_if_messages_have_no_timestamps(tmp_path: Path) -> None:
     time = MockTime()
     log = open_log(tmp_path, time=time, segment_ms=100, message_format_version="0.9.0")
     append(log, b"a", magic=0)
@@ -275,7 +284,7 @@ def test_roll_by_clock_without_timestamps(tmp_path: Path) -> None:
     assert bases(log) == [0, 2]
 
 
-def test_jitter_lets_segments_roll_earlier(tmp_path: Path) -> None:
+def test_jitter_makes_segments_roll_earlier(tmp_path: Path) -> None:
     config = LogConfig({"segment.ms": 100, "segment.jitter.ms": 1000})
     jitters = {config.random_segment_jitter_ms() for _ in range(200)}
     assert min(jitters) >= 0
@@ -287,12 +296,12 @@ def test_roll_when_an_index_is_full(tmp_path: Path) -> None:
     log = open_log(tmp_path, index_interval_bytes=0, segment_index_bytes=24)
     for _ in range(6):
         append(log, b"x")
-    # Room for two time index entries, of which one is reserved: one message without an entry, one with.
+    # Room for two time index entries, one of them reserved: one message without an entry, one with.
     assert bases(log) == [0, 2, 4]
     assert [record.offset for record in read_records(log)] == list(range(6))
 
 
-def test_roll_when_the_offset_does_not_fit(tmp_path: Path) -> None:
+def test_roll_when_the_relative_offset_overflows(tmp_path: Path) -> None:
     log = open_log(tmp_path)
     log.append_as_follower(record_set(b"a", base_offset=0))
     log.append_as_follower(record_set(b"b", base_offset=2**31 + 5))
@@ -300,7 +309,7 @@ def test_roll_when_the_offset_does_not_fit(tmp_path: Path) -> None:
     assert [record.offset for record in read_records(log)] == [0, 2**31 + 5]
 
 
-def test_first_message_far_behind_the_base_offset(tmp_path: Path) -> None:
+def test_first_message_far_above_the_base_offset_rolls(tmp_path: Path) -> None:
     log = open_log(tmp_path)
     log.append_as_follower(record_set(b"b", base_offset=2**31 + 5))
     assert bases(log) == [0, 6]
@@ -320,7 +329,7 @@ def test_rolled_segment_shrinks_and_is_flushed(tmp_path: Path) -> None:
     assert log.recovery_point == 1
 
 
-def test_left_over_files_of_the_new_segment_are_replaced(tmp_path: Path) -> None:
+def test_leftover_files_of_the_new_segment_are_replaced(tmp_path: Path) -> None:
     log = open_log(tmp_path)
     append(log, b"x")
     for suffix in ("log", "index", "timeindex"):
@@ -330,7 +339,7 @@ def test_left_over_files_of_the_new_segment_are_replaced(tmp_path: Path) -> None
     assert [record.value for record in read_records(log)] == [b"x", b"y"]
 
 
-def test_flush_messages(tmp_path: Path) -> None:
+def test_flush_after_flush_messages(tmp_path: Path) -> None:
     log = open_log(tmp_path, flush_messages=2)
     append(log, b"x")
     assert (log.recovery_point, log.unflushed_messages) == (0, 1)
@@ -355,7 +364,7 @@ def test_retention_by_time(tmp_path: Path) -> None:
     assert log.delete_old_segments() == 0
 
 
-def test_retention_by_time_may_take_everything(tmp_path: Path) -> None:
+def test_retention_by_time_may_delete_every_segment(tmp_path: Path) -> None:
     log = segments_of_one(tmp_path, 3, MockTime(start_ms=10_000), retention_ms=1_000)
     assert log.delete_old_segments() == 3
     assert (bases(log), log.log_start_offset, log.log_end_offset) == ([3], 3, 3)
@@ -375,7 +384,7 @@ def test_retention_by_log_start_offset(tmp_path: Path) -> None:
     assert bases(log) == [3, 4]
 
 
-def test_compacted_topics_are_not_deleted(tmp_path: Path) -> None:
+def test_retention_does_not_delete_from_compacted_topics(tmp_path: Path) -> None:
     log = segments_of_one(
         tmp_path, 3, MockTime(start_ms=10**9), retention_ms=1, retention_bytes=0, cleanup_policy="compact"
     )
@@ -394,7 +403,7 @@ def test_deleted_files_are_renamed_then_removed(tmp_path: Path) -> None:
     assert not renamed & {file.name for file in log.dir.iterdir()}
 
 
-def test_log_start_offset_must_not_lie_behind_the_end(tmp_path: Path) -> None:
+def test_log_start_offset_must_not_exceed_the_log_end_offset(tmp_path: Path) -> None:
     log = segments_of_one(tmp_path, 2)
     with pytest.raises(ApiError) as info:
         log.maybe_increment_log_start_offset(3)
@@ -423,7 +432,7 @@ def test_truncate(tmp_path: Path, target: int) -> None:
     assert [record.value for record in read_records(open_log(tmp_path))][-1] == b"new"
 
 
-def test_truncate_within_a_batch_takes_all_of_it(tmp_path: Path) -> None:
+def test_truncate_within_a_batch_removes_the_whole_batch(tmp_path: Path) -> None:
     log = open_log(tmp_path)
     append(log, b"a")
     append(log, b"b", b"c", b"d")
@@ -452,12 +461,12 @@ def test_truncate_fully_and_start_at(tmp_path: Path) -> None:
     assert log.end_offset_for_epoch(0) == (0, 71)
 
 
-def test_truncate_to_a_negative_offset(tmp_path: Path) -> None:
+def test_truncate_to_a_negative_offset_is_rejected(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="negative"):
         open_log(tmp_path).truncate_to(-1)
 
 
-def test_truncation_forgets_epochs_and_timestamps(tmp_path: Path) -> None:
+def test_truncation_removes_later_epochs_and_timestamps(tmp_path: Path) -> None:
     log = open_log(tmp_path, index_interval_bytes=0)
     for epoch, timestamp in enumerate((100, 300, 200)):
         log.append_as_leader(record_set(b"x", timestamp=timestamp), epoch)
@@ -467,7 +476,7 @@ def test_truncation_forgets_epochs_and_timestamps(tmp_path: Path) -> None:
     assert log.fetch_offset_by_timestamp(101) is None
 
 
-# -- offsets by time ---------------------------------------------------------------------------------------------
+# -- offsets by timestamp ----------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("magic", [1, 2])
@@ -500,7 +509,7 @@ def test_special_timestamps(tmp_path: Path) -> None:
     assert log.fetch_offset_by_timestamp(-2) == (-1, 3, 4)
 
 
-def test_search_by_time_goes_on_behind_messages_below_the_log_start(tmp_path: Path) -> None:
+def test_search_by_timestamp_skips_messages_below_the_log_start(tmp_path: Path) -> None:
     log = segments_of_one(tmp_path, 2)
     log.maybe_increment_log_start_offset(1)
     assert log.fetch_offset_by_timestamp(1_000) == (1_100, 1, 0)
@@ -514,7 +523,7 @@ def test_the_largest_timestamp_is_found_below_the_log_start_as_in_kafka(tmp_path
     assert log.fetch_offset_by_timestamp(-3) == (900, 1, 0)
 
 
-def test_format_without_timestamps_cannot_be_searched(tmp_path: Path) -> None:
+def test_search_by_timestamp_fails_for_format_v0(tmp_path: Path) -> None:
     log = open_log(tmp_path, message_format_version="0.9.0")
     append(log, b"x", magic=0)
     with pytest.raises(ApiError) as info:
@@ -535,7 +544,7 @@ def test_legacy_fetch_offsets_before(tmp_path: Path) -> None:
 # -- other -----------------------------------------------------------------------------------------------------------
 
 
-def test_closed_log_answers_storage_error(tmp_path: Path) -> None:
+def test_closed_log_raises_storage_error(tmp_path: Path) -> None:
     log = open_log(tmp_path)
     append(log, b"x")
     log.close()
@@ -556,7 +565,7 @@ def test_rename_and_delete(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
-def test_change_of_format_at_run_time(tmp_path: Path) -> None:
+def test_message_format_changes_at_run_time(tmp_path: Path) -> None:
     log = open_log(tmp_path, message_format_version="0.10.2")
     append(log, b"a")
     assert log.leader_epoch_cache is None

@@ -1,4 +1,4 @@
-"""LogConfig: all topic keys, their defaults, what is refused."""
+"""LogConfig: all topic keys, their defaults, and which values are rejected."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def test_every_key_is_an_attribute() -> None:
     assert config.message_timestamp_type is TimestampType.CREATE_TIME
 
 
-def test_own_values_override_the_brokers() -> None:
+def test_topic_values_override_the_brokers() -> None:
     config = LogConfig({"retention.ms": "5"}, {"retention.ms": 7, "segment.bytes": 1000})
     assert (config.retention_ms, config.segment_bytes) == (5, 1000)
     assert config.overridden == {"retention.ms": "5"}
@@ -57,12 +57,12 @@ def test_message_format(version: str, magic: int) -> None:
         ("preallocate", "maybe"),
     ],
 )
-def test_invalid_values(key: str, value: object) -> None:
+def test_invalid_values_are_rejected(key: str, value: object) -> None:
     with pytest.raises(ConfigError, match=key):
         LogConfig({key: value})
 
 
-def test_unknown_names() -> None:
+def test_unknown_names_are_rejected() -> None:
     LogConfig({"whatever": 1})
     LogConfig.validate_names({"retention.ms": 1})
     with pytest.raises(ConfigError, match=r"retention\.sm"):
@@ -86,7 +86,7 @@ def test_timestamp_bounds() -> None:
     assert (config.timestamp_before_max_ms, config.timestamp_after_max_ms) == (100, 50)
 
 
-def test_keys_of_kafka_0_10_2_are_there_with_their_defaults() -> None:
+def test_keys_and_defaults_match_kafka_0_10_2() -> None:
     changed_since = {
         "message.format.version": "3.0-IV1", "unclean.leader.election.enable": "false", "max.message.bytes": "1048588",
     }  # fmt: skip

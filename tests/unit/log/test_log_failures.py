@@ -16,15 +16,15 @@ from pathlib import Path
 import pytest
 
 from kafka_lite.common.errors import ApiError, Errors
+from kafka_lite.log.dirs.log_dir_failure_channel import LogDirFailureChannel
 from kafka_lite.log.log import Log
-from kafka_lite.log.log_dir_failure_channel import LogDirFailureChannel
 from kafka_lite.log.offset_index import OffsetIndex
 from tests.support.full_disk import mounted_tmpfs
 from tests.support.logs import open_log, read_records, record_set
 
 
 class Disk:
-    """Stands in for ``os.pwrite``: writes ``bytes_left``, then fails."""
+    """Stands in for ``os.pwrite``: writes ``bytes_left`` bytes, then fails."""
 
     def __init__(self) -> None:
         self.bytes_left: int | None = None
@@ -64,7 +64,7 @@ SET_SIZE = len(record_set(b"x" * 20))
 
 
 @pytest.mark.parametrize("room", range(0, SET_SIZE, 7))
-def test_full_disk_leaves_no_half_of_an_append(tmp_path: Path, disk: Disk, room: int) -> None:
+def test_full_disk_leaves_no_partial_append(tmp_path: Path, disk: Disk, room: int) -> None:
     failures = LogDirFailureChannel()
     log = open_log(tmp_path, failures=failures)
     append(log, b"a" * 20)
@@ -73,7 +73,7 @@ def test_full_disk_leaves_no_half_of_an_append(tmp_path: Path, disk: Disk, room:
     assert "No space left on device" in message
     assert (log.log_end_offset, log.size) == (1, SET_SIZE)
     assert log.active_segment.log.file.stat().st_size == SET_SIZE
-    assert not failures.has_offline_log_dir(tmp_path)  # reads go on, and so do appends as soon as there is room
+    assert not failures.has_offline_log_dir(tmp_path)  # reads still work, and so do appends once there is space again
     disk.bytes_left = None
     append(log, b"c" * 20)
     assert [record.value for record in read_records(log)] == [b"a" * 20, b"c" * 20]
@@ -89,7 +89,7 @@ def test_short_writes_are_completed(tmp_path: Path, monkeypatch: pytest.MonkeyPa
 
 
 def test_full_disk_when_an_index_entry_is_due(tmp_path: Path, disk: Disk) -> None:
-    """The room of an index entry is reserved before the messages are written, never between them and the entry."""
+    """Space for the index entry is reserved before the messages are written, so the append fails as a whole."""
     log = open_log(tmp_path, index_interval_bytes=0, segment_index_bytes=100_000)
     append(log, b"a" * 20)
     disk.bytes_left = 0
@@ -100,7 +100,7 @@ def test_full_disk_when_an_index_entry_is_due(tmp_path: Path, disk: Disk) -> Non
     assert [record.value for record in read_records(log, 1)] == [b"c" * 20]
 
 
-def test_full_disk_at_a_roll(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_full_disk_during_a_roll(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     log = open_log(tmp_path, segment_bytes=SET_SIZE, index_interval_bytes=0)
     append(log, b"a" * 20)
 
@@ -129,7 +129,7 @@ def test_broken_disk_takes_the_directory_offline(tmp_path: Path, disk: Disk) -> 
 
 
 def test_file_size_limit_of_the_process(tmp_path: Path) -> None:
-    """The kernel itself refuses to write: EFBIG in the middle of a batch."""
+    """The kernel itself refuses the write: EFBIG in the middle of a batch."""
     script = f"""
 import resource
 from pathlib import Path
@@ -158,12 +158,12 @@ print(count)
 
 @pytest.fixture
 def full_filesystem(tmp_path: Path) -> Iterator[Path]:
-    """A file system of 64 KB, where this process may mount one."""
+    """A file system of 64 KB; the test is skipped where it cannot be mounted."""
     with mounted_tmpfs(tmp_path / "small", "size=64k"):
         yield tmp_path / "small"
 
 
-def test_really_full_disk(full_filesystem: Path) -> None:
+def test_appends_to_a_full_file_system_fail_and_succeed_after_truncation(full_filesystem: Path) -> None:
     log = open_log(full_filesystem, segment_index_bytes=20_000, index_interval_bytes=0)
     count = 0
     with pytest.raises(ApiError) as info:  # noqa: PT012
@@ -178,8 +178,8 @@ def test_really_full_disk(full_filesystem: Path) -> None:
     assert len(read_records(log)) == 101
 
 
-def test_full_disk_under_a_mapped_index(full_filesystem: Path) -> None:
-    """The .log file's last block has room, the sparse index has no block yet: to write to its mapping would kill us."""
+def test_full_disk_under_a_mapped_index_fails_the_append(full_filesystem: Path) -> None:
+    """The .log file's last block has room, the sparse index has no block: a write to its mapping would be a SIGBUS."""
     script = f"""
 import errno
 from pathlib import Path
@@ -203,16 +203,16 @@ except ApiError as error:
     assert (result.returncode, result.stdout) == (0, "KAFKA_STORAGE_ERROR 1 1\n"), result.stderr
 
 
-def test_directory_that_cannot_be_written(tmp_path: Path) -> None:
-    """A plain file where the directory should be: it stands in for any directory that this user may not use."""
+def test_unusable_directory_raises(tmp_path: Path) -> None:
+    """A plain file in place of the directory stands for any directory that this user may not use."""
     (tmp_path / "file").write_bytes(b"")
     with pytest.raises(OSError, match="Not a directory"):
         open_log(tmp_path / "file")
 
 
 @pytest.mark.parametrize("files_left", range(8))
-def test_limit_of_open_files_is_an_error_not_a_failure_of_the_disk(tmp_path: Path, files_left: int) -> None:
-    """Wherever in a roll the limit is met, the segment that is there stays whole."""
+def test_limit_of_open_files_fails_a_roll_but_not_the_directory(tmp_path: Path, files_left: int) -> None:
+    """Wherever in the roll the limit is reached, the existing segment stays intact."""
     failures = LogDirFailureChannel()
     log = open_log(tmp_path, failures=failures)
     append(log, b"a")
@@ -238,7 +238,7 @@ def test_limit_of_open_files_is_an_error_not_a_failure_of_the_disk(tmp_path: Pat
 
 
 class FailingCall:
-    """Lets the call number ``fails_at`` to the file system fail, of all that a roll makes."""
+    """Makes the ``fails_at``-th file system call of a roll fail."""
 
     def __init__(self, number: int, fails_at: int, patch: pytest.MonkeyPatch) -> None:
         self.calls = 0
@@ -269,8 +269,10 @@ def is_appended(log: Log, value: bytes) -> bool:
 
 
 @pytest.mark.parametrize("number", [errno.ENOSPC, errno.ENOMEM, errno.EMFILE])
-def test_a_roll_may_fail_anywhere(tmp_path: Path, number: int, caplog: pytest.LogCaptureFixture) -> None:
-    """One request fails. The log is what it was or has rolled, and goes on; so does the directory."""
+def test_a_roll_that_fails_at_any_call_keeps_the_log_usable(
+    tmp_path: Path, number: int, caplog: pytest.LogCaptureFixture
+) -> None:
+    """One request fails. The log either is unchanged or has rolled; the log and its directory stay usable."""
     for fails_at in itertools.count(1):
         failures = LogDirFailureChannel()
         directory = tmp_path / f"t-{fails_at}"
@@ -292,12 +294,12 @@ def test_a_roll_may_fail_anywhere(tmp_path: Path, number: int, caplog: pytest.Lo
         assert [record.value for record in read_records(open_log(directory))] == expected
         if call.calls < fails_at:
             break
-    assert fails_at > 10, "the roll has not been seen"
+    assert fails_at > 10, "the roll makes more than ten calls"
 
 
 @pytest.mark.parametrize("new_size", [0, 8, 4096])
 @pytest.mark.parametrize("name", ["truncate", "mmap"])
-def test_an_index_that_cannot_be_resized_is_what_it_was(
+def test_an_index_that_cannot_be_resized_is_unchanged(
     tmp_path: Path, new_size: int, name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     index = OffsetIndex(tmp_path / "i", 0, 1024)

@@ -82,7 +82,7 @@ def test_files_of_a_log_directory(one: Setup, tmp_path: Path) -> None:
     assert (tmp_path / "a" / "log-start-offset-checkpoint").read_text() == "0\n0\n"
 
 
-def test_logs_come_back_after_a_restart(one: Setup, tmp_path: Path) -> None:
+def test_logs_are_loaded_after_a_restart(one: Setup, tmp_path: Path) -> None:
     for topic_partition in (T0, T1, DASHED):
         one.append(topic_partition, str(topic_partition).encode())
     one.manager.shutdown()
@@ -96,7 +96,7 @@ def test_logs_come_back_after_a_restart(one: Setup, tmp_path: Path) -> None:
     assert manager.get_log(TopicPartition("nothing", 0)) is None
 
 
-def test_recovery_begins_at_the_checkpoint(one: Setup) -> None:
+def test_recovery_starts_at_the_recovery_point_checkpoint(one: Setup) -> None:
     one.append(T0, b"a", b"b")
     log = one.manager.get_log(T0)
     assert log is not None
@@ -110,11 +110,11 @@ def test_recovery_begins_at_the_checkpoint(one: Setup) -> None:
 
 
 def crash(manager: LogManager) -> None:
-    """Only what the kernel does when a process ends: the locks go."""
-    manager._unlock_all()
+    """What the kernel does when a process ends: it releases the locks."""
+    manager._dirs.unlock_all()
 
 
-def test_one_line_sums_up_what_was_recovered(one: Setup, tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+def test_one_log_line_summarises_the_recovery(one: Setup, tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level(logging.INFO)
     for topic_partition in (T0, T1, DASHED):
         one.append(topic_partition, b"v" * 100)
@@ -134,12 +134,12 @@ def test_one_line_sums_up_what_was_recovered(one: Setup, tmp_path: Path, caplog:
     newest = one.manager.get_or_create_log(T0).active_segment.size
     read = 2 * size + 4 + newest
     assert lines == [
-        f"No clean shutdown of {tmp_path / 'a'}: logs that are not flushed will be recovered",
+        f"{tmp_path / 'a'} was not shut down cleanly: its unflushed logs will be recovered",
         f"Recovered 3 logs after an unclean shutdown in 0.0 s: 3 segments, {read} bytes read, 4 bytes cut off",
     ]
 
 
-def test_after_a_clean_shutdown_nothing_is_said_of_recovery(one: Setup, caplog: pytest.LogCaptureFixture) -> None:
+def test_nothing_is_logged_about_recovery_after_a_clean_shutdown(one: Setup, caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level(logging.DEBUG)
     one.append(T0, b"v")
     one.manager.shutdown()
@@ -149,7 +149,7 @@ def test_after_a_clean_shutdown_nothing_is_said_of_recovery(one: Setup, caplog: 
     assert one.manager.get_or_create_log(T0).recovery.segments == 0
 
 
-def test_many_logs_load_in_parallel(tmp_path: Path) -> None:
+def test_logs_are_loaded_in_parallel(tmp_path: Path) -> None:
     setup = Setup(tmp_path / "a", tmp_path / "b", recovery_threads_per_data_dir=3)
     for i in range(12):
         setup.append(TopicPartition("t", i), b"%d" % i)
@@ -159,7 +159,7 @@ def test_many_logs_load_in_parallel(tmp_path: Path) -> None:
     assert all(log.log_end_offset == 1 for log in logs)
 
 
-def test_new_logs_go_where_the_fewest_are(tmp_path: Path) -> None:
+def test_new_logs_go_to_the_directory_with_the_fewest_logs(tmp_path: Path) -> None:
     setup = Setup(tmp_path / "a", tmp_path / "b")
     for i in range(5):
         setup.append(TopicPartition("t", i), b"x")
@@ -167,12 +167,12 @@ def test_new_logs_go_where_the_fewest_are(tmp_path: Path) -> None:
     assert sorted(counts) == [2, 3]
 
 
-def test_same_log_is_given_again(one: Setup) -> None:
+def test_get_or_create_log_returns_the_same_log(one: Setup) -> None:
     log = one.manager.get_or_create_log(T0)
     assert one.manager.get_or_create_log(T0, LogConfig({"retention.ms": 1})) is log
 
 
-def test_config_of_a_new_topic_and_change_at_run_time(one: Setup) -> None:
+def test_topic_config_applies_to_new_and_existing_logs(one: Setup) -> None:
     log = one.manager.get_or_create_log(T0, LogConfig({**SMALL, "retention.ms": 5}))
     assert log.config.retention_ms == 5
     assert one.manager.get_or_create_log(T1).config.retention_ms == 5
@@ -182,21 +182,21 @@ def test_config_of_a_new_topic_and_change_at_run_time(one: Setup) -> None:
     assert one.manager.get_or_create_log(DASHED).config.retention_ms == 7 * 24 * 3600 * 1000
 
 
-def test_defaults_change_for_what_topics_do_not_override(one: Setup) -> None:
+def test_new_defaults_apply_to_what_topics_do_not_override(one: Setup) -> None:
     one.manager.update_topic_config("topic", LogConfig({"retention.ms": 5}))
     own, plain = one.manager.get_or_create_log(T0), one.manager.get_or_create_log(DASHED)
     one.manager.update_default_config(LogConfig({**SMALL, "retention.ms": 7, "segment.bytes": 1000}))
     assert (own.config.retention_ms, own.config.segment_bytes) == (5, 1000)
     assert (plain.config.retention_ms, plain.config.segment_bytes) == (7, 1000)
     assert one.manager.get_or_create_log(TopicPartition("new", 0)).config.segment_bytes == 1000
-    # Who read the configuration of a topic before the change brings it afterwards.
+    # A config that was read before the change may still be passed in after it.
     late = one.manager.get_or_create_log(TopicPartition("late", 0), LogConfig({"retention.ms": 6}, SMALL))
     assert (late.config.retention_ms, late.config.segment_bytes) == (6, 1000)
     one.manager.update_topic_config("topic", LogConfig({}, {"segment.bytes": 2000}))
     assert (own.config.retention_ms, own.config.segment_bytes) == (7, 1000)
 
 
-def test_a_log_that_cannot_change_its_format_holds_up_no_other_and_is_tried_again(
+def test_a_log_whose_format_cannot_change_is_retried_and_does_not_block_others(
     one: Setup, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     one.manager.update_default_config(LogConfig({**SMALL, "message.format.version": "0.10.2"}))
@@ -220,7 +220,7 @@ def test_a_log_that_cannot_change_its_format_holds_up_no_other_and_is_tried_agai
     assert failing.leader_epoch_cache is not None
 
 
-def test_the_validator_of_a_log_goes_by_the_new_defaults(one: Setup) -> None:
+def test_validation_uses_the_new_defaults(one: Setup) -> None:
     one.append(T0, b"x" * 300)
     one.manager.update_default_config(LogConfig({**SMALL, "max.message.bytes": 200}))
     with pytest.raises(ApiError) as caught:
@@ -228,7 +228,7 @@ def test_the_validator_of_a_log_goes_by_the_new_defaults(one: Setup) -> None:
     assert caught.value.error is Errors.MESSAGE_TOO_LARGE
 
 
-def test_retention_by_another_default(one: Setup) -> None:
+def test_retention_uses_the_new_defaults(one: Setup) -> None:
     one.manager.update_default_config(LogConfig({**SMALL, "segment.bytes": 200}))
     for _ in range(3):
         one.append(T0, b"x" * 100)
@@ -243,16 +243,16 @@ def test_retention_by_another_default(one: Setup) -> None:
 # -- locks and directories -------------------------------------------------------------------------------------------
 
 
-def test_directory_in_use_by_this_process(one: Setup, tmp_path: Path) -> None:
-    with pytest.raises(KafkaError, match=r"Stop that broker, or give this one a log\.dirs of its own"):
+def test_directory_locked_by_this_process_is_rejected(one: Setup, tmp_path: Path) -> None:
+    with pytest.raises(KafkaError, match=r"Stop that broker, or give this one another log\.dirs"):
         Setup(tmp_path / "a")
     one.manager.shutdown()
     Setup(tmp_path / "a").manager.shutdown()
 
 
-def test_directory_in_use_by_another_process(tmp_path: Path) -> None:
+def test_directory_locked_by_another_process_is_rejected(tmp_path: Path) -> None:
     script = (
-        "import sys; from pathlib import Path; from kafka_lite.log.file_lock import FileLock\n"
+        "import sys; from pathlib import Path; from kafka_lite.log.dirs.file_lock import FileLock\n"
         f"assert FileLock(Path({str(tmp_path / '.lock')!r})).try_lock()\nprint('locked', flush=True)\nsys.stdin.read()"
     )
     other = subprocess.Popen([sys.executable, "-c", script], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
@@ -265,12 +265,12 @@ def test_directory_in_use_by_another_process(tmp_path: Path) -> None:
     Setup(tmp_path).manager.shutdown()
 
 
-def test_directory_listed_twice(tmp_path: Path) -> None:
+def test_directory_listed_twice_is_rejected(tmp_path: Path) -> None:
     with pytest.raises(KafkaError, match="twice"):
         Setup(tmp_path / "a", tmp_path / "b" / ".." / "a")
 
 
-def test_log_in_two_directories(tmp_path: Path) -> None:
+def test_log_in_two_directories_is_rejected(tmp_path: Path) -> None:
     for directory in ("a", "b"):
         (tmp_path / directory / "topic-0").mkdir(parents=True)
     with pytest.raises(KafkaError, match="in two directories"):
@@ -279,7 +279,7 @@ def test_log_in_two_directories(tmp_path: Path) -> None:
     Setup(tmp_path / "a", tmp_path / "b").manager.shutdown()
 
 
-def test_foreign_directories_are_left_alone(tmp_path: Path) -> None:
+def test_unrelated_directories_are_ignored(tmp_path: Path) -> None:
     for name in ("lost+found", "topic", "-5", "topic-x", "x-delete", "topic--1"):
         (tmp_path / name).mkdir()
     (tmp_path / "some-file-0").write_bytes(b"")
@@ -288,7 +288,7 @@ def test_foreign_directories_are_left_alone(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("content", [b"", b"x\n", b"0\n3\n", b"0\n1\ntopic 0\n", b"\xff\xfe", b"1\n0\n"])
-def test_malformed_checkpoint_costs_only_time(one: Setup, tmp_path: Path, content: bytes) -> None:
+def test_a_malformed_checkpoint_only_makes_the_start_slower(one: Setup, tmp_path: Path, content: bytes) -> None:
     one.append(T0, b"a")
     one.manager.shutdown()
     for name in ("recovery-point-offset-checkpoint", "log-start-offset-checkpoint"):
@@ -301,7 +301,7 @@ def test_malformed_checkpoint_costs_only_time(one: Setup, tmp_path: Path, conten
 # -- background tasks ------------------------------------------------------------------------------------------------
 
 
-def test_retention_runs_by_itself(tmp_path: Path) -> None:
+def test_retention_runs_in_the_background(tmp_path: Path) -> None:
     setup = Setup(tmp_path, retention_check_ms=1_000)
     setup.config.update({"retention.ms": 60_000, "file.delete.delay.ms": 0})
     setup.append(T0, b"old", timestamp=100_000)
@@ -323,7 +323,7 @@ def test_flush_by_time(tmp_path: Path) -> None:
     assert [log.recovery_point for log in setup.manager.all_logs()] == [1, 0]
 
 
-def test_checkpoints_are_written_by_themselves(one: Setup, tmp_path: Path) -> None:
+def test_checkpoints_are_written_in_the_background(one: Setup, tmp_path: Path) -> None:
     one.append(T0, b"a", b"b")
     log = one.manager.get_log(T0)
     assert log is not None
@@ -353,7 +353,7 @@ def test_truncation_is_checkpointed(one: Setup, tmp_path: Path) -> None:
 # -- deletion --------------------------------------------------------------------------------------------------------
 
 
-def test_deletion_makes_room_for_a_topic_of_the_same_name(one: Setup, tmp_path: Path) -> None:
+def test_a_topic_can_be_recreated_at_once_after_its_deletion(one: Setup, tmp_path: Path) -> None:
     one.append(T0, b"old", b"old")
     one.append(T1, b"kept")
     log = one.manager.get_log(T0)
@@ -373,7 +373,9 @@ def test_deletion_makes_room_for_a_topic_of_the_same_name(one: Setup, tmp_path: 
     assert values == {T0: [b"new"], T1: [b"kept"]}
 
 
-def test_many_deletions_write_each_checkpoint_once(one: Setup, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_deleting_many_logs_writes_each_checkpoint_once(
+    one: Setup, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     partitions = [TopicPartition("many", number) for number in range(20)]
     for partition in partitions:
         one.append(partition, b"x")
@@ -391,7 +393,7 @@ def test_many_deletions_write_each_checkpoint_once(one: Setup, tmp_path: Path, m
     assert len([name for name in names(tmp_path / "a") if name.endswith("-delete")]) == 20
 
 
-def test_a_log_that_cannot_be_renamed_does_not_keep_those_of_other_disks(
+def test_a_failed_rename_does_not_prevent_deletions_on_other_disks(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     two = Setup(tmp_path / "a", tmp_path / "b")
@@ -410,7 +412,9 @@ def test_a_log_that_cannot_be_renamed_does_not_keep_those_of_other_disks(
     assert two.manager.all_logs() == []
 
 
-def test_a_first_epoch_waits_for_the_disk_when_the_log_is_flushed(one: Setup, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_epoch_is_fsynced_before_the_recovery_point_passes_its_messages(
+    one: Setup, monkeypatch: pytest.MonkeyPatch
+) -> None:
     log = one.manager.get_or_create_log(T0)
     events: list[str] = []
     write = CheckpointFile.write
@@ -424,20 +428,20 @@ def test_a_first_epoch_waits_for_the_disk_when_the_log_is_flushed(one: Setup, mo
     assert events == ["leader-epoch-checkpoint False 0"]
     one.append(T0, b"x", b"y")
     log.flush()
-    assert events[1:] == ["leader-epoch-checkpoint True 0"], "before the recovery point passes the messages"
+    assert events[1:] == ["leader-epoch-checkpoint True 0"], "the epoch is synced before the recovery point advances"
     assert log.recovery_point == 2
     log.maybe_assign_epoch_start_offset(4, 2)
     assert events[2:] == ["leader-epoch-checkpoint True 2"]
 
 
-def test_interrupted_deletion_goes_on_after_a_restart(one: Setup, tmp_path: Path) -> None:
+def test_an_interrupted_deletion_is_completed_after_a_restart(one: Setup, tmp_path: Path) -> None:
     one.append(T0, b"old")
     log = one.manager.get_log(T0)
     assert log is not None
     one.manager.async_delete([T0])
     crash(one.manager)
     with open(log.active_segment.log.file, "ab") as file:
-        file.write(b"\xff" * 100)  # what is deleted need not be sound
+        file.write(b"\xff" * 100)  # a log that is to be deleted may be corrupt
     (tmp_path / "a" / "empty-0.0123456789abcdef0123456789abcdef-delete").mkdir()
     one.time = MockTime()
     manager = one.again()
@@ -450,7 +454,7 @@ def test_interrupted_deletion_goes_on_after_a_restart(one: Setup, tmp_path: Path
 # -- failures --------------------------------------------------------------------------------------------------------
 
 
-def test_directory_that_cannot_be_used_goes_offline(tmp_path: Path) -> None:
+def test_unusable_directory_goes_offline(tmp_path: Path) -> None:
     (tmp_path / "bad").write_bytes(b"not a directory")
     setup = Setup(tmp_path / "bad", tmp_path / "good")
     assert setup.manager.live_log_dirs == [tmp_path / "good"]
@@ -459,13 +463,13 @@ def test_directory_that_cannot_be_used_goes_offline(tmp_path: Path) -> None:
     assert {log.dir.parent for log in setup.manager.all_logs()} == {tmp_path / "good"}
 
 
-def test_no_directory_can_be_used(tmp_path: Path) -> None:
+def test_start_fails_if_no_directory_is_usable(tmp_path: Path) -> None:
     (tmp_path / "bad").write_bytes(b"not a directory")
     with pytest.raises(KafkaError, match=r"set log\.dirs to directories that this user may write to"):
         Setup(tmp_path / "bad")
 
 
-def test_disk_that_fails(tmp_path: Path) -> None:
+def test_a_failed_disk_takes_its_logs_offline(tmp_path: Path) -> None:
     setup = Setup(tmp_path / "a", tmp_path / "b")
     setup.append(T0, b"x")
     setup.append(T1, b"x")
@@ -485,7 +489,7 @@ def test_disk_that_fails(tmp_path: Path) -> None:
     assert (other / ".kafka_cleanshutdown").exists()
 
 
-def test_last_disk_that_fails(one: Setup, tmp_path: Path) -> None:
+def test_failure_of_the_last_disk_is_fatal(one: Setup, tmp_path: Path) -> None:
     error = OSError(errno.EIO, "Input/output error")
     one.manager.log_dir_failure_channel.maybe_add_offline_log_dir(tmp_path / "a", "test", error)
     with pytest.raises(ApiError) as info:
@@ -495,8 +499,8 @@ def test_last_disk_that_fails(one: Setup, tmp_path: Path) -> None:
         one.manager.handle_log_dir_failure(tmp_path / "a")
 
 
-def test_checkpoints_of_several_threads_do_not_disturb_each_other(one: Setup) -> None:
-    """The scheduler writes them, and so does a deletion: neither may find its temporary file gone."""
+def test_concurrent_checkpoint_writes_do_not_interfere(one: Setup) -> None:
+    """The scheduler writes checkpoints, and so does a deletion: neither may lose its temporary file to the other."""
     one.append(T0, b"a")
 
     def write() -> None:
@@ -513,22 +517,22 @@ def test_checkpoints_of_several_threads_do_not_disturb_each_other(one: Setup) ->
 
 
 @pytest.mark.parametrize("number", [errno.ENOSPC, errno.EMFILE, errno.ENOMEM])
-def test_a_start_that_can_load_some_logs_only_is_given_up(
+def test_start_fails_if_a_log_cannot_be_loaded_for_lack_of_resources(
     one: Setup, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, number: int
 ) -> None:
-    """Going on would make the others anew, and empty."""
+    """If the start went on, these logs would be recreated, empty."""
     one.append(T0, b"x")
     one.append(T1, b"y")
     one.manager.shutdown()
-    new_log = LogManager._new_log
+    open_log = LogManager._open_log
 
     def refuse(manager: LogManager, directory: Path, *arguments: object) -> object:
         if directory.name == str(T1):
             raise OSError(number, os.strerror(number))
-        return new_log(manager, directory, *arguments)  # type: ignore[arg-type]
+        return open_log(manager, directory, *arguments)  # type: ignore[arg-type]
 
     with monkeypatch.context() as patch:
-        patch.setattr(LogManager, "_new_log", refuse)
+        patch.setattr(LogManager, "_open_log", refuse)
         with pytest.raises(OSError, match=os.strerror(number)) as raised:
             one.again()
         assert raised.value.filename == str(tmp_path / "a")
@@ -536,7 +540,9 @@ def test_a_start_that_can_load_some_logs_only_is_given_up(
     assert {log.topic_partition: log.log_end_offset for log in manager.all_logs()} == {T0: 1, T1: 1}
 
 
-def test_logs_leave_some_files_for_others(one: Setup, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_opening_logs_leaves_spare_file_descriptors(
+    one: Setup, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     opened, left = os.open, SPARE_FILES - 1
 
     def open_a_few(path: str, flags: int, *arguments: int, **named: int) -> int:

@@ -1,4 +1,4 @@
-"""Any sequence of operations leaves the log with what a list would have."""
+"""After any sequence of operations, the log has the content that a list would have."""
 
 from __future__ import annotations
 
@@ -93,7 +93,7 @@ class LogMachine(RuleBasedStateMachine):
         self.log.delete_old_segments()
         assert before <= self.log.log_start_offset <= self.end
         self.start = self.log.log_start_offset
-        # A truncation that goes back to an offset in a deleted segment finds no batch there to cut.
+        # A truncation to an offset in a deleted segment finds no batch to cut.
         first_kept = self.log.segments.first.base_offset
         self.sets = [(first, values) for first, values in self.sets if first >= first_kept]
 

@@ -1,4 +1,4 @@
-"""Readers without a lock beside a writer that appends, rolls and deletes."""
+"""Readers that take no lock, beside a writer that appends, rolls and deletes."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from tests.support.logs import open_log, record_set, to_bytes
 
 
 class Reader(threading.Thread):
-    """Follows the log from its start to its end until told to stop; starts over when it was overtaken."""
+    """Reads the log from start to end until stopped; starts over if retention overtakes it."""
 
     def __init__(self, log: Log, done: threading.Event) -> None:
         super().__init__(name="reader")
@@ -58,7 +58,7 @@ class Reader(threading.Thread):
 
 @pytest.fixture
 def frequent_switches() -> Iterator[None]:
-    """Let threads take turns every 50 µs, so that they meet in more places."""
+    """Make the interpreter switch threads every 50 µs, so that they interleave in more places."""
     interval = sys.getswitchinterval()
     sys.setswitchinterval(50e-6)
     yield
@@ -66,7 +66,7 @@ def frequent_switches() -> Iterator[None]:
 
 
 @pytest.mark.usefixtures("frequent_switches")
-def test_readers_see_whole_messages_in_order(tmp_path: Path) -> None:
+def test_readers_see_complete_messages_in_order(tmp_path: Path) -> None:
     time = MockTime(start_ms=1_000)
     log = open_log(
         tmp_path,
@@ -97,7 +97,7 @@ def test_readers_see_whole_messages_in_order(tmp_path: Path) -> None:
 
 
 class TestReadsBesideADeletion:
-    """Messages that go while somebody reads are out of range: the reader must not get later ones in their place."""
+    """A read of deleted messages is out of range: it must not return later ones in their place."""
 
     @pytest.fixture
     def log(self, tmp_path: Path) -> Log:
@@ -112,7 +112,9 @@ class TestReadsBesideADeletion:
             log.read(0, 1000)
         assert info.value.error is Errors.OFFSET_OUT_OF_RANGE
 
-    def test_one_that_begins_while_segments_are_taken_out(self, log: Log, monkeypatch: pytest.MonkeyPatch) -> None:
+    def test_read_that_begins_while_segments_are_removed_is_out_of_range(
+        self, log: Log, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
         remove = LogSegments.remove
 
         def remove_and_read(segments: LogSegments, base_offset: int) -> None:
@@ -123,7 +125,9 @@ class TestReadsBesideADeletion:
         assert log.delete_old_segments() == 2
 
     @pytest.mark.skipif(not log_segments.__file__.endswith(".py"), reason="compiled methods cannot be replaced")
-    def test_one_that_began_before(self, log: Log, monkeypatch: pytest.MonkeyPatch) -> None:
+    def test_read_that_began_before_the_deletion_is_out_of_range(
+        self, log: Log, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
         from_offset = LogSegments.from_offset
 
         def delete_first(segments: LogSegments, offset: int) -> tuple[LogSegment, ...]:

@@ -1,4 +1,4 @@
-"""What the broker does to a produced set before it appends it."""
+"""What the broker does with a produced record set before it appends it."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def refused(data: bytes, **settings: object) -> ApiError:
 
 
 def three(magic: int, codec: CompressionType = NONE, *, headers: bool = False) -> bytes:
-    """Three records, the second with the largest timestamp."""
+    """Three records; the second has the largest timestamp."""
     builder = MemoryRecordsBuilder(magic, codec)
     for index, timestamp in enumerate((NOW - 30, NOW - 10, NOW - 20)):
         builder.append(timestamp, b"k%d" % index, b"v%d" % index, [("h", b"1")] if headers else ())
@@ -52,7 +52,7 @@ def three(magic: int, codec: CompressionType = NONE, *, headers: bool = False) -
 
 
 def changed(data: bytes, position: int, layout: str, value: int) -> bytes:
-    """A v2 batch with one field overwritten and the checksum right again: the fault is the producer's."""
+    """A v2 batch with one field overwritten and a correct checksum: an error of the producer, not of the network."""
     batch = bytearray(data)
     struct.pack_into(layout, batch, position, value)
     struct.pack_into(">I", batch, 17, crc32c(batch[21:]))
@@ -65,7 +65,7 @@ LAST_OFFSET_DELTA, BASE_TIMESTAMP, BASE_SEQUENCE, RECORD_COUNT, ATTRIBUTES = 23,
 @pytest.mark.parametrize(
     ("source", "target", "timestamp_type"), list(itertools.product(FORMATS, FORMATS, (CREATE, APPEND))), ids=str
 )
-def test_every_format_into_every_format(source: tuple, target: tuple, timestamp_type: TimestampType) -> None:
+def test_every_format_is_converted_to_every_format(source: tuple, target: tuple, timestamp_type: TimestampType) -> None:
     data = three(*source, headers=source[0] == target[0] == 2)
     result = validate(data, magic=target[0], target_codec=target[1], timestamp_type=timestamp_type)
     kept_timestamps = [NOW - 30, NOW - 10, NOW - 20] if source[0] else [-1, -1, -1]
@@ -89,7 +89,7 @@ def test_every_format_into_every_format(source: tuple, target: tuple, timestamp_
 
 @pytest.mark.parametrize(("magic", "codec"), [(0, NONE), (1, NONE), (1, GZIP), (2, NONE), (2, GZIP), (2, ZSTD)])
 @pytest.mark.parametrize("timestamp_type", [CREATE, APPEND])
-def test_in_place_when_only_the_header_must_change(
+def test_offsets_are_assigned_in_place_if_only_the_header_changes(
     magic: int, codec: CompressionType, timestamp_type: TimestampType
 ) -> None:
     buffer = bytearray(three(magic, codec))
@@ -102,7 +102,7 @@ def test_in_place_when_only_the_header_must_change(
     assert next(batches(buffer)).partition_leader_epoch == (4 if magic == 2 else -1)
 
 
-def test_bytes_that_cannot_be_written_are_copied() -> None:
+def test_read_only_bytes_are_copied() -> None:
     data = three(2)
     result = validate_and_assign_offsets(data, offset=7, now_ms=NOW)
     assert [record.offset for record in records(result.records)] == [7, 8, 9]
@@ -110,7 +110,7 @@ def test_bytes_that_cannot_be_written_are_copied() -> None:
 
 
 @pytest.mark.parametrize(("source", "target"), [(GZIP, LZ4), (NONE, ZSTD), (GZIP, NONE)])
-def test_another_codec_keeps_producer_and_transaction(source: CompressionType, target: CompressionType) -> None:
+def test_recompression_keeps_producer_and_transaction(source: CompressionType, target: CompressionType) -> None:
     builder = MemoryRecordsBuilder(2, source, producer_id=9, producer_epoch=2, base_sequence=40, is_transactional=True)
     builder.append(NOW, b"k", b"v")
     builder.append(NOW, b"k", b"w")
@@ -124,7 +124,7 @@ def test_another_codec_keeps_producer_and_transaction(source: CompressionType, t
     assert result.message_size_maybe_changed
 
 
-def test_the_header_gets_the_true_largest_timestamp() -> None:
+def test_the_header_gets_the_actual_largest_timestamp() -> None:
     lying = changed(three(2), 35, ">q", NOW + 10**9)
     result = validate(lying)
     (batch,) = batches(result.records)
@@ -132,7 +132,7 @@ def test_the_header_gets_the_true_largest_timestamp() -> None:
     assert batch.is_valid()
 
 
-def test_offset_deltas_that_are_not_consecutive_are_rebuilt() -> None:
+def test_a_batch_with_gaps_in_its_offset_deltas_is_rebuilt() -> None:
     body = b"".join(encode_record(0, delta, b"k", b"v%d" % delta, ()) for delta in (0, 2, 1))
     for codec in (NONE, GZIP):
         data = encode_batch(
@@ -156,7 +156,7 @@ def test_offset_deltas_that_are_not_consecutive_are_rebuilt() -> None:
         assert next(batches(result.records)).base_sequence == 12
 
 
-def test_inner_offsets_of_old_clients_are_rebuilt() -> None:
+def test_relative_offsets_of_old_clients_are_corrected() -> None:
     inner = b"".join(encode_message(1, 0, 0, NOW, None, b"v%d" % index) for index in range(3))  # all with offset 0
     result = validate(encode_message(1, 0, GZIP.code, NOW, None, compress(GZIP, inner, 1)), magic=1)
     assert [(record.offset, record.value) for record in records(result.records)] == [
@@ -170,7 +170,7 @@ def test_inner_offsets_of_old_clients_are_rebuilt() -> None:
 @pytest.mark.parametrize("magic", [0, 1])
 @pytest.mark.parametrize("target", [0, 1, 2])
 @pytest.mark.parametrize("codecs", [(GZIP, GZIP), (NONE, GZIP), (GZIP, NONE), (LZ4, NONE, GZIP)], ids=str)
-def test_old_clients_send_several_compressed_sets_at_once(
+def test_several_compressed_sets_of_an_old_client_become_one(
     magic: int, target: int, codecs: tuple[CompressionType, ...]
 ) -> None:
     result = validate(b"".join(three(magic, codec) for codec in codecs), magic=target)
@@ -183,7 +183,7 @@ def test_old_clients_send_several_compressed_sets_at_once(
     assert result.max_timestamp == (NOW - 10 if magic and target else -1)
 
 
-def test_several_compressed_sets_together_are_as_bounded_as_one(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_decompression_limit_applies_to_the_whole_set(monkeypatch: pytest.MonkeyPatch) -> None:
     inner = encode_message(1, 0, 0, NOW, None, b"v")
     monkeypatch.setattr("kafka_lite.log.log_validator.MAX_DECOMPRESSED_BYTES", 2 * len(inner))
     wrapper = encode_message(1, 0, GZIP.code, NOW, None, compress(GZIP, inner, 1))
@@ -191,7 +191,7 @@ def test_several_compressed_sets_together_are_as_bounded_as_one(monkeypatch: pyt
     assert refused(wrapper * 3, magic=1).error is Errors.CORRUPT_MESSAGE
 
 
-def test_an_incomplete_end_is_cut_off() -> None:
+def test_an_incomplete_last_batch_is_dropped() -> None:
     in_place = validate(three(1, GZIP) + three(1, GZIP)[:20], magic=1)
     assert not in_place.message_size_maybe_changed
     whole = three(1)
@@ -200,22 +200,22 @@ def test_an_incomplete_end_is_cut_off() -> None:
     assert result.record_count == 3
 
 
-def test_nothing_is_nothing() -> None:
+def test_an_empty_set_stays_empty() -> None:
     result = validate(b"")
     assert (result.first_offset, result.last_offset, result.record_count) == (100, 99, 0)
 
 
-# --- refused ---
+# --- rejected ---
 
 
 @pytest.mark.parametrize(("magic", "codec"), FORMATS)
-def test_a_wrong_checksum(magic: int, codec: CompressionType) -> None:
+def test_a_wrong_checksum_is_rejected(magic: int, codec: CompressionType) -> None:
     broken = bytearray(three(magic, codec))
     broken[-1] ^= 1
     assert refused(bytes(broken), magic=magic).error is Errors.CORRUPT_MESSAGE
 
 
-def test_a_wrong_checksum_inside_a_wrapper() -> None:
+def test_a_wrong_checksum_inside_a_wrapper_is_rejected() -> None:
     inner = bytearray(three(1))
     inner[-1] ^= 1
     wrapper = encode_message(1, 2, GZIP.code, NOW, None, compress(GZIP, inner, 1))
@@ -228,47 +228,49 @@ def test_a_wrong_checksum_inside_a_wrapper() -> None:
     [(LAST_OFFSET_DELTA, ">i", value) for value in (0, 1, 3, -1, 2**31 - 1)]
     + [(RECORD_COUNT, ">i", value) for value in (0, 1, 2, 4, -1, 2**31 - 1)],
 )
-def test_offset_ranges_and_counts_that_lie(codec: CompressionType, position: int, layout: str, value: int) -> None:
+def test_a_wrong_last_offset_delta_or_record_count_is_rejected(
+    codec: CompressionType, position: int, layout: str, value: int
+) -> None:
     assert refused(changed(three(2, codec), position, layout, value)).error is Errors.INVALID_RECORD
 
 
 @pytest.mark.parametrize("codec", [NONE, GZIP])
 @pytest.mark.parametrize("count", [1, 2, 4, 1000])
-def test_a_count_that_lies_together_with_the_offset_range(codec: CompressionType, count: int) -> None:
+def test_a_wrong_record_count_with_a_matching_offset_range_is_rejected(codec: CompressionType, count: int) -> None:
     data = changed(three(2, codec), RECORD_COUNT, ">i", count)
     data = changed(data, LAST_OFFSET_DELTA, ">i", count - 1)
     assert refused(data).error is Errors.INVALID_RECORD
 
 
-def test_a_record_that_does_not_add_up() -> None:
+def test_a_record_with_inconsistent_lengths_is_rejected() -> None:
     data = bytearray(three(2))
     data[data.index(b"k1") - 1] = 2  # the key's length: one byte instead of two
     assert refused(changed(bytes(data), BASE_TIMESTAMP, ">q", NOW)).error is Errors.INVALID_RECORD
 
 
-def test_timestamps_that_do_not_fit_into_64_bits() -> None:
+def test_timestamps_beyond_64_bits_are_rejected() -> None:
     data = changed(three(2), BASE_TIMESTAMP, ">q", 2**63 - 5)
     assert refused(data).error is Errors.INVALID_RECORD
 
 
-def test_undecodable_data_of_a_codec() -> None:
+def test_undecodable_compressed_data_is_rejected() -> None:
     data = changed(three(2), ATTRIBUTES, ">h", LZ4.code)
     assert refused(data).error is Errors.CORRUPT_MESSAGE
     assert refused(changed(three(2), ATTRIBUTES, ">h", 7)).error is Errors.CORRUPT_MESSAGE
 
 
-def test_several_batches_where_one_is_due() -> None:
+def test_more_than_one_v2_batch_is_rejected() -> None:
     assert refused(three(2) * 2).error is Errors.INVALID_RECORD
 
 
-def test_mixed_formats() -> None:
+def test_mixed_formats_are_rejected() -> None:
     assert refused(three(0) + three(1), magic=1).error is Errors.INVALID_RECORD
     assert refused(three(0, GZIP) + three(1, GZIP), magic=1).error is Errors.INVALID_RECORD
     assert refused(three(1, GZIP) + three(2), magic=1).error is Errors.INVALID_RECORD
 
 
 @pytest.mark.parametrize(("magic", "codec"), FORMATS)
-def test_null_keys_on_a_compacted_topic(magic: int, codec: CompressionType) -> None:
+def test_null_keys_are_rejected_on_a_compacted_topic(magic: int, codec: CompressionType) -> None:
     data = memory_records(magic, codec, [(b"k", b"v"), (None, b"v"), (b"k", b"v"), (None, b"v")], timestamp=NOW)
     error = refused(data, magic=magic, compacted_topic=True)
     assert isinstance(error, RecordValidationError)
@@ -279,7 +281,7 @@ def test_null_keys_on_a_compacted_topic(magic: int, codec: CompressionType) -> N
 
 
 @pytest.mark.parametrize(("magic", "codec"), [(1, NONE), (1, GZIP), (2, NONE), (2, GZIP)])
-def test_timestamps_too_far_from_now(magic: int, codec: CompressionType) -> None:
+def test_timestamps_too_far_from_now_are_rejected(magic: int, codec: CompressionType) -> None:
     data = three(magic, codec)
     assert validate(data, magic=magic, timestamp_difference_max_ms=30).record_count == 3
     error = refused(data, magic=magic, timestamp_difference_max_ms=15)
@@ -288,7 +290,7 @@ def test_timestamps_too_far_from_now(magic: int, codec: CompressionType) -> None
     assert [record_error.batch_index for record_error in error.record_errors] == [0, 2]
     assert refused(data, magic=magic, now_ms=NOW - 100, timestamp_after_max_ms=50).error is Errors.INVALID_TIMESTAMP
     assert validate(data, magic=magic, now_ms=NOW - 100, timestamp_after_max_ms=90).record_count == 3
-    # With LogAppendTime the producer's timestamps do not matter.
+    # With LogAppendTime, the producer's timestamps do not matter.
     assert validate(data, magic=magic, timestamp_difference_max_ms=1, timestamp_type=APPEND).max_timestamp == NOW
 
 
@@ -299,13 +301,13 @@ def test_a_missing_timestamp_is_never_too_old() -> None:
 
 
 @pytest.mark.parametrize(("magic", "codec"), [(1, NONE), (1, GZIP), (2, NONE), (2, GZIP)])
-def test_producers_may_not_claim_log_append_time(magic: int, codec: CompressionType) -> None:
+def test_log_append_time_from_a_producer_is_rejected(magic: int, codec: CompressionType) -> None:
     builder = MemoryRecordsBuilder(magic, codec, APPEND, log_append_time_ms=NOW)
     builder.append(NOW, b"k", b"v")
     assert refused(builder.build(), magic=magic).error is Errors.INVALID_TIMESTAMP
 
 
-def test_sizes() -> None:
+def test_message_sizes_are_limited() -> None:
     data = three(2)
     assert validate(data, max_message_bytes=len(data)).record_count == 3
     assert refused(data, max_message_bytes=len(data) - 1).error is Errors.MESSAGE_TOO_LARGE
@@ -314,7 +316,7 @@ def test_sizes() -> None:
     assert refused(compressible, magic=1, target_codec=NONE, max_message_bytes=1000).error is Errors.MESSAGE_TOO_LARGE
 
 
-def test_control_batches_are_the_brokers() -> None:
+def test_control_batches_of_clients_are_rejected() -> None:
     marker = EndTransactionMarker(ControlRecordType.COMMIT, 1).to_batch(5, 0, NOW)
     assert refused(marker).error is Errors.INVALID_RECORD
     result = validate(marker, origin=AppendOrigin.COORDINATOR, partition_leader_epoch=2)
@@ -322,7 +324,7 @@ def test_control_batches_are_the_brokers() -> None:
     assert (batch.is_control, batch.base_offset, batch.partition_leader_epoch) == (True, 100, 2)
 
 
-def test_producer_ids_need_sequences_and_format_v2() -> None:
+def test_producer_ids_require_sequences_and_format_v2() -> None:
     builder = MemoryRecordsBuilder(2, producer_id=5, producer_epoch=0, base_sequence=3)
     builder.append(NOW, b"k", b"v")
     data = builder.build()
@@ -331,17 +333,17 @@ def test_producer_ids_need_sequences_and_format_v2() -> None:
     assert refused(data, magic=1).error is Errors.UNSUPPORTED_FOR_MESSAGE_FORMAT
 
 
-def test_headers_are_not_lost_silently() -> None:
+def test_record_headers_are_rejected_by_old_formats() -> None:
     assert refused(three(2, headers=True), magic=1).error is Errors.UNSUPPORTED_FOR_MESSAGE_FORMAT
 
 
-def test_zstd_has_no_old_format() -> None:
+def test_zstd_is_rejected_in_old_formats() -> None:
     assert refused(three(2, ZSTD), magic=1).error is Errors.UNSUPPORTED_COMPRESSION_TYPE
     old = encode_message(1, 0, ZSTD.code, NOW, None, compress(ZSTD, three(1), 1))
     assert refused(old, magic=2).error is Errors.UNSUPPORTED_COMPRESSION_TYPE
 
 
-def test_a_bomb_is_refused() -> None:
+def test_a_decompression_bomb_is_rejected() -> None:
     bomb = encode_batch(
         compress(ZSTD, bytes(200 << 20), 2),
         base_offset=0,
@@ -375,7 +377,7 @@ def _reseal(magic: int) -> Callable[[bytearray], None]:
     timestamp_type=st.sampled_from([CREATE, APPEND]),
     data=st.data(),
 )
-def test_hostile_producers_get_errors_of_the_protocol(
+def test_arbitrary_input_raises_only_protocol_errors(
     source: tuple,
     target_magic: int,
     target_codec: CompressionType | None,

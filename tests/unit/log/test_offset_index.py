@@ -38,12 +38,12 @@ def test_entries_are_relative_offset_and_position_big_endian(index: OffsetIndex)
     assert index.file.read_bytes()[:24] == bytes.fromhex("00000001 00000001 7fffffff 7fffffff 00000000 00000000")
 
 
-def test_lookup_in_an_empty_index_is_the_beginning_of_the_segment(index: OffsetIndex) -> None:
+def test_lookup_in_an_empty_index_returns_the_base_offset(index: OffsetIndex) -> None:
     assert index.lookup(BASE + 100) == OffsetPosition(BASE, 0)
     assert index.last_offset == BASE
 
 
-def test_lookup_finds_the_greatest_entry_not_greater(index: OffsetIndex) -> None:
+def test_lookup_finds_the_greatest_entry_not_above_the_offset(index: OffsetIndex) -> None:
     fill(index, (47, 100), (50, 200), (52, 300))
     assert index.lookup(44) == (BASE, 0)
     assert index.lookup(46) == (BASE, 0)
@@ -55,7 +55,7 @@ def test_lookup_finds_the_greatest_entry_not_greater(index: OffsetIndex) -> None
 
 
 @given(st.sets(st.integers(1, 300), max_size=30), st.lists(st.integers(-5, 310), min_size=1))
-def test_lookup_is_what_a_linear_search_finds(
+def test_lookup_equals_a_linear_search(
     tmp_path_factory: pytest.TempPathFactory, offsets: set[int], targets: list[int]
 ) -> None:
     index = OffsetIndex(tmp_path_factory.mktemp("i") / "i", 0, 30 * 8)
@@ -70,7 +70,7 @@ def test_lookup_is_what_a_linear_search_finds(
         assert [index.entry(n) for n in range(index.entries)] == entries
 
 
-def test_offsets_must_grow(index: OffsetIndex) -> None:
+def test_offsets_must_increase(index: OffsetIndex) -> None:
     with pytest.raises(InvalidOffsetError, match="45"):
         index.append(BASE, 1)  # relative offset 0 is never written
     fill(index, (51, 0))
@@ -80,7 +80,7 @@ def test_offsets_must_grow(index: OffsetIndex) -> None:
     assert index.entries == 1
 
 
-def test_append_to_a_full_index(index: OffsetIndex) -> None:
+def test_append_to_a_full_index_is_rejected(index: OffsetIndex) -> None:
     for i in range(index.max_entries):
         index.append(BASE + i + 1, i)
     assert index.is_full
@@ -88,7 +88,7 @@ def test_append_to_a_full_index(index: OffsetIndex) -> None:
         index.append(BASE + 1000, 1)
 
 
-def test_offset_that_does_not_fit(index: OffsetIndex) -> None:
+def test_offset_beyond_a_32_bit_relative_offset_is_rejected(index: OffsetIndex) -> None:
     assert not index.can_append_offset(BASE + 2**31)
     assert not index.can_append_offset(BASE - 1)
     with pytest.raises(OverflowError):
@@ -150,20 +150,20 @@ def test_empty_index_closes_to_an_empty_file_and_opens_again(index: OffsetIndex)
     assert again.lookup(46) == (46, 3)
 
 
-def test_file_that_was_not_trimmed_is_corrupt(index: OffsetIndex) -> None:
+def test_an_untrimmed_file_fails_the_sanity_check(index: OffsetIndex) -> None:
     fill(index, (51, 345))
     index.flush()
     with pytest.raises(CorruptIndexError, match="not greater than its base offset"):
         OffsetIndex(index.file, BASE, 240).sanity_check()
 
 
-def test_file_that_is_not_whole_entries_is_corrupt(tmp_path: Path) -> None:
+def test_a_file_of_incomplete_entries_fails_the_sanity_check(tmp_path: Path) -> None:
     (tmp_path / "i").write_bytes(bytes(17))
     with pytest.raises(CorruptIndexError, match="17"):
         OffsetIndex(tmp_path / "i", 0, 240).sanity_check()
 
 
-def test_no_room_for_one_entry(tmp_path: Path) -> None:
+def test_a_max_size_below_one_entry_is_rejected(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="7 bytes"):
         OffsetIndex(tmp_path / "i", 0, 7)
 
@@ -184,7 +184,7 @@ def test_rename_and_delete(index: OffsetIndex, tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
-def test_preallocated_file_takes_no_room_until_it_is_used(tmp_path: Path) -> None:
+def test_a_preallocated_file_uses_no_disk_space_until_written(tmp_path: Path) -> None:
     index = OffsetIndex(tmp_path / "i", 0, 10 * 2**20)
     assert index.file.stat().st_blocks == 0
     index.append(1, 1)
@@ -192,8 +192,8 @@ def test_preallocated_file_takes_no_room_until_it_is_used(tmp_path: Path) -> Non
     assert 0 < index.file.stat().st_blocks * 512 <= 64 * 1024
 
 
-def test_the_hole_of_a_file_that_was_not_closed_is_cut_off(tmp_path: Path) -> None:
-    """To read it through the mapping would need room on some file systems."""
+def test_reopening_an_unclosed_file_truncates_its_unwritten_rest(tmp_path: Path) -> None:
+    """Reading the hole through the mapping would allocate blocks on some file systems."""
     index = OffsetIndex(tmp_path / "i", 0, 1 << 20)
     for offset in range(1, 11):
         index.append(offset, offset * 100)
@@ -204,7 +204,7 @@ def test_the_hole_of_a_file_that_was_not_closed_is_cut_off(tmp_path: Path) -> No
         again.sanity_check()
 
 
-def test_a_truncation_leaves_zeros_for_which_no_room_is_needed(tmp_path: Path) -> None:
+def test_truncation_frees_the_blocks_of_the_removed_entries(tmp_path: Path) -> None:
     index = OffsetIndex(tmp_path / "i", 0, 1 << 20)
     for offset in range(1, 2001):
         index.append(offset, offset * 100)

@@ -1,4 +1,4 @@
-"""TimeIndex: the largest timestamps and where they are."""
+"""TimeIndex: the largest timestamps and their offsets."""
 
 from __future__ import annotations
 
@@ -39,17 +39,17 @@ def test_lookup(index: TimeIndex) -> None:
     assert index.last_entry == (109, 26)
 
 
-def test_only_newer_timestamps_are_added(index: TimeIndex) -> None:
+def test_maybe_append_ignores_timestamps_that_are_not_newer(index: TimeIndex) -> None:
     fill(index, (103, 21), (103, 21), (103, 25), (104, 25))
     assert [index.entry(n) for n in range(index.entries)] == [(103, 21), (104, 25)]
 
 
-def test_messages_without_timestamps_leave_it_empty(index: TimeIndex) -> None:
+def test_messages_without_timestamps_add_no_entry(index: TimeIndex) -> None:
     fill(index, (-1, BASE), (-1, BASE))
     assert (index.entries, index.last_entry) == (0, (-1, BASE))
 
 
-def test_what_goes_back_is_refused(index: TimeIndex) -> None:
+def test_decreasing_timestamps_and_offsets_are_rejected(index: TimeIndex) -> None:
     fill(index, (103, 23))
     with pytest.raises(InvalidOffsetError):
         index.maybe_append(104, 22)

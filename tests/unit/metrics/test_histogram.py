@@ -1,4 +1,4 @@
-"""Histograms: exact moments of all values, percentiles of a sample that prefers recent ones."""
+"""Histograms: exact moments of all values, and percentiles of a sample that favours recent values."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ HOUR = 3600 * SECOND
 
 
 class TestHistogram:
-    def test_a_new_one_shows_zeros(self) -> None:
+    def test_a_new_histogram_has_zeros(self) -> None:
         shown = Histogram(MockTime()).attributes()
         assert list(shown) == ["Count", "Min", "Max", "Mean", "StdDev", *PERCENTILES]
         assert set(shown.values()) == {0}
 
     @pytest.mark.parametrize("count", [1, 2, MAX_PENDING - 1, MAX_PENDING, 1000])
-    def test_moments_are_those_of_all_values(self, count: int) -> None:
+    def test_moments_cover_all_values(self, count: int) -> None:
         rng = random.Random(count)
         values = [rng.gauss(50, 10) for _ in range(count)]
         histogram = Histogram(MockTime())
@@ -39,7 +39,7 @@ class TestHistogram:
         assert shown["Mean"] == pytest.approx(statistics.fmean(values))
         assert shown["StdDev"] == pytest.approx(statistics.stdev(values) if count > 1 else 0.0)
 
-    def test_the_deviation_of_large_values_is_not_lost_in_rounding(self) -> None:
+    def test_the_deviation_of_large_values_is_not_lost_to_rounding(self) -> None:
         histogram = Histogram(MockTime())
         for _ in range(1000):
             histogram.update_all([1e9, 1e9 + 1], 0.0)
@@ -51,7 +51,7 @@ class TestHistogram:
         shown = histogram.attributes()
         assert [shown[name] for name in PERCENTILES] == pytest.approx([500, 750, 950, 980, 990, 999])
 
-    def test_no_value_is_lost_when_threads_update_together(self) -> None:
+    def test_no_value_is_lost_if_threads_update_concurrently(self) -> None:
         histogram = Histogram(MockTime())
 
         def update() -> None:
@@ -68,19 +68,19 @@ class TestHistogram:
     @pytest.mark.parametrize(
         ("quantile", "expected"), [(0.0, 10), (0.2, 10), (0.5, 25), (0.7, 35), (0.999, 40), (1.0, 40)]
     )
-    def test_a_quantile_lies_between_two_values(self, quantile: float, expected: float) -> None:
+    def test_a_quantile_is_interpolated_between_two_values(self, quantile: float, expected: float) -> None:
         assert quantile_of([10, 20, 30, 40], quantile) == pytest.approx(expected)
 
 
 class TestSample:
-    def test_it_takes_all_until_it_is_full(self) -> None:
+    def test_the_sample_keeps_every_value_until_it_is_full(self) -> None:
         sample = ExponentiallyDecayingSample(size=100)
         sample.update([float(n) for n in range(60)], 0.0)
         sample.update([float(n) for n in range(60, 100)], 0.0)
         assert sorted(sample.values) == [float(n) for n in range(100)]
 
-    def test_every_value_of_one_time_has_the_same_chance(self) -> None:
-        """In batches, some before the sample is full and most after: the mean place of those taken is in the middle."""
+    def test_values_of_one_timestamp_are_equally_likely(self) -> None:
+        """In batches, some before the sample is full and most after: the mean position of those kept is the middle."""
         places = []
         for seed in range(40):
             sample = ExponentiallyDecayingSample(size=50, rng=random.Random(seed))
@@ -88,13 +88,13 @@ class TestSample:
                 sample.update([float(n) for n in range(begin, begin + 40)], 0.0)
             assert len(sample) == len(set(sample.values)) == 50
             places += sample.values
-        # The mean of 2,000 places has a standard error of 2000 / √12 / √2000 ≈ 13.
+        # The mean of 2,000 positions has a standard error of 2000 / √12 / √2000 ≈ 13.
         assert statistics.fmean(places) == pytest.approx(1000, abs=60)
         thirds = [sum(1 for p in places if low <= p < low + 400) for low in range(0, 2000, 400)]
         assert all(320 < third < 480 for third in thirds), thirds
 
-    def test_it_is_the_same_whether_values_come_one_by_one_or_together(self) -> None:
-        """Distributed alike: the mean age of what is left after five minutes of steady values."""
+    def test_updates_one_by_one_and_in_batches_give_the_same_distribution(self) -> None:
+        """The mean age of the sample after five minutes of steady values."""
 
         def mean_age(seed: int, at_once: int) -> float:
             sample = ExponentiallyDecayingSample(size=100, rng=random.Random(seed))
@@ -109,8 +109,8 @@ class TestSample:
         assert singly == pytest.approx(62, abs=6)
         assert together == pytest.approx(62, abs=6)
 
-    def test_it_is_distributed_as_by_the_definition(self) -> None:
-        """How many of each minute are left, beside the plain way: a priority for each value, and the highest win."""
+    def test_the_distribution_matches_the_definition(self) -> None:
+        """The number of values kept of each minute equals that of the definition: draw priorities, keep the highest."""
         size, seconds, per_second, runs = 50, 300, 7, 60
         minutes = seconds // 60
 
@@ -139,21 +139,23 @@ class TestSample:
             assert abs(statistics.fmean(seen) - statistics.fmean(expected)) < 3 * error, minute
             assert statistics.stdev(seen) == pytest.approx(statistics.stdev(expected), rel=0.5, abs=0.5)
 
-    def test_the_last_minutes_prevail(self) -> None:
+    def test_recent_minutes_dominate_the_sample(self) -> None:
         sample = ExponentiallyDecayingSample(rng=random.Random(1))
         sample.update([1.0] * 5000, 0.0)
         sample.update([2.0] * 5000, 300 * SECOND)
         assert len(sample) == RESERVOIR_SIZE
         assert sample.values.count(2.0) > 0.97 * RESERVOIR_SIZE
 
-    def test_it_outlives_the_landmark(self) -> None:
+    def test_the_sample_survives_a_change_of_its_landmark(self) -> None:
         sample = ExponentiallyDecayingSample(size=10, rng=random.Random(1))
         for hour in range(0, 100, 2):
             sample.update([-1.0] * 100, hour * HOUR)
-            sample.update([float(hour)] * 10, (hour + 1) * HOUR)  # those of the hour before weigh nothing by now
+            sample.update(
+                [float(hour)] * 10, (hour + 1) * HOUR
+            )  # the weight of the previous hour's values is negligible by now
             assert sample.values == [float(hour)] * 10
 
-    def test_it_outlives_months_of_silence(self) -> None:
+    def test_the_sample_survives_months_without_updates(self) -> None:
         sample = ExponentiallyDecayingSample(size=10, rng=random.Random(1))
         sample.update([1.0] * 20, 0.0)
         for month in range(1, 4):
@@ -162,7 +164,7 @@ class TestSample:
         assert sample.values == [2.0] * 10
 
 
-def test_a_timer_measures_what_happens_inside() -> None:
+def test_a_timer_measures_its_block() -> None:
     time = MockTime()
     timer = Timer(time)
     with timer.time():
@@ -184,7 +186,7 @@ def test_a_timer_measures_what_happens_inside() -> None:
 
 
 class BusyThread(MockTime):
-    """Somebody else reads a histogram whenever the clock is read, as if another thread's turn came just then."""
+    """Reads a histogram whenever the clock is read, as another thread could at this moment."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -198,7 +200,7 @@ class BusyThread(MockTime):
         return super().hi_res_ms()
 
 
-def test_no_value_is_lost_to_who_reads_while_it_is_worked_in() -> None:
+def test_no_value_is_lost_to_a_concurrent_reader() -> None:
     time = BusyThread()
     histogram = Histogram(time)
     histogram.update(1.0)

@@ -1,4 +1,4 @@
-"""Kafka's own library: windows, sensors, reporters, the beans made of them."""
+"""Kafka's own metrics library: windows, sensors, reporters, and the beans made of them."""
 
 from __future__ import annotations
 
@@ -36,18 +36,18 @@ def value(metrics: Metrics, name: str) -> float:
     return metric.value
 
 
-def test_a_rate_is_over_one_whole_window_at_least(time: MockTime, metrics: Metrics) -> None:
+def test_a_rate_covers_at_least_one_whole_window(time: MockTime, metrics: Metrics) -> None:
     sensor = metrics.sensor("bytes")
     sensor.add(metrics.metric_name("byte-rate", "test"), Rate())
     sensor.record(300)
     assert value(metrics, "byte-rate") == pytest.approx(300 / 30)
     time.sleep(15_000)
-    assert value(metrics, "byte-rate") == pytest.approx(300 / 45), "half a window more"
+    assert value(metrics, "byte-rate") == pytest.approx(300 / 45), "one window and a half"
     time.sleep(15_000)
     sensor.record(600)
-    assert value(metrics, "byte-rate") == pytest.approx(900 / 30), "one complete window, and nothing of the next"
+    assert value(metrics, "byte-rate") == pytest.approx(900 / 30), "one complete window and nothing of the current one"
     time.sleep(WINDOW_MS)
-    assert value(metrics, "byte-rate") == pytest.approx(600 / 30), "the first window is too old"
+    assert value(metrics, "byte-rate") == pytest.approx(600 / 30), "the first window has expired"
     time.sleep(2 * WINDOW_MS)
     assert value(metrics, "byte-rate") == 0.0
 
@@ -77,7 +77,7 @@ def test_several_events_can_be_recorded_at_once(metrics: Metrics) -> None:
     assert value(metrics, "avg") == 30
 
 
-def test_parents_record_what_their_children_do(metrics: Metrics) -> None:
+def test_a_parent_sensor_records_the_values_of_its_children(metrics: Metrics) -> None:
     parent = metrics.sensor("all")
     parent.add(metrics.metric_name("total-rate", "test"), Rate())
     for name in ("sent", "received"):
@@ -85,7 +85,7 @@ def test_parents_record_what_their_children_do(metrics: Metrics) -> None:
     assert value(metrics, "total-rate") == pytest.approx(2)
 
 
-def test_sensors_of_level_debug_record_when_told_to(time: MockTime) -> None:
+def test_debug_sensors_record_only_at_level_debug(time: MockTime) -> None:
     for configured, expected in (("INFO", 0.0), ("debug", 1.0)):
         metrics = Metrics(MetricConfig(record_level=RecordingLevel.for_name(configured)), time=time)
         sensor = metrics.sensor("detail", level=RecordingLevel.DEBUG)
@@ -94,12 +94,12 @@ def test_sensors_of_level_debug_record_when_told_to(time: MockTime) -> None:
         assert value(metrics, "rate") == expected
 
 
-def test_a_level_that_there_is_not() -> None:
-    with pytest.raises(KafkaError, match=r"metrics.recording.level=TRACE: INFO or DEBUG is needed"):
+def test_an_unknown_recording_level_is_rejected() -> None:
+    with pytest.raises(KafkaError, match=r"metrics.recording.level=TRACE: must be INFO or DEBUG"):
         RecordingLevel.for_name("TRACE")
 
 
-def test_a_sensor_is_made_once_and_goes_with_its_metrics(metrics: Metrics) -> None:
+def test_a_sensor_is_created_once_and_removed_with_its_metrics(metrics: Metrics) -> None:
     sensor = metrics.sensor("s")
     sensor.add(metrics.metric_name("rate", "test"), Rate())
     assert metrics.sensor("s") is sensor is metrics.get_sensor("s")
@@ -110,7 +110,7 @@ def test_a_sensor_is_made_once_and_goes_with_its_metrics(metrics: Metrics) -> No
     assert metrics.metric(metrics.metric_name("rate", "test")) is None
 
 
-def test_beans_gather_the_metrics_of_a_group_and_its_tags(time: MockTime) -> None:
+def test_a_bean_has_the_metrics_of_one_group_and_one_set_of_tags(time: MockTime) -> None:
     reporter = JmxReporter("kafka.server")
     metrics = Metrics(reporters=[reporter], time=time)
     for processor in ("0", "1"):
@@ -132,7 +132,7 @@ def test_beans_gather_the_metrics_of_a_group_and_its_tags(time: MockTime) -> Non
 
 
 class Noting(MetricsReporter):
-    """Notes what it hears."""
+    """Notes its calls."""
 
     def configure(self, configs: Mapping[str, object]) -> None:
         self.configs = dict(configs)
@@ -167,7 +167,7 @@ def noting(cls: type[Noting] = Noting) -> Noting:
     return reporter
 
 
-def test_reporters_hear_of_all_metrics(time: MockTime, caplog: pytest.LogCaptureFixture) -> None:
+def test_reporters_are_notified_of_all_metrics(time: MockTime, caplog: pytest.LogCaptureFixture) -> None:
     first, broken, late = noting(), noting(Failing), noting()
     metrics = Metrics(reporters=[broken, first], time=time)
     name = metrics.metric_name("rate", "test")
@@ -177,11 +177,11 @@ def test_reporters_hear_of_all_metrics(time: MockTime, caplog: pytest.LogCapture
     metrics.close()
     assert first.heard == ["change count", "change rate", "removal rate", "close"]
     assert late.heard == ["init count", "init rate", "removal rate", "close"]
-    assert broken.heard == ["removal rate", "close"], "its own errors are its own"
+    assert broken.heard == ["removal rate", "close"], "an error in a reporter does not reach the others"
     assert "The metrics reporter Failing failed" in caplog.text
 
 
-def test_a_reporter_is_found_by_its_name() -> None:
+def test_a_reporter_is_loaded_by_its_name() -> None:
     reporter = configured_instance(f"{__name__}.Noting", Noting, {"broker.id": "3"})
     assert reporter.configs == {"broker.id": "3"}
     assert isinstance(configured_instance(f"{__name__}:Noting", Noting, {}), Noting)
@@ -199,7 +199,7 @@ def test_a_reporter_is_found_by_its_name() -> None:
         (f"{__name__}.Unwilling", "a key is missing"),
     ],
 )
-def test_what_is_no_reporter_is_refused(name: str, reason: str) -> None:
+def test_a_class_that_is_no_reporter_is_rejected(name: str, reason: str) -> None:
     with pytest.raises(KafkaError, match=reason):
         configured_instance(name, Noting, {})
 
@@ -211,7 +211,7 @@ def test_every_metric_has_the_tags_of_its_client(time: MockTime) -> None:
     assert metrics.metric(metrics.metric_name("count", "kafka-metrics-count")) is not None
 
 
-def test_what_was_only_counted_is_recorded_before_somebody_reads(time: MockTime) -> None:
+def test_collectors_run_before_a_value_is_read(time: MockTime) -> None:
     metrics = Metrics(time=time)
     sensor = metrics.sensor("things")
     name = metrics.metric_name("total", "test")
@@ -221,7 +221,7 @@ def test_what_was_only_counted_is_recorded_before_somebody_reads(time: MockTime)
     def collect() -> None:
         while noted:
             sensor.record(noted.pop())
-        metrics.collect()  # who collects does not wait for himself
+        metrics.collect()  # a collector does not wait for itself
 
     metrics.add_collector(collect)
     metric = metrics.metrics[name]

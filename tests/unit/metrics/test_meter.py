@@ -1,4 +1,4 @@
-"""Meters count exactly, and their rates follow as Unix' load averages do."""
+"""Meters count exactly, and their rates are moving averages like Unix's load averages."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def tick(time: MockTime, meter: Meter, times: int = 1) -> None:
         meter.tick()
 
 
-def test_a_new_meter_shows_zeros() -> None:
+def test_a_new_meter_has_zeros() -> None:
     meter = Meter("messages", MockTime())
     assert meter.attributes() == {
         "Count": 0,
@@ -31,18 +31,18 @@ def test_a_new_meter_shows_zeros() -> None:
     }
 
 
-def test_the_first_interval_gives_the_rates_their_value() -> None:
+def test_the_first_tick_sets_all_rates() -> None:
     time = MockTime()
     meter = Meter("bytes", time)
     meter.mark(50)
-    assert meter.one_minute_rate == 0.0, "rates follow at the tick"
+    assert meter.one_minute_rate == 0.0, "rates change only at a tick"
     tick(time, meter)
     assert meter.one_minute_rate == meter.five_minute_rate == meter.fifteen_minute_rate == 10.0
     assert meter.mean_rate == 10.0
 
 
 @pytest.mark.parametrize(("minutes", "rate"), [(1, 1 / math.e), (5, math.exp(-1 / 5)), (15, math.exp(-1 / 15))])
-def test_after_a_minute_of_silence_a_rate_is_what_is_left_of_it(minutes: float, rate: float) -> None:
+def test_rates_decay_without_marks(minutes: float, rate: float) -> None:
     average = Ewma(minutes)
     average.tick(5)
     for _ in range(12):
@@ -50,7 +50,7 @@ def test_after_a_minute_of_silence_a_rate_is_what_is_left_of_it(minutes: float, 
     assert average.rate == pytest.approx(rate)
 
 
-def test_the_mean_rate_is_that_since_the_start() -> None:
+def test_the_mean_rate_covers_the_time_since_the_start() -> None:
     time = MockTime()
     meter = Meter("requests", time)
     meter.mark()
@@ -60,7 +60,7 @@ def test_the_mean_rate_is_that_since_the_start() -> None:
     assert meter.mean_rate == pytest.approx(4 / 20)
 
 
-def test_a_meter_of_nanoseconds_shows_the_part_of_the_time() -> None:
+def test_a_meter_of_nanoseconds_is_a_fraction_of_time() -> None:
     time = MockTime()
     idle_ns = 0.0
     meter = DerivedMeter("percent", time, lambda: idle_ns, RateUnit.NANOSECONDS)
@@ -71,7 +71,7 @@ def test_a_meter_of_nanoseconds_shows_the_part_of_the_time() -> None:
     assert meter.attributes()["RateUnit"] == "NANOSECONDS"
 
 
-def test_a_derived_meter_is_read_when_it_is_shown() -> None:
+def test_a_derived_meter_reads_its_count_when_shown() -> None:
     counted = [7]
     meter = DerivedMeter("bytes", MockTime(), lambda: counted[0])
     assert meter.attributes()["Count"] == 7
@@ -79,7 +79,7 @@ def test_a_derived_meter_is_read_when_it_is_shown() -> None:
     assert meter.attributes()["Count"] == 9
 
 
-def test_no_mark_is_lost_when_threads_mark_together() -> None:
+def test_no_mark_is_lost_if_threads_mark_concurrently() -> None:
     meter = Meter("messages", MockTime())
     threads = [threading.Thread(target=lambda: [meter.mark(2) for _ in range(50_000)]) for _ in range(4)]
     interval = sys.getswitchinterval()

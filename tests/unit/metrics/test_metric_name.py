@@ -1,4 +1,4 @@
-"""Names of beans, as JMX writes them and asks for them."""
+"""Names of beans, as JMX writes and parses them."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ BYTES_IN = MetricName.of("kafka.server", "BrokerTopicMetrics", "BytesInPerSec")
 BYTES_IN_T = MetricName.of("kafka.server", "BrokerTopicMetrics", "BytesInPerSec", {"topic": "t"})
 
 
-def test_a_name_reads_as_in_jmx() -> None:
+def test_a_name_has_the_format_of_jmx() -> None:
     assert str(BYTES_IN) == "kafka.server:type=BrokerTopicMetrics,name=BytesInPerSec"
     assert str(BYTES_IN_T) == "kafka.server:type=BrokerTopicMetrics,name=BytesInPerSec,topic=t"
     log = MetricName.of("kafka.log", "Log", "Size", {"topic": "t", "partition": "0"})
@@ -18,11 +18,11 @@ def test_a_name_reads_as_in_jmx() -> None:
     assert str(MetricName.of("kafka.server", "app-info", tags={"id": "0"})) == "kafka.server:type=app-info,id=0"
 
 
-def test_tags_without_a_value_are_left_out() -> None:
+def test_tags_without_a_value_are_omitted() -> None:
     assert MetricName.of("g", "t", "n", {"topic": "", "a": "1"}).mbean_name == "g:type=t,name=n,a=1"
 
 
-def test_what_jmx_could_not_read_is_quoted() -> None:
+def test_values_with_special_characters_are_quoted() -> None:
     assert MetricName.of("g", "t", "n", {"broker": "::1"}).mbean_name == 'g:type=t,name=n,broker="::1"'
     name = MetricName.of("g", "t", "n", {"client": 'a"*,b'})
     assert name.mbean_name == r'g:type=t,name=n,client="a\"\*,b"'
@@ -30,14 +30,14 @@ def test_what_jmx_could_not_read_is_quoted() -> None:
 
 
 @pytest.mark.parametrize("value", ['C:\\new"x', "a\\nb:", "a\nb", "a\\\n:", "\\", '\\"', "a*b", "a?b", "\\*", "*"])
-def test_the_name_of_a_bean_matches_this_bean(value: str) -> None:
+def test_the_name_of_a_bean_matches_as_a_pattern(value: str) -> None:
     name = MetricName.of("g", "t", "n", {"client": value})
     parsed = ObjectNamePattern.parse(name.mbean_name)
     assert dict(parsed.properties)["client"] == value
     assert parsed.matches(name)
 
 
-def test_an_escaped_wildcard_in_quotation_marks_is_a_character() -> None:
+def test_an_escaped_wildcard_in_quotation_marks_is_literal() -> None:
     names = [MetricName.of("g", "t", "n", {"client": client}) for client in ("a:*", "a:b", "a:?")]
 
     def matched(client: str) -> list[bool]:
@@ -66,7 +66,7 @@ def test_an_escaped_wildcard_in_quotation_marks_is_a_character() -> None:
         ("kafka.server:type=BrokerTopicMetrics", False, False),
     ],
 )
-def test_patterns(pattern: str, total: bool, topic: bool) -> None:
+def test_patterns_with_wildcards(pattern: str, total: bool, topic: bool) -> None:
     parsed = ObjectNamePattern.parse(pattern)
     assert parsed.matches(BYTES_IN) is total
     assert parsed.matches(BYTES_IN_T) is topic
@@ -75,6 +75,6 @@ def test_patterns(pattern: str, total: bool, topic: bool) -> None:
 @pytest.mark.parametrize(
     "text", ["", "kafka.server", "kafka.server:", "kafka.server:type", "a:=b", "a:b=", "a:type=x,y"]
 )
-def test_what_is_no_name_is_refused(text: str) -> None:
+def test_malformed_names_are_rejected(text: str) -> None:
     with pytest.raises(MalformedObjectNameError):
         ObjectNamePattern.parse(text)

@@ -1,4 +1,4 @@
-"""The registry, and its beans as Prometheus' text, as JSON, over HTTP and in files."""
+"""The registry, and its beans as Prometheus text, as JSON, over HTTP and in CSV files."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from kafka_lite.metrics.kafka_csv_metrics_reporter import CsvWriter, KafkaCSVMet
 from kafka_lite.metrics.kafka_metrics_group import KafkaMetricsGroup
 from kafka_lite.metrics.mbean_server import MBeanServer
 from kafka_lite.metrics.metric_name import MetricName, ObjectNamePattern
-from kafka_lite.metrics.metrics_http_server import MetricsHttpServer, answer
+from kafka_lite.metrics.metrics_http_server import MetricsHttpServer, response_to
 from kafka_lite.metrics.metrics_registry import MetricsRegistry
 from kafka_lite.metrics.prometheus_text import prometheus_text
 
@@ -66,7 +66,7 @@ class TestRegistry:
         assert registry.get(name) is None
         meters.remove_metric("BytesInPerSec", {"topic": "t"})
 
-    def test_a_family_follows_its_members(self, registry: MetricsRegistry) -> None:
+    def test_a_family_of_gauges_follows_its_members(self, registry: MetricsRegistry) -> None:
         sizes = {"t": 10}
         group(registry, "Log").new_gauges(
             {"Size": lambda size: size, "Half": lambda size: size / 2},
@@ -81,7 +81,7 @@ class TestRegistry:
         sizes["u"] = 4
         assert {name.tags for name in registry.beans()} == {(("topic", "u"),)}
 
-    def test_collectors_run_before_anybody_reads_and_at_every_tick(self, registry: MetricsRegistry) -> None:
+    def test_collectors_run_before_every_read_and_at_every_tick(self, registry: MetricsRegistry) -> None:
         meter = group(registry).new_meter("BytesInPerSec", "bytes")
         registry.add_collector(lambda: meter.mark(10))
         (bean,) = registry.beans().values()
@@ -90,7 +90,7 @@ class TestRegistry:
         assert meter.count == 20
         assert meter.one_minute_rate == 4.0
 
-    def test_a_metric_that_cannot_be_read_hides_no_other(
+    def test_a_failing_metric_does_not_hide_the_others(
         self, registry: MetricsRegistry, caplog: pytest.LogCaptureFixture
     ) -> None:
         group(registry).new_gauge("Broken", lambda: 1 // 0)
@@ -100,7 +100,7 @@ class TestRegistry:
 
 
 class TestPrometheus:
-    def test_names_are_those_of_the_jmx_exporter(self, beans: MBeanServer) -> None:
+    def test_names_match_those_of_the_jmx_exporter(self, beans: MBeanServer) -> None:
         samples = {
             (sample.name, tuple(sample.labels.items())): sample.value
             for family in text_string_to_metric_families(prometheus_text(beans.query()))
@@ -120,9 +120,9 @@ class TestPrometheus:
         assert samples[("kafka_server_socket_server_metrics_request_rate", processor)] == 2.5
         assert samples[("kafka_server_socket_server_metrics_request_size_max", processor)] == -math.inf
         assert math.isnan(samples[("kafka_server_socket_server_metrics_request_size_avg", processor)])
-        assert not any("clusterid" in name for name, _ in samples), "text is no sample"
+        assert not any("clusterid" in name for name, _ in samples), "a text is not a sample"
 
-    def test_samples_of_one_name_stand_together_under_one_type(self, beans: MBeanServer) -> None:
+    def test_samples_of_one_name_are_adjacent_under_one_type(self, beans: MBeanServer) -> None:
         lines = prometheus_text(beans.query()).splitlines()
         types = [line.split()[2] for line in lines if line.startswith("# TYPE")]
         assert len(types) == len(set(types))
@@ -138,9 +138,9 @@ class TestPrometheus:
         assert "# TYPE kafka_server_replicamanager_partitioncount gauge" in lines
 
 
-class TestAnswers:
+class TestResponses:
     def test_json_is_strict(self, beans: MBeanServer) -> None:
-        status, content_type, text = answer(beans, "/jmx")
+        status, content_type, text = response_to(beans, "/jmx")
         assert (status, content_type) == (HTTPStatus.OK, "application/json")
 
         def refuse(constant: str) -> None:
@@ -154,16 +154,16 @@ class TestAnswers:
         assert selector["request-rate"] == 2.5
         assert selector["request-size-max"] is selector["request-size-avg"] is None
 
-    def test_beans_can_be_chosen(self, beans: MBeanServer) -> None:
-        _, _, text = answer(beans, "/jmx?qry=kafka.server:type=BrokerTopicMetrics,name=BytesInPerSec")
+    def test_beans_are_selected_by_a_pattern(self, beans: MBeanServer) -> None:
+        _, _, text = response_to(beans, "/jmx?qry=kafka.server:type=BrokerTopicMetrics,name=BytesInPerSec")
         assert [bean["Count"] for bean in json.loads(text)["beans"]] == [300]
-        assert answer(beans, "/jmx?qry=kafka.log:*")[2] == '{\n "beans": []\n}\n'
+        assert response_to(beans, "/jmx?qry=kafka.log:*")[2] == '{\n "beans": []\n}\n'
         assert len(beans.query(ObjectNamePattern.parse("kafka.server:type=BrokerTopicMetrics,*"))) == 2
 
-    def test_what_is_not_there_or_not_understood(self, beans: MBeanServer) -> None:
-        assert answer(beans, "/jmx?qry=nonsense")[0] is HTTPStatus.BAD_REQUEST
-        assert answer(beans, "/nothing")[0] is HTTPStatus.NOT_FOUND
-        assert "/metrics" in answer(beans, "/")[2]
+    def test_unknown_paths_and_malformed_patterns(self, beans: MBeanServer) -> None:
+        assert response_to(beans, "/jmx?qry=nonsense")[0] is HTTPStatus.BAD_REQUEST
+        assert response_to(beans, "/nothing")[0] is HTTPStatus.NOT_FOUND
+        assert "/metrics" in response_to(beans, "/")[2]
 
 
 class TestHttpServer:
@@ -185,7 +185,7 @@ class TestHttpServer:
         finally:
             connection.close()
 
-    def test_it_answers_one_after_the_other(self, server: MetricsHttpServer) -> None:
+    def test_sequential_requests_are_answered(self, server: MetricsHttpServer) -> None:
         for _ in range(3):
             status, content_type, body = self.ask(server, "GET", "/metrics")
             assert (status, content_type) == (200, "text/plain; version=0.0.4; charset=utf-8")
@@ -195,16 +195,14 @@ class TestHttpServer:
         assert self.ask(server, "GET", "/nothing")[0] == 404
 
     @pytest.mark.parametrize("junk", [b"", b"\x00\xff\r\n\r\n", b"GET\r\n\r\n", b"GET " + b"x" * 70_000 + b"\r\n\r\n"])
-    def test_junk_harms_nobody(self, server: MetricsHttpServer, junk: bytes) -> None:
+    def test_malformed_requests_do_not_stop_the_server(self, server: MetricsHttpServer, junk: bytes) -> None:
         host, port = server.url.removeprefix("http://").split(":")
         with socket.create_connection((host, int(port)), timeout=60) as client:
             client.sendall(junk)
         assert self.ask(server, "GET", "/metrics")[0] == 200
 
-    def test_a_client_that_speaks_slowly_is_left(
-        self, server: MetricsHttpServer, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
-        """Each of its bytes comes in time, and there is always one more."""
+    def test_a_slow_client_is_disconnected(self, server: MetricsHttpServer, monkeypatch: pytest.MonkeyPatch) -> None:
+        """It sends each byte in time, but never completes its request."""
         monkeypatch.setattr(metrics_http_server, "CONNECTION_TIMEOUT_S", 0.2)
         host, port = server.url.removeprefix("http://").split(":")
         with socket.create_connection((host, int(port)), timeout=0.02) as slow:
@@ -219,7 +217,7 @@ class TestHttpServer:
                     is_left = True
         assert is_left
 
-    def test_a_silent_client_does_not_hold_up_the_end(
+    def test_shutdown_does_not_wait_for_a_silent_client(
         self, beans: MBeanServer, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         monkeypatch.setattr(metrics_http_server, "CONNECTION_TIMEOUT_S", 600)
@@ -232,7 +230,7 @@ class TestHttpServer:
             server.shutdown(timeout_s=60)
             assert not server.is_alive()
 
-    def test_a_port_that_is_taken_is_told(self, server: MetricsHttpServer, beans: MBeanServer) -> None:
+    def test_a_port_in_use_is_reported(self, server: MetricsHttpServer, beans: MBeanServer) -> None:
         port = int(server.url.rpartition(":")[2])
         with pytest.raises(KafkaError, match=f"failed to bind to 127.0.0.1:{port}: Address already in use"):
             MetricsHttpServer(beans, "127.0.0.1", port)
@@ -241,7 +239,7 @@ class TestHttpServer:
 
 
 class TestCsvReporter:
-    def test_a_line_at_a_time(self, registry: MetricsRegistry, tmp_path: Path) -> None:
+    def test_one_line_per_interval(self, registry: MetricsRegistry, tmp_path: Path) -> None:
         meter = group(registry).new_meter("BytesInPerSec", "bytes", {"topic": "t"})
         writer = CsvWriter(registry, tmp_path, 10_000)
         meter.mark(7)
@@ -255,7 +253,7 @@ class TestCsvReporter:
         assert first.startswith("1500000000,7,bytes,SECONDS,")
         assert second.startswith("1500000010,14,bytes,SECONDS,")
 
-    def test_it_deletes_its_own_files_only_and_writes_when_told_to(
+    def test_it_writes_only_if_enabled_and_deletes_only_its_own_files(
         self, registry: MetricsRegistry, tmp_path: Path
     ) -> None:
         mine, others = tmp_path / "kafka.server.X.Y.csv", tmp_path / "letters.txt"

@@ -20,6 +20,7 @@ from kafka_lite.network.request import Request
 from kafka_lite.network.request_channel import RequestChannel
 from kafka_lite.protocol.framing import encode_response
 from kafka_lite.protocol.messages.api_12_heartbeat import HeartbeatRequest, HeartbeatResponse
+from kafka_lite.protocol.messages.api_16_list_groups import ListedGroup, ListGroupsRequest, ListGroupsResponse
 from tests.support.network import LOOPBACK, respond, running_server
 
 HEARTBEAT = HeartbeatRequest(group_id="g", generation_id=1, member_id="m")
@@ -48,7 +49,7 @@ def peer(behave: Callable[[socket.socket], None]) -> Iterator[int]:
         thread.join(30)
 
 
-def test_exchange() -> None:
+def test_exchange_returns_the_response() -> None:
     with running_server(handle) as server, BlockingChannel(LOOPBACK, server.bound_port()) as channel:
         for number in (1, 2, 3):
             assert channel.exchange(HEARTBEAT, 0) == HeartbeatResponse(error_code=number)
@@ -59,6 +60,37 @@ def test_several_requests_in_flight() -> None:
         sent = [channel.send(HEARTBEAT, 0) for _ in range(50)]
         answers = [channel.receive() for _ in sent]
         assert answers == [HeartbeatResponse(error_code=number) for number in sent]
+
+
+@pytest.mark.parametrize("groups", [3000, 30_000])
+def test_large_responses_in_flight_behind_each_other(groups: int) -> None:
+    """Below and above a megabyte. Each ends somewhere within what the socket has, with the next one behind it."""
+    large = ListGroupsResponse(
+        groups=[ListedGroup(group_id=f"group-{number}", protocol_type="consumer" * 4) for number in range(groups)]
+    )
+    small = HeartbeatResponse(error_code=3)
+    sent = b""
+    for number, (response, version) in enumerate([(large, 0), (large, 0), (small, 0)], start=1):
+        frame = b"".join(bytes(part) for part in encode_response(response, version, number))  # type: ignore[arg-type]
+        sent += struct.pack(">i", len(frame)) + frame
+
+    def respond_to_all(sock: socket.socket) -> None:
+        sock.sendall(sent)
+        while sock.recv(1000):  # a socket closed with unread requests resets the connection
+            pass
+
+    with peer(respond_to_all) as port, BlockingChannel(LOOPBACK, port) as channel:
+        for request in (ListGroupsRequest(), ListGroupsRequest(), HEARTBEAT):
+            channel.send(request, 0)
+        assert [channel.receive() for _ in range(3)] == [large, large, small]
+
+
+def test_a_connection_that_ends_within_a_large_response_is_lost() -> None:
+    sent = struct.pack(">i", 1_000_000) + bytes(200_000)
+    with peer(lambda sock: sock.sendall(sent)) as port, BlockingChannel(LOOPBACK, port) as channel:
+        with pytest.raises(NotConnectedError, match=f"lost the connection to {LOOPBACK}:{port}"):
+            channel.exchange(HEARTBEAT, 0)
+        assert not channel.is_connected
 
 
 def test_send_does_not_wait_for_a_response_that_does_not_come() -> None:
@@ -78,11 +110,13 @@ def test_send_does_not_wait_for_a_response_that_does_not_come() -> None:
 def test_connecting_to_a_closed_port_fails() -> None:
     with socket.create_server((LOOPBACK, 0)) as closed:
         port = closed.getsockname()[1]
-    with pytest.raises(NotConnectedError, match=f"cannot connect to {LOOPBACK}:{port}: .*; is a broker running there"):
+    with pytest.raises(
+        NotConnectedError, match=f"cannot connect to {LOOPBACK}:{port}: .*\\. Is a broker running there"
+    ):
         BlockingChannel(LOOPBACK, port).connect()
 
 
-def test_not_connected() -> None:
+def test_use_before_connect_raises() -> None:
     channel = BlockingChannel(LOOPBACK, 9)
     assert not channel.is_connected
     for call in (lambda: channel.exchange(HEARTBEAT, 0), channel.receive):
@@ -113,13 +147,13 @@ def test_a_late_response_closes_the_connection() -> None:
         running_server(lambda request, _: held.append(request)) as server,
         BlockingChannel(LOOPBACK, server.bound_port()) as channel,
     ):
-        with pytest.raises(ResponseTimeoutError, match=f"{server.bound_port()} within 20 ms; is the broker"):
+        with pytest.raises(ResponseTimeoutError, match=f"{server.bound_port()} within 20 ms. Is the broker"):
             channel.exchange(HEARTBEAT, 0, timeout_ms=20)
         assert not channel.is_connected
 
 
 def test_abort_ends_the_wait_of_another_thread() -> None:
-    # The server's thread aborts as soon as the request is there; its answer would never come.
+    # The server's thread aborts as soon as it has the request; its response would never come.
     with (
         running_server(lambda *_: channel.abort()) as server,
         BlockingChannel(LOOPBACK, server.bound_port()) as channel,
@@ -146,8 +180,8 @@ def test_a_response_that_trickles_in_does_not_extend_the_timeout() -> None:
     ("answer", "message"),
     [
         (struct.pack(">i", -5), "size = -5"),
-        (b"HTTP/1.1 400 Bad Request", "something else than a broker"),
-        (struct.pack(">iih", 6, 77, 0), "a response to request 77 came instead of 1"),
+        (b"HTTP/1.1 400 Bad Request", "something other than a broker"),
+        (struct.pack(">iih", 6, 77, 0), "received the response to request 77 instead of 1"),
         (struct.pack(">iib", 5, 1, 0), "the response to HEARTBEAT cannot be read"),
         (struct.pack(">i", 0), "the response to HEARTBEAT cannot be read"),
     ],

@@ -58,7 +58,7 @@ def test_a_closed_connection_does_not_expire(channels: Channels) -> None:
     assert channels.expired(500) == []
 
 
-def test_a_connection_that_comes_after_a_long_silence_is_not_idle(channels: Channels) -> None:
+def test_a_new_connection_after_a_long_silence_is_not_idle(channels: Channels) -> None:
     assert channels.expired(10_000) == []
     channels.use("a", 10_000)
     assert channels.expired(10_050) == []

@@ -99,6 +99,80 @@ def test_responses_of_a_pipeline_keep_the_order_of_its_requests() -> None:
     assert order == list(range(500))
 
 
+def test_a_response_to_another_connection_is_written_while_a_request_is_handled() -> None:
+    """As when an append completes the delayed fetch of a follower. The request behind that one begins afterwards."""
+    held: list[Request] = []
+    arrived, was_read = threading.Event(), threading.Event()
+    steps: list[object] = []
+
+    def handle(request: Request, channel: RequestChannel) -> None:
+        number = request.header.correlation_id
+        steps.append(number)
+        if number == 1:
+            held.append(request)
+            arrived.set()
+            return
+        if number == 2:
+            echo_correlation_id(held.pop(), channel)
+            steps.append(was_read.wait(30))
+        echo_correlation_id(request, channel)
+
+    with running_server(handle, is_quick=lambda _: True) as server, connect(server) as first, connect(server) as second:
+        first.sendall(request_frame(1) + request_frame(3))
+        assert arrived.wait(30)
+        second.sendall(request_frame(2))
+        assert read_correlation_id(first) == 1
+        was_read.set()
+        assert read_correlation_id(second) == 2
+        assert read_correlation_id(first) == 3
+    assert steps == [1, 2, True, 3]
+
+
+def test_a_large_response_to_another_connection_is_completed_later() -> None:
+    """Only a part of it fits into the socket while the other request is handled."""
+    held: list[Request] = []
+    arrived = threading.Event()
+    content = bytes(range(256)) * 40_000
+
+    def handle(request: Request, channel: RequestChannel) -> None:
+        number = request.header.correlation_id
+        if number == 1:
+            held.append(request)
+            arrived.set()
+            return
+        if number == 2:
+            respond(held.pop(), channel, [content])
+        echo_correlation_id(request, channel)
+
+    with running_server(handle, is_quick=lambda _: True) as server, connect(server) as first, connect(server) as second:
+        first.sendall(request_frame(1) + request_frame(3))
+        assert arrived.wait(30)
+        second.sendall(request_frame(2))
+        assert read_correlation_id(second) == 2
+        assert read_frame(first) == content
+        assert read_correlation_id(first) == 3
+
+
+def test_a_request_that_closes_another_connection() -> None:
+    held: list[Request] = []
+    arrived = threading.Event()
+
+    def handle(request: Request, channel: RequestChannel) -> None:
+        if request.header.correlation_id == 1:
+            held.append(request)
+            arrived.set()
+            return
+        channel.close_connection(held.pop())
+        echo_correlation_id(request, channel)
+
+    with running_server(handle, is_quick=lambda _: True) as server, connect(server) as first, connect(server) as second:
+        first.sendall(request_frame(1))
+        assert arrived.wait(30)
+        second.sendall(request_frame(2))
+        assert read_correlation_id(second) == 2
+        assert is_closed(first)
+
+
 def test_an_error_in_a_quick_handler_closes_its_connection_only(caplog: pytest.LogCaptureFixture) -> None:
     def handle(request: Request, channel: RequestChannel) -> None:
         if request.header.correlation_id == 13:
@@ -213,7 +287,7 @@ def test_a_request_that_comes_during_the_shutdown_is_queued() -> None:
 
 
 @needs_plain_package
-def test_a_response_that_comes_just_after_the_one_before_it_has_left(caplog: pytest.LogCaptureFixture) -> None:
+def test_a_response_right_after_the_previous_one_was_sent(caplog: pytest.LogCaptureFixture) -> None:
     """The next response can arrive between the poll that wrote the rest of one and the step that completes it."""
     channel = RequestChannel(1, 100)
     quotas = ConnectionQuotas(10, {})

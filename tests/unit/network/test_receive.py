@@ -40,7 +40,7 @@ def test_the_payload_may_be_read_into_its_place(payload: bytes) -> None:
 
 
 @pytest.mark.parametrize("size", [-1, -(2**31), 101, 2**31 - 1])
-def test_impossible_sizes_are_refused(size: int) -> None:
+def test_invalid_sizes_are_rejected(size: int) -> None:
     with pytest.raises(InvalidReceiveError, match=f"size = {size}"):
         NetworkReceive("c", max_size=100).feed(memoryview(struct.pack(">i", size)))
 
@@ -54,7 +54,7 @@ def test_an_announced_size_allocates_little() -> None:
     assert peak < 2 * FIRST_ALLOCATION_BYTES
 
 
-def test_the_buffer_grows_with_what_arrives_up_to_the_size() -> None:
+def test_the_buffer_grows_as_bytes_arrive_up_to_the_size() -> None:
     size = 3 * FIRST_ALLOCATION_BYTES + 5
     receive = NetworkReceive("c")
     receive.feed(memoryview(struct.pack(">i", size)))

@@ -24,7 +24,7 @@ def request(number: int = 0, processor: int = 0) -> Request:
     )
 
 
-def test_requests_leave_in_the_order_in_which_they_came() -> None:
+def test_requests_leave_the_queue_in_order() -> None:
     channel = RequestChannel(1, 10)
     requests = [request(number) for number in range(3)]
     for each in requests:
@@ -33,7 +33,7 @@ def test_requests_leave_in_the_order_in_which_they_came() -> None:
     assert [channel.receive_request(0) for _ in range(4)] == [*requests, None]
 
 
-def test_a_full_queue_holds_the_processor_until_a_handler_takes_one() -> None:
+def test_a_full_queue_blocks_the_processor_until_a_request_is_taken() -> None:
     channel = RequestChannel(1, 2)
     for number in range(2):
         channel.send_request(request(number))

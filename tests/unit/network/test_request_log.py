@@ -7,7 +7,7 @@ import re
 
 import pytest
 
-from kafka_lite.common.log_levels import TRACE
+from kafka_lite.common.process.log_levels import TRACE
 from kafka_lite.common.time import MockTime
 from kafka_lite.network.request import Request
 from kafka_lite.network.request_channel import RequestChannel, Response
@@ -66,7 +66,7 @@ def test_at_trace_it_has_the_fields_too_and_records_by_their_size(caplog: pytest
     assert " -- {acks=-1,timeout_ms=1500,topic_data=[{name=t,partition_data=[{index=3,records=<61 bytes>}]}]} " in line
 
 
-def test_at_info_there_is_none(caplog: pytest.LogCaptureFixture) -> None:
+def test_at_info_there_is_no_line(caplog: pytest.LogCaptureFixture) -> None:
     assert completed(caplog, logging.INFO) == []
 
 

@@ -65,7 +65,7 @@ def until(selector: Selector, done: Callable[[], object], polls: int = 500) -> N
         selector.poll(100)
         if done():
             return
-    raise AssertionError("it does not happen")
+    raise AssertionError("the expected event does not happen")
 
 
 def received(selector: Selector) -> list[bytes]:
@@ -118,7 +118,7 @@ def test_one_send_at_a_time(selector: Selector, peer: socket.socket) -> None:
         selector.send(NetworkSend("d", [b"3"]))
 
 
-def test_a_send_larger_than_the_socket_takes_goes_out_in_turns(selector: Selector, peer: socket.socket) -> None:
+def test_a_send_larger_than_the_socket_buffer_takes_several_polls(selector: Selector, peer: socket.socket) -> None:
     payload = os.urandom(8_000_000)
     got = bytearray()
 
@@ -136,7 +136,7 @@ def test_a_send_larger_than_the_socket_takes_goes_out_in_turns(selector: Selecto
     assert bytes(got) == framed(payload)
 
 
-def test_a_large_receive_arrives_whole(selector: Selector, peer: socket.socket) -> None:
+def test_a_large_receive_arrives_completely(selector: Selector, peer: socket.socket) -> None:
     payload = os.urandom(MAX_RECEIVE)
     writer = threading.Thread(target=peer.sendall, args=(framed(payload) + framed(b"next"),))
     writer.start()
@@ -170,7 +170,7 @@ def test_a_muted_connection_is_not_read_and_ends_no_poll(selector: Selector, pee
     assert received(selector) == [b"1"]
 
 
-def test_muting_holds_back_what_is_staged(selector: Selector, peer: socket.socket) -> None:
+def test_staged_frames_of_a_muted_connection_are_held_back(selector: Selector, peer: socket.socket) -> None:
     peer.sendall(framed(b"1") + framed(b"2"))
     until(selector, lambda: selector.completed_receives)
     selector.mute("c")
@@ -192,7 +192,7 @@ def test_frames_sent_before_the_end_are_all_handed_out(selector: Selector, peer:
     assert got == [b"1", b"2", b"3"]
 
 
-def test_the_end_in_the_middle_of_a_frame(selector: Selector, peer: socket.socket) -> None:
+def test_a_disconnect_in_the_middle_of_a_frame(selector: Selector, peer: socket.socket) -> None:
     peer.sendall(framed(b"never finished")[:-1])
     peer.close()
     until(selector, lambda: selector.disconnected)
@@ -299,7 +299,7 @@ def test_the_states_of_a_channel(selector: Selector, peer: socket.socket) -> Non
     assert set(VALID_PREVIOUS_STATES) == set(ChannelState)
 
 
-def test_a_connection_that_is_gone_before_it_is_registered_leaves_nothing(
+def test_a_connection_closed_before_its_registration_leaves_nothing(
     selector: Selector, listener: socket.socket, time: MockTime
 ) -> None:
     """A port scanner connects and resets; its connection must not expire later as if it were open."""
@@ -325,7 +325,7 @@ def test_write_sends_without_a_poll(selector: Selector, peer: socket.socket) -> 
     assert selector.completed_sends == []
 
 
-def test_write_leaves_what_the_socket_does_not_take_to_polls(selector: Selector, peer: socket.socket) -> None:
+def test_polls_send_what_write_could_not(selector: Selector, peer: socket.socket) -> None:
     send = NetworkSend("c", [bytes(20_000_000)])
     assert not selector.write(send)
     with pytest.raises(IllegalStateError):

@@ -70,7 +70,7 @@ def test_buffers_and_slices_arrive_in_order(
             part.close()
 
 
-def test_more_buffers_than_one_system_call_takes(pair: tuple[socket.socket, socket.socket]) -> None:
+def test_more_buffers_than_one_system_call_accepts(pair: tuple[socket.socket, socket.socket]) -> None:
     parts: list[Part] = [bytes([i % 256]) * 3 for i in range(3_000)]
     assert transfer(NetworkSend("c", parts), pair)[4:] == b"".join(bytes(p) for p in parts)  # type: ignore[arg-type]
 

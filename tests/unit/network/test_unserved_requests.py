@@ -23,9 +23,9 @@ def test_a_client_is_reported_once_for_each_api(warnings):
         "Client 'app' at 10.0.0.7 asks for ShareFetch (share groups), which this broker does not serve yet: "
         "its connection is closed"
     ]
-    unserved.report("app", "10.0.0.7", "EndTxn (transactions)", "its connection is closed")
-    unserved.report("app", "10.0.0.8", "EndTxn (transactions)", "its connection is closed")
-    unserved.report(None, "10.0.0.8", "EndTxn (transactions)", "its connection is closed")
+    unserved.report("app", "10.0.0.7", "DescribeAcls (security)", "its connection is closed")
+    unserved.report("app", "10.0.0.8", "DescribeAcls (security)", "its connection is closed")
+    unserved.report(None, "10.0.0.8", "DescribeAcls (security)", "its connection is closed")
     assert len(warnings()) == 4
 
 
@@ -57,7 +57,7 @@ def test_an_api_is_described_by_what_it_belongs_to():
     assert describe_api(57, "UpdateFeatures") == "UpdateFeatures"
 
 
-def test_a_frame_of_a_later_api_is_told_from_garbage():
+def test_a_frame_of_a_later_api_is_distinguished_from_garbage():
     heartbeat = RequestHeader(api_key=68, api_version=1, correlation_id=7, client_id="new").encode(2)
     with pytest.raises(LaterApiError) as later:
         parse_request(memoryview(heartbeat + bytes(20)))

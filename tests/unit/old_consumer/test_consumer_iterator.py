@@ -9,7 +9,6 @@ import pytest
 
 from kafka_lite.common.time import MockTime
 from kafka_lite.metrics.metrics_registry import MetricsRegistry
-from kafka_lite.old_consumer.byte_buffer_message_set import ByteBufferMessageSet
 from kafka_lite.old_consumer.consumer_iterator import ConsumerIterator, ConsumerTimeoutError, MessageSizeTooLargeError
 from kafka_lite.old_consumer.consumer_stats import ConsumerTopicStats
 from kafka_lite.old_consumer.decoder import DecodeError, IntegerDecoder, LongDecoder, StringDecoder
@@ -21,6 +20,7 @@ from kafka_lite.old_consumer.fetched_data_queue import (
 from kafka_lite.old_consumer.iterator_template import IteratorState, IteratorTemplate
 from kafka_lite.old_consumer.kafka_stream import KafkaStream
 from kafka_lite.old_consumer.partition_topic_info import FetchedDataChunk
+from kafka_lite.old_consumer.simple.byte_buffer_message_set import ByteBufferMessageSet
 from kafka_lite.record.compression import CompressionType
 from kafka_lite.record.record import MAGIC_V0, MAGIC_V1, CorruptRecordError, TimestampType
 from tests.support.message_chunks import message_set, topic_info

@@ -18,7 +18,7 @@ from kafka_lite.old_consumer.consumer_config import ConsumerConfig
 from kafka_lite.old_consumer.consumer_fetcher_manager import leaders_of
 from kafka_lite.old_consumer.consumer_offsets import commit_outcome, committed_offsets
 from kafka_lite.old_consumer.decoder import DecodeError, DefaultDecoder, IntegerDecoder, LongDecoder, StringDecoder
-from kafka_lite.old_consumer.simple_fetch import DEBUGGING_CONSUMER_ID, FetchRequestBuilder
+from kafka_lite.old_consumer.simple.simple_fetch import DEBUGGING_CONSUMER_ID, FetchRequestBuilder
 from kafka_lite.protocol.messages.api_03_metadata import (
     MetadataResponse,
     MetadataResponseBroker,
@@ -120,13 +120,13 @@ def test_plaintext_end_points() -> None:
     assert get_plaintext_broker_end_points(zk) == [(5, "b", 2)]
 
 
-def test_a_list_of_brokers() -> None:
+def test_a_list_of_brokers_is_parsed() -> None:
     assert parse_broker_list("a:1, b:2,") == [(0, "a", 1), (1, "b", 2)]
     with pytest.raises(KafkaError, match="host:port"):
         parse_broker_list("a")
 
 
-def test_leaders_of_partitions() -> None:
+def test_leaders_of_partitions_are_looked_up() -> None:
     metadata = MetadataResponse(
         brokers=[MetadataResponseBroker(node_id=1, host="a", port=9092)],
         topics=[

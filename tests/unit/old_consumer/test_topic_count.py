@@ -29,7 +29,7 @@ def test_threads_are_ordered_by_their_text() -> None:
     assert str(ordered[-1]) == "b-1"
 
 
-def test_static() -> None:
+def test_static_subscription() -> None:
     topic_count = StaticTopicCount("c", {"flights": 2, "missing": 1})
     assert topic_count.get_consumer_thread_ids_per_topic() == {"flights": threads("c", 2), "missing": threads("c", 1)}
     assert topic_count.registration(5) == ConsumerRegistration({"flights": 2, "missing": 1}, "static", 5)
@@ -49,7 +49,7 @@ def test_static() -> None:
         (Blacklist("flights"), False, ["__consumer_offsets", "flights.late", "weather"]),
     ],
 )
-def test_wildcard(topic_filter: TopicFilter, exclude_internal: bool, expected: list[str]) -> None:
+def test_wildcard_subscription(topic_filter: TopicFilter, exclude_internal: bool, expected: list[str]) -> None:
     topic_count = WildcardTopicCount("c", topic_filter, 2, lambda: TOPICS, exclude_internal)
     assert topic_count.get_consumer_thread_ids_per_topic() == {topic: threads("c", 2) for topic in expected}
     assert topic_count.topics(["flights", "new"]) == [
@@ -57,13 +57,13 @@ def test_wildcard(topic_filter: TopicFilter, exclude_internal: bool, expected: l
     ]
 
 
-def test_a_filter_without_threads() -> None:
+def test_a_filter_without_threads_is_rejected() -> None:
     with pytest.raises(KafkaError, match="0 streams"):
         WildcardTopicCount("c", Whitelist("t"), 0, lambda: TOPICS, True)
 
 
 @pytest.mark.parametrize("regex", ["*", "(", "a["])
-def test_an_invalid_filter(regex: str) -> None:
+def test_an_invalid_filter_is_rejected(regex: str) -> None:
     with pytest.raises(InvalidRegexError, match="is an invalid regex"):
         Whitelist(regex)
 

@@ -146,7 +146,7 @@ def test_messages_without_a_leader_do_not_block_the_others(monkeypatch: pytest.M
     assert handler.pool.brokers[0].values() == [{0: [b"0"]}]
 
 
-def test_a_leader_that_comes_back_gets_its_messages(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_leader_that_returns_gets_its_messages(monkeypatch: pytest.MonkeyPatch) -> None:
     handler = Handler([-1], monkeypatch)
     sleep = handler.time.sleep
 

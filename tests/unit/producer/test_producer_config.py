@@ -36,6 +36,19 @@ def test_idempotence_requires_other_settings(more: dict[str, object]) -> None:
     assert not config(**more, enable_idempotence=False).idempotence
 
 
+def test_a_transactional_id_needs_idempotence() -> None:
+    assert config().transactional_id is None
+    transactional = config(transactional_id="id")
+    assert (transactional.transactional_id, transactional.idempotence_is_explicit) == ("id", True)
+    assert transactional["client.id"] == "producer-id"
+    assert transactional["transaction.timeout.ms"] == 60_000
+    for more in ({"enable_idempotence": False}, {"acks": "1"}, {"retries": 0}):
+        with pytest.raises(ConfigError):
+            config(transactional_id="id", **more)
+    with pytest.raises(ConfigError, match="must not be empty"):
+        config(transactional_id="")
+
+
 def test_the_delivery_timeout_is_at_least_a_request_timeout() -> None:
     with pytest.raises(ConfigError, match="equal to or larger than"):
         config(delivery_timeout_ms=100)

@@ -18,7 +18,9 @@ from kafka_lite.producer.buffer_pool import BufferPool
 from kafka_lite.producer.future_record_metadata import FutureRecordMetadata
 from kafka_lite.producer.record_accumulator import ProducerClosedError, RecordAccumulator
 from kafka_lite.producer.sender import Sender
-from kafka_lite.producer.transaction_manager import State, TransactionManager
+from kafka_lite.producer.transaction_errors import TransactionAbortedError
+from kafka_lite.producer.transaction_manager import TransactionManager
+from kafka_lite.producer.transaction_state import State
 from kafka_lite.protocol.api_key import ApiKey
 from kafka_lite.protocol.framing import decode_request
 from kafka_lite.protocol.messages.api_00_produce import (
@@ -28,8 +30,15 @@ from kafka_lite.protocol.messages.api_00_produce import (
     ProduceResponse,
     TopicProduceResponse,
 )
+from kafka_lite.protocol.messages.api_10_find_coordinator import FindCoordinatorResponse
 from kafka_lite.protocol.messages.api_18_api_versions import ApiVersion, ApiVersionsResponse
 from kafka_lite.protocol.messages.api_22_init_producer_id import InitProducerIdResponse
+from kafka_lite.protocol.messages.api_24_add_partitions_to_txn import (
+    AddPartitionsToTxnPartitionResult,
+    AddPartitionsToTxnResponse,
+    AddPartitionsToTxnTopicResult,
+)
+from kafka_lite.protocol.messages.api_26_end_txn import EndTxnRequest, EndTxnResponse
 from kafka_lite.protocol.messages.headers import RequestHeader
 from kafka_lite.protocol.schema import Request, Response
 from kafka_lite.record.compression import CompressionType
@@ -39,7 +48,10 @@ from tests.support.mock_selector import MockSelector
 NODE = Node(0, "localhost", 9092)
 T0, T1 = TopicPartition("t", 0), TopicPartition("t", 1)
 CLUSTER = Cluster((NODE,), (PartitionInfo("t", 0, NODE), PartitionInfo("t", 1, NODE)))
-TODAY = {ApiKey.PRODUCE: (0, 9), ApiKey.METADATA: (0, 9), ApiKey.API_VERSIONS: (0, 3), ApiKey.INIT_PRODUCER_ID: (0, 4)}
+TODAY = {
+    ApiKey.PRODUCE: (0, 9), ApiKey.METADATA: (0, 9), ApiKey.API_VERSIONS: (0, 3), ApiKey.INIT_PRODUCER_ID: (0, 4),
+    ApiKey.FIND_COORDINATOR: (0, 3), ApiKey.ADD_PARTITIONS_TO_TXN: (0, 3), ApiKey.END_TXN: (0, 3),
+}  # fmt: skip
 KAFKA_0_10_2 = {ApiKey.PRODUCE: (0, 2), ApiKey.METADATA: (0, 2), ApiKey.API_VERSIONS: (0, 0)}
 
 
@@ -218,9 +230,9 @@ def test_refused_records_and_the_rest_of_their_batch_fail() -> None:
     bad.record_errors = [BatchIndexAndErrorMessage(batch_index=1, batch_index_error_message="lacks a key")]
     producer.answer_produce(header, bad)
     assert [str(future.exception(0)) for future in futures] == [
-        "t-0: the batch was not appended, because of the records at [1]",
+        "t-0: the batch was rejected because of the records at [1]",
         "lacks a key",
-        "t-0: the batch was not appended, because of the records at [1]",
+        "t-0: the batch was rejected because of the records at [1]",
     ]
 
 
@@ -230,7 +242,7 @@ def test_a_response_without_a_partition_fails_its_batch() -> None:
     header, _ = producer.next_produce()
     producer.answer_produce(header, outcome(5))
     assert futures[0].get(0).offset == 5
-    assert "does not mention the partition" in str(futures[1].exception(0))
+    assert "does not contain the partition" in str(futures[1].exception(0))
     assert producer.has_nothing_left
 
 
@@ -276,7 +288,7 @@ def test_one_record_that_is_too_large_cannot_be_split() -> None:
     assert producer.has_nothing_left
 
 
-def test_expiry_in_the_accumulator() -> None:
+def test_a_batch_expires_in_the_accumulator() -> None:
     producer = Producer()
     producer.selector.lose("0")
     producer.selector.refuse_connections = True
@@ -291,7 +303,7 @@ def test_expiry_in_the_accumulator() -> None:
     assert producer.has_nothing_left
 
 
-def test_expiry_in_flight_keeps_the_memory_until_the_response() -> None:
+def test_a_batch_that_expires_in_flight_keeps_its_memory_until_the_response() -> None:
     producer = Producer()
     producer.sender._client._request_timeout_ms = 100_000
     future = producer.send()
@@ -446,3 +458,119 @@ class TestIdempotence:
         (again,) = batches(request.topic_data[0].partition_data[0].records)  # type: ignore[arg-type]
         assert [record.value for record in again.records()] == [b"follows"]
         assert (again.producer_id, again.base_sequence) == (7, 2)
+
+
+class TestTransactions:
+    def test_a_transaction_from_begin_to_commit(self) -> None:
+        producer, manager = self.begun()
+        future = producer.send()
+        manager.maybe_add_partition(T0)
+        call = manager.begin_commit()
+        self.add_partitions(producer)
+        header, request = producer.next_produce()
+        assert request.transactional_id == "id"
+        (batch,) = batches(request.topic_data[0].partition_data[0].records)  # type: ignore[arg-type]
+        assert batch.is_transactional
+        assert (batch.producer_id, batch.base_sequence) == (7, 0)
+        batch.ensure_valid()
+        producer.answer_produce(header, outcome(4))
+        self.end(producer, committed=True)
+        assert call.is_completed
+        assert future.get(0).offset == 4
+        assert manager.state is State.READY
+
+    def test_an_abort_fails_what_was_not_sent(self) -> None:
+        producer, manager = self.begun()
+        future = producer.send()
+        manager.maybe_add_partition(T0)
+        call = manager.begin_abort()
+        producer.turn()
+        assert isinstance(future.exception(0), TransactionAbortedError)
+        assert call.is_completed, "the coordinator knows of no transaction"
+        assert producer.has_nothing_left
+
+    def test_a_refused_batch_fails_the_commit_and_its_successors(self) -> None:
+        producer, manager = self.begun()
+        refused = producer.send()
+        manager.maybe_add_partition(T0)
+        self.add_partitions(producer)
+        header, _ = producer.next_produce()
+        waiting = producer.send(b"2", T1)
+        call = manager.begin_commit()
+        producer.answer_produce(header, outcome(error=Errors.TOPIC_AUTHORIZATION_FAILED))
+        producer.turn(2)
+        for error in (call.error, refused.exception(0), waiting.exception(0)):
+            assert isinstance(error, ApiError)
+            assert error.error is Errors.TOPIC_AUTHORIZATION_FAILED
+        manager.abort_on_close()
+        self.end(producer, committed=False)
+        header, request = producer.next_of(ApiKey.INIT_PRODUCER_ID)
+        assert (request.producer_id, request.producer_epoch) == (7, 0)  # type: ignore[attr-defined]
+        producer.answer(header, InitProducerIdResponse(producer_id=7, producer_epoch=1))
+        producer.turn()
+        assert (manager.state, manager.producer_epoch) == (State.READY, 1)
+
+    def test_a_lost_coordinator_is_looked_up_again(self) -> None:
+        manager = TransactionManager(transactional_id="id")
+        producer = Producer(idempotence=manager)
+        call = manager.initialize_transactions()
+        self.find_coordinator(producer)
+        header, _ = producer.next_of(ApiKey.INIT_PRODUCER_ID)
+        before_ms = producer.time.hi_res_ms()
+        producer.answer(header, InitProducerIdResponse(error_code=Errors.NOT_COORDINATOR.code))
+        self.find_coordinator(producer)
+        assert producer.time.hi_res_ms() - before_ms == 10, "after the backoff"
+        header, _ = producer.next_of(ApiKey.INIT_PRODUCER_ID)
+        producer.answer(header, InitProducerIdResponse(producer_id=7, producer_epoch=0))
+        producer.turn()
+        assert call.is_completed
+
+    def test_closing_by_force_fails_the_call_in_progress(self) -> None:
+        manager = TransactionManager(transactional_id="id")
+        producer = Producer(idempotence=manager)
+        call = manager.initialize_transactions()
+        producer.sender.force_close()
+        producer.sender.on_exit()
+        with pytest.raises(ProducerClosedError):
+            call.wait(0)
+
+    def test_brokers_without_transactions_fail_the_call(self) -> None:
+        manager = TransactionManager(transactional_id="id")
+        producer = Producer(KAFKA_0_10_2 | {ApiKey.FIND_COORDINATOR: (0, 0)}, idempotence=manager)
+        call = manager.initialize_transactions()
+        producer.turn(2)
+        assert isinstance(call.error, ApiError)
+        assert call.error.error is Errors.UNSUPPORTED_VERSION
+        assert manager.state is State.FATAL_ERROR
+
+    def begun(self) -> tuple[Producer, TransactionManager]:
+        """A producer in a transaction without partitions."""
+        manager = TransactionManager(transactional_id="id")
+        producer = Producer(idempotence=manager)
+        call = manager.initialize_transactions()
+        self.find_coordinator(producer)
+        header, _ = producer.next_of(ApiKey.INIT_PRODUCER_ID)
+        producer.answer(header, InitProducerIdResponse(producer_id=7, producer_epoch=0))
+        producer.turn()
+        call.wait(0)
+        manager.begin_transaction()
+        return producer, manager
+
+    def find_coordinator(self, producer: Producer) -> None:
+        header, _ = producer.next_of(ApiKey.FIND_COORDINATOR)
+        producer.answer(header, FindCoordinatorResponse(node_id=0, host="localhost", port=9092))
+        producer.turn()
+
+    def add_partitions(self, producer: Producer) -> None:
+        header, _ = producer.next_of(ApiKey.ADD_PARTITIONS_TO_TXN)
+        added = AddPartitionsToTxnTopicResult(
+            name="t", results_by_partition=[AddPartitionsToTxnPartitionResult(partition_index=0)]
+        )
+        producer.answer(header, AddPartitionsToTxnResponse(results_by_topic_v3_and_below=[added]))
+        producer.turn()
+
+    def end(self, producer: Producer, *, committed: bool) -> None:
+        header, request = producer.next_of(ApiKey.END_TXN)
+        assert cast(EndTxnRequest, request).committed is committed
+        producer.answer(header, EndTxnResponse())
+        producer.turn()

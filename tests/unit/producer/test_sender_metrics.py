@@ -16,7 +16,7 @@ from kafka_lite.metrics.metrics import Metrics
 from kafka_lite.metrics.metrics_reporter import MetricsReporter
 from kafka_lite.metrics.sensor import KafkaMetric
 from kafka_lite.metrics.stats import MetricConfig
-from kafka_lite.network.connection_counters import ConnectionCounters
+from kafka_lite.network.metrics.connection_counters import ConnectionCounters
 from kafka_lite.network.receive import NetworkReceive
 from kafka_lite.network.send import NetworkSend
 from kafka_lite.producer.producer_batch import ProducerBatch

@@ -7,9 +7,12 @@ import pytest
 from kafka_lite.common.errors import Errors
 from kafka_lite.common.topic_partition import TopicPartition
 from kafka_lite.producer.producer_batch import ProducerBatch
-from kafka_lite.producer.transaction_manager import State, TransactionManager
+from kafka_lite.producer.transaction_manager import TransactionManager
+from kafka_lite.producer.transaction_state import State
+from kafka_lite.producer.txn_requests import InitProducerId
 from kafka_lite.record.compression import CompressionType
 
+LOST = Errors.REQUEST_TIMED_OUT.exception()
 T0, T1 = TopicPartition("t", 0), TopicPartition("t", 1)
 
 
@@ -48,12 +51,12 @@ def back(made: ProducerBatch) -> None:
 
 def test_nothing_is_sent_without_a_producer_id() -> None:
     manager = TransactionManager()
-    assert manager.needs_producer_id
+    assert manager.next_request(False) == InitProducerId()
     assert not manager.may_send(batch())
     manager.initializing()
-    assert not manager.needs_producer_id
+    assert manager.next_request(False) is None
     manager.initialization_failed()
-    assert manager.needs_producer_id
+    assert manager.next_request(False) == InitProducerId()
 
 
 def test_numbers_are_consecutive_per_partition() -> None:
@@ -87,7 +90,7 @@ def test_only_the_oldest_batch_may_be_retried() -> None:
     assert one.base_sequence == number
     acknowledged(manager, one)
     assert manager.may_send(other)
-    assert manager.order_of(other) == 0
+    assert manager.sequences.order_of(other) == 0
 
 
 def test_missing_numbers_that_are_in_flight_are_retriable() -> None:
@@ -117,7 +120,7 @@ def test_missing_numbers_that_were_lost_reset_the_producer_id() -> None:
     assert not manager.may_send(batch(T1))
     acknowledged(manager, elsewhere)
     manager.maybe_resolve()
-    assert manager.needs_producer_id
+    assert manager.next_request(False) == InitProducerId()
     assert not one.has_sequence
     assert not other.has_sequence
     manager.initializing()
@@ -139,7 +142,7 @@ def test_a_batch_given_up_after_it_was_appended_is_resolved() -> None:
     acknowledged(manager, sent(manager))
     given_up, behind = sent(manager), sent(manager)
     back(given_up)
-    manager.failed(given_up, broker_has_refused=False)
+    manager.failed(given_up, LOST, broker_has_refused=False)
     assert not manager.may_send(batch()), "until its outcome is known"
     acknowledged(manager, behind)
     manager.maybe_resolve()
@@ -152,9 +155,9 @@ def test_a_batch_given_up_with_an_unknown_outcome_resets_the_producer_id() -> No
     acknowledged(manager, sent(manager))
     given_up = sent(manager)
     back(given_up)
-    manager.failed(given_up, broker_has_refused=False)
+    manager.failed(given_up, LOST, broker_has_refused=False)
     manager.maybe_resolve()
-    assert manager.needs_producer_id
+    assert manager.next_request(False) == InitProducerId()
 
 
 def test_a_refused_batch_resets_the_producer_id() -> None:
@@ -162,9 +165,9 @@ def test_a_refused_batch_resets_the_producer_id() -> None:
     acknowledged(manager, sent(manager))
     refused = sent(manager)
     refused.in_flight = False
-    manager.failed(refused, broker_has_refused=True)
+    manager.failed(refused, LOST, broker_has_refused=True)
     manager.maybe_resolve()
-    assert manager.needs_producer_id
+    assert manager.next_request(False) == InitProducerId()
 
 
 def test_parts_share_the_numbers_of_their_batch() -> None:
@@ -172,17 +175,17 @@ def test_parts_share_the_numbers_of_their_batch() -> None:
     acknowledged(manager, sent(manager))
     whole, behind = sent(manager), sent(manager)
     parts = [batch(records=1), batch(records=2)]
-    manager.split(whole, parts)
+    manager.sequences.split(whole, parts)
     assert [part.base_sequence for part in parts] == [3, 4]
     assert manager.may_send(parts[0])
     assert not manager.may_send(parts[1])
-    assert manager.order_of(behind) == 2
+    assert manager.sequences.order_of(behind) == 2
 
 
 def test_numbers_wrap_around() -> None:
     manager = ready()
     acknowledged(manager, sent(manager))
-    manager._entry(T0).next_sequence = 0x7FFFFFFF
+    manager.sequences.entry(T0).next_sequence = 0x7FFFFFFF
     assert [sent(manager).base_sequence for _ in range(2)] == [0x7FFFFFFF, 2]
 
 

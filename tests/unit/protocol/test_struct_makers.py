@@ -27,7 +27,7 @@ def test_a_maker_creates_the_same_as_init() -> None:
         assert made.encode(version) == same.encode(version)
 
 
-def test_lists_are_created_anew_and_structs_are_shared() -> None:
+def test_default_lists_are_copied_and_structs_are_shared() -> None:
     first, second = new_partition(0, 0, 0), new_partition(1, 0, 0)
     assert first.record_errors is not second.record_errors
     assert first.current_leader is second.current_leader is LeaderIdAndEpoch.default()

@@ -1,4 +1,4 @@
-"""The codecs: Kafka's framings, and the bound on what comes out."""
+"""The codecs: Kafka's framings, and the limit on decompressed data."""
 
 import contextlib
 import gzip
@@ -21,18 +21,18 @@ REAL_CODECS = [codec for codec in CompressionType if codec is not CompressionTyp
 
 
 @given(data=st.binary(max_size=2000), codec=st.sampled_from(CompressionType), magic=st.sampled_from([0, 1, 2]))
-def test_what_is_compressed_comes_back(data: bytes, codec: CompressionType, magic: int) -> None:
+def test_round_trip(data: bytes, codec: CompressionType, magic: int) -> None:
     assert decompress(codec, memoryview(compress(codec, data, magic)), magic) == data
 
 
 @pytest.mark.parametrize("codec", CompressionType)
-def test_data_of_many_blocks_comes_back(codec: CompressionType) -> None:
+def test_round_trip_of_many_blocks(codec: CompressionType) -> None:
     data = os.urandom(1000) * 300
     assert decompress(codec, compress(codec, data, 1), 1) == data
 
 
 @pytest.mark.parametrize("codec", CompressionType)
-def test_more_than_max_bytes_are_refused(codec: CompressionType) -> None:
+def test_decompression_beyond_max_bytes_fails(codec: CompressionType) -> None:
     compressed = compress(codec, bytes(1000), 2)
     assert decompress(codec, compressed, 2, max_bytes=1000) == bytes(1000)
     with pytest.raises(CorruptRecordError, match="more than 999 bytes"):
@@ -40,7 +40,7 @@ def test_more_than_max_bytes_are_refused(codec: CompressionType) -> None:
 
 
 @pytest.mark.parametrize("codec", REAL_CODECS)
-def test_a_bomb_does_not_fill_the_memory(codec: CompressionType) -> None:
+def test_a_decompression_bomb_does_not_fill_the_memory(codec: CompressionType) -> None:
     bomb = compress(codec, bytes(64 << 20), 2)
     tracemalloc.start()
     try:
@@ -51,7 +51,7 @@ def test_a_bomb_does_not_fill_the_memory(codec: CompressionType) -> None:
         tracemalloc.stop()
 
 
-def test_a_snappy_block_that_claims_four_gigabytes_is_refused_before_it_is_read() -> None:
+def test_a_snappy_block_that_claims_four_gigabytes_is_rejected_before_it_is_read() -> None:
     with pytest.raises(CorruptRecordError, match="more than"):
         decompress(CompressionType.SNAPPY, b"\xff\xff\xff\xff\x0f" + b"x" * 20, 2)
 
@@ -64,13 +64,13 @@ def test_garbage_is_corrupt_or_short_but_never_another_error(codec: CompressionT
 
 
 @pytest.mark.parametrize("codec", [CompressionType.GZIP, CompressionType.LZ4, CompressionType.SNAPPY])
-def test_data_cut_short_is_corrupt(codec: CompressionType) -> None:
+def test_truncated_data_is_corrupt(codec: CompressionType) -> None:
     compressed = compress(codec, os.urandom(5000), 2)
     with pytest.raises(CorruptRecordError):
         decompress(codec, compressed[:-3], 2)
 
 
-def test_gzip_is_gzip() -> None:
+def test_gzip_is_readable_by_the_standard_library() -> None:
     assert gzip.decompress(compress(CompressionType.GZIP, b"hello", 1)) == b"hello"
     assert decompress(CompressionType.GZIP, gzip.compress(b"one") + gzip.compress(b"two"), 1) == b"onetwo"
 
@@ -94,7 +94,7 @@ def test_a_snappy_block_outside_the_data_is_corrupt(length: int) -> None:
         decompress(CompressionType.SNAPPY, framed, 1)
 
 
-def test_lz4_frames_are_those_of_kafka() -> None:
+def test_lz4_frames_match_kafka() -> None:
     frame = compress(CompressionType.LZ4, bytes(100_000), 1)
     assert frame[:7].hex(" ") == "04 22 4d 18 60 40 82"  # version 01, independent blocks, 64 KB, no checksums
     assert lz4.frame.decompress(frame) == bytes(100_000)
@@ -113,7 +113,7 @@ def test_magic_0_keeps_the_broken_header_checksum_and_accepts_both() -> None:
 
 def test_lz4_header_with_content_size_is_read_in_magic_0() -> None:
     frame = bytearray(lz4.frame.compress(b"sized" * 50, store_size=True))
-    frame[14] ^= 0xFF  # the checksum stands behind eight bytes of size
+    frame[14] ^= 0xFF  # the checksum follows eight bytes of size
     assert decompress(CompressionType.LZ4, frame, 0) == b"sized" * 50
 
 
@@ -122,7 +122,7 @@ def test_several_zstd_frames_are_read() -> None:
     assert decompress(CompressionType.ZSTD, two, 2) == b"onetwo"
 
 
-def test_codes_and_names() -> None:
+def test_codes_and_names_of_codecs() -> None:
     assert [CompressionType.from_code(code) for code in range(5)] == list(CompressionType)
     assert CompressionType.from_name("lz4") is CompressionType.LZ4
     assert CompressionType.from_name("uncompressed") is CompressionType.NONE
@@ -133,6 +133,6 @@ def test_codes_and_names() -> None:
 
 
 @pytest.mark.parametrize("codec", [CompressionType.GZIP, CompressionType.LZ4, CompressionType.ZSTD])
-def test_levels_change_the_size(codec: CompressionType) -> None:
+def test_the_compression_level_changes_the_size(codec: CompressionType) -> None:
     data = b"".join(b"%d,%d;" % (i, i * i % 97) for i in range(5000))
     assert len(compress(codec, data, 2, level=9)) < len(compress(codec, data, 2, level=1))

@@ -1,4 +1,4 @@
-"""Between formats: what survives, and what cannot."""
+"""Conversion between formats: what is kept, and what cannot be."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One record of format v2: what is written is read again, and what does not add up is refused."""
+"""One record of format v2: it is read as written, and inconsistent bytes are rejected."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ Parts = tuple[int, int, bytes | None, bytes | None, tuple[Header, ...]]
 
 @settings(derandomize=True)
 @given(parts)
-def test_what_is_encoded_is_decoded(record: Parts) -> None:
+def test_an_encoded_record_is_decoded(record: Parts) -> None:
     encoded = encode_record(*record)
     assert decode_record(b"??" + encoded + b"??", 2) == (*record, 2 + len(encoded))
 
@@ -42,7 +42,7 @@ def test_a_partial_record_has_neither_value_nor_headers(record: Parts) -> None:
 
 
 @pytest.mark.parametrize("cut", range(1, 8))
-def test_a_partial_record_that_ends_before_its_value_is_refused(cut: int) -> None:
+def test_a_partial_record_that_ends_before_its_value_is_rejected(cut: int) -> None:
     body = encode_record(5, 6, b"key", b"", ())[1:][:cut]
     with pytest.raises(InvalidRecordError):
         decode_partial_record(encode_varint(len(body)) + body, 0)
@@ -68,12 +68,12 @@ def test_the_offset_delta_can_be_read_alone(record: Parts) -> None:
 
 
 @pytest.mark.parametrize("length", [-1, 0])
-def test_a_record_without_a_length_cannot_be_stepped_over(length: int) -> None:
+def test_a_record_without_a_length_cannot_be_skipped(length: int) -> None:
     with pytest.raises(InvalidRecordError, match=f"Record of {length} bytes"):
         decode_offset_delta(encode_varint(length) + bytes(6), 0)
 
 
-def test_a_list_ends_before_the_first_record_that_cannot_be_read() -> None:
+def test_decoding_a_list_ends_before_the_first_malformed_record() -> None:
     good, bad = encode_record(0, 0, b"k", b"v", ()), encode_varint(500)
     assert decode_records(good + good + bad, 0, 10) == decode_records(good + good, 0, 2)
     with pytest.raises(InvalidRecordError, match="Record of 500 bytes, 0 are left"):
@@ -100,6 +100,6 @@ _NULL = encode_varint(-1)
         (_record(b"\0\0\0" + _NULL + _NULL + b"\0" + b"rest"), "ends 4 bytes off"),
     ],
 )
-def test_what_does_not_add_up_is_refused(data: bytes, message: str) -> None:
+def test_inconsistent_records_are_rejected(data: bytes, message: str) -> None:
     with pytest.raises(InvalidRecordError, match=message):
         decode_record(data, 0)

@@ -23,7 +23,7 @@ SAMPLES = [
 
 
 @pytest.mark.parametrize("name", SAMPLES)
-def test_every_batch_is_valid_and_the_offsets_have_no_holes(name: str) -> None:
+def test_every_batch_is_valid_and_the_offsets_have_no_gaps(name: str) -> None:
     data = hex_sample(f"{name}.log.hex")
     assert valid_bytes(data) == len(data)
     for batch in batches(data):
@@ -103,7 +103,7 @@ def test_uncompressed_batches_are_encoded_to_the_same_bytes(name: str) -> None:
     checked = 0
     for batch in batches(hex_sample(f"{name}.log.hex")):
         if batch.compression in (CompressionType.GZIP, CompressionType.LZ4, CompressionType.SNAPPY):
-            continue  # other versions of the codecs make other bytes
+            continue  # other versions of the codecs produce other bytes
         builder = MemoryRecordsBuilder(
             batch.magic,
             batch.compression,

@@ -1,4 +1,4 @@
-"""What is left of a batch when records are taken out of it."""
+"""What is left of a batch when records are removed from it."""
 
 from __future__ import annotations
 
@@ -95,7 +95,7 @@ def test_only_the_retained_records_are_left(magic: int, codec: CompressionType, 
 
 
 @pytest.mark.parametrize("magic", [0, 1])
-def test_a_plain_message_stays_or_goes(magic: int) -> None:
+def test_a_plain_message_is_kept_or_removed(magic: int) -> None:
     message = batch_of(b"v", magic=magic)
     assert bytes(filter_batch(message, Only(10)).data) == bytes(message.view)
     # There are no empty batches in these formats, even if one is asked for.
@@ -146,8 +146,8 @@ def test_a_tombstone_gives_the_batch_a_delete_horizon(codec: CompressionType, ke
     left, records = left_of(filter_batch(batch, Only(*kept)))
     assert isinstance(left, DefaultRecordBatch)
     assert left.delete_horizon_ms == NOW_MS + RETENTION_MS
-    assert records == before  # timestamps and all
-    # It is set once: the next cleaning does not put it off.
+    assert records == before  # timestamps included
+    # It is set once: the next cleaning does not postpone it.
     later = Only(*kept)
     later.current_time_ms += 500
     assert bytes(filter_batch(left, later).data) == bytes(left.view)
@@ -156,7 +156,7 @@ def test_a_tombstone_gives_the_batch_a_delete_horizon(codec: CompressionType, ke
     assert (without_value.delete_horizon_ms, records) == (NOW_MS + RETENTION_MS, [r for r in before if r.offset == 11])
 
 
-def test_a_tombstone_that_is_removed_gives_no_delete_horizon() -> None:
+def test_a_removed_tombstone_sets_no_delete_horizon() -> None:
     left, _ = left_of(filter_batch(batch_of(b"a", None), Only(10)))
     assert isinstance(left, DefaultRecordBatch)
     assert left.delete_horizon_ms is None

@@ -1,4 +1,4 @@
-"""What is checked and summed up of the records of an append."""
+"""What is validated and summarised when records are appended."""
 
 from __future__ import annotations
 
@@ -16,23 +16,23 @@ def test_timestamps_order_and_the_first_record_without_a_key() -> None:
     assert scan_records(data, 3) == RecordScan(-3, 70, True, 1)
 
 
-def test_offset_deltas_that_do_not_count_up_from_0() -> None:
+def test_offset_deltas_that_are_not_consecutive_from_0() -> None:
     for offsets in ((1, 2), (0, 2), (0, 0)):
         data = b"".join(encode_record(0, offset, b"k", b"v", ()) for offset in offsets)
         assert scan_records(data, 2) == RecordScan(0, 0, False, None)
 
 
-def test_no_records() -> None:
+def test_an_empty_batch() -> None:
     assert scan_records(b"", 0) == RecordScan(0, 0, True, None)
 
 
 @pytest.mark.parametrize("length", [-1, 0, 1, 100])
-def test_a_record_length_that_does_not_fit_is_refused(length: int) -> None:
+def test_a_record_length_that_does_not_fit_is_rejected(length: int) -> None:
     with pytest.raises(InvalidRecordError):
         scan_records(encode_varint(length) + bytes(6), 1)
 
 
-def test_another_count_than_there_are_records_is_refused() -> None:
+def test_a_wrong_record_count_is_rejected() -> None:
     data = encode_record(0, 0, b"k", b"v", ()) + encode_record(0, 1, b"k", b"v", ())
     with pytest.raises(InvalidRecordError, match="Varint is cut short"):
         scan_records(data, 3)

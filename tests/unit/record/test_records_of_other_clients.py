@@ -1,4 +1,4 @@
-"""The records of kafka-python and aiokafka, read and written beside ours."""
+"""Batches of kafka-python and aiokafka are read by us, and ours by them."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def assert_ours_reads(data: bytes, magic: int, codec: CompressionType) -> None:
 
 
 @pytest.mark.parametrize(("magic", "codec"), KAFKA_PYTHON_FORMATS)
-def test_kafka_python_reads_ours(magic: int, codec: CompressionType) -> None:
+def test_kafka_python_reads_our_batches(magic: int, codec: CompressionType) -> None:
     theirs = KafkaPythonRecords(ours(magic, codec))
     found = []
     while theirs.has_next():
@@ -68,7 +68,7 @@ def test_kafka_python_reads_ours(magic: int, codec: CompressionType) -> None:
 
 
 @pytest.mark.parametrize(("magic", "codec"), KAFKA_PYTHON_FORMATS)
-def test_we_read_those_of_kafka_python(magic: int, codec: CompressionType) -> None:
+def test_we_read_batches_of_kafka_python(magic: int, codec: CompressionType) -> None:
     builder = KafkaPythonBuilder(magic, codec.code, 1 << 20)
     for timestamp, key, value, headers in content_of(magic):
         builder.append(timestamp, key, value, headers)
@@ -77,7 +77,7 @@ def test_we_read_those_of_kafka_python(magic: int, codec: CompressionType) -> No
 
 
 @pytest.mark.parametrize(("magic", "codec"), AIOKAFKA_FORMATS)
-def test_aiokafka_reads_ours(magic: int, codec: CompressionType) -> None:
+def test_aiokafka_reads_our_batches(magic: int, codec: CompressionType) -> None:
     theirs = AiokafkaRecords(ours(magic, codec))
     found = []
     while theirs.has_next():
@@ -88,7 +88,7 @@ def test_aiokafka_reads_ours(magic: int, codec: CompressionType) -> None:
 
 
 @pytest.mark.parametrize(("magic", "codec"), AIOKAFKA_FORMATS)
-def test_we_read_those_of_aiokafka(magic: int, codec: CompressionType) -> None:
+def test_we_read_batches_of_aiokafka(magic: int, codec: CompressionType) -> None:
     if magic == 2:
         modern = DefaultRecordBatchBuilder(2, codec.code, 0, -1, -1, -1, 1 << 20)
         for offset, (timestamp, key, value, headers) in enumerate(content_of(magic)):

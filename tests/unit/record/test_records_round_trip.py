@@ -1,4 +1,4 @@
-"""Any records through any format and codec and back; broken bytes never look whole."""
+"""Any records through any format and codec and back; corrupt bytes are always detected."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def test_round_trip(content: list, magic_and_codec: tuple, base_offset: int) -> 
         builder.append(timestamp, key, value, wanted_headers, offset)
         kind = TimestampType.CREATE_TIME if magic else TimestampType.NO_TIMESTAMP_TYPE
         expected.append(Record(offset, timestamp if magic else -1, kind, key, value, wanted_headers))
-        # Inner offsets of v1 that have holes would be read relative to the last: compaction rebuilds them so, too.
+        # Inner offsets of v1 with gaps would be read relative to the last one: compaction rebuilds them the same way.
         offset += gap
     data = builder.build()
     if codec is CompressionType.NONE:
@@ -52,10 +52,10 @@ def test_round_trip(content: list, magic_and_codec: tuple, base_offset: int) -> 
 
 
 @pytest.mark.parametrize(("magic", "codec"), FORMATS)
-def test_a_flipped_bit_behind_the_offset_is_noticed(magic: int, codec: CompressionType) -> None:
+def test_a_flipped_bit_after_the_offset_is_detected(magic: int, codec: CompressionType) -> None:
     data = memory_records(magic, codec, [(b"key", b"value"), (None, b"x" * 20)], timestamp=1_700_000_000_000)
     first = next(batches(data))
-    outside_crc = range(12, 16) if magic == 2 else range(0)  # the leader's epoch, as the offset, is the broker's
+    outside_crc = range(12, 16) if magic == 2 else range(0)  # the broker assigns the leader epoch, too
     for position in range(8, first.size_in_bytes):
         if position in outside_crc:
             continue
@@ -77,7 +77,7 @@ def _looks_whole(data: bytes) -> bool:
 
 @settings(max_examples=300, deadline=None)
 @given(data=st.data(), magic_and_codec=st.sampled_from(FORMATS))
-def test_hostile_bytes_raise_api_errors_only(data: st.DataObject, magic_and_codec: tuple) -> None:
+def test_corrupt_bytes_raise_only_api_errors(data: st.DataObject, magic_and_codec: tuple) -> None:
     magic, codec = magic_and_codec
     broken = bytearray(memory_records(magic, codec, [(b"key", b"value" * 5), (None, None)]))
     for _ in range(data.draw(st.integers(1, 6))):
@@ -99,12 +99,12 @@ def _error_of_reading(data: bytearray) -> Errors | None:
 
 
 @given(st.binary(max_size=120))
-def test_arbitrary_bytes_raise_api_errors_only(data: bytes) -> None:
+def test_arbitrary_bytes_raise_only_api_errors(data: bytes) -> None:
     with contextlib.suppress(ApiError):
         list(records(data))
 
 
-def test_the_iteration_ends_at_an_incomplete_batch() -> None:
+def test_iteration_ends_at_an_incomplete_batch() -> None:
     whole = memory_records(2, CompressionType.NONE, [(b"k", b"v")])
     for cut in range(1, len(whole)):
         assert valid_bytes(whole + whole[:cut]) == len(whole)
@@ -189,7 +189,7 @@ def _wrapper(inner: bytes, codec: CompressionType = CompressionType.GZIP) -> byt
         (memory_records(1, CompressionType.NONE, [(None, b"x")]) + b"12345", "ends with 5 bytes"),
     ],
 )
-def test_a_wrapper_with_invalid_content_is_refused(inner: bytes, complaint: str) -> None:
+def test_a_wrapper_with_invalid_content_is_rejected(inner: bytes, complaint: str) -> None:
     with pytest.raises(ApiError, match=complaint):
         list(records(_wrapper(inner)))
 
@@ -232,19 +232,19 @@ def test_a_batch_whose_end_was_compacted_away_keeps_its_last_offset() -> None:
     assert (batch.base_offset, batch.last_offset) == (10, 19)
 
 
-def test_sequences_wrap() -> None:
+def test_sequences_wrap_around() -> None:
     assert increment_sequence(2**31 - 1, 1) == 0
     assert increment_sequence(2**31 - 2, 5) == 3
 
 
 @pytest.mark.parametrize("timestamp", [-2, 2**63])
-def test_the_builder_refuses_impossible_timestamps(timestamp: int) -> None:
+def test_the_builder_rejects_impossible_timestamps(timestamp: int) -> None:
     with pytest.raises(ApiError) as raised:
         MemoryRecordsBuilder().append(timestamp, None, b"")
     assert raised.value.error is Errors.INVALID_TIMESTAMP
 
 
-def test_the_builder_refuses_what_old_formats_do_not_have() -> None:
+def test_the_builder_rejects_features_that_old_formats_lack() -> None:
     with pytest.raises(ApiError, match="no headers"):
         MemoryRecordsBuilder(1).append(1, None, b"", [("h", b"")])
     with pytest.raises(ApiError, match="v2"):
@@ -257,7 +257,7 @@ def test_the_builder_refuses_what_old_formats_do_not_have() -> None:
         builder.append(1, None, b"", offset=5)
 
 
-def test_log_append_time_holds_for_all_records() -> None:
+def test_log_append_time_applies_to_all_records() -> None:
     for magic, codec in FORMATS:
         builder = MemoryRecordsBuilder(magic, codec, TimestampType.LOG_APPEND_TIME, log_append_time_ms=50)
         builder.append(1, b"a", b"")

@@ -38,7 +38,7 @@ def test_round_trip_and_size(value: int) -> None:
 
 
 @pytest.mark.parametrize("data", [b"", b"\x80", b"\xff\xff"])
-def test_a_varint_that_is_cut_short_is_invalid(data: bytes) -> None:
+def test_a_truncated_varint_is_invalid(data: bytes) -> None:
     with pytest.raises(InvalidRecordError, match="cut short"):
         decode_varint(data, 0)
 

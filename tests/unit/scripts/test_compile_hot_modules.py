@@ -1,4 +1,4 @@
-"""`make broker` runs the compiled build only while that is of today's source, and of this Python."""
+"""`make broker` runs the compiled build only while it was made from the current source, for this Python."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from scripts.compile_hot_modules import DIGEST, main, source_digest
 
 @pytest.fixture
 def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A project with one module, and a compiled build that was made of it."""
+    """A project with one module, and a compiled build of it."""
     for name, text in (("kafka_lite/a.py", "x = 1\n"), ("config/server.properties", ""), ("pyproject.toml", "")):
         path = tmp_path / name
         path.parent.mkdir(exist_ok=True)
@@ -31,11 +31,11 @@ def path_for_make(capsys: pytest.CaptureFixture[str]) -> str:
     return capsys.readouterr().out.strip()
 
 
-def test_a_build_of_todays_source_is_used(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_build_of_the_current_source_is_used(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert path_for_make(capsys) == str(project / "build" / "compiled")
 
 
-def test_without_a_build_the_plain_one_runs(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_without_a_build_the_plain_package_runs(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (project / "build" / "compiled" / DIGEST).unlink()
     assert path_for_make(capsys) == ""
 
@@ -55,7 +55,7 @@ def test_a_build_for_another_python_is_not_used(
     assert path_for_make(capsys) == ""
 
 
-def test_without_a_compiler_it_says_what_is_missing(
+def test_a_missing_compiler_is_reported(
     project: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     (project / "pyproject.toml").write_text("changed")

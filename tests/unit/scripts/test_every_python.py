@@ -25,7 +25,7 @@ def test_interpreters_are_found_on_the_path_and_with_pyenv_and_uv(tmp_path: Path
     assert interpreters(there) == {"3.12": on_path, "3.13": of_pyenv, "3.14": of_uv}
 
 
-def test_supported_versions_are_those_of_the_classifiers() -> None:
+def test_supported_versions_match_the_classifiers() -> None:
     versions = supported_versions()
     assert versions[0] == "3.11"
     assert len(versions) >= 3

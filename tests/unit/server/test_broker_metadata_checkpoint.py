@@ -1,4 +1,4 @@
-"""meta.properties: whose log directory it is."""
+"""meta.properties: which broker and cluster a log directory belongs to."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from tests.support.samples import DATA
         ("v39-meta.properties.txt", BrokerMetadata(1, "aYb_RMmaRhiK88d1_NouBA")),
     ],
 )
-def test_files_of_kafka(tmp_path: Path, sample: str, expected: BrokerMetadata) -> None:
+def test_files_of_kafka_are_read_and_written_back(tmp_path: Path, sample: str, expected: BrokerMetadata) -> None:
     original = (DATA / sample).read_text()
     checkpoint = BrokerMetadataCheckpoint(tmp_path)
     checkpoint.file.write_text(original)
@@ -35,7 +35,7 @@ def test_files_of_kafka(tmp_path: Path, sample: str, expected: BrokerMetadata) -
     assert written[2:] == original.splitlines()[2:]
 
 
-def test_missing_file(tmp_path: Path) -> None:
+def test_a_missing_file_is_read_as_none(tmp_path: Path) -> None:
     assert BrokerMetadataCheckpoint(tmp_path).read() is None
     assert read_broker_metadata([tmp_path]) is None
 
@@ -43,13 +43,13 @@ def test_missing_file(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "content", ["", "version=0\n", "broker.id=x\nversion=0\n", "broker.id=1\nversion=7\n", "\\u12"]
 )
-def test_file_that_makes_no_sense(tmp_path: Path, content: str) -> None:
+def test_a_malformed_file_is_rejected(tmp_path: Path, content: str) -> None:
     (tmp_path / "meta.properties").write_text(content)
     with pytest.raises(InconsistentBrokerMetadataError, match=r"meta\.properties"):
         BrokerMetadataCheckpoint(tmp_path).read()
 
 
-def test_directories_must_agree(tmp_path: Path) -> None:
+def test_directories_with_different_ids_are_rejected(tmp_path: Path) -> None:
     dirs = [tmp_path / name for name in "abc"]
     for directory in dirs:
         directory.mkdir()
@@ -61,7 +61,7 @@ def test_directories_must_agree(tmp_path: Path) -> None:
         read_broker_metadata(dirs)
 
 
-def test_a_directory_that_cannot_be_read_does_not_count(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+def test_an_unreadable_directory_is_ignored(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     not_a_directory = tmp_path / "file"
     not_a_directory.touch()
     BrokerMetadataCheckpoint(tmp_path).write(BrokerMetadata(4, "c"))
@@ -69,7 +69,7 @@ def test_a_directory_that_cannot_be_read_does_not_count(tmp_path: Path, caplog: 
     assert f"log directory {not_a_directory}" in caplog.text
 
 
-def test_a_file_that_says_the_same_is_not_written_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_unchanged_file_is_not_rewritten(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def no_room(_: int) -> None:
         raise OSError(errno.ENOSPC, "No space left on device")
 

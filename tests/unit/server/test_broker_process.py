@@ -1,4 +1,4 @@
-"""A server as a process: ready when it listens, named when it fails, gone afterwards."""
+"""A server as a process: ready once it listens, explained if it fails, gone afterwards."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def test_a_process_is_ready_when_it_listens_and_ends_on_request(tmp_path: Path, 
 
 
 @pytest.mark.parametrize("own_session", [True, False])
-def test_it_comes_back_after_a_kill(tmp_path: Path, own_session: bool) -> None:
+def test_a_killed_broker_can_be_restarted(tmp_path: Path, own_session: bool) -> None:
     with server(tmp_path, LISTENER, own_session=own_session) as process:
         assert process.kill() == -signal.SIGKILL
         assert process.kill() is None
@@ -51,16 +51,16 @@ def test_it_comes_back_after_a_kill(tmp_path: Path, own_session: bool) -> None:
     assert not process.is_running
 
 
-def test_the_end_of_the_log_says_why_it_did_not_start(tmp_path: Path) -> None:
+def test_the_end_of_the_log_explains_a_failed_start(tmp_path: Path) -> None:
     process = server(tmp_path, "print('no such disk'); raise SystemExit(3)")
     with pytest.raises(BrokerStartError, match=r"exit code 3(.|\n)*no such disk"):
         process.start()
     assert not process.is_running
-    with pytest.raises(BrokerStartError, match="has been stopped"):
+    with pytest.raises(BrokerStartError, match="is not running"):
         _ = process.process
 
 
-def test_a_brokers_settings_are_written_for_whoever_starts_it_again(tmp_path: Path) -> None:
+def test_the_settings_are_written_for_a_later_restart_by_hand(tmp_path: Path) -> None:
     broker = BrokerProcess(tmp_path, {"listeners": "PLAINTEXT://127.0.0.1:4711", "num.io.threads": "3"})
     assert broker.bootstrap_servers == "127.0.0.1:4711"
     settings = load_properties(tmp_path / "server.properties")

@@ -1,4 +1,4 @@
-"""That every request ends once, whatever goes wrong, and what Produce and Fetch pass on to the replica manager."""
+"""Every request completes exactly once, whatever fails; and what Produce and Fetch pass to the replica manager."""
 
 from __future__ import annotations
 
@@ -10,11 +10,15 @@ from uuid import UUID
 
 import pytest
 
+from kafka_lite.cluster.broker import Broker
+from kafka_lite.cluster.end_point import EndPoint
 from kafka_lite.common.errors import Errors
+from kafka_lite.common.security_protocol import SecurityProtocol
 from kafka_lite.common.time import MockTime
 from kafka_lite.common.topic_partition import TopicPartition
 from kafka_lite.log.files.file_log_input_stream import FileChannelRecordBatch
 from kafka_lite.log.files.file_message_set import FileMessageSetSlice
+from kafka_lite.log.future_logs import FutureLogs
 from kafka_lite.metrics.metrics_registry import MetricsRegistry
 from kafka_lite.network.receive import SIZE_BYTES
 from kafka_lite.network.request import Request
@@ -30,6 +34,7 @@ from kafka_lite.protocol.messages.api_00_produce import (
 )
 from kafka_lite.protocol.messages.api_01_fetch import FetchPartition, FetchRequest, FetchResponse, FetchTopic
 from kafka_lite.protocol.messages.api_03_metadata import MetadataRequest, MetadataRequestTopic
+from kafka_lite.protocol.messages.api_06_update_metadata import UpdateMetadataBroker, UpdateMetadataRequest
 from kafka_lite.protocol.messages.api_19_create_topics import (
     CreatableTopic,
     CreatableTopicResult,
@@ -44,33 +49,40 @@ from kafka_lite.server.apis.admin_apis import AdminApis
 from kafka_lite.server.apis.fetch_apis import FetchApis
 from kafka_lite.server.apis.metadata_apis import MetadataApis
 from kafka_lite.server.apis.produce_apis import ProduceApis
-from kafka_lite.server.broker_topic_stats import BrokerTopicStats
 from kafka_lite.server.delayed_fetch import FetchParams
 from kafka_lite.server.delayed_produce import PartitionResponse
 from kafka_lite.server.fetch_params import LogReadResult
-from kafka_lite.server.kafka_apis import KafkaApis
+from kafka_lite.server.fetch_sessions.fetch_manager import FetchManager
+from kafka_lite.server.fetch_sessions.fetch_session_cache import FetchSessionCache
+from kafka_lite.server.kafka_apis import ApiHandlers, KafkaApis
+from kafka_lite.server.kafka_config import KafkaConfig
 from kafka_lite.server.metadata_cache import MetadataCache
+from kafka_lite.server.metrics.broker_topic_stats import BrokerTopicStats
+from kafka_lite.server.quotas.quota_factory import quota_managers
 
 TP = TopicPartition("t", 0)
 BATCH = memory_records(2, CompressionType.NONE, [(b"k", b"v")], timestamp=1)
 
 
 class FakeReplicaManager:
-    """Notes what it is asked, and keeps the callbacks: everything waits until the test says so."""
+    """Records its calls and keeps the callbacks: every operation waits until the test completes it."""
 
     config = SimpleNamespace(fetch_max_bytes=1000)
 
     def __init__(self) -> None:
+        config = KafkaConfig({"broker.id": "1", "zookeeper.connect": "embedded"})
+        self.quotas = quota_managers(config, MockTime())
         self.appended: dict[TopicPartition, Any] = {}
         self.params: FetchParams | None = None
+        self.asked: list[Any] = []
         self.respond: Callable[[Any], None] | None = None
         self.broker_topic_stats = BrokerTopicStats(MetricsRegistry(), MockTime(), lambda _: True)
 
     def append_records(self, _timeout: int, _acks: int, _internal: bool, entries: Any, respond: Any) -> None:
         self.appended, self.respond = dict(entries), respond
 
-    def fetch_messages(self, params: FetchParams, _infos: Any, respond: Any) -> None:
-        self.params, self.respond = params, respond
+    def fetch_messages(self, params: FetchParams, infos: Any, respond: Any) -> None:
+        self.params, self.asked, self.respond = params, infos, respond
 
     def get_partition(self, _topic_partition: TopicPartition) -> None:
         return None
@@ -82,7 +94,7 @@ class FakeAdminManager:
 
 
 class Apis:
-    """KafkaApis between a channel and managers that only remember."""
+    """KafkaApis between a channel and managers that only record their calls."""
 
     def __init__(self) -> None:
         self.channel = RequestChannel(1, 10)
@@ -90,19 +102,22 @@ class Apis:
         self.admin = FakeAdminManager()
         replicas, nothing = cast(Any, self.replicas), cast(Any, _Anything())
         admin = AdminApis(cast(Any, None), cast(Any, self.admin), lambda: True)
-        self.apis = KafkaApis(
-            self.channel,
-            UnservedRequests(),
+        handlers = ApiHandlers(
             produce=ProduceApis(replicas, self.channel.close_connection),
-            fetch=FetchApis(replicas),
+            fetch=FetchApis(replicas, FetchManager(FetchSessionCache(10), MockTime())),
             log_offsets=nothing,
             metadata=nothing,
             admin=admin,
+            partition_admin=nothing,
             producer_ids=nothing,
             groups=nothing,
             offsets=nothing,
             replication=nothing,
+            log_dirs=nothing,
+            transactions=nothing,
+            txn_markers=nothing,
         )
+        self.apis = KafkaApis(self.channel, UnservedRequests(), handlers)
 
     def handle(self, api_key: ApiKey, version: int, body: Message) -> Request:
         header = RequestHeader(api_key=api_key, api_version=version, correlation_id=7, client_id="c")
@@ -111,10 +126,10 @@ class Apis:
         return request
 
     def answer(self) -> Response:
-        """The one end of the one request."""
+        """The one completion of the one request."""
         response = self.channel.receive_response(0)
-        assert response is not None, "the connection would wait for ever"
-        assert self.channel.receive_response(0) is None, "answered twice"
+        assert response is not None, "the request was never completed"
+        assert self.channel.receive_response(0) is None, "the request was completed twice"
         return response
 
     def message(self) -> Any:
@@ -148,18 +163,18 @@ def fetch(**fields: Any) -> FetchRequest:
     return FetchRequest(topics=[FetchTopic(topic="t", partitions=[partition])], **fields)
 
 
-# -- one end for every request
+# -- one completion per request
 
 
 def test_a_response_that_cannot_be_encoded_closes_the_connection(apis: Apis, caplog: pytest.LogCaptureFixture) -> None:
-    """It is encoded in the thread that completes the operation: the controller's, which has other things to do."""
+    """It is encoded in the thread that completes the operation, for example the controller's."""
     apis.handle(ApiKey.CREATE_TOPICS, 4, CreateTopicsRequest(topics=[CreatableTopic(name="t")]))
     apis.admin.callback([CreatableTopicResult(name="t", error_message="x" * 40_000)])
     assert apis.answer().action is ResponseAction.CLOSE_CONNECTION
     assert "Error when responding" in caplog.text
 
 
-def test_records_that_cannot_be_read_are_the_error_of_their_partition(apis: Apis) -> None:
+def test_malformed_records_are_an_error_of_their_partition(apis: Apis) -> None:
     class Unreadable(FileMessageSetSlice):
         def __init__(self) -> None:
             self.size_in_bytes = 10
@@ -179,8 +194,8 @@ def test_records_that_cannot_be_read_are_the_error_of_their_partition(apis: Apis
 # -- Produce
 
 
-def test_a_partition_that_comes_twice_is_refused_with_all_it_has(apis: Apis) -> None:
-    """The response has room for one result only. Kafka appends the last batch and drops the others."""
+def test_a_partition_that_is_listed_twice_is_rejected_as_a_whole(apis: Apis) -> None:
+    """The response has space for one result only. Kafka appends the last batch and drops the others."""
     apis.handle(ApiKey.PRODUCE, 9, produce(BATCH, BATCH, BATCH))
     answer: ProduceResponse = apis.message()
     codes = [partition.error_code for partition in answer.responses[0].partition_responses]
@@ -188,7 +203,7 @@ def test_a_partition_that_comes_twice_is_refused_with_all_it_has(apis: Apis) -> 
     assert not apis.replicas.appended
 
 
-def test_a_request_that_waits_does_not_keep_its_records(apis: Apis) -> None:
+def test_a_request_in_purgatory_does_not_keep_its_records(apis: Apis) -> None:
     request = apis.handle(ApiKey.PRODUCE, 9, produce(BATCH, acks=-1))
     assert bytes(apis.replicas.appended[TP]) == BATCH
     body = cast(ProduceRequest, request.body)
@@ -221,16 +236,25 @@ def test_min_bytes_is_limited_to_what_a_response_can_hold(
     assert (params.min_bytes, params.max_bytes) == expected
 
 
+def test_a_partition_that_is_named_twice_is_read_once_from_its_last_offset(apis: Apis) -> None:
+    def named(number: int, offset: int) -> FetchPartition:
+        return FetchPartition(partition=number, fetch_offset=offset, partition_max_bytes=100)
+
+    topics = [FetchTopic(topic="t", partitions=[named(0, 1), named(1, 2), named(0, 3)])]
+    apis.handle(ApiKey.FETCH, 4, FetchRequest(topics=topics))
+    assert [(each.partition, asked.fetch_offset) for each, asked in apis.replicas.asked] == [(0, 3), (1, 2)]
+
+
 # -- DescribeLogDirs
 
 
 def test_a_failed_directory_does_not_hide_the_others(tmp_path: Path) -> None:
-    """Nothing was written to it since, so it does not count as failed yet."""
-    logs = SimpleNamespace(live_log_dirs=[tmp_path, tmp_path / "gone"], all_logs=list)
+    """Nothing has been written to it since, so it is not offline yet."""
+    logs = SimpleNamespace(live_log_dirs=[tmp_path, tmp_path / "gone"], all_logs=list, future_logs=FutureLogs())
     config = SimpleNamespace(log_dirs=[str(tmp_path), str(tmp_path / "gone")])
     replicas = SimpleNamespace(log_manager=logs)
     anything = cast(Any, None)
-    apis = MetadataApis(cast(Any, config), "cluster", anything, cast(Any, replicas), anything, {}, UnservedRequests())
+    apis = MetadataApis(cast(Any, config), "cluster", anything, anything, cast(Any, replicas), anything, {})
     answers: list[Any] = []
     apis.handle_describe_log_dirs(anything, DescribeLogDirsRequest(topics=None), answers.append)
     present, gone = answers[0].results
@@ -240,6 +264,29 @@ def test_a_failed_directory_does_not_hide_the_others(tmp_path: Path) -> None:
 
 # -- Metadata
 
+LOCAL = Broker(7, (EndPoint("here", 9092, "PLAINTEXT", SecurityProtocol.PLAINTEXT),))
+
+
+def test_a_broker_that_knows_no_other_yet_lists_itself_and_creates_nothing() -> None:
+    """A response without brokers makes clients of librdkafka wait forever."""
+
+    def fail(_topic: str) -> None:
+        raise AssertionError("created")
+
+    config = SimpleNamespace(auto_create_topics_enable=True)
+    cache, anything = MetadataCache(7), cast(Any, None)
+    apis = MetadataApis(cast(Any, config), "cluster", cache, lambda: LOCAL, anything, fail, {})
+    request = SimpleNamespace(header=SimpleNamespace(api_version=4), listener_name="PLAINTEXT")
+    asked = MetadataRequest(topics=[MetadataRequestTopic(name="demo")])
+    answers: list[Any] = []
+    apis.handle_metadata(cast(Any, request), asked, answers.append)
+    assert [(broker.node_id, broker.host, broker.port) for broker in answers[0].brokers] == [(7, "here", 9092)]
+    assert [topic.error_code for topic in answers[0].topics] == [Errors.LEADER_NOT_AVAILABLE.code]
+    assert answers[0].controller_id == -1
+    cache.update_cache(UpdateMetadataRequest(live_brokers=[UpdateMetadataBroker(id=1, v0_host="h", v0_port=9092)]))
+    apis.handle_metadata(cast(Any, request), MetadataRequest(topics=[]), answers.append)
+    assert [broker.node_id for broker in answers[1].brokers] == [1]
+
 
 def test_a_topic_that_cannot_be_created_does_not_hide_the_others() -> None:
     def fail(_topic: str) -> None:
@@ -248,7 +295,8 @@ def test_a_topic_that_cannot_be_created_does_not_hide_the_others() -> None:
     config = SimpleNamespace(auto_create_topics_enable=True)
     anything = cast(Any, None)
     cache = MetadataCache(0)
-    apis = MetadataApis(cast(Any, config), "cluster", cache, anything, fail, {}, UnservedRequests())
+    cache.update_cache(UpdateMetadataRequest(live_brokers=[UpdateMetadataBroker(id=0, v0_host="h", v0_port=9092)]))
+    apis = MetadataApis(cast(Any, config), "cluster", cache, anything, anything, fail, {})
     request = SimpleNamespace(header=SimpleNamespace(api_version=4), listener_name="PLAINTEXT")
     asked = [MetadataRequestTopic(name=name) for name in ("new", "not/legal")]
     answers: list[Any] = []
@@ -272,7 +320,7 @@ def test_a_topic_that_cannot_be_created_does_not_hide_the_others() -> None:
 def test_topics_have_no_ids(version: int, name: str | None, topic_id: int, error: Errors, told: str | None) -> None:
     """The responses are those of Kafka 3.9 for an unknown id."""
     anything = cast(Any, None)
-    apis = MetadataApis(anything, "cluster", MetadataCache(0), anything, anything, {}, UnservedRequests())
+    apis = MetadataApis(anything, "cluster", MetadataCache(0), lambda: LOCAL, anything, anything, {})
     request = SimpleNamespace(header=SimpleNamespace(api_version=version), listener_name="PLAINTEXT")
     asked = MetadataRequestTopic(name=name, topic_id=UUID(int=topic_id))
     answers: list[Any] = []

@@ -43,7 +43,7 @@ def test_every_key_of_0_10_2_has_its_type_default_and_importance(name):
 
 RANGES_THAT_DIFFER = {
     "max.connections.per.ip",  # 0 has been allowed since 1.1
-    "compression.type",  # 0.10.2 judges it later
+    "compression.type",  # 0.10.2 validates it later
     "offsets.topic.compression.codec",
 }
 
@@ -74,7 +74,7 @@ def test_the_shipped_file_is_valid_and_all_its_keys_are_known(caplog):
     assert shipped.log_dirs[0].endswith("kafka-lite/kafka-logs")
 
 
-def test_an_unknown_key_warns(caplog):
+def test_an_unknown_key_is_warned_about(caplog):
     with caplog.at_level(logging.WARNING):
         config(no_such_key="x")
     assert "no.such.key" in caplog.text
@@ -85,7 +85,7 @@ def test_zookeeper_connect_is_required():
         KafkaConfig({})
 
 
-def test_fallbacks():
+def test_a_missing_key_falls_back_to_another_key():
     c = config(log_dir="/a")
     assert c.log_dirs == ["/a"]
     assert config(log_dir="/a", log_dirs="/b, /c").log_dirs == ["/b", "/c"]
@@ -107,7 +107,7 @@ def test_fallbacks():
         ({"log_retention_hours": "-1"}, -1),
     ],
 )
-def test_retention(keys, ms):
+def test_log_retention_falls_back_from_ms_to_minutes_to_hours(keys, ms):
     c = config(**keys)
     assert c.log_retention_ms == ms
     assert c.log_config_map()["retention.ms"] == ms
@@ -122,12 +122,12 @@ def test_retention(keys, ms):
         ({"log_cleaner_min_compaction_lag_ms": "3", "log_cleaner_max_compaction_lag_ms": "2"}, "conflicts with"),
     ],
 )
-def test_defaults_that_topics_could_not_live_with(keys, says):
+def test_defaults_that_are_invalid_for_topics_are_rejected(keys, says):
     with pytest.raises(ConfigError, match=says):
         config(**keys)
 
 
-def test_listeners():
+def test_listeners_are_parsed():
     c = config(
         listeners="INTERNAL://:9093,client://[::1]:9094",
         listener_security_protocol_map="internal:PLAINTEXT,CLIENT:plaintext",
@@ -139,13 +139,13 @@ def test_listeners():
     assert c.inter_broker_listener_name == "INTERNAL"
 
 
-def test_listeners_of_old_configurations():
+def test_host_and_port_replace_missing_listeners():
     c = config(host_name="h", port="1000", advertised_port="2000")
     assert [str(end_point) for end_point in c.listeners] == ["PLAINTEXT://h:1000"]
     assert [str(end_point) for end_point in c.advertised_listeners] == ["PLAINTEXT://h:2000"]
 
 
-def test_versions():
+def test_protocol_and_message_format_versions():
     c = config(inter_broker_protocol_version="0.10.2", log_message_format_version="0.9.0.1")
     assert c.inter_broker_protocol_version is ApiVersion.KAFKA_0_10_2_IV0
     assert c.log_message_format_version is ApiVersion.KAFKA_0_9_0
@@ -156,7 +156,7 @@ def test_versions():
     ("keys", "name", "says"),
     [
         ({"num_io_threads": "0"}, "num.io.threads", "at least 1"),
-        ({"num_io_threads": "x"}, "num.io.threads", "whole number"),
+        ({"num_io_threads": "x"}, "num.io.threads", "must be an integer"),
         ({"broker_id": "1001"}, "broker.id", "reserved.broker.max.id (1000)"),
         ({"broker_id_generation_enable": "false"}, "broker.id", "0 or more"),
         ({"listeners": "127.0.0.1:9092"}, "listeners", "NAME://host:port"),
@@ -195,13 +195,13 @@ def test_versions():
         (
             {"authorizer_class_name": "kafka.security.auth.SimpleAclAuthorizer"},
             "authorizer.class.name",
-            "open to everybody",
+            "every client could do anything",
         ),
         ({"create_topic_policy_class_name": "a.B"}, "create.topic.policy.class.name", "policies"),
         ({"zookeeper_set_acl": "true"}, "zookeeper.set.acl", "authenticated"),
     ],
 )
-def test_a_bad_value_is_refused_with_key_and_advice(keys, name, says):
+def test_an_invalid_value_is_rejected_with_key_and_advice(keys, name, says):
     with pytest.raises(ConfigError) as caught:
         config(**keys)
     assert caught.value.name == name

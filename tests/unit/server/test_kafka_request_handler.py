@@ -1,4 +1,4 @@
-"""The pool of request handlers: larger and smaller while requests are on their way."""
+"""The pool of request handlers grows and shrinks while requests are in flight."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from tests.support.eventually import eventually
 
 
 class Apis:
-    """Handles nothing while the door is shut."""
+    """Blocks every request while the door is shut."""
 
     def __init__(self) -> None:
         self.door = threading.Event()
@@ -31,7 +31,7 @@ class Apis:
 
 
 class Broker:
-    """A pool with its channel; ``threads`` has the names of its threads that have not ended."""
+    """A pool with its channel; ``threads`` has the names of its live threads."""
 
     def __init__(self, num_threads: int) -> None:
         self.apis, self.time = Apis(), MockTime()
@@ -71,7 +71,7 @@ def names(*numbers: int) -> list[str]:
     return [f"kafka-request-handler-{number}" for number in numbers]
 
 
-def test_more_handlers_begin_at_once(start: Callable[[int], Broker]) -> None:
+def test_added_handlers_start_at_once(start: Callable[[int], Broker]) -> None:
     broker = start(1)
     broker.send(1, 2, 3)
     eventually(lambda: broker.apis.begun == [1])
@@ -80,20 +80,20 @@ def test_more_handlers_begin_at_once(start: Callable[[int], Broker]) -> None:
     assert broker.threads == names(0, 1, 2)
 
 
-def test_fewer_handlers_lose_no_request(start: Callable[[int], Broker]) -> None:
+def test_removing_handlers_loses_no_request(start: Callable[[int], Broker]) -> None:
     broker = start(4)
     broker.send(*range(4))
     eventually(lambda: len(broker.apis.begun) == 4)
     broker.send(*range(4, 10))
     broker.pool.resize(2)
     broker.send(*range(10, 20))
-    assert len(broker.threads) == 4  # all have something at hand
+    assert len(broker.threads) == 4  # every handler has a request
     broker.apis.door.set()
     eventually(lambda: sorted(broker.apis.ended) == list(range(20)))
     eventually(lambda: len(broker.threads) == 2)
 
 
-def test_idle_handlers_end_and_their_numbers_are_given_again(start: Callable[[int], Broker]) -> None:
+def test_idle_handlers_end_and_their_numbers_are_reused(start: Callable[[int], Broker]) -> None:
     broker = start(4)
     broker.apis.door.set()
     broker.pool.resize(2)
@@ -104,13 +104,13 @@ def test_idle_handlers_end_and_their_numbers_are_given_again(start: Callable[[in
     eventually(lambda: sorted(broker.apis.ended) == list(range(100)))
 
 
-def test_back_to_more_before_the_others_have_ended(start: Callable[[int], Broker]) -> None:
+def test_growing_again_before_removed_handlers_have_ended(start: Callable[[int], Broker]) -> None:
     broker = start(2)
     broker.send(1, 2)
     eventually(lambda: len(broker.apis.begun) == 2)
     broker.pool.resize(1)
     broker.pool.resize(2)
-    # The third finds nothing to do, and is the one that ends.
+    # The third handler finds nothing to do, and ends.
     eventually(lambda: broker.threads == names(0, 1))
     broker.send(3)
     broker.apis.door.set()
@@ -118,15 +118,15 @@ def test_back_to_more_before_the_others_have_ended(start: Callable[[int], Broker
     assert broker.threads == names(0, 1)
 
 
-def test_a_pool_that_has_been_shut_down_stays_so(start: Callable[[int], Broker]) -> None:
+def test_resize_after_shutdown_is_a_no_op(start: Callable[[int], Broker]) -> None:
     broker = start(2)
     broker.pool.shutdown()
     broker.pool.resize(4)
     assert broker.threads == []
 
 
-def test_a_handler_is_idle_from_the_beginning() -> None:
-    """Not only from its first turn on, which may come late."""
+def test_a_handler_counts_as_idle_from_its_start() -> None:
+    """Not only from its first turn, which may come late."""
     time, channel = MockTime(), RequestChannel(1, 10)
     handler = KafkaRequestHandler(0, channel, Apis(), time)
     time.sleep(100)
@@ -136,7 +136,7 @@ def test_a_handler_is_idle_from_the_beginning() -> None:
     assert handler.idle_ms() == 100
 
 
-def test_idle_time_of_a_thread_in_the_mean(start: Callable[[int], Broker]) -> None:
+def test_average_idle_time_per_thread(start: Callable[[int], Broker]) -> None:
     broker = start(2)
     broker.time.sleep(100)
     assert broker.pool.average_idle_ns() == 100e6

@@ -18,18 +18,21 @@ from kafka_lite.protocol.messages.api_04_leader_and_isr import LeaderAndIsrParti
 from kafka_lite.server.kafka_config import KafkaConfig
 from kafka_lite.server.log_dir_failure_handler import LogDirFailureHandler
 from kafka_lite.server.replica_manager import ReplicaManager
+from kafka_lite.server.replication.replica_state_changes import ReplicaStateChanges
+from kafka_lite.zookeeper.zk_errors import ZkConnectionError
 
 PARTITIONS = [TopicPartition("t", 0), TopicPartition("t", 1)]
 
 
 class Broker:
-    def __init__(self, directories: list[Path]) -> None:
+    def __init__(self, directories: list[Path], *, controller_knows_directories: bool = True) -> None:
         time = MockTime()
         scheduler = MockScheduler(time)
         self.logs = LogManager(directories, {}, LogConfig(), scheduler, time)
         self.logs.startup()
         config = KafkaConfig({"broker.id": 1, "zookeeper.connect": "embedded", "log.dirs": str(directories[0])})
-        self.replicas = ReplicaManager(config, self.logs, lambda _: LogConfig(), scheduler, time)
+        self.replicas = ReplicaManager(config, self.logs, scheduler, time)
+        state_changes = ReplicaStateChanges(self.replicas, lambda _: LogConfig())
         states = [
             LeaderAndIsrPartitionState(
                 topic_name=tp.topic, partition_index=tp.partition, leader=1, isr=[1], replicas=[1]
@@ -37,9 +40,18 @@ class Broker:
             for tp in PARTITIONS
         ]
         order = LeaderAndIsrRequest(controller_id=1, controller_epoch=1, ungrouped_partition_states=states)
-        self.replicas.become_leader_or_follower(order)
+        state_changes.become_leader_or_follower(order)
         self.stopped = threading.Event()
-        self.handler = LogDirFailureHandler(self.logs, self.replicas, self.stopped.set)
+        self.notified = 0
+        self.zookeeper_is_gone = False
+        self.handler = LogDirFailureHandler(
+            self.logs, state_changes, self.stopped.set, self.notify, controller_knows_directories
+        )
+
+    def notify(self) -> None:
+        if self.zookeeper_is_gone:
+            raise ZkConnectionError("no ZooKeeper")
+        self.notified += 1
 
     def fail(self, directory: Path) -> None:
         self.logs.log_dir_failure_channel.maybe_add_offline_log_dir(directory, "reading", OSError("I/O error"))
@@ -68,7 +80,7 @@ def directory_of(broker: Broker, tp: TopicPartition) -> Path:
     return log.dir.parent
 
 
-def test_only_the_partitions_of_the_failed_disk_are_lost(broker: Broker) -> None:
+def test_only_the_partitions_of_the_failed_disk_go_offline(broker: Broker) -> None:
     lost, kept = PARTITIONS
     assert directory_of(broker, lost) != directory_of(broker, kept)
     broker.fail(directory_of(broker, lost))
@@ -79,7 +91,7 @@ def test_only_the_partitions_of_the_failed_disk_are_lost(broker: Broker) -> None
     assert not broker.stopped.is_set()
 
 
-def test_a_broker_without_a_disk_stops(broker: Broker, directories: list[Path]) -> None:
+def test_a_broker_without_a_working_disk_stops(broker: Broker, directories: list[Path]) -> None:
     for directory in directories:
         broker.fail(directory)
     assert broker.stopped.is_set()
@@ -89,3 +101,28 @@ def test_the_thread_stops_without_waiting(broker: Broker) -> None:
     broker.handler.start()
     broker.handler.shutdown(timeout_s=30)
     assert not broker.handler.is_alive()
+
+
+def test_the_controller_is_notified_once(broker: Broker) -> None:
+    broker.fail(directory_of(broker, PARTITIONS[0]))
+    broker.handler.do_work()
+    assert broker.notified == 1
+    assert not broker.stopped.is_set()
+
+
+def test_the_controller_is_notified_when_zookeeper_is_back(broker: Broker) -> None:
+    broker.zookeeper_is_gone = True
+    broker.fail(directory_of(broker, PARTITIONS[0]))
+    assert broker.notified == 0
+    broker.zookeeper_is_gone = False
+    broker.handler.do_work()
+    broker.handler.do_work()
+    assert broker.notified == 1
+
+
+def test_a_broker_stops_if_its_controller_only_notices_whole_brokers(directories: list[Path]) -> None:
+    broker = Broker(directories, controller_knows_directories=False)
+    broker.fail(directory_of(broker, PARTITIONS[0]))
+    assert broker.stopped.is_set()
+    assert broker.notified == 0
+    broker.close()

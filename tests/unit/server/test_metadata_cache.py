@@ -56,13 +56,13 @@ def test_partitions_are_merged_and_brokers_replaced(cache):
     assert cache.get_all_topics() == ["t", "u"]
 
 
-def test_an_older_leader_epoch_is_taken_all_the_same(cache):
+def test_an_older_leader_epoch_is_accepted_too(cache):
     cache.update_cache(request(state(leader=2, epoch=5)))
     cache.update_cache(request(state(leader=3, epoch=4)))
     assert cache.get_partition_info(P0).leader == 3
 
 
-def test_leader_minus_2_deletes(cache):
+def test_leader_minus_2_deletes_the_partition(cache):
     assert cache.update_cache(request(state(leader=-2))) == [P0]
     assert not cache.contains("t")
     assert cache.contains("u")
@@ -83,7 +83,7 @@ def test_requests_grouped_by_topic(cache):
     assert cache.get_partition_info(TopicPartition("v", 4)) is not None
 
 
-def test_brokers_of_old_controllers():
+def test_broker_addresses_from_old_controllers():
     cache = MetadataCache(1)
     old = UpdateMetadataBroker(id=1, v0_host="h", v0_port=9092)
     unnamed = UpdateMetadataBroker(id=2, endpoints=[UpdateMetadataEndpoint(host="h2", port=1, security_protocol=1)])
@@ -107,7 +107,7 @@ def test_metadata_for_clients(cache):
     assert [t.name for t in cache.get_topic_metadata(None, "PLAINTEXT")] == ["t", "u"]
 
 
-def test_a_dead_leader(cache):
+def test_a_dead_leader_is_leader_not_available(cache):
     cache.update_cache(request(brokers=(2, 3)))
     error, partition = described(cache)
     assert error is Errors.LEADER_NOT_AVAILABLE
@@ -115,12 +115,12 @@ def test_a_dead_leader(cache):
     assert partition.offline_replicas == [1]
 
 
-def test_a_leader_without_the_listener(cache):
+def test_a_leader_without_the_listener_is_listener_not_found(cache):
     cache.update_cache(request(brokers=(broker(1, "OTHER"), 2, 3)))
     assert described(cache)[0] is Errors.LISTENER_NOT_FOUND
 
 
-def test_dead_replicas_matter_to_version_0_only(cache):
+def test_dead_replicas_are_an_error_only_in_version_0(cache):
     cache.update_cache(request(brokers=(1, 3)))
     error, partition = described(cache)
     assert error is Errors.NONE

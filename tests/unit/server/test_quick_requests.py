@@ -38,7 +38,7 @@ def is_quick(
     topic_configs: dict[str, dict[str, str]] | None = None,
     auto_create: bool = True,
 ) -> bool:
-    """What ``QuickRequests`` says, on a broker that has topic ``t`` and those of ``topic_configs``."""
+    """The verdict of ``QuickRequests`` on a broker that has topic ``t`` and those of ``topic_configs``."""
     configs: dict[str, dict[str, str]] = {"t": {}} | (topic_configs or {})
     partitions = {
         TopicPartition(topic, 0): SimpleNamespace(log=SimpleNamespace(config=LogConfig(config)))
@@ -61,7 +61,7 @@ def produce(*topics: str) -> ProduceRequest:
     )
 
 
-def test_a_produce_request_is_quick_when_the_log_takes_batches_as_they_are() -> None:
+def test_a_produce_request_is_quick_if_the_log_takes_batches_unchanged() -> None:
     assert is_quick(ApiKey.PRODUCE, 3, produce("t"))
     assert is_quick(ApiKey.PRODUCE, 9, produce("t", "u"), topic_configs={"u": {"retention.ms": "1"}})
 
@@ -81,7 +81,7 @@ def test_a_produce_request_for_an_unknown_partition_is_a_quick_error() -> None:
     ],
     ids=str,
 )
-def test_a_produce_request_is_not_quick_when_one_topic_needs_fsync_or_other_batches(config: dict[str, str]) -> None:
+def test_a_produce_request_is_not_quick_if_a_topic_needs_fsync_or_recompression(config: dict[str, str]) -> None:
     assert not is_quick(ApiKey.PRODUCE, 7, produce("t", "u"), topic_configs={"u": config})
 
 
@@ -102,26 +102,26 @@ def test_a_produce_request_of_an_old_client_is_converted_and_not_quick() -> None
     assert not is_quick(ApiKey.PRODUCE, 2, produce("t"))
 
 
-def test_a_fetch_is_quick_unless_its_records_may_have_to_be_converted() -> None:
+def test_a_fetch_is_quick_unless_its_records_may_need_conversion() -> None:
     assert is_quick(ApiKey.FETCH, 4, FetchRequest())
     assert not is_quick(ApiKey.FETCH, 3, FetchRequest())
 
 
 @pytest.mark.parametrize(("timestamp", "quick"), [(-1, True), (-2, True), (1_700_000_000_000, False)])
-def test_ends_of_a_log_are_known_and_times_are_searched_in_files(timestamp: int, quick: bool) -> None:
+def test_list_offsets_is_quick_for_the_ends_of_a_log_but_not_for_timestamps(timestamp: int, quick: bool) -> None:
     asked = [ListOffsetsPartition(timestamp=-1), ListOffsetsPartition(timestamp=timestamp)]
     body = ListOffsetsRequest(topics=[ListOffsetsTopic(name="t", partitions=asked)])
     assert is_quick(ApiKey.LIST_OFFSETS, 5, body) is quick
 
 
 @pytest.mark.parametrize(("version", "quick"), [(0, False), (1, True), (8, True)])
-def test_offsets_are_quick_unless_they_are_in_zookeeper(version: int, quick: bool) -> None:
+def test_offset_fetches_are_quick_unless_they_read_zookeeper(version: int, quick: bool) -> None:
     offsets_topic = {"__consumer_offsets": {"cleanup.policy": "compact"}}
     assert is_quick(ApiKey.OFFSET_COMMIT, version, OffsetCommitRequest(), topic_configs=offsets_topic) is quick
     assert is_quick(ApiKey.OFFSET_FETCH, version, OffsetFetchRequest()) is quick
 
 
-def test_commits_that_wait_for_the_disk_are_not_quick() -> None:
+def test_commits_that_wait_for_fsync_are_not_quick() -> None:
     synchronous = {"__consumer_offsets": {"flush.messages": "1"}}
     assert not is_quick(ApiKey.OFFSET_COMMIT, 8, OffsetCommitRequest(), topic_configs=synchronous)
 
@@ -142,18 +142,18 @@ def metadata(name: str | None, *, create: bool = True) -> MetadataRequest:
         (9, metadata("t"), True, True),
         (9, metadata("new"), True, False),
         (9, metadata("new", create=False), True, True),
-        (3, metadata("new", create=False), True, False),  # version 3 cannot say that it wants no creation
+        (3, metadata("new", create=False), True, False),  # version 3 cannot forbid topic creation
         (9, metadata("new"), False, True),
         (9, metadata(None), True, True),
     ],
 )
-def test_metadata_are_quick_unless_a_topic_may_be_created(
+def test_metadata_is_quick_unless_a_topic_may_be_created(
     version: int, body: MetadataRequest, auto_create: bool, quick: bool
 ) -> None:
     assert is_quick(ApiKey.METADATA, version, body, auto_create=auto_create) is quick
 
 
-def test_what_is_always_quick_and_what_never() -> None:
+def test_apis_that_are_always_or_never_quick() -> None:
     assert is_quick(ApiKey.API_VERSIONS, 3, ApiVersionsRequest())
     assert is_quick(ApiKey.OFFSET_FOR_LEADER_EPOCH, 3, OffsetForLeaderEpochRequest())
     assert not is_quick(ApiKey.CREATE_TOPICS, 3, CreateTopicsRequest())

@@ -1,15 +1,17 @@
-"""Appends, fetches and the controller's orders, over real logs and without a socket."""
+"""Appends, fetches and the controller's requests, over real logs and without a socket."""
 
 from __future__ import annotations
 
 import errno
 import shutil
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from kafka_lite.cluster.broker import Broker as ClusterBroker
+from kafka_lite.cluster.end_point import EndPoint
 from kafka_lite.common.errors import ApiError, Errors
 from kafka_lite.common.scheduler import MockScheduler
 from kafka_lite.common.time import MockTime
@@ -17,15 +19,28 @@ from kafka_lite.common.topic_partition import TopicPartition
 from kafka_lite.log.log import Log
 from kafka_lite.log.log_config import LogConfig
 from kafka_lite.log.log_manager import LogManager
-from kafka_lite.protocol.messages.api_04_leader_and_isr import LeaderAndIsrPartitionState, LeaderAndIsrRequest
-from kafka_lite.protocol.messages.api_05_stop_replica import StopReplicaPartitionV0, StopReplicaRequest
+from kafka_lite.protocol.messages.api_04_leader_and_isr import (
+    LeaderAndIsrLiveLeader,
+    LeaderAndIsrPartitionState,
+    LeaderAndIsrRequest,
+)
+from kafka_lite.protocol.messages.api_05_stop_replica import (
+    StopReplicaPartitionState,
+    StopReplicaPartitionV0,
+    StopReplicaRequest,
+    StopReplicaTopicState,
+)
 from kafka_lite.record.compression import CompressionType
 from kafka_lite.record.memory_records_builder import MemoryRecordsBuilder
 from kafka_lite.record.records import batches
 from kafka_lite.server.delayed_produce import PartitionResponse
 from kafka_lite.server.fetch_params import FetchParams, FetchPartition, LogReadResult
 from kafka_lite.server.kafka_config import KafkaConfig
+from kafka_lite.server.quotas.quota_factory import quota_managers
 from kafka_lite.server.replica_manager import ReplicaManager
+from kafka_lite.server.replication.isr_changes import IsrChanges, IsrStore
+from kafka_lite.server.replication.replica_state_changes import ReplicaStateChanges
+from kafka_lite.zookeeper.data import LeaderIsrAndControllerEpoch
 from tests.support.full_disk import FullDisk
 
 TP, TP1 = TopicPartition("orders", 0), TopicPartition("orders", 1)
@@ -36,17 +51,34 @@ Fetched = list[tuple[TopicPartition, LogReadResult]]
 class Broker:
     """A replica manager with its logs, and its responses."""
 
-    def __init__(self, directory: Path, *others: Path, **topic_config: object) -> None:
+    def __init__(
+        self,
+        directory: Path,
+        *others: Path,
+        properties: Mapping[str, str] | None = None,
+        isr_store: IsrStore | None = None,
+        **topic_config: object,
+    ) -> None:
         self.time = MockTime()
         self.directory = directory
         self.topic_config = {key.replace("_", "."): value for key, value in topic_config.items()}
-        config = KafkaConfig({"broker.id": 1, "zookeeper.connect": "embedded", "log.dirs": str(directory)})
+        basics = {"broker.id": 1, "zookeeper.connect": "embedded", "log.dirs": str(directory)}
+        config = KafkaConfig({**basics, **(properties or {})})
         self.scheduler = MockScheduler(self.time)
         self.logs = LogManager([directory, *others], {}, LogConfig(), self.scheduler, self.time)
         self.logs.startup()
         self.read_config: Callable[[str], LogConfig] = lambda _: LogConfig(self.topic_config)
         self.replicas = ReplicaManager(
-            config, self.logs, lambda topic: self.read_config(topic), self.scheduler, self.time
+            config,
+            self.logs,
+            self.scheduler,
+            self.time,
+            isr_changes=None if isr_store is None else IsrChanges(isr_store, self.time),
+            quotas=quota_managers(config, self.time),
+        )
+        self.alive: list[ClusterBroker] = []
+        self.state_changes = ReplicaStateChanges(
+            self.replicas, lambda topic: self.read_config(topic), lambda: self.alive
         )
         self.replicas.startup()
         self.produced: list[Produced] = []
@@ -60,17 +92,22 @@ class Broker:
         isr: tuple[int, ...] = (1,),
         controller: int = 1,
         new: bool = False,
+        live: tuple[int, ...] = (),
+        replicas: tuple[int, ...] = (),
     ) -> list[int]:
         states = [
             LeaderAndIsrPartitionState(
                 topic_name=tp.topic, partition_index=tp.partition, controller_epoch=controller, leader=leader,
-                leader_epoch=epoch, isr=list(isr), partition_epoch=0, replicas=sorted({1, *isr}),
+                leader_epoch=epoch, isr=list(isr), partition_epoch=0, replicas=sorted({1, *isr, *replicas}),
                 is_new=new,
             )
             for tp in partitions
         ]  # fmt: skip
-        request = LeaderAndIsrRequest(controller_id=1, controller_epoch=controller, ungrouped_partition_states=states)
-        response = self.replicas.become_leader_or_follower(request)
+        request = LeaderAndIsrRequest(
+            controller_id=1, controller_epoch=controller, ungrouped_partition_states=states,
+            live_leaders=[LeaderAndIsrLiveLeader(broker_id=each, host_name="127.0.0.1", port=1) for each in live],
+        )  # fmt: skip
+        response = self.state_changes.become_leader_or_follower(request)
         return [response.error_code, *(partition.error_code for partition in response.partition_errors)]
 
     def stop(self, tp: TopicPartition, delete: bool) -> list[int]:
@@ -78,11 +115,24 @@ class Broker:
             controller_id=1, controller_epoch=1, delete_partitions=delete,
             ungrouped_partitions=[StopReplicaPartitionV0(topic_name=tp.topic, partition_index=tp.partition)],
         )  # fmt: skip
-        response = self.replicas.stop_replicas(request)
+        response = self.state_changes.stop_replicas(request)
         return [response.error_code, *(partition.error_code for partition in response.partition_errors)]
+
+    def stop_in_epoch(self, tp: TopicPartition, epoch: int) -> list[int]:
+        """Delete it, as controllers do since Kafka 2.6."""
+        state = StopReplicaPartitionState(partition_index=tp.partition, leader_epoch=epoch, delete_partition=True)
+        topic = StopReplicaTopicState(topic_name=tp.topic, partition_states=[state])
+        request = StopReplicaRequest(controller_id=1, controller_epoch=1, topic_states=[topic])
+        return [each.error_code for each in self.state_changes.stop_replicas(request).partition_errors]
 
     def log(self, tp: TopicPartition) -> Log:
         return self.replicas.get_leader_log(tp)[2]
+
+    def local_log(self, tp: TopicPartition) -> Log:
+        partition = self.replicas.get_partition(tp)
+        assert partition is not None
+        assert partition.log is not None
+        return partition.log
 
     def produce(self, tp: TopicPartition, count: int = 1, acks: int = -1, internal: bool = False) -> None:
         builder = MemoryRecordsBuilder(2, CompressionType.NONE)
@@ -130,7 +180,7 @@ def test_appended_records_are_read_back(broker: Broker) -> None:
 
 
 @pytest.mark.parametrize("acks", [-2, 2, 99])
-def test_unknown_acks_are_refused(broker: Broker, acks: int) -> None:
+def test_invalid_acks_are_rejected(broker: Broker, acks: int) -> None:
     broker.lead(TP)
     broker.produce(TP, acks=acks)
     assert broker.produced[0][TP].error is Errors.INVALID_REQUIRED_ACKS
@@ -138,14 +188,14 @@ def test_unknown_acks_are_refused(broker: Broker, acks: int) -> None:
     assert only(broker.fetched).high_watermark == 0
 
 
-def test_a_partition_that_is_not_here(broker: Broker) -> None:
+def test_a_missing_partition_is_unknown(broker: Broker) -> None:
     broker.produce(TP)
     broker.fetch(TP, 0)
     assert broker.produced[0][TP].error is Errors.UNKNOWN_TOPIC_OR_PARTITION
     assert only(broker.fetched).error is Errors.UNKNOWN_TOPIC_OR_PARTITION
 
 
-def test_a_partition_that_another_broker_leads(broker: Broker) -> None:
+def test_a_partition_led_by_another_broker_is_not_leader(broker: Broker) -> None:
     broker.lead(TP, leader=2, isr=(1, 2))
     broker.produce(TP)
     broker.fetch(TP, 0)
@@ -153,7 +203,7 @@ def test_a_partition_that_another_broker_leads(broker: Broker) -> None:
     assert only(broker.fetched).error is Errors.NOT_LEADER_OR_FOLLOWER
 
 
-def test_clients_do_not_write_to_internal_topics(broker: Broker) -> None:
+def test_only_the_broker_writes_to_internal_topics(broker: Broker) -> None:
     internal = TopicPartition("__consumer_offsets", 0)
     broker.lead(internal)
     broker.produce(internal)
@@ -161,7 +211,7 @@ def test_clients_do_not_write_to_internal_topics(broker: Broker) -> None:
     assert [response[internal].error for response in broker.produced] == [Errors.INVALID_TOPIC_EXCEPTION, Errors.NONE]
 
 
-def test_the_records_at_fault_are_named(tmp_path: Path) -> None:
+def test_invalid_records_are_named(tmp_path: Path) -> None:
     broker = Broker(tmp_path / "compacted", cleanup_policy="compact")
     broker.lead(TP)
     broker.produce(TP, 2)
@@ -172,7 +222,7 @@ def test_the_records_at_fault_are_named(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("offset", [-1, 4, 100])
-def test_offsets_out_of_range(broker: Broker, offset: int) -> None:
+def test_fetch_outside_the_log_is_out_of_range(broker: Broker, offset: int) -> None:
     broker.lead(TP)
     broker.produce(TP, 3)
     broker.fetch(TP, offset, max_wait_ms=10_000)
@@ -183,33 +233,33 @@ def test_offsets_out_of_range(broker: Broker, offset: int) -> None:
 def test_acks_all_waits_for_the_follower(broker: Broker) -> None:
     broker.lead(TP, isr=(1, 2))
     broker.produce(TP, 2, acks=1)
-    assert len(broker.produced) == 1, "acks=1 is answered at once"
+    assert len(broker.produced) == 1, "acks=1 completes at once"
     broker.produce(TP, 2, acks=-1)
     assert len(broker.produced) == 1
     broker.fetch(TP, 0)
     assert offsets(broker.fetched[0][0][1]) == [], "nothing is committed yet"
     broker.fetch(TP, 3, replica_id=2)
-    assert len(broker.produced) == 1, "the follower has only come to offset 3"
+    assert len(broker.produced) == 1, "the follower has only reached offset 3"
     broker.fetch(TP, 4, replica_id=2)
     assert broker.produced[1][TP] == PartitionResponse(Errors.NONE, 2, -1, 0)
 
 
-def test_a_follower_reads_what_is_not_committed(broker: Broker) -> None:
+def test_a_follower_reads_uncommitted_records(broker: Broker) -> None:
     broker.lead(TP, isr=(1, 2))
     broker.produce(TP, 2, acks=1)
     broker.fetch(TP, 0, replica_id=2)
     assert offsets(only(broker.fetched)) == [0, 1]
 
 
-def test_a_waiting_follower_gets_what_is_not_committed(broker: Broker) -> None:
+def test_a_waiting_follower_gets_uncommitted_records(broker: Broker) -> None:
     broker.lead(TP, isr=(1, 2))
     broker.fetch(TP, 0, replica_id=2, max_wait_ms=60_000)
     assert broker.fetched == []
     broker.produce(TP, 1, acks=1)
-    assert offsets(only(broker.fetched)) == [0], "it need not wait until its time is up"
+    assert offsets(only(broker.fetched)) == [0], "it must not wait until max_wait_ms"
 
 
-def test_a_broker_without_a_replica_gets_an_error(broker: Broker) -> None:
+def test_a_fetch_of_a_broker_without_a_replica_is_an_error(broker: Broker) -> None:
     broker.lead(TP)
     broker.fetch(TP, 0, replica_id=7)
     assert only(broker.fetched).error is Errors.NOT_LEADER_OR_FOLLOWER
@@ -223,7 +273,7 @@ def test_a_fetch_waits_for_data(broker: Broker) -> None:
     assert offsets(only(broker.fetched)) == [0]
 
 
-def test_a_fetch_waits_for_enough_data(broker: Broker) -> None:
+def test_a_fetch_waits_for_min_bytes(broker: Broker) -> None:
     broker.lead(TP)
     broker.fetch(TP, 0, min_bytes=400, max_wait_ms=60_000)
     for expected in (0, 0, 1):
@@ -261,29 +311,53 @@ class TestLimits:
                 broker.produce(tp)
         self.batch = broker.replicas.get_leader_log(TP)[2].size // 3
 
-    def test_no_limit(self, broker: Broker) -> None:
+    def test_without_a_request_limit_every_partition_fills_its_own(self, broker: Broker) -> None:
         assert self.read(broker, 1 << 20, 1 << 20, False) == [3 * self.batch, 3 * self.batch]
 
-    def test_the_limit_of_the_request_is_shared(self, broker: Broker) -> None:
+    def test_partitions_share_the_limit_of_the_request(self, broker: Broker) -> None:
         assert self.read(broker, 4 * self.batch, 1 << 20, False) == [3 * self.batch, self.batch]
 
-    def test_the_first_batch_comes_whole_once(self, broker: Broker) -> None:
+    def test_only_the_first_batch_may_exceed_the_limits(self, broker: Broker) -> None:
         assert self.read(broker, 1, 1, False) == [self.batch, 0]
 
-    def test_old_requests_are_cut(self, broker: Broker) -> None:
+    def test_requests_before_version_3_get_incomplete_batches(self, broker: Broker) -> None:
         assert self.read(broker, 10, 10, True) == [10, 0]
 
     @pytest.mark.parametrize("hard", [False, True])
-    def test_no_part_of_a_batch_comes_alone_because_others_used_up_the_room(self, broker: Broker, hard: bool) -> None:
-        """Java's consumer would give up with an error: a broker that knows version 3 does not send such a thing."""
+    def test_no_response_consists_of_part_of_a_batch_only(self, broker: Broker, hard: bool) -> None:
+        """Java's consumer would fail with an error: a broker with Fetch v3 never sends such a response."""
         assert self.read(broker, 3 * self.batch + 10, 1 << 20, hard) == [3 * self.batch, 0]
 
-    def test_whole_batches_may_be_followed_by_a_part_of_one(self, broker: Broker) -> None:
+    def test_complete_batches_may_be_followed_by_part_of_one(self, broker: Broker) -> None:
         assert self.read(broker, 4 * self.batch + 10, 1 << 20, False) == [3 * self.batch, self.batch + 10]
 
 
+class IsrStoreOfADeletedPartition:
+    """Writes an ISR, and has the controller delete the partition before the write returns."""
+
+    broker: Broker
+
+    def update_partition_state(self, topic_partition: TopicPartition, _state: LeaderIsrAndControllerEpoch) -> int:
+        assert self.broker.stop(topic_partition, delete=True) == [0, 0]
+        return 1
+
+    def propagate_isr_changes(self, partitions: Collection[TopicPartition]) -> None: ...
+
+
+def test_an_isr_change_is_counted_even_if_the_partition_is_deleted_meanwhile(tmp_path: Path) -> None:
+    store = IsrStoreOfADeletedPartition()
+    store.broker = broker = Broker(tmp_path / "logs", isr_store=store)
+    broker.lead(TP, isr=(1, 2))
+    broker.produce(TP, acks=1)
+    broker.time.sleep(broker.replicas.config.replica_lag_time_max_ms + 1)
+    broker.replicas.maybe_shrink_isrs()
+    metrics = broker.replicas.metrics
+    assert (metrics.isr_shrink_rate.count, metrics.isr_expand_rate.count) == (1, 0)
+    broker.close()
+
+
 class TestControllersOrders:
-    def test_a_stale_controller_is_refused(self, broker: Broker) -> None:
+    def test_a_stale_controller_is_rejected(self, broker: Broker) -> None:
         broker.lead(TP, controller=5)
         assert broker.lead(TP1, controller=4) == [Errors.STALE_CONTROLLER_EPOCH.code]
         assert broker.replicas.get_partition(TP1) is None
@@ -295,17 +369,17 @@ class TestControllersOrders:
         assert partition is not None
         assert partition.leader_id == 1
 
-    def test_a_partition_without_our_replica_is_refused(self, broker: Broker) -> None:
+    def test_a_partition_without_our_replica_is_rejected(self, broker: Broker) -> None:
         state = LeaderAndIsrPartitionState(topic_name="t", partition_index=0, leader=2, isr=[2], replicas=[2])
         request = LeaderAndIsrRequest(controller_id=1, controller_epoch=1, ungrouped_partition_states=[state])
-        response = broker.replicas.become_leader_or_follower(request)
+        response = broker.state_changes.become_leader_or_follower(request)
         assert response.partition_errors[0].error_code == Errors.UNKNOWN_TOPIC_OR_PARTITION.code
 
     @pytest.mark.parametrize("partitions", [(TP,), (TP, TP1)])
-    def test_an_alteration_while_logs_are_created_is_not_lost(
+    def test_a_config_change_while_logs_are_created_is_not_lost(
         self, broker: Broker, partitions: tuple[TopicPartition, ...]
     ) -> None:
-        """KAFKA-8813: it was written after the configuration had been read, and heard of before there was a log."""
+        """KAFKA-8813: the change came after the config had been read, and its notification before the log existed."""
         reads: list[str] = []
 
         def read(topic: str) -> LogConfig:
@@ -320,7 +394,7 @@ class TestControllersOrders:
         assert [broker.log(tp).config.retention_ms for tp in partitions] == [2 for _ in partitions]
         assert reads == ["orders", "orders"]
 
-    def test_an_alteration_between_two_partitions_of_an_order_is_not_lost(
+    def test_a_config_change_between_two_partitions_of_a_request_is_not_lost(
         self, broker: Broker, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         create = broker.logs.get_or_create_log
@@ -351,6 +425,38 @@ class TestControllersOrders:
         assert broker.stop(TP, delete=True) == [0, Errors.KAFKA_STORAGE_ERROR.code]
 
 
+class TestFollowersWithoutLeaderEpochs:
+    """Followers that cannot ask for the ends of epochs."""
+
+    @pytest.fixture
+    def follower(self, tmp_path: Path) -> Iterator[Broker]:
+        """It follows broker 2, knows that three messages are committed, and has fetched two more."""
+        versions = {"inter.broker.protocol.version": "0.10.2", "log.message.format.version": "0.10.2"}
+        broker = Broker(tmp_path / "logs", properties=versions)
+        broker.lead(TP)
+        broker.produce(TP, 3)
+        broker.lead(TP, leader=2, epoch=1, isr=(1, 2), live=(2,))
+        builder = MemoryRecordsBuilder(1, CompressionType.NONE, base_offset=3)
+        for i in range(2):
+            builder.append(i, None, b"x")
+        broker.local_log(TP).append_as_follower(builder.build())
+        yield broker
+        broker.close()
+
+    def test_a_new_leaders_follower_keeps_what_it_knows_to_be_committed(self, follower: Broker) -> None:
+        assert follower.local_log(TP).log_end_offset == 5
+        follower.lead(TP, leader=3, epoch=2, isr=(1, 3), live=(3,))
+        assert follower.local_log(TP).log_end_offset == 3
+
+    def test_nothing_is_truncated_under_the_same_leader(self, follower: Broker) -> None:
+        follower.lead(TP, leader=2, epoch=2, isr=(1, 2), live=(2,))
+        assert follower.local_log(TP).log_end_offset == 5
+
+    def test_nothing_is_truncated_without_a_leader(self, follower: Broker) -> None:
+        follower.lead(TP, leader=-1, epoch=2, isr=(2,))
+        assert follower.local_log(TP).log_end_offset == 5
+
+
 class TestFailedDisks:
     @pytest.fixture
     def broker(self, tmp_path: Path) -> Iterator[Broker]:
@@ -363,26 +469,26 @@ class TestFailedDisks:
         broker.logs.log_dir_failure_channel.maybe_add_offline_log_dir(
             directory, "test", OSError(errno.EIO, "I/O error")
         )
-        broker.replicas.mark_offline(broker.logs.handle_log_dir_failure(directory))
+        broker.state_changes.take_offline(broker.logs.handle_log_dir_failure(directory))
 
-    def test_a_lost_partition_is_not_begun_anew_elsewhere(self, broker: Broker) -> None:
-        """An empty log would have its consumers told that all messages are gone, and new ones at old offsets."""
+    def test_an_offline_partition_is_not_recreated_in_another_directory(self, broker: Broker) -> None:
+        """With an empty log, consumers would learn that all messages are gone, and get new ones at old offsets."""
         broker.produce(TP, 3)
         directory = broker.log(TP).dir.parent
         self.fail(broker, directory)
         assert broker.lead(TP, epoch=1) == [0, Errors.KAFKA_STORAGE_ERROR.code]
         broker.fetch(TP, 0)
         assert only(broker.fetched).error is Errors.KAFKA_STORAGE_ERROR
-        assert broker.lead(TP1, epoch=1) == [0, 0], "its disk is well"
+        assert broker.lead(TP1, epoch=1) == [0, 0], "its disk works"
 
-    def test_a_waiting_produce_fails_with_the_disk(self, broker: Broker) -> None:
+    def test_a_waiting_produce_fails_with_its_disk(self, broker: Broker) -> None:
         broker.lead(TP, epoch=1, isr=(1, 2))
         broker.produce(TP, 1, acks=-1)
         assert not broker.produced, "the follower has not fetched it"
         self.fail(broker, broker.log(TP).dir.parent)
         assert [answer[TP].error for answer in broker.produced] == [Errors.KAFKA_STORAGE_ERROR]
 
-    def test_a_lost_partition_is_not_begun_anew_after_a_restart(self, broker: Broker) -> None:
+    def test_an_offline_partition_is_not_recreated_after_a_restart(self, broker: Broker) -> None:
         lost, kept = broker.log(TP).dir.parent, broker.log(TP1).dir.parent
         broker.close()
         shutil.rmtree(lost)
@@ -394,8 +500,8 @@ class TestFailedDisks:
         assert only(again.fetched).error is Errors.KAFKA_STORAGE_ERROR
         again.close()
 
-    def test_a_lost_partition_cannot_be_deleted(self, broker: Broker) -> None:
-        """Else the disk would come back with the log of a topic that is no more, and a new one of that name get it."""
+    def test_an_offline_partition_cannot_be_deleted(self, broker: Broker) -> None:
+        """Otherwise the disk would return with a deleted topic's log, and a new topic of that name would get it."""
         self.fail(broker, broker.log(TP).dir.parent)
         assert broker.stop(TP, delete=True) == [0, Errors.KAFKA_STORAGE_ERROR.code]
 
@@ -417,7 +523,7 @@ class TestDeleteRecords:
             broker.replicas.delete_records(offsets_topic, 0)
         assert refused.value.error is Errors.INVALID_TOPIC_EXCEPTION
 
-    def test_the_log_start_offset_moves(self, broker: Broker) -> None:
+    def test_delete_records_advances_the_log_start_offset(self, broker: Broker) -> None:
         broker.lead(TP)
         broker.produce(TP, 5)
         assert broker.replicas.delete_records(TP, 2) == 2
@@ -427,14 +533,14 @@ class TestDeleteRecords:
         assert broker.replicas.delete_records(TP, -1) == 5
 
     @pytest.mark.parametrize("offset", [6, -2])
-    def test_not_beyond_the_high_watermark(self, broker: Broker, offset: int) -> None:
+    def test_delete_records_beyond_the_high_watermark_is_out_of_range(self, broker: Broker, offset: int) -> None:
         broker.lead(TP)
         broker.produce(TP, 5)
         with pytest.raises(ApiError) as refused:
             broker.replicas.delete_records(TP, offset)
         assert refused.value.error is Errors.OFFSET_OUT_OF_RANGE
 
-    def test_a_compacted_topic_refuses(self, tmp_path: Path) -> None:
+    def test_delete_records_is_rejected_for_a_compacted_topic(self, tmp_path: Path) -> None:
         broker = Broker(tmp_path / "compacted", cleanup_policy="compact")
         broker.lead(TP)
         with pytest.raises(ApiError) as refused:
@@ -457,7 +563,7 @@ def test_high_watermarks_survive_a_restart(tmp_path: Path) -> None:
     second.close()
 
 
-def test_logs_without_room_are_made_when_there_is_room(
+def test_logs_that_did_not_fit_on_the_disk_are_created_once_there_is_space(
     tmp_path: Path, full_disk: FullDisk, caplog: pytest.LogCaptureFixture
 ) -> None:
     broker = Broker(tmp_path)
@@ -472,40 +578,50 @@ def test_logs_without_room_are_made_when_there_is_room(
         broker.replicas.get_leader_partition(TP)
     assert raised.value.error is Errors.KAFKA_STORAGE_ERROR
     assert broker.lead(TopicPartition("another", 0)) == [0, storage_error]
-    assert broker.replicas.make_missing_logs() == []
+    assert broker.state_changes.make_missing_logs() == []
     assert len([record for record in caplog.records if record.levelname == "ERROR"]) == 2, caplog.text
-    assert not [path for path in tmp_path.iterdir() if path.is_dir()], "nothing is left of what was tried"
+    assert not [path for path in tmp_path.iterdir() if path.is_dir()], "the failed attempt leaves nothing behind"
     full_disk.make_room()
-    made = broker.replicas.make_missing_logs()
+    made = broker.state_changes.make_missing_logs()
     assert set(made) == {TP, TP1, TopicPartition("another", 0)}
     assert broker.replicas.missing_logs.failure_of(TP.topic) is None
     assert broker.replicas.get_leader_partition(TP1).log is not None
     broker.close()
 
 
-def test_a_log_that_has_no_room_is_not_made_for_a_partition_that_was_deleted(
-    tmp_path: Path, full_disk: FullDisk
-) -> None:
+def test_a_follower_whose_log_did_not_fit_fetches_once_there_is_space(tmp_path: Path, full_disk: FullDisk) -> None:
+    broker = Broker(tmp_path)
+    full_disk.fill()
+    assert broker.lead(TP, leader=2, isr=(2,), live=(2,)) == [0, Errors.KAFKA_STORAGE_ERROR.code]
+    full_disk.make_room()
+    broker.alive = [ClusterBroker(2, (EndPoint.parse("PLAINTEXT://127.0.0.1:1"),))]
+    assert broker.state_changes.make_missing_logs() == [TP]
+    (fetcher,) = broker.replicas.fetchers.fetcher_thread_map.values()
+    assert (fetcher.source_broker.id, fetcher.partition_count) == (2, 1)
+    broker.close()
+
+
+def test_a_pending_log_is_not_created_for_a_deleted_partition(tmp_path: Path, full_disk: FullDisk) -> None:
     broker = Broker(tmp_path)
     full_disk.fill()
     broker.lead(TP, TP1)
     broker.stop(TP, delete=True)
     full_disk.make_room()
-    assert broker.replicas.make_missing_logs() == [TP1]
+    assert broker.state_changes.make_missing_logs() == [TP1]
     assert broker.logs.get_log(TP) is None
     broker.close()
 
 
-def test_a_broker_that_stops_makes_no_more_logs(tmp_path: Path) -> None:
+def test_a_stopping_broker_creates_no_pending_logs(tmp_path: Path) -> None:
     broker = Broker(tmp_path)
-    broker.replicas.stop_taking_orders()
+    broker.state_changes.stop_taking_orders()
     assert broker.lead(TP) == [0, Errors.BROKER_NOT_AVAILABLE.code]
     assert broker.logs.get_log(TP) is None
     broker.close()
 
 
 @pytest.mark.parametrize("content", [b"x\n", b"0\n3\n", b"0\n1\norders 0\n", b"\xff\xfe\0", b"0\n1\norders 0 x\n"])
-def test_a_broker_starts_though_its_high_watermarks_are_garbage(
+def test_a_broker_starts_with_a_malformed_high_watermark_checkpoint(
     tmp_path: Path, content: bytes, caplog: pytest.LogCaptureFixture
 ) -> None:
     file = tmp_path / "replication-offset-checkpoint"
@@ -519,7 +635,9 @@ def test_a_broker_starts_though_its_high_watermarks_are_garbage(
     broker.close()
 
 
-def test_high_watermarks_without_room_are_kept_later(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+def test_high_watermarks_that_did_not_fit_on_the_disk_are_written_later(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
     broker = Broker(tmp_path)
     broker.lead(TP)
     in_the_way = tmp_path / "replication-offset-checkpoint.tmp"
@@ -531,3 +649,61 @@ def test_high_watermarks_without_room_are_kept_later(tmp_path: Path, caplog: pyt
     broker.replicas.high_watermark_checkpoints.write()
     assert (tmp_path / "replication-offset-checkpoint").read_text() == "0\n1\norders 0 0\n"
     broker.close()
+
+
+def throttled(broker: Broker) -> None:
+    """Replica 2 is copied and not in sync; the quota is used up."""
+    broker.replicas.quotas.leader.mark_throttled(TP.topic, [TP.partition])
+    broker.replicas.quotas.leader.update_quota(1000)
+    broker.replicas.quotas.leader.record(20_000)
+    broker.lead(TP, isr=(1, 3), replicas=(1, 2, 3))
+    broker.produce(TP, 2, acks=1)
+
+
+def test_a_throttled_follower_gets_nothing_while_the_quota_is_used_up(broker: Broker) -> None:
+    throttled(broker)
+    broker.fetch(TP, 0, replica_id=2)
+    assert (only(broker.fetched).error, only(broker.fetched).size_in_bytes) == (Errors.NONE, 0)
+    broker.fetched.clear()
+    broker.time.sleep(20_000)
+    broker.fetch(TP, 0, replica_id=2)
+    assert offsets(only(broker.fetched)) == [0, 1]
+
+
+@pytest.mark.parametrize("replica_id", [3, -1])
+def test_neither_followers_in_sync_nor_consumers_are_throttled(broker: Broker, replica_id: int) -> None:
+    throttled(broker)
+    broker.fetch(TP, 2, replica_id=3)  # moves the high watermark
+    broker.fetched.clear()
+    broker.fetch(TP, 0, replica_id=replica_id)
+    assert offsets(only(broker.fetched)) == [0, 1]
+
+
+def test_records_do_not_complete_the_long_poll_of_a_throttled_follower(broker: Broker) -> None:
+    throttled(broker)
+    broker.fetch(TP, 0, replica_id=2, max_wait_ms=600_000)
+    broker.produce(TP, 2, acks=1)
+    assert broker.fetched == []
+    broker.replicas.quotas.leader.remove_throttle(TP.topic)
+    broker.produce(TP, 2, acks=1)
+    assert offsets(only(broker.fetched)) == [0, 1, 2, 3, 4, 5]
+
+
+def test_a_stop_that_was_overtaken_by_a_newer_leader_epoch_is_fenced(broker: Broker) -> None:
+    broker.lead(TP, epoch=5)
+    broker.produce(TP)
+    assert broker.stop_in_epoch(TP, 4) == [Errors.FENCED_LEADER_EPOCH.code]
+    assert broker.log(TP).log_end_offset == 1
+    assert broker.stop_in_epoch(TP, 5) == [Errors.NONE.code]
+    assert broker.replicas.get_partition(TP) is None
+
+
+@pytest.mark.parametrize("epoch", [-1, -2])
+def test_an_unknown_epoch_and_that_of_a_deletion_stop_any_replica(broker: Broker, epoch: int) -> None:
+    broker.lead(TP, epoch=5)
+    assert broker.stop_in_epoch(TP, epoch) == [Errors.NONE.code]
+    assert broker.replicas.get_partition(TP) is None
+
+
+def test_a_stop_of_a_replica_that_is_not_here_is_no_error(broker: Broker) -> None:
+    assert broker.stop_in_epoch(TP, 3) == [Errors.NONE.code]

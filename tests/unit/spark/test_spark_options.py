@@ -35,13 +35,13 @@ def test_a_batch_query_reads_from_earliest_to_latest_and_fails_on_data_loss() ->
     assert pickle.loads(pickle.dumps(options)) == options
 
 
-def test_a_stream_begins_at_the_latest_offsets() -> None:
+def test_a_stream_starts_at_the_latest_offsets() -> None:
     options = stream_options(BASE)
     assert options.starting is Extreme.LATEST
     assert options.max_trigger_delay_ms == 15 * 60_000
 
 
-def test_names_of_options_are_case_insensitive() -> None:
+def test_option_names_are_case_insensitive() -> None:
     options = batch_options({"KAFKA.Bootstrap.Servers": "a:1", "SUBSCRIBE": "t", "FAILONDATALOSS": "FALSE"})
     assert not options.fail_on_data_loss
     assert includes_headers({"INCLUDEHEADERS": "True"})
@@ -59,7 +59,7 @@ def test_names_of_options_are_case_insensitive() -> None:
         ),
     ],
 )
-def test_what_to_read(given: dict[str, str], strategy: object) -> None:
+def test_options_that_select_topics_and_partitions(given: dict[str, str], strategy: object) -> None:
     assert batch_options(SERVERS | given).strategy == strategy
 
 
@@ -75,7 +75,7 @@ def test_what_to_read(given: dict[str, str], strategy: object) -> None:
         ({"startingOffsets": "latest", "startingOffsetsByTimestamp": '{"t":{"0":7}}'}, SpecificTimestamps({T0: 7})),
     ],
 )  # fmt: skip
-def test_where_to_begin(given: dict[str, str], starting: object) -> None:
+def test_options_that_select_offsets(given: dict[str, str], starting: object) -> None:
     assert batch_options(BASE | given).starting == starting
     assert stream_options(BASE | given).starting == starting
 
@@ -87,11 +87,11 @@ BATCH_REFUSALS = [
     ({"endingOffsets": '{"t":{"0":-2}}'}, "ending offset can't be earliest for batch"),
     (
         {"startingOffsets": '{"t":{"0":5}}', "endingOffsets": '{"t":{"0":4}}'},
-        "t-0 lies beyond its ending offset 4",
+        "t-0 is beyond its ending offset 4",
     ),
     ({"startingOffsets": '{"t":{"0":5}}', "endingOffsets": '{"t":{"1":9}}'}, "must name the same partitions"),
-    ({"startingTimestamp": "5", "endingTimestamp": "4"}, "timestamp 5 lies beyond"),
-    ({"maxOffsetsPerTrigger": "4"}, "a batch query cannot honour it"),
+    ({"startingTimestamp": "5", "endingTimestamp": "4"}, "timestamp 5 is after"),
+    ({"maxOffsetsPerTrigger": "4"}, "a batch query does not support it"),
 ]
 STREAM_REFUSALS = [
     ({"endingOffsets": "latest"}, "not valid in streaming"),
@@ -123,19 +123,19 @@ REFUSALS = [
     ({"kafka.interceptor.classes": "x"}, "not supported"),
     ({"kafka.security.protocol": "SSL"}, "PLAINTEXT"),
     ({"kafka.isolation.level": "serializable"}, "read_committed"),
-    ({"kafka.max.poll.records": "7"}, "'kafka.max.poll.records' cannot be honoured"),
+    ({"kafka.max.poll.records": "7"}, "'kafka.max.poll.records' is not supported"),
     ({"kafka.fetch.max.wait.ms": "soon"}, "fetch.max.wait.ms"),
 ]
 
 
 @pytest.mark.parametrize(("given", "message"), REFUSALS + BATCH_REFUSALS)
-def test_batch_options_that_are_refused(given: dict[str, str], message: str) -> None:
+def test_invalid_batch_options_are_rejected(given: dict[str, str], message: str) -> None:
     with pytest.raises(KafkaError, match=message):
         batch_options(BASE | given)
 
 
 @pytest.mark.parametrize(("given", "message"), REFUSALS + STREAM_REFUSALS)
-def test_stream_options_that_are_refused(given: dict[str, str], message: str) -> None:
+def test_invalid_stream_options_are_rejected(given: dict[str, str], message: str) -> None:
     with pytest.raises(KafkaError, match=message):
         stream_options(BASE | given)
 
@@ -146,19 +146,19 @@ def test_stream_options_that_are_refused(given: dict[str, str], message: str) ->
         (SERVERS, "One of the following options must be specified"),
         ({"subscribe": "t"}, "'kafka.bootstrap.servers' must be specified"),
         (SERVERS | {"subscribe": " , "}, "nothing to read"),
-        (SERVERS | {"subscribePattern": "("}, "no regular expression"),
+        (SERVERS | {"subscribePattern": "("}, "not a valid regular expression"),
         (SERVERS | {"subscribePattern": "  "}, "nothing to read"),
         (SERVERS | {"assign": "t"}, "Expected e.g."),
         (SERVERS | {"assign": "{}"}, "nothing to read"),
         (SERVERS | {"assign": '{"t":["0"]}'}, "Expected e.g."),
     ],
 )
-def test_what_is_missing_is_told(given: dict[str, str], message: str) -> None:
+def test_missing_options_are_reported(given: dict[str, str], message: str) -> None:
     with pytest.raises(KafkaError, match=message):
         batch_options(given)
 
 
-def test_options_of_spark_itself_are_left_alone() -> None:
+def test_options_of_spark_itself_are_ignored() -> None:
     assert stream_options(BASE | {"checkpointLocation": "/x", "queryName": "q"}).strategy == SubscribeStrategy(("t",))
 
 
@@ -166,7 +166,7 @@ def test_options_of_spark_itself_are_left_alone() -> None:
     ("text", "ms"),
     [("15m", 900_000), ("3min", 180_000), ("1h", 3_600_000), ("2d", 172_800_000), ("30 S", 30_000), ("7", 7)],
 )
-def test_durations(text: str, ms: int) -> None:
+def test_durations_are_parsed(text: str, ms: int) -> None:
     assert parse_time_ms("maxTriggerDelay", text) == ms
 
 
@@ -191,6 +191,6 @@ def test_write_options_become_those_of_librdkafka() -> None:
         (SERVERS | {"startingOffsets": "earliest"}, "unknown option"),
     ],
 )
-def test_write_options_that_are_refused(given: dict[str, str], message: str) -> None:
+def test_invalid_write_options_are_rejected(given: dict[str, str], message: str) -> None:
     with pytest.raises(KafkaError, match=message):
         write_options(given)

@@ -1,4 +1,4 @@
-"""What goes wrong, with which requests, how often."""
+"""Faults: which requests they affect, how often, and how."""
 
 import pytest
 
@@ -33,7 +33,7 @@ def takes(fault, request=None, header=HEADER, key=ApiKey.PRODUCE):
 
 
 @pytest.mark.parametrize("name", ["ListOffsets", "LIST_OFFSETS", "list_offsets", ApiKey.LIST_OFFSETS])
-def test_an_api_has_many_spellings(in_force, name):
+def test_an_api_has_several_spellings(in_force, name):
     assert in_force.fault(name).api is ApiKey.LIST_OFFSETS
 
 
@@ -42,7 +42,7 @@ def test_an_unknown_api_is_an_error_of_the_test(in_force):
         in_force.fault("Prodce")
 
 
-def test_it_is_in_force_when_it_is_said_how_often(in_force):
+def test_a_fault_is_in_force_once_its_count_is_given(in_force):
     fault = in_force.fault(error=Errors.NOT_LEADER_OR_FOLLOWER).for_topic("a", 1).delay(5)
     assert in_force == []
     assert fault.not_in_force == (
@@ -53,48 +53,48 @@ def test_it_is_in_force_when_it_is_said_how_often(in_force):
     assert in_force == [fault]
 
 
-def test_once_is_once(in_force):
-    fault = in_force.fault().drop_answer().once()
+def test_once_affects_one_request(in_force):
+    fault = in_force.fault().drop_response().once()
     assert [takes(fault) for _ in range(3)] == [True, False, False]
     assert fault.count == 1
 
 
 def test_times_and_skip(in_force):
-    fault = in_force.fault().drop_answer().skip(1).times(2)
+    fault = in_force.fault().drop_response().skip(1).times(2)
     assert [takes(fault) for _ in range(5)] == [False, True, True, False, False]
 
 
 def test_always_ends_with_the_block(in_force):
-    with in_force.fault().drop_answer().always() as fault:
+    with in_force.fault().drop_response().always() as fault:
         assert all(takes(fault) for _ in range(100))
         assert in_force == [fault]
     assert in_force == []
     assert fault.count == 100
 
 
-def test_other_apis_are_not_concerned(in_force):
-    assert not takes(in_force.fault("Fetch").drop_answer().once())
-    assert takes(in_force.fault(None).drop_answer().once())
+def test_other_apis_are_not_affected(in_force):
+    assert not takes(in_force.fault("Fetch").drop_response().once())
+    assert takes(in_force.fault(None).drop_response().once())
 
 
-def test_a_topic_a_partition_a_client_a_predicate(in_force):
-    assert takes(in_force.fault().drop_answer().for_topic("a").once())
-    assert not takes(in_force.fault().drop_answer().for_topic("b").once())
-    assert takes(in_force.fault().drop_answer().for_topic("a", 0).once())
-    assert not takes(in_force.fault().drop_answer().for_topic("a", 1).once())
-    assert takes(in_force.fault().drop_answer().from_client("billing").once())
-    assert not takes(in_force.fault().drop_answer().from_client("shipping").once())
-    assert takes(in_force.fault().drop_answer().when(lambda header, body: body.acks == 1).once())
-    assert not takes(in_force.fault().drop_answer().when(lambda header, body: header.api_version > 7).once())
+def test_selection_by_topic_partition_client_and_predicate(in_force):
+    assert takes(in_force.fault().drop_response().for_topic("a").once())
+    assert not takes(in_force.fault().drop_response().for_topic("b").once())
+    assert takes(in_force.fault().drop_response().for_topic("a", 0).once())
+    assert not takes(in_force.fault().drop_response().for_topic("a", 1).once())
+    assert takes(in_force.fault().drop_response().from_client("billing").once())
+    assert not takes(in_force.fault().drop_response().from_client("shipping").once())
+    assert takes(in_force.fault().drop_response().when(lambda header, body: body.acks == 1).once())
+    assert not takes(in_force.fault().drop_response().when(lambda header, body: header.api_version > 7).once())
 
 
-def test_a_request_that_is_not_concerned_does_not_count(in_force):
-    fault = in_force.fault().drop_answer().for_topic("a").once()
+def test_a_request_that_does_not_match_does_not_count(in_force):
+    fault = in_force.fault().drop_response().for_topic("a").once()
     assert not takes(fault, body("b"))
     assert takes(fault, body("a"))
 
 
-def test_metadata_of_all_topics_concern_every_topic(in_force):
+def test_metadata_of_all_topics_matches_every_topic(in_force):
     fault = in_force.fault("Metadata", Errors.LEADER_NOT_AVAILABLE).for_topic("a", 1).times(2)
     named = [metadata.MetadataRequestTopic(name="b")]
     assert takes(fault, metadata.MetadataRequest(topics=None), METADATA_HEADER, ApiKey.METADATA)
@@ -102,33 +102,33 @@ def test_metadata_of_all_topics_concern_every_topic(in_force):
 
 
 def test_contradictions_are_errors_of_the_test(in_force):
-    with pytest.raises(ValueError, match="cannot also be handled, connection closed instead of the answer"):
-        in_force.fault(error=Errors.NOT_LEADER_OR_FOLLOWER).drop_answer()
+    with pytest.raises(ValueError, match="cannot also be 'handled, response dropped, connection closed'"):
+        in_force.fault(error=Errors.NOT_LEADER_OR_FOLLOWER).drop_response()
     with pytest.raises(ValueError, match="cannot also be"):
-        in_force.fault().drop_answer().cut_answer()
-    with pytest.raises(ValueError, match="nothing goes wrong yet"):
+        in_force.fault().drop_response().cut_response()
+    with pytest.raises(ValueError, match="does nothing yet"):
         in_force.fault().once()
-    with pytest.raises(ValueError, match="in force already"):
-        in_force.fault().drop_answer().once().always()
+    with pytest.raises(ValueError, match="already in force"):
+        in_force.fault().drop_response().once().always()
     with pytest.raises(ValueError, match="NONE is no error"):
         in_force.fault(error=Errors.NONE)
-    with pytest.raises(ValueError, match="is none"):
-        in_force.fault().drop_answer().times(0)
+    with pytest.raises(ValueError, match="never happens"):
+        in_force.fault().drop_response().times(0)
     with pytest.raises(ValueError, match="a delay cannot be -1"):
         in_force.fault().delay(-1)
-    with pytest.raises(ValueError, match="no_answer"):
-        in_force.fault().slow_answer(0)
+    with pytest.raises(ValueError, match="no_response"):
+        in_force.fault().slow_response(0)
 
 
-def test_waiting_for_it(in_force):
-    fault = in_force.fault().drop_answer().once()
-    with pytest.raises(TimeoutError, match="met 0 of 1 requests"):
+def test_wait_times_out_until_the_fault_has_occurred(in_force):
+    fault = in_force.fault().drop_response().once()
+    with pytest.raises(TimeoutError, match="affected 0 of 1 requests"):
         fault.wait(timeout_s=0)
     takes(fault)
     fault.wait(timeout_s=0)
 
 
-def test_endings_say_what_they_do(in_force):
-    assert in_force.fault().no_answer().ending is Ending.NO_ANSWER
-    assert str(in_force.fault().no_answer()) == "PRODUCE: handled, never answered"
-    assert str(in_force.fault(None).delay_answer(7)) == "any request: answer delayed by 7 ms, answered"
+def test_a_fault_describes_its_ending(in_force):
+    assert in_force.fault().no_response().ending is Ending.NO_RESPONSE
+    assert str(in_force.fault().no_response()) == "PRODUCE: handled, no response"
+    assert str(in_force.fault(None).delay_response(7)) == "any request: response delayed by 7 ms, handled as usual"

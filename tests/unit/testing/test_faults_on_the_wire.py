@@ -1,4 +1,4 @@
-"""Faults as a client sees them: bytes on a socket, asked for with requests of our own."""
+"""Faults as a client sees them: bytes on a socket, in response to hand-made requests."""
 
 import socket
 import threading
@@ -22,7 +22,7 @@ FETCH_VERSION = 11
 
 @pytest.fixture(scope="module")
 def running():
-    with Cluster({"log.retention.ms": -1}) as cluster:  # the records are of 1970
+    with Cluster({"log.retention.ms": -1}) as cluster:  # the records have timestamps of 1970
         for topic in ("a", "b"):
             cluster.create_topic(topic, partitions=2)
         yield cluster
@@ -73,7 +73,7 @@ def size(cluster, topic="a"):
     return len(cluster.records(topic))
 
 
-def test_an_error_is_answered_and_nothing_is_done(cluster, channel):
+def test_an_error_is_returned_and_the_request_is_not_handled(cluster, channel):
     before = size(cluster)
     fault = cluster.inject("Produce", Errors.NOT_LEADER_OR_FOLLOWER).once()
     assert codes(channel.exchange(produce(), PRODUCE_VERSION)) == {("a", 0): Errors.NOT_LEADER_OR_FOLLOWER}
@@ -84,7 +84,7 @@ def test_an_error_is_answered_and_nothing_is_done(cluster, channel):
     assert [seen.fault for seen in cluster.requests] == ["PRODUCE: NOT_LEADER_OR_FOLLOWER", ""]
 
 
-def test_an_error_of_one_partition_leaves_the_others(cluster, channel):
+def test_an_error_of_one_partition_does_not_affect_the_others(cluster, channel):
     cluster.inject("Produce", Errors.NOT_ENOUGH_REPLICAS).for_topic("a", partition=1).once()
     before = size(cluster, "a"), size(cluster, "b")
     response = channel.exchange(produce(("a", 0), ("a", 1), ("b", 1)), PRODUCE_VERSION)
@@ -92,14 +92,14 @@ def test_an_error_of_one_partition_leaves_the_others(cluster, channel):
     assert (size(cluster, "a"), size(cluster, "b")) == (before[0] + 1, before[1] + 1)
 
 
-def test_an_error_without_acknowledgement_hangs_up(cluster, channel):
+def test_an_error_with_acks_0_closes_the_connection(cluster, channel):
     cluster.inject("Produce", Errors.NOT_ENOUGH_REPLICAS).once()
     channel.send(produce(acks=0), PRODUCE_VERSION, expect_response=False)
     with pytest.raises(NotConnectedError):
         channel.exchange(MetadataRequest(topics=[]), 5)
 
 
-def test_metadata_fail_but_for_the_brokers(cluster, channel):
+def test_metadata_fails_except_for_its_brokers(cluster, channel):
     cluster.inject("Metadata", Errors.LEADER_NOT_AVAILABLE).for_topic("a").once()
     response = channel.exchange(MetadataRequest(topics=None), 5)
     failed = {topic.name: topic.error_code for topic in response.topics}
@@ -107,7 +107,7 @@ def test_metadata_fail_but_for_the_brokers(cluster, channel):
     assert len(response.brokers) == 1
 
 
-def test_a_fetch_that_fails_in_part_answers_at_once(cluster, channel):
+def test_a_partly_failed_fetch_responds_at_once(cluster, channel):
     cluster.inject("Fetch", Errors.OFFSET_OUT_OF_RANGE).for_topic("a", partition=0).once()
     end = len(cluster.records("b", 1))
     asked = [
@@ -128,25 +128,25 @@ def test_a_dropped_request_is_not_handled(cluster, channel):
     assert size(cluster) == before
 
 
-def test_a_dropped_answer_is_of_a_request_that_is_done(cluster, channel):
+def test_a_request_whose_response_is_dropped_has_been_handled(cluster, channel):
     before = size(cluster)
-    cluster.inject("Produce").drop_answer().once()
+    cluster.inject("Produce").drop_response().once()
     with pytest.raises(NotConnectedError):
         channel.exchange(produce(), PRODUCE_VERSION)
     assert size(cluster) == before + 1
 
 
-def test_no_answer_keeps_the_connection(cluster, channel):
+def test_no_response_keeps_the_connection_open(cluster, channel):
     before = size(cluster)
-    cluster.inject("Produce").no_answer().once()
+    cluster.inject("Produce").no_response().once()
     with pytest.raises(ResponseTimeoutError):
         channel.exchange(produce(), PRODUCE_VERSION, timeout_ms=100)
     assert size(cluster) == before + 1
 
 
 @pytest.mark.parametrize(("after", "expected"), [(0, 4), (5, 9), (None, None), (10**6, None)])
-def test_an_answer_is_cut_within_its_frame(cluster, after, expected):
-    cluster.inject("ApiVersions").cut_answer(after).once()
+def test_a_response_is_cut_within_its_frame(cluster, after, expected):
+    cluster.inject("ApiVersions").cut_response(after).once()
     frame = bytes.fromhex("0000000e 0012 0000 0000 0001 0004 74657374")
     host, port = cluster.bootstrap_servers.split(":")
     with socket.create_connection((host, int(port)), timeout=60) as sock:
@@ -160,16 +160,16 @@ def test_an_answer_is_cut_within_its_frame(cluster, after, expected):
     assert len(got) == expected < promised
 
 
-def test_a_slow_answer_takes_its_time_and_is_whole(cluster, channel):
+def test_a_slow_response_is_complete(cluster, channel):
     whole = channel.exchange(ApiVersionsRequest(), 0)
-    cluster.inject("ApiVersions").slow_answer(bytes_per_s=1000).once()
+    cluster.inject("ApiVersions").slow_response(bytes_per_s=1000).once()
     began = time.monotonic()
     assert channel.exchange(ApiVersionsRequest(), 0) == whole
     assert time.monotonic() - began > 0.08  # about 110 bytes
 
 
-def test_a_slow_answer_holds_nobody_else_up(cluster, channel):
-    cluster.inject("ApiVersions").slow_answer(bytes_per_s=0.1).once()  # it takes a quarter of an hour
+def test_a_slow_response_does_not_block_others(cluster, channel):
+    cluster.inject("ApiVersions").slow_response(bytes_per_s=0.1).once()  # this response takes a quarter of an hour
     channel.send(ApiVersionsRequest(), 0)
     cluster.requests.wait_for("ApiVersions")
     channels = [connect(cluster) for _ in range(6)]  # more than there are network threads
@@ -180,7 +180,7 @@ def test_a_slow_answer_holds_nobody_else_up(cluster, channel):
         channel.receive(20)
 
 
-def test_a_delay_comes_before_the_work_or_after_it(cluster, channel):
+def test_a_delay_comes_before_or_after_the_handling(cluster, channel):
     before = size(cluster)
     cluster.inject("Produce").delay(10_000).once()
     channel.send(produce(), PRODUCE_VERSION)
@@ -189,7 +189,7 @@ def test_a_delay_comes_before_the_work_or_after_it(cluster, channel):
     cluster.time.advance(seconds=10)
     assert codes(channel.receive()) == {("a", 0): Errors.NONE}
 
-    cluster.inject("Produce").delay_answer(10_000).once()
+    cluster.inject("Produce").delay_response(10_000).once()
     channel.send(produce(), PRODUCE_VERSION)
     cluster.requests.wait_for("Produce", count=2)
     cluster.wait_for_records("a", before + 2)
@@ -204,20 +204,20 @@ def test_a_delay_can_precede_an_error(cluster, channel):
     assert time.monotonic() - began > 0.019
 
 
-def test_requests_that_follow_a_fault_are_answered_in_order(cluster, channel):
+def test_requests_after_a_fault_are_answered_in_order(cluster, channel):
     cluster.inject("ApiVersions").delay(30).once()
     for _ in range(20):
         channel.send(ApiVersionsRequest(), 0)
     for _ in range(20):
-        channel.receive()  # raises when an answer is not the one to the oldest request
+        channel.receive()  # raises if a response is not the one to the oldest request
 
 
-def test_a_paused_broker_answers_nothing_until_it_goes_on(cluster, channel):
+def test_a_paused_broker_sends_no_responses_until_it_resumes(cluster, channel):
     before = size(cluster)
     with cluster.paused():
         channel.send(produce(), PRODUCE_VERSION)
         cluster.requests.wait_for("Produce")
-        with connect(cluster) as other:  # connections are accepted
+        with connect(cluster) as other:  # connections are still accepted
             other.send(MetadataRequest(topics=[]), 5)
             with pytest.raises(ResponseTimeoutError):
                 other.receive(50)
@@ -226,7 +226,7 @@ def test_a_paused_broker_answers_nothing_until_it_goes_on(cluster, channel):
     assert size(cluster) == before + 1
 
 
-def test_a_pause_holds_answers_too(cluster, channel):
+def test_a_pause_holds_responses_back_too(cluster, channel):
     end = len(cluster.records("a", 0))
     asked = [FetchTopic(topic="a", partitions=[FetchPartition(partition=0, fetch_offset=end, partition_max_bytes=999)])]
     channel.send(FetchRequest(max_wait_ms=60_000, min_bytes=1, max_bytes=1000, topics=asked), FETCH_VERSION)
@@ -242,7 +242,7 @@ def test_a_pause_holds_answers_too(cluster, channel):
     assert response.responses[0].partitions[0].records
 
 
-def test_all_connections_end(cluster):
+def test_all_connections_can_be_closed(cluster):
     channels = [connect(cluster) for _ in range(4)]
     for channel in channels:
         channel.connect()
@@ -255,7 +255,7 @@ def test_all_connections_end(cluster):
         channel.exchange(ApiVersionsRequest(), 0)
 
 
-def test_a_request_that_waits_goes_with_its_connection(cluster, channel):
+def test_a_waiting_request_is_dropped_with_its_connection(cluster, channel):
     end = len(cluster.records("a", 0))
     asked = [FetchTopic(topic="a", partitions=[FetchPartition(partition=0, fetch_offset=end, partition_max_bytes=999)])]
     channel.send(FetchRequest(max_wait_ms=60_000, min_bytes=1, max_bytes=1000, topics=asked), FETCH_VERSION)
@@ -265,7 +265,7 @@ def test_a_request_that_waits_goes_with_its_connection(cluster, channel):
         channel.receive()
 
 
-def test_the_first_fault_that_fits_happens(cluster, channel):
+def test_the_first_matching_fault_occurs(cluster, channel):
     first = cluster.inject("Produce", Errors.NOT_ENOUGH_REPLICAS).once()
     second = cluster.inject(None, Errors.NOT_LEADER_OR_FOLLOWER).always()
     assert codes(channel.exchange(produce(), PRODUCE_VERSION)) == {("a", 0): Errors.NOT_ENOUGH_REPLICAS}
@@ -275,21 +275,21 @@ def test_the_first_fault_that_fits_happens(cluster, channel):
     assert codes(channel.exchange(produce(), PRODUCE_VERSION)) == {("a", 0): Errors.NONE}
 
 
-def test_a_fault_without_a_number_is_noticed(cluster):
+def test_a_fault_without_a_count_is_reported(cluster):
     cluster.inject("Produce", Errors.NOT_LEADER_OR_FOLLOWER)
     with pytest.raises(RuntimeError, match="not in force"):
         cluster.inject("Fetch")
     assert len(cluster.unarmed_faults) == 1
 
 
-def test_a_predicate_that_fails_costs_the_connection_and_is_logged(cluster, channel, caplog):
-    cluster.inject("Produce").when(lambda header, body: body.no_such_field).drop_answer().once()
+def test_a_failing_predicate_closes_the_connection_and_is_logged(cluster, channel, caplog):
+    cluster.inject("Produce").when(lambda header, body: body.no_such_field).drop_response().once()
     with pytest.raises(NotConnectedError):
         channel.exchange(produce(), PRODUCE_VERSION)
     assert "no_such_field" in caplog.text
 
 
-def test_an_error_of_ours_after_a_pause_costs_its_connection_only(cluster, channel, caplog, monkeypatch):
+def test_an_internal_error_after_a_pause_closes_only_its_connection(cluster, channel, caplog, monkeypatch):
     def broken(*_):
         raise RuntimeError("out of order")
 
@@ -307,12 +307,12 @@ def test_an_error_of_ours_after_a_pause_costs_its_connection_only(cluster, chann
     assert "out of order" in caplog.text
 
 
-def test_what_is_not_served_cannot_go_wrong(cluster):
-    with pytest.raises(ValueError, match="does not serve LEADER_AND_ISR"):
-        cluster.inject("LeaderAndIsr", Errors.STALE_CONTROLLER_EPOCH)
+def test_a_fault_in_an_unserved_api_is_rejected(cluster):
+    with pytest.raises(ValueError, match="does not serve DESCRIBE_ACLS"):
+        cluster.inject("DescribeAcls", Errors.SECURITY_DISABLED)
 
 
-def test_own_requests_are_neither_seen_nor_harmed(cluster):
+def test_the_clusters_own_requests_are_neither_recorded_nor_affected(cluster):
     with cluster.inject(None).drop_request().always() as fault:
         cluster.produce("a", "safe")
         assert fault.count == 0
@@ -327,7 +327,7 @@ def test_faults_survive_a_restart():
             channel.exchange(ApiVersionsRequest(), 0)
 
 
-def test_a_broker_stops_while_requests_are_held():
+def test_a_broker_stops_while_requests_are_held_back():
     with Cluster() as cluster:
         threads = threading.active_count()
         cluster.pause()
@@ -342,6 +342,6 @@ def test_a_broker_stops_while_requests_are_held():
     assert threading.active_count() < threads
 
 
-def test_an_error_that_is_none_is_an_error_of_the_test(cluster):
+def test_an_invalid_error_is_an_error_of_the_test(cluster):
     with pytest.raises(TypeError, match=r"such as Errors\.NOT_LEADER_OR_FOLLOWER, and not 'NOT_LEADER'"):
         cluster.inject("Produce", "NOT_LEADER")

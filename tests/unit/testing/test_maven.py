@@ -1,4 +1,4 @@
-"""What can be said of Maven's side without Java: what is missing, and what javac would complain of."""
+"""What is reported about Maven without Java: what is missing, and what javac would complain about."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ def test_missing_programs_are_named(monkeypatch: pytest.MonkeyPatch) -> None:
         maven.classpath("group:artifact:1")
 
 
-def test_a_source_without_a_public_class_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_source_without_a_public_class_is_rejected(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("shutil.which", lambda program: f"/usr/bin/{program}")
     with pytest.raises(KafkaError, match="no public class"):
         maven.compile_java("class Hidden {}")
 
 
-def test_a_kept_class_path_is_not_resolved_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_cached_class_path_is_not_resolved_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     jars = [tmp_path / "a.jar", tmp_path / "b.jar"]
     resolved = []
 

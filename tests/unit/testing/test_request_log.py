@@ -1,4 +1,4 @@
-"""What the broker has seen."""
+"""The requests that the broker has received."""
 
 import threading
 
@@ -18,7 +18,7 @@ def request(client_id="app", size=100, body=None):
     return Request(0, "127.0.0.1:9092-127.0.0.1:50000-7", "PLAINTEXT", "PLAINTEXT", "127.0.0.1", header, body, size, 0)
 
 
-def test_requests_are_kept_in_their_order():
+def test_requests_are_kept_in_order():
     log = RequestLog()
     log.add(ApiKey.METADATA, request(), 1)
     log.add(ApiKey.FETCH, request("one"), 2)
@@ -30,13 +30,13 @@ def test_requests_are_kept_in_their_order():
     assert list(log) == []
 
 
-def test_a_request_says_what_it_was():
+def test_a_request_is_printed_with_api_version_and_client():
     seen = RequestLog().add(ApiKey.FETCH, request(), 1_500_000_000_123)
     assert seen.topics == ["a", "b"]
     assert seen.version == 11
     assert str(seen).endswith(".123 FETCH v11 of 'app' at 127.0.0.1:50000 a, b")
-    seen.fault = "FETCH: answered slowly"
-    assert str(seen).endswith(" a, b  ← FETCH: answered slowly")
+    seen.fault = "FETCH: handled, slow response"
+    assert str(seen).endswith(" a, b  ← FETCH: handled, slow response")
 
 
 def test_topics_may_be_plain_names():
@@ -44,14 +44,14 @@ def test_topics_may_be_plain_names():
     assert RequestLog().add(ApiKey.DELETE_TOPICS, request(body=body), 0).topics == ["x"]
 
 
-def test_the_oldest_go_when_there_are_too_many():
+def test_the_oldest_requests_are_dropped_if_there_are_too_many():
     log = RequestLog(max_requests=3)
     for number in range(5):
         log.add(ApiKey.FETCH, request(str(number)), number)
     assert [seen.client_id for seen in log] == ["2", "3", "4"]
 
 
-def test_the_oldest_go_when_they_are_too_large_but_not_the_last():
+def test_the_oldest_requests_are_dropped_if_they_are_too_large_but_the_last_is_kept():
     log = RequestLog(max_bytes=250)
     for size in (100, 100, 100, 1000):
         log.add(ApiKey.FETCH, request(size=size), 0)
@@ -61,7 +61,7 @@ def test_the_oldest_go_when_they_are_too_large_but_not_the_last():
     assert [seen.size_in_bytes for seen in log] == [100, 100]
 
 
-def test_one_can_wait_for_a_request():
+def test_wait_for_a_request():
     log = RequestLog()
     log.add(ApiKey.FETCH, request(), 0)
     thread = threading.Timer(0.01, log.add, (ApiKey.FETCH, request("second"), 0))
@@ -70,14 +70,14 @@ def test_one_can_wait_for_a_request():
     thread.join()
 
 
-def test_what_came_instead_is_told():
+def test_a_timeout_reports_the_requests_that_came_instead():
     log = RequestLog()
     log.add(ApiKey.FETCH, request(), 0)
-    with pytest.raises(TimeoutError, match=r"0 of 1 PRODUCE requests within 0 s; the last that came:\n  .*FETCH v11"):
+    with pytest.raises(TimeoutError, match=r"0 of 1 PRODUCE requests within 0 s; the last requests:\n  .*FETCH v11"):
         log.wait_for("Produce", timeout_s=0)
 
 
-def test_the_tail_is_cut():
+def test_the_tail_has_the_last_requests():
     log = RequestLog()
     for number in range(30):
         log.add(ApiKey.FETCH, request(str(number)), number)

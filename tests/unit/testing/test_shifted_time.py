@@ -1,4 +1,4 @@
-"""A clock that runs, and can be put forward under those who wait."""
+"""A clock that runs, and can be moved forward while threads wait."""
 
 import threading
 import time
@@ -24,7 +24,7 @@ class Noted(TimerTask):
         self.ran.set()
 
 
-def test_it_is_the_machine_s_clock_until_it_is_put_forward():
+def test_it_is_the_machines_clock_until_moved():
     clock, machine = ShiftedTime(), SystemTime()
     assert abs(clock.milliseconds() - machine.milliseconds()) < 1000
     assert abs(clock.hi_res_ms() - machine.hi_res_ms()) < 1000
@@ -42,11 +42,11 @@ def test_both_clocks_jump():
 
 
 def test_it_never_goes_back():
-    with pytest.raises(ValueError, match="forward only, not by -60000 ms"):
+    with pytest.raises(ValueError, match="only move forward, not by -60000 ms"):
         ShiftedTime().advance(minutes=-1)
 
 
-def test_listeners_hear_of_every_jump():
+def test_listeners_are_called_at_every_jump():
     clock, heard = ShiftedTime(), []
 
     def listener():
@@ -60,17 +60,17 @@ def test_listeners_hear_of_every_jump():
     assert heard == [1000, 2000]
 
 
-def test_waiting_is_real():
+def test_a_wait_takes_real_time():
     clock, condition = ShiftedTime(), threading.Condition()
     with condition:
-        clock.wait(condition, 0)  # the first time it may return at once, and look at the clock again
+        clock.wait(condition, 0)  # the first wait may return at once to read the clock again
         began = time.monotonic()
         assert not clock.wait(condition, 20)
     assert time.monotonic() - began >= 0.019
 
 
 @pytest.mark.parametrize("attempt", range(20))
-def test_a_jump_wakes_whoever_waits_whenever_it_comes(attempt):
+def test_a_jump_wakes_waiting_threads_whenever_it_comes(attempt):
     clock, condition, ready, done = ShiftedTime(), threading.Condition(), threading.Event(), threading.Event()
 
     def waiter():
@@ -85,11 +85,11 @@ def test_a_jump_wakes_whoever_waits_whenever_it_comes(attempt):
     thread.start()
     assert ready.wait(60)
     clock.advance(hours=1)
-    assert done.wait(60), "slept on"
+    assert done.wait(60), "the thread kept sleeping"
     thread.join()
 
 
-def test_a_scheduler_does_at_once_what_a_jump_makes_due():
+def test_a_scheduler_runs_what_a_jump_makes_due_at_once():
     clock, ran = ShiftedTime(), threading.Event()
     scheduler = KafkaScheduler(2, "jump-", clock)
     scheduler.startup()
@@ -117,7 +117,7 @@ def test_a_scheduler_is_not_idle_while_a_task_runs_or_is_due():
         scheduler.shutdown()
 
 
-def test_a_timer_expires_at_once_what_a_jump_makes_due():
+def test_a_timer_expires_what_a_jump_makes_due_at_once():
     clock, task = ShiftedTime(), Noted(HOUR_MS)
     timer = SystemTimer(time=clock)
     timer.add(task)

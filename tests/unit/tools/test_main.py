@@ -1,4 +1,4 @@
-"""The command's frame: its table of tools, its help, its exit codes."""
+"""The kafka-lite command: its table of tools, its help, its exit codes."""
 
 from __future__ import annotations
 
@@ -33,12 +33,12 @@ sys.exit(main.main(["yes"]))
 
 
 @pytest.mark.parametrize("tool", TOOLS, ids=lambda tool: tool.name)
-def test_the_table_says_of_each_tool_what_the_tool_says_of_itself(tool: Tool) -> None:
+def test_the_table_has_the_same_descriptions_as_the_tools(tool: Tool) -> None:
     module = tool.load()
     assert (tool.name, tool.summary) == (module.NAME, module.SUMMARY)
 
 
-def test_the_whole_parser_has_every_tool(capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_complete_parser_has_every_tool(capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit):
         build_parser().parse_args(["--help"])
     listed = capsys.readouterr().out
@@ -54,7 +54,7 @@ def test_help_in_a_pipe_is_plain_text(capsys: pytest.CaptureFixture[str]) -> Non
         assert any(line.split() == [tool.name, *tool.summary.split()] for line in lines)
 
 
-def test_without_a_tool_the_help_is_shown_as_an_answer_to_a_mistake(capsys: pytest.CaptureFixture[str]) -> None:
+def test_without_a_tool_the_help_is_printed_and_the_exit_code_is_2(capsys: pytest.CaptureFixture[str]) -> None:
     assert main([]) == 2
     assert "server-start" in capsys.readouterr().out
 
@@ -64,7 +64,7 @@ def test_version(capsys: pytest.CaptureFixture[str]) -> None:
     assert capsys.readouterr().out.startswith(f"kafka-lite {__version__} (")
 
 
-def test_the_version_is_written_in_one_place() -> None:
+def test_the_version_is_defined_in_one_place() -> None:
     pyproject = tomllib.loads((PROJECT / "pyproject.toml").read_text(encoding="utf-8"))
     assert "version" not in pyproject["project"]
     place = PROJECT / pyproject["tool"]["hatch"]["version"]["path"]
@@ -80,7 +80,7 @@ def test_the_version_is_written_in_one_place() -> None:
         ("kafka-dump-log", "kafka-lite dump-log"),
     ],
 )
-def test_an_unknown_tool_is_refused_with_a_suggestion(
+def test_an_unknown_tool_is_rejected_with_a_suggestion(
     asked: str, meant: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert main([asked]) == 2
@@ -91,16 +91,32 @@ def test_an_unknown_tool_is_refused_with_a_suggestion(
     assert captured.err.count("\n") == 1
 
 
-def test_nothing_is_suggested_when_nothing_is_close(capsys: pytest.CaptureFixture[str]) -> None:
+def test_nothing_is_suggested_if_no_name_is_close(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["xyzzy"]) == 2
     assert "Did you mean" not in capsys.readouterr().err
 
 
-def test_a_wrong_option_is_a_usage_error(capsys: pytest.CaptureFixture[str]) -> None:
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["server-start", "--overide", "a=b"], "kafka-lite server-start: unrecognized arguments: --overide"),
+        (
+            ["console-producer", "--topic", "t"],
+            "kafka-lite console-producer: the following arguments are required: --b",
+        ),
+        (["topics", "--bootstrap-server", "b:1"], "kafka-lite topics: one of the arguments --create --list --describe"),
+        (["labs", "check"], "kafka-lite labs check: the following arguments are required: "),
+    ],
+)
+def test_wrong_arguments_give_one_line_and_a_hint(
+    arguments: list[str], message: str, capsys: pytest.CaptureFixture[str]
+) -> None:
     with pytest.raises(SystemExit) as ended:
-        main(["server-start", "--overide", "a=b", "--nothing"])
+        main(arguments)
     assert ended.value.code == 2
-    assert "usage: kafka-lite server-start" in capsys.readouterr().err
+    error, hint = capsys.readouterr().err.splitlines()
+    assert error.startswith(message)
+    assert hint == f"Try `{message.partition(':')[0]} --help`."
 
 
 def test_help_imports_no_tool_and_no_broker() -> None:
@@ -112,7 +128,7 @@ def test_help_imports_no_tool_and_no_broker() -> None:
     assert done.stdout.splitlines()[-1] == "[]"
 
 
-def test_ctrl_c_ends_a_tool_with_the_code_of_the_signal(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_ctrl_c_ends_a_tool_with_the_exit_code_of_the_signal(monkeypatch: pytest.MonkeyPatch) -> None:
     class Module:
         SUMMARY = "be interrupted"
 
@@ -128,7 +144,7 @@ def test_ctrl_c_ends_a_tool_with_the_code_of_the_signal(monkeypatch: pytest.Monk
     assert main(["wait"]) == 130
 
 
-def test_a_reader_that_goes_away_ends_a_tool_quietly() -> None:
+def test_a_broken_pipe_ends_a_tool_quietly() -> None:
     process = subprocess.Popen(
         [sys.executable, "-c", BROKEN_PIPE], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
     )

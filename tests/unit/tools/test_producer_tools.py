@@ -1,4 +1,4 @@
-"""The producers' tools without a broker: flags become configurations, numbers become Kafka's lines."""
+"""The producer tools without a broker: flags become configurations, numbers become the lines that Kafka prints."""
 
 from __future__ import annotations
 
@@ -19,14 +19,16 @@ from kafka_lite.metrics.metrics import Metrics
 from kafka_lite.metrics.stats import MetricConfig
 from kafka_lite.producer import KafkaProducer, ProducerRecord
 from kafka_lite.producer.producer_record import RecordMetadata
-from kafka_lite.tools import console_producer, producer_perf_test, replay_log_producer, verifiable_producer
-from kafka_lite.tools.client_properties import client_properties, parse_key_value_args
-from kafka_lite.tools.payloads import monotonic, random_letters, read_payloads
-from kafka_lite.tools.performance_stats import Stats, percentiles, rate_text
-from kafka_lite.tools.print_metrics import metric_lines, sorted_metrics, value_text
-from kafka_lite.tools.throughput_throttler import ThroughputThrottler
-from kafka_lite.tools.tool_errors import ToolError
-from kafka_lite.tools.verifiable_producer import VerifiableProducer
+from kafka_lite.tools.common.client_properties import client_properties, parse_key_value_args
+from kafka_lite.tools.common.tool_errors import ToolError
+from kafka_lite.tools.console import console_producer, replay_log_producer
+from kafka_lite.tools.perf import producer_perf_test
+from kafka_lite.tools.perf.payloads import monotonic, random_letters, read_payloads
+from kafka_lite.tools.perf.performance_stats import Stats, percentiles, rate_text
+from kafka_lite.tools.perf.print_metrics import metric_lines, sorted_metrics, value_text
+from kafka_lite.tools.perf.throughput_throttler import ThroughputThrottler
+from kafka_lite.tools.verifiable import verifiable_producer
+from kafka_lite.tools.verifiable.verifiable_producer import VerifiableProducer
 
 SERVER = ("--bootstrap-server", "broker:9092")
 
@@ -44,7 +46,7 @@ def console(*arguments: str) -> argparse.Namespace:
 # ── console-producer ──────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def test_the_new_producers_defaults_are_those_of_kafkas_tool() -> None:
+def test_defaults_of_the_new_producer_match_kafkas_tool() -> None:
     assert console_producer.new_producer_configs(console()) == {
         "bootstrap.servers": "broker:9092", "client.id": "console-producer", "compression.type": "none", "acks": "-1",
         "linger.ms": 1000, "request.timeout.ms": 1500, "retries": 3, "retry.backoff.ms": 100,
@@ -53,7 +55,7 @@ def test_the_new_producers_defaults_are_those_of_kafkas_tool() -> None:
     }  # fmt: skip
 
 
-def test_the_old_producers_too() -> None:
+def test_defaults_of_the_old_producer_match_kafkas_tool() -> None:
     assert console_producer.old_producer_configs(console("--old-producer")) == {
         "metadata.broker.list": "broker:9092", "client.id": "console-producer", "compression.codec": "none",
         "producer.type": "async", "request.required.acks": "1", "request.timeout.ms": 1500,
@@ -84,11 +86,13 @@ def test_the_old_producers_too() -> None:
         (["--producer-property", "sasl.jaas.config=a=b"], "sasl.jaas.config", "a=b"),
     ],
 )
-def test_flags_go_before_properties_and_those_before_defaults(arguments: list[str], key: str, value: object) -> None:
+def test_flags_override_properties_and_properties_override_defaults(
+    arguments: list[str], key: str, value: object
+) -> None:
     assert console_producer.new_producer_configs(console(*arguments))[key] == value
 
 
-def test_a_file_of_properties(tmp_path: Path) -> None:
+def test_configuration_is_read_from_a_properties_file(tmp_path: Path) -> None:
     file = tmp_path / "producer.properties"
     file.write_text("acks=0\nlinger.ms=3\nbootstrap.servers=elsewhere:9092\n")
     configs = console_producer.new_producer_configs(
@@ -97,7 +101,7 @@ def test_a_file_of_properties(tmp_path: Path) -> None:
     assert (configs["acks"], configs["linger.ms"], configs["bootstrap.servers"]) == ("0", "4", "broker:9092")
 
 
-def test_flags_of_the_other_producer_are_told_of() -> None:
+def test_a_warning_names_the_flags_of_the_other_producer() -> None:
     old_only = ["--queue-size", "5", "--key-serializer", "a.B"]
     new_only = ["--max-block-ms", "5", "--max-memory-bytes", "5"]
     assert console_producer.flags_without_effect(console(*old_only, *new_only)) == ["--queue-size", "--key-serializer"]
@@ -110,12 +114,12 @@ def test_sync_makes_the_old_producer_synchronous() -> None:
 
 
 @pytest.mark.parametrize("entry", ["linger.ms", "=5", ""])
-def test_what_is_no_property(entry: str) -> None:
-    with pytest.raises(ToolError, match=r"--property .*: a property is written key=value"):
+def test_malformed_properties_are_rejected(entry: str) -> None:
+    with pytest.raises(ToolError, match=r"--property .*: must be of the form key=value"):
         parse_key_value_args("--property", [entry])
 
 
-def test_a_file_that_is_not_there(tmp_path: Path) -> None:
+def test_a_missing_file_is_reported(tmp_path: Path) -> None:
     with pytest.raises(OSError, match="No such file"):
         client_properties(tmp_path / "none", "--producer-property", [])
 
@@ -123,7 +127,7 @@ def test_a_file_that_is_not_there(tmp_path: Path) -> None:
 # ── producer-perf-test ────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def test_kafkas_lines() -> None:
+def test_lines_match_those_of_kafka() -> None:
     time = MockTime()
     stats = Stats(4, 5000, time)
     lines = []
@@ -143,7 +147,7 @@ def test_kafkas_lines() -> None:
     )
 
 
-def test_nothing_sent() -> None:
+def test_totals_without_any_record() -> None:
     time = MockTime()
     assert Stats(1, 5000, time).total_line().startswith("0 records sent, 0.000000 records/sec (0.00 MB/sec), NaN")
 
@@ -161,25 +165,25 @@ def test_percentiles() -> None:
     assert percentiles([7], (0.5, 0.999)) == [7, 7]
 
 
-def test_a_rate_without_time() -> None:
+def test_rate_without_elapsed_time() -> None:
     assert rate_text(0, 0, 0) == "0 records sent, 0.0 records/sec (0.00 MB/sec)"
 
 
-def test_payloads(tmp_path: Path) -> None:
+def test_payloads_are_reproducible(tmp_path: Path) -> None:
     make = random_letters(1000)
     one, other = make(0), make(1)
     assert one != other
     assert one.isalpha()
     assert one.isupper()
     assert len(one) == 1000
-    assert random_letters(1000)(0) == one, "two runs send the same"
+    assert random_letters(1000)(0) == one, "two runs send the same payloads"
     assert monotonic()(17) == b"17"
     file = tmp_path / "payloads"
     file.write_text("a\nb,ü\n\n")
     assert read_payloads(file, "\\n") == [b"a", "b,ü".encode()]
     assert read_payloads(file, ",") == [b"a\nb", "ü\n\n".encode()]
     file.write_text("")
-    with pytest.raises(ToolError, match="there is no payload in it"):
+    with pytest.raises(ToolError, match="no payloads found"):
         read_payloads(file, "\\n")
     file.write_bytes(b"\xff")
     with pytest.raises(ToolError, match="UTF-8"):
@@ -191,17 +195,17 @@ def test_payloads(tmp_path: Path) -> None:
     [
         (["--num-records", "0", "--record-size", "1", "--throughput", "-1"], "--num-records should be greater"),
         (["--num-records", "1", "--record-size", "0", "--throughput", "-1"], "--record-size should be greater"),
-        (["--num-records", "1", "--record-size", "1", "--throughput", "0"], "would never end"),
+        (["--num-records", "1", "--record-size", "1", "--throughput", "0"], "would never finish"),
     ],
 )
-def test_numbers_with_which_nothing_happens(arguments: list[str], says: str) -> None:
+def test_numbers_that_would_send_nothing_are_rejected(arguments: list[str], says: str) -> None:
     with pytest.raises(ToolError, match=says):
         producer_perf_test.check_numbers(options(producer_perf_test, "--topic", "t", *arguments))
 
 
-def test_the_brokers_of_the_performance_test() -> None:
+def test_performance_test_needs_bootstrap_servers() -> None:
     base = ["--topic", "t", "--num-records", "1", "--record-size", "1", "--throughput", "-1"]
-    with pytest.raises(ToolError, match="Which brokers"):
+    with pytest.raises(ToolError, match="no brokers given"):
         producer_perf_test.producer_configs(options(producer_perf_test, *base))
     given = options(producer_perf_test, *base, "--producer-props", "bootstrap.servers=b:1", "acks=1")
     assert producer_perf_test.producer_configs(given) == {
@@ -210,7 +214,7 @@ def test_the_brokers_of_the_performance_test() -> None:
 
 
 class TestThrottler:
-    def test_a_pace(self) -> None:
+    def test_throttler_keeps_the_rate(self) -> None:
         time = MockTime()
         begin_ms = time.hi_res_ms()
         throttler = ThroughputThrottler(100, begin_ms, time)
@@ -222,10 +226,10 @@ class TestThrottler:
         elapsed_s = (time.hi_res_ms() - begin_ms) / 1000
         assert elapsed_s == pytest.approx(10, rel=0.02)
 
-    def test_none(self) -> None:
+    def test_a_negative_rate_does_not_throttle(self) -> None:
         assert not ThroughputThrottler(-1, 0, MockTime()).should_throttle(10**9, 1)
 
-    def test_short_sleeps_are_gathered(self) -> None:
+    def test_short_sleeps_are_combined(self) -> None:
         time = MockTime()
         throttler = ThroughputThrottler(1000, 0, time)
         throttler.throttle()
@@ -238,7 +242,7 @@ class TestThrottler:
 
 
 class FakeProducer:
-    """Acknowledges every other record."""
+    """Acknowledges every other record and fails the rest."""
 
     def __init__(self) -> None:
         self.records: list[ProducerRecord] = []
@@ -265,7 +269,7 @@ def events(*arguments: str) -> tuple[list[ProducerRecord], list[dict[str, Any]]]
     return producer.records, [json.loads(line) for line in out.getvalue().splitlines()]
 
 
-def test_an_event_a_line() -> None:
+def test_one_event_per_line() -> None:
     records, lines = events("--max-messages", "2")
     assert [record.value for record in records] == ["0", "1"]
     assert lines == [
@@ -280,7 +284,7 @@ def test_an_event_a_line() -> None:
     ]  # fmt: skip
 
 
-def test_prefix_keys_and_times() -> None:
+def test_prefix_keys_and_timestamps() -> None:
     records, _ = events(
         *("--max-messages", "3", "--value-prefix", "7", "--repeating-keys", "2", "--message-create-time", "500")
     )
@@ -288,7 +292,7 @@ def test_prefix_keys_and_times() -> None:
     assert [record.timestamp for record in records] == [500, 500, 500]
 
 
-def test_no_retries_unless_a_file_says_otherwise(tmp_path: Path) -> None:
+def test_retries_are_disabled_unless_a_file_enables_them(tmp_path: Path) -> None:
     given = options(verifiable_producer, "--topic", "t", *SERVER, "--acks", "1")
     assert verifiable_producer.producer_configs(given) == {
         "bootstrap.servers": "broker:9092", "acks": "1", "retries": "0"
@@ -302,7 +306,7 @@ def test_no_retries_unless_a_file_says_otherwise(tmp_path: Path) -> None:
 # ── the rest ──────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def test_metrics_as_kafka_prints_them() -> None:
+def test_metrics_are_printed_as_kafka_prints_them() -> None:
     metrics = Metrics(MetricConfig(tags=(("client-id", "me"),)), time=MockTime())
     metrics.add_metric(metrics.metric_name("rate", "group", tags={"topic": "t"}), lambda _config, _now: 1 / 3)
     rows = [(name, value_text(value)) for name, value in sorted_metrics(metrics.metrics)]
@@ -317,11 +321,11 @@ def test_metrics_as_kafka_prints_them() -> None:
 @pytest.mark.parametrize(
     ("value", "text"), [(1.0, "1.000"), (math.nan, "NaN"), (-math.inf, "-Infinity"), ("text", "text"), (3, "3")]
 )
-def test_values_as_java_writes_them(value: float | str, text: str) -> None:
+def test_values_are_printed_as_java_prints_them(value: float | str, text: str) -> None:
     assert value_text(value) == text
 
 
-def test_a_replay_reads_all_from_the_beginning() -> None:
+def test_replay_starts_at_the_smallest_offset() -> None:
     configs = replay_log_producer.consumer_configs("zk:2181")
     assert configs["auto.offset.reset"] == "smallest"
     assert configs["group.id"] == "replay-log-producer"

@@ -1,15 +1,27 @@
-"""``kafka-lite where`` answers for a class with all places, for many with a line each, and says what has no room."""
+"""``kafka-lite where`` prints every place of one class, a line for each of several, and why a class is missing."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
 
+from kafka_lite.book.class_index import load_class_index
+from kafka_lite.tools import where as tool
 from kafka_lite.tools.main import main
 
 PROJECT = Path(__file__).resolve().parents[3]
+
+
+@pytest.fixture(scope="module", autouse=True)
+def modules_are_read_once() -> Iterator[None]:
+    """Reading all modules takes a second, and no test changes them."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(tool, "load_class_index", cache(load_class_index))
+        yield
 
 
 def where(name: str, capsys: pytest.CaptureFixture[str], expected: int = 0) -> str:
@@ -31,31 +43,31 @@ def test_a_class_is_shown_with_everything_about_it(capsys: pytest.CaptureFixture
     assert "ch02-record-accumulator" in shown
 
 
-def test_snake_case_gives_the_same(capsys: pytest.CaptureFixture[str]) -> None:
+def test_snake_case_finds_the_same_class(capsys: pytest.CaptureFixture[str]) -> None:
     assert where("record_accumulator", capsys) == where("RecordAccumulator", capsys)
 
 
-def test_many_classes_get_a_line_each(capsys: pytest.CaptureFixture[str]) -> None:
+def test_several_classes_get_a_line_each(capsys: pytest.CaptureFixture[str]) -> None:
     lines = where("coordinat", capsys).splitlines()
     assert any(re.match(r"ConsumerCoordinator +kafka_lite/consumer/\S+:\d+ +4\.1\.2", line) for line in lines)
     assert all(re.search("coordinat", line, re.IGNORECASE) for line in lines)
     assert len(lines) > 5
 
 
-def test_longer_names_are_mentioned(capsys: pytest.CaptureFixture[str]) -> None:
+def test_longer_matching_names_are_mentioned(capsys: pytest.CaptureFixture[str]) -> None:
     shown = where("Coordinator", capsys)
-    assert "ConsumerCoordinator" in shown.partition("Names with it:")[2]
+    assert "ConsumerCoordinator" in shown.partition("Names that contain it:")[2]
 
 
-def test_a_class_of_another_name_says_which(capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_class_with_another_name_here_is_found(capsys: pytest.CaptureFixture[str]) -> None:
     assert re.search(r"here +kafka_lite/log/\S+:\d+, as FileMessageSet", where("FileRecords", capsys))
 
 
-def test_a_class_without_a_room_says_why(capsys: pytest.CaptureFixture[str]) -> None:
-    assert "no room yet (chapter 9, Streams: not yet)" in where("StreamThread", capsys)
+def test_a_class_without_a_module_has_a_reason(capsys: pytest.CaptureFixture[str]) -> None:
+    assert "no room yet (TLS and SASL: not yet)" in where("ChannelBuilder", capsys)
 
 
-def test_an_unknown_name_gets_close_ones(capsys: pytest.CaptureFixture[str]) -> None:
+def test_an_unknown_name_gets_suggestions(capsys: pytest.CaptureFixture[str]) -> None:
     error = where("RecordAcumulator", capsys, expected=1)
     assert "'RecordAcumulator'" in error
-    assert "RecordAccumulator" in error.partition("Close to it:")[2]
+    assert "RecordAccumulator" in error.partition("Similar:")[2]

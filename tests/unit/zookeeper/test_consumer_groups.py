@@ -1,4 +1,4 @@
-"""What lies under /consumers, as Kafka 0.10.2 writes it."""
+"""The znodes under /consumers, as Kafka 0.10.2 writes them."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import pytest
 from kafka_lite.common.topic_partition import TopicPartition
 from kafka_lite.zookeeper.consumer_groups import ConsumerGroups
 from kafka_lite.zookeeper.data import ConsumerRegistration, TopicAssignment, ZnodeDataError
-from kafka_lite.zookeeper.zookeeper_client import NodeExistsError
+from kafka_lite.zookeeper.zk_errors import NodeExistsError
 from tests.support.fake_zookeeper import Tree, fake_zk
 
 LIVE = Path(__file__).parents[2] / "data" / "zookeeper-old-consumer-live.json"
@@ -27,8 +27,8 @@ def groups(tree: Tree) -> ConsumerGroups:
     return ConsumerGroups(fake_zk(tree))
 
 
-def test_the_nodes_are_those_of_kafka(tree: Tree, groups: ConsumerGroups) -> None:
-    """The same paths, empty where Kafka's are empty, null where Kafka's are null."""
+def test_znodes_match_those_of_kafka(tree: Tree, groups: ConsumerGroups) -> None:
+    """The same paths, with empty data where Kafka's is empty, and null where Kafka's is null."""
     registration = ConsumerRegistration({"t3|disk-none": 1}, "white_list", 1795249605838)
     groups.register_consumer("oldgrp2", "oldgrp2_c1", registration)
     live = json.loads(LIVE.read_text())
@@ -50,10 +50,10 @@ def test_the_nodes_are_those_of_kafka(tree: Tree, groups: ConsumerGroups) -> Non
     assert {path for path in tree.nodes if path.startswith("/consumers/oldgrp2")} == set(of_group)
 
 
-def test_a_member_of_another_session_keeps_its_id(tree: Tree, groups: ConsumerGroups) -> None:
+def test_a_consumer_id_of_another_session_cannot_be_registered(tree: Tree, groups: ConsumerGroups) -> None:
     registration = ConsumerRegistration({"t": 1}, "static", 1)
     groups.register_consumer("g", "g_a", registration)
-    groups.register_consumer("g", "g_a", registration)  # our own, whose answer was lost
+    groups.register_consumer("g", "g_a", registration)  # our own registration, whose response was lost
     with pytest.raises(NodeExistsError, match=r"consumer\.id"):
         ConsumerGroups(fake_zk(tree)).register_consumer("g", "g_a", registration)
     assert groups.get_registrations("g") == {"g_a": registration}
@@ -62,11 +62,11 @@ def test_a_member_of_another_session_keeps_its_id(tree: Tree, groups: ConsumerGr
     assert groups.get_consumers_in_group("g") == []
 
 
-def test_an_owner_gives_back_only_what_is_its_own(tree: Tree, groups: ConsumerGroups) -> None:
+def test_an_owner_can_release_only_its_own_partition(tree: Tree, groups: ConsumerGroups) -> None:
     other = ConsumerGroups(fake_zk(tree))
     assert groups.create_owner("g", T0, "a-0")
     assert not other.create_owner("g", T0, "b-0")
-    assert not other.create_owner("g", T0, "a-0")  # the same thread in a session that has not ended yet
+    assert not other.create_owner("g", T0, "a-0")  # the same thread in an older session that has not expired yet
     assert not other.release_owner("g", T0, "b-0")
     assert groups.get_owner("g", T0) == "a-0"
     assert groups.release_owner("g", T0, "a-0")
@@ -75,7 +75,7 @@ def test_an_owner_gives_back_only_what_is_its_own(tree: Tree, groups: ConsumerGr
     assert groups.get_topics_of_group("g") == ["t3"]
 
 
-def test_offsets(groups: ConsumerGroups, tree: Tree) -> None:
+def test_offsets_are_written_read_and_deleted(groups: ConsumerGroups, tree: Tree) -> None:
     assert not groups.has_offsets("g")
     assert groups.get_offset("g", T0) is None
     groups.set_offset("g", T0, 5)
@@ -91,15 +91,13 @@ def test_offsets(groups: ConsumerGroups, tree: Tree) -> None:
     assert not groups.delete_group("g")
 
 
-def test_members_that_cannot_be_understood_are_left_out(
-    groups: ConsumerGroups, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_malformed_registrations_are_skipped(groups: ConsumerGroups, caplog: pytest.LogCaptureFixture) -> None:
     groups.register_consumer("g", "g_a", ConsumerRegistration({"t": 1}, "static", 1))
     groups._zk.zookeeper.create("/consumers/g/ids/g_b", b"nonsense", ephemeral=True)
     assert list(groups.get_registrations("g")) == ["g_a"]
     assert "error parsing consumer g_b" in caplog.text
 
 
-def test_partitions_of_topics(groups: ConsumerGroups) -> None:
+def test_partitions_of_topics_are_read(groups: ConsumerGroups) -> None:
     groups._zk.create_topic_assignment("t3", TopicAssignment({10: [0], 2: [0], 0: [0]}))
     assert groups.get_partitions_for_topics(["t3", "missing"]) == {"t3": [0, 2, 10], "missing": []}

@@ -71,25 +71,25 @@ NODES = [
 
 
 @pytest.mark.parametrize(("path", "text"), NODES)
-def test_what_real_brokers_wrote_is_read_and_written_alike(path, text):
+def test_data_of_real_brokers_is_read_and_written_back_unchanged(path, text):
     decode, encode = codec(path)
     written = json.loads(encode(decode(text.encode())))
     expected = json.loads(text)
     if path == "/controller":
-        expected.pop("kraftControllerEpoch", None)  # 3.9's addition, of no use here
+        expected.pop("kraftControllerEpoch", None)  # added in 3.9, not used here
         expected["version"] = 1
     if isinstance(expected, dict):
         expected.pop("features", None)
     assert written == expected
 
 
-def test_there_are_samples_of_every_kind():
+def test_there_are_samples_of_every_kind_of_znode():
     kinds = {"/".join(part for part in param.values[0].split("/")[1:3]) for param in NODES}
     assert {"cluster/id", "controller", "controller_epoch", "brokers/ids", "brokers/topics", "config/changes"} <= kinds
     assert {"config/topics", "config/users", "config/clients", "config/brokers"} <= kinds
 
 
-def test_the_exact_bytes():
+def test_encoded_bytes_match_kafka():
     state = LeaderIsrAndControllerEpoch(LeaderAndIsr(2, [2, 3, 1], 0, 7), 2)
     assert state.encode() == b'{"controller_epoch":2,"leader":2,"version":1,"leader_epoch":0,"isr":[2,3,1]}'
     assert TopicAssignment({0: [1]}).encode() == b'{"version":1,"partitions":{"0":[1]}}'
@@ -98,7 +98,7 @@ def test_the_exact_bytes():
 
 
 @pytest.mark.parametrize("version", [1, 2, 3, 4, 5])
-def test_registrations_of_every_version(version):
+def test_registrations_of_every_version_are_read(version):
     text = {
         1: {"jmx_port": -1, "timestamp": "1", "host": "h", "version": 1, "port": 9092},
         2: {"endpoints": ["PLAINTEXT://h:9092"], "version": 2},
@@ -109,18 +109,18 @@ def test_registrations_of_every_version(version):
     assert BrokerRegistration.decode(json.dumps(text).encode()).endpoints == ("PLAINTEXT://h:9092",)
 
 
-def test_version_2_registrations_leave_out_what_came_later():
+def test_version_2_registrations_omit_later_fields():
     written = json.loads(BrokerRegistration(("PLAINTEXT://h:1",), {"PLAINTEXT": "PLAINTEXT"}, "r", version=2).encode())
     assert set(written) == {"endpoints", "jmx_port", "host", "timestamp", "port", "version"}
 
 
-def test_topic_ids_survive():
+def test_topic_ids_are_read_and_written():
     topic = TopicAssignment({0: [1, 2]}, uuid.UUID(int=7), {0: [2]}, {})
     assert TopicAssignment.decode(topic.encode()) == topic
     assert decode_uuid(encode_uuid(uuid.UUID(int=7))) == uuid.UUID(int=7)
 
 
-def test_partition_lists():
+def test_partition_lists_are_read_and_written():
     partitions = [TopicPartition("g9", 0), TopicPartition("f9", 1)]
     assert decode_partitions(encode_partitions(partitions), "x") == partitions
     moves = {partitions[0]: [9, 1]}
@@ -128,7 +128,7 @@ def test_partition_lists():
     assert decode_reassignment(encode_reassignment(moves)) == moves
 
 
-def test_old_shapes():
+def test_formats_of_old_kafka_versions_are_read():
     assert ControllerData.decode(b"3").broker_id == 3
     change = b'{"version":1,"entity_type":"topics","entity_name":"t"}'
     assert ConfigChange.decode(change) == ConfigChange("topics/t")
@@ -180,13 +180,13 @@ def test_cluster_ids_are_22_characters_of_url_safe_base_64():
         (ClusterId.decode, b"[" * 100_000),
     ],
 )
-def test_nonsense_is_an_error_and_no_crash(decode, data):
+def test_malformed_data_raises_znode_data_error(decode, data):
     with pytest.raises(ZnodeDataError):
         decode(data)
 
 
 @pytest.mark.parametrize("timestamp", ['"\u00b2"', f'"{"9" * 5000}"', '"-5"', "null", "[]", "true"])
-def test_a_timestamp_that_cannot_be_read_counts_as_none(timestamp):
+def test_an_unreadable_timestamp_is_treated_as_missing(timestamp):
     for decode, text in (
         (ControllerData.decode, '{"brokerid":1,"timestamp":%s}'),
         (BrokerRegistration.decode, '{"version":2,"endpoints":[],"timestamp":%s}'),

@@ -1,4 +1,4 @@
-"""The lock of a group: what is deferred runs when it is free, in order, and never by two threads at once."""
+"""The lock of a group: deferred actions run when it is free, in order, and never in two threads at once."""
 
 from __future__ import annotations
 

@@ -133,7 +133,7 @@ def test_unsupported_protocols_of_a_member_raise() -> None:
 
 
 def test_the_subscribed_topics_of_a_group(group: GroupMetadata, caplog: pytest.LogCaptureFixture) -> None:
-    assert group.is_subscribed_to_topic("anything"), "who knows"
+    assert group.is_subscribed_to_topic("anything"), "unknown before the first generation"
     group.add(member("a", [("range", subscription("one", "two"))]))
     group.state = GroupState.PREPARING_REBALANCE
     group.init_next_generation()
@@ -144,7 +144,7 @@ def test_the_subscribed_topics_of_a_group(group: GroupMetadata, caplog: pytest.L
     with caplog.at_level(logging.WARNING):
         group.init_next_generation()
     assert group.is_subscribed_to_topic("three")
-    assert "Cannot tell what group group is subscribed to" in caplog.text
+    assert "Cannot determine the subscription of group group" in caplog.text
 
 
 def test_subscriptions_of_any_version_are_read_as_version_0(group: GroupMetadata) -> None:

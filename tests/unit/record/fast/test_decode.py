@@ -1,4 +1,4 @@
-"""The fast decoder reads, and refuses, exactly what the plain one does."""
+"""The fast decoder reads, and rejects, exactly what the plain decoder does."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ FAST_AND_PLAIN = [
 @pytest.mark.parametrize(("fast", "plain"), FAST_AND_PLAIN)
 @settings(derandomize=True, max_examples=500)
 @given(data_and_count=records_and_garbage(), limit=st.sampled_from([1, 7, 10_000]))
-@example(  # the last header is cut short
+@example(  # the last header is truncated
     data_and_count=(encode_record(0, 0, b"k", b"v", (Header("h", b"value"),))[:-1], 1), limit=7
 )
 def test_it_agrees_with_the_plain_decoder(
@@ -74,5 +74,5 @@ def test_records_of_all_sizes(fast: Callable[..., Any], plain: Callable[..., Any
 
 @pytest.mark.parametrize("limit", [0, -1])
 @pytest.mark.parametrize(("fast", "plain"), FAST_AND_PLAIN)
-def test_none_are_read_if_none_are_asked_for(fast: Callable[..., Any], plain: Callable[..., Any], limit: int) -> None:
+def test_a_limit_of_zero_decodes_nothing(fast: Callable[..., Any], plain: Callable[..., Any], limit: int) -> None:
     assert fast(b"garbage", 0, limit) == plain(b"garbage", 0, limit) == []

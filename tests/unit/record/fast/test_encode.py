@@ -26,6 +26,6 @@ def test_it_agrees_with_the_plain_encoder(
     assert encode_record(*arguments) == default_record.encode_record(*arguments)
 
 
-def test_it_takes_any_buffer() -> None:
+def test_it_accepts_any_buffer() -> None:
     expected = default_record.encode_record(1, 2, b"key", b"value", ())
     assert encode_record(1, 2, memoryview(b"key"), bytearray(b"value"), ()) == expected

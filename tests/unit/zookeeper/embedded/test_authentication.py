@@ -1,4 +1,4 @@
-"""ACLs: who may, and which ones may be set."""
+"""ACLs: which identities are permitted what, and which ACLs may be set."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ ALICE = Id("digest", generate_digest("alice:secret"))
 LOCAL = Id("ip", "127.0.0.1")
 
 
-def test_the_digest_of_zookeepers_documentation() -> None:
+def test_digest_matches_the_example_of_zookeepers_documentation() -> None:
     assert generate_digest("super:test") == "super:D/InIHSb7yEEbrWz8b9l71RjZJU="
 
 
@@ -74,13 +74,13 @@ def test_fixup_acl(given_acl: tuple[ACL, ...], stored: tuple[ACL, ...]) -> None:
         Id("auth", ""),
     ],
 )
-def test_acls_that_cannot_be_set(identity: Id) -> None:
+def test_invalid_acls_are_rejected(identity: Id) -> None:
     with pytest.raises(KeeperException) as refusal:
         fixup_acl((*OPEN_ACL_UNSAFE, ACL(31, identity)), [LOCAL])
     assert refusal.value.code is Code.INVALID_ACL
 
 
-def test_an_empty_acl_cannot_be_set() -> None:
+def test_an_empty_acl_is_rejected() -> None:
     with pytest.raises(KeeperException) as refusal:
         fixup_acl((), [ALICE])
     assert refusal.value.code is Code.INVALID_ACL
@@ -95,7 +95,7 @@ def test_authenticate() -> None:
 
 
 @pytest.mark.parametrize(("scheme", "auth"), [("world", b"anyone"), ("sasl", b"x"), ("digest", b"\xff\xfe")])
-def test_authentication_that_fails(scheme: str, auth: bytes) -> None:
+def test_invalid_credentials_are_rejected(scheme: str, auth: bytes) -> None:
     with pytest.raises(KeeperException) as refusal:
         authenticate(scheme, auth, "127.0.0.1")
     assert refusal.value.code is Code.AUTH_FAILED

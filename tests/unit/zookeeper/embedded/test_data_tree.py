@@ -1,4 +1,4 @@
-"""Znodes, their stats, and what their changes tell."""
+"""Znodes, their stats, and the events of their changes."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ def test_a_new_tree_has_zookeepers_own_znodes(tree: DataTree) -> None:
     assert tree.get_node("/zookeeper/config").acl == READ_ACL_UNSAFE
 
 
-def test_the_stat_of_a_znodes_life(tree: DataTree, apply: Apply) -> None:
+def test_each_change_updates_the_stat(tree: DataTree, apply: Apply) -> None:
     stat = apply(create("/a", 1, b"12")).stat
     assert stat is not None
     assert (stat.czxid, stat.mzxid, stat.pzxid, stat.ctime, stat.mtime) == (1, 1, 1, 1000, 1000)
@@ -93,7 +93,7 @@ def test_the_stat_of_a_znodes_life(tree: DataTree, apply: Apply) -> None:
     assert (stat.pzxid, stat.cversion, stat.num_children) == (5, 2, 0)
 
 
-def test_children_stand_in_the_order_of_their_creation(tree: DataTree, apply: Apply) -> None:
+def test_children_are_listed_in_the_order_of_their_creation(tree: DataTree, apply: Apply) -> None:
     for number, name in enumerate(("b", "a", "c"), 1):
         apply(create(f"/{name}", number))
     apply(DeleteTxn("/b"))
@@ -109,7 +109,7 @@ def test_null_data_is_not_empty_data(tree: DataTree, apply: Apply) -> None:
     assert tree.stat_node("/null").data_length == 0
 
 
-def test_what_is_not_there(tree: DataTree) -> None:
+def test_reading_a_missing_znode_raises_no_node(tree: DataTree) -> None:
     for read in (tree.get_node, tree.get_data, tree.get_children, tree.stat_node):
         with pytest.raises(KeeperException) as refusal:
             read("/nothing")
@@ -124,7 +124,7 @@ def test_get_all_children_number(tree: DataTree, apply: Apply) -> None:
     assert tree.get_all_children_number("/") == 7
 
 
-def test_closing_a_session_takes_its_ephemerals(tree: DataTree, apply: Apply) -> None:
+def test_closing_a_session_deletes_its_ephemeral_znodes(tree: DataTree, apply: Apply) -> None:
     apply(create("/p", 1))
     apply(create("/e1", 2, ephemeral=True))
     apply(create("/p/e2", 1, ephemeral=True))
@@ -159,7 +159,7 @@ def test_a_multi_is_one_transaction(tree: DataTree, apply: Apply) -> None:
 # ---- Watches ---------------------------------------------------------------------------------------------------------
 
 
-def test_creation_is_heard_by_who_asked_whether_it_exists(tree: DataTree, apply: Apply) -> None:
+def test_an_exists_watch_fires_at_creation(tree: DataTree, apply: Apply) -> None:
     exists, children = Recorder(), Recorder()
     with pytest.raises(KeeperException):
         tree.stat_node("/a", exists)
@@ -168,7 +168,7 @@ def test_creation_is_heard_by_who_asked_whether_it_exists(tree: DataTree, apply:
     assert (exists.heard, children.heard) == ([(CREATED, "/a")], [(CHILDREN, "/")])
 
 
-def test_a_read_that_fails_leaves_no_watch(tree: DataTree, apply: Apply) -> None:
+def test_a_failed_read_sets_no_watch(tree: DataTree, apply: Apply) -> None:
     watcher = Recorder()
     for read in (tree.get_data, tree.get_children):
         with pytest.raises(KeeperException):
@@ -177,7 +177,7 @@ def test_a_read_that_fails_leaves_no_watch(tree: DataTree, apply: Apply) -> None
     assert watcher.heard == []
 
 
-def test_data_and_child_watches_hear_different_things(tree: DataTree, apply: Apply) -> None:
+def test_data_and_child_watches_get_different_events(tree: DataTree, apply: Apply) -> None:
     data, children = Recorder(), Recorder()
     apply(create("/a"))
     tree.get_data("/a", data)
@@ -189,7 +189,7 @@ def test_data_and_child_watches_hear_different_things(tree: DataTree, apply: App
     assert (data.heard, children.heard) == ([(CHANGED, "/a")], [(CHILDREN, "/a")])
 
 
-def test_deletion_is_heard_once(tree: DataTree, apply: Apply) -> None:
+def test_a_deletion_fires_one_event_per_watcher(tree: DataTree, apply: Apply) -> None:
     watcher = Recorder()
     apply(create("/a"))
     tree.get_data("/a", watcher)
@@ -199,7 +199,7 @@ def test_deletion_is_heard_once(tree: DataTree, apply: Apply) -> None:
     assert tree.child_watches.size == tree.data_watches.size == 0
 
 
-def test_persistent_watches(tree: DataTree, apply: Apply) -> None:
+def test_persistent_watches_stay_after_an_event(tree: DataTree, apply: Apply) -> None:
     persistent, recursive = Recorder(), Recorder()
     tree.add_watch("/a", persistent, WatcherMode.PERSISTENT)
     tree.add_watch("/a", recursive, WatcherMode.PERSISTENT_RECURSIVE)
@@ -210,7 +210,7 @@ def test_persistent_watches(tree: DataTree, apply: Apply) -> None:
     assert recursive.heard == expected
 
 
-def test_a_watcher_that_is_gone_hears_nothing(tree: DataTree, apply: Apply) -> None:
+def test_a_removed_watcher_gets_no_events(tree: DataTree, apply: Apply) -> None:
     watcher = Recorder()
     tree.get_children("/", watcher)
     tree.get_data("/", watcher)
@@ -219,7 +219,7 @@ def test_a_watcher_that_is_gone_hears_nothing(tree: DataTree, apply: Apply) -> N
     assert watcher.heard == []
 
 
-def test_watches_brought_again_tell_what_was_missed(tree: DataTree, apply: Apply) -> None:
+def test_set_watches_after_a_reconnect_fires_missed_events(tree: DataTree, apply: Apply) -> None:
     for number, path in enumerate(("/same", "/changed", "/deleted", "/parent"), 1):
         apply(create(path, number))
     seen = tree.last_processed_zxid
@@ -245,10 +245,10 @@ def test_watches_brought_again_tell_what_was_missed(tree: DataTree, apply: Apply
     assert watcher.heard == [(CHANGED, "/same"), (CREATED, "/never"), (CHILDREN, "/same")]
 
 
-# ---- Containers and times to live ------------------------------------------------------------------------------------
+# ---- Containers and TTLs ---------------------------------------------------------------------------------------------
 
 
-def test_owners() -> None:
+def test_owners_of_ephemerals_containers_and_ttl_znodes() -> None:
     assert is_session_owner(SESSION)
     assert not any(map(is_session_owner, (0, CONTAINER_OWNER, ttl_owner(1), ttl_owner(MAX_TTL_MS))))
     assert [ttl_ms_of(owner) for owner in (ttl_owner(5), ttl_owner(MAX_TTL_MS), SESSION, CONTAINER_OWNER, 0)] == [
@@ -260,7 +260,7 @@ def test_owners() -> None:
     ]
 
 
-def test_a_container_is_removable_once_it_had_children(tree: DataTree, apply: Apply) -> None:
+def test_an_empty_container_is_removable_only_after_it_had_children(tree: DataTree, apply: Apply) -> None:
     apply(CreateContainerTxn("/c", b"", OPEN_ACL_UNSAFE, 1))
     assert tree.stat_node("/c").ephemeral_owner == 0
     assert list(tree.removable_containers(10**9)) == []
@@ -272,7 +272,7 @@ def test_a_container_is_removable_once_it_had_children(tree: DataTree, apply: Ap
     assert list(tree.removable_containers(10**9)) == []
 
 
-def test_a_znode_outlives_its_time_when_it_is_changed(tree: DataTree, apply: Apply) -> None:
+def test_a_change_restarts_the_ttl(tree: DataTree, apply: Apply) -> None:
     apply(CreateTTLTxn("/t", b"", OPEN_ACL_UNSAFE, 1, 5000))
     assert list(tree.removable_containers(1000 + 5000)) == []
     assert list(tree.removable_containers(1000 + 5001)) == ["/t"]

@@ -1,4 +1,4 @@
-"""The server as a whole, over real sockets: what clients, and what others than clients, send to it."""
+"""The whole server over real sockets, with real clients and with arbitrary bytes."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ def hangs_up_on(server: EmbeddedZooKeeper, sent: bytes) -> bool:
             return True
 
 
-def test_a_session_a_znode_a_watch(server: EmbeddedZooKeeper) -> None:
+def test_session_znode_and_watch(server: EmbeddedZooKeeper) -> None:
     with RawClient(server.connect_string) as client, RawClient(server.connect_string) as other:
         client.call(OpCode.CREATE, CreateRequest("/a", b"1", OPEN_ACL_UNSAFE, 0))
         other.call(OpCode.GET_DATA, PathWatchRequest("/a", True))
@@ -112,7 +112,7 @@ def test_a_frame_may_arrive_byte_by_byte(server: EmbeddedZooKeeper) -> None:
         struct.pack(">i", 28) + encode(ConnectRequest(0, 1 << 60, 0, 0, b"")),
     ],
 )
-def test_bad_bytes_close_the_connection_with_one_line(
+def test_bad_bytes_close_the_connection_with_one_log_line(
     server: EmbeddedZooKeeper, caplog: pytest.LogCaptureFixture, sent: bytes
 ) -> None:
     with caplog.at_level(logging.WARNING):
@@ -122,7 +122,7 @@ def test_bad_bytes_close_the_connection_with_one_line(
     assert word(server, b"ruok") == "imok"
 
 
-def test_random_bytes_do_not_hurt(server: EmbeddedZooKeeper, caplog: pytest.LogCaptureFixture) -> None:
+def test_random_bytes_do_not_stop_the_server(server: EmbeddedZooKeeper, caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level(logging.CRITICAL)
     source = random.Random(1)
     with RawClient(server.connect_string, 40_000) as survivor:
@@ -134,7 +134,7 @@ def test_random_bytes_do_not_hurt(server: EmbeddedZooKeeper, caplog: pytest.LogC
     assert server.is_running
 
 
-def test_the_longest_packet(server: EmbeddedZooKeeper) -> None:
+def test_a_packet_of_the_maximum_size_is_accepted_and_a_larger_one_is_not(server: EmbeddedZooKeeper) -> None:
     with RawClient(server.connect_string) as client:
         overhead = len(encode(RequestHeader(0, 0), SetDataRequest("/", b"", -1)))
         longest = b"x" * (JUTE_MAX_BUFFER_BYTES - overhead)
@@ -144,7 +144,7 @@ def test_the_longest_packet(server: EmbeddedZooKeeper) -> None:
             client.call(OpCode.SET_DATA, SetDataRequest("/", longest + b"x", -1))
 
 
-def test_replies_wait_for_a_client_that_does_not_read(server: EmbeddedZooKeeper) -> None:
+def test_replies_are_kept_for_a_client_that_reads_slowly(server: EmbeddedZooKeeper) -> None:
     with RawClient(server.connect_string) as client, RawClient(server.connect_string) as other:
         client.call(OpCode.SET_DATA, SetDataRequest("/", b"x" * 20_000, -1))
         payloads = [encode(RequestHeader(xid, OpCode.GET_DATA), PathWatchRequest("/", False)) for xid in range(2000)]
@@ -154,7 +154,7 @@ def test_replies_wait_for_a_client_that_does_not_read(server: EmbeddedZooKeeper)
         assert [struct.unpack_from(">i", client.receive_frame())[0] for _ in payloads] == list(range(2000))
 
 
-def test_only_so_many_replies_are_made_ahead() -> None:
+def test_the_replies_queued_for_a_connection_are_limited() -> None:
     with socket.create_server(("127.0.0.1", 0)) as listener, socket.socket() as theirs:
         theirs.connect(listener.getsockname())
         ours, _ = listener.accept()
@@ -171,7 +171,7 @@ def test_only_so_many_replies_are_made_ahead() -> None:
         ours.close()
 
 
-def test_a_restart_at_the_same_place_keeps_sessions(tmp_path: Path) -> None:
+def test_sessions_survive_a_restart_in_the_same_directory(tmp_path: Path) -> None:
     server = EmbeddedZooKeeper(tmp_path)
     server.start()
     port = server.port
@@ -190,7 +190,9 @@ def test_a_restart_at_the_same_place_keeps_sessions(tmp_path: Path) -> None:
     server.shutdown()
 
 
-def test_starting_twice_or_where_another_serves(tmp_path: Path, server: EmbeddedZooKeeper) -> None:
+def test_start_fails_if_already_started_or_if_directory_or_port_is_in_use(
+    tmp_path: Path, server: EmbeddedZooKeeper
+) -> None:
     with pytest.raises(RuntimeError, match="already been started"):
         server.start()
     with pytest.raises(OSError, match="in use"):
@@ -198,12 +200,12 @@ def test_starting_twice_or_where_another_serves(tmp_path: Path, server: Embedded
     elsewhere = EmbeddedZooKeeper(tmp_path / "elsewhere", port=server.port)
     with pytest.raises(OSError, match="in use"):
         elsewhere.start()
-    # The failed start gave the directory back.
+    # The failed start released the directory.
     with EmbeddedZooKeeper(tmp_path / "elsewhere"):
         pass
 
 
-def test_no_thread_is_left(tmp_path: Path) -> None:
+def test_no_thread_is_left_after_shutdown(tmp_path: Path) -> None:
     before = set(threading.enumerate())
     with EmbeddedZooKeeper(tmp_path, snap_count=1) as server, RawClient(server.connect_string) as client:
         client.call(OpCode.SET_DATA, SetDataRequest("/", b"", -1))
@@ -218,7 +220,7 @@ def takes_a_session(server: EmbeddedZooKeeper) -> bool:
     return True
 
 
-def test_a_full_disk_refuses_writes_and_nothing_else_until_there_is_room(
+def test_a_full_disk_rejects_only_writes_until_there_is_space(
     tmp_path: Path, full_disk: FullDisk, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     for module in (txn_log, zk_database):
@@ -230,7 +232,7 @@ def test_a_full_disk_refuses_writes_and_nothing_else_until_there_is_room(
             assert client.call(OpCode.SET_DATA, SetDataRequest("/", value, -1)).err == Code.SYSTEM_ERROR
         read = client.call(OpCode.GET_DATA, PathWatchRequest("/", False)).read(GetDataResponse)
         assert (read.data, read.stat.version) == (b"", 0)
-        # The room that is left takes some sessions.
+        # The remaining space is enough for some sessions.
         assert any(not takes_a_session(server) for _ in range(4096))
         full_disk.make_room()
         assert client.call(OpCode.SET_DATA, SetDataRequest("/", value, 0)).err == 0
@@ -242,11 +244,11 @@ def test_a_full_disk_refuses_writes_and_nothing_else_until_there_is_room(
         assert (read.data, read.stat.version) == (b"2", 2)
 
 
-def test_a_session_expires_after_a_full_disk_has_room_again(tmp_path: Path, full_disk: FullDisk) -> None:
+def test_a_session_expires_once_a_full_disk_has_space_again(tmp_path: Path, full_disk: FullDisk) -> None:
     time = MockTime()
     with EmbeddedZooKeeper(tmp_path, time=time, force_sync=False) as server:
         with RawClient(server.connect_string, 4000) as gone:
-            for index in range(40):  # their names fill the room that the log still has
+            for index in range(40):  # their names fill the remaining space of the log
                 gone.call(OpCode.CREATE, CreateRequest(f"/{index:02}{'e' * 3000}", b"", OPEN_ACL_UNSAFE, 1))
             gone.sock.close()
         with RawClient(server.connect_string, 40_000) as client:
@@ -263,7 +265,7 @@ def test_a_session_expires_after_a_full_disk_has_room_again(tmp_path: Path, full
             assert children == ["zookeeper"]
 
 
-def test_nothing_is_acknowledged_while_the_disk_refuses_to_sync(
+def test_nothing_is_acknowledged_while_fsync_fails(
     server: EmbeddedZooKeeper, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     monkeypatch.setattr("kafka_lite.zookeeper.embedded.server_cnxn_factory.COMMIT_RETRY_MS", 1)
@@ -293,9 +295,7 @@ def test_nothing_is_acknowledged_while_the_disk_refuses_to_sync(
     assert caplog.text.count("Input/output error") == 1
 
 
-def test_a_server_stops_though_its_disk_refuses_to_sync(
-    server: EmbeddedZooKeeper, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_shutdown_ends_though_fsync_fails(server: EmbeddedZooKeeper, monkeypatch: pytest.MonkeyPatch) -> None:
     has_failed = threading.Event()
 
     def refuse(_: TxnLog) -> None:
@@ -311,7 +311,23 @@ def test_a_server_stops_though_its_disk_refuses_to_sync(
             client.receive_frame()
 
 
-def test_a_connection_that_asks_for_no_session_is_closed(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+def test_the_owner_of_an_ephemeral_znode_can_be_ended(tmp_path: Path) -> None:
+    """Whether it is connected or not; znodes without an owner stay."""
+    server = EmbeddedZooKeeper(tmp_path, force_sync=False)
+    with pytest.raises(RuntimeError, match="not running"):
+        server.end_owner_of("/e")
+    with server, RawClient(server.connect_string) as client, RawClient(server.connect_string) as owner:
+        client.call(OpCode.CREATE, CreateRequest("/stays", b"", OPEN_ACL_UNSAFE, 0))
+        client.call(OpCode.GET_CHILDREN, PathWatchRequest("/", True))
+        owner.call(OpCode.CREATE, CreateRequest("/e", b"", OPEN_ACL_UNSAFE, 1))
+        for path in ("/stays", "/unknown", "/e"):
+            server.end_owner_of(path)
+        assert owner.sock.recv(1) == b""
+        assert client.call(OpCode.EXISTS, PathWatchRequest("/e", False)).err == Code.NO_NODE
+        assert client.call(OpCode.EXISTS, PathWatchRequest("/stays", False)).err == 0
+
+
+def test_a_connection_that_creates_no_session_is_closed(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     time = MockTime()
     with EmbeddedZooKeeper(tmp_path, time=time) as server, RawClient(server.connect_string, 40_000) as client:
         with socket.create_connection((server.host, server.port), 60) as silent:
@@ -331,7 +347,7 @@ def test_connections_per_address_are_limited(tmp_path: Path, caplog: pytest.LogC
 
 
 class CrowdedListener(socket.socket):
-    """A listening socket in a process that has, or has not, a file descriptor to give."""
+    """A listening socket of a process that can be out of file descriptors."""
 
     is_refusing = False
     refusals = 0
@@ -352,7 +368,7 @@ class CrowdedZooKeeper(EmbeddedZooKeeper):
         return self.listener
 
 
-def test_too_many_open_files_do_not_keep_the_thread_busy(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+def test_too_many_open_files_do_not_make_the_thread_spin(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     time = MockTime()
     with CrowdedZooKeeper(tmp_path, time=time) as server, RawClient(server.connect_string, 40_000) as client:
         server.listener.is_refusing = True
@@ -360,7 +376,7 @@ def test_too_many_open_files_do_not_keep_the_thread_busy(tmp_path: Path, caplog:
             while server.listener.refusals == 0:
                 client.call(OpCode.PING)
             for _ in range(20):
-                client.call(OpCode.PING)  # who is connected is served
+                client.call(OpCode.PING)  # connected clients are served
             assert server.listener.refusals == 1
             server.listener.is_refusing = False
             time.sleep(PAUSE_AFTER_ERROR_MS)
@@ -411,7 +427,7 @@ def test_words_about_sessions_and_watches(server: EmbeddedZooKeeper) -> None:
         assert "\nLatency min/avg/max: 0/0.0000/0\n" in word(server, b"srvr")
 
 
-def test_words_about_the_place(server: EmbeddedZooKeeper) -> None:
+def test_words_about_configuration_environment_and_directories(server: EmbeddedZooKeeper) -> None:
     with RawClient(server.connect_string) as client:
         client.call(OpCode.SYNC, PathRequest("/"))
     assert f"clientPort={server.port}\n" in word(server, b"conf")
@@ -422,8 +438,8 @@ def test_words_about_the_place(server: EmbeddedZooKeeper) -> None:
     assert int(sizes[2]) > 0
 
 
-def test_a_thread_that_ends_before_it_is_woken(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Shutdown asks, then wakes; a client's bytes between the two can let the thread see the question, and end."""
+def test_shutdown_of_a_thread_that_ends_before_the_wake_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Shutdown sets a flag, then wakes the thread; bytes of a client in between can make it see the flag and end."""
     server = EmbeddedZooKeeper(tmp_path, force_sync=False)
     server.start()
     thread = server._factory
@@ -449,7 +465,7 @@ def test_a_start_on_a_full_disk_names_the_directory(tmp_path: Path, full_disk: F
     assert str(raised.value.filename).startswith(str(tmp_path))
 
 
-def test_a_start_without_room_to_end_a_session_closes_everything(
+def test_a_start_that_cannot_log_the_end_of_a_session_closes_everything(
     tmp_path: Path, full_disk: FullDisk, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     server = EmbeddedZooKeeper(tmp_path, force_sync=False)
@@ -482,7 +498,9 @@ def test_a_start_without_room_to_end_a_session_closes_everything(
     server.shutdown()
 
 
-def test_a_start_without_a_thread_closes_everything(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_start_that_cannot_start_its_thread_closes_everything(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     def fail(_: ServerCnxnFactory) -> None:
         raise RuntimeError("can't start new thread")
 
@@ -496,10 +514,25 @@ def test_a_start_without_a_thread_closes_everything(tmp_path: Path, monkeypatch:
         assert server.is_running
 
 
-def test_a_port_in_use_is_replaced_only_if_that_is_welcome(tmp_path: Path, server: EmbeddedZooKeeper) -> None:
+def test_a_port_in_use_is_replaced_only_if_any_port_is_allowed(tmp_path: Path, server: EmbeddedZooKeeper) -> None:
     with pytest.raises(OSError, match="Address already in use"):
         EmbeddedZooKeeper(tmp_path / "other", port=server.port).start()
     with EmbeddedZooKeeper(tmp_path / "other", port=server.port, any_port_if_in_use=True) as other:
         assert other.port != server.port
         with RawClient(other.connect_string) as client:
             assert client.call(OpCode.EXISTS, PathWatchRequest("/", False)).err == 0
+
+
+def test_a_log_that_cannot_be_trimmed_does_not_end_the_thread_with_an_exception(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    uncaught: list[threading.ExceptHookArgs] = []
+    monkeypatch.setattr(threading, "excepthook", uncaught.append)
+
+    def fail(fd: int, length: int) -> None:
+        raise OSError(errno.EIO, "Input/output error")
+
+    with EmbeddedZooKeeper(tmp_path, force_sync=False):
+        monkeypatch.setattr(txn_log.os, "ftruncate", fail)
+    assert uncaught == []
+    assert "Could not trim the log" in caplog.text

@@ -1,4 +1,4 @@
-"""Records as bytes: golden ones, round trips, and bytes that lie."""
+"""Records as bytes: golden bytes, round trips, and malformed bytes."""
 
 from __future__ import annotations
 
@@ -46,27 +46,33 @@ def test_a_create_request_byte_by_byte() -> None:
     assert decode(CreateRequest, encode(request)) == request
 
 
-def test_null_is_a_length_of_minus_one() -> None:
+def test_null_has_the_length_minus_one() -> None:
     request = decode(CreateRequest, bytes.fromhex("ffffffff ffffffff ffffffff 00000000"))
     assert request == CreateRequest("", None, (), 0)
     assert encode(CreateRequest("", None, (), 0))[:8] == bytes.fromhex("00000000 ffffffff")
 
 
 @given(everything)
-def test_what_is_written_is_read(record: Everything) -> None:
+def test_encoded_records_are_decoded(record: Everything) -> None:
     assert decode(Everything, encode(record)) == record
 
 
 @given(everything)
-def test_every_truncation_is_an_error(record: Everything) -> None:
+def test_every_truncation_raises(record: Everything) -> None:
     data = encode(record)
-    for end in range(len(data)):
-        with pytest.raises(JuteError):
-            decode(Everything, data[:end])
+    assert [end for end in range(len(data)) if is_decoded(data[:end])] == []
+
+
+def is_decoded(data: bytes) -> bool:
+    try:
+        decode(Everything, data)
+    except JuteError:
+        return False
+    return True
 
 
 @given(st.binary(max_size=100))
-def test_random_bytes_are_a_record_or_an_error(data: bytes) -> None:
+def test_random_bytes_are_decoded_or_raise(data: bytes) -> None:
     try:
         record: Any = decode(Everything, data)
     except JuteError:
@@ -75,11 +81,11 @@ def test_random_bytes_are_a_record_or_an_error(data: bytes) -> None:
 
 
 @pytest.mark.parametrize("count", [-2, 1 << 30, 5])
-def test_a_vector_longer_than_the_bytes_costs_nothing(count: int) -> None:
+def test_a_vector_longer_than_its_bytes_allocates_nothing(count: int) -> None:
     with pytest.raises(JuteError, match="vector"):
         decode(CreateRequest, encode(Stat(*[0] * 11))[:8] + count.to_bytes(4, "big", signed=True) + bytes(4))
 
 
-def test_a_string_that_is_not_utf8() -> None:
+def test_a_string_that_is_not_utf8_raises() -> None:
     with pytest.raises(JuteError, match="UTF-8"):
         decode(Id, b"\0\0\0\1\xff\0\0\0\0")

@@ -1,4 +1,4 @@
-"""Decisions: which requests are refused, with which error, and what the others become."""
+"""Validation: which requests are rejected, with which error, and which transactions the others become."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ ALICE = Id("digest", generate_digest("alice:secret"))
 
 
 class Server:
-    """A tree, the processor before it, and one client."""
+    """A tree, the processor in front of it, and one client."""
 
     def __init__(self, extended_types_enabled: bool = False) -> None:
         self.tree = DataTree()
@@ -84,7 +84,7 @@ def create(path: str, mode: int = 0) -> tuple[OpCode, CreateRequest]:
     return OpCode.CREATE, CreateRequest(path, b"", OPEN_ACL_UNSAFE, mode)
 
 
-def test_a_create_becomes_a_transaction_that_depends_on_nothing(server: Server) -> None:
+def test_a_create_becomes_a_transaction_with_every_field(server: Server) -> None:
     assert server.create("/a") == CreateTxn("/a", b"", OPEN_ACL_UNSAFE, False, 1)
     assert server.create("/a/e", CreateMode.EPHEMERAL) == CreateTxn("/a/e", b"", OPEN_ACL_UNSAFE, True, 1)
 
@@ -121,7 +121,7 @@ def test_sequential_names_count_all_creations_below_the_parent(server: Server) -
         ("/x", CreateMode.PERSISTENT_WITH_TTL, Code.UNIMPLEMENTED),
     ],
 )
-def test_creates_that_are_refused(server: Server, path: str, mode: int, code: Code) -> None:
+def test_invalid_creates_are_rejected(server: Server, path: str, mode: int, code: Code) -> None:
     server.create("/a")
     server.create("/e", CreateMode.EPHEMERAL)
     server.create("/readonly", acl=READ_ACL_UNSAFE)
@@ -142,7 +142,7 @@ def test_creates_that_are_refused(server: Server, path: str, mode: int, code: Co
         ("/zookeeper/config", -1, Code.BAD_ARGUMENTS),
     ],
 )
-def test_deletes_that_are_refused(server: Server, path: str, version: int, code: Code) -> None:
+def test_invalid_deletes_are_rejected(server: Server, path: str, version: int, code: Code) -> None:
     server.create("/a")
     server.do(OpCode.SET_DATA, SetDataRequest("/a", b"", 0))
     server.create("/full")
@@ -151,7 +151,7 @@ def test_deletes_that_are_refused(server: Server, path: str, version: int, code:
     assert server.decide(OpCode.DELETE, DeleteRequest("/a", 1)) == DeleteTxn("/a")
 
 
-def test_conditional_writes(server: Server) -> None:
+def test_conditional_writes_check_version_and_acl(server: Server) -> None:
     server.create("/a")
     assert server.do(OpCode.SET_DATA, SetDataRequest("/a", b"1", 0)) == SetDataTxn("/a", b"1", 1)
     assert server.refused(OpCode.SET_DATA, SetDataRequest("/a", b"1", 0)) is Code.BAD_VERSION
@@ -163,7 +163,7 @@ def test_conditional_writes(server: Server) -> None:
     assert server.refused(OpCode.SET_DATA, SetDataRequest("b", b"", -1)) is Code.BAD_ARGUMENTS
 
 
-def test_who_has_proved_to_be_the_owner_may(server: Server) -> None:
+def test_an_acl_with_the_scheme_auth_gets_the_identity_of_its_creator(server: Server) -> None:
     server.identities = [ALICE]
     txn = server.create("/mine", acl=(ACL(31, Id("auth", "")),))
     assert isinstance(txn, CreateTxn)
@@ -175,14 +175,14 @@ def test_who_has_proved_to_be_the_owner_may(server: Server) -> None:
     server.create("/mine/child")
 
 
-def test_versions_never_become_the_one_that_means_any(server: Server) -> None:
+def test_versions_wrap_around_without_becoming_minus_one(server: Server) -> None:
     server.create("/a")
     server.tree.process_txn(TxnHeader(0, 0, 50, 0, OpCode.SET_DATA), SetDataTxn("/a", b"", (1 << 31) - 1))
     assert server.do(OpCode.SET_DATA, SetDataRequest("/a", b"", -1)) == SetDataTxn("/a", b"", -(1 << 31))
     assert server.do(OpCode.SET_DATA, SetDataRequest("/a", b"", -(1 << 31))) == SetDataTxn("/a", b"", 1 - (1 << 31))
 
 
-def test_containers_and_times_to_live() -> None:
+def test_containers_and_ttl_znodes() -> None:
     server = Server(extended_types_enabled=True)
     assert server.create("/c", CreateMode.CONTAINER) == CreateContainerTxn("/c", b"", OPEN_ACL_UNSAFE, 1)
     server.create("/c/child")
@@ -198,7 +198,7 @@ def test_containers_and_times_to_live() -> None:
 # ---- Multi -----------------------------------------------------------------------------------------------------------
 
 
-def test_the_operations_of_a_multi_see_the_earlier_ones(server: Server) -> None:
+def test_an_operation_of_a_multi_sees_the_earlier_ones(server: Server) -> None:
     server.create("/a")
     txn = server.multi(
         create("/a/b"),
@@ -220,7 +220,7 @@ def test_the_operations_of_a_multi_see_the_earlier_ones(server: Server) -> None:
     assert list(server.tree.get_node("/a").children) == ["s-0000000001", "s-0000000002", "b"]
 
 
-def test_a_refused_operation_undoes_the_whole_multi(server: Server) -> None:
+def test_a_failed_operation_rolls_back_the_whole_multi(server: Server) -> None:
     server.create("/a")
     before = server.tree.stat_node("/a")
     with pytest.raises(MultiFailed) as failure:
@@ -232,7 +232,7 @@ def test_a_refused_operation_undoes_the_whole_multi(server: Server) -> None:
         Code.RUNTIME_INCONSISTENCY,
     ]
     assert server.tree.stat_node("/a") == before
-    # Nothing of it is remembered either.
+    # No pending changes are left, either.
     assert server.decide(*create("/a/b")) == CreateTxn("/a/b", b"", OPEN_ACL_UNSAFE, False, 1)
 
 
@@ -248,7 +248,9 @@ def test_a_refused_operation_undoes_the_whole_multi(server: Server) -> None:
         ([(OpCode.CHECK, CheckVersionRequest("/nothing", -1))], Code.NO_NODE),
     ],
 )
-def test_multis_that_are_refused(server: Server, operations: list[tuple[OpCode, Any]], code: Code) -> None:
+def test_a_failed_multi_has_the_error_of_its_failed_operation(
+    server: Server, operations: list[tuple[OpCode, Any]], code: Code
+) -> None:
     server.create("/a")
     server.create("/a/b")
     with pytest.raises(MultiFailed) as failure:
@@ -264,7 +266,7 @@ def test_a_multi_may_empty_a_znode_and_delete_it(server: Server) -> None:
     assert "/a" not in server.tree.nodes
 
 
-def test_what_a_multi_may_not_hold(server: Server) -> None:
+def test_operations_that_a_multi_may_not_contain(server: Server) -> None:
     for op, record in ((OpCode.SET_ACL, SetACLRequest("/", OPEN_ACL_UNSAFE, -1)), (OpCode.PING, MULTI_END)):
         code = server.refused(OpCode.MULTI, MultiHeader(op, False, -1), record, MULTI_END)
         assert code is Code.MARSHALLING_ERROR
@@ -277,7 +279,7 @@ def test_what_a_multi_may_not_hold(server: Server) -> None:
 
 
 @pytest.mark.parametrize("path", ["/", "/a", "/a/b", "/a.b", "/...", "/a/.b", "/汉字", "/a b", "/~"])
-def test_paths(path: str) -> None:
+def test_valid_paths(path: str) -> None:
     assert validate_path(path) is None
 
 
@@ -285,7 +287,7 @@ def test_paths(path: str) -> None:
     "path",
     ["", "a", "/a/", "//", "/a//b", "/.", "/..", "/a/./b", "/a/..", "/\0", "/\x1f", "/\x7f", "/\ue000", "/\uffff"],
 )
-def test_no_paths(path: str) -> None:
+def test_invalid_paths(path: str) -> None:
     assert validate_path(path) is not None
 
 

@@ -1,4 +1,4 @@
-"""Snapshots: what is frozen thaws, and damaged files are passed over."""
+"""Snapshots are read back as written, and damaged files are skipped."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def frozen(extra: int = 0) -> Snapshot:
     return freeze(some_tree(extra), [(SESSION, 4000), (99, 30_000)])
 
 
-def test_what_is_frozen_thaws() -> None:
+def test_a_snapshot_is_read_back() -> None:
     snapshot = frozen()
     tree, sessions = thaw(decode_snapshot(encode_snapshot(snapshot), snapshot.zxid))
     original = some_tree()
@@ -69,7 +69,7 @@ def test_a_frozen_state_does_not_change_with_the_tree() -> None:
     assert encode_snapshot(snapshot) == before
 
 
-def test_every_truncation_and_every_damaged_byte_is_noticed() -> None:
+def test_every_truncation_and_every_damaged_byte_is_detected() -> None:
     whole = encode_snapshot(frozen())
     for position in range(len(whole)):
         with pytest.raises(JuteError):
@@ -78,7 +78,7 @@ def test_every_truncation_and_every_damaged_byte_is_noticed() -> None:
             decode_snapshot(whole[:position] + bytes([whole[position] ^ 0x5A]) + whole[position + 1 :], 1)
 
 
-def test_the_newest_whole_one_is_loaded(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+def test_the_newest_valid_snapshot_is_loaded(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     snapshots = SnapLog(tmp_path)
     assert snapshots.load_newest() is None
     older, newer = frozen(), frozen(extra=5)
@@ -90,7 +90,7 @@ def test_the_newest_whole_one_is_loaded(tmp_path: Path, caplog: pytest.LogCaptur
     assert "Skipping snapshot" in caplog.text
 
 
-def test_an_unfinished_snapshot_is_not_one(tmp_path: Path) -> None:
+def test_a_temporary_file_is_not_a_snapshot(tmp_path: Path) -> None:
     (tmp_path / "snapshot.ff.tmp").write_bytes(encode_snapshot(frozen())[:100])
     assert SnapLog(tmp_path).load_newest() is None
 

@@ -57,11 +57,11 @@ def write(directory: Path, history: list[tuple[TxnHeader, Txn]]) -> Path:
 
 
 @pytest.mark.parametrize("entry", entries(), ids=lambda entry: OpCode(entry[0].type).name)
-def test_every_kind_of_transaction_is_read_as_it_was_written(entry: tuple[TxnHeader, Txn]) -> None:
+def test_transactions_of_every_kind_are_read_back(entry: tuple[TxnHeader, Txn]) -> None:
     assert decode_txn(encode_txn(*entry)) == entry
 
 
-def test_the_bytes_are_zookeepers(tmp_path: Path) -> None:
+def test_the_bytes_match_zookeeper(tmp_path: Path) -> None:
     path = write(tmp_path, [(TxnHeader(0x7, 1, 0x1F, 5, OpCode.DELETE), DeleteTxn("/a"))])
     assert path.name == "log.1f"
     txn = "0000000000000007 00000001 000000000000001f 0000000000000005 00000002 00000002 2f61"
@@ -69,7 +69,7 @@ def test_the_bytes_are_zookeepers(tmp_path: Path) -> None:
     assert path.read_bytes() == bytes.fromhex(expected)
 
 
-def test_every_truncation_loses_only_what_is_cut(tmp_path: Path) -> None:
+def test_a_truncation_loses_only_the_transactions_behind_it(tmp_path: Path) -> None:
     history = entries()
     path = write(tmp_path, history)
     whole = path.read_bytes()
@@ -83,7 +83,7 @@ def test_every_truncation_loses_only_what_is_cut(tmp_path: Path) -> None:
     assert survivors[-1] == len(history) - 1
 
 
-def test_every_damaged_byte_is_a_torn_end_or_refused(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+def test_a_damaged_byte_is_a_torn_end_or_corruption(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     history = entries()
     path = write(tmp_path, history)
     whole = path.read_bytes()
@@ -95,21 +95,21 @@ def test_every_damaged_byte_is_a_torn_end_or_refused(tmp_path: Path, caplog: pyt
             assert list(read_log_file(path, is_newest=True)) == history[:-1]
             assert [record.levelno for record in caplog.records] == [logging.WARNING]
         elif 8 <= position < 16:
-            # The database id: nobody's.
+            # The database id, which nothing uses.
             assert list(read_log_file(path)) == history
         else:
             with pytest.raises(CorruptLogError):
                 list(read_log_file(path, is_newest=True))
 
 
-def test_zeros_behind_the_last_record_are_no_damage(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+def test_zeros_after_the_last_record_are_no_corruption(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     path = write(tmp_path, entries())
     path.write_bytes(path.read_bytes() + bytes(10_000))
     assert list(read_log_file(path)) == entries()
     assert not caplog.records
 
 
-def test_a_new_run_begins_a_new_file_and_reading_passes_over_the_torn_end(tmp_path: Path) -> None:
+def test_a_restart_begins_a_new_file_and_reading_skips_the_torn_end(tmp_path: Path) -> None:
     history = entries()
     first = write(tmp_path, history[:4])
     first.write_bytes(first.read_bytes()[:-3])
@@ -121,13 +121,13 @@ def test_a_new_run_begins_a_new_file_and_reading_passes_over_the_torn_end(tmp_pa
     assert list(log.read(len(history))) == []
 
 
-def test_a_file_in_which_nothing_was_committed_is_replaced(tmp_path: Path) -> None:
+def test_a_file_without_committed_transactions_is_replaced(tmp_path: Path) -> None:
     (tmp_path / "log.1").write_bytes(b"ZKLG\0\0")
     write(tmp_path, entries())
     assert list(TxnLog(tmp_path).read(0)) == entries()
 
 
-def test_nothing_is_on_disk_before_the_commit(tmp_path: Path) -> None:
+def test_nothing_is_written_before_the_commit(tmp_path: Path) -> None:
     log = TxnLog(tmp_path)
     log.append(*entries()[0])
     assert list(log.read(0)) == []
@@ -145,23 +145,23 @@ def test_roll_and_purge(tmp_path: Path) -> None:
     assert [zxid for zxid, _ in log.files()] == list(range(4, len(ALL_KINDS) + 1))
     assert list(log.read(3)) == entries()[3:]
     log.purge(before_zxid=10**6)
-    # The newest stays: whether something follows in it is not known.
+    # The newest one stays: it may contain later transactions.
     assert [zxid for zxid, _ in log.files()] == [len(ALL_KINDS)]
 
 
-def test_other_files_are_left_alone(tmp_path: Path) -> None:
+def test_other_files_are_ignored(tmp_path: Path) -> None:
     for name in ("log.xyz", "log.1.bak", "snapshot.1", "notes"):
         (tmp_path / name).write_text("not a log")
     assert TxnLog(tmp_path).files() == []
 
 
-def test_a_transaction_of_an_unknown_type_is_refused(tmp_path: Path) -> None:
+def test_a_transaction_of_an_unknown_type_is_rejected(tmp_path: Path) -> None:
     path = write(tmp_path, [(TxnHeader(0, 0, 1, 0, 99), DeleteTxn("/a"))])
     with pytest.raises(CorruptLogError, match="unknown type 99"):
         list(read_log_file(path))
 
 
-def test_a_transaction_without_room_is_not_added(tmp_path: Path, full_disk: FullDisk) -> None:
+def test_a_transaction_that_does_not_fit_on_the_disk_is_not_added(tmp_path: Path, full_disk: FullDisk) -> None:
     first, second, third = (
         (TxnHeader(7, 0, zxid, 0, OpCode.SET_DATA), SetDataTxn("/a", bytes(size), zxid))
         for zxid, size in ((1, 10), (2, RESERVE_BYTES), (2, 10))
@@ -178,7 +178,7 @@ def test_a_transaction_without_room_is_not_added(tmp_path: Path, full_disk: Full
     assert list(TxnLog(tmp_path).read(0)) == [first, third]
 
 
-def test_a_commit_that_failed_is_done_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_failed_commit_is_retried_from_the_start(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     log = TxnLog(tmp_path)
     history = entries()
 
@@ -191,7 +191,7 @@ def test_a_commit_that_failed_is_done_again(tmp_path: Path, monkeypatch: pytest.
         with pytest.raises(OSError, match="Input/output"):
             log.commit()
     (path,) = (path for _, path in log.files())
-    path.write_bytes(bytes(len(path.read_bytes())))  # the disk has lost what it could not take
+    path.write_bytes(bytes(len(path.read_bytes())))  # the disk has lost what it failed to sync
     log.append(*history[1])
     log.commit()
     log.close()
@@ -199,7 +199,7 @@ def test_a_commit_that_failed_is_done_again(tmp_path: Path, monkeypatch: pytest.
     assert path.read_bytes()[16:] == write(tmp_path / "other", history[:2]).read_bytes()[16:]
 
 
-def test_no_file_is_begun_on_a_full_disk(tmp_path: Path, full_disk: FullDisk) -> None:
+def test_no_file_is_created_on_a_full_disk(tmp_path: Path, full_disk: FullDisk) -> None:
     log = TxnLog(tmp_path)
     full_disk.fill()
     for _ in range(2):

@@ -1,4 +1,4 @@
-"""Who hears of what, and how often."""
+"""Which watchers get which events, and how often."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def test_a_standard_watch_fires_once(manager: WatchManager) -> None:
     assert not manager.contains_watcher("/a", watcher)
 
 
-def test_everybody_who_watches_hears(manager: WatchManager) -> None:
+def test_every_watcher_of_a_path_gets_the_event(manager: WatchManager) -> None:
     watchers = [Recorder(), Recorder()]
     for watcher in watchers:
         manager.add_watch("/a", watcher)
@@ -42,7 +42,7 @@ def test_everybody_who_watches_hears(manager: WatchManager) -> None:
     assert [w.heard for w in watchers] == [[(DELETED, "/a")]] * 2
 
 
-def test_who_is_suppressed_has_heard_already(manager: WatchManager) -> None:
+def test_a_suppressed_watcher_gets_no_event(manager: WatchManager) -> None:
     watcher = Recorder()
     manager.add_watch("/a", watcher)
     assert manager.trigger_watch("/a", DELETED, suppress={watcher}) == {watcher}
@@ -59,7 +59,7 @@ def test_a_persistent_watch_stays_beside_a_standard_one(manager: WatchManager) -
     assert watcher.heard == [(CHANGED, "/a")] * 3
 
 
-def test_a_recursive_watch_hears_of_everything_below_but_children_changed(manager: WatchManager) -> None:
+def test_a_recursive_watch_gets_all_events_below_but_children_changed(manager: WatchManager) -> None:
     watcher = Recorder()
     manager.add_watch("/a", watcher, WatcherMode.PERSISTENT_RECURSIVE)
     for path in ("/a", "/a/b", "/a/b/c", "/ab"):
@@ -75,7 +75,7 @@ def test_a_recursive_watch_on_the_root(manager: WatchManager) -> None:
     assert watcher.heard == [(CHANGED, "/x/y")]
 
 
-def test_removing_a_watch(manager: WatchManager) -> None:
+def test_remove_watcher(manager: WatchManager) -> None:
     watcher = Recorder()
     manager.add_watch("/a", watcher, WatcherMode.PERSISTENT_RECURSIVE)
     assert manager.remove_watch("/a", watcher)
@@ -84,7 +84,7 @@ def test_removing_a_watch(manager: WatchManager) -> None:
     assert watcher.heard == []
 
 
-def test_a_watcher_that_is_gone_is_forgotten(manager: WatchManager) -> None:
+def test_watches_of_a_removed_watcher_are_removed(manager: WatchManager) -> None:
     gone, stays = Recorder(), Recorder()
     for path in ("/a", "/b"):
         manager.add_watch(path, gone)

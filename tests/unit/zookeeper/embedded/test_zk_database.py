@@ -1,4 +1,4 @@
-"""State that comes back: from the log, from snapshots, from both."""
+"""State that is restored from the log, from snapshots, and from both."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def opened(directory: Path, snap_count: int = 10_000) -> ZKDatabase:
 
 
 def process(database: ZKDatabase, *txns: tuple[OpCode, Txn], session_id: int = SESSION) -> None:
-    """Each as a turn of its own."""
+    """Each transaction in a commit of its own."""
     for op, txn in txns:
         header = TxnHeader(session_id, 0, database.last_zxid + 1, 1000, op)
         database.process_txn(header, txn)
@@ -42,14 +42,14 @@ def creates() -> list[tuple[OpCode, Txn]]:
     ]
 
 
-def test_a_new_directory_is_empty(tmp_path: Path) -> None:
+def test_a_new_directory_has_an_empty_tree(tmp_path: Path) -> None:
     database = opened(tmp_path / "not" / "yet")
     assert (database.last_zxid, database.sessions) == (0, {})
     database.close()
 
 
 @pytest.mark.parametrize("snap_count", [1, 3, 7, 1000])
-def test_what_was_committed_comes_back(tmp_path: Path, snap_count: int) -> None:
+def test_committed_transactions_survive_a_restart(tmp_path: Path, snap_count: int) -> None:
     database = opened(tmp_path, snap_count)
     process(database, *creates(), *sets(20))
     expected = {path: (node.data, node.stat()) for path, node in database.tree.nodes.items()}
@@ -74,12 +74,12 @@ def test_old_snapshots_and_logs_are_deleted(tmp_path: Path) -> None:
         database.take_snapshot()
     names = sorted(path.name for path in database.directory.iterdir())
     database.close()
-    # Of the three snapshots at 43, 53 and 63 (hex) every one still has the log behind it.
+    # Each of the three snapshots, at 43, 53 and 63 (hex), still has the log that follows it.
     assert [name for name in names if name.startswith("snapshot")] == ["snapshot.2b", "snapshot.35", "snapshot.3f"]
     assert [name for name in names if name.startswith("log")] == ["log.2c", "log.36"]
 
 
-def test_an_older_snapshot_and_its_log_replace_a_damaged_one(tmp_path: Path) -> None:
+def test_a_damaged_snapshot_is_replaced_by_an_older_one_and_its_log(tmp_path: Path) -> None:
     database = opened(tmp_path)
     process(database, *creates())
     database.take_snapshot()
@@ -94,7 +94,7 @@ def test_an_older_snapshot_and_its_log_replace_a_damaged_one(tmp_path: Path) -> 
     again.close()
 
 
-def test_without_any_whole_snapshot_nothing_is_invented(tmp_path: Path) -> None:
+def test_a_start_without_a_valid_snapshot_is_refused(tmp_path: Path) -> None:
     database = opened(tmp_path)
     process(database, *creates())
     database.take_snapshot()
@@ -105,7 +105,7 @@ def test_without_any_whole_snapshot_nothing_is_invented(tmp_path: Path) -> None:
         opened(tmp_path)
 
 
-def test_a_log_without_a_snapshot_is_not_taken_for_the_beginning(tmp_path: Path) -> None:
+def test_a_log_without_a_snapshot_is_refused(tmp_path: Path) -> None:
     database = opened(tmp_path)
     process(database, *creates())
     database.close()
@@ -114,7 +114,7 @@ def test_a_log_without_a_snapshot_is_not_taken_for_the_beginning(tmp_path: Path)
         opened(tmp_path)
 
 
-def test_a_missing_file_is_noticed(tmp_path: Path) -> None:
+def test_a_missing_log_file_is_detected(tmp_path: Path) -> None:
     for i in range(3):
         database = opened(tmp_path)
         process(database, *(creates() if i == 0 else sets(2, 2 * i)))
@@ -124,7 +124,7 @@ def test_a_missing_file_is_noticed(tmp_path: Path) -> None:
         opened(tmp_path)
 
 
-def test_what_was_not_committed_is_gone(tmp_path: Path) -> None:
+def test_uncommitted_transactions_are_lost(tmp_path: Path) -> None:
     database = opened(tmp_path)
     process(database, *creates())
     database.process_txn(TxnHeader(SESSION, 0, 4, 0, OpCode.SET_DATA), SetDataTxn("/a", b"lost", 1))
@@ -143,7 +143,7 @@ def test_one_server_per_directory(tmp_path: Path) -> None:
     opened(tmp_path).close()
 
 
-def test_a_log_that_cannot_be_trimmed_keeps_no_lock(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_log_that_cannot_be_trimmed_releases_the_lock(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def fail(*_: int) -> None:
         raise OSError(errno.EIO, "Input/output error")
 
@@ -155,10 +155,10 @@ def test_a_log_that_cannot_be_trimmed_keeps_no_lock(tmp_path: Path, monkeypatch:
     opened(tmp_path).close()
 
 
-def test_a_snapshot_that_cannot_be_written_costs_nothing(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+def test_a_snapshot_that_cannot_be_written_loses_no_data(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     database = opened(tmp_path)
     process(database, *creates())
-    # A directory in the way.
+    # A directory in place of the file.
     (database.directory / "snapshot.3.tmp").mkdir()
     database.take_snapshot()
     assert "Could not write a snapshot" in caplog.text
@@ -169,7 +169,7 @@ def test_a_snapshot_that_cannot_be_written_costs_nothing(tmp_path: Path, caplog:
     again.close()
 
 
-def test_a_snapshot_without_room_leaves_nothing_and_the_next_one_succeeds(
+def test_a_failed_snapshot_leaves_no_file_and_the_next_one_succeeds(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     def no_room(_: int) -> None:
@@ -187,7 +187,7 @@ def test_a_snapshot_without_room_leaves_nothing_and_the_next_one_succeeds(
     database.close()
 
 
-def test_what_a_crash_left_of_a_snapshot_is_deleted(tmp_path: Path) -> None:
+def test_a_snapshot_left_incomplete_by_a_crash_is_deleted(tmp_path: Path) -> None:
     opened(tmp_path).close()
     unfinished = tmp_path / "version-2" / "snapshot.7.tmp"
     unfinished.write_bytes(b"half")
@@ -195,7 +195,7 @@ def test_what_a_crash_left_of_a_snapshot_is_deleted(tmp_path: Path) -> None:
     assert not unfinished.exists()
 
 
-def test_a_start_without_room_for_the_log_is_refused(tmp_path: Path, full_disk: FullDisk) -> None:
+def test_a_start_without_space_for_the_log_is_refused(tmp_path: Path, full_disk: FullDisk) -> None:
     opened(tmp_path).close()
     database = ZKDatabase(tmp_path)
     full_disk.fill()

@@ -80,7 +80,7 @@ class FakeConnection:
 
 
 class Client:
-    """What a test says to the server, and what it hears."""
+    """What a test sends to the server, and what it receives."""
 
     def __init__(
         self, server: ZooKeeperServer, session: tuple[int, bytes] = (0, b""), timeout_ms: int = 10_000
@@ -143,7 +143,7 @@ def server(database: ZKDatabase, time: MockTime) -> ZooKeeperServer:
 @pytest.mark.parametrize(
     ("asked", "granted"), [(0, 4000), (3999, 4000), (10_000, 10_000), (1 << 30, 40_000), (-1, 4000)]
 )
-def test_the_timeout_is_negotiated(server: ZooKeeperServer, asked: int, granted: int) -> None:
+def test_the_session_timeout_is_negotiated(server: ZooKeeperServer, asked: int, granted: int) -> None:
     assert Client(server, timeout_ms=asked).connected.time_out == granted
 
 
@@ -156,7 +156,7 @@ def test_an_old_client_gets_no_read_only_byte(server: ZooKeeperServer) -> None:
     assert lengths == [36, 37]
 
 
-def test_a_session_expires_with_its_ephemerals(server: ZooKeeperServer, time: MockTime) -> None:
+def test_an_expired_session_loses_its_ephemeral_znodes(server: ZooKeeperServer, time: MockTime) -> None:
     client, other = Client(server, timeout_ms=4000), Client(server, timeout_ms=40_000)
     client.create("/e", 1)
     other.ask(OpCode.EXISTS, PathWatchRequest("/e", True))
@@ -169,7 +169,7 @@ def test_a_session_expires_with_its_ephemerals(server: ZooKeeperServer, time: Mo
     assert again.connection.is_closing
 
 
-def test_any_packet_keeps_the_session(server: ZooKeeperServer, time: MockTime) -> None:
+def test_any_packet_extends_the_session(server: ZooKeeperServer, time: MockTime) -> None:
     client = Client(server, timeout_ms=4000)
     for _ in range(10):
         time.sleep(3000)
@@ -178,29 +178,31 @@ def test_any_packet_keeps_the_session(server: ZooKeeperServer, time: MockTime) -
     assert not client.connection.is_closing
 
 
-def test_a_session_on_a_new_connection(server: ZooKeeperServer) -> None:
+def test_a_session_moves_to_a_new_connection(server: ZooKeeperServer) -> None:
     old = Client(server)
     old.create("/e", 1)
     old.ask(OpCode.GET_DATA, PathWatchRequest("/e", True))
     new = Client(server, old.session, timeout_ms=20_000)
     assert (new.connected.session_id, new.connected.time_out) == (old.connected.session_id, 20_000)
     assert old.connection.is_closing
-    # The watch went with the connection; the znode did not.
+    # The watch ended with the connection; the znode did not.
     new.ask(OpCode.SET_DATA, SetDataRequest("/e", b"", -1))
     assert old.connection.sent == []
-    # The late end of the old connection must not hurt the new one.
+    # The late end of the old connection must not close the session of the new one.
     server.detach(old.connection)
     assert new.error(OpCode.EXISTS, PathWatchRequest("/e", False)) == 0
 
 
-def test_a_wrong_password_gets_no_session_and_ends_none(server: ZooKeeperServer) -> None:
+def test_a_wrong_password_gets_no_session_and_closes_none(server: ZooKeeperServer) -> None:
     client = Client(server)
     thief = Client(server, (client.session[0], b"guessed"))
     assert thief.connected.time_out == 0
     assert not client.connection.is_closing
 
 
-def test_a_session_outlives_the_server(server: ZooKeeperServer, database: ZKDatabase, time: MockTime) -> None:
+def test_a_session_survives_a_restart_of_the_server(
+    server: ZooKeeperServer, database: ZKDatabase, time: MockTime
+) -> None:
     client = Client(server, timeout_ms=4000)
     client.create("/e", 1)
     time.sleep(100_000)
@@ -220,12 +222,12 @@ def test_closing_a_session(server: ZooKeeperServer) -> None:
     assert Client(server, client.session).connected.time_out == 0
 
 
-def test_a_client_that_knows_more_than_we_do_is_sent_away(server: ZooKeeperServer) -> None:
+def test_a_client_with_a_newer_zxid_is_rejected(server: ZooKeeperServer) -> None:
     with pytest.raises(BadPacket, match="has seen zxid 0x5"):
         server.process_connect(FakeConnection(), encode(ConnectRequest(0, 5, 4000, 0, b"")))
 
 
-def test_a_password_is_the_same_in_every_life(server: ZooKeeperServer) -> None:
+def test_the_password_of_a_session_survives_a_restart(server: ZooKeeperServer) -> None:
     client = Client(server)
     assert client.connected.passwd == session_password(client.connected.session_id)
 
@@ -233,7 +235,7 @@ def test_a_password_is_the_same_in_every_life(server: ZooKeeperServer) -> None:
 # ---- Requests --------------------------------------------------------------------------------------------------------
 
 
-def test_reads(server: ZooKeeperServer) -> None:
+def test_read_requests(server: ZooKeeperServer) -> None:
     client = Client(server)
     client.create("/a")
     client.create("/a/e", 1)
@@ -254,7 +256,7 @@ def test_replies_carry_the_newest_zxid(server: ZooKeeperServer) -> None:
     assert client.ask(OpCode.PING)[0].zxid == 2
 
 
-def test_an_event_is_queued_before_the_reply_that_shows_it(server: ZooKeeperServer) -> None:
+def test_an_event_is_queued_before_the_reply_to_the_change(server: ZooKeeperServer) -> None:
     client = Client(server)
     client.create("/a")
     client.ask(OpCode.GET_DATA, PathWatchRequest("/a", True))
@@ -265,7 +267,7 @@ def test_an_event_is_queued_before_the_reply_that_shows_it(server: ZooKeeperServ
     assert decode(ReplyHeader, reply).xid == 7
 
 
-def test_identities_add_up(server: ZooKeeperServer) -> None:
+def test_a_connection_keeps_all_its_identities(server: ZooKeeperServer) -> None:
     client = Client(server)
     assert client.error(OpCode.GET_DATA, PathWatchRequest("/", False)) == 0
     for credentials in (b"alice:secret", b"alice:secret", b"bob:secret"):
@@ -279,7 +281,7 @@ def test_identities_add_up(server: ZooKeeperServer) -> None:
     assert stranger.error(OpCode.GET_ACL, PathRequest("/mine")) == Code.NO_AUTH
 
 
-def test_who_may_only_read_sees_no_digests(server: ZooKeeperServer) -> None:
+def test_digests_are_masked_for_clients_without_admin_permission(server: ZooKeeperServer) -> None:
     client = Client(server)
     client.ask(OpCode.AUTH, AuthPacket(0, "digest", b"alice:secret"))
     client.create("/mine", acl=(ACL(31, Id("auth", "")), ACL(1, Id("world", "anyone"))))
@@ -294,7 +296,7 @@ def test_a_failed_authentication_ends_the_connection(server: ZooKeeperServer) ->
     assert client.connection.is_closing
 
 
-def test_a_refused_multi_answers_each_operation(server: ZooKeeperServer) -> None:
+def test_a_failed_multi_returns_a_result_for_each_operation(server: ZooKeeperServer) -> None:
     client = Client(server)
     create = CreateRequest("/a", b"", OPEN_ACL_UNSAFE, 0)
     header = MultiHeader(OpCode.CREATE, False, -1)
@@ -306,7 +308,7 @@ def test_a_refused_multi_answers_each_operation(server: ZooKeeperServer) -> None
     assert codes == [(-1, code, code) for code in (Code.OK, Code.NODE_EXISTS, Code.RUNTIME_INCONSISTENCY)]
 
 
-def test_watches_are_removed_one_kind_at_a_time(server: ZooKeeperServer) -> None:
+def test_watches_are_removed_by_type(server: ZooKeeperServer) -> None:
     client = Client(server)
     client.ask(OpCode.GET_CHILDREN, PathWatchRequest("/", True))
     children, data, any_kind = (WatcherTypeRequest("/", kind) for kind in (1, 2, 3))
@@ -322,28 +324,28 @@ def test_watches_are_removed_one_kind_at_a_time(server: ZooKeeperServer) -> None
     assert client.error(OpCode.REMOVE_WATCHES, data) == 0
 
 
-def test_what_belongs_to_ensembles_is_refused(server: ZooKeeperServer) -> None:
+def test_requests_for_ensembles_are_rejected(server: ZooKeeperServer) -> None:
     client = Client(server)
     assert client.error(OpCode.RECONFIG, PathRequest("")) == Code.RECONFIG_DISABLED
     assert client.error(OpCode.SASL, PathRequest("")) == Code.AUTH_FAILED
 
 
 @pytest.mark.parametrize("op", [0, 55, -1, -10, 20, 999])
-def test_an_unknown_request_ends_the_connection(server: ZooKeeperServer, op: int) -> None:
+def test_an_unknown_request_closes_the_connection(server: ZooKeeperServer, op: int) -> None:
     client = Client(server)
     assert client.error(op) == Code.UNIMPLEMENTED
     assert client.connection.is_closing
 
 
 @pytest.mark.parametrize("op", sorted(set(OpCode) - {OpCode.PING, OpCode.CLOSE_SESSION, OpCode.WHO_AM_I}))
-def test_a_request_without_its_fields_hurts_nobody(server: ZooKeeperServer, op: OpCode) -> None:
+def test_a_truncated_request_does_not_stop_the_server(server: ZooKeeperServer, op: OpCode) -> None:
     client = Client(server)
     assert client.error(op) != Code.OK
     assert Client(server).error(OpCode.EXISTS, PathWatchRequest("/", False)) == 0
 
 
 @pytest.mark.parametrize("frame", [b"", b"\0", b"\0\0\0\1\0\0\0"])
-def test_no_header_no_connection(server: ZooKeeperServer, frame: bytes) -> None:
+def test_a_packet_without_a_complete_header_is_bad(server: ZooKeeperServer, frame: bytes) -> None:
     client = Client(server)
     with pytest.raises(BadPacket):
         server.process_packet(client.connection, frame)
@@ -379,7 +381,7 @@ def valid_requests() -> list[bytes]:
     return [encode(RequestHeader(1, op), *records) for op, records in requests]
 
 
-def test_no_bytes_break_the_server(server: ZooKeeperServer, caplog: pytest.LogCaptureFixture) -> None:
+def test_random_bytes_do_not_break_the_server(server: ZooKeeperServer, caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level(logging.CRITICAL)
     source = random.Random(3)
     client = Client(server)
@@ -401,7 +403,7 @@ def test_no_bytes_break_the_server(server: ZooKeeperServer, caplog: pytest.LogCa
     assert Client(server).error(OpCode.EXISTS, PathWatchRequest("/", False)) == Code.OK
 
 
-def test_containers_go_when_they_are_empty(server: ZooKeeperServer, time: MockTime) -> None:
+def test_empty_containers_are_deleted(server: ZooKeeperServer, time: MockTime) -> None:
     client = Client(server)
     client.create("/c", 4)
     client.create("/c/child")
@@ -415,7 +417,7 @@ def test_containers_go_when_they_are_empty(server: ZooKeeperServer, time: MockTi
     assert client.error(OpCode.EXISTS, PathWatchRequest("/c", False)) == Code.NO_NODE
 
 
-def test_a_multi_read_answers_each_path(server: ZooKeeperServer) -> None:
+def test_a_multi_read_returns_a_result_for_each_path(server: ZooKeeperServer) -> None:
     client = Client(server)
     records = [
         part
@@ -432,7 +434,7 @@ def test_a_multi_read_answers_each_path(server: ZooKeeperServer) -> None:
     assert read_record(MultiHeader, reader) == MULTI_END
 
 
-def test_the_time_until_something_must_be_done(server: ZooKeeperServer, time: MockTime) -> None:
+def test_time_until_the_next_expiration_or_container_check(server: ZooKeeperServer, time: MockTime) -> None:
     assert server.ms_until_next_check() == CONTAINER_CHECK_INTERVAL_MS
     Client(server, timeout_ms=4000)
     assert server.ms_until_next_check() == 6000

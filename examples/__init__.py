@@ -1,0 +1,1 @@
+"""Applications to start from: copy a folder, and change it."""

@@ -1,0 +1,1 @@
+"""Word count: an application on Kafka Streams, written twice."""

@@ -1,0 +1,44 @@
+"""Recorded runs of Streams show what chapter 9 says about them."""
+
+from __future__ import annotations
+
+from chapters.ch09_streams.figures import streams_runs
+from kafka_learn.recording.recorded_run import Kind, RecordedRun
+
+
+def calls(run: RecordedRun) -> list[str]:
+    """Each call that begins, ``who.what``."""
+    return [f"{event.who}.{event.what}" for event in run if event.kind is Kind.CALL]
+
+
+def test_a_record_is_processed_depth_first() -> None:
+    run = streams_runs.record_through_topology()
+    word = ["StreamTask._process", "words.process", "count.process", "store.get", "store.put", "changelog.log_change"]
+    assert calls(run) == [
+        "StreamTask._process", "lines.process", "split.process", "to-words.process", "to-words.process",
+        "StreamTask.commit", *[*word, "counted.process", "StreamTask.commit"] * 2,
+    ]  # fmt: skip
+    records = [event.detail["record"] for event in run if event.who == "counted" and event.kind is Kind.CALL]
+    assert records == ["to: 1", "be: 1"]
+
+
+def test_a_value_that_moves_to_another_group_is_subtracted_and_added() -> None:
+    run = streams_runs.repartition()
+    records = [
+        event.detail["record"] for event in run if event.who in ("to topic", "count") and event.kind is Kind.CALL
+    ]
+    assert records == ["Rome: (None<-Ann)", "Oslo: (Ann<-None)"] * 2
+    puts = [event.detail["record"] for event in run if event.what == "put" and event.kind is Kind.CALL]
+    assert puts == ["Ann: Oslo", "Rome: 1", "Oslo: 1"]
+
+
+def test_a_task_moves_with_its_counts() -> None:
+    run = streams_runs.task_moves()
+    states = [(event.what, event.detail["after"]) for event in run if event.kind is Kind.STATE]
+    assert {what for what, after in states if after == "closed"} == {"instance 1, task 0_1", "instance 1, task 1_0"}
+    assert {what for what, after in states if after == "active"} == {"instance 2, task 0_1", "instance 2, task 1_0"}
+    for instance in streams_runs.INSTANCES:
+        changes = [after for what, after in states if what == instance]
+        assert changes[-3:] == ["PARTITIONS_REVOKED", "ASSIGNING_PARTITIONS", "RUNNING"]
+    (restored,) = (event for event in run if event.kind is Kind.PUT)
+    assert (restored.what, restored.detail["says"]) == ("restore counts-changelog-0", "5 records")

@@ -1,0 +1,86 @@
+"""An application with a global table against a broker: it is read first, as a whole, and kept up to date."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from kafka_lite.common.serdes import StringSerde
+from kafka_lite.streams.errors import StreamsError
+from kafka_lite.streams.kafka_streams import KafkaStreams, State
+from kafka_lite.streams.kstream.global_ktable import GlobalKTable
+from kafka_lite.streams.kstream.kstream import KStream
+from kafka_lite.streams.kstream.kstream_builder import KStreamBuilder
+from kafka_lite.testing.cluster import Cluster
+from tests.support.eventually import eventually
+
+
+@pytest.fixture
+def cluster() -> Iterator[Cluster]:
+    with Cluster(
+        {"group.initial.rebalance.delay.ms": 0, "log.retention.ms": -1, "auto.create.topics.enable": False}
+    ) as running:
+        yield running
+
+
+def application(cluster: Cluster, state_dir: Path) -> KafkaStreams:
+    builder = KStreamBuilder()
+    cities: GlobalKTable[str, str] = builder.global_table("cities", "Cities")
+    people: KStream[str, str] = builder.stream("people")
+    people.left_join(cities, lambda value, city: f"{value}+{city}", key_mapper=lambda _, value: value).to("out")
+    configs = {
+        "application.id": "global",
+        "bootstrap.servers": cluster.bootstrap_servers,
+        "state.dir": str(state_dir),
+        "key.serde": StringSerde,
+        "value.serde": StringSerde,
+        "commit.interval.ms": 100,
+        "internal.leave.group.on.close": True,
+    }
+    return KafkaStreams(builder, configs)
+
+
+def values(cluster: Cluster) -> list[bytes | None]:
+    return [record.value for record in cluster.records("out")]
+
+
+def test_streams_are_joined_with_all_partitions_of_a_table_that_is_read_first(cluster: Cluster, tmp_path: Path) -> None:
+    cluster.create_topic("cities", 3)
+    cluster.create_topic("people", 1)
+    cluster.create_topic("out", 1)
+    for number in range(30):
+        cluster.produce("cities", f"old {number}", key=str(number), partition=number % 3, timestamp_ms=1000)
+    for number in range(30):
+        cluster.produce("people", str(number), key="k", timestamp_ms=500)
+    expected = [f"{number}+old {number}".encode() for number in range(30)]
+    with application(cluster, tmp_path) as streams:
+        streams.start()
+        eventually(lambda: values(cluster) == expected, lambda: values(cluster), timeout_s=120)
+        cluster.produce("cities", "new 7", key="7", partition=1, timestamp_ms=2000)
+
+        def sees_the_change() -> bool:
+            cluster.produce("people", "7", key="k", timestamp_ms=2000)
+            return values(cluster)[-1] == b"7+new 7"
+
+        eventually(sees_the_change, "the table has changed", timeout_s=120)
+        assert streams.state is State.RUNNING
+    assert streams.state is State.NOT_RUNNING
+    assert set(cluster.topics) >= {"cities", "people", "out"}
+    assert not [topic for topic in cluster.topics if topic.startswith("global-")], "no internal topics"
+
+
+def test_a_missing_global_topic_is_reported_at_the_start(cluster: Cluster, tmp_path: Path) -> None:
+    cluster.create_topic("people", 1)
+    with application(cluster, tmp_path) as streams:
+        with pytest.raises(StreamsError, match="during initialization of GlobalStreamThread") as raised:
+            streams.start()
+        assert "There are no partitions available for topic cities" in str(raised.value.__cause__)
+        assert streams.state is State.ERROR
+
+
+def test_an_instance_that_never_starts_can_be_closed(cluster: Cluster, tmp_path: Path) -> None:
+    streams = application(cluster, tmp_path)
+    assert streams.close()
+    assert streams.state is State.NOT_RUNNING

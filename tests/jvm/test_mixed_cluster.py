@@ -1,0 +1,69 @@
+"""Two of our brokers and two of Kafka's in one cluster, on a real ZooKeeper."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+from tests.support.mixed_cluster import (
+    OURS,
+    MixedCluster,
+    assert_dumps_are_equal,
+    assert_nothing_lost,
+    assert_replicas_are_equal,
+    mixed_cluster,
+    replicated_over,
+)
+from tests.support.produce_load import Load
+
+pytestmark = [pytest.mark.jvm, pytest.mark.timeout(240)]
+
+OLD = "0.10.2.2"
+VERSIONS = {1: OURS, 2: OURS, 3: OLD, 4: OLD}
+TOPIC, PARTITIONS = "load", 4
+
+
+def start(cluster: MixedCluster, controller: int) -> None:
+    """Start all brokers, ``controller`` first, and create the topic."""
+    cluster.start(controller)
+    cluster.start(*(cluster.brokers.keys() - {controller}))
+    assert cluster.zk.get_controller_id() == controller
+    cluster.create_topic(TOPIC, replicated_over(1, 3, 2, 4, partitions=PARTITIONS))
+
+
+# The controller dies last, so that each of the others dies, and returns, under one of ours or of theirs.
+@pytest.mark.parametrize("victims", [(3, 2, 4, 1), (1, 4, 2, 3)], ids=["our-controller", "their-controller"])
+def test_nothing_acknowledged_is_lost_when_brokers_are_killed(tmp_path: Path, victims: Sequence[int]) -> None:
+    random.seed(str(victims))
+    with mixed_cluster(tmp_path, VERSIONS) as cluster:
+        start(cluster, controller=victims[-1])
+        load = Load(cluster.bootstrap_servers, TOPIC, PARTITIONS, idempotent=False)
+        load.run(1)
+        for victim in victims:
+            with load.running():
+                cluster.kill(victim)
+                cluster.start(victim)
+                cluster.await_in_sync(TOPIC)
+        assert_nothing_lost(cluster, TOPIC, load)
+        assert_replicas_are_equal(cluster, TOPIC)
+        assert_dumps_are_equal(cluster, TOPIC, 0)
+
+
+@pytest.mark.parametrize("controller", [1, 3], ids=["our-controller", "their-controller"])
+def test_brokers_hand_their_leaderships_over_before_they_stop(tmp_path: Path, controller: int) -> None:
+    random.seed(controller)
+    with mixed_cluster(tmp_path, VERSIONS) as cluster:
+        start(cluster, controller)
+        load = Load(cluster.bootstrap_servers, TOPIC, PARTITIONS, idempotent=False)
+        others = sorted(cluster.brokers.keys() - {controller})
+        for stopping in (*others, controller):
+            with load.running():
+                cluster.stop(stopping)
+                assert not cluster.led_by(stopping, TOPIC)
+                cluster.start(stopping)
+                cluster.await_in_sync(TOPIC)
+        assert_nothing_lost(cluster, TOPIC, load)
+        assert_replicas_are_equal(cluster, TOPIC)

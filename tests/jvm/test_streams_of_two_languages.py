@@ -1,0 +1,133 @@
+"""Instances of Kafka Streams 0.10.2.2 and of ours are one application: tasks move between them, with their state."""
+
+from __future__ import annotations
+
+import random
+import struct
+import subprocess
+from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, ExitStack, contextmanager
+from pathlib import Path
+
+import pytest
+
+from kafka_lite.common.serdes import StringSerde
+from kafka_lite.common.topic_partition import TopicPartition
+from kafka_lite.consumer import KafkaConsumer
+from kafka_lite.streams.kafka_streams import KafkaStreams
+from kafka_lite.testing.cluster import Cluster
+from tests.support.eventually import eventually
+from tests.support.jvm import classpath, compile_java, java_command
+from tests.support.streams_topologies import word_count
+
+pytestmark = [pytest.mark.jvm, pytest.mark.soak]
+
+APPLICATION = "shared"
+OUTPUT, CHANGELOG, REPARTITION = "shared-out", "shared-Counts-changelog", "shared-Counts-repartition"
+PARTITIONS = 4
+WORDS = ["to", "be", "or", "not", "that", "is", "the", "question"]
+
+Instance = Callable[[Cluster, Path], AbstractContextManager[None]]
+
+
+@pytest.fixture
+def cluster(jvm: None) -> Iterator[Cluster]:
+    with Cluster({"group.initial.rebalance.delay.ms": 0, "log.retention.ms": -1}) as running:
+        running.create_topic("in", PARTITIONS)
+        running.create_topic(OUTPUT)
+        yield running
+
+
+@contextmanager
+def java(cluster: Cluster, state_dir: Path) -> Iterator[None]:
+    """An instance of Java's word count, while the block runs."""
+    jars = classpath("org.apache.kafka:kafka-streams:0.10.2.2", "org.slf4j:slf4j-nop:1.7.36")
+    classes = compile_java(Path(__file__).parent / "StreamsTopologies.java", jars)
+    arguments = [cluster.bootstrap_servers, APPLICATION, str(state_dir), "word-count"]
+    command = java_command("StreamsTopologies", *arguments, classpath=[classes, *jars])
+    with subprocess.Popen(command, stdin=subprocess.PIPE) as process:
+        assert process.stdin is not None
+        try:
+            yield
+        finally:
+            process.stdin.close()
+
+
+@contextmanager
+def ours(cluster: Cluster, state_dir: Path) -> Iterator[None]:
+    """An instance of our word count, while the block runs."""
+    configs = {
+        "application.id": APPLICATION,
+        "bootstrap.servers": cluster.bootstrap_servers,
+        "state.dir": str(state_dir),
+        "key.serde": StringSerde,
+        "value.serde": StringSerde,
+        "commit.interval.ms": 100,
+        "internal.leave.group.on.close": True,
+    }
+    with KafkaStreams(word_count(OUTPUT), configs) as streams:
+        streams.start()
+        yield
+
+
+class Input:
+    """Random lines in all partitions, and the counts of their words."""
+
+    def __init__(self, cluster: Cluster) -> None:
+        self._cluster = cluster
+        self._random = random.Random(5)
+        self._lines = 0
+        self.counts: Counter[str] = Counter()
+
+    def write(self) -> None:
+        for number in range(40):
+            words = self._random.choices(WORDS, k=4)
+            self._cluster.produce("in", " ".join(words), key="k", partition=number % PARTITIONS)
+            self._lines += 1
+            self.counts.update(words)
+
+    def is_committed(self) -> bool:
+        """Whether the application has committed every line and every word."""
+        group = {"bootstrap.servers": self._cluster.bootstrap_servers, "group.id": APPLICATION}
+        with KafkaConsumer({**group, "enable.auto.commit": False}) as consumer:
+            return self._total(consumer, "in") == self._lines and (
+                self._total(consumer, REPARTITION) == self.counts.total()
+            )
+
+    @staticmethod
+    def _total(consumer: KafkaConsumer, topic: str) -> int:
+        committed = consumer.committed([TopicPartition(topic, number) for number in range(PARTITIONS)])
+        return sum(each.offset for each in committed.values() if each is not None)
+
+
+def newest(cluster: Cluster, topic: str) -> Counter[str]:
+    """The last count of each word."""
+    counts = {}
+    for record in cluster.records(topic):
+        assert record.key is not None
+        assert record.value is not None
+        counts[record.key.decode()] = struct.unpack(">q", record.value)[0]
+    return Counter(counts)
+
+
+@pytest.mark.parametrize(("first", "second"), [(java, ours), (ours, java)], ids=["java-then-ours", "ours-then-java"])
+def test_tasks_move_from_one_language_to_the_other(
+    cluster: Cluster, tmp_path: Path, first: Instance, second: Instance
+) -> None:
+    """The first is alone, then both are there, then the second is alone. It restores what the first has counted."""
+    text = Input(cluster)
+    with ExitStack() as of_second:
+        with first(cluster, tmp_path / "1"):
+            text.write()
+            eventually(text.is_committed, "alone", timeout_s=120)
+            of_second.enter_context(second(cluster, tmp_path / "2"))
+            has_task = (tmp_path / "2" / APPLICATION).glob
+            eventually(lambda: any(has_task("1_*/.checkpoint")), "the second has a counting task", timeout_s=120)
+            text.write()
+            eventually(text.is_committed, "together", timeout_s=120)
+            assert newest(cluster, OUTPUT) == text.counts
+        text.write()
+        eventually(text.is_committed, "the second alone", timeout_s=120)
+    assert newest(cluster, OUTPUT) == text.counts
+    assert newest(cluster, CHANGELOG) == text.counts

@@ -1,0 +1,298 @@
+"""A cluster of our brokers and Kafka's, on one ZooKeeper, with the same configuration files for both."""
+
+from __future__ import annotations
+
+import re
+import signal
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+
+from confluent_kafka import Consumer
+from confluent_kafka import TopicPartition as ClientPartition
+
+from kafka_lite.common.topic_partition import TopicPartition
+from kafka_lite.server.broker_process import (
+    HOST,
+    SERVER_START,
+    BrokerStartError,
+    ServerProcess,
+    free_port,
+    write_properties,
+)
+from kafka_lite.zookeeper.client import KafkaZkClient
+from kafka_lite.zookeeper.data import LeaderAndIsr, TopicAssignment
+from tests.support.dump_log_segments import dump_log_segments
+from tests.support.eventually import eventually
+from tests.support.jvm import classpath, java_command
+from tests.support.kafka_tools import our_tool
+from tests.support.produce_load import Load
+from tests.support.real_kafka import JARS
+from tests.support.real_zookeeper import real_zookeeper
+from tests.support.zookeeper_sessions import end_session_of
+
+OURS = "kafka_lite"
+SESSION_TIMEOUT_MS = 18_000
+"""Long enough for a busy machine; nobody waits for its end: see ``kill``."""
+SETTINGS = {
+    "inter.broker.protocol.version": "0.10.2",
+    "log.message.format.version": "0.10.2",
+    "zookeeper.session.timeout.ms": str(SESSION_TIMEOUT_MS),
+    "replica.lag.time.max.ms": "5000",
+    "replica.fetch.backoff.ms": "100",
+    "replica.fetch.max.bytes": "100000",  # a follower of Kafka's appends no more at once than a segment holds
+    "controlled.shutdown.retry.backoff.ms": "500",
+    "unclean.leader.election.enable": "false",
+    "auto.leader.rebalance.enable": "false",
+    "auto.create.topics.enable": "false",
+    "delete.topic.enable": "true",
+    "default.replication.factor": "3",
+    "min.insync.replicas": "2",
+    "offsets.topic.num.partitions": "4",
+    "offsets.topic.replication.factor": "3",
+    "log.segment.bytes": "200000",
+    "log.retention.ms": "-1",  # the load has old timestamps
+    "log.cleaner.dedupe.buffer.size": "10485760",
+    "num.io.threads": "2",
+    "num.network.threads": "2",
+}
+_STARTED = re.compile(r"^kafka_lite .* started: |started \(kafka\.server\.KafkaServer\)", re.MULTILINE)
+_HANDED_OVER = re.compile("Controlled shutdown succeeded|Controlled shutdown request returned successfully")
+_THEIR_MESSAGE = re.compile(r"^offset: (\d+) .* crc: (\d+)$", re.MULTILINE)
+_OUR_MESSAGE = re.compile(r"^\| offset: (\d+) .* crc: (\d+)}$", re.MULTILINE)
+_LOG4J = """log4j.rootLogger=INFO, stdout
+log4j.appender.stdout=org.apache.log4j.ConsoleAppender
+log4j.appender.stdout.layout=org.apache.log4j.PatternLayout
+log4j.appender.stdout.layout.ConversionPattern=[%d] %p %m (%c)%n
+log4j.logger.org.apache.zookeeper=WARN
+"""
+
+
+class MixedBroker(ServerProcess):
+    """A broker of some version; ``become`` puts another version on its configuration file and its data."""
+
+    def __init__(self, folder: Path, broker_id: int, zookeeper_connect: str, settings: Mapping[str, str]) -> None:
+        folder.mkdir()
+        port = free_port()
+        self.broker_id = broker_id
+        self.log_dir = folder / "kafka-logs"
+        self._folder = folder
+        self._properties = folder / "server.properties"
+        self._starts = 0
+        write_properties(
+            self._properties,
+            {
+                "broker.id": str(broker_id),
+                "listeners": f"PLAINTEXT://{HOST}:{port}",
+                "log.dirs": str(self.log_dir),
+                "zookeeper.connect": zookeeper_connect,
+                **settings,
+            },
+        )
+        (folder / "log4j.properties").write_text(_LOG4J)
+        super().__init__([], port, folder / "broker.log")
+
+    def become(self, version: str) -> None:
+        """Run this version from the next start on."""
+        if version == OURS:
+            self.command = [*SERVER_START, str(self._properties)]
+            return
+        log4j = f"-Dlog4j.configuration=file:{self._folder / 'log4j.properties'}"
+        self.command = java_command(
+            "kafka.Kafka", str(self._properties), classpath=classpath(*JARS[version]), options=["-Xmx256m", log4j]
+        )
+
+    def start(self) -> float:
+        """Start it with a log file of its own."""
+        self._starts += 1
+        self.log_file = self._folder / f"broker-{self._starts}.log"
+        return super().start()
+
+    def start_despite_expiry(self) -> None:
+        """Start it, once more if ZooKeeper has ended its session meanwhile: Kafka's brokers exit then, and on a busy
+        machine a start takes longer than a session."""
+        try:
+            self.start()
+        except BrokerStartError:
+            if "SessionExpiredException" not in self.log():
+                raise
+            self.start()
+
+    def is_ready(self) -> bool:
+        """Whether it has said so."""
+        return _STARTED.search(self.log()) is not None
+
+
+class MixedCluster:
+    """Brokers by id, and what ZooKeeper knows of them."""
+
+    def __init__(
+        self, folder: Path, zookeeper_connect: str, versions: Mapping[int, str], settings: Mapping[str, str]
+    ) -> None:
+        self.zookeeper_connect = zookeeper_connect
+        self.zk = KafkaZkClient(zookeeper_connect)
+        self.zk.start()
+        self.brokers: dict[int, MixedBroker] = {}
+        for broker_id, version in versions.items():
+            broker = MixedBroker(folder / f"broker-{broker_id}", broker_id, zookeeper_connect, settings)
+            broker.become(version)
+            self.brokers[broker_id] = broker
+
+    @property
+    def bootstrap_servers(self) -> str:
+        """The addresses of all brokers."""
+        return ",".join(broker.bootstrap_servers for broker in self.brokers.values())
+
+    def close(self) -> None:
+        """Kill what still runs."""
+        for broker in self.brokers.values():
+            broker.kill()
+        self.zk.close()
+
+    # ── brokers ───────────────────────────────────────────────────────────────────────────────────────────────────
+
+    def start(self, *broker_ids: int) -> None:
+        """Start brokers at the same time. The first broker of a cluster becomes its controller."""
+        with ThreadPoolExecutor(len(broker_ids)) as pool:
+            list(pool.map(lambda broker_id: self.brokers[broker_id].start_despite_expiry(), broker_ids))
+        eventually(lambda: set(broker_ids) <= set(self.zk.get_broker_ids()))
+
+    def stop(self, broker_id: int) -> None:
+        """Stop a broker with SIGTERM; the controller must have moved its leaderships away before it goes."""
+        broker = self.brokers[broker_id]
+        code = broker.stop()
+        assert code in (0, 128 + signal.SIGTERM), f"exit code {code}\n{broker.end_of_log(40)}"
+        assert _HANDED_OVER.search(broker.log()), broker.end_of_log(40)
+
+    def kill(self, broker_id: int) -> None:
+        """Kill a broker, and end its session in ZooKeeper: Kafka 0.10.2 does not start before that."""
+        self.brokers[broker_id].kill()
+        end_session_of(self.zookeeper_connect, f"/brokers/ids/{broker_id}")
+        eventually(lambda: broker_id not in self.zk.get_broker_ids())
+
+    def replace(self, broker_id: int, version: str) -> None:
+        """Stop a broker, and start another version on its data."""
+        self.stop(broker_id)
+        self.brokers[broker_id].become(version)
+        self.start(broker_id)
+
+    # ── topics ────────────────────────────────────────────────────────────────────────────────────────────────────
+
+    def create_topic(self, topic: str, assignment: Mapping[int, list[int]]) -> None:
+        """Write a topic into ZooKeeper, as Kafka's tool does, and wait until it is in sync."""
+        self.zk.set_entity_config(f"topics/{topic}", {})
+        self.zk.create_topic_assignment(topic, TopicAssignment(assignment))
+        self.await_in_sync(topic)
+
+    def assignment(self, topic: str) -> Mapping[int, list[int]]:
+        """The replicas of each partition."""
+        found = self.zk.get_topic_assignment(topic)
+        return found.partitions if found is not None else {}
+
+    def states(self, topic: str) -> dict[int, LeaderAndIsr]:
+        """Leader and ISR of each partition."""
+        partitions = [TopicPartition(topic, number) for number in self.assignment(topic)]
+        return {tp.partition: state.leader_and_isr for tp, state in self.zk.get_partition_states(partitions).items()}
+
+    def led_by(self, broker_id: int, topic: str) -> set[int]:
+        """The partitions that a broker leads."""
+        return {number for number, state in self.states(topic).items() if state.leader == broker_id}
+
+    def is_in_sync(self, topic: str) -> bool:
+        """Whether every partition has a leader, and all replicas in its ISR."""
+        states = self.states(topic)
+        assignment = self.assignment(topic)
+        return bool(assignment) and all(
+            number in states and states[number].leader >= 0 and set(states[number].isr) == set(replicas)
+            for number, replicas in assignment.items()
+        )
+
+    def await_in_sync(self, *topics: str) -> None:
+        """Wait until all replicas of the topics are in sync."""
+        for topic in topics:
+            eventually(lambda topic=topic: self.is_in_sync(topic), lambda topic=topic: self.states(topic))
+
+    def log_files(self, broker_id: int, topic: str, partition: int) -> list[Path]:
+        """The log files of a replica, in order."""
+        return sorted((self.brokers[broker_id].log_dir / f"{topic}-{partition}").glob("*.log"))
+
+    def log_bytes(self, broker_id: int, topic: str, partition: int) -> bytes:
+        """All messages of a replica."""
+        return b"".join(path.read_bytes() for path in self.log_files(broker_id, topic, partition))
+
+
+@contextmanager
+def mixed_cluster(
+    folder: Path, versions: Mapping[int, str], settings: Mapping[str, str] | None = None
+) -> Iterator[MixedCluster]:
+    """A cluster with a real ZooKeeper, in which no broker runs yet. ``versions``: broker id -> OURS or Kafka's."""
+    with ExitStack() as stack:
+        connect = stack.enter_context(real_zookeeper(folder / "zookeeper"))
+        cluster = MixedCluster(folder, connect, versions, SETTINGS | dict(settings or {}))
+        stack.callback(cluster.close)
+        yield cluster
+
+
+# ── what must be true ─────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def assert_nothing_lost(cluster: MixedCluster, topic: str, load: Load) -> None:
+    """Every message that was sent was acknowledged, and every acknowledged one is where it was acknowledged."""
+    load.finish()
+    assert len(load.acknowledged) == load.sent
+    found = read_all(cluster.bootstrap_servers, topic, cluster.assignment(topic))
+    missing = {place: value for place, value in load.acknowledged.items() if found.get(place) != value}
+    assert not missing, f"{len(missing)} of {load.sent} messages are lost: {sorted(missing)[:10]}"
+
+
+def read_all(bootstrap_servers: str, topic: str, partitions: Iterable[int]) -> dict[tuple[int, int], bytes]:
+    """(partition, offset) -> value of all committed messages of a topic."""
+    consumer = Consumer(
+        {"bootstrap.servers": bootstrap_servers, "group.id": "read-all", "enable.partition.eof": False, "log_level": 0}
+    )
+    found: dict[tuple[int, int], bytes] = {}
+    try:
+        for number in partitions:
+            _, end = consumer.get_watermark_offsets(ClientPartition(topic, number), timeout=30)
+            consumer.assign([ClientPartition(topic, number, 0)])
+            position = 0
+            while position < end:
+                message = consumer.poll(30)
+                assert message is not None, f"{topic}-{number}: nothing to read from {position} on, the end is {end}"
+                assert message.error() is None, message.error()
+                found[number, message.offset()] = message.value()
+                position = message.offset() + 1
+    finally:
+        consumer.close()
+    return found
+
+
+def assert_replicas_are_equal(cluster: MixedCluster, topic: str) -> None:
+    """Every replica of a partition has the same bytes."""
+    for number, (first, *others) in cluster.assignment(topic).items():
+        for other in others:
+            eventually(
+                lambda n=number, f=first, o=other: cluster.log_bytes(f, topic, n) == cluster.log_bytes(o, topic, n),
+                f"{topic}-{number} is the same on {first} and {other}",
+            )
+        assert cluster.log_bytes(first, topic, number)
+
+
+def assert_dumps_are_equal(cluster: MixedCluster, topic: str, partition: int) -> None:
+    """Kafka's tool and ours find the same messages, by offset and CRC, in every replica, and no fault in any."""
+    dumps = []
+    for broker_id in cluster.assignment(topic)[partition]:
+        files = cluster.log_files(broker_id, topic, partition)
+        dumps.append(_THEIR_MESSAGE.findall(dump_log_segments(files, "0.10.2", "--deep-iteration")))
+        ours = our_tool("dump-log", "--files", ",".join(map(str, files)), "--deep-iteration")
+        assert ours.code == 0, ours.output
+        dumps.append(_OUR_MESSAGE.findall(ours.output))
+    assert dumps[0]
+    assert dumps == [dumps[0]] * len(dumps)
+
+
+def replicated_over(*brokers: int, partitions: int, replicas: int = 3) -> dict[int, list[int]]:
+    """An assignment with the partitions' leaders and followers in turn."""
+    ring: Sequence[int] = brokers
+    return {number: [ring[(number + each) % len(ring)] for each in range(replicas)] for number in range(partitions)}

@@ -1,0 +1,94 @@
+"""Which labs on Spark have changed since they were tried: their starter, the shipped code and all wrong answers.
+
+    python -m tests.support.tried_labs LAB …    # notes in tests/data/tried-labs.json that all of theirs were tried
+
+A wrong answer takes ten seconds, all of them twenty minutes. CI tries two labs in each run, and every lab whose digest
+is not in the file: a changed lab is tried in every run until it is noted there. If our source for Spark has changed,
+which all of them use, starters and shipped code are tried of all labs.
+"""
+
+from __future__ import annotations
+
+import ast
+import hashlib
+import json
+import sys
+from collections.abc import Iterable
+from importlib.metadata import version
+from pathlib import Path
+
+from kafka_learn.labs.lab import Lab, find_lab
+from kafka_learn.source import UnknownSymbolError, module_path
+
+NOTED = Path(__file__).parents[1] / "data/tried-labs.json"
+_RUNNERS = ("kafka_learn.labs.spark_plugin", "kafka_learn.labs.spark_jvm", "kafka_learn.labs.pytest_plugin")
+_SOURCE = module_path("kafka_lite.spark").parent
+_COUNTED = {"pipeline", "kafka_learn"}
+
+
+def has_changed(lab: Lab) -> bool:
+    """Whether the lab is not as it was when all its wrong answers were tried."""
+    noted: dict[str, str] = json.loads(NOTED.read_text(encoding="utf-8"))
+    return noted.get(lab.name) != digest(lab)
+
+
+def source_has_changed() -> bool:
+    """Whether our source for Spark is not as it was when the last lab was noted."""
+    noted: dict[str, str] = json.loads(NOTED.read_text(encoding="utf-8"))
+    return noted.get(_SOURCE.name) != source_digest()
+
+
+def source_digest(folder: Path | None = None) -> str:
+    """Of the code of ``kafka_lite/spark``."""
+    paths = sorted((folder or _SOURCE).rglob("*.py"))
+    return hashlib.sha256("\0".join(map(_code, paths)).encode()).hexdigest()[:16]
+
+
+def digest(lab: Lab) -> str:
+    """Of its tests and wrong answers, the modules it is about, those that its tests import or run in, and PySpark."""
+    tests = sorted(lab.tests.glob("*.py"))
+    modules = {*lab.modules, *_RUNNERS, *(name for test in tests for name in imported(test.read_text("utf-8")))}
+    parts = [f"pyspark {version('pyspark')}".encode()]
+    parts += [(lab.folder / "wrong.toml").read_bytes()]
+    parts += [_code(path).encode() for path in (*tests, *map(module_path, sorted(modules)))]
+    return hashlib.sha256(b"\0".join(parts)).hexdigest()[:16]
+
+
+def imported(source: str) -> set[str]:
+    """The modules of the pipeline and of the labs that a file imports, or from which it imports names."""
+    nodes = [node for node in ast.walk(ast.parse(source)) if isinstance(node, ast.ImportFrom)]
+    names = {
+        name for node in nodes for name in (node.module or "", *(f"{node.module}.{each.name}" for each in node.names))
+    }
+    return {name for name in names if name.partition(".")[0] in _COUNTED and _exists(name)}
+
+
+def _code(path: Path) -> str:
+    """A file without its imports and docstrings: a module that moved or is described in other words is the same."""
+    source = path.read_text(encoding="utf-8")
+    left_out: set[int] = set()
+    for node in ast.walk(ast.parse(source)):
+        is_text = isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
+        if is_text or isinstance(node, ast.Import | ast.ImportFrom):
+            left_out |= set(range(node.lineno, (node.end_lineno or node.lineno) + 1))
+    return "\n".join(
+        line for number, line in enumerate(source.splitlines(), 1) if line.strip() and number not in left_out
+    )
+
+
+def _exists(name: str) -> bool:
+    try:
+        return module_path(name).is_file()
+    except UnknownSymbolError:
+        return False
+
+
+def note(labs: Iterable[Lab]) -> None:
+    """Note these labs, and our source for Spark, as they are now."""
+    noted = json.loads(NOTED.read_text(encoding="utf-8")) | {lab.name: digest(lab) for lab in labs}
+    noted[_SOURCE.name] = source_digest()
+    NOTED.write_text(json.dumps(noted, indent=2, sort_keys=True) + "\n", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    note(map(find_lab, sys.argv[1:]))

@@ -1,0 +1,363 @@
+"""Which log is cleaned next, from which offset to which, and which callers block until a cleaning has stopped."""
+
+from __future__ import annotations
+
+import itertools
+import threading
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from kafka_lite.common.errors import KafkaError
+from kafka_lite.common.time import MockTime
+from kafka_lite.common.topic_partition import TopicPartition
+from kafka_lite.log.checkpoints.offset_checkpoint_file import OffsetCheckpointFile
+from kafka_lite.log.cleaning.cleaner_stats import CleanerStats, PreCleanStats
+from kafka_lite.log.cleaning.log_cleaner_manager import LogCleanerManager
+from kafka_lite.log.cleaning.log_cleaning_state import VALID_PREVIOUS_STATES, LogCleaningAbortedError, LogCleaningState
+from kafka_lite.log.cleaning.log_to_clean import LogToClean, cleanable_offsets, max_compaction_delay_ms
+from kafka_lite.log.dirs.log_dir_failure_channel import LogDirFailureChannel
+from kafka_lite.log.log import Log
+from tests.support.compaction import append
+from tests.support.eventually import eventually
+from tests.support.logs import open_log
+
+TP = TopicPartition("topic", 0)
+OTHER = TopicPartition("other", 0)
+NONE, IN_PROGRESS, ABORTED, PAUSED = LogCleaningState
+
+
+@pytest.fixture
+def time() -> MockTime:
+    return MockTime()
+
+
+def compacted(tmp_path: Path, time: MockTime, name: str = "topic-0", segments: int = 2, **config: Any) -> Log:
+    """A log of closed segments of one message each, and an empty active one."""
+    log = open_log(tmp_path, time=time, name=name, **{"cleanup_policy": "compact", **config})
+    for n in range(segments):
+        append(log, (b"%d" % n, b"v"), timestamp=time.milliseconds())
+        log.roll()
+    return log
+
+
+def manager_of(tmp_path: Path, time: MockTime, *logs: Log) -> LogCleanerManager:
+    return LogCleanerManager([tmp_path], {log.topic_partition: log for log in logs}, LogDirFailureChannel(), time)
+
+
+# -- states ------------------------------------------------------------------------------------------------------------
+
+
+def test_a_cleaning_from_grab_to_done(tmp_path: Path, time: MockTime) -> None:
+    manager = manager_of(tmp_path, time, compacted(tmp_path, time))
+    assert manager.cleaning_state(TP) is NONE
+    grabbed = manager.grab_filthiest_compacted_log()
+    assert grabbed is not None
+    assert (grabbed.first_dirty_offset, grabbed.first_uncleanable_offset) == (0, 2)
+    assert manager.cleaning_state(TP) is IN_PROGRESS
+    assert manager.grab_filthiest_compacted_log() is None
+    manager.check_cleaning_aborted(TP)
+    manager.done_cleaning(TP, tmp_path, 2)
+    assert manager.cleaning_state(TP) is NONE
+    assert manager.all_cleaner_checkpoints() == {TP: 2}
+    assert (tmp_path / "cleaner-offset-checkpoint").read_text() == "0\n1\ntopic 0 2\n"
+    assert manager.grab_filthiest_compacted_log() is None, "nothing is dirty any more"
+
+
+def test_pauses_are_counted(tmp_path: Path, time: MockTime) -> None:
+    manager = manager_of(tmp_path, time, compacted(tmp_path, time))
+    for count in (1, 2):
+        manager.abort_and_pause_cleaning(TP)
+        assert (manager.cleaning_state(TP), manager.paused_count(TP)) == (PAUSED, count)
+    assert manager.grab_filthiest_compacted_log() is None
+    assert manager.deletable_logs() == {}
+    manager.abort_cleaning(TP)
+    assert manager.paused_count(TP) == 2
+    manager.resume_cleaning([TP])
+    assert manager.cleaning_state(TP) is PAUSED
+    manager.resume_cleaning([TP])
+    assert manager.cleaning_state(TP) is NONE
+    with pytest.raises(KafkaError, match="not paused"):
+        manager.resume_cleaning([TP])
+    assert manager.grab_filthiest_compacted_log() is not None
+
+
+@pytest.mark.parametrize("deleting", [False, True])
+def test_abort_blocks_until_the_cleaner_thread_has_stopped(tmp_path: Path, time: MockTime, deleting: bool) -> None:
+    manager = manager_of(tmp_path, time, compacted(tmp_path, time))
+    if deleting:
+        assert list(manager.deletable_logs()) == [TP]
+    else:
+        assert manager.grab_filthiest_compacted_log() is not None
+    events: list[str] = []
+
+    def abort() -> None:
+        manager.abort_and_pause_cleaning(TP)
+        events.append("paused")
+
+    waiting = threading.Thread(target=abort)
+    waiting.start()
+    while manager.cleaning_state(TP) is not ABORTED:
+        waiting.join(0.001)
+    with pytest.raises(LogCleaningAbortedError):
+        manager.check_cleaning_aborted(TP)
+    events.append("stopped")
+    if deleting:
+        manager.done_deleting([TP])
+    else:
+        manager.done_cleaning(TP, tmp_path, 2)
+    waiting.join(60)
+    assert events == ["stopped", "paused"]
+    assert manager.cleaning_state(TP) is PAUSED
+    assert manager.all_cleaner_checkpoints() == {}, "an aborted cleaning does not advance the checkpoint"
+    manager.resume_cleaning([TP])
+    assert manager.cleaning_state(TP) is NONE
+
+
+def test_concurrent_aborts_all_block_until_the_cleaning_has_stopped(tmp_path: Path, time: MockTime) -> None:
+    """One deletes the topic while another truncates it: neither may start before the cleaning has stopped."""
+    manager = manager_of(tmp_path, time, compacted(tmp_path, time))
+    assert manager.grab_filthiest_compacted_log() is not None
+    aborting = [threading.Thread(target=manager.abort_and_pause_cleaning, args=(TP,), daemon=True) for _ in range(2)]
+    for thread in aborting:
+        thread.start()
+        thread.join(0.05)
+    eventually(lambda: manager.cleaning_state(TP) is ABORTED)
+    assert all(thread.is_alive() for thread in aborting)
+    manager.done_cleaning(TP, tmp_path, 2)
+    for thread in aborting:
+        thread.join(60)
+    assert manager.paused_count(TP) == 2
+    manager.resume_cleaning([TP, TP])
+    assert manager.cleaning_state(TP) is NONE
+
+
+def test_only_transitions_of_the_table_are_allowed(tmp_path: Path, time: MockTime) -> None:
+    for before, after in itertools.product(LogCleaningState, LogCleaningState):
+        manager = manager_of(tmp_path, time)
+        if before is not NONE:
+            manager._states[TP] = before
+        if before in VALID_PREVIOUS_STATES[after]:
+            manager._change(TP, after)
+            assert manager.cleaning_state(TP) is after
+        else:
+            with pytest.raises(KafkaError, match="cannot change from"):
+                manager._change(TP, after)
+            assert manager.cleaning_state(TP) is before
+
+
+def test_retention_pauses_cleaning_of_logs_that_are_not_compacted(tmp_path: Path, time: MockTime) -> None:
+    log, other = compacted(tmp_path, time), compacted(tmp_path, time, "other-0", cleanup_policy="delete")
+    manager = manager_of(tmp_path, time, log, other)
+    paused = manager.pause_cleaning_for_non_compacted_partitions()
+    assert paused == {OTHER: other}
+    assert manager.pause_cleaning_for_non_compacted_partitions() == {}
+    assert manager.deletable_logs() == {TP: log}
+    assert manager.deletable_logs() == {}
+    manager.done_deleting([TP])
+    manager.resume_cleaning(paused)
+    assert manager.cleaning_state(OTHER) is NONE
+
+
+# -- the filthiest log -------------------------------------------------------------------------------------------------
+
+
+def test_the_filthiest_log_is_next(tmp_path: Path, time: MockTime) -> None:
+    log, other = compacted(tmp_path, time, segments=4), compacted(tmp_path, time, "other-0", segments=4)
+    manager = manager_of(tmp_path, time, log, other)
+    manager.update_checkpoints(tmp_path, {TP: 1, OTHER: 0})
+    stats = PreCleanStats()
+    grabbed = manager.grab_filthiest_compacted_log(stats)
+    assert grabbed is not None
+    assert (grabbed.topic_partition, grabbed.cleanable_ratio, stats.cleanable_partitions) == (OTHER, 1.0, 2)
+    assert manager.max_dirty_percent == 100
+    grabbed = manager.grab_filthiest_compacted_log()
+    assert grabbed is not None
+    assert (grabbed.topic_partition, grabbed.cleanable_ratio) == (TP, 0.75)
+    assert manager.max_dirty_percent == 75
+
+
+@pytest.mark.parametrize(("checkpoint", "is_cleaned"), [(1, True), (2, False), (4, False)])
+def test_a_log_below_the_dirty_ratio_is_not_cleaned(
+    tmp_path: Path, time: MockTime, checkpoint: int, is_cleaned: bool
+) -> None:
+    log = compacted(tmp_path, time, segments=4, min_cleanable_dirty_ratio=0.5)
+    manager = manager_of(tmp_path, time, log)
+    manager.update_checkpoints(tmp_path, {TP: checkpoint})
+    assert (manager.grab_filthiest_compacted_log() is not None) == is_cleaned
+
+
+def test_empty_and_not_compacted_logs_are_not_cleaned(tmp_path: Path, time: MockTime) -> None:
+    manager = manager_of(
+        tmp_path,
+        time,
+        compacted(tmp_path, time, cleanup_policy="delete"),
+        compacted(tmp_path, time, "other-0", segments=0),
+    )
+    assert manager.grab_filthiest_compacted_log() is None
+
+
+def test_uncleanable_logs_are_skipped(tmp_path: Path, time: MockTime) -> None:
+    log = compacted(tmp_path, time)
+    logs = {TP: log}
+    manager = LogCleanerManager([tmp_path], logs, LogDirFailureChannel(), time)
+    manager.mark_partition_uncleanable(tmp_path, TP)
+    assert manager.grab_filthiest_compacted_log() is None
+    assert manager.deletable_logs() == {}
+    assert manager.uncleanable_partitions(tmp_path) == {TP}
+    assert manager.uncleanable_bytes(tmp_path) == log.size
+    manager.maintain_uncleanable_partitions()
+    assert manager.uncleanable_partitions(tmp_path) == {TP}
+    del logs[TP]
+    manager.maintain_uncleanable_partitions()
+    assert manager.uncleanable_partitions(tmp_path) == set()
+
+
+def test_time_since_the_last_run(tmp_path: Path, time: MockTime) -> None:
+    manager = manager_of(tmp_path, time)
+    time.sleep(70)
+    assert manager.time_since_last_run_ms == 70
+    manager.grab_filthiest_compacted_log()
+    assert manager.time_since_last_run_ms == 0
+
+
+# -- the range of offsets ----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("checkpoint", "wanted"),
+    [
+        (None, (0, 3, False)),
+        (0, (0, 3, False)),
+        (2, (2, 3, False)),
+        (3, (3, 3, False)),
+        (4, (0, 3, True)),  # beyond the log end offset: the log has lost messages since
+    ],
+)
+def test_range_of_offsets_to_clean(
+    tmp_path: Path, time: MockTime, checkpoint: int | None, wanted: tuple[int, int, bool]
+) -> None:
+    log = compacted(tmp_path, time, segments=3)
+    assert tuple(cleanable_offsets(log, checkpoint, time.milliseconds())) == wanted
+
+
+def test_a_checkpoint_below_the_log_start_is_rewritten(tmp_path: Path, time: MockTime) -> None:
+    log = compacted(tmp_path, time, segments=5)
+    log.maybe_increment_log_start_offset(2)
+    manager = manager_of(tmp_path, time, log)
+    manager.update_checkpoints(tmp_path, {TP: 1})
+    grabbed = manager.grab_filthiest_compacted_log()
+    assert grabbed is not None
+    assert grabbed.first_dirty_offset == 2
+    assert manager.all_cleaner_checkpoints() == {TP: 2}
+
+
+def test_min_compaction_lag(tmp_path: Path, time: MockTime) -> None:
+    log = open_log(tmp_path, time=time, cleanup_policy="compact", min_compaction_lag_ms=100)
+    for _ in range(3):
+        append(log, (b"k", b"v"), timestamp=time.milliseconds())
+        log.roll()
+        time.sleep(60)
+    now_ms = time.milliseconds()  # the messages are 180, 120 and 60 ms old
+    assert cleanable_offsets(log, None, now_ms)[:2] == (0, 2)
+    assert cleanable_offsets(log, None, now_ms - 60)[:2] == (0, 1)
+    assert cleanable_offsets(log, None, now_ms - 150)[:2] == (0, 0)
+    assert cleanable_offsets(log, 2, now_ms - 150)[:2] == (2, 2)
+    cleanable = LogToClean(TP, log, *cleanable_offsets(log, 1, now_ms)[:2])
+    assert (cleanable.clean_bytes, cleanable.cleanable_bytes) == (log.size // 3, log.size // 3)
+
+
+def test_max_compaction_lag(tmp_path: Path, time: MockTime) -> None:
+    log = open_log(
+        tmp_path, time=time, cleanup_policy="compact", max_compaction_lag_ms=100, min_cleanable_dirty_ratio=1.0
+    )
+    append(log, (b"k", b"v"), timestamp=time.milliseconds())
+    log.roll()
+    manager = manager_of(tmp_path, time, log)
+    time.sleep(100)
+    assert manager.grab_filthiest_compacted_log() is None
+    time.sleep(5)
+    assert max_compaction_delay_ms(log, 0, time.milliseconds()) == 5
+    stats = PreCleanStats()
+    assert manager.grab_filthiest_compacted_log(stats) is not None
+    assert (stats.max_compaction_delay_ms, stats.delayed_partitions) == (5, 1)
+    assert max_compaction_delay_ms(log, 1, time.milliseconds()) == 0, "it is below the dirty ratio"
+
+
+def test_max_compaction_lag_rolls_the_log(tmp_path: Path, time: MockTime) -> None:
+    for policy, segments in (("compact", 2), ("delete", 1)):
+        log = open_log(tmp_path / policy, time=time, cleanup_policy=policy, max_compaction_lag_ms=100)
+        append(log, (b"k", b"v"), timestamp=1_000)
+        append(log, (b"k", b"v"), timestamp=1_101)
+        assert len(log.segments) == segments
+
+
+# -- checkpoints -------------------------------------------------------------------------------------------------------
+
+
+def test_checkpoints_of_deleted_logs_are_removed(tmp_path: Path, time: MockTime) -> None:
+    manager = manager_of(tmp_path, time, compacted(tmp_path, time))
+    OffsetCheckpointFile(tmp_path / "cleaner-offset-checkpoint").write({TP: 1, OTHER: 5})
+    manager.update_checkpoints(tmp_path)
+    assert manager.all_cleaner_checkpoints() == {TP: 1}
+
+
+def test_truncation_lowers_the_checkpoint_to_the_end_of_the_log(tmp_path: Path, time: MockTime) -> None:
+    manager = manager_of(tmp_path, time, compacted(tmp_path, time))
+    manager.update_checkpoints(tmp_path, {TP: 2})
+    manager.maybe_truncate_checkpoint(tmp_path, TP, 3)
+    assert manager.all_cleaner_checkpoints() == {TP: 2}
+    manager.maybe_truncate_checkpoint(tmp_path, TP, 1)
+    assert manager.all_cleaner_checkpoints() == {TP: 1}
+
+
+def test_a_malformed_checkpoint_restarts_cleaning_at_the_log_start(tmp_path: Path, time: MockTime) -> None:
+    manager = manager_of(tmp_path, time, compacted(tmp_path, time))
+    (tmp_path / "cleaner-offset-checkpoint").write_text("0\n1\n")
+    grabbed = manager.grab_filthiest_compacted_log()
+    assert grabbed is not None
+    assert grabbed.first_dirty_offset == 0
+    manager.done_cleaning(TP, tmp_path, 2)
+    assert manager.all_cleaner_checkpoints() == {TP: 2}
+
+
+def test_checkpoints_of_an_offline_log_directory_are_ignored(tmp_path: Path, time: MockTime) -> None:
+    manager = manager_of(tmp_path, time, compacted(tmp_path, time))
+    manager.update_checkpoints(tmp_path, {TP: 2})
+    manager.handle_log_dir_failure(tmp_path)
+    assert manager.all_cleaner_checkpoints() == {}
+    manager.update_checkpoints(tmp_path, {TP: 3})
+    assert (tmp_path / "cleaner-offset-checkpoint").read_text().endswith(" 2\n")
+
+
+def test_a_failed_checkpoint_write_takes_the_directory_offline(tmp_path: Path, time: MockTime) -> None:
+    failures = LogDirFailureChannel()
+    manager = LogCleanerManager([tmp_path], {TP: compacted(tmp_path, time)}, failures, time)
+    (tmp_path / "cleaner-offset-checkpoint.tmp").mkdir()
+    manager.update_checkpoints(tmp_path, {TP: 2})
+    assert failures.has_offline_log_dir(tmp_path)
+
+
+# -- metrics -----------------------------------------------------------------------------------------------------------
+
+
+def test_the_logged_summary_matches_kafka(time: MockTime) -> None:
+    stats = CleanerStats(time)
+    stats.map_bytes_read, stats.bytes_read, stats.bytes_written = 2 << 20, 4 << 20, 1 << 20
+    stats.messages_read, stats.messages_written, stats.buffer_utilization = 4_000, 1_000, 0.125
+    time.sleep(500)
+    stats.index_done()
+    time.sleep(1_500)
+    stats.all_done()
+    assert stats.summary(0, "topic-0", 5, 90) == (
+        "\n\tLog cleaner thread 0 cleaned log topic-0 (dirty section = [5, 90])\n"
+        "\t4.0 MB of log processed in 2.0 seconds (2.0 MB/sec).\n"
+        "\tIndexed 2.0 MB in 0.5 seconds (4.0 Mb/sec, 25.0% of total time)\n"
+        "\tBuffer utilization: 12.5%\n"
+        "\tCleaned 4.0 MB in 1.5 seconds (2.7 Mb/sec, 75.0% of total time)\n"
+        "\tStart size: 4.0 MB (4,000 messages)\n"
+        "\tEnd size: 1.0 MB (1,000 messages)\n"
+        "\t75.0% size reduction (75.0% fewer messages)"
+    )
+    assert "0.0% size reduction" in CleanerStats(time).summary(0, "topic-0", 0, 0)

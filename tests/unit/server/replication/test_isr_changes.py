@@ -1,0 +1,90 @@
+"""When the controller is notified of changed ISRs."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+
+import pytest
+
+from kafka_lite.common.time import MockTime
+from kafka_lite.common.topic_partition import TopicPartition
+from kafka_lite.server.replication.isr_changes import (
+    PROPAGATION_BLACKOUT_MS,
+    PROPAGATION_CHECK_MS,
+    PROPAGATION_INTERVAL_MS,
+    IsrChanges,
+)
+from kafka_lite.zookeeper.data import LeaderAndIsr, LeaderIsrAndControllerEpoch
+
+A, B = TopicPartition("orders", 0), TopicPartition("orders", 1)
+STATE = LeaderIsrAndControllerEpoch(LeaderAndIsr(1, [1, 2]), 1)
+
+
+class Store:
+    def __init__(self) -> None:
+        self.version: int | None = 7
+        self.notified: list[list[TopicPartition]] = []
+        self.failure: Exception | None = None
+
+    def update_partition_state(self, partition: TopicPartition, state: LeaderIsrAndControllerEpoch) -> int | None:
+        return self.version
+
+    def propagate_isr_changes(self, partitions: Collection[TopicPartition]) -> None:
+        if self.failure is not None:
+            raise self.failure
+        self.notified.append(list(partitions))
+
+
+@pytest.fixture
+def store() -> Store:
+    return Store()
+
+
+@pytest.fixture
+def time() -> MockTime:
+    return MockTime()
+
+
+@pytest.fixture
+def changes(store: Store, time: MockTime) -> IsrChanges:
+    return IsrChanges(store, time)
+
+
+def test_changes_are_propagated_after_a_quiet_period(changes: IsrChanges, store: Store, time: MockTime) -> None:
+    assert changes.update(B, STATE) == 7
+    time.sleep(PROPAGATION_BLACKOUT_MS)
+    changes.update(A, STATE)
+    time.sleep(PROPAGATION_BLACKOUT_MS)
+    changes.maybe_propagate()
+    assert store.notified == []
+    time.sleep(1)
+    changes.maybe_propagate()
+    changes.maybe_propagate()
+    assert store.notified == [[A, B]]
+
+
+def test_continuous_changes_are_propagated_once_a_minute(changes: IsrChanges, store: Store, time: MockTime) -> None:
+    for _ in range(PROPAGATION_INTERVAL_MS // PROPAGATION_CHECK_MS + 1):
+        changes.update(A, STATE)
+        time.sleep(PROPAGATION_CHECK_MS)
+        changes.maybe_propagate()
+    assert store.notified == [[A]]
+
+
+def test_a_change_that_was_not_written_is_not_propagated(changes: IsrChanges, store: Store, time: MockTime) -> None:
+    store.version = None
+    assert changes.update(A, STATE) is None
+    time.sleep(PROPAGATION_INTERVAL_MS + 1)
+    changes.maybe_propagate()
+    assert store.notified == []
+
+
+def test_a_failed_notification_is_retried_at_the_next_check(changes: IsrChanges, store: Store, time: MockTime) -> None:
+    changes.update(A, STATE)
+    time.sleep(PROPAGATION_BLACKOUT_MS + 1)
+    store.failure = OSError("no ZooKeeper")
+    with pytest.raises(OSError, match="no ZooKeeper"):
+        changes.maybe_propagate()
+    store.failure = None
+    changes.maybe_propagate()
+    assert store.notified == [[A]]

@@ -1,0 +1,154 @@
+"""Records that cannot be deserialized or stored: the thread fails with their names and numbers, or goes on."""
+
+from __future__ import annotations
+
+import logging
+from typing import Any
+
+import pytest
+
+from kafka_lite.common.config_def import ConfigError
+from kafka_lite.common.errors import ApiError, Errors
+from kafka_lite.common.serialization import ByteArrayDeserializer, ByteArraySerializer, LongDeserializer
+from kafka_lite.common.topic_partition import TopicPartition
+from kafka_lite.consumer.consumer_record import ConsumerRecord
+from kafka_lite.producer.producer_batch import Callback
+from kafka_lite.producer.producer_record import ProducerRecord, RecordMetadata
+from kafka_lite.record.record import TimestampType
+from kafka_lite.streams.errors import StreamsError
+from kafka_lite.streams.exception_handlers import (
+    DefaultProductionExceptionHandler,
+    DeserializationExceptionHandler,
+    HandlerResponse,
+    LogAndContinueExceptionHandler,
+    LogAndFailExceptionHandler,
+    ProductionExceptionHandler,
+)
+from kafka_lite.streams.processor.internals.record_collector_impl import RecordCollectorImpl
+from kafka_lite.streams.processor.internals.record_deserializer import RecordDeserializer
+from kafka_lite.streams.processor.internals.record_queue import RecordQueue
+from kafka_lite.streams.processor.internals.topology.source_node import SourceNode
+from kafka_lite.streams.processor.task_id import TaskId
+from kafka_lite.streams.processor.timestamp_extractor import FailOnInvalidTimestamp
+from kafka_lite.streams.streams_config import StreamsConfig
+
+T3 = TopicPartition("t", 3)
+TOO_LARGE = ApiError(Errors.MESSAGE_TOO_LARGE, "2000 bytes")
+
+
+def queue_of_longs(handler: DeserializationExceptionHandler) -> RecordQueue:
+    source = SourceNode("source", ["t"], ByteArrayDeserializer(), LongDeserializer())
+    return RecordQueue(
+        T3, source, FailOnInvalidTimestamp(), RecordDeserializer(source, handler, TaskId(1, 3)).deserialize
+    )
+
+
+def records(*values: bytes) -> list[ConsumerRecord]:
+    kind = TimestampType.CREATE_TIME
+    return [ConsumerRecord(*T3, 7 + number, 1, kind, b"k", value) for number, value in enumerate(values)]
+
+
+GOOD, BAD = bytes(8), b"short"
+WHERE = "taskId: 1_3, topic: t, partition: 3, offset: 8: Failed to deserialize value"
+
+
+def test_a_record_that_cannot_be_deserialized_fails_with_its_place(caplog: pytest.LogCaptureFixture) -> None:
+    with pytest.raises(StreamsError, match="topic=t, partition=3, offset=8") as raised:
+        queue_of_longs(LogAndFailExceptionHandler()).add_raw_records(records(GOOD, BAD))
+    assert "please set default.deserialization.exception.handler" in str(raised.value)
+    assert "5 bytes are not 8" in str(raised.value.__cause__)
+    assert WHERE in caplog.text
+    assert caplog.records[0].levelno == logging.ERROR
+
+
+def test_a_record_that_cannot_be_deserialized_is_skipped(caplog: pytest.LogCaptureFixture) -> None:
+    queue = queue_of_longs(LogAndContinueExceptionHandler())
+    assert queue.add_raw_records(records(GOOD, BAD, GOOD)) == 2
+    assert [queue.poll().record.offset for _ in range(2)] == [7, 9]
+    assert WHERE in caplog.text
+    assert caplog.records[0].levelno == logging.WARNING
+
+
+class Decider(ProductionExceptionHandler):
+    """Continues only after records that are too large, and keeps what it was asked and configured."""
+
+    def __init__(self) -> None:
+        self.seen: list[tuple[str, bytes | None]] = []
+
+    def handle(self, record: ProducerRecord, error: Exception) -> HandlerResponse:
+        self.seen.append((record.topic, record.key))
+        return HandlerResponse.CONTINUE if error is TOO_LARGE else HandlerResponse.FAIL
+
+
+class OneByOne:
+    """A producer whose records complete as the test says."""
+
+    def __init__(self) -> None:
+        self.callbacks: list[Callback] = []
+
+    def send(self, record: ProducerRecord, callback: Callback) -> None:
+        self.callbacks.append(callback)
+
+    def flush(self) -> None:
+        """Nothing waits."""
+
+
+def collector_of(handler: ProductionExceptionHandler) -> tuple[RecordCollectorImpl, OneByOne]:
+    producer, serializer = OneByOne(), ByteArraySerializer()
+    collector = RecordCollectorImpl(producer, "1_3", handler)  # type: ignore[arg-type]
+    for number in range(3):
+        collector.send("out", b"k%d" % number, b"v", 0, 5 + number, serializer, serializer)
+    return collector, producer
+
+
+def stored(offset: int) -> RecordMetadata:
+    return RecordMetadata("out", 0, offset, 0, 0, 0)
+
+
+def test_a_record_that_cannot_be_stored_fails_the_next_call_with_its_names() -> None:
+    collector, producer = collector_of(DefaultProductionExceptionHandler())
+    producer.callbacks[0](stored(4), None)
+    producer.callbacks[1](None, TOO_LARGE)
+    producer.callbacks[2](stored(5), None)
+    message = r"task \[1_3\] Abort sending .* \(key b'k1' timestamp 6\) to topic out due to .*2000 bytes"
+    with pytest.raises(StreamsError, match=message) as raised:
+        collector.flush()
+    assert raised.value.__cause__ is TOO_LARGE
+    assert collector.offsets == {TopicPartition("out", 0): 4}, "nothing after the error"
+
+
+def test_a_handler_may_continue_without_a_record(caplog: pytest.LogCaptureFixture) -> None:
+    handler = Decider()
+    collector, producer = collector_of(handler)
+    producer.callbacks[0](None, TOO_LARGE)
+    producer.callbacks[1](stored(5), None)
+    collector.flush()
+    assert "chose to CONTINUE processing in spite of this error" in caplog.text
+    assert collector.offsets == {TopicPartition("out", 0): 5}
+    producer.callbacks[2](None, ApiError(Errors.TOPIC_AUTHORIZATION_FAILED))
+    with pytest.raises(StreamsError, match="key b'k2'"):
+        collector.flush()
+    assert handler.seen == [("out", b"k0"), ("out", b"k2")]
+
+
+class Configured(DeserializationExceptionHandler):
+    """Takes its response from the configuration."""
+
+    response = HandlerResponse.FAIL
+
+    def configure(self, configs: Any) -> None:
+        self.response = HandlerResponse[configs["on.bad.record"]]
+
+    def handle(self, task_id: TaskId, record: ConsumerRecord, error: Exception) -> HandlerResponse:
+        return self.response
+
+
+def test_handlers_are_configured() -> None:
+    minimum = {"application.id": "app", "bootstrap.servers": "localhost:9092", "on.bad.record": "CONTINUE"}
+    config = StreamsConfig({**minimum, "default.deserialization.exception.handler": Configured})
+    handler = config.deserialization_exception_handler()
+    assert isinstance(handler, Configured)
+    assert handler.response is HandlerResponse.CONTINUE
+    assert isinstance(config.production_exception_handler(), DefaultProductionExceptionHandler)
+    with pytest.raises(ConfigError, match=r"default\.production\.exception\.handler"):
+        StreamsConfig({**minimum, "default.production.exception.handler": Configured})

@@ -1,0 +1,117 @@
+"""Key-value stores: reading, writing, order, and what they log."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from kafka_lite.common.serdes import Serdes
+from kafka_lite.streams.errors import InvalidStateStoreError
+from kafka_lite.streams.processor.processor import Processor
+from kafka_lite.streams.processor.processor_context import ProcessorContext
+from kafka_lite.streams.processor.topology_builder import TopologyBuilder
+from kafka_lite.streams.state.key_value_store import KeyValueStore
+from kafka_lite.streams.state.stores import Stores
+from kafka_lite.streams.topology_test_driver import TopologyTestDriver
+
+CHANGELOG = "test-store-changelog"
+
+
+class Writer(Processor[str, str]):
+    """Carries out commands: the key names a method, the value has its arguments."""
+
+    def init(self, context: ProcessorContext) -> None:
+        super().init(context)
+        self.store: KeyValueStore[str, int] = context.get_state_store("store")  # type: ignore[assignment]
+
+    def process(self, key: str, value: Any) -> None:
+        self.context.forward(key, getattr(self.store, key)(*value))
+
+
+def driver_of(**options: Any) -> TopologyTestDriver:
+    builder = TopologyBuilder().add_source("source", "in").add_processor("writer", Writer, "source")
+    supplier = Stores.in_memory_key_value("store", Serdes.string(), Serdes.long(), **options)
+    builder.add_state_store(supplier, "writer").add_sink("sink", "out", "writer")
+    return TopologyTestDriver(builder, key_serde=Serdes.string(), value_serde=Serdes.json())
+
+
+def run(driver: TopologyTestDriver, method: str, *arguments: Any) -> Any:
+    driver.pipe_input("in", method, arguments, timestamp=1000)
+    result = driver.read_output("out")
+    assert result is not None
+    return result.value
+
+
+def logged(driver: TopologyTestDriver) -> list[tuple[str, int | None]]:
+    result = []
+    while (record := driver.read_output(CHANGELOG, value_deserializer=Serdes.long().deserializer)) is not None:
+        assert record.timestamp == 1000
+        result.append((record.key, record.value))
+    return result
+
+
+def test_every_write_goes_to_the_changelog() -> None:
+    with driver_of() as driver:
+        assert run(driver, "put", "a", 1) is None
+        assert run(driver, "put_if_absent", "a", 2) == 1
+        assert run(driver, "put_if_absent", "b", 3) is None
+        assert run(driver, "get", "b") == 3
+        assert run(driver, "put_all", [("c", 4), ("a", None)]) is None
+        assert run(driver, "delete", "b") == 3
+        assert run(driver, "delete", "b") is None
+        assert run(driver, "approximate_num_entries") == 1
+        assert logged(driver) == [("a", 1), ("b", 3), ("c", 4), ("a", None), ("b", None), ("b", None)]
+        assert list(driver.key_value_store("store").all()) == [("c", 4)]
+
+
+def test_without_logging_there_is_no_changelog() -> None:
+    with driver_of(logging_enabled=False) as driver:
+        run(driver, "put", "a", 1)
+        assert logged(driver) == []
+    with pytest.raises(ValueError, match="log_config configures a changelog, but logging is disabled"):
+        Stores.in_memory_key_value("store", logging_enabled=False, log_config={"segment.bytes": "1"})
+
+
+def test_a_key_cannot_be_none() -> None:
+    with driver_of() as driver, pytest.raises(TypeError, match="store store: a key cannot be None"):
+        driver.key_value_store("store").put(None, 1)
+
+
+def test_a_closed_store_cannot_be_used() -> None:
+    driver = driver_of()
+    store = driver.key_value_store("store")
+    assert store.is_open
+    assert not store.persistent
+    driver.close()
+    assert not store.is_open
+    with pytest.raises(InvalidStateStoreError, match="Store store is currently closed"):
+        store.get("a")
+
+
+def test_an_iterator_does_not_see_later_writes() -> None:
+    with driver_of() as driver:
+        for number, key in enumerate("abc"):
+            run(driver, "put", key, number)
+        entries = driver.key_value_store("store").all()
+        assert next(entries) == ("a", 0)
+        run(driver, "delete", "b")
+        assert list(entries) == [("b", 1), ("c", 2)]
+
+
+@given(st.lists(st.tuples(st.text("abc", max_size=3), st.none() | st.integers(0, 9))), st.text("abc"), st.text("abc"))
+def test_a_store_is_a_sorted_map(writes: list[tuple[str, int | None]], first: str, last: str) -> None:
+    with driver_of() as driver:
+        model: dict[str, int] = {}
+        for key, value in writes:
+            run(driver, "put", key, value)
+            model.pop(key, None)
+            if value is not None:
+                model[key] = value
+        store = driver.key_value_store("store")
+        assert list(store.all()) == sorted(model.items())
+        inside = [(key, value) for key, value in sorted(model.items()) if first <= key <= last]
+        assert list(store.range(first, last)) == inside
+        assert logged(driver) == writes

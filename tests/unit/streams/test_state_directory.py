@@ -1,0 +1,262 @@
+"""Directories of tasks, their locks and checkpoints, and how a store is restored."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from kafka_lite.clients.cluster import PartitionInfo
+from kafka_lite.common.time import MockTime
+from kafka_lite.common.topic_partition import TopicPartition
+from kafka_lite.consumer.consumer_record import ConsumerRecord, ConsumerRecords
+from kafka_lite.record.record import TimestampType
+from kafka_lite.streams.errors import LockError, ProcessorStateError, StreamsError
+from kafka_lite.streams.processor.internals.processor_state_manager import ProcessorStateManager
+from kafka_lite.streams.processor.internals.state_directory import StateDirectory
+from kafka_lite.streams.processor.state_store import StateStore, StateStoreContext
+from kafka_lite.streams.processor.task_id import TaskId
+from kafka_lite.streams.state.offset_checkpoint import OffsetCheckpoint
+
+TASK, OTHER = TaskId(0, 1), TaskId(1, 0)
+CHANGELOG = TopicPartition("app-store-changelog", 1)
+
+
+def directory_in(path: Path) -> StateDirectory:
+    return StateDirectory("app", path, MockTime())
+
+
+def test_one_directory_object_at_a_time_has_a_lock(tmp_path: Path) -> None:
+    first, second = directory_in(tmp_path), directory_in(tmp_path)
+    assert first.lock(TASK)
+    assert first.lock(TASK), "it has it already"
+    assert not second.lock(TASK, retries=3)
+    assert second.lock(OTHER)
+    first.unlock(TASK)
+    assert second.lock(TASK)
+    first.unlock(OTHER)  # not its own
+    assert not first.lock(OTHER)
+    for task in (TASK, OTHER):
+        second.unlock(task)
+
+
+def test_directories_of_tasks(tmp_path: Path) -> None:
+    directory = directory_in(tmp_path)
+    assert directory.directory_for_task(TASK) == tmp_path / "app" / "0_1"
+    directory.directory_for_task(OTHER)
+    (tmp_path / "app" / "notes").mkdir()
+    assert directory.task_ids() == [TASK, OTHER]
+    (tmp_path / "app" / "1_0" / ".checkpoint").touch()
+    assert directory.cached_tasks() == {OTHER}
+
+
+def test_directories_that_nobody_has_locked_are_deleted(tmp_path: Path) -> None:
+    first, second = directory_in(tmp_path), directory_in(tmp_path)
+    first.lock(TASK)
+    second.lock(OTHER)
+    third = TaskId(2, 2)
+    second.directory_for_task(third)
+    first.clean_removed_tasks()
+    assert first.task_ids() == [TASK, OTHER]
+    second.unlock(OTHER)
+    first.clean_removed_tasks()
+    assert first.task_ids() == [TASK]
+    first.unlock(TASK)
+
+
+def test_a_directory_that_cannot_be_created(tmp_path: Path) -> None:
+    (tmp_path / "app").touch()
+    with pytest.raises(ProcessorStateError, match=r"app\] doesn't exist and couldn't be created"):
+        directory_in(tmp_path)
+
+
+def test_checkpoint_file(tmp_path: Path) -> None:
+    checkpoint = OffsetCheckpoint(tmp_path / ".checkpoint")
+    assert checkpoint.read() == {}
+    offsets = {CHANGELOG: 42, TopicPartition("a", 0): 0}
+    checkpoint.write(offsets)
+    assert checkpoint.path.read_text() == "0\n2\na 0 0\napp-store-changelog 1 42\n"
+    assert checkpoint.read() == offsets
+    assert [path.name for path in tmp_path.iterdir()] == [".checkpoint"]
+    checkpoint.delete()
+    assert checkpoint.read() == {}
+
+
+@pytest.mark.parametrize("text", ["", "0\n", "1\n0\n", "0\n1\n", "0\n1\na 0\n", "0\n1\na 0 x\n", "0\n2\na 0 1\n"])
+def test_a_damaged_checkpoint_is_refused(tmp_path: Path, text: str) -> None:
+    checkpoint = OffsetCheckpoint(tmp_path / ".checkpoint")
+    checkpoint.path.write_text(text)
+    with pytest.raises(ProcessorStateError, match=r"\.checkpoint"):
+        checkpoint.read()
+
+
+# ── restoring ─────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+class FakeConsumer:
+    """One partition with records at some offsets, two of them per poll."""
+
+    def __init__(
+        self,
+        offsets: Iterable[int],
+        end: int,
+        partition: TopicPartition = CHANGELOG,
+        without_key: Collection[int] = (),
+    ) -> None:
+        self._offsets = list(offsets)
+        self._without_key = without_key
+        self._end = end
+        self._of = partition
+        self._position = 0
+        self.assigned: list[TopicPartition] = []
+
+    def partitions_for(self, topic: str) -> tuple[PartitionInfo, ...]:
+        return (PartitionInfo(topic, self._of.partition, None),) if topic == self._of.topic else ()
+
+    def assign(self, partitions: Iterable[TopicPartition]) -> None:
+        self.assigned = list(partitions)
+
+    def unsubscribe(self) -> None:
+        self.assigned = []
+
+    def end_offsets(self, partitions: Iterable[TopicPartition]) -> dict[TopicPartition, int]:
+        return dict.fromkeys(partitions, self._end)
+
+    def seek_to_beginning(self, _: Iterable[TopicPartition]) -> None:
+        self._position = 0
+
+    def seek(self, _: TopicPartition, offset: int) -> None:
+        self._position = offset
+
+    def position(self, _: TopicPartition) -> int:
+        return self._position
+
+    def poll(self, _: float) -> ConsumerRecords:
+        found = [offset for offset in self._offsets if offset >= self._position][:2]
+        self._position = found[-1] + 1 if len(found) == 2 else self._end
+        kind = TimestampType.CREATE_TIME
+        keys = {offset: None if offset in self._without_key else b"%d" % offset for offset in found}
+        records = [ConsumerRecord(*self._of, offset, 1, kind, keys[offset], b"v") for offset in found]
+        return ConsumerRecords({self._of: records})
+
+
+class Store(StateStore):
+    """A store that remembers what was restored."""
+
+    name, is_open = "store", True
+
+    def __init__(self, persistent: bool) -> None:
+        self._persistent = persistent
+        self.restored: list[int] = []
+
+    @property
+    def persistent(self) -> bool:
+        return self._persistent
+
+    def init(self, context: StateStoreContext, root: StateStore) -> None:
+        context.register(root, self.restore)
+
+    def restore(self, key: bytes, _: bytes | None) -> None:
+        self.restored.append(int(key))
+
+    def flush(self) -> None:
+        pass
+
+    def close(self) -> None:
+        pass
+
+
+def manager_of(
+    tmp_path: Path, consumer: FakeConsumer, changelog: str = CHANGELOG.topic, sources: Iterable[TopicPartition] = ()
+) -> ProcessorStateManager:
+    given: Any = consumer
+    return ProcessorStateManager(TASK, sources, given, directory_in(tmp_path), {"store": changelog}, MockTime())
+
+
+def restored(manager: ProcessorStateManager, persistent: bool) -> list[int]:
+    store = Store(persistent)
+    manager.register(store, store.restore)
+    return store.restored
+
+
+def test_a_store_in_memory_is_restored_from_the_beginning(tmp_path: Path) -> None:
+    for _ in range(2):
+        consumer = FakeConsumer([0, 3, 4, 8], end=10)
+        manager = manager_of(tmp_path, consumer)
+        assert restored(manager, persistent=False) == [0, 3, 4, 8]
+        assert not consumer.assigned
+        manager.close({CHANGELOG: 9})
+        assert OffsetCheckpoint(tmp_path / "app" / "0_1" / ".checkpoint").read() == {}
+
+
+def test_a_persistent_store_continues_at_its_checkpoint(tmp_path: Path) -> None:
+    manager = manager_of(tmp_path, FakeConsumer([0, 3], end=4))
+    assert restored(manager, persistent=True) == [0, 3]
+    manager.close({})
+    assert OffsetCheckpoint(tmp_path / "app" / "0_1" / ".checkpoint").read() == {CHANGELOG: 4}
+    manager = manager_of(tmp_path, FakeConsumer([0, 3, 4, 6], end=7))
+    assert restored(manager, persistent=True) == [4, 6]
+    manager.close({CHANGELOG: 9})
+    manager = manager_of(tmp_path, FakeConsumer(range(12), end=12))
+    assert restored(manager, persistent=True) == [10, 11]
+    manager.close(None)
+    manager = manager_of(tmp_path, FakeConsumer(range(12), end=12))
+    assert restored(manager, persistent=True) == [10, 11], "after an error there is no new checkpoint"
+    manager.close({})
+
+
+def test_a_changelog_that_ends_before_the_checkpoint_is_an_error(tmp_path: Path) -> None:
+    manager = manager_of(tmp_path, FakeConsumer(range(5), end=5))
+    restored(manager, persistent=True)
+    manager.close({})
+    manager = manager_of(tmp_path, FakeConsumer([], end=0))
+    with pytest.raises(
+        ProcessorStateError, match="the checkpoint of app-store-changelog-1 is 5, but its log ends at 0"
+    ):
+        restored(manager, persistent=True)
+    manager.close(None)
+
+
+def test_a_damaged_checkpoint_restores_everything(tmp_path: Path) -> None:
+    path = tmp_path / "app" / "0_1" / ".checkpoint"
+    path.parent.mkdir(parents=True)
+    path.write_text("garbage")
+    manager = manager_of(tmp_path, FakeConsumer([0, 1], end=2))
+    assert restored(manager, persistent=True) == [0, 1]
+    manager.close({})
+    assert OffsetCheckpoint(path).read() == {CHANGELOG: 2}
+
+
+def test_a_source_topic_is_restored_up_to_its_committed_offset(tmp_path: Path) -> None:
+    source = TopicPartition("table", 1)
+    for committed, expected in [(0, []), (3, [0, 1, 2]), (99, [0, 1, 2, 3, 4])]:
+        manager = manager_of(tmp_path, FakeConsumer(range(5), 5, source), "table", [source])
+        manager.put_offset_limit(source, committed)
+        assert restored(manager, persistent=False) == expected
+        manager.close({})
+
+
+def test_a_record_without_a_key_is_not_restored(tmp_path: Path) -> None:
+    source = TopicPartition("table", 1)
+    manager = manager_of(tmp_path, FakeConsumer(range(5), 5, source, without_key={1, 4}), "table", [source])
+    manager.put_offset_limit(source, 5)
+    assert restored(manager, persistent=True) == [0, 2, 3]
+    manager.close({})
+    assert OffsetCheckpoint(tmp_path / "app" / "0_1" / ".checkpoint").read() == {source: 5}
+
+
+def test_a_changelog_without_the_partition(tmp_path: Path) -> None:
+    manager = manager_of(tmp_path, FakeConsumer([], 0), "unknown")
+    with pytest.raises(StreamsError, match=r"change log \(unknown\) does not contain partition 1"):
+        restored(manager, persistent=False)
+    manager.close(None)
+
+
+def test_a_task_that_another_thread_has(tmp_path: Path) -> None:
+    manager = manager_of(tmp_path, FakeConsumer([], 0))
+    with pytest.raises(LockError, match="Failed to lock the state directory for task 0_1"):
+        manager_of(tmp_path, FakeConsumer([], 0))
+    manager.close({})
+    manager_of(tmp_path, FakeConsumer([], 0)).close({})

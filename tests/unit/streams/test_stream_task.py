@@ -1,0 +1,191 @@
+"""A task's back-pressure, and the order of its commits."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import pytest
+
+from kafka_lite.common.serdes import Serdes
+from kafka_lite.common.topic_partition import TopicPartition
+from kafka_lite.consumer.consumer_record import ConsumerRecord
+from kafka_lite.consumer.offset_and_metadata import OffsetAndMetadata
+from kafka_lite.record.record import TimestampType
+from kafka_lite.streams.errors import StreamsError
+from kafka_lite.streams.processor.internals.state_manager import StateManager
+from kafka_lite.streams.processor.internals.stream_task import StreamTask
+from kafka_lite.streams.processor.processor import Processor
+from kafka_lite.streams.processor.state_store import StateRestoreCallback, StateStore
+from kafka_lite.streams.processor.task_id import TaskId
+from kafka_lite.streams.processor.timestamp_extractor import FailOnInvalidTimestamp
+from kafka_lite.streams.processor.topology_builder import TopologyBuilder
+from kafka_lite.streams.state.stores import Stores
+
+T0, U0, CHANGELOG = TopicPartition("t", 0), TopicPartition("u", 0), TopicPartition("app-store-changelog", 0)
+
+
+class Recorder(StateManager):
+    """Consumer, collector and state manager of a task, which write down their calls."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.calls: list[str] = []
+        self.offsets = {CHANGELOG: 7}
+
+    def pause(self, partitions: Iterable[TopicPartition]) -> None:
+        self.calls.append(f"pause {' '.join(map(str, partitions))}")
+
+    def resume(self, partitions: Iterable[TopicPartition]) -> None:
+        self.calls.append(f"resume {' '.join(map(str, partitions))}")
+
+    def committed(self, partitions: Iterable[TopicPartition]) -> dict[TopicPartition, OffsetAndMetadata | None]:
+        return {partition: OffsetAndMetadata(5) if partition == T0 else None for partition in sorted(partitions)}
+
+    def commit_sync(self, offsets: Mapping[TopicPartition, OffsetAndMetadata]) -> None:
+        self.calls.append(f"commit { ({str(partition): each.offset for partition, each in offsets.items()}) }")
+
+    def send(self, topic: str, *_: Any) -> None:
+        self.calls.append(f"send {topic}")
+
+    def flush(self) -> None:
+        self.calls.append("flush")
+
+    def restore(self, store: StateStore, restore: StateRestoreCallback) -> None:
+        self.calls.append(f"restore {store.name}")
+
+    def checkpoint(self, offsets: Mapping[TopicPartition, int]) -> None:
+        self.calls.append(f"checkpoint { ({str(partition): offset for partition, offset in offsets.items()}) }")
+
+    def put_offset_limit(self, partition: TopicPartition, limit: int) -> None:
+        self.calls.append(f"limit {partition} {limit}")
+
+
+class Committing(Processor[bytes, bytes]):
+    """Forwards records, and requests a commit for one of the value ``commit``. Cannot be closed after ``stuck``."""
+
+    stuck = False
+
+    def process(self, key: bytes, value: bytes) -> None:
+        self.context.forward(key, value)
+        self.stuck = value == b"stuck"
+        if value == b"commit":
+            self.context.commit()
+
+    def close(self) -> None:
+        if self.stuck:
+            raise OSError("stuck")
+
+
+@pytest.fixture
+def recorder() -> Recorder:
+    return Recorder()
+
+
+@pytest.fixture
+def task(recorder: Recorder) -> StreamTask:
+    builder = TopologyBuilder().set_application_id("app").add_source("source", "t", "u")
+    builder.add_processor("processor", Committing, "source").add_sink("sink", "out", "processor")
+    builder.add_state_store(Stores.in_memory_key_value("store"), "processor")
+    result = StreamTask(
+        TaskId(0, 0),
+        "app",
+        [T0, U0],
+        builder.build(0),
+        consumer=recorder,
+        record_collector=recorder,
+        state_manager=recorder,
+        key_serde=Serdes.byte_array(),
+        value_serde=Serdes.byte_array(),
+        timestamp_extractor=FailOnInvalidTimestamp(),
+        max_buffered_records=3,
+    )
+    result.initialize()
+    assert recorder.calls == ["limit t-0 5", "limit u-0 0", "restore store"]
+    recorder.calls.clear()
+    return result
+
+
+def add(task: StreamTask, partition: TopicPartition, offsets: Iterable[int], value: bytes = b"v") -> int:
+    kind = TimestampType.CREATE_TIME
+    return task.add_records(partition, [ConsumerRecord(*partition, n, n, kind, b"k", value) for n in offsets])
+
+
+def test_a_full_queue_pauses_its_partition_until_there_is_room(task: StreamTask, recorder: Recorder) -> None:
+    assert add(task, T0, range(3)) == 3
+    assert recorder.calls == []
+    assert add(task, T0, range(3, 5)) == 2
+    assert recorder.calls == ["pause t-0"]
+    assert task.process()
+    assert not task.requires_poll, "four records wait, and three are the limit"
+    assert task.process()
+    assert recorder.calls == ["pause t-0", "send out", "send out", "resume t-0"]
+    assert task.requires_poll
+    assert task.num_buffered == 3
+
+
+def test_without_records_nothing_is_processed(task: StreamTask) -> None:
+    assert not task.process()
+    assert task.requires_poll
+    assert not task.maybe_punctuate()
+
+
+def test_offsets_are_committed_after_everything_else_is_stored(task: StreamTask, recorder: Recorder) -> None:
+    add(task, T0, [5, 6])
+    add(task, U0, [2])
+    while task.process():
+        pass
+    recorder.calls.clear()
+    task.commit()
+    assert recorder.calls == [
+        "flush",  # the stores
+        "flush",  # the collector
+        "checkpoint {'u-0': 2, 't-0': 6, 'app-store-changelog-0': 7}",
+        "limit u-0 3",
+        "limit t-0 7",
+        "commit {'u-0': 3, 't-0': 7}",
+    ]
+    recorder.calls.clear()
+    task.commit_offsets()
+    assert recorder.calls == [], "nothing new"
+
+
+def test_a_processor_can_request_a_commit(task: StreamTask) -> None:
+    add(task, T0, [0])
+    task.process()
+    assert not task.commit_needed
+    add(task, T0, [1], b"commit")
+    task.process()
+    assert task.commit_needed
+    task.commit()
+    assert not task.commit_needed
+
+
+def test_stores_cannot_be_registered_after_initialization(task: StreamTask) -> None:
+    processor = task.topology.processors[1].processor
+    assert processor is not None
+    store = Stores.in_memory_key_value("late").get()
+    with pytest.raises(RuntimeError, match="Can only create state stores during initialization"):
+        store.init(processor.context, store)
+
+
+def test_all_processors_are_closed_before_an_error_is_raised(task: StreamTask, recorder: Recorder) -> None:
+    add(task, T0, [0], b"stuck")
+    add(task, T0, [1], b"stuck")
+    task.process()
+    with pytest.raises(StreamsError, match="failed to close processor processor"):
+        task.close_topology()
+    assert task.num_buffered == 0
+    recorder.calls.clear()
+    task.close_state_manager(write_checkpoint=False)
+    assert recorder.calls == []
+    store = task.store("store")
+    assert store is not None
+    assert not store.is_open
+
+
+def test_a_name_is_registered_once(task: StreamTask, recorder: Recorder) -> None:
+    store = task.store("store")
+    assert store is not None
+    with pytest.raises(ValueError, match="Store store has already been registered"):
+        recorder.register(store, lambda *_: None)

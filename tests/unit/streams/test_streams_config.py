@@ -1,0 +1,120 @@
+"""The configuration of an application, and what of it the clients get."""
+
+from __future__ import annotations
+
+import logging
+import os
+from typing import Any
+
+import pytest
+
+from kafka_lite.common.config_def import ConfigError
+from kafka_lite.common.serdes import IntegerSerde, StringSerde
+from kafka_lite.streams.processor.task_id import TaskId
+from kafka_lite.streams.processor.timestamp_extractor import LogAndSkipOnInvalidTimestamp
+from kafka_lite.streams.streams_config import StreamsConfig
+
+MINIMUM: dict[str, object] = {"application.id": "app", "bootstrap.servers": "localhost:9092"}
+
+
+@pytest.mark.parametrize(
+    ("key", "value"),
+    [
+        ("application.id", ""),
+        ("cache.max.bytes.buffering", -1),
+        ("num.standby.replicas", 1),
+        ("processing.guarantee", "at_most_once"),
+        ("application.server", "no-port"),
+        ("enable.auto.commit", True),
+        ("num.stream.threads", 0),
+        ("key.serde", "no.such.Serde"),
+        ("value.serde", LogAndSkipOnInvalidTimestamp),
+        ("timestamp.extractor", StringSerde),
+    ],
+)
+def test_an_unusable_value_is_refused(key: str, value: object) -> None:
+    with pytest.raises(ConfigError, match=key.replace(".", r"\.")):
+        StreamsConfig({**MINIMUM, key: value})
+
+
+@pytest.mark.parametrize("missing", MINIMUM)
+def test_required_keys(missing: str) -> None:
+    with pytest.raises(ConfigError, match=missing.replace(".", r"\.")):
+        StreamsConfig({key: value for key, value in MINIMUM.items() if key != missing})
+
+
+def test_values_that_say_that_something_is_off_are_accepted() -> None:
+    StreamsConfig({**MINIMUM, "num.standby.replicas": 0})
+
+
+def test_classes_and_their_names() -> None:
+    config = StreamsConfig({
+        **MINIMUM,
+        "key.serde": IntegerSerde,
+        "value.serde": "kafka_lite.common.serdes.StringSerde",
+        "timestamp.extractor": LogAndSkipOnInvalidTimestamp,
+    })  # fmt: skip
+    assert isinstance(config.key_serde(), IntegerSerde)
+    assert isinstance(config.value_serde(), StringSerde)
+    assert isinstance(config.timestamp_extractor(), LogAndSkipOnInvalidTimestamp)
+
+
+def test_serdes_are_configured() -> None:
+    config = StreamsConfig({**MINIMUM, "value.serde": StringSerde, "value.serializer.encoding": "utf-16-be"})
+    assert config.value_serde().serializer.serialize("t", "a") == b"\0a"
+
+
+def test_clients_get_their_keys() -> None:
+    config = StreamsConfig({
+        **MINIMUM,
+        "session.timeout.ms": 7000,
+        "linger.ms": 0,
+        "consumer.retry.backoff.ms": 11,
+        "producer.retry.backoff.ms": 22,
+        "group.id": "another",
+    })  # fmt: skip
+    consumer: dict[str, Any] = config.consumer_configs("me", object(), has_resets=False)  # type: ignore[arg-type]
+    restore, producer = config.restore_consumer_configs("me"), config.producer_configs("me")
+    assert (consumer["group.id"], consumer["client.id"]) == ("app", "me-consumer")
+    assert (consumer["enable.auto.commit"], consumer["auto.offset.reset"]) == (False, "earliest")
+    assert (consumer["session.timeout.ms"], consumer["retry.backoff.ms"]) == (7000, 11)
+    assert consumer["internal.leave.group.on.close"] is False
+    assert "group.id" not in restore
+    assert restore["client.id"] == "me-restore-consumer"
+    assert (producer["linger.ms"], producer["retry.backoff.ms"]) == (0, 22)
+    assert "session.timeout.ms" not in producer
+    with_resets = config.consumer_configs("me", object(), has_resets=True)  # type: ignore[arg-type]
+    assert with_resets["auto.offset.reset"] == "none"
+
+
+EXACTLY_ONCE: dict[str, object] = {**MINIMUM, "processing.guarantee": "exactly_once"}
+
+
+def test_exactly_once_sets_keys_of_the_clients() -> None:
+    config = StreamsConfig(EXACTLY_ONCE)
+    context: Any = object()
+    assert config["commit.interval.ms"] == 100
+    assert config.consumer_configs("me", context, has_resets=False)["isolation.level"] == "read_committed"
+    assert config.restore_consumer_configs("me")["isolation.level"] == "read_committed"
+    producer = config.task_producer_configs("me", TaskId(1, 2))
+    assert (producer["transactional.id"], producer["client.id"]) == ("app-1_2", "me-1_2-producer")
+    assert StreamsConfig({**EXACTLY_ONCE, "commit.interval.ms": 7})["commit.interval.ms"] == 7
+
+
+@pytest.mark.parametrize(
+    "key", ["isolation.level", "consumer.isolation.level", "enable.idempotence", "producer.transactional.id"]
+)
+def test_exactly_once_refuses_keys_that_it_sets(key: str) -> None:
+    with pytest.raises(ConfigError, match=f"{key}.*because processing.guarantee is set to 'exactly_once'"):
+        StreamsConfig({**EXACTLY_ONCE, key: "read_committed"})
+
+
+def test_an_unknown_key_is_logged(caplog: pytest.LogCaptureFixture) -> None:
+    with caplog.at_level(logging.WARNING):
+        StreamsConfig({**MINIMUM, "num.streams.threads": 2, "producer.acks": "1"})
+    assert [record.args for record in caplog.records] == [("num.streams.threads",)]
+
+
+def test_state_is_kept_in_the_directory_for_temporary_files(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("TMPDIR", raising=False)
+    assert StreamsConfig(MINIMUM)["state.dir"].endswith(f"{os.sep}kafka-streams")

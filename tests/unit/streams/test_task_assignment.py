@@ -1,0 +1,338 @@
+"""Tasks: how partitions are divided into them, the data that members exchange, and which instance gets which."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Mapping
+from typing import Any
+from uuid import UUID
+
+import pytest
+
+from kafka_lite.clients.cluster import Cluster, Node, PartitionInfo
+from kafka_lite.common.time import MockTime
+from kafka_lite.common.topic_partition import TopicPartition
+from kafka_lite.consumer.assignors.partition_assignor import Assignment, Subscription
+from kafka_lite.streams.errors import StreamsError, TaskAssignmentError, TopologyBuilderError
+from kafka_lite.streams.processor.internals.assignment.assignment_info import AssignmentInfo, HostInfo
+from kafka_lite.streams.processor.internals.assignment.client_state import ClientState
+from kafka_lite.streams.processor.internals.assignment.internal_topic_manager import InternalTopicManager
+from kafka_lite.streams.processor.internals.assignment.repartition_topics import (
+    ensure_copartitioning,
+    repartition_partition_counts,
+)
+from kafka_lite.streams.processor.internals.assignment.stream_partition_assignor import (
+    STREAM_THREAD_INSTANCE,
+    StreamPartitionAssignor,
+    StreamsAssignorContext,
+)
+from kafka_lite.streams.processor.internals.assignment.streams_kafka_client import ClusterTopics
+from kafka_lite.streams.processor.internals.assignment.subscription_info import SubscriptionInfo
+from kafka_lite.streams.processor.internals.assignment.task_assignor import TaskAssignor
+from kafka_lite.streams.processor.internals.topology.internal_topic_config import InternalTopicConfig
+from kafka_lite.streams.processor.partition_grouper import DefaultPartitionGrouper
+from kafka_lite.streams.processor.processor import Processor
+from kafka_lite.streams.processor.task_id import TaskId
+from kafka_lite.streams.processor.topology_builder import TopologyBuilder
+from kafka_lite.streams.state.stores import Stores
+
+ONE, TWO = UUID(int=1), UUID(int=2)
+
+
+def cluster_of(**partitions: int) -> Cluster:
+    node = Node(0, "localhost", 9092)
+    infos = [PartitionInfo(topic, number, node) for topic, count in partitions.items() for number in range(count)]
+    return Cluster((node,), tuple(infos))
+
+
+class Nothing(Processor[Any, Any]):
+    def process(self, key: Any, value: Any) -> None:
+        pass
+
+
+class FakeTopics:
+    """The topics of a cluster. The first ``failures`` calls fail."""
+
+    def __init__(self, failures: int = 0, brokers: int = 1, **partitions: int) -> None:
+        self.failures = failures
+        self.brokers = brokers
+        self.partition_counts = dict(partitions)
+        self.created: list[str] = []
+
+    def fetch_topics(self) -> ClusterTopics:
+        if self.failures:
+            self.failures -= 1
+            raise StreamsError("no broker")
+        return ClusterTopics(self.brokers, ("localhost", 9092), self.partition_counts)
+
+    def create_topics(
+        self, topics: Mapping[InternalTopicConfig, int], replication_factor: int, cluster: ClusterTopics
+    ) -> None:
+        assert cluster.brokers >= replication_factor
+        for topic, count in topics.items():
+            assert topic.name not in self.partition_counts
+            self.partition_counts[topic.name] = count
+            self.created.append(f"{topic.name}:{count}:{topic.to_properties()['cleanup.policy']}")
+
+
+# ── the data ──────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def test_bytes_of_a_subscription() -> None:
+    info = SubscriptionInfo(UUID(int=258), frozenset({TaskId(0, 1)}), frozenset({TaskId(1, 2), TaskId(0, 3)}), "h:1")
+    data = (
+        "00000002" "00000000000000000000000000000102"
+        "00000001" "0000000000000001"
+        "00000002" "0000000000000003" "0000000100000002"
+        "00000003" "683a31"
+    )  # fmt: skip
+    assert info.encode().hex() == data
+    assert SubscriptionInfo.decode(info.encode()) == info
+
+
+def test_a_subscription_of_version_1_has_no_end_point() -> None:
+    info = SubscriptionInfo(ONE, frozenset(), frozenset(), None, version=1)
+    assert len(info.encode()) == 4 + 16 + 4 + 4
+    assert SubscriptionInfo.decode(info.encode()) == info
+
+
+def test_bytes_of_an_assignment() -> None:
+    info = AssignmentInfo(
+        (TaskId(0, 1),),
+        {TaskId(1, 0): frozenset({TopicPartition("t", 0)})},
+        {HostInfo("h", 80): frozenset({TopicPartition("t", 1)})},
+    )
+    data = (
+        "00000002"
+        "00000001" "0000000000000001"
+        "00000001" "0000000100000000" "00000001" "000174" "00000000"
+        "00000001" "000168" "00000050" "00000001" "000174" "00000001"
+    )  # fmt: skip
+    assert info.encode().hex() == data
+    assert AssignmentInfo.decode(info.encode()) == info
+    old = AssignmentInfo((TaskId(0, 1),), version=1)
+    assert AssignmentInfo.decode(old.encode()) == old
+
+
+def test_damaged_data_is_refused() -> None:
+    subscription = SubscriptionInfo(ONE, frozenset({TaskId(0, 0)}), frozenset()).encode()
+    assignment = AssignmentInfo((TaskId(0, 1),), {TaskId(1, 0): frozenset()}).encode()
+    for end in range(len(subscription)):
+        with pytest.raises(TaskAssignmentError, match="ends after"):
+            SubscriptionInfo.decode(subscription[:end])
+    for end in range(len(assignment)):
+        with pytest.raises(TaskAssignmentError, match="ends after"):
+            AssignmentInfo.decode(assignment[:end])
+    with pytest.raises(TaskAssignmentError, match="version=3"):
+        SubscriptionInfo.decode(b"\0\0\0\3" + subscription[4:])
+    with pytest.raises(TaskAssignmentError, match="Unknown assignment data version: 3"):
+        AssignmentInfo.decode(b"\0\0\0\3" + assignment[4:])
+
+
+# ── partitions and topics ─────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def test_a_task_reads_the_same_partition_of_all_topics() -> None:
+    groups = {0: ["a", "b"], 1: ["c"], 2: ["a", "missing"]}
+    tasks = DefaultPartitionGrouper().partition_groups(groups, cluster_of(a=1, b=2, c=1))
+    assert tasks == {
+        TaskId(0, 0): {TopicPartition("a", 0), TopicPartition("b", 0)},
+        TaskId(0, 1): {TopicPartition("b", 1)},
+        TaskId(1, 0): {TopicPartition("c", 0)},
+    }
+
+
+def chain(*internal: str) -> TopologyBuilder:
+    """in ─▶ first internal topic ─▶ the next one …"""
+    builder = TopologyBuilder().set_application_id("app").add_source("0", "in")
+    for number, topic in enumerate(internal):
+        builder.add_internal_topic(topic).add_sink(f"to-{topic}", topic, str(number)).add_source(str(number + 1), topic)
+    return builder
+
+
+def test_repartition_topics_have_as_many_partitions_as_what_their_writers_read() -> None:
+    builder = chain("x", "y").add_source("big", "big").add_sink("too", "y", "big")
+    groups = builder.topic_groups()
+    counts = repartition_partition_counts(groups, cluster_of(**{"in": 3, "big": 5}))
+    assert counts == {"app-x": 3, "app-y": 5}
+    assert repartition_partition_counts(groups, cluster_of(big=5)) == {"app-y": 5}, "what is known counts"
+    assert repartition_partition_counts(groups, cluster_of()) == {}
+
+
+def test_a_repartition_topic_that_its_own_reader_writes() -> None:
+    builder = chain("x").add_sink("again", "x", "1")
+    assert repartition_partition_counts(builder.topic_groups(), cluster_of(**{"in": 3})) == {"app-x": 3}
+
+
+def test_copartitioned_topics() -> None:
+    cluster = cluster_of(a=2, b=2, c=3)
+    counts = {"r": 7, "s": 4}
+    ensure_copartitioning([["a", "b", "r"]], counts, cluster)
+    assert counts == {"r": 2, "s": 4}
+    counts = {"r": 7, "s": 4}
+    ensure_copartitioning([["r", "s"]], counts, cluster)
+    assert counts == {"r": 7, "s": 7}
+    with pytest.raises(TopologyBuilderError, match=r"Topics not co-partitioned: \[b \(2\),c \(3\)\]"):
+        ensure_copartitioning([["b", "c"]], {}, cluster)
+    with pytest.raises(TopologyBuilderError, match="Topic not found: d"):
+        ensure_copartitioning([["a", "d"]], {}, cluster)
+
+
+def manager_of(topics: FakeTopics, replication_factor: int = 1) -> InternalTopicManager:
+    return InternalTopicManager(topics, replication_factor, MockTime())
+
+
+def test_missing_internal_topics_are_created() -> None:
+    topics = FakeTopics(failures=2, there=3)
+    wanted = {InternalTopicConfig("there", "compact"): 3, InternalTopicConfig("new", "delete"): 2}
+    manager_of(topics).make_ready(wanted)
+    assert topics.created == ["new:2:delete"]
+
+
+def test_internal_topics_that_cannot_be_made_ready() -> None:
+    with pytest.raises(StreamsError, match=r"there has invalid partitions. Expected: 4 Actual: 3"):
+        manager_of(FakeTopics(there=3)).make_ready({InternalTopicConfig("there", "compact"): 4})
+    with pytest.raises(StreamsError, match="Found only 1 brokers,  but replication factor is 3"):
+        manager_of(FakeTopics(), 3).make_ready({InternalTopicConfig("new", "compact"): 4})
+    with pytest.raises(StreamsError, match=r"Could not create internal topics\. no broker"):
+        manager_of(FakeTopics(failures=100)).make_ready({InternalTopicConfig("new", "compact"): 4})
+
+
+# ── which instance gets which task ────────────────────────────────────────────────────────────────────────────────────
+
+
+def assigned(tasks: int, *clients: ClientState, standby: int = 0) -> dict[UUID, ClientState]:
+    states = {UUID(int=number): client for number, client in enumerate(clients, 1)}
+    TaskAssignor.assign(states, [TaskId(0, number) for number in range(tasks)], standby)
+    return states
+
+
+def numbers(state: ClientState) -> set[int]:
+    return {task.partition for task in state.active_tasks}
+
+
+def test_every_task_is_assigned_once_and_evenly() -> None:
+    chosen = random.Random(3)
+    for _ in range(100):
+        tasks, capacities = chosen.randint(0, 12), [chosen.randint(1, 3) for _ in range(chosen.randint(1, 5))]
+        states = assigned(tasks, *(ClientState(capacity) for capacity in capacities)).values()
+        got = sorted(number for state in states for number in numbers(state))
+        assert got == list(range(tasks))
+        per_thread = [len(state.active_tasks) / state.capacity for state in states]
+        assert max(per_thread) - min(per_thread) <= 1
+
+
+def test_tasks_stay_where_they_were() -> None:
+    before = [{TaskId(0, 0), TaskId(0, 3)}, {TaskId(0, 1), TaskId(0, 2)}]
+    states = assigned(4, *(ClientState(1, set(tasks), set(tasks)) for tasks in before))
+    assert [numbers(state) for state in states.values()] == [{0, 3}, {1, 2}]
+
+
+def test_a_task_goes_where_its_state_is() -> None:
+    task = {TaskId(0, 0)}
+    states = assigned(1, ClientState(1), ClientState(1, set(), set(task)), ClientState(1))
+    assert numbers(states[TWO]) == {0}
+    states = assigned(1, ClientState(1, set(), set(task)), ClientState(1, set(task), set(task)))
+    assert numbers(states[TWO]) == {0}, "the complete state is better than a copy"
+
+
+def test_a_new_instance_gets_a_share() -> None:
+    tasks = {TaskId(0, number) for number in range(4)}
+    states = assigned(4, ClientState(1, set(tasks), set(tasks)), ClientState(1))
+    assert len(states[ONE].active_tasks) == len(states[TWO].active_tasks) == 2
+
+
+def test_standby_tasks_are_on_other_instances() -> None:
+    states = assigned(4, ClientState(1), ClientState(1), ClientState(1), standby=1)
+    for state in states.values():
+        assert not state.active_tasks & state.standby_tasks
+    assert sum(len(state.standby_tasks) for state in states.values()) == 4
+    alone = assigned(2, ClientState(1), standby=1)
+    assert not alone[ONE].standby_tasks
+
+
+def test_without_an_instance_nothing_can_be_assigned() -> None:
+    with pytest.raises(TaskAssignmentError, match="failed to find an assignable client"):
+        assigned(1)
+
+
+# ── the assignor ──────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def assignor_of(builder: TopologyBuilder, topics: FakeTopics, process: UUID = ONE) -> StreamPartitionAssignor:
+    context = StreamsAssignorContext(
+        builder.set_application_id("app"),
+        process,
+        DefaultPartitionGrouper(),
+        manager_of(topics),
+        lambda: frozenset({TaskId(0, 0)}),
+        lambda: frozenset({TaskId(0, 0), TaskId(0, 1)}),
+    )
+    assignor = StreamPartitionAssignor()
+    assignor.configure({STREAM_THREAD_INSTANCE: context})
+    return assignor
+
+
+def counting() -> TopologyBuilder:
+    builder = chain("x").add_processor("count", Nothing, "1")
+    return builder.add_state_store(Stores.in_memory_key_value("store"), "count")
+
+
+def test_an_assignor_needs_its_thread() -> None:
+    with pytest.raises(TaskAssignmentError, match="StreamThread is not specified"):
+        StreamPartitionAssignor().configure({})
+
+
+def test_a_member_reports_its_tasks() -> None:
+    builder = TopologyBuilder().add_source("logs", pattern="log-.*")
+    data = assignor_of(builder, FakeTopics()).subscription_user_data(["log-1"])
+    assert SubscriptionInfo.decode(data) == SubscriptionInfo(ONE, frozenset({TaskId(0, 0)}), frozenset({TaskId(0, 1)}))
+    assert builder.topic_groups()[0].source_topics == {"log-1"}
+
+
+def test_the_leader_creates_topics_and_every_member_gets_its_tasks() -> None:
+    topics = FakeTopics()
+    assignor = assignor_of(counting(), topics)
+    infos = {
+        "a": SubscriptionInfo(ONE, frozenset(), frozenset()),
+        "b": SubscriptionInfo(TWO, frozenset(), frozenset(), "host:80"),
+        "c": SubscriptionInfo(TWO, frozenset(), frozenset(), "host:80"),
+    }
+    subscriptions = {member: Subscription(("in", "app-x"), info.encode()) for member, info in infos.items()}
+    result = assignor.assign(cluster_of(**{"in": 3}), subscriptions)
+    assert topics.created == ["app-x:3:delete", "app-store-changelog:3:compact"]
+    tasks: dict[TaskId, set[TopicPartition]] = {}
+    for member in "abc":
+        assignor.on_assignment(Assignment(result[member].partitions[::-1], result[member].user_data), 1)
+        assert len(assignor.context.active_tasks) == 2
+        for task, partitions in assignor.context.active_tasks.items():
+            assert task not in tasks
+            tasks[task] = set(partitions)
+    topic_of = {0: "in", 1: "app-x"}
+    wanted = {
+        TaskId(group, number): {TopicPartition(topic_of[group], number)} for group in (0, 1) for number in range(3)
+    }
+    assert tasks == wanted
+    hosts = AssignmentInfo.decode(result["a"].user_data or b"").partitions_by_host
+    assert {host: len(partitions) for host, partitions in hosts.items()} == {HostInfo("host", 80): 4}
+
+
+def test_an_old_member_gets_an_old_assignment() -> None:
+    assignor = assignor_of(counting(), FakeTopics())
+    infos = [SubscriptionInfo(ONE, frozenset(), frozenset(), None, 1), SubscriptionInfo(TWO, frozenset(), frozenset())]
+    subscriptions = {str(info.version): Subscription(("in",), info.encode()) for info in infos}
+    result = assignor.assign(cluster_of(**{"in": 1}), subscriptions)
+    assert [AssignmentInfo.decode(each.user_data or b"").version for each in result.values()] == [1, 1]
+
+
+def test_an_assignment_must_have_a_task_for_each_partition() -> None:
+    data = AssignmentInfo((TaskId(0, 0),)).encode()
+    with pytest.raises(TaskAssignmentError, match="partitions 0 is not equal to the number of active taskIds 1"):
+        assignor_of(counting(), FakeTopics()).on_assignment(Assignment((), data), 1)
+
+
+def test_a_host_without_a_port_is_refused() -> None:
+    assignor = assignor_of(counting(), FakeTopics())
+    info = SubscriptionInfo(ONE, frozenset(), frozenset(), "host")
+    with pytest.raises(TaskAssignmentError, match=r"host address host\. Expected format host:port"):
+        assignor.assign(cluster_of(), {"a": Subscription((), info.encode())})

@@ -1,0 +1,209 @@
+"""What a power failure leaves of files, and which calls a failing disk rejects."""
+
+from __future__ import annotations
+
+import errno
+import os
+from collections.abc import Callable
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import pytest
+
+from kafka_lite.testing.simulation.disk import PAGE_BYTES, Disk
+from kafka_lite.testing.simulation.system.files import Files
+from kafka_lite.testing.simulation.system.kernel import Kernel
+
+SEEDS = range(40)
+
+
+class Computer:
+    """A disk, and a process's functions that write to it."""
+
+    def __init__(self, folder: Path) -> None:
+        self.kernel = Kernel()
+        self.kernel.disk = self.disk = Disk(folder / "machine")
+        self.files = Files(self.kernel)
+        self.folder = self.disk.folder
+
+    def write(self, name: str, data: bytes, *, flush: bool = False) -> None:
+        with self.files.open_file(self.folder / name, "ab", buffering=0) as file:
+            file.write(data)
+            if flush:
+                self.files.fsync(file.fileno())
+
+    def content(self, name: str) -> bytes | None:
+        file = self.folder / name
+        return file.read_bytes() if file.exists() else None
+
+
+def outcomes(tmp_path: Path, work: Callable[[Computer], Any], look: Callable[[Computer], Any]) -> set[Any]:
+    """The contents after a power failure, over many draws."""
+    seen = set()
+    for seed in SEEDS:
+        computer = Computer(tmp_path / str(seed))
+        work(computer)
+        computer.disk.crash(Random(seed))
+        seen.add(look(computer))
+    return seen
+
+
+def test_flushed_data_survives(tmp_path: Path) -> None:
+    found = outcomes(
+        tmp_path,
+        lambda computer: computer.write("log", b"durable", flush=True),
+        lambda computer: computer.content("log"),
+    )
+    assert found == {b"durable"}
+
+
+def test_data_that_was_not_flushed_survives_as_a_prefix(tmp_path: Path) -> None:
+    def work(computer: Computer) -> None:
+        computer.write("log", b"a", flush=True)
+        for letter in b"bcd":
+            computer.write("log", bytes([letter]))
+
+    found = outcomes(tmp_path, work, lambda computer: computer.content("log"))
+    assert found == {b"a", b"ab", b"abc", b"abcd"}
+
+
+def test_a_file_that_was_not_flushed_may_be_missing(tmp_path: Path) -> None:
+    found = outcomes(
+        tmp_path, lambda computer: computer.write("new", b"x"), lambda computer: computer.content("new") is None
+    )
+    assert found == {True, False}
+
+
+def test_a_large_write_may_be_torn_at_a_page(tmp_path: Path) -> None:
+    def work(computer: Computer) -> None:
+        computer.write("log", b"", flush=True)
+        computer.write("log", bytes(3 * PAGE_BYTES))
+
+    sizes = outcomes(tmp_path, work, lambda computer: len(computer.content("log") or b""))
+    assert sizes == {0, PAGE_BYTES, 2 * PAGE_BYTES, 3 * PAGE_BYTES}
+
+
+def test_an_overwritten_part_is_either_old_or_new(tmp_path: Path) -> None:
+    def work(computer: Computer) -> None:
+        computer.write("file", b"0123456789", flush=True)
+        fd = computer.files.open(computer.folder / "file", os.O_RDWR)
+        computer.files.pwrite(fd, b"ABC", 4)
+        computer.files.close(fd)
+
+    assert outcomes(tmp_path, work, lambda computer: computer.content("file")) == {b"0123456789", b"0123ABC789"}
+
+
+def test_a_truncation_may_be_undone(tmp_path: Path) -> None:
+    def work(computer: Computer) -> None:
+        computer.write("file", b"0123456789", flush=True)
+        computer.files.truncate(computer.folder / "file", 3)
+
+    assert outcomes(tmp_path, work, lambda computer: computer.content("file")) == {b"0123456789", b"012"}
+
+
+def test_a_rename_over_a_file_leaves_one_of_both(tmp_path: Path) -> None:
+    def work(computer: Computer) -> None:
+        computer.write("checkpoint", b"old", flush=True)
+        computer.write("checkpoint.tmp", b"new", flush=True)
+        computer.files.rename(computer.folder / "checkpoint.tmp", computer.folder / "checkpoint")
+
+    assert outcomes(tmp_path, work, lambda computer: computer.content("checkpoint")) == {b"old", b"new"}
+
+
+def test_a_rename_without_a_flush_before_may_leave_an_empty_file(tmp_path: Path) -> None:
+    def work(computer: Computer) -> None:
+        computer.write("checkpoint", b"old", flush=True)
+        computer.write("checkpoint.tmp", b"new")
+        computer.files.rename(computer.folder / "checkpoint.tmp", computer.folder / "checkpoint")
+
+    assert outcomes(tmp_path, work, lambda computer: computer.content("checkpoint")) >= {b"old", b"new", b""}
+
+
+def test_a_removed_file_may_come_back(tmp_path: Path) -> None:
+    def work(computer: Computer) -> None:
+        computer.write("segment", b"old", flush=True)
+        computer.files.unlink(computer.folder / "segment")
+
+    assert outcomes(tmp_path, work, lambda computer: computer.content("segment")) == {b"old", None}
+
+
+def test_names_survive_in_order(tmp_path: Path) -> None:
+    def work(computer: Computer) -> None:
+        for name in ("first", "second"):
+            computer.files.mkdir(computer.folder / name)
+
+    found = outcomes(tmp_path, work, lambda computer: tuple(sorted(os.listdir(computer.folder))))
+    assert found == {(), ("first",), ("first", "second")}
+
+
+def test_pages_of_a_mapping_are_old_or_new(tmp_path: Path) -> None:
+    def work(computer: Computer) -> None:
+        computer.write("index", bytes(2 * PAGE_BYTES), flush=True)
+        with computer.files.open_file(computer.folder / "index", "r+b") as file:
+            mapping = computer.files.mmap_module().mmap(file.fileno(), 2 * PAGE_BYTES)
+        mapping[0] = mapping[PAGE_BYTES] = 1
+
+    def look(computer: Computer) -> tuple[int, int]:
+        content = computer.content("index") or b""
+        return content[0], content[PAGE_BYTES]
+
+    assert outcomes(tmp_path, work, look) == {(0, 0), (0, 1), (1, 0), (1, 1)}
+
+
+def test_a_flushed_mapping_survives(tmp_path: Path) -> None:
+    def work(computer: Computer) -> None:
+        computer.write("index", bytes(PAGE_BYTES), flush=True)
+        with computer.files.open_file(computer.folder / "index", "r+b") as file:
+            mapping = computer.files.mmap_module().mmap(file.fileno(), PAGE_BYTES)
+        mapping[0] = 1
+        mapping.flush()
+
+    assert outcomes(tmp_path, work, lambda computer: (computer.content("index") or b"")[0]) == {1}
+
+
+def test_a_full_disk_accepts_what_fits(tmp_path: Path) -> None:
+    computer = Computer(tmp_path)
+    computer.disk.faults.free_bytes = 5
+    fd = computer.files.open(computer.folder / "log", os.O_RDWR | os.O_CREAT)
+    assert computer.files.write(fd, b"12345678") == 5
+    with pytest.raises(OSError, match="No space left") as failure:
+        computer.files.write(fd, b"9")
+    assert failure.value.errno == errno.ENOSPC
+    computer.disk.faults.free_bytes = None
+    assert computer.files.write(fd, b"9") == 1
+    computer.files.close(fd)
+
+
+def test_the_nth_write_fails_and_all_after_it(tmp_path: Path) -> None:
+    computer = Computer(tmp_path)
+    computer.disk.faults.failing_write = 2
+    fd = computer.files.open(computer.folder / "log", os.O_RDWR | os.O_CREAT)
+    assert computer.files.write(fd, b"fine") == 4
+    for _ in range(2):
+        with pytest.raises(OSError, match="Input/output error"):
+            computer.files.write(fd, b"lost")
+    computer.files.close(fd)
+
+
+def test_a_lock_belongs_to_the_process_that_took_it(tmp_path: Path) -> None:
+    first, second = Computer(tmp_path), Computer(tmp_path)
+    second.kernel.locked_files = first.kernel.locked_files
+    lock = first.folder / ".lock"
+    held = first.files.open(lock, os.O_RDWR | os.O_CREAT)
+    wanted = second.files.open(lock, os.O_RDWR)
+    first.files.lock(held, 2)
+    with pytest.raises(BlockingIOError):
+        second.files.lock(wanted, 2)
+    first.files.close(held)
+    second.files.lock(wanted, 2)
+    second.files.close(wanted)
+
+
+def test_directories_are_listed_in_order(tmp_path: Path) -> None:
+    computer = Computer(tmp_path)
+    for name in ("c", "a", "b"):
+        computer.write(name, b"")
+    assert computer.files.listdir(computer.folder) == ["a", "b", "c"]
+    with computer.files.scandir(computer.folder) as entries:
+        assert [entry.name for entry in entries] == ["a", "b", "c"]
