@@ -7,15 +7,15 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.synced
 # A lane of tests; a test that fails gets a second try at the end: CONTRIBUTING.md, "Tests".
 LANE := $(BIN)/python -m scripts.run_tests
-# A worker takes whole files, in the order of tests/conftest.py: brokers and Spark are shared by the tests of a file. Three
-# workers for two cores, for tests wait as long as they work.
-BY_FILE := -n 3 --dist loadfile --no-loadscope-reorder
+# A worker takes whole files, in the order of tests/conftest.py: brokers and Spark are shared by the tests of a file. More
+# workers than cores, for tests wait longer than they work; the soak tests have several JVMs each.
+BY_FILE := --dist loadfile --no-loadscope-reorder
 export UV_PROJECT_ENVIRONMENT := $(CURDIR)/$(VENV)
 # Where it is set, every process compiles every module anew: a start of the broker takes twice as long, the tests too.
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help setup lock demo test test-all soak every-python check format broker site site-build notebook notebooks bench compiled wheel actionlint clean
+.PHONY: help setup lock demo pipeline test test-all soak every-python check types unit format broker cluster site site-build notebook notebooks bench compiled wheel simulate chaos actionlint clean
 
 help: ## list the verbs
 	@awk -F':.*## ' '/^[a-z-]+:.*## /{printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -36,13 +36,16 @@ lock: setup ## resolve the dependencies anew into uv.lock
 demo: setup ## the main job: 336,776 flights through the broker into PySpark, and a chart
 	$(BIN)/python -m pipeline.demo
 
+pipeline: setup ## a day of flights and weather through streaming queries, live, checked by pandas (ARGS=--help)
+	@$(BIN)/python -m pipeline $(ARGS)
+
 test: check ## the whole, but for what needs real Kafka and what only soaks
-	$(LANE) test tests -- --ignore=tests/unit $(BY_FILE) -m "not jvm and not soak"
+	$(LANE) test tests -- --ignore=tests/unit -n 4 $(BY_FILE) -m "not jvm and not soak"
 
 test-all: test soak every-python ## make test, and the rest: real Kafka, long chaos, every Python that is here
 
 soak: setup ## what make test leaves out: beside real Kafka and ZooKeeper (Java, Maven), long chaos, others' test suites
-	$(LANE) soak tests -- $(BY_FILE) -m "jvm or soak"
+	$(LANE) soak tests -- -n 2 $(BY_FILE) -m "jvm or soak"
 
 every-python: setup ## the unit tests on every other Python that is here
 	$(BIN)/python -m scripts.every_python
@@ -50,8 +53,14 @@ every-python: setup ## the unit tests on every other Python that is here
 check: setup ## lint, types, import contracts, unit tests: under a minute
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
-	$(BIN)/mypy
 	$(BIN)/lint-imports --no-logo 2>/dev/null || $(BIN)/lint-imports
+	@$(MAKE) --no-print-directory -j 2 types unit
+
+# Together, since mypy alone would leave a core idle.
+types: setup
+	$(BIN)/mypy
+
+unit: setup
 	$(LANE) unit tests/unit -- -q -n 2
 
 format: setup ## let ruff format and mend what it can
@@ -62,6 +71,11 @@ format: setup ## let ruff format and mend what it can
 broker: setup ## start a broker on 127.0.0.1:9092, embedded ZooKeeper included
 	@compiled="$$(test "$(BUILD)" = plain || $(BIN)/python -m scripts.compile_hot_modules --path)"; \
 	PYTHONPATH="$$compiled" exec $(BIN)/kafka-lite server-start config/server.properties
+
+# Where its files are, how many brokers: ARGS="--dir FOLDER --brokers 5".
+cluster: setup ## three brokers on 127.0.0.1:9092, 9093 and 9094, and a ZooKeeper: kill one (ARGS=--help)
+	@compiled="$$(test "$(BUILD)" = plain || $(BIN)/python -m scripts.compile_hot_modules --path)"; \
+	PYTHONPATH="$$compiled" exec $(BIN)/kafka-lite cluster-start $(ARGS)
 
 site: setup ## the docs site on 127.0.0.1:8000, rebuilt on change
 	$(BIN)/python -m kafka_learn.site serve
@@ -77,6 +91,16 @@ notebooks: setup ## execute every notebook
 
 bench: setup ## kafka_lite beside Kafka 3.9.1 and 4.3.1 (needs Java and Maven for Kafka's side)
 	$(BIN)/python -m bench
+
+# SEED=n: one seed, as ever. SEEDS=n: many, on all processors. BROKERS=3: a cluster. SCENARIO=name: another one. RECORD=run.html: draw the run. See docs/design/simulation.md.
+simulate: setup ## a whole broker and its clients in a world from a seed (SEED=n, or SEEDS=n for many)
+	$(BIN)/python -m kafka_learn.simulate $(if $(SEED),--seed $(SEED)) $(if $(SEEDS),--seeds $(SEEDS)) \
+		$(if $(BROKERS),--brokers $(BROKERS)) $(if $(SCENARIO),--scenario $(SCENARIO)) $(if $(RECORD),--record $(RECORD)) $(SIMULATE_OPTIONS)
+
+# MINUTES=20, SEED=n, BROKERS=5; see docs/design/chaos.md. CHAOS_OPTIONS=--help.
+chaos: setup ## a real cluster and its clients, each in its own process, under faults from a seed (MINUTES=5)
+	@$(BIN)/python -m kafka_lite.testing.chaos.command $(if $(MINUTES),--minutes $(MINUTES)) $(if $(SEED),--seed $(SEED)) \
+		$(if $(BROKERS),--brokers $(BROKERS)) $(CHAOS_OPTIONS)
 
 compiled: setup ## the package with its hot modules compiled, in build/compiled (needs a C compiler; optional)
 	$(BIN)/python -m scripts.compile_hot_modules

@@ -16,7 +16,7 @@ class CommitHook(BuildHookInterface[Any]):
     def initialize(self, version: str, build_data: dict[str, Any]) -> None:
         """Called before each build; an editable install asks git at run time."""
         sys.path.insert(0, self.root)
-        from kafka_lite.common.app_info_parser import VERSION_FILE, commit_of
+        from kafka_lite.common.process.app_info_parser import VERSION_FILE, commit_of
 
         if version == "editable" or Path(self.root, "kafka_lite", VERSION_FILE).exists():
             return

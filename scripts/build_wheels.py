@@ -14,12 +14,13 @@ import sysconfig
 import tempfile
 from pathlib import Path
 
-from kafka_lite.common.app_info_parser import VERSION_FILE, commit_of
+from kafka_lite.common.process.app_info_parser import VERSION_FILE, commit_of
 
 PROJECT = Path(__file__).resolve().parent.parent
 DIST = PROJECT / "dist"
 INPUTS = (
     "kafka_lite",
+    "pyspark_kafka_lite",
     "config",
     "chapters/book.toml",
     "chapters/classes.toml",
@@ -39,7 +40,7 @@ def main() -> int:
     built = [build_wheel(DIST)]
     missing = missing_for_compiling()
     if missing:
-        print(f"no compiled wheel, for {missing}; the plain one does all the same, more slowly")
+        print(f"no compiled wheel, because {missing}; the plain wheel does the same, but more slowly")
     else:
         built.append(Path(shutil.copy(compiled_wheel(), DIST)))
     for wheel in built:

@@ -13,7 +13,7 @@ import shutil
 import sys
 from pathlib import Path
 
-from kafka_lite.common.app_info_parser import commit_of
+from kafka_lite.common.process.app_info_parser import commit_of
 from scripts.build_wheels import PROJECT, build_wheel, missing_for_compiling, uv
 
 TARGET = PROJECT / "build" / "compiled"
@@ -26,7 +26,9 @@ USE = "`make broker` uses them"
 def main(arguments: list[str] | None = None) -> int:
     """Build the compiled package unless it is up to date; returns the exit code."""
     parser = argparse.ArgumentParser(prog="make compiled", description="Compile the hot modules into build/compiled.")
-    parser.add_argument("--path", action="store_true", help="build nothing: print the path of what is up to date")
+    parser.add_argument(
+        "--path", action="store_true", help="build nothing; print the path if the modules are up to date"
+    )
     if parser.parse_args(arguments).path:
         print(TARGET if is_current() else "")
         return 0
@@ -35,7 +37,7 @@ def main(arguments: list[str] | None = None) -> int:
         return 0
     missing = missing_for_compiling()
     if missing:
-        print(f"`make compiled` cannot compile, for {missing}; everything works without it, too")
+        print(f"`make compiled` cannot compile, because {missing}; everything also works without it")
         return 1
     compile_modules()
     compiled = sorted(path.relative_to(TARGET) for path in TARGET.rglob("kafka_lite/**/*.so"))
@@ -67,7 +69,8 @@ def source_digest() -> str:
     """A digest of everything that the compiled package depends on: the source and the Python implementation."""
     digest = hashlib.sha256(str(sys.implementation.cache_tag).encode())
     data = (*(PROJECT / "config").iterdir(), *(PROJECT / "chapters").glob("*.toml"))
-    packaged = (*(PROJECT / "kafka_lite").rglob("*.py"), *data)
+    packages = ("kafka_lite", "pyspark_kafka_lite")
+    packaged = (*(file for package in packages for file in (PROJECT / package).rglob("*.py")), *data)
     for file in (PROJECT / "pyproject.toml", *sorted(packaged)):
         digest.update(str(file.relative_to(PROJECT)).encode())
         digest.update(file.read_bytes())

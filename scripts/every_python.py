@@ -28,7 +28,7 @@ def main() -> int:
     green = [run_lane(version, found[version]) for version in others if version in found]
     for version in others:
         if version not in found:
-            print(f"not tested on Python {version}: this machine has none")
+            print(f"not tested on Python {version}: it is not installed")
     return 0 if all(green) else 1
 
 

@@ -65,7 +65,7 @@ def why_red(lanes: Sequence[Lane]) -> list[str]:
         reasons.append(f"{failed} failed")
     chances = count_chances(outcome for lane in lanes for outcome in lane.flaky)
     if chances >= TOO_MANY_FLAKY:
-        reasons.append(f"{chances} flaky tests are too many to be green")
+        reasons.append(f"{chances} flaky tests are too many for a green run")
     return reasons
 
 
@@ -83,14 +83,17 @@ def chance(outcome: TestOutcome) -> tuple[str, ...]:
 
 
 def summary(lanes: Sequence[Lane]) -> Iterator[str]:
-    """The lines that end a run: failed tests, flaky tests, the slowest ones, and the totals in pytest's form."""
-    yield from _named("failed:", lanes, [(lane, outcome) for lane in lanes for outcome in lane.failed])
-    yield from _named("flaky:", lanes, [(lane, outcome) for lane in lanes for outcome in lane.flaky])
+    """The lines that end a run: the slowest tests, flaky and failed ones, and the totals in pytest's form.
+
+    What matters most comes last: whoever shows a long output shows its end.
+    """
     slowest = sorted(((*test, lane) for lane in lanes for test in lane.slowest), key=lambda row: row[:2], reverse=True)
     if slowest:
         yield f"the {min(SLOWEST, len(slowest))} slowest tests:"
     for seconds, node_id, lane in slowest[:SLOWEST]:
         yield f"  {seconds:7.2f} s  {node_id}{_of(lane, lanes)}"
+    yield from _named("flaky:", lanes, [(lane, outcome) for lane in lanes for outcome in lane.flaky])
+    yield from _named("failed:", lanes, [(lane, outcome) for lane in lanes for outcome in lane.failed])
     for reason in why_red(lanes):
         yield f"red: {reason}"
     yield totals(lanes)
