@@ -54,20 +54,19 @@ class StopSignals:
 
 
 def end_children() -> None:
-    """Terminate all child processes and kill those still running after a timeout; then kill what they had started."""
+    """Terminate all child processes and kill those still there after a timeout; then kill what they had started."""
     _adopt_orphans()
-    started = _running_below_us()
+    started = _below_us()
     own = {process for process, parent in _processes() if parent == os.getpid()}
     for number in (signal.SIGTERM, signal.SIGKILL):
-        _signal(own & _running(), number)
+        _signal(own & _all(), number)
         deadline = time.monotonic() + _EXIT_TIMEOUT_S
-        while own & _running() and time.monotonic() < deadline:
+        while own & _all() and time.monotonic() < deadline:
             _reap()
             time.sleep(_POLL_S)
     # A JVM that ends may have started another Python worker meanwhile.
-    while left := (started & _running()) | _running_below_us():
-        _signal(left, signal.SIGKILL)
-        _reap()
+    while _reap() or started & _all():
+        _signal(started & _all() | _below_us(), signal.SIGKILL)
         time.sleep(_POLL_S)
 
 
@@ -95,7 +94,7 @@ def _signal(processes: set[_Process], number: signal.Signals) -> None:
             os.kill(process.pid, number)
 
 
-def _running_below_us() -> set[_Process]:
+def _below_us() -> set[_Process]:
     """The children, their children, and so on."""
     processes = _processes()
     found: set[_Process] = set()
@@ -107,26 +106,27 @@ def _running_below_us() -> set[_Process]:
     return found
 
 
-def _running() -> set[_Process]:
+def _all() -> set[_Process]:
     return {process for process, _ in _processes()}
 
 
 def _processes() -> list[tuple[_Process, int]]:
-    """Every process that is not a zombie, and the id of its parent."""
+    """Every process, and the id of its parent.
+
+    Zombies count: a JVM is one from the end of its first thread, and has children until the end of its last.
+    """
     processes = Path("/proc")
     if (processes / "self" / "stat").exists():
         stats = [_text(stat) for stat in processes.glob("[0-9]*/stat")]
         # The program's name is in brackets and may contain brackets: the other fields follow the last one.
         rows = [(stat.split(" ", 1)[0], *stat.rpartition(")")[2].split()) for stat in stats if stat]
-        rows = [(row[0], row[1], row[2], row[20]) for row in rows]
+        rows = [(row[0], row[2], row[20]) for row in rows]
     else:
-        command = ["ps", "-A", "-o", "pid=,stat=,ppid=,lstart="]
+        command = ["ps", "-A", "-o", "pid=,ppid=,lstart="]
         with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as ps:
-            rows = [tuple(line.split(maxsplit=3)) for line in ps.communicate()[0].splitlines()]
+            rows = [tuple(line.split(maxsplit=2)) for line in ps.communicate()[0].splitlines()]
         rows = [row for row in rows if row[0] != str(ps.pid)]
-    return [
-        (_Process(int(pid), started), int(parent)) for pid, state, parent, started in rows if not state.startswith("Z")
-    ]
+    return [(_Process(int(pid), started), int(parent)) for pid, parent, started in rows]
 
 
 def _text(path: Path) -> str:
@@ -137,8 +137,11 @@ def _text(path: Path) -> str:
         return ""
 
 
-def _reap() -> None:
-    """Let the kernel forget children that have ended."""
-    with contextlib.suppress(ChildProcessError):
+def _reap() -> bool:
+    """Let the kernel forget children that have ended; tell whether there are others."""
+    try:
         while os.waitpid(-1, os.WNOHANG) != (0, 0):
             pass
+    except ChildProcessError:
+        return False
+    return True

@@ -158,6 +158,34 @@ def test_what_a_child_starts_while_it_ends_ends_as_well() -> None:
     assert has_ended(shown.strip())
 
 
+ENDS_BY_THREADS = """
+import subprocess, sys
+from pipeline.stop_signals import end_children
+child = '''
+import ctypes, os, signal, subprocess, sys, threading, time
+def start_another_and_end_slowly(*_):
+    another = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(600)"], start_new_session=True)
+    print(another.pid, flush=True)
+    threading.Thread(target=lambda: (time.sleep(0.5), os._exit(0))).start()
+    ctypes.CDLL(None).pthread_exit(None)
+signal.signal(signal.SIGTERM, start_another_and_end_slowly)
+print("up", flush=True)
+time.sleep(600)
+'''
+process = subprocess.Popen([sys.executable, "-c", child], stdout=subprocess.PIPE, text=True)
+process.stdout.readline()
+end_children()
+print(process.stdout.readline().strip())
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere nobody adopts what a process leaves behind")
+def test_what_it_has_started_ends_though_its_first_thread_ended_before_the_others() -> None:
+    """A JVM does so, too: for a while it is a zombie, and its children are still its own."""
+    shown = subprocess.run([sys.executable, "-c", ENDS_BY_THREADS], capture_output=True, text=True, check=True).stdout
+    assert has_ended(shown.strip())
+
+
 def has_ended(pid: str) -> bool:
     stat = Path("/proc", pid, "stat")
     return not stat.exists() or ") Z " in stat.read_text()
