@@ -85,13 +85,15 @@ def _workspace(options: argparse.Namespace) -> LabWorkspace:
 
 
 def _list(_options: argparse.Namespace) -> int:
-    columns = ("lab", "book", "title", "tasks", "time", "difficulty", "points")
-    table = Table(*columns, box=None, pad_edge=False, header_style="bold")
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    for column in ("lab", "book", "title", "time", "difficulty", "points"):
+        # Names are there to be copied, so only titles are wrapped.
+        table.add_column(column, no_wrap=column != "title", ratio=1 if column == "title" else None, overflow="fold")
     for lab in all_labs():
         progress = LabWorkspace(lab).progress()
-        points = f"{progress.best}/{progress.total}" if progress.checks else "not started"
+        points = f"{progress.best}/{progress.total}" if progress.checks else "–"
         title = f"{lab.title} · {lab.title_zh}"
-        table.add_row(lab.name, lab.section, title, str(len(lab.tasks)), f"{lab.minutes} min", lab.difficulty, points)
+        table.add_row(lab.name, lab.section, title, f"{lab.minutes} min", lab.difficulty, points)
     Console().print(table)
     return 0
 

@@ -405,9 +405,16 @@ def test_watch_checks_until_all_tests_pass(labs, tmp_path):
     assert "The tests pass" in watched.stdout
 
 
+def test_the_list_shows_whole_names_in_a_narrow_terminal(labs, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "80")
+    shown = [line.split()[0] for line in labs("list").stdout.splitlines() if not line.startswith(" ")]
+    assert shown == ["lab", *(lab.name for lab in all_labs())]
+
+
 def test_all_verbs_in_the_order_of_a_learner(labs, tmp_path):
     name = find_lab("ch06-offset").name
-    assert "not started" in labs("list").stdout
+    row = r"ch06-offset-index .* (\S+) *"
+    assert re.search(row, labs("list").stdout)[1] == "–"
     assert "labs start" in labs("check", "ch06-offset").stderr
     started = labs("start", "ch06-offset")
     assert started.returncode == 0, started.stderr
@@ -417,6 +424,7 @@ def test_all_verbs_in_the_order_of_a_learner(labs, tmp_path):
     checked = labs("check", "ch06-offset", "--no-broker")
     assert checked.returncode == 1
     assert "This failure is expected" in checked.stdout
+    assert re.search(row, labs("list").stdout)[1] == "0/100"
     assert "1/3" in labs("hint", "ch06-offset").stdout
     assert "2/3" in labs("hint", "ch06-offset").stdout
     assert "has no task 99" in labs("hint", "ch06-offset", "99").stderr
