@@ -91,7 +91,7 @@ def _list(_options: argparse.Namespace) -> int:
         table.add_column(column, no_wrap=column != "title", ratio=1 if column == "title" else None, overflow="fold")
     for lab in all_labs():
         progress = LabWorkspace(lab).progress()
-        points = f"{progress.best}/{progress.total}" if progress.checks else "–"
+        points = f"{progress.best}/{progress.total}" if progress.total else "–"
         title = f"{lab.title} · {lab.title_zh}"
         table.add_row(lab.name, lab.section, title, f"{lab.minutes} min", lab.difficulty, points)
     Console().print(table)
