@@ -58,7 +58,10 @@ class CachingKeyValueStore(
         return True
 
     def _flush_entries(self, entries: Sequence[DirtyEntry]) -> None:
-        """Everything that follows from a change has the time and position of its record."""
+        """Put each change into the inner store, then call the listener, if there is one, with key, new and old value.
+
+        Everything that follows from a change has the time and position of its record, see ``record_context_set``.
+        """
         for key, new, record_context in entries:
             with record_context_set(self._context, record_context):
                 old = self._inner.get(key) if self._listener is not None else None
@@ -67,7 +70,10 @@ class CachingKeyValueStore(
                     self._listener(key, new, old)
 
     def get(self, key: bytes) -> bytes | None:
-        """The value of a key, from the cache if it is there. Otherwise the store's thread puts it there."""
+        """The value of a key, from the cache if it is there. Otherwise the store's thread puts it there, as clean.
+
+        Other threads only read: a put might evict, and so flush, in a thread that must not process anything.
+        """
         self._ensure_open()
         entry = self._cache.get(self._cache_name, key)
         if entry is not None:

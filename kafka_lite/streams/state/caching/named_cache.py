@@ -106,7 +106,10 @@ class NamedCache:
             return entry
 
     def put(self, key: bytes, entry: LRUCacheEntry) -> None:
-        """Set the entry of a key. Raises RuntimeError for a clean entry that would hide a dirty one."""
+        """Set the entry of a key, now the most recently used one. A dirty entry becomes the last one to be flushed.
+
+        Raises RuntimeError for a clean entry that would hide a dirty one.
+        """
         with self._lock:
             if not entry.is_dirty and key in self._dirty:
                 raise RuntimeError(f"a clean entry for key {key!r} would replace a dirty one in cache {self.name}")
@@ -164,6 +167,11 @@ class NamedCache:
                     self._flush([DirtyEntry(key, entry.value, entry.record_context)])
 
     def _flush(self, evicted: list[DirtyEntry]) -> None:
+        """Pass ``evicted`` and all dirty entries to the listener, in one call, in the order of their last puts.
+
+        They are clean before the call, because what the listener passes on may come back and be put. Deletions are
+        removed after it, unless they were replaced meanwhile. Without entries the listener is not called.
+        """
         self.flushes += 1
         entries, deleted = evicted, []
         for key in self._dirty:

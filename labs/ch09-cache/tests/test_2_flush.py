@@ -1,0 +1,87 @@
+"""Task 2: what leaves the cache."""
+
+import pytest
+
+from kafka_lite.streams.state.caching.named_cache import LRUCacheEntry
+
+
+@pytest.mark.points(6, task=2)
+def test_the_last_value(cache, dirty, flushed):
+    """Five puts, two records"""
+    for key, value in ((b"a", b"1"), (b"b", b"1"), (b"a", b"2"), (b"b", b"2"), (b"a", b"3")):
+        cache.put(key, dirty(value))
+    cache.flush()
+    assert len(flushed) == 1, f"the listener is called once for all entries, not {len(flushed)} times"
+    assert sorted(flushed[0]) == [(b"a", b"3"), (b"b", b"2")], f"only the last value of a key; yours: {flushed[0]}"
+    assert flushed[0] == [(b"b", b"2"), (b"a", b"3")], (
+        f"in the order of the last puts: a was put after b, so it comes after b; yours: {flushed[0]}"
+    )
+
+
+@pytest.mark.points(5, task=2)
+def test_flushed_is_clean(cache, dirty, flushed):
+    """The second flush has nothing to do"""
+    cache.put(b"a", dirty(b"1"))
+    cache.flush()
+    entry = cache.get(b"a")
+    assert entry is not None, "a flushed entry stays in the cache: only evict removes one"
+    assert not entry.is_dirty, "a flushed entry is clean"
+    cache.flush()
+    assert flushed == [[(b"a", b"1")]], f"a clean entry is not flushed again, and no entries are no call; {flushed}"
+
+
+@pytest.mark.points(4, task=2)
+def test_deletions(cache, dirty, flushed):
+    """They are passed on, then dropped"""
+    cache.put(b"a", dirty(None))
+    cache.flush()
+    assert flushed == [[(b"a", None)]], f"a deletion is a change: the store must get it; yours: {flushed}"
+    assert cache.get(b"a") is None, "a deletion that the store has is dropped: it would only take room"
+    assert cache.size_bytes == 0
+
+
+@pytest.mark.points(6, task=2)
+def test_evict(cache, dirty, flushed):
+    """The least recently used entry goes"""
+    cache.put(b"a", LRUCacheEntry(b"1"))
+    cache.put(b"b", dirty(b"1"))
+    cache.put(b"c", dirty(b"1"))
+    cache.evict()
+    assert cache.get(b"a") is None, "the least recently used entry is evicted: a"
+    assert flushed == [], f"a was clean, the store has it: nothing is flushed; yours: {flushed}"
+    cache.evict()
+    assert cache.get(b"b") is None, "the least recently used entry is evicted: b"
+    assert flushed == [[(b"b", b"1"), (b"c", b"1")]], (
+        f"a dirty entry that is evicted takes all others with it: b, then c, in one call; yours: {flushed}"
+    )
+    cache.flush()
+    assert len(flushed) == 1, "c went with b, so it is clean by now"
+
+
+@pytest.mark.points(2, task=2)
+def test_evict_nothing(cache, flushed):
+    """An empty cache"""
+    cache.evict()
+    assert flushed == []
+    assert len(cache) == 0
+
+
+@pytest.mark.points(3, task=2)
+def test_the_listener_puts(cache, dirty, flushed):
+    """What it passes on may come back"""
+    cache.put(b"a", dirty(None))
+
+    def put_again(entries):
+        flushed.append([(entry.key, entry.new_value) for entry in entries])
+        if len(flushed) == 1:
+            cache.put(b"a", dirty(b"2"))
+
+    cache.set_listener(put_again)
+    cache.flush()
+    entry = cache.get(b"a")
+    assert entry == dirty(b"2"), (
+        f"the listener has put a again: entries become clean before it is called, and only the deletion that was "
+        f"flushed is dropped; yours: {entry}"
+    )
+    cache.flush()
+    assert flushed == [[(b"a", None)], [(b"a", b"2")]], f"what the listener puts is flushed the next time; {flushed}"
