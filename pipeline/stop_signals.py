@@ -9,12 +9,12 @@ import contextlib
 import ctypes
 import os
 import signal
-import subprocess
 import sys
 import time
 from collections.abc import Callable
-from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
+
+from pipeline.processes import Process, processes
 
 _EXIT_TIMEOUT_S = 15
 _POLL_S = 0.02
@@ -57,7 +57,7 @@ def end_children() -> None:
     """Terminate all child processes and kill those still there after a timeout; then kill what they had started."""
     _adopt_orphans()
     started = _below_us()
-    own = {process for process, parent in _processes() if parent == os.getpid()}
+    own = {process for process, parent in processes() if parent == os.getpid()}
     for number in (signal.SIGTERM, signal.SIGKILL):
         _signal(own & _all(), number)
         deadline = time.monotonic() + _EXIT_TIMEOUT_S
@@ -78,63 +78,29 @@ def _adopt_orphans() -> None:
 
 def children() -> list[int]:
     """The ids of this process's child processes."""
-    return [process.pid for process, parent in _processes() if parent == os.getpid()]
+    return [process.pid for process, parent in processes() if parent == os.getpid()]
 
 
-class _Process(NamedTuple):
-    """A process; its start tells it from a later one with the same id."""
-
-    pid: int
-    started: str
-
-
-def _signal(processes: set[_Process], number: signal.Signals) -> None:
-    for process in processes:
+def _signal(targets: set[Process], number: signal.Signals) -> None:
+    for process in targets:
         with contextlib.suppress(ProcessLookupError):
             os.kill(process.pid, number)
 
 
-def _below_us() -> set[_Process]:
+def _below_us() -> set[Process]:
     """The children, their children, and so on."""
-    processes = _processes()
-    found: set[_Process] = set()
+    everyone = processes()
+    found: set[Process] = set()
     parents = {os.getpid()}
     while parents:
-        level = {process for process, parent in processes if parent in parents} - found
+        level = {process for process, parent in everyone if parent in parents} - found
         found |= level
         parents = {process.pid for process in level}
     return found
 
 
-def _all() -> set[_Process]:
-    return {process for process, _ in _processes()}
-
-
-def _processes() -> list[tuple[_Process, int]]:
-    """Every process, and the id of its parent.
-
-    Zombies count: a JVM is one from the end of its first thread, and has children until the end of its last.
-    """
-    processes = Path("/proc")
-    if (processes / "self" / "stat").exists():
-        stats = [_text(stat) for stat in processes.glob("[0-9]*/stat")]
-        # The program's name is in brackets and may contain brackets: the other fields follow the last one.
-        rows = [(stat.split(" ", 1)[0], *stat.rpartition(")")[2].split()) for stat in stats if stat]
-        rows = [(row[0], row[2], row[20]) for row in rows]
-    else:
-        command = ["ps", "-A", "-o", "pid=,ppid=,lstart="]
-        with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as ps:
-            rows = [tuple(line.split(maxsplit=2)) for line in ps.communicate()[0].splitlines()]
-        rows = [row for row in rows if row[0] != str(ps.pid)]
-    return [(_Process(int(pid), started), int(parent)) for pid, parent, started in rows]
-
-
-def _text(path: Path) -> str:
-    """Read a file, or return an empty string if it no longer exists."""
-    try:
-        return path.read_text(encoding="utf-8", errors="replace")
-    except OSError:
-        return ""
+def _all() -> set[Process]:
+    return {process for process, _ in processes()}
 
 
 def _reap() -> bool:

@@ -13,7 +13,6 @@ import json
 import os
 import shutil
 import signal
-import subprocess
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
@@ -23,6 +22,7 @@ from typing import Any
 
 from kafka_lite.common.errors import KafkaError
 from kafka_lite.common.time import SYSTEM_TIME
+from pipeline.processes import command_line, processes, runs
 from pipeline.run.run_options import ReplayOptions
 
 _POLL_MS = 20
@@ -123,11 +123,13 @@ class RunFolder:
         if record.pid != os.getpid() and "-m pipeline" in command_line(record.pid):
             raise RunFolderError(f"the run in {self.path} is going on, in process {record.pid}: stop it first")
         # All of them have the folder's path in their commands. The number alone may be another process's by now.
-        leftovers = [pid for pid in record.children if str(self.path) in command_line(pid)]
-        for pid in leftovers:
+        children = {process for process, _ in processes() if process.pid in record.children}
+        leftovers = {process for process in children if str(self.path) in command_line(process.pid)}
+        for process in leftovers:
             with suppress(ProcessLookupError):
-                _kill(pid)
-        while any(str(self.path) in command_line(pid) for pid in leftovers):
+                _kill(process.pid)
+        # Files stay locked and ports in use until the last thread has ended.
+        while leftovers := {process for process, _ in processes() if process in leftovers and runs(process.pid)}:
             SYSTEM_TIME.sleep(_POLL_MS)
 
 
@@ -137,14 +139,3 @@ def _kill(pid: int) -> None:
         os.killpg(pid, signal.SIGKILL)
     else:
         os.kill(pid, signal.SIGKILL)
-
-
-def command_line(pid: int) -> str:
-    """The command line of a process; empty if it does not run."""
-    if Path("/proc/self/cmdline").exists():
-        try:
-            return Path(f"/proc/{pid}/cmdline").read_text(encoding="utf-8", errors="replace").replace("\0", " ").strip()
-        except OSError:
-            return ""
-    command = ["ps", "-ww", "-o", "command=", "-p", str(pid)]
-    return subprocess.run(command, capture_output=True, text=True, check=False).stdout.strip()

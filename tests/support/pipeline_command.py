@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import json
 import os
 import signal
 import subprocess
 import sys
 from pathlib import Path
 
-from pipeline.run.run_folder import command_line
+from pipeline.processes import command_line
+from pipeline.run.run_folder import RunFolder
 from tests.support.eventually import eventually
 
 PROJECT_ROOT = Path(__file__).parents[2]
@@ -45,12 +45,11 @@ class PipelineCommand:
 
     def wait_for_batch(self, query: str, batch_id: int) -> None:
         """Wait until a query has finished a batch."""
-        progress = self.folder / "progress.jsonl"
+        folder = RunFolder(self.folder)
 
         def has_run() -> bool:
             assert self._process.poll() is None, self._process.communicate()[0]
-            lines = progress.read_text().splitlines() if progress.exists() else []
-            batches = [json.loads(line) for line in lines if line.endswith("}")]
+            batches = folder.rows(folder.progress)  # without a row that is being written
             return any(batch["name"] == query and batch["batchId"] >= batch_id for batch in batches)
 
         eventually(has_run, f"batch {batch_id} of {query}", TIMEOUT_S)
