@@ -39,6 +39,7 @@ from kafka_lite.streams.processor.internals.assignment.stream_partition_assignor
 from kafka_lite.streams.processor.partition_grouper import PartitionGrouper
 from kafka_lite.streams.processor.task_id import TaskId
 from kafka_lite.streams.processor.timestamp_extractor import TimestampExtractor
+from kafka_lite.streams.state.rocksdb.rocksdb_config_setter import CONFIG_SETTER, RocksDBConfigSetter
 
 logger = logging.getLogger(__name__)
 
@@ -101,6 +102,8 @@ CONFIG = (
             "How often a record takes effect if the application fails: with exactly_once its results, the changes of "
             "stores and its offset are committed in one transaction.", ValidString.in_(AT_LEAST_ONCE, EXACTLY_ONCE))
     .define("poll.ms", Type.LONG, 100, LOW, "How long to wait for records if none are buffered.", Range.at_least(0))
+    .define(CONFIG_SETTER, Type.CLASS, "", LOW,
+            "A class that changes the options of RocksDB for the stores on disk: a RocksDBConfigSetter.")
     .define("state.cleanup.delay.ms", Type.LONG, 60_000, LOW,
             "How long after a rebalance the directories of tasks that have moved are deleted.", Range.at_least(0))
     .define("windowstore.changelog.additional.retention.ms", Type.LONG, 24 * 60 * 60 * 1000, LOW,
@@ -165,6 +168,7 @@ class StreamsConfig:
             self.partition_grouper,
             self.deserialization_exception_handler,
             self.production_exception_handler,
+            self.rocksdb_config_setter,
         ):
             make()  # to raise here instead of in a stream thread
         for key in self._clients:
@@ -236,6 +240,11 @@ class StreamsConfig:
         handler: ProductionExceptionHandler = new_instance(key, ProductionExceptionHandler, self[key])
         handler.configure(self.originals)
         return handler
+
+    def rocksdb_config_setter(self) -> RocksDBConfigSetter | None:
+        """A new object that changes the options of RocksDB, if there is such a class."""
+        name = self[CONFIG_SETTER]
+        return new_instance(CONFIG_SETTER, RocksDBConfigSetter, name) if name else None
 
     def _serde(self, key: str, is_key: bool) -> Serde[Any]:
         serde: Serde[Any] = new_instance(key, Serde, self[key])

@@ -5,8 +5,11 @@ Kafka 0.10.2: streams/src/test/.../test/ProcessorTopologyTestDriver.java · book
 
 from __future__ import annotations
 
+import tempfile
 from collections import deque
 from collections.abc import Iterable, Mapping
+from functools import cached_property
+from pathlib import Path
 from typing import Any, Self, TypeVar
 
 from kafka_lite.common.serdes import ByteArraySerde, Serde
@@ -267,7 +270,22 @@ class _Captured:
 
 
 class _EmptyStores(StateManager):
-    """Stores begin empty, and nothing outlives the driver."""
+    """Stores begin empty, and nothing outlives the driver: those on disk are in a temporary directory."""
+
+    @cached_property
+    def _directory(self) -> tempfile.TemporaryDirectory[str]:
+        return tempfile.TemporaryDirectory(prefix="kafka-streams-")
+
+    @property
+    def base_dir(self) -> Path:
+        """A directory that ``close`` deletes."""
+        return Path(self._directory.name)
+
+    def close(self, offsets: Mapping[TopicPartition, int] | None) -> None:
+        """Close all stores, and delete their files."""
+        super().close(offsets)
+        if "_directory" in self.__dict__:
+            self._directory.cleanup()
 
     def restore(self, store: StateStore, restore: StateRestoreCallback) -> None:
         """A no-op."""

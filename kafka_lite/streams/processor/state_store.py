@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
+from pathlib import Path
 from typing import Any, Generic, TypeVar
 
 from kafka_lite.common.serdes import Serde
@@ -35,6 +36,13 @@ class StateStoreContext(ABC):
     """The record caches of the thread."""
     record_context: ProcessorRecordContext | None
     """Where the current record was read; None before the first one."""
+    app_configs: Mapping[str, object]
+    """The configuration of the application, as it was given."""
+
+    @property
+    @abstractmethod
+    def state_dir(self) -> Path:
+        """The directory of the task. Nobody else uses it."""
 
     @property
     @abstractmethod
@@ -46,6 +54,13 @@ class StateStoreContext(ABC):
         """Register a store, and restore it from its changelog if it has one. Returns after that.
 
         Raises RuntimeError after the task has been initialized, and ValueError for a name that is taken.
+        """
+
+    @abstractmethod
+    def forget_checkpoint(self, store: str, why: str) -> bool:
+        """Restore a store from the start of its changelog when it is registered, because its files are lost.
+
+        Returns False if it has no changelog. Logs ``why`` if there was a checkpoint. Raises OSError.
         """
 
 

@@ -1,132 +1,100 @@
 """Declares state stores.
 
-Kafka 0.10.2: streams/.../state/Stores.java, internals/InMemoryKeyValueStoreSupplier.java,
-internals/RocksDBWindowStoreSupplier.java, internals/RocksDBSessionStoreSupplier.java · book 9.1.4
+Kafka 0.10.2: streams/.../state/Stores.java · book 9.1.4
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
-from typing import Any, Generic, TypeVar
+from typing import TypedDict, TypeVar, Unpack
 
 from kafka_lite.common.serdes import Serde
-from kafka_lite.streams.processor.state_store import StateStoreSupplier, WindowStoreSupplier
-from kafka_lite.streams.state.caching.caching_key_value_store import CachingKeyValueStore
-from kafka_lite.streams.state.caching.caching_segmented_bytes_store import CachingSessionStore, CachingWindowStore
-from kafka_lite.streams.state.change_logging_key_value_bytes_store import ChangeLoggingKeyValueBytesStore
-from kafka_lite.streams.state.in_memory_key_value_store import InMemoryKeyValueStore
-from kafka_lite.streams.state.key_value_store import KeyValueStore
-from kafka_lite.streams.state.serializing_key_value_store import SerializingKeyValueStore
-from kafka_lite.streams.state.session_store import SessionStore
-from kafka_lite.streams.state.window_store import WindowStore
-from kafka_lite.streams.state.windowed.key_schema import KeySchema, SessionKeySchema, WindowStoreKeySchema
-from kafka_lite.streams.state.windowed.segmented_bytes_store import (
-    ChangeLoggingSegmentedBytesStore,
-    InMemorySegmentedBytesStore,
-    SegmentedBytesStore,
+from kafka_lite.streams.state.store_suppliers import (
+    KeyValueStoreSupplier,
+    SegmentedSessionStoreSupplier,
+    SegmentedWindowStoreSupplier,
 )
-from kafka_lite.streams.state.windowed.serializing_session_store import SerializingSessionStore
-from kafka_lite.streams.state.windowed.serializing_window_store import SerializingWindowStore
 
 K = TypeVar("K")
 V = TypeVar("V")
 
-_SESSION_SEGMENTS = 3
+
+class StoreOptions(TypedDict, total=False):
+    """What can be said of every store."""
+
+    logging_enabled: bool
+    """Whether changes go to a changelog topic: by default, yes. Without it, the content is lost when the task moves,
+    and that of a store in memory when the application restarts."""
+    log_config: Mapping[str, str] | None
+    """Configuration of the changelog topic."""
+    caching_enabled: bool
+    """Whether several changes of a key become one, in the changelog and for the processors behind a table: by default,
+    no."""
 
 
-@dataclass(frozen=True)
-class InMemoryKeyValueStoreSupplier(StateStoreSupplier[KeyValueStore[K, V]], Generic[K, V]):
-    """Makes stores in memory: serdes outside, the changelog between, the entries inside."""
+class WindowStoreOptions(StoreOptions, total=False):
+    """What can be said of a window store, too."""
 
-    name: str
-    key_serde: Serde[K] | None = None
-    value_serde: Serde[V] | None = None
-    logging_enabled: bool = True
-    log_config: Mapping[str, str] = field(default_factory=dict)
-    caching_enabled: bool = False
-
-    def get(self) -> KeyValueStore[K, V]:
-        """A new store."""
-        store: KeyValueStore[bytes, bytes] = InMemoryKeyValueStore(self.name)
-        if self.logging_enabled:
-            store = ChangeLoggingKeyValueBytesStore(store)
-        if self.caching_enabled:
-            store = CachingKeyValueStore(store)
-        return SerializingKeyValueStore(store, self.key_serde, self.value_serde)
-
-
-@dataclass(frozen=True)
-class InMemoryWindowStoreSupplier(WindowStoreSupplier[WindowStore[K, V]], Generic[K, V]):
-    """Makes window stores in memory."""
-
-    name: str
-    retention_ms: int
     num_segments: int
+    """Entries expire one segment at a time: more segments drop them sooner. By default 3, at least 2."""
     retain_duplicates: bool
-    key_serde: Serde[K] | None = None
-    value_serde: Serde[V] | None = None
-    logging_enabled: bool = True
-    log_config: Mapping[str, str] = field(default_factory=dict)
-    caching_enabled: bool = False
-
-    def get(self) -> WindowStore[K, V]:
-        """A new store."""
-        schema = WindowStoreKeySchema()
-        store = _segments(self, self.num_segments, schema)
-        if self.caching_enabled:
-            store = CachingWindowStore(store, schema)
-        return SerializingWindowStore(store, self.key_serde, self.value_serde, self.retain_duplicates)
-
-
-@dataclass(frozen=True)
-class InMemorySessionStoreSupplier(WindowStoreSupplier[SessionStore[K, V]], Generic[K, V]):
-    """Makes session stores in memory."""
-
-    name: str
-    retention_ms: int
-    key_serde: Serde[K] | None = None
-    value_serde: Serde[V] | None = None
-    logging_enabled: bool = True
-    log_config: Mapping[str, str] = field(default_factory=dict)
-    caching_enabled: bool = False
-
-    def get(self) -> SessionStore[K, V]:
-        """A new store."""
-        schema = SessionKeySchema()
-        store = _segments(self, _SESSION_SEGMENTS, schema)
-        if self.caching_enabled:
-            store = CachingSessionStore(store, schema)
-        return SerializingSessionStore(store, self.key_serde, self.value_serde)
-
-
-def _segments(supplier: WindowStoreSupplier[Any], num_segments: int, schema: KeySchema) -> SegmentedBytesStore:
-    """The inner stores: segments in memory, and around them the changelog."""
-    store = InMemorySegmentedBytesStore(supplier.name, supplier.retention_ms, num_segments, schema)
-    return ChangeLoggingSegmentedBytesStore(store) if supplier.logging_enabled else store
+    """Whether all values of a key and time are kept instead of the last one: by default, no."""
 
 
 class Stores:
-    """The kinds of stores."""
+    """The kinds of stores: what they hold, and where.
+
+    ==============  ===================================================================================================
+    ``in_memory``   in memory. After a restart, all of it comes from the changelog
+    ``persistent``  on disk, in RocksDB. After a restart, only what the checkpoint does not cover comes from there.
+                    It needs the package: ``pip install 'kafka-lite[streams]'``
+    neither         as ``default.dsl.store`` says. The stores of the DSL are of this kind
+    ==============  ===================================================================================================
+
+    Serdes that are not given are the application's defaults. All methods raise ValueError for options that contradict
+    each other.
+    """
+
+    @staticmethod
+    def key_value(
+        name: str,
+        key_serde: Serde[K] | None = None,
+        value_serde: Serde[V] | None = None,
+        **options: Unpack[StoreOptions],
+    ) -> KeyValueStoreSupplier[K, V]:
+        """A key-value store."""
+        return _key_value(None, name, key_serde, value_serde, options)
 
     @staticmethod
     def in_memory_key_value(
         name: str,
         key_serde: Serde[K] | None = None,
         value_serde: Serde[V] | None = None,
-        *,
-        logging_enabled: bool = True,
-        log_config: Mapping[str, str] | None = None,
-        caching_enabled: bool = False,
-    ) -> InMemoryKeyValueStoreSupplier[K, V]:
-        """A key-value store in memory, with the default serdes of the application unless others are given.
+        **options: Unpack[StoreOptions],
+    ) -> KeyValueStoreSupplier[K, V]:
+        """A key-value store in memory."""
+        return _key_value(False, name, key_serde, value_serde, options)
 
-        Its changelog topic is created with ``log_config``, a topic configuration. Without logging, the content is lost
-        when the task moves or the application restarts. With caching, several changes of a key become one, in the
-        changelog and for the processors behind a table. Raises ValueError for a configuration without a changelog.
-        """
-        configs = _log_config(name, logging_enabled, log_config)
-        return InMemoryKeyValueStoreSupplier(name, key_serde, value_serde, logging_enabled, configs, caching_enabled)
+    @staticmethod
+    def persistent_key_value(
+        name: str,
+        key_serde: Serde[K] | None = None,
+        value_serde: Serde[V] | None = None,
+        **options: Unpack[StoreOptions],
+    ) -> KeyValueStoreSupplier[K, V]:
+        """A key-value store on disk."""
+        return _key_value(True, name, key_serde, value_serde, options)
+
+    @staticmethod
+    def window(
+        name: str,
+        retention_ms: int,
+        key_serde: Serde[K] | None = None,
+        value_serde: Serde[V] | None = None,
+        **options: Unpack[WindowStoreOptions],
+    ) -> SegmentedWindowStoreSupplier[K, V]:
+        """A window store that keeps its entries for ``retention_ms``, and somewhat longer."""
+        return _window(None, name, retention_ms, key_serde, value_serde, options)
 
     @staticmethod
     def in_memory_window(
@@ -134,35 +102,32 @@ class Stores:
         retention_ms: int,
         key_serde: Serde[K] | None = None,
         value_serde: Serde[V] | None = None,
-        *,
-        num_segments: int = 3,
-        retain_duplicates: bool = False,
-        logging_enabled: bool = True,
-        log_config: Mapping[str, str] | None = None,
-        caching_enabled: bool = False,
-    ) -> InMemoryWindowStoreSupplier[K, V]:
-        """A window store in memory that keeps its entries for ``retention_ms``, and somewhat longer.
+        **options: Unpack[WindowStoreOptions],
+    ) -> SegmentedWindowStoreSupplier[K, V]:
+        """A window store in memory."""
+        return _window(False, name, retention_ms, key_serde, value_serde, options)
 
-        They expire one segment at a time: more segments drop them sooner. ``retain_duplicates`` keeps all values of a
-        key and time instead of the last one. The rest as for :meth:`in_memory_key_value`. Raises ValueError for
-        fewer than two segments, and for caching with ``retain_duplicates``, too.
-        """
-        if num_segments < 2:
-            raise ValueError(f"store {name}: the number of segments must be at least 2, not {num_segments}")
-        if caching_enabled and retain_duplicates:
-            raise ValueError(f"store {name}: a store that keeps duplicates has nothing to cache")
-        configs = _log_config(name, logging_enabled, log_config)
-        return InMemoryWindowStoreSupplier(
-            name,
-            retention_ms,
-            num_segments,
-            retain_duplicates,
-            key_serde,
-            value_serde,
-            logging_enabled,
-            configs,
-            caching_enabled,
-        )
+    @staticmethod
+    def persistent_window(
+        name: str,
+        retention_ms: int,
+        key_serde: Serde[K] | None = None,
+        value_serde: Serde[V] | None = None,
+        **options: Unpack[WindowStoreOptions],
+    ) -> SegmentedWindowStoreSupplier[K, V]:
+        """A window store on disk."""
+        return _window(True, name, retention_ms, key_serde, value_serde, options)
+
+    @staticmethod
+    def session(
+        name: str,
+        retention_ms: int,
+        key_serde: Serde[K] | None = None,
+        value_serde: Serde[V] | None = None,
+        **options: Unpack[StoreOptions],
+    ) -> SegmentedSessionStoreSupplier[K, V]:
+        """A session store that keeps a session for ``retention_ms`` after its end, and somewhat longer."""
+        return _session(None, name, retention_ms, key_serde, value_serde, options)
 
     @staticmethod
     def in_memory_session(
@@ -170,22 +135,83 @@ class Stores:
         retention_ms: int,
         key_serde: Serde[K] | None = None,
         value_serde: Serde[V] | None = None,
-        *,
-        logging_enabled: bool = True,
-        log_config: Mapping[str, str] | None = None,
-        caching_enabled: bool = False,
-    ) -> InMemorySessionStoreSupplier[K, V]:
-        """A session store in memory that keeps a session for ``retention_ms`` after its end, and somewhat longer.
+        **options: Unpack[StoreOptions],
+    ) -> SegmentedSessionStoreSupplier[K, V]:
+        """A session store in memory."""
+        return _session(False, name, retention_ms, key_serde, value_serde, options)
 
-        The rest as for :meth:`in_memory_key_value`.
-        """
-        configs = _log_config(name, logging_enabled, log_config)
-        return InMemorySessionStoreSupplier(
-            name, retention_ms, key_serde, value_serde, logging_enabled, configs, caching_enabled
-        )
+    @staticmethod
+    def persistent_session(
+        name: str,
+        retention_ms: int,
+        key_serde: Serde[K] | None = None,
+        value_serde: Serde[V] | None = None,
+        **options: Unpack[StoreOptions],
+    ) -> SegmentedSessionStoreSupplier[K, V]:
+        """A session store on disk."""
+        return _session(True, name, retention_ms, key_serde, value_serde, options)
 
 
-def _log_config(name: str, logging_enabled: bool, log_config: Mapping[str, str] | None) -> dict[str, str]:
-    if log_config and not logging_enabled:
+def _key_value(
+    persistent: bool | None,
+    name: str,
+    key_serde: Serde[K] | None,
+    value_serde: Serde[V] | None,
+    options: StoreOptions,
+) -> KeyValueStoreSupplier[K, V]:
+    logged, log_config, caching = _common(name, options)
+    return KeyValueStoreSupplier(name, key_serde, value_serde, logged, log_config, caching, persistent)
+
+
+def _window(
+    persistent: bool | None,
+    name: str,
+    retention_ms: int,
+    key_serde: Serde[K] | None,
+    value_serde: Serde[V] | None,
+    options: WindowStoreOptions,
+) -> SegmentedWindowStoreSupplier[K, V]:
+    num_segments, retain_duplicates = options.get("num_segments", 3), options.get("retain_duplicates", False)
+    logged, log_config, caching = _common(name, options, WindowStoreOptions.__optional_keys__)
+    if num_segments < 2:
+        raise ValueError(f"store {name}: the number of segments must be at least 2, not {num_segments}")
+    if caching and retain_duplicates:
+        raise ValueError(f"store {name}: a store that keeps duplicates has nothing to cache")
+    return SegmentedWindowStoreSupplier(
+        name,
+        retention_ms,
+        num_segments,
+        retain_duplicates,
+        key_serde,
+        value_serde,
+        logged,
+        log_config,
+        caching,
+        persistent,
+    )
+
+
+def _session(
+    persistent: bool | None,
+    name: str,
+    retention_ms: int,
+    key_serde: Serde[K] | None,
+    value_serde: Serde[V] | None,
+    options: StoreOptions,
+) -> SegmentedSessionStoreSupplier[K, V]:
+    logged, log_config, caching = _common(name, options)
+    return SegmentedSessionStoreSupplier(
+        name, retention_ms, key_serde, value_serde, logged, log_config, caching, persistent
+    )
+
+
+def _common(
+    name: str, options: StoreOptions, known: frozenset[str] = StoreOptions.__optional_keys__
+) -> tuple[bool, dict[str, str], bool]:
+    """Whether there is a changelog, its configuration, and whether there is a cache. Raises TypeError, ValueError."""
+    if unknown := options.keys() - known:
+        raise TypeError(f"store {name}: unknown options: {', '.join(sorted(unknown))}")
+    logged, log_config = options.get("logging_enabled", True), options.get("log_config")
+    if log_config and not logged:
         raise ValueError(f"store {name}: log_config configures a changelog, but logging is disabled")
-    return dict(log_config or {})
+    return logged, dict(log_config or {}), options.get("caching_enabled", False)

@@ -18,6 +18,7 @@ from kafka_lite.streams.state.stores import Stores
 from kafka_lite.streams.topology_test_driver import TopologyTestDriver
 
 CHANGELOG = "test-store-changelog"
+each_kind = pytest.mark.parametrize("kind", ["in_memory", "persistent"])
 
 
 class Writer(Processor[str, str]):
@@ -31,9 +32,9 @@ class Writer(Processor[str, str]):
         self.context.forward(key, getattr(self.store, key)(*value))
 
 
-def driver_of(**options: Any) -> TopologyTestDriver:
+def driver_of(kind: str = "in_memory", **options: Any) -> TopologyTestDriver:
     builder = TopologyBuilder().add_source("source", "in").add_processor("writer", Writer, "source")
-    supplier = Stores.in_memory_key_value("store", Serdes.string(), Serdes.long(), **options)
+    supplier = getattr(Stores, f"{kind}_key_value")("store", Serdes.string(), Serdes.long(), **options)
     builder.add_state_store(supplier, "writer").add_sink("sink", "out", "writer")
     return TopologyTestDriver(builder, key_serde=Serdes.string(), value_serde=Serdes.json())
 
@@ -53,8 +54,9 @@ def logged(driver: TopologyTestDriver) -> list[tuple[str, int | None]]:
     return result
 
 
-def test_every_write_goes_to_the_changelog() -> None:
-    with driver_of() as driver:
+@each_kind
+def test_every_write_goes_to_the_changelog(kind: str) -> None:
+    with driver_of(kind) as driver:
         assert run(driver, "put", "a", 1) is None
         assert run(driver, "put_if_absent", "a", 2) == 1
         assert run(driver, "put_if_absent", "b", 3) is None
@@ -62,37 +64,42 @@ def test_every_write_goes_to_the_changelog() -> None:
         assert run(driver, "put_all", [("c", 4), ("a", None)]) is None
         assert run(driver, "delete", "b") == 3
         assert run(driver, "delete", "b") is None
-        assert run(driver, "approximate_num_entries") == 1
+        if kind == "in_memory":  # RocksDB's estimate subtracts every deletion
+            assert run(driver, "approximate_num_entries") == 1
         assert logged(driver) == [("a", 1), ("b", 3), ("c", 4), ("a", None), ("b", None), ("b", None)]
         assert list(driver.key_value_store("store").all()) == [("c", 4)]
 
 
-def test_without_logging_there_is_no_changelog() -> None:
-    with driver_of(logging_enabled=False) as driver:
+@each_kind
+def test_without_logging_there_is_no_changelog(kind: str) -> None:
+    with driver_of(kind, logging_enabled=False) as driver:
         run(driver, "put", "a", 1)
         assert logged(driver) == []
     with pytest.raises(ValueError, match="log_config configures a changelog, but logging is disabled"):
         Stores.in_memory_key_value("store", logging_enabled=False, log_config={"segment.bytes": "1"})
 
 
-def test_a_key_cannot_be_none() -> None:
-    with driver_of() as driver, pytest.raises(TypeError, match="store store: a key cannot be None"):
+@each_kind
+def test_a_key_cannot_be_none(kind: str) -> None:
+    with driver_of(kind) as driver, pytest.raises(TypeError, match="store store: a key cannot be None"):
         driver.key_value_store("store").put(None, 1)
 
 
-def test_a_closed_store_cannot_be_used() -> None:
-    driver = driver_of()
+@each_kind
+def test_a_closed_store_cannot_be_used(kind: str) -> None:
+    driver = driver_of(kind)
     store = driver.key_value_store("store")
     assert store.is_open
-    assert not store.persistent
+    assert store.persistent is (kind == "persistent")
     driver.close()
     assert not store.is_open
     with pytest.raises(InvalidStateStoreError, match="Store store is currently closed"):
         store.get("a")
 
 
-def test_an_iterator_does_not_see_later_writes() -> None:
-    with driver_of() as driver:
+@each_kind
+def test_an_iterator_does_not_see_later_writes(kind: str) -> None:
+    with driver_of(kind) as driver:
         for number, key in enumerate("abc"):
             run(driver, "put", key, number)
         entries = driver.key_value_store("store").all()

@@ -24,6 +24,7 @@ from kafka_lite.streams.topology_test_driver import TopologyTestDriver
 
 MINUTE = MIN_SEGMENT_INTERVAL_MS
 CHANGELOG = "test-store-changelog"
+each_kind = pytest.mark.parametrize("kind", ["in_memory", "persistent"])
 Puts = list[tuple[str, int, int | None]]
 
 
@@ -38,9 +39,9 @@ class Writer(Processor[str, int]):
         self.store.put(key, value)
 
 
-def driver_of(retention_ms: int, **options: Any) -> TopologyTestDriver:
+def driver_of(retention_ms: int, kind: str = "in_memory", **options: Any) -> TopologyTestDriver:
     builder = TopologyBuilder().add_source("source", "in").add_processor("writer", Writer, "source")
-    supplier = Stores.in_memory_window("store", retention_ms, Serdes.string(), Serdes.long(), **options)
+    supplier = getattr(Stores, f"{kind}_window")("store", retention_ms, Serdes.string(), Serdes.long(), **options)
     builder.add_state_store(supplier, "writer")
     return TopologyTestDriver(builder, key_serde=Serdes.string(), value_serde=Serdes.long())
 
@@ -65,8 +66,9 @@ def logged(driver: TopologyTestDriver) -> list[tuple[bytes, int | None, int | No
     return found
 
 
-def test_fetch_finds_the_values_of_a_key_in_order_of_time() -> None:
-    with driver_of(10 * MINUTE) as driver:
+@each_kind
+def test_fetch_finds_the_values_of_a_key_in_order_of_time(kind: str) -> None:
+    with driver_of(10 * MINUTE, kind) as driver:
         put(driver, ("a", 9 * MINUTE, 1), ("a", 10, 2), ("ab", 10, 3), ("a", 4 * MINUTE, 4), ("a", 10, 5))
         store = store_of(driver)
         assert list(store.fetch("a", 0, MAX_TIME)) == [(10, 5), (4 * MINUTE, 4), (9 * MINUTE, 1)]
@@ -76,8 +78,9 @@ def test_fetch_finds_the_values_of_a_key_in_order_of_time() -> None:
         assert list(store.fetch("a", 11, 9 * MINUTE)) == [(4 * MINUTE, 4), (9 * MINUTE, 1)]
 
 
-def test_values_of_the_same_time_are_kept_beside_each_other_with_retain_duplicates() -> None:
-    with driver_of(MINUTE, retain_duplicates=True) as driver:
+@each_kind
+def test_values_of_the_same_time_are_kept_beside_each_other_with_retain_duplicates(kind: str) -> None:
+    with driver_of(MINUTE, kind, retain_duplicates=True) as driver:
         put(driver, ("a", 10, 1), ("a", 10, 1), ("b", 10, 2), ("a", 5, 3))
         assert list(store_of(driver).fetch("a", 0, 10)) == [(5, 3), (10, 1), (10, 1)]
         keys = [key for key, _, _ in logged(driver)]
@@ -87,16 +90,18 @@ def test_values_of_the_same_time_are_kept_beside_each_other_with_retain_duplicat
         ]
 
 
-def test_the_changelog_gets_binary_keys_and_deletions() -> None:
-    with driver_of(MINUTE) as driver:
+@each_kind
+def test_the_changelog_gets_binary_keys_and_deletions(kind: str) -> None:
+    with driver_of(MINUTE, kind) as driver:
         put(driver, ("key", 77, 1), ("key", 77, None))
         binary = b"key" + (77).to_bytes(8) + bytes(4)
         assert logged(driver) == [(binary, 1, 77), (binary, None, 77)]
         assert list(store_of(driver).fetch("key", 0, 100)) == []
 
 
-def test_a_store_without_logging_has_no_changelog() -> None:
-    with driver_of(MINUTE, logging_enabled=False) as driver:
+@each_kind
+def test_a_store_without_logging_has_no_changelog(kind: str) -> None:
+    with driver_of(MINUTE, kind, logging_enabled=False) as driver:
         put(driver, ("key", 1, 1))
         assert logged(driver) == []
         assert list(store_of(driver).fetch("key", 1, 1)) == [(1, 1)]
@@ -130,15 +135,17 @@ def test_the_retention_of_a_changelog_has_a_limit_and_can_be_configured(
     assert config.to_properties(600)["retention.ms"] == expected
 
 
-def test_a_late_value_whose_retention_is_over_is_logged_but_not_kept() -> None:
-    with driver_of(2 * MINUTE) as driver:
+@each_kind
+def test_a_late_value_whose_retention_is_over_is_logged_but_not_kept(kind: str) -> None:
+    with driver_of(2 * MINUTE, kind) as driver:
         put(driver, ("a", 0, 1), ("a", 3 * MINUTE, 2), ("a", 5, 3))
         assert list(store_of(driver).fetch("a", 0, MAX_TIME)) == [(3 * MINUTE, 2)]
         assert len(logged(driver)) == 3
 
 
-def test_a_closed_store_is_not_usable() -> None:
-    with driver_of(MINUTE) as driver:
+@each_kind
+def test_a_closed_store_is_not_usable(kind: str) -> None:
+    with driver_of(MINUTE, kind) as driver:
         store = store_of(driver)
     for use in (lambda: list(store.fetch("a", 0, 1)), lambda: store.put("a", 1, 1)):
         with pytest.raises(InvalidStateStoreError, match="Store store is currently closed"):

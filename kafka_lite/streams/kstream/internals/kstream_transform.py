@@ -5,6 +5,7 @@ Kafka 0.10.2: streams/.../kstream/internals/KStreamTransform.java, KStreamTransf
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any, NoReturn
 
 from kafka_lite.record.record import Header
@@ -77,12 +78,20 @@ class _ContextWithoutForward(ProcessorContext):
         self.key_serde = context.key_serde
         self.value_serde = context.value_serde
         self.record_collector = context.record_collector
+        self.app_configs = context.app_configs
 
     def forward(self, key: object, value: object, child: int | str | None = None) -> NoReturn:  # noqa: ARG002
         raise StreamsError("ProcessorContext.forward must not be called within transform_values.")
 
     def register(self, store: StateStore, restore: StateRestoreCallback) -> None:
         self._context.register(store, restore)
+
+    def forget_checkpoint(self, store: str, why: str) -> bool:
+        return self._context.forget_checkpoint(store, why)
+
+    @property
+    def state_dir(self) -> Path:
+        return self._context.state_dir
 
     def commit(self) -> None:
         self._context.commit()

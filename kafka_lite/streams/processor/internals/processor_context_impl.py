@@ -7,6 +7,7 @@ Kafka 0.10.2: streams/.../processor/internals/ProcessorContextImpl.java, Abstrac
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from pathlib import Path
 from typing import Any
 
 from kafka_lite.common.serdes import Serde
@@ -37,6 +38,7 @@ class ProcessorContextImpl(InternalProcessorContext):
         schedule: Callable[[ProcessorNode, int], None],
         global_stores: Mapping[str, StateStore] | None = None,
         cache: ThreadCache | None = None,
+        app_configs: Mapping[str, object] | None = None,
     ) -> None:
         """``request_commit`` and ``schedule(node, interval_ms)`` are the task's. All nodes may use global stores.
 
@@ -48,6 +50,7 @@ class ProcessorContextImpl(InternalProcessorContext):
         self.value_serde = value_serde
         self.record_collector = record_collector
         self.cache = cache or ThreadCache()
+        self.app_configs = app_configs or {}
         self._state_manager = state_manager
         self._request_commit = request_commit
         self._schedule = schedule
@@ -67,6 +70,15 @@ class ProcessorContextImpl(InternalProcessorContext):
         if self._initialized:
             raise RuntimeError("Can only create state stores during initialization.")
         self._state_manager.register(store, restore)
+
+    @property
+    def state_dir(self) -> Path:
+        """The directory of the task."""
+        return self._state_manager.base_dir
+
+    def forget_checkpoint(self, store: str, why: str) -> bool:
+        """Restore a store from the start of its changelog."""
+        return self._state_manager.forget_checkpoint(store, why)
 
     def get_state_store(self, name: str) -> StateStore:
         """A store that is connected to the current processor, or a global one."""

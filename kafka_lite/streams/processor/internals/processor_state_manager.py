@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Iterable, Mapping
+from pathlib import Path
 
 from kafka_lite.common.time import SYSTEM_TIME, Time
 from kafka_lite.common.topic_partition import TopicPartition
@@ -57,8 +58,8 @@ class ProcessorStateManager(StateManager):
         self._restored_offsets: dict[TopicPartition, int] = {}
         if not state_directory.lock(task_id, _LOCK_RETRIES):
             raise LockError(f"task [{task_id}] Failed to lock the state directory for task {task_id}")
-        path = state_directory.directory_for_task(task_id) / CHECKPOINT_FILE_NAME
-        self._checkpoint = OffsetCheckpoint(path)
+        self._base_dir = state_directory.directory_for_task(task_id)
+        self._checkpoint = OffsetCheckpoint(self._base_dir / CHECKPOINT_FILE_NAME)
         self._checkpointed_offsets = self._read_checkpoint()
         if exactly_once:
             self._trust_checkpoint_once()
@@ -80,6 +81,24 @@ class ProcessorStateManager(StateManager):
         except ProcessorStateError as error:
             logger.warning("task [%s] Restoring from the beginning of the changelogs: %s", self._task_id, error)
             return {}
+
+    @property
+    def base_dir(self) -> Path:
+        """The directory of the task."""
+        return self._base_dir
+
+    def forget_checkpoint(self, store: str, why: str) -> bool:
+        """The file forgets it, too: a crash while the store is restored must not leave a part of it for the whole."""
+        topic = self._changelogs.get(store)
+        if topic is None:
+            return False
+        if self._checkpointed_offsets.pop(self._partition_of(topic), None) is not None:
+            logger.warning(
+                "task [%s] Restoring store %s from the start of its changelog: %s", self._task_id, store, why
+            )
+            if self._checkpoint.path.exists():
+                self._checkpoint.write(self._checkpointed_offsets)
+        return True
 
     # ── restoring ─────────────────────────────────────────────────────────────────────────────────────────────────
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
+from pathlib import Path
 
 from kafka_lite.common.errors import KafkaError
 from kafka_lite.common.topic_partition import TopicPartition
@@ -31,6 +32,18 @@ class StateManager(ABC):
     @abstractmethod
     def restore(self, store: StateStore, restore: StateRestoreCallback) -> None:
         """Bring the content of a store up to date."""
+
+    @property
+    def base_dir(self) -> Path:
+        """The directory for the files of stores. Raises ProcessorStateError if there is none."""
+        raise ProcessorStateError("these stores have no directory")
+
+    def forget_checkpoint(self, store: str, why: str) -> bool:  # noqa: ARG002
+        """Restore a store from the start when it is registered. False if it has no changelog.
+
+        By default a no-op: there is no checkpoint.
+        """
+        return True
 
     @abstractmethod
     def checkpoint(self, offsets: Mapping[TopicPartition, int]) -> None:

@@ -109,6 +109,7 @@ class StreamTask:
         producer: TaskProducer | None = None,
         cache: ThreadCache | None = None,
         on_bad_record: DeserializationExceptionHandler | None = None,
+        app_configs: Mapping[str, object] | None = None,
     ) -> None:
         """``producer``: with exactly_once, the task's own, which ``record_collector`` sends with.
 
@@ -145,6 +146,7 @@ class StreamTask:
             self._punctuation_queue.schedule,
             global_stores,
             cache,
+            app_configs,
         )
 
     def initialize(self) -> None:

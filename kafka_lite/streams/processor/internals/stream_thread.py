@@ -304,6 +304,7 @@ class StreamThread(ShutdownableThread):
                 producer=own_producer,
                 cache=self._cache,
                 on_bad_record=config.deserialization_exception_handler(),
+                app_configs=config.originals,
             )
             task.initialize()
             on_error.pop_all()

@@ -8,14 +8,17 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Iterator
+from typing import Generic, TypeVar
 
 from kafka_lite.streams.errors import InvalidStateStoreError
 from kafka_lite.streams.processor.state_store import StateStore, StateStoreContext
 from kafka_lite.streams.state.change_logging_key_value_bytes_store import StoreChangeLogger
 from kafka_lite.streams.state.windowed.in_memory_segment import InMemorySegment
 from kafka_lite.streams.state.windowed.key_schema import KeySchema
-from kafka_lite.streams.state.windowed.segments import Segments
+from kafka_lite.streams.state.windowed.segments import Segment, Segments
 from kafka_lite.streams.state.wrapped_state_store import WrappedStateStore
+
+S = TypeVar("S", bound=Segment)
 
 
 class SegmentedBytesStore(StateStore):
@@ -37,14 +40,18 @@ class SegmentedBytesStore(StateStore):
         """
 
 
-class InMemorySegmentedBytesStore(SegmentedBytesStore):
-    """Keeps segments in memory. After a restart, they are restored from the changelog."""
+class AbstractSegmentedBytesStore(SegmentedBytesStore, Generic[S]):
+    """Keeps segments of a kind. Which one that is, and how they are restored, subclasses say."""
 
     def __init__(self, name: str, retention_ms: int, num_segments: int, key_schema: KeySchema) -> None:
         self._name = name
         self._schema = key_schema
-        self._segments = Segments(retention_ms, num_segments, lambda _: InMemorySegment(key_schema.suffix_size))
+        self._segments = Segments(retention_ms, num_segments, self._open_segment)
         self._open = False
+
+    @abstractmethod
+    def _open_segment(self, segment_id: int) -> S:
+        """A segment, ready to be used."""
 
     @property
     def name(self) -> str:
@@ -52,19 +59,9 @@ class InMemorySegmentedBytesStore(SegmentedBytesStore):
         return self._name
 
     @property
-    def persistent(self) -> bool:
-        """False."""
-        return False
-
-    @property
     def is_open(self) -> bool:
         """Whether it has been initialized and not closed yet."""
         return self._open
-
-    def init(self, context: StateStoreContext, root: StateStore) -> None:
-        """Open the store, and restore it."""
-        self._open = True
-        context.register(root, self.put)
 
     def put(self, key: bytes, value: bytes | None) -> None:
         """Set or delete the value of a binary key."""
@@ -107,6 +104,23 @@ class InMemorySegmentedBytesStore(SegmentedBytesStore):
     def _ensure_open(self) -> None:
         if not self._open:
             raise InvalidStateStoreError(f"Store {self._name} is currently closed")
+
+
+class InMemorySegmentedBytesStore(AbstractSegmentedBytesStore[InMemorySegment]):
+    """Keeps segments in memory. After a restart, they are restored from the changelog."""
+
+    @property
+    def persistent(self) -> bool:
+        """False."""
+        return False
+
+    def _open_segment(self, _: int) -> InMemorySegment:
+        return InMemorySegment(self._schema.suffix_size)
+
+    def init(self, context: StateStoreContext, root: StateStore) -> None:
+        """Open the store, and restore it."""
+        self._open = True
+        context.register(root, self.put)
 
 
 class ChangeLoggingSegmentedBytesStore(WrappedStateStore[SegmentedBytesStore], SegmentedBytesStore):
