@@ -31,6 +31,7 @@ from kafka_lite.zookeeper.node_operations import (
     ZnodeStat,
     stat_of,
 )
+from kafka_lite.zookeeper.poll_handler import PollHandler
 from kafka_lite.zookeeper.watches import Watch, Watches
 from kafka_lite.zookeeper.zk_errors import (
     FencedError,
@@ -101,7 +102,8 @@ class ZooKeeperClient:
 
     def _new_client(self, hosts: str) -> Any:
         forever = {"max_tries": -1, "delay": 0.05, "backoff": 2, "max_delay": 1}
-        return KazooClient(hosts, timeout=self._session_timeout_ms / 1000, connection_retry=forever)
+        timeout_s = self._session_timeout_ms / 1000
+        return KazooClient(hosts, timeout=timeout_s, connection_retry=forever, handler=PollHandler())
 
     def connect(self) -> None:
         """Connect. Raises ZkConnectionError if there is no response within ``connection_timeout_ms``."""

@@ -204,14 +204,7 @@ class ReplicaStateChanges:
         if partition is None:
             partition = self._replicas.new_partition(topic_partition, self._initializing_logs.log_for)
         elif state.leader_epoch <= partition.leader_epoch:
-            state_change_logger.warning(
-                "Broker %d ignoring LeaderAndIsr request for partition %s since its associated leader epoch %d is not "
-                "higher than the current leader epoch %d",
-                self._broker_id,
-                bracketed(topic_partition),
-                state.leader_epoch,
-                partition.leader_epoch,
-            )
+            self._log_ignored(topic_partition, state, partition.leader_epoch)
             return Errors.STALE_CONTROLLER_EPOCH
         try:
             self._make_leader_or_follower(partition, state)
@@ -223,6 +216,19 @@ class ReplicaStateChanges:
         except OSError as failure:
             return self._without_log(topic_partition, state, failure)
         return Errors.NONE
+
+    def _log_ignored(self, topic_partition: TopicPartition, state: LeaderAndIsrPartitionState, epoch: int) -> None:
+        """An older leader epoch is worth a warning. The same one is not: each new controller repeats all states."""
+        log = state_change_logger.trace if state.leader_epoch == epoch else state_change_logger.warning
+        if state.leader_epoch < epoch or state_change_logger.is_tracing():
+            log(
+                "Broker %d ignoring LeaderAndIsr request for partition %s since its associated leader epoch %d is not "
+                "higher than the current leader epoch %d",
+                self._broker_id,
+                bracketed(topic_partition),
+                state.leader_epoch,
+                epoch,
+            )
 
     def _without_log(
         self, topic_partition: TopicPartition, state: LeaderAndIsrPartitionState, failure: Exception

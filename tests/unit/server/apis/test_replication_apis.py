@@ -12,6 +12,7 @@ import pytest
 
 from kafka_lite.cluster.partition import Partition
 from kafka_lite.common.errors import Errors
+from kafka_lite.common.process.log_levels import TRACE
 from kafka_lite.common.scheduler import MockScheduler
 from kafka_lite.common.time import MockTime
 from kafka_lite.common.topic_partition import TopicPartition
@@ -253,6 +254,21 @@ def test_a_request_for_an_earlier_run_of_the_broker_is_rejected(broker: Broker, 
 def test_a_partition_without_our_replica_is_unknown(broker: Broker) -> None:
     assert broker.lead(replicas=(2, 3)) == [0, NOT_HERE]
     assert broker.partition() is None
+
+
+def test_only_an_older_leader_epoch_is_worth_a_warning(broker: Broker, caplog: pytest.LogCaptureFixture) -> None:
+    """A new controller repeats the state of every partition to every broker."""
+    broker.lead(epoch=3)
+    with caplog.at_level("INFO"):
+        assert broker.lead(epoch=3, controller_epoch=2) == [0, STALE]
+        assert not caplog.records
+        assert broker.lead(epoch=2, controller_epoch=2) == [0, STALE]
+    (warning,) = caplog.records
+    assert "leader epoch 2 is not higher than the current leader epoch 3" in warning.message
+    caplog.clear()
+    with caplog.at_level(TRACE, "state.change.logger"):
+        broker.lead(epoch=3, controller_epoch=2)
+    assert any("epoch 3 is not higher" in each.message for each in caplog.records)
 
 
 def test_leader_and_isr_of_a_stale_controller_is_rejected(broker: Broker) -> None:
