@@ -87,7 +87,7 @@ class KafkaStreams:
         self._exception_handler: UncaughtExceptionHandler | None = None
         process_id = uuid4()
         client_id = config["client.id"] or f"{config.application_id}-{process_id}"
-        builder.set_application_id(config.application_id)
+        builder.set_application_id(config.application_id).set_dsl_store(config["default.dsl.store"])
         self._threads: list[StreamThread] = []
         self._metadata = StreamsMetadataState(builder, HostInfo.parse(config["application.server"]))
         self._global_thread: GlobalStreamThread | None = None

@@ -1,6 +1,7 @@
 """The configuration keys of an application.
 
-``processing.guarantee`` is Kafka 0.11's, the exception handlers are Kafka 1.0's and 1.1's.
+``processing.guarantee`` is Kafka 0.11's, the exception handlers are Kafka 1.0's and 1.1's. ``default.dsl.store`` is
+Kafka 3.2's, where the default is rocksDB; 0.10.2 leaves no choice.
 
 Kafka 0.10.2: streams/.../streams/StreamsConfig.java · book 9.1.1
 """
@@ -37,8 +38,10 @@ from kafka_lite.streams.processor.internals.assignment.stream_partition_assignor
     StreamsAssignorContext,
 )
 from kafka_lite.streams.processor.partition_grouper import PartitionGrouper
+from kafka_lite.streams.processor.state_store import IN_MEMORY, ROCKS_DB
 from kafka_lite.streams.processor.task_id import TaskId
 from kafka_lite.streams.processor.timestamp_extractor import TimestampExtractor
+from kafka_lite.streams.state.rocksdb.database import is_available
 from kafka_lite.streams.state.rocksdb.rocksdb_config_setter import CONFIG_SETTER, RocksDBConfigSetter
 
 logger = logging.getLogger(__name__)
@@ -75,6 +78,9 @@ CONFIG = (
     .define("timestamp.extractor", Type.CLASS,
             "kafka_lite.streams.processor.timestamp_extractor.FailOnInvalidTimestamp", MEDIUM,
             "The class that determines the times of records.")
+    .define("default.dsl.store", Type.STRING, IN_MEMORY, LOW,
+            "Where the DSL keeps its stores: in_memory, or on disk in rocksDB, which the extra kafka-lite[streams] "
+            "installs.", ValidString.in_(IN_MEMORY, ROCKS_DB))
     .define("partition.grouper", Type.CLASS, "kafka_lite.streams.processor.partition_grouper.DefaultPartitionGrouper",
             MEDIUM, "The class that divides partitions into tasks.")
     .define("key.serde", Type.CLASS, "kafka_lite.common.serdes.ByteArraySerde", MEDIUM,
@@ -159,6 +165,8 @@ class StreamsConfig:
                 self._clients.get("enable.auto.commit"),
                 "Unexpected user-specified consumer config, as the streams client will always turn off auto committing",
             )
+        if self["default.dsl.store"] == ROCKS_DB and not is_available():
+            raise ConfigError("default.dsl.store", ROCKS_DB, "needs RocksDB: pip install 'kafka-lite[streams]'")
         if self.is_exactly_once:
             self._refuse_of_exactly_once()
         for make in (

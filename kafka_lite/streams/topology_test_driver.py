@@ -23,7 +23,7 @@ from kafka_lite.record.record import TimestampType
 from kafka_lite.streams.processor.internals.global_state_update_task import GlobalStateUpdateTask
 from kafka_lite.streams.processor.internals.state_manager import StateManager
 from kafka_lite.streams.processor.internals.stream_task import StreamTask
-from kafka_lite.streams.processor.state_store import StateRestoreCallback, StateStore
+from kafka_lite.streams.processor.state_store import IN_MEMORY, StateRestoreCallback, StateStore
 from kafka_lite.streams.processor.stream_partitioner import StreamPartitioner
 from kafka_lite.streams.processor.task_id import TaskId
 from kafka_lite.streams.processor.timestamp_extractor import FailOnInvalidTimestamp, TimestampExtractor
@@ -60,11 +60,12 @@ class TopologyTestDriver:
         topics: Iterable[str] = (),
         time: MockTime | None = None,
         cache_max_bytes_buffering: int = 0,
+        default_dsl_store: str = IN_MEMORY,
     ) -> None:
         """The default serdes are those of bytes. ``topics`` are the existing topics, for sources with a pattern.
 
         ``time`` gives records without a timestamp theirs. With record caches, what is processed is committed by
-        ``commit`` only. Raises StreamsError if a processor fails.
+        ``commit`` only. ``default_dsl_store`` is that of StreamsConfig. Raises StreamsError if a processor fails.
         """
         self._time = time or MockTime()
         self._key_serde: Serde[Any] = key_serde or ByteArraySerde()
@@ -76,7 +77,7 @@ class TopologyTestDriver:
         self._end_offsets: dict[str, int] = {}
         self.committed: dict[TopicPartition, int] = {}
         """The committed offsets."""
-        builder.set_application_id(application_id)
+        builder.set_application_id(application_id).set_dsl_store(default_dsl_store)
         builder.update_subscriptions(topics)
         self._tasks: dict[str, StreamTask] = {}
         self._global_task, global_stores = self._start_global_task(builder, application_id)

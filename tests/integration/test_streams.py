@@ -108,11 +108,13 @@ def test_words_are_counted_by_two_threads(cluster: Cluster, tmp_path: Path) -> N
     assert not (tmp_path / "word-count").exists()
 
 
-def test_a_restarted_application_restores_its_counts(cluster: Cluster, tmp_path: Path) -> None:
+@pytest.mark.parametrize("kind", ["in_memory", "rocksDB"])
+def test_a_restarted_application_restores_its_counts(cluster: Cluster, tmp_path: Path, kind: str) -> None:
     text = Text(cluster)
     for _ in range(2):
         text.write(20)
-        with KafkaStreams(word_count(), configs_of(cluster.bootstrap_servers, tmp_path, **LEAVES)) as streams:
+        configs = configs_of(cluster.bootstrap_servers, tmp_path, default_dsl_store=kind, **LEAVES)
+        with KafkaStreams(word_count(), configs) as streams:
             streams.start()
             eventually(text.is_committed)
     assert counts_in(cluster, COUNTS) == text.counts
@@ -138,11 +140,13 @@ def test_tasks_move_to_a_new_instance_and_back(cluster: Cluster, tmp_path: Path)
 
 
 @pytest.mark.soak  # waits for the session of the killed process
-def test_a_killed_application_restores_its_counts(cluster: Cluster, tmp_path: Path) -> None:
+@pytest.mark.parametrize("kind", ["in_memory", "rocksDB"])
+def test_a_killed_application_restores_its_counts(cluster: Cluster, tmp_path: Path, kind: str) -> None:
     text = Text(cluster)
+    more = {"session_timeout_ms": 10_000, "default_dsl_store": kind}
     for _ in range(2):
         text.write(30)
-        with start_process(configs_of(cluster.bootstrap_servers, tmp_path, session_timeout_ms=10_000)) as process:
+        with start_process(configs_of(cluster.bootstrap_servers, tmp_path, **more)) as process:
             try:
                 eventually(text.is_committed)
             finally:

@@ -110,9 +110,10 @@ def test_a_thread_whose_producer_was_fenced_rejoins_and_goes_on(
 
 
 @pytest.mark.soak  # waits for the session of each killed process
-def test_an_application_that_is_killed_counts_each_record_once(cluster: Cluster, tmp_path: Path) -> None:
+@pytest.mark.parametrize("kind", ["in_memory", "rocksDB"])
+def test_an_application_that_is_killed_counts_each_record_once(cluster: Cluster, tmp_path: Path, kind: str) -> None:
     text = Text(cluster)
-    sessions = {**EXACTLY_ONCE, "session_timeout_ms": 4000, "heartbeat_interval_ms": 500}
+    sessions = {**EXACTLY_ONCE, "default_dsl_store": kind, "session_timeout_ms": 4000, "heartbeat_interval_ms": 500}
     text.write(5)
     with start_process(configs_of(cluster.bootstrap_servers, tmp_path, **sessions)) as process:
         try:

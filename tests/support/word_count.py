@@ -51,7 +51,7 @@ def word_count() -> TopologyBuilder:
     builder = TopologyBuilder().add_internal_topic("words").add_source("lines", TEXT)
     builder.add_processor("split", Split, "lines").add_sink("to-words", "words", "split")
     builder.add_source("from-words", "words").add_processor("count", Count, "from-words")
-    builder.add_state_store(Stores.in_memory_key_value("store", Serdes.string(), Serdes.long()), "count")
+    builder.add_state_store(Stores.key_value("store", Serdes.string(), Serdes.long()), "count")
     return builder.add_sink("counted", COUNTS, "count", value_serializer=LongSerializer())
 
 

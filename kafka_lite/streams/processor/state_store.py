@@ -9,13 +9,16 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, Self, TypeVar
 
 from kafka_lite.common.serdes import Serde
 from kafka_lite.streams.processor.internals.processor_record_context import ProcessorRecordContext
 from kafka_lite.streams.processor.internals.record_collector import RecordCollector
 from kafka_lite.streams.processor.task_id import TaskId
 from kafka_lite.streams.state.caching.thread_cache import ThreadCache
+
+IN_MEMORY, ROCKS_DB = "in_memory", "rocksDB"
+"""Where the DSL may keep its stores: the values of ``default.dsl.store``."""
 
 StateRestoreCallback = Callable[[bytes, bytes | None], None]
 """Puts a record of the changelog, key and value, into the store. A value of None deletes the key."""
@@ -110,6 +113,10 @@ class StateStoreSupplier(ABC, Generic[S_co]):
     @abstractmethod
     def get(self) -> S_co:
         """A new store."""
+
+    def of_dsl(self, persistent: bool) -> Self:  # noqa: ARG002
+        """The supplier with what it leaves open filled in: whether its stores are on disk. By default, nothing is."""
+        return self
 
 
 class WindowStoreSupplier(StateStoreSupplier[S_co]):

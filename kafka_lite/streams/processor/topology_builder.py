@@ -34,7 +34,7 @@ from kafka_lite.streams.processor.internals.topology.topology_description import
     describe_subtopology,
 )
 from kafka_lite.streams.processor.processor import ProcessorSupplier
-from kafka_lite.streams.processor.state_store import StateStore, StateStoreSupplier, WindowStoreSupplier
+from kafka_lite.streams.processor.state_store import ROCKS_DB, StateStore, StateStoreSupplier, WindowStoreSupplier
 from kafka_lite.streams.processor.stream_partitioner import StreamPartitioner
 
 __all__ = ["AutoOffsetReset", "TopicsInfo", "TopologyBuilder"]
@@ -79,11 +79,18 @@ class TopologyBuilder:
         self._global_stores: dict[str, StateStoreSupplier[StateStore]] = {}
         self._global_topics: set[str] = set()
         self._application_id: str | None = None
+        self._dsl_on_disk = False
 
     def set_application_id(self, application_id: str) -> Self:
         """Set the id that begins the names of internal topics."""
         with self._lock:
             self._application_id = application_id
+        return self
+
+    def set_dsl_store(self, kind: str) -> Self:
+        """Set where stores are kept that leave it open: ``default.dsl.store``."""
+        with self._lock:
+            self._dsl_on_disk = kind == ROCKS_DB
         return self
 
     # ── declaring ─────────────────────────────────────────────────────────────────────────────────────────────────
@@ -413,7 +420,7 @@ class TopologyBuilder:
                 topic: node for node in nodes.values() if isinstance(node, SourceNode) for topic in node.topics
             },
             sink_by_topic={node.topic: node for node in nodes.values() if isinstance(node, SinkNode)},
-            state_stores=tuple(supplier.get() for supplier in self._stores_of(factories)),
+            state_stores=tuple(supplier.of_dsl(self._dsl_on_disk).get() for supplier in self._stores_of(factories)),
             store_to_changelog_topic=self._changelogs_of(factories),
         )
 

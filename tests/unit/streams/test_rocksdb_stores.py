@@ -15,11 +15,16 @@ from hypothesis import strategies as st
 
 from kafka_lite.clients.cluster import PartitionInfo
 from kafka_lite.common.config_def import ConfigError
+from kafka_lite.common.serdes import Serdes
 from kafka_lite.common.time import MockTime
 from kafka_lite.common.topic_partition import TopicPartition
 from kafka_lite.consumer.consumer_record import ConsumerRecord, ConsumerRecords
 from kafka_lite.record.record import TimestampType
 from kafka_lite.streams.errors import InvalidStateStoreError, ProcessorStateError, StreamsError
+from kafka_lite.streams.kstream.join_windows import JoinWindows
+from kafka_lite.streams.kstream.kstream_builder import KStreamBuilder
+from kafka_lite.streams.kstream.session_windows import SessionWindows
+from kafka_lite.streams.kstream.windows import TimeWindows
 from kafka_lite.streams.processor.internals.processor_state_manager import ProcessorStateManager
 from kafka_lite.streams.processor.internals.state_directory import StateDirectory
 from kafka_lite.streams.processor.state_store import StateStore
@@ -34,8 +39,9 @@ from kafka_lite.streams.state.rocksdb.rocksdb_segmented_bytes_store import (
     segment_name,
 )
 from kafka_lite.streams.state.rocksdb.rocksdb_store import RocksDBStore
-from kafka_lite.streams.state.windowed.key_schema import WINDOW_SUFFIX, WindowStoreKeySchema
+from kafka_lite.streams.state.windowed.key_schema import MAX_TIME, WINDOW_SUFFIX, WindowStoreKeySchema
 from kafka_lite.streams.streams_config import StreamsConfig
+from kafka_lite.streams.topology_test_driver import TopologyTestDriver
 
 TASK = TaskId(0, 0)
 CHANGELOG = TopicPartition("app-store-changelog", 0)
@@ -369,10 +375,15 @@ def test_a_store_whose_interval_has_changed_is_rebuilt(tmp_path: Path) -> None:
     task.close()
 
 
-@given(st.integers(0, 10**8), st.integers(60_000, 10**9))
+@given(st.integers(0, 10**16), st.integers(60_000, 10**9))
 def test_the_name_of_a_segment_says_which_one_it_is(segment_id: int, interval_ms: int) -> None:
-    segment_id %= 10**14 // interval_ms
+    segment_id %= 10**17 // interval_ms
     assert segment_id_of("s-1", segment_name("s-1", segment_id, interval_ms), interval_ms) == segment_id
+
+
+def test_far_times_have_years_of_more_digits() -> None:
+    assert segment_name("s", 0, MINUTE) == "s-197001010000"
+    assert segment_name("s", 253_402_300_800_000 // MINUTE, MINUTE) == "s-1000001010000"
 
 
 @pytest.mark.parametrize("name", ["store", "store-", "store-2016112312", "other-201611231205", "store-201611231201"])
@@ -415,6 +426,46 @@ def test_a_config_setter_is_checked_when_the_application_is_configured() -> None
     assert type(setter).__name__ == "Setter"
     with pytest.raises(ConfigError, match="is not a RocksDBConfigSetter"):
         StreamsConfig({**configs, "rocksdb.config.setter": SimpleNamespace.__module__ + ".SimpleNamespace"})
+
+
+def test_the_dsl_keeps_its_stores_on_disk_if_it_is_told_to() -> None:
+    """Each of its kinds: a table, windows, sessions, and the two sides of a join."""
+    received: dict[str, list[Any]] = {}
+    for kind in ("in_memory", "rocksDB"):
+        builder = KStreamBuilder()
+        stream = builder.stream("in", key_serde=Serdes.string(), value_serde=Serdes.string())
+        grouped = stream.group_by_key()
+        grouped.count("Counts").to("out", Serdes.string(), Serdes.long())
+        grouped.count("Windows", TimeWindows.of(MINUTE))
+        grouped.count("Sessions", SessionWindows.with_gap(MINUTE))
+        joined = stream.join(stream, lambda a, b: a + b, windows=JoinWindows.of(MINUTE))
+        joined.to("joined", Serdes.string(), Serdes.string())
+        builder.table("table", "Table")
+        received[kind] = []
+        string = Serdes.string()
+        with TopologyTestDriver(builder, key_serde=string, value_serde=string, default_dsl_store=kind) as driver:
+            for number in range(4):
+                driver.pipe_input("in", "k", str(number), timestamp=number * 40_000)
+                driver.pipe_input("table", f"k{number % 2}", str(number), timestamp=number)
+            for topic, serde in (("out", Serdes.long()), ("joined", string)):
+                while record := driver.read_output(topic, value_deserializer=serde.deserializer):
+                    received[kind].append(record)
+            received[kind] += driver.key_value_store("Table").all()
+            received[kind] += driver.state_store("Windows").fetch("k", 0, MAX_TIME)  # type: ignore[attr-defined]
+            received[kind] += driver.state_store("Sessions").fetch("k")  # type: ignore[attr-defined]
+            names = ["Counts", "Table", "Windows", "Sessions"]
+            assert {driver.state_store(name).persistent for name in names} == {kind == "rocksDB"}
+    assert received["rocksDB"] == received["in_memory"]
+    assert len(received["rocksDB"]) > 12
+
+
+def test_without_the_package_the_dsl_cannot_be_told_to(monkeypatch: pytest.MonkeyPatch) -> None:
+    configs = {"application.id": "app", "bootstrap.servers": "localhost:1", "default.dsl.store": "rocksDB"}
+    assert StreamsConfig(configs)["default.dsl.store"] == "rocksDB"
+    monkeypatch.setitem(sys.modules, "rocksdict", None)
+    with pytest.raises(ConfigError, match=r"pip install 'kafka-lite\[streams\]'"):
+        StreamsConfig(configs)
+    assert StreamsConfig({**configs, "default.dsl.store": "in_memory"})
 
 
 def test_without_the_package_the_error_says_what_to_install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

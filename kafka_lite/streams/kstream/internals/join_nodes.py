@@ -131,7 +131,7 @@ def _swapped(joiner: Joiner) -> Joiner:
 def _join_store(
     name: str, windows: JoinWindows, key_serde: Serde[Any] | None, value_serde: Serde[Any] | None
 ) -> StateStoreSupplier[Any]:
-    return Stores.in_memory_window(
+    return Stores.window(
         name,
         windows.maintain_ms,
         key_serde,

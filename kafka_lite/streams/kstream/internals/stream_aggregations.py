@@ -68,10 +68,10 @@ def aggregate_store(
     if not isinstance(store, str):
         return store
     if windows is None:
-        return Stores.in_memory_key_value(store, key_serde, value_serde, caching_enabled=True)
+        return Stores.key_value(store, key_serde, value_serde, caching_enabled=True)
     if isinstance(windows, SessionWindows):
-        return Stores.in_memory_session(store, windows.maintain_ms, key_serde, value_serde, caching_enabled=True)
+        return Stores.session(store, windows.maintain_ms, key_serde, value_serde, caching_enabled=True)
     segments = windows.num_segments
-    return Stores.in_memory_window(
+    return Stores.window(
         store, windows.maintain_ms, key_serde, value_serde, num_segments=segments, caching_enabled=True
     )

@@ -76,9 +76,7 @@ def add_table_source(
         offset_reset=offset_reset,
     )
     builder.add_processor(name, supplier, source)
-    supplier_of_store = Stores.in_memory_key_value(
-        store, key_serde, value_serde, logging_enabled=False, caching_enabled=True
-    )
+    supplier_of_store = Stores.key_value(store, key_serde, value_serde, logging_enabled=False, caching_enabled=True)
     builder.add_state_store(supplier_of_store, name)
     builder.connect_source_store_and_topic(store, topic)
     return source, name, supplier

@@ -7,10 +7,11 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Mapping
+from pathlib import Path
 
 from kafka_lite.common.topic_partition import TopicPartition
 from kafka_lite.consumer.kafka_consumer import KafkaConsumer
-from kafka_lite.streams.errors import StreamsError
+from kafka_lite.streams.errors import ProcessorStateError, StreamsError
 from kafka_lite.streams.processor.internals.state_manager import StateManager
 from kafka_lite.streams.processor.state_store import StateRestoreCallback, StateStore
 
@@ -28,6 +29,11 @@ class GlobalStateManager(StateManager):
         self._topics = store_to_topic
         self.offsets: dict[TopicPartition, int] = {}
         """The offset of the next record of each partition that has been restored."""
+
+    @property
+    def base_dir(self) -> Path:
+        """Raises ProcessorStateError."""
+        raise ProcessorStateError("a global store cannot be on disk: use one in memory")
 
     def restore(self, store: StateStore, restore: StateRestoreCallback) -> None:
         """Read the store's topic up to its end. Raises StreamsError if there is no such topic."""

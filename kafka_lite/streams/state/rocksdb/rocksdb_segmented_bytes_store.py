@@ -6,9 +6,10 @@ Kafka 0.10.2: streams/.../state/internals/RocksDBSegmentedBytesStore.java, Segme
 
 from __future__ import annotations
 
+import re
 import shutil
 from collections.abc import Iterator, Mapping
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from itertools import groupby
 from pathlib import Path
 
@@ -19,13 +20,17 @@ from kafka_lite.streams.state.windowed.key_schema import KeySchema
 from kafka_lite.streams.state.windowed.segmented_bytes_store import AbstractSegmentedBytesStore
 from kafka_lite.streams.state.windowed.segments import Segment
 
-_NAME_FORMAT = "%Y%m%d%H%M"
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_DATE = re.compile(r"(\d{4,})(\d\d)(\d\d)(\d\d)(\d\d)", re.ASCII)
+_YEARS_PER_CYCLE, _SECONDS_PER_CYCLE = 400, 146_097 * 86_400
+"""After so long the calendar repeats itself; Python's ends in the year 9999."""
 
 
 def segment_name(store: str, segment_id: int, interval_ms: int) -> str:
-    """``<store>-yyyyMMddHHmm``: the start of a segment in UTC."""
-    start = datetime.fromtimestamp(segment_id * interval_ms // 1000, UTC)
-    return f"{store}-{start.year:04}{start:%m%d%H%M}"
+    """``<store>-yyyyMMddHHmm``: the start of a segment in UTC. A year after 9999 has more digits."""
+    cycles, seconds = divmod(segment_id * interval_ms // 1000, _SECONDS_PER_CYCLE)
+    start = _EPOCH + timedelta(seconds=seconds)
+    return f"{store}-{start.year + cycles * _YEARS_PER_CYCLE:04}{start:%m%d%H%M}"
 
 
 def segment_id_of(store: str, name: str, interval_ms: int) -> int | None:
@@ -34,12 +39,17 @@ def segment_id_of(store: str, name: str, interval_ms: int) -> int | None:
     A name has no seconds, but an interval may: the segment is the one that starts in that minute. (0.10.2 takes the one
     before it.)
     """
-    digits = name.removeprefix(f"{store}-")
+    found = _DATE.fullmatch(name.removeprefix(f"{store}-"))
+    if found is None:
+        return None
+    cycles, year = divmod(int(found[1]) - _EPOCH.year, _YEARS_PER_CYCLE)
     try:
-        start = datetime.strptime(digits, _NAME_FORMAT).replace(tzinfo=UTC)
+        month, day, hour, minute = map(int, found.groups()[1:])
+        start = datetime(_EPOCH.year + year, month, day, hour, minute, tzinfo=UTC)
     except ValueError:
         return None
-    segment_id = -(-int(start.timestamp()) * 1000 // interval_ms)
+    seconds = cycles * _SECONDS_PER_CYCLE + int((start - _EPOCH).total_seconds())
+    segment_id = -(-seconds * 1000 // interval_ms)
     return segment_id if segment_name(store, segment_id, interval_ms) == name else None
 
 
