@@ -6,6 +6,8 @@
     ```
     ```source kafka_lite.log.offset_index:OffsetIndex only=append,lookup bodies=no
     ```
+    ```source chapters/ch09_streams/five_systems/StormWordCount.java:trident
+    ```
     ```figure chapters.ch06_storage.figures.segment_drawings:offset_index caption="One entry for every 4 KiB"
     ```
     ```generated kafka_learn.site.reference:labs
@@ -13,11 +15,11 @@
     ```recording chapters.ch02_producer.figures.request_runs:produce_request lanes=producer,Log caption="Its way"
     ```
 
-``source`` shows code by symbol with a link to the whole file, ``figure`` calls a function that returns SVG,
-``generated`` one that returns Markdown; both functions take the page's language. ``recording`` draws a recorded run
-as a ``sequence`` diagram (options: ``lanes``, ``by``, ``hide``, ``returns``) or as a ``time-line`` (``hide``,
-``threads``), followed by the steps in words in a collapsible block, unless ``words=no``. With ``seed=1`` the run is
-recorded in the simulated world of that seed, and is the same in every build.
+``source`` shows code by symbol (of Java: a class or a method) with a link to the whole file, ``figure`` calls a
+function that returns SVG, ``generated`` one that returns Markdown; both functions take the page's language.
+``recording`` draws a recorded run as a ``sequence`` diagram (options: ``lanes``, ``by``, ``hide``, ``returns``) or as
+a ``time-line`` (``hide``, ``threads``), followed by the steps in words in a collapsible block, unless ``words=no``.
+With ``seed=1`` the run is recorded in the simulated world of that seed, and is the same in every build.
 Error messages name the page and the line.
 """
 
@@ -34,6 +36,8 @@ from pathlib import PurePosixPath
 from kafka_learn.drawing.run_words import word
 from kafka_learn.drawing.sequence_diagram import SequenceDiagram, sequence_diagram
 from kafka_learn.drawing.time_line import TimeLine, time_line
+from kafka_learn.java_source import SUFFIX as JAVA
+from kafka_learn.java_source import JavaSymbol, find_java_symbol
 from kafka_learn.recording.recorded_run import RecordedRun, thread_names
 from kafka_learn.recording.run_store import recorded_run
 from kafka_learn.source import SourceSymbol, UnknownSymbolError, find_symbol, render
@@ -50,7 +54,7 @@ class Page:
     """The page being expanded.
 
     ``origin`` is its file in the repository (for messages), ``target`` its place in the site's source tree (for
-    relative links); ``sources`` collects the modules that it links to.
+    relative links); ``sources`` collects the modules, and paths of Java files, that it links to.
     """
 
     origin: str
@@ -135,6 +139,10 @@ def _expand_fence(block: list[str], opening: re.Match[str], page: Page, line: in
 
 
 def _source(directive: Directive, page: Page) -> str:
+    if directive.reference.partition(":")[0].endswith(JAVA):
+        java = find_java_symbol(directive.reference)
+        page.sources.add(java.relative_path)
+        return f"```` java\n{java.code}\n````\n\n{source_link(java, page)}\n"
     symbol = find_symbol(directive.reference)
     only = tuple(filter(None, directive.options.get("only", "").split(",")))
     code = render(symbol, docstring=directive.flag("docstring"), only=only, bodies=directive.flag("bodies"))
@@ -142,9 +150,11 @@ def _source(directive: Directive, page: Page) -> str:
     return f"```` python\n{code}\n````\n\n{source_link(symbol, page)}\n"
 
 
-def source_link(symbol: SourceSymbol, page: Page) -> str:
+def source_link(symbol: SourceSymbol | JavaSymbol, page: Page) -> str:
     """The line below an excerpt: its location, linked to that line of the whole file."""
-    target = page.link(f"source/{symbol.relative_path.removesuffix('.py')}.md#__codelineno-0-{symbol.first_line}")
+    target = page.link(
+        f"source/{PurePosixPath(symbol.relative_path).with_suffix('')}.md#__codelineno-0-{symbol.first_line}"
+    )
     return f"[`{symbol.relative_path}`:{symbol.first_line} · `{symbol.name}`]({target}){{ .source-link }}"
 
 

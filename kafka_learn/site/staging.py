@@ -12,6 +12,7 @@ from pathlib import Path, PurePosixPath
 
 from kafka_learn import notebooks
 from kafka_learn.both_languages import join_chinese_lines
+from kafka_learn.java_source import SUFFIX as JAVA
 from kafka_learn.jupyter_notebooks import for_download
 from kafka_learn.project import PROJECT_ROOT
 from kafka_learn.site.directives import Page, expand
@@ -32,7 +33,7 @@ search:
 
 # `{path}` {{ .source-path }}
 
-``````{{ .python linenums="1" }}
+``````{{ .{language} linenums="1" }}
 {code}
 ``````
 """
@@ -108,11 +109,13 @@ def _page(file: StagedFile, root: Path) -> Page:
 
 
 def _source_page(module: str, target: Path) -> Path:
-    """The whole file of a module, with an anchor on every line."""
-    path = module_path(module)
-    relative = path.relative_to(PROJECT_ROOT).as_posix()
-    text = _SOURCE_PAGE.format(path=relative, code=path.read_text(encoding="utf-8").rstrip("\n"))
-    return _write(target / "source" / relative.replace(".py", ".md"), text.encode())
+    """The whole file of a module or of a Java program, with an anchor on every line."""
+    path = PROJECT_ROOT / module if module.endswith(JAVA) else module_path(module)
+    relative = path.relative_to(PROJECT_ROOT)
+    language = "java" if module.endswith(JAVA) else "python"
+    code = path.read_text(encoding="utf-8").rstrip("\n")
+    text = _SOURCE_PAGE.format(path=relative.as_posix(), language=language, code=code)
+    return _write(target / "source" / relative.with_suffix(".md"), text.encode())
 
 
 def _write(path: Path, content: bytes) -> Path:

@@ -15,6 +15,7 @@ from pathlib import Path
 import pytest
 
 from kafka_learn import notebooks
+from kafka_learn.java_source import find_java_symbol
 from kafka_learn.project import PROJECT_ROOT
 from kafka_learn.site import docs_site as site
 from kafka_learn.site import staging
@@ -120,7 +121,7 @@ def test_every_page_shows_code_figures_and_runs_that_exist():
         if file.target.suffix == ".md":
             for verb, reference in SHOWN.findall(file.origin.read_text(encoding="utf-8")):
                 try:
-                    find_symbol(reference)
+                    find_java_symbol(reference) if ".java:" in reference else find_symbol(reference)
                 except UnknownSymbolError as error:
                     broken.append(f"{file.target}: {verb} {reference}: {error}")
     assert broken == []

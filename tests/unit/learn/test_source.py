@@ -119,3 +119,22 @@ def test_options_are_parsed():
     directive = Directive.parse('source a:b only=x,y caption="two words"')
     assert directive.options == {"only": "x,y", "caption": "two words"}
     assert directive.flag("docstring")
+
+
+STORM = "chapters/ch09_streams/five_systems/StormWordCount.java"
+
+
+@pytest.mark.parametrize(("name", "first"), [("storm", "static StormTopology storm("), ("CountBolt", "static class")])
+def test_a_method_or_class_of_java_is_shown_whole_with_a_link(page, name, first):
+    text = expand(f"```source {STORM}:{name}\n```\n", page)
+    code = text.partition("```` java\n")[2].partition("\n````")[0].splitlines()
+    assert code[0].startswith(first)
+    assert code[-1] == "}"
+    assert "(../../source/chapters/ch09_streams/five_systems/StormWordCount.md#__codelineno-0-" in text
+    assert page.sources == {STORM}
+
+
+@pytest.mark.parametrize("reference", [f"{STORM}:nope", f"{STORM}:", STORM, "chapters/Nope.java:main"])
+def test_an_unknown_symbol_of_java_names_the_page_and_line(page, reference):
+    with pytest.raises(DirectiveError, match=r"^chapters/ch/page.md:1: there is no"):
+        expand(f"```source {reference}\n```\n", page)
