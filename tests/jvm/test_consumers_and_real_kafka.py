@@ -214,7 +214,8 @@ def test_a_static_member_returns_to_its_partitions(kafka: Kafka, topic: str) -> 
     kafka.produce(topic, 30)
 
     def member(name: str) -> GroupMember:
-        started = GroupMember(kafka.bootstrap_servers, [topic], name, group_id=topic, group_instance_id=name)
+        settings = {"group_id": topic, "group_instance_id": name, "session_timeout_ms": 60_000}  # it is back in time
+        started = GroupMember(kafka.bootstrap_servers, [topic], name, **settings)
         started.start()
         return started
 

@@ -192,6 +192,7 @@ def test_the_tools_of_0_10_2_through_zookeeper(cluster, old, ours):
         "retention.ms=5000",
     )
     assert 'Created topic "old-tool".' in done
+    eventually(lambda: cluster.topics.get("old-tool") == 2)  # both tools read the leaders that the controller elects
     theirs = old("kafka.admin.TopicCommand", *where, "--describe", "--topic", "old-tool")
     assert theirs.splitlines()[0] == "Topic:old-tool\tPartitionCount:2\tReplicationFactor:1\tConfigs:retention.ms=5000"
     mine = ours("topics", *where, "--describe", "--topic", "old-tool")

@@ -108,8 +108,7 @@ def ids_of_both(group: Group, name: str) -> None:
 def test_a_member_resumes_at_the_commits_of_a_dead_one(place: Place) -> None:
     name = "dies"
     config = QUICK | {
-        "zookeeper.connect": place[1], "group.id": name, "zookeeper.session.timeout.ms": "4000",
-        "auto.offset.reset": "largest",
+        "zookeeper.connect": place[1], "group.id": name, "auto.offset.reset": "largest",
     }  # fmt: skip
     with ExitStack() as stack:
         group = Group(place[1], name)
@@ -141,6 +140,7 @@ def test_a_member_resumes_at_the_commits_of_a_dead_one(place: Place) -> None:
         assert sorted(committed) == ALL
         seen = len(ours.messages)
         scala.kill()
+        group.miss("scala")
         eventually(lambda: owners_of(group) == {f"{name}_ours"})
         values = produce(place, f"{name}-last")
         eventually(lambda: values <= {value for *_, value in ours.messages})

@@ -25,7 +25,7 @@ class TestOnKafka(TransactionContract):
 def test_the_transactions_tool_prints_what_kafkas_prints(kafka: str) -> None:
     name, topic = new_name("id"), new_name("transactions")
     create_topics(kafka, [topic], PARTITIONS, {})
-    producer = transactional(kafka, name)
+    producer = transactional(kafka, name, transaction_timeout_ms=600_000)  # open for all tools, however slow
     producer.begin_transaction()
     send(producer, topic, [b"open"], partition=1)
     producer.flush()

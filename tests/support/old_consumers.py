@@ -18,9 +18,11 @@ from kafka_lite.zookeeper.client import KafkaZkClient
 from kafka_lite.zookeeper.consumer_groups import ConsumerGroups
 from tests.support.eventually import eventually
 from tests.support.jvm import classpath, compile_java, java_command
+from tests.support.zookeeper_sessions import end_session_of
 
 JARS = ("org.apache.kafka:kafka_2.11:0.10.2.2", "org.slf4j:slf4j-nop:1.7.21", "javax.xml.bind:jaxb-api:2.3.1")
 QUICK = {
+    "zookeeper.session.timeout.ms": "30000",  # no rebalance because a machine is busy: ``Group.miss`` ends sessions
     "auto.offset.reset": "smallest",
     "rebalance.backoff.ms": "300",
     "rebalance.max.retries": "30",
@@ -146,6 +148,7 @@ class Group:
         self.zk.start()
         self.groups = ConsumerGroups(self.zk)
         self._group = group
+        self._zookeeper_connect = zookeeper_connect
 
     def owners(self, partitions: Mapping[str, int]) -> dict[str, str | None]:
         return {
@@ -157,6 +160,11 @@ class Group:
     def offsets(self, partitions: Mapping[str, int]) -> dict[str, int]:
         asked = [TopicPartition(topic, number) for topic, count in partitions.items() for number in range(count)]
         return {str(partition): offset for partition, offset in self.groups.get_offsets(self._group, asked).items()}
+
+    def miss(self, name: str) -> None:
+        """End the session of a member that was killed, by the name that its configuration gave it."""
+        (member,) = (each for each in self.members() if each.startswith(f"{self._group}_{name}"))
+        end_session_of(self._zookeeper_connect, f"/consumers/{self._group}/ids/{member}")
 
     def members(self) -> list[str]:
         return self.groups.get_consumers_in_group(self._group)

@@ -23,7 +23,7 @@ class Load:
         self._producer = Producer({
             "bootstrap.servers": bootstrap, "acks": "all", "enable.idempotence": idempotent, "linger.ms": 1,
             "compression.type": "lz4", "batch.num.messages": 20, "reconnect.backoff.max.ms": 200,
-            "message.timeout.ms": 60_000, "log_level": 0,
+            "message.timeout.ms": 300_000, "log_level": 0,  # brokers start slowly on a busy machine
         })  # fmt: skip
 
     def _on_delivery(self, error: KafkaError | None, message: Message) -> None:

@@ -9,7 +9,15 @@ from kafka_lite.common.topic_partition import TopicPartition
 from kafka_lite.consumer import ConsumerGroupMetadata, KafkaConsumer, OffsetAndMetadata
 from kafka_lite.producer import KafkaProducer, ProducerFencedError, ProducerRecord, TransactionError
 from tests.support.real_kafka import create_topics
-from tests.support.transactional_producers import PARTITIONS, new_name, read, send, transactional, transform
+from tests.support.transactional_producers import (
+    PARTITIONS,
+    new_name,
+    read,
+    read_committed,
+    send,
+    transactional,
+    transform,
+)
 
 
 class TransactionContract:
@@ -43,7 +51,7 @@ class TransactionContract:
             producer.flush()
             assert read(kafka, topic, "read_committed") == []
             producer.commit_transaction()
-            assert read(kafka, topic, "read_committed") == [b"a", b"b"]
+            assert read_committed(kafka, topic) == [b"a", b"b"]
 
     def test_empty_transactions_need_no_broker(self, kafka: str, topic: str) -> None:
         with transactional(kafka, new_name("id")) as producer:
@@ -53,7 +61,7 @@ class TransactionContract:
             producer.begin_transaction()
             send(producer, topic, [b"v"])
             producer.commit_transaction()
-        assert read(kafka, topic, "read_committed") == [b"v"]
+        assert read_committed(kafka, topic) == [b"v"]
 
     def test_a_zombie_is_fenced_and_its_transaction_aborted(self, kafka: str, topic: str) -> None:
         name = new_name("id")
@@ -70,7 +78,7 @@ class TransactionContract:
             with pytest.raises(ProducerFencedError):
                 zombie.begin_transaction()
             zombie.close()
-        assert read(kafka, topic, "read_committed") == [b"heir"]
+        assert read_committed(kafka, topic) == [b"heir"]
 
     def test_a_zombies_records_are_refused(self, kafka: str, topic: str) -> None:
         name = new_name("id")
@@ -105,7 +113,7 @@ class TransactionContract:
             producer.begin_transaction()
             send(producer, topic, [b"next"], partition=0)
             producer.commit_transaction()
-        assert read(kafka, topic, "read_committed") == [b"next"]
+        assert read_committed(kafka, topic) == [b"next"]
 
     def test_closing_aborts_what_is_open(self, kafka: str, topic: str) -> None:
         name = new_name("id")
@@ -118,7 +126,7 @@ class TransactionContract:
             next_one.begin_transaction()
             send(next_one, topic, [b"next"])
             next_one.commit_transaction()
-        assert read(kafka, topic, "read_committed") == [b"next"]
+        assert read_committed(kafka, topic) == [b"next"]
 
     def test_a_timeout_above_the_brokers_is_fatal(self, kafka: str) -> None:
         producer = KafkaProducer({
@@ -141,7 +149,7 @@ class TransactionContract:
             transform(kafka, source, target, group, producer, until=20, aborts=2)
         with transactional(kafka, new_name("id")) as producer:  # another instance goes on where the offsets end
             transform(kafka, source, target, group, producer, until=19, aborts=1)
-        assert read(kafka, target, "read_committed", 1) == [b"copy of %03d" % n for n in range(40)]
+        assert read_committed(kafka, target, 1) == [b"copy of %03d" % n for n in range(40)]
         assert len(read(kafka, target, "read_uncommitted", 1)) > 40
 
     @pytest.mark.parametrize(

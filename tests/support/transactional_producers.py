@@ -11,6 +11,7 @@ from confluent_kafka import TopicPartition as LibrdkafkaPartition
 from kafka_lite.common.topic_partition import TopicPartition
 from kafka_lite.consumer import KafkaConsumer, OffsetAndMetadata
 from kafka_lite.producer import KafkaProducer, ProducerRecord
+from tests.support.eventually import eventually
 
 PARTITIONS = 3
 _names = itertools.count()
@@ -42,6 +43,21 @@ def read(bootstrap_servers: str, topic: str, isolation: str, partitions: int = P
     ours = _read_with_ours(bootstrap_servers, topic, isolation, partitions)
     assert read_with_librdkafka(bootstrap_servers, topic, isolation, partitions) == ours
     return ours
+
+
+def read_committed(bootstrap_servers: str, topic: str, partitions: int = PARTITIONS) -> list[bytes]:
+    """What ``read`` sees of committed records, once every transaction of the topic has its markers.
+
+    They follow after commit_transaction has returned: its response says only that the coordinator will write them.
+    """
+    wanted = [TopicPartition(topic, number) for number in range(partitions)]
+
+    def ends(isolation: str) -> dict[TopicPartition, int]:
+        with KafkaConsumer({"bootstrap.servers": bootstrap_servers, "isolation.level": isolation}) as consumer:
+            return consumer.end_offsets(wanted)
+
+    eventually(lambda: ends("read_committed") == ends("read_uncommitted"), "all markers are written")
+    return read(bootstrap_servers, topic, "read_committed", partitions)
 
 
 def _read_with_ours(bootstrap_servers: str, topic: str, isolation: str, partitions: int) -> list[bytes]:
