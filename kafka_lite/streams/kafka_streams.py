@@ -16,6 +16,13 @@ from uuid import uuid4
 
 from kafka_lite.common.serialization import Serializer
 from kafka_lite.common.time import SYSTEM_TIME, Time
+from kafka_lite.metrics.jmx_reporter import JmxReporter
+from kafka_lite.metrics.metric import AttributeValue
+from kafka_lite.metrics.metric_name import MetricName
+from kafka_lite.metrics.metrics import Metrics
+from kafka_lite.metrics.recording_level import RecordingLevel
+from kafka_lite.metrics.sensor import KafkaMetric, KafkaMetricName
+from kafka_lite.metrics.stats import MetricConfig
 from kafka_lite.streams.processor.internals.assignment.assignment_info import HostInfo
 from kafka_lite.streams.processor.internals.global_stream_thread import GlobalStreamThread, GlobalStreamThreadState
 from kafka_lite.streams.processor.internals.stream_thread import StreamThread
@@ -88,6 +95,8 @@ class KafkaStreams:
         process_id = uuid4()
         client_id = config["client.id"] or f"{config.application_id}-{process_id}"
         builder.set_application_id(config.application_id).set_dsl_store(config["default.dsl.store"])
+        self._jmx_reporter = JmxReporter("kafka.streams")
+        self._metrics = _metrics_of(config, self._jmx_reporter, time)
         self._threads: list[StreamThread] = []
         self._metadata = StreamsMetadataState(builder, HostInfo.parse(config["application.server"]))
         self._global_thread: GlobalStreamThread | None = None
@@ -97,7 +106,13 @@ class KafkaStreams:
         try:
             if global_topology is not None:
                 self._global_thread = GlobalStreamThread(
-                    global_topology, config, client_id, self._on_global_thread_state, self._on_error, time
+                    global_topology,
+                    config,
+                    client_id,
+                    self._on_global_thread_state,
+                    self._on_error,
+                    time,
+                    self._metrics,
                 )
             for number in range(1, config["num.stream.threads"] + 1):
                 self._threads.append(
@@ -113,6 +128,7 @@ class KafkaStreams:
                         global_stores,
                         config["cache.max.bytes.buffering"] // config["num.stream.threads"],
                         self._metadata.on_change,
+                        self._metrics,
                     )
                 )
         except BaseException:
@@ -147,6 +163,7 @@ class KafkaStreams:
         self._close_threads(self._threads, timeout_ms)
         last = [] if self._global_thread is None else [self._global_thread]  # tasks read its stores to their end
         self._close_threads(last, timeout_ms)
+        self._metrics.close()
         self._set_state(State.NOT_RUNNING)
         others = (thread for thread in [*self._threads, *last] if thread is not threading.current_thread())
         return not any(thread.is_alive() for thread in others)
@@ -225,6 +242,17 @@ class KafkaStreams:
         """The current state."""
         return self._state
 
+    def metrics(self) -> dict[KafkaMetricName, KafkaMetric]:
+        """All metrics of the threads, tasks, nodes and stores. Reading ``value`` computes it. Thread-safe.
+
+        Those of the clients are theirs: give ``metric.reporters``.
+        """
+        return self._metrics.metrics
+
+    def beans(self) -> dict[MetricName, dict[str, AttributeValue]]:
+        """The metrics as Kafka's JMX shows them: ``kafka.streams:type=stream-metrics,client-id=…``. Thread-safe."""
+        return self._jmx_reporter.beans()
+
     def set_state_listener(self, listener: StateListener) -> None:
         """Call a function for each change of the state."""
         self._state_listener = listener
@@ -262,3 +290,13 @@ class KafkaStreams:
     def _on_error(self, thread: threading.Thread, error: Exception) -> None:
         if self._exception_handler is not None:
             self._exception_handler(thread, error)
+
+
+def _metrics_of(config: StreamsConfig, jmx_reporter: JmxReporter, time: Time) -> Metrics:
+    """The registry of an instance. Raises ConfigError for a reporter that cannot be created."""
+    kept = MetricConfig(
+        config["metrics.num.samples"],
+        config["metrics.sample.window.ms"],
+        RecordingLevel.for_name(config["metrics.recording.level"]),
+    )
+    return Metrics(kept, [jmx_reporter, *config.metric_reporters()], time)

@@ -28,6 +28,7 @@ from kafka_lite.common.config_def import (
 from kafka_lite.common.new_instance import new_instance
 from kafka_lite.common.serdes import Serde
 from kafka_lite.consumer import consumer_config
+from kafka_lite.metrics.metrics_reporter import MetricsReporter
 from kafka_lite.producer import producer_config
 from kafka_lite.streams.errors import TaskAssignmentError
 from kafka_lite.streams.exception_handlers import DeserializationExceptionHandler, ProductionExceptionHandler
@@ -112,9 +113,21 @@ CONFIG = (
             "A class that changes the options of RocksDB for the stores on disk: a RocksDBConfigSetter.")
     .define("state.cleanup.delay.ms", Type.LONG, 60_000, LOW,
             "How long after a rebalance the directories of tasks that have moved are deleted.", Range.at_least(0))
+    .define("metric.reporters", Type.LIST, "", LOW,
+            "Reporter classes (MetricsReporter), notified of the metrics of the threads. The clients get them, too.")
+    .define("metrics.num.samples", Type.INT, 2, LOW, "The number of a metric's windows.", Range.at_least(1))
+    .define("metrics.sample.window.ms", Type.LONG, 30_000, LOW, "The length of such a window.", Range.at_least(0))
+    .define("metrics.recording.level", Type.STRING, "INFO", LOW,
+            "The highest recording level of sensors. With DEBUG nodes, stores and tasks are measured, too.",
+            ValidString.in_("INFO", "DEBUG"))
     .define("windowstore.changelog.additional.retention.ms", Type.LONG, 24 * 60 * 60 * 1000, LOW,
             "How much longer than a window store its changelog keeps entries, since clocks differ.", Range.at_least(0))
 )  # fmt: skip
+
+METRICS_KEYS = frozenset(
+    {"metric.reporters", "metrics.num.samples", "metrics.sample.window.ms", "metrics.recording.level"}
+)
+"""Keys of the application that its clients get, too."""
 
 ONLY_VALUES: dict[str, tuple[object, str]] = {
     "num.standby.replicas": (0, "standby tasks"),
@@ -158,7 +171,11 @@ class StreamsConfig:
         if named.get("processing.guarantee") == EXACTLY_ONCE:
             named = {"commit.interval.ms": EOS_COMMIT_INTERVAL_MS, **named}
         self._values = CONFIG.parse(named)
-        self._clients = {key: value for key, value in named.items() if key not in CONFIG and key not in ONLY_VALUES}
+        self._clients = {
+            key: value
+            for key, value in named.items()
+            if key in METRICS_KEYS or (key not in CONFIG and key not in ONLY_VALUES)
+        }
         if "enable.auto.commit" in {key.removeprefix(CONSUMER_PREFIX) for key in self._clients}:
             raise ConfigError(
                 "enable.auto.commit",
@@ -234,6 +251,15 @@ class StreamsConfig:
         """A new partition grouper."""
         grouper: PartitionGrouper = new_instance("partition.grouper", PartitionGrouper, self["partition.grouper"])
         return grouper
+
+    def metric_reporters(self) -> list[MetricsReporter]:
+        """New reporters of metrics."""
+        reporters: list[MetricsReporter] = []
+        for name in self["metric.reporters"]:
+            reporter: MetricsReporter = new_instance("metric.reporters", MetricsReporter, name)
+            reporter.configure(self.originals)
+            reporters.append(reporter)
+        return reporters
 
     def deserialization_exception_handler(self) -> DeserializationExceptionHandler:
         """A new handler of records that cannot be deserialized."""

@@ -18,9 +18,11 @@ from kafka_lite.common.time import MockTime
 from kafka_lite.common.topic_partition import TopicPartition
 from kafka_lite.consumer.consumer_record import ConsumerRecord
 from kafka_lite.consumer.offset_and_metadata import OffsetAndMetadata
+from kafka_lite.metrics.metrics import Metrics
 from kafka_lite.producer.producer_record import ProducerRecord
 from kafka_lite.record.record import TimestampType
 from kafka_lite.streams.processor.internals.global_state_update_task import GlobalStateUpdateTask
+from kafka_lite.streams.processor.internals.metrics.streams_metrics_impl import StreamsMetricsImpl
 from kafka_lite.streams.processor.internals.state_manager import StateManager
 from kafka_lite.streams.processor.internals.stream_task import StreamTask
 from kafka_lite.streams.processor.state_store import IN_MEMORY, StateRestoreCallback, StateStore
@@ -61,15 +63,20 @@ class TopologyTestDriver:
         time: MockTime | None = None,
         cache_max_bytes_buffering: int = 0,
         default_dsl_store: str = IN_MEMORY,
+        metrics: Metrics | None = None,
     ) -> None:
         """The default serdes are those of bytes. ``topics`` are the existing topics, for sources with a pattern.
 
         ``time`` gives records without a timestamp theirs. With record caches, what is processed is committed by
-        ``commit`` only. ``default_dsl_store`` is that of StreamsConfig. Raises StreamsError if a processor fails.
+        ``commit`` only. ``default_dsl_store`` is that of StreamsConfig. ``metrics`` gets those of the tasks; the tag
+        ``client-id`` is ``TopologyTestDriver``. Raises StreamsError if a processor fails.
         """
         self._time = time or MockTime()
         self._key_serde: Serde[Any] = key_serde or ByteArraySerde()
         self._value_serde: Serde[Any] = value_serde or ByteArraySerde()
+        self._metrics = StreamsMetricsImpl(
+            metrics or Metrics(time=self._time), {"client-id": "TopologyTestDriver"}, self._time
+        )
         self._cache = ThreadCache("TopologyTestDriver", cache_max_bytes_buffering)
         self._commits_each = cache_max_bytes_buffering == 0
         self._sent: deque[tuple[int, ProducerRecord]] = deque()
@@ -96,6 +103,7 @@ class TopologyTestDriver:
                 timestamp_extractor=timestamp_extractor or FailOnInvalidTimestamp(),
                 global_stores=global_stores,
                 cache=self._cache,
+                metrics=self._metrics,
             )
             task.initialize()
             self._tasks.update(dict.fromkeys(topology.source_by_topic, task))
@@ -109,7 +117,8 @@ class TopologyTestDriver:
         topology = builder.build_global_state_topology()
         if topology is None:
             return None, self._global_stores
-        task = GlobalStateUpdateTask(topology, application_id, _EmptyStores(), self._key_serde, self._value_serde)
+        stores, key_serde, value_serde = _EmptyStores(), self._key_serde, self._value_serde
+        task = GlobalStateUpdateTask(topology, application_id, stores, key_serde, value_serde, metrics=self._metrics)
         task.initialize()
         self._global_stores.update({store.name: store for store in topology.state_stores})
         return task, self._global_stores

@@ -16,6 +16,7 @@ from kafka_lite.streams.processor.internals.processor_record_context import Proc
 from kafka_lite.streams.processor.internals.record_collector import RecordCollector
 from kafka_lite.streams.processor.task_id import TaskId
 from kafka_lite.streams.state.caching.thread_cache import ThreadCache
+from kafka_lite.streams.streams_metrics import StreamsMetrics
 
 IN_MEMORY, ROCKS_DB = "in_memory", "rocksDB"
 """Where the DSL may keep its stores: the values of ``default.dsl.store``."""
@@ -37,6 +38,8 @@ class StateStoreContext(ABC):
     """Sends records to topics: changelogs and sinks."""
     cache: ThreadCache
     """The record caches of the thread."""
+    metrics: StreamsMetrics
+    """What the thread measures, and where users add sensors of their own."""
     record_context: ProcessorRecordContext | None
     """Where the current record was read; None before the first one."""
     app_configs: Mapping[str, object]

@@ -20,12 +20,14 @@ from kafka_lite.streams.state.caching.caching_segmented_bytes_store import Cachi
 from kafka_lite.streams.state.change_logging_key_value_bytes_store import ChangeLoggingKeyValueBytesStore
 from kafka_lite.streams.state.in_memory_key_value_store import InMemoryKeyValueStore
 from kafka_lite.streams.state.key_value_store import KeyValueStore
+from kafka_lite.streams.state.metered_key_value_store import MeteredKeyValueStore
 from kafka_lite.streams.state.rocksdb.rocksdb_segmented_bytes_store import RocksDBSegmentedBytesStore
 from kafka_lite.streams.state.rocksdb.rocksdb_store import RocksDBStore
 from kafka_lite.streams.state.serializing_key_value_store import SerializingKeyValueStore
 from kafka_lite.streams.state.session_store import SessionStore
 from kafka_lite.streams.state.window_store import WindowStore
 from kafka_lite.streams.state.windowed.key_schema import KeySchema, SessionKeySchema, WindowStoreKeySchema
+from kafka_lite.streams.state.windowed.metered_segmented_bytes_store import MeteredSegmentedBytesStore
 from kafka_lite.streams.state.windowed.segmented_bytes_store import (
     ChangeLoggingSegmentedBytesStore,
     InMemorySegmentedBytesStore,
@@ -62,6 +64,7 @@ class KeyValueStoreSupplier(StateStoreSupplier[KeyValueStore[K, V]], Generic[K, 
         store = RocksDBStore(self.name) if self.persistent else InMemoryKeyValueStore(self.name)
         if self.logging_enabled:
             store = ChangeLoggingKeyValueBytesStore(store)
+        store = MeteredKeyValueStore(store, _scope(self.persistent, "state"))
         if self.caching_enabled:
             store = CachingKeyValueStore(store)
         return SerializingKeyValueStore(store, self.key_serde, self.value_serde)
@@ -89,7 +92,7 @@ class SegmentedWindowStoreSupplier(WindowStoreSupplier[WindowStore[K, V]], Gener
     def get(self) -> WindowStore[K, V]:
         """A new store."""
         schema = WindowStoreKeySchema()
-        store = _segments(self, self.persistent, self.num_segments, schema)
+        store = _segments(self, self.persistent, self.num_segments, schema, "window")
         if self.caching_enabled:
             store = CachingWindowStore(store, schema)
         return SerializingWindowStore(store, self.key_serde, self.value_serde, self.retain_duplicates)
@@ -115,16 +118,23 @@ class SegmentedSessionStoreSupplier(WindowStoreSupplier[SessionStore[K, V]], Gen
     def get(self) -> SessionStore[K, V]:
         """A new store."""
         schema = SessionKeySchema()
-        store = _segments(self, self.persistent, _SESSION_SEGMENTS, schema)
+        store = _segments(self, self.persistent, _SESSION_SEGMENTS, schema, "session-store")
         if self.caching_enabled:
             store = CachingSessionStore(store, schema)
         return SerializingSessionStore(store, self.key_serde, self.value_serde)
 
 
 def _segments(
-    supplier: WindowStoreSupplier[Any], persistent: bool | None, num_segments: int, schema: KeySchema
+    supplier: WindowStoreSupplier[Any], persistent: bool | None, num_segments: int, schema: KeySchema, kind: str
 ) -> SegmentedBytesStore:
-    """The inner stores: the segments, and around them the changelog."""
-    kind = RocksDBSegmentedBytesStore if persistent else InMemorySegmentedBytesStore
-    store = kind(supplier.name, supplier.retention_ms, num_segments, schema)
-    return ChangeLoggingSegmentedBytesStore(store) if supplier.logging_enabled else store
+    """The inner stores: the segments, around them the changelog, and what measures both."""
+    make = RocksDBSegmentedBytesStore if persistent else InMemorySegmentedBytesStore
+    store: SegmentedBytesStore = make(supplier.name, supplier.retention_ms, num_segments, schema)
+    if supplier.logging_enabled:
+        store = ChangeLoggingSegmentedBytesStore(store)
+    return MeteredSegmentedBytesStore(store, _scope(persistent, kind))
+
+
+def _scope(persistent: bool | None, kind: str) -> str:
+    """The part of the metrics' group that says which stores they are of."""
+    return f"{'rocksdb' if persistent else 'in-memory'}-{kind}"

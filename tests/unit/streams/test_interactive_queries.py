@@ -12,11 +12,13 @@ from kafka_lite.common.murmur2 import murmur2, to_positive
 from kafka_lite.common.serdes import Serdes
 from kafka_lite.common.serialization import StringSerializer
 from kafka_lite.common.topic_partition import TopicPartition
+from kafka_lite.metrics.metrics import Metrics
 from kafka_lite.streams.errors import InvalidStateStoreError
 from kafka_lite.streams.kafka_streams import KafkaStreams
 from kafka_lite.streams.kstream.kstream_builder import KStreamBuilder
 from kafka_lite.streams.kstream.windowed import TimeWindow, Windowed
 from kafka_lite.streams.processor.internals.assignment.assignment_info import HostInfo
+from kafka_lite.streams.processor.internals.metrics.streams_metrics_impl import StreamsMetricsImpl
 from kafka_lite.streams.processor.internals.streams_metadata_state import StreamsMetadataState
 from kafka_lite.streams.processor.state_store import StateRestoreCallback, StateStore
 from kafka_lite.streams.state.key_value_store import KeyValueStore
@@ -32,6 +34,7 @@ class Context:
     """Opens stores without restoring them."""
 
     application_id = "app"
+    metrics = StreamsMetricsImpl(Metrics())
 
     def register(self, store: StateStore, restore: StateRestoreCallback) -> None:
         """Nothing to restore."""

@@ -79,6 +79,7 @@ class _ContextWithoutForward(ProcessorContext):
         self.value_serde = context.value_serde
         self.record_collector = context.record_collector
         self.app_configs = context.app_configs
+        self.metrics = context.metrics
 
     def forward(self, key: object, value: object, child: int | str | None = None) -> NoReturn:  # noqa: ARG002
         raise StreamsError("ProcessorContext.forward must not be called within transform_values.")

@@ -20,6 +20,7 @@ from kafka_lite.streams.processor.internals.record_deserializer import RecordDes
 from kafka_lite.streams.processor.internals.state_manager import StateManager
 from kafka_lite.streams.processor.internals.topology.processor_topology import ProcessorTopology
 from kafka_lite.streams.processor.task_id import TaskId
+from kafka_lite.streams.streams_metrics import StreamsMetrics
 
 _NO_TASK = TaskId(-1, -1)
 
@@ -35,6 +36,7 @@ class GlobalStateUpdateTask:
         key_serde: Serde[Any],
         value_serde: Serde[Any],
         on_bad_record: DeserializationExceptionHandler | None = None,
+        metrics: StreamsMetrics | None = None,
     ) -> None:
         """``on_bad_record`` handles records that cannot be deserialized; by default LogAndFailExceptionHandler."""
         self._on_bad_record = on_bad_record or LogAndFailExceptionHandler()
@@ -49,6 +51,7 @@ class GlobalStateUpdateTask:
             state_manager,
             _not_possible,
             _not_possible,
+            metrics=metrics,
         )
 
     def initialize(self) -> None:

@@ -13,9 +13,11 @@ from enum import Enum
 from kafka_lite.common.shutdownable_thread import ShutdownableThread
 from kafka_lite.common.time import SYSTEM_TIME, Time
 from kafka_lite.consumer.kafka_consumer import KafkaConsumer
+from kafka_lite.metrics.metrics import Metrics
 from kafka_lite.streams.errors import StreamsError
 from kafka_lite.streams.processor.internals.global_state_manager import GlobalStateManager
 from kafka_lite.streams.processor.internals.global_state_update_task import GlobalStateUpdateTask
+from kafka_lite.streams.processor.internals.metrics.streams_metrics_impl import StreamsMetricsImpl
 from kafka_lite.streams.processor.internals.topology.processor_topology import ProcessorTopology
 from kafka_lite.streams.streams_config import StreamsConfig
 
@@ -56,6 +58,7 @@ class GlobalStreamThread(ShutdownableThread):
         on_state_change: Callable[[GlobalStreamThreadState], None],
         on_error: Callable[[threading.Thread, Exception], None],
         time: Time = SYSTEM_TIME,
+        metrics: Metrics | None = None,
     ) -> None:
         """Create the consumer. Raises ConfigError. ``on_error`` is called in the thread when it dies of an error."""
         super().__init__("GlobalStreamThread")
@@ -73,6 +76,7 @@ class GlobalStreamThread(ShutdownableThread):
             config.key_serde(),
             config.value_serde(),
             config.deserialization_exception_handler(),
+            StreamsMetricsImpl(metrics or Metrics(time=time), {"client-id": f"{client_id}-{self.name}"}, time),
         )
         self._restored = threading.Event()
         self._startup_error: Exception | None = None

@@ -11,9 +11,11 @@ from pathlib import Path
 from typing import Any
 
 from kafka_lite.common.serdes import Serde
+from kafka_lite.metrics.metrics import Metrics
 from kafka_lite.record.record import Header
 from kafka_lite.streams.errors import TopologyBuilderError
 from kafka_lite.streams.processor.internals.internal_processor_context import InternalProcessorContext
+from kafka_lite.streams.processor.internals.metrics.streams_metrics_impl import StreamsMetricsImpl
 from kafka_lite.streams.processor.internals.processor_record_context import ProcessorRecordContext
 from kafka_lite.streams.processor.internals.record_collector import RecordCollector
 from kafka_lite.streams.processor.internals.state_manager import StateManager
@@ -21,6 +23,7 @@ from kafka_lite.streams.processor.internals.topology.processor_node import Proce
 from kafka_lite.streams.processor.state_store import StateRestoreCallback, StateStore
 from kafka_lite.streams.processor.task_id import TaskId
 from kafka_lite.streams.state.caching.thread_cache import ThreadCache
+from kafka_lite.streams.streams_metrics import StreamsMetrics
 
 
 class ProcessorContextImpl(InternalProcessorContext):
@@ -39,10 +42,11 @@ class ProcessorContextImpl(InternalProcessorContext):
         global_stores: Mapping[str, StateStore] | None = None,
         cache: ThreadCache | None = None,
         app_configs: Mapping[str, object] | None = None,
+        metrics: StreamsMetrics | None = None,
     ) -> None:
         """``request_commit`` and ``schedule(node, interval_ms)`` are the task's. All nodes may use global stores.
 
-        Without a cache, stores that would use one flush every put at once.
+        Without a cache, stores that would use one flush every put at once. Without ``metrics``, nobody sees them.
         """
         self.task_id = task_id
         self.application_id = application_id
@@ -51,6 +55,7 @@ class ProcessorContextImpl(InternalProcessorContext):
         self.record_collector = record_collector
         self.cache = cache or ThreadCache()
         self.app_configs = app_configs or {}
+        self.metrics = metrics or StreamsMetricsImpl(Metrics())
         self._state_manager = state_manager
         self._request_commit = request_commit
         self._schedule = schedule

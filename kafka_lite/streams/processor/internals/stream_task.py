@@ -14,6 +14,7 @@ from kafka_lite.common.serdes import Serde
 from kafka_lite.common.topic_partition import TopicPartition
 from kafka_lite.consumer.consumer_record import ConsumerRecord
 from kafka_lite.consumer.offset_and_metadata import OffsetAndMetadata
+from kafka_lite.metrics.recording_level import RecordingLevel
 from kafka_lite.streams.errors import StreamsError, TaskMigratedError
 from kafka_lite.streams.exception_handlers import DeserializationExceptionHandler, LogAndFailExceptionHandler
 from kafka_lite.streams.processor.internals.min_timestamp_tracker import NOT_KNOWN
@@ -31,6 +32,7 @@ from kafka_lite.streams.processor.state_store import StateStore
 from kafka_lite.streams.processor.task_id import TaskId
 from kafka_lite.streams.processor.timestamp_extractor import TimestampExtractor
 from kafka_lite.streams.state.caching.thread_cache import ThreadCache
+from kafka_lite.streams.streams_metrics import StreamsMetrics
 
 logger = logging.getLogger(__name__)
 
@@ -110,6 +112,7 @@ class StreamTask:
         cache: ThreadCache | None = None,
         on_bad_record: DeserializationExceptionHandler | None = None,
         app_configs: Mapping[str, object] | None = None,
+        metrics: StreamsMetrics | None = None,
     ) -> None:
         """``producer``: with exactly_once, the task's own, which ``record_collector`` sends with.
 
@@ -147,6 +150,11 @@ class StreamTask:
             global_stores,
             cache,
             app_configs,
+            metrics,
+        )
+        self._metrics = self._context.metrics
+        self._commit_time = self._metrics.add_latency_and_throughput_sensor(
+            "task", str(task_id), "commit", RecordingLevel.DEBUG, {"streams-task-id": str(task_id)}
         )
 
     def initialize(self) -> None:
@@ -258,6 +266,9 @@ class StreamTask:
         With exactly_once, only a clean close writes a checkpoint: after a crash the stores may have changes that were
         never committed.
         """
+        self._metrics.measure_latency_ns(self._commit, self._commit_time)
+
+    def _commit(self) -> None:
         self.flush_state()
         if self._producer is None:
             self._state_manager.checkpoint(self._checkpointable_offsets())
@@ -330,6 +341,7 @@ class StreamTask:
         try:
             self._state_manager.close(self._checkpointable_offsets() if write_checkpoint else None)
         finally:
+            self._metrics.remove_sensor(self._commit_time)
             if self._producer is not None:
                 self._producer.abort_transaction()
                 self._producer.close()

@@ -18,12 +18,14 @@ from kafka_lite.consumer.consumer_errors import InvalidOffsetError
 from kafka_lite.consumer.consumer_rebalance_listener import ConsumerRebalanceListener
 from kafka_lite.consumer.consumer_record import EMPTY_RECORDS, ConsumerRecords
 from kafka_lite.consumer.kafka_consumer import KafkaConsumer
+from kafka_lite.metrics.metrics import Metrics
 from kafka_lite.producer.kafka_producer import KafkaProducer
 from kafka_lite.streams.errors import InvalidStateStoreError, StreamsError, TaskMigratedError
 from kafka_lite.streams.processor.internals.assignment.assignment_info import HostInfo
 from kafka_lite.streams.processor.internals.assignment.internal_topic_manager import InternalTopicManager
 from kafka_lite.streams.processor.internals.assignment.stream_partition_assignor import StreamsAssignorContext
 from kafka_lite.streams.processor.internals.assignment.streams_kafka_client import StreamsKafkaClient
+from kafka_lite.streams.processor.internals.metrics.stream_thread_metrics import StreamThreadMetrics
 from kafka_lite.streams.processor.internals.processor_state_manager import ProcessorStateManager
 from kafka_lite.streams.processor.internals.record_collector_impl import RecordCollectorImpl
 from kafka_lite.streams.processor.internals.state_directory import StateDirectory
@@ -70,6 +72,7 @@ class StreamThread(ShutdownableThread):
         global_stores: Mapping[str, StateStore] | None = None,
         cache_size_bytes: int = 0,
         on_hosts: Callable[[Mapping[HostInfo, frozenset[TopicPartition]]], None] = lambda _: None,
+        metrics: Metrics | None = None,
     ) -> None:
         """Create the clients. Raises ConfigError. ``on_error`` is called in the thread when it dies of an error.
 
@@ -86,7 +89,8 @@ class StreamThread(ShutdownableThread):
         self._state_lock = threading.Lock()
         self._state = StreamThreadState.CREATED
         self._directory = StateDirectory(config.application_id, config["state.dir"], time)
-        self._tasks = TaskManager(self._create_task, time)
+        self._metrics = StreamThreadMetrics(metrics or Metrics(time=time), f"{client_id}-{name}", time)
+        self._tasks = TaskManager(self._create_task, time, self._metrics)
         self._context = self._new_context(client_id, process_id, on_hosts)
         thread_client_id = f"{client_id}-{name}"
         has_resets = builder.has_offset_resets
@@ -199,6 +203,7 @@ class StreamThread(ShutdownableThread):
 
     def _poll(self) -> ConsumerRecords:
         """The next records. Raises StreamsError if a rebalance has failed."""
+        start_ms = self._time.hi_res_ms()
         try:
             records = self._consumer.poll(0 if self._records_wait else self._config["poll.ms"])
         except InvalidOffsetError as error:
@@ -206,12 +211,19 @@ class StreamThread(ShutdownableThread):
             records = EMPTY_RECORDS
         if self._rebalance_error is not None:
             raise StreamsError(f"stream-thread [{self.name}] Failed to rebalance") from self._rebalance_error
+        if not self._records_wait:  # as Kafka: only where it may wait
+            now_ms = self._time.hi_res_ms()
+            self._metrics.poll.record(now_ms - start_ms)
+            self._metrics.process.record(now_ms)
         return records
 
     def _add_records(self, records: ConsumerRecords) -> None:
         for partition in records.partitions:
-            added = self._tasks.task_of(partition).add_records(partition, records.records(partition))
+            polled = records.records(partition)
+            added = self._tasks.task_of(partition).add_records(partition, polled)
             self._records_wait = self._records_wait or added > 0
+            if added < len(polled):
+                self._metrics.skipped_records.record(len(polled) - added)
 
     def _maybe_commit(self) -> None:
         now_ms, interval_ms = self._time.hi_res_ms(), self._config["commit.interval.ms"]
@@ -305,6 +317,7 @@ class StreamThread(ShutdownableThread):
                 cache=self._cache,
                 on_bad_record=config.deserialization_exception_handler(),
                 app_configs=config.originals,
+                metrics=self._metrics,
             )
             task.initialize()
             on_error.pop_all()
@@ -329,6 +342,7 @@ class StreamThread(ShutdownableThread):
                     client.close()
             except Exception:
                 logger.exception("stream-thread [%s] Failed to close a client", self.name)
+        self._metrics.close()
         self._set_state(StreamThreadState.DEAD)
 
     def close_unstarted(self) -> None:

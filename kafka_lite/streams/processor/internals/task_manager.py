@@ -13,7 +13,9 @@ from kafka_lite.common.errors import KafkaError
 from kafka_lite.common.time import SYSTEM_TIME, Time
 from kafka_lite.common.topic_partition import TopicPartition
 from kafka_lite.consumer.consumer_errors import CommitFailedError
+from kafka_lite.metrics.metrics import Metrics
 from kafka_lite.streams.errors import LockError, StreamsError, TaskMigratedError
+from kafka_lite.streams.processor.internals.metrics.stream_thread_metrics import StreamThreadMetrics
 from kafka_lite.streams.processor.internals.stream_task import StreamTask
 from kafka_lite.streams.processor.task_id import TaskId
 
@@ -38,8 +40,11 @@ class TaskManager:
     With exactly_once, a task whose transaction could not be committed is closed at once, and its state is rebuilt.
     """
 
-    def __init__(self, create_task: CreateTask, time: Time = SYSTEM_TIME) -> None:
+    def __init__(
+        self, create_task: CreateTask, time: Time = SYSTEM_TIME, metrics: StreamThreadMetrics | None = None
+    ) -> None:
         """``create_task`` makes an initialized task; it raises LockError while another thread has its directory."""
+        self._metrics = metrics or StreamThreadMetrics(Metrics(time=time), "", time)
         self._create_task = create_task
         self._time = time
         self.active: dict[TaskId, StreamTask] = {}
@@ -85,7 +90,7 @@ class TaskManager:
         for task_id, task in list(self._suspended.items()):
             if assigned.get(task_id) != task.partitions:
                 del self._suspended[task_id]
-                self._on_all([task], lambda each: each.close_state_manager(write_checkpoint=True), "close")
+                self._close_state([task], write_checkpoint=True)
         new = {}
         for task_id, partitions in assigned.items():
             if task_id in self._suspended:
@@ -103,6 +108,7 @@ class TaskManager:
             for task_id, partitions in list(new.items()):
                 try:
                     self._activate(self._create_task(task_id, partitions))
+                    self._metrics.task_created.record()
                     del new[task_id]
                 except LockError as error:
                     logger.warning("Could not create task %s due to %s. Will retry.", task_id, error)
@@ -124,17 +130,35 @@ class TaskManager:
             self._close_dirty(active)
 
     def _close_dirty(self, task: StreamTask) -> None:
-        self._on_all([task], lambda each: each.close_state_manager(write_checkpoint=False), "close state manager")
+        self._close_state([task], write_checkpoint=False)
+
+    def _close_state(self, tasks: Collection[StreamTask], write_checkpoint: bool) -> None:
+        """The last step of every task. A checkpoint is never written for one that is dirty."""
+        self._on_all(
+            tasks,
+            lambda task: task.close_state_manager(write_checkpoint=write_checkpoint and not task.is_dirty),
+            "close state manager",
+        )
+        for _ in tasks:
+            self._metrics.task_closed.record()
 
     # ── work ──────────────────────────────────────────────────────────────────────────────────────────────────────
 
     def process(self) -> int:
         """Let each task process a record, and what is due after it. Returns how many records wait."""
+        metrics, now_ms = self._metrics, self._time.hi_res_ms
+        start_ms = now_ms()
         for task in self.active.values():
             task.process()
-            task.maybe_punctuate()
+            processed_ms = now_ms()
+            metrics.process.add(start_ms, processed_ms)
+            start_ms = processed_ms
+            if task.maybe_punctuate():
+                start_ms = now_ms()
+                metrics.punctuate.record(start_ms - processed_ms)
             if task.commit_needed:
                 self._commit(task)
+                start_ms = now_ms()
         return sum(task.num_buffered for task in self.active.values())
 
     @property
@@ -148,11 +172,13 @@ class TaskManager:
             self._commit(task)
 
     def _commit(self, task: StreamTask) -> None:
+        start_ms = self._time.hi_res_ms()
         try:
             task.commit()
         except CommitFailedError as error:
             # The group has rebalanced without this thread. The next poll notices it.
             logger.warning("Failed to commit StreamTask %s state: %s", task.id, error)
+        self._metrics.commit.record(self._time.hi_res_ms() - start_ms)
 
     # ── the end ───────────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -165,11 +191,7 @@ class TaskManager:
         is_clean = clean and failure is None
         if is_clean:
             self._on_all(active, StreamTask.commit_offsets, "commit consumer offsets")
-        self._on_all(
-            all_tasks,
-            lambda task: task.close_state_manager(write_checkpoint=is_clean and not task.is_dirty),
-            "close state manager",
-        )
+        self._close_state(all_tasks, write_checkpoint=is_clean)
         self.active.clear()
         self._suspended.clear()
         self._by_partition.clear()

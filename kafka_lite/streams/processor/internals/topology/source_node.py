@@ -54,6 +54,8 @@ class SourceNode(ProcessorNode):
         """Forward the record."""
         assert self._context is not None, "not initialized"
         self._context.forward(key, value)
+        if self._recording is not None:
+            self._recording.forwarded()
 
 
 def _deserialized(deserializer: Deserializer[Any], what: str, record: ConsumerRecord, data: bytes | None) -> Any:
