@@ -34,6 +34,7 @@ from kafka_lite.streams.state.rocksdb.bulk_load import BATCH_SIZE
 from kafka_lite.streams.state.rocksdb.database import Database
 from kafka_lite.streams.state.rocksdb.rocksdb_config_setter import RocksDBConfigSetter
 from kafka_lite.streams.state.rocksdb.rocksdb_segmented_bytes_store import (
+    RocksDBSegment,
     RocksDBSegmentedBytesStore,
     segment_id_of,
     segment_name,
@@ -358,6 +359,18 @@ def test_segments_are_directories_with_kafkas_names_and_expire_as_a_whole(tmp_pa
     task.write(store, (window_key(b"k", start + 6 * MINUTE), b"6"), (window_key(b"k", start), b"expired"))
     assert [value for _, value in store.fetch(b"k", 0, start * 2)] == [b"4", b"6"]
     assert segments_in(task.state_dir) == ["store-201611231204", "store-201611231206"]
+    task.close()
+
+
+def test_a_segment_that_expires_while_another_thread_reads_has_no_more_entries(tmp_path: Path) -> None:
+    task = Task(tmp_path, Changelog())
+    segment = RocksDBSegment("store-197001010000", task.state_dir / "segment", {}, WINDOW_SUFFIX.size)
+    segment.put_all([(window_key(b"k", time), b"%d" % time) for time in range(3)])
+    read = segment.fetch(b"k", bytes(8), b"\xff" * 8)
+    assert next(read)[1] == b"0"
+    segment.close()
+    segment.destroy()
+    assert list(read) == [] == list(segment.fetch(b"k", bytes(8), b"\xff" * 8))
     task.close()
 
 

@@ -9,10 +9,12 @@ from __future__ import annotations
 import re
 import shutil
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 from itertools import groupby
 from pathlib import Path
 
+from kafka_lite.streams.errors import InvalidStateStoreError
 from kafka_lite.streams.processor.state_store import StateStore, StateStoreContext
 from kafka_lite.streams.state.rocksdb.bulk_load import BulkLoad
 from kafka_lite.streams.state.rocksdb.database import CorruptStoreError, Database, Entry
@@ -74,11 +76,15 @@ class RocksDBSegment(Segment):
         return self._database.get(key)
 
     def fetch(self, key: bytes, lower: bytes, upper: bytes) -> Iterator[Entry]:
-        """The suffixes and values of a record's key. Between its binary keys there may be those of longer keys."""
+        """The suffixes and values of a record's key. Between its binary keys there may be those of longer keys.
+
+        A segment that expires while another thread reads it has no more entries.
+        """
         size, start = len(key) + self._suffix_size, len(key)
-        for binary, value in self._database.range(key + lower, key + upper):
-            if len(binary) == size and binary.startswith(key) and lower <= binary[start:] < upper:
-                yield binary[start:], value
+        with suppress(InvalidStateStoreError):
+            for binary, value in self._database.range(key + lower, key + upper):
+                if len(binary) == size and binary.startswith(key) and lower <= binary[start:] < upper:
+                    yield binary[start:], value
 
     def flush(self) -> None:
         """Write everything to disk."""

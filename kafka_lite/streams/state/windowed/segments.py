@@ -95,7 +95,8 @@ class Segments(Generic[S]):
         if first == last:
             segment = self._segments.get(first)
             return [] if segment is None else [segment]
-        return [self._segments[each] for each in sorted(self._segments) if first <= each <= last]
+        found = [self._segments.get(each) for each in sorted(self._segments) if first <= each <= last]
+        return [segment for segment in found if segment is not None]  # the task's thread may drop one meanwhile
 
     def flush(self) -> None:
         """Flush all segments."""
