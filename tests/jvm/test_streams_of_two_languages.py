@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import logging
 import random
+import re
 import struct
 import subprocess
 from collections import Counter
@@ -16,6 +18,7 @@ from kafka_lite.common.serdes import StringSerde
 from kafka_lite.common.topic_partition import TopicPartition
 from kafka_lite.consumer import KafkaConsumer
 from kafka_lite.streams.kafka_streams import KafkaStreams
+from kafka_lite.streams.state.queryable_store_types import QueryableStoreTypes
 from kafka_lite.testing.cluster import Cluster
 from tests.support.eventually import eventually
 from tests.support.jvm import classpath, compile_java, java_command
@@ -28,7 +31,7 @@ OUTPUT, CHANGELOG, REPARTITION = "shared-out", "shared-Counts-changelog", "share
 PARTITIONS = 4
 WORDS = ["to", "be", "or", "not", "that", "is", "the", "question"]
 
-Instance = Callable[[Cluster, Path], AbstractContextManager[None]]
+Instance = Callable[[Cluster, Path], AbstractContextManager[object]]
 
 
 @pytest.fixture
@@ -55,8 +58,8 @@ def java(cluster: Cluster, state_dir: Path) -> Iterator[None]:
 
 
 @contextmanager
-def ours(cluster: Cluster, state_dir: Path) -> Iterator[None]:
-    """An instance of our word count, while the block runs."""
+def ours(cluster: Cluster, state_dir: Path, **more: object) -> Iterator[KafkaStreams]:
+    """An instance of our word count, while the block runs. ``more`` has keys with underscores for dots."""
     configs = {
         "application.id": APPLICATION,
         "bootstrap.servers": cluster.bootstrap_servers,
@@ -65,10 +68,11 @@ def ours(cluster: Cluster, state_dir: Path) -> Iterator[None]:
         "value.serde": StringSerde,
         "commit.interval.ms": 100,
         "internal.leave.group.on.close": True,
+        **{key.replace("_", "."): value for key, value in more.items()},
     }
     with KafkaStreams(word_count(OUTPUT), configs) as streams:
         streams.start()
-        yield
+        yield streams
 
 
 class Input:
@@ -131,3 +135,30 @@ def test_tasks_move_from_one_language_to_the_other(
         eventually(text.is_committed, "the second alone", timeout_s=120)
     assert newest(cluster, OUTPUT) == text.counts
     assert newest(cluster, CHANGELOG) == text.counts
+
+
+def test_stores_on_disk_that_java_has_left_are_opened_by_ours(
+    cluster: Cluster, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Nothing is restored: what our stores have comes from the files of Java's RocksDB."""
+    text = Input(cluster)
+    with java(cluster, tmp_path):
+        text.write()
+        eventually(text.is_committed, "by Java", timeout_s=120)
+    assert len(list(tmp_path.glob(f"{APPLICATION}/1_*/rocksdb/Counts/*.sst"))) >= PARTITIONS
+    caplog.set_level(logging.INFO, "kafka_lite.streams")
+    with ours(cluster, tmp_path, default_dsl_store="rocksDB") as streams:
+        eventually(lambda: streams.state.name == "RUNNING", "ours runs", timeout_s=120)
+        eventually(lambda: len(restorations(caplog)) == PARTITIONS, "all tasks are here", timeout_s=120)
+        assert all(start == end for start, end in restorations(caplog)), restorations(caplog)
+        counts = streams.store("Counts", QueryableStoreTypes.key_value_store())
+        eventually(lambda: Counter(dict(counts.all())) == text.counts, "Java's counts", timeout_s=120)
+        text.write()
+        eventually(text.is_committed, "by ours", timeout_s=120)
+    assert newest(cluster, OUTPUT) == text.counts
+
+
+def restorations(caplog: pytest.LogCaptureFixture) -> list[tuple[str, str]]:
+    """From which offset to which each partition of the changelog was restored."""
+    found = (re.search(rf"Restoring {CHANGELOG}-\d from (.*) to (\d+)", line) for line in caplog.messages)
+    return [(match[1], match[2]) for match in found if match is not None]
