@@ -73,7 +73,8 @@ class ControllerBrokerRequestBatch:
         self._leader_and_isr: dict[int, dict[TopicPartition, LeaderAndIsrPartitionState]] = {}
         self._stop_replica: dict[int, list[_StopReplica]] = {}
         self._metadata_brokers: set[int] = set()
-        self._metadata_partitions: dict[TopicPartition, UpdateMetadataPartitionState] = {}
+        self._metadata_partitions: dict[TopicPartition, bool] = {}
+        """Whether they are being deleted. Their states are added once, at the end: each replica adds its partition."""
 
     def new_batch(self) -> None:
         """Begin. Raises RuntimeError if the batch before was never sent: a state change would be lost."""
@@ -132,22 +133,8 @@ class ControllerBrokerRequestBatch:
                 self._add_metadata(partition, being_deleted=False)
 
     def _add_metadata(self, partition: TopicPartition, *, being_deleted: bool) -> None:
-        info = self._context.partition_leadership_info.get(partition)
-        if info is None:
-            return  # its leader has not been chosen yet
-        leader_and_isr = info.leader_and_isr
-        replicas = list(self._context.partition_replica_assignment.get(partition, ()))
-        self._metadata_partitions[partition] = UpdateMetadataPartitionState(
-            topic_name=partition.topic,
-            partition_index=partition.partition,
-            controller_epoch=info.controller_epoch,
-            leader=LEADER_DURING_DELETE if being_deleted else leader_and_isr.leader,
-            leader_epoch=leader_and_isr.leader_epoch,
-            isr=list(leader_and_isr.isr),
-            zk_version=leader_and_isr.zk_version,
-            replicas=replicas,
-            offline_replicas=[each for each in replicas if not self._context.has_log(each, partition)],
-        )
+        if partition in self._context.partition_leadership_info:  # otherwise its leader has not been chosen yet
+            self._metadata_partitions[partition] = being_deleted
 
     # ----------------------------------------------------------------------------------------------------------- send
 
@@ -221,8 +208,27 @@ class ControllerBrokerRequestBatch:
         return UpdateMetadataRequest(
             controller_id=self._controller_id,
             controller_epoch=self._context.epoch,
-            ungrouped_partition_states=list(self._metadata_partitions.values()),
+            ungrouped_partition_states=[
+                self._metadata_state(partition, being_deleted)
+                for partition, being_deleted in self._metadata_partitions.items()
+            ],
             live_brokers=[_live_broker(broker) for _, broker in sorted(self._context.live_brokers.items())],
+        )
+
+    def _metadata_state(self, partition: TopicPartition, being_deleted: bool) -> UpdateMetadataPartitionState:
+        info = self._context.partition_leadership_info[partition]
+        leader_and_isr = info.leader_and_isr
+        replicas = list(self._context.partition_replica_assignment.get(partition, ()))
+        return UpdateMetadataPartitionState(
+            topic_name=partition.topic,
+            partition_index=partition.partition,
+            controller_epoch=info.controller_epoch,
+            leader=LEADER_DURING_DELETE if being_deleted else leader_and_isr.leader,
+            leader_epoch=leader_and_isr.leader_epoch,
+            isr=list(leader_and_isr.isr),
+            zk_version=leader_and_isr.zk_version,
+            replicas=replicas,
+            offline_replicas=[each for each in replicas if not self._context.has_log(each, partition)],
         )
 
     def _send_stop_replica(self, broker_id: int, stops: list[_StopReplica]) -> None:

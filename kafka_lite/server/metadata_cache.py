@@ -8,6 +8,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from kafka_lite.cluster.broker import Broker
 from kafka_lite.cluster.end_point import EndPoint
@@ -24,8 +25,7 @@ from kafka_lite.protocol.messages.api_06_update_metadata import (
 from kafka_lite.zookeeper.data import LEADER_DURING_DELETE
 
 
-@dataclass(frozen=True)
-class PartitionStateInfo:
+class PartitionStateInfo(NamedTuple):
     """A partition's state in the controller's last request."""
 
     leader: int

@@ -356,6 +356,24 @@ def test_the_next_controller_takes_over(cluster):
     assert zk.get_partition_state(TopicPartition("t", 0)).controller_epoch == 2
 
 
+def test_the_next_controller_tells_every_state_once(cluster):
+    """Also that of a partition whose replicas are all dead, to a broker that has just started."""
+    cluster.start(1)
+    cluster.start(2, controller=False)
+    cluster.create_topic("t", {0: [1], 1: [2]})
+    eventually(lambda: (cluster.brokers.leader("t", 0), cluster.brokers.leader("t", 1)) == (1, 2))
+    cluster.stop(1)
+    cluster.brokers.requests.clear()
+    cluster.start(3)
+    eventually(lambda: cluster.brokers.of(LeaderAndIsrRequest, 2) and cluster.brokers.leader("t", 1, broker_id=3) == 2)
+    told = [
+        (state.topic_name, state.partition_index, state.leader)
+        for request in cluster.brokers.of(UpdateMetadataRequest, 3)
+        for state in request.ungrouped_partition_states
+    ]
+    assert sorted(told) == [("t", 0, 1), ("t", 1, 2)]
+
+
 def test_a_deposed_controller_resigns(cluster):
     zk = cluster.start(1)
     assert cluster.controllers[1].await_active(60)

@@ -234,7 +234,10 @@ class DelayedOperationPurgatory(Generic[T]):
 
     def _watch(self, key: Hashable, operation: T) -> None:
         with self._lock:
-            self._watchers.setdefault(key, Watchers()).watch(operation)
+            watchers = self._watchers.get(key)
+            if watchers is None:
+                watchers = self._watchers[key] = Watchers()
+            watchers.watch(operation)
 
     def _remove_if_empty(self, key: Hashable, watchers: Watchers[T]) -> None:
         if watchers:

@@ -368,6 +368,34 @@ def test_a_new_batch_after_one_that_was_not_sent_is_an_error():
     batch.new_batch()
 
 
+def test_the_metadata_of_a_partition_is_that_of_its_last_change():
+    """Its replicas may change one after another in one batch."""
+    controller = Controller()
+    controller.create()
+    controller.sent.clear()
+    controller.die(2)
+    controller.die(3)
+    gone = [PartitionAndReplica(P, 2), PartitionAndReplica(P, 3)]
+    controller.replicas.handle_state_changes(gone, ReplicaState.OFFLINE)
+    ((to, request),) = controller.told(UpdateMetadataRequest)
+    (state,) = request.ungrouped_partition_states
+    assert (to, state.isr, state.zk_version) == (1, [1], controller.state().zk_version)
+
+
+def test_a_partition_that_has_no_leader_yet_is_left_out_of_the_metadata():
+    controller = Controller()
+    controller.update_metadata([P])
+    assert [request.ungrouped_partition_states for _, request in controller.told(UpdateMetadataRequest)] == [[]] * 3
+
+
+def test_partitions_without_a_live_replica():
+    dead, alive = TopicPartition("dead", 0), TopicPartition("alive", 0)
+    context = Controller(live=(1, 2), assignment={dead: [3, 4], alive: [3, 2]}).context
+    assert context.partitions_without_live_replica() == {dead}
+    context.shutting_down_broker_ids = {2}
+    assert context.partitions_without_live_replica() == {dead, alive}
+
+
 def test_each_broker_gets_one_request_of_each_kind():
     partitions = {TopicPartition("t", number): [1, 2] for number in range(4)}
     controller = Controller(live=(1, 2), assignment=partitions)
