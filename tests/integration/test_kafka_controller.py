@@ -401,8 +401,8 @@ def test_a_controller_that_another_one_has_fenced_writes_nothing_and_resigns(clu
 def test_requests_to_a_controller_that_another_one_has_fenced_are_refused_without_a_stack_trace(cluster, caplog):
     zk = cluster.start(1)
     controller = cluster.controllers[1]
+    assert controller.await_active(60)  # before another broker can win the election
     cluster.start(2)
-    assert controller.await_active(60)
     cluster.await_brokers()
     zk.create_topic_assignment("t", TopicAssignment({0: [1, 2]}))
     eventually(lambda: cluster.brokers.leader("t") == 1)
