@@ -273,8 +273,10 @@ class KafkaController:
             self._elect()
 
     def _process_session_expired(self) -> None:
-        """Our /controller vanished with the old session."""
-        self._resign()
+        """Our /controller vanished with the old session, unless a ControllerChange had us elected in the new one."""
+        if self.is_active and self._zk_client.owns_controller():
+            return
+        self._withdraw()
         self._elect()
 
     def _on_controller_failover(self) -> None:

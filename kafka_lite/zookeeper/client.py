@@ -230,10 +230,14 @@ class KafkaZkClient:
         """Within the block this thread writes only until another controller raises the epoch. Raises FencedError."""
         return self.zookeeper.fenced_by(paths.CONTROLLER_EPOCH, version)
 
+    def owns_controller(self) -> bool:
+        """Whether this session has created /controller."""
+        stat = self.zookeeper.exists(paths.CONTROLLER)
+        return stat is not None and stat.ephemeral_owner == self.zookeeper.session_id
+
     def delete_own_controller(self) -> None:
         """Delete /controller if this session has created it."""
-        stat = self.zookeeper.exists(paths.CONTROLLER)
-        if stat is not None and stat.ephemeral_owner == self.zookeeper.session_id:
+        if self.owns_controller():
             self.delete_controller()
 
     def delete_controller(self) -> None:

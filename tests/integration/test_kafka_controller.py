@@ -10,12 +10,14 @@ from kafka_lite.common.errors import Errors
 from kafka_lite.common.topic_partition import TopicPartition
 from kafka_lite.controller.controller_channel_manager import ControllerChannelManager
 from kafka_lite.controller.controller_config import ControllerConfig
+from kafka_lite.controller.controller_event_thread import ControllerEvent
 from kafka_lite.controller.kafka_controller import KafkaController
 from kafka_lite.controller.partition_state_machine import PartitionState
 from kafka_lite.protocol.messages.api_04_leader_and_isr import LeaderAndIsrRequest, LeaderAndIsrResponse
 from kafka_lite.protocol.messages.api_05_stop_replica import StopReplicaRequest, StopReplicaResponse
 from kafka_lite.protocol.messages.api_06_update_metadata import UpdateMetadataRequest, UpdateMetadataResponse
 from kafka_lite.server.metadata_cache import MetadataCache
+from kafka_lite.testing.cluster_zookeeper import end_session
 from kafka_lite.zookeeper.client import KafkaZkClient
 from kafka_lite.zookeeper.data import BrokerRegistration, LeaderAndIsr, LeaderIsrAndControllerEpoch, TopicAssignment
 from kafka_lite.zookeeper.embedded.server import EmbeddedZooKeeper
@@ -382,6 +384,26 @@ def test_a_deposed_controller_resigns(cluster):
     zk.delete_controller()
     assert cluster.controllers[1].await_active(60)
     assert zk.get_controller_epoch()[0] == 2
+
+
+def test_a_controller_elected_in_a_new_session_before_it_hears_of_the_old_ones_end_stays_controller(cluster):
+    """A change of /controller was waiting when the session ended, and has it elected again first."""
+    zk = cluster.start(1)
+    controller = cluster.controllers[1]
+    assert controller.await_active(60)
+    begun, go_on, last = threading.Event(), threading.Event(), threading.Event()
+    controller._thread.put(ControllerEvent("Held", lambda: (begun.set(), go_on.wait())))
+    assert begun.wait(60)
+    zk.zookeeper.set("/controller", b'{"version":1,"brokerid":1,"timestamp":"1"}')
+    waiting = controller._thread._queue
+    eventually(lambda: "ControllerChange" in [event.name for event in list(waiting.queue)])
+    end_session(cluster.server.connect_string, zk.zookeeper.session)
+    eventually(lambda: "SessionExpired" in [event.name for event in list(waiting.queue)])
+    go_on.set()
+    controller._thread.put(ControllerEvent("Last", last.set))
+    assert last.wait(60)
+    eventually(lambda: controller.is_active and zk.get_controller_id() == 1)
+    assert zk.get_controller_epoch()[0] == controller.epoch == 2
 
 
 def test_a_controller_that_another_one_has_fenced_writes_nothing_and_resigns(cluster):
