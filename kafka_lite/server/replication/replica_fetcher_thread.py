@@ -238,7 +238,8 @@ class ReplicaFetcherThread(AbstractFetcherThread[ReplicaFetchRequest, ReplicaPar
                 continue  # added again since, under another leader epoch: ask once more
             end = ends[topic_partition]
             if end.error is not Errors.NONE:
-                logger.info("%s does not say where epochs of %s end: %s", self.source_broker, partition, end.error.name)
+                who, error = self.source_broker, end.error.name
+                logger.info("%s does not say where epochs of %s end: %s", who, topic_partition, error)
                 failed.add(topic_partition)
                 continue
             high_watermark = replica.high_watermark.message_offset
