@@ -73,7 +73,8 @@ CONFIG = (
     .define("client.id", Type.STRING, "", HIGH,
             "The beginning of the ids of all clients; by default the application.id and a number of the instance.")
     .define("state.dir", Type.STRING, f"{tempfile.gettempdir()}/kafka-streams", MEDIUM,
-            "The directory with a directory for each task. Instances on one machine may share it.", NON_EMPTY)
+            "The directory with a directory for each task. Instances on one machine may share it, unless they have "
+            "standby tasks.", NON_EMPTY)
     .define("replication.factor", Type.INT, 1, MEDIUM,
             "The number of replicas of the topics that the application creates.", Range.between(1, 0x7FFF))
     .define("timestamp.extractor", Type.CLASS,
@@ -98,6 +99,9 @@ CONFIG = (
             "host:port at which this instance answers queries of its stores; the application has to serve it. All "
             "instances learn it.", Check(is_end_point, "host:port"))
     .define("num.stream.threads", Type.INT, 1, LOW, "The number of threads of the instance.", Range.at_least(1))
+    .define("num.standby.replicas", Type.INT, 0, LOW,
+            "How many other instances keep a copy of each store, if there are so many. A task that moves to one of "
+            "them restores only what the copy does not have yet.", Range.at_least(0))
     .define("buffered.records.per.partition", Type.INT, 1000, LOW,
             "How many records of a partition are buffered; above that, its fetching pauses.", Range.at_least(1))
     .define("cache.max.bytes.buffering", Type.LONG, 10 * 1024 * 1024, MEDIUM,
@@ -128,11 +132,6 @@ METRICS_KEYS = frozenset(
     {"metric.reporters", "metrics.num.samples", "metrics.sample.window.ms", "metrics.recording.level"}
 )
 """Keys of the application that its clients get, too."""
-
-ONLY_VALUES: dict[str, tuple[object, str]] = {
-    "num.standby.replicas": (0, "standby tasks"),
-}
-"""Keys of Kafka whose effect does not exist yet: the only value that says so, and what is missing."""
 
 CONSUMER_OVERRIDES: dict[str, object] = {
     "max.poll.records": 1000,
@@ -165,17 +164,10 @@ class StreamsConfig:
     def __init__(self, configs: Mapping[str, object]) -> None:
         named = {key: _class_name(value) for key, value in configs_of("KafkaStreams", configs).items()}
         self.originals = named
-        for key, (only, what) in ONLY_VALUES.items():
-            if str(named.get(key, only)) != str(only):
-                raise ConfigError(key, named[key], f"there are no {what} yet: it can only be {only!r}")
         if named.get("processing.guarantee") == EXACTLY_ONCE:
             named = {"commit.interval.ms": EOS_COMMIT_INTERVAL_MS, **named}
         self._values = CONFIG.parse(named)
-        self._clients = {
-            key: value
-            for key, value in named.items()
-            if key in METRICS_KEYS or (key not in CONFIG and key not in ONLY_VALUES)
-        }
+        self._clients = {key: value for key, value in named.items() if key in METRICS_KEYS or key not in CONFIG}
         if "enable.auto.commit" in {key.removeprefix(CONSUMER_PREFIX) for key in self._clients}:
             raise ConfigError(
                 "enable.auto.commit",

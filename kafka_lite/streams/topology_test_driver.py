@@ -24,7 +24,7 @@ from kafka_lite.record.record import TimestampType
 from kafka_lite.streams.processor.internals.global_state_update_task import GlobalStateUpdateTask
 from kafka_lite.streams.processor.internals.metrics.streams_metrics_impl import StreamsMetricsImpl
 from kafka_lite.streams.processor.internals.state_manager import StateManager
-from kafka_lite.streams.processor.internals.stream_task import StreamTask
+from kafka_lite.streams.processor.internals.tasks.stream_task import StreamTask
 from kafka_lite.streams.processor.state_store import IN_MEMORY, StateRestoreCallback, StateStore
 from kafka_lite.streams.processor.stream_partitioner import StreamPartitioner
 from kafka_lite.streams.processor.task_id import TaskId

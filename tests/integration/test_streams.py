@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import random
 import re
-import struct
 import threading
-from collections import Counter
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -20,11 +17,10 @@ from kafka_lite.streams.kafka_streams import KafkaStreams, State
 from kafka_lite.streams.processor.processor import Processor
 from kafka_lite.streams.processor.topology_builder import AutoOffsetReset, TopologyBuilder
 from kafka_lite.testing.cluster import Cluster
+from tests.support.counted_text import PARTITIONS, Text, counts_in
 from tests.support.eventually import eventually
 from tests.support.word_count import CHANGELOG, COUNTS, TEXT, WORDS, configs_of, start_process, word_count
 
-PARTITIONS = 3
-VOCABULARY = ["to", "be", "or", "not", "that", "is", "the", "question"]
 LEAVES = {"internal_leave_group_on_close": True}
 """So that the next instance need not wait for the session of the last one."""
 
@@ -35,48 +31,6 @@ def cluster() -> Iterator[Cluster]:
         running.create_topic(TEXT, PARTITIONS)
         running.create_topic(COUNTS, 2)
         yield running
-
-
-class Text:
-    """Random lines, from a seed, and the counts of their words."""
-
-    def __init__(self, cluster: Cluster) -> None:
-        self._cluster = cluster
-        self._random = random.Random(7)
-        self._lines = [0] * PARTITIONS
-        self.counts: Counter[str] = Counter()
-
-    def write(self, lines: int) -> None:
-        """Produce lines to all partitions."""
-        for number in range(lines):
-            words = self._random.choices(VOCABULARY, k=5)
-            partition = number % PARTITIONS
-            self._cluster.produce(TEXT, " ".join(words), key="k", partition=partition, timestamp_ms=1000 + number)
-            self._lines[partition] += 1
-            self.counts.update(words)
-
-    def is_committed(self) -> bool:
-        """Whether the application has committed all lines and all words."""
-        words = [TopicPartition(WORDS, number) for number in range(PARTITIONS)]
-        lines = [TopicPartition(TEXT, number) for number in range(PARTITIONS)]
-        group = {"bootstrap.servers": self._cluster.bootstrap_servers, "group.id": "word-count"}
-        with KafkaConsumer({**group, "enable.auto.commit": False}) as consumer:
-            committed = consumer.committed([*words, *lines])
-        found = {partition: offset.offset for partition, offset in committed.items() if offset is not None}
-        return (
-            all(found.get(each, 0) == self._lines[each.partition] for each in lines)
-            and sum(found.get(each, 0) for each in words) == self.counts.total()
-        )
-
-
-def counts_in(cluster: Cluster, topic: str) -> Counter[str]:
-    """The last count of each word."""
-    newest = {}
-    for record in cluster.records(topic):
-        assert record.key is not None
-        assert record.value is not None
-        newest[record.key.decode()] = struct.unpack(">q", record.value)[0]
-    return Counter(newest)
 
 
 def test_words_are_counted_by_two_threads(cluster: Cluster, tmp_path: Path) -> None:

@@ -1,6 +1,6 @@
 """Word count on the Processor API, with a repartition topic and a store: in this process, or in one that can be killed.
 
-``python -m tests.support.word_count CONFIGS`` (JSON) runs it until standard input ends.
+``python -m tests.support.word_count TOPOLOGY CONFIGS`` (a name, JSON) runs it until standard input ends.
 """
 
 from __future__ import annotations
@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from kafka_lite.common.serdes import Serdes
@@ -55,6 +55,20 @@ def word_count() -> TopologyBuilder:
     return builder.add_sink("counted", COUNTS, "count", value_serializer=LongSerializer())
 
 
+def partition_count() -> TopologyBuilder:
+    """text ─▶ split ─▶ count (store) ─▶ counts: every task has a store, and counts the words of its partition."""
+    builder = TopologyBuilder().add_source("lines", TEXT).add_processor("split", Split, "lines")
+    builder.add_processor("count", Count, "split")
+    builder.add_state_store(Stores.in_memory_key_value("store", Serdes.string(), Serdes.long()), "count")
+    return builder.add_sink("counted", COUNTS, "count", value_serializer=LongSerializer())
+
+
+TOPOLOGIES: dict[str, Callable[[], TopologyBuilder]] = {
+    "word_count": word_count,
+    "partition_count": partition_count,
+}
+
+
 def configs_of(bootstrap_servers: str, state_dir: Path, **more: object) -> dict[str, object]:
     """Commits soon. ``more`` has keys with underscores for dots."""
     return {
@@ -69,13 +83,13 @@ def configs_of(bootstrap_servers: str, state_dir: Path, **more: object) -> dict[
     }
 
 
-def start_process(configs: Mapping[str, object]) -> subprocess.Popen[bytes]:
+def start_process(configs: Mapping[str, object], topology: str = "word_count") -> subprocess.Popen[bytes]:
     """Word count in a process of its own. It ends with its standard input."""
-    command = [sys.executable, "-m", "tests.support.word_count", json.dumps(dict(configs))]
+    command = [sys.executable, "-m", "tests.support.word_count", topology, json.dumps(dict(configs))]
     return subprocess.Popen(command, stdin=subprocess.PIPE, cwd=Path(__file__).parents[2])
 
 
 if __name__ == "__main__":
-    with KafkaStreams(word_count(), json.loads(sys.argv[1])) as streams:
+    with KafkaStreams(TOPOLOGIES[sys.argv[1]](), json.loads(sys.argv[2])) as streams:
         streams.start()
         sys.stdin.read()

@@ -25,9 +25,9 @@ from kafka_lite.streams.kstream.kstream import KTable
 from kafka_lite.streams.kstream.kstream_builder import KStreamBuilder
 from kafka_lite.streams.processor.internals.assignment.stream_partition_assignor import StreamPartitionAssignor
 from kafka_lite.streams.processor.internals.processor_state_manager import ProcessorStateManager
-from kafka_lite.streams.processor.internals.stream_task import StreamTask
 from kafka_lite.streams.processor.internals.stream_thread import StreamThread
-from kafka_lite.streams.processor.internals.task_manager import TaskManager
+from kafka_lite.streams.processor.internals.tasks.stream_task import StreamTask
+from kafka_lite.streams.processor.internals.tasks.task_manager import TaskManager
 from kafka_lite.streams.processor.internals.topology.processor_node import ProcessorNode
 from kafka_lite.streams.processor.internals.topology.sink_node import SinkNode
 from kafka_lite.streams.processor.internals.topology.source_node import SourceNode

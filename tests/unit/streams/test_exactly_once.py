@@ -25,9 +25,10 @@ from kafka_lite.streams.processor.internals.processor_state_manager import Proce
 from kafka_lite.streams.processor.internals.record_collector_impl import RecordCollectorImpl
 from kafka_lite.streams.processor.internals.state_directory import StateDirectory
 from kafka_lite.streams.processor.internals.state_manager import StateManager
-from kafka_lite.streams.processor.internals.stream_task import StreamTask
 from kafka_lite.streams.processor.internals.streams_producer import StreamsProducer
-from kafka_lite.streams.processor.internals.task_manager import TaskManager
+from kafka_lite.streams.processor.internals.tasks.standby_tasks import StandbyTasks
+from kafka_lite.streams.processor.internals.tasks.stream_task import StreamTask
+from kafka_lite.streams.processor.internals.tasks.task_manager import TaskManager
 from kafka_lite.streams.processor.state_store import StateRestoreCallback, StateStore
 from kafka_lite.streams.processor.task_id import TaskId
 from kafka_lite.streams.processor.timestamp_extractor import FailOnInvalidTimestamp
@@ -124,11 +125,12 @@ class Application:
     def __init__(self) -> None:
         self.calls: list[str] = []
         self.producer = FakeProducer(self.calls)
-        self.tasks = TaskManager(self._create_task, MockTime())
+        standbys = StandbyTasks(lambda *_: None, FakeConsumer())  # type: ignore[arg-type]
+        self.tasks = TaskManager(self._create_task, standbys, MockTime())
         self.tasks.assign({TASK: frozenset({T0})})
         self._offset = 0
 
-    def _create_task(self, task_id: TaskId, partitions: Iterable[TopicPartition]) -> StreamTask:
+    def _create_task(self, task_id: TaskId, partitions: Iterable[TopicPartition], _: object) -> StreamTask:
         producer = StreamsProducer(self.producer, str(task_id), "app")  # type: ignore[arg-type]
         builder = (
             TopologyBuilder().set_application_id("app").add_source("source", "t").add_sink("sink", "out", "source")

@@ -26,6 +26,7 @@ from kafka_lite.streams.kstream.kstream_builder import KStreamBuilder
 from kafka_lite.streams.kstream.session_windows import SessionWindows
 from kafka_lite.streams.kstream.windows import TimeWindows
 from kafka_lite.streams.processor.internals.processor_state_manager import ProcessorStateManager
+from kafka_lite.streams.processor.internals.standby_state_manager import StandbyStateManager
 from kafka_lite.streams.processor.internals.state_directory import StateDirectory
 from kafka_lite.streams.processor.state_store import StateStore
 from kafka_lite.streams.processor.task_id import TaskId
@@ -91,12 +92,20 @@ class Changelog:
 class Task:
     """A task's state manager, with the part of a context that a store uses."""
 
-    def __init__(self, state_dir: Path, changelog: Changelog, *, logged: bool = True, configs: Any = None) -> None:
+    def __init__(
+        self,
+        state_dir: Path,
+        changelog: Changelog,
+        *,
+        logged: bool = True,
+        configs: Any = None,
+        kind: type[ProcessorStateManager] = ProcessorStateManager,
+    ) -> None:
         consumer: Any = changelog
         topics = {"store": CHANGELOG.topic} if logged else {}
         directory = StateDirectory("app", state_dir, MockTime())
         self.changelog = changelog
-        self.manager = ProcessorStateManager(TASK, [], consumer, directory, topics, MockTime())
+        self.manager = kind(TASK, [], consumer, directory, topics, MockTime())
         self.app_configs: Mapping[str, object] = configs or {}
         self.state_dir = self.manager.base_dir
         self.register = self.manager.register
@@ -214,6 +223,25 @@ def test_a_restart_restores_only_what_the_checkpoint_does_not_cover(tmp_path: Pa
         assert changelog.read == len(missing)
         assert content(store, changes[1:]) == [value for _, value in changes[1:]]
         task.close()
+
+
+@each_kind
+def test_a_standby_hands_its_store_over_with_a_checkpoint(tmp_path: Path, kind: str) -> None:
+    make, changes = KINDS[kind]
+    changelog = Changelog(changes)
+    task = Task(tmp_path, changelog, kind=StandbyStateManager)
+    task.opened(make("store"))
+    assert changelog.read == 0
+    standby = task.manager
+    assert isinstance(standby, StandbyStateManager)
+    assert standby.update_standby_states(CHANGELOG, list(changelog.poll(0).records(CHANGELOG))) == []
+    assert standby.hand_over() == {}, "only stores in memory are handed over open"
+    standby.close(None)
+    changelog.read = 0
+    task = Task(tmp_path, changelog)
+    assert content(task.opened(make("store")), changes) == [value for _, value in changes]
+    assert changelog.read == 0, "the checkpoint says that everything is there"
+    task.close()
 
 
 @each_kind

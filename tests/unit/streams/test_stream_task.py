@@ -14,7 +14,7 @@ from kafka_lite.consumer.offset_and_metadata import OffsetAndMetadata
 from kafka_lite.record.record import TimestampType
 from kafka_lite.streams.errors import StreamsError
 from kafka_lite.streams.processor.internals.state_manager import StateManager
-from kafka_lite.streams.processor.internals.stream_task import StreamTask
+from kafka_lite.streams.processor.internals.tasks.stream_task import StreamTask
 from kafka_lite.streams.processor.processor import Processor
 from kafka_lite.streams.processor.state_store import StateRestoreCallback, StateStore
 from kafka_lite.streams.processor.task_id import TaskId

@@ -18,7 +18,8 @@ from kafka_lite.streams.kstream.kstream_builder import KStreamBuilder
 from kafka_lite.streams.kstream.windows import TimeWindows
 from kafka_lite.streams.processor.internals.metrics.stream_thread_metrics import StreamThreadMetrics
 from kafka_lite.streams.processor.internals.metrics.streams_metrics_impl import StreamsMetricsImpl
-from kafka_lite.streams.processor.internals.task_manager import TaskManager
+from kafka_lite.streams.processor.internals.tasks.standby_tasks import StandbyTasks
+from kafka_lite.streams.processor.internals.tasks.task_manager import TaskManager
 from kafka_lite.streams.processor.processor import Processor
 from kafka_lite.streams.processor.task_id import TaskId
 from kafka_lite.streams.processor.topology_builder import TopologyBuilder
@@ -229,7 +230,7 @@ def test_the_tasks_of_a_thread() -> None:
     metrics, group = registry(time), "stream-metrics"
     task: Any = Task(time, 2, 6, 4)
     thread = StreamThreadMetrics(metrics, "t1", time)
-    tasks = TaskManager(lambda _id, _partitions: task, time, thread)
+    tasks = TaskManager(lambda *_: task, StandbyTasks(lambda *_: None, task, time), time, thread)
     tasks.assign({TaskId(0, 0): frozenset()})
     for _ in range(3):
         tasks.process()

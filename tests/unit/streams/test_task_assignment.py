@@ -317,6 +317,28 @@ def test_the_leader_creates_topics_and_every_member_gets_its_tasks() -> None:
     assert {host: len(partitions) for host, partitions in hosts.items()} == {HostInfo("host", 80): 4}
 
 
+def test_each_task_has_standbys_at_other_instances() -> None:
+    assignor = assignor_of(counting(), FakeTopics())
+    assignor.context.num_standby_replicas = 1
+    infos = {
+        member: SubscriptionInfo(of, frozenset(), frozenset()) for member, of in (("a", ONE), ("b", TWO), ("c", TWO))
+    }
+    subscriptions = {member: Subscription(("in", "app-x"), info.encode()) for member, info in infos.items()}
+    result = assignor.assign(cluster_of(**{"in": 3}), subscriptions)
+    active: dict[TaskId, str] = {}
+    standby: dict[TaskId, str] = {}
+    for member in "abc":
+        assignor.on_assignment(Assignment(result[member].partitions, result[member].user_data), 1)
+        active.update(dict.fromkeys(assignor.context.active_tasks, member))
+        standby.update(dict.fromkeys(assignor.context.standby_tasks, member))
+        for task, partitions in assignor.context.standby_tasks.items():
+            assert {partition.partition for partition in partitions} == {task.partition}
+            assert not partitions & set(result[member].partitions), "the consumer of the group does not read them"
+    assert len(active) == len(standby) == 6
+    assert all((active[task] == "a") != (standby[task] == "a") for task in active)
+    assert set(standby.values()) == set("abc"), "the threads of an instance share its standby tasks"
+
+
 def test_an_old_member_gets_an_old_assignment() -> None:
     assignor = assignor_of(counting(), FakeTopics())
     infos = [SubscriptionInfo(ONE, frozenset(), frozenset(), None, 1), SubscriptionInfo(TWO, frozenset(), frozenset())]

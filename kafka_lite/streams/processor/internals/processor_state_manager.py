@@ -30,7 +30,8 @@ _POLL_MS = 100
 class ProcessorStateManager(StateManager):
     """Holds the lock on the task's directory from its creation until ``close``.
 
-    A persistent store continues at its checkpoint. A store in memory begins at the start of its changelog.
+    A persistent store continues at its checkpoint. A store in memory begins at the start of its changelog, unless a
+    standby task has filled it.
 
     With exactly_once the checkpoint is deleted as soon as it is read: a task has one only if its last owner closed it
     cleanly. Otherwise its stores may have changes of an aborted transaction, and they are deleted, too.
@@ -45,8 +46,14 @@ class ProcessorStateManager(StateManager):
         store_to_changelog_topic: Mapping[str, str],
         time: Time = SYSTEM_TIME,
         exactly_once: bool = False,
+        *,
+        standby_positions: Mapping[TopicPartition, int] | None = None,
+        lock_retries: int = _LOCK_RETRIES,
     ) -> None:
-        """Raises LockError if another thread or process has the task's directory."""
+        """``standby_positions``: where the changelogs of stores go on that a standby task has kept in memory.
+
+        Raises LockError if another thread or process has the task's directory.
+        """
         super().__init__()
         self._task_id = task_id
         self._restore_consumer = restore_consumer
@@ -56,7 +63,8 @@ class ProcessorStateManager(StateManager):
         self._time = time
         self._offset_limits: dict[TopicPartition, int] = {}
         self._restored_offsets: dict[TopicPartition, int] = {}
-        if not state_directory.lock(task_id, _LOCK_RETRIES):
+        self._standby_positions = standby_positions or {}
+        if not state_directory.lock(task_id, lock_retries):
             raise LockError(f"task [{task_id}] Failed to lock the state directory for task {task_id}")
         self._base_dir = state_directory.directory_for_task(task_id)
         self._checkpoint = OffsetCheckpoint(self._base_dir / CHECKPOINT_FILE_NAME)
@@ -121,10 +129,11 @@ class ProcessorStateManager(StateManager):
                 self._restore_consumer.unsubscribe()
 
     def _restore_from(self, partition: TopicPartition, persistent: bool, restore: StateRestoreCallback) -> int:
-        """Returns the offset of the next record."""
+        """Begin where a standby task has come to, or else where the store is. Returns the offset of the next record."""
         consumer = self._restore_consumer
         end = consumer.end_offsets([partition])[partition]
-        start = self._checkpointed_offsets.get(partition) if persistent else None
+        checkpoint = self._checkpointed_offsets.get(partition) if persistent else None
+        start = self._standby_positions.get(partition, checkpoint)
         if start is None:
             consumer.seek_to_beginning([partition])
         elif start <= end:

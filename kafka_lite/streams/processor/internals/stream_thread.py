@@ -28,11 +28,15 @@ from kafka_lite.streams.processor.internals.assignment.streams_kafka_client impo
 from kafka_lite.streams.processor.internals.metrics.stream_thread_metrics import StreamThreadMetrics
 from kafka_lite.streams.processor.internals.processor_state_manager import ProcessorStateManager
 from kafka_lite.streams.processor.internals.record_collector_impl import RecordCollectorImpl
+from kafka_lite.streams.processor.internals.standby_state_manager import StandbyStateManager
 from kafka_lite.streams.processor.internals.state_directory import StateDirectory
-from kafka_lite.streams.processor.internals.stream_task import StreamTask
 from kafka_lite.streams.processor.internals.stream_thread_state import VALID_PREVIOUS_STATES, StreamThreadState
 from kafka_lite.streams.processor.internals.streams_producer import StreamsProducer
-from kafka_lite.streams.processor.internals.task_manager import TaskManager
+from kafka_lite.streams.processor.internals.tasks.standby_task import StandbyTask
+from kafka_lite.streams.processor.internals.tasks.standby_tasks import StandbyTasks
+from kafka_lite.streams.processor.internals.tasks.stream_task import StreamTask
+from kafka_lite.streams.processor.internals.tasks.task_manager import TaskManager
+from kafka_lite.streams.processor.internals.topology.processor_topology import ProcessorTopology
 from kafka_lite.streams.processor.state_store import StateStore
 from kafka_lite.streams.processor.task_id import TaskId
 from kafka_lite.streams.processor.topology_builder import AutoOffsetReset, TopologyBuilder
@@ -52,7 +56,7 @@ class StreamThread(ShutdownableThread):
 
         poll ─▶ add the records to their tasks ─▶ each task: process a record · punctuate · commit if requested
          ▲                                                                                  │
-         └── commit all every commit.interval.ms · delete the directories of tasks that have moved ◀─┘
+         └─ commit all every commit.interval.ms · update standby tasks · delete directories of moved tasks ◀─┘
 
     It polls only if a task has room for records, and waits in it (``poll.ms``) only if no record is buffered.
 
@@ -90,12 +94,13 @@ class StreamThread(ShutdownableThread):
         self._state = StreamThreadState.CREATED
         self._directory = StateDirectory(config.application_id, config["state.dir"], time)
         self._metrics = StreamThreadMetrics(metrics or Metrics(time=time), f"{client_id}-{name}", time)
-        self._tasks = TaskManager(self._create_task, time, self._metrics)
         self._context = self._new_context(client_id, process_id, on_hosts)
         thread_client_id = f"{client_id}-{name}"
         has_resets = builder.has_offset_resets
         self._consumer = KafkaConsumer(config.consumer_configs(thread_client_id, self._context, has_resets), time=time)
         self._restore_consumer = KafkaConsumer(config.restore_consumer_configs(thread_client_id), time=time)
+        standbys = StandbyTasks(self._create_standby_task, self._restore_consumer, time)
+        self._tasks = TaskManager(self._create_task, standbys, time, self._metrics)
         self._thread_client_id = thread_client_id
         self._producer: KafkaProducer | None = None  # last: it starts a thread
         if not config.is_exactly_once:
@@ -121,7 +126,8 @@ class StreamThread(ShutdownableThread):
             config.partition_grouper(),
             InternalTopicManager(client, config["replication.factor"], self._time),
             prev_tasks=lambda: self._tasks.prev_tasks,
-            cached_tasks=self._directory.cached_tasks,
+            cached_tasks=lambda: self._directory.cached_tasks() | self._tasks.standbys.ids,
+            num_standby_replicas=config["num.standby.replicas"],
             user_end_point=config["application.server"] or None,
             on_hosts=on_hosts,
         )
@@ -199,6 +205,7 @@ class StreamThread(ShutdownableThread):
         if self._records_wait:
             self._records_wait = self._tasks.process() > 0
         self._maybe_commit()
+        self._tasks.standbys.maybe_update()
         self._maybe_clean()
 
     def _poll(self) -> ConsumerRecords:
@@ -268,7 +275,7 @@ class StreamThread(ShutdownableThread):
         """Make the assigned tasks ready."""
         with self._kept_error():
             self._set_state(StreamThreadState.ASSIGNING_PARTITIONS)
-            self._tasks.assign(self._context.active_tasks)
+            self._tasks.assign(self._context.active_tasks, self._context.standby_tasks)
             self._last_clean_ms = self._time.hi_res_ms()
             self._set_state(StreamThreadState.RUNNING)
 
@@ -278,21 +285,19 @@ class StreamThread(ShutdownableThread):
     def _keep_error(self, error: Exception) -> None:
         self._rebalance_error = error
 
-    def _create_task(self, task_id: TaskId, partitions: Collection[TopicPartition]) -> StreamTask:
-        """A task with its stores restored. Raises LockError, StreamsError."""
+    def _create_task(
+        self, task_id: TaskId, partitions: Collection[TopicPartition], standby: StandbyTask | None
+    ) -> StreamTask:
+        """A task with its stores restored; ``standby`` gives it its own. Raises LockError, StreamsError."""
         logger.info("stream-thread [%s] Creating active task %s with %s", self.name, task_id, sorted(partitions))
-        topology = self._builder.build(task_id.topic_group_id)
         config = self._config
-        state_manager = ProcessorStateManager(
-            task_id,
-            partitions,
-            self._restore_consumer,
-            self._directory,
-            topology.store_to_changelog_topic,
-            self._time,
-            config.is_exactly_once,
-        )
         with ExitStack() as on_error:
+            if standby is None:
+                topology, positions = self._builder.build(task_id.topic_group_id), {}
+            else:
+                on_error.callback(standby.close_state_manager, write_checkpoint=False)
+                topology, positions = standby.topology, standby.hand_over()
+            state_manager = self._state_manager_of(task_id, partitions, topology, positions)
             on_error.callback(state_manager.close, None)
             own_producer = self._producer_of(task_id)
             if own_producer is not None:
@@ -316,6 +321,58 @@ class StreamThread(ShutdownableThread):
                 producer=own_producer,
                 cache=self._cache,
                 on_bad_record=config.deserialization_exception_handler(),
+                app_configs=config.originals,
+                metrics=self._metrics,
+            )
+            task.initialize()
+            on_error.pop_all()
+        return task
+
+    def _state_manager_of(
+        self,
+        task_id: TaskId,
+        partitions: Collection[TopicPartition],
+        topology: ProcessorTopology,
+        standby_positions: Mapping[TopicPartition, int],
+    ) -> ProcessorStateManager:
+        return ProcessorStateManager(
+            task_id,
+            partitions,
+            self._restore_consumer,
+            self._directory,
+            topology.store_to_changelog_topic,
+            self._time,
+            self._config.is_exactly_once,
+            standby_positions=standby_positions,
+        )
+
+    def _create_standby_task(self, task_id: TaskId, partitions: Collection[TopicPartition]) -> StandbyTask | None:
+        """A task that follows its changelogs; None if it has no stores. Raises LockError, StreamsError."""
+        topology = self._builder.build(task_id.topic_group_id)
+        if not topology.state_stores:
+            return None
+        logger.info("stream-thread [%s] Creating standby task %s with %s", self.name, task_id, sorted(partitions))
+        config = self._config
+        state_manager = StandbyStateManager(
+            task_id,
+            partitions,
+            self._restore_consumer,
+            self._directory,
+            topology.store_to_changelog_topic,
+            self._time,
+            config.is_exactly_once,
+        )
+        with ExitStack() as on_error:
+            on_error.callback(state_manager.close, None)
+            task = StandbyTask(
+                task_id,
+                config.application_id,
+                partitions,
+                topology,
+                consumer=self._consumer,
+                state_manager=state_manager,
+                key_serde=config.key_serde(),
+                value_serde=config.value_serde(),
                 app_configs=config.originals,
                 metrics=self._metrics,
             )

@@ -112,6 +112,8 @@ class RocksDBSegmentedBytesStore(AbstractSegmentedBytesStore[RocksDBSegment]):
         super().__init__(name, retention_ms, num_segments, key_schema)
         self._directory = Path()
         self._configs: Mapping[str, object] = {}
+        self._loading = BulkLoad(self._put_all)
+        """What a standby task restores waits in it until the next flush."""
 
     @property
     def persistent(self) -> bool:
@@ -128,15 +130,20 @@ class RocksDBSegmentedBytesStore(AbstractSegmentedBytesStore[RocksDBSegment]):
         Raises ProcessorStateError if the store is damaged and has no changelog.
         """
         self._directory, self._configs = context.state_dir / self.name, context.app_configs
-        loading = BulkLoad(self._put_all)
+        self._loading = BulkLoad(self._put_all)
         try:
             self._open_existing(context)
-            context.register(root, loading)
-            loading.finish()
+            context.register(root, self._loading)
+            self._loading.finish()
         except BaseException:
             self._segments.close()  # nobody else knows them yet
             raise
         self._open = True
+
+    def flush(self) -> None:
+        """Write everything to disk, before the checkpoint that says so."""
+        self._loading.finish()
+        super().flush()
 
     def _open_existing(self, context: StateStoreContext) -> None:
         if not self._directory.exists():

@@ -22,6 +22,8 @@ class RocksDBStore(KeyValueStore[bytes, bytes]):
     def __init__(self, name: str) -> None:
         self._name = name
         self._database: Database | None = None
+        self._loading: BulkLoad | None = None
+        """What a standby task restores waits in it until the next flush."""
 
     @property
     def name(self) -> str:
@@ -51,7 +53,7 @@ class RocksDBStore(KeyValueStore[bytes, bytes]):
         except BaseException:
             database.close()  # nobody else knows it yet
             raise
-        self._database = database
+        self._database, self._loading = database, loading
 
     def _open(self, context: StateStoreContext) -> Database:
         path = context.state_dir / DB_FILE_DIR / self._name
@@ -100,7 +102,8 @@ class RocksDBStore(KeyValueStore[bytes, bytes]):
 
     def flush(self) -> None:
         """Write everything to disk, before the checkpoint that says so."""
-        if self._database is not None:
+        if self._database is not None and self._loading is not None:
+            self._loading.finish()
             self._database.flush()
 
     def close(self) -> None:

@@ -6,7 +6,7 @@ Kafka 0.10.2: streams/.../processor/internals/StreamPartitionAssignor.java · bo
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from uuid import UUID
 
@@ -52,8 +52,12 @@ class StreamsAssignorContext:
     """The ``application.server`` of the instance."""
     on_hosts: Callable[[Mapping[HostInfo, frozenset[TopicPartition]]], None] = lambda _: None
     """Called after each assignment with the partitions of all instances that have an end point."""
+    num_standby_replicas: int = 0
+    """How many other instances follow the changelogs of a task, if there are so many."""
     active_tasks: TaskPartitions = field(default_factory=dict)
     """The thread's tasks, after an assignment."""
+    standby_tasks: TaskPartitions = field(default_factory=dict)
+    """Those whose state it is to keep."""
 
 
 @dataclass
@@ -102,8 +106,8 @@ class StreamPartitionAssignor(PartitionAssignor):
         context = self.context
         context.builder.update_subscriptions(topics)
         prev_tasks = context.prev_tasks()
-        standby_tasks = context.cached_tasks() - prev_tasks
-        return SubscriptionInfo(context.process_id, prev_tasks, standby_tasks, context.user_end_point).encode()
+        cached_tasks = context.cached_tasks() - prev_tasks
+        return SubscriptionInfo(context.process_id, prev_tasks, cached_tasks, context.user_end_point).encode()
 
     def on_assignment(self, assignment: Assignment, generation_id: int) -> None:  # noqa: ARG002
         """Note the partitions of each task. Raises TaskAssignmentError if they do not match."""
@@ -117,6 +121,7 @@ class StreamPartitionAssignor(PartitionAssignor):
         for task, partition in zip(info.active_tasks, partitions, strict=True):
             tasks.setdefault(task, set()).add(partition)
         self.context.active_tasks = {task: frozenset(found) for task, found in tasks.items()}
+        self.context.standby_tasks = dict(info.standby_tasks)
         self.context.on_hosts(info.partitions_by_host)
 
     # ── the leader ────────────────────────────────────────────────────────────────────────────────────────────────
@@ -131,9 +136,11 @@ class StreamPartitionAssignor(PartitionAssignor):
         source_topics = {group: info.source_topics for group, info in topic_groups.items()}
         tasks = context.partition_grouper.partition_groups(source_topics, known)
         context.internal_topic_manager.make_ready(changelog_partition_counts(topic_groups, tasks))
-        TaskAssignor.assign({process: client.state for process, client in clients.items()}, tasks)
+        states = {process: client.state for process, client in clients.items()}
+        TaskAssignor.assign(states, tasks, context.num_standby_replicas)
         logger.info(
-            "Assigned tasks to clients as %s", {str(p): sorted(c.state.active_tasks) for p, c in clients.items()}
+            "Assigned active and standby tasks to clients as %s",
+            {str(process): (sorted(of.active_tasks), sorted(of.standby_tasks)) for process, of in states.items()},
         )
         hosts = {
             client.host: frozenset(partition for task in client.state.active_tasks for partition in tasks[task])
@@ -142,7 +149,7 @@ class StreamPartitionAssignor(PartitionAssignor):
         }
         version = min((info.version for info in infos.values()), default=CURRENT_VERSION)
         return {
-            member: _assignment(own, tasks, hosts, version)
+            member: _assignment(own, client.state.active_tasks, tasks, hosts, version)
             for client in clients.values()
             for member, own in _divided(client).items()
         }
@@ -171,18 +178,20 @@ def _clients_of(infos: Mapping[str, SubscriptionInfo]) -> dict[UUID, _Client]:
 
 
 def _divided(client: _Client) -> dict[str, list[TaskId]]:
-    """The tasks of an instance, dealt out to its threads in turn."""
-    tasks = sorted(client.state.active_tasks)
+    """The tasks of an instance, dealt out to its threads in turn: first the active ones, then the others."""
+    tasks = [*sorted(client.state.active_tasks), *sorted(client.state.standby_tasks)]
     return {member: tasks[number :: len(client.members)] for number, member in enumerate(client.members)}
 
 
 def _assignment(
     own: Iterable[TaskId],
+    active: Collection[TaskId],
     tasks: Mapping[TaskId, frozenset[TopicPartition]],
     hosts: Mapping[HostInfo, frozenset[TopicPartition]],
     version: int,
 ) -> Assignment:
-    """The partitions of a member, sorted, and the task of each."""
-    pairs = sorted((partition, task) for task in own for partition in tasks[task])
-    info = AssignmentInfo(tuple(task for _, task in pairs), {}, hosts, version)
+    """The partitions of a member's active tasks, sorted, and the task of each."""
+    pairs = sorted((partition, task) for task in own if task in active for partition in tasks[task])
+    standby = {task: tasks[task] for task in own if task not in active}
+    info = AssignmentInfo(tuple(task for _, task in pairs), standby, hosts, version)
     return Assignment(tuple(partition for partition, _ in pairs), info.encode())

@@ -1,6 +1,6 @@
-"""A task: one copy of a sub-topology, for one partition of each of its source topics.
+"""An active task, which processes records.
 
-Kafka 0.10.2: streams/.../processor/internals/StreamTask.java, AbstractTask.java · book 9.1.3
+Kafka 0.10.2: streams/.../processor/internals/StreamTask.java · book 9.1.3
 """
 
 from __future__ import annotations
@@ -26,6 +26,7 @@ from kafka_lite.streams.processor.internals.record_collector import RecordCollec
 from kafka_lite.streams.processor.internals.record_deserializer import RecordDeserializer
 from kafka_lite.streams.processor.internals.record_queue import RecordQueue
 from kafka_lite.streams.processor.internals.state_manager import StateManager
+from kafka_lite.streams.processor.internals.tasks.abstract_task import AbstractTask, CommittedOffsets
 from kafka_lite.streams.processor.internals.topology.processor_node import ProcessorNode
 from kafka_lite.streams.processor.internals.topology.processor_topology import ProcessorTopology
 from kafka_lite.streams.processor.state_store import StateStore
@@ -39,8 +40,8 @@ logger = logging.getLogger(__name__)
 DEFAULT_BUFFERED_RECORDS = 1000
 
 
-class TaskConsumer(Protocol):
-    """The part of the consumer that a task uses."""
+class TaskConsumer(CommittedOffsets, Protocol):
+    """The part of the consumer that an active task uses."""
 
     def pause(self, partitions: Iterable[TopicPartition], /) -> None:
         """Fetch no more records of these partitions."""
@@ -48,10 +49,6 @@ class TaskConsumer(Protocol):
 
     def resume(self, partitions: Iterable[TopicPartition], /) -> None:
         """Fetch records of these partitions again."""
-        ...
-
-    def committed(self, partitions: Iterable[TopicPartition], /) -> Mapping[TopicPartition, OffsetAndMetadata | None]:
-        """The group's committed offset of each partition, or None."""
         ...
 
     def commit_sync(self, offsets: Mapping[TopicPartition, OffsetAndMetadata], /) -> None:
@@ -80,7 +77,7 @@ class TaskProducer(Protocol):
         ...
 
 
-class StreamTask:
+class StreamTask(AbstractTask):
     """Buffers records, processes them one at a time by their timestamps, and commits what it has processed.
 
     ::
@@ -118,13 +115,10 @@ class StreamTask:
 
         ``on_bad_record`` handles records that cannot be deserialized; by default LogAndFailExceptionHandler.
         """
-        self.id = task_id
-        self.partitions = frozenset(partitions)
-        self.topology = topology
+        super().__init__(task_id, partitions, topology, state_manager)
         self._consumer = consumer
         self._collector = record_collector
         self._producer = producer
-        self._state_manager = state_manager
         self._max_buffered = max_buffered_records
         on_bad_record = on_bad_record or LogAndFailExceptionHandler()
         self._partition_group = PartitionGroup({
@@ -159,11 +153,8 @@ class StreamTask:
 
     def initialize(self) -> None:
         """Restore the stores, then initialize the processors. Raises StreamsError."""
-        logger.info("task [%s] Initializing state stores", self.id)
-        for partition, committed in self._consumer.committed(self.partitions).items():
-            self._state_manager.put_offset_limit(partition, committed.offset if committed is not None else 0)
-        for store in self.topology.state_stores:
-            store.init(self._context, store)
+        self._initialize_offset_limits(self.partitions, self._consumer)
+        self._initialize_stores(self._context)
         self._context.initialized()
         self.initialize_topology()
 
@@ -305,10 +296,6 @@ class StreamTask:
         return {**self._consumed_offsets, **self._collector.offsets}
 
     # ── closing ───────────────────────────────────────────────────────────────────────────────────────────────────
-
-    def store(self, name: str) -> StateStore | None:
-        """A store of the task, or None."""
-        return self._state_manager.stores.get(name)
 
     def close_topology(self, flush: bool = True) -> None:
         """Drop all buffered records and close the processors. Raises the last error of one, after all are closed.

@@ -16,7 +16,9 @@ from kafka_lite.consumer.consumer_errors import CommitFailedError
 from kafka_lite.metrics.metrics import Metrics
 from kafka_lite.streams.errors import LockError, StreamsError, TaskMigratedError
 from kafka_lite.streams.processor.internals.metrics.stream_thread_metrics import StreamThreadMetrics
-from kafka_lite.streams.processor.internals.stream_task import StreamTask
+from kafka_lite.streams.processor.internals.tasks.standby_task import StandbyTask
+from kafka_lite.streams.processor.internals.tasks.standby_tasks import StandbyTasks
+from kafka_lite.streams.processor.internals.tasks.stream_task import StreamTask
 from kafka_lite.streams.processor.task_id import TaskId
 
 logger = logging.getLogger(__name__)
@@ -24,7 +26,7 @@ logger = logging.getLogger(__name__)
 _FIRST_BACKOFF_MS = 50
 _MAX_BACKOFF_MS = 1000
 
-CreateTask = Callable[[TaskId, Collection[TopicPartition]], StreamTask]
+CreateTask = Callable[[TaskId, Collection[TopicPartition], StandbyTask | None], StreamTask]
 
 
 class TaskManager:
@@ -36,17 +38,26 @@ class TaskManager:
         assigned    suspended ─▶ active      the same partitions again: initialize the processors
                     suspended ─▶ closed      the task has moved: checkpoint, release the lock
                     new ─▶ active            lock the directory, restore the stores
+                    standby ─▶ active        restore what its stores do not have yet
 
     With exactly_once, a task whose transaction could not be committed is closed at once, and its state is rebuilt.
     """
 
     def __init__(
-        self, create_task: CreateTask, time: Time = SYSTEM_TIME, metrics: StreamThreadMetrics | None = None
+        self,
+        create_task: CreateTask,
+        standbys: StandbyTasks,
+        time: Time = SYSTEM_TIME,
+        metrics: StreamThreadMetrics | None = None,
     ) -> None:
-        """``create_task`` makes an initialized task; it raises LockError while another thread has its directory."""
+        """``create_task`` makes an initialized task, of the standby task if there is one.
+
+        It raises LockError while another thread has the task's directory.
+        """
         self._metrics = metrics or StreamThreadMetrics(Metrics(time=time), "", time)
         self._create_task = create_task
         self._time = time
+        self.standbys = standbys
         self.active: dict[TaskId, StreamTask] = {}
         self._suspended: dict[TaskId, StreamTask] = {}
         self._by_partition: dict[TopicPartition, StreamTask] = {}
@@ -60,11 +71,12 @@ class TaskManager:
     # ── rebalances ────────────────────────────────────────────────────────────────────────────────────────────────
 
     def suspend(self, commit: bool) -> None:
-        """Suspend all active tasks. With ``commit``, commit what they have processed.
+        """Suspend all tasks. With ``commit``, commit what the active ones have processed.
 
         Without it the partitions belong to other members already. Raises StreamsError if a task could not be
         suspended, after all others are.
         """
+        self.standbys.suspend()
         tasks = list(self.active.values())
         failure = self._on_all(tasks, StreamTask.close_topology, "close")
         failure = self._on_all(tasks, StreamTask.flush_state, "flush state") or failure
@@ -82,11 +94,17 @@ class TaskManager:
         if failure is not None:
             raise StreamsError("failed to suspend stream tasks") from failure
 
-    def assign(self, assigned: Mapping[TaskId, frozenset[TopicPartition]]) -> None:
-        """Resume suspended tasks that are assigned again, close the others, and create new tasks.
+    def assign(
+        self,
+        assigned: Mapping[TaskId, frozenset[TopicPartition]],
+        standby: Mapping[TaskId, frozenset[TopicPartition]] | None = None,
+    ) -> None:
+        """Resume suspended tasks that are assigned again, close the others, and create new tasks: active ones first.
 
         Raises StreamsError, and what the processors raise.
         """
+        self.standbys.suspend()  # nothing was revoked from a thread that had standby tasks only
+        self.standbys.release({**(standby or {}), **assigned})
         for task_id, task in list(self._suspended.items()):
             if assigned.get(task_id) != task.partitions:
                 del self._suspended[task_id]
@@ -100,6 +118,7 @@ class TaskManager:
             else:
                 new[task_id] = partitions
         self._create(new)
+        self.standbys.assign(standby or {})
 
     def _create(self, new: dict[TaskId, frozenset[TopicPartition]]) -> None:
         """Create tasks; wait for the locks of those that another thread still closes."""
@@ -107,7 +126,7 @@ class TaskManager:
         while new:
             for task_id, partitions in list(new.items()):
                 try:
-                    self._activate(self._create_task(task_id, partitions))
+                    self._activate(self._create_task(task_id, partitions, self.standbys.take(task_id)))
                     self._metrics.task_created.record()
                     del new[task_id]
                 except LockError as error:
@@ -170,6 +189,7 @@ class TaskManager:
         """Commit all tasks."""
         for task in self.active.values():
             self._commit(task)
+        self.standbys.commit_all()
 
     def _commit(self, task: StreamTask) -> None:
         start_ms = self._time.hi_res_ms()
@@ -192,6 +212,7 @@ class TaskManager:
         if is_clean:
             self._on_all(active, StreamTask.commit_offsets, "commit consumer offsets")
         self._close_state(all_tasks, write_checkpoint=is_clean)
+        self.standbys.close(clean)
         self.active.clear()
         self._suspended.clear()
         self._by_partition.clear()

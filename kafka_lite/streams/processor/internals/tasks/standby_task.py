@@ -1,0 +1,92 @@
+"""A task that only keeps its stores up to date, so that it can soon become active.
+
+Kafka 0.10.2: streams/.../processor/internals/StandbyTask.java · book 9.1.3
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from kafka_lite.common.serdes import Serde
+from kafka_lite.common.topic_partition import TopicPartition
+from kafka_lite.consumer.consumer_record import ConsumerRecord
+from kafka_lite.streams.processor.internals.standby_state_manager import StandbyStateManager
+from kafka_lite.streams.processor.internals.tasks.abstract_task import AbstractTask, CommittedOffsets
+from kafka_lite.streams.processor.internals.tasks.standby_context_impl import StandbyContextImpl
+from kafka_lite.streams.processor.internals.topology.processor_topology import ProcessorTopology
+from kafka_lite.streams.processor.task_id import TaskId
+from kafka_lite.streams.streams_metrics import StreamsMetrics
+
+
+class StandbyTask(AbstractTask):
+    """The active task is at another instance. What that writes to the changelogs comes into the stores here::
+
+    active   record ─▶ processor ─▶ store ─▶ changelog
+                                                 └──▶ restore consumer ─▶ update ─▶ store   standby
+    """
+
+    def __init__(
+        self,
+        task_id: TaskId,
+        application_id: str,
+        partitions: Iterable[TopicPartition],
+        topology: ProcessorTopology,
+        *,
+        consumer: CommittedOffsets,
+        state_manager: StandbyStateManager,
+        key_serde: Serde[Any],
+        value_serde: Serde[Any],
+        app_configs: Mapping[str, object] | None = None,
+        metrics: StreamsMetrics | None = None,
+    ) -> None:
+        super().__init__(task_id, partitions, topology, state_manager)
+        self._consumer = consumer
+        self._stores = state_manager
+        self._context = StandbyContextImpl(
+            task_id, application_id, key_serde, value_serde, state_manager, app_configs, metrics
+        )
+
+    def initialize(self) -> None:
+        """Open the stores. Raises StreamsError."""
+        self._initialize_stores(self._context)
+        self._update_offset_limits()
+
+    @property
+    def positions(self) -> Mapping[TopicPartition, int | None]:
+        """The offset of the next record of each changelog; None for its start."""
+        return self._stores.positions
+
+    def update(self, partition: TopicPartition, records: Sequence[ConsumerRecord]) -> Sequence[ConsumerRecord]:
+        """Restore records of a changelog.
+
+        Returns those of a source topic that the active task has not committed yet: they are for after a commit.
+        """
+        return self._stores.update_standby_states(partition, records)
+
+    def commit(self) -> None:
+        """Flush the stores, write the checkpoint, and see what the active task has committed meanwhile."""
+        self.flush_state()
+        self._stores.checkpoint({})
+        self._update_offset_limits()
+
+    def flush_state(self) -> None:
+        """Flush the stores."""
+        self._stores.flush()
+
+    def hand_over(self) -> dict[TopicPartition, int]:
+        """Leave the topology, its stores in memory and the lock of the directory to the active task.
+
+        Returns where the changelogs of the stores in memory go on.
+        """
+        return self._stores.hand_over()
+
+    def close_state_manager(self, write_checkpoint: bool) -> None:
+        """Close the stores, with a checkpoint unless something has failed."""
+        self._stores.close({} if write_checkpoint else None)
+
+    def _update_offset_limits(self) -> None:
+        """Ask for the offsets of source topics that serve as changelogs. (0.10.2 asks for all source topics'.)"""
+        sources = self._stores.followed_sources
+        if sources:
+            self._initialize_offset_limits(sources, self._consumer)
