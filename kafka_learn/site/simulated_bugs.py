@@ -105,6 +105,10 @@ BUGS: Final[Mapping[str, tuple[str, str]]] = {
         "A coordinator keeps groups that another broker has taken over",
         "协调者留着已由另一个 broker 接管的消费组",
     ),
+    "without_checksums": (
+        "Followers do not check the checksums of what they append",
+        "备份副本追加消息时不检查校验和",
+    ),
     "showing_open_transactions": (
         "The last stable offset is the high watermark",
         "最后稳定偏移量就是高水位",

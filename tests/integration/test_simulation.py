@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import os
 import re
 import subprocess
@@ -18,6 +19,7 @@ from kafka_lite.testing.simulation.machine import Machine, Process
 from kafka_lite.testing.simulation.network import Conditions
 from kafka_lite.testing.simulation.programs import Load
 from kafka_lite.testing.simulation.runner import ModulePool
+from kafka_lite.testing.simulation.scheduler import State
 from kafka_lite.testing.simulation.system.modules import PACKAGES, Modules
 from kafka_lite.testing.simulation.workload import Result, Workload
 from kafka_lite.testing.simulation.world import World
@@ -238,6 +240,19 @@ def test_a_second_broker_cannot_use_the_data_of_the_first(tmp_path: Path) -> Non
     world.run(scenario)
 
 
+def test_a_broker_that_was_started_in_the_background_ends_well(tmp_path: Path) -> None:
+    def scenario(world: World) -> None:
+        machine, started = world.machine("broker"), []
+        task = world.in_background("starter", lambda: started.append(start_broker(machine)))
+        world.wait_until(lambda: task.state is State.ENDED, 10, "the start")
+        world.sleep(3)
+        started[0].stop()
+        world.wait_until(lambda: not started[0].is_running, 60, "a clean stop")
+        assert started[0].exit_code == 0, started[0].failure
+
+    World(3, tmp_path).run(scenario)
+
+
 def test_a_call_that_is_not_simulated_is_reported(tmp_path: Path) -> None:
     world = World(3, tmp_path)
 
@@ -276,6 +291,40 @@ def test_a_flipped_bit_on_the_disk_is_an_error_and_never_a_wrong_record(tmp_path
     assert polled.items() <= values.items()
     assert "producer-0" in polled.values()
     assert "producer-20" not in polled.values()
+
+
+def run_with_flipped_bits(world: World) -> Result:
+    """A follower is down while records are committed without it. It starts again while bits of all replicas flip."""
+    work = Workload(world, {}, brokers=3)
+    work.cluster.start()
+    work.create_topic("t", partitions=1)
+    work.produce("producer", Load("t", 1))
+    world.sleep(2)
+    killing = world.in_background("kill", lambda: work.suffer(Fault(Kind.KILL, 8.0, 0.0, 0.0)))
+    world.sleep(7)
+    flips = [Fault(Kind.FLIP, 6.0, 0.0, broker / 1000) for broker in (1, 2) for _ in range(8)]
+    flipping = [world.in_background("flip", functools.partial(work.suffer, flip)) for flip in flips]
+    work.consume("consumer", "group", "t")
+    world.wait_until(lambda: all(task.state is State.ENDED for task in (killing, *flipping)), 60, "the faults' ends")
+    return Result(work.history, work.finish())
+
+
+@pytest.mark.soak
+def test_flipped_bits_are_refused_by_followers_and_consumers_until_they_read_right(tmp_path: Path) -> None:
+    world = World(4, tmp_path)
+    result = world.run(run_with_flipped_bits)
+    assert result.violations == []
+    assert result.history.excused == set()
+    assert any("Found invalid messages" in note for note in world.events.notes)
+    assert len({polled.place for polled in result.history.polled}) == len(result.history.stored) > 100
+
+
+@pytest.mark.soak
+def test_a_follower_that_checks_no_checksums_is_found(tmp_path: Path) -> None:
+    world = World(4, tmp_path, modules=lambda: Modules((*PACKAGES, "tests")))
+    world.substitutes[BROKER] = "tests.support.broken_brokers:without_checksums"
+    result = world.run(run_with_flipped_bits)
+    assert {violation.rule for violation in result.violations} == {"diverged replica"}
 
 
 @pytest.mark.soak

@@ -26,6 +26,7 @@ from kafka_lite.log.offset_index import OffsetIndex
 from kafka_lite.log.producers.producer_append_info import ProducerAppendInfo
 from kafka_lite.log.producers.producer_state_entry import ProducerStateEntry
 from kafka_lite.log.producers.producer_state_manager import PreparedUpdates, ProducerStateManager
+from kafka_lite.record.default_record_batch import DefaultRecordBatch
 from kafka_lite.server.fetch_sessions.cached_partition import CachedPartition
 from kafka_lite.server.replication import replica_fetcher_thread
 from kafka_lite.server.replication.leader_end_point import UNDEFINED_EPOCH
@@ -198,8 +199,8 @@ def with_unclean_elections(properties: Mapping[str, str]) -> None:
 
 
 def truncating_to_high_watermarks(properties: Mapping[str, str]) -> None:
-    """A follower trusts what is below its own high watermark, and nothing else, as before KIP-101."""
-    broker({**properties, "inter.broker.protocol.version": "0.10.2"})
+    """A follower of 0.10 trusts what is below its own high watermark, and nothing else, as before KIP-101."""
+    broker(properties)
 
 
 def without_truncation(properties: Mapping[str, str]) -> None:
@@ -331,6 +332,12 @@ def keeping_groups_that_moved(properties: Mapping[str, str]) -> None:
     broker(properties)
 
 
+def without_checksums(properties: Mapping[str, str]) -> None:
+    """A follower appends whatever it gets, and so does a recovery: no checksum is compared."""
+    DefaultRecordBatch.ensure_valid = lambda _: None  # type: ignore[method-assign]
+    broker(properties)
+
+
 def truncating_once(properties: Mapping[str, str]) -> None:
     """A follower takes a leader's word for an epoch that it does not have itself, as before KIP-279 (KAFKA-6361)."""
     state = replica_fetcher_thread.truncation_state
@@ -348,4 +355,4 @@ def truncating_under_the_same_leader(properties: Mapping[str, str]) -> None:
     ReplicaFetcherManager.follow = (  # type: ignore[method-assign]
         lambda self, partitions, leaders, _: follow(self, partitions, leaders, {})
     )
-    broker({**properties, "inter.broker.protocol.version": "0.10.2"})
+    broker(properties)

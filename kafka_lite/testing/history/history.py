@@ -125,6 +125,8 @@ class History:
     """How many brokers have a record, for a test that can tell."""
     copies: list[tuple[Place, int]] = field(default_factory=list)
     """How many brokers had a record when it was acknowledged."""
+    excused: set[tuple[str, int]] = field(default_factory=set)
+    """Partitions that may lose records: the last replica in sync was damaged. What they have must still be right."""
     min_copies: int = 1
     """``min.insync.replicas``."""
     configs: dict[str, dict[str, str]] = field(default_factory=dict)

@@ -34,6 +34,7 @@ class Kind(Enum):
     CUT_PAIR = "cut between a broker and another machine"
     CUT_ZOOKEEPER = "cut between a broker and ZooKeeper"
     KILL_ZOOKEEPER = "kill -9 of ZooKeeper"
+    FLIP = "flipped bit on a broker's disk"
 
 
 CLUSTER: Final = tuple(Kind)
@@ -45,14 +46,14 @@ LONGEST_S: Final[Mapping[Kind, float]] = {
     Kind.KILL: 8, Kind.STOP: 8, Kind.POWER: 8, Kind.PAUSE: 20, Kind.RESET: 1, Kind.CUT: 30, Kind.CUT_REQUESTS: 30,
     Kind.CUT_RESPONSES: 30, Kind.SLOW: 20, Kind.REFUSE: 10, Kind.KILL_CONSUMER: 5, Kind.PAUSE_CONSUMER: 30,
     Kind.JUMP: 1, Kind.JUMP_CLIENTS: 1, Kind.FULL: 10, Kind.EIO: 10, Kind.KILL_CONTROLLER: 15, Kind.CUT_PAIR: 30,
-    Kind.CUT_ZOOKEEPER: 20, Kind.KILL_ZOOKEEPER: 10,
+    Kind.CUT_ZOOKEEPER: 20, Kind.KILL_ZOOKEEPER: 10, Kind.FLIP: 40,
 }  # fmt: skip
 """How long each lasts at most."""
 WEIGHTS: Final[Mapping[Kind, int]] = {
     Kind.KILL: 6, Kind.STOP: 2, Kind.POWER: 4, Kind.PAUSE: 2, Kind.RESET: 6, Kind.CUT: 2, Kind.CUT_REQUESTS: 2,
     Kind.CUT_RESPONSES: 2, Kind.SLOW: 2, Kind.REFUSE: 1, Kind.KILL_CONSUMER: 3, Kind.PAUSE_CONSUMER: 2, Kind.JUMP: 1,
     Kind.JUMP_CLIENTS: 1, Kind.FULL: 1, Kind.EIO: 1, Kind.KILL_CONTROLLER: 4, Kind.CUT_PAIR: 6, Kind.CUT_ZOOKEEPER: 4,
-    Kind.KILL_ZOOKEEPER: 2,
+    Kind.KILL_ZOOKEEPER: 2, Kind.FLIP: 4,
 }  # fmt: skip
 """How often each is drawn."""
 

@@ -66,6 +66,10 @@ servers: list[Any] = []
 """The KafkaServer or EmbeddedZooKeeper of this process. The operator looks at it, for invariants."""
 
 
+DAMAGED_BACKOFF_S = 2.0
+"""What a consumer waits after a damaged record."""
+DAMAGED = "(a damaged batch)"
+"""What a replica has where a checksum is wrong."""
 BACKOFF_S = 0.2
 """What a program waits after a call that failed."""
 PRODUCER_DEFAULTS: dict[str, object] = {
@@ -153,9 +157,23 @@ CONSUMER_DEFAULTS: dict[str, object] = {
 def consumer(
     bootstrap: str, name: str, group: str, topic: str, history: History, configs: Mapping[str, object]
 ) -> None:
-    """Read a topic as a member of a group with our consumer, and commit what was read, until the history is over."""
+    """Read a topic as a member of a group with our consumer, and commit what was read, until the history is over.
+
+    A consumer that meets a damaged record raises the same error until it seeks past it. So it is closed, and another
+    one tries again.
+    """
+    assignments = 0
+    while not history.is_over:
+        assignments = _read(bootstrap, name, group, topic, history, configs, assignments)
+
+
+def _read(
+    bootstrap: str, name: str, group: str, topic: str, history: History, configs: Mapping[str, object], assignments: int
+) -> int:
+    """Read until the history is over or a record is damaged. ``assignments``: how many there were; returns the same."""
     from kafka_lite.common.errors import KafkaError
     from kafka_lite.consumer import ConsumerRebalanceListener, KafkaConsumer, OffsetAndMetadata
+    from kafka_lite.record.record import CorruptRecordError
 
     class Listener(ConsumerRebalanceListener):
         """Counts assignments."""
@@ -177,6 +195,7 @@ def consumer(
                 history.read_committed(group, at.topic, at.partition, offset and offset.offset, began)
 
     listener = Listener()
+    listener.assignments = assignments
     reader = KafkaConsumer({
         "bootstrap.servers": bootstrap, "client.id": name, "group.id": group, **CONSUMER_DEFAULTS, **configs,
     })  # fmt: skip
@@ -184,6 +203,9 @@ def consumer(
     while not history.is_over:
         try:
             records = list(reader.poll(500))
+        except CorruptRecordError:
+            time.sleep(DAMAGED_BACKOFF_S)
+            break
         except KafkaError:
             time.sleep(BACKOFF_S)
             continue
@@ -202,6 +224,7 @@ def consumer(
             reader.commit_sync({partition: OffsetAndMetadata(offset) for partition, offset in offsets.items()})
             history.end_commit(commits)
     reader.close()
+    return listener.assignments
 
 
 def kafka_python_consumer(
@@ -328,6 +351,7 @@ def read_everything(bootstrap: str, topics: Mapping[str, int], history: History)
 
 def read_replica(broker: int, folder: str, topics: Mapping[str, int], history: History) -> None:
     """Tell the history what is in the files of a broker that has stopped."""
+    from kafka_lite.record.record import CorruptRecordError
     from kafka_lite.record.records import batches
 
     found: dict[tuple[str, int, int], str | None] = {}
@@ -336,6 +360,12 @@ def read_replica(broker: int, folder: str, topics: Mapping[str, int], history: H
             for segment in sorted(Path(folder, f"{topic}-{partition}").glob("*.log")):
                 for batch in batches(segment.read_bytes()):
                     if batch.is_control:
+                        continue
+                    try:
+                        batch.ensure_valid()
+                    except CorruptRecordError:
+                        offsets = range(batch.base_offset, batch.next_offset)
+                        found |= {(topic, partition, offset): DAMAGED for offset in offsets}
                         continue
                     found |= {(topic, partition, record.offset): _text(record.value) for record in batch.records()}
     history.store_replica(broker, found)

@@ -5,8 +5,9 @@ Not in Kafka.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from random import Random
+from types import MappingProxyType
 from typing import Final
 
 from kafka_lite.testing.simulation.cluster import REPLICATED
@@ -30,6 +31,7 @@ FETCH_BYTES: Final = (200, 2_000, 1_048_576)
 """What a consumer gets of a partition at once: a few records, or all of them."""
 SKEWS_NS: Final = (0, 10**8, 10**12)
 """How far wall clocks may be off: not at all, as with NTP, or by a quarter of an hour."""
+VERSIONS_OF_0_10_2: Final = {"inter.broker.protocol.version": "0.10.2", "log.message.format.version": "0.10.2"}
 
 
 def one_broker(world: World) -> Result:
@@ -56,7 +58,7 @@ def one_broker(world: World) -> Result:
 def transactions(world: World) -> Result:
     """A broker with transactional producers and ``read_committed`` consumers, under drawn faults."""
     random = world.random_for("faults")
-    drawn = draw_faults(random, _without_jumps(ONE_BROKER))
+    drawn = draw_faults(random, _for_transactions(ONE_BROKER))
     work = TransactionalWorkload(world, _drawn_properties(random, drawn) | transaction_properties(1))
     work.cluster.start()
     work.start_drawn_clients()
@@ -71,16 +73,25 @@ def three_brokers(world: World) -> Result:
     return _cluster(world, 3)
 
 
+def three_old_brokers(world: World) -> Result:
+    """Three brokers that talk and store as those of 0.10.2: followers truncate to their high watermarks.
+
+    They may lose what they have acknowledged, as before KIP-101; so no seed of ``make simulate`` has them.
+    """
+    return _cluster(world, 3, VERSIONS_OF_0_10_2)
+
+
 def five_brokers(world: World) -> Result:
     """Five brokers, each of which has replicas of some partitions only."""
     return _cluster(world, 5)
 
 
-def _cluster(world: World, brokers: int) -> Result:
+def _cluster(world: World, brokers: int, properties: Mapping[str, str] = MappingProxyType({})) -> Result:
     random = world.random_for("faults")
     drawn = draw_faults(random, CLUSTER, most=8, shortness=1.5)  # sessions and followers are given up after seconds
     _skew_clocks(world)
-    work = Workload(world, _drawn_properties(random, drawn), brokers)
+    work = Workload(world, _drawn_properties(random, drawn) | dict(properties), brokers)
+    work.has_idempotence = not properties
     work.cluster.start()
     _watch_invariants(work)
     _start_clients(work)
@@ -90,7 +101,7 @@ def _cluster(world: World, brokers: int) -> Result:
 def transactions_of_three_brokers(world: World) -> Result:
     """Transactions over three brokers, under drawn faults that overlap."""
     random = world.random_for("faults")
-    drawn = draw_faults(random, _without_jumps(CLUSTER), most=8, shortness=1.5)
+    drawn = draw_faults(random, _for_transactions(CLUSTER), most=8, shortness=1.5)
     work = TransactionalWorkload(world, _drawn_properties(random, drawn) | transaction_properties(3), 3)
     work.cluster.start()
     _watch_invariants(work)
@@ -103,9 +114,13 @@ def _skew_clocks(world: World) -> None:
     world.max_skew_ns = world.random_for("clocks").choice(SKEWS_NS)
 
 
-def _without_jumps(kinds: Sequence[Kind]) -> list[Kind]:
-    """The coordinator times transactions by the wall clock: one that is turned back an hour aborts them that late."""
-    return [kind for kind in kinds if kind is not Kind.JUMP]
+def _for_transactions(kinds: Sequence[Kind]) -> list[Kind]:
+    """What may go wrong with transactions.
+
+    The coordinator times them by the wall clock: one that is turned back an hour aborts them that late. And what may be
+    lost of a partition with a flipped bit may be half of a transaction.
+    """
+    return [kind for kind in kinds if kind not in (Kind.JUMP, Kind.FLIP)]
 
 
 def _suffer_at_once(work: Workload, drawn: Sequence[Fault]) -> Result:
@@ -177,6 +192,7 @@ SCENARIOS: Final[dict[str, Callable[[World], Result]]] = {
     "one-broker": one_broker,
     "three-brokers": three_brokers,
     "five-brokers": five_brokers,
+    "three-old-brokers": three_old_brokers,
     "transactions": transactions,
     "transactions-of-three-brokers": transactions_of_three_brokers,
     "mixed": mixed(one_broker, transactions),

@@ -20,6 +20,7 @@ from kafka_lite.testing.simulation.cluster import (
     BrokerCluster,
 )
 from kafka_lite.testing.simulation.faults import Fault, Kind
+from kafka_lite.testing.simulation.flipped_bit import FlippedBit, Spot, committed_batches, draw_position, isr
 from kafka_lite.testing.simulation.machine import Machine, Process, Span
 from kafka_lite.testing.simulation.programs import Load
 from kafka_lite.testing.simulation.world import World
@@ -37,13 +38,15 @@ NOTIFIED_S: Final = 60.0
 """How long brokers have to apply an alteration."""
 ALTERATIONS: Final = 3
 """How often a topic is altered after its creation."""
+LOOKS_S: Final = 0.05
+"""How often a broker with a flipped bit is looked at, to see whether it was started again."""
 PATIENT: Final = {"bootstrap_timeout_ms": 600_000}
 """kafka-python's clients give up at their start if there is no broker for a while."""
 MEMBER: Final = {
     **PATIENT, "session_timeout_ms": 10_000, "heartbeat_interval_ms": 1_000, "max_poll_interval_ms": 60_000,
 }  # fmt: skip
 """kafka-python's consumers have the timeouts of ours."""
-THEIR_PRODUCER: Final = {**PATIENT, "enable_idempotence": True, "batch_size": 1_000}
+THEIR_PRODUCER: Final = {**PATIENT, "acks": "all", "batch_size": 1_000}
 """A batch must fit into the smallest segment: if it is too large, kafka-python splits it, and then ``flush`` fails."""
 
 
@@ -70,6 +73,10 @@ class Workload:
         self._machine = world.machine("clients")
         self._read_topics: set[str] = set()
         """Topics that groups read."""
+        self.has_idempotence = True
+        """Whether producers are idempotent: brokers with an old message format have no place for sequence numbers."""
+        self._rotten: set[Spot] = set()
+        """Batches with a bit that is flipped now."""
         self._power_failed = False
         self._consumers: set[Process] = set()
         """Clients that read until the end. The others end once nothing more is to be sent."""
@@ -136,14 +143,17 @@ class Workload:
 
     def produce(self, name: str, load: Load, **configs: object) -> None:
         """Start one of our producers; it is idempotent unless told otherwise."""
-        if configs.get("enable.idempotence", True):
+        configs = {"enable.idempotence": self.has_idempotence, **configs}
+        if configs["enable.idempotence"]:
             self.history.idempotent.add(name)
         self._start_client("producer", name, load, self.history, configs)
 
     def produce_by_kafka_python(self, name: str, load: Load) -> None:
-        """Start an idempotent producer of kafka-python."""
-        self.history.idempotent.add(name)
-        self._start_client("kafka_python_producer", name, load, self.history, THEIR_PRODUCER)
+        """Start a producer of kafka-python, which is idempotent if the brokers can have such."""
+        configs = {**THEIR_PRODUCER, "enable_idempotence": self.has_idempotence}
+        if self.has_idempotence:
+            self.history.idempotent.add(name)
+        self._start_client("kafka_python_producer", name, load, self.history, configs)
 
     def consume(self, name: str, group: str, topic: str, **configs: object) -> None:
         """Start one of our consumers."""
@@ -401,6 +411,38 @@ class Workload:
             self.world.sleep(0.5)
             broker.start()
 
+    def _flip(self, fault: Fault) -> None:
+        """A bit of a committed batch reads wrong for a while. No-op if the broker has none."""
+        broker, random = self._target(fault), self.world.random_for("flipped bits")
+        topics = [topic for topic in self.topics if topic not in self.history.compacted]
+        found = committed_batches(broker.parts, broker.machine.folder / "data", topics)
+        spots = [spot for spot in found if spot not in self._rotten]
+        if not spots:
+            return
+        spot = random.choice(spots)
+        self._rotten.add(spot)
+        position, bit = draw_position(random, spot), random.randrange(8)
+        self.world.note(f"bit {bit} at {position} of {spot.topic}-{spot.partition}/{spot.segment.name} flips")
+        flipped = FlippedBit(spot, position, bit)
+        self._watch_restarts(broker, spot, fault.duration_s)
+        if not flipped.put_right():
+            self.world.note("the flipped bit is gone already")
+        self._rotten.remove(spot)
+
+    def _watch_restarts(self, broker: Broker, spot: Spot, duration_s: float) -> None:
+        """Excuse the partition if the broker starts again while it is in the ISR: it may lead with a log cut off."""
+        process, deadline_ns = broker.process, self.world.scheduler.now_ns + int(duration_s * 1e9)
+        while (left_ns := deadline_ns - self.world.scheduler.now_ns) > 0:
+            self.world.sleep(min(LOOKS_S, left_ns / 1e9))
+            if broker.process is process:
+                continue
+            process = broker.process
+            assert self.cluster.zookeeper is not None
+            in_sync = isr(self.cluster.zookeeper.parts, spot.topic, spot.partition)
+            if in_sync is None or broker.number in in_sync:
+                self.history.excused.add((spot.topic, spot.partition))
+                self.world.note(f"{spot.topic}-{spot.partition} is excused: {in_sync} are in sync")
+
 
 _APPLY: Final[dict[Kind, Callable[[Workload, Fault], None]]] = {
     Kind.KILL: Workload._kill, Kind.STOP: Workload._stop, Kind.POWER: Workload._lose_power, Kind.PAUSE: Workload._pause,
@@ -410,7 +452,7 @@ _APPLY: Final[dict[Kind, Callable[[Workload, Fault], None]]] = {
     Kind.JUMP: Workload._jump, Kind.JUMP_CLIENTS: Workload._jump,
     Kind.FULL: Workload._fail_disk, Kind.EIO: Workload._fail_disk,
     Kind.KILL_CONTROLLER: Workload._kill, Kind.CUT_PAIR: Workload._cut, Kind.CUT_ZOOKEEPER: Workload._cut,
-    Kind.KILL_ZOOKEEPER: Workload._kill_zookeeper,
+    Kind.KILL_ZOOKEEPER: Workload._kill_zookeeper, Kind.FLIP: Workload._flip,
 }  # fmt: skip
 
 

@@ -343,10 +343,13 @@ class Threads:
         return MAIN_IDENT if task is None else self._kernel.thread_idents.get(task.number, MAIN_IDENT)
 
     def sentinel(self) -> Lock:
-        """``_set_sentinel``: a lock that is released when the thread has ended."""
+        """``_set_sentinel``: a lock that is released when the thread has ended.
+
+        The main thread's is made when the modules are imported, perhaps in a thread of the scenario: not that one's.
+        """
         lock: Lock = self._lock()
         task = self._kernel.scheduler.current
-        if task is not None:
+        if task is not None and task.owner is self._kernel.owner:
             task.at_end.append(lambda: lock.release() if lock.locked() else None)
         return lock
 

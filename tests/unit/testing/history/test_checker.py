@@ -257,3 +257,19 @@ def test_enough_copies_and_the_last_configuration_are_no_anomaly() -> None:
     history.configs["t"] = {"retention.ms": "2"}
     history.applied_configs = [(0, "t", {"retention.ms": "2"})]
     assert check(history) == []
+
+
+def test_an_excused_partition_may_lose_records() -> None:
+    history = good_history()
+    lose_the_last_record(history)
+    history.behind.append(("t", 0, 0, 1))
+    assert {violation.rule for violation in check(history)} >= {"lost write", "vanished read", "stuck group"}
+    history.excused.add(("t", 0))
+    assert check(history) == []
+
+
+def test_an_excused_partition_may_not_have_a_record_that_nobody_sent() -> None:
+    history = good_history()
+    history.excused.add(("t", 0))
+    history.poll("c", 2, "t", 0, 0, "p-0 with a flipped bit")
+    assert [violation.rule for violation in check(history)] == ["unsent record"]
