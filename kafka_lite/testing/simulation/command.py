@@ -18,7 +18,16 @@ from rich.markup import escape
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
 from kafka_lite.testing.simulation.cluster import PROGRAMS
-from kafka_lite.testing.simulation.runner import ModulePool, Outcome, Plan, Run, is_repeatable, run_in_forks, run_seed
+from kafka_lite.testing.simulation.runner import (
+    ModulePool,
+    Outcome,
+    Plan,
+    Run,
+    is_repeatable,
+    run_in_forks,
+    run_seed,
+    scenario,
+)
 from kafka_lite.testing.simulation.scenarios import SCENARIOS
 from kafka_lite.testing.simulation.shrinking import shrink
 from kafka_lite.testing.simulation.world import World
@@ -52,7 +61,10 @@ def parser() -> argparse.ArgumentParser:
     options = argparse.ArgumentParser(prog="simulate", description="Runs a whole broker and its clients from a seed.")
     options.add_argument("--seed", type=int, default=1, help="the first seed, or the only one (default: 1)")
     options.add_argument("--seeds", type=int, metavar="N", help="run so many seeds, on all processors")
-    options.add_argument("--scenario", choices=SCENARIOS, default=BROKERS[1], help="what happens in the world")
+    options.add_argument(
+        "--scenario", type=_scenario, default=BROKERS[1], metavar="NAME",
+        help=f"what happens in the world: {', '.join(SCENARIOS)}, or a function of yours as MODULE:FUNCTION",
+    )  # fmt: skip
     options.add_argument("--brokers", type=int, choices=BROKERS, help="how many brokers, instead of a scenario")
     options.add_argument("--faults", type=_numbers, metavar="N,…", help="suffer only these of the seed's faults")
     options.add_argument(
@@ -72,13 +84,22 @@ def parser() -> argparse.ArgumentParser:
     return options
 
 
+def _scenario(name: str) -> str:
+    """The name, if there is such a scenario. Raises ArgumentTypeError."""
+    try:
+        scenario(name)
+    except (ValueError, ImportError) as error:
+        raise argparse.ArgumentTypeError(str(error)) from error
+    return name
+
+
 def _numbers(text: str) -> tuple[int, ...]:
     return tuple(int(number) for number in text.split(",") if number)
 
 
 def _plan(options: argparse.Namespace) -> Plan:
-    scenario = options.scenario if options.brokers is None else BROKERS[options.brokers]
-    return Plan(scenario, {PROGRAMS + "broker": options.broker} if options.broker else {}, options.faults)
+    name = options.scenario if options.brokers is None else BROKERS[options.brokers]
+    return Plan(name, {PROGRAMS + "broker": options.broker} if options.broker else {}, options.faults)
 
 
 def run_one(options: argparse.Namespace, watch: Callable[[World], object] = lambda _: None) -> Outcome:
@@ -109,8 +130,11 @@ def _shrink(options: argparse.Namespace) -> int:
     for number in left:
         print(f"{number:4} {outcome.faults[number]}")
     kept = "".join(f"{number}," for number in left)
-    scenario = _scenario_option(options)
-    print(f'replay it: make simulate SEED={outcome.seed}{scenario} SIMULATE_OPTIONS="--faults {kept}"')
+    if _is_own(options):
+        print(f"replay it: {_own_command(options, outcome.seed)} --faults {kept}")
+    else:
+        chosen = _scenario_option(options)
+        print(f'replay it: make simulate SEED={outcome.seed}{chosen} SIMULATE_OPTIONS="--faults {kept}"')
     return 1
 
 
@@ -136,7 +160,7 @@ def _run_many(options: argparse.Namespace) -> int:
     for outcome in sorted(bad, key=lambda outcome: outcome.seed)[:1]:
         _print_notes(outcome, outcome.notes[-SHOWN_NOTES:])
         _print_end(outcome)
-        console.print(f"replay it: make simulate SEED={outcome.seed}{_scenario_option(options)}")
+        print(f"replay it: {_command(options, outcome.seed)}")
     speed = simulated_s / processor_s if processor_s else 0.0
     console.print(
         escape(
@@ -146,6 +170,23 @@ def _run_many(options: argparse.Namespace) -> int:
         )
     )
     return int(bool(bad))
+
+
+def _command(options: argparse.Namespace, seed: int) -> str:
+    """What replays a seed."""
+    if _is_own(options):
+        return _own_command(options, seed)
+    return f"make simulate SEED={seed}{_scenario_option(options)}"
+
+
+def _is_own(options: argparse.Namespace) -> bool:
+    """Whether the scenario is a function of the user's, who need not have our Makefile."""
+    return options.brokers is None and ":" in options.scenario
+
+
+def _own_command(options: argparse.Namespace, seed: int) -> str:
+    packages = "".join(f" --package {package}" for package in options.package)
+    return f"python -m kafka_lite.testing.simulation.command --scenario {options.scenario}{packages} --seed {seed}"
 
 
 def _scenario_option(options: argparse.Namespace) -> str:

@@ -6,7 +6,9 @@ of every world are imported once, and each world is a fork.
 
 from __future__ import annotations
 
+import contextlib
 import gc
+import importlib
 import itertools
 import os
 import pickle
@@ -19,13 +21,15 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from random import Random
-from typing import Final, NamedTuple
+from typing import Final, NamedTuple, cast
 
 from kafka_lite.testing.history.checker import Violation
 from kafka_lite.testing.simulation.cluster import PROGRAMS
 from kafka_lite.testing.simulation.disturbance import Disturbance
+from kafka_lite.testing.simulation.memory_limit import MemoryLimit
 from kafka_lite.testing.simulation.scenarios import SCENARIOS
 from kafka_lite.testing.simulation.system.modules import PACKAGES, Modules
+from kafka_lite.testing.simulation.workload import Result
 from kafka_lite.testing.simulation.world import World
 
 LOADED: Final = (
@@ -45,6 +49,7 @@ class Plan:
     """What is run with each seed."""
 
     scenario: str = "one-broker"
+    """A name of ``SCENARIOS``, or a function of yours as ``module:function``."""
     substitutes: Mapping[str, str] = field(default_factory=dict)
     """Programs that are started instead of others: ``module:function`` of both."""
     faults: tuple[int, ...] | None = None
@@ -79,6 +84,19 @@ class Outcome:
         """What was found, in short: the rules of the checker that were broken, or the kind of the world's failure."""
         rules = {violation.partition(":")[0] for violation in self.violations}
         return rules or {self.failure.rstrip().rpartition("\n")[2].partition(":")[0].rpartition(".")[2]} - {""}
+
+
+def scenario(name: str) -> Callable[[World], object]:
+    """The scenario of a plan. Raises ValueError if there is none: it is neither known nor a function of a module."""
+    if name in SCENARIOS:
+        return SCENARIOS[name]
+    module, _, function = name.partition(":")
+    if not function:
+        raise ValueError(f"{name!r} is neither one of {', '.join(SCENARIOS)} nor MODULE:FUNCTION")
+    found = getattr(importlib.import_module(module), function, None)
+    if not callable(found):
+        raise ValueError(f"the module {module} has no function {function!r}")
+    return cast("Callable[[World], object]", found)
 
 
 class ModulePool:
@@ -146,8 +164,9 @@ def run_seed(
     failure = summary = ""
     began_s = os.times().user
     try:
-        result = world.run(SCENARIOS[plan.scenario])
-        violations, summary = result.violations, result.history.summary()
+        result = world.run(scenario(plan.scenario))
+        if isinstance(result, Result):
+            violations, summary = result.violations, result.history.summary()
     except Exception:  # noqa: BLE001  whatever it is, the seed is reported with it
         failure = traceback.format_exc()
     finally:
@@ -157,6 +176,17 @@ def run_seed(
         list(world.events.notes),
         world.now_s, os.times().user - began_s, world.events.steps, summary, [str(fault) for fault in world.faults],
     )  # fmt: skip
+
+
+def _run_with_limit(plan: Plan, run: Run, pool: ModulePool) -> Outcome:
+    """Run one seed, in a process of its own: what it finds once there is no more memory says nothing else."""
+    outcome: Outcome | None = None
+    limit = MemoryLimit()
+    with contextlib.suppress(MemoryError), limit:
+        outcome = run_seed(plan, run, pool)
+    if outcome is None or (limit.is_reached and not outcome.is_good):
+        return Outcome(run.seed, "", failure="out of memory")
+    return outcome
 
 
 def run_in_forks(plan: Plan, runs: Iterable[Run], pool: ModulePool, workers: int) -> Iterator[Outcome]:
@@ -186,10 +216,12 @@ class _Child:
         self._reader, writer = os.pipe()
         self._pid = os.fork()
         if self._pid == 0:
-            outcome = run_seed(plan, run, pool)
-            with os.fdopen(writer, "wb") as pipe:
-                pickle.dump(outcome, pipe)
-            os._exit(0)  # no finally of any killed thread
+            try:
+                outcome = _run_with_limit(plan, run, pool)
+                with os.fdopen(writer, "wb") as pipe:
+                    pickle.dump(outcome, pipe)
+            finally:
+                os._exit(0)  # no finally of any killed thread, and no return into the code of the parent
         os.close(writer)
 
     def register(self, selector: selectors.BaseSelector) -> None:
