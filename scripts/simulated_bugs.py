@@ -22,7 +22,7 @@ BROKEN_BROKERS: Final = "tests.support.broken_brokers"
 BROKEN_TRANSACTIONS: Final = "tests.support.broken_transactions"
 RESULTS: Final = Path(__file__).parent.parent / "docs/design/simulated-bugs.json"
 ONE_BROKER, THREE_BROKERS, TRANSACTIONS = "one-broker", "three-brokers", "transactions"
-OLD_BROKERS: Final = "three-old-brokers"
+OLD_BROKERS, FLIPPED_BITS = "three-old-brokers", "flipped-bits"
 LOGS: Final = ("kafka_lite.log.log", "kafka_lite.log.local_log", "kafka_lite.cluster.partition")
 GROUPS: Final = tuple(
     f"kafka_lite.coordinator.group.{name}" for name in ("group_coordinator", "group_metadata", "group_rebalancer")
@@ -75,7 +75,7 @@ ALL: Final = (
     Bug("forgetting_producers_on_followers", THREE_BROKERS),
     Bug("committing_beyond_the_end", THREE_BROKERS),
     Bug("keeping_groups_that_moved", THREE_BROKERS),
-    Bug("without_checksums", THREE_BROKERS),
+    Bug("without_checksums", FLIPPED_BITS),
     Bug("showing_open_transactions", TRANSACTIONS),
     Bug("without_aborted_transactions", TRANSACTIONS),
     Bug("without_timeouts", TRANSACTIONS),
@@ -113,7 +113,7 @@ def find(bug: Bug, most: int, pool: ModulePool, workers: int) -> Outcome | None:
 
 def row(bug: Bug, found: Outcome | None, most: int) -> Row:
     """The bug's row in the table."""
-    brokers = 3 if bug.scenario in (THREE_BROKERS, OLD_BROKERS) else 1
+    brokers = 3 if bug.scenario in (THREE_BROKERS, OLD_BROKERS, FLIPPED_BITS) else 1
     seeds, rules = (most, []) if found is None else (found.seed, sorted(found.findings))
     return Row(bug.name, brokers, bool(bug.switching), seeds, rules)
 

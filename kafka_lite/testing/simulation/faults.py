@@ -37,8 +37,10 @@ class Kind(Enum):
     FLIP = "flipped bit on a broker's disk"
 
 
-CLUSTER: Final = tuple(Kind)
+CLUSTER: Final = tuple(kind for kind in Kind if kind is not Kind.FLIP)
 """What may go wrong in a cluster."""
+DAMAGING: Final = (*CLUSTER, Kind.FLIP)
+"""The same, and bits of its replicas flip."""
 ONE_BROKER: Final = CLUSTER[: CLUSTER.index(Kind.KILL_CONTROLLER)]
 """What may go wrong with one broker."""
 

@@ -11,7 +11,7 @@ from types import MappingProxyType
 from typing import Final
 
 from kafka_lite.testing.simulation.cluster import REPLICATED
-from kafka_lite.testing.simulation.faults import CLUSTER, ONE_BROKER, Fault, Kind, draw_faults
+from kafka_lite.testing.simulation.faults import CLUSTER, DAMAGING, ONE_BROKER, Fault, Kind, draw_faults
 from kafka_lite.testing.simulation.invariants import Invariants
 from kafka_lite.testing.simulation.programs import Load
 from kafka_lite.testing.simulation.scheduler import Owner, State, Task
@@ -73,6 +73,11 @@ def three_brokers(world: World) -> Result:
     return _cluster(world, 3)
 
 
+def flipped_bits(world: World) -> Result:
+    """Three brokers under drawn faults, on whose disks bits flip, too."""
+    return _cluster(world, 3, kinds=DAMAGING)
+
+
 def three_old_brokers(world: World) -> Result:
     """Three brokers that talk and store as those of 0.10.2: followers truncate to their high watermarks.
 
@@ -86,9 +91,14 @@ def five_brokers(world: World) -> Result:
     return _cluster(world, 5)
 
 
-def _cluster(world: World, brokers: int, properties: Mapping[str, str] = MappingProxyType({})) -> Result:
+def _cluster(
+    world: World,
+    brokers: int,
+    properties: Mapping[str, str] = MappingProxyType({}),
+    kinds: Sequence[Kind] = CLUSTER,
+) -> Result:
     random = world.random_for("faults")
-    drawn = draw_faults(random, CLUSTER, most=8, shortness=1.5)  # sessions and followers are given up after seconds
+    drawn = draw_faults(random, kinds, most=8, shortness=1.5)  # sessions and followers are given up after seconds
     _skew_clocks(world)
     work = Workload(world, _drawn_properties(random, drawn) | dict(properties), brokers)
     work.has_idempotence = not properties
@@ -115,12 +125,8 @@ def _skew_clocks(world: World) -> None:
 
 
 def _for_transactions(kinds: Sequence[Kind]) -> list[Kind]:
-    """What may go wrong with transactions.
-
-    The coordinator times them by the wall clock: one that is turned back an hour aborts them that late. And what may be
-    lost of a partition with a flipped bit may be half of a transaction.
-    """
-    return [kind for kind in kinds if kind not in (Kind.JUMP, Kind.FLIP)]
+    """The coordinator times transactions by the wall clock: one that is turned back an hour aborts them that late."""
+    return [kind for kind in kinds if kind is not Kind.JUMP]
 
 
 def _suffer_at_once(work: Workload, drawn: Sequence[Fault]) -> Result:
@@ -192,6 +198,7 @@ SCENARIOS: Final[dict[str, Callable[[World], Result]]] = {
     "one-broker": one_broker,
     "three-brokers": three_brokers,
     "five-brokers": five_brokers,
+    "flipped-bits": flipped_bits,
     "three-old-brokers": three_old_brokers,
     "transactions": transactions,
     "transactions-of-three-brokers": transactions_of_three_brokers,
