@@ -110,13 +110,6 @@ class ControllerContext:
         live = self.online_broker_ids(partition)
         return [replica for replica in self.partition_replica_assignment.get(partition, ()) if replica in live]
 
-    def partitions_without_live_replica(self) -> set[TopicPartition]:
-        """The partitions all of whose replicas are on brokers that may not lead."""
-        live = self.live_broker_ids
-        return {
-            partition for partition, replicas in self.partition_replica_assignment.items() if live.isdisjoint(replicas)
-        }
-
     def partitions_led_by(self, broker_ids: Collection[int]) -> set[TopicPartition]:
         """The partitions whose leader is one of these brokers."""
         return {

@@ -284,9 +284,9 @@ class KafkaController:
         self._watch()
         self._initialize_context()
         self._active.set()
-        # A broker must know which brokers are alive before LeaderAndIsr makes it a follower of one. Replicas on live
-        # brokers bring the states of their partitions, as since Kafka 3.0.
-        self._send_update_metadata(self.context.partitions_without_live_replica())
+        # A broker must know which brokers are alive before LeaderAndIsr makes it a follower of one. It must know all
+        # partitions, too: one that starts waits for its own among them (InitialMetadata).
+        self._send_update_metadata(None)
         self.replica_state_machine.startup()
         is_deleted = self.topic_deletion_manager.is_topic_queued_up_for_deletion
         self.partition_state_machine.startup(is_deleted)

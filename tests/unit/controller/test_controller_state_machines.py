@@ -388,14 +388,6 @@ def test_a_partition_that_has_no_leader_yet_is_left_out_of_the_metadata():
     assert [request.ungrouped_partition_states for _, request in controller.told(UpdateMetadataRequest)] == [[]] * 3
 
 
-def test_partitions_without_a_live_replica():
-    dead, alive = TopicPartition("dead", 0), TopicPartition("alive", 0)
-    context = Controller(live=(1, 2), assignment={dead: [3, 4], alive: [3, 2]}).context
-    assert context.partitions_without_live_replica() == {dead}
-    context.shutting_down_broker_ids = {2}
-    assert context.partitions_without_live_replica() == {dead, alive}
-
-
 def test_each_broker_gets_one_request_of_each_kind():
     partitions = {TopicPartition("t", number): [1, 2] for number in range(4)}
     controller = Controller(live=(1, 2), assignment=partitions)
