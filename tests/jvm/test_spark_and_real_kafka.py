@@ -57,9 +57,10 @@ def create(servers: str, topic: str, **config: str) -> None:
 
 def stop_compaction(servers: str, topic: str) -> None:
     """Leave the log as it is: its retention is unlimited."""
+    admin = AdminClient({"bootstrap.servers": servers})
     change = ConfigEntry("cleanup.policy", "delete", incremental_operation=AlterConfigOpType.SET)
     resource = ConfigResource(ResourceType.TOPIC, topic, incremental_configs=[change])
-    AdminClient({"bootstrap.servers": servers}).incremental_alter_configs([resource])[resource].result(60)
+    admin.incremental_alter_configs([resource])[resource].result(60)
 
 
 def produce(servers: str, topic: str, *values: bytes | None, **settings: str) -> None:
