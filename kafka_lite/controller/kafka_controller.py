@@ -285,7 +285,7 @@ class KafkaController:
         self._initialize_context()
         self._active.set()
         # A broker must know which brokers are alive before LeaderAndIsr makes it a follower of one. It must know all
-        # partitions, too: one that starts waits for its own among them (InitialMetadata).
+        # partitions, too: one that starts waits for its own among them (initial_metadata).
         self._send_update_metadata(None)
         self.replica_state_machine.startup()
         is_deleted = self.topic_deletion_manager.is_topic_queued_up_for_deletion
