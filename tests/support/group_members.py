@@ -19,6 +19,7 @@ from aiokafka.coordinator.assignors.range import RangePartitionAssignor as Aioka
 from kafka.coordinator.assignors.range import RangePartitionAssignor as KafkaPythonRange
 
 from kafka_lite.consumer import KafkaConsumer
+from kafka_lite.testing.kafka_python_joins import await_pending_joins
 
 SESSION_TIMEOUT_MS = 10_000
 HEARTBEAT_INTERVAL_MS = 500
@@ -134,10 +135,10 @@ class KafkaPythonMember(Member):
             heartbeat_interval_ms=HEARTBEAT_INTERVAL_MS,
             auto_commit_interval_ms=COMMIT_INTERVAL_MS,
         )
+        await_pending_joins(consumer)
         try:
             while not self._stopping.is_set():
-                # Not shorter: if a poll ends within a join, kafka-python loses the assignment.
-                polled = consumer.poll(timeout_ms=1000)
+                polled = consumer.poll(timeout_ms=200)
                 self.partitions = frozenset(tp.partition for tp in consumer.assignment())
                 self.values.extend(int(record.value) for records in polled.values() for record in records)
         finally:

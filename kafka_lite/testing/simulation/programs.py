@@ -234,6 +234,8 @@ def kafka_python_consumer(
     from kafka import ConsumerRebalanceListener, KafkaConsumer
     from kafka.errors import KafkaError
 
+    from kafka_lite.testing.kafka_python_joins import await_pending_joins
+
     class Listener(ConsumerRebalanceListener):  # type: ignore[misc]
         """Counts assignments."""
 
@@ -253,6 +255,7 @@ def kafka_python_consumer(
         bootstrap_servers=bootstrap, client_id=name, group_id=group, auto_offset_reset="earliest",
         enable_auto_commit=False, **configs,
     )  # fmt: skip
+    await_pending_joins(reader)
     reader.subscribe([topic], listener=listener)
     while not history.is_over:
         offsets: dict[tuple[str, int], int] = {}

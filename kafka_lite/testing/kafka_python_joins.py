@@ -1,0 +1,25 @@
+"""A remedy for kafka-python 3.0: its consumer forgets a join that takes longer than the ``poll`` that began it.
+
+    poll (partitions have changed) → JoinGroup is sent → poll's time is over, "leave the join in flight"
+                                     JoinGroup is answered: the leader assigns, and knows the new partitions
+    poll (nothing has changed)     → no rejoin needed: nobody awaits the join, and heartbeats stay disabled
+
+The member then reads nothing, and says nothing, for ever. Kafka's consumer asks ``rejoinNeededOrPending``. The
+simulator met this in a cluster whose brokers did not know a topic for a moment.
+
+Not in Kafka.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from kafka import KafkaConsumer
+
+
+def await_pending_joins(consumer: KafkaConsumer) -> None:
+    """Let each ``poll`` of kafka-python's ``consumer`` go on with the join that an earlier ``poll`` has begun."""
+    coordinator = consumer._coordinator
+    needs_rejoin = coordinator.need_rejoin
+    coordinator.need_rejoin = lambda: coordinator._join_task is not None or needs_rejoin()
