@@ -49,4 +49,4 @@ class TaskMigratedError(StreamsError):
 
 
 class LockError(StreamsError):
-    """A task's state directory is locked by another thread or process."""
+    """The state directory of a task, or of the global stores, is locked by another thread or process."""

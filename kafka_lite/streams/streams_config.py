@@ -74,7 +74,7 @@ CONFIG = (
             "The beginning of the ids of all clients; by default the application.id and a number of the instance.")
     .define("state.dir", Type.STRING, f"{tempfile.gettempdir()}/kafka-streams", MEDIUM,
             "The directory with a directory for each task. Instances on one machine may share it, unless they have "
-            "standby tasks.", NON_EMPTY)
+            "standby tasks or global stores on disk.", NON_EMPTY)
     .define("replication.factor", Type.INT, 1, MEDIUM,
             "The number of replicas of the topics that the application creates.", Range.between(1, 0x7FFF))
     .define("timestamp.extractor", Type.CLASS,

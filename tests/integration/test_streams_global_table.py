@@ -8,11 +8,15 @@ from pathlib import Path
 import pytest
 
 from kafka_lite.common.serdes import StringSerde
+from kafka_lite.common.topic_partition import TopicPartition
 from kafka_lite.streams.errors import StreamsError
 from kafka_lite.streams.kafka_streams import KafkaStreams, State
 from kafka_lite.streams.kstream.global_ktable import GlobalKTable
 from kafka_lite.streams.kstream.kstream import KStream
 from kafka_lite.streams.kstream.kstream_builder import KStreamBuilder
+from kafka_lite.streams.processor.state_store import IN_MEMORY, ROCKS_DB
+from kafka_lite.streams.state.offset_checkpoint import OffsetCheckpoint
+from kafka_lite.streams.state.queryable_store_types import QueryableStoreTypes
 from kafka_lite.testing.cluster import Cluster
 from tests.support.eventually import eventually
 
@@ -25,7 +29,7 @@ def cluster() -> Iterator[Cluster]:
         yield running
 
 
-def application(cluster: Cluster, state_dir: Path) -> KafkaStreams:
+def application(cluster: Cluster, state_dir: Path, dsl_store: str = IN_MEMORY) -> KafkaStreams:
     builder = KStreamBuilder()
     cities: GlobalKTable[str, str] = builder.global_table("cities", "Cities")
     people: KStream[str, str] = builder.stream("people")
@@ -37,6 +41,7 @@ def application(cluster: Cluster, state_dir: Path) -> KafkaStreams:
         "key.serde": StringSerde,
         "value.serde": StringSerde,
         "commit.interval.ms": 100,
+        "default.dsl.store": dsl_store,
         "internal.leave.group.on.close": True,
     }
     return KafkaStreams(builder, configs)
@@ -69,6 +74,31 @@ def test_streams_are_joined_with_all_partitions_of_a_table_that_is_read_first(cl
     assert streams.state is State.NOT_RUNNING
     assert set(cluster.topics) >= {"cities", "people", "out"}
     assert not [topic for topic in cluster.topics if topic.startswith("global-")], "no internal topics"
+
+
+def test_a_table_on_disk_continues_at_its_checkpoint(cluster: Cluster, tmp_path: Path) -> None:
+    for topic in ("cities", "people"):
+        cluster.create_topic(topic, 1)
+    partition, checkpoint = (
+        TopicPartition("cities", 0),
+        OffsetCheckpoint(tmp_path / "global" / "global" / ".checkpoint"),
+    )
+
+    def cities(streams: KafkaStreams) -> dict[str, str]:
+        return dict(streams.store("Cities", QueryableStoreTypes.key_value_store()).all())
+
+    cluster.produce("cities", "Berlin", key="b")
+    with application(cluster, tmp_path, ROCKS_DB) as streams:
+        streams.start()
+        assert cities(streams) == {"b": "Berlin"}
+        cluster.produce("cities", "Paris", key="p")
+        eventually(lambda: checkpoint.read() == {partition: 2}, checkpoint.read, timeout_s=120)
+    checkpoint.write({partition: 1})  # as if the last record had never been flushed: only it is read again
+    cluster.produce("cities", "Rome", key="r")
+    with application(cluster, tmp_path, ROCKS_DB) as streams:
+        streams.start()
+        assert cities(streams) == {"b": "Berlin", "p": "Paris", "r": "Rome"}
+    assert checkpoint.read() == {partition: 3}
 
 
 def test_a_missing_global_topic_is_reported_at_the_start(cluster: Cluster, tmp_path: Path) -> None:

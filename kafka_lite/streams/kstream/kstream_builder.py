@@ -70,7 +70,7 @@ class KStreamBuilder(NamedTopologyBuilder):
         """
         source, name = self.new_name("KSTREAM-SOURCE-"), self.new_name("KTABLE-SOURCE-")
         self.add_global_store(
-            Stores.in_memory_key_value(store, key_serde, value_serde, logging_enabled=False),
+            Stores.key_value(store, key_serde, value_serde, logging_enabled=False),
             source,
             topic,
             name,

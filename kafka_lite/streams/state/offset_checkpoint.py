@@ -5,12 +5,15 @@ Kafka 0.10.2: streams/.../state/internals/OffsetCheckpoint.java · book 9.1.4
 
 from __future__ import annotations
 
+import logging
 import os
 from collections.abc import Mapping
 from pathlib import Path
 
 from kafka_lite.common.topic_partition import TopicPartition
 from kafka_lite.streams.errors import ProcessorStateError
+
+logger = logging.getLogger(__name__)
 
 VERSION = 0
 
@@ -53,6 +56,14 @@ class OffsetCheckpoint:
         if len(offsets) != size:
             raise ProcessorStateError(f"Expected {size} entries but found only {len(offsets)} in {self.path}")
         return offsets
+
+    def read_unless_damaged(self, owner: str) -> dict[TopicPartition, int]:
+        """The offsets. A damaged file is as good as none: everything is restored. ``owner`` begins the log line."""
+        try:
+            return self.read()
+        except ProcessorStateError as error:
+            logger.warning("%s Restoring from the beginning of the changelogs: %s", owner, error)
+            return {}
 
     def delete(self) -> None:
         """Remove the file, if there is one."""

@@ -1,4 +1,4 @@
-"""Restores the stores of global tables.
+"""Restores the stores of global tables, and keeps their checkpoint.
 
 Kafka 0.10.2: streams/.../processor/internals/GlobalStateManagerImpl.java, GlobalStateManager.java · book 9.1.4
 """
@@ -6,37 +6,78 @@ Kafka 0.10.2: streams/.../processor/internals/GlobalStateManagerImpl.java, Globa
 from __future__ import annotations
 
 import logging
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from kafka_lite.common.topic_partition import TopicPartition
 from kafka_lite.consumer.kafka_consumer import KafkaConsumer
-from kafka_lite.streams.errors import ProcessorStateError, StreamsError
+from kafka_lite.streams.errors import LockError, ProcessorStateError, StreamsError
+from kafka_lite.streams.processor.internals.state_directory import CHECKPOINT_FILE_NAME, StateDirectory
 from kafka_lite.streams.processor.internals.state_manager import StateManager
 from kafka_lite.streams.processor.state_store import StateRestoreCallback, StateStore
+from kafka_lite.streams.state.offset_checkpoint import OffsetCheckpoint
 
 logger = logging.getLogger(__name__)
 
+_LOCK_RETRIES = 5
 _POLL_MS = 100
 
 
 class GlobalStateManager(StateManager):
-    """Reads all partitions of a store's topic, from their beginning. (0.10.2 begins stores on disk at a checkpoint.)"""
+    """Reads all partitions of a store's topic: a store in memory from their beginning, one on disk from its checkpoint.
 
-    def __init__(self, consumer: KafkaConsumer, store_to_topic: Mapping[str, str]) -> None:
+    If a store is on disk, the directory ``global`` is locked from ``initialize`` until ``close``, so that instances on
+    one machine need different ``state.dir``. (0.10.2 locks it for stores in memory, too.)
+    """
+
+    def __init__(
+        self, consumer: KafkaConsumer, store_to_topic: Mapping[str, str], state_directory: StateDirectory
+    ) -> None:
         super().__init__()
         self._consumer = consumer
         self._topics = store_to_topic
+        self._directory = state_directory
+        self._checkpointed_offsets: dict[TopicPartition, int] = {}
         self.offsets: dict[TopicPartition, int] = {}
         """The offset of the next record of each partition that has been restored."""
 
+    def initialize(self, stores: Iterable[StateStore]) -> None:
+        """Before these are opened: lock the directory and read the checkpoint, if one of them is on disk.
+
+        Raises LockError if another instance has the directory.
+        """
+        if any(store.persistent for store in stores):
+            if not self._directory.lock_global_state(_LOCK_RETRIES):
+                raise LockError(f"Failed to lock the global state directory: {self.base_dir}")
+            self._checkpointed_offsets = self._checkpoint.read_unless_damaged("global stores:")
+
     @property
     def base_dir(self) -> Path:
-        """Raises ProcessorStateError."""
-        raise ProcessorStateError("a global store cannot be on disk: use one in memory")
+        """The directory ``global``."""
+        return self._directory.global_state_dir()
+
+    @property
+    def _checkpoint(self) -> OffsetCheckpoint:
+        return OffsetCheckpoint(self.base_dir / CHECKPOINT_FILE_NAME)
+
+    def forget_checkpoint(self, store: str, why: str) -> bool:
+        """The file forgets it, too: a crash while the store is restored must not leave a part of it for the whole."""
+        topic = self._topics[store]
+        forgotten = [partition for partition in self._checkpointed_offsets if partition.topic == topic]
+        if forgotten:
+            logger.warning("Restoring global store %s from the start of %s: %s", store, topic, why)
+            for partition in forgotten:
+                del self._checkpointed_offsets[partition]
+            self._checkpoint.write(self._checkpointed_offsets)
+        return True
+
+    # ── restoring ─────────────────────────────────────────────────────────────────────────────────────────────────
 
     def restore(self, store: StateStore, restore: StateRestoreCallback) -> None:
-        """Read the store's topic up to its end. Raises StreamsError if there is no such topic."""
+        """Read the store's topic up to its end.
+
+        Raises StreamsError if there is no such topic, and ProcessorStateError if it ends before the checkpoint.
+        """
         topic, consumer = self._topics[store.name], self._consumer
         partitions = [TopicPartition(topic, info.partition) for info in consumer.partitions_for(topic)]
         if not partitions:
@@ -47,7 +88,8 @@ class GlobalStateManager(StateManager):
         ends = consumer.end_offsets(partitions)
         consumer.assign(partitions)
         try:
-            consumer.seek_to_beginning(partitions)
+            for partition, end in ends.items():
+                self._seek(partition, end, store.persistent)
             while any(consumer.position(partition) < end for partition, end in ends.items()):
                 records = consumer.poll(_POLL_MS)
                 for partition in records.partitions:
@@ -58,8 +100,40 @@ class GlobalStateManager(StateManager):
         finally:
             consumer.unsubscribe()
 
-    def checkpoint(self, offsets: Mapping[TopicPartition, int]) -> None:
-        """A no-op."""
+    def _seek(self, partition: TopicPartition, end: int, persistent: bool) -> None:
+        start = self._checkpointed_offsets.get(partition) if persistent else None
+        if start is None:
+            self._consumer.seek_to_beginning([partition])
+        elif start <= end:
+            self._consumer.seek(partition, start)
+        else:
+            raise ProcessorStateError(
+                f"the checkpoint of {partition} in {self.base_dir} is {start}, but its log ends at {end}: was the "
+                "topic deleted? Clean up the state directory"
+            )
 
     def put_offset_limit(self, partition: TopicPartition, limit: int) -> None:
         """A no-op: a global store has no group, and so no committed offset."""
+
+    # ── checkpoints ───────────────────────────────────────────────────────────────────────────────────────────────
+
+    def checkpoint(self, offsets: Mapping[TopicPartition, int]) -> None:
+        """Write the checkpoint, if a store is on disk. A failure is logged: without it, more is restored."""
+        topics = {self._topics[store.name] for store in self.stores.values() if store.persistent}
+        if not topics:
+            return
+        reached = {**self.offsets, **{partition: last + 1 for partition, last in offsets.items()}}
+        self._checkpointed_offsets.update(
+            {partition: offset for partition, offset in reached.items() if partition.topic in topics}
+        )
+        try:
+            self._checkpoint.write(self._checkpointed_offsets)
+        except OSError as error:
+            logger.warning("Failed to write the checkpoint of the global stores: %s", error)
+
+    def close(self, offsets: Mapping[TopicPartition, int] | None) -> None:
+        """Close all stores, write the checkpoint unless ``offsets`` is None, and release the lock."""
+        try:
+            super().close(offsets)
+        finally:
+            self._directory.unlock_global_state()

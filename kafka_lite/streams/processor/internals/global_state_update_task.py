@@ -37,11 +37,14 @@ class GlobalStateUpdateTask:
         value_serde: Serde[Any],
         on_bad_record: DeserializationExceptionHandler | None = None,
         metrics: StreamsMetrics | None = None,
+        app_configs: Mapping[str, object] | None = None,
     ) -> None:
         """``on_bad_record`` handles records that cannot be deserialized; by default LogAndFailExceptionHandler."""
         self._on_bad_record = on_bad_record or LogAndFailExceptionHandler()
         self._topology = topology
         self._state_manager = state_manager
+        self._offsets: dict[TopicPartition, int] = {}
+        """The last offset of each partition that is in the stores."""
         self._context = ProcessorContextImpl(
             _NO_TASK,
             application_id,
@@ -51,6 +54,7 @@ class GlobalStateUpdateTask:
             state_manager,
             _not_possible,
             _not_possible,
+            app_configs=app_configs,
             metrics=metrics,
         )
 
@@ -67,24 +71,27 @@ class GlobalStateUpdateTask:
         """Process a record. Raises StreamsError if it cannot be deserialized, unless the handler skips it."""
         source = self._topology.source(raw_record.topic)
         record = RecordDeserializer(source, self._on_bad_record, _NO_TASK).deserialize(raw_record)
-        if record is None:
-            return
-        self._context.record_context = ProcessorRecordContext(
-            record.timestamp, record.offset, record.partition, record.topic, record.headers
-        )
-        self._context.current_node = source
-        source.process(record.key, record.value)
+        if record is not None:
+            self._context.record_context = ProcessorRecordContext(
+                record.timestamp, record.offset, record.partition, record.topic, record.headers
+            )
+            self._context.current_node = source
+            source.process(record.key, record.value)
+        self._offsets[TopicPartition(raw_record.topic, raw_record.partition)] = raw_record.offset
 
     def flush_state(self) -> None:
-        """Flush the stores."""
+        """Flush the stores, then checkpoint what they have."""
         self._state_manager.flush()
+        self._state_manager.checkpoint(self._offsets)
 
-    def close(self) -> None:
-        """Close the processors, then the stores."""
-        for node in self._topology.processors:
-            self._context.current_node = node
-            node.close()
-        self._state_manager.close(None)
+    def close(self, write_checkpoint: bool = True) -> None:
+        """Close the processors, then the stores, with a checkpoint unless something has failed."""
+        try:
+            for node in self._topology.processors:
+                self._context.current_node = node
+                node.close()
+        finally:
+            self._state_manager.close(self._offsets if write_checkpoint else None)
 
 
 class _NoCollector:

@@ -9,6 +9,7 @@ import logging
 import threading
 from collections.abc import Callable
 from enum import Enum
+from functools import partial
 
 from kafka_lite.common.shutdownable_thread import ShutdownableThread
 from kafka_lite.common.time import SYSTEM_TIME, Time
@@ -18,6 +19,7 @@ from kafka_lite.streams.errors import StreamsError
 from kafka_lite.streams.processor.internals.global_state_manager import GlobalStateManager
 from kafka_lite.streams.processor.internals.global_state_update_task import GlobalStateUpdateTask
 from kafka_lite.streams.processor.internals.metrics.streams_metrics_impl import StreamsMetricsImpl
+from kafka_lite.streams.processor.internals.state_directory import StateDirectory
 from kafka_lite.streams.processor.internals.topology.processor_topology import ProcessorTopology
 from kafka_lite.streams.streams_config import StreamsConfig
 
@@ -62,13 +64,15 @@ class GlobalStreamThread(ShutdownableThread):
     ) -> None:
         """Create the consumer. Raises ConfigError. ``on_error`` is called in the thread when it dies of an error."""
         super().__init__("GlobalStreamThread")
+        self._topology = topology
         self._config = config
         self._time = time
         self._on_state_change = on_state_change
         self._on_error = on_error
         self._state = GlobalStreamThreadState.CREATED
         self._consumer = KafkaConsumer(config.restore_consumer_configs(f"{client_id}-global"), time=time)
-        self._state_manager = GlobalStateManager(self._consumer, topology.store_to_changelog_topic)
+        directory = StateDirectory(config.application_id, config["state.dir"], time)
+        self._state_manager = GlobalStateManager(self._consumer, topology.store_to_changelog_topic, directory)
         self._task = GlobalStateUpdateTask(
             topology,
             config.application_id,
@@ -77,10 +81,13 @@ class GlobalStreamThread(ShutdownableThread):
             config.value_serde(),
             config.deserialization_exception_handler(),
             StreamsMetricsImpl(metrics or Metrics(time=time), {"client-id": f"{client_id}-{self.name}"}, time),
+            config.originals,
         )
         self._restored = threading.Event()
         self._startup_error: Exception | None = None
         self._last_flush_ms = time.hi_res_ms()
+        self._clean_run = True
+        """Whether the stores have what their offsets say: after an error nothing is certain."""
 
     @property
     def state(self) -> GlobalStreamThreadState:
@@ -101,6 +108,7 @@ class GlobalStreamThread(ShutdownableThread):
             while self.is_running:
                 self.do_work()
         except Exception as error:
+            self._clean_run = False
             if not self._restored.is_set():
                 self._startup_error = error
             else:
@@ -112,6 +120,7 @@ class GlobalStreamThread(ShutdownableThread):
             self._restored.set()
 
     def _start_up(self) -> None:
+        self._state_manager.initialize(self._topology.state_stores)
         self._task.initialize()
         offsets = self._state_manager.offsets
         self._consumer.assign(list(offsets))
@@ -121,7 +130,7 @@ class GlobalStreamThread(ShutdownableThread):
         self._restored.set()
 
     def do_work(self) -> None:
-        """Update the stores with the next records."""
+        """Update the stores with the next records. Flush and checkpoint them every ``commit.interval.ms``."""
         records = self._consumer.poll(self._config["poll.ms"])
         for partition in records.partitions:
             for record in records.records(partition):
@@ -132,9 +141,9 @@ class GlobalStreamThread(ShutdownableThread):
             self._last_flush_ms = now_ms
 
     def on_exit(self) -> None:
-        """Close the consumer, then the stores."""
+        """Close the consumer, then the stores, with a checkpoint unless there was an error."""
         self._set_state(GlobalStreamThreadState.PENDING_SHUTDOWN)
-        for close in (self._consumer.close, self._task.close):
+        for close in (self._consumer.close, partial(self._task.close, self._clean_run)):
             try:
                 close()
             except Exception:

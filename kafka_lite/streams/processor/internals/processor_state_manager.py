@@ -68,7 +68,7 @@ class ProcessorStateManager(StateManager):
             raise LockError(f"task [{task_id}] Failed to lock the state directory for task {task_id}")
         self._base_dir = state_directory.directory_for_task(task_id)
         self._checkpoint = OffsetCheckpoint(self._base_dir / CHECKPOINT_FILE_NAME)
-        self._checkpointed_offsets = self._read_checkpoint()
+        self._checkpointed_offsets = self._checkpoint.read_unless_damaged(f"task [{task_id}]")
         if exactly_once:
             self._trust_checkpoint_once()
 
@@ -81,14 +81,6 @@ class ProcessorStateManager(StateManager):
             except ProcessorStateError:
                 self._directory.unlock(self._task_id)
                 raise
-
-    def _read_checkpoint(self) -> dict[TopicPartition, int]:
-        """A damaged checkpoint is as good as none: everything is restored."""
-        try:
-            return self._checkpoint.read()
-        except ProcessorStateError as error:
-            logger.warning("task [%s] Restoring from the beginning of the changelogs: %s", self._task_id, error)
-            return {}
 
     @property
     def base_dir(self) -> Path:

@@ -1,4 +1,4 @@
-"""The directories of tasks on disk, and their locks.
+"""The directories of tasks and of global stores on disk, and their locks.
 
 Kafka 0.10.2: streams/.../processor/internals/StateDirectory.java · book 9.1.4
 """
@@ -19,11 +19,13 @@ logger = logging.getLogger(__name__)
 
 LOCK_FILE_NAME = ".lock"
 CHECKPOINT_FILE_NAME = ".checkpoint"
+GLOBAL_STATE_DIR_NAME = "global"
 _RETRY_BACKOFF_MS = 200
 
 
 class StateDirectory:
     """``<state.dir>/<application id>/<task id>/``: a directory per task, with its ``.lock`` and its ``.checkpoint``.
+    ``<state.dir>/<application id>/global/``: the same for the global stores of an instance.
 
     Each thread has its own object. A task's directory is locked by the thread that has the task, against other threads
     and processes. The lock ends with its process. Two applications, or two instances on one machine, need different
@@ -34,6 +36,7 @@ class StateDirectory:
         """Create the directory of the application. Raises ProcessorStateError."""
         self._time = time
         self._locks: dict[TaskId, IO[bytes]] = {}
+        self._global_lock: IO[bytes] | None = None
         self.base = Path(state_dir) / application_id
         _make(self.base, "state directory")
 
@@ -45,23 +48,46 @@ class StateDirectory:
 
     def lock(self, task_id: TaskId, retries: int = 0) -> bool:
         """Lock the directory of a task; try again ``retries`` times, every 200 ms. True if this object has the lock."""
-        if task_id in self._locks:
-            return True
-        file = (self.directory_for_task(task_id) / LOCK_FILE_NAME).open("wb")
+        if task_id not in self._locks:
+            file = self._locked(self.directory_for_task(task_id), retries)
+            if file is not None:
+                self._locks[task_id] = file
+        return task_id in self._locks
+
+    def _locked(self, directory: Path, retries: int) -> IO[bytes] | None:
+        """The lock of a directory, an open file; None if somebody else has it."""
+        file = (directory / LOCK_FILE_NAME).open("wb")
         while not _try_lock(file):
             if retries <= 0:
                 file.close()
-                return False
+                return None
             retries -= 1
             self._time.sleep(_RETRY_BACKOFF_MS)
-        self._locks[task_id] = file
-        return True
+        return file
 
     def unlock(self, task_id: TaskId) -> None:
         """Release a lock. A no-op if this object does not have it."""
         file = self._locks.pop(task_id, None)
         if file is not None:
             file.close()
+
+    def global_state_dir(self) -> Path:
+        """The directory of the global stores, created if necessary. Raises ProcessorStateError."""
+        path = self.base / GLOBAL_STATE_DIR_NAME
+        _make(path, "global state directory")
+        return path
+
+    def lock_global_state(self, retries: int = 0) -> bool:
+        """Lock the directory of the global stores, as ``lock`` does that of a task."""
+        if self._global_lock is None:
+            self._global_lock = self._locked(self.global_state_dir(), retries)
+        return self._global_lock is not None
+
+    def unlock_global_state(self) -> None:
+        """Release the lock. A no-op if this object does not have it."""
+        if self._global_lock is not None:
+            self._global_lock.close()
+            self._global_lock = None
 
     def clear(self, task_id: TaskId) -> None:
         """Delete everything in the directory of a task but its lock. Raises ProcessorStateError."""
