@@ -77,7 +77,7 @@ class TopologyTestDriver:
         self._metrics = StreamsMetricsImpl(
             metrics or Metrics(time=self._time), {"client-id": "TopologyTestDriver"}, self._time
         )
-        self._cache = ThreadCache("TopologyTestDriver", cache_max_bytes_buffering)
+        self._cache = ThreadCache("TopologyTestDriver", cache_max_bytes_buffering, self._metrics)
         self._commits_each = cache_max_bytes_buffering == 0
         self._sent: deque[tuple[int, ProducerRecord]] = deque()
         self._outputs: dict[str, deque[ProducerRecord]] = {}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import isfinite
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -23,6 +24,8 @@ from kafka_lite.streams.processor.internals.tasks.task_manager import TaskManage
 from kafka_lite.streams.processor.processor import Processor
 from kafka_lite.streams.processor.task_id import TaskId
 from kafka_lite.streams.processor.topology_builder import TopologyBuilder
+from kafka_lite.streams.state.caching.named_cache import LRUCacheEntry, NamedCache
+from kafka_lite.streams.state.caching.thread_cache import ThreadCache
 from kafka_lite.streams.topology_test_driver import TopologyTestDriver
 
 WINDOW_S = 30.0
@@ -155,6 +158,40 @@ def test_stores_are_measured_below_their_cache() -> None:
         assert value(metrics, group, "Counts-put-rate") == per_s(2), "two keys, three changes"
         assert value(metrics, group, "Counts-restore-rate") == per_s(1)
         assert value(metrics, group, "Counts-flush-rate") == per_s(1)
+
+
+def hit_ratios(metrics: Metrics, cache: str) -> list[float]:
+    group, name = "stream-record-cache-metrics", f"{cache}-hitRatio"
+    return [value(metrics, group, f"{name}-{stat}", record_cache_id=cache) for stat in ("avg", "min", "max")]
+
+
+def test_a_cache_records_which_part_of_its_reads_were_hits() -> None:
+    builder, time = KStreamBuilder(), MockTime()
+    builder.stream("in").group_by_key().count("Counts")
+    metrics, serde, group = registry(time), Serdes.string(), "stream-record-cache-metrics"
+    with TopologyTestDriver(
+        builder, key_serde=serde, value_serde=serde, time=time, metrics=metrics, cache_max_bytes_buffering=10_000
+    ) as driver:
+        for key in "aaba":  # miss, hit: 1/2, miss, hit: 2/4
+            driver.pipe_input("in", key, "x", timestamp=0)
+        assert hit_ratios(metrics, "0_0-Counts") == [0.5, 0.5, 0.5]
+        assert list(driver.key_value_store("Counts").all()) == [("a", 3), ("b", 1)]  # 3/5, 4/6
+        assert hit_ratios(metrics, "0_0-Counts") == pytest.approx([(1 / 2 + 1 / 2 + 3 / 5 + 4 / 6) / 4, 1 / 2, 4 / 6])
+        assert {name.tags for name in metrics.metrics if name.group == group} == {(("record-cache-id", "0_0-Counts"),)}
+    assert names(metrics, group) == set(), "a closed cache has no metrics"
+
+
+def test_at_the_level_info_a_cache_has_metrics_but_records_nothing() -> None:
+    time = MockTime()
+    metrics = registry(time, RecordingLevel.INFO)
+    cache = ThreadCache("thread", 1000, StreamsMetricsImpl(metrics, {"client-id": "t1"}, time))
+    cache.set_dirty_entry_flush_listener("Counts", lambda _: None)
+    cache.put("Counts", b"a", LRUCacheEntry(b"1"))
+    assert cache.get("Counts", b"a") is not None
+    assert type(cache.named("Counts")) is NamedCache, "reads are not slower than without metrics"
+    assert not any(map(isfinite, hit_ratios(metrics, "Counts")))
+    cache.close("Counts")
+    assert names(metrics, "stream-record-cache-metrics") == set()
 
 
 def test_window_stores_have_a_group_of_their_own() -> None:

@@ -87,13 +87,13 @@ class StreamThread(ShutdownableThread):
         self._config = config
         self._time = time
         self._global_stores = global_stores
-        self._cache = ThreadCache(f"{client_id}-{name}", cache_size_bytes)
         self._on_state_change = on_state_change
         self._on_error = on_error
         self._state_lock = threading.Lock()
         self._state = StreamThreadState.CREATED
         self._directory = StateDirectory(config.application_id, config["state.dir"], time)
         self._metrics = StreamThreadMetrics(metrics or Metrics(time=time), f"{client_id}-{name}", time)
+        self._cache = ThreadCache(f"{client_id}-{name}", cache_size_bytes, self._metrics)
         self._context = self._new_context(client_id, process_id, on_hosts)
         thread_client_id = f"{client_id}-{name}"
         has_resets = builder.has_offset_resets

@@ -5,7 +5,9 @@ Kafka 0.10.2: streams/.../state/internals/ThreadCache.java · book 9.1.4
 
 from __future__ import annotations
 
+from kafka_lite.streams.processor.internals.metrics.streams_metrics_impl import StreamsMetricsImpl
 from kafka_lite.streams.state.caching.named_cache import DirtyEntryFlushListener, LRUCacheEntry, NamedCache
+from kafka_lite.streams.state.caching.named_cache_metrics import MeasuredNamedCache, NamedCacheMetrics
 
 
 class ThreadCache:
@@ -15,10 +17,15 @@ class ThreadCache:
     0 bytes every put is flushed at once.
     """
 
-    def __init__(self, name: str = "", max_cache_size_bytes: int = 0) -> None:
+    def __init__(
+        self, name: str = "", max_cache_size_bytes: int = 0, metrics: StreamsMetricsImpl | None = None
+    ) -> None:
+        """Without ``metrics``, nothing is measured."""
         self.name = name
         self._max_cache_size_bytes = max_cache_size_bytes
+        self._metrics = metrics
         self._caches: dict[str, NamedCache] = {}
+        self._cache_metrics: dict[str, NamedCacheMetrics] = {}
         self.puts = 0
         self.gets = 0
         self.evicts = 0
@@ -28,8 +35,14 @@ class ThreadCache:
         """The cache of a store, created if necessary."""
         cache = self._caches.get(namespace)
         if cache is None:
-            cache = self._caches[namespace] = NamedCache(namespace)
+            cache = self._caches[namespace] = self._new_cache(namespace)
         return cache
+
+    def _new_cache(self, namespace: str) -> NamedCache:
+        if self._metrics is None:
+            return NamedCache(namespace)
+        metrics = self._cache_metrics[namespace] = NamedCacheMetrics(self._metrics, namespace)
+        return MeasuredNamedCache(namespace, metrics) if metrics.hit_ratio.should_record() else NamedCache(namespace)
 
     def set_dirty_entry_flush_listener(self, namespace: str, listener: DirtyEntryFlushListener) -> None:
         """Set what flushes the dirty entries of a store."""
@@ -72,3 +85,6 @@ class ThreadCache:
         cache = self._caches.pop(namespace, None)
         if cache is not None:
             cache.close()
+        metrics = self._cache_metrics.pop(namespace, None)
+        if metrics is not None:
+            metrics.remove_all_sensors()
