@@ -47,8 +47,8 @@ test-all: test soak every-python ## make test, and the rest: real Kafka, long ch
 soak: setup ## what make test leaves out: beside real Kafka and ZooKeeper (Java, Maven), long chaos, others' test suites
 	$(LANE) soak tests -- -n 2 $(BY_FILE) -m "jvm or soak"
 
-every-python: setup ## the unit tests on every other Python that is here
-	$(BIN)/python -m scripts.every_python
+every-python: setup ## the unit tests on every other Python that is here (ARGS=--newest: on the newest of them)
+	$(BIN)/python -m scripts.every_python $(ARGS)
 
 check: setup ## lint, types, import contracts, unit tests: under a minute
 	$(BIN)/ruff check .

@@ -1,6 +1,6 @@
 """Runs the unit tests on every Python that pyproject.toml names and this machine has, except the one in ``.venv``.
 
-    python -m scripts.every_python
+    python -m scripts.every_python [--newest]    --newest: only on the newest of them, as .ci/run does
 
 Interpreters are searched for on the PATH and in the directories of pyenv and uv; none is downloaded. Each gets the
 packages of uv.lock in ``build/python-3.NN``, and a lane ``unit-3.NN``.
@@ -8,11 +8,12 @@ packages of uv.lock in ``build/python-3.NN``, and a lane ``unit-3.NN``.
 
 from __future__ import annotations
 
+import argparse
 import os
 import subprocess
 import sys
 import tomllib
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 PROJECT = Path(__file__).resolve().parent.parent
@@ -20,16 +21,26 @@ CLASSIFIER = "Programming Language :: Python :: 3."
 PRINT_VERSION = "import sys; print('%d.%d' % sys.version_info[:2])"
 
 
-def main() -> int:
-    """Run all the lanes; returns 1 if one of them is red."""
+def main(arguments: Sequence[str]) -> int:
+    """Run the lanes; returns 1 if one of them is red."""
+    parser = argparse.ArgumentParser(prog="python -m scripts.every_python", description="Unit tests on other Pythons.")
+    parser.add_argument("--newest", action="store_true", help="only on the newest of them")
+    only_newest = parser.parse_args(arguments).newest
     here = "{}.{}".format(*sys.version_info[:2])
     found = interpreters(candidates(os.environ, Path.home()))
     others = [version for version in supported_versions() if version != here]
-    green = [run_lane(version, found[version]) for version in others if version in found]
+    installed = [version for version in others if version in found]
+    chosen = newest(installed) if only_newest else installed
+    green = [run_lane(version, found[version]) for version in chosen]
     for version in others:
-        if version not in found:
-            print(f"not tested on Python {version}: it is not installed")
+        if version not in chosen:
+            print(f"not tested on Python {version}: {'not the newest' if version in found else 'it is not installed'}")
     return 0 if all(green) else 1
+
+
+def newest(versions: Iterable[str]) -> list[str]:
+    """The newest version, or none of none."""
+    return sorted(versions, key=lambda version: [int(part) for part in version.split(".")])[-1:]
 
 
 def supported_versions() -> list[str]:
@@ -70,4 +81,4 @@ def run_lane(version: str, interpreter: Path) -> bool:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(main(sys.argv[1:]))

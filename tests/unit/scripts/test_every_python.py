@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from scripts.every_python import candidates, interpreters, supported_versions
+from scripts.every_python import candidates, interpreters, newest, supported_versions
 
 
 def program(path: Path, text: str) -> Path:
@@ -29,3 +29,8 @@ def test_supported_versions_match_the_classifiers() -> None:
     versions = supported_versions()
     assert versions[0] == "3.11"
     assert len(versions) >= 3
+
+
+def test_the_newest_version_is_known_by_its_numbers() -> None:
+    assert newest(["3.9", "3.14", "3.10", "3.13"]) == ["3.14"]
+    assert newest([]) == []
