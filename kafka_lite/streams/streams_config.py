@@ -1,7 +1,8 @@
 """The configuration keys of an application.
 
-``processing.guarantee`` is Kafka 0.11's, the exception handlers are Kafka 1.0's and 1.1's. ``default.dsl.store`` is
-Kafka 3.2's, where the default is rocksDB; 0.10.2 leaves no choice.
+``processing.guarantee`` is Kafka 0.11's, the exception handlers are Kafka 1.0's and 1.1's. The serdes inside windowed
+ones (``….serde.inner``) are Kafka 2.0's. ``default.dsl.store`` is Kafka 3.2's, where the default is rocksDB; 0.10.2
+leaves no choice.
 
 Kafka 0.10.2: streams/.../streams/StreamsConfig.java · book 9.1.1
 """
@@ -32,6 +33,11 @@ from kafka_lite.metrics.metrics_reporter import MetricsReporter
 from kafka_lite.producer import producer_config
 from kafka_lite.streams.errors import TaskAssignmentError
 from kafka_lite.streams.exception_handlers import DeserializationExceptionHandler, ProductionExceptionHandler
+from kafka_lite.streams.kstream.windowed_inner import (
+    INNER_CLASS_KEYS,
+    WINDOWED_KEY_SERDE_INNER,
+    WINDOWED_VALUE_SERDE_INNER,
+)
 from kafka_lite.streams.processor.internals.assignment.assignment_info import HostInfo
 from kafka_lite.streams.processor.internals.assignment.stream_partition_assignor import (
     STREAM_THREAD_INSTANCE,
@@ -89,6 +95,10 @@ CONFIG = (
             "The default serde of keys.")
     .define("value.serde", Type.CLASS, "kafka_lite.common.serdes.ByteArraySerde", MEDIUM,
             "The default serde of values.")
+    .define(WINDOWED_KEY_SERDE_INNER, Type.CLASS, "", MEDIUM,
+            "If the default serde of keys is a windowed one: the serde of the keys inside it.")
+    .define(WINDOWED_VALUE_SERDE_INNER, Type.CLASS, "", MEDIUM,
+            "If the default serde of values is a windowed one: the serde inside it.")
     .define("default.deserialization.exception.handler", Type.CLASS,
             "kafka_lite.streams.exception_handlers.LogAndFailExceptionHandler", MEDIUM,
             "The class that decides about records that cannot be deserialized.")
@@ -337,6 +347,7 @@ class StreamsConfig:
         return (
             key in consumer_config.CONFIG
             or key in producer_config.CONFIG
+            or key in INNER_CLASS_KEYS
             or key.removeprefix(CONSUMER_PREFIX) in consumer_config.CONFIG
             or key.removeprefix(PRODUCER_PREFIX) in producer_config.CONFIG
         )

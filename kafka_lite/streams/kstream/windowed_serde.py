@@ -6,6 +6,7 @@ WindowedStreamPartitioner.java, SessionKeySerde.java · book 9.2.4
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from struct import Struct
 from typing import Any, Generic, TypeVar
 
@@ -13,6 +14,12 @@ from kafka_lite.common.murmur2 import murmur2, to_positive
 from kafka_lite.common.serdes import Serde
 from kafka_lite.common.serialization import Deserializer, SerializationError, Serializer
 from kafka_lite.streams.kstream.windowed import SessionWindow, UnlimitedWindow, Windowed
+from kafka_lite.streams.kstream.windowed_inner import (
+    NoInnerDeserializer,
+    NoInnerSerializer,
+    inner_deserializer,
+    inner_serializer,
+)
 
 K = TypeVar("K")
 
@@ -28,9 +35,14 @@ class WindowedSerializer(Serializer[Windowed[K]]):
     Only an application that knows the size of the windows knows where they end.
     """
 
-    def __init__(self, inner: Serializer[K]) -> None:
-        """``inner`` serializes the keys."""
-        self._inner = inner
+    def __init__(self, inner: Serializer[K] | None = None) -> None:
+        """``inner`` serializes the keys; by default, what ``configure`` finds."""
+        self._inner: Serializer[K] = NoInnerSerializer() if inner is None else inner
+
+    def configure(self, configs: Mapping[str, object], is_key: bool) -> None:
+        """Without an inner serializer: take the one that the configuration names. Raises ConfigError."""
+        if isinstance(self._inner, NoInnerSerializer):
+            self._inner = inner_serializer(configs, is_key)
 
     def serialize(self, topic: str, data: Windowed[K] | None) -> bytes | None:
         """Serialize a windowed key. Raises SerializationError for something else."""
@@ -51,9 +63,14 @@ class WindowedSerializer(Serializer[Windowed[K]]):
 class WindowedDeserializer(Deserializer[Windowed[K]]):
     """The inverse of :class:`WindowedSerializer`. The windows are unlimited ones, since their ends are unknown."""
 
-    def __init__(self, inner: Deserializer[K]) -> None:
-        """``inner`` deserializes the keys."""
-        self._inner = inner
+    def __init__(self, inner: Deserializer[K] | None = None) -> None:
+        """``inner`` deserializes the keys; by default, what ``configure`` finds."""
+        self._inner: Deserializer[K] = NoInnerDeserializer() if inner is None else inner
+
+    def configure(self, configs: Mapping[str, object], is_key: bool) -> None:
+        """Without an inner deserializer: take the one that the configuration names. Raises ConfigError."""
+        if isinstance(self._inner, NoInnerDeserializer):
+            self._inner = inner_deserializer(configs, is_key)
 
     def deserialize(self, topic: str, data: bytes | None) -> Windowed[K] | None:
         """Deserialize a windowed key. Raises SerializationError if the bytes are too few for a start."""
@@ -71,9 +88,12 @@ class WindowedDeserializer(Deserializer[Windowed[K]]):
 class WindowedSerde(Serde[Windowed[K]]):
     """The serde of windowed keys, for topics with the results of windowed aggregations."""
 
-    def __init__(self, inner: Serde[K]) -> None:
-        """``inner`` is the serde of the keys."""
-        super().__init__(WindowedSerializer(inner.serializer), WindowedDeserializer(inner.deserializer))
+    def __init__(self, inner: Serde[K] | None = None) -> None:
+        """``inner`` is the serde of the keys; by default, the configuration names it (see ``windowed_inner``)."""
+        super().__init__(
+            WindowedSerializer(None if inner is None else inner.serializer),
+            WindowedDeserializer(None if inner is None else inner.deserializer),
+        )
 
 
 class SessionKeySerializer(Serializer[Windowed[K]]):
@@ -82,9 +102,13 @@ class SessionKeySerializer(Serializer[Windowed[K]]):
     bytes of the key · 8 bytes: end in ms · 8 bytes: start in ms
     """
 
-    def __init__(self, inner: Serializer[K]) -> None:
-        """``inner`` serializes the keys."""
+    def __init__(self, inner: Serializer[K] | None = None) -> None:
+        """``inner`` serializes the keys; by default, what ``configure`` finds."""
         self._inner = WindowedSerializer(inner)
+
+    def configure(self, configs: Mapping[str, object], is_key: bool) -> None:
+        """Without an inner serializer: take the one that the configuration names. Raises ConfigError."""
+        self._inner.configure(configs, is_key)
 
     def serialize(self, topic: str, data: Windowed[K] | None) -> bytes | None:
         """Serialize the key of a session. Raises SerializationError for something else."""
@@ -96,9 +120,14 @@ class SessionKeySerializer(Serializer[Windowed[K]]):
 class SessionKeyDeserializer(Deserializer[Windowed[K]]):
     """The inverse of :class:`SessionKeySerializer`."""
 
-    def __init__(self, inner: Deserializer[K]) -> None:
-        """``inner`` deserializes the keys."""
-        self._inner = inner
+    def __init__(self, inner: Deserializer[K] | None = None) -> None:
+        """``inner`` deserializes the keys; by default, what ``configure`` finds."""
+        self._inner: Deserializer[K] = NoInnerDeserializer() if inner is None else inner
+
+    def configure(self, configs: Mapping[str, object], is_key: bool) -> None:
+        """Without an inner deserializer: take the one that the configuration names. Raises ConfigError."""
+        if isinstance(self._inner, NoInnerDeserializer):
+            self._inner = inner_deserializer(configs, is_key)
 
     def deserialize(self, topic: str, data: bytes | None) -> Windowed[K] | None:
         """Deserialize the key of a session. Raises SerializationError if the bytes are too few for its bounds."""
@@ -120,9 +149,12 @@ class SessionKeySerde(Serde[Windowed[K]]):
     Without a partitioner, the sessions of a key are in different partitions.
     """
 
-    def __init__(self, inner: Serde[K]) -> None:
-        """``inner`` is the serde of the keys."""
-        super().__init__(SessionKeySerializer(inner.serializer), SessionKeyDeserializer(inner.deserializer))
+    def __init__(self, inner: Serde[K] | None = None) -> None:
+        """``inner`` is the serde of the keys; by default, the configuration names it (see ``windowed_inner``)."""
+        super().__init__(
+            SessionKeySerializer(None if inner is None else inner.serializer),
+            SessionKeyDeserializer(None if inner is None else inner.deserializer),
+        )
 
 
 class WindowedStreamPartitioner(Generic[K]):

@@ -9,7 +9,10 @@ from typing import Any
 import pytest
 
 from kafka_lite.common.config_def import ConfigError
-from kafka_lite.common.serdes import IntegerSerde, StringSerde
+from kafka_lite.common.serdes import IntegerSerde, Serde, StringSerde
+from kafka_lite.common.serialization import SerializationError
+from kafka_lite.streams.kstream.windowed import SessionWindow, TimeWindow, UnlimitedWindow, Windowed
+from kafka_lite.streams.kstream.windowed_serde import SessionKeySerde, WindowedSerde
 from kafka_lite.streams.processor.task_id import TaskId
 from kafka_lite.streams.processor.timestamp_extractor import LogAndSkipOnInvalidTimestamp
 from kafka_lite.streams.streams_config import StreamsConfig
@@ -58,6 +61,63 @@ def test_classes_and_their_names() -> None:
 def test_serdes_are_configured() -> None:
     config = StreamsConfig({**MINIMUM, "value.serde": StringSerde, "value.serializer.encoding": "utf-16-be"})
     assert config.value_serde().serializer.serialize("t", "a") == b"\0a"
+
+
+TEXT = "kafka_lite.common.serdes.StringSerde"
+
+
+@pytest.mark.parametrize("serde", [WindowedSerde, SessionKeySerde])
+@pytest.mark.parametrize("of", ["key", "value"])
+def test_a_windowed_serde_finds_the_one_inside_it(
+    serde: type[Serde[Windowed[str]]], of: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    name = f"default.windowed.{of}.serde.inner"
+    config = StreamsConfig({**MINIMUM, f"{of}.serde": serde, name: TEXT, f"{of}.serializer.encoding": "utf-16-be"})
+    made = config.key_serde() if of == "key" else config.value_serde()
+    session = Windowed("a", SessionWindow(3, 5))
+    raw = made.serializer.serialize("topic", session)
+    assert raw is not None
+    assert raw.startswith(b"\0a"), "the inner one is configured, too"
+    assert raw.endswith((3).to_bytes(8))
+    assert made.deserializer.deserialize("topic", raw).window.start == 3
+    assert name not in caplog.text, "it is known"
+    for wrong in ({}, {name: ""}, {name: "no.such.Serde"}, {name: "kafka_lite.common.serialization.StringSerializer"}):
+        with pytest.raises(ConfigError, match=name.replace(".", r"\.")):
+            StreamsConfig({**MINIMUM, f"{of}.serde": serde, **wrong})
+
+
+@pytest.mark.parametrize("prefix", ["key.", ""])
+def test_the_names_of_0_10_2_for_what_is_inside_a_windowed_serde(prefix: str, caplog: pytest.LogCaptureFixture) -> None:
+    text = "kafka_lite.common.serialization.String"
+    config = StreamsConfig({
+        **MINIMUM,
+        "key.serde": WindowedSerde,
+        f"{prefix}serializer.inner.class": f"{text}Serializer",
+        f"{prefix}deserializer.inner.class": f"{text}Deserializer",
+        "default.windowed.key.serde.inner": "kafka_lite.common.serdes.LongSerde",  # the others say it more precisely
+    })  # fmt: skip
+    raw = config.key_serde().serializer.serialize("topic", Windowed("a", TimeWindow(3, 5)))
+    assert raw == b"a" + (3).to_bytes(8)
+    assert config.key_serde().deserializer.deserialize("topic", raw) == Windowed("a", UnlimitedWindow(3))
+    assert not caplog.records, "they are known"
+    with pytest.raises(ConfigError, match=r"serializer\.inner\.class: is not a Serializer"):
+        StreamsConfig({**config.originals, f"{prefix}serializer.inner.class": TEXT})
+
+
+def test_what_a_windowed_serde_was_given_stays() -> None:
+    serde, configs = WindowedSerde(StringSerde()), {"default.windowed.key.serde.inner": "no.such.Serde"}
+    serde.serializer.configure(configs, is_key=True)
+    serde.deserializer.configure(configs, is_key=True)
+    raw = serde.serializer.serialize("topic", Windowed("a", TimeWindow(3, 5)))
+    assert serde.deserializer.deserialize("topic", raw) == Windowed("a", UnlimitedWindow(3))
+
+
+def test_a_windowed_serde_with_nothing_inside_says_so() -> None:
+    serde: WindowedSerde[str] = WindowedSerde()
+    with pytest.raises(SerializationError, match="topic: a windowed serde has neither got an inner one nor been conf"):
+        serde.serializer.serialize("topic", Windowed("a", TimeWindow(3, 5)))
+    with pytest.raises(SerializationError, match="topic: a windowed serde has neither"):
+        serde.deserializer.deserialize("topic", bytes(9))
 
 
 def test_clients_get_their_keys() -> None:
