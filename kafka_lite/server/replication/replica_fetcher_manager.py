@@ -75,18 +75,20 @@ class ReplicaFetcherManager(AbstractFetcherManager[ReplicaFetcherThread]):
         partitions: Collection[Partition],
         leaders: Mapping[int, BrokerEndPoint],
         leaders_before: Mapping[TopicPartition, int],
-    ) -> None:
-        """Start fetching these partitions from their leaders. ``leaders`` are those that are alive.
+    ) -> list[TopicPartition]:
+        """Start fetching these partitions from their leaders; returns those whose leader is not among ``leaders``.
 
         Leaders of 0.10 cannot say where their logs and ours part. Then a new leader's followers keep what is committed
         as far as they know. They learn of that one fetch late, so a follower whose leader has not changed keeps all: it
         may be the only one that has, besides the leader, what a producer got acknowledged.
         """
         followed: list[Partition] = []
+        waiting: list[TopicPartition] = []
         for partition in partitions:
             if partition.leader_id in leaders and partition.log is not None:
                 followed.append(partition)
             else:
+                waiting.append(partition.topic_partition)
                 logger.error(
                     "Broker %d cannot follow %s: its leader %d is not alive",
                     *(self._config.broker_id, partition.topic_partition, partition.leader_id),
@@ -102,6 +104,7 @@ class ReplicaFetcherManager(AbstractFetcherManager[ReplicaFetcherThread]):
         }
         if positions:
             self.add_fetcher_for_partitions(positions)
+        return waiting
 
     def _truncate_to_high_watermarks(self, partitions: Collection[Partition]) -> None:
         replicas = [replica for partition in partitions if (replica := partition.get_replica()) is not None]

@@ -12,7 +12,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping
 
 from kafka_lite.clients.broker_end_point import BrokerEndPoint
 from kafka_lite.cluster.broker import Broker
-from kafka_lite.cluster.partition import Partition, PartitionState
+from kafka_lite.cluster.partition import NO_LEADER, Partition, PartitionState
 from kafka_lite.common.errors import ApiError, Errors
 from kafka_lite.common.state_change_logger import bracketed, state_change_logger
 from kafka_lite.common.topic_partition import TopicPartition
@@ -62,6 +62,8 @@ class ReplicaStateChanges:
         self._broker_id = replica_manager.config.broker_id
         self._initializing_logs = InitializingLogs(replica_manager.log_manager, topic_config)
         self._state_change_lock = threading.RLock()
+        self._waiting: dict[TopicPartition, int] = {}
+        """Followers whose leader was not alive when they were told to follow it, and which one they followed before."""
         self.controller_epoch = 0
         """The epoch of the newest controller that has sent a request."""
         self.takes_orders = True
@@ -112,14 +114,24 @@ class ReplicaStateChanges:
         return LeaderAndIsrResponse(error_code=Errors.NONE.code, partition_errors=errors)
 
     def _changing(self, request: LeaderAndIsrRequest) -> dict[TopicPartition, int]:
-        """The partitions with a new epoch, which must not be fetched any more, and their leaders so far."""
+        """The partitions with a new state, which must not be fetched any more, and their leaders so far."""
         changing = {}
         for state in request.partition_states():
             topic_partition = TopicPartition(state.topic_name, state.partition_index)
             partition = self._replicas.get_partition(topic_partition)
-            if partition is not None and state.leader_epoch > partition.leader_epoch:
-                changing[topic_partition] = partition.leader_id
+            if partition is not None and not self._is_known(state, partition):
+                changing[topic_partition] = self._waiting.get(topic_partition, partition.leader_id)
         return changing
+
+    def _is_known(self, state: LeaderAndIsrPartitionState, partition: Partition) -> bool:
+        """Whether the partition has this state, or a newer one.
+
+        One that waits for its leader takes the same epoch again: a new controller that finds the leader alive repeats
+        the state, but does not elect. (Kafka leaves such a partition in the epoch that it was in.)
+        """
+        if partition.topic_partition in self._waiting:
+            return state.leader_epoch < partition.leader_epoch
+        return state.leader_epoch <= partition.leader_epoch
 
     def _follow(
         self,
@@ -128,9 +140,12 @@ class ReplicaStateChanges:
         end_points: Mapping[int, BrokerEndPoint],
     ) -> None:
         """Start fetching from the leaders on other brokers."""
+        for partition in changed:
+            self._waiting.pop(partition.topic_partition, None)
         followers = [partition for partition in changed if partition.leader_replica_if_local is None]
         if followers and self.takes_orders:
-            self._replicas.fetchers.follow(followers, end_points, leaders_before)
+            for topic_partition in self._replicas.fetchers.follow(followers, end_points, leaders_before):
+                self._waiting[topic_partition] = leaders_before.get(topic_partition, NO_LEADER)
             self._replicas.fetchers.shutdown_idle_fetcher_threads()
 
     def _leader_end_points(self, live_leaders: Iterable[LeaderAndIsrLiveLeader] = ()) -> dict[int, BrokerEndPoint]:
@@ -203,7 +218,7 @@ class ReplicaStateChanges:
         partition = self._replicas.get_partition(topic_partition)
         if partition is None:
             partition = self._replicas.new_partition(topic_partition, self._initializing_logs.log_for)
-        elif state.leader_epoch <= partition.leader_epoch:
+        elif self._is_known(state, partition):
             self._log_ignored(topic_partition, state, partition.leader_epoch)
             return Errors.STALE_CONTROLLER_EPOCH
         try:
@@ -311,6 +326,7 @@ class ReplicaStateChanges:
             return Errors.NONE
         self._replicas.stop_hosting(topic_partition)
         self._replicas.missing_logs.discard(topic_partition)
+        self._waiting.pop(topic_partition, None)
         self._replicas.complete_delayed_requests(topic_partition)  # their clients learn that the partition is gone
         return Errors.KAFKA_STORAGE_ERROR if self._replicas.is_offline(topic_partition) else Errors.NONE
 

@@ -456,6 +456,17 @@ class TestFollowersWithoutLeaderEpochs:
         follower.lead(TP, leader=-1, epoch=2, isr=(2,))
         assert follower.local_log(TP).log_end_offset == 5
 
+    def test_a_leader_that_was_away_at_first_is_a_new_one(self, follower: Broker) -> None:
+        follower.lead(TP, leader=3, epoch=2, isr=(3,))
+        assert follower.local_log(TP).log_end_offset == 5
+        follower.lead(TP, leader=3, epoch=3, isr=(3,), live=(3,))
+        assert follower.local_log(TP).log_end_offset == 3, "its end was fetched from broker 2"
+
+    def test_nothing_is_truncated_when_the_leader_was_only_away(self, follower: Broker) -> None:
+        follower.lead(TP, leader=2, epoch=2, isr=(1, 2))
+        follower.lead(TP, leader=2, epoch=2, isr=(1, 2), live=(2,))
+        assert follower.local_log(TP).log_end_offset == 5
+
 
 class TestFailedDisks:
     @pytest.fixture
@@ -599,6 +610,21 @@ def test_a_follower_whose_log_did_not_fit_fetches_once_there_is_space(tmp_path: 
     (fetcher,) = broker.replicas.fetchers.fetcher_thread_map.values()
     assert (fetcher.source_broker.id, fetcher.partition_count) == (2, 1)
     broker.close()
+
+
+def test_a_follower_whose_leader_was_away_follows_it_in_the_same_epoch(broker: Broker) -> None:
+    """The controller dies with its leader away. The next one finds the leader alive, and repeats the state as it is."""
+    broker.lead(TP, TP1, leader=2, isr=(2,), controller=1)
+    assert not broker.replicas.fetchers.fetcher_thread_map
+    assert broker.lead(TP, TP1, leader=2, isr=(2,), controller=2, live=(2,)) == [0, 0, 0]
+    (fetcher,) = broker.replicas.fetchers.fetcher_thread_map.values()
+    assert (fetcher.source_broker.id, fetcher.partition_count) == (2, 2)
+
+
+def test_a_follower_that_has_its_leader_ignores_the_same_epoch(broker: Broker) -> None:
+    broker.lead(TP, leader=2, isr=(2,))
+    broker.lead(TP, leader=2, isr=(2,), live=(2,))
+    assert broker.lead(TP, leader=2, isr=(2,), live=(2,)) == [0, Errors.STALE_CONTROLLER_EPOCH.code]
 
 
 def test_a_pending_log_is_not_created_for_a_deleted_partition(tmp_path: Path, full_disk: FullDisk) -> None:
