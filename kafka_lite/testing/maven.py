@@ -28,7 +28,8 @@ _POM = """<project xmlns="http://maven.apache.org/POM/4.0.0">
 {dependencies}  </dependencies>
 </project>
 """
-_DEPENDENCY = "    <dependency><groupId>{0}</groupId><artifactId>{1}</artifactId><version>{2}</version></dependency>\n"
+_COORDINATES = {3: ("groupId", "artifactId", "version"), 5: ("groupId", "artifactId", "type", "classifier", "version")}
+"""What the parts of coordinates are, by how many there are."""
 
 
 class JvmUnavailableError(KafkaError):
@@ -43,9 +44,10 @@ def require_programs(*programs: str) -> None:
 
 
 def classpath(*coordinates: str) -> list[Path]:
-    """The jars of artifacts, given as ``group:artifact:version``, and of their dependencies.
+    """The jars of artifacts and of their dependencies. Raises JvmUnavailableError.
 
-    Raises JvmUnavailableError.
+    They are given as ``group:artifact:version``, or as Maven writes it for a second jar of an artifact:
+    ``group:artifact:jar:test:version``.
     """
     require_programs("java", "mvn")
     directory = _cache("classpaths", *coordinates)
@@ -92,7 +94,7 @@ def _cache(kind: str, *key: str) -> Path:
 def _resolve(coordinates: Sequence[str], directory: Path, kept: Path) -> None:
     """Make Maven download the jars into its local repository and write their class path to ``kept``."""
     pom = directory / "pom.xml"
-    pom.write_text(_POM.format(dependencies="".join(_DEPENDENCY.format(*each.split(":")) for each in coordinates)))
+    pom.write_text(_POM.format(dependencies="".join(map(_dependency, coordinates))))
     fresh = directory / f"classpath.{os.getpid()}"  # another process may be resolving them too
     goal = ["dependency:build-classpath", f"-Dmdep.outputFile={fresh}"]
     command = ["mvn", "-q", "-B", "-f", str(pom), *goal]
@@ -101,6 +103,12 @@ def _resolve(coordinates: Sequence[str], directory: Path, kept: Path) -> None:
         output = (done.stdout + done.stderr)[-500:]
         raise JvmUnavailableError(f"Maven did not resolve {', '.join(coordinates)}: {output}")
     fresh.rename(kept)
+
+
+def _dependency(coordinates: str) -> str:
+    parts = coordinates.split(":")
+    elements = (f"<{name}>{part}</{name}>" for name, part in zip(_COORDINATES[len(parts)], parts, strict=True))
+    return f"    <dependency>{''.join(elements)}</dependency>\n"
 
 
 def _jars(kept: Path) -> list[Path]:

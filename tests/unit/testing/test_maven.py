@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
@@ -43,3 +44,19 @@ def test_a_cached_class_path_is_not_resolved_again(tmp_path: Path, monkeypatch: 
     jars[0].unlink()
     assert maven.classpath("g:a:1") == jars
     assert len(resolved) == 2
+
+
+def test_maven_is_asked_for_an_artifact_or_for_its_jar_of_tests(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Resolved by a program that only writes down what it was asked for."""
+    maven_of_ours = tmp_path / "bin" / "mvn"
+    maven_of_ours.parent.mkdir()
+    maven_of_ours.write_text('#!/bin/sh\nfor last; do :; done\necho "$4" > "${last#-Dmdep.outputFile=}"\n')
+    maven_of_ours.chmod(0o755)
+    monkeypatch.setenv("PATH", str(maven_of_ours.parent), prepend=os.pathsep)
+    monkeypatch.setattr("platformdirs.user_cache_dir", lambda *_args, **_options: str(tmp_path))
+    monkeypatch.setattr(maven, "require_programs", lambda *_programs: None)
+    pom = maven.classpath("g:a:1", "g:b:jar:test:2")[0].read_text()
+    assert "<groupId>g</groupId><artifactId>a</artifactId><version>1</version>" in pom
+    assert "<artifactId>b</artifactId><type>jar</type><classifier>test</classifier><version>2</version>" in pom
