@@ -91,6 +91,8 @@ class ChaosRun:
         ]
         self._maker = FaultMaker(self.cluster, self._clients, self._partitions)
         self._is_over = threading.Event()
+        self._has_log = False
+        """Whether the log was read at the end, so that the history can be judged by it."""
 
     def run(self) -> Result:
         """Start everything, suffer, recover, stop everything, judge."""
@@ -101,7 +103,8 @@ class ChaosRun:
                 self._suffer(time.monotonic() + self._duration_s)
                 self._finish()
             self._stop()
-        self.result.violations += check(self.result.history)
+        if self._has_log:
+            self.result.violations += check(self.result.history)
         self.result.duration_s = time.monotonic() - began
         return self.result
 
@@ -183,8 +186,7 @@ class ChaosRun:
     def _recover(self) -> bool:
         """Wait until all replicas are in sync and all clients go on. False and a violation if they do not."""
         began = time.monotonic()
-        if not _eventually(lambda: not self._not_in_sync()):
-            self._violate("not recovered", f"after {SETTLE_S:.0f} s: {self._not_in_sync()}")
+        if not self._await_replicas():
             return False
         before = self._clients.progress()
         if not self._eventually_without_hung(lambda: not self._stuck_since(before)):
@@ -192,6 +194,13 @@ class ChaosRun:
             return False
         self._report(f"recovered in {time.monotonic() - began:.1f} s: {self.result.history.summary()}")
         return True
+
+    def _await_replicas(self) -> bool:
+        """Wait until all replicas are in sync. False and a violation if they are not."""
+        if _eventually(lambda: not self._not_in_sync()):
+            return True
+        self._violate("not recovered", f"after {SETTLE_S:.0f} s: {self._not_in_sync()}")
+        return False
 
     def _eventually_without_hung(self, condition: Callable[[], bool]) -> bool:
         """Wait for a condition; before the wait is over, replace clients of librdkafka that hang."""
@@ -228,11 +237,12 @@ class ChaosRun:
     def _finish(self) -> None:
         """Let the producers end, read the log, and let the groups read to its end."""
         self._await_end_of_clients(producers=True)
-        if self._not_in_sync():
-            return  # a violation: there is no log to compare with
+        if not self._await_replicas():
+            return
         self._await_transformations()
         history = self.result.history
         programs.read_everything(self.cluster.direct_bootstrap, self._topics, history)
+        self._has_log = True
         self._workload.read_visible(self.cluster.direct_bootstrap, history)
         groups = {client.spec.group: client.spec.topic for client in self._clients.running(producers=False)}
         if self._eventually_without_hung(lambda: not self._left_to_read(groups)):
@@ -286,7 +296,7 @@ class ChaosRun:
         for broker in self.cluster.brokers:
             if code := broker.stop():
                 self._violate("unclean stop", f"broker {broker.id} ended with {code}:\n{broker.end_of_log()}")
-        if self.result.history.stored:
+        if self._has_log:
             for broker in self.cluster.brokers:
                 programs.read_replica(broker.id, str(broker.log_dir), self._topics, self.result.history)
 
