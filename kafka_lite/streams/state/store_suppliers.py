@@ -11,12 +11,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any, Generic, Self, TypeVar
+from typing import Generic, Self, TypeVar
 
 from kafka_lite.common.serdes import Serde
-from kafka_lite.streams.processor.state_store import StateStoreSupplier, WindowStoreSupplier
+from kafka_lite.streams.processor.state_store import StateStore, StateStoreSupplier, WindowStoreSupplier
 from kafka_lite.streams.state.caching.caching_key_value_store import CachingKeyValueStore
-from kafka_lite.streams.state.caching.caching_segmented_bytes_store import CachingSessionStore, CachingWindowStore
+from kafka_lite.streams.state.caching.caching_segmented_bytes_store import (
+    CachingSegmentedBytesStore,
+    CachingSessionStore,
+    CachingWindowStore,
+)
 from kafka_lite.streams.state.change_logging_key_value_bytes_store import ChangeLoggingKeyValueBytesStore
 from kafka_lite.streams.state.in_memory_key_value_store import InMemoryKeyValueStore
 from kafka_lite.streams.state.key_value_store import KeyValueStore
@@ -39,12 +43,14 @@ from kafka_lite.streams.state.windowed.serializing_window_store import Serializi
 K = TypeVar("K")
 V = TypeVar("V")
 
+S_co = TypeVar("S_co", bound=StateStore, covariant=True)
+
 _SESSION_SEGMENTS = 3
 
 
-@dataclass(frozen=True)
-class KeyValueStoreSupplier(StateStoreSupplier[KeyValueStore[K, V]], Generic[K, V]):
-    """Makes key-value stores: serdes outside, cache and changelog between, the entries inside."""
+@dataclass(frozen=True, kw_only=True)
+class LayeredStoreSupplier(StateStoreSupplier[S_co], Generic[S_co, K, V]):
+    """What is declared of every store: serdes outside, cache and changelog between, the entries inside."""
 
     name: str
     key_serde: Serde[K] | None = None
@@ -57,6 +63,15 @@ class KeyValueStoreSupplier(StateStoreSupplier[KeyValueStore[K, V]], Generic[K, 
     def of_dsl(self, persistent: bool) -> Self:
         """Fill in what the DSL leaves open."""
         return replace(self, persistent=persistent) if self.persistent is None else self
+
+    def _scope(self, kind: str) -> str:
+        """The part of the metrics' group that says which stores they are of."""
+        return f"{'rocksdb' if self.persistent else 'in-memory'}-{kind}"
+
+
+@dataclass(frozen=True, kw_only=True)
+class KeyValueStoreSupplier(LayeredStoreSupplier[KeyValueStore[K, V], K, V]):
+    """Makes key-value stores."""
 
     def get(self) -> KeyValueStore[K, V]:
         """A new store."""
@@ -64,77 +79,48 @@ class KeyValueStoreSupplier(StateStoreSupplier[KeyValueStore[K, V]], Generic[K, 
         store = RocksDBStore(self.name) if self.persistent else InMemoryKeyValueStore(self.name)
         if self.logging_enabled:
             store = ChangeLoggingKeyValueBytesStore(store)
-        store = MeteredKeyValueStore(store, _scope(self.persistent, "state"))
+        store = MeteredKeyValueStore(store, self._scope("state"))
         if self.caching_enabled:
             store = CachingKeyValueStore(store)
         return SerializingKeyValueStore(store, self.key_serde, self.value_serde)
 
 
-@dataclass(frozen=True)
-class SegmentedWindowStoreSupplier(WindowStoreSupplier[WindowStore[K, V]], Generic[K, V]):
+@dataclass(frozen=True, kw_only=True)
+class SegmentedStoreSupplier(LayeredStoreSupplier[S_co, K, V], WindowStoreSupplier[S_co]):
+    """What window and session stores have in common: the layers that know only bytes."""
+
+    retention_ms: int
+
+    def _layers(
+        self, num_segments: int, schema: KeySchema, kind: str, caching: type[CachingSegmentedBytesStore]
+    ) -> SegmentedBytesStore:
+        """The segments, around them the changelog, what measures both, and the cache."""
+        make = RocksDBSegmentedBytesStore if self.persistent else InMemorySegmentedBytesStore
+        store: SegmentedBytesStore = make(self.name, self.retention_ms, num_segments, schema)
+        if self.logging_enabled:
+            store = ChangeLoggingSegmentedBytesStore(store)
+        store = MeteredSegmentedBytesStore(store, self._scope(kind))
+        return caching(store, schema) if self.caching_enabled else store
+
+
+@dataclass(frozen=True, kw_only=True)
+class SegmentedWindowStoreSupplier(SegmentedStoreSupplier[WindowStore[K, V], K, V]):
     """Makes window stores."""
 
-    name: str
-    retention_ms: int
     num_segments: int
     retain_duplicates: bool
-    key_serde: Serde[K] | None = None
-    value_serde: Serde[V] | None = None
-    logging_enabled: bool = True
-    log_config: Mapping[str, str] = field(default_factory=dict)
-    caching_enabled: bool = False
-    persistent: bool | None = False
-
-    def of_dsl(self, persistent: bool) -> Self:
-        """Fill in what the DSL leaves open."""
-        return replace(self, persistent=persistent) if self.persistent is None else self
 
     def get(self) -> WindowStore[K, V]:
         """A new store."""
-        schema = WindowStoreKeySchema()
-        store = _segments(self, self.persistent, self.num_segments, schema, "window")
-        if self.caching_enabled:
-            store = CachingWindowStore(store, schema)
-        return SerializingWindowStore(store, self.key_serde, self.value_serde, self.retain_duplicates)
+        layers = self._layers(self.num_segments, WindowStoreKeySchema(), "window", CachingWindowStore)
+        return SerializingWindowStore(layers, self.key_serde, self.value_serde, self.retain_duplicates)
 
 
-@dataclass(frozen=True)
-class SegmentedSessionStoreSupplier(WindowStoreSupplier[SessionStore[K, V]], Generic[K, V]):
+@dataclass(frozen=True, kw_only=True)
+class SegmentedSessionStoreSupplier(SegmentedStoreSupplier[SessionStore[K, V], K, V]):
     """Makes session stores."""
-
-    name: str
-    retention_ms: int
-    key_serde: Serde[K] | None = None
-    value_serde: Serde[V] | None = None
-    logging_enabled: bool = True
-    log_config: Mapping[str, str] = field(default_factory=dict)
-    caching_enabled: bool = False
-    persistent: bool | None = False
-
-    def of_dsl(self, persistent: bool) -> Self:
-        """Fill in what the DSL leaves open."""
-        return replace(self, persistent=persistent) if self.persistent is None else self
 
     def get(self) -> SessionStore[K, V]:
         """A new store."""
-        schema = SessionKeySchema()
-        store = _segments(self, self.persistent, _SESSION_SEGMENTS, schema, "session-store")
-        if self.caching_enabled:
-            store = CachingSessionStore(store, schema)
-        return SerializingSessionStore(store, self.key_serde, self.value_serde)
-
-
-def _segments(
-    supplier: WindowStoreSupplier[Any], persistent: bool | None, num_segments: int, schema: KeySchema, kind: str
-) -> SegmentedBytesStore:
-    """The inner stores: the segments, around them the changelog, and what measures both."""
-    make = RocksDBSegmentedBytesStore if persistent else InMemorySegmentedBytesStore
-    store: SegmentedBytesStore = make(supplier.name, supplier.retention_ms, num_segments, schema)
-    if supplier.logging_enabled:
-        store = ChangeLoggingSegmentedBytesStore(store)
-    return MeteredSegmentedBytesStore(store, _scope(persistent, kind))
-
-
-def _scope(persistent: bool | None, kind: str) -> str:
-    """The part of the metrics' group that says which stores they are of."""
-    return f"{'rocksdb' if persistent else 'in-memory'}-{kind}"
+        layers = self._layers(_SESSION_SEGMENTS, SessionKeySchema(), "session-store", CachingSessionStore)
+        return SerializingSessionStore(layers, self.key_serde, self.value_serde)

@@ -152,6 +152,14 @@ class Stores:
         return _session(True, name, retention_ms, key_serde, value_serde, options)
 
 
+class _Layers(TypedDict):
+    """What :class:`StoreOptions` say, all of it."""
+
+    logging_enabled: bool
+    log_config: Mapping[str, str]
+    caching_enabled: bool
+
+
 def _key_value(
     persistent: bool | None,
     name: str,
@@ -159,8 +167,10 @@ def _key_value(
     value_serde: Serde[V] | None,
     options: StoreOptions,
 ) -> KeyValueStoreSupplier[K, V]:
-    logged, log_config, caching = _common(name, options)
-    return KeyValueStoreSupplier(name, key_serde, value_serde, logged, log_config, caching, persistent)
+    layers = _layers(name, options)
+    return KeyValueStoreSupplier(
+        name=name, key_serde=key_serde, value_serde=value_serde, persistent=persistent, **layers
+    )
 
 
 def _window(
@@ -172,22 +182,20 @@ def _window(
     options: WindowStoreOptions,
 ) -> SegmentedWindowStoreSupplier[K, V]:
     num_segments, retain_duplicates = options.get("num_segments", 3), options.get("retain_duplicates", False)
-    logged, log_config, caching = _common(name, options, WindowStoreOptions.__optional_keys__)
+    layers = _layers(name, options, WindowStoreOptions.__optional_keys__)
     if num_segments < 2:
         raise ValueError(f"store {name}: the number of segments must be at least 2, not {num_segments}")
-    if caching and retain_duplicates:
+    if layers["caching_enabled"] and retain_duplicates:
         raise ValueError(f"store {name}: a store that keeps duplicates has nothing to cache")
     return SegmentedWindowStoreSupplier(
-        name,
-        retention_ms,
-        num_segments,
-        retain_duplicates,
-        key_serde,
-        value_serde,
-        logged,
-        log_config,
-        caching,
-        persistent,
+        name=name,
+        retention_ms=retention_ms,
+        num_segments=num_segments,
+        retain_duplicates=retain_duplicates,
+        key_serde=key_serde,
+        value_serde=value_serde,
+        persistent=persistent,
+        **layers,
     )
 
 
@@ -199,19 +207,26 @@ def _session(
     value_serde: Serde[V] | None,
     options: StoreOptions,
 ) -> SegmentedSessionStoreSupplier[K, V]:
-    logged, log_config, caching = _common(name, options)
+    layers = _layers(name, options)
     return SegmentedSessionStoreSupplier(
-        name, retention_ms, key_serde, value_serde, logged, log_config, caching, persistent
+        name=name,
+        retention_ms=retention_ms,
+        key_serde=key_serde,
+        value_serde=value_serde,
+        persistent=persistent,
+        **layers,
     )
 
 
-def _common(
-    name: str, options: StoreOptions, known: frozenset[str] = StoreOptions.__optional_keys__
-) -> tuple[bool, dict[str, str], bool]:
+def _layers(name: str, options: StoreOptions, known: frozenset[str] = StoreOptions.__optional_keys__) -> _Layers:
     """Whether there is a changelog, its configuration, and whether there is a cache. Raises TypeError, ValueError."""
     if unknown := options.keys() - known:
         raise TypeError(f"store {name}: unknown options: {', '.join(sorted(unknown))}")
     logged, log_config = options.get("logging_enabled", True), options.get("log_config")
     if log_config and not logged:
         raise ValueError(f"store {name}: log_config configures a changelog, but logging is disabled")
-    return logged, dict(log_config or {}), options.get("caching_enabled", False)
+    return {
+        "logging_enabled": logged,
+        "log_config": dict(log_config or {}),
+        "caching_enabled": options.get("caching_enabled", False),
+    }
