@@ -8,6 +8,7 @@ from __future__ import annotations
 import tempfile
 from collections import deque
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any, Self, TypeVar
@@ -25,6 +26,8 @@ from kafka_lite.streams.processor.internals.global_state_update_task import Glob
 from kafka_lite.streams.processor.internals.metrics.streams_metrics_impl import StreamsMetricsImpl
 from kafka_lite.streams.processor.internals.state_manager import StateManager
 from kafka_lite.streams.processor.internals.tasks.stream_task import StreamTask
+from kafka_lite.streams.processor.internals.tasks.task_environment import TaskEnvironment
+from kafka_lite.streams.processor.internals.topology.processor_topology import ProcessorTopology
 from kafka_lite.streams.processor.state_store import IN_MEMORY, StateRestoreCallback, StateStore
 from kafka_lite.streams.processor.stream_partitioner import StreamPartitioner
 from kafka_lite.streams.processor.task_id import TaskId
@@ -35,6 +38,8 @@ from kafka_lite.streams.state.key_value_store import KeyValueStore
 
 K = TypeVar("K")
 V = TypeVar("V")
+
+_CLIENT_ID = "TopologyTestDriver"
 
 
 class TopologyTestDriver:
@@ -74,10 +79,6 @@ class TopologyTestDriver:
         self._time = time or MockTime()
         self._key_serde: Serde[Any] = key_serde or ByteArraySerde()
         self._value_serde: Serde[Any] = value_serde or ByteArraySerde()
-        self._metrics = StreamsMetricsImpl(
-            metrics or Metrics(time=self._time), {"client-id": "TopologyTestDriver"}, self._time
-        )
-        self._cache = ThreadCache("TopologyTestDriver", cache_max_bytes_buffering, self._metrics)
         self._commits_each = cache_max_bytes_buffering == 0
         self._sent: deque[tuple[int, ProducerRecord]] = deque()
         self._outputs: dict[str, deque[ProducerRecord]] = {}
@@ -86,42 +87,46 @@ class TopologyTestDriver:
         """The committed offsets."""
         builder.set_application_id(application_id).set_dsl_store(default_dsl_store)
         builder.update_subscriptions(topics)
+        measured = StreamsMetricsImpl(metrics or Metrics(time=self._time), {"client-id": _CLIENT_ID}, self._time)
+        cache = ThreadCache(_CLIENT_ID, cache_max_bytes_buffering, measured)
+        environment = TaskEnvironment(application_id, self._key_serde, self._value_serde, cache=cache, metrics=measured)
+        self._global_topics = builder.global_topics
+        self._global_stores: dict[str, StateStore] = {}
+        self._global_task = self._start_global_task(builder.build_global_state_topology(), environment)
         self._tasks: dict[str, StreamTask] = {}
-        self._global_task, global_stores = self._start_global_task(builder, application_id)
+        environment = replace(environment, global_stores=self._global_stores)
         for group in builder.topic_groups():
-            topology = builder.build(group)
-            task = StreamTask(
-                TaskId(group, 0),
-                application_id,
-                [TopicPartition(topic, 0) for topic in topology.source_by_topic],
-                topology,
-                consumer=_Committer(self.committed),
-                record_collector=_Captured(self._sent, self._end_offsets),
-                state_manager=_EmptyStores(),
-                key_serde=self._key_serde,
-                value_serde=self._value_serde,
-                timestamp_extractor=timestamp_extractor or FailOnInvalidTimestamp(),
-                global_stores=global_stores,
-                cache=self._cache,
-                metrics=self._metrics,
-            )
-            task.initialize()
-            self._tasks.update(dict.fromkeys(topology.source_by_topic, task))
+            extractor = timestamp_extractor or FailOnInvalidTimestamp()
+            self._start_task(TaskId(group, 0), builder.build(group), environment, extractor)
         self._take_sent()
 
     def _start_global_task(
-        self, builder: TopologyBuilder, application_id: str
-    ) -> tuple[GlobalStateUpdateTask | None, dict[str, StateStore]]:
-        """The task of the global stores, and these by their names."""
-        self._global_topics, self._global_stores = builder.global_topics, dict[str, StateStore]()
-        topology = builder.build_global_state_topology()
+        self, topology: ProcessorTopology | None, environment: TaskEnvironment
+    ) -> GlobalStateUpdateTask | None:
+        """The task of the global stores; None if there are none."""
         if topology is None:
-            return None, self._global_stores
-        stores, key_serde, value_serde = _EmptyStores(), self._key_serde, self._value_serde
-        task = GlobalStateUpdateTask(topology, application_id, stores, key_serde, value_serde, metrics=self._metrics)
+            return None
+        task = GlobalStateUpdateTask(topology, environment, _EmptyStores())
         task.initialize()
         self._global_stores.update({store.name: store for store in topology.state_stores})
-        return task, self._global_stores
+        return task
+
+    def _start_task(
+        self, task_id: TaskId, topology: ProcessorTopology, environment: TaskEnvironment, extractor: TimestampExtractor
+    ) -> None:
+        """The task of a sub-topology."""
+        task = StreamTask(
+            task_id,
+            [TopicPartition(topic, 0) for topic in topology.source_by_topic],
+            topology,
+            environment,
+            consumer=_Committer(self.committed),
+            record_collector=_Captured(self._sent, self._end_offsets),
+            state_manager=_EmptyStores(),
+            timestamp_extractor=extractor,
+        )
+        task.initialize()
+        self._tasks.update(dict.fromkeys(topology.source_by_topic, task))
 
     def pipe_input(
         self,

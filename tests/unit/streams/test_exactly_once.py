@@ -28,6 +28,7 @@ from kafka_lite.streams.processor.internals.state_manager import StateManager
 from kafka_lite.streams.processor.internals.streams_producer import StreamsProducer
 from kafka_lite.streams.processor.internals.tasks.standby_tasks import StandbyTasks
 from kafka_lite.streams.processor.internals.tasks.stream_task import StreamTask
+from kafka_lite.streams.processor.internals.tasks.task_environment import TaskEnvironment
 from kafka_lite.streams.processor.internals.tasks.task_manager import TaskManager
 from kafka_lite.streams.processor.state_store import StateRestoreCallback, StateStore
 from kafka_lite.streams.processor.task_id import TaskId
@@ -137,14 +138,12 @@ class Application:
         )
         task = StreamTask(
             task_id,
-            "app",
             partitions,
             builder.build(0),
+            TaskEnvironment("app", Serdes.byte_array(), Serdes.byte_array()),
             consumer=FakeConsumer(),
             record_collector=RecordCollectorImpl(producer, str(task_id)),
             state_manager=Stores(self.calls),
-            key_serde=Serdes.byte_array(),
-            value_serde=Serdes.byte_array(),
             timestamp_extractor=FailOnInvalidTimestamp(),
             producer=producer,
         )

@@ -21,6 +21,7 @@ from kafka_lite.streams.kstream.kstream_builder import KStreamBuilder
 from kafka_lite.streams.processor.internals.global_state_manager import GlobalStateManager
 from kafka_lite.streams.processor.internals.global_state_update_task import GlobalStateUpdateTask
 from kafka_lite.streams.processor.internals.state_directory import StateDirectory
+from kafka_lite.streams.processor.internals.tasks.task_environment import TaskEnvironment
 from kafka_lite.streams.processor.state_store import IN_MEMORY, ROCKS_DB
 from kafka_lite.streams.state.key_value_store import KeyValueStore
 from kafka_lite.streams.state.offset_checkpoint import OffsetCheckpoint
@@ -88,7 +89,7 @@ class Instance:
         directory, consumer = StateDirectory("app", state_dir, MockTime()), topic
         self.manager = GlobalStateManager(consumer, topology.store_to_changelog_topic, directory)  # type: ignore[arg-type]
         skip = LogAndContinueExceptionHandler()
-        self.task = GlobalStateUpdateTask(topology, "app", self.manager, string, string, skip)
+        self.task = GlobalStateUpdateTask(topology, TaskEnvironment("app", string, string), self.manager, skip)
         topic.read = 0
         try:
             self.manager.initialize(topology.state_stores)

@@ -22,6 +22,7 @@ from kafka_lite.streams.processor.internals.state_directory import StateDirector
 from kafka_lite.streams.processor.internals.tasks.standby_context_impl import StandbyContextImpl
 from kafka_lite.streams.processor.internals.tasks.standby_task import StandbyTask
 from kafka_lite.streams.processor.internals.tasks.standby_tasks import StandbyTasks
+from kafka_lite.streams.processor.internals.tasks.task_environment import TaskEnvironment
 from kafka_lite.streams.processor.state_store import StateStore, StateStoreContext, StateStoreSupplier
 from kafka_lite.streams.processor.task_id import TaskId
 from kafka_lite.streams.state.offset_checkpoint import OffsetCheckpoint
@@ -147,13 +148,11 @@ class Instance:
         serde = Serdes.byte_array()
         task = StandbyTask(
             task_id,
-            "app",
             partitions,
             topology,
+            TaskEnvironment("app", serde, serde),
             consumer=consumer,
             state_manager=StandbyStateManager(*self.arguments(task_id)),
-            key_serde=serde,
-            value_serde=serde,
         )
         task.initialize()
         return task
@@ -374,7 +373,7 @@ def test_every_kind_of_store_can_be_filled_without_a_processor(tmp_path: Path) -
     consumer: Any = type("Consumer", (), {"partitions_for": lambda _, topic: [PartitionInfo(topic, 1, None)]})()
     directory = StateDirectory("app", tmp_path, MockTime())
     manager = StandbyStateManager(TASK, [], consumer, directory, topics, MockTime())
-    context = StandbyContextImpl(TASK, "app", Serdes.byte_array(), Serdes.byte_array(), manager)
+    context = StandbyContextImpl(TASK, TaskEnvironment("app", Serdes.byte_array(), Serdes.byte_array()), manager)
     stores = [kind.get() for kind in kinds]
     for store in stores:
         store.init(context, store)

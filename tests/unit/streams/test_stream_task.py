@@ -15,6 +15,7 @@ from kafka_lite.record.record import TimestampType
 from kafka_lite.streams.errors import StreamsError
 from kafka_lite.streams.processor.internals.state_manager import StateManager
 from kafka_lite.streams.processor.internals.tasks.stream_task import StreamTask
+from kafka_lite.streams.processor.internals.tasks.task_environment import TaskEnvironment
 from kafka_lite.streams.processor.processor import Processor
 from kafka_lite.streams.processor.state_store import StateRestoreCallback, StateStore
 from kafka_lite.streams.processor.task_id import TaskId
@@ -89,14 +90,12 @@ def task(recorder: Recorder) -> StreamTask:
     builder.add_state_store(Stores.in_memory_key_value("store"), "processor")
     result = StreamTask(
         TaskId(0, 0),
-        "app",
         [T0, U0],
         builder.build(0),
+        TaskEnvironment("app", Serdes.byte_array(), Serdes.byte_array()),
         consumer=recorder,
         record_collector=recorder,
         state_manager=recorder,
-        key_serde=Serdes.byte_array(),
-        value_serde=Serdes.byte_array(),
         timestamp_extractor=FailOnInvalidTimestamp(),
         max_buffered_records=3,
     )

@@ -7,9 +7,8 @@ GlobalProcessorContextImpl.java · book 9.1.3
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, NoReturn
+from typing import NoReturn
 
-from kafka_lite.common.serdes import Serde
 from kafka_lite.common.topic_partition import TopicPartition
 from kafka_lite.consumer.consumer_record import ConsumerRecord
 from kafka_lite.streams.errors import StreamsError
@@ -18,9 +17,9 @@ from kafka_lite.streams.processor.internals.processor_context_impl import Proces
 from kafka_lite.streams.processor.internals.processor_record_context import ProcessorRecordContext
 from kafka_lite.streams.processor.internals.record_deserializer import RecordDeserializer
 from kafka_lite.streams.processor.internals.state_manager import StateManager
+from kafka_lite.streams.processor.internals.tasks.task_environment import TaskEnvironment
 from kafka_lite.streams.processor.internals.topology.processor_topology import ProcessorTopology
 from kafka_lite.streams.processor.task_id import TaskId
-from kafka_lite.streams.streams_metrics import StreamsMetrics
 
 _NO_TASK = TaskId(-1, -1)
 
@@ -31,13 +30,9 @@ class GlobalStateUpdateTask:
     def __init__(
         self,
         topology: ProcessorTopology,
-        application_id: str,
+        environment: TaskEnvironment,
         state_manager: StateManager,
-        key_serde: Serde[Any],
-        value_serde: Serde[Any],
         on_bad_record: DeserializationExceptionHandler | None = None,
-        metrics: StreamsMetrics | None = None,
-        app_configs: Mapping[str, object] | None = None,
     ) -> None:
         """``on_bad_record`` handles records that cannot be deserialized; by default LogAndFailExceptionHandler."""
         self._on_bad_record = on_bad_record or LogAndFailExceptionHandler()
@@ -46,16 +41,7 @@ class GlobalStateUpdateTask:
         self._offsets: dict[TopicPartition, int] = {}
         """The last offset of each partition that is in the stores."""
         self._context = ProcessorContextImpl(
-            _NO_TASK,
-            application_id,
-            key_serde,
-            value_serde,
-            _NoCollector(),
-            state_manager,
-            _not_possible,
-            _not_possible,
-            app_configs=app_configs,
-            metrics=metrics,
+            _NO_TASK, environment, _NoCollector(), state_manager, _not_possible, _not_possible
         )
 
     def initialize(self) -> None:

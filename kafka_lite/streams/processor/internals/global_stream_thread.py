@@ -20,6 +20,7 @@ from kafka_lite.streams.processor.internals.global_state_manager import GlobalSt
 from kafka_lite.streams.processor.internals.global_state_update_task import GlobalStateUpdateTask
 from kafka_lite.streams.processor.internals.metrics.streams_metrics_impl import StreamsMetricsImpl
 from kafka_lite.streams.processor.internals.state_directory import StateDirectory
+from kafka_lite.streams.processor.internals.tasks.task_environment import TaskEnvironment
 from kafka_lite.streams.processor.internals.topology.processor_topology import ProcessorTopology
 from kafka_lite.streams.streams_config import StreamsConfig
 
@@ -73,16 +74,15 @@ class GlobalStreamThread(ShutdownableThread):
         self._consumer = KafkaConsumer(config.restore_consumer_configs(f"{client_id}-global"), time=time)
         directory = StateDirectory(config.application_id, config["state.dir"], time)
         self._state_manager = GlobalStateManager(self._consumer, topology.store_to_changelog_topic, directory)
-        self._task = GlobalStateUpdateTask(
-            topology,
+        environment = TaskEnvironment(
             config.application_id,
-            self._state_manager,
             config.key_serde(),
             config.value_serde(),
-            config.deserialization_exception_handler(),
-            StreamsMetricsImpl(metrics or Metrics(time=time), {"client-id": f"{client_id}-{self.name}"}, time),
-            config.originals,
+            app_configs=config.originals,
+            metrics=StreamsMetricsImpl(metrics or Metrics(time=time), {"client-id": f"{client_id}-{self.name}"}, time),
         )
+        on_bad_record = config.deserialization_exception_handler()
+        self._task = GlobalStateUpdateTask(topology, environment, self._state_manager, on_bad_record)
         self._restored = threading.Event()
         self._startup_error: Exception | None = None
         self._last_flush_ms = time.hi_res_ms()

@@ -6,24 +6,19 @@ Kafka 0.10.2: streams/.../processor/internals/ProcessorContextImpl.java, Abstrac
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
-from kafka_lite.common.serdes import Serde
-from kafka_lite.metrics.metrics import Metrics
 from kafka_lite.record.record import Header
 from kafka_lite.streams.errors import TopologyBuilderError
 from kafka_lite.streams.processor.internals.internal_processor_context import InternalProcessorContext
-from kafka_lite.streams.processor.internals.metrics.streams_metrics_impl import StreamsMetricsImpl
 from kafka_lite.streams.processor.internals.processor_record_context import ProcessorRecordContext
 from kafka_lite.streams.processor.internals.record_collector import RecordCollector
 from kafka_lite.streams.processor.internals.state_manager import StateManager
+from kafka_lite.streams.processor.internals.tasks.task_environment import TaskEnvironment
 from kafka_lite.streams.processor.internals.topology.processor_node import ProcessorNode
 from kafka_lite.streams.processor.state_store import StateRestoreCallback, StateStore
 from kafka_lite.streams.processor.task_id import TaskId
-from kafka_lite.streams.state.caching.thread_cache import ThreadCache
-from kafka_lite.streams.streams_metrics import StreamsMetrics
 
 
 class ProcessorContextImpl(InternalProcessorContext):
@@ -32,34 +27,25 @@ class ProcessorContextImpl(InternalProcessorContext):
     def __init__(
         self,
         task_id: TaskId,
-        application_id: str,
-        key_serde: Serde[Any],
-        value_serde: Serde[Any],
+        environment: TaskEnvironment,
         record_collector: RecordCollector,
         state_manager: StateManager,
         request_commit: Callable[[], None],
         schedule: Callable[[ProcessorNode, int], None],
-        global_stores: Mapping[str, StateStore] | None = None,
-        cache: ThreadCache | None = None,
-        app_configs: Mapping[str, object] | None = None,
-        metrics: StreamsMetrics | None = None,
     ) -> None:
-        """``request_commit`` and ``schedule(node, interval_ms)`` are the task's. All nodes may use global stores.
-
-        Without a cache, stores that would use one flush every put at once. Without ``metrics``, nobody sees them.
-        """
+        """``request_commit`` and ``schedule(node, interval_ms)`` are the task's."""
         self.task_id = task_id
-        self.application_id = application_id
-        self.key_serde = key_serde
-        self.value_serde = value_serde
+        self.application_id = environment.application_id
+        self.key_serde = environment.key_serde
+        self.value_serde = environment.value_serde
         self.record_collector = record_collector
-        self.cache = cache or ThreadCache()
-        self.app_configs = app_configs or {}
-        self.metrics = metrics or StreamsMetricsImpl(Metrics())
+        self.cache = environment.cache
+        self.app_configs = environment.app_configs
+        self.metrics = environment.metrics
         self._state_manager = state_manager
         self._request_commit = request_commit
         self._schedule = schedule
-        self._global_stores = global_stores or {}
+        self._global_stores = environment.global_stores
         self._initialized = False
         self.current_node: ProcessorNode | None = None
         self.record_context: ProcessorRecordContext | None = None

@@ -35,6 +35,7 @@ from kafka_lite.streams.processor.internals.streams_producer import StreamsProdu
 from kafka_lite.streams.processor.internals.tasks.standby_task import StandbyTask
 from kafka_lite.streams.processor.internals.tasks.standby_tasks import StandbyTasks
 from kafka_lite.streams.processor.internals.tasks.stream_task import StreamTask
+from kafka_lite.streams.processor.internals.tasks.task_environment import TaskEnvironment
 from kafka_lite.streams.processor.internals.tasks.task_manager import TaskManager
 from kafka_lite.streams.processor.internals.topology.processor_topology import ProcessorTopology
 from kafka_lite.streams.processor.state_store import StateStore
@@ -86,7 +87,7 @@ class StreamThread(ShutdownableThread):
         self._builder = builder
         self._config = config
         self._time = time
-        self._global_stores = global_stores
+        self._global_stores = global_stores or {}
         self._on_state_change = on_state_change
         self._on_error = on_error
         self._state_lock = threading.Lock()
@@ -307,26 +308,33 @@ class StreamThread(ShutdownableThread):
             assert producer is not None, "a thread or its tasks have a producer"
             task = StreamTask(
                 task_id,
-                config.application_id,
                 partitions,
                 topology,
+                self._new_environment(),
                 consumer=self._consumer,
                 record_collector=RecordCollectorImpl(producer, str(task_id), config.production_exception_handler()),
                 state_manager=state_manager,
-                key_serde=config.key_serde(),
-                value_serde=config.value_serde(),
                 timestamp_extractor=config.timestamp_extractor(),
                 max_buffered_records=config["buffered.records.per.partition"],
-                global_stores=self._global_stores,
                 producer=own_producer,
-                cache=self._cache,
                 on_bad_record=config.deserialization_exception_handler(),
-                app_configs=config.originals,
-                metrics=self._metrics,
             )
             task.initialize()
             on_error.pop_all()
         return task
+
+    def _new_environment(self) -> TaskEnvironment:
+        """What a task shares with the others. Its serdes are its own."""
+        config = self._config
+        return TaskEnvironment(
+            config.application_id,
+            config.key_serde(),
+            config.value_serde(),
+            self._global_stores,
+            self._cache,
+            config.originals,
+            self._metrics,
+        )
 
     def _state_manager_of(
         self,
@@ -366,15 +374,11 @@ class StreamThread(ShutdownableThread):
             on_error.callback(state_manager.close, None)
             task = StandbyTask(
                 task_id,
-                config.application_id,
                 partitions,
                 topology,
+                self._new_environment(),
                 consumer=self._consumer,
                 state_manager=state_manager,
-                key_serde=config.key_serde(),
-                value_serde=config.value_serde(),
-                app_configs=config.originals,
-                metrics=self._metrics,
             )
             task.initialize()
             on_error.pop_all()

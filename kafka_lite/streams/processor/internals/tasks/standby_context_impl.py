@@ -7,17 +7,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
-from kafka_lite.common.serdes import Serde
 from kafka_lite.common.topic_partition import TopicPartition
-from kafka_lite.metrics.metrics import Metrics
-from kafka_lite.streams.processor.internals.metrics.streams_metrics_impl import StreamsMetricsImpl
 from kafka_lite.streams.processor.internals.state_manager import StateManager
+from kafka_lite.streams.processor.internals.tasks.task_environment import TaskEnvironment
 from kafka_lite.streams.processor.state_store import StateRestoreCallback, StateStore, StateStoreContext
 from kafka_lite.streams.processor.task_id import TaskId
 from kafka_lite.streams.state.caching.thread_cache import ThreadCache
-from kafka_lite.streams.streams_metrics import StreamsMetrics
 
 
 class StandbyContextImpl(StateStoreContext):
@@ -27,23 +23,18 @@ class StandbyContextImpl(StateStoreContext):
     def __init__(
         self,
         task_id: TaskId,
-        application_id: str,
-        key_serde: Serde[Any],
-        value_serde: Serde[Any],
+        environment: TaskEnvironment,
         state_manager: StateManager,
-        app_configs: Mapping[str, object] | None = None,
-        metrics: StreamsMetrics | None = None,
     ) -> None:
-        """Without ``metrics``, nobody sees those of the stores."""
         self.task_id = task_id
-        self.application_id = application_id
-        self.key_serde = key_serde
-        self.value_serde = value_serde
+        self.application_id = environment.application_id
+        self.key_serde = environment.key_serde
+        self.value_serde = environment.value_serde
         self.record_collector = _NoOpCollector()
         self.record_context = None
         self.cache = ThreadCache()
-        self.app_configs = app_configs or {}
-        self.metrics = metrics or StreamsMetricsImpl(Metrics())
+        self.app_configs = environment.app_configs
+        self.metrics = environment.metrics
         self._state_manager = state_manager
 
     @property

@@ -6,17 +6,15 @@ Kafka 0.10.2: streams/.../processor/internals/StandbyTask.java · book 9.1.3
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
 
-from kafka_lite.common.serdes import Serde
 from kafka_lite.common.topic_partition import TopicPartition
 from kafka_lite.consumer.consumer_record import ConsumerRecord
 from kafka_lite.streams.processor.internals.standby_state_manager import StandbyStateManager
 from kafka_lite.streams.processor.internals.tasks.abstract_task import AbstractTask, CommittedOffsets
 from kafka_lite.streams.processor.internals.tasks.standby_context_impl import StandbyContextImpl
+from kafka_lite.streams.processor.internals.tasks.task_environment import TaskEnvironment
 from kafka_lite.streams.processor.internals.topology.processor_topology import ProcessorTopology
 from kafka_lite.streams.processor.task_id import TaskId
-from kafka_lite.streams.streams_metrics import StreamsMetrics
 
 
 class StandbyTask(AbstractTask):
@@ -29,23 +27,17 @@ class StandbyTask(AbstractTask):
     def __init__(
         self,
         task_id: TaskId,
-        application_id: str,
         partitions: Iterable[TopicPartition],
         topology: ProcessorTopology,
+        environment: TaskEnvironment,
         *,
         consumer: CommittedOffsets,
         state_manager: StandbyStateManager,
-        key_serde: Serde[Any],
-        value_serde: Serde[Any],
-        app_configs: Mapping[str, object] | None = None,
-        metrics: StreamsMetrics | None = None,
     ) -> None:
         super().__init__(task_id, partitions, topology, state_manager)
         self._consumer = consumer
         self._stores = state_manager
-        self._context = StandbyContextImpl(
-            task_id, application_id, key_serde, value_serde, state_manager, app_configs, metrics
-        )
+        self._context = StandbyContextImpl(task_id, environment, state_manager)
 
     def initialize(self) -> None:
         """Open the stores. Raises StreamsError."""

@@ -7,10 +7,9 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Iterable, Mapping
-from typing import Any, Protocol
+from typing import Protocol
 
 from kafka_lite.common.errors import KafkaError
-from kafka_lite.common.serdes import Serde
 from kafka_lite.common.topic_partition import TopicPartition
 from kafka_lite.consumer.consumer_record import ConsumerRecord
 from kafka_lite.consumer.offset_and_metadata import OffsetAndMetadata
@@ -27,13 +26,11 @@ from kafka_lite.streams.processor.internals.record_deserializer import RecordDes
 from kafka_lite.streams.processor.internals.record_queue import RecordQueue
 from kafka_lite.streams.processor.internals.state_manager import StateManager
 from kafka_lite.streams.processor.internals.tasks.abstract_task import AbstractTask, CommittedOffsets
+from kafka_lite.streams.processor.internals.tasks.task_environment import TaskEnvironment
 from kafka_lite.streams.processor.internals.topology.processor_node import ProcessorNode
 from kafka_lite.streams.processor.internals.topology.processor_topology import ProcessorTopology
-from kafka_lite.streams.processor.state_store import StateStore
 from kafka_lite.streams.processor.task_id import TaskId
 from kafka_lite.streams.processor.timestamp_extractor import TimestampExtractor
-from kafka_lite.streams.state.caching.thread_cache import ThreadCache
-from kafka_lite.streams.streams_metrics import StreamsMetrics
 
 logger = logging.getLogger(__name__)
 
@@ -93,23 +90,17 @@ class StreamTask(AbstractTask):
     def __init__(
         self,
         task_id: TaskId,
-        application_id: str,
         partitions: Iterable[TopicPartition],
         topology: ProcessorTopology,
+        environment: TaskEnvironment,
         *,
         consumer: TaskConsumer,
         record_collector: RecordCollector,
         state_manager: StateManager,
-        key_serde: Serde[Any],
-        value_serde: Serde[Any],
         timestamp_extractor: TimestampExtractor,
         max_buffered_records: int = DEFAULT_BUFFERED_RECORDS,
-        global_stores: Mapping[str, StateStore] | None = None,
         producer: TaskProducer | None = None,
-        cache: ThreadCache | None = None,
         on_bad_record: DeserializationExceptionHandler | None = None,
-        app_configs: Mapping[str, object] | None = None,
-        metrics: StreamsMetrics | None = None,
     ) -> None:
         """``producer``: with exactly_once, the task's own, which ``record_collector`` sends with.
 
@@ -133,20 +124,9 @@ class StreamTask(AbstractTask):
         self.requires_poll = True
         """Whether a queue has room for more records."""
         self._context = ProcessorContextImpl(
-            task_id,
-            application_id,
-            key_serde,
-            value_serde,
-            record_collector,
-            state_manager,
-            self._need_commit,
-            self._punctuation_queue.schedule,
-            global_stores,
-            cache,
-            app_configs,
-            metrics,
+            task_id, environment, record_collector, state_manager, self._need_commit, self._punctuation_queue.schedule
         )
-        self._metrics = self._context.metrics
+        self._metrics = environment.metrics
         self._commit_time = self._metrics.add_latency_and_throughput_sensor(
             "task", str(task_id), "commit", RecordingLevel.DEBUG, {"streams-task-id": str(task_id)}
         )
