@@ -1,4 +1,4 @@
-"""Transactions of franz-go (Go) and kafkajs (JavaScript), unmodified."""
+"""Transactions of franz-go and Sarama (Go) and kafkajs (JavaScript), unmodified."""
 
 from __future__ import annotations
 
@@ -38,6 +38,13 @@ def prepare(*command: str, folder: Path) -> None:
         unavailable(f"{' '.join(command)}: {done.stderr}")
 
 
+def go_program(name: str, folder: Path) -> str:
+    """Build a program; all share Go's build cache, so only the first compiles the standard library."""
+    program = str(folder / name)
+    prepare("go", "build", "-o", program, ".", folder=PROGRAMS / name)
+    return program
+
+
 def output_of(*command: str, env: dict[str, str] | None = None) -> Any:
     """The JSON that a program prints."""
     done = subprocess.run(command, capture_output=True, text=True, check=False, env=os.environ | (env or {}))
@@ -46,12 +53,21 @@ def output_of(*command: str, env: dict[str, str] | None = None) -> Any:
 
 
 def test_a_group_transact_session_of_franz_go_copies_exactly_once(cluster: Cluster, tmp_path: Path) -> None:
-    program = tmp_path / "franz_go"
-    prepare("go", "build", "-o", str(program), ".", folder=PROGRAMS / "franz_go")
+    program = go_program("franz_go", tmp_path)
     for topic in ("franz-source", "franz-target"):
         cluster.create_topic(topic, partitions=1)
-    copies = output_of(str(program), cluster.bootstrap_servers, "franz-source", "franz-target")
+    copies = output_of(program, cluster.bootstrap_servers, "franz-source", "franz-target")
     assert copies == [f"{transaction}-{record}" for transaction in (0, 2, 4) for record in range(3)]
+
+
+def test_a_consumer_group_of_sarama_copies_exactly_once(cluster: Cluster, tmp_path: Path) -> None:
+    program = go_program("sarama", tmp_path)
+    for topic in ("sarama-source", "sarama-target"):
+        cluster.create_topic(topic, partitions=1)
+    copies = output_of(program, cluster.bootstrap_servers, "sarama-source", "sarama-target")
+    committed = [f"{transaction}-{record}" for transaction in (0, 2, 4) for record in range(3)]
+    assert copies["committed"] == committed
+    assert copies["uncommitted"] == [*committed[:5], committed[4], *committed[5:]], "the fifth copy is aborted once"
 
 
 def test_kafkajs_commits_and_aborts_transactions(cluster: Cluster) -> None:
