@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final
 
 from kafka_lite.testing.chaos.client import ClientSpec
 from kafka_lite.testing.history.history import History
@@ -26,7 +26,11 @@ def plain_clients(bootstrap: str, records_per_s: float) -> Iterator[ClientSpec]:
     for topic, library, other in (("orders", "ours", "librdkafka"), ("payments", "librdkafka", "ours")):
         for producer, is_idempotent in ((library, True), (other, False)):
             name = f"{producer}-{'idempotent' if is_idempotent else 'plain'}"
-            configs = {"enable.idempotence": is_idempotent, "acks": "all"}
+            configs: dict[str, Any] = {"enable.idempotence": is_idempotent, "acks": "all"}
+            if name == "librdkafka-idempotent":
+                # With more of them, librdkafka takes a new epoch when a batch is out of order, and repeats in it what
+                # may have been stored in the old one (librdkafka#4953).
+                configs["max.in.flight.requests.per.connection"] = 1
             yield ClientSpec(
                 name, True, producer, topic, PARTITIONS, bootstrap, records_per_s=records_per_s, configs=configs
             )
