@@ -184,11 +184,16 @@ def test_recorded_requests_get_the_responses_of_a_real_broker(tmp_path: Path, br
         expected = bytes.fromhex(pair["response_hex"])
         refused = [p for p in pair["response"].get("partitions", ()) if p["error_code"] == STALE]
         for topic, index in [(p["topic"], p["partition"]) for p in refused]:
-            # An earlier request, which is not in the recording, had this leader epoch.
+            # An earlier request, which is not in the recording, had this leader epoch, and a leader that was alive.
             _, body = decode_request(frame)
             assert isinstance(body, LeaderAndIsrRequest)
             states = [s for s in body.partition_states() if (s.topic_name, s.partition_index) == (topic, index)]
-            broker.ask(LeaderAndIsrRequest(controller_epoch=body.controller_epoch, ungrouped_partition_states=states))
+            earlier = LeaderAndIsrRequest(
+                controller_epoch=body.controller_epoch,
+                ungrouped_partition_states=states,
+                live_leaders=body.live_leaders,
+            )
+            broker.ask(earlier)
         found = broker.exchange(frame)
         assert len(found) == len(expected)
         correlation_id, response = decode_response(key, version, found)
