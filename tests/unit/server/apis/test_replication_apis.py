@@ -21,6 +21,7 @@ from kafka_lite.log.log_manager import LogManager
 from kafka_lite.protocol.api_key import ApiKey
 from kafka_lite.protocol.framing import decode_request, decode_response, encode_response
 from kafka_lite.protocol.messages.api_04_leader_and_isr import (
+    LeaderAndIsrLiveLeader,
     LeaderAndIsrPartitionState,
     LeaderAndIsrRequest,
     LeaderAndIsrTopicState,
@@ -184,15 +185,13 @@ def test_recorded_requests_get_the_responses_of_a_real_broker(tmp_path: Path, br
         expected = bytes.fromhex(pair["response_hex"])
         refused = [p for p in pair["response"].get("partitions", ()) if p["error_code"] == STALE]
         for topic, index in [(p["topic"], p["partition"]) for p in refused]:
-            # An earlier request, which is not in the recording, had this leader epoch, and a leader that was alive.
+            # An earlier request, which is not in the recording, had this leader epoch. The leader was alive then.
             _, body = decode_request(frame)
             assert isinstance(body, LeaderAndIsrRequest)
             states = [s for s in body.partition_states() if (s.topic_name, s.partition_index) == (topic, index)]
-            earlier = LeaderAndIsrRequest(
-                controller_epoch=body.controller_epoch,
-                ungrouped_partition_states=states,
-                live_leaders=body.live_leaders,
-            )
+            alive = [LeaderAndIsrLiveLeader(broker_id=state.leader, host_name="127.0.0.1", port=1) for state in states]
+            epoch = body.controller_epoch
+            earlier = LeaderAndIsrRequest(controller_epoch=epoch, ungrouped_partition_states=states, live_leaders=alive)
             broker.ask(earlier)
         found = broker.exchange(frame)
         assert len(found) == len(expected)
