@@ -138,11 +138,20 @@ class KafkaPythonMember(Member):
         await_pending_joins(consumer)
         try:
             while not self._stopping.is_set():
-                polled = consumer.poll(timeout_ms=200)
+                polled = self._poll(consumer)
                 self.partitions = frozenset(tp.partition for tp in consumer.assignment())
                 self.values.extend(int(record.value) for records in polled.values() for record in records)
         finally:
             consumer.close()
+
+    def _poll(self, consumer: kafka.KafkaConsumer) -> dict[Any, Any]:
+        """Without a broker to connect to, ``poll`` may raise at once instead of waiting."""
+        try:
+            polled: dict[Any, Any] = consumer.poll(timeout_ms=1000)
+        except kafka.errors.KafkaConnectionError:
+            self._stopping.wait(0.1)
+            return {}
+        return polled
 
 
 class AiokafkaMember(Member):
