@@ -1,10 +1,10 @@
-"""A remedy for kafka-python 3.0: its consumer forgets a join that takes longer than the ``poll`` that began it.
+"""A workaround for kafka-python 3.0, whose consumer forgets a join that takes longer than the ``poll`` that began it.
 
     poll (partitions have changed) → JoinGroup is sent → poll's time is over, "leave the join in flight"
-                                     JoinGroup is answered: the leader assigns, and knows the new partitions
+                                     JoinGroup returns: the leader assigns the new partitions
     poll (nothing has changed)     → no rejoin needed: nobody awaits the join, and heartbeats stay disabled
 
-The member then reads nothing, and says nothing, for ever. Kafka's consumer asks ``rejoinNeededOrPending``. The
+The member then reads nothing, and says nothing, forever. Kafka's consumer asks ``rejoinNeededOrPending``. The
 simulator met this in a cluster whose brokers did not know a topic for a moment.
 
 Not in Kafka.

@@ -44,9 +44,9 @@ def require_programs(*programs: str) -> None:
 
 
 def classpath(*coordinates: str) -> list[Path]:
-    """The jars of artifacts and of their dependencies. Raises JvmUnavailableError.
+    """Return the jars of these artifacts and their dependencies. Raises JvmUnavailableError.
 
-    They are given as ``group:artifact:version``, or as Maven writes it for a second jar of an artifact:
+    An artifact is given as ``group:artifact:version``, or as Maven writes it for a second jar of an artifact:
     ``group:artifact:jar:test:version``.
     """
     require_programs("java", "mvn")

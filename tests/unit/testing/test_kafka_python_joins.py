@@ -1,4 +1,4 @@
-"""The remedy for joins that kafka-python forgets. That its attributes are still there, the simulator's runs show."""
+"""The workaround for joins that kafka-python forgets. The simulator runs it on kafka-python's own consumer."""
 
 from types import SimpleNamespace
 

@@ -33,7 +33,7 @@ class ProcessorContextImpl(InternalProcessorContext):
         request_commit: Callable[[], None],
         schedule: Callable[[ProcessorNode, int], None],
     ) -> None:
-        """``request_commit`` and ``schedule(node, interval_ms)`` are the task's."""
+        """Processors commit through ``request_commit``, and are scheduled by ``schedule(node, interval_ms)``."""
         self.task_id = task_id
         self.application_id = environment.application_id
         self.key_serde = environment.key_serde
