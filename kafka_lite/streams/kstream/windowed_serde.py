@@ -79,10 +79,14 @@ class WindowedDeserializer(Deserializer[Windowed[K]]):
         end = len(data) - _START.size
         if end < 0:
             raise SerializationError(f"{topic}: {len(data)} bytes are too few for a windowed key")
-        key = self._inner.deserialize(topic, data[:end])
+        return Windowed(self.deserialize_base_key(topic, data[:end]), UnlimitedWindow(_START.unpack_from(data, end)[0]))
+
+    def deserialize_base_key(self, topic: str, raw: bytes) -> K:
+        """The key alone, from its bytes. Raises SerializationError if they mean ``None``."""
+        key = self._inner.deserialize(topic, raw)
         if key is None:
             raise SerializationError(f"{topic}: a windowed key cannot be None")
-        return Windowed(key, UnlimitedWindow(_START.unpack_from(data, end)[0]))
+        return key
 
 
 class WindowedSerde(Serde[Windowed[K]]):
@@ -122,12 +126,11 @@ class SessionKeyDeserializer(Deserializer[Windowed[K]]):
 
     def __init__(self, inner: Deserializer[K] | None = None) -> None:
         """``inner`` deserializes the keys; by default, what ``configure`` finds."""
-        self._inner: Deserializer[K] = NoInnerDeserializer() if inner is None else inner
+        self._inner = WindowedDeserializer(inner)
 
     def configure(self, configs: Mapping[str, object], is_key: bool) -> None:
         """Without an inner deserializer: take the one that the configuration names. Raises ConfigError."""
-        if isinstance(self._inner, NoInnerDeserializer):
-            self._inner = inner_deserializer(configs, is_key)
+        self._inner.configure(configs, is_key)
 
     def deserialize(self, topic: str, data: bytes | None) -> Windowed[K] | None:
         """Deserialize the key of a session. Raises SerializationError if the bytes are too few for its bounds."""
@@ -136,11 +139,8 @@ class SessionKeyDeserializer(Deserializer[Windowed[K]]):
         size = len(data) - _END_AND_START.size
         if size < 0:
             raise SerializationError(f"{topic}: {len(data)} bytes are too few for the key of a session")
-        key = self._inner.deserialize(topic, data[:size])
-        if key is None:
-            raise SerializationError(f"{topic}: a windowed key cannot be None")
         end, start = _END_AND_START.unpack_from(data, size)
-        return Windowed(key, SessionWindow(start, end))
+        return Windowed(self._inner.deserialize_base_key(topic, data[:size]), SessionWindow(start, end))
 
 
 class SessionKeySerde(Serde[Windowed[K]]):
