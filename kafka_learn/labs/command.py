@@ -25,6 +25,8 @@ from kafka_learn.source import module_path
 from kafka_lite.tools.common.terminal import own_command
 
 WATCH_POLL_S = 0.5
+BILINGUAL_COLUMNS = 120
+"""From this width of the terminal on, the list has titles in both languages."""
 
 NAME = "labs"
 SUMMARY = "graded labs in which you write parts of the broker"
@@ -40,7 +42,9 @@ def register(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) ->
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The verbs and their options."""
     verbs = parser.add_subparsers(dest="verb", required=True, metavar="VERB")
-    verbs.add_parser("list", help="list the labs with your progress").set_defaults(run_verb=_list)
+    listing = verbs.add_parser("list", help="list the labs with your progress")
+    listing.add_argument("--zh", action="store_true", help="titles in Chinese (a wide terminal shows both)")
+    listing.set_defaults(run_verb=_list)
     _verb(verbs, "show", "show what a lab is about, what it takes, and its tasks", _show_lab)
     _verb(verbs, "start", "create a working folder with the starter", _start)
     checking = _verb(verbs, "check", "run the tests, then start a broker with your code", _check)
@@ -84,7 +88,8 @@ def _workspace(options: argparse.Namespace) -> LabWorkspace:
     return LabWorkspace(find_lab(options.lab), options.dir)
 
 
-def _list(_options: argparse.Namespace) -> int:
+def _list(options: argparse.Namespace) -> int:
+    console = Console()
     table = Table(box=None, pad_edge=False, header_style="bold")
     for column in ("lab", "book", "title", "time", "difficulty", "points"):
         # Names are there to be copied, so only titles are wrapped.
@@ -92,10 +97,17 @@ def _list(_options: argparse.Namespace) -> int:
     for lab in all_labs():
         progress = LabWorkspace(lab).progress()
         points = f"{progress.best}/{progress.total}" if progress.total else "–"
-        title = f"{lab.title} · {lab.title_zh}"
+        title = _listed_title(lab, console.width, zh=options.zh)
         table.add_row(lab.name, lab.section, title, f"{lab.minutes} min", lab.difficulty, points)
-    Console().print(table)
+    console.print(table)
     return 0
+
+
+def _listed_title(lab: Lab, width: int, *, zh: bool) -> str:
+    """In a narrow terminal, both languages would take up to six lines for each lab."""
+    if zh:
+        return lab.title_zh
+    return f"{lab.title} · {lab.title_zh}" if width >= BILINGUAL_COLUMNS else lab.title
 
 
 def _show_lab(options: argparse.Namespace) -> int:

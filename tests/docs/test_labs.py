@@ -411,6 +411,19 @@ def test_the_list_shows_whole_names_in_a_narrow_terminal(labs, monkeypatch):
     assert shown == ["lab", *(lab.name for lab in all_labs())]
 
 
+@pytest.mark.parametrize(
+    ("columns", "options", "languages"), [("80", [], ["en"]), ("80", ["--zh"], ["zh"]), ("160", [], ["en", "zh"])]
+)
+def test_the_list_has_titles_in_one_language_where_there_is_no_room_for_two(
+    labs, monkeypatch, columns, options, languages
+):
+    monkeypatch.setenv("COLUMNS", columns)
+    words = labs("list", *options).stdout
+    lab = find_lab("spark-lag")
+    assert [name for name, title in (("en", lab.title), ("zh", lab.title_zh[:4])) if title in words] == languages
+    assert len(words.splitlines()) < 2 * len(all_labs()), "most labs take a line"
+
+
 def test_all_verbs_in_the_order_of_a_learner(labs, tmp_path):
     name = find_lab("ch06-offset").name
     row = r"ch06-offset-index .* (\S+) *"
