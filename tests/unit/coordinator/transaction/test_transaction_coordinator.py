@@ -332,6 +332,26 @@ def test_a_partition_that_cannot_be_read_is_not_served_until_it_is_elected_again
     assert other.add(producer, [A0]) is OK
 
 
+def test_a_partition_that_has_moved_before_it_is_read_has_no_ids() -> None:
+    transactions = Transactions()
+    producer = transactions.start()
+
+    def gone(topic_partition: TopicPartition) -> None:
+        raise ApiError(Errors.NOT_LEADER_OR_FOLLOWER, str(topic_partition))
+
+    transactions.log.get_leader_log = gone  # type: ignore[assignment, method-assign]
+    other = Transactions(transactions.log, transactions.time, loaded=False)
+    other.elect(1)
+    assert not other.manager.is_loading
+    assert other.add(producer, [A0]) is UNMAPPED
+
+
+def test_the_load_of_each_partition_is_timed() -> None:
+    transactions = Transactions()
+    assert len(transactions.manager.metrics.take()) == 2
+    assert transactions.manager.metrics.take() == []
+
+
 def test_a_resignation_of_an_older_epoch_is_ignored() -> None:
     transactions = Transactions(epoch=5)
     producer = transactions.start()

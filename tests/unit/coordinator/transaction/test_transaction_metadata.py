@@ -135,6 +135,14 @@ def test_a_fence_raises_the_epoch_once_even_if_its_append_fails() -> None:
     assert metadata.prepare_fence_producer_epoch(300).producer_epoch == 4
 
 
+def test_a_failed_fence_is_forgotten_when_the_transaction_ends() -> None:
+    metadata = in_state(S.PREPARE_ABORT)
+    metadata.has_failed_epoch_fence = True
+    metadata.complete(metadata.prepare_complete(200))
+    metadata.complete(metadata.prepare_add_partitions([A0], 300))
+    assert metadata.prepare_fence_producer_epoch(400).producer_epoch == metadata.current.producer_epoch + 1
+
+
 def test_the_last_epoch_is_left_for_the_fence() -> None:
     metadata = in_state(S.ONGOING, producer_epoch=MAX_EPOCH - 1)
     fence = metadata.prepare_fence_producer_epoch(200)
