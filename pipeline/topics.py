@@ -23,6 +23,8 @@ _CONFIG = {
     "compression.type": "lz4",
     "linger.ms": 50,
     "delivery.report.only.error": True,
+    # What ends a run is raised. What the client's threads print in between would tear the live view apart.
+    "log_level": 2,
 }
 
 

@@ -9,6 +9,7 @@ Kafka 0.10.2: quickstart · book 1.4.1
 from __future__ import annotations
 
 import contextlib
+import logging
 import shutil
 import time
 from collections.abc import Iterator, Sequence
@@ -139,6 +140,7 @@ class PipelineRun:
             master, settings = cluster.url, settings | CLUSTER_SETTINGS
         with self._step(f"Start Spark on {master} (its Java takes a while)"):
             spark = open_session(master, self._folder.spark_log, **settings)
+        stack.enter_context(callback_errors_go_to(self._folder.spark_log))
         stack.callback(_stop_spark, spark)
         self._folder.remember_children(children())
         if not master.startswith("local"):
@@ -155,7 +157,9 @@ class PipelineRun:
             queries = SupervisedQueries(JOBS, lambda job: start_queries(spark, config, [job])[0])
         producer = EventProducer(config.bootstrap_servers, {"enable.idempotence": True})
         replay = ReplayThread(Replay(workload.unsent, producer, self._options.speed, workload.sent))
-        with Watch(self._console, self._options.interval_s, self._folder, log, ends, JOBS, start_number) as watch:
+        watch = Watch(self._console, self._options.interval_s, self._folder, log, ends, JOBS, start_number)
+        with contextlib.ExitStack() as ending, watch:
+            ending.callback(queries.stop)  # also after a failure: they would report at length that Spark is gone
             replay.start()
             while replay.is_running:
                 queries.revive()
@@ -168,7 +172,6 @@ class PipelineRun:
             producer.flush()
             self._drain("closing windows", queries, watch, replay.status)
             watch.show("done", queries, replay.status)
-        queries.stop()
         return log
 
     def _drain(self, phase: str, queries: SupervisedQueries, watch: Watch, status: ReplayStatus) -> None:
@@ -217,6 +220,23 @@ class PipelineRun:
         with self._console.status(f"{title} …"):
             yield
         self._console.print(f"[green]✓[/] {title} [dim]{time.monotonic() - began:.1f} s[/]", highlight=False)
+
+
+@contextlib.contextmanager
+def callback_errors_go_to(log_file: Path) -> Iterator[None]:
+    """Write what Py4J logs to this file instead of the terminal: each error of ``foreachBatch``, with its traceback.
+
+    The query gets the error as well. It is started again, or its last error ends the run.
+    """
+    logger, handler = logging.getLogger("py4j"), logging.FileHandler(log_file, encoding="utf-8")
+    propagated, logger.propagate = logger.propagate, False
+    logger.addHandler(handler)
+    try:
+        yield
+    finally:
+        logger.removeHandler(handler)
+        logger.propagate = propagated
+        handler.close()
 
 
 def _days(options: ReplayOptions) -> str:

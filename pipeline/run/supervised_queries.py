@@ -20,6 +20,11 @@ MAX_RESTARTS = 5
 """Of one query in a run. A broker or a worker that dies costs one; a query that fails again at once is broken."""
 
 _LONGEST_REASON = 300
+_TOO_SLOW = "Python worker failed to connect back"
+_ADVICE = (
+    "\nThe machine is too busy: Spark gives a Python process ten seconds to start. Let the machine do less, and go on "
+    "where this run stopped, with --resume"
+)
 
 
 class QueryFailedError(KafkaError):
@@ -51,7 +56,8 @@ class SupervisedQueries:
         self.restarts[query.name] += 1
         if self.restarts[query.name] > MAX_RESTARTS:
             reason = reason_of(query.exception())
-            raise QueryFailedError(f"the query {query.name} failed {MAX_RESTARTS + 1} times, at last with: {reason}")
+            text = f"the query {query.name} failed {MAX_RESTARTS + 1} times, at last with: {reason}"
+            raise QueryFailedError(text + (_ADVICE if _TOO_SLOW in reason else ""))
         return self._start(query.name)
 
 

@@ -84,6 +84,16 @@ def test_a_query_that_fails_again_and_again_ends_the_run_with_its_last_error(que
         queries.revive()
 
 
+def test_a_machine_that_is_too_busy_is_named_with_what_to_do(queries: SupervisedQueries) -> None:
+    reason = "[STREAM_FAILED] Query terminated with exception: Python worker failed to connect back."
+    for _ in range(MAX_RESTARTS):
+        queries.running[0].fail(reason)
+        queries.revive()
+    queries.running[0].fail(reason)
+    with pytest.raises(QueryFailedError, match=r"The machine is too busy: (.|\n)* with --resume"):
+        queries.revive()
+
+
 def drained(queries: SupervisedQueries) -> Drain:
     drain = Drain(queries)
     drain.start()
