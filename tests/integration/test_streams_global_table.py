@@ -51,6 +51,11 @@ def values(cluster: Cluster) -> list[bytes | None]:
     return [record.value for record in cluster.records("out")]
 
 
+def metrics_of_the_global_thread(streams: KafkaStreams) -> list[str]:
+    """What they are called. The tag client-id has the name of the thread."""
+    return [name.name for name in streams.metrics() if "GlobalStreamThread" in str(name.tags)]
+
+
 def test_streams_are_joined_with_all_partitions_of_a_table_that_is_read_first(cluster: Cluster, tmp_path: Path) -> None:
     cluster.create_topic("cities", 3)
     cluster.create_topic("people", 1)
@@ -62,6 +67,7 @@ def test_streams_are_joined_with_all_partitions_of_a_table_that_is_read_first(cl
     expected = [f"{number}+old {number}".encode() for number in range(30)]
     with application(cluster, tmp_path) as streams:
         streams.start()
+        assert metrics_of_the_global_thread(streams)
         eventually(lambda: values(cluster) == expected, lambda: values(cluster), timeout_s=120)
         cluster.produce("cities", "new 7", key="7", partition=1, timestamp_ms=2000)
 
@@ -72,6 +78,7 @@ def test_streams_are_joined_with_all_partitions_of_a_table_that_is_read_first(cl
         eventually(sees_the_change, "the table has changed", timeout_s=120)
         assert streams.state is State.RUNNING
     assert streams.state is State.NOT_RUNNING
+    assert not metrics_of_the_global_thread(streams), "they end with the thread"
     assert set(cluster.topics) >= {"cities", "people", "out"}
     assert not [topic for topic in cluster.topics if topic.startswith("global-")], "no internal topics"
 

@@ -74,12 +74,14 @@ class GlobalStreamThread(ShutdownableThread):
         self._consumer = KafkaConsumer(config.restore_consumer_configs(f"{client_id}-global"), time=time)
         directory = StateDirectory(config.application_id, config["state.dir"], time)
         self._state_manager = GlobalStateManager(self._consumer, topology.store_to_changelog_topic, directory)
+        tags = {"client-id": f"{client_id}-{self.name}"}
+        self._metrics = StreamsMetricsImpl(metrics or Metrics(time=time), tags, time)
         environment = TaskEnvironment(
             config.application_id,
             config.key_serde(),
             config.value_serde(),
             app_configs=config.originals,
-            metrics=StreamsMetricsImpl(metrics or Metrics(time=time), {"client-id": f"{client_id}-{self.name}"}, time),
+            metrics=self._metrics,
         )
         on_bad_record = config.deserialization_exception_handler()
         self._task = GlobalStateUpdateTask(topology, environment, self._state_manager, on_bad_record)
@@ -141,9 +143,9 @@ class GlobalStreamThread(ShutdownableThread):
             self._last_flush_ms = now_ms
 
     def on_exit(self) -> None:
-        """Close the consumer, then the stores, with a checkpoint unless there was an error."""
+        """Close the consumer, then the stores, with a checkpoint unless there was an error, then the sensors."""
         self._set_state(GlobalStreamThreadState.PENDING_SHUTDOWN)
-        for close in (self._consumer.close, partial(self._task.close, self._clean_run)):
+        for close in (self._consumer.close, partial(self._task.close, self._clean_run), self._metrics.close):
             try:
                 close()
             except Exception:
@@ -151,7 +153,7 @@ class GlobalStreamThread(ShutdownableThread):
         self._set_state(GlobalStreamThreadState.DEAD)
 
     def close_unstarted(self) -> None:
-        """Close the consumer of a thread that was never started."""
+        """Close the consumer of a thread that was never started, and remove its sensors."""
         self._stopping.set()
         self.on_exit()
 

@@ -35,59 +35,62 @@ class StateDirectory:
     def __init__(self, application_id: str, state_dir: str | Path, time: Time = SYSTEM_TIME) -> None:
         """Create the directory of the application. Raises ProcessorStateError."""
         self._time = time
-        self._locks: dict[TaskId, IO[bytes]] = {}
-        self._global_lock: IO[bytes] | None = None
+        self._locks: dict[Path, IO[bytes]] = {}
+        """By directory, the open file whose lock this object has."""
         self.base = Path(state_dir) / application_id
         _make(self.base, "state directory")
 
     def directory_for_task(self, task_id: TaskId) -> Path:
         """The directory of a task, created if necessary. Raises ProcessorStateError."""
-        path = self.base / str(task_id)
+        path = self._path_of(task_id)
         _make(path, "task directory")
         return path
 
+    def global_state_dir(self) -> Path:
+        """The directory of the global stores, created if necessary. Raises ProcessorStateError."""
+        _make(self._global_path, "global state directory")
+        return self._global_path
+
     def lock(self, task_id: TaskId, retries: int = 0) -> bool:
         """Lock the directory of a task; try again ``retries`` times, every 200 ms. True if this object has the lock."""
-        if task_id not in self._locks:
-            file = self._locked(self.directory_for_task(task_id), retries)
-            if file is not None:
-                self._locks[task_id] = file
-        return task_id in self._locks
+        return self._lock(self.directory_for_task(task_id), retries)
 
-    def _locked(self, directory: Path, retries: int) -> IO[bytes] | None:
-        """The lock of a directory, an open file; None if somebody else has it."""
+    def lock_global_state(self, retries: int = 0) -> bool:
+        """Lock the directory of the global stores, as ``lock`` does that of a task."""
+        return self._lock(self.global_state_dir(), retries)
+
+    def unlock(self, task_id: TaskId) -> None:
+        """Release a lock. A no-op if this object does not have it."""
+        self._unlock(self._path_of(task_id))
+
+    def unlock_global_state(self) -> None:
+        """Release the lock. A no-op if this object does not have it."""
+        self._unlock(self._global_path)
+
+    def _path_of(self, task_id: TaskId) -> Path:
+        return self.base / str(task_id)
+
+    @property
+    def _global_path(self) -> Path:
+        return self.base / GLOBAL_STATE_DIR_NAME
+
+    def _lock(self, directory: Path, retries: int) -> bool:
+        if directory in self._locks:
+            return True
         file = (directory / LOCK_FILE_NAME).open("wb")
         while not _try_lock(file):
             if retries <= 0:
                 file.close()
-                return None
+                return False
             retries -= 1
             self._time.sleep(_RETRY_BACKOFF_MS)
-        return file
+        self._locks[directory] = file
+        return True
 
-    def unlock(self, task_id: TaskId) -> None:
-        """Release a lock. A no-op if this object does not have it."""
-        file = self._locks.pop(task_id, None)
+    def _unlock(self, directory: Path) -> None:
+        file = self._locks.pop(directory, None)
         if file is not None:
             file.close()
-
-    def global_state_dir(self) -> Path:
-        """The directory of the global stores, created if necessary. Raises ProcessorStateError."""
-        path = self.base / GLOBAL_STATE_DIR_NAME
-        _make(path, "global state directory")
-        return path
-
-    def lock_global_state(self, retries: int = 0) -> bool:
-        """Lock the directory of the global stores, as ``lock`` does that of a task."""
-        if self._global_lock is None:
-            self._global_lock = self._locked(self.global_state_dir(), retries)
-        return self._global_lock is not None
-
-    def unlock_global_state(self) -> None:
-        """Release the lock. A no-op if this object does not have it."""
-        if self._global_lock is not None:
-            self._global_lock.close()
-            self._global_lock = None
 
     def clear(self, task_id: TaskId) -> None:
         """Delete everything in the directory of a task but its lock. Raises ProcessorStateError."""
@@ -110,15 +113,16 @@ class StateDirectory:
 
     def cached_tasks(self) -> frozenset[TaskId]:
         """The tasks that have a checkpoint: those whose state is here, more or less."""
-        return frozenset(each for each in self.task_ids() if (self.base / str(each) / CHECKPOINT_FILE_NAME).exists())
+        return frozenset(each for each in self.task_ids() if (self._path_of(each) / CHECKPOINT_FILE_NAME).exists())
 
     def clean_removed_tasks(self) -> None:
         """Delete the directories of tasks that nobody has locked."""
         for task_id in self.task_ids():
-            if task_id not in self._locks and self.lock(task_id):
+            path = self._path_of(task_id)
+            if path not in self._locks and self.lock(task_id):
                 try:
-                    logger.info("Deleting obsolete state directory %s for task %s", self.base / str(task_id), task_id)
-                    shutil.rmtree(self.base / str(task_id))
+                    logger.info("Deleting obsolete state directory %s for task %s", path, task_id)
+                    shutil.rmtree(path)
                 except OSError:
                     logger.exception("Failed to delete the state directory of task %s", task_id)
                 finally:
