@@ -15,6 +15,7 @@ from kafka_lite.testing.simulation.faults import CLUSTER, DAMAGING, ONE_BROKER, 
 from kafka_lite.testing.simulation.invariants import Invariants
 from kafka_lite.testing.simulation.programs import Load
 from kafka_lite.testing.simulation.scheduler import Owner, State, Task
+from kafka_lite.testing.simulation.streams.workload import StreamsWorkload
 from kafka_lite.testing.simulation.transactional_workload import TransactionalWorkload, transaction_properties
 from kafka_lite.testing.simulation.workload import SETTLE_S, Result, Workload
 from kafka_lite.testing.simulation.world import World
@@ -119,6 +120,18 @@ def transactions_of_three_brokers(world: World) -> Result:
     return _suffer_at_once(work, drawn)
 
 
+def streams_of_three_brokers(world: World) -> Result:
+    """An application of Streams that counts exactly once, under drawn faults of brokers and instances that overlap."""
+    random = world.random_for("faults")
+    drawn = draw_faults(random, _for_transactions(CLUSTER), most=8, shortness=1.5)
+    work = StreamsWorkload(world, _drawn_properties(random, drawn) | transaction_properties(3), 3)
+    work.cluster.start()
+    _watch_invariants(work)
+    draw = work.random
+    work.start_application(draw.randint(1, 3), draw.randint(1, 8), draw.randint(1, 3), 10 ** draw.uniform(0, 1))
+    return _suffer_at_once(work, drawn)
+
+
 def _skew_clocks(world: World) -> None:
     """Not for transactions: a coordinator whose clock is behind that of its predecessor aborts them that late."""
     world.max_skew_ns = world.random_for("clocks").choice(SKEWS_NS)
@@ -202,6 +215,7 @@ SCENARIOS: Final[dict[str, Callable[[World], Result]]] = {
     "three-old-brokers": three_old_brokers,
     "transactions": transactions,
     "transactions-of-three-brokers": transactions_of_three_brokers,
+    "streams-of-three-brokers": streams_of_three_brokers,
     "mixed": mixed(one_broker, transactions),
     "mixed-three-brokers": mixed(three_brokers, transactions_of_three_brokers),
 }

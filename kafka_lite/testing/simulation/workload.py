@@ -77,6 +77,8 @@ class Workload:
         """Whether producers are idempotent: brokers with an old message format have no place for sequence numbers."""
         self._rotten: set[Spot] = set()
         """Batches with a bit that is flipped now."""
+        self.catch_up_s = CATCH_UP_S
+        """How long groups have to read what is left."""
         self._power_failed = False
         self._consumers: set[Process] = set()
         """Clients that read until the end. The others end once nothing more is to be sent."""
@@ -204,7 +206,7 @@ class Workload:
         producers = [client for client in self.clients if client not in self._consumers]
         self.world.wait_until(lambda: not any(each.is_running for each in producers), SETTLE_S, "producers to end")
         with contextlib.suppress(TimeoutError):
-            timeout_s = HALF_OPEN_S if self._power_failed else CATCH_UP_S
+            timeout_s = HALF_OPEN_S if self._power_failed else self.catch_up_s
             self.world.wait_until(self._has_caught_up, timeout_s, "groups to catch up")
         self.history.behind = self._behind()
 

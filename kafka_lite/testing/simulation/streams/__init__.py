@@ -1,0 +1,1 @@
+"""An application of Streams in the simulator's world."""

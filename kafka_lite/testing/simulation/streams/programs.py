@@ -1,0 +1,101 @@
+"""Programs that run inside a world: instances of an application that counts, and a reader of its counts.
+
+Not in Kafka.
+"""
+
+from __future__ import annotations
+
+import time
+from collections import defaultdict
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from kafka_lite.testing.simulation.programs import BACKOFF_S, CONSUMER_DEFAULTS, PRODUCER_DEFAULTS
+
+if TYPE_CHECKING:
+    from kafka_lite.streams.kstream.kstream_builder import KStreamBuilder
+    from kafka_lite.testing.history.history import History
+
+APPLICATION_ID = "counter"
+TEXT, COUNTS = "text", "counts"
+LOOKS_S = 0.2
+"""How often an instance looks whether it is to end."""
+CONFIGS: dict[str, object] = {
+    "application.id": APPLICATION_ID,
+    "processing.guarantee": "exactly_once",
+    "commit.interval.ms": 300,
+    "cache.max.bytes.buffering": 0,
+    "transaction.timeout.ms": 8_000,
+    "auto.offset.reset": "earliest",
+}
+"""Each new count is a record: without a cache, what is sent shows what was counted."""
+
+
+def counter() -> KStreamBuilder:
+    """text ─▶ (a repartition topic) ─▶ how often each key has come so far (a store and its changelog) ─▶ counts"""
+    from kafka_lite.common.serdes import Serdes
+    from kafka_lite.streams.kstream.kstream import KStream
+    from kafka_lite.streams.kstream.kstream_builder import KStreamBuilder
+
+    string, long = Serdes.string(), Serdes.long()
+    builder = KStreamBuilder()
+    text: KStream[str, str] = builder.stream(TEXT, key_serde=string, value_serde=string)
+    by_key = text.select_key(lambda key, _value: key).group_by_key(string, string)
+    by_key.count("Counts").to(COUNTS, string, long)
+    return builder
+
+
+def instance(bootstrap: str, name: str, state_dir: str, replicas: int, history: History) -> None:
+    """Run an instance of the application until the history is over. One whose thread has died is started again."""
+    from kafka_lite.streams.kafka_streams import KafkaStreams, State
+
+    clients = PRODUCER_DEFAULTS | {key: value for key, value in CONSUMER_DEFAULTS.items() if key in SHARED}
+    configs = {
+        **clients, **CONFIGS, "bootstrap.servers": bootstrap, "client.id": name, "state.dir": state_dir,
+        "replication.factor": replicas,
+    }  # fmt: skip
+    while not history.is_over:
+        with KafkaStreams(counter(), configs) as streams:
+            streams.start()
+            while not history.is_over and streams.state is not State.ERROR:
+                time.sleep(LOOKS_S)
+
+
+SHARED = ("session.timeout.ms", "heartbeat.interval.ms", "max.poll.interval.ms", "fetch.max.wait.ms")
+"""What an instance's consumers have of those of other programs."""
+
+
+class Counts:
+    """By key, the committed counts in the order of their partition."""
+
+    def __init__(self) -> None:
+        self.by_key: dict[str, list[int]] = defaultdict(list)
+
+    @property
+    def total(self) -> int:
+        """How many there are."""
+        return sum(map(len, self.by_key.values()))
+
+
+def reader(bootstrap: str, name: str, partitions: int, counts: Counts, history: History) -> None:
+    """Read what is committed until the history is over."""
+    from kafka_lite.common.errors import KafkaError
+    from kafka_lite.common.serdes import Serdes
+    from kafka_lite.common.topic_partition import TopicPartition
+    from kafka_lite.consumer import KafkaConsumer
+
+    configs: Mapping[str, Any] = {**CONSUMER_DEFAULTS, "isolation.level": "read_committed", "client.id": name}
+    long = Serdes.long().deserializer
+    consumer = KafkaConsumer({"bootstrap.servers": bootstrap, **configs})
+    assigned = [TopicPartition(COUNTS, number) for number in range(partitions)]
+    consumer.assign(assigned)
+    consumer.seek_to_beginning(assigned)
+    while not history.is_over:
+        try:
+            records = list(consumer.poll(500))
+        except KafkaError:
+            time.sleep(BACKOFF_S)
+            continue
+        for record in records:
+            counts.by_key[(record.key or b"").decode()].append(long.deserialize(COUNTS, record.value) or 0)
+    consumer.close()
