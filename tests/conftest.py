@@ -76,6 +76,7 @@ LONGEST_FIRST = {
             "tests/clients/test_cluster_of_three_by_real_clients.py",
             "tests/jvm/test_five_systems.py",
             "tests/jvm/test_streams_smoke.py",
+            "tests/jvm/test_streams_smoke_of_ours.py",
             "tests/jvm/test_streams_eos.py",
             "tests/jvm/test_mixed_with_later_kafka.py",
             "tests/jvm/test_mixed_cluster.py",

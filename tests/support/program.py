@@ -9,10 +9,11 @@ from typing import Self
 from tests.support.eventually import eventually
 
 TIMEOUT_S = 120
+ROOT = Path(__file__).parents[2]
 
 
 class Program:
-    """Runs while the block does, and prints to the file ``log``."""
+    """Runs while the block does, in the repository's folder, and prints to the file ``log``."""
 
     def __init__(self, command: list[str], log: Path) -> None:
         self._command, self._log = command, log
@@ -20,7 +21,7 @@ class Program:
 
     def __enter__(self) -> Self:
         with self._log.open("wb") as output:
-            self._process = subprocess.Popen(self._command, stdout=output, stderr=subprocess.STDOUT)
+            self._process = subprocess.Popen(self._command, cwd=ROOT, stdout=output, stderr=subprocess.STDOUT)
         return self
 
     def __exit__(self, *_: object) -> None:

@@ -47,18 +47,22 @@ def counter() -> KStreamBuilder:
 
 def instance(bootstrap: str, name: str, state_dir: str, replicas: int, history: History) -> None:
     """Run an instance of the application until the history is over. One whose thread has died is started again."""
-    from kafka_lite.streams.kafka_streams import KafkaStreams, State
-
     clients = PRODUCER_DEFAULTS | {key: value for key, value in CONSUMER_DEFAULTS.items() if key in SHARED}
     configs = {
         **clients, **CONFIGS, "bootstrap.servers": bootstrap, "client.id": name, "state.dir": state_dir,
         "replication.factor": replicas,
     }  # fmt: skip
     while not history.is_over:
-        with KafkaStreams(counter(), configs) as streams:
-            streams.start()
-            while not history.is_over and streams.state is not State.ERROR:
-                time.sleep(LOOKS_S)
+        _run_until_its_thread_dies(configs, history)
+
+
+def _run_until_its_thread_dies(configs: Mapping[str, object], history: History) -> None:
+    from kafka_lite.streams.kafka_streams import KafkaStreams, State
+
+    with KafkaStreams(counter(), configs) as streams:
+        streams.start()
+        while not history.is_over and streams.state is not State.ERROR:
+            time.sleep(LOOKS_S)
 
 
 SHARED = ("session.timeout.ms", "heartbeat.interval.ms", "max.poll.interval.ms", "fetch.max.wait.ms")
