@@ -1,0 +1,145 @@
+"""The connections of the controller and of fetchers to other brokers, without sockets."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from kafka_lite.clients.broker_end_point import BrokerEndPoint
+from kafka_lite.common.api_version import ApiVersion
+from kafka_lite.common.errors import ApiError, Errors
+from kafka_lite.common.topic_partition import TopicPartition
+from kafka_lite.network.blocking_channel import NotConnectedError
+from kafka_lite.protocol.messages.api_02_list_offsets import (
+    ListOffsetsPartitionResponse,
+    ListOffsetsRequest,
+    ListOffsetsResponse,
+    ListOffsetsTopicResponse,
+)
+from kafka_lite.protocol.messages.api_12_heartbeat import HeartbeatRequest, HeartbeatResponse
+from kafka_lite.protocol.schema import Request, Response
+from kafka_lite.server.replication import broker_channels, leader_end_point
+from kafka_lite.server.replication.broker_channels import BrokerChannels
+from kafka_lite.server.replication.leader_end_point import RemoteLeaderEndPoint
+from kafka_lite.server.replication.replica_fetch_config import ReplicaFetchConfig
+
+TP = TopicPartition("orders", 3)
+NEWEST = list(ApiVersion)[-1]
+
+
+class FakeChannel:
+    """A connection that answers every request with ``RESPONSE`` and notes what happens to it."""
+
+    opened: list[FakeChannel]
+    response: Response
+
+    def __init__(self, host: str, port: int, **_options: Any) -> None:
+        self.host, self.port = host, port
+        self.events: list[str] = []
+        self.requests: list[Request] = []
+        self.opened.append(self)
+
+    def connect(self) -> None:
+        self.events.append("connect")
+
+    def exchange(self, request: Request, _version: int) -> Response:
+        self.requests.append(request)
+        return self.response
+
+    def abort(self) -> None:
+        self.events.append("abort")
+
+    def close(self) -> None:
+        self.events.append("close")
+
+
+@pytest.fixture
+def opened(monkeypatch: pytest.MonkeyPatch) -> list[FakeChannel]:
+    FakeChannel.opened = []
+    for module in (broker_channels, leader_end_point):
+        monkeypatch.setattr(module, "BlockingChannel", FakeChannel)
+    return FakeChannel.opened
+
+
+class TestBrokerChannels:
+    REQUEST = HeartbeatRequest(group_id="g", generation_id=1, member_id="m")
+
+    @pytest.fixture
+    def brokers(self) -> dict[int, BrokerEndPoint]:
+        return {1: BrokerEndPoint(1, "one", 9092), 2: BrokerEndPoint(2, "two", 9092)}
+
+    @pytest.fixture
+    def channels(self, opened: list[FakeChannel], brokers: dict[int, BrokerEndPoint]) -> BrokerChannels:
+        FakeChannel.response = HeartbeatResponse(error_code=0)
+        return BrokerChannels("controller", brokers.get, 1000)
+
+    def send(self, channels: BrokerChannels, *broker_ids: int) -> None:
+        for broker_id in broker_ids:
+            channels.exchange(broker_id, self.REQUEST, 0)
+
+    def test_each_broker_has_one_connection(self, channels: BrokerChannels, opened: list[FakeChannel]) -> None:
+        self.send(channels, 1, 2, 1)
+        assert [(each.host, len(each.requests)) for each in opened] == [("one", 2), ("two", 1)]
+
+    @pytest.mark.parametrize("moved", [BrokerEndPoint(1, "other", 9092), BrokerEndPoint(1, "one", 9093)])
+    def test_a_broker_that_has_moved_gets_another_one(
+        self,
+        channels: BrokerChannels,
+        opened: list[FakeChannel],
+        brokers: dict[int, BrokerEndPoint],
+        moved: BrokerEndPoint,
+    ) -> None:
+        self.send(channels, 1)
+        brokers[1] = moved
+        self.send(channels, 1)
+        assert [(each.host, each.port) for each in opened] == [("one", 9092), (moved.host, moved.port)]
+        assert opened[0].events[-1] == "close"
+        assert opened[1].events == ["connect"]
+
+    def test_a_broker_that_is_not_alive_has_none(
+        self, channels: BrokerChannels, opened: list[FakeChannel], brokers: dict[int, BrokerEndPoint]
+    ) -> None:
+        del brokers[1]
+        with pytest.raises(NotConnectedError):
+            self.send(channels, 1)
+        assert opened == []
+
+    def test_a_wait_is_interrupted_for_one_broker(self, channels: BrokerChannels, opened: list[FakeChannel]) -> None:
+        self.send(channels, 1, 2)
+        channels.abort(1)
+        channels.abort(7)
+        assert [each.events for each in opened] == [["connect", "abort"], ["connect"]]
+
+    def test_closing_closes_all(self, channels: BrokerChannels, opened: list[FakeChannel]) -> None:
+        self.send(channels, 1, 2)
+        channels.close()
+        channels.abort(1)
+        assert [each.events for each in opened] == [["connect", "close"]] * 2
+
+
+class TestOffsetsOfTheLeader:
+    def leader(self, error: Errors, protocol: ApiVersion = NEWEST) -> RemoteLeaderEndPoint:
+        row = ListOffsetsPartitionResponse(
+            partition_index=TP.partition, error_code=error.code, offset=17, old_style_offsets=[16]
+        )
+        FakeChannel.response = ListOffsetsResponse(topics=[ListOffsetsTopicResponse(name=TP.topic, partitions=[row])])
+        return RemoteLeaderEndPoint(BrokerEndPoint(2, "h", 9092), ReplicaFetchConfig(1, protocol))
+
+    def test_latest_and_earliest_are_asked_for_by_their_timestamps(self, opened: list[FakeChannel]) -> None:
+        leader = self.leader(Errors.NONE)
+        assert (leader.latest_offset(TP), leader.earliest_offset(TP)) == (17, 17)
+        asked = [request for request in opened[0].requests if isinstance(request, ListOffsetsRequest)]
+        assert [request.topics[0].partitions[0].timestamp for request in asked] == [-1, -2]
+        assert {
+            (each.replica_id, each.topics[0].name, each.topics[0].partitions[0].partition_index) for each in asked
+        } == {(1, "orders", 3)}
+
+    def test_a_leader_of_0_10_0_answers_with_a_list(self, opened: list[FakeChannel]) -> None:
+        assert self.leader(Errors.NONE, ApiVersion.parse("0.10.0")).latest_offset(TP) == 16
+
+    @pytest.mark.parametrize("error", [Errors.NOT_LEADER_OR_FOLLOWER, Errors.UNKNOWN_TOPIC_OR_PARTITION])
+    def test_an_error_is_raised_and_no_offset_made_of_it(self, opened: list[FakeChannel], error: Errors) -> None:
+        with pytest.raises(ApiError) as raised:
+            self.leader(error).latest_offset(TP)
+        assert raised.value.error is error
