@@ -153,12 +153,14 @@ def _suffer_at_once(work: Workload, drawn: Sequence[Fault]) -> Result:
 
 def _watch_invariants(work: Workload) -> None:
     """End the run as soon as an invariant is broken: after each step, the broker that made it is checked."""
-    invariants = Invariants()
+    invariants, brokers = Invariants(), work.cluster.brokers
 
     def check(owner: Owner) -> None:
-        for broker in work.cluster.brokers:
-            if broker.process is not None and broker.process.owner is owner and (server := broker.parts) is not None:
-                invariants.check(server)
+        for broker in brokers:
+            if broker.process is not None and broker.process.owner is owner:
+                if (server := broker.parts) is not None:
+                    invariants.check(server)
+                return
 
     work.world.scheduler.after_step = check
     work.history.count_copies, work.history.min_copies = invariants.copies, int(REPLICATED["min.insync.replicas"])

@@ -5,10 +5,10 @@ Not in Kafka.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Mapping
 from typing import Final
 
-from kafka_lite.testing.history.history import Place
+from kafka_lite.testing.history.greatest_offsets import GreatestOffsets
 from kafka_lite.testing.history.transactions import Outcome
 from kafka_lite.testing.simulation.transactional_programs import TransactionalLoad, Transformation
 from kafka_lite.testing.simulation.workload import Workload
@@ -34,6 +34,10 @@ def transaction_properties(brokers: int) -> dict[str, str]:
 
 class TransactionalWorkload(Workload):
     """Two topics: the records of the first are written in transactions; from each, one of the second is made."""
+
+    _known_before: tuple[int, ...] = ()
+    _is_done = False
+    """Whether the groups had caught up by then."""
 
     def start_drawn_clients(self) -> None:
         """Start the producers, transformers and readers that the seed draws."""
@@ -68,9 +72,10 @@ class TransactionalWorkload(Workload):
 
     # ── the end ───────────────────────────────────────────────────────────────────────────────────────────────────
 
-    def _to_be_read(self) -> Iterator[Place]:
+    def _to_be_read(self) -> Mapping[tuple[str, int], int]:
         committed = self._committed_values()
-        return (place for record, place in self.history.acknowledged if record.value in committed)
+        places = [place for record, place in self.history.acknowledged if record.value in committed]
+        return GreatestOffsets(places, lambda place: place).now()
 
     def _committed_values(self) -> set[str]:
         return {
@@ -81,7 +86,15 @@ class TransactionalWorkload(Workload):
         }
 
     def _has_caught_up(self) -> bool:
-        return not self._behind() and not self._untransformed()
+        if (known := self._known()) != self._known_before:
+            self._known_before, self._is_done = known, not self._behind() and not self._untransformed()
+        return self._is_done
+
+    def _known(self) -> tuple[int, ...]:
+        """Differs as soon as the history has more of what says whether the groups have caught up."""
+        history = self.history
+        committed = sum(transaction.outcome is Outcome.COMMITTED for transaction in history.transactions)
+        return len(history.polled), len(history.acknowledged), len(history.sent), committed
 
     def _untransformed(self) -> bool:
         """Whether a committed record has not yet gone into the target and from there to a consumer."""

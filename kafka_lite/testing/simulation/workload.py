@@ -6,12 +6,14 @@ Not in Kafka.
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from operator import attrgetter, itemgetter
 from random import Random
 from typing import Any, Final, NamedTuple
 
 from kafka_lite.testing.history.checker import Violation, check, forgotten_configs
-from kafka_lite.testing.history.history import History, Place
+from kafka_lite.testing.history.greatest_offsets import GreatestOffsets
+from kafka_lite.testing.history.history import History
 from kafka_lite.testing.simulation.cluster import (
     NO_ZOOKEEPER,
     PROGRAMS,
@@ -73,6 +75,8 @@ class Workload:
         self._machine = world.machine("clients")
         self._read_topics: set[str] = set()
         """Topics that groups read."""
+        self._polled = GreatestOffsets(self.history.polled, attrgetter("place"))
+        self._acknowledged = GreatestOffsets(self.history.acknowledged, itemgetter(1))
         self.has_idempotence = True
         """Whether producers are idempotent: brokers with an old message format have no place for sequence numbers."""
         self._rotten: set[Spot] = set()
@@ -216,13 +220,12 @@ class Workload:
 
     def _behind(self) -> list[tuple[str, int, int, int]]:
         """Topic, partition, how far it was read, and the last acknowledged offset, where a group has more to read."""
-        read = _greatest_offsets(polled.place for polled in self.history.polled)
-        last = _greatest_offsets(self._to_be_read())
+        read, last = self._polled.now(), self._to_be_read()
         return [(*at, read.get(at, -1), offset) for at, offset in last.items() if read.get(at, -1) < offset]
 
-    def _to_be_read(self) -> Iterator[Place]:
-        """The acknowledged records that groups must get."""
-        return (place for _, place in self.history.acknowledged if place.topic in self._read_topics)
+    def _to_be_read(self) -> Mapping[tuple[str, int], int]:
+        """The last acknowledged record of each partition that groups must get."""
+        return {at: offset for at, offset in self._acknowledged.now().items() if at[0] in self._read_topics}
 
     def _read_configs(self) -> None:
         """Tell the history which configurations the brokers' logs have, once the last alterations have arrived."""
@@ -456,11 +459,3 @@ _APPLY: Final[dict[Kind, Callable[[Workload, Fault], None]]] = {
     Kind.KILL_CONTROLLER: Workload._kill, Kind.CUT_PAIR: Workload._cut, Kind.CUT_ZOOKEEPER: Workload._cut,
     Kind.KILL_ZOOKEEPER: Workload._kill_zookeeper, Kind.FLIP: Workload._flip,
 }  # fmt: skip
-
-
-def _greatest_offsets(places: Iterable[Place]) -> dict[tuple[str, int], int]:
-    """The greatest offset of each partition."""
-    greatest: dict[tuple[str, int], int] = {}
-    for topic, partition, offset in places:
-        greatest[topic, partition] = max(greatest.get((topic, partition), -1), offset)
-    return greatest

@@ -178,7 +178,11 @@ class Poller:
 
 
 class MillisecondPoller(Poller):
-    """``select.poll``: its timeout is in milliseconds."""
+    """``select.poll``: its timeout is in milliseconds.
+
+    It has no ``close``, so a program drops it when it has polled, as kazoo does for each request. Therefore the sockets
+    know of it only while it polls: they would call all that were ever dropped.
+    """
 
     def register(self, fd: Any, eventmask: int = IN | OUT) -> None:
         """Watch a descriptor, or watch it for other events."""
@@ -187,10 +191,28 @@ class MillisecondPoller(Poller):
             self.modify(number, eventmask)
         else:
             self._watch(number, eventmask)
+            _, watched, watcher = self._wanted[number]
+            watched.watchers.remove(watcher)
+
+    def unregister(self, fd: Any) -> None:
+        """Watch no more. Raises FileNotFoundError if it is not watched."""
+        number = _number(fd)
+        self._entry(number)
+        del self._wanted[number]
+        self._changed.pop(number, None)
 
     def poll(self, timeout: float | None = None, maxevents: int = -1) -> list[tuple[int, int]]:
         """Wait for events."""
-        return super().poll(None if timeout is None or timeout < 0 else timeout / 1000, maxevents)
+        entries = list(self._wanted.items())
+        for fd, (_, watched, watcher) in entries:
+            watched.watchers.append(watcher)
+            self._changed[fd] = None
+        try:
+            return super().poll(None if timeout is None or timeout < 0 else timeout / 1000, maxevents)
+        finally:
+            for _, (_, watched, watcher) in entries:
+                if watcher in watched.watchers:
+                    watched.watchers.remove(watcher)
 
 
 def _number(fd: Any) -> int:
