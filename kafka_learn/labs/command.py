@@ -190,12 +190,19 @@ def score_table(lab: Lab, result: CheckResult) -> Table:
     return table
 
 
-def _outcome_text(outcome: TestOutcome) -> Group | Text:
+def _outcome_text(outcome: TestOutcome) -> Group | Table:
     if outcome.passed:
-        return Text(f"✓ {outcome.title}", style="green")
+        return _marked("✓", outcome.title, "green")
     if _waits(outcome):
-        return Text(f"· {outcome.title}", style="dim")
-    return Group(Text(f"✗ {outcome.title}", style="red"), Padding(Text(outcome.message), (0, 0, 0, 2)))
+        return _marked("·", outcome.title, "dim")
+    return Group(_marked("✗", outcome.title, "red"), Padding(Text(outcome.message), (0, 0, 0, 2)))
+
+
+def _marked(mark: str, words: str, style: str = "") -> Table:
+    """A mark and words; where they do not fit into a line, the next one begins below the words."""
+    grid = Table.grid(padding=(0, 1))
+    grid.add_row(Text(mark, style), Text(words, style))
+    return grid
 
 
 def _waits(outcome: TestOutcome) -> bool:
@@ -280,7 +287,7 @@ def _hint(options: argparse.Namespace) -> int:
     console = Console()
     console.print(f"[bold]Task {task.number}: {escape(task.title)}[/]")
     for index, hint in enumerate(hints[: given + 1], 1):
-        console.print(f"  {index}/{len(hints)}  {escape(hint)}", highlight=False)
+        console.print(Padding(_marked(f"{index}/{len(hints)} ", hint), (0, 0, 0, 2)))
     if given + 1 > len(hints):
         console.print(f"That was the last hint. Next: {own_command()} labs solution {lab.name}")
     progress.hints[str(number)] = min(given + 1, len(hints))

@@ -15,7 +15,7 @@ from rich.console import Console
 
 from kafka_learn.labs.broker import LabBroker
 from kafka_learn.labs.command import score_table, verdict
-from kafka_learn.labs.grader import check, jvm_for_checks_of
+from kafka_learn.labs.grader import CheckResult, TestOutcome, check, jvm_for_checks_of
 from kafka_learn.labs.lab import SPARK, all_labs, find_lab
 from kafka_learn.labs.spark_jvm import PORT, SECRET, shared_jvm
 from kafka_learn.labs.starter import starter
@@ -34,7 +34,7 @@ IN_EACH_RUN = {chapter: next(lab.name for lab in LABS if lab.name.startswith(cha
 
 
 def marks_of(lab):
-    return [pytest.mark.spark, pytest.mark.soak, pytest.mark.timeout(400)] if lab.extra == SPARK else []
+    return [pytest.mark.spark, pytest.mark.soak, pytest.mark.timeout(700)] if lab.extra == SPARK else []
 
 
 def marks_with_broker(lab):
@@ -343,6 +343,18 @@ def test_a_check_that_is_killed_reports_passed_tests_and_the_one_that_hung(tmp_p
     assert "✓ Passes" in words
     assert "✗ Hangs for ever" in words
     assert "still running when the check ended" in words
+
+
+def test_the_second_line_of_a_title_begins_below_its_first_word():
+    lab = LABS[0]
+    outcome = TestOutcome(
+        "test_it", "word " * 40, 1, 5, broker=False, passed=True, skipped=False, running=False, message=""
+    )
+    console = Console(file=io.StringIO(), width=80)
+    console.print(score_table(lab, CheckResult((outcome,))))
+    cells = [line.split("│")[2] for line in console.file.getvalue().splitlines() if "word" in line]
+    assert len(cells) > 1
+    assert [cell[:6] for cell in cells] == [" ✓ wor", *["   wor"] * (len(cells) - 1)]
 
 
 def test_your_task_is_the_first_unwritten_function(tmp_path):
