@@ -9,7 +9,7 @@ import os
 import signal
 import subprocess
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -19,6 +19,8 @@ from kafka_learn.labs.starter import UNWRITTEN, unwritten
 from kafka_learn.project import PROJECT_ROOT
 
 OUTPUT_LINES = 15
+Runner = Callable[[list[str], float], tuple[int | None, str]]
+"""Runs a command with a time limit in seconds, as ``run_bounded`` does."""
 
 
 @dataclass(frozen=True)
@@ -69,8 +71,11 @@ class CheckResult:
         return sorted(tasks - {outcome.task for outcome in self.outcomes if not outcome.passed})
 
 
-def check(lab: Lab, files: dict[str, Path], *, broker: bool = True) -> CheckResult:
-    """Run the lab's tests with ``files`` (module → the learner's file), then those with the real broker."""
+def check(lab: Lab, files: dict[str, Path], *, broker: bool = True, run: Runner | None = None) -> CheckResult:
+    """Run the lab's tests with ``files`` (module → the learner's file), then those with the real broker.
+
+    ``run`` runs the command, in place of ``run_bounded``.
+    """
     for module, path in files.items():
         if problem := _syntax_problem(path):
             return CheckResult((), f"{path.name} ({module}) is not valid Python: {problem}")
@@ -79,7 +84,7 @@ def check(lab: Lab, files: dict[str, Path], *, broker: bool = True) -> CheckResu
     with tempfile.TemporaryDirectory(prefix="kafka-lite-lab-") as scratch:
         report = Path(scratch) / "report.json"
         command = _pytest_command(lab, files, report, Path(scratch), broker)
-        returncode, output = _run_bounded(command, lab.time_limit_s)
+        returncode, output = (run or run_bounded)(command, lab.time_limit_s)
         return _result(lab, report, returncode, output)
 
 
@@ -145,15 +150,23 @@ def _pytest_command(lab: Lab, files: dict[str, Path], report: Path, scratch: Pat
     return overlay.command(files, "pytest", *options, str(lab.tests))
 
 
-def _run_bounded(command: list[str], limit_s: float) -> tuple[int | None, str]:
-    """Run a command in its own process group and kill the group afterwards. Code None: the time limit was reached."""
-    environment = {**os.environ, "PYTHONUNBUFFERED": "1"}
+def environment() -> dict[str, str]:
+    """The environment variables of a check."""
+    found = {**os.environ, "PYTHONUNBUFFERED": "1"}
     # In particular the project's own plugin: it would import the modules before they can be replaced.
-    environment["PYTEST_DISABLE_PLUGIN_AUTOLOAD"] = "1"
-    environment["PYTHONPATH"] = os.pathsep.join(filter(None, [str(PROJECT_ROOT), environment.get("PYTHONPATH")]))
+    found["PYTEST_DISABLE_PLUGIN_AUTOLOAD"] = "1"
+    found["PYTHONPATH"] = os.pathsep.join(filter(None, [str(PROJECT_ROOT), found.get("PYTHONPATH")]))
+    return found
+
+
+def run_bounded(command: list[str], limit_s: float) -> tuple[int | None, str]:
+    """Run a command in its own process group and kill the group afterwards; returns its exit code and its output.
+
+    Code None: the time limit was reached. A negative one: the signal that ended it.
+    """
     with tempfile.TemporaryFile() as output:
         process = subprocess.Popen(
-            command, stdout=output, stderr=output, stdin=subprocess.DEVNULL, env=environment, start_new_session=True
+            command, stdout=output, stderr=output, stdin=subprocess.DEVNULL, env=environment(), start_new_session=True
         )
         try:
             returncode: int | None = process.wait(limit_s)

@@ -22,6 +22,7 @@ from kafka_learn.labs.starter import starter
 from kafka_learn.labs.workspace import LabWorkspace
 from kafka_learn.source import find_symbol, module_path
 from tests.support.eventually import eventually
+from tests.support.lab_forks import lab_forks
 from tests.support.tried_labs import has_changed, source_has_changed
 
 LABS = all_labs()
@@ -77,6 +78,13 @@ def jvm(tmp_path_factory):
         yield
 
 
+@pytest.fixture(scope="module")
+def forks():
+    """The process whose forks are the checks, unless a test asks for what a learner starts."""
+    with lab_forks(LABS) as running:
+        yield running
+
+
 @pytest.fixture
 def no_jvm(monkeypatch):
     """A check starts a JVM of its own, as a learner's does."""
@@ -101,10 +109,10 @@ def shown(*parts):
 
 
 @by_name_in_turns
-def test_the_untouched_starter_fails_and_says_that_this_is_expected(lab, tmp_path):
+def test_the_untouched_starter_fails_and_says_that_this_is_expected(lab, tmp_path, forks):
     workspace = LabWorkspace(lab, tmp_path / "work")
     workspace.start()
-    result = check(lab, workspace.files())
+    result = check(lab, workspace.files(), run=None if lab.extra == SPARK else forks.run)
     assert not result.passed
     assert not result.failure
     assert result.score == 0
@@ -162,13 +170,14 @@ def shipped_function(answer):
 def test_a_wrong_answer_gets_a_message_that_names_its_mistake(lab, answer, tmp_path, request):
     if lab.extra == SPARK:
         request.getfixturevalue("jvm")
+    run = None if lab.extra == SPARK else request.getfixturevalue("forks").run
     symbol = find_symbol(answer["function"])
     lines = list(symbol.lines)
     wrong = shipped_function(answer).replace(answer["replace"], answer["by"])
     source = "\n".join([*lines[: symbol.first_line - 1], wrong, *lines[symbol.last_line :]]) + "\n"
     mistaken = tmp_path / symbol.path.name
     mistaken.write_text(source)
-    result = check(lab, shipped(lab) | {symbol.module: mistaken}, broker=False)
+    result = check(lab, shipped(lab) | {symbol.module: mistaken}, broker=False, run=run)
     assert not result.passed
     messages = [outcome.message for outcome in result.outcomes if not outcome.passed]
     assert any(answer["says"] in message for message in messages), messages
