@@ -2,6 +2,7 @@ import java.util.Arrays;
 import java.util.Collections;
 import java.util.Properties;
 import org.apache.kafka.clients.consumer.ConsumerConfig;
+import org.apache.kafka.clients.producer.ProducerConfig;
 import org.apache.kafka.common.serialization.Serde;
 import org.apache.kafka.common.serialization.Serdes;
 import org.apache.kafka.streams.KafkaStreams;
@@ -47,6 +48,8 @@ public class StreamsTopologies {
         configs.put(StreamsConfig.CACHE_MAX_BYTES_BUFFERING_CONFIG, args.length > 4 ? args[4] : "0");
         configs.put(StreamsConfig.COMMIT_INTERVAL_MS_CONFIG, args.length > 5 ? args[5] : "100");
         configs.put(ConsumerConfig.SESSION_TIMEOUT_MS_CONFIG, 45000);
+        // A request that times out on a busy machine is sent again, and without idempotence its records are there twice.
+        configs.put("producer." + ProducerConfig.REQUEST_TIMEOUT_MS_CONFIG, 120000);
         configs.put("internal.leave.group.on.close", true);
         String output = args[1] + "-out";
         KStreamBuilder builder = new KStreamBuilder();
