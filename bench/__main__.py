@@ -17,6 +17,7 @@ from bench.report import Results, busy_note, environment, write
 from bench.runner import OUTSTANDING_TIMEOUTS, Plan, Runner, scaled
 from bench.sections import sections, studies
 from bench.spark_sources import spark_contests
+from bench.streams.workloads import streams_contests
 from kafka_learn.site.bench_results import COMPILED, verdict
 from kafka_lite.common.process.open_files import raise_open_files_limit
 from kafka_lite.testing.maven import JvmUnavailableError
@@ -113,6 +114,7 @@ def plan_of(options: argparse.Namespace, candidates: Sequence[Candidate]) -> Pla
             *producer_contests(candidates[:1], options.scale, options.rounds),
             *consumer_contests(candidates[:1], options.scale, options.rounds),
             *spark_contests(candidates[:1], options.scale, options.rounds, with_connector=not options.without_kafka),
+            *streams_contests(candidates[:1], options.scale, options.rounds, with_java=not options.without_kafka),
         ],
     )
     return plan.only(options.only)

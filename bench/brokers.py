@@ -101,12 +101,7 @@ class Broker(ServerProcess):
 
     def cpu_s(self) -> float:
         """Processor time so far of all threads, user and system, in seconds."""
-        try:
-            # Linux's id for another process's CPU clock, with ns resolution; /proc/PID/stat has steps of 10 ms.
-            return time.clock_gettime(~self.process.pid << 3 | _CPU_CLOCK_OF_PROCESS)
-        except OSError:
-            times = psutil.Process(self.process.pid).cpu_times()
-            return times.user + times.system
+        return cpu_s_of(self.process.pid)
 
     def kernel_cpu_s(self) -> float:
         """The system part of the processor time so far, in seconds."""
@@ -118,12 +113,7 @@ class Broker(ServerProcess):
 
     def resident_peak_mb(self) -> float:
         """Peak resident memory so far (current resident memory if there is no /proc)."""
-        try:
-            status = Path(f"/proc/{self.process.pid}/status").read_text()
-        except OSError:
-            return self.resident_mb()
-        (line,) = (line for line in status.splitlines() if line.startswith("VmHWM:"))
-        return int(line.split()[1]) * 1024 / 1e6
+        return resident_peak_mb_of(self.process.pid)
 
     def bytes_read(self) -> int | None:
         """Bytes that the process has read so far with ``read`` and similar calls; None if there is no /proc."""
@@ -226,6 +216,26 @@ def kafka_jars(version: str) -> list[Path]:
     """The class path of the broker and tools, from Maven."""
     artifacts = [f"org.apache.kafka:kafka_2.13:{version}", f"org.apache.kafka:kafka-tools:{version}"]
     return maven.classpath(*artifacts, _LOGGING[version.partition(".")[0]])
+
+
+def cpu_s_of(pid: int) -> float:
+    """Processor time so far of all threads of a process, user and system, in seconds."""
+    try:
+        # Linux's id for another process's CPU clock, with ns resolution; /proc/PID/stat has steps of 10 ms.
+        return time.clock_gettime(~pid << 3 | _CPU_CLOCK_OF_PROCESS)
+    except OSError:
+        times = psutil.Process(pid).cpu_times()
+        return times.user + times.system
+
+
+def resident_peak_mb_of(pid: int) -> float:
+    """Peak resident memory of a process so far (current resident memory if there is no /proc)."""
+    try:
+        status = Path(f"/proc/{pid}/status").read_text()
+    except OSError:
+        return psutil.Process(pid).memory_info().rss / 1e6
+    (line,) = (line for line in status.splitlines() if line.startswith("VmHWM:"))
+    return int(line.split()[1]) * 1024 / 1e6
 
 
 def cpu_count() -> int:

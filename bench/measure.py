@@ -174,7 +174,7 @@ def create_topic(broker: Broker, partitions: int = 1) -> str:
     created[name].result(TIMEOUT_S)
     deadline = time.monotonic() + TIMEOUT_S
     for partition in range(partitions):
-        while _end(broker, name, partition).error_code:
+        while end_of(broker, name, partition).error_code:
             if time.monotonic() > deadline:
                 raise RuntimeError(f"{broker.name} does not lead {name}-{partition} within {TIMEOUT_S} s")
             time.sleep(0.01)
@@ -187,18 +187,23 @@ def delete_topic(broker: Broker, name: str) -> None:
     admin.delete_topics([name], operation_timeout=TIMEOUT_S)[name].result(TIMEOUT_S)
 
 
-def _end(broker: Broker, name: str, partition: int) -> ListOffsetsPartitionResponse:
+def end_of(broker: Broker, name: str, partition: int) -> ListOffsetsPartitionResponse:
     """The end offset of a partition, or the broker's error."""
+    with BlockingChannel(HOST, broker.port) as channel:
+        return end_told(channel, name, partition)
+
+
+def end_told(channel: BlockingChannel, name: str, partition: int) -> ListOffsetsPartitionResponse:
+    """The same over a connection that stays."""
     asked = ListOffsetsPartition(partition_index=partition, timestamp=-1)
     request = ListOffsetsRequest(replica_id=-1, topics=[ListOffsetsTopic(name=name, partitions=[asked])])
-    with BlockingChannel(HOST, broker.port) as channel:
-        response = cast(ListOffsetsResponse, channel.exchange(request, _LIST_OFFSETS_VERSION))
+    response = cast(ListOffsetsResponse, channel.exchange(request, _LIST_OFFSETS_VERSION))
     return response.topics[0].partitions[0]
 
 
 def expect_end(broker: Broker, name: str, messages: int, partition: int = 0) -> None:
     """Check that the partition contains exactly this many messages. Raises RuntimeError."""
-    end = _end(broker, name, partition)
+    end = end_of(broker, name, partition)
     if end.error_code or end.offset != messages:
         found = f"error {end.error_code}" if end.error_code else f"{end.offset:,} messages"
         raise RuntimeError(f"{broker.name}: {messages:,} messages were sent to {name}-{partition}, there is {found}")

@@ -168,6 +168,8 @@ class Runner:
                         self._tell(f"{contest.name}, round {number + 1}/{contest.rounds}: {workload.name}, {client}")
                         try:
                             found.add(workload.name, client, workload.run(broker, client))
+                        except SkippedError as reason:
+                            found.skip(workload.name, client, str(reason))
                         except FAILURES as error:
                             found.fail(workload.name, client, error)
                         self._step(found)

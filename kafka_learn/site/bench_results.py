@@ -30,7 +30,11 @@ RESULTS = PROJECT_ROOT / "bench" / "results" / "results.json"
 PLAIN, COMPILED = "kafka_lite", "kafka_lite, compiled"
 """The columns of our own builds."""
 
-_UNITS = {"messages/s": ("thousand messages/s", 1e-3), "requests/s": ("thousand requests/s", 1e-3)}
+_UNITS = {
+    "messages/s": ("thousand messages/s", 1e-3),
+    "messages/s per core": ("thousand messages/s per core", 1e-3),
+    "requests/s": ("thousand requests/s", 1e-3),
+}
 """Figures shown in a different unit from the stored one."""
 
 _WORDS = {
@@ -70,6 +74,7 @@ _CHINESE = {
     "Producers of Python, to kafka_lite": "Python 生产者，发往 kafka_lite",
     "Consumers of Python, from kafka_lite": "Python 消费者，读自 kafka_lite",
     "Spark's sources, from kafka_lite": "Spark 的数据源，读自 kafka_lite",
+    "Streams, from and to kafka_lite": "流处理，读写 kafka_lite",
     "Groups": "消费组",
     "Transactions": "事务",
     "Producer ids": "生产者 id",
@@ -82,6 +87,7 @@ _CHINESE = {
     "first record of all, s": "所有成员收到第一条消息，s",
     "one partition each, s": "每个成员各得一个分区，s",
     "thousand messages/s": "千条消息/秒",
+    "thousand messages/s per core": "千条消息/秒/核",
     "thousand requests/s": "千个请求/秒",
     "broker CPU, µs each": "broker CPU，每个 µs",
     "of that in the kernel, µs each": "其中在内核里，每个 µs",

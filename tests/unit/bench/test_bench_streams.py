@@ -1,0 +1,84 @@
+"""The comparison of stream processors: its inputs, and what their output must be."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from bench.brokers import Broker, kafka_lite
+from bench.measure import SkippedError, topic
+from bench.streams.inputs import SIZE, DistinctKeys, Input, Lines, OrdersAndPayments, fill, last_values
+from bench.streams.ours import KEPT_MS, WINDOW_MS
+from bench.streams.processes import FAUST, KAFKA_STREAMS, QUIX
+from bench.streams.workloads import IN_MEMORY, PER_CORE, ROCKS_DB, Restore, StreamsWorkload, workloads
+from kafka_learn.site.bench_results import PLAIN
+
+
+@pytest.mark.parametrize("made", [Lines(30), DistinctKeys(30), OrdersAndPayments(30)])
+def test_the_records_of_an_input_have_100_bytes_and_are_as_many_as_said(made: Input) -> None:
+    for records in made.contents():
+        values = [value for _, value, _ in records]
+        assert [len(value) for value in values] == [SIZE] * 30
+
+
+def test_the_counts_of_lines_are_those_of_their_words_and_the_same_each_time() -> None:
+    lines = Lines(50)
+    (records,) = lines.contents()
+    words = [word for _, line, _ in records for word in line.decode().split()]
+    assert len(words) == 50 * lines.outputs_each
+    assert lines.expected() == {word: words.count(word) for word in words}
+    assert lines.expected() == Lines(50).expected()
+
+
+def test_a_payment_is_joined_if_it_is_in_the_window_and_kept_long_enough_for_the_late_ones() -> None:
+    orders = OrdersAndPayments(100)
+    ordered, paid = ({key: time_ms for key, _, time_ms in records} for records in orders.contents())
+    near = {key.decode() for key in ordered if key and abs(ordered[key] - paid[key]) <= WINDOW_MS}
+    assert near == set(orders.expected())
+    assert len(near) == 100 * orders.outputs_each
+    assert max(abs(ordered[key] - paid[key]) for key in ordered) < KEPT_MS
+
+
+def test_a_system_without_a_choice_of_stores_is_left_out_where_its_store_is_not_measured(tmp_path: Path) -> None:
+    broker = kafka_lite({}).make(tmp_path / "broker", {})  # not started: nothing is sent
+    (on_disk,) = (each for each in workloads(1.0) if each.name == "word count, RocksDB")
+    with pytest.raises(SkippedError, match=f"its only store is {IN_MEMORY}"):
+        on_disk.run(broker, FAUST)
+    with pytest.raises(SkippedError, match="when it has restored"):
+        Restore(10, ROCKS_DB).run(broker, QUIX)
+
+
+def test_every_workload_is_compared_with_kafka_streams() -> None:
+    made = workloads(1.0)
+    assert len({each.name for each in made}) == len(made)
+    for each in made:
+        assert each.goals[PER_CORE].bound == 0.25
+        if isinstance(each, StreamsWorkload) and each.systems:
+            assert {KAFKA_STREAMS, PLAIN} <= set(each.systems)
+
+
+@pytest.fixture(scope="module")
+def broker(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Broker]:
+    with kafka_lite({}).make(tmp_path_factory.mktemp("bench") / "broker", {}) as broker:
+        yield broker
+
+
+@pytest.mark.soak
+@pytest.mark.parametrize(
+    "workload", [each for each in workloads(0.002) if "RocksDB" not in each.name], ids=lambda each: each.name
+)
+def test_our_own_applications_give_the_expected_results(broker: Broker, workload: StreamsWorkload | Restore) -> None:
+    sample = workload.run(broker, PLAIN)
+    assert all(value > 0 for value in sample.values())
+
+
+@pytest.mark.soak
+def test_a_wrong_result_is_an_error(broker: Broker) -> None:
+    workload = StreamsWorkload("word count", "word-count", Lines(10))
+    with topic(broker) as output:
+        sent = fill(broker, output, ((b"word00001", bytes(8), 0) for _ in range(100)))
+        assert last_values(broker, output, sent) == {"word00001": bytes(8)}
+        with pytest.raises(RuntimeError, match="keys are wrong, such as"):
+            workload._verify(broker, output)
