@@ -30,7 +30,7 @@ import org.apache.kafka.streams.state.WindowStore;
 
 /**
  * Runs a topology of Kafka Streams 0.10.2 until standard input ends:
- * BOOTSTRAP APPLICATION STATE-DIR TOPOLOGY [CACHE-BYTES [COMMIT-INTERVAL-MS]].
+ * BOOTSTRAP APPLICATION STATE-DIR TOPOLOGY [CACHE-BYTES [COMMIT-INTERVAL-MS [STANDBY-REPLICAS]]].
  */
 public class StreamsTopologies {
     static final Serde<String> STRING = Serdes.String();
@@ -47,6 +47,7 @@ public class StreamsTopologies {
         configs.put(StreamsConfig.VALUE_SERDE_CLASS_CONFIG, STRING.getClass().getName());
         configs.put(StreamsConfig.CACHE_MAX_BYTES_BUFFERING_CONFIG, args.length > 4 ? args[4] : "0");
         configs.put(StreamsConfig.COMMIT_INTERVAL_MS_CONFIG, args.length > 5 ? args[5] : "100");
+        configs.put(StreamsConfig.NUM_STANDBY_REPLICAS_CONFIG, args.length > 6 ? args[6] : "0");
         configs.put(ConsumerConfig.SESSION_TIMEOUT_MS_CONFIG, 45000);
         // A request that times out on a busy machine is sent again, and without idempotence its records are there twice.
         configs.put("producer." + ProducerConfig.REQUEST_TIMEOUT_MS_CONFIG, 120000);

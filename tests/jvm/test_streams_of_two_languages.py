@@ -17,21 +17,34 @@ import pytest
 from kafka_lite.common.serdes import StringSerde
 from kafka_lite.common.topic_partition import TopicPartition
 from kafka_lite.consumer import KafkaConsumer
+from kafka_lite.protocol.messages.api_13_leave_group import LeaveGroupRequest, LeaveGroupResponse
+from kafka_lite.protocol.messages.api_15_describe_groups import (
+    DescribedGroup,
+    DescribedGroupMember,
+    DescribeGroupsRequest,
+    DescribeGroupsResponse,
+)
 from kafka_lite.streams.kafka_streams import KafkaStreams
+from kafka_lite.streams.processor.internals.state_directory import CHECKPOINT_FILE_NAME
+from kafka_lite.streams.state.offset_checkpoint import OffsetCheckpoint
 from kafka_lite.streams.state.queryable_store_types import QueryableStoreTypes
 from kafka_lite.testing.cluster import Cluster
+from kafka_lite.tools.admin.admin_channel import AdminChannel
 from tests.support.eventually import eventually
 from tests.support.jvm import classpath, compile_java, java_command
 from tests.support.streams_topologies import word_count
+from tests.support.word_count import configs_of, start_process
 
 pytestmark = [pytest.mark.jvm, pytest.mark.soak]
 
 APPLICATION = "shared"
 OUTPUT, CHANGELOG, REPARTITION = "shared-out", "shared-Counts-changelog", "shared-Counts-repartition"
 PARTITIONS = 4
+LEAVE_WITH_ONE_MEMBER = 2
 WORDS = ["to", "be", "or", "not", "that", "is", "the", "question"]
 
 Instance = Callable[[Cluster, Path], AbstractContextManager[object]]
+Killable = Callable[[Cluster, Path], AbstractContextManager["subprocess.Popen[bytes]"]]
 
 
 @pytest.fixture
@@ -43,18 +56,14 @@ def cluster(jvm: None) -> Iterator[Cluster]:
 
 
 @contextmanager
-def java(cluster: Cluster, state_dir: Path) -> Iterator[None]:
-    """An instance of Java's word count, while the block runs."""
+def java(cluster: Cluster, state_dir: Path, standbys: int = 0) -> Iterator[subprocess.Popen[bytes]]:
+    """An instance of Java's word count, while the block runs, unless it is killed."""
     jars = classpath("org.apache.kafka:kafka-streams:0.10.2.2", "org.slf4j:slf4j-nop:1.7.36")
     classes = compile_java(Path(__file__).parent / "StreamsTopologies.java", jars)
-    arguments = [cluster.bootstrap_servers, APPLICATION, str(state_dir), "word-count"]
+    arguments = [cluster.bootstrap_servers, APPLICATION, str(state_dir), "word-count", "0", "100", str(standbys)]
     command = java_command("StreamsTopologies", *arguments, classpath=[classes, *jars])
     with subprocess.Popen(command, stdin=subprocess.PIPE) as process:
-        assert process.stdin is not None
-        try:
-            yield
-        finally:
-            process.stdin.close()
+        yield process
 
 
 @contextmanager
@@ -73,6 +82,14 @@ def ours(cluster: Cluster, state_dir: Path, **more: object) -> Iterator[KafkaStr
     with KafkaStreams(word_count(OUTPUT), configs) as streams:
         streams.start()
         yield streams
+
+
+@contextmanager
+def process_of_ours(cluster: Cluster, state_dir: Path, **more: object) -> Iterator[subprocess.Popen[bytes]]:
+    """The same in a process of its own, which may be killed."""
+    configs = configs_of(cluster.bootstrap_servers, state_dir, application_id=APPLICATION, **more)
+    with start_process(configs, "word_count_of_two_languages") as process:
+        yield process
 
 
 class Input:
@@ -135,6 +152,67 @@ def test_tasks_move_from_one_language_to_the_other(
         eventually(text.is_committed, "the second alone", timeout_s=120)
     assert newest(cluster, OUTPUT) == text.counts
     assert newest(cluster, CHANGELOG) == text.counts
+
+
+def java_with_standbys(cluster: Cluster, state_dir: Path) -> AbstractContextManager[subprocess.Popen[bytes]]:
+    return java(cluster, state_dir, standbys=1)
+
+
+def ours_with_standbys(cluster: Cluster, state_dir: Path) -> AbstractContextManager[subprocess.Popen[bytes]]:
+    return process_of_ours(cluster, state_dir, num_standby_replicas=1, default_dsl_store="rocksDB")
+
+
+@pytest.mark.parametrize(
+    ("killed", "stays"),
+    [(java_with_standbys, ours_with_standbys), (ours_with_standbys, java_with_standbys)],
+    ids=["java-is-killed", "ours-is-killed"],
+)
+def test_a_standby_of_the_other_language_takes_over_after_kill_nine(
+    cluster: Cluster, tmp_path: Path, killed: Killable, stays: Killable
+) -> None:
+    """The counts are exact, although this is at least once: what is killed has committed all that was there."""
+    text = Input(cluster)
+    with killed(cluster, tmp_path / "killed") as process:
+        text.write()
+        eventually(text.is_committed, "alone", timeout_s=120)
+        (dead,) = group(cluster).members
+        with stays(cluster, tmp_path / "stays"):
+            eventually(lambda: has_every_store(cluster, tmp_path / "stays"), "tasks and standbys", timeout_s=120)
+            text.write()
+            eventually(text.is_committed, "together", timeout_s=120)
+            eventually(lambda: has_every_store(cluster, tmp_path / "stays"), "the standbys follow", timeout_s=120)
+            process.kill()
+            process.wait()
+            remove_member(cluster, dead)
+            eventually(lambda: group(cluster).group_state == "Stable", "the other has its tasks", timeout_s=120)
+            text.write()
+            eventually(text.is_committed, "after the kill", timeout_s=120)
+    assert newest(cluster, OUTPUT) == text.counts
+    assert newest(cluster, CHANGELOG) == text.counts
+
+
+def has_every_store(cluster: Cluster, state_dir: Path) -> bool:
+    """Whether an instance keeps every partition of the changelog on disk up to its end, for a task or a standby."""
+    kept: dict[TopicPartition, int] = {}
+    for task in (state_dir / APPLICATION).glob("1_*"):
+        kept |= OffsetCheckpoint(task / CHECKPOINT_FILE_NAME).read()
+    partitions = [TopicPartition(CHANGELOG, number) for number in range(PARTITIONS)]
+    with KafkaConsumer({"bootstrap.servers": cluster.bootstrap_servers}) as consumer:
+        return {each: kept.get(each, 0) for each in partitions} == consumer.end_offsets(partitions)
+
+
+def group(cluster: Cluster) -> DescribedGroup:
+    """The application's group, as its coordinator describes it."""
+    with AdminChannel(cluster.bootstrap_servers) as channel:
+        (described,) = channel.send(DescribeGroupsRequest(groups=[APPLICATION]), DescribeGroupsResponse).groups
+        return described
+
+
+def remove_member(cluster: Cluster, member: DescribedGroupMember) -> None:
+    """Tell the coordinator that a member has gone, so that nobody waits for its session."""
+    with AdminChannel(cluster.bootstrap_servers) as channel:
+        request = LeaveGroupRequest(group_id=APPLICATION, member_id=member.member_id)
+        assert channel.send(request, LeaveGroupResponse, max_version=LEAVE_WITH_ONE_MEMBER).error_code == 0
 
 
 def test_stores_on_disk_that_java_has_left_are_opened_by_ours(

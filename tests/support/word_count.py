@@ -1,4 +1,4 @@
-"""Word count on the Processor API, with a repartition topic and a store: in this process, or in one that can be killed.
+"""Word count, with a repartition topic and a store: in this process, or in one that can be killed.
 
 ``python -m tests.support.word_count TOPOLOGY CONFIGS`` (a name, JSON) runs it until standard input ends.
 """
@@ -19,6 +19,7 @@ from kafka_lite.streams.processor.processor_context import ProcessorContext
 from kafka_lite.streams.processor.topology_builder import TopologyBuilder
 from kafka_lite.streams.state.key_value_store import KeyValueStore
 from kafka_lite.streams.state.stores import Stores
+from tests.support import streams_topologies
 
 TEXT, COUNTS, CHANGELOG, WORDS = "text", "counts", "word-count-store-changelog", "word-count-words"
 
@@ -66,6 +67,7 @@ def partition_count() -> TopologyBuilder:
 TOPOLOGIES: dict[str, Callable[[], TopologyBuilder]] = {
     "word_count": word_count,
     "partition_count": partition_count,
+    "word_count_of_two_languages": lambda: streams_topologies.word_count("shared-out"),
 }
 
 
