@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import time
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -17,7 +18,8 @@ from bench.measure import LOG_LEVEL, TIMEOUT_S, create_topic, expect_end, payloa
 SIZE = 100
 WORDS_IN_A_LINE = 10
 VOCABULARY = 5000
-BEGAN_MS = 1_700_000_000_000
+BEGAN_MS = int(time.time() * 1000) - 3_600_000
+"""The time of the first records: lately, or else the broker's retention deletes them before they are read."""
 INTERVAL_MS = 10
 """Between one order and the next."""
 LATE_MS = 60_000

@@ -52,6 +52,12 @@ KINDS: Mapping[str, Callable[..., None]] = {
 }
 
 
+def say_when_running(new: State, old: State) -> None:
+    """Say it when the tasks are there and restored. As in 0.10.2, a thread without tasks runs, too."""
+    if new is State.RUNNING and old is State.REBALANCING:
+        print("running", flush=True)
+
+
 def main(kind: str, bootstrap: str, application: str, folder: str, store: str, cache: str, *topics: str) -> None:
     """Run one."""
     builder = KStreamBuilder()
@@ -66,7 +72,7 @@ def main(kind: str, bootstrap: str, application: str, folder: str, store: str, c
         "auto.offset.reset": "earliest",
     }
     with KafkaStreams(builder, configs) as streams:
-        streams.set_state_listener(lambda new, _: new is State.RUNNING and print("running", flush=True))
+        streams.set_state_listener(say_when_running)
         print("ready", flush=True)
         sys.stdin.readline()
         streams.start()

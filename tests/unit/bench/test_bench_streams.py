@@ -10,10 +10,11 @@ import pytest
 from bench.brokers import Broker, kafka_lite
 from bench.measure import SkippedError, topic
 from bench.streams.inputs import SIZE, DistinctKeys, Input, Lines, OrdersAndPayments, fill, last_values
-from bench.streams.ours import KEPT_MS, WINDOW_MS
+from bench.streams.ours import KEPT_MS, WINDOW_MS, say_when_running
 from bench.streams.processes import FAUST, KAFKA_STREAMS, QUIX
 from bench.streams.workloads import IN_MEMORY, PER_CORE, ROCKS_DB, Restore, StreamsWorkload, workloads
 from kafka_learn.site.bench_results import PLAIN
+from kafka_lite.streams.kafka_streams import State
 
 
 @pytest.mark.parametrize("made", [Lines(30), DistinctKeys(30), OrdersAndPayments(30)])
@@ -57,6 +58,13 @@ def test_every_workload_is_compared_with_kafka_streams() -> None:
         assert each.goals[PER_CORE].bound == 0.25
         if isinstance(each, StreamsWorkload) and each.systems:
             assert {KAFKA_STREAMS, PLAIN} <= set(each.systems)
+
+
+def test_an_application_says_that_it_runs_when_its_tasks_are_there(capsys: pytest.CaptureFixture[str]) -> None:
+    say_when_running(State.RUNNING, State.CREATED)
+    assert not capsys.readouterr().out, "it has not joined its group"
+    say_when_running(State.RUNNING, State.REBALANCING)
+    assert capsys.readouterr().out == "running\n"
 
 
 @pytest.fixture(scope="module")
