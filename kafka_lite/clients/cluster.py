@@ -20,7 +20,9 @@ class Node:
     id: int
     host: str
     port: int
-    rack: str | None = None
+    rack: str | None = field(default=None, hash=False)
+    """Equal nodes have equal racks, but it is not hashed: up to Python 3.11 the hash of None is an address, so sets of
+    nodes would have another order in each process."""
 
     @cached_property
     def id_string(self) -> str:
