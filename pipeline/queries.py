@@ -34,6 +34,7 @@ from pipeline.jobs.delays import delay_records, delays_by_window
 from pipeline.jobs.parsing import events_of, parse
 from pipeline.jobs.weather_join import flights_with_weather
 from pipeline.sinks import ParquetTable, PublishedTable
+from pipeline.transactional_topic import TransactionallyPublishedTable, TransactionalTopic, id_of_query
 
 SPARK_SETTINGS = {
     # transformWithState needs it, and it keeps state outside the JVM's heap. With a changelog, a batch writes what it
@@ -72,6 +73,10 @@ class PipelineConfig:
     max_offsets_per_trigger: int | None = None
     """At most this many records in a batch. Partitions of a backlog are then read at different speeds: the one ahead
     moves the watermark, and records of the others may be dropped as late. Without it, a backlog is one batch."""
+
+    exactly_once: bool = False
+    """Whether a batch of results is written to its topic in one transaction instead of at least once. Dead letters are
+    written at least once in any case: their ids are positions, so a double shows."""
 
     source_options: Mapping[str, str] = field(default_factory=dict)
     """More options for reading, such as ``minPartitions`` or ``kafka.request.timeout.ms``."""
@@ -130,7 +135,11 @@ def _flights(spark: SparkSession, config: PipelineConfig) -> DataStreamWriter:
 
 def _delays(spark: SparkSession, config: PipelineConfig) -> DataStreamWriter:
     rows = delays_by_window(events_of(read_stream(spark, config, FLIGHTS)), lateness=config.lateness)
-    sink = PublishedTable(_table(config, "delays"), config.bootstrap_servers, DELAYS, delay_records)
+    table = _table(config, "delays")
+    if config.exactly_once:
+        topic = TransactionalTopic(config.bootstrap_servers, DELAYS, id_of_query("delays", config.checkpoint("delays")))
+        return rows.writeStream.foreachBatch(TransactionallyPublishedTable(table, topic, delay_records).write_batch)
+    sink = PublishedTable(table, config.bootstrap_servers, DELAYS, delay_records)
     return rows.writeStream.foreachBatch(sink.write_batch)
 
 

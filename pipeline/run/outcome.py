@@ -5,6 +5,7 @@ Spark 4.2: python/pyspark/testing/utils.py (assertDataFrameEqual) · book 1.1
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,7 +13,7 @@ from pathlib import Path
 import pandas as pd
 
 from pipeline import reference
-from pipeline.events import FLIGHTS
+from pipeline.events import DELAYS, FLIGHTS
 from pipeline.replay_plan import Fault, PlannedRecord, fault_counts
 from pipeline.run.day_range import DayRange
 from pipeline.sinks import read_table
@@ -79,6 +80,18 @@ def check_table(name: str, folder: Path, expected: pd.DataFrame) -> TableCheck:
     if got.empty:
         got = expected.iloc[:0]
     return TableCheck(name, len(got), len(expected), reference.differences(got, expected, reference.KEYS[name]))
+
+
+def check_published(ids: Sequence[str], expected: pd.DataFrame) -> TableCheck:
+    """Compare the ids that a reader of the topic ``delays`` gets with the expected windows: each is there once."""
+    starts = pd.to_datetime(expected["window_start"], utc=True).dt.strftime("%Y-%m-%dT%H:%M:%SZ")
+    found, wanted = Counter(ids), Counter(expected["origin"].astype(str) + "/" + starts)
+    differences = [
+        f"{each}: {found[each]} records, and not {wanted[each]}"
+        for each in sorted(found.keys() | wanted.keys())
+        if found[each] != wanted[each]
+    ]
+    return TableCheck(f"topic {DELAYS}", len(ids), len(expected), differences)
 
 
 def check_faults(

@@ -20,18 +20,19 @@ from typing import Any
 from confluent_kafka import KafkaException
 from py4j.protocol import Py4JError  # type: ignore[import-untyped]
 from pyspark.errors import PySparkException
-from pyspark.sql import SparkSession
+from pyspark.sql import DataFrame, SparkSession
 from rich.console import Console
 
 import pipeline
 from kafka_lite.common.errors import KafkaError
 from kafka_lite.server.broker_process import BrokerProcess
-from pipeline.events import DEAD_LETTERS, FLIGHTS, PARTITIONS, SOURCES
+from pipeline.events import DEAD_LETTERS, DELAYS, EVENT_ID, FLIGHTS, PARTITIONS, SOURCES
+from pipeline.jobs.record_headers import header
 from pipeline.queries import JOBS, PipelineConfig, open_session, start_queries
 from pipeline.replay import Replay, ReplayStatus, ReplayThread
 from pipeline.replay_plan import FaultMix, PlannedRecord, plan, split_sent
 from pipeline.run.day_range import DayRange, load_days
-from pipeline.run.outcome import Outcome, check_faults, check_table, expected_tables
+from pipeline.run.outcome import Outcome, check_faults, check_published, check_table, expected_tables
 from pipeline.run.progress_log import ProgressLog
 from pipeline.run.run_folder import RunFolder, RunRecord
 from pipeline.run.run_options import ReplayOptions, RunOptions
@@ -84,7 +85,7 @@ class PipelineRun:
             self._prepare_topics(servers, ends)
             workload = self._plan(record.replay, ends)
             spark = self._start_spark(stack)
-            config = PipelineConfig(servers, self._folder.path)
+            config = PipelineConfig(servers, self._folder.path, exactly_once=record.replay.exactly_once)
             log = self._process(spark, config, ends, workload, record.starts)
             outcome = self._compare(spark, config, ends, workload, log)
         self._report(outcome, record, log, config)
@@ -191,10 +192,12 @@ class PipelineRun:
         with self._step("Compare the tables with pandas"):
             expected = expected_tables(workload.days)
             tables = [check_table(name, config.table_folder(name), table) for name, table in expected.items()]
+        if config.exactly_once:
+            with self._step("Look for each result in its topic"):
+                published = _records(spark, config, DELAYS).select(header(EVENT_ID).alias("id")).collect()
+                tables.append(check_published([row.id for row in published], expected["delays"]))
         with self._step("Count the dead letters"):
-            options = {"kafka.bootstrap.servers": config.bootstrap_servers, "includeHeaders": "true"}
-            letters = spark.read.format("kafka_lite").options(**options, subscribe=DEAD_LETTERS).load()
-            dead_letters = each_once(letters).count()
+            dead_letters = each_once(_records(spark, config, DEAD_LETTERS)).count()
         dropped = sum(status.dropped_by_watermark for status in log.statuses().values())
         flight_records = sum(ends.ends({FLIGHTS.topic: FLIGHTS.partitions}).values())
         faults = check_faults(workload.records, flight_records, tables[0].rows, dead_letters, dropped)
@@ -222,6 +225,13 @@ class PipelineRun:
         self._console.print(f"[green]✓[/] {title} [dim]{time.monotonic() - began:.1f} s[/]", highlight=False)
 
 
+def _records(spark: SparkSession, config: PipelineConfig, topic: str) -> DataFrame:
+    """The records of a topic, without those of aborted transactions."""
+    options = {"kafka.bootstrap.servers": config.bootstrap_servers, "includeHeaders": "true", "subscribe": topic}
+    options["kafka.isolation.level"] = "read_committed"
+    return spark.read.format("kafka_lite").options(**options).load()
+
+
 @contextlib.contextmanager
 def callback_errors_go_to(log_file: Path) -> Iterator[None]:
     """Write what Py4J logs to this file instead of the terminal: each error of ``foreachBatch``, with its traceback.
@@ -247,7 +257,8 @@ def _facts(record: RunRecord, options: RunOptions) -> list[str]:
     replay = record.replay
     mix = f"late {replay.late:g}, duplicates {replay.duplicates:g}, garbage {replay.garbage}, seed {replay.seed}"
     where = f"{options.workers} workers of a Spark master" if options.workers else options.master
-    facts = [f"{options.speed:g} times real time", mix, f"Spark on {where}"]
+    topics = "results in transactions" if replay.exactly_once else "results at least once"
+    facts = [f"{options.speed:g} times real time", mix, f"Spark on {where}", topics]
     resumed = {1: [], 2: ["resumed once"]}.get(record.starts, [f"resumed {record.starts - 1} times"])
     return facts + resumed
 

@@ -39,7 +39,7 @@ examples:
 
 @dataclass(frozen=True)
 class ReplayOptions:
-    """What is replayed. A resumed run replays the same."""
+    """What is replayed, and what topics guarantee. A resumed run has the same."""
 
     first_day: date = FIRST_DAY
     days: int = 1
@@ -47,6 +47,7 @@ class ReplayOptions:
     duplicates: float = 0.0
     garbage: int = 0
     seed: int = 0
+    exactly_once: bool = False
 
     @property
     def mix(self) -> FaultMix:
@@ -126,6 +127,10 @@ def _parser() -> argparse.ArgumentParser:
         "--interval", type=_number(float, 0.1, 3600), metavar="SECONDS",
         help="how often the view is updated (default: 0.5 on a terminal, else a line every 5)",
     )  # fmt: skip
+    how.add_argument(
+        "--exactly-once", action="store_true", default=None,
+        help="publish results in transactions (default: at least once, with ids that show doubles)",
+    )  # fmt: skip
     where = parser.add_argument_group("where")
     where.add_argument(
         "--bootstrap-server", metavar="HOST:PORT", help="use these brokers instead of starting one; any Kafka will do"
@@ -144,7 +149,7 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def _option(name: str) -> str:
-    return "--from" if name == "first_day" else f"--{name}"
+    return "--from" if name == "first_day" else f"--{name.replace('_', '-')}"
 
 
 def _day(text: str) -> date:

@@ -62,6 +62,7 @@ class Settings:
     lateness: str = "6 hours"
     max_offsets: int = 300
     state_partitions: int = 1
+    exactly_once: bool = False
     source_options: Mapping[str, str] = field(default_factory=dict)
     death: Death | None = None
 
@@ -103,6 +104,7 @@ def main(path: str) -> None:
     config = PipelineConfig(
         settings.bootstrap_servers, folder, lateness=settings.lateness, available_now=True,
         max_offsets_per_trigger=settings.max_offsets, source_options=settings.source_options,
+        exactly_once=settings.exactly_once,
     )  # fmt: skip
     state = {"spark.sql.shuffle.partitions": str(settings.state_partitions)}
     spark = open_session(settings.master, folder / "spark.log", **state)

@@ -15,7 +15,7 @@ from pipeline.nycflights import load_flights
 from pipeline.replay_plan import Fault, FaultMix, fault_counts, plan
 from pipeline.run import day_range
 from pipeline.run.day_range import DayRange, load_days
-from pipeline.run.outcome import check_faults, check_table, expected_tables
+from pipeline.run.outcome import check_faults, check_published, check_table, expected_tables
 
 PARTITIONS = {FLIGHTS.topic: 4, WEATHER.topic: 2}
 
@@ -101,3 +101,14 @@ def test_lost_dead_letters_and_doubled_rows_are_noticed(days: DayRange) -> None:
     _, twice, broken = check_faults(records, flight_records, 843, dead_letters=9, dropped=0)
     assert not twice.is_equal
     assert not broken.is_equal
+
+
+def test_each_window_is_in_the_topic_once() -> None:
+    starts = pd.to_datetime(["2013-07-01T10:00Z", "2013-07-01T11:00Z"])
+    windows = pd.DataFrame({"origin": ["EWR", "JFK"], "window_start": starts})
+    ids = ["EWR/2013-07-01T10:00:00Z", "JFK/2013-07-01T11:00:00Z"]
+    assert check_published(ids, windows).is_equal
+    twice = check_published([*ids, ids[0]], windows)
+    assert (twice.name, twice.rows, twice.expected_rows) == ("topic delays", 3, 2)
+    assert twice.differences == ["EWR/2013-07-01T10:00:00Z: 2 records, and not 1"]
+    assert check_published(ids[1:], windows).differences == ["EWR/2013-07-01T10:00:00Z: 0 records, and not 1"]

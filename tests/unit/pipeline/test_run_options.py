@@ -20,10 +20,12 @@ def test_all_options_are_taken() -> None:
     options = parse(
         shlex.split(
             "--from 2013-02-08 --days 3 --speed 1 --late 0.05 --duplicates 0.02 --garbage 10 --seed 7 --folder there "
-            "--bootstrap-server kafka:9092 --master spark://host:7077 --interval 2"
+            "--bootstrap-server kafka:9092 --master spark://host:7077 --interval 2 --exactly-once"
         )
     )
-    assert options.replay == ReplayOptions(date(2013, 2, 8), 3, late=0.05, duplicates=0.02, garbage=10, seed=7)
+    assert options.replay == ReplayOptions(
+        date(2013, 2, 8), 3, late=0.05, duplicates=0.02, garbage=10, seed=7, exactly_once=True
+    )
     assert options.replay.mix == FaultMix(late=0.05, duplicates=0.02, garbage=10)
     assert (options.folder, options.speed, options.interval_s) == (Path("there"), 1.0, 2.0)
     assert (options.bootstrap_servers, options.master) == ("kafka:9092", "spark://host:7077")
@@ -40,6 +42,7 @@ def test_all_options_are_taken() -> None:
         ("--from yesterday", "'yesterday' is not a day such as 2013-01-01"),
         ("--from 2013-12-31 --days 2", "the data end with 2013-12-31"),
         ("--resume --from 2013-01-02 --late 0.1", "leave out --from, --late"),
+        ("--resume --exactly-once", "leave out --exactly-once"),
         ("--workers 2 --master spark://host:7077", "leave out --master"),
     ],
 )
