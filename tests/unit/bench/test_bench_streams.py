@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from bench.brokers import Broker, kafka_lite
-from bench.measure import SkippedError, topic
-from bench.streams.inputs import SIZE, DistinctKeys, Input, Lines, OrdersAndPayments, fill, last_values
+from bench.brokers import kafka_lite
+from bench.measure import SkippedError
+from bench.streams.inputs import SIZE, DistinctKeys, Input, Lines, OrdersAndPayments
 from bench.streams.ours import KEPT_MS, WINDOW_MS, say_when_running
 from bench.streams.processes import FAUST, KAFKA_STREAMS, QUIX
 from bench.streams.workloads import IN_MEMORY, PER_CORE, ROCKS_DB, Restore, StreamsWorkload, workloads
@@ -65,28 +64,3 @@ def test_an_application_says_that_it_runs_when_its_tasks_are_there(capsys: pytes
     assert not capsys.readouterr().out, "it has not joined its group"
     say_when_running(State.RUNNING, State.REBALANCING)
     assert capsys.readouterr().out == "running\n"
-
-
-@pytest.fixture(scope="module")
-def broker(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Broker]:
-    with kafka_lite({}).make(tmp_path_factory.mktemp("bench") / "broker", {}) as broker:
-        yield broker
-
-
-@pytest.mark.soak
-@pytest.mark.parametrize(
-    "workload", [each for each in workloads(0.002) if "RocksDB" not in each.name], ids=lambda each: each.name
-)
-def test_our_own_applications_give_the_expected_results(broker: Broker, workload: StreamsWorkload | Restore) -> None:
-    sample = workload.run(broker, PLAIN)
-    assert all(value > 0 for value in sample.values())
-
-
-@pytest.mark.soak
-def test_a_wrong_result_is_an_error(broker: Broker) -> None:
-    workload = StreamsWorkload("word count", "word-count", Lines(10))
-    with topic(broker) as output:
-        sent = fill(broker, output, ((b"word00001", bytes(8), 0) for _ in range(100)))
-        assert last_values(broker, output, sent) == {"word00001": bytes(8)}
-        with pytest.raises(RuntimeError, match="keys are wrong, such as"):
-            workload._verify(broker, output)
