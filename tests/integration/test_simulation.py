@@ -121,6 +121,20 @@ def test_many_seeds_find_nothing_and_have_the_same_hashes_again() -> None:
     assert "5 runs of 4 seeds, 1 of them twice; 0 bad" in " ".join(output.split())
 
 
+def in_this_interpreter_only(world: World) -> None:
+    """A scenario whose events tell which process has forked the one that it runs in."""
+    world.events.event(0, f"parent {os.getppid()}")
+
+
+@pytest.mark.soak
+def test_a_second_run_is_in_another_interpreter() -> None:
+    scenario = f"{__name__}:{in_this_interpreter_only.__name__}"
+    command = [sys.executable, "-m", "kafka_lite.testing.simulation.command", "--scenario", scenario, "--seeds", "2"]
+    done = subprocess.run([*command, "--twice", "1"], capture_output=True, text=True, check=False)
+    assert "two runs of the seed have different hashes" in done.stdout
+    assert "3 runs of 2 seeds, 1 of them twice; 1 bad: [1]" in " ".join(done.stdout.split())
+
+
 def run_with_faults(
     world: World, faults: Sequence[Fault], properties: Mapping[str, str] = FLUSHED, brokers: int = 1
 ) -> Result:

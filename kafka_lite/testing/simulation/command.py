@@ -9,6 +9,7 @@ Not in Kafka::
 from __future__ import annotations
 
 import argparse
+import itertools
 import os
 import sys
 from collections.abc import Callable, Sequence
@@ -18,6 +19,7 @@ from rich.markup import escape
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
 from kafka_lite.testing.simulation.cluster import PROGRAMS
+from kafka_lite.testing.simulation.other_interpreter import OtherInterpreter, Work
 from kafka_lite.testing.simulation.runner import (
     ModulePool,
     Outcome,
@@ -72,7 +74,11 @@ def parser() -> argparse.ArgumentParser:
     )
     options.add_argument("--trace", action="store_true", help="with one seed: print every event")
     options.add_argument(
-        "--twice", type=int, default=0, metavar="N", help="run the first N seeds twice, to compare hashes"
+        "--twice",
+        type=int,
+        default=0,
+        metavar="N",
+        help="run the first N seeds in another interpreter, too, to compare hashes",
     )
     options.add_argument("--broker", metavar="MODULE:FUNCTION", help="run this program instead of the broker")
     options.add_argument("--package", action="append", default=[], help="each process has its own copy of this package")
@@ -140,15 +146,17 @@ def _shrink(options: argparse.Namespace) -> int:
 
 def _run_many(options: argparse.Namespace) -> int:
     seeds = range(options.seed, options.seed + options.seeds)
-    runs = [Run(seed, is_disturbed=True) for seed in seeds[: options.twice]] + [Run(seed) for seed in seeds]
+    plan, runs = _plan(options), [Run(seed) for seed in seeds]
+    repeated = [Run(seed, is_disturbed=True) for seed in seeds[: options.twice]]
+    elsewhere = OtherInterpreter(Work(plan, repeated, options.package, options.switch, options.workers))
     pool, console = ModulePool(packages=options.package, switching=options.switch), Console()
     bad: list[Outcome] = []
     digests: dict[int, str] = {}
     simulated_s = processor_s = 0.0
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
     with Progress(*columns, console=console) as progress:
-        task = progress.add_task(f"seeds {seeds[0]} to {seeds[-1]}", total=len(runs))
-        for outcome in run_in_forks(_plan(options), runs, pool, options.workers):
+        task = progress.add_task(f"seeds {seeds[0]} to {seeds[-1]}", total=len(repeated) + len(runs))
+        for outcome in itertools.chain(elsewhere.outcomes(), run_in_forks(plan, runs, pool, options.workers)):
             simulated_s += outcome.simulated_s
             processor_s += outcome.processor_s
             if digests.setdefault(outcome.seed, outcome.digest) != outcome.digest:
@@ -164,7 +172,7 @@ def _run_many(options: argparse.Namespace) -> int:
     speed = simulated_s / processor_s if processor_s else 0.0
     console.print(
         escape(
-            f"{len(runs)} runs of {len(seeds)} seeds, {options.twice} of them twice; {len(bad)} bad: "
+            f"{len(repeated) + len(runs)} runs of {len(seeds)} seeds, {len(repeated)} of them twice; {len(bad)} bad: "
             f"{sorted({outcome.seed for outcome in bad})[:20]}; {simulated_s:,.0f} s simulated in {processor_s:,.0f} s "
             f"of processor time, {speed:.1f} s a second"
         )
