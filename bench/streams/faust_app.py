@@ -15,7 +15,7 @@ WINDOW_MS = 2_000
 
 
 def raw_topic(app: faust.App, name: str, *, internal: bool = False) -> Any:
-    """A topic of text. Faust creates it if it is ``internal``."""
+    """A topic with text in its keys and values. Faust creates ``internal`` topics itself."""
     serializers = {"key_serializer": "raw", "value_serializer": "raw"}
     return app.topic(name, key_type=str, value_type=str, partitions=1, internal=internal, **serializers)
 

@@ -36,7 +36,7 @@ CONFIGS = {
     "session.timeout.ms": 6_000,
     "transaction.timeout.ms": 6_000,
 }
-"""Timeouts are short: the others wait for those of an instance that was killed."""
+"""Timeouts are short: after a kill, the other instances wait until they expire."""
 
 
 @pytest.fixture

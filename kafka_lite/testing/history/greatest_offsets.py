@@ -14,7 +14,7 @@ T = TypeVar("T")
 
 
 class GreatestOffsets(Generic[T]):
-    """The greatest offset of each partition among the places of a list to which entries are only added."""
+    """The greatest offset of each partition in a list of records that only grows."""
 
     def __init__(self, entries: Sequence[T], place_of: Callable[[T], Place]) -> None:
         self._entries = entries

@@ -42,7 +42,7 @@ class OtherInterpreter:
                 pickle.dump(work, stdin)
 
     def outcomes(self) -> Iterator[Outcome]:
-        """What the seeds found, as they end. Raises RuntimeError if the interpreter ends before them."""
+        """Yield the outcome of each seed as it ends. Raises RuntimeError if the interpreter ends early."""
         if self._process is None:
             return
         assert self._process.stdout is not None

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from random import Random
 from types import MappingProxyType
-from typing import Final
+from typing import Final, TypeVar
 
 from kafka_lite.testing.simulation.cluster import REPLICATED
 from kafka_lite.testing.simulation.faults import CLUSTER, DAMAGING, ONE_BROKER, Fault, Kind, draw_faults
@@ -19,6 +19,8 @@ from kafka_lite.testing.simulation.streams.workload import StreamsWorkload
 from kafka_lite.testing.simulation.transactional_workload import TransactionalWorkload, transaction_properties
 from kafka_lite.testing.simulation.workload import SETTLE_S, Result, Workload
 from kafka_lite.testing.simulation.world import World
+
+W = TypeVar("W", bound=Workload)
 
 TRANSACTIONAL_EVERY: Final = 3
 """Every so many-th seed has transactions, if the scenario is mixed."""
@@ -111,25 +113,27 @@ def _cluster(
 
 def transactions_of_three_brokers(world: World) -> Result:
     """Transactions over three brokers, under drawn faults that overlap."""
-    random = world.random_for("faults")
-    drawn = draw_faults(random, _for_transactions(CLUSTER), most=8, shortness=1.5)
-    work = TransactionalWorkload(world, _drawn_properties(random, drawn) | transaction_properties(3), 3)
-    work.cluster.start()
-    _watch_invariants(work)
+    work, drawn = _transactional_cluster(world, TransactionalWorkload)
     work.start_drawn_clients()
     return _suffer_at_once(work, drawn)
 
 
 def streams_of_three_brokers(world: World) -> Result:
     """An application of Streams that counts exactly once, under drawn faults of brokers and instances that overlap."""
-    random = world.random_for("faults")
-    drawn = draw_faults(random, _for_transactions(CLUSTER), most=8, shortness=1.5)
-    work = StreamsWorkload(world, _drawn_properties(random, drawn) | transaction_properties(3), 3)
-    work.cluster.start()
-    _watch_invariants(work)
+    work, drawn = _transactional_cluster(world, StreamsWorkload)
     draw = work.random
     work.start_application(draw.randint(1, 3), draw.randint(1, 8), draw.randint(1, 3), 10 ** draw.uniform(0, 1))
     return _suffer_at_once(work, drawn)
+
+
+def _transactional_cluster(world: World, kind: type[W]) -> tuple[W, list[Fault]]:
+    """Three brokers that have started, watched for invariants, and the faults that the seed draws for them."""
+    random = world.random_for("faults")
+    drawn = draw_faults(random, _for_transactions(CLUSTER), most=8, shortness=1.5)
+    work = kind(world, _drawn_properties(random, drawn) | transaction_properties(3), 3)
+    work.cluster.start()
+    _watch_invariants(work)
+    return work, drawn
 
 
 def _skew_clocks(world: World) -> None:

@@ -29,6 +29,8 @@ CONFIGS: dict[str, object] = {
     "auto.offset.reset": "earliest",
 }
 """Each new count is a record: without a cache, what is sent shows what was counted."""
+SHARED = ("session.timeout.ms", "heartbeat.interval.ms", "max.poll.interval.ms", "fetch.max.wait.ms")
+"""Settings that an instance's consumers share with those of other programs."""
 
 
 def counter() -> KStreamBuilder:
@@ -46,7 +48,7 @@ def counter() -> KStreamBuilder:
 
 
 def instance(bootstrap: str, name: str, state_dir: str, replicas: int, history: History) -> None:
-    """Run an instance of the application until the history is over. One whose thread has died is started again."""
+    """Run an instance of the application until the history is over. If its thread dies, start another one."""
     clients = PRODUCER_DEFAULTS | {key: value for key, value in CONSUMER_DEFAULTS.items() if key in SHARED}
     configs = {
         **clients, **CONFIGS, "bootstrap.servers": bootstrap, "client.id": name, "state.dir": state_dir,
@@ -63,10 +65,6 @@ def _run_until_its_thread_dies(configs: Mapping[str, object], history: History) 
         streams.start()
         while not history.is_over and streams.state is not State.ERROR:
             time.sleep(LOOKS_S)
-
-
-SHARED = ("session.timeout.ms", "heartbeat.interval.ms", "max.poll.interval.ms", "fetch.max.wait.ms")
-"""What an instance's consumers have of those of other programs."""
 
 
 class Counts:

@@ -15,7 +15,7 @@ from kafka_lite.testing.simulation.system.polling import HUP, IN, select_module
 
 
 def polled(scenario: Any) -> tuple[list[Any], Endpoint]:
-    """What a thread's scenario returned, called with ``select``, an endpoint and its descriptor."""
+    """Call ``scenario(select, endpoint, descriptor)`` in a thread; return its result, and the endpoint."""
     kernel = Kernel()
     kernel.scheduler = Scheduler(Random(1), EventLog())
     endpoint = Endpoint(None, "here")  # type: ignore[arg-type]  # no network: nothing is sent
