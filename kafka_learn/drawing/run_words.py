@@ -51,6 +51,7 @@ _CHINESE = {
     "Polls of a selector": "选择器的几次轮询",
     "A record's way through a topology": "一条记录走过拓扑",
     "A task moves with its state": "任务带着状态移动",
+    "A standby takes over": "备用任务接管",
     "Collated by broker and partition": "按节点和分区整理",
     "The queue of an asynchronous producer": "异步生产者的队列",
     "A leader has moved": "主副本换了节点",

@@ -8,7 +8,7 @@ from __future__ import annotations
 import shutil
 import tempfile
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from unittest.mock import patch
 from uuid import UUID
@@ -139,7 +139,7 @@ INSTANCES = ("instance 1", "instance 2")
 SETTLED = "all tasks are at work"
 
 
-def _instance(_call: Call) -> str:
+def instance_of(_call: Call) -> str:
     """The instance to which the current thread belongs."""
     return threading.current_thread().name
 
@@ -150,29 +150,34 @@ def _watch_rebalances() -> list[Watch]:
         return {"tasks": " ".join(map(str, sorted(assigned)))}
 
     return [
-        *_watch_thread_states(),
-        *watch(TaskManager.suspend, show=lambda call: {"tasks": _names(call.subject.active)}, who=_instance),
-        *watch(TaskManager.assign, show=tasks, who=_instance),
-        *watch(StreamPartitionAssignor.assign, show=(), who=_instance),
-        _watch_task(StreamTask.close_state_manager, "suspended", "closed"),
-        _watch_task(StreamTask.initialize, "created", "active"),
+        *watch_thread_states(),
+        *watch(TaskManager.suspend, show=lambda call: {"tasks": names_of(call.subject.active)}, who=instance_of),
+        *watch(TaskManager.assign, show=tasks, who=instance_of),
+        *watch(StreamPartitionAssignor.assign, show=(), who=instance_of),
+        watch_task(StreamTask.close_state_manager, "suspended", "closed"),
+        watch_task(StreamTask.initialize, "created", "active"),
         _watch_restoring(),
     ]
 
 
-def _watch_task(change: Callable[..., object], before: str, after: str) -> Watch:
+def watch_task(change: Callable[..., object], before: str, after: str) -> Watch:
+    """A change of a task's state, which a method makes."""
+
     def changed(call: Call) -> None:
         states = {"before": before, "after": after}
-        call.emit(Kind.STATE, _instance(call), f"{_instance(call)}, task {call.subject.id}", states)
+        call.emit(Kind.STATE, instance_of(call), f"{instance_of(call)}, task {call.subject.id}", states)
 
     return Watch.of(change, after=changed)
 
 
-def _names(tasks: dict[object, object]) -> str:
+def names_of(tasks: Iterable[object]) -> str:
+    """Task ids in order."""
     return " ".join(sorted(map(str, tasks)))
 
 
-def _watch_thread_states() -> list[Watch]:
+def watch_thread_states() -> list[Watch]:
+    """The changes of the stream threads' states."""
+
     def before(call: Call) -> None:
         call.scratch = call.subject.state
         call.hold_place()
@@ -180,7 +185,7 @@ def _watch_thread_states() -> list[Watch]:
     def after(call: Call) -> None:
         old, new = call.scratch, call.subject.state
         if old is not new:
-            call.emit(Kind.STATE, _instance(call), _instance(call), {"before": old.name, "after": new.name})
+            call.emit(Kind.STATE, instance_of(call), instance_of(call), {"before": old.name, "after": new.name})
 
     return [Watch.of(StreamThread._set_state, before, after)]
 
@@ -193,15 +198,15 @@ def _watch_restoring() -> Watch:
         partition = call.argument("partition")
         what = f"restore {partition.topic.removeprefix(f'{APPLICATION_ID}-')}-{partition.partition}"
         call.emit(Kind.PUT, CHANGELOG, what, {"says": f"{call.result} records"}, number=number)
-        call.emit(Kind.TAKE, _instance(call), what, number=number)
+        call.emit(Kind.TAKE, instance_of(call), what, number=number)
 
     return Watch.of(ProcessorStateManager._restore_from, after=restored)
 
 
-class _Instance:
+class Instance:
     """An instance with one thread, named after it."""
 
-    def __init__(self, name: str, bootstrap_servers: str, folder: Path) -> None:
+    def __init__(self, name: str, bootstrap_servers: str, folder: Path, **configs: object) -> None:
         self.streams = KafkaStreams(
             node_by_node(),
             {
@@ -213,6 +218,7 @@ class _Instance:
                 "linger.ms": 0,
                 "heartbeat.interval.ms": 100,
                 "internal.leave.group.on.close": True,
+                **configs,
             },
         )
         (self.thread,) = self.streams._threads
@@ -237,13 +243,13 @@ def task_moves() -> RecordedRun:
         ):
             cluster.create_topic(TEXT, 2)
             cluster.create_topic(WORD_COUNTS, 1)
-            first = _Instance(INSTANCES[0], cluster.bootstrap_servers, folder)
+            first = Instance(INSTANCES[0], cluster.bootstrap_servers, folder)
             with first.streams:
                 first.streams.start()
                 wait_until(lambda: first.tasks == everything, WAIT_MS)  # or a rebalance might process records again
                 cluster.produce(TEXT, "to be or not to be that is the question", partition=0, timestamp_ms=1000)
                 wait_until(lambda: len(cluster.records(WORD_COUNTS)) == 10, WAIT_MS)
-                second = _Instance(INSTANCES[1], cluster.bootstrap_servers, folder)
+                second = Instance(INSTANCES[1], cluster.bootstrap_servers, folder)
                 with second.streams, recording.running():
                     second.streams.start()
                     wait_until(lambda: _shared(first, second) == everything, WAIT_MS)
@@ -252,7 +258,7 @@ def task_moves() -> RecordedRun:
     return recording.run.recorded_in(__name__, "task_moves", lanes=(INSTANCES[0], CHANGELOG, INSTANCES[1]))
 
 
-def _shared(*instances: _Instance) -> set[str]:
+def _shared(*instances: Instance) -> set[str]:
     """All tasks, if each instance has some."""
     tasks = [instance.tasks for instance in instances]
     return set().union(*tasks) if all(tasks) else set()

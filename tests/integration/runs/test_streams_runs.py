@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from chapters.ch09_streams.figures import streams_runs
+from chapters.ch09_streams.figures import standby_runs, streams_runs
 from kafka_learn.recording.recorded_run import Kind, RecordedRun
 
 
@@ -42,3 +42,16 @@ def test_a_task_moves_with_its_counts() -> None:
         assert changes[-3:] == ["PARTITIONS_REVOKED", "ASSIGNING_PARTITIONS", "RUNNING"]
     (restored,) = (event for event in run if event.kind is Kind.PUT)
     assert (restored.what, restored.detail["says"]) == ("restore counts-changelog-0", "5 records")
+
+
+def test_a_standby_that_has_followed_restores_nothing() -> None:
+    run = standby_runs.standby_takes_over()
+    arrows = [(event.what, event.detail["says"]) for event in run if event.kind is Kind.PUT]
+    assert arrows == [("follow counts-changelog-0", "10 records"), ("restore counts-changelog-0", "0 records")]
+    states = [(event.what, event.detail["after"]) for event in run if event.kind is Kind.STATE]
+    of_task = [(what, after) for what, after in states if "task" in what]
+    assert of_task == [
+        ("instance 2, task 1_0", "closed"), ("instance 1, task 1_0", "handed over"), ("instance 1, task 1_0", "active"),
+    ]  # fmt: skip
+    (assigned,) = (event for event in run if event.kind is Kind.CALL and event.what == "assign")
+    assert assigned.detail == {"tasks": "0_0 1_0", "standby": "–"}
