@@ -6,7 +6,8 @@
 A test that passes in its second try is flaky. The summary names it with its first failure, flaky.txt keeps the
 traceback, and the run is green unless there are three of them. pytest-rerunfailures would rerun the test immediately in
 the same process, together with whatever the first try left there. KAFKA_LITE_TEST_RESULTS overrides the folder
-build/tests.
+build/tests. What the tests write is in memory where there is room (``memory_folder``), and gone at the end; pytest
+itself keeps what failed tests have written.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ from pathlib import Path
 import pytest
 
 from scripts.lanes import Lane, chance, report_of_flaky, summary, why_red
+from scripts.memory_folder import temporary_folder
 from scripts.outcomes import TestOutcome, read_outcomes
 
 MAX_SECOND_TRIES = 20
@@ -111,7 +113,9 @@ def run_pytest(log: Path, arguments: Sequence[str]) -> tuple[int, dict[str, Test
     log.unlink(missing_ok=True)
     # Not `python -m pytest`, which puts the current folder before the compiled package that PYTHONPATH may name.
     command = [Path(sys.executable).with_name("pytest"), *arguments, f"--report-log={log}"]
-    code = subprocess.run(command, check=False).returncode
+    with temporary_folder() as folder:
+        environment = os.environ if folder is None else {**os.environ, "TMPDIR": str(folder)}
+        code = subprocess.run(command, env=environment, check=False).returncode
     return code, read_outcomes(log)
 
 
