@@ -133,4 +133,4 @@ def checked(partitioner: Partitioner) -> Partitioner:
 
 def partition_for_key(key: bytes, number_of_partitions: int) -> int:
     """The partition of a key, the same as with Java and most other clients."""
-    return to_positive(murmur2(key)) % number_of_partitions
+    return 0 if number_of_partitions == 1 else to_positive(murmur2(key)) % number_of_partitions

@@ -55,9 +55,9 @@ def _check_headers(headers: object) -> None:
             raise ValueError(f"invalid header {header!r}: headers are a list of pairs, (name, bytes) or (name, None)")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True, unsafe_hash=True)
 class RecordMetadata:
-    """The position of a stored record."""
+    """The position of a stored record. Nothing changes it; it is not frozen for the reason that a record is not."""
 
     topic: str
     partition: int

@@ -95,6 +95,7 @@ class KafkaStreams:
         process_id = uuid4()
         client_id = config["client.id"] or f"{config.application_id}-{process_id}"
         builder.set_application_id(config.application_id).set_dsl_store(config["default.dsl.store"])
+        builder.set_cache_size(config["cache.max.bytes.buffering"])
         self._jmx_reporter = JmxReporter("kafka.streams")
         self._metrics = _metrics_of(config, self._jmx_reporter, time)
         self._threads: list[StreamThread] = []

@@ -86,6 +86,7 @@ class TopologyTestDriver:
         self.committed: dict[TopicPartition, int] = {}
         """The committed offsets."""
         builder.set_application_id(application_id).set_dsl_store(default_dsl_store)
+        builder.set_cache_size(cache_max_bytes_buffering)
         builder.update_subscriptions(topics)
         measured = StreamsMetricsImpl(metrics or Metrics(time=self._time), {"client-id": _CLIENT_ID}, self._time)
         cache = ThreadCache(_CLIENT_ID, cache_max_bytes_buffering, measured)

@@ -121,6 +121,10 @@ class StateStoreSupplier(ABC, Generic[S_co]):
         """The supplier with what it leaves open filled in: whether its stores are on disk. By default, nothing is."""
         return self
 
+    def without_cache(self) -> Self:
+        """The supplier of stores without record caches that send the same. By default, the supplier itself."""
+        return self
+
 
 class WindowStoreSupplier(StateStoreSupplier[S_co]):
     """Makes stores whose entries expire. Their changelogs are compacted, and old segments of them deleted as well."""

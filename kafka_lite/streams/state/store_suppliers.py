@@ -73,6 +73,10 @@ class LayeredStoreSupplier(StateStoreSupplier[S_co], Generic[S_co, K, V]):
 class KeyValueStoreSupplier(LayeredStoreSupplier[KeyValueStore[K, V], K, V]):
     """Makes key-value stores."""
 
+    def without_cache(self) -> Self:
+        """Leave the cache out. (That of a window store stays: what it sends has the time of the window.)"""
+        return replace(self, caching_enabled=False) if self.caching_enabled else self
+
     def get(self) -> KeyValueStore[K, V]:
         """A new store."""
         store: KeyValueStore[bytes, bytes]

@@ -42,7 +42,8 @@ class RecordCollectorImpl:
         self._producer = producer
         self._on_error = on_error or DefaultProductionExceptionHandler()
         self._task_id = task_id
-        self._offsets: dict[TopicPartition, int] = {}
+        self._offsets: dict[tuple[str, int], int] = {}
+        """By topic and partition number."""
         self._failure: Exception | None = None
         self._failed: ProducerRecord | None = None
 
@@ -73,14 +74,14 @@ class RecordCollectorImpl:
     @property
     def offsets(self) -> Mapping[TopicPartition, int]:
         """The offset of the last stored record of each partition."""
-        return self._offsets.copy()
+        return {TopicPartition(*place): offset for place, offset in self._offsets.copy().items()}
 
     def _on_completion(self, record: ProducerRecord, metadata: RecordMetadata | None, error: Exception | None) -> None:
         """Called in the producer's thread."""
         if self._failure is not None:
             return
         if error is None and metadata is not None:
-            self._offsets[metadata.topic_partition] = metadata.offset
+            self._offsets[metadata.topic, metadata.partition] = metadata.offset
         elif error is not None:
             self._on_failure(record, error)
 

@@ -46,8 +46,33 @@ from kafka_lite.streams.streams_config import StreamsConfig
 
 logger = logging.getLogger(__name__)
 
+TURNS_PER_POLL = 50
+"""So many times each task may process a record between two polls."""
+
 ThreadStateListener = Callable[["StreamThread", StreamThreadState, StreamThreadState], None]
 """Called in the thread with itself, the new and the old state."""
+
+
+class PollPace:
+    """How often a thread polls while records are buffered: every ``TURNS_PER_POLL`` turns, or after ``poll_ms``."""
+
+    def __init__(self, poll_ms: float, now_ms: float) -> None:
+        self._poll_ms = poll_ms
+        self._last_poll_ms = now_ms
+        self._turns = 0
+
+    def processed(self) -> None:
+        """A turn of processing has ended."""
+        self._turns += 1
+
+    def polled(self, now_ms: float) -> None:
+        """A poll has ended."""
+        self._turns = 0
+        self._last_poll_ms = now_ms
+
+    def is_poll_due(self, now_ms: float) -> bool:
+        """Whether it is time for the next poll. Monotonic times."""
+        return self._turns >= TURNS_PER_POLL or now_ms - self._last_poll_ms >= self._poll_ms
 
 
 class StreamThread(ShutdownableThread):
@@ -59,7 +84,9 @@ class StreamThread(ShutdownableThread):
          ▲                                                                                  │
          └─ commit all every commit.interval.ms · update standby tasks · delete directories of moved tasks ◀─┘
 
-    It polls only if a task has room for records, and waits in it (``poll.ms``) only if no record is buffered.
+    It polls only if a task has room for records, and waits in it (``poll.ms``) only if no record is buffered. While
+    records are buffered, it polls every fifty turns, or after ``poll.ms``, since a poll takes as long as a record.
+    (0.10.2 polls in every turn; later Kafka first processes what is buffered.)
 
     With ``processing.guarantee=exactly_once`` (Kafka 0.11) each task has a transactional producer of its own.
     """
@@ -108,7 +135,10 @@ class StreamThread(ShutdownableThread):
             self._producer = KafkaProducer(config.producer_configs(thread_client_id), time=time)
         self._rebalance_error: Exception | None = None
         self._records_wait = False
+        self._poll_ms, self._commit_interval_ms = config["poll.ms"], config["commit.interval.ms"]
         self._last_commit_ms = time.hi_res_ms()
+        self._pace = PollPace(self._poll_ms, self._last_commit_ms)
+        self._cleanup_delay_ms = config["state.cleanup.delay.ms"]
         self._last_clean_ms: float | None = None
         """None during rebalances: tasks whose directories look unused may be about to come back."""
         self._is_subscribed = False
@@ -201,19 +231,24 @@ class StreamThread(ShutdownableThread):
             self._set_state(StreamThreadState.RUNNING)
             self._consumer.subscribe(self._builder.source_topic_pattern(), _Rebalances(self))
             self._is_subscribed = True
-        if self._tasks.requires_poll or not self._records_wait:
+        now_ms = self._time.hi_res_ms()
+        if not self._records_wait or (self._pace.is_poll_due(now_ms) and self._tasks.requires_poll):
             self._add_records(self._poll())
+            now_ms = self._time.hi_res_ms()
+            self._pace.polled(now_ms)
+            self._tasks.standbys.maybe_update()
         if self._records_wait:
             self._records_wait = self._tasks.process() > 0
-        self._maybe_commit()
-        self._tasks.standbys.maybe_update()
-        self._maybe_clean()
+            self._pace.processed()
+            now_ms = self._time.hi_res_ms()
+        self._maybe_commit(now_ms)
+        self._maybe_clean(now_ms)
 
     def _poll(self) -> ConsumerRecords:
         """The next records. Raises StreamsError if a rebalance has failed."""
         start_ms = self._time.hi_res_ms()
         try:
-            records = self._consumer.poll(0 if self._records_wait else self._config["poll.ms"])
+            records = self._consumer.poll(0 if self._records_wait else self._poll_ms)
         except InvalidOffsetError as error:
             self._reset_invalid_offsets(error)
             records = EMPTY_RECORDS
@@ -233,16 +268,15 @@ class StreamThread(ShutdownableThread):
             if added < len(polled):
                 self._metrics.skipped_records.record(len(polled) - added)
 
-    def _maybe_commit(self) -> None:
-        now_ms, interval_ms = self._time.hi_res_ms(), self._config["commit.interval.ms"]
+    def _maybe_commit(self, now_ms: float) -> None:
+        interval_ms = self._commit_interval_ms
         if 0 <= interval_ms < now_ms - self._last_commit_ms:
             logger.debug("stream-thread [%s] Committing all tasks after %d ms", self.name, interval_ms)
             self._tasks.commit_all()
             self._last_commit_ms = now_ms
 
-    def _maybe_clean(self) -> None:
-        now_ms = self._time.hi_res_ms()
-        if self._last_clean_ms is not None and now_ms - self._last_clean_ms > self._config["state.cleanup.delay.ms"]:
+    def _maybe_clean(self, now_ms: float) -> None:
+        if self._last_clean_ms is not None and now_ms - self._last_clean_ms > self._cleanup_delay_ms:
             self._directory.clean_removed_tasks()
             self._last_clean_ms = now_ms
 
