@@ -59,6 +59,9 @@ GROUP_CONFIG = (
     .define("internal.leave.group.on.close", Type.BOOLEAN, True, LOW,
             "Whether the consumer leaves its group when it closes. Otherwise its partitions are not read until "
             "session.timeout.ms has passed.")
+    .define("internal.throw.on.fetch.stable.offset.unsupported", Type.BOOLEAN, False, LOW,
+            "Whether a read_committed consumer fails at brokers before Kafka 2.5, which do not make it wait for the "
+            "transactions that commit its offsets.")
 )  # fmt: skip
 
 FETCH_CONFIG = (

@@ -133,6 +133,7 @@ class ConsumerParts:
                 heartbeat_interval_ms=config["heartbeat.interval.ms"],
                 retry_backoff_ms=config["retry.backoff.ms"],
                 leave_group_on_close=config["internal.leave.group.on.close"],
+                throw_on_unsupported_stable_offset=config["internal.throw.on.fetch.stable.offset.unsupported"],
             ),
             self.client,
             self.metadata,

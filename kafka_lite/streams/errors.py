@@ -39,12 +39,22 @@ class ProcessorStateError(StreamsError):
 
 
 class TaskMigratedError(StreamsError):
-    """Another thread has the task by now: its producer has fenced this one's. Kafka 1.0: TaskMigratedException."""
+    """Another thread has the task by now. Kafka 1.0: TaskMigratedException."""
 
-    def __init__(self, task_id: str) -> None:
-        super().__init__(
-            f"task [{task_id}] has migrated: a newer producer has its transactional.id, so another thread owns the task"
-        )
+    def __init__(
+        self,
+        task_id: str,
+        why: str = "a newer producer has its transactional.id, so another thread owns the task",
+    ) -> None:
+        super().__init__(f"task [{task_id}] has migrated: {why}")
+        self.task_id = task_id
+
+
+class TaskCorruptedError(StreamsError):
+    """The stores of a task may be ahead of what was committed: they are rebuilt. Kafka 2.6: TaskCorruptedException."""
+
+    def __init__(self, task_id: str, why: str) -> None:
+        super().__init__(f"task [{task_id}] may have changes that were not committed: {why}")
         self.task_id = task_id
 
 

@@ -13,6 +13,7 @@ import logging
 import tempfile
 from collections.abc import Mapping
 from typing import Any
+from uuid import UUID
 
 from kafka_lite.common.config_def import (
     NO_DEFAULT,
@@ -65,7 +66,7 @@ def is_end_point(text: str) -> bool:
 
 HIGH, MEDIUM, LOW = Importance.HIGH, Importance.MEDIUM, Importance.LOW
 CONSUMER_PREFIX, PRODUCER_PREFIX = "consumer.", "producer."
-AT_LEAST_ONCE, EXACTLY_ONCE = "at_least_once", "exactly_once"
+AT_LEAST_ONCE, EXACTLY_ONCE, EXACTLY_ONCE_V2 = "at_least_once", "exactly_once", "exactly_once_v2"
 EOS_COMMIT_INTERVAL_MS = 100
 """The default of ``commit.interval.ms`` with exactly_once: readers wait for the end of the transaction."""
 
@@ -121,7 +122,9 @@ CONFIG = (
             "How often what is processed is committed; never, if negative.")
     .define("processing.guarantee", Type.STRING, AT_LEAST_ONCE, MEDIUM,
             "How often a record takes effect if the application fails: with exactly_once its results, the changes of "
-            "stores and its offset are committed in one transaction.", ValidString.in_(AT_LEAST_ONCE, EXACTLY_ONCE))
+            "stores and its offset are committed in one transaction, of its task; with exactly_once_v2, which needs "
+            "brokers of Kafka 2.5 or later, in one of its thread.",
+            ValidString.in_(AT_LEAST_ONCE, EXACTLY_ONCE, EXACTLY_ONCE_V2))
     .define("poll.ms", Type.LONG, 100, LOW, "How long to wait for records if none are buffered.", Range.at_least(0))
     .define(CONFIG_SETTER, Type.CLASS, "", LOW,
             "A class that changes the options of RocksDB for the stores on disk: a RocksDBConfigSetter.")
@@ -155,9 +158,12 @@ not leave the group; how long others wait for it is ``session.timeout.ms``."""
 EOS_CLIENT_KEYS = (
     ("isolation.level", CONSUMER_PREFIX, "consumers read committed data only"),
     ("enable.idempotence", PRODUCER_PREFIX, "producers are always idempotent"),
-    ("transactional.id", PRODUCER_PREFIX, "the producer of a task has the task's"),
+    ("transactional.id", PRODUCER_PREFIX, "the producer of a task or thread has its own"),
 )
 """The keys of clients that exactly_once sets: key, whose it is, and why."""
+
+THREAD_PRODUCER_OVERRIDES: dict[str, object] = {"transaction.timeout.ms": 10_000}
+"""Defaults with exactly_once_v2: so long a new owner may have to wait for the transaction of a killed process."""
 
 PRODUCER_OVERRIDES: dict[str, object] = {"linger.ms": 100}
 """Defaults of the producer that differ from a producer's. (0.10.2: ``retries`` 10, too.)"""
@@ -174,7 +180,7 @@ class StreamsConfig:
     def __init__(self, configs: Mapping[str, object]) -> None:
         named = {key: _class_name(value) for key, value in configs_of("KafkaStreams", configs).items()}
         self.originals = named
-        if named.get("processing.guarantee") == EXACTLY_ONCE:
+        if named.get("processing.guarantee") in (EXACTLY_ONCE, EXACTLY_ONCE_V2):
             named = {"commit.interval.ms": EOS_COMMIT_INTERVAL_MS, **named}
         self._values = CONFIG.parse(named)
         self._clients = {key: value for key, value in named.items() if key in METRICS_KEYS or key not in CONFIG}
@@ -188,6 +194,8 @@ class StreamsConfig:
             raise ConfigError("default.dsl.store", ROCKS_DB, "needs RocksDB: pip install 'kafka-lite[streams]'")
         if self.is_exactly_once:
             self._refuse_of_exactly_once()
+        if self.is_exactly_once_v2:
+            self._check_transaction_timeout()
         for make in (
             self.key_serde,
             self.value_serde,
@@ -211,8 +219,15 @@ class StreamsConfig:
                         name,
                         self._clients[name],
                         f"Unexpected user-specified {of.rstrip('.')} config, because processing.guarantee is set to "
-                        f"'{EXACTLY_ONCE}': {what}",
+                        f"'{self['processing.guarantee']}': {what}",
                     )
+
+    def _check_transaction_timeout(self) -> None:
+        """Raise ConfigError if every transaction would be aborted before it is committed."""
+        key, interval_ms = "transaction.timeout.ms", self["commit.interval.ms"]
+        timeout_ms = int(str(self._thread_producer_defaults()[key]))
+        if timeout_ms < interval_ms:
+            raise ConfigError(key, timeout_ms, f"Transaction timeout is less than commit.interval.ms {interval_ms}")
 
     def __getitem__(self, key: str) -> Any:
         return self._values[key]
@@ -224,8 +239,13 @@ class StreamsConfig:
 
     @property
     def is_exactly_once(self) -> bool:
-        """Whether ``processing.guarantee`` is ``exactly_once``."""
-        return bool(self["processing.guarantee"] == EXACTLY_ONCE)
+        """Whether ``processing.guarantee`` is ``exactly_once`` or ``exactly_once_v2``."""
+        return bool(self["processing.guarantee"] != AT_LEAST_ONCE)
+
+    @property
+    def is_exactly_once_v2(self) -> bool:
+        """Whether ``processing.guarantee`` is ``exactly_once_v2``."""
+        return bool(self["processing.guarantee"] == EXACTLY_ONCE_V2)
 
     @property
     def auto_offset_reset(self) -> str:
@@ -301,6 +321,7 @@ class StreamsConfig:
             "client.id": f"{thread_client_id}-consumer",
             "partition.assignment.strategy": _class_name(StreamPartitionAssignor),
             STREAM_THREAD_INSTANCE: context,
+            "internal.throw.on.fetch.stable.offset.unsupported": self.is_exactly_once_v2,
         }
 
     def restore_consumer_configs(self, thread_client_id: str) -> dict[str, object]:
@@ -309,6 +330,11 @@ class StreamsConfig:
         configs.pop("group.id", None)
         configs.pop("group.instance.id", None)
         return {**configs, "client.id": f"{thread_client_id}-restore-consumer", "auto.offset.reset": "earliest"}
+
+    def ends_consumer_configs(self, thread_client_id: str) -> dict[str, object]:
+        """For the consumer that asks for the ends of changelogs, open transactions included."""
+        configs = self.restore_consumer_configs(thread_client_id)
+        return {**configs, "client.id": f"{thread_client_id}-ends-consumer", "isolation.level": "read_uncommitted"}
 
     def producer_configs(self, thread_client_id: str) -> dict[str, object]:
         """For the producer."""
@@ -327,6 +353,18 @@ class StreamsConfig:
             "transactional.id": f"{self.application_id}-{task_id}",
             "enable.idempotence": True,
         }
+
+    def thread_producer_configs(self, thread_client_id: str, process_id: UUID, thread: str) -> dict[str, object]:
+        """For the producer of a thread with exactly_once_v2."""
+        return {
+            **self._thread_producer_defaults(),
+            **self.producer_configs(thread_client_id),
+            "transactional.id": f"{self.application_id}-{process_id}-{thread.rpartition('-')[2]}",
+            "enable.idempotence": True,
+        }
+
+    def _thread_producer_defaults(self) -> dict[str, object]:
+        return {**THREAD_PRODUCER_OVERRIDES, **self._of_client(producer_config.CONFIG, PRODUCER_PREFIX)}
 
     def _common_consumer_configs(self) -> dict[str, object]:
         return {

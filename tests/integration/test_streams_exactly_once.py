@@ -1,4 +1,4 @@
-"""Applications with ``processing.guarantee=exactly_once``: clean ends, kill -9, a producer that is fenced.
+"""Applications with ``exactly_once`` and ``exactly_once_v2``: clean ends, kill -9, a producer that is fenced.
 
 Each change of a count is one record of the topic ``counts``. So the committed records of a word are 1, 2, 3, …, each
 once, if and only if nothing was lost or counted twice.
@@ -17,6 +17,7 @@ from kafka_lite.common.topic_partition import TopicPartition
 from kafka_lite.consumer import KafkaConsumer
 from kafka_lite.producer import KafkaProducer
 from kafka_lite.streams.kafka_streams import KafkaStreams, State
+from kafka_lite.streams.processor.internals.tasks.thread_producer import ThreadProducer
 from kafka_lite.testing.cluster import Cluster
 from tests.support.eventually import eventually
 from tests.support.word_count import COUNTS, TEXT, WORDS, configs_of, start_process, word_count
@@ -27,11 +28,16 @@ EXACTLY_ONCE = {
     "internal_leave_group_on_close": True,
     "auto_offset_reset": "earliest",
 }
+V2 = {**EXACTLY_ONCE, "processing_guarantee": "exactly_once_v2"}
+both = pytest.mark.parametrize("guarantee", [EXACTLY_ONCE, V2], ids=["exactly_once", "v2"])
 
 
 @pytest.fixture
 def cluster() -> Iterator[Cluster]:
-    settings = {"group.initial.rebalance.delay.ms": 0, "group.min.session.timeout.ms": 100, "log.retention.ms": -1}
+    settings = {
+        "group.initial.rebalance.delay.ms": 0, "group.min.session.timeout.ms": 100, "log.retention.ms": -1,
+        "transaction.abort.timed.out.transaction.cleanup.interval.ms": 500,
+    }  # fmt: skip
     with Cluster(settings) as running:
         running.create_topic(TEXT, 2)
         running.create_topic(COUNTS, 2)
@@ -78,11 +84,14 @@ def committed_counts(cluster: Cluster) -> dict[str, list[int]]:
     return counts
 
 
-def test_each_record_is_counted_once_across_clean_restarts(cluster: Cluster, tmp_path: Path) -> None:
+@both
+def test_each_record_is_counted_once_across_clean_restarts(
+    cluster: Cluster, tmp_path: Path, guarantee: dict[str, object]
+) -> None:
     text = Text(cluster)
     for _ in range(2):
         text.write(5)
-        with KafkaStreams(word_count(), configs_of(cluster.bootstrap_servers, tmp_path, **EXACTLY_ONCE)) as streams:
+        with KafkaStreams(word_count(), configs_of(cluster.bootstrap_servers, tmp_path, **guarantee)) as streams:
             streams.start()
             eventually(lambda: committed_counts(cluster) == text.each_count_once)
             assert not list(tmp_path.glob("word-count/*/.checkpoint")), "a crash would make it wrong"
@@ -109,11 +118,37 @@ def test_a_thread_whose_producer_was_fenced_rejoins_and_goes_on(
     assert "has migrated: a newer producer has its transactional.id" in caplog.text
 
 
-@pytest.mark.soak  # waits for the session of each killed process
-@pytest.mark.parametrize("kind", ["in_memory", "rocksDB"])
-def test_an_application_that_is_killed_counts_each_record_once(cluster: Cluster, tmp_path: Path, kind: str) -> None:
+def test_with_v2_a_thread_whose_producer_was_fenced_rejoins_with_all_its_tasks(
+    cluster: Cluster, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
     text = Text(cluster)
-    sessions = {**EXACTLY_ONCE, "default_dsl_store": kind, "session_timeout_ms": 4000, "heartbeat_interval_ms": 500}
+    text.write(2)
+    with KafkaStreams(word_count(), configs_of(cluster.bootstrap_servers, tmp_path, **V2)) as streams:
+        streams.start()
+        eventually(lambda: committed_counts(cluster) == text.each_count_once)
+        (thread,) = streams._threads
+        tasks, producer = set(thread._tasks.active), thread._producer
+        assert isinstance(producer, ThreadProducer)
+        with producer._create() as usurper:
+            usurper.init_transactions()
+        text.write(2)
+        eventually(lambda: committed_counts(cluster) == text.each_count_once)
+        eventually(lambda: streams.state is State.RUNNING)
+        assert set(thread._tasks.active) == tasks
+    assert "the coordinator has aborted the transaction of its thread" in caplog.text
+
+
+@pytest.mark.soak  # waits for the session of each killed process, with v2 for its transaction
+@both
+@pytest.mark.parametrize("kind", ["in_memory", "rocksDB"])
+def test_an_application_that_is_killed_counts_each_record_once(
+    cluster: Cluster, tmp_path: Path, kind: str, guarantee: dict[str, object]
+) -> None:
+    text = Text(cluster)
+    sessions = {
+        **guarantee, "default_dsl_store": kind, "session_timeout_ms": 4000, "heartbeat_interval_ms": 500,
+        "transaction_timeout_ms": 5000,
+    }  # fmt: skip
     text.write(5)
     with start_process(configs_of(cluster.bootstrap_servers, tmp_path, **sessions)) as process:
         try:
@@ -125,7 +160,7 @@ def test_an_application_that_is_killed_counts_each_record_once(cluster: Cluster,
             process.kill()
     words = len(cluster.records(WORDS))
     text.write(5)
-    never = {**sessions, "commit_interval_ms": 600_000}
+    never = {**sessions, "commit_interval_ms": -1}
     with start_process(configs_of(cluster.bootstrap_servers, tmp_path, **never)) as process:
         try:
             eventually(lambda: len(cluster.records(WORDS)) > words, "words are sent, but not committed")

@@ -80,7 +80,9 @@ def counted(cluster: Cluster) -> Counter[str]:
     return sum((counts_in(cluster, CHANGELOG, number) for number in range(PARTITIONS)), Counter[str]())
 
 
-@pytest.mark.parametrize("guarantee", ["at_least_once", "exactly_once"])
+@pytest.mark.parametrize(
+    "guarantee", ["at_least_once", "exactly_once", pytest.param("exactly_once_v2", marks=pytest.mark.soak)]
+)
 def test_a_task_that_moves_to_its_standby_restores_nothing(
     cluster: Cluster, tmp_path: Path, restored: list[tuple[int, int]], guarantee: str
 ) -> None:

@@ -35,6 +35,7 @@ from kafka_lite.protocol.messages.api_09_offset_fetch import (
     OffsetFetchResponse,
     OffsetFetchResponsePartition,
 )
+from kafka_lite.protocol.schema_error import UnsupportedVersionError
 
 logger = logging.getLogger(__name__)
 
@@ -134,6 +135,11 @@ class OffsetCommitter:
             topics.setdefault(topic, []).append(number)
 
         def build(version: int) -> OffsetFetchRequest:
+            if self._coordinator.config.throw_on_unsupported_stable_offset and version < REQUIRE_STABLE_FROM:
+                raise UnsupportedVersionError(
+                    f"the broker has OffsetFetch up to version {version}; version {REQUIRE_STABLE_FROM}, of Kafka 2.5, "
+                    "waits while a transaction that commits the offsets is open"
+                )
             return OffsetFetchRequest(
                 group_id=self._coordinator.config.group_id,
                 topics=[OffsetFetchRequestTopic(name=name, partition_indexes=each) for name, each in topics.items()],

@@ -120,7 +120,17 @@ def transactions_of_three_brokers(world: World) -> Result:
 
 def streams_of_three_brokers(world: World) -> Result:
     """An application of Streams that counts exactly once, under drawn faults of brokers and instances that overlap."""
+    return _streams_cluster(world, "exactly_once")
+
+
+def streams_v2_of_three_brokers(world: World) -> Result:
+    """The same with ``exactly_once_v2``: the tasks of an instance share a producer, and generations fence zombies."""
+    return _streams_cluster(world, "exactly_once_v2")
+
+
+def _streams_cluster(world: World, guarantee: str) -> Result:
     work, drawn = _transactional_cluster(world, StreamsWorkload)
+    work.guarantee = guarantee
     draw = work.random
     work.start_application(draw.randint(1, 3), draw.randint(1, 8), draw.randint(1, 3), 10 ** draw.uniform(0, 1))
     return _suffer_at_once(work, drawn)
@@ -222,6 +232,7 @@ SCENARIOS: Final[dict[str, Callable[[World], Result]]] = {
     "transactions": transactions,
     "transactions-of-three-brokers": transactions_of_three_brokers,
     "streams-of-three-brokers": streams_of_three_brokers,
+    "streams-v2-of-three-brokers": streams_v2_of_three_brokers,
     "mixed": mixed(one_broker, transactions),
     "mixed-three-brokers": mixed(three_brokers, transactions_of_three_brokers),
 }

@@ -13,111 +13,27 @@ from kafka_lite.common.serdes import Serdes
 from kafka_lite.common.serialization import ByteArraySerializer
 from kafka_lite.common.time import MockTime
 from kafka_lite.common.topic_partition import TopicPartition
-from kafka_lite.consumer.consumer_group_metadata import ConsumerGroupMetadata
 from kafka_lite.consumer.consumer_record import ConsumerRecord
-from kafka_lite.consumer.offset_and_metadata import OffsetAndMetadata
-from kafka_lite.producer.producer_batch import Callback
-from kafka_lite.producer.producer_record import ProducerRecord, RecordMetadata
 from kafka_lite.producer.transaction_errors import ProducerFencedError
 from kafka_lite.record.record import TimestampType
 from kafka_lite.streams.errors import ProcessorStateError, StreamsError, TaskMigratedError
 from kafka_lite.streams.processor.internals.processor_state_manager import ProcessorStateManager
 from kafka_lite.streams.processor.internals.record_collector_impl import RecordCollectorImpl
 from kafka_lite.streams.processor.internals.state_directory import StateDirectory
-from kafka_lite.streams.processor.internals.state_manager import StateManager
 from kafka_lite.streams.processor.internals.streams_producer import StreamsProducer
 from kafka_lite.streams.processor.internals.tasks.standby_tasks import StandbyTasks
 from kafka_lite.streams.processor.internals.tasks.stream_task import StreamTask
 from kafka_lite.streams.processor.internals.tasks.task_environment import TaskEnvironment
 from kafka_lite.streams.processor.internals.tasks.task_manager import TaskManager
-from kafka_lite.streams.processor.state_store import StateRestoreCallback, StateStore
 from kafka_lite.streams.processor.task_id import TaskId
 from kafka_lite.streams.processor.timestamp_extractor import FailOnInvalidTimestamp
 from kafka_lite.streams.processor.topology_builder import TopologyBuilder
 from kafka_lite.streams.state.offset_checkpoint import OffsetCheckpoint
+from tests.support.transactional_tasks import FakeConsumer, FakeProducer, Stores
 
 TASK = TaskId(0, 0)
-T0, OUT = TopicPartition("t", 0), TopicPartition("out", 0)
+T0 = TopicPartition("t", 0)
 FENCED = ProducerFencedError("app-0_0", 7, 1)
-
-
-class FakeProducer:
-    """A transactional producer that writes down its calls. The call that is named in ``failing`` raises."""
-
-    def __init__(self, calls: list[str]) -> None:
-        self.calls = calls
-        self.failing: dict[str, Exception] = {}
-        self.callbacks: list[Callback] = []
-
-    def _call(self, name: str, *more: object) -> None:
-        self.calls.append(" ".join([name, *map(str, more)]))
-        if name in self.failing:
-            raise self.failing[name]
-
-    def init_transactions(self) -> None:
-        self._call("init")
-
-    def begin_transaction(self) -> None:
-        self._call("begin")
-
-    def send(self, record: ProducerRecord, callback: Callback) -> None:
-        self._call("send", record.topic)
-        self.callbacks.append(callback)
-        callback(RecordMetadata(*OUT, len(self.callbacks), 0, 0, 0), None)
-
-    def flush(self) -> None:
-        self._call("flush")
-
-    def send_offsets_to_transaction(
-        self, offsets: Mapping[TopicPartition, OffsetAndMetadata], group: ConsumerGroupMetadata
-    ) -> None:
-        assert group == ConsumerGroupMetadata("app"), "the transactional.id fences, not the member"
-        self._call("offsets", {str(partition): each.offset for partition, each in offsets.items()})
-
-    def commit_transaction(self) -> None:
-        self._call("commit")
-
-    def abort_transaction(self) -> None:
-        self._call("abort")
-
-    def close(self) -> None:
-        self._call("close")
-
-
-class Stores(StateManager):
-    """The stores of a task: only their checkpoints are written down."""
-
-    def __init__(self, calls: list[str]) -> None:
-        super().__init__()
-        self._calls = calls
-
-    def restore(self, store: StateStore, restore: StateRestoreCallback) -> None:
-        raise AssertionError("the task has no stores")
-
-    def checkpoint(self, offsets: Mapping[TopicPartition, int]) -> None:
-        raise AssertionError("only a clean close writes a checkpoint")
-
-    def put_offset_limit(self, partition: TopicPartition, limit: int) -> None:
-        """Of no interest here."""
-
-    def close(self, offsets: Mapping[TopicPartition, int] | None) -> None:
-        self._calls.append("close stores without checkpoint" if offsets is None else "close stores with checkpoint")
-
-
-class FakeConsumer:
-    """The consumer of a thread, which commits nothing itself."""
-
-    def pause(self, partitions: Iterable[TopicPartition]) -> None:
-        """Of no interest here."""
-
-    def resume(self, partitions: Iterable[TopicPartition]) -> None:
-        """Of no interest here."""
-
-    def committed(self, partitions: Iterable[TopicPartition]) -> dict[TopicPartition, OffsetAndMetadata | None]:
-        return dict.fromkeys(partitions)
-
-    def commit_sync(self, offsets: Mapping[TopicPartition, OffsetAndMetadata]) -> None:
-        raise AssertionError("with exactly_once the producer commits offsets")
 
 
 class Application:

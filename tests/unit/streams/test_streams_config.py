@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import os
 from typing import Any
+from uuid import UUID
 
 import pytest
 
@@ -157,12 +158,42 @@ def test_exactly_once_sets_keys_of_the_clients() -> None:
     assert StreamsConfig({**EXACTLY_ONCE, "commit.interval.ms": 7})["commit.interval.ms"] == 7
 
 
+V2: dict[str, object] = {**MINIMUM, "processing.guarantee": "exactly_once_v2"}
+
+
+def test_exactly_once_v2_has_a_producer_for_each_thread() -> None:
+    config, context = StreamsConfig(V2), Any
+    assert config["commit.interval.ms"] == 100
+    consumer = config.consumer_configs("me", context, has_resets=False)  # type: ignore[arg-type]
+    assert consumer["isolation.level"] == "read_committed"
+    assert consumer["internal.throw.on.fetch.stable.offset.unsupported"] is True
+    assert config.ends_consumer_configs("me")["isolation.level"] == "read_uncommitted"
+    producer = config.thread_producer_configs("me", UUID(int=5), "StreamThread-12")
+    assert producer["transactional.id"] == f"app-{UUID(int=5)}-12"
+    assert producer["transaction.timeout.ms"] == 10_000
+    patient = StreamsConfig({**V2, "producer.transaction.timeout.ms": 20_000})
+    assert patient.thread_producer_configs("me", UUID(int=5), "StreamThread-1")["transaction.timeout.ms"] == 20_000
+
+
+def test_exactly_once_v2_refuses_transactions_that_are_shorter_than_the_commit_interval() -> None:
+    with pytest.raises(ConfigError, match=r"transaction\.timeout\.ms.*less than commit\.interval\.ms 10001"):
+        StreamsConfig({**V2, "commit.interval.ms": 10_001})
+    StreamsConfig({**V2, "commit.interval.ms": 10_001, "transaction.timeout.ms": 10_001})
+    StreamsConfig({**V2, "commit.interval.ms": -1})
+
+
+def test_a_guarantee_that_does_not_exist_is_refused() -> None:
+    with pytest.raises(ConfigError, match=r"processing\.guarantee"):
+        StreamsConfig({**MINIMUM, "processing.guarantee": "exactly_once_v3"})
+
+
+@pytest.mark.parametrize("guarantee", ["exactly_once", "exactly_once_v2"])
 @pytest.mark.parametrize(
     "key", ["isolation.level", "consumer.isolation.level", "enable.idempotence", "producer.transactional.id"]
 )
-def test_exactly_once_refuses_keys_that_it_sets(key: str) -> None:
-    with pytest.raises(ConfigError, match=f"{key}.*because processing.guarantee is set to 'exactly_once'"):
-        StreamsConfig({**EXACTLY_ONCE, key: "read_committed"})
+def test_exactly_once_refuses_keys_that_it_sets(key: str, guarantee: str) -> None:
+    with pytest.raises(ConfigError, match=f"{key}.*because processing.guarantee is set to '{guarantee}'"):
+        StreamsConfig({**MINIMUM, "processing.guarantee": guarantee, key: "read_committed"})
 
 
 def test_an_unknown_key_is_logged(caplog: pytest.LogCaptureFixture) -> None:

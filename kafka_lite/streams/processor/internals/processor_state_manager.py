@@ -49,14 +49,19 @@ class ProcessorStateManager(StateManager):
         *,
         standby_positions: Mapping[TopicPartition, int] | None = None,
         lock_retries: int = _LOCK_RETRIES,
+        ends_consumer: KafkaConsumer | None = None,
     ) -> None:
         """``standby_positions``: where the changelogs of stores go on that a standby task has kept in memory.
+
+        ``ends_consumer``: with exactly_once_v2, it sees the ends of changelogs behind open transactions. The task's
+        last owner may have committed, while the changelog has no marker of it yet: the task has to wait for that.
 
         Raises LockError if another thread or process has the task's directory.
         """
         super().__init__()
         self._task_id = task_id
         self._restore_consumer = restore_consumer
+        self._ends_consumer = ends_consumer or restore_consumer
         self._directory = state_directory
         self._changelogs = store_to_changelog_topic
         self._source_partitions = {source.topic: source for source in sources}
@@ -123,7 +128,7 @@ class ProcessorStateManager(StateManager):
     def _restore_from(self, partition: TopicPartition, persistent: bool, restore: StateRestoreCallback) -> int:
         """Begin where a standby task has come to, or else where the store is. Returns the offset of the next record."""
         consumer = self._restore_consumer
-        end = consumer.end_offsets([partition])[partition]
+        end = self._ends_consumer.end_offsets([partition])[partition]
         checkpoint = self._checkpointed_offsets.get(partition) if persistent else None
         start = self._standby_positions.get(partition, checkpoint)
         if start is None:

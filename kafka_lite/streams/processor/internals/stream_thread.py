@@ -20,7 +20,7 @@ from kafka_lite.consumer.consumer_record import EMPTY_RECORDS, ConsumerRecords
 from kafka_lite.consumer.kafka_consumer import KafkaConsumer
 from kafka_lite.metrics.metrics import Metrics
 from kafka_lite.producer.kafka_producer import KafkaProducer
-from kafka_lite.streams.errors import InvalidStateStoreError, StreamsError, TaskMigratedError
+from kafka_lite.streams.errors import InvalidStateStoreError, StreamsError, TaskCorruptedError, TaskMigratedError
 from kafka_lite.streams.processor.internals.assignment.assignment_info import HostInfo
 from kafka_lite.streams.processor.internals.assignment.internal_topic_manager import InternalTopicManager
 from kafka_lite.streams.processor.internals.assignment.stream_partition_assignor import StreamsAssignorContext
@@ -34,9 +34,11 @@ from kafka_lite.streams.processor.internals.stream_thread_state import VALID_PRE
 from kafka_lite.streams.processor.internals.streams_producer import StreamsProducer
 from kafka_lite.streams.processor.internals.tasks.standby_task import StandbyTask
 from kafka_lite.streams.processor.internals.tasks.standby_tasks import StandbyTasks
-from kafka_lite.streams.processor.internals.tasks.stream_task import StreamTask
+from kafka_lite.streams.processor.internals.tasks.stream_task import StreamTask, TaskProducer
 from kafka_lite.streams.processor.internals.tasks.task_environment import TaskEnvironment
 from kafka_lite.streams.processor.internals.tasks.task_manager import TaskManager
+from kafka_lite.streams.processor.internals.tasks.thread_producer import SharedProducer, ThreadProducer
+from kafka_lite.streams.processor.internals.tasks.thread_task_manager import ThreadTaskManager
 from kafka_lite.streams.processor.internals.topology.processor_topology import ProcessorTopology
 from kafka_lite.streams.processor.state_store import StateStore
 from kafka_lite.streams.processor.task_id import TaskId
@@ -88,7 +90,8 @@ class StreamThread(ShutdownableThread):
     records are buffered, it polls every fifty turns, or after ``poll.ms``, since a poll takes as long as a record.
     (0.10.2 polls in every turn; later Kafka first processes what is buffered.)
 
-    With ``processing.guarantee=exactly_once`` (Kafka 0.11) each task has a transactional producer of its own.
+    With ``processing.guarantee=exactly_once`` (Kafka 0.11) each task has a transactional producer of its own, with
+    ``exactly_once_v2`` (Kafka 2.6) the thread has one for all of its tasks.
     """
 
     def __init__(
@@ -127,12 +130,16 @@ class StreamThread(ShutdownableThread):
         has_resets = builder.has_offset_resets
         self._consumer = KafkaConsumer(config.consumer_configs(thread_client_id, self._context, has_resets), time=time)
         self._restore_consumer = KafkaConsumer(config.restore_consumer_configs(thread_client_id), time=time)
-        standbys = StandbyTasks(self._create_standby_task, self._restore_consumer, time)
-        self._tasks = TaskManager(self._create_task, standbys, time, self._metrics)
+        self._ends_consumer: KafkaConsumer | None = None
+        if config.is_exactly_once_v2:
+            self._ends_consumer = KafkaConsumer(config.ends_consumer_configs(thread_client_id), time=time)
         self._thread_client_id = thread_client_id
-        self._producer: KafkaProducer | None = None  # last: it starts a thread
+        self._producer: KafkaProducer | ThreadProducer | None = None  # last: it starts a thread
         if not config.is_exactly_once:
             self._producer = KafkaProducer(config.producer_configs(thread_client_id), time=time)
+        elif config.is_exactly_once_v2:
+            self._producer = self._new_thread_producer(process_id)
+        self._tasks = self._new_task_manager()
         self._rebalance_error: Exception | None = None
         self._records_wait = False
         self._poll_ms, self._commit_interval_ms = config["poll.ms"], config["commit.interval.ms"]
@@ -143,6 +150,18 @@ class StreamThread(ShutdownableThread):
         """None during rebalances: tasks whose directories look unused may be about to come back."""
         self._is_subscribed = False
         self._clean_run = True
+
+    def _new_thread_producer(self, process_id: UUID) -> ThreadProducer:
+        configs = self._config.thread_producer_configs(self._thread_client_id, process_id, self.name)
+        return ThreadProducer(
+            lambda: KafkaProducer(configs, time=self._time), self.name, lambda: self._consumer.group_metadata()
+        )
+
+    def _new_task_manager(self) -> TaskManager:
+        standbys = StandbyTasks(self._create_standby_task, self._restore_consumer, self._time)
+        if isinstance(self._producer, ThreadProducer):
+            return ThreadTaskManager(self._create_task, standbys, self._producer, self._time, self._metrics)
+        return TaskManager(self._create_task, standbys, self._time, self._metrics)
 
     def _new_context(
         self, client_id: str, process_id: UUID, on_hosts: Callable[[Mapping[HostInfo, frozenset[TopicPartition]]], None]
@@ -206,7 +225,7 @@ class StreamThread(ShutdownableThread):
             while self.is_running:
                 try:
                     self.do_work()
-                except TaskMigratedError as error:
+                except (TaskMigratedError, TaskCorruptedError) as error:
                     self._rejoin_without(error)
         except Exception as error:
             logger.exception("stream-thread [%s] Streams application error during processing", self.name)
@@ -218,8 +237,11 @@ class StreamThread(ShutdownableThread):
         if failure is not None:
             self._on_error(self, failure)
 
-    def _rejoin_without(self, error: TaskMigratedError) -> None:
-        """Drop a task that another thread has by now: the group has rebalanced without this thread."""
+    def _rejoin_without(self, error: TaskMigratedError | TaskCorruptedError) -> None:
+        """Drop a task that another thread has by now: the group has rebalanced without this thread.
+
+        With ``exactly_once_v2``, all tasks are dropped, since their transaction is aborted.
+        """
         logger.warning("stream-thread [%s] Rejoining the group: %s", self.name, error)
         self._tasks.close_migrated(error.task_id)
         self._consumer.unsubscribe()
@@ -334,12 +356,7 @@ class StreamThread(ShutdownableThread):
                 topology, positions = standby.topology, standby.hand_over()
             state_manager = self._state_manager_of(task_id, partitions, topology, positions)
             on_error.callback(state_manager.close, None)
-            own_producer = self._producer_of(task_id)
-            if own_producer is not None:
-                on_error.callback(own_producer.close)
-                own_producer.init_transactions()
-            producer = own_producer or self._producer
-            assert producer is not None, "a thread or its tasks have a producer"
+            producer, transactions = self._producers_of(task_id, on_error)
             task = StreamTask(
                 task_id,
                 partitions,
@@ -350,7 +367,7 @@ class StreamThread(ShutdownableThread):
                 state_manager=state_manager,
                 timestamp_extractor=config.timestamp_extractor(),
                 max_buffered_records=config["buffered.records.per.partition"],
-                producer=own_producer,
+                producer=transactions,
                 on_bad_record=config.deserialization_exception_handler(),
             )
             task.initialize()
@@ -386,6 +403,7 @@ class StreamThread(ShutdownableThread):
             self._time,
             self._config.is_exactly_once,
             standby_positions=standby_positions,
+            ends_consumer=self._ends_consumer,
         )
 
     def _create_standby_task(self, task_id: TaskId, partitions: Collection[TopicPartition]) -> StandbyTask | None:
@@ -418,12 +436,20 @@ class StreamThread(ShutdownableThread):
             on_error.pop_all()
         return task
 
-    def _producer_of(self, task_id: TaskId) -> StreamsProducer | None:
-        """With exactly_once, a new producer for a task."""
+    def _producers_of(
+        self, task_id: TaskId, on_error: ExitStack
+    ) -> tuple[KafkaProducer | StreamsProducer, TaskProducer | None]:
+        """What a task sends with, and what it commits its transactions with. Raises StreamsError."""
+        if isinstance(self._producer, ThreadProducer):
+            self._producer.init_transactions()
+            return self._producer, SharedProducer(self._producer)
         if self._producer is not None:
-            return None
+            return self._producer, None
         configs = self._config.task_producer_configs(self._thread_client_id, task_id)
-        return StreamsProducer(KafkaProducer(configs, time=self._time), str(task_id), self._config.application_id)
+        own = StreamsProducer(KafkaProducer(configs, time=self._time), str(task_id), self._config.application_id)
+        on_error.callback(own.close)
+        own.init_transactions()
+        return own, own
 
     # ── the end ───────────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -431,7 +457,7 @@ class StreamThread(ShutdownableThread):
         """Close the tasks, then the clients."""
         self._set_state(StreamThreadState.PENDING_SHUTDOWN)
         self._tasks.close(clean=self._clean_run)
-        for client in (self._producer, self._consumer, self._restore_consumer):
+        for client in (self._producer, self._consumer, self._restore_consumer, self._ends_consumer):
             try:
                 if client is not None:
                     client.close()

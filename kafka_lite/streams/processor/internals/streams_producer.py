@@ -7,7 +7,7 @@ cut as in Kafka 2.6: streams/.../processor/internals/StreamsProducer.java · boo
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
 
 from kafka_lite.clients.cluster import PartitionInfo
@@ -42,7 +42,7 @@ class StreamsProducer:
     def __init__(self, producer: KafkaProducer, task_id: str, group_id: str) -> None:
         self._producer = producer
         self._task_id = task_id
-        self._group = ConsumerGroupMetadata(group_id)
+        self._group_id = group_id
         self.in_transaction = False
         """Whether a transaction is open."""
 
@@ -69,7 +69,7 @@ class StreamsProducer:
         """Commit all sent records, and the offsets. Raises StreamsError; then the transaction is still open."""
         with self._errors("commit the transaction"):
             self._ensure_transaction()
-            self._producer.send_offsets_to_transaction(offsets, self._group)
+            self._producer.send_offsets_to_transaction(offsets, self._group_metadata())
             self._producer.commit_transaction()
         self.in_transaction = False
 
@@ -86,6 +86,10 @@ class StreamsProducer:
         """Close the producer."""
         self._producer.close()
 
+    def _group_metadata(self) -> ConsumerGroupMetadata:
+        """Without a member: the ``transactional.id`` says who owns the task."""
+        return ConsumerGroupMetadata(self._group_id)
+
     def _ensure_transaction(self) -> None:
         if not self.in_transaction:
             self._producer.begin_transaction()
@@ -96,15 +100,23 @@ class StreamsProducer:
         try:
             yield
         except KafkaError as error:
-            if is_fenced(error):
-                raise TaskMigratedError(self._task_id) from error
-            raise StreamsError(f"task [{self._task_id}] Failed to {what}: {error}") from error
+            raise self._translated(what, error) from error
+
+    def _translated(self, what: str, error: KafkaError) -> StreamsError:
+        if is_fenced(error):
+            return TaskMigratedError(self._task_id)
+        return StreamsError(f"task [{self._task_id}] Failed to {what}: {error}")
 
 
 def is_fenced(error: BaseException | None) -> bool:
     """Whether an error, or its cause, says that a newer producer has the same ``transactional.id``."""
+    return is_one_of(error, _FENCED)
+
+
+def is_one_of(error: BaseException | None, errors: Collection[Errors]) -> bool:
+    """Whether an error, or its cause, is one of these."""
     while error is not None:
-        if isinstance(error, ApiError) and error.error in _FENCED:
+        if isinstance(error, ApiError) and error.error in errors:
             return True
         error = error.__cause__
     return False

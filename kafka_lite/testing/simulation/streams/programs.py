@@ -22,7 +22,6 @@ LOOKS_S = 0.2
 """How often an instance looks whether it is to end."""
 CONFIGS: dict[str, object] = {
     "application.id": APPLICATION_ID,
-    "processing.guarantee": "exactly_once",
     "commit.interval.ms": 300,
     "cache.max.bytes.buffering": 0,
     "transaction.timeout.ms": 8_000,
@@ -47,12 +46,12 @@ def counter() -> KStreamBuilder:
     return builder
 
 
-def instance(bootstrap: str, name: str, state_dir: str, replicas: int, history: History) -> None:
+def instance(bootstrap: str, name: str, state_dir: str, replicas: int, guarantee: str, history: History) -> None:
     """Run an instance of the application until the history is over. If its thread dies, start another one."""
     clients = PRODUCER_DEFAULTS | {key: value for key, value in CONSUMER_DEFAULTS.items() if key in SHARED}
     configs = {
         **clients, **CONFIGS, "bootstrap.servers": bootstrap, "client.id": name, "state.dir": state_dir,
-        "replication.factor": replicas,
+        "replication.factor": replicas, "processing.guarantee": guarantee,
     }  # fmt: skip
     while not history.is_over:
         _run_until_its_thread_dies(configs, history)

@@ -25,6 +25,9 @@ RULE: Final = "not counted exactly once"
 class StreamsWorkload(Workload):
     """Producers of keys, instances of the application, and a reader of its counts."""
 
+    guarantee = "exactly_once"
+    """``processing.guarantee`` of the application."""
+
     def start_application(self, partitions: int, keys: int, instances: int, records_per_s: float) -> None:
         """Create the topics, and start everybody."""
         self._counts = Counts()
@@ -42,7 +45,7 @@ class StreamsWorkload(Workload):
         """Start an instance. One that takes another's place has its state directory."""
         state_dir = str(self._machine.folder / name.rstrip("+"))
         instance = self._start_client(
-            "instance", name, state_dir, self._replicas, self.history, module=STREAMS_PROGRAMS
+            "instance", name, state_dir, self._replicas, self.guarantee, self.history, module=STREAMS_PROGRAMS
         )
         self._reads_to_the_end(instance, lambda: self.run_instance(f"{name}+"))
 

@@ -102,7 +102,8 @@ class StreamTask(AbstractTask):
         producer: TaskProducer | None = None,
         on_bad_record: DeserializationExceptionHandler | None = None,
     ) -> None:
-        """``producer``: with exactly_once, the task's own, which ``record_collector`` sends with.
+        """``producer``: with exactly_once, the task's own, which ``record_collector`` sends with; with exactly_once_v2,
+        what it sees of its thread's.
 
         ``on_bad_record`` handles records that cannot be deserialized; by default LogAndFailExceptionHandler.
         """
@@ -253,12 +254,20 @@ class StreamTask(AbstractTask):
     def commit_offsets(self) -> None:
         """Commit the offsets of the processed records, if there are new ones, and the open transaction."""
         if self.has_uncommitted:
-            offsets = {partition: offset + 1 for partition, offset in self._consumed_offsets.items()}
-            for partition, offset in offsets.items():
-                self._state_manager.put_offset_limit(partition, offset)
             commit = self._consumer.commit_sync if self._producer is None else self._producer.commit_transaction
-            commit({partition: OffsetAndMetadata(offset) for partition, offset in offsets.items()})
-            self._commit_offset_needed = False
+            commit(self.committable_offsets())
+        self.committed()
+
+    def committable_offsets(self) -> dict[TopicPartition, OffsetAndMetadata]:
+        """The offsets behind the processed records."""
+        offsets = {partition: offset + 1 for partition, offset in self._consumed_offsets.items()}
+        for partition, offset in offsets.items():
+            self._state_manager.put_offset_limit(partition, offset)
+        return {partition: OffsetAndMetadata(offset) for partition, offset in offsets.items()}
+
+    def committed(self) -> None:
+        """What the task has processed is committed."""
+        self._commit_offset_needed = False
         self.commit_needed = False
 
     @property

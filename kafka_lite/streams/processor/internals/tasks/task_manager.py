@@ -82,7 +82,7 @@ class TaskManager:
         failure = self._on_all(tasks, StreamTask.flush_state, "flush state") or failure
         if failure is None and commit:
             # A task whose commit fails is processed again by its next owner. It must not stop the rebalance.
-            self._on_all(tasks, StreamTask.commit_offsets, "commit consumer offsets")
+            self._commit_offsets(tasks)
         self.prev_tasks = frozenset(self.active)
         for task_id, task in self.active.items():
             if task.is_dirty:
@@ -200,6 +200,10 @@ class TaskManager:
             logger.warning("Failed to commit StreamTask %s state: %s", task.id, error)
         self._metrics.commit.record(self._time.hi_res_ms() - start_ms)
 
+    def _commit_offsets(self, tasks: Collection[StreamTask]) -> None:
+        """Commit what flushed tasks have processed. A task that fails stays dirty."""
+        self._on_all(tasks, StreamTask.commit_offsets, "commit consumer offsets")
+
     # ── the end ───────────────────────────────────────────────────────────────────────────────────────────────────
 
     def close(self, clean: bool) -> None:
@@ -210,7 +214,7 @@ class TaskManager:
             failure = self._on_all(active, StreamTask.flush_state, "flush state") or failure
         is_clean = clean and failure is None
         if is_clean:
-            self._on_all(active, StreamTask.commit_offsets, "commit consumer offsets")
+            self._commit_offsets(active)
         self._close_state(all_tasks, write_checkpoint=is_clean)
         self.standbys.close(clean)
         self.active.clear()
