@@ -28,7 +28,7 @@ from kafka_lite.testing.simulation.cluster import PROGRAMS
 from kafka_lite.testing.simulation.disturbance import Disturbance
 from kafka_lite.testing.simulation.memory_limit import MemoryLimit
 from kafka_lite.testing.simulation.scenarios import SCENARIOS
-from kafka_lite.testing.simulation.system.modules import PACKAGES, Modules
+from kafka_lite.testing.simulation.system.modules import PACKAGES, Modules, compiled
 from kafka_lite.testing.simulation.workload import Result
 from kafka_lite.testing.simulation.world import World
 
@@ -202,9 +202,10 @@ def run_in_forks(plan: Plan, runs: Iterable[Run], pool: ModulePool, workers: int
                 if child.has_more():
                     continue
                 selector.unregister(key.fd)
+                outcome = child.outcome()
                 for run in itertools.islice(waiting, 1):
                     _Child(plan, run, pool).register(selector)
-                yield child.outcome()
+                yield outcome
 
 
 class _Child:
@@ -217,9 +218,11 @@ class _Child:
         self._pid = os.fork()
         if self._pid == 0:
             try:
+                known = set(compiled)
                 outcome = _run_with_limit(plan, run, pool)
+                news = {source: code for source, code in compiled.items() if source not in known}
                 with os.fdopen(writer, "wb") as pipe:
-                    pickle.dump(outcome, pipe)
+                    pickle.dump((outcome, news), pipe)
             finally:
                 os._exit(0)  # no finally of any killed thread, and no return into the code of the parent
         os.close(writer)
@@ -235,11 +238,12 @@ class _Child:
         return bool(data)
 
     def outcome(self) -> Outcome:
-        """What it found, now that it has ended."""
+        """What it found, now that it has ended. What it has compiled, the next ones need not."""
         os.close(self._reader)
         os.waitpid(self._pid, 0)
         if not self._data:
             return Outcome(self._seed, "", failure="the process of the seed died")
-        outcome = pickle.loads(self._data)
+        outcome, news = pickle.loads(self._data)
+        compiled.update(news)
         assert isinstance(outcome, Outcome)
         return outcome

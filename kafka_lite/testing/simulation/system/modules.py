@@ -10,15 +10,18 @@ module level are not shared with another broker, nor with the one that was kille
 """
 
 from __future__ import annotations
+import __future__
 
 import _posixsubprocess
 import atexit
 import builtins
 import contextlib
+import functools
 import importlib
 import importlib.machinery
 import importlib.util
 import marshal
+import operator
 import signal
 import subprocess
 import sys
@@ -45,8 +48,16 @@ STANDARD_LIBRARY: Final = (
     "pathlib", "shutil", "tempfile", "secrets",
 )  # fmt: skip
 """Modules of the standard library that are loaded anew over the stand-ins."""
+_FUTURE: Final = functools.reduce(
+    operator.or_, (getattr(__future__, name).compiler_flag for name in __future__.all_feature_names)
+)
 _codes: dict[str, bytes] = {}
 """File -> its compiled code."""
+compiled: dict[tuple[str, str, int], bytes] = {}
+"""File name, source and its features of the future -> code that programs have compiled while they ran, such as codecs.
+
+Each process runs a copy of its own. Forks give what they have compiled to their parent, for those that come later.
+"""
 
 
 class Modules(MetaPathFinder):
@@ -67,7 +78,7 @@ class Modules(MetaPathFinder):
         identity = Identity()
         self._builtins = dict(vars(builtins)) | {
             "__import__": self._import, "open": self._modules["io"].open,  # type: ignore[union-attr]
-            "__build_class__": identity.build_class, "id": identity.id,
+            "__build_class__": identity.build_class, "id": identity.id, "compile": compile_once,
             SWITCH: lambda: self.kernel.scheduler.pass_statement(),
         }  # fmt: skip
 
@@ -83,10 +94,21 @@ class Modules(MetaPathFinder):
             "_posixsubprocess": refusing_module(_posixsubprocess, "fork_exec"),
         }  # fmt: skip
 
-    def _get_type_hints(self, *args: Any, **options: Any) -> Any:
-        """``typing.get_type_hints``, which looks a class's module up in ``sys.modules``."""
-        with self._installed():
-            return typing.get_type_hints(*args, **options)
+    def _get_type_hints(self, annotated: Any, *args: Any, **options: Any) -> Any:
+        """``typing.get_type_hints``, which looks the modules of a class and its bases up in ``sys.modules``."""
+        if self._depth or not isinstance(annotated, type):
+            with self._installed():
+                return typing.get_type_hints(annotated, *args, **options)
+        names = {base.__module__ for base in annotated.__mro__ if self._is_inside(base.__module__)}
+        outside = {name: sys.modules.pop(name, None) for name in names}
+        sys.modules.update({name: module for name in names if (module := self._modules.get(name)) is not None})
+        try:
+            return typing.get_type_hints(annotated, *args, **options)
+        finally:
+            for name, module in outside.items():
+                sys.modules.pop(name, None)
+                if module is not None:
+                    sys.modules[name] = module
 
     def _signal_module(self) -> types.ModuleType:
         handlers = self.kernel.signal_handlers
@@ -209,6 +231,19 @@ class Modules(MetaPathFinder):
             loader = _SwitchingLoader if fullname in self._switching else _Loader
             spec.loader = loader(spec.loader.name, spec.loader.path, self._builtins)
         return spec
+
+
+def compile_once(source: Any, filename: Any, mode: str, *args: Any, **options: Any) -> Any:
+    """The builtin ``compile`` of the processes: what one of them has compiled, the others need not."""
+    if mode != "exec" or args or options or type(source) is not str or type(filename) is not str:
+        return compile(source, filename, mode, *args, **options)
+    flags = sys._getframe(1).f_code.co_flags & _FUTURE
+    stored = compiled.get((filename, source, flags))
+    if stored is not None:
+        return marshal.loads(stored)
+    code = compile(source, filename, mode, flags, dont_inherit=True)
+    compiled[filename, source, flags] = marshal.dumps(code)
+    return code
 
 
 class _Loader(importlib.machinery.SourceFileLoader):
