@@ -32,6 +32,8 @@ ROUND_S: Final = 45.0
 """How long faults begin in a round. Then all of them end, and the cluster must recover."""
 HUNG_S: Final = 60.0
 """After how long without progress a client of librdkafka is replaced."""
+LOOKS_FOR_HUNG: Final = 2
+"""How often they are looked for in one wait."""
 SETTLE_S: Final = 180.0
 """How long the cluster has to recover, and clients to come to an end: their longest timeouts are shorter."""
 MOST_AT_ONCE: Final = 3
@@ -203,13 +205,23 @@ class ChaosRun:
         return False
 
     def _eventually_without_hung(self, condition: Callable[[], bool]) -> bool:
-        """Wait for a condition; before the wait is over, replace clients of librdkafka that hang."""
-        before = {client.name: client.file.progress for client in self._clients.running(producers=True)}
-        before |= {client.name: client.file.progress for client in self._clients.running(producers=False)}
-        if _eventually(condition, HUNG_S):
-            return True
-        self._note_hung(self._clients.replace_hung(before))
+        """Wait for a condition; twice before the wait is over, replace clients of librdkafka that hang.
+
+        Twice, because one that goes on a little before it hangs, and holds up its group, is not noticed the first time.
+        """
+        for _ in range(LOOKS_FOR_HUNG):
+            before = self._progress_of_each()
+            if _eventually(condition, HUNG_S):
+                return True
+            self._note_hung(self._clients.replace_hung(before))
         return _eventually(condition)
+
+    def _progress_of_each(self) -> dict[str, int]:
+        return {
+            client.name: client.file.progress
+            for producers in (True, False)
+            for client in self._clients.running(producers=producers)
+        }
 
     def _note_hung(self, names: list[str]) -> None:
         self.result.replaced += names
