@@ -11,14 +11,15 @@ import pytest
 from kafka_learn.project import PROJECT_ROOT
 from kafka_learn.site import book_pages
 from kafka_learn.site.book_pages import class_index, contents
+from tests.support.book_references import all_references, sources_read_once
 
 
 @pytest.fixture(scope="module", autouse=True)
 def modules_are_read_once() -> Iterator[None]:
-    """Reading all modules takes a second, and no test changes them."""
-    with pytest.MonkeyPatch.context() as patch:
-        for read in ("load_class_index", "module_references"):
-            patch.setattr(book_pages, read, cache(getattr(book_pages, read)))
+    """Reading all modules takes seconds, and no test changes them."""
+    with sources_read_once() as patch:
+        patch.setattr(book_pages, "module_references", all_references)
+        patch.setattr(book_pages, "load_class_index", cache(book_pages.load_class_index))
         yield
 
 

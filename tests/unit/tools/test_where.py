@@ -12,14 +12,15 @@ import pytest
 from kafka_lite.book.class_index import load_class_index
 from kafka_lite.tools import where as tool
 from kafka_lite.tools.main import main
+from tests.support.book_references import sources_read_once
 
 PROJECT = Path(__file__).resolve().parents[3]
 
 
 @pytest.fixture(scope="module", autouse=True)
 def modules_are_read_once() -> Iterator[None]:
-    """Reading all modules takes a second, and no test changes them."""
-    with pytest.MonkeyPatch.context() as patch:
+    """Reading all modules takes seconds, and no test changes them."""
+    with sources_read_once() as patch:
         patch.setattr(tool, "load_class_index", cache(load_class_index))
         yield
 
