@@ -11,6 +11,7 @@ import string
 import struct
 import uuid
 from collections.abc import Callable, Iterator
+from functools import cache
 from typing import Any
 
 from hypothesis import strategies as st
@@ -52,9 +53,10 @@ def bounds(kind: Primitive) -> tuple[int, int]:
     return (0, 2**bits - 1) if kind.code.isupper() else (-(2 ** (bits - 1)), 2 ** (bits - 1) - 1)
 
 
-# -- hypothesis
+# -- hypothesis. A strategy is built once for a version: hypothesis validates and unwraps every new one anew.
 
 
+@cache
 def strategy(message: type[Message], version: int) -> st.SearchStrategy[Any]:
     """Messages that this version can encode."""
     built = _struct(message, version)
@@ -68,6 +70,7 @@ def _with_unknown_tags(message: Any, tags: dict[int, bytes]) -> Any:
     return message
 
 
+@cache
 def _struct(cls: type[Struct], version: int) -> st.SearchStrategy[Any]:
     present = (field for field in cls.FIELDS if version in field.versions)
     return st.builds(cls, **{field.name: _field(field, version) for field in present})
