@@ -295,7 +295,8 @@ class StreamThread(ShutdownableThread):
         if 0 <= interval_ms < now_ms - self._last_commit_ms:
             logger.debug("stream-thread [%s] Committing all tasks after %d ms", self.name, interval_ms)
             self._tasks.commit_all()
-            self._last_commit_ms = now_ms
+            # Not now_ms: commits that take longer than the interval would leave time for one record between two.
+            self._last_commit_ms = self._time.hi_res_ms()
 
     def _maybe_clean(self, now_ms: float) -> None:
         if self._last_clean_ms is not None and now_ms - self._last_clean_ms > self._cleanup_delay_ms:
