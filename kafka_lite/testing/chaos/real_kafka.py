@@ -18,7 +18,12 @@ SETTINGS: Final = {
     "zookeeper.connection.timeout.ms": "60000",
 }
 """Settings of all brokers of a cluster that has both kinds."""
-MAY_END_WITH: Final = ("ZooKeeperClientTimeoutException", "NodeExistsException", "SessionExpiredException")
+MAY_END_WITH: Final = (
+    "ZooKeeperClientTimeoutException",
+    "ZooKeeperClientExpiredException",
+    "NodeExistsException",
+    "SessionExpiredException",
+)
 """What a broker of Kafka may end with when it starts: see ``chaos_cluster.NO_ZOOKEEPER``."""
 STOPPED: Final = 128 + signal.SIGTERM
 """The exit code after a clean stop."""
