@@ -85,12 +85,13 @@ def files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     before = [(each, each.level, each.handlers[:], each.propagate) for each in named]
     opened = set(logging._handlers.values())  # type: ignore[attr-defined]
     yield tmp_path / "logs"
+    # Before the loggers let go of them: a garbage collection in between would find files that nobody has closed.
+    for handler in set(logging._handlers.values()) - opened:  # type: ignore[attr-defined]
+        handler.close()
     for each, level, handlers, propagate in before:
         each.setLevel(level)
         each.handlers[:] = handlers
         each.propagate = propagate
-    for handler in set(logging._handlers.values()) - opened:  # type: ignore[attr-defined]
-        handler.close()
 
 
 SHIPPED = Path(__file__).parents[4] / "config" / "logging.toml"
