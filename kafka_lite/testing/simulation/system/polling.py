@@ -71,15 +71,15 @@ class Poller:
         number = _number(fd)
         if number in self._wanted:
             raise FileExistsError(errno.EEXIST, "File exists")
-        self._watch(number, eventmask)
+        self._want(number, eventmask)
+        _, watched, watcher = self._wanted[number]
+        watched.watchers.append(watcher)
 
-    def _watch(self, fd: int, events: int) -> None:
+    def _want(self, fd: int, events: int) -> None:
         watched = self.kernel.sockets.get(fd)
         if watched is None:
             raise NotSimulatedError(errno.EBADF, f"polling descriptor {fd}, which is no socket, is not simulated")
-        watcher = functools.partial(self._notice, fd)
-        watched.watchers.append(watcher)
-        self._wanted[fd] = events, watched, watcher
+        self._wanted[fd] = events, watched, functools.partial(self._notice, fd)
         self._notice(fd)
 
     def modify(self, fd: Any, eventmask: int) -> None:
@@ -190,9 +190,7 @@ class MillisecondPoller(Poller):
         if number in self._wanted:
             self.modify(number, eventmask)
         else:
-            self._watch(number, eventmask)
-            _, watched, watcher = self._wanted[number]
-            watched.watchers.remove(watcher)
+            self._want(number, eventmask)
 
     def unregister(self, fd: Any) -> None:
         """Watch no more. Raises FileNotFoundError if it is not watched."""
