@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
-
+from kafka_lite.testing.history.history import History
 from kafka_lite.testing.simulation.streams import programs
 
 
-def at_least_once(*args: Any) -> None:
+def at_least_once(bootstrap: str, name: str, state_dir: str, replicas: int, _guarantee: str, history: History) -> None:
     """It commits seldom, and counts again what it had counted since then."""
-    programs.CONFIGS |= {"processing.guarantee": "at_least_once", "commit.interval.ms": 3_000}
-    programs.instance(*args)
+    programs.CONFIGS |= {"commit.interval.ms": 3_000}
+    programs.instance(bootstrap, name, state_dir, replicas, "at_least_once", history)
