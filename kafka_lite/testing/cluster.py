@@ -351,7 +351,11 @@ class Cluster:
             return client.produce(topic, partition, values, key, list(headers), stamp_ms, acks)
 
     def records(self, topic: str, partition: int | None = None) -> list[StoredRecord]:
-        """The records of a topic, or of one partition: by partition, then by offset. Raises ApiError."""
+        """The records of a topic, or of one partition: by partition, then by offset. Raises ApiError.
+
+        As a consumer sees them now: up to the high watermark. A leader that has just been elected or restarted may not
+        know yet that its followers have the last records; ``wait_for_records`` waits for them.
+        """
         with self._client() as client:
             partitions = range(client.partitions(topic)) if partition is None else [partition]
         found: list[StoredRecord] = []

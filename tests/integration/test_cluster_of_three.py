@@ -89,7 +89,8 @@ def test_data_of_the_callers_directory_outlives_the_cluster(tmp_path: Path) -> N
         cluster.create_topic("orders")
         cluster.produce("orders", "kept")
     with Cluster(data_dir=tmp_path, brokers=3) as cluster:
-        assert cluster.values("orders") == [b"kept"]
+        # The leader does not know at once that its followers have the record, and shows it to nobody until then.
+        assert [record.value for record in cluster.wait_for_records("orders")] == [b"kept"]
         cluster.wait_for_isr("orders")
 
 
