@@ -134,11 +134,7 @@ class StreamThread(ShutdownableThread):
         if config.is_exactly_once_v2:
             self._ends_consumer = KafkaConsumer(config.ends_consumer_configs(thread_client_id), time=time)
         self._thread_client_id = thread_client_id
-        self._producer: KafkaProducer | ThreadProducer | None = None  # last: it starts a thread
-        if not config.is_exactly_once:
-            self._producer = KafkaProducer(config.producer_configs(thread_client_id), time=time)
-        elif config.is_exactly_once_v2:
-            self._producer = self._new_thread_producer(process_id)
+        self._producer = self._new_producer(process_id)  # last: it starts a thread
         self._tasks = self._new_task_manager()
         self._rebalance_error: Exception | None = None
         self._records_wait = False
@@ -151,7 +147,12 @@ class StreamThread(ShutdownableThread):
         self._is_subscribed = False
         self._clean_run = True
 
-    def _new_thread_producer(self, process_id: UUID) -> ThreadProducer:
+    def _new_producer(self, process_id: UUID) -> KafkaProducer | ThreadProducer | None:
+        """What all tasks send with; None with ``exactly_once``."""
+        if not self._config.is_exactly_once:
+            return KafkaProducer(self._config.producer_configs(self._thread_client_id), time=self._time)
+        if not self._config.is_exactly_once_v2:
+            return None
         configs = self._config.thread_producer_configs(self._thread_client_id, process_id, self.name)
         return ThreadProducer(
             lambda: KafkaProducer(configs, time=self._time), self.name, lambda: self._consumer.group_metadata()
