@@ -4,13 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
+from kafka_lite.common.serdes import Serdes
 from kafka_lite.common.topic_partition import TopicPartition
 from kafka_lite.consumer.consumer_group_metadata import ConsumerGroupMetadata
 from kafka_lite.consumer.offset_and_metadata import OffsetAndMetadata
 from kafka_lite.producer.producer_batch import Callback
 from kafka_lite.producer.producer_record import ProducerRecord, RecordMetadata
+from kafka_lite.streams.processor.internals.record_collector_impl import RecordCollectorImpl
 from kafka_lite.streams.processor.internals.state_manager import StateManager
+from kafka_lite.streams.processor.internals.streams_producer import StreamsProducer
+from kafka_lite.streams.processor.internals.tasks.stream_task import StreamTask, TaskProducer
+from kafka_lite.streams.processor.internals.tasks.task_environment import TaskEnvironment
 from kafka_lite.streams.processor.state_store import StateRestoreCallback, StateStore
+from kafka_lite.streams.processor.task_id import TaskId
+from kafka_lite.streams.processor.timestamp_extractor import FailOnInvalidTimestamp
+from kafka_lite.streams.processor.topology_builder import TopologyBuilder
 
 OUT = TopicPartition("out", 0)
 
@@ -93,3 +101,34 @@ class FakeConsumer:
 
     def commit_sync(self, offsets: Mapping[TopicPartition, OffsetAndMetadata]) -> None:
         raise AssertionError("with exactly_once the producer commits offsets")
+
+
+def copying_task(
+    task_id: TaskId,
+    partitions: Iterable[TopicPartition],
+    producer: StreamsProducer,
+    transactions: TaskProducer,
+    calls: list[str],
+) -> StreamTask:
+    """A task that copies topic ``t`` to ``out``: it sends with ``producer`` and commits with ``transactions``."""
+    builder = TopologyBuilder().set_application_id("app").add_source("source", "t").add_sink("sink", "out", "source")
+    task = StreamTask(
+        task_id,
+        partitions,
+        builder.build(0),
+        TaskEnvironment("app", Serdes.byte_array(), Serdes.byte_array()),
+        consumer=FakeConsumer(),
+        record_collector=RecordCollectorImpl(producer, str(task_id)),
+        state_manager=Stores(calls),
+        timestamp_extractor=FailOnInvalidTimestamp(),
+        producer=transactions,
+    )
+    task.initialize()
+    return task
+
+
+def taken(calls: list[str]) -> list[str]:
+    """The calls so far, which are forgotten."""
+    found = calls.copy()
+    calls.clear()
+    return found

@@ -9,7 +9,6 @@ from typing import Any
 import pytest
 
 from kafka_lite.common.errors import ApiError, Errors, KafkaError
-from kafka_lite.common.serdes import Serdes
 from kafka_lite.common.serialization import ByteArraySerializer
 from kafka_lite.common.time import MockTime
 from kafka_lite.common.topic_partition import TopicPartition
@@ -18,18 +17,14 @@ from kafka_lite.producer.transaction_errors import ProducerFencedError
 from kafka_lite.record.record import TimestampType
 from kafka_lite.streams.errors import ProcessorStateError, StreamsError, TaskMigratedError
 from kafka_lite.streams.processor.internals.processor_state_manager import ProcessorStateManager
-from kafka_lite.streams.processor.internals.record_collector_impl import RecordCollectorImpl
 from kafka_lite.streams.processor.internals.state_directory import StateDirectory
 from kafka_lite.streams.processor.internals.streams_producer import StreamsProducer
 from kafka_lite.streams.processor.internals.tasks.standby_tasks import StandbyTasks
 from kafka_lite.streams.processor.internals.tasks.stream_task import StreamTask
-from kafka_lite.streams.processor.internals.tasks.task_environment import TaskEnvironment
 from kafka_lite.streams.processor.internals.tasks.task_manager import TaskManager
 from kafka_lite.streams.processor.task_id import TaskId
-from kafka_lite.streams.processor.timestamp_extractor import FailOnInvalidTimestamp
-from kafka_lite.streams.processor.topology_builder import TopologyBuilder
 from kafka_lite.streams.state.offset_checkpoint import OffsetCheckpoint
-from tests.support.transactional_tasks import FakeConsumer, FakeProducer, Stores
+from tests.support.transactional_tasks import FakeConsumer, FakeProducer, copying_task, taken
 
 TASK = TaskId(0, 0)
 T0 = TopicPartition("t", 0)
@@ -49,22 +44,7 @@ class Application:
 
     def _create_task(self, task_id: TaskId, partitions: Iterable[TopicPartition], _: object) -> StreamTask:
         producer = StreamsProducer(self.producer, str(task_id), "app")  # type: ignore[arg-type]
-        builder = (
-            TopologyBuilder().set_application_id("app").add_source("source", "t").add_sink("sink", "out", "source")
-        )
-        task = StreamTask(
-            task_id,
-            partitions,
-            builder.build(0),
-            TaskEnvironment("app", Serdes.byte_array(), Serdes.byte_array()),
-            consumer=FakeConsumer(),
-            record_collector=RecordCollectorImpl(producer, str(task_id)),
-            state_manager=Stores(self.calls),
-            timestamp_extractor=FailOnInvalidTimestamp(),
-            producer=producer,
-        )
-        task.initialize()
-        return task
+        return copying_task(task_id, partitions, producer, producer, self.calls)
 
     def process(self, records: int = 1) -> None:
         for _ in range(records):
@@ -74,9 +54,7 @@ class Application:
             self.tasks.process()
 
     def taken_calls(self) -> list[str]:
-        taken = self.calls.copy()
-        self.calls.clear()
-        return taken
+        return taken(self.calls)
 
 
 @pytest.fixture

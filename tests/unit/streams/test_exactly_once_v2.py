@@ -13,7 +13,6 @@ from kafka_lite.clients.client_request import RequestBuilder
 from kafka_lite.clients.cluster import PartitionInfo
 from kafka_lite.clients.request_future import RequestFuture
 from kafka_lite.common.errors import ApiError, Errors, KafkaError
-from kafka_lite.common.serdes import Serdes
 from kafka_lite.common.time import MockTime
 from kafka_lite.common.topic_partition import TopicPartition
 from kafka_lite.consumer.consumer_group_metadata import ConsumerGroupMetadata
@@ -25,17 +24,13 @@ from kafka_lite.protocol.schema_error import UnsupportedVersionError
 from kafka_lite.record.record import TimestampType
 from kafka_lite.streams.errors import StreamsError, TaskCorruptedError, TaskMigratedError
 from kafka_lite.streams.processor.internals.processor_state_manager import ProcessorStateManager
-from kafka_lite.streams.processor.internals.record_collector_impl import RecordCollectorImpl
 from kafka_lite.streams.processor.internals.state_directory import StateDirectory
 from kafka_lite.streams.processor.internals.tasks.standby_tasks import StandbyTasks
 from kafka_lite.streams.processor.internals.tasks.stream_task import StreamTask
-from kafka_lite.streams.processor.internals.tasks.task_environment import TaskEnvironment
 from kafka_lite.streams.processor.internals.tasks.thread_producer import SharedProducer, ThreadProducer
 from kafka_lite.streams.processor.internals.tasks.thread_task_manager import ThreadTaskManager
 from kafka_lite.streams.processor.task_id import TaskId
-from kafka_lite.streams.processor.timestamp_extractor import FailOnInvalidTimestamp
-from kafka_lite.streams.processor.topology_builder import TopologyBuilder
-from tests.support.transactional_tasks import FakeConsumer, FakeProducer, Stores
+from tests.support.transactional_tasks import FakeConsumer, FakeProducer, copying_task, taken
 
 T0, T1, T2 = (TopicPartition("t", number) for number in range(3))
 TASKS = {TaskId(0, each.partition): frozenset({each}) for each in (T0, T1)}
@@ -64,22 +59,7 @@ class Application:
 
     def _create_task(self, task_id: TaskId, partitions: Iterable[TopicPartition], _: object) -> StreamTask:
         self.producer.init_transactions()
-        builder = (
-            TopologyBuilder().set_application_id("app").add_source("source", "t").add_sink("sink", "out", "source")
-        )
-        task = StreamTask(
-            task_id,
-            partitions,
-            builder.build(0),
-            TaskEnvironment("app", Serdes.byte_array(), Serdes.byte_array()),
-            consumer=FakeConsumer(),
-            record_collector=RecordCollectorImpl(self.producer, str(task_id)),
-            state_manager=Stores(self.calls),
-            timestamp_extractor=FailOnInvalidTimestamp(),
-            producer=SharedProducer(self.producer),
-        )
-        task.initialize()
-        return task
+        return copying_task(task_id, partitions, self.producer, SharedProducer(self.producer), self.calls)
 
     def process(self, *offsets: tuple[TopicPartition, int]) -> None:
         for partition, offset in offsets:
@@ -88,9 +68,7 @@ class Application:
             self.tasks.process()
 
     def taken_calls(self) -> list[str]:
-        taken = self.calls.copy()
-        self.calls.clear()
-        return taken
+        return taken(self.calls)
 
 
 @pytest.fixture
