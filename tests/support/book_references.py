@@ -17,7 +17,7 @@ all_references = cache(module_references)
 
 @contextmanager
 def sources_read_once() -> Iterator[pytest.MonkeyPatch]:
-    """The class index is made of ``all_references()``; more may be patched that long."""
+    """Within the block, the class index uses ``all_references()``. Yields the patch, so that a test can patch more."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(class_index, "module_references", all_references)
         yield patch

@@ -238,7 +238,7 @@ class _Child:
         return bool(data)
 
     def outcome(self) -> Outcome:
-        """What it found, now that it has ended. What it has compiled, the next ones need not."""
+        """What the seed found. Keeps the code that it compiled, so that later seeds need not compile it again."""
         os.close(self._reader)
         os.waitpid(self._pid, 0)
         if not self._data:

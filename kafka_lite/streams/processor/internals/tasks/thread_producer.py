@@ -58,7 +58,7 @@ class ThreadProducer(StreamsProducer):
     def reset(self) -> None:
         """Abort the open transaction, and begin again with a new producer: this one may be fenced or in doubt.
 
-        What an abort that fails has left open is ended by ``init_transactions``.
+        If the abort fails, ``init_transactions`` ends the transaction that is left open.
         """
         self.abort_transaction()
         self.close()

@@ -23,7 +23,7 @@ logger = logging.getLogger(__name__)
 class ThreadTaskManager(TaskManager):
     """The thread's transaction has the results, the changes of stores and the offsets of all its tasks.
 
-    So they are committed together, or all of them are closed, and their states rebuilt.
+    So all tasks commit together. If that fails, all of them are closed, and their stores are rebuilt.
     """
 
     def __init__(
