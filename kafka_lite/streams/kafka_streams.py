@@ -6,11 +6,9 @@ Kafka 0.10.2: streams/.../streams/KafkaStreams.java · book 9.1.1
 from __future__ import annotations
 
 import logging
-import shutil
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from enum import Enum
-from pathlib import Path
 from typing import Any, Self, TypeVar
 from uuid import uuid4
 
@@ -25,6 +23,7 @@ from kafka_lite.metrics.sensor import KafkaMetric, KafkaMetricName
 from kafka_lite.metrics.stats import MetricConfig
 from kafka_lite.streams.processor.internals.assignment.assignment_info import HostInfo
 from kafka_lite.streams.processor.internals.global_stream_thread import GlobalStreamThread, GlobalStreamThreadState
+from kafka_lite.streams.processor.internals.state_directory import StateDirectory
 from kafka_lite.streams.processor.internals.stream_thread import StreamThread
 from kafka_lite.streams.processor.internals.stream_thread_state import StreamThreadState
 from kafka_lite.streams.processor.internals.streams_metadata_state import StreamsMetadataState
@@ -180,11 +179,14 @@ class KafkaStreams:
             thread.await_shutdown(timeout_ms / 1000)
 
     def clean_up(self) -> None:
-        """Delete the state of the application on this machine. Raises RuntimeError while it runs."""
+        """Delete the state of the application on this machine, except what other instances have locked.
+
+        Raises RuntimeError while this instance runs.
+        """
         with self._lock:
             if self._state in (State.RUNNING, State.REBALANCING, State.PENDING_SHUTDOWN):
                 raise RuntimeError("Cannot clean up while running.")
-            shutil.rmtree(Path(self.config["state.dir"]) / self.config.application_id, ignore_errors=True)
+            StateDirectory(self.config.application_id, self.config["state.dir"]).clean()
 
     def __enter__(self) -> Self:
         return self

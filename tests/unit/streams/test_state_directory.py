@@ -14,6 +14,8 @@ from kafka_lite.common.topic_partition import TopicPartition
 from kafka_lite.consumer.consumer_record import ConsumerRecord, ConsumerRecords
 from kafka_lite.record.record import TimestampType
 from kafka_lite.streams.errors import LockError, ProcessorStateError, StreamsError
+from kafka_lite.streams.kafka_streams import KafkaStreams
+from kafka_lite.streams.kstream.kstream_builder import KStreamBuilder
 from kafka_lite.streams.processor.internals.processor_state_manager import ProcessorStateManager
 from kafka_lite.streams.processor.internals.state_directory import StateDirectory
 from kafka_lite.streams.processor.state_store import StateStore, StateStoreContext
@@ -64,6 +66,25 @@ def test_directories_that_nobody_has_locked_are_deleted(tmp_path: Path) -> None:
     first.clean_removed_tasks()
     assert first.task_ids() == [TASK]
     first.unlock(TASK)
+
+
+def test_cleaning_up_spares_what_another_instance_has_locked(tmp_path: Path) -> None:
+    """Two instances on one machine share the directory: one that is not running must not delete the other's state."""
+    running = directory_in(tmp_path)
+    running.lock(TASK)
+    running.lock_global_state()
+    running.directory_for_task(OTHER)
+    stopped = KafkaStreams(
+        KStreamBuilder(),
+        {"application.id": "app", "bootstrap.servers": "127.0.0.1:1", "state.dir": str(tmp_path)},
+    )
+    stopped.clean_up()
+    assert sorted(path.name for path in running.base.iterdir()) == [str(TASK), "global"]
+    running.unlock(TASK)
+    running.unlock_global_state()
+    stopped.clean_up()
+    assert not running.base.exists()
+    stopped.close()
 
 
 def test_a_directory_that_cannot_be_created(tmp_path: Path) -> None:

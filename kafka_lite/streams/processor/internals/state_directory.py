@@ -8,6 +8,7 @@ from __future__ import annotations
 import fcntl
 import logging
 import shutil
+from contextlib import suppress
 from pathlib import Path
 from typing import IO
 
@@ -127,6 +128,23 @@ class StateDirectory:
                     logger.exception("Failed to delete the state directory of task %s", task_id)
                 finally:
                     self.unlock(task_id)
+
+    def clean(self) -> None:
+        """Delete the state of the application, except what somebody has locked."""
+        self.clean_removed_tasks()
+        self._clean_global_state()
+        with suppress(OSError):  # something is left
+            self.base.rmdir()
+
+    def _clean_global_state(self) -> None:
+        path = self._global_path
+        if path.exists() and path not in self._locks and self.lock_global_state():
+            try:
+                shutil.rmtree(path)
+            except OSError:
+                logger.exception("Failed to delete the directory of the global stores %s", path)
+            finally:
+                self.unlock_global_state()
 
 
 def _make(path: Path, what: str) -> None:
