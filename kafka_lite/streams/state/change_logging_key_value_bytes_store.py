@@ -11,6 +11,7 @@ from kafka_lite.common.serialization import ByteArraySerializer
 from kafka_lite.streams.processor.internals.changelog_topics import store_changelog_topic
 from kafka_lite.streams.processor.state_store import StateStore, StateStoreContext
 from kafka_lite.streams.state.key_value_store import KeyValueStore
+from kafka_lite.streams.state.memory_lru_cache import MemoryLRUCache
 from kafka_lite.streams.state.wrapped_state_store import WrappedStateStore
 
 _SERIALIZER = ByteArraySerializer()
@@ -42,6 +43,8 @@ class ChangeLoggingKeyValueBytesStore(WrappedStateStore[KeyValueStore[bytes, byt
         """Open the inner store, which restores itself."""
         super().init(context, root)
         self._logger = StoreChangeLogger(self.name, context)
+        if isinstance(self._inner, MemoryLRUCache):
+            self._inner.when_eldest_removed(lambda key: self._log(key, None))
 
     def get(self, key: bytes) -> bytes | None:
         """The value of a key, or None."""

@@ -1,7 +1,7 @@
 """Makes the stores that :class:`Stores` declares, layer around layer.
 
-Kafka 0.10.2: streams/.../state/internals/InMemoryKeyValueStoreSupplier.java, RocksDBKeyValueStoreSupplier.java,
-RocksDBWindowStoreSupplier.java, RocksDBSessionStoreSupplier.java · book 9.1.4
+Kafka 0.10.2: streams/.../state/internals/InMemoryKeyValueStoreSupplier.java, InMemoryLRUCacheStoreSupplier.java,
+RocksDBKeyValueStoreSupplier.java, RocksDBWindowStoreSupplier.java, RocksDBSessionStoreSupplier.java · book 9.1.4
 
 ``persistent`` says where the entries are: on disk if it is true, in memory if it is false. The DSL leaves it open with
 None, and ``default.dsl.store`` decides.
@@ -24,6 +24,7 @@ from kafka_lite.streams.state.caching.caching_segmented_bytes_store import (
 from kafka_lite.streams.state.change_logging_key_value_bytes_store import ChangeLoggingKeyValueBytesStore
 from kafka_lite.streams.state.in_memory_key_value_store import InMemoryKeyValueStore
 from kafka_lite.streams.state.key_value_store import KeyValueStore
+from kafka_lite.streams.state.memory_lru_cache import MemoryLRUCache
 from kafka_lite.streams.state.metered_key_value_store import MeteredKeyValueStore
 from kafka_lite.streams.state.rocksdb.rocksdb_segmented_bytes_store import RocksDBSegmentedBytesStore
 from kafka_lite.streams.state.rocksdb.rocksdb_store import RocksDBStore
@@ -73,20 +74,28 @@ class LayeredStoreSupplier(StateStoreSupplier[S_co], Generic[S_co, K, V]):
 class KeyValueStoreSupplier(LayeredStoreSupplier[KeyValueStore[K, V], K, V]):
     """Makes key-value stores."""
 
+    max_entries: int | None = None
+    """How many entries a store in memory keeps, those used last; None for all."""
+
     def without_cache(self) -> Self:
         """Leave the cache out. (That of a window store stays: what it sends has the time of the window.)"""
         return replace(self, caching_enabled=False) if self.caching_enabled else self
 
     def get(self) -> KeyValueStore[K, V]:
         """A new store."""
-        store: KeyValueStore[bytes, bytes]
-        store = RocksDBStore(self.name) if self.persistent else InMemoryKeyValueStore(self.name)
+        store = self._innermost()
         if self.logging_enabled:
             store = ChangeLoggingKeyValueBytesStore(store)
-        store = MeteredKeyValueStore(store, self._scope("state"))
+        store = MeteredKeyValueStore(store, self._scope("state" if self.max_entries is None else "lru-state"))
         if self.caching_enabled:
             store = CachingKeyValueStore(store)
         return SerializingKeyValueStore(store, self.key_serde, self.value_serde)
+
+    def _innermost(self) -> KeyValueStore[bytes, bytes]:
+        """Where the entries are."""
+        if self.max_entries is not None:
+            return MemoryLRUCache(self.name, self.max_entries)
+        return RocksDBStore(self.name) if self.persistent else InMemoryKeyValueStore(self.name)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -6,6 +6,7 @@ Kafka 0.10.2: streams/.../state/Stores.java · book 9.1.4
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import TypedDict, TypeVar, Unpack
 
 from kafka_lite.common.serdes import Serde
@@ -46,6 +47,7 @@ class Stores:
 
     ==============  ===================================================================================================
     ``in_memory``   in memory. After a restart, all of it comes from the changelog
+    ``lru_map``     in memory, too, but only the entries that were used last
     ``persistent``  on disk, in RocksDB. After a restart, only what the checkpoint does not cover comes from there.
                     It needs the package: ``pip install 'kafka-lite[streams]'``
     neither         as ``default.dsl.store`` says. The stores of the DSL are of this kind
@@ -74,6 +76,22 @@ class Stores:
     ) -> KeyValueStoreSupplier[K, V]:
         """A key-value store in memory."""
         return _key_value(False, name, key_serde, value_serde, options)
+
+    @staticmethod
+    def lru_map(
+        name: str,
+        max_entries: int,
+        key_serde: Serde[K] | None = None,
+        value_serde: Serde[V] | None = None,
+        **options: Unpack[StoreOptions],
+    ) -> KeyValueStoreSupplier[K, V]:
+        """A key-value store in memory with at most ``max_entries``: the one used least recently makes room.
+
+        (0.10.2: ``inMemory().maxEntries(n)``. The name is Kafka 1.0's.)
+        """
+        if max_entries < 1:
+            raise ValueError(f"store {name}: max_entries must be at least 1, not {max_entries}")
+        return replace(_key_value(False, name, key_serde, value_serde, options), max_entries=max_entries)
 
     @staticmethod
     def persistent_key_value(

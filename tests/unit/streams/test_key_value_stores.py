@@ -14,6 +14,8 @@ from kafka_lite.streams.processor.processor import Processor
 from kafka_lite.streams.processor.processor_context import ProcessorContext
 from kafka_lite.streams.processor.topology_builder import TopologyBuilder
 from kafka_lite.streams.state.key_value_store import KeyValueStore
+from kafka_lite.streams.state.memory_lru_cache import MemoryLRUCache
+from kafka_lite.streams.state.store_suppliers import KeyValueStoreSupplier
 from kafka_lite.streams.state.stores import Stores
 from kafka_lite.streams.topology_test_driver import TopologyTestDriver
 
@@ -33,8 +35,12 @@ class Writer(Processor[str, str]):
 
 
 def driver_of(kind: str = "in_memory", **options: Any) -> TopologyTestDriver:
-    builder = TopologyBuilder().add_source("source", "in").add_processor("writer", Writer, "source")
     supplier = getattr(Stores, f"{kind}_key_value")("store", Serdes.string(), Serdes.long(), **options)
+    return driver_with(supplier)
+
+
+def driver_with(supplier: KeyValueStoreSupplier[str, int]) -> TopologyTestDriver:
+    builder = TopologyBuilder().add_source("source", "in").add_processor("writer", Writer, "source")
     builder.add_state_store(supplier, "writer").add_sink("sink", "out", "writer")
     return TopologyTestDriver(builder, key_serde=Serdes.string(), value_serde=Serdes.json())
 
@@ -122,3 +128,76 @@ def test_a_store_is_a_sorted_map(writes: list[tuple[str, int | None]], first: st
         inside = [(key, value) for key, value in sorted(model.items()) if first <= key <= last]
         assert list(store.range(first, last)) == inside
         assert logged(driver) == writes
+
+
+# ── the entries that were used last ───────────────────────────────────────────────────────────────────────────────────
+
+
+def lru_driver(max_entries: int, **options: Any) -> TopologyTestDriver:
+    return driver_with(Stores.lru_map("store", max_entries, Serdes.string(), Serdes.long(), **options))
+
+
+def test_the_entry_used_least_recently_makes_room_and_leaves_the_changelog() -> None:
+    with lru_driver(2) as driver:
+        run(driver, "put", "a", 1)
+        run(driver, "put", "b", 2)
+        run(driver, "get", "a")
+        run(driver, "put", "c", 3)  # drops b
+        run(driver, "put", "a", 4)
+        run(driver, "put_if_absent", "d", 5)  # drops c
+        assert list(driver.key_value_store("store").all()) == [("a", 4), ("d", 5)]
+        run(driver, "delete", "a")
+        run(driver, "put", "e", 6)
+        assert list(driver.key_value_store("store").range("a", "z")) == [("d", 5), ("e", 6)]
+        assert logged(driver) == [
+            ("a", 1), ("b", 2), ("b", None), ("c", 3), ("a", 4), ("c", None), ("d", 5), ("a", None), ("e", 6),
+        ]  # fmt: skip
+
+
+def test_restoring_drops_entries_silently() -> None:
+    """A standby task restores, too, and has nothing to log with."""
+    dropped: list[bytes] = []
+    store = MemoryLRUCache("store", 1)
+
+    class Restoring:
+        """A context whose changelog has two keys."""
+
+        def register(self, _: Any, restore: Any) -> None:
+            restore(b"a", b"1")
+            restore(b"b", b"2")
+
+    context: Any = Restoring()
+    store.when_eldest_removed(dropped.append)
+    store.init(context, store)
+    assert list(store.all()) == [(b"b", b"2")]
+    assert not dropped
+    store.put(b"c", b"3")
+    assert dropped == [b"b"]
+
+
+@given(
+    st.integers(1, 4),
+    st.lists(st.tuples(st.sampled_from(["get", "put", "delete"]), st.sampled_from("abcdef"), st.integers(0, 9))),
+)
+def test_a_changelog_holds_what_the_store_holds(max_entries: int, commands: list[tuple[str, str, int]]) -> None:
+    with lru_driver(max_entries) as driver:
+        model: dict[str, int] = {}
+        for method, key, value in commands:
+            run(driver, method, *([key, value] if method == "put" else [key]))
+            if method == "put":
+                model.pop(key, None)
+                model[key] = value
+            elif key in model:
+                found = model.pop(key)
+                if method == "get":
+                    model[key] = found
+            for eldest in list(model)[: max(0, len(model) - max_entries)]:
+                del model[eldest]
+        assert list(driver.key_value_store("store").all()) == sorted(model.items())
+        last = dict(logged(driver))
+        assert {key: value for key, value in last.items() if value is not None} == model
+
+
+def test_room_for_nothing_is_refused() -> None:
+    with pytest.raises(ValueError, match="store store: max_entries must be at least 1, not 0"):
+        Stores.lru_map("store", 0)
