@@ -476,6 +476,12 @@ class KTable(WritableStream[K, V]):
         self.supplier = supplier
         """Makes its processors, and looks values up."""
 
+    @property
+    def store_name(self) -> str:
+        """The store that the table is in, for queries. Of a table that is only computed: the store of the first table
+        that it is computed from."""
+        return self.supplier.store_names[0]
+
     def filter(self, predicate: Callable[[K, V], bool]) -> KTable[K, V]:
         """The keys for whose value ``predicate(key, value)`` holds."""
         return self._derived("KTABLE-FILTER-", KTableFilter(self.supplier, predicate))

@@ -15,6 +15,7 @@ from kafka_lite.streams.kstream.internals.change import Change, ChangedDeseriali
 from kafka_lite.streams.kstream.internals.kstream_aggregate import KStreamReduce
 from kafka_lite.streams.kstream.kstream import KStream, KTable
 from kafka_lite.streams.kstream.kstream_builder import KStreamBuilder
+from kafka_lite.streams.kstream.windows import TimeWindows
 from kafka_lite.streams.processor.processor import Processor
 from kafka_lite.streams.processor.state_store import StateStore, StateStoreContext, StateStoreSupplier
 from kafka_lite.streams.state.stores import Stores
@@ -287,6 +288,18 @@ def test_a_table_reduced_by_group() -> None:
 
     reduced = run(table_of(lambda table: by_length(table).reduce(add, subtract, "sums")), CHANGES)
     assert reduced == [("1", "1"), ("2", "20"), ("1", "0"), ("2", "50"), ("2", "30")]
+
+
+def test_a_table_names_the_store_to_query() -> None:
+    builder = KStreamBuilder()
+    table: KTable[str, str] = builder.table("in", "Table")
+    other: KTable[str, str] = builder.table("more", "Other")
+    assert table.store_name == "Table"
+    assert table.filter(lambda *_: True).map_values(str.upper).store_name == "Table"
+    assert table.join(other, str.__add__).store_name == "Table"
+    assert table.group_by(lambda key, value: (value, key)).count("Groups").store_name == "Groups"
+    windows = TimeWindows.of(10)
+    assert builder.stream("events").group_by_key().count("Windows", windows).store_name == "Windows"
 
 
 def test_a_group_of_none_is_left_out() -> None:
