@@ -12,6 +12,7 @@ from typing import Protocol
 from kafka_lite.admin.admin_utils import AdminUtils, RackAwareMode
 from kafka_lite.admin.replica_assignment import Assignment
 from kafka_lite.common.errors import Errors
+from kafka_lite.common.topic_names import GROUP_METADATA_TOPIC_NAME
 from kafka_lite.common.topic_partition import TopicPartition
 from kafka_lite.protocol.messages.api_19_create_topics import (
     CreatableReplicaAssignment,
@@ -88,6 +89,10 @@ class TopicService(Protocol):
         """All topic names, sorted."""
         ...
 
+    def marked_for_deletion(self) -> set[str]:
+        """The topics that are still there, but marked, as far as that can be known."""
+        ...
+
     def create(self, topic: NewTopic) -> None:
         """Create a topic."""
         ...
@@ -98,6 +103,10 @@ class TopicService(Protocol):
 
     def live_brokers(self) -> set[int]:
         """Ids of the live brokers."""
+        ...
+
+    def alter_configs(self, topic: str, added: Mapping[str, str], deleted: Sequence[str]) -> None:
+        """Set and remove config overrides."""
         ...
 
     def add_partitions(self, topic: str, count: int, new_replicas: Sequence[list[int]] | None) -> None:
@@ -124,6 +133,10 @@ class BrokerTopicService:
     def list_topics(self) -> list[str]:
         """All topic names, sorted."""
         return self._channel.topic_names()
+
+    def marked_for_deletion(self) -> set[str]:
+        """None: brokers do not show such topics."""
+        return set()
 
     def create(self, topic: NewTopic) -> None:
         """Create a topic through the controller."""
@@ -177,6 +190,10 @@ class BrokerTopicService:
         self._channel.refresh()
         return set(self._channel.brokers)
 
+    def alter_configs(self, topic: str, added: Mapping[str, str], deleted: Sequence[str]) -> None:  # noqa: ARG002
+        """Never: that is what the tool ``configs`` is for. Raises ApiError."""
+        raise Errors.INVALID_REQUEST.exception("configs are altered through a broker by `kafka-lite configs`")
+
     def add_partitions(self, topic: str, count: int, new_replicas: Sequence[list[int]] | None) -> None:
         """Raise the number of partitions through the controller."""
         assignments = None
@@ -213,6 +230,10 @@ class ZooKeeperTopicService:
         """All topic names, sorted."""
         return self._zk_client.get_all_topics()
 
+    def marked_for_deletion(self) -> set[str]:
+        """The topics below /admin/delete_topics."""
+        return set(self._zk_client.get_topics_marked_for_deletion())
+
     def create(self, topic: NewTopic) -> None:
         """Write the topic's configuration and assignment."""
         if topic.assignment:
@@ -224,7 +245,7 @@ class ZooKeeperTopicService:
 
     def describe(self, topics: Sequence[str]) -> list[TopicDescription]:
         """Describe topics from their assignments, partition states, overrides and deletion marks."""
-        marked = set(self._zk_client.get_topics_marked_for_deletion())
+        marked = self.marked_for_deletion()
         described = []
         for topic in sorted(topics):
             assignment = self._zk_client.get_topic_assignment(topic)
@@ -246,8 +267,16 @@ class ZooKeeperTopicService:
         """Ids of the live brokers, from /brokers/ids."""
         return set(self._zk_client.get_broker_ids())
 
+    def alter_configs(self, topic: str, added: Mapping[str, str], deleted: Sequence[str]) -> None:
+        """Write the topic's configuration, and notify the brokers."""
+        configs = {**self._zk_client.get_entity_config(f"topics/{topic}"), **added}
+        kept = {name: value for name, value in configs.items() if name not in deleted}
+        self._admin_utils.change_topic_config(topic, kept)
+
     def add_partitions(self, topic: str, count: int, new_replicas: Sequence[list[int]] | None) -> None:
         """Write the extended assignment."""
+        if topic == GROUP_METADATA_TOPIC_NAME:  # the partition of a group would be another one
+            raise Errors.INVALID_REQUEST.exception("The number of partitions for the offsets topic cannot be changed.")
         self._admin_utils.add_partitions(topic, count, self._admin_utils.get_broker_metadatas(), new_replicas)
 
     def delete(self, topics: Sequence[str]) -> None:

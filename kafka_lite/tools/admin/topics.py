@@ -30,6 +30,28 @@ from kafka_lite.tools.zookeeper.zookeeper_session import zookeeper_client
 NAME = "topics"
 SUMMARY = "create, list, describe, alter and delete topics"
 
+_USED_WITH = {
+    "partitions": ("create", "alter"),
+    "replication-factor": ("create",),
+    "replica-assignment": ("create", "alter"),
+    "config": ("create", "alter"),
+    "delete-config": ("alter",),
+    "if-exists": ("alter", "delete", "describe"),
+    "if-not-exists": ("create",),
+    "exclude-internal": ("list", "describe"),
+    "disable-rack-aware": ("create",),
+    "under-replicated-partitions": ("describe",),
+    "unavailable-partitions": ("describe",),
+    "under-min-isr-partitions": ("describe",),
+    "at-min-isr-partitions": ("describe",),
+    "topics-with-overrides": ("describe",),
+}
+"""Which flags belong to which actions. With others they would be ignored, although the user means something."""
+CONFIG_WARNING = (
+    "WARNING: Altering topic configuration from this script has been deprecated and may be removed in future "
+    "releases.\n"
+    "         Going forward, please use `kafka-lite configs` for this functionality"
+)
 COLLISION_WARNING = (
     "WARNING: Due to limitations in metric names, topics with a period ('.') or underscore ('_') could collide. "
     "To avoid issues it is best to use either, but not both."
@@ -43,7 +65,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     actions.add_argument("--create", action="store_true", help="create a topic")
     actions.add_argument("--list", action="store_true", help="list all topics, or those that --topic matches")
     actions.add_argument("--describe", action="store_true", help="show partitions, leaders, replicas and ISRs")
-    actions.add_argument("--alter", action="store_true", help="add partitions to a topic")
+    actions.add_argument("--alter", action="store_true", help="add partitions; with --zookeeper also change configs")
     actions.add_argument("--delete", action="store_true", help="delete topics")
     parser.add_argument("--topic", help="the topic; except with --create, a regular expression for names")
     parser.add_argument("--partitions", type=int, help="number of partitions")
@@ -54,7 +76,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="broker ids of each partition's replicas, starting with partition 0",
     )
     parser.add_argument(
-        "--config", action="append", default=[], metavar="NAME=VALUE", help="a config of the new topic; may be repeated"
+        "--config", action="append", default=[], metavar="NAME=VALUE", help="a config of the topic; may be repeated"
+    )
+    parser.add_argument(
+        "--delete-config",
+        action="append",
+        default=[],
+        metavar="NAME",
+        help="a config to remove, with --alter and --zookeeper; may be repeated",
     )
     parser.add_argument("--if-exists", action="store_true", help="do nothing if the topic does not exist")
     parser.add_argument("--if-not-exists", action="store_true", help="do nothing if the topic already exists")
@@ -115,10 +144,21 @@ def run(options: argparse.Namespace) -> int:
         "alter": alter_topics,
         "delete": delete_topics,
     }
-    action = next(action for name, action in actions.items() if getattr(options, name))
+    name = next(name for name in actions if getattr(options, name))
+    _check_flags(options, name)
     with topic_service(options) as service:
-        action(service, options)
+        actions[name](service, options)
     return 0
+
+
+def _check_flags(options: argparse.Namespace, action: str) -> None:
+    """Raise ToolError for a flag that the action does not use."""
+    for flag, used_with in _USED_WITH.items():
+        value = getattr(options, flag.replace("-", "_"))
+        if value not in (None, False, []) and action not in used_with:
+            raise ToolError(f'Option "[{flag}]" can\'t be used with option "[{action}]"')
+    if action == "alter" and options.bootstrap_server and (options.config or options.delete_config):
+        raise ToolError("--alter changes configs with --zookeeper only; use `kafka-lite configs --alter`")
 
 
 # ------------------------------------------------------------------------------------------------------------- actions
@@ -150,10 +190,13 @@ def create_topic(service: TopicService, options: argparse.Namespace) -> None:
 def list_topics(service: TopicService, options: argparse.Namespace) -> None:
     """Print the topic names."""
     names = _matching_topics(service, options)
+    marked = service.marked_for_deletion()
     if on_terminal():
-        print_table(["topic", "internal"], [(name, "yes" if is_internal(name) else "") for name in names])
+        rows = [(name, "yes" if is_internal(name) else "", "marked" if name in marked else "") for name in names]
+        columns = 3 if marked else 2
+        print_table(["topic", "internal", "for deletion"][:columns], [row[:columns] for row in rows])
     else:
-        print("\n".join(names))
+        print("\n".join(f"{name} - marked for deletion" if name in marked else name for name in names))
 
 
 def describe_topics(service: TopicService, options: argparse.Namespace) -> None:
@@ -174,18 +217,28 @@ def describe_topics(service: TopicService, options: argparse.Namespace) -> None:
 
 
 def alter_topics(service: TopicService, options: argparse.Namespace) -> None:
-    """Add partitions."""
-    if options.partitions is None:
+    """Change configs, then add partitions."""
+    changes_configs = bool(options.config or options.delete_config)
+    if options.partitions is None and not changes_configs:
         raise ToolError("--alter requires --partitions; use `kafka-lite configs --alter` to change configs")
     assignment = parse_replica_assignment(options.replica_assignment) if options.replica_assignment else None
     for name in _existing_topics(service, options):
-        new_replicas = None
-        if assignment is not None:
-            # As in Kafka, the list covers all partitions, existing ones first.
-            old_count = len(service.describe([name])[0].partitions)
-            new_replicas = [replicas for partition, replicas in assignment.items() if partition >= old_count]
-        service.add_partitions(name, options.partitions, new_replicas)
-        print("Adding partitions succeeded!")
+        if changes_configs:
+            print(CONFIG_WARNING)
+            service.alter_configs(name, parse_configs(options.config), options.delete_config)
+            print(f"Updated config for topic {name}.")
+        if options.partitions is not None:
+            _add_partitions(service, name, options.partitions, assignment)
+
+
+def _add_partitions(service: TopicService, topic: str, count: int, assignment: Assignment | None) -> None:
+    new_replicas = None
+    if assignment is not None:
+        # As in Kafka, the list covers all partitions, existing ones first.
+        old_count = len(service.describe([topic])[0].partitions)
+        new_replicas = [replicas for partition, replicas in assignment.items() if partition >= old_count]
+    service.add_partitions(topic, count, new_replicas)
+    print("Adding partitions succeeded!")
 
 
 def delete_topics(service: TopicService, options: argparse.Namespace) -> None:

@@ -100,6 +100,53 @@ def test_a_topic_through_zookeeper(tool, cluster):
     assert "Topic zk.life is marked for deletion." in out
 
 
+def test_configs_of_a_topic_are_altered_through_zookeeper(tool, cluster):
+    """As in 0.10.2; through a broker, that is what ``configs`` is for."""
+    tool("topics", "--create", "--topic", "zk-configs", "--config", "retention.ms=5", "--config", "segment.ms=7")
+    alter = ("topics", "--alter", "--topic", "zk-configs")
+    code, out, _ = tool(*alter, "--config", "cleanup.policy=compact", "--delete-config", "segment.ms", zookeeper=True)
+    assert code == 0
+    assert out.startswith("WARNING: Altering topic configuration from this script has been deprecated")
+    assert out.endswith("Updated config for topic zk-configs.\n")
+    expected = {"retention.ms": "5", "cleanup.policy": "compact"}
+    assert cluster.server.zk_client.get_entity_config("topics/zk-configs") == expected
+    code, _, err = tool(*alter, "--config", "no.such=1", zookeeper=True)
+    assert (code, "Unknown topic config name: no.such" in err) == (1, True)
+    code, _, err = tool(*alter, "--config", "retention.ms=6")
+    assert code == 1
+    assert "use `kafka-lite configs --alter`" in err
+    assert cluster.server.zk_client.get_entity_config("topics/zk-configs") == expected
+
+
+def test_the_topic_of_offsets_keeps_its_partitions(tool):
+    """Otherwise groups would look for their offsets in other partitions."""
+    alter = ("topics", "--alter", "--topic", "__consumer_offsets", "--partitions", "99")
+    tool("topics", "--create", "--topic", "__consumer_offsets", "--partitions", "1", "--replication-factor", "1",
+         zookeeper=True)  # fmt: skip
+    code, _, err = tool(*alter, zookeeper=True)
+    assert code == 1
+    assert "The number of partitions for the offsets topic cannot be changed" in err
+
+
+@pytest.mark.parametrize(
+    ("action", "flags"),
+    [
+        ("alter", ["--partitions", "2", "--replication-factor", "2"]),
+        ("delete", ["--partitions", "2"]),
+        ("list", ["--config", "a=b"]),
+        ("describe", ["--if-not-exists"]),
+        ("create", ["--under-replicated-partitions"]),
+        ("create", ["--delete-config", "a"]),
+        ("delete", ["--exclude-internal"]),
+    ],
+)
+def test_a_flag_that_an_action_does_not_use_is_refused(tool, action, flags):
+    """Whoever raises the replication factor by ``--alter`` must not believe that it has worked."""
+    code, _, err = tool("topics", f"--{action}", "--topic", "any", *flags)
+    assert code == 1
+    assert f'Option "[{flags[-2 if len(flags) > 1 else -1][2:]}]" can\'t be used with option "[{action}]"' in err
+
+
 def test_defaults_of_the_broker_apply(tool):
     assert tool("topics", "--create", "--topic", "by-default")[0] == 0
     assert len(tool("topics", "--describe", "--topic", "by-default")[1].splitlines()) == 3

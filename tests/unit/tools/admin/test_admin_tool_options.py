@@ -101,6 +101,23 @@ def describe(monkeypatch, topic, terminal=False, **flags):
     topics.describe_topics(Service(), options)
 
 
+@pytest.mark.parametrize("terminal", [False, True])
+def test_a_topic_that_is_to_be_deleted_is_listed_with_its_mark(monkeypatch, capsys, terminal):
+    class Service:
+        def list_topics(self):
+            return ["a", "b"]
+
+        def marked_for_deletion(self):
+            return {"b"}
+
+    parser = argparse.ArgumentParser()
+    topics.add_arguments(parser)
+    monkeypatch.setattr(topics, "on_terminal", lambda: terminal)
+    topics.list_topics(Service(), parser.parse_args(["--zookeeper", "x:1", "--list"]))
+    out = capsys.readouterr().out
+    assert "for deletion" in out if terminal else out == "a\nb - marked for deletion\n"
+
+
 def test_a_partition_without_a_leader_is_described(monkeypatch, capsys):
     describe(monkeypatch, TOPIC)
     assert capsys.readouterr().out == (
