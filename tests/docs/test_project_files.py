@@ -64,3 +64,13 @@ def test_the_changelog_has_the_current_version() -> None:
     assert headings
     assert headings[0] in ("Unreleased", __version__)
     assert __version__ in CHANGELOG
+
+
+def test_the_house_names_every_room() -> None:
+    text = (ROOT / "docs" / "design" / "architecture.md").read_text(encoding="utf-8")
+    table = text.partition("| package |")[2].partition("\n\n")[0]
+    rows = {name: row for row in table.splitlines() for name in re.findall(r"`(\w+)`", row.split(" | ")[0])}
+    packages = [path.parent for path in (ROOT / "kafka_lite").glob("*/__init__.py")]
+    assert {package.name for package in packages} == set(rows)
+    rooms = [path.parent for package in packages for path in package.glob("*/__init__.py")]
+    assert [str(room) for room in rooms if room.name not in rows[room.parent.name]] == []
