@@ -39,7 +39,7 @@ def main(arguments: Sequence[str]) -> int:
 
 
 def newest(versions: Iterable[str]) -> list[str]:
-    """The newest version, or none of none."""
+    """A list with the newest version; empty if there are no versions."""
     return sorted(versions, key=lambda version: [int(part) for part in version.split(".")])[-1:]
 
 

@@ -51,7 +51,7 @@ class ConsumerMetrics(ClientMetrics):
         self._poll_started_ms = now_ms
 
     def poll_ended(self, now_ms: float) -> None:
-        """Poll returns. The time since it last returned, up to this call, was the user's."""
+        """Poll returns. Of the time since it last returned, the part before this call was spent in the user's code."""
         began_ms = self._poll_started_ms
         if began_ms is not None and self._poll_ended_ms is not None and now_ms > self._poll_ended_ms:
             self._idle_ratio.record((now_ms - began_ms) / (now_ms - self._poll_ended_ms), now_ms)

@@ -283,7 +283,7 @@ class ReplicaStateMachine:
         return state
 
     def _remove_replicas_from_isr(self, replicas: Collection[PartitionAndReplica]) -> None:
-        """The same for many at once, where the first try succeeds; the rest are done one by one."""
+        """Try it for many at once and note in ``_removed`` which are done; the method above does the rest."""
         previous = VALID_PREVIOUS_STATES[ReplicaState.OFFLINE]
         leaving = {
             replica.partition: replica

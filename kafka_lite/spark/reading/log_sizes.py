@@ -28,8 +28,8 @@ def log_sizes(client: ClusterClient, partitions: Iterable[TopicPartition]) -> di
         by_leader[client.leader_of(partition)].add(partition)
     sizes: dict[TopicPartition, int] = {}
     for node_id, wanted in by_leader.items():
-        answer = client.connection(node_id).exchange(_request(wanted), DescribeLogDirsResponse)
-        sizes |= {partition: size for partition, size in _told(answer).items() if partition in wanted}
+        response = client.connection(node_id).exchange(_request(wanted), DescribeLogDirsResponse)
+        sizes |= {partition: size for partition, size in _sizes_in(response).items() if partition in wanted}
     return sizes
 
 
@@ -42,10 +42,10 @@ def _request(partitions: Iterable[TopicPartition]) -> DescribeLogDirsRequest:
     )
 
 
-def _told(answer: DescribeLogDirsResponse) -> dict[TopicPartition, int]:
+def _sizes_in(response: DescribeLogDirsResponse) -> dict[TopicPartition, int]:
     return {
         TopicPartition(topic.name, partition.partition_index): partition.partition_size
-        for directory in answer.results
+        for directory in response.results
         if directory.error_code == Errors.NONE.code
         for topic in directory.topics
         for partition in topic.partitions

@@ -34,7 +34,7 @@ class StoreOptions(TypedDict, total=False):
 
 
 class WindowStoreOptions(StoreOptions, total=False):
-    """What can be said of a window store, too."""
+    """What can be said of every store, and of window stores in addition."""
 
     num_segments: int
     """Entries expire one segment at a time: more segments drop them sooner. By default 3, at least 2."""

@@ -45,7 +45,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def run(options: argparse.Namespace) -> int:
-    """The same for options of ``parser``."""
+    """Run the command with parsed options; returns the exit code."""
     make_repeatable()
     if options.seeds is None:
         return _shrink(options) if options.shrink else _run_one(options)

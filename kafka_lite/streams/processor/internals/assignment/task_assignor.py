@@ -68,10 +68,10 @@ class TaskAssignor:
             state.assign(task, active)
 
     def _cheapest(self, task: TaskId, check_pairs: bool) -> ClientState | None:
-        """Of the clients without the task, that of least addition cost, then of least cost; None if there is none.
+        """The client without the task that has the least addition cost, then the least cost; None if all have it.
 
-        If everything is to be kept: the client that had the task. ``check_pairs`` leaves out the clients that have
-        tasks with none of which this one would be a new pair.
+        If everything is to be kept, the client that had the task before. With ``check_pairs``, a client that has tasks
+        is a candidate only if the task forms a new pair with one of them.
         """
         candidates = []
         for state in self._states:
