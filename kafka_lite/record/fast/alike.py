@@ -175,7 +175,7 @@ def _extremes(columns: list[bytes]) -> tuple[int, int]:
     if columns[0].translate(None, _EVEN):  # there are negative ones
         deltas = {_delta_of(number) for number in numbers}
         return min(deltas), max(deltas)
-    return _delta_of(min(numbers)), _delta_of(max(numbers))  # of one width: ordered as what they encode
+    return _delta_of(min(numbers)), _delta_of(max(numbers))  # all of one width, so they sort like what they encode
 
 
 def _delta_of(number: int) -> int:

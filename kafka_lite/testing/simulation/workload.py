@@ -155,7 +155,7 @@ class Workload:
         self._start_client("producer", name, load, self.history, configs)
 
     def produce_by_kafka_python(self, name: str, load: Load) -> None:
-        """Start a producer of kafka-python, which is idempotent if the brokers can have such."""
+        """Start a producer of kafka-python, which is idempotent if the brokers support that."""
         configs = {**THEIR_PRODUCER, "enable_idempotence": self.has_idempotence}
         if self.has_idempotence:
             self.history.idempotent.add(name)
