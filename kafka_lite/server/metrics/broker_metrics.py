@@ -1,6 +1,7 @@
 """The metrics of a broker: registries, their beans, the reporters and the HTTP server.
 
-Kafka 0.10.2: core/.../server/KafkaServer.scala (metrics), core/.../metrics/KafkaMetricsReporter.scala · book 2.3
+Kafka 0.10.2: core/.../server/KafkaServer.scala (metrics), server/KafkaHealthcheck.scala (SessionExpireListener),
+core/.../metrics/KafkaMetricsReporter.scala · book 2.3
 """
 
 from __future__ import annotations
@@ -43,7 +44,7 @@ from kafka_lite.server.metrics.replica_manager_metrics import measure_purgatory
 from kafka_lite.server.startup.group_coordination import GroupCoordination
 from kafka_lite.server.startup.transaction_coordination import TransactionCoordination
 from kafka_lite.zookeeper.client import KafkaZkClient
-from kafka_lite.zookeeper.session_metrics import measure_sessions
+from kafka_lite.zookeeper.zookeeper_client import SessionEvent
 
 JMX_PREFIX = "kafka.server"
 HTTP_OFF = -1
@@ -126,8 +127,10 @@ class BrokerMetrics:
         self.beans.register(MetricName.of(JMX_PREFIX, "app-info", tags={"id": str(broker_id)}), app_info)
 
     def measure_zookeeper(self, zk_client: KafkaZkClient) -> None:
-        """Register the metrics of the ZooKeeper session."""
-        measure_sessions(self.registry, self._time, zk_client.zookeeper)
+        """Register a meter for each kind of event of the ZooKeeper session, such as ``ZooKeeperDisconnectsPerSec``."""
+        group = self.group(JMX_PREFIX, "SessionExpireListener")
+        meters = {each: group.new_meter(f"ZooKeeper{each.value}PerSec", each.value.lower()) for each in SessionEvent}
+        zk_client.zookeeper.add_event_listener(lambda event: meters[event].mark())
 
     def measure_logs(self, log_manager: LogManager) -> None:
         """Register the metrics of logs, flushes and the cleaner."""
