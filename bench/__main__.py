@@ -11,12 +11,12 @@ from pathlib import Path
 from rich.console import Console
 
 from bench.brokers import KAFKA_VERSIONS, Candidate, kafka_lite, kafka_lite_compiled, real_kafka
-from bench.consumers import consumer_contests
-from bench.producers import producer_contests
+from bench.python_clients.consumers import consumer_contests
+from bench.python_clients.producers import producer_contests
 from bench.report import Results, busy_note, environment, write
 from bench.runner import OUTSTANDING_TIMEOUTS, Plan, Runner, scaled
 from bench.sections import sections, studies
-from bench.spark_sources import spark_contests
+from bench.spark.spark_sources import spark_contests
 from bench.streams.workloads import streams_contests
 from kafka_learn.site.bench_results import COMPILED, verdict
 from kafka_lite.common.process.open_files import raise_open_files_limit

@@ -13,7 +13,7 @@ from typing import Any, Protocol
 
 from bench.brokers import Broker, Candidate
 from bench.measure import MESSAGES, TIMEOUT_S, Goal, Sample
-from bench.python_client import AIOKAFKA, KAFKA_LITE
+from bench.python_clients.python_client import AIOKAFKA, KAFKA_LITE
 from kafka_learn.site.bench_results import COMPILED
 from scripts.compile_hot_modules import PROJECT, TARGET, is_current
 

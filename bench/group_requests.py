@@ -1,4 +1,4 @@
-"""The broker's cost of consumer group requests, heartbeats and commits, for ``python -m bench.raw_client``."""
+"""The broker's cost of consumer group requests, heartbeats and commits, for ``python -m bench.request_costs``."""
 
 from __future__ import annotations
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from bench.big_log import BigLog, start_up
 from bench.brokers import Broker
 from bench.filled_log import FilledLog
-from bench.groups import groups_workloads
+from bench.groups.rebalances import groups_workloads
 from bench.java_clients import ConsumerPerformance, JavaConsumer, ProducerPerformance
 from bench.librdkafka import BATCH_1_MB, BATCH_16_KB, Consume, EndToEnd, Produce, RoundTrip
 from bench.measure import MESSAGES, Section, Study, ratio_at_least

@@ -14,7 +14,7 @@ import sys
 from pathlib import Path
 
 from kafka_lite.common.process.app_info_parser import commit_of
-from scripts.build_wheels import PROJECT, build_wheel, missing_for_compiling, uv
+from scripts.wheel import PROJECT, build_wheel, missing_for_compiling, uv
 
 TARGET = PROJECT / "build" / "compiled"
 WHEEL = PROJECT / "build" / "compiled-wheel"

@@ -1,7 +1,7 @@
-"""``make wheel``: builds wheels in ``dist/``: always a plain one, and a compiled one if there is a C compiler.
+"""Builds a wheel of the current source, plain or compiled, and says what is missing for compiling.
 
-The plain wheel (``py3-none-any``) runs on every Python from 3.11 on. The compiled wheel is for this Python version and
-platform: the hot modules named in pyproject.toml are extension modules.
+A compiled wheel is for this Python version and platform: the hot modules that pyproject.toml names are extension
+modules.
 """
 
 from __future__ import annotations
@@ -17,7 +17,6 @@ from pathlib import Path
 from kafka_lite.common.process.app_info_parser import VERSION_FILE, commit_of
 
 PROJECT = Path(__file__).resolve().parent.parent
-DIST = PROJECT / "dist"
 INPUTS = (
     "kafka_lite",
     "pyspark_kafka_lite",
@@ -30,22 +29,6 @@ INPUTS = (
     "LICENSE",
 )
 _LEFT_OUT = shutil.ignore_patterns("__pycache__", "*.so", VERSION_FILE)
-
-
-def main() -> int:
-    """Build the wheels and print how to install them; returns the exit code."""
-    from scripts.compile_hot_modules import compiled_wheel
-
-    shutil.rmtree(DIST, ignore_errors=True)
-    built = [build_wheel(DIST)]
-    missing = missing_for_compiling()
-    if missing:
-        print(f"no compiled wheel, because {missing}; the plain wheel does the same, but more slowly")
-    else:
-        built.append(Path(shutil.copy(compiled_wheel(), DIST)))
-    for wheel in built:
-        print(f"pip install {wheel.relative_to(PROJECT)}")
-    return 0
 
 
 def missing_for_compiling() -> str:
@@ -90,7 +73,3 @@ def _copy_of_the_source(scratch: Path) -> Path:
             shutil.copy(source, copy / name)
     (copy / "kafka_lite" / VERSION_FILE).write_text(f"commitId={commit_of(PROJECT)}\n", encoding="utf-8")
     return copy
-
-
-if __name__ == "__main__":
-    raise SystemExit(main())

@@ -1,8 +1,8 @@
 """Group members, using librdkafka, that report the records they see and when.
 
-``python -m bench.group_members BOOTSTRAP_SERVERS TOPIC GROUP …`` is a process with one member in each group. It prints
-a JSON array for each record (group, member, partition, time) until a line arrives on stdin; then all members leave, and
-it prints when each began to. Times are on the monotonic clock, which all processes share.
+``python -m bench.groups.group_members BOOTSTRAP_SERVERS TOPIC GROUP …`` is a process with one member in each group. It
+prints a JSON array for each record (group, member, partition, time) until a line arrives on stdin; then all members
+leave, and it prints when each began to. Times are on the monotonic clock, which all processes share.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ SESSION_TIMEOUT_MS = 6000
 HEARTBEAT_INTERVAL_MS = 100
 _POLL_S = 0.1
 _WATCH_S = 0.02
-_PROJECT = Path(__file__).parent.parent
+_PROJECT = Path(__file__).parents[2]
 
 
 class Sight(NamedTuple):
@@ -110,7 +110,7 @@ class MemberProcess:
     def __init__(
         self, bootstrap_servers: str, topic: str, groups: Sequence[str], see: Callable[[Sight], object]
     ) -> None:
-        self._command = [sys.executable, "-m", "bench.group_members", bootstrap_servers, topic, *groups]
+        self._command = [sys.executable, "-m", "bench.groups.group_members", bootstrap_servers, topic, *groups]
         self._see = see
         self._left_at: dict[str, float] = {}
 

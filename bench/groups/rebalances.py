@@ -14,8 +14,8 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from bench.brokers import Broker
-from bench.committing_groups import WARM_UP, CommittingGroups
-from bench.group_members import SESSION_TIMEOUT_MS, GroupMembers, MemberProcess, Sight, Sights, await_condition
+from bench.groups.committing_groups import WARM_UP, CommittingGroups
+from bench.groups.group_members import SESSION_TIMEOUT_MS, GroupMembers, MemberProcess, Sight, Sights, await_condition
 from bench.librdkafka import eager_producer
 from bench.measure import SECONDS, TIMEOUT_S, Goal, Sample, Workload, ratio_at_most, topic
 

@@ -1,8 +1,9 @@
 """One consumer in its own process, so that its processor time and memory can be measured.
 
-``python -m bench.consumer_client CLIENT BOOTSTRAP_SERVERS TOPIC MESSAGES SECONDS`` reads the partition at least twice.
-The first pass computes a digest of all records, which also warms up the client; then whole passes are measured for at
-least SECONDS. Prints a JSON object: seconds, processor time, peak memory, messages measured, and the digest.
+``python -m bench.python_clients.consumer_client CLIENT BOOTSTRAP_SERVERS TOPIC MESSAGES SECONDS`` reads the partition
+at least twice. The first pass computes a digest of all records, which also warms up the client; then whole passes are
+measured for at least SECONDS. Prints a JSON object: seconds, processor time, peak memory, messages measured, and the
+digest.
 
 Each poll returns up to 500 records, and checksums are verified, as in Kafka's defaults. Socket buffer sizes are left to
 the system, as in kafka-python, aiokafka and librdkafka.
@@ -18,7 +19,7 @@ from dataclasses import dataclass
 from operator import attrgetter, methodcaller
 from typing import Any
 
-from bench.python_client import AIOKAFKA, CONFLUENT, KAFKA_LITE, KAFKA_PYTHON, Measured, Stopwatch, tell
+from bench.python_clients.python_client import AIOKAFKA, CONFLUENT, KAFKA_LITE, KAFKA_PYTHON, Measured, Stopwatch, tell
 
 MAX_POLL_RECORDS = 500
 POLL_MS = 1000

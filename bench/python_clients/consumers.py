@@ -8,11 +8,11 @@ from functools import cached_property
 from typing import ClassVar
 
 from bench.brokers import Broker, Candidate
-from bench.consumer_client import Digest
 from bench.contest import CODECS, Contest, figures, own_clients, run_client
 from bench.filled_log import FilledLog
 from bench.measure import MESSAGES, Goal, Sample, ratio_at_least
-from bench.python_client import AIOKAFKA, CONFLUENT, KAFKA_PYTHON
+from bench.python_clients.consumer_client import Digest
+from bench.python_clients.python_client import AIOKAFKA, CONFLUENT, KAFKA_PYTHON
 
 
 @dataclass(frozen=True)
@@ -30,7 +30,7 @@ class ConsumerWorkload:
     def run(self, broker: Broker, client: str) -> Sample:
         """Run one client. Raises RuntimeError if it fails or its digest is wrong."""
         arguments = [broker.bootstrap_servers, self.log.topic(broker), str(self.log.messages), str(self.seconds)]
-        said = run_client("bench.consumer_client", client, arguments)
+        said = run_client("bench.python_clients.consumer_client", client, arguments)
         if said["digest"] != self.digest:
             raise RuntimeError(f"{client} has not read what is in the log")
         return figures(said, said["messages"])

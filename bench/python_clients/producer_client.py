@@ -1,7 +1,8 @@
 """One producer in its own process, so that its processor time and memory can be measured.
 
-``python -m bench.producer_client CLIENT BOOTSTRAP_SERVERS TOPIC CODEC PAYLOAD MESSAGES`` sends the payload MESSAGES
-times, waits until all are acknowledged, and prints a JSON object: seconds, this process's processor time, peak memory.
+``python -m bench.python_clients.producer_client CLIENT BOOTSTRAP_SERVERS TOPIC CODEC PAYLOAD MESSAGES`` sends the
+payload MESSAGES times, waits until all are acknowledged, and prints a JSON object: seconds, this process's processor
+time, peak memory.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from bench.python_client import AIOKAFKA, KAFKA_LITE, KAFKA_PYTHON, Measured, Stopwatch, tell
+from bench.python_clients.python_client import AIOKAFKA, KAFKA_LITE, KAFKA_PYTHON, Measured, Stopwatch, tell
 
 BATCH_BYTES = 16 * 1024
 LINGER_MS = 5

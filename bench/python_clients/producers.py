@@ -9,8 +9,8 @@ from typing import ClassVar
 from bench.brokers import Broker, Candidate
 from bench.contest import CODECS, Contest, figures, own_clients, run_client
 from bench.measure import MESSAGES, Goal, Sample, expect_end, payload_of, ratio_at_least, topic
-from bench.producer_client import WARM_UP
-from bench.python_client import AIOKAFKA, KAFKA_PYTHON
+from bench.python_clients.producer_client import WARM_UP
+from bench.python_clients.python_client import AIOKAFKA, KAFKA_PYTHON
 
 
 @dataclass(frozen=True)
@@ -30,7 +30,7 @@ class ProducerWorkload:
         """Run one client. Raises RuntimeError if it fails or not all messages have arrived."""
         with topic(broker) as name:
             arguments = [broker.bootstrap_servers, name, self.codec, payload_of(self.size).decode(), str(self.messages)]
-            said = run_client("bench.producer_client", client, arguments)
+            said = run_client("bench.python_clients.producer_client", client, arguments)
             expect_end(broker, name, WARM_UP + self.messages)
         return figures(said, self.messages)
 

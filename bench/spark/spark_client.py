@@ -1,4 +1,4 @@
-"""``python -m bench.spark_client FORMAT [JAR …]``: one Spark session that does what its standard input says.
+"""``python -m bench.spark.spark_client FORMAT [JAR …]``: one Spark session that does what its standard input says.
 
 Each line is a JSON object with the name of a task and its arguments; each gets a line of JSON with the seconds and the
 processor time that it took, and what it found. The session, local[2], stays up for all of them, as a user's does.

@@ -54,14 +54,14 @@ WARM_UP = 500
 
 
 class SparkProcess:
-    """A session in its own process: see ``bench.spark_client``."""
+    """A session in its own process: see ``bench.spark.spark_client``."""
 
     def __init__(self, source: str, jars: Sequence[Path]) -> None:
         self._folder = tempfile.TemporaryDirectory(prefix="kafka-lite-bench-")
         self._errors = Path(self._folder.name, "stderr")
         with self._errors.open("wb") as errors:
             self._process = subprocess.Popen(
-                [sys.executable, "-m", "bench.spark_client", source, *map(str, jars)],
+                [sys.executable, "-m", "bench.spark.spark_client", source, *map(str, jars)],
                 stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=errors, text=True, cwd=PROJECT,
             )  # fmt: skip
         self.receive()

@@ -17,8 +17,8 @@ from bench.contest import environment_of
 from bench.measure import TIMEOUT_S
 from kafka_learn.site.bench_results import COMPILED, PLAIN
 from kafka_lite.testing import maven
-from scripts.build_wheels import uv
 from scripts.compile_hot_modules import PROJECT
+from scripts.wheel import uv
 
 HERE = Path(__file__).parent
 KAFKA_STREAMS = f"Kafka Streams {KAFKA_VERSIONS[0]}"

@@ -11,10 +11,10 @@ import pytest
 
 from bench.__main__ import main
 from bench.brokers import kafka_lite
-from bench.consumer_client import Digest, Entry, Reading, Work
-from bench.group_members import Sight
-from bench.groups import is_shared, seen_again
+from bench.groups.group_members import Sight
+from bench.groups.rebalances import is_shared, seen_again
 from bench.measure import KERNEL, MESSAGES, SHARE
+from bench.python_clients.consumer_client import Digest, Entry, Reading, Work
 from bench.raw_workloads import ManyPartitions
 from kafka_learn.site.bench_results import as_markdown
 

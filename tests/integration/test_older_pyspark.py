@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from kafka_lite.testing.cluster import Cluster
-from scripts.build_wheels import build_wheel, uv
+from scripts.wheel import build_wheel, uv
 from tests.support.jvm import REQUIRE
 
 pytestmark = [pytest.mark.soak, pytest.mark.spark, pytest.mark.timeout(900)]

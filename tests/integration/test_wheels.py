@@ -19,8 +19,8 @@ from confluent_kafka import Consumer, Producer
 from kafka_lite import __version__
 from kafka_lite.common.process.app_info_parser import UNKNOWN, commit_of
 from kafka_lite.server.broker_process import BrokerProcess
-from scripts.build_wheels import PROJECT, build_wheel, missing_for_compiling, uv
 from scripts.compile_hot_modules import compiled_wheel, is_current
+from scripts.wheel import PROJECT, build_wheel, missing_for_compiling, uv
 
 BUILD_LIMIT_S = 1800
 HOT_MODULES = tomllib.loads((PROJECT / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["hatch"]["build"][

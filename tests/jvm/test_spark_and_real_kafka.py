@@ -13,7 +13,7 @@ from confluent_kafka.admin import AdminClient, AlterConfigOpType, ConfigEntry, C
 from confluent_kafka.cimpl import NewTopic
 from pyspark.sql import DataFrame, SparkSession
 
-from bench.spark_sources import CONNECTOR_JARS, beside_pyspark
+from bench.spark.spark_sources import CONNECTOR_JARS, beside_pyspark
 from kafka_lite.spark.session import session
 from tests.support.eventually import eventually
 from tests.support.jvm import classpath

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 REPOSITORY = Path(__file__).parents[2]
-PACKAGES = ("kafka_lite", "pyspark_kafka_lite", "kafka_learn", "pipeline")
+PACKAGES = ("kafka_lite", "pyspark_kafka_lite", "kafka_learn", "pipeline", "examples", "bench", "scripts", "chapters")
 
 Imports = dict[str, set[str]]
 """The modules that each module imports."""

@@ -1,0 +1,1 @@
+"""Spark's sources of Kafka topics: ours beside Spark's own connector."""
