@@ -25,12 +25,15 @@ _CHATTER = ("Building prefix dict", "Loading model", "Prefix dict has been built
 
 
 def build(target: Path = SITE) -> int:
-    """Stage, build strictly into ``target``, and check the built pages; returns the exit code."""
+    """Stage, build strictly into ``target``, and check the built pages; returns the exit code.
+
+    The variable ``SITE_URL`` is the address at which the site will be published, for its sitemap.xml.
+    """
     from kafka_learn.site.link_check import check
 
     if _stage() or _mkdocs("build", "--strict", "--site-dir", str(target), leave_out=("INFO",)):
         return 1
-    problems = check(target)
+    problems = check(target, os.environ.get("SITE_URL", ""))
     for problem in problems:
         sys.stderr.write(f"{problem}\n")
     sys.stdout.write(f"{len(problems)} problems\n" if problems else f"the site is in {target}{os.sep}index.html\n")

@@ -69,14 +69,18 @@ class _BuiltPage(HTMLParser):
             self.loaded += [path for path in asked if path]
 
 
-def check(site: Path) -> list[str]:
-    """The problems of the built site, one line each, starting with the page; empty if there are none."""
+def check(site: Path, address: str = "") -> list[str]:
+    """The problems of the built site, one line each, starting with the page; empty if there are none.
+
+    ``address`` is where the site will be published: absolute links begin with its path.
+    """
+    base = urlsplit(address).path or "/"
     pages = {path: _read(path) for path in sorted(site.rglob("*.html"))}
     problems = [f"{site}: has no pages"] if not pages else []
     for path, page in pages.items():
         where = path.relative_to(site)
         problems += [f"{where}: loads {url} from another host" for url in page.loaded if _OUTSIDE.match(url)]
-        problems += [f"{where}: {problem}" for problem in _dead_links(site, path, page, pages)]
+        problems += [f"{where}: {problem}" for problem in _dead_links(site, base, path, pages)]
     for sheet in site.rglob("*.css"):
         text, where = sheet.read_text(encoding="utf-8"), sheet.relative_to(site)
         problems += [f"{where}: loads {url} from another host" for url in _CSS_LOADS.findall(text)]
@@ -91,22 +95,23 @@ def _read(path: Path) -> _BuiltPage:
     return page
 
 
-def _dead_links(site: Path, path: Path, page: _BuiltPage, pages: dict[Path, _BuiltPage]) -> Iterator[str]:
+def _dead_links(site: Path, base: str, path: Path, pages: dict[Path, _BuiltPage]) -> Iterator[str]:
+    page = pages[path]
     for link in [*page.links, *page.loaded]:
         url = urlsplit(link)
         if url.scheme or url.netloc:
             continue
-        target = _file_of(site, path, unquote(url.path))
+        target = _file_of(site, path, unquote(url.path), base)
         if not target.is_file():
             yield f"dead link {link}"
         elif url.fragment and target in pages and unquote(url.fragment) not in pages[target].anchors:
             yield f"dead anchor {link}"
 
 
-def _file_of(site: Path, path: Path, link: str) -> Path:
-    """The target file of a link on the page at ``path``; a folder means its index page."""
+def _file_of(site: Path, path: Path, link: str, base: str = "/") -> Path:
+    """The target file of a link on the page at ``path``; a folder means its index page. ``base`` is the site's root."""
     if not link:
         return path
-    base = site / link.lstrip("/") if link.startswith("/") else path.parent / link
-    resolved = Path(re.sub(r"/\.(?=/|$)", "", str(base))).resolve()
+    target = site / link.removeprefix(base) if link.startswith(base) else path.parent / link
+    resolved = Path(re.sub(r"/\.(?=/|$)", "", str(target))).resolve()
     return resolved / "index.html" if resolved.is_dir() else resolved

@@ -58,6 +58,12 @@ def test_both_languages_have_code_figures_and_search(built):
 
 @pytest.mark.soak
 @pytest.mark.timeout(400)
+def test_the_sitemap_is_ours_and_names_no_page_without_an_address(built):
+    assert "<loc>" not in (built / "sitemap.xml").read_text(encoding="utf-8")
+
+
+@pytest.mark.soak
+@pytest.mark.timeout(400)
 @pytest.mark.parametrize(
     ("folder", "heading", "suffix"), [("book", "byte by byte", ".ipynb"), ("zh/book", "逐字节", ".zh.ipynb")]
 )

@@ -73,5 +73,10 @@ def test_only_the_link_relation_sitemap_asks_for_a_sitemap(site):
     assert check(site) == []
 
 
+def test_absolute_links_of_a_published_site_begin_with_its_path(site):
+    add(site, '<a href="/kafka_lite/a/#top">a</a><img src="/assets/x.css">')
+    assert check(site, "https://me.github.io/kafka_lite/") == ["index.html: dead link /assets/x.css"]
+
+
 def test_an_empty_site_is_a_problem(tmp_path):
     assert len(check(tmp_path)) == 1
