@@ -13,7 +13,7 @@ from kafka_lite.common.serdes import Serde, Serdes
 from kafka_lite.streams.errors import StreamsError, TopologyBuilderError
 from kafka_lite.streams.kstream.internals.change import Change, ChangedDeserializer, ChangedSerializer
 from kafka_lite.streams.kstream.internals.kstream_aggregate import KStreamReduce
-from kafka_lite.streams.kstream.kstream import KStream, KTable
+from kafka_lite.streams.kstream.kstream import KGroupedStream, KStream, KTable
 from kafka_lite.streams.kstream.kstream_builder import KStreamBuilder
 from kafka_lite.streams.kstream.windows import TimeWindows
 from kafka_lite.streams.processor.processor import Processor
@@ -288,6 +288,30 @@ def test_a_table_reduced_by_group() -> None:
 
     reduced = run(table_of(lambda table: by_length(table).reduce(add, subtract, "sums")), CHANGES)
     assert reduced == [("1", "1"), ("2", "20"), ("1", "0"), ("2", "50"), ("2", "30")]
+
+
+@pytest.mark.parametrize("kind", ["stream", "windows", "table"])
+@pytest.mark.parametrize("cache_bytes", [0, 10_000_000])
+def test_a_new_aggregate_has_no_old_value_to_subtract(kind: str, cache_bytes: int) -> None:
+    """Whoever counts the counts must not find minus one key with the count 0."""
+    builder = KStreamBuilder()
+    counts: KTable[Any, int]
+    if kind == "table":
+        table: KTable[str, str] = builder.table("in", "Table")
+        counts = table.group_by(lambda key, value: (key, value)).count("Counts")
+    else:
+        grouped: KGroupedStream[str, str] = builder.stream("in").group_by_key()
+        counts = grouped.count("Counts") if kind == "stream" else grouped.count("Counts", TimeWindows.of(10))
+    by_count = counts.group_by(lambda _, count: (str(count), str(count)), Serdes.string(), Serdes.string())
+    by_count.count("Keys")
+    with TopologyTestDriver(
+        builder, key_serde=Serdes.string(), value_serde=Serdes.string(), cache_max_bytes_buffering=cache_bytes
+    ) as driver:
+        for key in "aba" if kind != "table" else "ab":
+            driver.pipe_input("in", key, "x", timestamp=1)
+            driver.commit()
+        expected = {"1": 2} if kind == "table" else {"1": 1, "2": 1}
+        assert dict(driver.key_value_store("Keys").all()) == expected
 
 
 def test_a_table_names_the_store_to_query() -> None:

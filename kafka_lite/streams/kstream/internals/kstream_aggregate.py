@@ -36,9 +36,9 @@ class _KStreamAggregateProcessor(StoreProcessor):
         if key is None:
             return
         old = self.store.get(key)
-        if old is None:
-            old = self._supplier.initializer()
-        new = old if value is None else self._supplier.aggregator(key, value, old)
+        new = self._supplier.initializer() if old is None else old
+        if value is not None:
+            new = self._supplier.aggregator(key, value, new)
         self.put(key, new, old)
 
 

@@ -72,9 +72,7 @@ class KStreamWindowAggregate(WindowedTable):
         return _KStreamWindowAggregateProcessor(self, self._aggregated)
 
     def _aggregated(self, key: Any, value: Any, old: Any) -> tuple[Any, Any]:
-        if old is None:
-            old = self.initializer()
-        return self.aggregator(key, value, old), old
+        return self.aggregator(key, value, self.initializer() if old is None else old), old
 
 
 class KStreamWindowReduce(WindowedTable):

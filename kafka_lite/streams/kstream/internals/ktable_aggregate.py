@@ -45,9 +45,7 @@ class _KTableAggregateProcessor(StoreProcessor):
                 f"Record key for KTable aggregate operator with state {self.store_name} should not be null."
             )
         supplier, old = self._supplier, self.store.get(key)
-        if old is None:
-            old = supplier.initializer()
-        new = old
+        new = supplier.initializer() if old is None else old
         if value.old_value is not None:
             new = supplier.subtractor(key, value.old_value, new)
         if value.new_value is not None:
