@@ -37,6 +37,11 @@ def load_weather() -> pd.DataFrame:
     return _whole_numbers(pd.read_csv(_data_file("weather.csv")), ["wind_dir"])
 
 
+def load_planes() -> pd.DataFrame:
+    """One row per plane whose registration is known, 9 columns; ``tailnum`` is its key."""
+    return pd.read_csv(_data_file("planes.csv"))
+
+
 def to_json_lines(frame: pd.DataFrame) -> list[str]:
     """Every row as a JSON object, in order; missing values are null."""
     text: str = frame.to_json(orient="records", lines=True)
