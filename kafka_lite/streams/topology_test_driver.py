@@ -180,6 +180,11 @@ class TopologyTestDriver:
             record.timestamp,
         )
 
+    @property
+    def produced_topic_names(self) -> list[str]:
+        """The topics to which records were sent, in the order of their first ones. (Kafka 2.7.)"""
+        return list(self._outputs)
+
     def state_store(self, name: str) -> StateStore:
         """A store. Raises KeyError."""
         if name in self._global_stores:
