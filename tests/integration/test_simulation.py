@@ -267,6 +267,26 @@ def test_a_broker_that_was_started_in_the_background_ends_well(tmp_path: Path) -
     World(3, tmp_path).run(scenario)
 
 
+def test_a_broker_without_descriptors_lets_clients_wait_and_takes_them_when_it_has_some(tmp_path: Path) -> None:
+    """The high watermarks are not written meanwhile: without a descriptor for that, a broker stops."""
+
+    def scenario(world: World) -> Result:
+        work = Workload(world, {"replica.high.watermark.checkpoint.interval.ms": "60000"})
+        work.broker.start()
+        work.create_topic("t", partitions=1)
+        work.broker.running().limit_descriptors(0)
+        work.produce("producer", Load("t", 1))
+        world.sleep(3)
+        assert work.history.acknowledged == []
+        work.broker.running().limit_descriptors(None)
+        world.wait_until(lambda: work.history.acknowledged, 60, "a record")
+        return Result(work.history, work.finish())
+
+    world = World(4, tmp_path)
+    assert world.run(scenario).violations == []
+    assert any("Too many open files" in note for note in world.events.notes)
+
+
 def test_a_call_that_is_not_simulated_is_reported(tmp_path: Path) -> None:
     world = World(3, tmp_path)
 

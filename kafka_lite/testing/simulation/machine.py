@@ -178,6 +178,13 @@ class Process:
             self.pauses[-1].ended_ns = self._modules.kernel.scheduler.now_ns
             self._modules.kernel.scheduler.resume(self.owner)
 
+    def limit_descriptors(self, more: int | None) -> None:
+        """``ulimit -n``: so many more sockets and files than it has may be open; None for no limit."""
+        kernel = self._modules.kernel
+        has = len(kernel.sockets) + len(kernel.open_files)
+        kernel.most_descriptors = None if more is None else has + more
+        self.note("has no limit of descriptors" if more is None else f"may open {more} more descriptors")
+
     def follow_wall_clock(self) -> None:
         """The machine's wall clock has jumped."""
         kernel = self._modules.kernel

@@ -58,7 +58,8 @@ class Files:
     # ── open files ────────────────────────────────────────────────────────────────────────────────────────────────
 
     def open(self, path: Any, flags: int, mode: int = 0o777, *, dir_fd: int | None = None) -> int:
-        """Open a file; a new one is a change of names."""
+        """Open a file; a new one is a change of names. Raises OSError: EMFILE, and what the system raises."""
+        self._kernel.take_descriptor()
         name = _name(path)
         disk = self._disk_at(name)
         is_new = disk is not None and bool(flags & os.O_CREAT) and not os.path.lexists(name)
@@ -272,6 +273,8 @@ class Files:
     ) -> IO[Any]:  # fmt: skip
         """The function ``open``. A file that is only read is a plain one."""
         if not set(mode) & set("wax+"):
+            if not isinstance(file, int):
+                self._kernel.take_descriptor()
             return open(file, mode, buffering, encoding, errors, newline, closefd, opener)
         raw: Any = WorldFile(self, file, mode, closefd, opener)
         if buffering == 0:

@@ -6,6 +6,7 @@ be made and taken, the clock stands still, and everything that would block raise
 
 from __future__ import annotations
 
+import errno
 import itertools
 import signal
 import types
@@ -47,6 +48,8 @@ class Kernel:
         self.sockets: dict[int, Watched] = {}
         self.open_files: dict[int, str] = {}
         """Open files of the machine's disk, and their paths."""
+        self.most_descriptors: int | None = None
+        """How many sockets and files it may have open: ``ulimit -n``. None: as many as it likes."""
         self.locked_files: dict[str, Kernel] = {}
         """Locks on files of the machine, and who holds them."""
         self.main_task: Task | None = None
@@ -86,8 +89,14 @@ class Kernel:
         elif handler is not signal.SIG_IGN:
             self.exit(128 + number)
 
+    def take_descriptor(self) -> None:
+        """A descriptor is about to be opened. Raises OSError, EMFILE, if the process has no more."""
+        if self.most_descriptors is not None and len(self.sockets) + len(self.open_files) >= self.most_descriptors:
+            raise OSError(errno.EMFILE, "Too many open files")
+
     def open_socket(self, watched: Watched) -> int:
-        """A descriptor for it."""
+        """A descriptor for it. Raises OSError: EMFILE."""
+        self.take_descriptor()
         fd = next(self._fds)
         self.sockets[fd] = watched
         return fd

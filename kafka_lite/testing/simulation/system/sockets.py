@@ -151,6 +151,7 @@ class SocketBase:
         self._wait(listener, lambda: bool(listener.backlog) or listener.is_closed)
         if not listener.backlog:
             raise OSError(errno.EINVAL, "Invalid argument")
+        self.kernel.take_descriptor()  # first: without one, the connection stays in the queue
         endpoint = listener.backlog.pop(0)
         return self.kernel.open_socket(endpoint), endpoint.remote or ("0.0.0.0", 0)
 

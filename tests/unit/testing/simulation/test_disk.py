@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from kafka_lite.testing.simulation.disk import PAGE_BYTES, Disk
+from kafka_lite.testing.simulation.endpoint import Watched
 from kafka_lite.testing.simulation.system.files import Files
 from kafka_lite.testing.simulation.system.kernel import Kernel
 
@@ -184,6 +185,49 @@ def test_the_nth_write_fails_and_all_after_it(tmp_path: Path) -> None:
         with pytest.raises(OSError, match="Input/output error"):
             computer.files.write(fd, b"lost")
     computer.files.close(fd)
+
+
+def test_a_disk_that_is_read_only_rejects_writes_and_can_be_read(tmp_path: Path) -> None:
+    computer = Computer(tmp_path)
+    computer.write("log", b"before")
+    computer.disk.faults.is_read_only = True
+    with pytest.raises(OSError, match="Read-only file system") as failure:
+        computer.write("log", b"after")
+    assert failure.value.errno == errno.EROFS
+    with computer.files.open_file(computer.folder / "log", "rb") as file:
+        assert file.read() == b"before"
+
+
+def test_a_flush_of_a_slow_disk_takes_time(tmp_path: Path) -> None:
+    computer = Computer(tmp_path)
+    computer.disk.faults.flush_ns = (3 * 10**9, 4 * 10**9)
+    scheduler = computer.kernel.scheduler
+
+    def program() -> None:
+        computer.write("log", b"durable", flush=True)
+        scheduler.stop()
+
+    scheduler.spawn(computer.kernel.owner, "main", program)
+    scheduler.run()
+    assert 3 * 10**9 <= scheduler.now_ns <= 4 * 10**9
+
+
+def test_a_process_without_descriptors_opens_nothing_until_it_closes_something(tmp_path: Path) -> None:
+    computer = Computer(tmp_path)
+    computer.kernel.most_descriptors = 1
+    held = computer.files.open(computer.folder / "log", os.O_RDWR | os.O_CREAT)
+    for open_another in (
+        lambda: computer.files.open(computer.folder / "index", os.O_RDWR | os.O_CREAT),
+        lambda: computer.files.open_file(computer.folder / "log", "rb"),
+        lambda: computer.kernel.open_socket(Watched()),
+    ):
+        with pytest.raises(OSError, match="Too many open files") as failure:
+            open_another()
+        assert failure.value.errno == errno.EMFILE
+    assert computer.content("index") is None
+    computer.files.close(held)
+    computer.write("index", b"entry")
+    assert computer.content("index") == b"entry"
 
 
 def test_a_lock_belongs_to_the_process_that_took_it(tmp_path: Path) -> None:
