@@ -13,6 +13,7 @@ from random import Random
 
 import pytest
 
+from kafka_lite.testing.simulation.cluster import BrokerCluster
 from kafka_lite.testing.simulation.disturbance import Disturbance
 from kafka_lite.testing.simulation.faults import Fault, Kind
 from kafka_lite.testing.simulation.machine import Machine, Process
@@ -285,6 +286,19 @@ def test_a_broker_without_descriptors_lets_clients_wait_and_takes_them_when_it_h
     world = World(4, tmp_path)
     assert world.run(scenario).violations == []
     assert any("Too many open files" in note for note in world.events.notes)
+
+
+def test_a_broker_that_two_start_at_once_runs_once(tmp_path: Path) -> None:
+    """A fault that is over, and the supervisor: the second one came in between, and found the port in use."""
+
+    def scenario(world: World) -> list[Process]:
+        broker = BrokerCluster(world, 1, {}).brokers[0]
+        tasks = [world.in_background("starter", broker.start) for _ in range(2)]
+        world.wait_until(lambda: all(task.state is State.ENDED for task in tasks), 10, "the starts")
+        return world.processes
+
+    for seed in range(1, 9):  # in some of them, a thread changes while a process begins
+        assert len(World(seed, tmp_path / str(seed)).run(scenario)) == 1
 
 
 def test_a_call_that_is_not_simulated_is_reported(tmp_path: Path) -> None:

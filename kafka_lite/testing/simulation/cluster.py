@@ -47,12 +47,21 @@ class Server:
     process: Process | None = None
     is_wanted: bool = False
     """Whether it should run: false while a fault keeps it down."""
+    _is_starting: bool = False
 
     def start(self) -> None:
-        """Start it with its former data. No-op if it runs."""
+        """Start it with its former data. No-op if it runs.
+
+        Other tasks run while a process begins: the supervisor, for one, may start it as well, or a fault end it.
+        """
         self.is_wanted = True
-        if self.process is None or not self.process.is_running:
-            self.process = self._started()
+        if self._is_starting or (self.process is not None and self.process.is_running):
+            return
+        self._is_starting = True
+        self.process = self._started()
+        self._is_starting = False
+        if not self.is_wanted:
+            self.process.kill()
 
     def _started(self) -> Process:
         raise NotImplementedError
