@@ -146,7 +146,7 @@ def windows(output: str) -> KStreamBuilder:
     reduced = events.group_by_key().reduce(lambda old, new: old + new, "Tumbling", tumbling)
     reduced.filter(lambda _, value: len(value) < 4).to(f"{output}-left", WINDOWED, STRING)
     unlimited = UnlimitedWindows.of().start_on(70_000)  # 0.10.2 cannot cache them
-    # Without a cache, 0.10.2 passes what the initializer returns on as an old value, which is then subtracted: so, None.
+    # Without a cache, 0.10.2 passes what the initializer returns on as an old value to be subtracted: so, None.
     store = Stores.in_memory_window("All", unlimited.maintain_ms, STRING, LONG)
     everything = events.group_by(lambda _, value: value).aggregate(
         lambda: None, lambda _, __, total: (total or 100) + 1, LONG, store, unlimited
