@@ -178,7 +178,7 @@ public class StreamsTopologies {
             .filter((windowed, value) -> value.length() < 4)
             .to(WINDOWED, STRING, output + "-left");
         events.groupBy((key, value) -> value)
-            .aggregate(() -> null, (key, value, total) -> (total == null ? 100L : total) + 1, all,
+            .aggregate(() -> (Long) null, (key, value, total) -> (total == null ? 100L : total) + 1, all,
                 windowStore("All", LONG, all))
             .groupBy((windowed, total) -> new KeyValue<>(windowed.key().substring(0, 1), total), STRING, LONG)
             .aggregate(() -> 0L, (key, value, total) -> total + value, (key, value, total) -> total - value, LONG, "Sum")
