@@ -1,4 +1,4 @@
-"""Kafka 0.10.2.2's own tools on a cluster of its brokers and ours."""
+"""Kafka's tools on a cluster of its brokers and ours: those of 0.10.2.2 through ZooKeeper, of 3.9.1 through brokers."""
 
 from __future__ import annotations
 
@@ -10,13 +10,14 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from confluent_kafka import Producer
+from confluent_kafka import Consumer, Producer
+from confluent_kafka import TopicPartition as ClientPartition
 
 from tests.support.eventually import eventually
 from tests.support.jvm import classpath, java_command
 from tests.support.kafka_tools import KafkaTools, our_tool
 from tests.support.mixed_cluster import OURS, MixedCluster, assert_replicas_are_equal, mixed_cluster
-from tests.support.real_kafka import JARS, OLD
+from tests.support.real_kafka import JARS, OLD, TODAYS
 
 pytestmark = [pytest.mark.jvm, pytest.mark.timeout(240)]
 
@@ -25,12 +26,26 @@ CONFIGS = "kafka.admin.ConfigCommand"
 REASSIGN = "kafka.admin.ReassignPartitionsCommand"
 PREFERRED = "kafka.admin.PreferredReplicaLeaderElectionCommand"
 VERIFICATION = "kafka.tools.ReplicaVerificationTool"
+TOPICS_3_9 = "org.apache.kafka.tools.TopicCommand"
+REASSIGN_3_9 = "org.apache.kafka.tools.reassign.ReassignPartitionsCommand"
+ELECTION_3_9 = "org.apache.kafka.tools.LeaderElectionCommand"
+OFFSETS_3_9 = "org.apache.kafka.tools.GetOffsetShell"
+LOG_DIRS_3_9 = "org.apache.kafka.tools.LogDirsCommand"
+GROUPS_3_9 = "org.apache.kafka.tools.consumer.group.ConsumerGroupCommand"
 TOPIC = "tools"
 
 
 @pytest.fixture(params=[1, 3], ids=["our-controller", "their-controller"])
 def cluster(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[MixedCluster]:
     with mixed_cluster(tmp_path, {1: OURS, 2: OURS, 3: OLD, 4: OLD}) as cluster:
+        cluster.start(request.param)
+        cluster.start(*(cluster.brokers.keys() - {request.param}))
+        yield cluster
+
+
+@pytest.fixture(params=[1, 3], ids=["our-controller", "their-controller"])
+def todays_cluster(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[MixedCluster]:
+    with mixed_cluster(tmp_path, {1: OURS, 2: OURS, 3: TODAYS, 4: TODAYS}) as cluster:
         cluster.start(request.param)
         cluster.start(*(cluster.brokers.keys() - {request.param}))
         yield cluster
@@ -101,6 +116,60 @@ def test_tools_of_0_10_2_administer_a_mixed_cluster(cluster: MixedCluster, tmp_p
         verify(cluster)
 
         tool(TOPICS, "--delete", *zookeeper, "--topic", TOPIC)
+        eventually(lambda: not cluster.zk.topic_exists(TOPIC))
+        for broker in cluster.brokers.values():
+            eventually(lambda b=broker: not list(b.log_dir.glob(f"{TOPIC}-?")))
+
+
+def test_tools_of_3_9_administer_a_mixed_cluster(todays_cluster: MixedCluster, tmp_path: Path) -> None:
+    cluster = todays_cluster
+    servers = ("--bootstrap-server", cluster.bootstrap_servers)
+    with KafkaTools(TODAYS) as tool:
+        tool(TOPICS_3_9, "--create", *servers, "--topic", TOPIC, "--replica-assignment", "1:3:2,3:1:4,2:4:1")
+        cluster.await_in_sync(TOPIC)
+        alter = ("--alter", *servers, "--topic", TOPIC, "--partitions", "4")
+        assignment = ("--replica-assignment", "1:3:2,3:1:4,2:4:1,4:2:3")
+        eventually(lambda: tool.run(TOPICS_3_9, *alter, *assignment).code == 0, "every broker knows the topic")
+        cluster.await_in_sync(TOPIC)
+        fill(cluster, 400)
+        described = tool(TOPICS_3_9, "--describe", *servers, "--topic", TOPIC)
+        assert re.findall(r"Partition: (\d)\s+Leader: (\d)", described) == [*zip("0123", "1324", strict=True)]
+        assert tool(OFFSETS_3_9, *servers, "--topic", TOPIC).split() == [f"{TOPIC}:{each}:100" for each in range(4)]
+        found = json.loads(tool(LOG_DIRS_3_9, "--describe", *servers, "--topic-list", TOPIC).splitlines()[-1])
+        assert {each["broker"]: len(each["logDirs"][0]["partitions"]) for each in found["brokers"]} == dict.fromkeys(
+            (1, 2, 3, 4), 3
+        )
+
+        entity = ("--entity-type", "topics", "--entity-name", TOPIC)
+        tool(CONFIGS, "--alter", *servers, *entity, "--add-config", "segment.ms=100")
+        assert "segment.ms=100" in tool(CONFIGS, "--describe", *servers, *entity)
+        eventually(lambda: rolled(cluster))
+
+        cluster.kill(2)
+        cluster.kill(4)
+        eventually(lambda: not cluster.led_by(2, TOPIC) | cluster.led_by(4, TOPIC))
+        cluster.start(2, 4)
+        cluster.await_in_sync(TOPIC)
+        tool(ELECTION_3_9, *servers, "--election-type", "preferred", "--all-topic-partitions")
+        eventually(lambda: (cluster.led_by(2, TOPIC), cluster.led_by(4, TOPIC)) == ({2}, {3}))
+
+        moves = tmp_path / "reassignment.json"
+        target = {0: [4, 2, 1], 1: [2, 3, 1], 2: [3, 4, 2], 3: [1, 3, 4]}
+        moved = [{"topic": TOPIC, "partition": number, "replicas": to} for number, to in target.items()]
+        moves.write_text(json.dumps({"version": 1, "partitions": moved}))
+        reassignment = (*servers, "--reassignment-json-file", str(moves))
+        assert "Successfully started partition reassignments" in tool(REASSIGN_3_9, *reassignment, "--execute")
+        eventually(lambda: tool(REASSIGN_3_9, *reassignment, "--verify").count("is completed") == len(target))
+        assert cluster.assignment(TOPIC) == target
+        cluster.await_in_sync(TOPIC)
+        assert_replicas_are_equal(cluster, TOPIC)
+
+        committed = Consumer({"bootstrap.servers": cluster.bootstrap_servers, "group.id": "tools", "log_level": 0})
+        committed.commit(offsets=[ClientPartition(TOPIC, 0, 7)], asynchronous=False)
+        committed.close()
+        assert re.search(rf"tools\s+{TOPIC}\s+0\s+7\s", tool(GROUPS_3_9, *servers, "--describe", "--group", "tools"))
+
+        tool(TOPICS_3_9, "--delete", *servers, "--topic", TOPIC)
         eventually(lambda: not cluster.zk.topic_exists(TOPIC))
         for broker in cluster.brokers.values():
             eventually(lambda b=broker: not list(b.log_dir.glob(f"{TOPIC}-?")))
