@@ -4,8 +4,13 @@
                                      JoinGroup returns: the leader assigns the new partitions
     poll (nothing has changed)     → no rejoin needed: nobody awaits the join, and heartbeats stay disabled
 
+It also forgets one that fails::
+
+    poll (partitions have changed) → JoinGroup → NOT_COORDINATOR: to be tried again, if a rejoin is needed
+         (they are as before)      → no rejoin needed: nobody joins, and heartbeats stay disabled
+
 The member then reads nothing, and says nothing, forever. Kafka's consumer asks ``rejoinNeededOrPending``. The
-simulator met this in a cluster whose brokers did not know a topic for a moment.
+simulator met both in a cluster whose brokers did not know a topic for a moment.
 
 Not in Kafka.
 """
@@ -19,7 +24,7 @@ if TYPE_CHECKING:
 
 
 def await_pending_joins(consumer: KafkaConsumer) -> None:
-    """Let each ``poll`` of kafka-python's ``consumer`` go on with the join that an earlier ``poll`` has begun."""
+    """Let each ``poll`` of kafka-python's ``consumer`` go on with a join that has begun, until one has succeeded."""
     coordinator = consumer._coordinator
     needs_rejoin = coordinator.need_rejoin
-    coordinator.need_rejoin = lambda: coordinator._join_task is not None or needs_rejoin()
+    coordinator.need_rejoin = lambda: coordinator.rejoining or needs_rejoin()  # since the heartbeats are disabled

@@ -8,11 +8,13 @@ from kafka_lite.testing.kafka_python_joins import await_pending_joins
 
 
 @pytest.mark.parametrize(
-    ("join_task", "needed", "expected"),
-    [(None, False, False), (None, True, True), ("in flight", False, True), ("in flight", True, True)],
+    ("rejoining", "needed", "expected"),
+    [(False, False, False), (False, True, True), (True, False, True), (True, True, True)],
 )
-def test_a_join_in_flight_is_gone_on_with(join_task, needed, expected):
-    consumer = SimpleNamespace(_coordinator=SimpleNamespace(_join_task=None, need_rejoin=lambda: needed))
-    await_pending_joins(consumer)
-    consumer._coordinator._join_task = join_task
-    assert consumer._coordinator.need_rejoin() is expected
+@pytest.mark.parametrize("join_task", ["in flight", None], ids=["in-flight", "failed"])
+def test_a_join_that_has_begun_is_gone_on_with(rejoining, needed, expected, join_task):
+    coordinator = SimpleNamespace(_join_task=None, rejoining=False, need_rejoin=lambda: needed)
+    await_pending_joins(SimpleNamespace(_coordinator=coordinator))
+    coordinator.rejoining = rejoining
+    coordinator._join_task = join_task if rejoining else None
+    assert coordinator.need_rejoin() is expected
