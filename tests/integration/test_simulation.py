@@ -20,6 +20,7 @@ from kafka_lite.testing.simulation.machine import Machine, Process
 from kafka_lite.testing.simulation.network import Conditions
 from kafka_lite.testing.simulation.programs import Load
 from kafka_lite.testing.simulation.runner import ModulePool
+from kafka_lite.testing.simulation.scenarios import GROWING, growing_topics
 from kafka_lite.testing.simulation.scheduler import State
 from kafka_lite.testing.simulation.system.modules import PACKAGES, Modules
 from kafka_lite.testing.simulation.workload import Result, Workload
@@ -114,6 +115,19 @@ def test_five_brokers_with_three_replicas_of_each_partition_keep_their_promises(
         places = [stored.place for stored in result.history.stored if stored.place.partition == partition]
         holders = {broker for broker, replica in result.history.replicas.items() if places[0] in replica}
         assert holders == set(hosts)
+
+
+@pytest.mark.soak
+def test_a_group_reads_all_partitions_of_a_topic_that_grows_while_brokers_fail(tmp_path: Path) -> None:
+    world = World(14, tmp_path)  # it lets the topic grow twice, two others, too, and deletes one
+    result = world.run(growing_topics)
+    assert result.violations == []
+    partitions = {polled.place.partition for polled in result.history.polled if polled.place.topic == GROWING}
+    assert partitions == {0, 1, 2}
+    assert len(result.history.deleted) == 1
+    hosts = result.history.hosts
+    grown = {topic for topic, _ in hosts if topic.startswith("passing-")}
+    assert [len(hosts.keys() & {(topic, number) for number in range(5)}) for topic in grown] == [4, 4]
 
 
 @pytest.mark.soak

@@ -28,6 +28,8 @@ TRANSACTIONAL_EVERY: Final = 3
 GROWN_PARTITIONS: Final = 12
 """Partitions of a topic that gets more of them while it is altered. Their logs take time, in which the alteration may
 arrive."""
+GROWING, GROWN_REPLICATED = "growing", 4
+"""The topic of three brokers that grows while it is read and written, and how many partitions topics get at most."""
 ALTERED_S: Final = 0.03
 """How long after that begins the alteration begins, on average."""
 FETCH_BYTES: Final = (200, 2_000, 1_048_576)
@@ -73,12 +75,12 @@ def transactions(world: World) -> Result:
 
 def three_brokers(world: World) -> Result:
     """Three brokers on one ZooKeeper, with replicated topics, under drawn faults that overlap."""
-    return _cluster(world, 3)
+    return _suffer_at_once(*_cluster(world, 3))
 
 
 def flipped_bits(world: World) -> Result:
     """Three brokers under drawn faults, on whose disks bits flip, too."""
-    return _cluster(world, 3, kinds=DAMAGING)
+    return _suffer_at_once(*_cluster(world, 3, kinds=DAMAGING))
 
 
 def three_old_brokers(world: World) -> Result:
@@ -86,12 +88,43 @@ def three_old_brokers(world: World) -> Result:
 
     They may lose what they have acknowledged, as before KIP-101; so no seed of ``make simulate`` has them.
     """
-    return _cluster(world, 3, VERSIONS_OF_0_10_2)
+    return _suffer_at_once(*_cluster(world, 3, VERSIONS_OF_0_10_2))
 
 
 def five_brokers(world: World) -> Result:
     """Five brokers, each of which has replicas of some partitions only."""
-    return _cluster(world, 5)
+    return _suffer_at_once(*_cluster(world, 5))
+
+
+def growing_topics(world: World) -> Result:
+    """Three brokers under drawn faults that overlap, while topics are made, altered, given partitions and deleted.
+
+    One of them is read and written all the time: its group must find the partitions that it gets.
+    """
+    work, drawn = _cluster(world, 3)
+    work.create_topic(GROWING, 1)
+    for number in range(2):
+        work.consume(f"growing-consumer-{number}", "growing-group", GROWING, **{"metadata.max.age.ms": 3_000})
+    work.produce("growing-producer-0", Load(GROWING, 1, 5))
+    changing = world.in_background("topics", lambda: _change_topics(work))
+    return _end_of([changing, *(_begin(work, fault) for _, fault in world.suffered(drawn))], work, drawn)
+
+
+def _change_topics(work: Workload) -> None:
+    """Beside the faults: each round changes a topic of its own, or lets ``GROWING`` grow."""
+    random = work.world.random_for("topics")
+    for number in range(random.randint(2, 6)):
+        work.world.sleep(random.expovariate(0.3))
+        if random.random() < 0.5 and work.topics[GROWING] < GROWN_REPLICATED:
+            work.grow_topic(GROWING, work.topics[GROWING] + 1)
+            load = Load(GROWING, work.topics[GROWING], 5)
+            work.produce(f"growing-producer-{number + 1}", load, **{"max.block.ms": 600_000})
+            continue
+        work.create_and_alter_topic(topic := f"passing-{number}", 1 + number % 2)
+        if random.random() < 0.5:
+            work.add_partitions(topic, GROWN_REPLICATED, random.expovariate(1 / ALTERED_S))
+        else:
+            work.delete_topic(topic)
 
 
 def _cluster(
@@ -99,7 +132,8 @@ def _cluster(
     brokers: int,
     properties: Mapping[str, str] = MappingProxyType({}),
     kinds: Sequence[Kind] = CLUSTER,
-) -> Result:
+) -> tuple[Workload, list[Fault]]:
+    """Brokers and clients that have started, watched for invariants, and the faults that the seed draws for them."""
     random = world.random_for("faults")
     drawn = draw_faults(random, kinds, most=8, shortness=1.5)  # sessions and followers are given up after seconds
     _skew_clocks(world)
@@ -108,7 +142,7 @@ def _cluster(
     work.cluster.start()
     _watch_invariants(work)
     _start_clients(work)
-    return _suffer_at_once(work, drawn)
+    return work, drawn
 
 
 def transactions_of_three_brokers(world: World) -> Result:
@@ -158,8 +192,12 @@ def _for_transactions(kinds: Sequence[Kind]) -> list[Kind]:
 
 def _suffer_at_once(work: Workload, drawn: Sequence[Fault]) -> Result:
     """Faults that overlap."""
+    return _end_of([_begin(work, fault) for _, fault in work.world.suffered(drawn)], work, drawn)
+
+
+def _end_of(suffering: Sequence[Task], work: Workload, drawn: Sequence[Fault]) -> Result:
+    """Wait until all faults have ended, and let the run come to its end."""
     world, random = work.world, work.world.random_for("faults")
-    suffering = [_begin(work, fault) for _, fault in world.suffered(drawn)]
     world.wait_until(lambda: all(task.state is State.ENDED for task in suffering), SETTLE_S, "the end of all faults")
     world.sleep(random.expovariate(0.2))
     return Result(work.history, work.finish(), drawn)
@@ -227,6 +265,7 @@ SCENARIOS: Final[dict[str, Callable[[World], Result]]] = {
     "one-broker": one_broker,
     "three-brokers": three_brokers,
     "five-brokers": five_brokers,
+    "growing-topics": growing_topics,
     "flipped-bits": flipped_bits,
     "three-old-brokers": three_old_brokers,
     "transactions": transactions,

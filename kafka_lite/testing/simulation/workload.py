@@ -114,15 +114,23 @@ class Workload:
     def add_partitions(self, topic: str, partitions: int, delay_s: float) -> None:
         """Give a topic more partitions, while another client alters it: the alteration begins this much later.
 
-        Both run beside the broker, as tools do; over a network they would seldom meet.
+        Both run beside the broker, as tools do; over a network they would seldom meet. In a cluster they do not: a
+        broker's machine may lose power any time.
         """
-        alteration, machine = {"retention.ms": "43200000"}, self.broker.machine
+        is_alone = len(self.cluster.brokers) == 1
+        alteration, machine = {"retention.ms": "43200000"}, self.broker.machine if is_alone else self._machine
         adding = self._start("create_partitions", topic, partitions, machine=machine)
         self.world.sleep(delay_s)
         self._await_success("alter_topic", self._start("alter_topic", topic, [alteration], machine=machine))
         self._await_success("create_partitions", adding)
         self.topics[topic], self.history.configs[topic] = partitions, alteration
-        self._read_configs()  # now: a broker that starts again reads the configurations again
+        if is_alone:
+            self._read_configs()  # now: a broker that starts again reads the configurations again
+
+    def grow_topic(self, topic: str, partitions: int) -> None:
+        """Give a topic more partitions, and wait for them."""
+        self._operate("create_partitions", topic, partitions)
+        self.topics[topic] = partitions
 
     def delete_topic(self, topic: str) -> None:
         """Delete a topic and wait until it is gone."""
