@@ -29,7 +29,7 @@ from tests.support.eventually import eventually
 
 pytestmark = [pytest.mark.soak, pytest.mark.timeout(3600)]
 
-FLIGHTS = int(os.environ.get("KAFKA_LITE_FLIGHTS", "30000"))
+FLIGHTS = int(os.environ.get("KAFKA_LITE_FLIGHTS", "10000"))
 PARTITIONS = 3
 DAY_MS = 24 * 60 * 60 * 1000
 YEARS_MS = 100 * 366 * DAY_MS

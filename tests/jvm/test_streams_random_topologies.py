@@ -64,7 +64,7 @@ def java() -> Iterator[JavaStreams]:
         process.stdin.close()
 
 
-@settings(max_examples=60)
+@settings(max_examples=40)
 @given(operators=topologies(), records=inputs())
 def test_java_and_ours_send_the_same_records(
     java: JavaStreams, operators: list[Operator], records: list[Record]
