@@ -276,6 +276,29 @@ def mark(topic: str = TOPIC, *, epoch: int = 0, coordinator_epoch: int = 0, vers
     return step
 
 
+def named(name: str, step: Step) -> Step:
+    """The same under another transactional id."""
+
+    def renamed(producer: ScriptedProducer) -> Errors:
+        own, producer.transactional_id = producer.transactional_id, name
+        try:
+            return step(producer)
+        finally:
+            producer.transactional_id = own
+
+    return renamed
+
+
+def take_on(producer_id: int, epoch: int) -> Step:
+    """Go on with another producer id and epoch; nothing is sent."""
+
+    def step(producer: ScriptedProducer) -> Errors:
+        producer.producer_id, producer.epoch = producer_id, epoch
+        return Errors.NONE
+
+    return step
+
+
 COMMIT, ABORT = end(commit=True), end(commit=False)
 FENCED, UNMAPPED, INVALID = "PRODUCER_FENCED", "INVALID_PRODUCER_ID_MAPPING", "INVALID_TXN_STATE"
 OLD_EPOCH, OUT_OF_ORDER = "INVALID_PRODUCER_EPOCH", "OUT_OF_ORDER_SEQUENCE_NUMBER"
@@ -411,6 +434,33 @@ SCRIPTS: dict[str, Script] = {
         (verify(), "NONE"), (verify(version=4), "NONE"), (verify(pid=1), UNMAPPED), (verify(epoch=1), FENCED),
         (verify(epoch=-1, version=4), FENCED), (verify("missing"), "UNKNOWN_TOPIC_OR_PARTITION"), (COMMIT, "NONE"),
         (describe("CompleteCommit"), "NONE"), (verify(version=4), "TRANSACTION_ABORTABLE"),
+    ],
+    "an internal topic": [
+        (init(), "NONE"), (add("__consumer_offsets"), "TOPIC_AUTHORIZATION_FAILED"),
+        (add("__transaction_state"), "TOPIC_AUTHORIZATION_FAILED"), (add(""), "UNKNOWN_TOPIC_OR_PARTITION"),
+        (add(partition=-1), "UNKNOWN_TOPIC_OR_PARTITION"), (COMMIT, INVALID),
+    ],
+    "an empty id": [
+        (named("", init()), "INVALID_REQUEST"), (named("", add()), "INVALID_REQUEST"),
+        (named("", COMMIT), "INVALID_REQUEST"), (named("", describe("")), "INVALID_REQUEST"),
+        (named("nobody", describe("")), "TRANSACTIONAL_ID_NOT_FOUND"),
+    ],
+    "hostile epochs and ids": [
+        (init(), "NONE"), (add(epoch=-5), FENCED), (add(epoch=30_000), FENCED), (add(pid=-10**9), UNMAPPED),
+        (end(commit=True, epoch=30_000), FENCED), (end(commit=False, pid=-10**9), UNMAPPED),
+        (add_offsets(epoch=30_000), FENCED), (add_offsets(pid=-10**9), UNMAPPED), (add(), "NONE"),
+        (produce(epoch=-5), OLD_EPOCH), (produce(epoch=3000), OLD_EPOCH), (commit_offsets(epoch=3000), OLD_EPOCH),
+        (verify(epoch=30_000), FENCED), (verify(epoch=-30), FENCED), (ABORT, "NONE"),
+    ],
+    "a producer that has no id": [
+        (init(), "NONE"), (take_on(-1, -1), "NONE"), (add(), UNMAPPED), (add_offsets(), UNMAPPED), (COMMIT, UNMAPPED),
+        (take_on(-5, -5), "NONE"), (add(), UNMAPPED), (COMMIT, UNMAPPED), (take_on(5, -1), "NONE"),
+        (init((0, 0)), "INVALID_REQUEST"), (take_on(-1, 5), "NONE"), (init((0, 0)), "INVALID_REQUEST"),
+    ],
+    "other epochs in the first version that fences": [
+        (init(version=2), "NONE"), (init(version=2), "NONE"), (end(commit=True, epoch=-1, version=2), FENCED),
+        (end(commit=True, epoch=-1, version=1), OLD_EPOCH), (add(epoch=-1, version=2), FENCED),
+        (add_offsets(epoch=-1, version=2), FENCED),
     ],
     "unknown states": [
         (find(), "NONE"), (init(), "NONE"), (listed("Asleep"), "NONE"),

@@ -11,6 +11,7 @@ from collections.abc import Callable, Collection, Mapping
 
 from kafka_lite.common.errors import ApiError, Errors
 from kafka_lite.common.producer_id_and_epoch import ProducerIdAndEpoch
+from kafka_lite.common.topic_names import is_internal
 from kafka_lite.common.topic_partition import TopicPartition
 from kafka_lite.coordinator.transaction.transaction_coordinator import TransactionCoordinator
 from kafka_lite.coordinator.transaction.transaction_state import TransactionState
@@ -73,13 +74,12 @@ class TransactionApis:
         transaction: add_partitions.AddPartitionsToTxnTransaction,
         send: Callable[[PartitionErrors], None],
     ) -> None:
-        """Add all partitions or none: if one does not exist, the others get OPERATION_NOT_ATTEMPTED."""
+        """Add all partitions or none: if one cannot be added, the others get OPERATION_NOT_ATTEMPTED."""
         asked = [TopicPartition(topic.name, index) for topic in transaction.topics for index in topic.partitions]
-        unknown = {tp for tp in asked if self._metadata_cache.get_partition_info(tp) is None}
+        wrong = {tp: error for tp in asked if (error := self._refusal(version, tp)) is not None}
         producer = ProducerIdAndEpoch(transaction.producer_id, transaction.producer_epoch)
-        if unknown:
-            missing, others = Errors.UNKNOWN_TOPIC_OR_PARTITION, Errors.OPERATION_NOT_ATTEMPTED
-            send({tp: missing if tp in unknown else others for tp in asked})
+        if wrong:
+            send({tp: wrong.get(tp, Errors.OPERATION_NOT_ATTEMPTED) for tp in asked})
         elif transaction.verify_only:
             send(self._coordinator.verify_partitions(transaction.transactional_id, producer, asked))
         else:
@@ -89,6 +89,12 @@ class TransactionApis:
                 frozenset(asked),
                 lambda error: send(dict.fromkeys(asked, error_for_version(error, version, LATER_ERRORS))),
             )
+
+    def _refusal(self, version: int, partition: TopicPartition) -> Errors | None:
+        """Why a partition cannot be added. Clients write to internal topics by other requests only."""
+        if version < FIRST_VERSION_OF_BROKERS and is_internal(partition.topic):
+            return Errors.TOPIC_AUTHORIZATION_FAILED
+        return Errors.UNKNOWN_TOPIC_OR_PARTITION if self._metadata_cache.get_partition_info(partition) is None else None
 
     def handle_add_offsets_to_txn(
         self, request: Request, body: add_offsets.AddOffsetsToTxnRequest, respond: Respond
