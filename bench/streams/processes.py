@@ -15,7 +15,6 @@ from typing import IO
 from bench.brokers import KAFKA_VERSIONS, cpu_s_of, resident_peak_mb_of
 from bench.contest import environment_of
 from bench.measure import TIMEOUT_S
-from kafka_learn.site.bench_results import COMPILED, PLAIN
 from kafka_lite.testing import maven
 from scripts.compile_hot_modules import PROJECT
 from scripts.wheel import uv
@@ -25,8 +24,6 @@ KAFKA_STREAMS = f"Kafka Streams {KAFKA_VERSIONS[0]}"
 QUIX, FAUST = "quix-streams", "faust-streaming"
 JARS = (f"org.apache.kafka:kafka-streams:{KAFKA_VERSIONS[0]}", "org.slf4j:slf4j-nop:1.7.36")
 HEAP = "1g"
-LISTENS_TO_STANDARD_INPUT = (COMPILED, PLAIN, KAFKA_STREAMS)
-"""They say when they run, and end with their standard input."""
 
 
 def command(system: str) -> list[str]:

@@ -13,7 +13,7 @@ from __future__ import annotations
 import dataclasses
 import json
 import re
-from collections.abc import Callable, Container, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
@@ -164,10 +164,6 @@ class RecordedRun:
     def without(self, *names: str) -> RecordedRun:
         """The run without the events that match one of ``names``: see ``matches``."""
         return self.where(lambda event: not any(matches(event, name) for name in names))
-
-    def of_kinds(self, kinds: Container[Kind]) -> RecordedRun:
-        """The run with only the events of these kinds."""
-        return self.where(lambda event: event.kind in kinds)
 
     # ── what belongs together ─────────────────────────────────────────────────────────────────────────────────────
 

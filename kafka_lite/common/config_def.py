@@ -7,7 +7,7 @@ Importance), AbstractConfig.java, types/Password.java · book 1.4.1
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from enum import Enum
 from typing import Any, Final, Protocol
@@ -376,16 +376,3 @@ class ConfigDef:
 
     def __iter__(self) -> Iterator[ConfigKey]:
         return iter(self.keys.values())
-
-    def docs_table(self, names: Collection[str] | None = None) -> str:
-        """The keys (or those in ``names``) as a Markdown table, most important first."""
-        order = list(Importance)
-        keys = [key for key in self if names is None or key.name in names]
-        keys.sort(key=lambda key: (order.index(key.importance), key.name))
-        rows = ["| name | type | default | valid values | importance | description |", "|---|---|---|---|---|---|"]
-        rows += [
-            f"| `{key.name}` | {key.type.value} | {key.default_text} | {key.validator or ''} "
-            f"| {key.importance.value} | {key.doc.replace('|', chr(92) + '|')} |"
-            for key in keys
-        ]
-        return "\n".join(rows) + "\n"

@@ -292,7 +292,7 @@ class LogConfig:
     def __init__(self, props: Mapping[str, object] | None = None, defaults: Mapping[str, object] | None = None) -> None:
         """Values in ``props`` override those in ``defaults``. Raises ConfigError if a value is invalid.
 
-        Unknown keys are ignored here; they are rejected when a topic is created or altered (``validate_names``).
+        Unknown keys are ignored here; they are rejected when a topic is created or altered.
         """
         self.overridden = dict(props or {})
         merged = {**(defaults or {}), **self.overridden}
@@ -376,12 +376,6 @@ class LogConfig:
         """How much earlier than segment.ms a segment rolls, chosen at random."""
         largest = min(self.segment_jitter_ms, self.segment_ms)
         return random.randrange(largest) if largest > 0 else 0
-
-    @staticmethod
-    def validate_names(props: Mapping[str, object]) -> None:
-        """Raise ConfigError for the first key that is not a topic configuration."""
-        for name in LOG_CONFIG_DEF.unused(props):
-            raise ConfigError(name, props[name], "not a topic configuration")
 
     def validate_values(self) -> None:
         """Raise ConfigError for values that contradict each other."""

@@ -98,14 +98,6 @@ def reaction_to(api_key: ApiKey, error: Errors) -> Reaction:
     return REACTIONS[api_key].get(error, Reaction.RETRY if error.retriable else Reaction.FATAL)
 
 
-def worst_of(api_key: ApiKey, errors: list[Errors]) -> Errors:
-    """The error with the greatest reaction.
-
-    If one partition is refused, the coordinator does not try the others: their OPERATION_NOT_ATTEMPTED says nothing.
-    """
-    return max(errors, key=lambda each: (reaction_to(api_key, each), each is not Errors.OPERATION_NOT_ATTEMPTED))
-
-
 def handle_response(manager: TransactionManager, request: TxnRequest, response: Response, version: int) -> bool:
     """Tell the manager what came of a request. Returns whether the same request must be sent again, after a backoff."""
     if isinstance(request, TxnOffsetCommit):

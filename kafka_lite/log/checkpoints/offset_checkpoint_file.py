@@ -17,8 +17,6 @@ LOG_START_OFFSET_CHECKPOINT_FILE = "log-start-offset-checkpoint"
 """Records below were deleted by DeleteRecords, though their segment may still exist. Written by the log manager."""
 CLEANER_OFFSET_CHECKPOINT_FILE = "cleaner-offset-checkpoint"
 """Everything below has been compacted. Written by the log cleaner manager."""
-HIGH_WATERMARK_CHECKPOINT_FILE = "replication-offset-checkpoint"
-"""High watermarks. Written by the replica manager."""
 
 _Entry = tuple[TopicPartition, int]
 

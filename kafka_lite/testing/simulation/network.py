@@ -124,10 +124,6 @@ class Network:
             return host
         return self._names.get(host)
 
-    def ip_of(self, machine: str) -> str:
-        """The machine's address."""
-        return self._names[machine]
-
     def is_down(self, machine: str) -> bool:
         """Whether the machine has crashed."""
         return machine in self._down

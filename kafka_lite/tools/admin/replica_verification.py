@@ -41,8 +41,6 @@ CLIENT_ID = "replicaVerificationTool"
 DEBUGGING_CONSUMER_ID = -2
 WITHOUT_SESSIONS = 6
 """Last Fetch version without fetch sessions."""
-BY_TIMESTAMP = 1
-"""First ListOffsets version that finds one offset by its timestamp."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

@@ -119,14 +119,6 @@ def test_unused_keys_are_listed():
     assert definition().unused({"num.partitions": 1, "no.such.key": 1, "another": 2}) == ["another", "no.such.key"]
 
 
-def test_the_docs_table_lists_the_most_important_keys_first():
-    rows = definition().docs_table().splitlines()
-    assert rows[2].startswith("| `zookeeper.connect` | string | (required) | non-empty | high |")
-    assert rows[3].startswith("| `num.partitions` | int | 1 | [1,...] | medium |")
-    assert r"a\|b" in definition().docs_table(["ssl.client.auth"])
-    assert len(definition().docs_table(["ssl.client.auth"]).splitlines()) == 3
-
-
 def test_values_as_text():
     assert [format_value(v) for v in (None, True, ["a", "b"], 5, Password("x"))] == [
         None,

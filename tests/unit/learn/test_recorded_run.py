@@ -62,7 +62,6 @@ def test_events_are_selected_by_name():
     run = small_run()
     assert [event.what for event in run.only("Log")] == ["append", "check", "check", "append"]
     assert len(run.without("Log")) == len(run) - 4
-    assert {event.kind for event in run.of_kinds({Kind.FILE})} == {Kind.FILE}
 
 
 def test_all_recordings_of_a_run_have_the_same_structure():

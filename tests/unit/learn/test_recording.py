@@ -195,7 +195,11 @@ def test_several_watches_of_one_method_do_not_interfere():
         store.state = Color.GREEN
         store.put(1)
     assert words(recording.run)[-4:] == ["call Store.put", "call again.put", "return again.put", "return Store.put"]
-    assert [event.what for event in recording.run.of_kinds({Kind.STATE})] == ["rows", "state", "state"]
+    assert [event.what for event in recording.run.where(lambda event: event.kind is Kind.STATE)] == [
+        "rows",
+        "state",
+        "state",
+    ]
 
 
 def test_an_event_that_is_completed_later_keeps_its_reserved_place():
