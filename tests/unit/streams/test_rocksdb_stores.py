@@ -5,6 +5,7 @@ from __future__ import annotations
 import subprocess
 import sys
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, ClassVar
@@ -44,6 +45,7 @@ from kafka_lite.streams.state.rocksdb.rocksdb_store import RocksDBStore
 from kafka_lite.streams.state.windowed.key_schema import MAX_TIME, WINDOW_SUFFIX, WindowStoreKeySchema
 from kafka_lite.streams.streams_config import StreamsConfig
 from kafka_lite.streams.topology_test_driver import TopologyTestDriver
+from tests.support.full_disk import SmallDisk
 
 TASK = TaskId(0, 0)
 CHANGELOG = TopicPartition("app-store-changelog", 0)
@@ -331,6 +333,35 @@ def test_a_damaged_store_without_a_changelog_is_an_error(tmp_path: Path) -> None
         task.opened(RocksDBStore("store"))
     assert damaged.read_text() == "x", "nothing is deleted that cannot be restored"
     task.manager.close(None)
+
+
+def write_on(task: Task, store: StateStore, keys: Iterable[bytes]) -> None:
+    """Write and commit until that fails. (Files have some room left.)"""
+    keys = list(keys)
+    while True:
+        task.write(store, *((key, bytes(100_000)) for key in keys))
+        task.commit()
+
+
+@each_kind
+def test_a_full_disk_is_an_error_and_the_next_start_has_everything(small_disk: SmallDisk, kind: str) -> None:
+    """What was written since the last commit is in the changelog, and comes back from there."""
+    make, changes = KINDS[kind]
+    task = Task(small_disk.directory, Changelog())
+    store = task.opened(make("store"))
+    task.write(store, *changes)
+    task.commit()
+    small_disk.fill()
+    with pytest.raises(ProcessorStateError, match=r"store store.* at /.*: (writing|flushing) failed: .*No space left"):
+        write_on(task, store, [key for key, _ in changes])
+    with suppress(ProcessorStateError):  # the state directory is unlocked all the same
+        task.close()
+
+    small_disk.make_room()
+    task = Task(small_disk.directory, task.changelog)
+    store = task.opened(make("store"))
+    assert content(store, changes) == [dict(task.changelog.changes)[key] for key, _ in changes]
+    task.close()
 
 
 KILLED = """

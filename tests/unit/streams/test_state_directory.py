@@ -268,6 +268,33 @@ def test_a_record_without_a_key_is_not_restored(tmp_path: Path) -> None:
     assert OffsetCheckpoint(tmp_path / "app" / "0_1" / ".checkpoint").read() == {source: 5}
 
 
+def test_a_store_that_cannot_be_closed_keeps_no_other_open(tmp_path: Path) -> None:
+    """Otherwise the next task of this process finds the other's files locked."""
+    manager = manager_of(tmp_path, FakeConsumer([], 0))
+    closed: list[str] = []
+
+    class Closing(Store):
+        """Notes that it was closed; the first one fails."""
+
+        def __init__(self, name: str) -> None:
+            super().__init__(persistent=True)
+            self.name = name
+
+        def close(self) -> None:
+            closed.append(self.name)
+            if self.name == "first":
+                raise ProcessorStateError("no space left")
+
+    for name in ("first", "second"):
+        store = Closing(name)
+        manager.register(store, store.restore)
+    with pytest.raises(ProcessorStateError, match="no space left"):
+        manager.close({})
+    assert closed == ["first", "second"]
+    assert not (tmp_path / "app" / "0_1" / ".checkpoint").exists()
+    manager_of(tmp_path, FakeConsumer([], 0)).close({})
+
+
 def test_a_changelog_without_the_partition(tmp_path: Path) -> None:
     manager = manager_of(tmp_path, FakeConsumer([], 0), "unknown")
     with pytest.raises(StreamsError, match=r"change log \(unknown\) does not contain partition 1"):

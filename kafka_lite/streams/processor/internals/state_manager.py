@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
+from contextlib import ExitStack
 from pathlib import Path
 
 from kafka_lite.common.errors import KafkaError
@@ -70,8 +71,9 @@ class StateManager(ABC):
                 raise ProcessorStateError(f"Failed to flush state store {name}") from error
 
     def close(self, offsets: Mapping[TopicPartition, int] | None) -> None:
-        """Close all stores, and checkpoint them unless ``offsets`` is None, after an error."""
-        for store in self.stores.values():
-            store.close()
+        """Close all stores, even if one of them fails; checkpoint them unless ``offsets`` is None, after an error."""
+        with ExitStack() as closing:
+            for store in reversed(self.stores.values()):
+                closing.callback(store.close)
         if offsets is not None and self.stores:
             self.checkpoint(offsets)

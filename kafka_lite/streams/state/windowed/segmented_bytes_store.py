@@ -98,8 +98,8 @@ class AbstractSegmentedBytesStore(SegmentedBytesStore, Generic[S]):
 
     def close(self) -> None:
         """Close the segments."""
-        self._segments.close()
         self._open = False
+        self._segments.close()
 
     def _ensure_open(self) -> None:
         if not self._open:

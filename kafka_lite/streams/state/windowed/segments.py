@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
+from contextlib import ExitStack
 from typing import Generic, TypeVar
 
 MIN_SEGMENT_INTERVAL_MS = 60_000
@@ -104,10 +105,11 @@ class Segments(Generic[S]):
             segment.flush()
 
     def close(self) -> None:
-        """Close all segments."""
-        for segment in self._segments.values():
-            segment.close()
-        self._segments.clear()
+        """Close all segments, even if one of them fails."""
+        with ExitStack() as closing:
+            for segment in self._segments.values():
+                closing.callback(segment.close)
+            self._segments.clear()
 
     def _drop_expired(self) -> None:
         for segment_id in [each for each in self._segments if each <= self._max_segment_id - self._num_segments]:
