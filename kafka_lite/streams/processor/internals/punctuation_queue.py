@@ -40,6 +40,11 @@ class PunctuationQueue:
             raise ValueError(f"the interval of punctuations must be positive, not {interval_ms} ms")
         heapq.heappush(self._schedules, PunctuationSchedule(0, next(self._numbers), node, interval_ms))
 
+    @property
+    def has_schedules(self) -> bool:
+        """Whether anything is ever due."""
+        return bool(self._schedules)
+
     def clear(self) -> None:
         """Drop all schedules: processors schedule again when they are initialized again."""
         self._schedules.clear()

@@ -48,33 +48,11 @@ from kafka_lite.streams.streams_config import StreamsConfig
 
 logger = logging.getLogger(__name__)
 
-TURNS_PER_POLL = 50
-"""So many times each task may process a record between two polls."""
+RECORDS_PER_TURN = 50
+"""So many records each task may process between two polls."""
 
 ThreadStateListener = Callable[["StreamThread", StreamThreadState, StreamThreadState], None]
 """Called in the thread with itself, the new and the old state."""
-
-
-class PollPace:
-    """How often a thread polls while records are buffered: every ``TURNS_PER_POLL`` turns, or after ``poll_ms``."""
-
-    def __init__(self, poll_ms: float, now_ms: float) -> None:
-        self._poll_ms = poll_ms
-        self._last_poll_ms = now_ms
-        self._turns = 0
-
-    def processed(self) -> None:
-        """A turn of processing has ended."""
-        self._turns += 1
-
-    def polled(self, now_ms: float) -> None:
-        """A poll has ended."""
-        self._turns = 0
-        self._last_poll_ms = now_ms
-
-    def is_poll_due(self, now_ms: float) -> bool:
-        """Whether it is time for the next poll. Monotonic times."""
-        return self._turns >= TURNS_PER_POLL or now_ms - self._last_poll_ms >= self._poll_ms
 
 
 class StreamThread(ShutdownableThread):
@@ -82,13 +60,13 @@ class StreamThread(ShutdownableThread):
 
     One turn of its loop::
 
-        poll ─▶ add the records to their tasks ─▶ each task: process a record · punctuate · commit if requested
+        poll ─▶ add the records to their tasks ─▶ each task: process records · punctuate · commit if requested
          ▲                                                                                  │
          └─ commit all every commit.interval.ms · update standby tasks · delete directories of moved tasks ◀─┘
 
-    It polls only if a task has room for records, and waits in it (``poll.ms``) only if no record is buffered. While
-    records are buffered, it polls every fifty turns, or after ``poll.ms``, since a poll takes as long as a record.
-    (0.10.2 polls in every turn; later Kafka first processes what is buffered.)
+    It polls only if a task has room for records, and waits in it (``poll.ms``) only if no record is buffered. A turn
+    processes up to fifty records of each task, or for ``poll.ms``, since a poll takes as long as several records.
+    (0.10.2 polls after each record; later Kafka also processes many of a task between two polls.)
 
     With ``processing.guarantee=exactly_once`` (Kafka 0.11) each task has a transactional producer of its own, with
     ``exactly_once_v2`` (Kafka 2.6) the thread has one for all of its tasks.
@@ -140,7 +118,6 @@ class StreamThread(ShutdownableThread):
         self._records_wait = False
         self._poll_ms, self._commit_interval_ms = config["poll.ms"], config["commit.interval.ms"]
         self._last_commit_ms = time.hi_res_ms()
-        self._pace = PollPace(self._poll_ms, self._last_commit_ms)
         self._cleanup_delay_ms = config["state.cleanup.delay.ms"]
         self._last_clean_ms: float | None = None
         """None during rebalances: tasks whose directories look unused may be about to come back."""
@@ -254,16 +231,12 @@ class StreamThread(ShutdownableThread):
             self._set_state(StreamThreadState.RUNNING)
             self._consumer.subscribe(self._builder.source_topic_pattern(), _Rebalances(self))
             self._is_subscribed = True
-        now_ms = self._time.hi_res_ms()
-        if not self._records_wait or (self._pace.is_poll_due(now_ms) and self._tasks.requires_poll):
+        if not self._records_wait or self._tasks.requires_poll:
             self._add_records(self._poll())
-            now_ms = self._time.hi_res_ms()
-            self._pace.polled(now_ms)
             self._tasks.standbys.maybe_update()
         if self._records_wait:
-            self._records_wait = self._tasks.process() > 0
-            self._pace.processed()
-            now_ms = self._time.hi_res_ms()
+            self._records_wait = self._tasks.process(RECORDS_PER_TURN, self._poll_ms) > 0
+        now_ms = self._time.hi_res_ms()
         self._maybe_commit(now_ms)
         self._maybe_clean(now_ms)
 

@@ -122,8 +122,6 @@ class StreamTask(AbstractTask):
         self._commit_offset_needed = False
         self.commit_needed = False
         """Whether a processor has requested a commit."""
-        self.requires_poll = True
-        """Whether a queue has room for more records."""
         self._context = ProcessorContextImpl(
             task_id, environment, record_collector, state_manager, self._need_commit, self._punctuation_queue.schedule
         )
@@ -167,6 +165,11 @@ class StreamTask(AbstractTask):
         """The number of records that wait."""
         return self._partition_group.num_buffered
 
+    @property
+    def requires_poll(self) -> bool:
+        """Whether the queue that the next record comes from has room for more."""
+        return self._partition_group.top_queue_size <= self._max_buffered
+
     def process(self) -> bool:
         """Process the next record. Returns False if there was none.
 
@@ -174,7 +177,6 @@ class StreamTask(AbstractTask):
         """
         following = self._partition_group.next_record()
         if following is None:
-            self.requires_poll = True
             return False
         self._process(following)
         self._consumed_offsets[following.queue.partition] = following.stamped.record.offset
@@ -205,12 +207,13 @@ class StreamTask(AbstractTask):
         """Resume a partition whose queue has come down to the limit."""
         if len(queue) == self._max_buffered:
             self._consumer.resume([queue.partition])
-        self.requires_poll = self._partition_group.top_queue_size <= self._max_buffered
 
     # ── punctuation ───────────────────────────────────────────────────────────────────────────────────────────────
 
     def maybe_punctuate(self) -> bool:
         """Punctuate what is due at the current stream time. Returns whether there was anything."""
+        if not self._punctuation_queue.has_schedules:
+            return False
         timestamp = self._partition_group.timestamp
         return timestamp != NOT_KNOWN and self._punctuation_queue.may_punctuate(timestamp, self._punctuate)
 

@@ -7,6 +7,7 @@ shutdownTasksAndState, TaskCreator, commitAll) · book 9.1.3
 from __future__ import annotations
 
 import logging
+import math
 from collections.abc import Callable, Collection, Iterable, Mapping
 
 from kafka_lite.common.errors import KafkaError
@@ -163,14 +164,26 @@ class TaskManager:
 
     # ── work ──────────────────────────────────────────────────────────────────────────────────────────────────────
 
-    def process(self) -> int:
-        """Let each task process a record, and what is due after it. Returns how many records wait."""
+    def process(self, max_records: int = 1, max_ms: float = math.inf) -> int:
+        """Let each task process records: up to ``max_records``, or only one once the time is up.
+
+        After each record comes what is due then: punctuations, and a commit that was requested. Returns how many
+        records wait.
+        """
+        deadline_ms = self._time.hi_res_ms() + max_ms
+        for task in self.active.values():
+            self._process(task, max_records, deadline_ms)
+        return sum(task.num_buffered for task in self.active.values())
+
+    def _process(self, task: StreamTask, max_records: int, deadline_ms: float) -> None:
         metrics, now_ms = self._metrics, self._time.hi_res_ms
         start_ms = now_ms()
-        for task in self.active.values():
-            task.process()
+        has_more = True
+        while has_more:
+            has_more = task.process()
             processed_ms = now_ms()
-            metrics.process.add(start_ms, processed_ms)
+            if has_more:
+                metrics.process.add(start_ms, processed_ms)
             start_ms = processed_ms
             if task.maybe_punctuate():
                 start_ms = now_ms()
@@ -178,7 +191,8 @@ class TaskManager:
             if task.commit_needed:
                 self._commit(task)
                 start_ms = now_ms()
-        return sum(task.num_buffered for task in self.active.values())
+            max_records -= 1
+            has_more = has_more and max_records > 0 and start_ms < deadline_ms
 
     @property
     def requires_poll(self) -> bool:
