@@ -84,7 +84,9 @@ class ProcessorContextImpl(InternalProcessorContext):
 
     def forward(self, key: object, value: object, child: int | str | None = None) -> None:
         """Pass a record to all children of the current node, or to one."""
-        node = self._current("forward")
+        node = self.current_node
+        if node is None:
+            raise _no_current_node("forward")
         if child is None:
             children = node.children
         elif isinstance(child, int):
@@ -104,7 +106,9 @@ class ProcessorContextImpl(InternalProcessorContext):
 
     def schedule(self, interval_ms: int) -> None:
         """Punctuate the current node every ``interval_ms``."""
-        self._schedule(self._current("schedule"), interval_ms)
+        if self.current_node is None:
+            raise _no_current_node("schedule")
+        self._schedule(self.current_node, interval_ms)
 
     # ── the current record ────────────────────────────────────────────────────────────────────────────────────────
 
@@ -138,7 +142,6 @@ class ProcessorContextImpl(InternalProcessorContext):
             raise RuntimeError(f"This should not happen as {what} should only be accessed while a record is processed")
         return self.record_context
 
-    def _current(self, what: str) -> ProcessorNode:
-        if self.current_node is None:
-            raise RuntimeError(f"{what} may be called only by a processor that is at work: the current node is unknown")
-        return self.current_node
+
+def _no_current_node(what: str) -> RuntimeError:
+    return RuntimeError(f"{what} may be called only by a processor that is at work: the current node is unknown")

@@ -45,10 +45,17 @@ class SourceNode(ProcessorNode):
         """The record with key and value deserialized. Raises StreamsError, with the record's offset, if one fails."""
         assert self._key_deserializer is not None, "not initialized"
         assert self._value_deserializer is not None, "not initialized"
-        return record._replace(
-            key=_deserialized(self._key_deserializer, "key", record, record.key),
-            value=_deserialized(self._value_deserializer, "value", record, record.value),
-        )
+        what = "key"
+        try:
+            key = self._key_deserializer.deserialize(record.topic, record.key)
+            what = "value"
+            value = self._value_deserializer.deserialize(record.topic, record.value)
+        except Exception as error:
+            raise StreamsError(
+                f"Failed to deserialize {what} for record. "
+                f"topic={record.topic}, partition={record.partition}, offset={record.offset}"
+            ) from error
+        return record.with_data(key, value)
 
     def process(self, key: Any, value: Any) -> None:
         """Forward the record."""
@@ -56,13 +63,3 @@ class SourceNode(ProcessorNode):
         self._context.forward(key, value)
         if self._recording is not None:
             self._recording.forwarded()
-
-
-def _deserialized(deserializer: Deserializer[Any], what: str, record: ConsumerRecord, data: bytes | None) -> Any:
-    try:
-        return deserializer.deserialize(record.topic, data)
-    except Exception as error:
-        raise StreamsError(
-            f"Failed to deserialize {what} for record. "
-            f"topic={record.topic}, partition={record.partition}, offset={record.offset}"
-        ) from error
