@@ -19,7 +19,7 @@ from kafka_lite.common.errors import ApiError, Errors, KafkaError
 from kafka_lite.common.new_instance import new_instance
 from kafka_lite.common.serialization import ByteArraySerializer, SerializationError, Serializer, ensure_serializer
 from kafka_lite.common.time import SYSTEM_TIME, Time
-from kafka_lite.common.topic_partition import TopicPartition
+from kafka_lite.common.topic_partition import TopicPartition, known_topic_partition
 from kafka_lite.metrics.metric import AttributeValue
 from kafka_lite.metrics.metric_name import MetricName
 from kafka_lite.metrics.sensor import KafkaMetric, KafkaMetricName
@@ -30,8 +30,8 @@ from kafka_lite.producer.buffer_pool import (
     ProducerClosedError,
 )
 from kafka_lite.producer.future_record_metadata import FutureRecordMetadata, ProduceRequestResult
-from kafka_lite.producer.partitioner import Partitioner, checked
-from kafka_lite.producer.producer_batch import Callback
+from kafka_lite.producer.partitioner import DefaultPartitioner, Partitioner, checked, partition_for_key
+from kafka_lite.producer.producer_batch import BatchListener, Callback
 from kafka_lite.producer.producer_config import ProducerConfig
 from kafka_lite.producer.producer_interceptors import ProducerInterceptor, ProducerInterceptors
 from kafka_lite.producer.producer_metrics import ProducerMetrics
@@ -107,6 +107,13 @@ class KafkaProducer:
         ])  # fmt: skip
         self._max_block_ms = config["max.block.ms"]
         self._max_record_size = min(config["max.request.size"], config["buffer.memory"])
+        self._sends_plainly = (
+            type(self._partitioner) is DefaultPartitioner
+            and not self._interceptors
+            and config["batch.size"] <= self._max_record_size
+        )
+        """Whether all that matters of a record with a key are its bytes: the key's choose the partition, and what fits
+        into a batch is not too large."""
         self._compression = CompressionType.from_name(config["compression.type"])
         self._transactions = self._new_transaction_manager()
         self._transactional = None if config.transactional_id is None else self._transactions
@@ -190,6 +197,39 @@ class KafkaProducer:
         if result.batch_is_full or result.new_batch_created:
             self._sender.wake_up()
         return result.future
+
+    def send_bytes(
+        self,
+        topic: str,
+        key: Any,
+        value: Any,
+        partition: int | None,
+        timestamp: int,
+        listener: BatchListener,
+    ) -> None:
+        """Queue a record that is serialized already, without a future: for Streams, in less than half of the time.
+
+        ``listener`` learns the outcome, of all its records in a batch at once. Most records fit into the last batch of
+        their partition; the others go through ``send``, which refuses what is not bytes. Raises what that raises.
+        """
+        usual = self._usual_partition(topic, key, value, partition)
+        if usual is None or not self._accumulator.append_for(listener, usual, timestamp, key, value):
+            record = ProducerRecord(topic, value, key, partition, timestamp)
+            self.send(record, lambda metadata, error: _tell(listener, record, metadata, error))
+        elif self._transactional is not None:
+            self._transactional.maybe_add_partition(usual)
+
+    def _usual_partition(self, topic: str, key: Any, value: Any, partition: int | None) -> TopicPartition | None:
+        """The partition of a record that needs no more than to be appended; None if ``send`` has to look at it."""
+        count = self._metadata.fetch().partition_count_for_topic(topic)
+        if count is None or type(value) is not bytes or type(key) is not bytes or not self._sends_plainly:
+            return None
+        if self._closed or self._forks_before != _forks:
+            return None
+        if self._transactional is not None:
+            self._transactional.ensure_may_send()
+        self._metadata.add(topic)
+        return known_topic_partition(topic, partition_for_key(key, count) if partition is None else partition)
 
     def _await_partition(self, topic: str, partition: int | None, count: int | None, deadline_ms: float) -> Cluster:
         """A cluster with the topic, and with the partition if one was named; waits for metadata until the deadline.
@@ -474,6 +514,16 @@ def _count_fork() -> None:
 
 if hasattr(os, "register_at_fork"):  # Windows has no fork
     os.register_at_fork(after_in_child=_count_fork)
+
+
+def _tell(
+    listener: BatchListener, record: ProducerRecord, metadata: RecordMetadata | None, error: Exception | None
+) -> None:
+    """The callback of a record that is sent for a listener."""
+    if metadata is not None:
+        listener.on_stored(metadata.topic_partition, metadata.offset)
+    elif error is not None:
+        listener.on_failed(record, error)
 
 
 def _ensure_callable(callback: object) -> None:

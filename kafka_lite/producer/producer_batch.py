@@ -9,20 +9,41 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable
 from enum import Enum, auto
+from typing import Protocol
 
 from kafka_lite.common.sendable import Buffer
 from kafka_lite.common.topic_partition import TopicPartition
 from kafka_lite.producer.future_record_metadata import FutureRecordMetadata, ProduceRequestResult
-from kafka_lite.producer.producer_record import UNKNOWN_OFFSET, RecordMetadata
+from kafka_lite.producer.producer_record import UNKNOWN_OFFSET, ProducerRecord, RecordMetadata
 from kafka_lite.producer.records_buffer import Headers, RecordsBuffer
 from kafka_lite.record.compression import CompressionType
 from kafka_lite.record.default_record_batch import DefaultRecordBatch
 from kafka_lite.record.record import MAGIC_V2, NO_PRODUCER_EPOCH, NO_PRODUCER_ID, NO_SEQUENCE, NO_TIMESTAMP
+from kafka_lite.record.records import batches
 
 logger = logging.getLogger(__name__)
 
 Callback = Callable[[RecordMetadata | None, Exception | None], None]
 """Called once per record, with its metadata or the error."""
+
+
+class BatchListener(Protocol):
+    """Learns the outcome of many records at once, for a sender that waits for none of them: Streams.
+
+    Its methods are called in the producer's thread, as callbacks are.
+    """
+
+    def on_stored(self, topic_partition: TopicPartition, offset: int) -> None:
+        """All its records of a batch are stored, the last of them at ``offset``; -1 if the broker does not say."""
+        ...
+
+    def on_failed(self, record: ProducerRecord, error: Exception) -> None:
+        """A record was not stored. Key and value are bytes; if its batch could not be encoded, they are None."""
+        ...
+
+
+Thunk = tuple[FutureRecordMetadata, Callback | None] | BatchListener
+"""Who is told of a record."""
 
 
 class FinalState(Enum):
@@ -66,8 +87,8 @@ class ProducerBatch:
         self.is_transactional = False
         self.result = ProduceRequestResult(topic_partition)
         self._records = RecordsBuffer(buffer, magic, compression, compression_level)
-        self._futures: list[FutureRecordMetadata] = []
-        self._callbacks: dict[FutureRecordMetadata, Callback] = {}
+        self._thunks: list[Thunk] = []
+        """One for each record."""
         self._built: Buffer | None = None
 
     # ── filling ───────────────────────────────────────────────────────────────────────────────────────────────────
@@ -86,10 +107,15 @@ class ProducerBatch:
             -1 if key is None else len(key),
             -1 if value is None else len(value),
         )
-        self._futures.append(future)
-        if callback is not None:
-            self._callbacks[future] = callback
+        self._thunks.append((future, callback))
         return future
+
+    def try_append_for(self, listener: BatchListener, timestamp: int, key: bytes | None, value: bytes | None) -> bool:
+        """Add a record whose outcome only ``listener`` learns; false if it does not fit or the batch is closed."""
+        if self._built is not None or not self._records.append(timestamp, key, value, ()):
+            return False
+        self._thunks.append(listener)
+        return True
 
     def trim(self) -> None:
         """Accept no more records, and release the unused part of the buffer."""
@@ -213,22 +239,52 @@ class ProducerBatch:
             return False
         self.final_state = state
         self.result.set(base_offset, log_append_time_ms, error_of)
-        for future, callback in self._callbacks.items():
-            self._call(callback, future)
-        self._futures, self._callbacks = [], {}
+        last_places: dict[BatchListener, int] = {}
+        for place, thunk in enumerate(self._thunks):
+            if not isinstance(thunk, tuple):
+                last_places[thunk] = place
+            elif thunk[1] is not None:
+                _call(thunk[1], thunk[0])
+        if last_places:
+            self._tell(last_places)
+        self._thunks = []
         self.result.done()
         return True
 
-    @staticmethod
-    def _call(callback: Callback, future: FutureRecordMetadata) -> None:
-        error = future.error_if_failed()
-        try:
-            callback(None if error else future.value(), error)
-        except BaseException:  # sys.exit() in a callback would end the thread, and no other record would complete
-            logger.exception("Error executing user-provided callback on message")
+    def _tell(self, last_places: dict[BatchListener, int]) -> None:
+        """Tell the listeners, each of which has its last record at this place."""
+        base_offset, error_of = self.result.base_offset, self.result.error_of
+        if error_of is None:
+            for listener, place in last_places.items():
+                offset = UNKNOWN_OFFSET if base_offset == UNKNOWN_OFFSET else base_offset + place
+                _guarded(listener.on_stored, self.topic_partition, offset)
+            return
+        for place, (thunk, record) in enumerate(zip(self._thunks, self._failed_records(), strict=True)):
+            if not isinstance(thunk, tuple):
+                _guarded(thunk.on_failed, record, error_of(place))
 
-    def take_thunks(self) -> list[tuple[Callback | None, FutureRecordMetadata]]:
-        """Remove callbacks and futures, which other batches take over because this one is split."""
-        futures, callbacks = self._futures, self._callbacks
-        self._futures, self._callbacks = [], {}
-        return [(callbacks.get(future), future) for future in futures]
+    def _failed_records(self) -> list[ProducerRecord]:
+        topic, partition = self.topic_partition
+        try:
+            records = [record for each in batches(self.records) for record in each.records()]
+        except Exception:
+            logger.exception("The records of a failed batch for %s cannot be read", self.topic_partition)
+            return [ProducerRecord(topic, partition=partition)] * self.record_count
+        return [ProducerRecord(topic, each.value, each.key, partition, max(0, each.timestamp)) for each in records]
+
+    def take_thunks(self) -> list[Thunk]:
+        """Remove callbacks, futures and listeners, which other batches take over because this one is split."""
+        thunks, self._thunks = self._thunks, []
+        return thunks
+
+
+def _call(callback: Callback, future: FutureRecordMetadata) -> None:
+    error = future.error_if_failed()
+    _guarded(callback, None if error else future.value(), error)
+
+
+def _guarded(callback: Callable[..., None], *outcome: object) -> None:
+    try:
+        callback(*outcome)
+    except BaseException:  # sys.exit() in a callback would end the thread, and no other record would complete
+        logger.exception("Error executing user-provided callback on message")

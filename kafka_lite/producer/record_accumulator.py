@@ -19,11 +19,11 @@ from kafka_lite.common.time import SYSTEM_TIME, Time
 from kafka_lite.common.topic_partition import TopicPartition
 from kafka_lite.producer.buffer_pool import BufferPool, ProducerClosedError
 from kafka_lite.producer.future_record_metadata import FutureRecordMetadata
-from kafka_lite.producer.producer_batch import Callback, ProducerBatch
+from kafka_lite.producer.producer_batch import BatchListener, Callback, ProducerBatch, Thunk
 from kafka_lite.producer.records_buffer import Headers, RecordsBuffer
 from kafka_lite.producer.transaction_manager import TransactionManager
 from kafka_lite.record.compression import CompressionType
-from kafka_lite.record.record import CURRENT_MAGIC
+from kafka_lite.record.record import CURRENT_MAGIC, Record
 from kafka_lite.record.records import batches
 
 logger = logging.getLogger(__name__)
@@ -147,6 +147,24 @@ class RecordAccumulator:
         """
         with self._lock:
             return self._try_append(topic_partition, timestamp, key, value, headers, callback)
+
+    def append_for(
+        self,
+        listener: BatchListener,
+        topic_partition: TopicPartition,
+        timestamp: int,
+        key: bytes | None,
+        value: bytes | None,
+    ) -> bool:
+        """Add a record without a future to the last batch of its partition; false if there is none with room for it.
+
+        The sender is not told of a batch that is full now: the next record begins another one, or ``linger.ms`` ends.
+        """
+        with self._lock:
+            queue = self._batches.get(topic_partition)
+            if self._closed or not queue:
+                return False
+            return queue[-1].try_append_for(listener, timestamp, key, value)
 
     def _append_to_new_batch(
         self,
@@ -368,12 +386,10 @@ class RecordAccumulator:
     def _split(self, batch: ProducerBatch, limit: int) -> list[ProducerBatch]:
         parts: list[ProducerBatch] = []
         records = [record for each in batches(batch.records) for record in each.records()]
-        for record, (callback, old_future) in zip(records, batch.take_thunks(), strict=True):
-            headers = [(header.key, header.value) for header in record.headers]
-            fields = (record.timestamp, record.key, record.value, headers)
-            future = parts[-1].try_append(*fields, callback) if parts else None
-            if future is None:
-                size = max(limit, RecordsBuffer.estimate_size(batch.magic, record.key, record.value, headers))
+        for record, thunk in zip(records, batch.take_thunks(), strict=True):
+            if not parts or not _try_move(record, thunk, parts[-1]):
+                estimate = RecordsBuffer.estimate_size(batch.magic, record.key, record.value, _headers(record))
+                size = max(limit, estimate)
                 # Not from the pool, because the sender must not wait. The whole batch's memory is exchanged for that of
                 # its parts.
                 part = ProducerBatch(
@@ -383,9 +399,8 @@ class RecordAccumulator:
                 part.is_part = True
                 part.result.ended_by = self._sender
                 parts.append(part)
-                future = part.try_append(*fields, callback)
-            assert future is not None
-            old_future.chain(future)
+                moved = _try_move(record, thunk, part)
+                assert moved, "the buffer was made for this record"
         for part in parts:
             part.trim()  # another record would take the sequence number of the next batch
         return parts
@@ -499,6 +514,22 @@ class RecordAccumulator:
         """Accept no more records."""
         with self._lock:
             self._closed = True
+
+
+def _try_move(record: Record, thunk: Thunk, part: ProducerBatch) -> bool:
+    """Append a record of a batch that is split to one of its parts; false if it does not fit."""
+    if not isinstance(thunk, tuple):
+        return part.try_append_for(thunk, record.timestamp, record.key, record.value)
+    old_future, callback = thunk
+    future = part.try_append(record.timestamp, record.key, record.value, _headers(record), callback)
+    if future is None:
+        return False
+    old_future.chain(future)
+    return True
+
+
+def _headers(record: Record) -> Headers:
+    return [(header.key, header.value) for header in record.headers]
 
 
 def expired_error(batch: ProducerBatch, now_ms: float) -> Exception:

@@ -8,8 +8,7 @@ from kafka_lite.common.serdes import Serdes
 from kafka_lite.common.topic_partition import TopicPartition
 from kafka_lite.consumer.consumer_group_metadata import ConsumerGroupMetadata
 from kafka_lite.consumer.offset_and_metadata import OffsetAndMetadata
-from kafka_lite.producer.producer_batch import Callback
-from kafka_lite.producer.producer_record import ProducerRecord, RecordMetadata
+from kafka_lite.producer.producer_batch import BatchListener
 from kafka_lite.streams.processor.internals.record_collector_impl import RecordCollectorImpl
 from kafka_lite.streams.processor.internals.state_manager import StateManager
 from kafka_lite.streams.processor.internals.streams_producer import StreamsProducer
@@ -30,7 +29,7 @@ class FakeProducer:
         self.calls = calls
         self.group = ConsumerGroupMetadata("app")
         self.failing: dict[str, Exception] = {}
-        self.callbacks: list[Callback] = []
+        self.listeners: list[BatchListener] = []
 
     def _call(self, name: str, *more: object) -> None:
         self.calls.append(" ".join([name, *map(str, more)]))
@@ -43,10 +42,19 @@ class FakeProducer:
     def begin_transaction(self) -> None:
         self._call("begin")
 
-    def send(self, record: ProducerRecord, callback: Callback) -> None:
-        self._call("send", record.topic)
-        self.callbacks.append(callback)
-        callback(RecordMetadata(*OUT, len(self.callbacks), 0, 0, 0), None)
+    def send_bytes(
+        self,
+        topic: str,
+        key: bytes | None,
+        value: bytes | None,
+        partition: int | None,
+        timestamp: int,
+        listener: BatchListener,
+    ) -> None:
+        del key, value, partition, timestamp
+        self._call("send", topic)
+        self.listeners.append(listener)
+        listener.on_stored(OUT, len(self.listeners))
 
     def flush(self) -> None:
         self._call("flush")

@@ -210,13 +210,15 @@ def test_batches_expire_after_the_delivery_timeout() -> None:
 def test_a_large_batch_is_split() -> None:
     accumulator = Accumulator()
     places: list[int] = []
-    for number in range(4):
+    futures = [
         accumulator.append(
             T0, 1000, None, b"%d" % number + b"v" * 80, (),
             lambda metadata, _error: places.append(metadata.offset if metadata else -1), 0,
-        )  # fmt: skip
+        ).future
+        for number in range(4)
+    ]  # fmt: skip
+    future = futures[2]
     (batch,) = accumulator.drained()
-    future = batch._futures[2]
     count = accumulator.split_and_reenqueue(batch)
     assert count > 1
     assert not future.done()

@@ -13,6 +13,7 @@ from kafka_lite.common.serialization import ByteArraySerializer
 from kafka_lite.common.time import MockTime
 from kafka_lite.common.topic_partition import TopicPartition
 from kafka_lite.consumer.consumer_record import ConsumerRecord
+from kafka_lite.producer.producer_record import ProducerRecord
 from kafka_lite.producer.transaction_errors import ProducerFencedError
 from kafka_lite.record.record import TimestampType
 from kafka_lite.streams.errors import ProcessorStateError, StreamsError, TaskMigratedError
@@ -165,7 +166,7 @@ def test_a_fenced_task_does_not_fail_a_rebalance(app: Application) -> None:
 @pytest.mark.parametrize("error", [FENCED, ApiError(Errors.INVALID_PRODUCER_EPOCH)])
 def test_a_record_that_was_fenced_is_noticed_by_the_next_flush(app: Application, error: KafkaError) -> None:
     app.process()
-    app.producer.callbacks[0](None, error)
+    app.producer.listeners[0].on_failed(ProducerRecord("out", b"v", b"k"), error)
     with pytest.raises(TaskMigratedError):
         app.tasks.commit_all()
 

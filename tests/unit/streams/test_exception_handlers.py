@@ -12,8 +12,8 @@ from kafka_lite.common.errors import ApiError, Errors
 from kafka_lite.common.serialization import ByteArrayDeserializer, ByteArraySerializer, LongDeserializer
 from kafka_lite.common.topic_partition import TopicPartition
 from kafka_lite.consumer.consumer_record import ConsumerRecord
-from kafka_lite.producer.producer_batch import Callback
-from kafka_lite.producer.producer_record import ProducerRecord, RecordMetadata
+from kafka_lite.producer.producer_batch import BatchListener
+from kafka_lite.producer.producer_record import ProducerRecord
 from kafka_lite.record.record import TimestampType
 from kafka_lite.streams.errors import StreamsError
 from kafka_lite.streams.exception_handlers import (
@@ -32,7 +32,7 @@ from kafka_lite.streams.processor.task_id import TaskId
 from kafka_lite.streams.processor.timestamp_extractor import FailOnInvalidTimestamp
 from kafka_lite.streams.streams_config import StreamsConfig
 
-T3 = TopicPartition("t", 3)
+T3, OUT = TopicPartition("t", 3), TopicPartition("out", 0)
 TOO_LARGE = ApiError(Errors.MESSAGE_TOO_LARGE, "2000 bytes")
 
 
@@ -84,10 +84,19 @@ class OneByOne:
     """A producer whose records complete as the test says."""
 
     def __init__(self) -> None:
-        self.callbacks: list[Callback] = []
+        self.records: list[ProducerRecord] = []
 
-    def send(self, record: ProducerRecord, callback: Callback) -> None:
-        self.callbacks.append(callback)
+    def send_bytes(
+        self,
+        topic: str,
+        key: bytes | None,
+        value: bytes | None,
+        partition: int | None,
+        timestamp: int,
+        listener: BatchListener,
+    ) -> None:
+        del listener
+        self.records.append(ProducerRecord(topic, value, key, partition, timestamp))
 
     def flush(self) -> None:
         """Nothing waits."""
@@ -101,31 +110,27 @@ def collector_of(handler: ProductionExceptionHandler) -> tuple[RecordCollectorIm
     return collector, producer
 
 
-def stored(offset: int) -> RecordMetadata:
-    return RecordMetadata("out", 0, offset, 0, 0, 0)
-
-
 def test_a_record_that_cannot_be_stored_fails_the_next_call_with_its_names() -> None:
     collector, producer = collector_of(DefaultProductionExceptionHandler())
-    producer.callbacks[0](stored(4), None)
-    producer.callbacks[1](None, TOO_LARGE)
-    producer.callbacks[2](stored(5), None)
+    collector.on_stored(OUT, 4)
+    collector.on_failed(producer.records[1], TOO_LARGE)
+    collector.on_stored(OUT, 5)
     message = r"task \[1_3\] Abort sending .* \(key b'k1' timestamp 6\) to topic out due to .*2000 bytes"
     with pytest.raises(StreamsError, match=message) as raised:
         collector.flush()
     assert raised.value.__cause__ is TOO_LARGE
-    assert collector.offsets == {TopicPartition("out", 0): 4}, "nothing after the error"
+    assert collector.offsets == {OUT: 4}, "nothing after the error"
 
 
 def test_a_handler_may_continue_without_a_record(caplog: pytest.LogCaptureFixture) -> None:
     handler = Decider()
     collector, producer = collector_of(handler)
-    producer.callbacks[0](None, TOO_LARGE)
-    producer.callbacks[1](stored(5), None)
+    collector.on_failed(producer.records[0], TOO_LARGE)
+    collector.on_stored(OUT, 5)
     collector.flush()
     assert "chose to CONTINUE processing in spite of this error" in caplog.text
-    assert collector.offsets == {TopicPartition("out", 0): 5}
-    producer.callbacks[2](None, ApiError(Errors.TOPIC_AUTHORIZATION_FAILED))
+    assert collector.offsets == {OUT: 5}
+    collector.on_failed(producer.records[2], ApiError(Errors.TOPIC_AUTHORIZATION_FAILED))
     with pytest.raises(StreamsError, match="key b'k2'"):
         collector.flush()
     assert handler.seen == [("out", b"k0"), ("out", b"k2")]

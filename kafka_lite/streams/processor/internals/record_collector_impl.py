@@ -12,7 +12,7 @@ from typing import Any
 from kafka_lite.common.serialization import Serializer
 from kafka_lite.common.topic_partition import TopicPartition
 from kafka_lite.producer.kafka_producer import KafkaProducer
-from kafka_lite.producer.producer_record import ProducerRecord, RecordMetadata
+from kafka_lite.producer.producer_record import ProducerRecord
 from kafka_lite.streams.errors import StreamsError, TaskMigratedError
 from kafka_lite.streams.exception_handlers import (
     DefaultProductionExceptionHandler,
@@ -42,8 +42,7 @@ class RecordCollectorImpl:
         self._producer = producer
         self._on_error = on_error or DefaultProductionExceptionHandler()
         self._task_id = task_id
-        self._offsets: dict[tuple[str, int], int] = {}
-        """By topic and partition number."""
+        self._offsets: dict[TopicPartition, int] = {}
         self._failure: Exception | None = None
         self._failed: ProducerRecord | None = None
 
@@ -59,12 +58,12 @@ class RecordCollectorImpl:
         partitioner: StreamPartitioner[Any, Any] | None = None,
     ) -> None:
         """Serialize and queue a record. Raises StreamsError for the failure of an earlier one."""
-        self._raise_failure()
+        if self._failure is not None:
+            self._raise_failure()
         raw_key, raw_value = key_serializer.serialize(topic, key), value_serializer.serialize(topic, value)
         if partition is None and partitioner is not None:
             partition = partitioner(key, value, len(self._producer.partitions_for(topic)))
-        record = ProducerRecord(topic, raw_value, raw_key, partition, timestamp)
-        self._producer.send(record, lambda metadata, error: self._on_completion(record, metadata, error))
+        self._producer.send_bytes(topic, raw_key, raw_value, partition, timestamp, self)
 
     def flush(self) -> None:
         """Block until all records are stored. Raises StreamsError if one could not be."""
@@ -74,18 +73,19 @@ class RecordCollectorImpl:
     @property
     def offsets(self) -> Mapping[TopicPartition, int]:
         """The offset of the last stored record of each partition."""
-        return {TopicPartition(*place): offset for place, offset in self._offsets.copy().items()}
+        return self._offsets.copy()
 
-    def _on_completion(self, record: ProducerRecord, metadata: RecordMetadata | None, error: Exception | None) -> None:
-        """Called in the producer's thread."""
+    # ── called in the producer's thread ───────────────────────────────────────────────────────────────────────────
+
+    def on_stored(self, topic_partition: TopicPartition, offset: int) -> None:
+        """Keep the offset."""
+        if self._failure is None:
+            self._offsets[topic_partition] = offset
+
+    def on_failed(self, record: ProducerRecord, error: Exception) -> None:
+        """Let the handler decide, or fail."""
         if self._failure is not None:
             return
-        if error is None and metadata is not None:
-            self._offsets[metadata.topic, metadata.partition] = metadata.offset
-        elif error is not None:
-            self._on_failure(record, error)
-
-    def _on_failure(self, record: ProducerRecord, error: Exception) -> None:
         if not is_fenced(error) and self._on_error.handle(record, error) is HandlerResponse.CONTINUE:
             logger.warning(
                 "task [%s] Error sending record (key=[%r] timestamp=[%s]) to topic=[%s] and partition=[%s]; "

@@ -16,8 +16,7 @@ from kafka_lite.common.topic_partition import TopicPartition
 from kafka_lite.consumer.consumer_group_metadata import ConsumerGroupMetadata
 from kafka_lite.consumer.offset_and_metadata import OffsetAndMetadata
 from kafka_lite.producer.kafka_producer import KafkaProducer
-from kafka_lite.producer.producer_batch import Callback
-from kafka_lite.producer.producer_record import ProducerRecord
+from kafka_lite.producer.producer_batch import BatchListener
 from kafka_lite.streams.errors import StreamsError, TaskMigratedError
 
 logger = logging.getLogger(__name__)
@@ -51,11 +50,23 @@ class StreamsProducer:
         with self._errors("initialize transactions"):
             self._producer.init_transactions()
 
-    def send(self, record: ProducerRecord, callback: Callback) -> None:
+    def send_bytes(
+        self,
+        topic: str,
+        key: bytes | None,
+        value: bytes | None,
+        partition: int | None,
+        timestamp: int,
+        listener: BatchListener,
+    ) -> None:
         """Send a record in the open transaction, or in a new one."""
-        with self._errors("send a record"):
-            self._ensure_transaction()
-            self._producer.send(record, callback)
+        try:
+            if not self.in_transaction:
+                self._producer.begin_transaction()
+                self.in_transaction = True
+            self._producer.send_bytes(topic, key, value, partition, timestamp, listener)
+        except KafkaError as error:
+            raise self._translated("send a record", error) from error
 
     def flush(self) -> None:
         """Block until all records are stored."""
