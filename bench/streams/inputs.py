@@ -97,13 +97,18 @@ class DistinctKeys(Input):
 
 
 class OrdersAndPayments(Input):
-    """Orders, and a payment of each a second later or earlier; of every tenth one a minute later, which is too late."""
+    """Orders, and a payment of each a second later or earlier; of every tenth one a minute later, which is too late.
+
+    Both topics are in the order of their times. quix-streams looks only for records whose time has passed: a late
+    payment amid earlier ones would hold them up, and their orders would no longer find them.
+    """
 
     def contents(self) -> Sequence[Records]:
         payload = payload_of(SIZE)
         numbers = range(self.records)
         orders = ((key_of(number).encode(), payload, self._ordered_ms(number)) for number in numbers)
-        payments = ((key_of(number).encode(), payload, self._paid_ms(number)) for number in numbers)
+        in_time = sorted(numbers, key=self._paid_ms)
+        payments = ((key_of(number).encode(), payload, self._paid_ms(number)) for number in in_time)
         return [orders, payments]
 
     @staticmethod
