@@ -24,6 +24,9 @@ class Load:
             "bootstrap.servers": bootstrap, "acks": "all", "enable.idempotence": idempotent, "linger.ms": 1,
             "compression.type": "lz4", "batch.num.messages": 20, "reconnect.backoff.max.ms": 200,
             "message.timeout.ms": 300_000, "log_level": 0,  # brokers start slowly on a busy machine
+            # A broker that has just started knows no topic until the controller tells it, in Kafka as here. librdkafka
+            # believes it unless the topic is newer than this.
+            "topic.metadata.propagation.max.ms": 300_000,
         })  # fmt: skip
 
     def _on_delivery(self, error: KafkaError | None, message: Message) -> None:
