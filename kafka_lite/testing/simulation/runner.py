@@ -37,7 +37,7 @@ LOADED: Final = (
     "kafka", "kazoo.client",
 )  # fmt: skip
 """What each process has imported when it begins."""
-READY: Final = 20
+READY: Final = 28
 """How many processes' modules are imported beforehand. A world that starts more imports those when it needs them."""
 MEMORY: Final = Path("/dev/shm")
 """Where a world's files are, if there is room: nothing need be written to a disk."""
@@ -217,6 +217,7 @@ class _Child:
         self._reader, writer = os.pipe()
         self._pid = os.fork()
         if self._pid == 0:
+            gc.disable()  # after the run, a collection would look at the whole world, and the process ends anyway
             try:
                 known = set(compiled)
                 outcome = _run_with_limit(plan, run, pool)
