@@ -131,6 +131,10 @@ class ChaosBroker:
         """Remove its files while it is down, as if its disk had been replaced."""
         shutil.rmtree(self.log_dir)
 
+    def log(self) -> str:
+        """What the current life has logged."""
+        return self._process.log()
+
     def end_of_log(self) -> str:
         """The last lines of the current life's log."""
         return self._process.end_of_log(30)
@@ -139,6 +143,10 @@ class ChaosBroker:
         """Whether its log says why it ended, and that is what a broker may do; it is then started again."""
         reasons = real_kafka.MAY_END_WITH if self.kafka_version else NO_ZOOKEEPER
         return any(name in self.end_of_log() for name in reasons)
+
+    def loads_forever(self) -> bool:
+        """Whether it is Kafka's, and its transaction coordinator will never end to load a partition."""
+        return bool(self.kafka_version) and self.is_running and real_kafka.LOADS_FOREVER in self.log()
 
 
 class ChaosCluster:
@@ -272,3 +280,11 @@ class ChaosCluster:
                     found.append(f"broker {broker.id} ended by itself:\n{broker.end_of_log()}")
                 broker.start()
         return found
+
+    def restart_those_loading_forever(self) -> list[int]:
+        """End and start brokers of Kafka whose coordinator cannot load any more; returns which."""
+        loading = [broker for broker in self.brokers if broker.loads_forever()]
+        for broker in loading:
+            broker.kill()
+            broker.start()
+        return [broker.id for broker in loading]

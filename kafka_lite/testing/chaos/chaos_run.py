@@ -205,7 +205,7 @@ class ChaosRun:
         return False
 
     def _eventually_without_hung(self, condition: Callable[[], bool]) -> bool:
-        """Wait for a condition; twice before the wait is over, replace clients of librdkafka that hang.
+        """Wait for a condition; twice before the wait is over, replace what is known to hang.
 
         Twice, because one that goes on a little before it hangs, and holds up its group, is not noticed the first time.
         """
@@ -213,8 +213,13 @@ class ChaosRun:
             before = self._progress_of_each()
             if _eventually(condition, HUNG_S):
                 return True
+            self._restart_those_loading_forever()
             self._note_hung(self._clients.replace_hung(before))
         return _eventually(condition)
+
+    def _restart_those_loading_forever(self) -> None:
+        for broker_id in self.cluster.restart_those_loading_forever():
+            self._report(f"Kafka's broker {broker_id} would load transactions forever, and was started again")
 
     def _progress_of_each(self) -> dict[str, int]:
         return {
@@ -281,6 +286,7 @@ class ChaosRun:
     def _await_end_of_clients(self, *, producers: bool) -> None:
         self._clients.end(producers=producers)
         if not _eventually(lambda: not self._clients.running(producers=producers), HUNG_S):
+            self._restart_those_loading_forever()
             self._note_hung(self._clients.kill_hung(producers=producers))
         if not _eventually(lambda: not self._clients.running(producers=producers)):
             names = [client.name for client in self._clients.running(producers=producers)]

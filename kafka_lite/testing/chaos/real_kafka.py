@@ -25,6 +25,13 @@ MAY_END_WITH: Final = (
     "SessionExpiredException",
 )
 """What a broker of Kafka may end with when it starts: see ``chaos_cluster.NO_ZOOKEEPER``."""
+LOADS_FOREVER: Final = "Uncaught exception in scheduled task 'load-txns-for-partition"
+"""In the log of a broker whose session expired while its transaction coordinator loaded a partition.
+
+The task asks ZooKeeper for the number of partitions, and ends with the exception. The partition stays in
+``TransactionStateManager.loadingPartitions``: until the broker is started again, producers of this partition get
+COORDINATOR_LOAD_IN_PROGRESS, even if it is elected and has loaded once more.
+"""
 STOPPED: Final = 128 + signal.SIGTERM
 """The exit code after a clean stop."""
 _LOG4J = """log4j.rootLogger=INFO, stdout

@@ -1,9 +1,9 @@
-"""What a broker of a chaos run may end with."""
+"""What a broker of a chaos run may end with, and when it is started again."""
 
 import pytest
 
 from kafka_lite.testing.chaos import chaos_cluster
-from kafka_lite.testing.chaos.chaos_cluster import ChaosBroker
+from kafka_lite.testing.chaos.chaos_cluster import ChaosBroker, ChaosCluster
 
 OUT_OF_REACH = "kafka_lite.common.errors: Unable to connect to zookeeper server 127.0.0.1:2181"
 EXPIRED_AT_START = """ERROR Exiting Kafka due to fatal exception during startup. (kafka.Kafka$)
@@ -25,3 +25,38 @@ def test_a_broker_may_end_at_its_start_if_zookeeper_is_out_of_reach(tmp_path, mo
     broker = ChaosBroker(1, tmp_path / "broker", 9092, {}, version)
     monkeypatch.setattr(broker, "end_of_log", lambda: log)
     assert broker.may_have_ended() is may
+
+
+FAILED_TO_LOAD = """[2026-11-24 12:10:50,332] INFO Loading transaction metadata from __transaction_state-0 at epoch 138
+ERROR Uncaught exception in scheduled task 'load-txns-for-partition-__transaction_state-0'
+kafka.zookeeper.ZooKeeperClientExpiredException: Session expired either before or while waiting for connection"""
+
+
+def test_a_broker_of_kafka_that_would_load_transactions_forever_is_started_again(tmp_path, monkeypatch):
+    monkeypatch.setattr(chaos_cluster.real_kafka, "start_command", lambda *_: ["java"])
+    cluster = ChaosCluster(tmp_path, 3, kafka_version="3.9.1")
+    for broker_id, version in enumerate(("", "3.9.1", "3.9.1")):
+        broker = ChaosBroker(broker_id, tmp_path / f"broker-{broker_id}", 9092, {}, version)
+        broker._process = ProcessWithALog(FAILED_TO_LOAD if broker_id < 2 else "INFO started")
+        cluster.brokers.append(broker)
+    assert cluster.restart_those_loading_forever() == [1], "ours does not log that, and 2 has not"
+    assert [broker._process.calls for broker in cluster.brokers] == [[], ["kill", "spawn"], []]
+    assert cluster.restart_those_loading_forever() == [], "its new life has another log"
+
+
+class ProcessWithALog:
+    is_running = True
+
+    def __init__(self, log):
+        self.text, self.calls = log, []
+
+    def log(self):
+        return self.text
+
+    def kill(self):
+        self.calls.append("kill")
+        self.is_running = False
+
+    def spawn(self):
+        self.calls.append("spawn")
+        self.text, self.is_running = "", True
