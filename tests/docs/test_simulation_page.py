@@ -1,4 +1,4 @@
-"""The service of the page on simulation keeps its promise in the simulator, with the command that the page gives."""
+"""The service of the page on simulation keeps its promise in the simulator, and one with a bug does not."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ import pytest
 
 PROJECT = Path(__file__).parent.parent.parent
 PAGE = PROJECT / "docs/design/simulation.md"
+SEEDS = 60
 
 pytestmark = [
     pytest.mark.soak,
@@ -20,16 +21,37 @@ pytestmark = [
 ]
 
 
-def test_the_service_of_the_page_writes_every_invoice(tmp_path: Path) -> None:
+def run_seeds(folder: Path, service: str, scenario: str, options: str) -> subprocess.CompletedProcess[str]:
+    """Run the page's command, with fewer seeds, on these two files."""
+    (folder / "my_service.py").write_text(service)
+    (folder / "my_simulation.py").write_text(scenario)
+    command = [sys.executable, *options.replace("--seeds 1000", f"--seeds {SEEDS}").split()]
+    environment = {**os.environ, "PYTHONPATH": str(PROJECT)}
+    return subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, check=False)
+
+
+@pytest.fixture
+def page() -> tuple[str, str, str]:
+    """The service, the scenario, and the options of the command."""
     text = PAGE.read_text(encoding="utf-8")
     service, scenario = re.findall(r"^```python\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)
-    (tmp_path / "my_service.py").write_text(service)
-    (tmp_path / "my_simulation.py").write_text(scenario)
     (options,) = re.findall(
         r"^\$ \.venv/bin/python (-m kafka_lite\.testing\.simulation\.command .*)$", text, re.MULTILINE
     )
-    command = [sys.executable, *options.replace("--seeds 100", "--seed 1").split()]
-    environment = {**os.environ, "PYTHONPATH": str(PROJECT)}
-    done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False)
+    return service, scenario, options
+
+
+def test_the_service_of_the_page_writes_every_invoice(page: tuple[str, str, str], tmp_path: Path) -> None:
+    done = run_seeds(tmp_path, *page)
     assert done.returncode == 0, done.stdout + done.stderr
-    assert "seed 1: good" in done.stdout
+    assert "0 bad" in done.stdout
+
+
+def test_a_service_that_commits_before_it_sends_is_found(page: tuple[str, str, str], tmp_path: Path) -> None:
+    service, scenario, options = page
+    commit = "        consumer.commit()\n"
+    loop = "        for records in polled.values():\n"
+    assert service.count(commit) == service.count(loop) == 1
+    done = run_seeds(tmp_path, service.replace(commit, "").replace(loop, commit + loop), scenario, options)
+    assert done.returncode == 1, done.stdout + done.stderr
+    assert "all invoices: not within 60 s" in done.stdout
