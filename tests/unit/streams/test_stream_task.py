@@ -8,14 +8,18 @@ from typing import Any
 import pytest
 
 from kafka_lite.common.serdes import Serdes
+from kafka_lite.common.time import MockTime
 from kafka_lite.common.topic_partition import TopicPartition
+from kafka_lite.consumer.consumer_errors import CommitFailedError
 from kafka_lite.consumer.consumer_record import ConsumerRecord
 from kafka_lite.consumer.offset_and_metadata import OffsetAndMetadata
 from kafka_lite.record.record import TimestampType
 from kafka_lite.streams.errors import StreamsError
 from kafka_lite.streams.processor.internals.state_manager import StateManager
+from kafka_lite.streams.processor.internals.tasks.standby_tasks import StandbyTasks
 from kafka_lite.streams.processor.internals.tasks.stream_task import StreamTask
 from kafka_lite.streams.processor.internals.tasks.task_environment import TaskEnvironment
+from kafka_lite.streams.processor.internals.tasks.task_manager import TaskManager
 from kafka_lite.streams.processor.processor import Processor
 from kafka_lite.streams.processor.state_store import StateRestoreCallback, StateStore
 from kafka_lite.streams.processor.task_id import TaskId
@@ -188,3 +192,54 @@ def test_a_name_is_registered_once(task: StreamTask, recorder: Recorder) -> None
     assert store is not None
     with pytest.raises(ValueError, match="Store store has already been registered"):
         recorder.register(store, lambda *_: None)
+
+
+# ── across a rebalance ────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+@pytest.fixture
+def tasks(task: StreamTask, recorder: Recorder) -> TaskManager:
+    """The tasks of a thread. The only one has processed a record, which is not committed yet."""
+    standbys = StandbyTasks(lambda *_: None, recorder)  # type: ignore[arg-type]
+    result = TaskManager(lambda *_: task, standbys, MockTime())
+    result.assign({task.id: task.partitions})
+    add(task, T0, [5])
+    result.process()
+    recorder.calls.clear()
+    return result
+
+
+def is_open(task: StreamTask) -> bool:
+    store = task.store("store")
+    assert store is not None
+    return store.is_open
+
+
+def test_a_task_that_is_suspended_is_committed_and_keeps_its_stores_open(
+    tasks: TaskManager, task: StreamTask, recorder: Recorder
+) -> None:
+    tasks.suspend(commit=True)
+    assert recorder.calls[-2:] == ["limit t-0 6", "commit {'t-0': 6}"]
+    assert is_open(task)
+
+
+def test_a_task_whose_partitions_are_lost_is_closed_without_a_flush_of_its_caches(
+    tasks: TaskManager, task: StreamTask, recorder: Recorder
+) -> None:
+    """Another member has gone on with the changelog. Its values are newer than those in the stores and caches here."""
+    tasks.suspend(commit=False)
+    assert recorder.calls == ["flush"], "only what was sent: no stores, no checkpoint"
+    assert not is_open(task)
+    assert tasks.prev_tasks == {task.id}
+
+
+def test_a_suspended_task_that_could_not_be_committed_is_closed_without_a_checkpoint(
+    tasks: TaskManager, task: StreamTask, recorder: Recorder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(_: object) -> None:
+        raise CommitFailedError
+
+    monkeypatch.setattr(recorder, "commit_sync", refuse)
+    tasks.suspend(commit=True)
+    assert not any(call.startswith("checkpoint") for call in recorder.calls)
+    assert not is_open(task)

@@ -252,6 +252,10 @@ class StreamTask(AbstractTask):
     def flush_state(self) -> None:
         """Flush the stores, then wait until all sent records are stored."""
         self._state_manager.flush()
+        self.flush_sent()
+
+    def flush_sent(self) -> None:
+        """Wait until all sent records are stored."""
         self._collector.flush()
 
     def commit_offsets(self) -> None:

@@ -40,8 +40,9 @@ class TaskManager:
                     suspended ─▶ closed      the task has moved: checkpoint, release the lock
                     new ─▶ active            lock the directory, restore the stores
                     standby ─▶ active        restore what its stores do not have yet
+        lost        active ─▶ closed         others have the partitions already: no flush, no commit, no checkpoint
 
-    With exactly_once, a task whose transaction could not be committed is closed at once, and its state is rebuilt.
+    A task that could not be committed is closed at once as well: it may be lost. If it returns, its state is rebuilt.
     """
 
     def __init__(
@@ -74,19 +75,21 @@ class TaskManager:
     def suspend(self, commit: bool) -> None:
         """Suspend all tasks. With ``commit``, commit what the active ones have processed.
 
-        Without it the partitions belong to other members already. Raises StreamsError if a task could not be
-        suspended, after all others are.
+        Without it the partitions belong to other members already, and the tasks are closed: their stores lack what
+        those members have changed, which their caches must not overwrite in the changelogs. Raises StreamsError if a
+        task could not be suspended, after all others are.
         """
         self.standbys.suspend()
         tasks = list(self.active.values())
-        failure = self._on_all(tasks, StreamTask.close_topology, "close")
-        failure = self._on_all(tasks, StreamTask.flush_state, "flush state") or failure
+        failure = self._on_all(tasks, lambda task: task.close_topology(flush=commit), "close")
+        flush = StreamTask.flush_state if commit else StreamTask.flush_sent
+        failure = self._on_all(tasks, flush, "flush state") or failure
         if failure is None and commit:
             # A task whose commit fails is processed again by its next owner. It must not stop the rebalance.
             self._commit_offsets(tasks)
         self.prev_tasks = frozenset(self.active)
         for task_id, task in self.active.items():
-            if task.is_dirty:
+            if task.has_uncommitted or not commit:
                 self._close_dirty(task)
             else:
                 self._suspended[task_id] = task
