@@ -86,6 +86,16 @@ def test_cleared_queues_are_empty() -> None:
     assert partitions.next_record() is not None
 
 
+def test_a_dropped_record_does_not_hold_the_time_back() -> None:
+    """It may never come again: its log can have been deleted meanwhile."""
+    partitions = group()
+    partitions.add_raw_records(U0, [record(U0, 9)])
+    partitions.add_raw_records(T0, [record(T0, 1)])
+    partitions.clear()
+    partitions.add_raw_records(T0, [record(T0, 5)])
+    assert partitions.timestamp == 5
+
+
 @given(st.lists(st.tuples(st.booleans(), st.integers(0, 20)) | st.none(), max_size=60))
 def test_the_next_record_is_that_of_a_plain_model(events: list[tuple[bool, int] | None]) -> None:
     """An event adds a record (topic, time) or, None, takes one. The model looks at all records each time."""

@@ -49,6 +49,10 @@ class MinTimestampTracker:
         if not self._ascending:
             self._last_known = stamped.timestamp
 
+    def clear(self) -> None:
+        """All records of the queue were dropped. (0.10.2 keeps them here: one that never returns stops the time.)"""
+        self._ascending.clear()
+
     def get(self) -> int:
         """The smallest timestamp of the queue; if it is empty, that of the last removed record, or NOT_KNOWN."""
         return self._ascending[0].timestamp if self._ascending else self._last_known

@@ -64,8 +64,9 @@ class RecordQueue:
         return stamped
 
     def clear(self) -> None:
-        """Drop all records."""
+        """Drop all records. The time of the partition stays."""
         self._records.clear()
+        self._time_tracker.clear()
 
     def __len__(self) -> int:
         return len(self._records)
