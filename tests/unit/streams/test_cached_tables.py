@@ -15,6 +15,7 @@ from kafka_lite.streams.kstream.kstream_builder import KStreamBuilder
 from kafka_lite.streams.kstream.session_windows import SessionWindows
 from kafka_lite.streams.kstream.windowed_serde import SessionKeySerde, WindowedSerde
 from kafka_lite.streams.kstream.windows import TimeWindows
+from kafka_lite.streams.processor.processor import Processor
 from kafka_lite.streams.state.stores import Stores
 from kafka_lite.streams.topology_test_driver import TopologyTestDriver
 
@@ -60,6 +61,27 @@ def test_a_commit_passes_on_and_logs_the_last_value_of_each_key() -> None:
         driver.pipe_input("in", "b", "v", timestamp=9)
         assert driver.key_value_store("Counts").get("b") == 3
         assert list(driver.key_value_store("Counts").range("b", "z")) == [("b", 3)]
+
+
+def test_processors_get_what_is_in_the_caches_before_they_are_closed() -> None:
+    calls: list[str] = []
+
+    class Closing(Processor[str, Any]):
+        """Notes what it gets, and when it is closed."""
+
+        def process(self, key: str, value: Any) -> None:
+            calls.append(f"{key} {value}")
+
+        def close(self) -> None:
+            calls.append("close")
+
+    builder = KStreamBuilder()
+    stream: KStream[str, str] = builder.stream("in")
+    builder.add_processor("closing", Closing, stream.group_by_key().count("Counts").to_stream().name)
+    with driver_of(builder) as driver:
+        driver.pipe_input("in", "a", "v", timestamp=1)
+        assert calls == []
+    assert calls == ["a 1", "close"]
 
 
 def test_old_values_are_those_that_were_passed_on_last() -> None:

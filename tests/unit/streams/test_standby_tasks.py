@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -23,6 +24,7 @@ from kafka_lite.streams.processor.internals.tasks.standby_context_impl import St
 from kafka_lite.streams.processor.internals.tasks.standby_task import StandbyTask
 from kafka_lite.streams.processor.internals.tasks.standby_tasks import StandbyTasks
 from kafka_lite.streams.processor.internals.tasks.task_environment import TaskEnvironment
+from kafka_lite.streams.processor.internals.tasks.task_manager import TaskManager
 from kafka_lite.streams.processor.state_store import StateStore, StateStoreContext, StateStoreSupplier
 from kafka_lite.streams.processor.task_id import TaskId
 from kafka_lite.streams.state.offset_checkpoint import OffsetCheckpoint
@@ -335,6 +337,26 @@ def test_an_active_task_restores_only_what_its_standby_did_not_have(instance: In
     assert instance.stores["memory"].calls == ["flush"]
     manager.close({})
     assert instance.checkpoint == {DISK: 4}
+
+
+def test_the_thread_that_has_the_standby_gives_its_stores_to_the_active_task(instance: Instance) -> None:
+    given: list[StandbyTask | None] = []
+
+    def create(task_id: TaskId, partitions: Collection[TopicPartition], standby: StandbyTask | None) -> Any:
+        given.append(standby)
+        return SimpleNamespace(id=task_id, partitions=partitions)
+
+    tasks = TaskManager(create, instance.standbys, instance.time)
+    assert tasks.requires_poll, "without a task, too"
+    tasks.assign({}, ASSIGNED)
+    instance.standbys.maybe_update()
+    tasks.commit_all()
+    assert instance.checkpoint == {DISK: 2}, "a commit is for standby tasks, too"
+    standby = instance.standbys.following[TASK]
+    tasks.assign(ASSIGNED, {})
+    assert given == [standby]
+    assert "close" not in instance.stores["memory"].calls
+    standby.close_state_manager(write_checkpoint=False)
 
 
 def test_with_exactly_once_the_active_task_deletes_the_checkpoint_of_its_standby(

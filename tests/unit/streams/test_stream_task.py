@@ -21,6 +21,7 @@ from kafka_lite.streams.processor.internals.tasks.stream_task import StreamTask
 from kafka_lite.streams.processor.internals.tasks.task_environment import TaskEnvironment
 from kafka_lite.streams.processor.internals.tasks.task_manager import TaskManager
 from kafka_lite.streams.processor.processor import Processor
+from kafka_lite.streams.processor.processor_context import ProcessorContext
 from kafka_lite.streams.processor.state_store import StateRestoreCallback, StateStore
 from kafka_lite.streams.processor.task_id import TaskId
 from kafka_lite.streams.processor.timestamp_extractor import FailOnInvalidTimestamp
@@ -70,6 +71,11 @@ class Committing(Processor[bytes, bytes]):
     """Forwards records, and requests a commit for one of the value ``commit``. Cannot be closed after ``stuck``."""
 
     stuck = False
+    is_initialized = False
+
+    def init(self, context: ProcessorContext) -> None:
+        super().init(context)
+        self.is_initialized = True
 
     def process(self, key: bytes, value: bytes) -> None:
         self.context.forward(key, value)
@@ -78,6 +84,7 @@ class Committing(Processor[bytes, bytes]):
             self.context.commit()
 
     def close(self) -> None:
+        self.is_initialized = False
         if self.stuck:
             raise OSError("stuck")
 
@@ -87,11 +94,7 @@ def recorder() -> Recorder:
     return Recorder()
 
 
-@pytest.fixture
-def task(recorder: Recorder) -> StreamTask:
-    builder = TopologyBuilder().set_application_id("app").add_source("source", "t", "u")
-    builder.add_processor("processor", Committing, "source").add_sink("sink", "out", "processor")
-    builder.add_state_store(Stores.in_memory_key_value("store"), "processor")
+def task_of(builder: TopologyBuilder, recorder: Recorder) -> StreamTask:
     result = StreamTask(
         TaskId(0, 0),
         [T0, U0],
@@ -104,6 +107,15 @@ def task(recorder: Recorder) -> StreamTask:
         max_buffered_records=3,
     )
     result.initialize()
+    return result
+
+
+@pytest.fixture
+def task(recorder: Recorder) -> StreamTask:
+    builder = TopologyBuilder().set_application_id("app").add_source("source", "t", "u")
+    builder.add_processor("processor", Committing, "source").add_sink("sink", "out", "processor")
+    builder.add_state_store(Stores.in_memory_key_value("store"), "processor")
+    result = task_of(builder, recorder)
     assert recorder.calls == ["limit t-0 5", "limit u-0 0", "restore store"]
     recorder.calls.clear()
     return result
@@ -223,6 +235,78 @@ def test_a_task_that_is_suspended_is_committed_and_keeps_its_stores_open(
     assert is_open(task)
 
 
+def test_a_suspended_task_that_is_assigned_again_goes_on(
+    tasks: TaskManager, task: StreamTask, recorder: Recorder
+) -> None:
+    processor = task.topology.processors[1].processor
+    assert isinstance(processor, Committing)
+    tasks.suspend(commit=True)
+    assert not processor.is_initialized
+    recorder.calls.clear()
+    tasks.assign({task.id: task.partitions})
+    assert processor.is_initialized
+    assert recorder.calls == [], "nothing is restored"
+    assert tasks.task_of(T0) is task
+
+
+def test_a_suspended_task_that_gets_other_partitions_is_closed_with_a_checkpoint(
+    tasks: TaskManager, task: StreamTask, recorder: Recorder
+) -> None:
+    """A topic of a pattern, for example, has been created or deleted: there is a new task of the same id."""
+    tasks.suspend(commit=True)
+    recorder.calls.clear()
+    tasks.assign({task.id: frozenset({T0})})
+    assert recorder.calls == ["checkpoint {'t-0': 5, 'app-store-changelog-0': 7}"]
+    assert not is_open(task)
+
+
+@pytest.fixture
+def failing_flush(recorder: Recorder, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail() -> None:
+        raise StreamsError("a result could not be sent")
+
+    monkeypatch.setattr(recorder, "flush", fail)
+
+
+@pytest.mark.usefixtures("failing_flush")
+def test_a_task_that_cannot_be_flushed_is_not_committed_when_it_is_suspended(
+    tasks: TaskManager, recorder: Recorder
+) -> None:
+    with pytest.raises(StreamsError, match="failed to suspend stream tasks"):
+        tasks.suspend(commit=True)
+    assert recorder.calls == []
+
+
+@pytest.mark.usefixtures("failing_flush")
+def test_a_task_that_cannot_be_flushed_is_closed_without_commit_and_checkpoint(
+    tasks: TaskManager, task: StreamTask, recorder: Recorder
+) -> None:
+    tasks.close(clean=True)
+    assert recorder.calls == []
+    assert not is_open(task)
+
+
+def test_after_an_error_tasks_are_closed_as_they_are(tasks: TaskManager, task: StreamTask, recorder: Recorder) -> None:
+    tasks.close(clean=False)
+    assert recorder.calls == [], "no flush: what is in the caches is not passed on"
+    assert not is_open(task)
+
+
+def test_a_commit_that_the_group_refuses_does_not_end_the_thread(
+    tasks: TaskManager, recorder: Recorder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The next poll finds out that the group has rebalanced."""
+
+    def refuse(_: object) -> None:
+        raise CommitFailedError
+
+    with monkeypatch.context() as patched:
+        patched.setattr(recorder, "commit_sync", refuse)
+        tasks.commit_all()
+    tasks.commit_all()
+    assert recorder.calls[-1] == "commit {'t-0': 6}", "it is tried again"
+
+
 def test_a_task_whose_partitions_are_lost_is_closed_without_a_flush_of_its_caches(
     tasks: TaskManager, task: StreamTask, recorder: Recorder
 ) -> None:
@@ -243,3 +327,29 @@ def test_a_suspended_task_that_could_not_be_committed_is_closed_without_a_checkp
     tasks.suspend(commit=True)
     assert not any(call.startswith("checkpoint") for call in recorder.calls)
     assert not is_open(task)
+
+
+class Ticking(Processor[bytes, bytes]):
+    """Forwards a record each ten milliseconds."""
+
+    def init(self, context: ProcessorContext) -> None:
+        super().init(context)
+        context.schedule(10)
+
+    def process(self, key: bytes, value: bytes) -> None:
+        """Drop the record."""
+
+    def punctuate(self, timestamp: int) -> None:
+        self.context.forward(b"tick", b"%d" % timestamp)
+
+
+def test_a_task_that_goes_on_is_not_punctuated_for_its_schedules_of_before(recorder: Recorder) -> None:
+    builder = TopologyBuilder().set_application_id("app").add_source("source", "t", "u")
+    task = task_of(builder.add_processor("ticks", Ticking, "source").add_sink("sink", "out", "ticks"), recorder)
+    task.close_topology()
+    task.initialize_topology()
+    add(task, T0, [5])
+    add(task, U0, [5])
+    recorder.calls.clear()
+    assert task.maybe_punctuate()
+    assert recorder.calls == ["send out"]
