@@ -105,6 +105,14 @@ def test_a_commit_that_one_task_requests_commits_all(app: Application) -> None:
     assert app.taken_calls() == []
 
 
+def test_a_requested_commit_without_anything_to_commit_is_done_once(app: Application) -> None:
+    app.tasks.task_of(T1)._need_commit()
+    app.tasks.process()
+    assert app.taken_calls() == ["flush", "flush"]
+    app.tasks.process()
+    assert app.taken_calls() == []
+
+
 def test_suspended_tasks_are_committed_and_a_task_that_moves_keeps_the_producer_open(app: Application) -> None:
     process_both(app)
     app.tasks.suspend(commit=True)

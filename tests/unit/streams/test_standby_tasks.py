@@ -242,6 +242,17 @@ def test_a_standby_goes_on_at_its_checkpoint(tmp_path: Path, changelogs: Changel
         assert instance.checkpoint == {DISK: end}
 
 
+def test_a_store_that_was_on_disk_before_and_is_in_memory_now_follows_from_the_start(
+    instance: Instance, tmp_path: Path
+) -> None:
+    path = tmp_path / "app" / str(TASK) / ".checkpoint"
+    path.parent.mkdir(parents=True)
+    OffsetCheckpoint(path).write({MEMORY: 2})
+    instance.standbys.assign(ASSIGNED)
+    instance.standbys.maybe_update()
+    assert instance.entries["memory"] == [0, 1, 2]
+
+
 def test_without_a_clean_end_there_is_no_new_checkpoint(instance: Instance) -> None:
     instance.standbys.assign(ASSIGNED)
     instance.standbys.maybe_update()
@@ -310,6 +321,19 @@ def test_a_standby_of_a_locked_directory_is_created_later(
     instance.standbys.maybe_update()
     assert list(instance.standbys.following) == [TASK]
     assert instance.entries["memory"] == [0, 1, 2]
+
+
+def test_a_standby_that_waits_for_its_directory_is_forgotten_when_a_rebalance_begins(
+    instance: Instance, tmp_path: Path
+) -> None:
+    other = StateDirectory("app", tmp_path, instance.time)
+    assert other.lock(TASK)
+    instance.standbys.assign(ASSIGNED)
+    other.unlock(TASK)
+    instance.standbys.suspend()
+    instance.time.sleep(1000)
+    instance.standbys.maybe_update()
+    assert not instance.standbys.ids
 
 
 def test_a_task_without_stores_has_no_standby(changelogs: Changelogs) -> None:

@@ -228,6 +228,15 @@ def test_a_persistent_store_continues_at_its_checkpoint(tmp_path: Path) -> None:
     manager.close({})
 
 
+def test_a_store_that_was_on_disk_before_and_is_in_memory_now_is_restored_from_the_beginning(tmp_path: Path) -> None:
+    path = tmp_path / "app" / "0_1" / ".checkpoint"
+    path.parent.mkdir(parents=True)
+    OffsetCheckpoint(path).write({CHANGELOG: 2})
+    manager = manager_of(tmp_path, FakeConsumer([0, 1, 2], end=3))
+    assert restored(manager, persistent=False) == [0, 1, 2]
+    manager.close({})
+
+
 def test_a_changelog_that_ends_before_the_checkpoint_is_an_error(tmp_path: Path) -> None:
     manager = manager_of(tmp_path, FakeConsumer(range(5), end=5))
     restored(manager, persistent=True)
@@ -257,6 +266,21 @@ def test_a_source_topic_is_restored_up_to_its_committed_offset(tmp_path: Path) -
         manager.put_offset_limit(source, committed)
         assert restored(manager, persistent=False) == expected
         manager.close({})
+
+
+def test_a_checkpoint_of_a_source_topic_does_not_go_beyond_its_committed_offset(tmp_path: Path) -> None:
+    """The source partition is not always that of the task: an application may have its own partition grouper."""
+    source = TopicPartition("table", 3)
+    manager = manager_of(tmp_path, FakeConsumer(range(5), 5, source), "table", [source])
+    manager.put_offset_limit(source, 3)
+    assert restored(manager, persistent=True) == [0, 1, 2]
+    manager.close({})
+    assert OffsetCheckpoint(tmp_path / "app" / "0_1" / ".checkpoint").read() == {source: 3}
+
+
+def test_a_task_without_stores_leaves_no_checkpoint(tmp_path: Path) -> None:
+    manager_of(tmp_path, FakeConsumer([], 0)).close({})
+    assert not (tmp_path / "app" / "0_1" / ".checkpoint").exists()
 
 
 def test_a_record_without_a_key_is_not_restored(tmp_path: Path) -> None:
