@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -167,6 +168,21 @@ def test_a_flush_writes_the_checkpoint_for_a_process_that_is_killed_later(topic:
     assert topic.read == 1
     assert set(again.content()) == {"b", "o", "p", "r"}
     again.task.close()
+
+
+def test_a_store_in_memory_is_restored_from_the_beginning_beside_one_on_disk(topic: Topic, tmp_path: Path) -> None:
+    """It may have been on disk before, with a checkpoint."""
+    directory, topics = StateDirectory("app", tmp_path, MockTime()), {"Cities": "cities", "OnDisk": "rivers"}
+    directory.global_state_dir()
+    checkpoint(tmp_path).write({FIRST: 1, SECOND: 2})
+    manager = GlobalStateManager(topic, topics, directory)  # type: ignore[arg-type]
+    on_disk: Any = SimpleNamespace(name="OnDisk", persistent=True)
+    in_memory: Any = SimpleNamespace(name="Cities", persistent=False)
+    manager.initialize([in_memory, on_disk])
+    found: list[bytes] = []
+    manager.restore(in_memory, lambda key, _: found.append(key))
+    assert sorted(found) == [b"b", b"p"]
+    manager.close(None)
 
 
 def test_a_skipped_record_is_not_read_again(topic: Topic, closed: Path) -> None:

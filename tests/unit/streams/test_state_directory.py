@@ -80,11 +80,23 @@ def test_cleaning_up_spares_what_another_instance_has_locked(tmp_path: Path) -> 
     )
     stopped.clean_up()
     assert sorted(path.name for path in running.base.iterdir()) == [str(TASK), "global"]
+    running.clean()
+    assert sorted(path.name for path in running.base.iterdir()) == [str(TASK), "global"], "nor its own"
     running.unlock(TASK)
     running.unlock_global_state()
     stopped.clean_up()
     assert not running.base.exists()
     stopped.close()
+
+
+def test_a_directory_that_is_cleared_stays_locked(tmp_path: Path) -> None:
+    first, second = directory_in(tmp_path), directory_in(tmp_path)
+    assert first.lock(TASK)
+    (first.directory_for_task(TASK) / ".checkpoint").touch()
+    first.clear(TASK)
+    assert not first.cached_tasks()
+    assert not second.lock(TASK)
+    first.unlock(TASK)
 
 
 def test_a_directory_that_cannot_be_created(tmp_path: Path) -> None:
@@ -105,7 +117,9 @@ def test_checkpoint_file(tmp_path: Path) -> None:
     assert checkpoint.read() == {}
 
 
-@pytest.mark.parametrize("text", ["", "0\n", "1\n0\n", "0\n1\n", "0\n1\na 0\n", "0\n1\na 0 x\n", "0\n2\na 0 1\n"])
+@pytest.mark.parametrize(
+    "text", ["", "0\n", "1\n0\n", "0\n1\n", "0\n1\na 0\n", "0\n1\na 0 x\n", "0\n2\na 0 1\n", "0\n0\na 0 1\n"]
+)
 def test_a_damaged_checkpoint_is_refused(tmp_path: Path, text: str) -> None:
     checkpoint = OffsetCheckpoint(tmp_path / ".checkpoint")
     checkpoint.path.write_text(text)
