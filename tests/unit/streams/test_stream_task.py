@@ -268,6 +268,18 @@ def failing_flush(recorder: Recorder, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(recorder, "flush", fail)
 
 
+def test_a_suspended_task_is_closed_with_a_checkpoint_if_others_may_have_had_its_partitions(
+    tasks: TaskManager, task: StreamTask, recorder: Recorder
+) -> None:
+    tasks.suspend(commit=True)
+    recorder.calls.clear()
+    tasks.close_suspended()
+    assert recorder.calls == ["checkpoint {'t-0': 5, 'app-store-changelog-0': 7}"]
+    assert not is_open(task)
+    tasks.assign({})
+    assert len(recorder.calls) == 1, "it is closed already"
+
+
 @pytest.mark.usefixtures("failing_flush")
 def test_a_task_that_cannot_be_flushed_is_not_committed_when_it_is_suspended(
     tasks: TaskManager, recorder: Recorder

@@ -303,7 +303,8 @@ def test_the_leader_creates_topics_and_every_member_gets_its_tasks() -> None:
     assert topics.created == ["app-x:3:delete", "app-store-changelog:3:compact"]
     tasks: dict[TaskId, set[TopicPartition]] = {}
     for member in "abc":
-        assignor.on_assignment(Assignment(result[member].partitions[::-1], result[member].user_data), 1)
+        assignor.on_assignment(Assignment(result[member].partitions[::-1], result[member].user_data), 7)
+        assert assignor.context.generation == 7
         assert len(assignor.context.active_tasks) == 2
         for task, partitions in assignor.context.active_tasks.items():
             assert task not in tasks

@@ -115,6 +115,8 @@ class StreamThread(ShutdownableThread):
         self._producer = self._new_producer(process_id)  # last: it starts a thread
         self._tasks = self._new_task_manager()
         self._rebalance_error: Exception | None = None
+        self._generation = self._context.generation
+        """The generation of the group that the tasks are from."""
         self._records_wait = False
         self._poll_ms, self._commit_interval_ms = config["poll.ms"], config["commit.interval.ms"]
         self._last_commit_ms = time.hi_res_ms()
@@ -307,6 +309,9 @@ class StreamThread(ShutdownableThread):
         """Make the assigned tasks ready."""
         with self._kept_error():
             self._set_state(StreamThreadState.ASSIGNING_PARTITIONS)
+            if self._context.generation not in (self._generation, self._generation + 1):
+                self._tasks.close_suspended()  # in a generation between, other members may have had their partitions
+            self._generation = self._context.generation
             self._tasks.assign(self._context.active_tasks, self._context.standby_tasks)
             self._last_clean_ms = self._time.hi_res_ms()
             self._set_state(StreamThreadState.RUNNING)

@@ -58,6 +58,8 @@ class StreamsAssignorContext:
     """The thread's tasks, after an assignment."""
     standby_tasks: TaskPartitions = field(default_factory=dict)
     """Those whose state it is to keep."""
+    generation: int = -1
+    """The generation of the group that the assignment belongs to."""
 
 
 @dataclass
@@ -109,7 +111,7 @@ class StreamPartitionAssignor(PartitionAssignor):
         cached_tasks = context.cached_tasks() - prev_tasks
         return SubscriptionInfo(context.process_id, prev_tasks, cached_tasks, context.user_end_point).encode()
 
-    def on_assignment(self, assignment: Assignment, generation_id: int) -> None:  # noqa: ARG002
+    def on_assignment(self, assignment: Assignment, generation_id: int) -> None:
         """Note the partitions of each task. Raises TaskAssignmentError if they do not match."""
         info, partitions = AssignmentInfo.decode(assignment.user_data or b""), sorted(assignment.partitions)
         if len(partitions) != len(info.active_tasks):
@@ -122,6 +124,7 @@ class StreamPartitionAssignor(PartitionAssignor):
             tasks.setdefault(task, set()).add(partition)
         self.context.active_tasks = {task: frozenset(found) for task, found in tasks.items()}
         self.context.standby_tasks = dict(info.standby_tasks)
+        self.context.generation = generation_id
         self.context.on_hosts(info.partitions_by_host)
 
     # ── the leader ────────────────────────────────────────────────────────────────────────────────────────────────

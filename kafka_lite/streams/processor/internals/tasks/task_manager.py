@@ -98,6 +98,12 @@ class TaskManager:
         if failure is not None:
             raise StreamsError("failed to suspend stream tasks") from failure
 
+    def close_suspended(self) -> None:
+        """Close the suspended tasks, with checkpoints. If one returns, it restores what others have changed."""
+        tasks = list(self._suspended.values())
+        self._suspended.clear()
+        self._close_state(tasks, write_checkpoint=True)
+
     def assign(
         self,
         assigned: Mapping[TaskId, frozenset[TopicPartition]],
