@@ -290,6 +290,19 @@ def test_a_table_reduced_by_group() -> None:
     assert reduced == [("1", "1"), ("2", "20"), ("1", "0"), ("2", "50"), ("2", "30")]
 
 
+def test_a_table_reduced_by_group_gives_the_adder_the_reduced_value_first() -> None:
+    table = table_of(lambda table: by_length(table).reduce(lambda old, new: old + new, lambda old, _: old, "joined"))
+    assert run(table, [("a", "1"), ("b", "2"), ("c", "3")]) == [("1", "1"), ("1", "12"), ("1", "123")]
+
+
+def test_a_reduced_stream_can_be_grouped_again_since_it_sends_old_values() -> None:
+    builder = KStreamBuilder()
+    stream = builder.stream("in", key_serde=STRING, value_serde=STRING)
+    last = stream.group_by_key(STRING, STRING).reduce(lambda _, new: new, "Last")
+    by_length(last).count("counts").to("out", STRING, LONG)
+    assert run(builder, CHANGES[:3], LONG) == [("1", 1), ("2", 1), ("1", 0), ("2", 2)]
+
+
 @pytest.mark.parametrize("kind", ["stream", "windows", "table"])
 @pytest.mark.parametrize("cache_bytes", [0, 10_000_000])
 def test_a_new_aggregate_has_no_old_value_to_subtract(kind: str, cache_bytes: int) -> None:
@@ -331,6 +344,13 @@ def test_a_group_of_none_is_left_out() -> None:
         return ("all", value) if key == "a" else None
 
     builder = table_of(lambda table: table.group_by(selector, STRING, STRING).count("counts"), LONG)
+    assert run(builder, CHANGES, LONG) == [("all", 1), ("all", 0), ("all", 1)]
+
+
+def test_a_value_of_none_belongs_to_no_group() -> None:
+    builder = table_of(
+        lambda table: table.group_by(lambda key, value: ("all", value if key == "a" else None)).count("counts"), LONG
+    )
     assert run(builder, CHANGES, LONG) == [("all", 1), ("all", 0), ("all", 1)]
 
 

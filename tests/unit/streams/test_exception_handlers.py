@@ -14,8 +14,9 @@ from kafka_lite.common.topic_partition import TopicPartition
 from kafka_lite.consumer.consumer_record import ConsumerRecord
 from kafka_lite.producer.producer_batch import BatchListener
 from kafka_lite.producer.producer_record import ProducerRecord
+from kafka_lite.producer.transaction_errors import ProducerFencedError
 from kafka_lite.record.record import TimestampType
-from kafka_lite.streams.errors import StreamsError
+from kafka_lite.streams.errors import StreamsError, TaskMigratedError
 from kafka_lite.streams.exception_handlers import (
     DefaultProductionExceptionHandler,
     DeserializationExceptionHandler,
@@ -134,6 +135,19 @@ def test_a_handler_may_continue_without_a_record(caplog: pytest.LogCaptureFixtur
     with pytest.raises(StreamsError, match="key b'k2'"):
         collector.flush()
     assert handler.seen == [("out", b"k0"), ("out", b"k2")]
+
+
+def test_a_handler_cannot_continue_after_another_task_has_fenced_the_producer() -> None:
+    class Continuing(ProductionExceptionHandler):
+        """Continues whatever happens."""
+
+        def handle(self, record: ProducerRecord, error: Exception) -> HandlerResponse:  # noqa: ARG002
+            return HandlerResponse.CONTINUE
+
+    collector, producer = collector_of(Continuing())
+    collector.on_failed(producer.records[0], ProducerFencedError("app-1_3", 7, 1))
+    with pytest.raises(TaskMigratedError):
+        collector.flush()
 
 
 class Configured(DeserializationExceptionHandler):

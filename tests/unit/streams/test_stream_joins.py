@@ -95,6 +95,21 @@ def test_a_record_whose_retention_is_over_is_not_joined() -> None:
     assert results == [("a", "1+2", 20), ("a", "5+4", 10), ("a", "5+2", 10)], "only the store of the left one moved on"
 
 
+@pytest.mark.parametrize(("minutes", "results"), [(14, [("a", "1+3", 20)]), (15, [])])
+def test_records_are_kept_for_the_retention_time_and_half_of_it_more(
+    minutes: int, results: list[tuple[str, str, int]]
+) -> None:
+    windows = JoinWindows.of(100).until(10 * 60_000)
+    assert (
+        run(
+            JOINS["inner"],
+            windows,
+            [("left", "a", "1", 10), ("left", "b", "2", minutes * 60_000), ("right", "a", "3", 20)],
+        )
+        == results
+    )
+
+
 def test_keys_that_may_have_changed_are_repartitioned_on_both_sides() -> None:
     builder = KStreamBuilder()
     left: KStream[str, str] = builder.stream("left")

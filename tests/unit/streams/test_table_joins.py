@@ -83,7 +83,7 @@ def two_tables(join: Callable[[KTable[str, str], KTable[str, str]], KTable[str, 
 
 TABLE_EVENTS: list[Event] = [
     ("s", "a", "1"), ("t", "a", "x"), ("s", "a", "2"), ("t", "a", None), ("s", "a", None), ("t", "b", "y"),
-    ("s", "b", None), ("s", None, "z"),
+    ("s", "b", None), ("s", None, "z"), ("s", "c", None),
 ]  # fmt: skip
 
 
@@ -98,6 +98,14 @@ TABLE_EVENTS: list[Event] = [
 )
 def test_what_a_join_of_tables_sends(join: Callable[[Any, Any], KTable[str, Any]], expected: list[str | None]) -> None:
     assert [value for _, value in run(two_tables(join), TABLE_EVENTS)] == expected
+
+
+def test_a_table_meets_its_own_new_value() -> None:
+    builder = KStreamBuilder()
+    table = builder.table("t", "T", STRING, STRING)
+    table.join(table.map_values(str.upper), both).to("out")
+    results = run(builder, [("t", "a", "x"), ("t", "a", "y")])
+    assert [value for _, value in results] == ["x+X", "x+X", "y+Y", "y+Y"], "once for each side"
 
 
 def test_names_of_joins_are_kafkas() -> None:
