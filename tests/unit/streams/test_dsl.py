@@ -195,6 +195,27 @@ def test_a_stream_is_repartitioned_only_if_its_key_may_have_changed() -> None:
     assert is_repartitioned(lambda s: s.select_key(lambda *_: "a").branch(lambda *_: True)[0])
 
 
+def test_merged_streams_are_repartitioned_if_the_key_of_one_may_have_changed() -> None:
+    for number in (0, 1):
+        builder = KStreamBuilder().set_application_id("app")
+        streams: list[KStream[Any, Any]] = [builder.stream("in"), builder.stream("other")]
+        streams[number] = streams[number].select_key(lambda *_: "a")
+        builder.merge(*streams).group_by_key().count("store")
+        assert any(info.repartition_source_topics for info in builder.topic_groups().values())
+
+
+@pytest.mark.parametrize("kind", ["stream", "table"])
+def test_a_table_behind_a_repartition_topic_is_joinable_if_that_topic_fits(kind: str) -> None:
+    builder = KStreamBuilder().set_application_id("app")
+    counts: KTable[Any, int]
+    if kind == "stream":
+        counts = builder.stream("in").group_by(lambda key, _: key).count("Counts")
+    else:
+        counts = builder.table("in", "In").group_by(lambda key, value: (key, value)).count("Counts")
+    counts.join(builder.table("other", "Other"), lambda *_: None)
+    assert builder.copartition_groups() == [{"app-Counts-repartition", "other"}], "whatever partitions topic in has"
+
+
 def test_a_name_of_a_store_is_used_once() -> None:
     builder = KStreamBuilder()
     stream: KStream[str, str] = builder.stream("in")

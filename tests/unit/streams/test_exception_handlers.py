@@ -141,7 +141,7 @@ def test_a_handler_cannot_continue_after_another_task_has_fenced_the_producer() 
     class Continuing(ProductionExceptionHandler):
         """Continues whatever happens."""
 
-        def handle(self, record: ProducerRecord, error: Exception) -> HandlerResponse:  # noqa: ARG002
+        def handle(self, record: ProducerRecord, error: Exception) -> HandlerResponse:
             return HandlerResponse.CONTINUE
 
     collector, producer = collector_of(Continuing())

@@ -129,6 +129,23 @@ def test_keys_that_may_have_changed_are_repartitioned_on_both_sides() -> None:
     assert topics.source_topics in builder.copartition_groups()
 
 
+def test_each_side_of_a_join_has_its_own_serde_also_in_repartition_topics() -> None:
+    long, builder = Serdes.long(), KStreamBuilder()
+    names = builder.stream("left", key_serde=STRING, value_serde=STRING).select_key(lambda key, _: key)
+    ages = builder.stream("right", key_serde=STRING, value_serde=long).select_key(lambda key, _: key)
+    windows = JoinWindows.of(5)
+    joined = names.join(
+        ages, lambda name, age: f"{name} {age + 1}", STRING, STRING, windows=windows, other_value_serde=long
+    )
+    joined.to("out", STRING, STRING)
+    with TopologyTestDriver(builder, key_serde=STRING) as driver:
+        driver.pipe_input("left", "k", "Ann", timestamp=1, value_serializer=STRING.serializer)
+        driver.pipe_input("right", "k", 41, timestamp=1, value_serializer=long.serializer)
+        record = driver.read_output("out", value_deserializer=STRING.deserializer)
+        assert record is not None
+        assert record.value == "Ann 42"
+
+
 @pytest.mark.parametrize(
     ("kind", "this", "other"),
     [("inner", "JOINTHIS", "JOINOTHER"), ("left", "JOINTHIS", "OUTEROTHER"), ("outer", "OUTERTHIS", "OUTEROTHER")],
