@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import threading
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
@@ -10,6 +12,7 @@ from hypothesis import strategies as st
 
 from kafka_lite.common.serdes import Serde, Serdes
 from kafka_lite.streams.errors import ProcessorStateError
+from kafka_lite.streams.kstream.internals.change import Change
 from kafka_lite.streams.kstream.kstream import KStream, KTable
 from kafka_lite.streams.kstream.kstream_builder import KStreamBuilder
 from kafka_lite.streams.kstream.session_windows import SessionWindows
@@ -82,6 +85,46 @@ def test_processors_get_what_is_in_the_caches_before_they_are_closed() -> None:
         driver.pipe_input("in", "a", "v", timestamp=1)
         assert calls == []
     assert calls == ["a 1", "close"]
+
+
+@pytest.mark.parametrize("cache_bytes", [0, 100_000])
+@pytest.mark.parametrize(("is_grouped", "old"), [(False, None), (True, "x")])
+def test_changes_have_old_values_only_if_somebody_needs_them(
+    is_grouped: bool, old: str | None, cache_bytes: int
+) -> None:
+    changes: list[Change[str]] = []
+
+    class Noting(Processor[str, Change[str]]):
+        """Notes the changes."""
+
+        def process(self, key: str, value: Change[str]) -> None:
+            changes.append(value)
+
+    builder = KStreamBuilder()
+    table: KTable[str, str] = builder.table("in", "Table")
+    builder.add_processor("noting", Noting, table.name)
+    if is_grouped:
+        table.group_by(lambda key, value: (value, key)).count("Counts")
+    with driver_of(builder, cache_bytes) as driver:
+        for value in ("x", "y"):
+            driver.pipe_input("in", "a", value, timestamp=1)
+            driver.commit()
+    assert changes == [Change("x", None), Change("y", old)]
+
+
+def test_a_query_of_another_thread_does_not_flush_a_full_cache() -> None:
+    threads: list[int] = []
+    builder = KStreamBuilder()
+    stream: KStream[str, str] = builder.stream("in")
+    stream.group_by_key().count("Counts").foreach(lambda *_: threads.append(threading.get_ident()))
+    with driver_of(builder, 60) as driver, ThreadPoolExecutor(1) as other:
+        for key in "baa":  # the cache has room for one of them
+            driver.pipe_input("in", key, "v", timestamp=1)
+        assert len(threads) == 2, "a is counted a second time only in the cache"
+        assert other.submit(driver.key_value_store("Counts").get, "b").result() == 1
+        assert len(threads) == 2
+        driver.commit()
+    assert threads == [threading.get_ident()] * 3
 
 
 def test_old_values_are_those_that_were_passed_on_last() -> None:
