@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -12,7 +13,9 @@ from kafka_lite.common.serdes import Serdes
 from kafka_lite.streams.errors import InvalidStateStoreError
 from kafka_lite.streams.processor.processor import Processor
 from kafka_lite.streams.processor.processor_context import ProcessorContext
+from kafka_lite.streams.processor.task_id import TaskId
 from kafka_lite.streams.processor.topology_builder import TopologyBuilder
+from kafka_lite.streams.state.change_logging_key_value_bytes_store import StoreChangeLogger
 from kafka_lite.streams.state.key_value_store import KeyValueStore
 from kafka_lite.streams.state.memory_lru_cache import MemoryLRUCache
 from kafka_lite.streams.state.store_suppliers import KeyValueStoreSupplier
@@ -74,6 +77,14 @@ def test_every_write_goes_to_the_changelog(kind: str) -> None:
             assert run(driver, "approximate_num_entries") == 1
         assert logged(driver) == [("a", 1), ("b", 3), ("c", 4), ("a", None), ("b", None), ("b", None)]
         assert list(driver.key_value_store("store").all()) == [("c", 4)]
+
+
+def test_a_change_goes_to_the_partition_of_the_task_whatever_its_key() -> None:
+    sent: list[Any] = []
+    context: Any = SimpleNamespace(application_id="app", task_id=TaskId(0, 3), timestamp=7)
+    context.record_collector = SimpleNamespace(send=lambda *arguments: sent.append(arguments[:5]))
+    StoreChangeLogger("store", context).log_change(b"k", None)
+    assert sent == [("app-store-changelog", b"k", None, 3, 7)]
 
 
 @each_kind

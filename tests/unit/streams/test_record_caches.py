@@ -3,14 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from kafka_lite.streams.processor.internals.processor_record_context import ProcessorRecordContext
+from kafka_lite.streams.state.caching.caching_key_value_store import CachingKeyValueStore
+from kafka_lite.streams.state.caching.caching_segmented_bytes_store import CachingSessionStore, CachingWindowStore
 from kafka_lite.streams.state.caching.named_cache import DirtyEntry, LRUCacheEntry, NamedCache
 from kafka_lite.streams.state.caching.thread_cache import ThreadCache
+from kafka_lite.streams.state.in_memory_key_value_store import InMemoryKeyValueStore
+from kafka_lite.streams.state.windowed.key_schema import KeySchema, SessionKeySchema, WindowStoreKeySchema
+from kafka_lite.streams.state.windowed.segmented_bytes_store import InMemorySegmentedBytesStore
 
 RECORD = ProcessorRecordContext(5, 1, 0, "topic")
 SIZE = len(b"k") + 24 + len(b"v") + 21 + len("topic")
@@ -169,3 +176,76 @@ def test_cache_and_store_together_have_every_last_value(
         assert cache.size_bytes == sum(len(key) + 24 + entry.size_bytes for key, entry in cache.all("store"))
     cache.flush("store")
     assert stored == model
+
+
+# ── stores with a cache ───────────────────────────────────────────────────────────────────────────────────────────────
+
+
+class NotingKeyValues(InMemoryKeyValueStore):
+    """Notes changes and flushes."""
+
+    def __init__(self, calls: list[str]) -> None:
+        super().__init__("store")
+        self._calls = calls
+
+    def put(self, key: bytes, value: bytes | None) -> None:
+        self._calls.append("put")
+        super().put(key, value)
+
+    def flush(self) -> None:
+        self._calls.append("flush")
+
+
+class NotingSegments(InMemorySegmentedBytesStore):
+    """The same for windows and sessions."""
+
+    def __init__(self, calls: list[str], schema: KeySchema) -> None:
+        super().__init__("store", 60_000, 3, schema)
+        self._calls = calls
+
+    def put(self, key: bytes, value: bytes | None) -> None:
+        self._calls.append("put")
+        super().put(key, value)
+
+    def flush(self) -> None:
+        self._calls.append("flush")
+
+
+AnyCachingStore = CachingKeyValueStore | CachingWindowStore | CachingSessionStore
+
+
+@pytest.fixture(params=["key-value", "window", "session"])
+def written(request: pytest.FixtureRequest) -> tuple[AnyCachingStore, ThreadCache, list[str]]:
+    """A store, its cache with a change that has not been flushed, and what the store inside notes."""
+    calls: list[str] = []
+    store: AnyCachingStore
+    if request.param == "key-value":
+        store = CachingKeyValueStore(NotingKeyValues(calls))
+    elif request.param == "window":
+        store = CachingWindowStore(NotingSegments(calls, WindowStoreKeySchema()), WindowStoreKeySchema())
+    else:
+        store = CachingSessionStore(NotingSegments(calls, SessionKeySchema()), SessionKeySchema())
+    cache = ThreadCache("test", 10_000)
+    context: Any = SimpleNamespace(task_id="0_1", cache=cache, record_context=RECORD, register=lambda *_: None)
+    store.init(context, store)
+    store.put(bytes(20), b"v")
+    assert calls == []
+    return store, cache, calls
+
+
+def test_a_flush_empties_the_cache_before_the_store_is_flushed(
+    written: tuple[AnyCachingStore, ThreadCache, list[str]],
+) -> None:
+    """Otherwise the checkpoint that follows counts changes that are not on disk yet."""
+    store, _, calls = written
+    store.flush()
+    assert calls == ["put", "flush"]
+
+
+def test_a_closed_store_leaves_nothing_in_the_cache(written: tuple[AnyCachingStore, ThreadCache, list[str]]) -> None:
+    """The task may return to this thread: what it had not flushed belongs to no record that it has processed."""
+    store, cache, calls = written
+    store.close()
+    assert cache.size_bytes == 0
+    store.flush()
+    assert "put" not in calls

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from kafka_lite.common.serdes import Serdes
@@ -88,6 +88,14 @@ def test_values_of_the_same_time_are_kept_beside_each_other_with_retain_duplicat
             bytes([letter]) + time.to_bytes(8) + number.to_bytes(4)
             for letter, time, number in [(97, 10, 1), (97, 10, 2), (98, 10, 3), (97, 5, 4)]
         ]
+
+
+def test_the_numbers_of_duplicates_begin_again_before_they_are_too_large() -> None:
+    with driver_of(MINUTE, retain_duplicates=True) as driver:
+        store: Any = store_of(driver)
+        store._seqnum = (1 << 31) - 2
+        put(driver, ("a", 5, 1), ("a", 5, 2), ("a", 6, 3))
+        assert sorted(store.fetch("a", 5, 6)) == [(5, 1), (5, 2), (6, 3)]
 
 
 @each_kind
@@ -209,6 +217,7 @@ class Named(Segment):
     st.lists(st.integers(0, 40), max_size=30),
     st.tuples(st.integers(0, 40 * MINUTE), st.integers(0, 40 * MINUTE)),
 )
+@example(3, [5, 4, 2], (0, 0))  # a late segment does not turn time back
 def test_the_newest_segments_are_kept(num_segments: int, minutes: list[int], searched: tuple[int, int]) -> None:
     existing: set[int] = set()
     segments = Segments((num_segments - 1) * MINUTE, num_segments, lambda each: Named(each, existing))
