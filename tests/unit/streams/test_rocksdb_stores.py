@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import subprocess
 import sys
 from collections.abc import Iterable, Mapping
@@ -243,6 +244,38 @@ def test_a_standby_hands_its_store_over_with_a_checkpoint(tmp_path: Path, kind: 
     task = Task(tmp_path, changelog)
     assert content(task.opened(make("store")), changes) == [value for _, value in changes]
     assert changelog.read == 0, "the checkpoint says that everything is there"
+    task.close()
+
+
+@each_kind
+def test_a_crash_of_a_standby_leaves_on_disk_what_its_checkpoint_says(tmp_path: Path, kind: str) -> None:
+    make, changes = KINDS[kind]
+    changelog = Changelog(changes)
+    standby = Task(tmp_path / "standby", changelog, kind=StandbyStateManager)
+    standby.opened(make("store"))
+    assert isinstance(standby.manager, StandbyStateManager)
+    standby.manager.update_standby_states(CHANGELOG, list(changelog.poll(0).records(CHANGELOG)))
+    standby.manager.flush()
+    standby.manager.checkpoint({})
+    shutil.copytree(tmp_path / "standby", tmp_path / "crashed")
+    standby.manager.close(None)
+    changelog.read = 0
+    task = Task(tmp_path / "crashed", changelog)
+    assert content(task.opened(make("store")), changes) == [value for _, value in changes]
+    assert changelog.read == 0
+    task.close()
+
+
+@each_kind
+def test_a_store_whose_files_are_gone_is_restored_whatever_its_checkpoint_says(tmp_path: Path, kind: str) -> None:
+    make, changes = KINDS[kind]
+    changelog = Changelog(changes)
+    task = Task(tmp_path, changelog)
+    task.opened(make("store"))
+    task.close()
+    shutil.rmtree(task.state_dir / ("rocksdb" if kind == "key-value" else "store"))
+    task = Task(tmp_path, changelog)
+    assert content(task.opened(make("store")), changes) == [value for _, value in changes]
     task.close()
 
 
