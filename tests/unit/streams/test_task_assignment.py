@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Mapping
+from itertools import islice
 from typing import Any
 from uuid import UUID
 
@@ -226,6 +227,27 @@ def test_tasks_stay_where_they_were() -> None:
     before = [{TaskId(0, 0), TaskId(0, 3)}, {TaskId(0, 1), TaskId(0, 2)}]
     states = assigned(4, *(ClientState(1, set(tasks), set(tasks)) for tasks in before))
     assert [numbers(state) for state in states.values()] == [{0, 3}, {1, 2}]
+
+
+def test_of_two_instances_with_a_free_thread_the_one_without_work_gets_the_task() -> None:
+    states = assigned(2, ClientState(2), ClientState(1)).values()
+    assert [len(state.active_tasks) for state in states] == [1, 1]
+
+
+@pytest.mark.parametrize("sizes", [(1, 3), (6, 2, 2)], ids=["half of the average", "twice the average"])
+def test_tasks_move_if_they_were_not_balanced(sizes: tuple[int, ...]) -> None:
+    tasks = iter([TaskId(0, number) for number in range(sum(sizes))])
+    before = [set(islice(tasks, size)) for size in sizes]
+    states = assigned(sum(sizes), *(ClientState(1, set(each), set(each)) for each in before)).values()
+    counts = [len(state.active_tasks) for state in states]
+    assert max(counts) - min(counts) <= 1
+
+
+def test_a_task_that_stays_has_its_standby_elsewhere() -> None:
+    before = [{TaskId(0, 0), TaskId(0, 3)}, {TaskId(0, 1), TaskId(0, 2)}]
+    one, two = assigned(4, *(ClientState(1, set(tasks), set(tasks)) for tasks in before), standby=1).values()
+    assert one.active_tasks == two.standby_tasks == before[0]
+    assert two.active_tasks == one.standby_tasks == before[1]
 
 
 def test_a_task_goes_where_its_state_is() -> None:
