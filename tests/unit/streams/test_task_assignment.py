@@ -19,6 +19,7 @@ from kafka_lite.streams.processor.internals.assignment.assignment_info import As
 from kafka_lite.streams.processor.internals.assignment.client_state import ClientState
 from kafka_lite.streams.processor.internals.assignment.internal_topic_manager import InternalTopicManager
 from kafka_lite.streams.processor.internals.assignment.repartition_topics import (
+    changelog_partition_counts,
     ensure_copartitioning,
     repartition_partition_counts,
 )
@@ -156,6 +157,8 @@ def test_repartition_topics_have_as_many_partitions_as_what_their_writers_read()
     groups = builder.topic_groups()
     counts = repartition_partition_counts(groups, cluster_of(**{"in": 3, "big": 5}))
     assert counts == {"app-x": 3, "app-y": 5}
+    counts = repartition_partition_counts(groups, cluster_of(**{"in": 7, "big": 5}))
+    assert counts == {"app-x": 7, "app-y": 7}, "first x, which a writer of y reads"
     assert repartition_partition_counts(groups, cluster_of(big=5)) == {"app-y": 5}, "what is known counts"
     assert repartition_partition_counts(groups, cluster_of()) == {}
 
@@ -191,8 +194,9 @@ def test_missing_internal_topics_are_created() -> None:
 
 
 def test_internal_topics_that_cannot_be_made_ready() -> None:
-    with pytest.raises(StreamsError, match=r"there has invalid partitions. Expected: 4 Actual: 3"):
-        manager_of(FakeTopics(there=3)).make_ready({InternalTopicConfig("there", "compact"): 4})
+    for count in (3, 5):
+        with pytest.raises(StreamsError, match=rf"there has invalid partitions. Expected: 4 Actual: {count}"):
+            manager_of(FakeTopics(there=count)).make_ready({InternalTopicConfig("there", "compact"): 4})
     with pytest.raises(StreamsError, match="Found only 1 brokers,  but replication factor is 3"):
         manager_of(FakeTopics(), 3).make_ready({InternalTopicConfig("new", "compact"): 4})
     with pytest.raises(StreamsError, match=r"Could not create internal topics\. no broker"):
@@ -360,6 +364,24 @@ def test_each_task_has_standbys_at_other_instances() -> None:
     assert len(active) == len(standby) == 6
     assert all((active[task] == "a") != (standby[task] == "a") for task in active)
     assert set(standby.values()) == set("abc"), "the threads of an instance share its standby tasks"
+
+
+def test_the_tasks_of_an_unchanged_application_stay_where_they_were() -> None:
+    assignor = assignor_of(counting(), FakeTopics())
+    tasks = [TaskId(group, number) for group in (0, 1) for number in range(4)]
+    before = {"a": frozenset([*tasks[:3], tasks[7]]), "b": frozenset(tasks[3:7])}
+    infos = {"a": SubscriptionInfo(ONE, before["a"], frozenset()), "b": SubscriptionInfo(TWO, before["b"], frozenset())}
+    subscriptions = {member: Subscription(("in", "app-x"), info.encode()) for member, info in infos.items()}
+    result = assignor.assign(cluster_of(**{"in": 4}), subscriptions)
+    assert {
+        member: set(AssignmentInfo.decode(each.user_data or b"").active_tasks) for member, each in result.items()
+    } == before
+
+
+def test_a_changelog_has_a_partition_for_each_task_in_whatever_order_they_come() -> None:
+    groups = counting().topic_groups()
+    [(config, count)] = changelog_partition_counts(groups, [TaskId(1, 2), TaskId(1, 0)]).items()
+    assert (config.name, count) == ("app-store-changelog", 3)
 
 
 def test_an_old_member_gets_an_old_assignment() -> None:
