@@ -148,6 +148,12 @@ def test_patterns_get_the_topics_that_exist() -> None:
     assert builder.topic_groups()[1].source_topics == {"log-2"}
 
 
+def test_a_pattern_matches_whole_names() -> None:
+    builder = TopologyBuilder().add_source("logs", pattern="log-[0-9]")
+    builder.update_subscriptions(["log-1", "log-10", "my-log-1"])
+    assert builder.topic_groups()[0].source_topics == {"log-1"}
+
+
 def test_a_topic_that_two_patterns_match_is_refused() -> None:
     builder = TopologyBuilder().add_source("a", pattern="x.*").add_source("b", pattern=".*y")
     builder.update_subscriptions(["x", "y"])
