@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -163,6 +164,14 @@ def test_offsets_are_committed_after_everything_else_is_stored(task: StreamTask,
     recorder.calls.clear()
     task.commit_offsets()
     assert recorder.calls == [], "nothing new"
+
+
+def test_stores_are_flushed_before_the_task_waits_for_what_they_send(
+    task: StreamTask, recorder: Recorder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(task, "_collector", SimpleNamespace(flush=lambda: recorder.calls.append("wait")))
+    task.flush_state()
+    assert recorder.calls == ["flush", "wait"]
 
 
 def test_a_processor_can_request_a_commit(task: StreamTask) -> None:
