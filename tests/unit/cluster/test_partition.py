@@ -20,7 +20,7 @@ from kafka_lite.log.log_validator import AppendOrigin
 from kafka_lite.log.producers.verification_state_entry import VerificationGuard
 from kafka_lite.record.compression import CompressionType
 from kafka_lite.record.memory_records_builder import MemoryRecordsBuilder
-from kafka_lite.zookeeper.data import LeaderIsrAndControllerEpoch
+from kafka_lite.zookeeper.data import LeaderAndIsr, LeaderIsrAndControllerEpoch
 
 TP = TopicPartition("orders", 0)
 LOCAL, FOLLOWER, OTHER = 1, 2, 3
@@ -33,8 +33,10 @@ def records(count: int = 1) -> bytes:
     return builder.build()
 
 
-def led_by(leader: int, isr: list[int], epoch: int = 0, replicas: list[int] | None = None) -> PartitionState:
-    return PartitionState(1, leader, epoch, isr, 0, replicas or [LOCAL, FOLLOWER])
+def led_by(
+    leader: int, isr: list[int], epoch: int = 0, replicas: list[int] | None = None, zk_version: int = 0
+) -> PartitionState:
+    return PartitionState(1, leader, epoch, isr, zk_version, replicas or [LOCAL, FOLLOWER])
 
 
 Make = Callable[..., Partition]
@@ -98,6 +100,12 @@ def test_a_replica_outside_the_isr_does_not_hold_the_high_watermark_back(make: M
     assert partition.is_under_replicated
 
 
+def test_a_partition_with_all_replicas_in_sync_is_not_under_replicated(make: Make) -> None:
+    partition = make()
+    partition.make_leader(led_by(LOCAL, [LOCAL, FOLLOWER]))
+    assert not partition.is_under_replicated
+
+
 @pytest.mark.parametrize("leader", [LOCAL, FOLLOWER])
 def test_a_replica_may_be_in_sync_and_no_longer_assigned(make: Make, leader: int) -> None:
     """This is the state at the end of a reassignment, until the controller removes it from the ISR."""
@@ -128,6 +136,7 @@ def test_a_follower_rejects_appends(make: Make) -> None:
     assert partition.make_follower(led_by(FOLLOWER, [FOLLOWER, LOCAL]))
     assert not partition.make_follower(led_by(FOLLOWER, [FOLLOWER], epoch=1)), "the same leader changes nothing"
     assert partition.leader_replica_if_local is None
+    assert not partition.in_sync_replicas, "only the leader knows the ISR"
     with pytest.raises(ApiError) as refused:
         partition.append_records_to_leader(records(), 1)
     assert refused.value.error is Errors.NOT_LEADER_OR_FOLLOWER
@@ -146,6 +155,39 @@ def test_a_new_leader_forgets_where_followers_were(make: Make) -> None:
     assert follower.log_end_offset == LogOffsetMetadata.UNKNOWN
 
 
+def test_a_leader_in_a_new_epoch_still_knows_where_its_followers_are(make: Make) -> None:
+    partition = make()
+    partition.make_leader(led_by(LOCAL, [LOCAL, FOLLOWER]))
+    partition.append_records_to_leader(records(5), 1)
+    partition.update_follower_log_end_offset(FOLLOWER, LogOffsetMetadata(4))
+    assert not partition.make_leader(led_by(LOCAL, [LOCAL, FOLLOWER], epoch=1)), "it led before"
+    follower = partition.get_replica(FOLLOWER)
+    assert follower is not None
+    assert follower.log_end_offset == LogOffsetMetadata(4)
+
+
+def test_the_epoch_of_a_new_leader_begins_at_the_end_of_its_log(make: Make) -> None:
+    """Before its first append: a follower may ask where the epochs end."""
+    partition = make()
+    partition.make_leader(led_by(LOCAL, [LOCAL]))
+    partition.append_records_to_leader(records(3), 1)
+    partition.make_leader(led_by(LOCAL, [LOCAL], epoch=4))
+    log = partition.log
+    assert log is not None
+    assert log.latest_epoch == 4
+    assert log.end_offset_for_epoch(0).start_offset == 3
+
+
+def test_a_new_leader_that_is_alone_in_the_isr_commits_what_it_has(make: Make) -> None:
+    partition = make()
+    partition.make_leader(led_by(LOCAL, [LOCAL, FOLLOWER]))
+    partition.append_records_to_leader(records(3), 1)
+    partition.make_follower(led_by(FOLLOWER, [LOCAL, FOLLOWER], epoch=1))
+    assert high_watermark(partition) == 0
+    partition.make_leader(led_by(LOCAL, [LOCAL], epoch=2))
+    assert high_watermark(partition) == 3
+
+
 @pytest.mark.parametrize(("checkpoint", "expected"), [(0, 0), (2, 2), (9, 3)])
 def test_the_checkpointed_high_watermark_is_limited_to_the_log(make: Make, checkpoint: int, expected: int) -> None:
     first = make()
@@ -154,6 +196,17 @@ def test_the_checkpointed_high_watermark_is_limited_to_the_log(make: Make, check
     again = make(checkpoint)
     again.make_leader(led_by(LOCAL, [LOCAL, FOLLOWER]))
     assert high_watermark(again) == expected
+
+
+def test_the_high_watermark_is_never_below_the_start_of_the_log(make: Make) -> None:
+    first = make()
+    first.make_leader(led_by(LOCAL, [LOCAL]))
+    first.append_records_to_leader(records(3), 1)
+    assert first.log is not None
+    first.log.maybe_increment_log_start_offset(2)
+    again = make(checkpoint=1)
+    again.make_leader(led_by(LOCAL, [LOCAL, FOLLOWER]))
+    assert high_watermark(again) == 2
 
 
 @pytest.mark.parametrize("broker_id", [OTHER, LOCAL])
@@ -188,11 +241,13 @@ class Isrs:
 
     def __init__(self) -> None:
         self.written: list[list[int]] = []
+        self.states: list[LeaderIsrAndControllerEpoch] = []
         self.changes: list[IsrChange] = []
         self.version: int | None = 5
 
     def update(self, _partition: TopicPartition, state: LeaderIsrAndControllerEpoch, change: IsrChange) -> int | None:
         self.written.append(state.leader_and_isr.isr)
+        self.states.append(state)
         self.changes.append(change)
         return self.version
 
@@ -223,6 +278,19 @@ def test_a_follower_enters_the_isr_once_it_has_all_that_is_committed(make: Make)
     led.fetch(OTHER, 2)
     assert (led.isr, led.isrs.written) == ({LOCAL, FOLLOWER, OTHER}, [[LOCAL, FOLLOWER, OTHER]])
     assert (led.partition.zk_version, led.isrs.changes) == (5, [IsrChange.EXPAND])
+
+
+def test_an_isr_is_written_in_the_epochs_and_for_the_version_of_the_last_order(make: Make) -> None:
+    led = Led(make, [LOCAL])
+    led.partition.make_leader(led_by(LOCAL, [LOCAL], epoch=4, zk_version=9))
+    led.fetch(FOLLOWER, 3)
+    led.partition.append_records_to_leader(records(), 1)
+    led.time.sleep(1001)
+    led.partition.maybe_shrink_isr(1000)
+    assert led.isrs.states == [
+        LeaderIsrAndControllerEpoch(LeaderAndIsr(LOCAL, [LOCAL, FOLLOWER], 4, 9), 1),
+        LeaderIsrAndControllerEpoch(LeaderAndIsr(LOCAL, [LOCAL], 4, 5), 1),
+    ]
 
 
 def test_a_new_leader_takes_a_follower_into_the_isr_only_with_all_that_it_had_itself(make: Make) -> None:
@@ -317,6 +385,27 @@ def test_a_follower_of_a_busy_leader_has_kept_up_if_it_has_what_was_there_at_its
     assert led.isr == {LOCAL, FOLLOWER}
 
 
+def test_a_follower_may_lag_for_the_whole_time_after_it_was_at_the_end(make: Make) -> None:
+    led = Led(make, [LOCAL, FOLLOWER])
+    led.time.sleep(1000)
+    led.fetch(FOLLOWER, 3)
+    led.partition.append_records_to_leader(records(), 1)
+    led.time.sleep(1000)
+    led.partition.maybe_shrink_isr(1000)
+    assert led.isr == {LOCAL, FOLLOWER}
+
+
+def test_a_follower_that_fetches_too_rarely_leaves_the_isr_of_a_busy_leader(make: Make) -> None:
+    """Its second fetch shows only that it was at the end at the time of its first."""
+    led = Led(make, [LOCAL, FOLLOWER])
+    led.fetch(FOLLOWER, 3)
+    led.partition.append_records_to_leader(records(), 1)
+    led.time.sleep(1001)
+    led.fetch(FOLLOWER, 3)
+    led.partition.maybe_shrink_isr(1000)
+    assert led.isr == {LOCAL}
+
+
 def test_an_isr_that_the_controller_has_changed_since_is_left_to_it(make: Make) -> None:
     led = Led(make, [LOCAL, FOLLOWER])
     led.isrs.version = None
@@ -331,3 +420,30 @@ def test_a_new_leader_gives_the_isr_time_to_find_it(make: Make) -> None:
     led.partition.make_leader(led_by(LOCAL, [LOCAL, FOLLOWER], epoch=1, replicas=[LOCAL, FOLLOWER, OTHER]))
     assert not led.partition.maybe_shrink_isr(1000)
     assert led.isr == {LOCAL, FOLLOWER}
+
+
+def test_a_new_leader_gives_time_to_the_members_of_the_isr_only(make: Make) -> None:
+    led = Led(make, [LOCAL, FOLLOWER])
+    led.time.sleep(2000)
+    led.partition.make_leader(led_by(LOCAL, [LOCAL, FOLLOWER], epoch=1, replicas=[LOCAL, FOLLOWER, OTHER]))
+    caught_up = {each.broker_id: each.last_caught_up_time_ms for each in led.partition.assigned_replicas}
+    assert (caught_up[FOLLOWER], caught_up[OTHER]) == (led.time.hi_res_ms(), 0)
+
+
+def test_a_copy_of_the_log_in_another_directory_takes_over(make: Make, tmp_path: Path) -> None:
+    """Positions in the old files mean nothing in the new ones. The epoch goes on."""
+    partition = make()
+    partition.make_leader(led_by(LOCAL, [LOCAL, FOLLOWER], epoch=3))
+    partition.append_records_to_leader(records(3), 1)
+    partition.update_follower_log_end_offset(FOLLOWER, LogOffsetMetadata(2, 0, 70))
+    local, follower = partition.get_replica(), partition.get_replica(FOLLOWER)
+    assert local is not None
+    assert follower is not None
+    time = MockTime()
+    copy = Log(tmp_path / "elsewhere" / str(TP), LogConfig(), 0, MockScheduler(time), time)
+    assert not partition.maybe_replace_log(lambda: None), "it is not complete"
+    assert partition.maybe_replace_log(lambda: copy)
+    assert partition.log is copy
+    assert (local.high_watermark, follower.log_end_offset) == (LogOffsetMetadata(2), LogOffsetMetadata(2))
+    assert copy.latest_epoch == 3
+    copy.close()

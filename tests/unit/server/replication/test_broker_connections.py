@@ -11,6 +11,12 @@ from kafka_lite.common.api_version import ApiVersion
 from kafka_lite.common.errors import ApiError, Errors
 from kafka_lite.common.topic_partition import TopicPartition
 from kafka_lite.network.blocking_channel import NotConnectedError
+from kafka_lite.protocol.messages.api_01_fetch import (
+    FetchableTopicResponse,
+    FetchRequest,
+    FetchResponse,
+    PartitionData,
+)
 from kafka_lite.protocol.messages.api_02_list_offsets import (
     ListOffsetsPartitionResponse,
     ListOffsetsRequest,
@@ -21,7 +27,7 @@ from kafka_lite.protocol.messages.api_12_heartbeat import HeartbeatRequest, Hear
 from kafka_lite.protocol.schema import Request, Response
 from kafka_lite.server.replication import broker_channels, leader_end_point
 from kafka_lite.server.replication.broker_channels import BrokerChannels
-from kafka_lite.server.replication.leader_end_point import RemoteLeaderEndPoint
+from kafka_lite.server.replication.leader_end_point import FetchPosition, RemoteLeaderEndPoint, ReplicaFetchRequest
 from kafka_lite.server.replication.replica_fetch_config import ReplicaFetchConfig
 
 TP = TopicPartition("orders", 3)
@@ -32,7 +38,8 @@ class FakeChannel:
     """A connection that answers every request with ``RESPONSE`` and notes what happens to it."""
 
     opened: list[FakeChannel]
-    response: Response
+    response: Response | Exception
+    """An exception is raised."""
 
     def __init__(self, host: str, port: int, **_options: Any) -> None:
         self.host, self.port = host, port
@@ -45,6 +52,8 @@ class FakeChannel:
 
     def exchange(self, request: Request, _version: int) -> Response:
         self.requests.append(request)
+        if isinstance(self.response, Exception):
+            raise self.response
         return self.response
 
     def abort(self) -> None:
@@ -143,3 +152,69 @@ class TestOffsetsOfTheLeader:
         with pytest.raises(ApiError) as raised:
             self.leader(error).latest_offset(TP)
         assert raised.value.error is error
+
+
+class TestFetchesFromTheLeader:
+    @pytest.fixture
+    def leader(self, opened: list[FakeChannel]) -> RemoteLeaderEndPoint:
+        return RemoteLeaderEndPoint(BrokerEndPoint(2, "h", 9092), ReplicaFetchConfig(1, NEWEST))
+
+    def fetch(
+        self, leader: RemoteLeaderEndPoint, *partitions: int, error: Errors = Errors.NONE, missing: int | None = None
+    ) -> list[int]:
+        """Fetch from offset 5, as a follower whose log starts at 3, in leader epoch 8. Session 77 responds."""
+        rows = [PartitionData(partition_index=each, high_watermark=5) for each in partitions if each != missing]
+        FakeChannel.response = FetchResponse(
+            error_code=error.code,
+            session_id=77,
+            responses=[FetchableTopicResponse(topic="orders", partitions=rows)] if error is Errors.NONE else [],
+        )
+        positions = {TopicPartition("orders", each): FetchPosition(5, 3, 8) for each in partitions}
+        return [partition.partition for partition, _ in leader.fetch(ReplicaFetchRequest(positions))]
+
+    @staticmethod
+    def last(opened: list[FakeChannel]) -> FetchRequest:
+        request = opened[0].requests[-1]
+        assert isinstance(request, FetchRequest)
+        return request
+
+    def test_a_request_has_the_followers_position_and_leader_epoch(
+        self, leader: RemoteLeaderEndPoint, opened: list[FakeChannel]
+    ) -> None:
+        assert self.fetch(leader, 0) == [0]
+        asked = self.last(opened).topics[0].partitions[0]
+        assert (asked.fetch_offset, asked.log_start_offset, asked.current_leader_epoch) == (5, 3, 8)
+
+    def test_a_session_is_told_which_partitions_are_not_followed_any_more(
+        self, leader: RemoteLeaderEndPoint, opened: list[FakeChannel]
+    ) -> None:
+        self.fetch(leader, 0, 1)
+        self.fetch(leader, 0)
+        forgotten = self.last(opened).forgotten_topics_data
+        assert [(each.topic, each.partitions) for each in forgotten] == [("orders", [1])]
+
+    def test_a_lost_session_has_no_results_and_the_next_request_begins_another(
+        self, leader: RemoteLeaderEndPoint, opened: list[FakeChannel]
+    ) -> None:
+        self.fetch(leader, 0)
+        assert self.fetch(leader, 0, error=Errors.FETCH_SESSION_ID_NOT_FOUND) == []
+        self.fetch(leader, 0)
+        assert (self.last(opened).session_id, self.last(opened).session_epoch) == (0, 0)
+
+    def test_a_response_without_all_partitions_of_a_full_request_is_not_used(
+        self, leader: RemoteLeaderEndPoint, opened: list[FakeChannel]
+    ) -> None:
+        assert self.fetch(leader, 0, 1, missing=1) == []
+        assert self.fetch(leader, 0, 1) == [0, 1]
+
+    def test_after_a_lost_connection_the_next_request_names_all_partitions(
+        self, leader: RemoteLeaderEndPoint, opened: list[FakeChannel]
+    ) -> None:
+        """Whether the leader has processed the last one is not known."""
+        self.fetch(leader, 0)
+        FakeChannel.response = ConnectionError("lost")
+        with pytest.raises(ConnectionError):
+            leader.fetch(ReplicaFetchRequest({}))
+        self.fetch(leader, 0)
+        assert self.last(opened).session_epoch == 0
+        assert len(self.last(opened).topics) == 1

@@ -71,6 +71,19 @@ def test_continuous_changes_are_propagated_once_a_minute(changes: IsrChanges, st
     assert store.notified == [[A]]
 
 
+def test_each_notification_begins_another_minute(changes: IsrChanges, store: Store, time: MockTime) -> None:
+    time.sleep(PROPAGATION_INTERVAL_MS)
+    changes.update(A, STATE)
+    changes.maybe_propagate()
+    assert store.notified == [], "the minute is not over"
+    time.sleep(1)
+    changes.maybe_propagate()
+    assert store.notified == [[A]]
+    changes.update(B, STATE)
+    changes.maybe_propagate()
+    assert store.notified == [[A]]
+
+
 def test_a_change_that_was_not_written_is_not_propagated(changes: IsrChanges, store: Store, time: MockTime) -> None:
     store.version = None
     assert changes.update(A, STATE) is None

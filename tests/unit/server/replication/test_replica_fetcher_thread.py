@@ -16,6 +16,7 @@ from kafka_lite.common.scheduler import MockScheduler
 from kafka_lite.common.time import MockTime
 from kafka_lite.common.topic_partition import TopicPartition
 from kafka_lite.log.log import Log
+from kafka_lite.log.log_append_info import UnexpectedAppendOffsetError
 from kafka_lite.log.log_config import LogConfig
 from kafka_lite.log.log_manager import LogManager
 from kafka_lite.log.log_offset_metadata import LogOffsetMetadata
@@ -23,7 +24,12 @@ from kafka_lite.metrics.stats import MetricConfig
 from kafka_lite.record.compression import CompressionType
 from kafka_lite.record.memory_records_builder import MemoryRecordsBuilder
 from kafka_lite.server.quotas.replication_quota_manager import ReplicationQuotaManager, ReplicationType
-from kafka_lite.server.replication.leader_end_point import EpochEnd, ReplicaFetchRequest, ReplicaPartitionData
+from kafka_lite.server.replication.leader_end_point import (
+    EpochEnd,
+    FetchPosition,
+    ReplicaFetchRequest,
+    ReplicaPartitionData,
+)
 from kafka_lite.server.replication.replica_fetch_config import ReplicaFetchConfig
 from kafka_lite.server.replication.replica_fetcher_thread import ReplicaFetcherThread
 
@@ -56,6 +62,7 @@ class Leader:
         self.failures: list[Exception] = []
         self.asked: list[dict[TopicPartition, tuple[int, int]]] = []
         self.fetched: list[int] = []
+        self.positions: list[FetchPosition] = []
         self.before_epochs: Callable[[], None] = lambda: None
 
     def _fail(self) -> None:
@@ -66,6 +73,7 @@ class Leader:
         self._fail()
         offset = request.offset(TP)
         self.fetched.append(offset)
+        self.positions.append(request.positions[TP])
         error, start = self.error, self.log.log_start_offset
         if not start <= offset <= self.log.log_end_offset:
             error = Errors.OFFSET_OUT_OF_RANGE
@@ -183,6 +191,11 @@ def test_the_high_watermark_is_the_leaders_limited_to_the_log(follower: Follower
     follower.leader.high_watermark = 2
     follower.turn()
     assert follower.high_watermark == 2
+    follower.leads(0, "c", "d")
+    follower.leader.high_watermark = 4
+    follower.leader.max_bytes = 100  # one batch at a time
+    follower.turn()
+    assert (follower.high_watermark, follower.log.log_end_offset) == (3, 3)
 
 
 def test_the_log_is_truncated_where_it_diverges_and_not_at_the_high_watermark(follower: Follower) -> None:
@@ -209,6 +222,17 @@ def test_logs_that_diverge_twice_are_compared_epoch_by_epoch(follower: Follower)
     follower.turn(2)
     assert [asked[TP] for asked in follower.leader.asked] == [(3, 2), (3, 0)]
     assert values(follower.log) == ["a", "b", "c"]
+
+
+def test_truncation_takes_the_high_watermark_back(follower: Follower) -> None:
+    follower.had(0, "a", "b")
+    follower.leads(0, "a")
+    follower.leads(1, "c")
+    follower.high_watermark = 2
+    follower.leader.before_epochs = lambda: follower.leader.failures.append(ConnectionError("no response to the fetch"))
+    follower.follow(1)
+    follower.turn()
+    assert (follower.log.log_end_offset, follower.high_watermark) == (1, 1)
 
 
 def test_a_log_without_epochs_is_truncated_at_the_high_watermark(follower: Follower) -> None:
@@ -258,6 +282,21 @@ def test_an_epoch_that_the_leader_does_not_return_is_requested_again_later(follo
     assert (len(follower.leader.asked), follower.leader.fetched) == (2, [1])
 
 
+def test_a_leader_without_a_usable_response_is_left_alone_for_the_backoff(follower: Follower) -> None:
+    """Even if the thread does not pause, as it has other partitions to fetch."""
+    follower.had(0, "a")
+    follower.leader.failures = [ConnectionError("no response"), ConnectionError("no response")]
+    follower.follow(0)
+    follower.fetcher._maybe_truncate()
+    follower.fetcher._maybe_truncate()
+    assert len(follower.leader.failures) == 1
+    follower.leader.failures, follower.leader.error = [], Errors.NOT_LEADER_OR_FOLLOWER
+    follower.time.sleep(100)
+    follower.fetcher._maybe_truncate()
+    follower.fetcher._maybe_truncate()
+    assert len(follower.leader.asked) == 1
+
+
 def test_a_late_response_for_an_epoch_truncates_nothing(follower: Follower) -> None:
     """Between the request and its response, the partition got another leader epoch, and with it another log."""
     follower.had(0, "a", "b")
@@ -275,14 +314,43 @@ def test_a_late_response_for_an_epoch_truncates_nothing(follower: Follower) -> N
     assert values(follower.log) == ["a", "b"]
 
 
+def test_a_log_is_not_truncated_once_its_partition_is_removed(follower: Follower) -> None:
+    follower.had(0, "a", "b")
+    follower.leads(0, "a")
+    follower.follow(0)
+    follower.leader.before_epochs = lambda: follower.fetcher.remove_partitions([TP])
+    follower.turn()
+    assert values(follower.log) == ["a", "b"]
+
+
+def test_a_partition_that_is_fetched_already_is_not_truncated_again(follower: Follower) -> None:
+    follower.had(0, "a")
+    follower.leads(0, "a", "b")
+    follower.follow(0)
+    follower.turn()
+    follower.fetcher.add_partitions({TP: 2})
+    follower.turn()
+    assert len(follower.leader.asked) == 1
+
+
+def test_records_that_do_not_continue_the_log_are_refused(follower: Follower) -> None:
+    follower.leads(0, "a")
+    follower.follow(0)
+    follower.turn()
+    data = ReplicaPartitionData(Errors.NONE, 0, 0, FetchedRecords(b""))
+    with pytest.raises(RuntimeError, match="Offset mismatch"):
+        follower.fetcher.process_partition_data(TP, 0, data)
+
+
 def test_a_log_beyond_the_leaders_end_is_truncated_there(follower: Follower) -> None:
     """After an unclean election, or with a leader that does not know epochs."""
     follower.leads(0, "a", "b", "c")
     follower.follow(0)
     follower.turn()
+    follower.high_watermark = 3
     follower.leader.log.truncate_to(1)
     follower.turn()
-    assert values(follower.log) == ["a"]
+    assert (values(follower.log), follower.high_watermark) == (["a"], 1)
     follower.leads(1, "d")
     follower.turn()
     assert values(follower.log) == ["a", "d"]
@@ -297,6 +365,38 @@ def test_a_log_that_ends_below_the_leaders_start_is_emptied(follower: Follower) 
     follower.leads(1, "g")
     follower.turn(2)
     assert (follower.log.log_start_offset, values(follower.log)) == (10, ["g"])
+
+
+def test_a_log_that_ends_where_the_leaders_starts_is_kept(follower: Follower) -> None:
+    follower.leads(0, "a", "b")
+    follower.follow(0)
+    follower.turn()
+    follower.leader.log.maybe_increment_log_start_offset(2)
+    assert follower.fetcher.handle_offset_out_of_range(TP) == 2
+    assert values(follower.log) == ["a", "b"]
+
+
+def test_a_batch_that_overlaps_the_end_of_a_log_with_records_is_refused(follower: Follower) -> None:
+    """Only an empty log may begin within a batch."""
+    follower.leads(0, "a", "b")
+    follower.follow(0)
+    follower.turn()
+    batch = MemoryRecordsBuilder(2, CompressionType.NONE, base_offset=1)
+    for value in (b"x", b"y"):
+        batch.append(1, None, value)
+    data = ReplicaPartitionData(Errors.NONE, 0, 0, FetchedRecords(batch.build()))
+    with pytest.raises(UnexpectedAppendOffsetError):
+        follower.fetcher.process_partition_data(TP, 2, data)
+    assert values(follower.log) == ["a", "b"]
+
+
+def test_the_leader_learns_where_the_followers_log_starts_and_its_leader_epoch(follower: Follower) -> None:
+    follower.leads(0, "a", "b", "c")
+    follower.follow(4)
+    follower.turn()
+    follower.log.maybe_increment_log_start_offset(2)
+    follower.turn()
+    assert follower.leader.positions == [FetchPosition(0, 0, 4), FetchPosition(3, 2, 4)]
 
 
 def test_the_log_start_offset_follows_the_leaders(follower: Follower) -> None:
