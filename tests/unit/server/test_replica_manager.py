@@ -110,9 +110,9 @@ class Broker:
         response = self.state_changes.become_leader_or_follower(request)
         return [response.error_code, *(partition.error_code for partition in response.partition_errors)]
 
-    def stop(self, tp: TopicPartition, delete: bool) -> list[int]:
+    def stop(self, tp: TopicPartition, delete: bool, controller: int = 1) -> list[int]:
         request = StopReplicaRequest(
-            controller_id=1, controller_epoch=1, delete_partitions=delete,
+            controller_id=1, controller_epoch=controller, delete_partitions=delete,
             ungrouped_partitions=[StopReplicaPartitionV0(topic_name=tp.topic, partition_index=tp.partition)],
         )  # fmt: skip
         response = self.state_changes.stop_replicas(request)
@@ -124,6 +124,11 @@ class Broker:
         topic = StopReplicaTopicState(topic_name=tp.topic, partition_states=[state])
         request = StopReplicaRequest(controller_id=1, controller_epoch=1, topic_states=[topic])
         return [each.error_code for each in self.state_changes.stop_replicas(request).partition_errors]
+
+    @property
+    def followed(self) -> int:
+        """How many partitions are fetched from leaders."""
+        return sum(fetcher.partition_count for fetcher in self.replicas.fetchers.fetcher_thread_map.values())
 
     def log(self, tp: TopicPartition) -> Log:
         return self.replicas.get_leader_log(tp)[2]
@@ -362,6 +367,23 @@ class TestControllersOrders:
         assert broker.lead(TP1, controller=4) == [Errors.STALE_CONTROLLER_EPOCH.code]
         assert broker.replicas.get_partition(TP1) is None
 
+    def test_a_controller_that_has_only_stopped_replicas_fences_older_ones(self, broker: Broker) -> None:
+        broker.stop(TP, delete=False, controller=5)
+        assert broker.lead(TP, controller=4) == [Errors.STALE_CONTROLLER_EPOCH.code]
+        assert broker.stop(TP, delete=True, controller=4) == [Errors.STALE_CONTROLLER_EPOCH.code]
+
+    def test_a_follower_that_becomes_the_leader_fetches_no_more(self, broker: Broker) -> None:
+        broker.lead(TP, leader=2, isr=(1, 2), live=(2,))
+        assert broker.followed == 1
+        broker.lead(TP, epoch=1)
+        assert broker.followed == 0
+
+    @pytest.mark.parametrize("delete", [False, True])
+    def test_a_stopped_replica_fetches_no_more(self, broker: Broker, delete: bool) -> None:
+        broker.lead(TP, leader=2, isr=(1, 2), live=(2,))
+        broker.stop(TP, delete)
+        assert broker.followed == 0
+
     def test_an_old_leader_epoch_is_ignored(self, broker: Broker) -> None:
         broker.lead(TP, epoch=3)
         assert broker.lead(TP, epoch=3, leader=2, isr=(2, 1)) == [0, Errors.STALE_CONTROLLER_EPOCH.code]
@@ -492,6 +514,13 @@ class TestFailedDisks:
         assert only(broker.fetched).error is Errors.KAFKA_STORAGE_ERROR
         assert broker.lead(TP1, epoch=1) == [0, 0], "its disk works"
 
+    def test_a_follower_on_a_failed_disk_fetches_no_more(self, broker: Broker) -> None:
+        directory = broker.log(TP).dir.parent
+        broker.lead(TP, leader=2, epoch=1, isr=(1, 2), live=(2,))
+        assert broker.followed == 1
+        self.fail(broker, directory)
+        assert broker.followed == 0
+
     def test_a_waiting_produce_fails_with_its_disk(self, broker: Broker) -> None:
         broker.lead(TP, epoch=1, isr=(1, 2))
         broker.produce(TP, 1, acks=-1)
@@ -598,6 +627,21 @@ def test_logs_that_did_not_fit_on_the_disk_are_created_once_there_is_space(
     assert broker.replicas.missing_logs.failure_of(TP.topic) is None
     assert broker.replicas.get_leader_partition(TP1).log is not None
     broker.close()
+
+
+def test_a_partition_whose_new_epoch_did_not_fit_on_the_disk_is_not_served(
+    broker: Broker, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(*_: object) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    broker.lead(TP)
+    with monkeypatch.context() as full:
+        full.setattr(broker.log(TP), "maybe_assign_epoch_start_offset", fail)
+        assert broker.lead(TP, epoch=1) == [0, Errors.KAFKA_STORAGE_ERROR.code]
+    assert broker.replicas.get_partition(TP) is None
+    assert broker.state_changes.make_missing_logs() == [TP]
+    assert broker.log(TP).latest_epoch == 1
 
 
 def test_a_follower_whose_log_did_not_fit_fetches_once_there_is_space(tmp_path: Path, full_disk: FullDisk) -> None:
