@@ -147,10 +147,11 @@ class Broker:
 
     def fetch(
         self, tp: TopicPartition, offset: int, min_bytes: int = 1, max_wait_ms: int = 0, max_bytes: int = 1 << 20,
-        replica_id: int = -1, hard: bool = False,
+        replica_id: int = -1, hard: bool = False, committed_only: bool = False, epoch: int = -1,
     ) -> None:  # fmt: skip
-        params = FetchParams(replica_id, max_wait_ms, min_bytes, max_bytes, hard)
-        self.replicas.fetch_messages(params, [(tp, FetchPartition(offset, max_bytes))], self.fetched.append)
+        params = FetchParams(replica_id, max_wait_ms, min_bytes, max_bytes, hard, committed_only)
+        asked = FetchPartition(offset, max_bytes, current_leader_epoch=epoch)
+        self.replicas.fetch_messages(params, [(tp, asked)], self.fetched.append)
 
     def close(self) -> None:
         self.replicas.shutdown()
@@ -287,6 +288,72 @@ def test_a_fetch_waits_for_min_bytes(broker: Broker) -> None:
     assert offsets(only(broker.fetched)) == [0, 1, 2]
 
 
+def test_a_fetch_waits_for_no_more_than_min_bytes(broker: Broker) -> None:
+    broker.lead(TP)
+    broker.produce(TP)
+    batch = broker.log(TP).size
+    broker.fetch(TP, 0, min_bytes=batch, max_wait_ms=60_000)
+    broker.fetch(TP, 1, min_bytes=batch, max_wait_ms=60_000)
+    assert [offsets(result) for ((_, result),) in broker.fetched] == [[0]]
+    broker.produce(TP)
+    assert [offsets(result) for ((_, result),) in broker.fetched] == [[0], [1]]
+
+
+def test_a_fetch_from_beyond_the_high_watermark_does_not_wait(broker: Broker) -> None:
+    """As in Kafka, which takes the log to be truncated: the client must learn that soon."""
+    broker.lead(TP, isr=(1, 2))
+    broker.produce(TP, 3, acks=1)
+    broker.fetch(TP, 2, max_wait_ms=60_000)
+    assert offsets(only(broker.fetched)) == []
+
+
+def test_a_reader_of_committed_records_waits_beyond_the_last_stable_offset(broker: Broker) -> None:
+    broker.lead(TP, isr=(1, 2))
+    broker.produce(TP, 3, acks=1)
+    broker.fetch(TP, 2, max_wait_ms=60_000, committed_only=True)
+    assert broker.fetched == []
+
+
+def test_no_partition_counts_for_more_than_its_own_limit_while_a_fetch_waits(broker: Broker) -> None:
+    broker.lead(TP)
+    broker.fetch(TP, 0, min_bytes=101, max_bytes=100, max_wait_ms=60_000)
+    broker.produce(TP, 3)
+    assert broker.fetched == []
+
+
+def test_a_waiting_fetch_completes_once_its_segment_is_full(tmp_path: Path) -> None:
+    broker = Broker(tmp_path / "logs", segment_bytes=500)
+    broker.lead(TP)
+    broker.fetch(TP, 0, min_bytes=1 << 20, max_wait_ms=60_000)
+    while len(broker.log(TP).segments) == 1:
+        assert broker.fetched == []
+        broker.produce(TP)
+    assert offsets(only(broker.fetched))[0] == 0
+    broker.close()
+
+
+@pytest.mark.parametrize(("epoch", "error"), [(4, Errors.FENCED_LEADER_EPOCH), (6, Errors.UNKNOWN_LEADER_EPOCH)])
+def test_a_fetch_in_another_leader_epoch_is_an_error(broker: Broker, epoch: int, error: Errors) -> None:
+    broker.lead(TP, epoch=5)
+    broker.fetch(TP, 0, epoch=epoch, max_wait_ms=60_000)
+    assert only(broker.fetched).error is error
+
+
+def test_a_waiting_fetch_completes_when_the_leader_epoch_rises(broker: Broker) -> None:
+    broker.lead(TP, epoch=5)
+    broker.fetch(TP, 0, epoch=5, max_wait_ms=60_000)
+    assert broker.fetched == []
+    broker.lead(TP, epoch=6)
+    assert only(broker.fetched).error is Errors.FENCED_LEADER_EPOCH
+
+
+def test_unknown_partitions_are_last_in_a_response(broker: Broker) -> None:
+    broker.lead(TP1)
+    infos = [(tp, FetchPartition(0, 1 << 20)) for tp in (TP, TP1)]
+    broker.replicas.fetch_messages(FetchParams(-1, 0, 1, 1 << 20, False), infos, broker.fetched.append)
+    assert [tp for tp, _ in broker.fetched[0]] == [TP1, TP]
+
+
 def test_a_waiting_fetch_completes_when_the_partition_is_deleted(broker: Broker) -> None:
     broker.lead(TP)
     broker.fetch(TP, 0, max_wait_ms=60_000)
@@ -358,6 +425,40 @@ def test_an_isr_change_is_counted_even_if_the_partition_is_deleted_meanwhile(tmp
     broker.replicas.maybe_shrink_isrs()
     metrics = broker.replicas.metrics
     assert (metrics.isr_shrink_rate.count, metrics.isr_expand_rate.count) == (1, 0)
+    broker.close()
+
+
+class StoredIsrs:
+    """Writes ISRs as ``version``; None: the controller has written since."""
+
+    def __init__(self, version: int | None = 1) -> None:
+        self.version = version
+
+    def update_partition_state(self, _partition: TopicPartition, _state: LeaderIsrAndControllerEpoch) -> int | None:
+        return self.version
+
+    def propagate_isr_changes(self, partitions: Collection[TopicPartition]) -> None: ...
+
+
+def test_a_produce_waits_for_a_follower_only_until_it_leaves_the_isr(tmp_path: Path) -> None:
+    """The ISRs are checked twice in replica.lag.time.max.ms."""
+    broker = Broker(tmp_path / "logs", isr_store=StoredIsrs())
+    lag_ms = broker.replicas.config.replica_lag_time_max_ms
+    broker.lead(TP, isr=(1, 2))
+    broker.produce(TP, acks=-1)
+    broker.time.sleep(lag_ms)
+    assert broker.produced == []
+    broker.time.sleep(lag_ms // 2)
+    assert [response[TP].error for response in broker.produced] == [Errors.NONE]
+    broker.close()
+
+
+def test_an_isr_change_that_was_not_written_is_not_counted(tmp_path: Path) -> None:
+    broker = Broker(tmp_path / "logs", isr_store=StoredIsrs(None))
+    broker.lead(TP, isr=(1, 2))
+    broker.produce(TP, acks=1)
+    broker.time.sleep(2 * broker.replicas.config.replica_lag_time_max_ms)
+    assert broker.replicas.metrics.isr_shrink_rate.count == 0
     broker.close()
 
 
@@ -600,6 +701,9 @@ def test_high_watermarks_survive_a_restart(tmp_path: Path) -> None:
     second.lead(TP, isr=(1, 2), epoch=1)
     second.fetch(TP, 0)
     assert only(second.fetched).high_watermark == 3
+    second.fetched.clear()
+    second.fetch(TP, 0, min_bytes=1 << 20, max_wait_ms=60_000)
+    assert only(second.fetched).high_watermark == 3, "its place in the file is not known, so nothing is added up"
     second.close()
 
 
