@@ -33,9 +33,9 @@ from kafka_lite.protocol.messages.api_05_stop_replica import (
 from kafka_lite.record.compression import CompressionType
 from kafka_lite.record.memory_records_builder import MemoryRecordsBuilder
 from kafka_lite.record.records import batches
-from kafka_lite.server.delayed_produce import PartitionResponse
 from kafka_lite.server.fetch_params import FetchParams, FetchPartition, LogReadResult
 from kafka_lite.server.kafka_config import KafkaConfig
+from kafka_lite.server.produce_status import PartitionResponse, ProducePartitionStatus, check_acks
 from kafka_lite.server.quotas.quota_factory import quota_managers
 from kafka_lite.server.replica_manager import ReplicaManager
 from kafka_lite.server.replication.isr_changes import IsrChanges, IsrStore
@@ -705,6 +705,24 @@ def test_high_watermarks_survive_a_restart(tmp_path: Path) -> None:
     second.fetch(TP, 0, min_bytes=1 << 20, max_wait_ms=60_000)
     assert only(second.fetched).high_watermark == 3, "its place in the file is not known, so nothing is added up"
     second.close()
+
+
+def test_a_broker_that_no_controller_has_reached_keeps_the_high_watermarks_on_disk(tmp_path: Path) -> None:
+    file = tmp_path / "replication-offset-checkpoint"
+    file.write_text("0\n1\norders 0 3\n")
+    Broker(tmp_path).close()
+    assert file.read_text() == "0\n1\norders 0 3\n"
+
+
+def test_a_partition_with_enough_replicas_is_done_while_another_waits(broker: Broker) -> None:
+    """When the time is up, only the other one has timed out."""
+    broker.lead(TP, isr=(1, 2))
+    broker.lead(TP1)
+    for tp in (TP, TP1):
+        broker.produce(tp, acks=1)
+    statuses = {tp: ProducePartitionStatus(1, PartitionResponse(Errors.NONE), acks_pending=True) for tp in (TP, TP1)}
+    assert not check_acks(statuses, broker.replicas.get_leader_partition)
+    assert [status.acks_pending for status in statuses.values()] == [True, False]
 
 
 def test_logs_that_did_not_fit_on_the_disk_are_created_once_there_is_space(
