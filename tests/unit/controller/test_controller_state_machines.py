@@ -12,6 +12,7 @@ from kafka_lite.controller import partition_state_machine, replica_state_machine
 from kafka_lite.controller.controller_broker_request_batch import ControllerBrokerRequestBatch
 from kafka_lite.controller.controller_context import ControllerContext, PartitionAndReplica
 from kafka_lite.controller.partition_state_machine import PartitionState, PartitionStateMachine
+from kafka_lite.controller.replica_assignment import ReplicaAssignment
 from kafka_lite.controller.replica_state_machine import ReplicaState, ReplicaStateMachine
 from kafka_lite.controller.topic_deletion_manager import TopicDeletionManager
 from kafka_lite.protocol.messages.api_04_leader_and_isr import LeaderAndIsrRequest
@@ -288,6 +289,93 @@ def test_a_replica_that_is_not_in_the_isr_changes_nothing_in_zookeeper():
     assert controller.state() == LeaderAndIsr(1, [1, 2], 0, 0)
 
 
+@pytest.mark.parametrize("at_once", [True, False])
+def test_a_newer_controllers_isr_is_not_overwritten(at_once, caplog):
+    controller = Controller()
+    controller.create()
+    newer = LeaderIsrAndControllerEpoch(LeaderAndIsr(1, [1, 2], 1), 6)
+    if at_once:
+        controller.zk.put(P, newer, version=1)
+    else:
+        controller.zk.before_update = lambda: controller.zk.put(P, newer, version=1)
+    controller.replicas.handle_state_changes([PartitionAndReplica(P, 2)], ReplicaState.OFFLINE)
+    assert controller.state() == LeaderAndIsr(1, [1, 2], 1, 1)
+    assert controller.replicas.state(PartitionAndReplica(P, 2)) is ReplicaState.ONLINE
+    assert "newer controller, of epoch 6" in caplog.text
+
+
+def test_a_replica_leaves_the_isr_each_time_even_if_the_leader_writes_meanwhile():
+    controller = Controller()
+    controller.create()
+    replica = [PartitionAndReplica(P, 2)]
+    controller.replicas.handle_state_changes(replica, ReplicaState.OFFLINE)
+    controller.replicas.handle_state_changes(replica, ReplicaState.ONLINE)
+    back = LeaderIsrAndControllerEpoch(LeaderAndIsr(1, [1, 2, 3], 1), 5)
+    controller.zk.put(P, back, version=2)
+    controller.zk.before_update = lambda: controller.zk.put(P, back, version=3)
+    controller.replicas.handle_state_changes(replica, ReplicaState.OFFLINE)
+    assert controller.state() == LeaderAndIsr(1, [1, 3], 2, 4)
+
+
+def test_a_new_replica_follows_and_is_assigned_once_it_is_online():
+    controller = Controller(live=(1, 2, 4), assignment={P: [1, 2]})
+    controller.create()
+    controller.sent.clear()
+    controller.replicas.handle_state_changes([PartitionAndReplica(P, 4)], ReplicaState.NEW)
+    ((to, request),) = controller.told(LeaderAndIsrRequest)
+    (state,) = request.ungrouped_partition_states
+    assert (to, state.leader, state.is_new) == (4, 1, True)
+    controller.replicas.handle_state_changes([PartitionAndReplica(P, 4)], ReplicaState.ONLINE)
+    assert controller.context.partition_replica_assignment[P] == [1, 2, 4]
+
+
+def test_a_new_replica_cannot_be_the_leader(caplog):
+    controller = Controller(live=(1, 4), assignment={P: [1]})
+    controller.create()
+    state = LeaderIsrAndControllerEpoch(LeaderAndIsr(4, [4]), 5)
+    controller.context.partition_leadership_info[P] = state
+    controller.replicas.handle_state_changes([PartitionAndReplica(P, 4)], ReplicaState.NEW)
+    assert controller.replicas.state(PartitionAndReplica(P, 4)) is ReplicaState.NON_EXISTENT
+    assert "a new replica cannot be the leader" in caplog.text
+
+
+def test_a_deleted_replica_is_not_assigned_any_more():
+    controller = Controller(assignment={P: [1, 2]})
+    controller.create()
+    for target in (
+        ReplicaState.OFFLINE,
+        ReplicaState.DELETION_STARTED,
+        ReplicaState.DELETION_SUCCESSFUL,
+        ReplicaState.NON_EXISTENT,
+    ):
+        controller.replicas.handle_state_changes([PartitionAndReplica(P, 2)], target)
+    assert controller.context.partition_replica_assignment[P] == [1]
+
+
+def test_a_replica_on_a_failed_disk_takes_over_no_leadership_of_a_stopping_broker():
+    controller = Controller()
+    controller.create()
+    controller.context.shutting_down_broker_ids.add(1)
+    controller.context.set_replicas_on_offline_dirs(2, {P})
+    election = controller.partitions.select_controlled_shutdown_leader(P, controller.state())
+    assert election.leader_and_isr.leader == 3
+
+
+def test_only_unclean_elections_that_happen_are_counted():
+    controller = Controller(unclean=True)
+    controller.create()
+    counted = []
+    controller.partitions._on_unclean_election = lambda: counted.append(1)
+    controller.context.live_brokers.clear()
+    controller.partitions.handle_state_changes([P], PartitionState.OFFLINE)
+    controller.partitions.handle_state_changes([P], PartitionState.ONLINE)
+    assert counted == []
+    controller.context.live_brokers[3] = broker(3)
+    controller.zk.put(P, LeaderIsrAndControllerEpoch(LeaderAndIsr(1, [1]), 5))
+    controller.partitions.handle_state_changes([P], PartitionState.ONLINE)
+    assert counted == [1]
+
+
 def test_replicas_at_the_start():
     controller = Controller(live=(1, 2))
     controller.replicas.startup()
@@ -317,6 +405,7 @@ def test_deletion_step_by_step():
     assert [(s.topic_name, s.leader) for s in first.ungrouped_partition_states] == [("t", -2)]
     stops = [(b, r.delete_partitions) for b, r in controller.told(StopReplicaRequest)]
     assert stops == [(1, False), (2, False), (1, True), (2, True)]
+    assert controller.told(LeaderAndIsrRequest) == [], "no replica is told that the others leave the ISR"
     assert controller.state().isr == []
     assert controller.zk.deleted == []
     answer_all(controller)
@@ -326,6 +415,28 @@ def test_deletion_step_by_step():
     assert set(controller.context.partition_leadership_info) == {other}
     assert controller.partitions.state(P) is PartitionState.NON_EXISTENT
     assert not controller.deletion.partitions_to_be_deleted
+
+
+def test_a_deletion_in_progress_is_not_started_again():
+    controller = Controller(assignment={P: [1, 2]})
+    controller.create()
+    controller.deletion.enqueue_topics_for_deletion({"t"})
+    controller.sent.clear()
+    controller.deletion.resume_deletions()
+    assert controller.sent == []
+
+
+def test_a_topic_that_is_being_reassigned_is_deleted_afterwards():
+    controller = Controller(assignment={P: [1, 2]})
+    controller.create()
+    controller.context.partitions_being_reassigned[P] = ReplicaAssignment([1, 2, 3], [3])
+    controller.sent.clear()
+    controller.deletion.enqueue_topics_for_deletion({"t"})
+    assert controller.sent == []
+    del controller.context.partitions_being_reassigned[P]
+    controller.deletion.resume_deletion_for_topics(["t"])
+    answer_all(controller)
+    assert controller.gone == ["t"]
 
 
 def test_a_failed_deletion_is_tried_again_when_resumed():
