@@ -439,6 +439,15 @@ def test_a_topic_that_is_being_reassigned_is_deleted_afterwards():
     assert controller.gone == ["t"]
 
 
+def test_a_new_controller_deletes_no_part_of_a_topic_with_a_dead_replica():
+    controller = Controller(live=(1,), assignment={P: [1, 2]})
+    controller.replicas.startup()
+    controller.deletion.init(["t"])
+    controller.sent.clear()
+    controller.deletion.resume_deletions()
+    assert controller.sent == []
+
+
 def test_a_failed_deletion_is_tried_again_when_resumed():
     controller = Controller(assignment={P: [1, 2]})
     controller.create()
@@ -506,6 +515,34 @@ def test_each_broker_gets_one_request_of_each_kind():
     controller.partitions.handle_state_changes(list(partitions), PartitionState.ONLINE)
     assert [(b, len(r.ungrouped_partition_states)) for b, r in controller.told(LeaderAndIsrRequest)] == [(1, 4), (2, 4)]
     assert [len(r.ungrouped_partition_states) for _, r in controller.told(UpdateMetadataRequest)] == [4, 4]
+
+
+def test_broker_0_gets_its_requests_too():
+    controller = Controller(live=(0,), assignment={P: [0]})
+    controller.create()
+    assert [(b, type(request)) for b, request in controller.sent[:2]] == [
+        (0, LeaderAndIsrRequest),
+        (0, UpdateMetadataRequest),
+    ]
+
+
+def test_replicas_that_are_only_stopped_come_before_those_that_are_deleted():
+    controller = Controller()
+    batch = controller.batch()
+    batch.new_batch()
+    batch.add_stop_replica(PartitionAndReplica(P, 1), delete=True)
+    batch.add_stop_replica(PartitionAndReplica(TopicPartition("u", 0), 1), delete=False)
+    batch.send_requests_to_brokers()
+    assert [request.delete_partitions for _, request in controller.told(StopReplicaRequest)] == [False, True]
+
+
+def test_the_metadata_says_which_replicas_are_on_failed_disks():
+    controller = Controller()
+    controller.create()
+    controller.sent.clear()
+    controller.context.set_replicas_on_offline_dirs(2, {P})
+    controller.update_metadata([P])
+    assert controller.told(UpdateMetadataRequest)[0][1].ungrouped_partition_states[0].offline_replicas == [2]
 
 
 # ------------------------------------------------------------------------------------------------- the state-change log

@@ -137,12 +137,60 @@ def test_timeouts_out_of_range_are_refused(timeout_ms: int) -> None:
     assert error_of(Transactions().init(timeout_ms=timeout_ms)) is Errors.INVALID_TRANSACTION_TIMEOUT
 
 
+def test_the_longest_timeout_is_allowed() -> None:
+    assert error_of(Transactions().init(timeout_ms=15 * 60 * 1000)) is OK
+
+
+def test_partitions_that_are_added_again_are_not_written_again() -> None:
+    transactions = Transactions()
+    producer = transactions.start()
+    transactions.add(producer, [A0, B0])
+    written = transactions.logged()
+    assert transactions.add(producer, [B0]) is OK
+    assert transactions.logged() == written
+
+
+@pytest.mark.parametrize("state", STATES)
+def test_verification_knows_the_partitions_of_open_transactions_only(state: TransactionState) -> None:
+    transactions = Transactions()
+    is_open = state in (S.ONGOING, S.PREPARE_COMMIT, S.PREPARE_ABORT)
+    transactions.put(state, topic_partitions=frozenset({A0}) if is_open else frozenset())
+    found = transactions.coordinator.verify_partitions(TXN_ID, ProducerIdAndEpoch(*PRODUCER), [A0, B0])
+    outside = Errors.TRANSACTION_ABORTABLE
+    expected = {S.ONGOING: (OK, outside), S.PREPARE_COMMIT: (BUSY, BUSY), S.PREPARE_ABORT: (BUSY, BUSY)}
+    assert tuple(found.values()) == expected.get(state, (outside, outside))
+
+
 # ── epochs ────────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
 def test_each_start_of_a_producer_raises_the_epoch() -> None:
     transactions = Transactions()
     assert [transactions.start() for _ in range(3)] == [(1000, 0), (1000, 1), (1000, 2)]
+
+
+def test_a_repeated_request_gets_the_last_epoch_of_an_id_again_and_no_other_id() -> None:
+    transactions = Transactions()
+    transactions.put(S.EMPTY, producer_epoch=MAX_EPOCH - 1, last_producer_epoch=MAX_EPOCH - 2)
+    result = transactions.init((7, MAX_EPOCH - 2))
+    assert result is not None
+    assert result.producer == (7, MAX_EPOCH - 1)
+
+
+def test_another_producer_with_a_new_id_leaves_nothing_to_the_one_before() -> None:
+    """Its epochs were used up, and it was restarted: what the old process repeats must not get the new id."""
+    transactions = Transactions()
+    transactions.put(S.EMPTY, producer_epoch=MAX_EPOCH - 1)
+    assert transactions.start() == (1000, 0)
+    assert error_of(transactions.init((7, MAX_EPOCH - 1))) is FENCED
+
+
+def test_a_producer_whose_transaction_was_aborted_by_another_stays_fenced() -> None:
+    transactions = Transactions()
+    transactions.put(S.ONGOING, last_producer_epoch=2, topic_partitions=frozenset({A0}))
+    assert error_of(transactions.init()) is BUSY
+    assert transactions.state is S.COMPLETE_ABORT
+    assert error_of(transactions.init((7, 2))) is FENCED
 
 
 def test_a_lost_response_does_not_raise_the_epoch_twice() -> None:
@@ -556,3 +604,67 @@ def test_list_transactions_while_a_partition_loads() -> None:
     with pytest.raises(ApiError) as failure:
         transactions.coordinator.list_transactions(None, (), -1)
     assert failure.value.error is Errors.COORDINATOR_LOAD_IN_PROGRESS
+
+
+def test_the_markers_are_on_their_way_before_the_response_to_the_end() -> None:
+    """Otherwise the producer's next request would often be refused with CONCURRENT_TRANSACTIONS."""
+    transactions = Transactions()
+    producer = transactions.start()
+    transactions.add(producer, [A0])
+    states: list[TransactionState] = []
+    transactions.coordinator.handle_end_transaction(TXN_ID, producer, True, lambda _: states.append(transactions.state))
+    assert states == [S.COMPLETE_COMMIT]
+
+
+def test_an_id_that_is_being_removed_cannot_be_described() -> None:
+    transactions = Transactions()
+    transactions.put(S.DEAD)
+    with pytest.raises(ApiError) as refused:
+        transactions.coordinator.describe_transaction(TXN_ID)
+    assert refused.value.error is Errors.TRANSACTIONAL_ID_NOT_FOUND
+
+
+def test_an_id_expires_as_soon_as_its_time_is_over() -> None:
+    transactions = Transactions()
+    transactions.put(S.EMPTY)
+    transactions.time.sleep(EXPIRATION_MS)
+    transactions.manager.remove_expired_ids()
+    assert transactions.manager.get(TXN_ID)[1] is None
+
+
+def test_an_id_does_not_expire_while_its_next_state_is_written() -> None:
+    transactions = Transactions()
+    producer = transactions.start()
+    transactions.log.held = []
+    transactions.add(producer, [A0])
+    transactions.time.sleep(EXPIRATION_MS)
+    transactions.manager.remove_expired_ids()
+    transactions.log.release()
+    assert transactions.state is S.ONGOING
+
+
+@pytest.mark.parametrize("loaded", [False, True])
+@pytest.mark.parametrize(("resigned_at", "serves"), [(2, True), (3, False), (4, False), (None, False)])
+def test_a_resignation_ends_leaderships_up_to_its_epoch(loaded: bool, resigned_at: int | None, serves: bool) -> None:
+    transactions = Transactions(loaded=False)
+    for partition in range(2):
+        transactions.coordinator.on_election(partition, 3)
+    if loaded:
+        transactions.time.sleep(0)
+    for partition in range(2):
+        transactions.coordinator.on_resignation(partition, resigned_at)
+    transactions.time.sleep(0)
+    assert error_of(transactions.init()) is (OK if serves else Errors.NOT_COORDINATOR)
+
+
+def test_a_coordinator_that_has_resigned_sends_no_more_markers() -> None:
+    transactions = Transactions()
+    producer = transactions.start()
+    transactions.add(producer, [A0])
+    transactions.leaders[A0] = -1
+    transactions.end(producer, commit=True)
+    for partition in range(2):
+        transactions.coordinator.on_resignation(partition, 1)
+    del transactions.leaders[A0]
+    transactions.time.sleep(10_000)
+    assert transactions.written == []

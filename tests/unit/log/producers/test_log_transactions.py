@@ -187,6 +187,15 @@ def test_a_transaction_counts_as_undecided_until_its_marker_is_replicated(tmp_pa
     assert log.last_stable_offset(marker + 1) == marker + 1
 
 
+def test_an_emptied_log_has_no_open_transaction(tmp_path: Path) -> None:
+    log = open_log(tmp_path)
+    producers = Producers(log)
+    producers.send(7, b"k", b"v")
+    log.truncate_fully_and_start_at(0)
+    producers.send_outside(b"k", b"2")
+    assert log.last_stable_offset(1) == 1
+
+
 def test_deleted_records_do_not_hold_the_last_stable_offset_back(tmp_path: Path) -> None:
     log = open_log(tmp_path)
     producers = Producers(log)
