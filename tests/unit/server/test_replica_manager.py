@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import shutil
+import threading
 from collections.abc import Callable, Collection, Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -19,6 +20,7 @@ from kafka_lite.common.topic_partition import TopicPartition
 from kafka_lite.log.log import Log
 from kafka_lite.log.log_config import LogConfig
 from kafka_lite.log.log_manager import LogManager
+from kafka_lite.metrics.stats import MetricConfig
 from kafka_lite.protocol.messages.api_04_leader_and_isr import (
     LeaderAndIsrLiveLeader,
     LeaderAndIsrPartitionState,
@@ -37,8 +39,10 @@ from kafka_lite.server.fetch_params import FetchParams, FetchPartition, LogReadR
 from kafka_lite.server.kafka_config import KafkaConfig
 from kafka_lite.server.produce_status import PartitionResponse, ProducePartitionStatus, check_acks
 from kafka_lite.server.quotas.quota_factory import quota_managers
+from kafka_lite.server.quotas.replication_quota_manager import ReplicationQuotaManager, ReplicationType
 from kafka_lite.server.replica_manager import ReplicaManager
 from kafka_lite.server.replication.isr_changes import IsrChanges, IsrStore
+from kafka_lite.server.replication.replica_alter_log_dirs import ReplicaAlterLogDirsThread
 from kafka_lite.server.replication.replica_state_changes import ReplicaStateChanges
 from kafka_lite.zookeeper.data import LeaderIsrAndControllerEpoch
 from tests.support.full_disk import FullDisk
@@ -654,6 +658,52 @@ class TestFailedDisks:
         shutil.rmtree(directory)
         broker.replicas.high_watermark_checkpoints.write()
         assert "Cannot write the high watermarks" not in caplog.text
+
+
+class TestMovesBetweenDirectories:
+    @pytest.fixture
+    def broker(self, tmp_path: Path) -> Iterator[Broker]:
+        """Its own thread for moves does not run any more."""
+        broker = Broker(tmp_path / "one", tmp_path / "two")
+        broker.lead(TP)
+        broker.produce(TP, 3)
+        broker.replicas.log_dir_moves.shutdown()
+        yield broker
+        broker.close()
+
+    def other_directory(self, broker: Broker) -> Path:
+        return next(each for each in broker.logs.live_log_dirs if each != broker.log(TP).dir.parent)
+
+    def test_a_move_back_takes_the_copy_away(self, broker: Broker) -> None:
+        here, there = broker.log(TP).dir.parent, self.other_directory(broker)
+        assert broker.replicas.log_dir_moves.alter(str(there), [TP]) == {TP: Errors.NONE}
+        copy = broker.logs.future_logs.get(TP)
+        assert copy is not None
+        assert copy.dir.parent == there
+        assert broker.replicas.log_dir_moves.alter(str(here), [TP]) == {TP: Errors.NONE}
+        assert broker.logs.future_logs.get(TP) is None
+
+    def test_a_stopped_broker_starts_no_thread_for_a_move(self, broker: Broker) -> None:
+        broker.replicas.log_dir_moves.alter(str(self.other_directory(broker)), [TP])
+        assert "ReplicaAlterLogDirsThread" not in {thread.name for thread in threading.enumerate()}
+
+    def test_a_copy_waits_for_its_quota_and_uses_it(self, broker: Broker) -> None:
+        quota = ReplicationQuotaManager(ReplicationType.ALTER_LOG_DIRS, MetricConfig(11, 1000), broker.time)
+        there, moved = self.other_directory(broker), list[TopicPartition]()
+        mover = ReplicaAlterLogDirsThread(broker.logs, broker.replicas.get_partition, moved.append, broker.time, quota)
+        broker.replicas.log_dir_moves.alter(str(there), [TP])
+        copy = broker.logs.future_logs.get(TP)
+        assert copy is not None
+        quota.update_quota(1)
+        quota.record(1000)
+        mover.do_work()
+        assert copy.log_end_offset == 0
+        broker.time.sleep(20_000)
+        mover.do_work()
+        assert (copy.log_end_offset, quota.is_quota_exceeded, moved) == (3, True, [])
+        broker.time.sleep(1_000_000)
+        mover.do_work()
+        assert (broker.log(TP), moved) == (copy, [TP])
 
 
 class TestDeleteRecords:
