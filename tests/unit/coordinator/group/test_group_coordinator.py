@@ -566,6 +566,33 @@ def test_a_returning_static_member_with_another_protocol_starts_a_rebalance(grou
     assert groups.state() is GroupState.PREPARING_REBALANCE
 
 
+def test_a_static_member_that_returns_before_the_assignment_is_there_starts_a_rebalance(groups: Groups) -> None:
+    """The leader may assign to the old id."""
+    leader, follower = static_pair(groups)
+    leader.join(), follower.join()
+    assert groups.state() is GroupState.AWAITING_SYNC
+    again = groups.member(instance_id=follower.instance_id).join()
+    assert again.joins == []
+    assert groups.state() is GroupState.PREPARING_REBALANCE
+
+
+def test_the_session_of_a_new_member_begins_with_its_first_generation(groups: Groups) -> None:
+    _, other = awaiting_sync(groups)
+    groups.sleep(SESSION_TIMEOUT_MS + 600)
+    assert not groups.group().has(other.member_id)
+
+
+def test_an_assignment_of_the_last_generation_that_is_stored_late_is_dropped(groups: Groups) -> None:
+    leader, other = awaiting_sync(groups)
+    groups.offsets_log.held = []
+    leader.sync({leader.member_id: b"1", other.member_id: b"2"})
+    groups.member().join()
+    leader.join(), other.join()
+    assert groups.state() is GroupState.AWAITING_SYNC
+    groups.offsets_log.release()
+    assert groups.state() is GroupState.AWAITING_SYNC
+
+
 def test_a_static_member_gets_an_error_if_its_new_id_cannot_be_stored(groups: Groups) -> None:
     _, follower = static_pair(groups)
     groups.offsets_log.error = Errors.NOT_LEADER_OR_FOLLOWER
