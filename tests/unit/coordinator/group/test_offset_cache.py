@@ -85,3 +85,20 @@ def test_expiry_spares_partitions_with_a_pending_commit(cache: OffsetCache) -> N
     cache.prepare_commit({TP: offset(3)})
     assert cache.remove_if(lambda _tp, _offset: True) == {OTHER: offset(2)}
     assert cache.all_offsets() == {TP: offset(1)}
+
+
+def test_a_late_append_does_not_bring_an_earlier_commit_of_the_transaction_back(cache: OffsetCache) -> None:
+    first, second = {TP: offset(1)}, {TP: offset(2)}
+    cache.prepare_txn_commit(7, first)
+    cache.prepare_txn_commit(7, second)
+    cache.on_txn_commit_append(7, first, appended_offset=10)
+    cache.complete_txn(7, commit=True)
+    assert cache.get(TP) == offset(2)
+
+
+def test_a_transaction_whose_only_commit_was_refused_has_nothing_here(cache: OffsetCache) -> None:
+    refused = {TP: offset(1)}
+    cache.prepare_txn_commit(7, refused)
+    cache.fail_txn_commit(7, refused)
+    assert cache.is_empty
+    assert not cache.producers_in_txn
