@@ -178,6 +178,8 @@ def create_topic(service: TopicService, options: argparse.Namespace) -> None:
     replicas = UNSET if replicas is None else _at_least_1("--replication-factor", replicas)
     rack_aware = not options.disable_rack_aware
     topic = NewTopic(options.topic, partitions, replicas, assignment, parse_configs(options.config), rack_aware)
+    if assignment and options.bootstrap_server:
+        _ensure_leaders(assignment, service.live_brokers())
     try:
         service.create(topic)
     except ApiError as error:
@@ -185,6 +187,16 @@ def create_topic(service: TopicService, options: argparse.Namespace) -> None:
             return
         raise
     print(f"Created topic {options.topic}.")
+
+
+def _ensure_leaders(assignment: Assignment, live: set[int]) -> None:
+    """Raise ToolError if a partition could have no leader. Brokers would create it, and show it to nobody."""
+    for partition, replicas in assignment.items():
+        if live.isdisjoint(replicas):
+            raise ToolError(
+                f"--replica-assignment: partition {partition} would have no leader, for no broker of "
+                f"{':'.join(map(str, replicas))} is running. Running: {', '.join(map(str, sorted(live)))}"
+            )
 
 
 def list_topics(service: TopicService, options: argparse.Namespace) -> None:

@@ -85,6 +85,8 @@ def _configure_from(file: Path) -> None:
         logging.config.dictConfig({"version": 1, "disable_existing_loggers": False, **config})
     except OSError as error:
         raise KafkaError(f"cannot read the log configuration {file}: {error.strerror}") from error
+    except tomllib.TOMLDecodeError as error:
+        raise KafkaError(f"log configuration {file}: not valid TOML: {error}") from error
     except ValueError as error:
         cause = f": {error.__cause__}" if error.__cause__ else ""
         raise KafkaError(f"log configuration {file}: {error}{cause}") from error

@@ -8,7 +8,7 @@ from __future__ import annotations
 import argparse
 import functools
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import NoReturn
 
 from kafka_lite.common.errors import KafkaError
@@ -27,11 +27,41 @@ class ToolError(KafkaError):
 class ToolArgumentParser(argparse.ArgumentParser):
     """Reports wrong arguments in one line, with a hint to ``--help``, instead of printing the whole usage first."""
 
+    _given: Sequence[str] = ()
+
+    def parse_known_args(self, args=None, namespace=None):  # type: ignore[no-untyped-def]
+        """Remember the arguments: an error may be about a misspelt one that argparse does not mention."""
+        self._given = list(sys.argv[1:] if args is None else args)
+        return super().parse_known_args(args, namespace)
+
     def error(self, message: str) -> NoReturn:
         """Print the error and the hint to stderr, and exit with code 2."""
-        print_error(f"{self.prog}: {message}")
+        print_error(f"{self.prog}: {self._unknown_options() or message}")
         print_to_stderr(f"Try `{self.prog} --help`.")
         sys.exit(USAGE_ERROR)
+
+    def _unknown_options(self) -> str:
+        """What to say about flags that do not exist. argparse might only say that the right one is missing."""
+        import difflib
+
+        known = sorted(_options_of(self))
+        given = self._given[: self._given.index("--")] if "--" in self._given else self._given
+        names = [each.partition("=")[0] for each in given if each.startswith("--")]
+        unknown = [name for name in names if not any(option.startswith(name) for option in known)]
+        if not unknown:
+            return ""
+        close = difflib.get_close_matches(unknown[0], known, n=1)
+        return f"unrecognized arguments: {' '.join(unknown)}" + (f". Did you mean {close[0]}?" if close else "")
+
+
+def _options_of(parser: argparse.ArgumentParser) -> set[str]:
+    """The long options of a parser and its subcommands."""
+    options: set[str] = set()
+    for action in parser._actions:
+        options.update(each for each in action.option_strings if each.startswith("--"))
+        if isinstance(action, argparse._SubParsersAction):
+            options.update(*map(_options_of, action.choices.values()))
+    return options
 
 
 def reports_errors(run: Run) -> Run:

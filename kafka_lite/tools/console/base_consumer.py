@@ -13,11 +13,13 @@ from typing import Protocol
 from kafka_lite.common.errors import KafkaError
 from kafka_lite.common.time import SYSTEM_TIME, Time
 from kafka_lite.common.topic_partition import TopicPartition
+from kafka_lite.consumer.consumer_errors import WakeupError
 from kafka_lite.consumer.consumer_record import ConsumerRecord
 from kafka_lite.consumer.kafka_consumer import KafkaConsumer
 from kafka_lite.old_consumer import Consumer
 from kafka_lite.old_consumer.consumer_iterator import ConsumerTimeoutError
 from kafka_lite.old_consumer.topic_filter import TopicFilter
+from kafka_lite.tools.common.tool_errors import ToolError
 
 POLL_MS = 1000
 EARLIEST_OFFSET, LATEST_OFFSET = -2, -1
@@ -72,6 +74,7 @@ class NewShinyConsumer:
         self._timeout_ms = timeout_ms
         self._time = time
         self._records: Iterator[ConsumerRecord] = iter(())
+        self._unchecked: TopicPartition | None = None
         if topic is not None and partition is not None:
             self._seek(TopicPartition(topic, partition), offset)
         elif topic is not None:
@@ -80,6 +83,7 @@ class NewShinyConsumer:
             self._consumer.subscribe(_pattern(include or ""))
 
     def _seek(self, partition: TopicPartition, offset: int) -> None:
+        self._unchecked = partition
         self._consumer.assign([partition])
         if offset == EARLIEST_OFFSET:
             self._consumer.seek_to_beginning([partition])
@@ -89,7 +93,7 @@ class NewShinyConsumer:
             self._consumer.seek(partition, offset)
 
     def receive(self) -> ConsumerRecord:
-        """Return the next record. Raises ConsumerTimeoutError, WakeupError."""
+        """Return the next record. Raises ConsumerTimeoutError, WakeupError; ToolError if there is no such partition."""
         begin_ms = self._time.hi_res_ms()
         while (record := next(self._records, None)) is None:
             left_ms = float(POLL_MS)
@@ -97,8 +101,26 @@ class NewShinyConsumer:
                 left_ms = self._timeout_ms - (self._time.hi_res_ms() - begin_ms)
                 if left_ms < 0:
                     raise ConsumerTimeoutError(f"no message within {self._timeout_ms:g} ms")
-            self._records = iter(self._consumer.poll(min(POLL_MS, left_ms)))
+            self._records = iter(records := self._consumer.poll(min(POLL_MS, left_ms)))
+            if not records:
+                self._ensure_partition()
         return record
+
+    def _ensure_partition(self) -> None:
+        """Raise ToolError if the topic is known and lacks the partition. The consumer would wait for it forever."""
+        if self._unchecked is None:
+            return
+        try:
+            partitions = self._consumer.partitions_for(self._unchecked.topic, timeout_ms=POLL_MS)
+        except WakeupError:
+            raise
+        except KafkaError:
+            return  # no broker yet, or no topic
+        if partitions and self._unchecked.partition not in {each.partition for each in partitions}:
+            topic, partition = self._unchecked
+            count = len(partitions)
+            raise ToolError(f"The topic {topic} has no partition {partition}; it has {count}: 0 to {count - 1}")
+        self._unchecked = None if partitions else self._unchecked
 
     def stop(self) -> None:
         """Wake up the consumer."""

@@ -242,6 +242,8 @@ class _Consumption:
                 record = self._consumer.receive()
             except (StreamEndError, WakeupError):
                 return
+            except ToolError:
+                raise
             except KafkaError as error:
                 logger.error("Error processing message, terminating consumer process: %s", error)
                 return

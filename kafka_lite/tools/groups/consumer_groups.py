@@ -312,8 +312,6 @@ def _delete_offsets(service: ConsumerGroupService, options: argparse.Namespace) 
 def _reset(service: ConsumerGroupService, options: argparse.Namespace) -> int:
     groups = _groups(service, options)
     plan_of_file = _plan_of_file(options, groups)
-    if not options.execute and not options.dry_run and not options.export:
-        print_to_stderr("Dry run: nothing is changed without --execute. These are the offsets that it would commit.")
     plan: Plan = {}
     code = 0
     for group in groups:
@@ -331,6 +329,8 @@ def _reset(service: ConsumerGroupService, options: argparse.Namespace) -> int:
     if options.export:
         print(offset_reset.plan_as_csv(plan, with_group=len(options.group) != 1), end="")
     else:
+        if not options.execute and not options.dry_run:
+            print_to_stderr("Dry run: nothing is changed without --execute. These are the offsets it would commit.")
         view.print_plan(plan)
     return code
 

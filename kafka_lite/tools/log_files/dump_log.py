@@ -56,6 +56,8 @@ ROWS_PER_TABLE = 1000
 
 _LATEST_DATE_MS = 253_402_300_799_999  # the year 9999
 
+_NO_FILE = "a folder. Name files in it, separated by commas, whose names end in one of"
+
 _TIMESTAMP_TYPES = {
     TimestampType.NO_TIMESTAMP_TYPE: "NoTimestampType",
     TimestampType.CREATE_TIME: "CreateTime",
@@ -175,6 +177,8 @@ class LogDump:
         }
         dumper = dumpers.get(file.suffix)
         if dumper is None:
+            if file.is_dir() or not file.exists():
+                raise KafkaError(f"{_NO_FILE} {', '.join(dumpers)}" if file.is_dir() else "No such file or directory")
             terminal.print_to_stderr(f"Ignoring unknown file {file}")
             return
         dumper(file)

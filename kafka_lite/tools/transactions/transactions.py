@@ -36,9 +36,7 @@ MS_PER_MINUTE = 60_000
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The flags of kafka-transactions.sh."""
-    parser.add_argument(
-        "--bootstrap-server", required=True, metavar="HOST:PORT", help="brokers to connect to, separated by commas"
-    )
+    _add_brokers(parser)
     add_command_config_argument(parser)
     commands = parser.add_subparsers(dest="command", metavar="COMMAND", required=True)
 
@@ -74,6 +72,15 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
     terminate = commands.add_parser("force-terminate", help="abort an id's transaction and fence its producer")
     terminate.add_argument("--transactional-id", required=True, metavar="ID")
+    for command in commands.choices.values():
+        # Behind the command, too, where the other tools have them. Kafka's tool takes them before it only.
+        _add_brokers(command, default=argparse.SUPPRESS)
+
+
+def _add_brokers(parser: argparse.ArgumentParser, default: str | None = None) -> None:
+    parser.add_argument(
+        "--bootstrap-server", default=default, metavar="HOST:PORT", help="brokers to connect to, separated by commas"
+    )
 
 
 def _add_partition(parser: argparse.ArgumentParser) -> None:
@@ -91,6 +98,8 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _ensure_valid(options: argparse.Namespace) -> None:
+    if not options.bootstrap_server:
+        raise ToolError("--bootstrap-server is required")
     if options.command == "abort" and options.start_offset is None:
         needed = (options.producer_id, options.producer_epoch, options.coordinator_epoch)
         if None in needed:

@@ -181,6 +181,7 @@ def test_describe_reports(tool):
         (("--create", "--topic", "t", "--config", "retention.ms"), "name=value"),
         (("--create", "--topic", "t", "--config", "retention.ms=x"), "retention.ms"),
         (("--create", "--topic", "t", "--replica-assignment", "a"), "0:1,1:0"),
+        (("--create", "--topic", "t", "--replica-assignment", "0,7"), "partition 1 would have no leader"),
         (
             ("--create", "--topic", "t", "--replica-assignment", "0", "--partitions", "1"),
             "cannot be combined with --partitions",

@@ -111,6 +111,12 @@ def test_a_message_that_cannot_be_formatted_is_reported(cluster: Cluster, kind: 
     assert "skipping this message" in err
 
 
+def test_a_partition_that_the_topic_does_not_have_is_an_error(cluster: Cluster) -> None:
+    code, out, err = run(*where(cluster, "new"), "--topic", "t", "--partition", "9")
+    assert (code, out) == (1, "")
+    assert "The topic t has no partition 9; it has 2: 0 to 1" in err
+
+
 def test_one_partition_from_an_offset(cluster: Cluster) -> None:
     arguments = [*where(cluster, "new"), "--topic", "t", "--partition", "0", "--max-messages", "1"]
     assert run(*arguments, "--offset", "1")[:2] == (0, "b\n")

@@ -106,6 +106,14 @@ def test_nothing_is_suggested_if_no_name_is_close(capsys: pytest.CaptureFixture[
         ),
         (["topics", "--bootstrap-server", "b:1"], "kafka-lite topics: one of the arguments --create --list --describe"),
         (["labs", "check"], "kafka-lite labs check: the following arguments are required: "),
+        (  # argparse would say that --bootstrap-server is missing
+            ["topics", "--bootstrap-servers", "b:1", "--list"],
+            "kafka-lite topics: unrecognized arguments: --bootstrap-servers. Did you mean --bootstrap-server?",
+        ),
+        (
+            ["transactions", "find-hanging", "--bootstrap-server", "b:1", "--tpic=t"],
+            "kafka-lite transactions: unrecognized arguments: --tpic. Did you mean --topic?",
+        ),
     ],
 )
 def test_wrong_arguments_give_one_line_and_a_hint(

@@ -127,7 +127,7 @@ def test_the_environment_names_the_file(files: Path, monkeypatch: pytest.MonkeyP
 @pytest.mark.parametrize(
     ("text", "reason"),
     [
-        ("[root", "Expected"),
+        ("[root", "not valid TOML: Expected"),
         ("[root]\nlevel = 'LOUD'", "root.*LOUD"),
         ("[root]\nhandlers = ['nobody']", "root.*nobody"),
         ("[formatters.x]\n'()' = 'no.such.Class'", "no"),

@@ -213,7 +213,12 @@ def test_max_bytes(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
 
 @pytest.mark.parametrize(
     ("name", "reason"),
-    [("nothing.log", "is not named after an offset"), (f"{FIRST}.log", "No such file or directory")],
+    [
+        ("nothing.log", "is not named after an offset"),
+        (f"{FIRST}.log", "No such file or directory"),
+        ("no-such-folder", "No such file or directory"),
+        ("", "a folder. Name files in it"),
+    ],
 )
 def test_an_unreadable_file_is_reported_in_one_line(
     name: str, reason: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
@@ -227,6 +232,7 @@ def test_an_unreadable_file_is_reported_in_one_line(
 
 def test_a_file_of_unknown_type_is_ignored(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     file = tmp_path / "recovery-point-offset-checkpoint.txt"
+    file.touch()
     assert dump(capsys, files=file) == (0, [f"Dumping {file}"], [f"Ignoring unknown file {file}"])
 
 
