@@ -15,6 +15,7 @@ from collections.abc import Sequence
 
 from examples.interactive_queries.query_server import QueryServer
 from examples.word_count.topology import TEXT, WORD_COUNTS, five_lines
+from kafka_lite.common.errors import KafkaError
 from kafka_lite.producer import KafkaProducer
 from kafka_lite.streams.kafka_streams import KafkaStreams
 
@@ -28,15 +29,27 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--state-dir", default="/tmp/kafka-streams", metavar="FOLDER", help="default: %(default)s")
     parser.add_argument("--port", type=int, default=7070, help="of this instance; default: %(default)s")
     options = parser.parse_args(arguments)
-    servers = {"bootstrap.servers": options.bootstrap_server}
-    with KafkaProducer(servers) as producer:
+    try:
+        return serve(options.bootstrap_server, options.port, options.state_dir)
+    except KafkaError as error:
+        print(f"{error} Is a broker running at {options.bootstrap_server}?", file=sys.stderr)
+        return 1
+    except OSError as error:
+        print(f"Cannot listen on port {options.port}: {error.strerror}. Try another --port.", file=sys.stderr)
+        return 1
+
+
+def serve(bootstrap_server: str, port: int, state_dir: str) -> int:
+    """Run the application and its HTTP server. Raises KafkaError without a broker, OSError if the port is in use."""
+    servers = {"bootstrap.servers": bootstrap_server}
+    with KafkaProducer({**servers, "max.block.ms": 10_000}) as producer:
         for topic in (TEXT, WORD_COUNTS):
             producer.partitions_for(topic)  # the broker creates topics that are asked for
     configs = {
         **servers,
         "application.id": "word-count",
-        "application.server": f"127.0.0.1:{options.port}",
-        "state.dir": options.state_dir,
+        "application.server": f"127.0.0.1:{port}",
+        "state.dir": state_dir,
         "commit.interval.ms": 100,
         "internal.leave.group.on.close": True,
     }
@@ -46,10 +59,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print(f"a stream thread has died: {error}", file=sys.stderr)
         died.set()
 
-    with KafkaStreams(five_lines(), configs) as streams, QueryServer(streams, "127.0.0.1", options.port):
+    with KafkaStreams(five_lines(), configs) as streams, QueryServer(streams, "127.0.0.1", port):
         streams.set_uncaught_exception_handler(on_error)
         streams.start()
-        print(f"http://127.0.0.1:{options.port}/instances", flush=True)
+        print(f"http://127.0.0.1:{port}/instances", flush=True)
         try:
             died.wait()
         except KeyboardInterrupt:

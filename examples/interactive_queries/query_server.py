@@ -79,7 +79,7 @@ class QueryServer:
         if owner is None:
             _reply(request, 404, {"error": f"no such store: {store}"})
         elif owner is NOT_AVAILABLE:
-            _reply(request, 503, {"error": f"no instance has {key} yet"})
+            _reply(request, 503, {"error": f"no instance can say yet where the key {key!r} is: try again"})
         elif owner.host_info != self.address:
             where = f"http://{owner.host}:{owner.port}/{quote(store, safe='')}/{quote(key, safe='')}"
             _reply(request, 307, {"at": where}, {"Location": where})

@@ -12,6 +12,7 @@ import threading
 from collections.abc import Sequence
 
 from examples.word_count.topology import TEXT, WORD_COUNTS, five_lines
+from kafka_lite.common.errors import KafkaError
 from kafka_lite.common.serialization import LongDeserializer, StringDeserializer
 from kafka_lite.common.topic_partition import TopicPartition
 from kafka_lite.consumer import KafkaConsumer
@@ -78,12 +79,24 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--bootstrap-server", default="127.0.0.1:9092", metavar="HOST:PORT", help="a broker")
     parser.add_argument("--state-dir", default="/tmp/kafka-streams", metavar="FOLDER", help="default: %(default)s")
     options = parser.parse_args(arguments)
-    servers = {"bootstrap.servers": options.bootstrap_server}
-    configs = {**CONFIGS, **servers, "state.dir": options.state_dir}
-    with KafkaProducer({**servers, "linger.ms": 0}) as producer:
+    try:
+        errors = count(options.bootstrap_server, options.state_dir)
+    except KafkaError as error:
+        print(f"{error} Is a broker running at {options.bootstrap_server}?", file=sys.stderr)
+        return 1
+    for died in errors:
+        print(f"a stream thread has died: {died}", file=sys.stderr)
+    return 1 if errors else 0
+
+
+def count(bootstrap_server: str, state_dir: str) -> list[Exception]:
+    """Count standard input; returns what the stream thread died of, if it did. Raises KafkaError without a broker."""
+    servers = {"bootstrap.servers": bootstrap_server}
+    configs = {**CONFIGS, **servers, "state.dir": state_dir}
+    with KafkaProducer({**servers, "linger.ms": 0, "max.block.ms": 10_000}) as producer:
         for topic in (TEXT, WORD_COUNTS):
             producer.partitions_for(topic)  # the broker creates topics that are asked for
-        printer = CountsPrinter(options.bootstrap_server)
+        printer = CountsPrinter(bootstrap_server)
         printer.start()
         errors: list[Exception] = []
 
@@ -105,9 +118,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         finally:
             printer.stop()
             printer.join()
-    for error in errors:
-        print(f"a stream thread has died: {error}", file=sys.stderr)
-    return 1 if errors else 0
+    return errors
 
 
 if __name__ == "__main__":

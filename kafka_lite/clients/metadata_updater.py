@@ -189,7 +189,10 @@ class DefaultMetadataUpdater:
         if failed != self._failed_topics:
             # Log each change once: a refused topic is requested again for as long as it is of interest.
             self._failed_topics = failed
-            if failed:
+            if set(failed.values()) == {Errors.LEADER_NOT_AVAILABLE.name}:
+                # Of a whole topic, the broker says this only while it creates the topic. (Kafka's client warns.)
+                logger.info("Error while fetching metadata: %s: the topics are being created", failed)
+            elif failed:
                 logger.warning("Error while fetching metadata: %s", failed)
         if response.brokers:
             self._metadata.update(cluster_of(response), now_ms)

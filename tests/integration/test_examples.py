@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import socket
 import subprocess
 import sys
 from pathlib import Path
+
+import pytest
 
 from examples.word_count.test_topology import test_each_word_gets_its_new_count as test_each_word_gets_its_new_count
 from kafka_lite.testing.cluster import Cluster
@@ -24,3 +27,28 @@ def test_word_count_goes_on_from_its_last_run(tmp_path: Path) -> None:
     with Cluster({"group.initial.rebalance.delay.ms": 0}) as cluster:
         assert counted(cluster, tmp_path, "to be or not to be\n") == ["to 1", "be 1", "or 1", "not 1", "to 2", "be 2"]
         assert counted(cluster, tmp_path, "to be\n") == ["to 3", "be 3"]
+
+
+def refusal(example: str, *arguments: str) -> str:
+    command = [sys.executable, "-m", f"examples.{example}", *arguments]
+    done = subprocess.run(command, input="to be\n", cwd=ROOT, capture_output=True, text=True, timeout=100, check=False)
+    assert done.returncode == 1
+    assert "Traceback" not in done.stderr
+    return done.stderr
+
+
+@pytest.mark.parametrize("example", ["word_count", "interactive_queries"])
+def test_without_a_broker_an_example_says_so(example: str) -> None:
+    with socket.socket() as bound:  # and not listening
+        bound.bind(("127.0.0.1", 0))
+        address = f"127.0.0.1:{bound.getsockname()[1]}"
+        assert f"Is a broker running at {address}?" in refusal(example, "--bootstrap-server", address)
+
+
+def test_an_example_says_that_its_port_is_in_use(tmp_path: Path) -> None:
+    with Cluster() as cluster:
+        port = cluster.bootstrap_servers.rpartition(":")[2]
+        where = ["--bootstrap-server", cluster.bootstrap_servers, "--state-dir", str(tmp_path)]
+        assert f"Cannot listen on port {port}: Address already in use" in refusal(
+            "interactive_queries", "--port", port, *where
+        )

@@ -32,3 +32,12 @@ def test_refused_topics_are_logged_once_per_change(caplog: pytest.LogCaptureFixt
         "{'b': 'INVALID_TOPIC_EXCEPTION'}",
         "{'a': 'TOPIC_AUTHORIZATION_FAILED'}",
     ]
+
+
+def test_topics_that_the_broker_is_creating_are_no_reason_for_a_warning(caplog: pytest.LogCaptureFixture) -> None:
+    updater = DefaultMetadataUpdater(Metadata(), None, 50)  # type: ignore[arg-type]
+    creating, invalid = Errors.LEADER_NOT_AVAILABLE, Errors.INVALID_TOPIC_EXCEPTION
+    with caplog.at_level(logging.INFO):
+        for response in (answer(a=creating), answer(a=creating, b=invalid)):
+            updater.handle_completed_metadata_response(response, 0)
+    assert [record.levelname for record in caplog.records] == ["INFO", "WARNING"]
