@@ -21,6 +21,7 @@ from kafka_lite.metrics.metrics import Metrics
 from kafka_lite.metrics.recording_level import RecordingLevel
 from kafka_lite.metrics.sensor import KafkaMetric, KafkaMetricName
 from kafka_lite.metrics.stats import MetricConfig
+from kafka_lite.streams.errors import TopologyBuilderError
 from kafka_lite.streams.processor.internals.assignment.assignment_info import HostInfo
 from kafka_lite.streams.processor.internals.global_stream_thread import GlobalStreamThread, GlobalStreamThreadState
 from kafka_lite.streams.processor.internals.state_directory import StateDirectory
@@ -85,7 +86,10 @@ class KafkaStreams:
     """
 
     def __init__(self, builder: TopologyBuilder, configs: Mapping[str, object], *, time: Time = SYSTEM_TIME) -> None:
-        """Raises ConfigError, and ProcessorStateError if the state directory cannot be created. Does not connect."""
+        """Raises ConfigError, TypeError unless there is a topology, and ProcessorStateError if the state directory
+        cannot be created. Does not connect."""
+        if not isinstance(builder, TopologyBuilder):
+            raise TypeError(f"a KStreamBuilder or TopologyBuilder is needed, not {builder!r}")
         self.config = config = StreamsConfig(configs)
         self._lock = threading.RLock()
         self._state = State.CREATED
@@ -95,6 +99,7 @@ class KafkaStreams:
         client_id = config["client.id"] or f"{config.application_id}-{process_id}"
         builder.set_application_id(config.application_id).set_dsl_store(config["default.dsl.store"])
         builder.set_cache_size(config["cache.max.bytes.buffering"])
+        self._is_empty = not builder.source_topic_pattern().pattern and not builder.global_topics
         self._jmx_reporter = JmxReporter("kafka.streams")
         self._metrics = _metrics_of(config, self._jmx_reporter, time)
         self._threads: list[StreamThread] = []
@@ -140,8 +145,11 @@ class KafkaStreams:
     def start(self) -> None:
         """Start the threads. Blocks until global stores are restored.
 
-        Raises RuntimeError if the instance was started or closed before, and StreamsError if a global topic is missing.
+        Raises RuntimeError if the instance was started or closed before, and StreamsError if a global topic is missing
+        or the topology reads none.
         """
+        if self._is_empty:
+            raise TopologyBuilderError("no stream or table reads a topic")
         with self._lock:
             if self._state is not State.CREATED:
                 raise RuntimeError("Cannot start again.")

@@ -9,6 +9,7 @@ Kafka 0.10.2: streams/.../streams/StreamsConfig.java · book 9.1.1
 
 from __future__ import annotations
 
+import difflib
 import logging
 import tempfile
 from collections.abc import Mapping
@@ -208,7 +209,9 @@ class StreamsConfig:
             make()  # to raise here instead of in a stream thread
         for key in self._clients:
             if not self._is_known(key):
-                logger.warning("The configuration '%s' was supplied but isn't a known config of Streams", key)
+                close = difflib.get_close_matches(key, CONFIG.keys, n=1)
+                meant = f". Did you mean '{close[0]}'?" if close else ""
+                logger.warning("The configuration '%s' was supplied but isn't a known config of Streams%s", key, meant)
 
     def _refuse_of_exactly_once(self) -> None:
         """Raise ConfigError for keys of the clients that exactly_once sets."""

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, Self, TypeVar
 
 from kafka_lite.common.serdes import ByteArraySerde, Serde
-from kafka_lite.common.serialization import Deserializer, Serializer
+from kafka_lite.common.serialization import Deserializer, SerializationError, Serializer
 from kafka_lite.common.time import MockTime
 from kafka_lite.common.topic_partition import TopicPartition
 from kafka_lite.consumer.consumer_record import ConsumerRecord
@@ -141,12 +141,17 @@ class TopologyTestDriver:
     ) -> None:
         """Process a record and all that follows from it. The default serializers are those of the default serdes.
 
-        ``timestamp`` is in ms since the epoch. Raises ValueError if no source reads the topic, and StreamsError.
+        ``timestamp`` is in ms since the epoch. Raises ValueError if no source reads the topic, StreamsError, and
+        SerializationError for a key or value of another type.
         """
         if topic not in self._tasks and topic not in self._global_topics:
             raise ValueError(f"no source reads topic {topic!r}; sources read {sorted(self._tasks)}")
-        raw_key = (key_serializer or self._key_serde.serializer).serialize(topic, key)
-        raw_value = (value_serializer or self._value_serde.serializer).serialize(topic, value)
+        try:
+            raw_key = (key_serializer or self._key_serde.serializer).serialize(topic, key)
+            raw_value = (value_serializer or self._value_serde.serializer).serialize(topic, value)
+        except SerializationError as error:
+            what = "The driver's key_serde and value_serde must fit what is piped"
+            raise SerializationError(f"{what}, if pipe_input gets no serializers: {error}") from error
         offset = self._end_offsets.get(topic, 0)
         self._end_offsets[topic] = offset + 1
         self._process(topic, offset, raw_key, raw_value, self._time.milliseconds() if timestamp is None else timestamp)
@@ -192,7 +197,7 @@ class TopologyTestDriver:
         for task in self._tasks.values():
             if (store := task.store(name)) is not None:
                 return store
-        raise KeyError(name)
+        raise KeyError(f"no store {name!r}: is it the name that the topology gives it?")
 
     def key_value_store(self, name: str) -> KeyValueStore[Any, Any]:
         """A key-value store. Raises KeyError, and TypeError for a store of another kind."""

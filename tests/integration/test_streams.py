@@ -189,9 +189,11 @@ def test_what_cannot_run_says_why(
     topology: Callable[[], TopologyBuilder],
     configs: dict[str, object],
     message: str,
+    caplog: pytest.LogCaptureFixture,
 ) -> None:
     error = error_of(cluster, tmp_path, topology(), **configs)
     assert isinstance(error, StreamsError)
+    assert not any(record.exc_info for record in caplog.records if "co-partitioned" in record.getMessage())
     assert re.search(message, "; ".join(causes_of(error)))
 
 

@@ -323,8 +323,9 @@ class AbstractCoordinator(ABC):
         if response.leader == response.member_id:
             try:
                 assignments = self.perform_assignment(response.leader, response.protocol_name or "", response.members)
-            except Exception as error:
-                logger.exception("Group %s: assignment failed", self.config.group_id)
+            except Exception as error:  # noqa: BLE001
+                # Without a traceback: the caller of poll gets the error.
+                logger.error("Group %s: assignment failed: %s", self.config.group_id, error)
                 future.fail(error)
                 return
         self._send_sync_group(assignments).chain(future)

@@ -8,6 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import NoReturn, Self
 
+from kafka_lite.streams.kstream.internals.dsl_arguments import ensure_milliseconds
 from kafka_lite.streams.kstream.windows import DEFAULT_MAINTAIN_MS, Windows
 
 
@@ -38,6 +39,7 @@ class JoinWindows(Windows):
     @classmethod
     def of(cls, time_difference_ms: int) -> Self:
         """At most ``time_difference_ms`` earlier or later. Raises ValueError for a negative time."""
+        ensure_milliseconds("the difference in time", time_difference_ms)
         return cls(time_difference_ms, time_difference_ms)
 
     def before(self, time_difference_ms: int) -> Self:

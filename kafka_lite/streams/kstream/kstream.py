@@ -17,6 +17,7 @@ from kafka_lite.common.serdes import Serde, Serdes
 from kafka_lite.streams.kstream.global_ktable import GlobalKTable
 from kafka_lite.streams.kstream.internals.abstract_stream import AbstractStream
 from kafka_lite.streams.kstream.internals.change import ChangedDeserializer, ChangedSerializer
+from kafka_lite.streams.kstream.internals.dsl_arguments import ensure_callable, ensure_kind
 from kafka_lite.streams.kstream.internals.join_nodes import (
     JoinSerdes,
     add_stream_join,
@@ -327,6 +328,8 @@ class KStream(WritableStream[K, V]):
         right: bool,
     ) -> KStream[K, T]:
         key_serde, value_serde, other_value_serde = serdes
+        ensure_kind("what a stream is joined with", other, KStream, KTable, GlobalKTable)
+        ensure_callable("a joiner", joiner)
         if isinstance(other, KTable):
             if windows is not None or other_value_serde is not None:
                 raise TypeError("a join with a table has neither windows nor an other_value_serde")
@@ -336,6 +339,7 @@ class KStream(WritableStream[K, V]):
             return KStream(self._builder, name, sources)
         if windows is None:
             raise TypeError("a join of two streams needs windows")
+        ensure_kind("windows of a join", windows, JoinWindows)
         this = self._repartitioned_to_join(key_serde, value_serde)
         joined = other._repartitioned_to_join(key_serde, other_value_serde)
         sources = this._ensure_joinable_with(joined)
@@ -350,6 +354,7 @@ class KStream(WritableStream[K, V]):
         left: bool,
     ) -> KStream[K, T]:
         """(In 0.10.2 the joined stream is not repartitioned any more, even if its keys have changed before.)"""
+        ensure_callable("a joiner", joiner)
         if key_mapper is None:
             raise TypeError("a join with a global table needs a key_mapper")
         store = table.store_name
@@ -563,6 +568,8 @@ class KTable(WritableStream[K, V]):
     def _join(
         self, other: KTable[K, Any], joiner: Callable[[Any, Any], T], *, needs_this: bool, needs_other: bool
     ) -> KTable[K, T]:
+        ensure_kind("what a table is joined with", other, KTable)
+        ensure_callable("a joiner", joiner)
         sources = self._ensure_joinable_with(other)
         name, supplier = add_table_join(
             self._builder,

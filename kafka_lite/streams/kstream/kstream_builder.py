@@ -12,6 +12,7 @@ from kafka_lite.common.serdes import Serde
 from kafka_lite.streams.kstream.global_ktable import GlobalKTable
 from kafka_lite.streams.kstream.internals.ktable_processors import KTableSource
 from kafka_lite.streams.kstream.internals.named_topology_builder import NamedTopologyBuilder
+from kafka_lite.streams.kstream.internals.topic_nodes import deserializer_of
 from kafka_lite.streams.kstream.kstream import KStream, KTable, merged, source_stream, source_table
 from kafka_lite.streams.processor.topology_builder import AutoOffsetReset
 from kafka_lite.streams.state.stores import Stores
@@ -75,8 +76,8 @@ class KStreamBuilder(NamedTopologyBuilder):
             topic,
             name,
             KTableSource(store),
-            key_deserializer=None if key_serde is None else key_serde.deserializer,
-            value_deserializer=None if value_serde is None else value_serde.deserializer,
+            key_deserializer=deserializer_of(key_serde),
+            value_deserializer=deserializer_of(value_serde),
         )
         return GlobalKTable(store)
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Self
 
+from kafka_lite.streams.kstream.internals.dsl_arguments import ensure_milliseconds
 from kafka_lite.streams.kstream.windows import DEFAULT_MAINTAIN_MS
 
 
@@ -31,6 +32,7 @@ class SessionWindows:
 
         Raises ValueError unless the gap is positive.
         """
+        ensure_milliseconds("the gap between sessions", inactivity_gap_ms)
         if inactivity_gap_ms <= 0:
             raise ValueError(f"Gap time cannot be zero or negative: {inactivity_gap_ms}")
         return cls(inactivity_gap_ms)

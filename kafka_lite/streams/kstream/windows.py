@@ -9,6 +9,7 @@ from abc import ABC, abstractmethod
 from dataclasses import dataclass, replace
 from typing import Self
 
+from kafka_lite.streams.kstream.internals.dsl_arguments import ensure_milliseconds
 from kafka_lite.streams.kstream.windowed import MAX_TIME, TimeWindow, UnlimitedWindow, Window
 
 DEFAULT_MAINTAIN_MS = 24 * 60 * 60 * 1000
@@ -55,6 +56,7 @@ class TimeWindows(Windows):
     @classmethod
     def of(cls, size_ms: int) -> Self:
         """Tumbling windows, kept for a day. Raises ValueError unless the size is positive."""
+        ensure_milliseconds("the size of a window", size_ms)
         if size_ms <= 0:
             raise ValueError(f"Window size must be larger than zero: {size_ms}")
         return cls(size_ms, size_ms)

@@ -199,7 +199,9 @@ def test_exactly_once_refuses_keys_that_it_sets(key: str, guarantee: str) -> Non
 def test_an_unknown_key_is_logged(caplog: pytest.LogCaptureFixture) -> None:
     with caplog.at_level(logging.WARNING):
         StreamsConfig({**MINIMUM, "num.streams.threads": 2, "producer.acks": "1"})
-    assert [record.args for record in caplog.records] == [("num.streams.threads",)]
+    assert [record.args for record in caplog.records] == [
+        ("num.streams.threads", ". Did you mean 'num.stream.threads'?")
+    ]
 
 
 def test_state_is_kept_in_the_directory_for_temporary_files(monkeypatch: pytest.MonkeyPatch) -> None:

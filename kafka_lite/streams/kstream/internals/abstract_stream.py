@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any, Generic, TypeVar
 
+from kafka_lite.streams.errors import TopologyBuilderError
 from kafka_lite.streams.kstream.internals.named_topology_builder import NamedTopologyBuilder
 from kafka_lite.streams.processor.processor import ProcessorSupplier
 
@@ -31,7 +32,12 @@ class AbstractStream(Generic[K]):
         return name
 
     def _ensure_joinable_with(self, other: AbstractStream[Any]) -> frozenset[str]:
-        """Require the same number of partitions of all source topics. Returns the sources of both."""
+        """Require the same number of partitions of all source topics. Returns the sources of both.
+
+        Raises TopologyBuilderError if the other one is of another builder.
+        """
+        if other._builder is not self._builder:
+            raise TopologyBuilderError("streams and tables that are joined must be of one builder")
         sources = self.source_nodes | other.source_nodes
         self._builder.copartition_sources(sources)
         return sources

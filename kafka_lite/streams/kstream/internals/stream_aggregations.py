@@ -9,6 +9,7 @@ from collections.abc import Callable
 from typing import Any
 
 from kafka_lite.common.serdes import Serde
+from kafka_lite.streams.kstream.internals.dsl_arguments import ensure_callable, ensure_kind, ensure_serde
 from kafka_lite.streams.kstream.internals.kstream_aggregate import KStreamAggregate, KStreamReduce
 from kafka_lite.streams.kstream.internals.kstream_session_window_aggregate import KStreamSessionWindowAggregate
 from kafka_lite.streams.kstream.internals.kstream_window_aggregate import KStreamWindowAggregate, KStreamWindowReduce
@@ -24,8 +25,14 @@ AnyStore = str | StateStoreSupplier[Any]
 
 
 def name_of(store: AnyStore) -> str:
-    """The name of a store."""
+    """The name of a store. Raises TypeError for anything else."""
+    ensure_kind("a store", store, str, StateStoreSupplier)
     return store if isinstance(store, str) else store.name
+
+
+def _ensure_windows(windows: AnyWindows | None) -> None:
+    if windows is not None:
+        ensure_kind("windows", windows, Windows, SessionWindows)
 
 
 def aggregation(
@@ -36,6 +43,9 @@ def aggregation(
     merger: Callable[[Any, Any, Any], Any] | None,
 ) -> KTableProcessorSupplier:
     """An aggregation by key, or by key and window. Raises TypeError unless sessions, and only they, have a merger."""
+    _ensure_windows(windows)
+    ensure_callable("an initializer", initializer)
+    ensure_callable("an aggregator", aggregator)
     if isinstance(windows, SessionWindows):
         if merger is None:
             raise TypeError(f"aggregation {store}: sessions need a merger, since a record may join two of them")
@@ -48,7 +58,9 @@ def aggregation(
 
 
 def reduction(store: str, windows: AnyWindows | None, reducer: Callable[[Any, Any], Any]) -> KTableProcessorSupplier:
-    """A reduction by key, or by key and window."""
+    """A reduction by key, or by key and window. Raises TypeError."""
+    _ensure_windows(windows)
+    ensure_callable("a reducer", reducer)
     if isinstance(windows, SessionWindows):
 
         def combined(_key: Any, value: Any, aggregate: Any) -> Any:
@@ -67,6 +79,8 @@ def aggregate_store(
     """The store of an aggregation: that of the caller, or one with these serdes."""
     if not isinstance(store, str):
         return store
+    ensure_serde(key_serde)
+    ensure_serde(value_serde)
     if windows is None:
         return Stores.key_value(store, key_serde, value_serde, caching_enabled=True)
     if isinstance(windows, SessionWindows):

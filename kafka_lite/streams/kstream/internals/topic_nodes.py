@@ -12,6 +12,7 @@ from typing import Any, TypeVar
 
 from kafka_lite.common.serdes import Serde
 from kafka_lite.common.serialization import Deserializer, Serializer
+from kafka_lite.streams.kstream.internals.dsl_arguments import ensure_serde, ensure_topic
 from kafka_lite.streams.kstream.internals.kstream_processors import KStreamFilter
 from kafka_lite.streams.kstream.internals.ktable_processors import KTableSource
 from kafka_lite.streams.kstream.internals.named_topology_builder import NamedTopologyBuilder
@@ -24,12 +25,14 @@ REPARTITION_TOPIC_SUFFIX = "-repartition"
 
 
 def serializer_of(serde: Serde[T] | None) -> Serializer[T] | None:
-    """The serde's serializer. None means the application's."""
+    """The serde's serializer. None means the application's. Raises TypeError."""
+    serde = ensure_serde(serde)
     return None if serde is None else serde.serializer
 
 
 def deserializer_of(serde: Serde[T] | None) -> Deserializer[T] | None:
-    """The serde's deserializer. None means the application's."""
+    """The serde's deserializer. None means the application's. Raises TypeError."""
+    serde = ensure_serde(serde)
     return None if serde is None else serde.deserializer
 
 
@@ -45,7 +48,7 @@ def add_stream_source(
     name = builder.new_name("KSTREAM-SOURCE-")
     builder.add_source(
         name,
-        *topics,
+        *map(ensure_topic, topics),
         pattern=pattern,
         key_deserializer=deserializer_of(key_serde),
         value_deserializer=deserializer_of(value_serde),
@@ -70,7 +73,7 @@ def add_table_source(
     supplier = KTableSource(store)
     builder.add_source(
         source,
-        topic,
+        ensure_topic(topic),
         key_deserializer=deserializer_of(key_serde),
         value_deserializer=deserializer_of(value_serde),
         offset_reset=offset_reset,
@@ -118,7 +121,7 @@ def add_sink_and_source(
     )
     builder.add_source(
         source,
-        topic,
+        ensure_topic(topic),
         key_deserializer=deserializer_of(key_serde),
         value_deserializer=deserializer_of(value_serde),
     )

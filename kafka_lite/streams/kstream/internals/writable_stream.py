@@ -11,6 +11,7 @@ from typing import Any, Generic, TypeVar
 
 from kafka_lite.common.serdes import Serde
 from kafka_lite.streams.kstream.internals.abstract_stream import AbstractStream
+from kafka_lite.streams.kstream.internals.dsl_arguments import ensure_topic
 from kafka_lite.streams.kstream.internals.key_value_printer import KeyValuePrinter, ensure_writable
 from kafka_lite.streams.kstream.internals.topic_nodes import serializer_of
 from kafka_lite.streams.kstream.windowed_serde import WindowedSerializer, WindowedStreamPartitioner
@@ -45,7 +46,7 @@ class WritableStream(AbstractStream[K], ABC, Generic[K, V]):
             by_key = WindowedStreamPartitioner(topic, key_serializer)
         self._builder.add_sink(
             self._builder.new_name("KSTREAM-SINK-"),
-            topic,
+            ensure_topic(topic),
             parent,
             key_serializer=key_serializer,
             value_serializer=serializer_of(value_serde),

@@ -208,7 +208,10 @@ class StreamThread(ShutdownableThread):
                 except (TaskMigratedError, TaskCorruptedError) as error:
                     self._rejoin_without(error)
         except Exception as error:
-            logger.exception("stream-thread [%s] Streams application error during processing", self.name)
+            # An error of Streams that has no cause says all: topics that do not exist, for example.
+            trace = not isinstance(error, StreamsError) or error.__cause__ is not None
+            text = "stream-thread [%s] Streams application error during processing: %s"
+            logger.error(text, self.name, error, exc_info=trace)
             self._clean_run = False
             failure = error
         finally:

@@ -63,11 +63,11 @@ def ensure_copartitioning(
         given = {topic: cluster.partition_count_for_topic(topic) for topic in group if topic not in repartition_counts}
         missing = sorted(topic for topic, count in given.items() if count is None)
         if missing:
-            raise TopologyBuilderError(f"Topic not found: {', '.join(missing)}")
+            raise TopologyBuilderError(f"Topic not found: {', '.join(missing)}. Create it before the start")
         numbers = {count for count in given.values() if count is not None}
         if len(numbers) > 1:
             listed = ",".join(f"{topic} ({count})" for topic, count in sorted(given.items()))
-            raise TopologyBuilderError(f"Topics not co-partitioned: [{listed}]")
+            raise TopologyBuilderError(f"Topics not co-partitioned: [{listed}]. A join needs equal numbers")
         own = {topic: repartition_counts[topic] for topic in group if topic in repartition_counts}
         number = max(numbers or own.values(), default=0)
         repartition_counts.update(dict.fromkeys(own, number))

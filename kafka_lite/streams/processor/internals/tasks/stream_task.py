@@ -198,7 +198,7 @@ class StreamTask(AbstractTask):
         except KafkaError as error:
             raise StreamsError(
                 f"Exception caught in process. taskId={self.id}, processor={source.name}, topic={record.topic}, "
-                f"partition={record.partition}, offset={record.offset}"
+                f"partition={record.partition}, offset={record.offset}: {error}"
             ) from error
         finally:
             context.current_node = None
