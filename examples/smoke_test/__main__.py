@@ -1,7 +1,12 @@
 """Kafka's smoke test of Streams, beside a broker: ``python -m examples.smoke_test process``, and ``run`` beside it.
 
 ``process`` is an instance of the application; start some, and end some with Ctrl-C, while ``run`` writes numbers and
-waits for the right answers. The topics exist, with as many partitions as there is to share.
+waits for the right answers. Create the topics first, with as many partitions as there is to share::
+
+    for topic in data echo max min dif sum cnt avg tagg; do
+        kafka-lite topics --bootstrap-server 127.0.0.1:9092 --create --topic $topic --partitions 4; done
+
+A single broker also needs ``--config replication.factor=1`` for ``process``.
 
 Kafka 0.10.2: streams/src/test/.../tests/StreamsSmokeTest.java · book 9.2.2
 """

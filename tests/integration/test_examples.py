@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 import socket
 import subprocess
 import sys
@@ -9,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from examples.kafka_examples.topologies import FILE_INPUT, PIPE_OUTPUT
 from examples.word_count.test_topology import test_each_word_gets_its_new_count as test_each_word_gets_its_new_count
 from kafka_lite.testing.cluster import Cluster
 
@@ -30,14 +32,14 @@ def test_word_count_goes_on_from_its_last_run(tmp_path: Path) -> None:
 
 
 def refusal(example: str, *arguments: str) -> str:
-    command = [sys.executable, "-m", f"examples.{example}", *arguments]
+    command = [sys.executable, "-m", *f"examples.{example}".split(), *arguments]
     done = subprocess.run(command, input="to be\n", cwd=ROOT, capture_output=True, text=True, timeout=100, check=False)
     assert done.returncode == 1
     assert "Traceback" not in done.stderr
     return done.stderr
 
 
-@pytest.mark.parametrize("example", ["word_count", "interactive_queries"])
+@pytest.mark.parametrize("example", ["word_count", "interactive_queries", "kafka_examples pipe"])
 def test_without_a_broker_an_example_says_so(example: str) -> None:
     with socket.socket() as bound:  # and not listening
         bound.bind(("127.0.0.1", 0))
@@ -52,3 +54,18 @@ def test_an_example_says_that_its_port_is_in_use(tmp_path: Path) -> None:
         assert f"Cannot listen on port {port}: Address already in use" in refusal(
             "interactive_queries", "--port", port, *where
         )
+
+
+def test_kafka_s_examples_run_until_ctrl_c(tmp_path: Path) -> None:
+    with Cluster({"group.initial.rebalance.delay.ms": 0}) as cluster:
+        command = [sys.executable, "-m", "examples.kafka_examples", "pipe", "--state-dir", str(tmp_path)]
+        command += ["--bootstrap-server", cluster.bootstrap_servers]
+        with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+            assert process.stdout is not None
+            assert process.stdout.readline() == f"{FILE_INPUT} → {PIPE_OUTPUT}\n"
+            cluster.produce(FILE_INPUT, "a line")
+            cluster.wait_for_records(PIPE_OUTPUT, 1, timeout_s=100)
+            process.send_signal(signal.SIGINT)
+            _, err = process.communicate(timeout=100)
+        assert (process.returncode, err) == (0, "")
+        assert cluster.values(PIPE_OUTPUT) == [b"a line"]
