@@ -6,6 +6,7 @@ Importance), AbstractConfig.java, types/Password.java · book 1.4.1
 
 from __future__ import annotations
 
+import difflib
 import math
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
@@ -370,6 +371,11 @@ class ConfigDef:
     def unused(self, values: Mapping[str, object]) -> list[str]:
         """The undefined keys in ``values``, sorted, so that the caller can warn about them."""
         return sorted(set(values) - set(self.keys))
+
+    def meant_by(self, unknown: str) -> str:
+        """A question whether a similar key was meant, to append to a warning; empty if there is none."""
+        close = difflib.get_close_matches(unknown, self.keys, n=1)
+        return f" Did you mean '{close[0]}'?" if close else ""
 
     def __contains__(self, name: object) -> bool:
         return name in self.keys

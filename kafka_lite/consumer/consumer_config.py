@@ -5,7 +5,6 @@ Kafka 0.10.2: clients/.../consumer/ConsumerConfig.java, clients/.../clients/Comm
 
 from __future__ import annotations
 
-import difflib
 import itertools
 import logging
 from collections.abc import Mapping
@@ -168,9 +167,8 @@ class ConsumerConfig:
         for key in CONFIG.unused(configs):
             if key.startswith("__"):
                 continue  # passes an object to a class of ours: Streams to its assignor
-            close = difflib.get_close_matches(key, CONFIG.keys, n=1)
-            meant = f". Did you mean '{close[0]}'?" if close else ""
-            logger.warning("The configuration '%s' was supplied but isn't a known config of the consumer%s", key, meant)
+            text = "The configuration '%s' was supplied but isn't a known config of the consumer.%s"
+            logger.warning(text, key, CONFIG.meant_by(key))
 
     def __getitem__(self, key: str) -> Any:
         return self._values[key]

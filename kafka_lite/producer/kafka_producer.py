@@ -146,6 +146,7 @@ class KafkaProducer:
         if self._closed or self._forks_before != _forks:
             raise self._closed_error()
         if callback is not None:
+            _ensure_record(record)  # send("topic", value) is another library's
             _ensure_callable(callback)
         if self._transactional is not None:
             self._transactional.ensure_may_send()

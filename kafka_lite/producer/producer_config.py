@@ -5,7 +5,6 @@ Kafka 0.10.2: clients/.../producer/ProducerConfig.java, clients/.../clients/Comm
 
 from __future__ import annotations
 
-import difflib
 import itertools
 import logging
 from collections.abc import Mapping
@@ -127,11 +126,8 @@ class ProducerConfig:
         self.idempotence_is_explicit = self.idempotence and self._idempotence_is_needed
         self._check_delivery_timeout()
         for key in CONFIG.unused(configs):
-            close = difflib.get_close_matches(key, CONFIG.keys, n=1)
-            logger.warning(
-                "The configuration '%s' was supplied but isn't a known config of the producer.%s",
-                key, f" Did you mean '{close[0]}'?" if close else "",
-            )  # fmt: skip
+            text = "The configuration '%s' was supplied but isn't a known config of the producer.%s"
+            logger.warning(text, key, CONFIG.meant_by(key))
 
     def __getitem__(self, key: str) -> Any:
         return self._values[key]

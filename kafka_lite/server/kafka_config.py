@@ -118,7 +118,8 @@ class KafkaConfig:
 
     def _warn_of_unknown_keys(self) -> None:
         for name in KAFKA_CONFIG_DEF.unused(self.original):
-            logger.warning("The configuration '%s' was supplied but isn't a known config.", name)
+            meant = KAFKA_CONFIG_DEF.meant_by(name)
+            logger.warning("The configuration '%s' was supplied but isn't a known config.%s", name, meant)
 
     def _warn_of_keys_without_effect(self) -> None:
         for key in KAFKA_CONFIG_DEF:

@@ -9,7 +9,6 @@ Kafka 0.10.2: streams/.../streams/StreamsConfig.java · book 9.1.1
 
 from __future__ import annotations
 
-import difflib
 import logging
 import tempfile
 from collections.abc import Mapping
@@ -209,9 +208,8 @@ class StreamsConfig:
             make()  # to raise here instead of in a stream thread
         for key in self._clients:
             if not self._is_known(key):
-                close = difflib.get_close_matches(key, CONFIG.keys, n=1)
-                meant = f". Did you mean '{close[0]}'?" if close else ""
-                logger.warning("The configuration '%s' was supplied but isn't a known config of Streams%s", key, meant)
+                text = "The configuration '%s' was supplied but isn't a known config of Streams.%s"
+                logger.warning(text, key, CONFIG.meant_by(key))
 
     def _refuse_of_exactly_once(self) -> None:
         """Raise ConfigError for keys of the clients that exactly_once sets."""

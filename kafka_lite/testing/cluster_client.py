@@ -274,7 +274,11 @@ class ClusterClient:
 
 
 def _encoded(data: Data) -> bytes | None:
-    return data.encode() if isinstance(data, str) else data
+    if isinstance(data, str):
+        return data.encode()
+    if data is not None and not isinstance(data, bytes | bytearray | memoryview):
+        raise TypeError(f"keys and values are bytes, str or None, not {data!r}")
+    return data
 
 
 def _check(code: int, message: str | None) -> None:

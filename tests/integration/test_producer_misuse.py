@@ -93,6 +93,11 @@ def test_a_closed_producer_raises(cluster: Cluster) -> None:
     producer.close()
 
 
+def test_send_with_a_topic_and_a_value_says_what_send_takes(producer: KafkaProducer) -> None:
+    with pytest.raises(TypeError, match="send takes a ProducerRecord, not a str"):
+        producer.send("t", b"v")  # type: ignore[arg-type]
+
+
 @pytest.mark.parametrize("record", ["t", None, ("t", b"v")])
 def test_send_without_a_record_raises(producer: KafkaProducer, record: Any) -> None:
     with pytest.raises(TypeError, match=r"send takes a ProducerRecord, not a (str|NoneType|tuple)"):

@@ -246,9 +246,15 @@ class Machine:
         return self.disk.folder
 
     def start(self, program: str, *args: Any, name: str | None = None) -> Process:
-        """Start a program: ``module:function``, called with ``args`` in the new process's own modules."""
+        """Start a program: ``module:function``, called with ``args`` in the new process's own modules.
+
+        Raises ValueError for a module that the processes have no copies of: it would run in the real world.
+        """
+        modules = self._world.take_modules()
+        if not modules.is_copied(program.partition(":")[0]):
+            raise ValueError(f"{program} is not simulated: name its package with --package, or for Modules")
         chosen = self._world.substitutes.get(program, program)
-        process = Process(self, name or self.name, self._world.take_modules(), chosen, args)
+        process = Process(self, name or self.name, modules, chosen, args)
         self.processes.append(process)
         self._world.began(process)
         return process

@@ -200,7 +200,7 @@ def test_an_unknown_key_is_logged(caplog: pytest.LogCaptureFixture) -> None:
     with caplog.at_level(logging.WARNING):
         StreamsConfig({**MINIMUM, "num.streams.threads": 2, "producer.acks": "1"})
     assert [record.args for record in caplog.records] == [
-        ("num.streams.threads", ". Did you mean 'num.stream.threads'?")
+        ("num.streams.threads", " Did you mean 'num.stream.threads'?")
     ]
 
 

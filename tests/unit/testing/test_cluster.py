@@ -300,3 +300,8 @@ def test_the_pytest_plugin_imports_nothing_of_the_broker():
     )
     done = subprocess.run([sys.executable, "-W", "error", "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "['kafka_lite']"
+
+
+def test_a_value_that_is_no_text_and_no_bytes_is_refused():
+    with Cluster() as cluster, pytest.raises(TypeError, match="keys and values are bytes, str or None, not 3"):
+        cluster.produce("orders", 3)

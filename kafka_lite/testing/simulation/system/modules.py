@@ -148,6 +148,10 @@ class Modules(MetaPathFinder):
         with self._installed():
             return importlib.import_module(full)
 
+    def is_copied(self, name: str) -> bool:
+        """Whether the process has its own copy of a module. Others are the real ones."""
+        return self._is_inside(name)
+
     def _is_inside(self, name: str) -> bool:
         return name.partition(".")[0] in self._inside
 
