@@ -242,8 +242,9 @@ def test_invalid_partition_additions_are_rejected(broker, name, count, replicas,
     assert says in result.error_message
 
 
-def test_auto_topic_creation(broker):
+def test_auto_topic_creation(broker, caplog):
     broker.admin.auto_create_topic("__consumer_offsets")
+    assert "Created __consumer_offsets with 1 replicas instead of 3: no more brokers were alive" in caplog.text
     broker.admin.auto_create_topic("asked.for")
     eventually(lambda: len(broker.cache.get_partitions("__consumer_offsets")) == 50)
     eventually(lambda: len(broker.cache.get_partitions("asked.for")) == 2)

@@ -50,7 +50,7 @@ from kafka_lite.server.admin.delayed_topic_operations import (
 )
 from kafka_lite.server.admin.runtime_logger_manager import BROKER_LOGGER_RESOURCE, RuntimeLoggerManager
 from kafka_lite.server.dynamic.dynamic_broker_config import DYNAMIC_BROKER_CONFIGS, DynamicBrokerConfig
-from kafka_lite.server.kafka_config import KafkaConfig
+from kafka_lite.server.kafka_config import EMBEDDED, KafkaConfig
 from kafka_lite.server.metadata_cache import MetadataCache
 from kafka_lite.zookeeper.client import KafkaZkClient
 from kafka_lite.zookeeper.zk_errors import ZkConnectionError
@@ -198,6 +198,15 @@ class AdminManager:
         partitions, replication_factor, config = self._auto_creation(topic)
         assignment = assign_replicas_to_brokers(self._brokers(), partitions, replication_factor)
         self._admin_utils.create_topic_with_assignment(topic, assignment, config)
+        wanted = {
+            GROUP_METADATA_TOPIC_NAME: self._config.offsets_topic_replication_factor,
+            TRANSACTION_STATE_TOPIC_NAME: self._config.transaction_topic_replication_factor,
+        }.get(topic, replication_factor)
+        if replication_factor < wanted and self._config.zk_connect != EMBEDDED:
+            text = (
+                "Created %s with %d replicas instead of %d: no more brokers were alive. reassign-partitions adds some"
+            )
+            logger.warning(text, topic, replication_factor, wanted)
 
     def _auto_creation(self, topic: str) -> tuple[int, int, dict[str, str]]:
         """Partitions, replicas and configuration of an automatically created topic."""
