@@ -1,4 +1,4 @@
-"""For all tests: hypothesis has no deadline, since machines can be slow; children get SIGINT and SIGHUP; full disks."""
+"""For all tests: no time limits by hypothesis, as machines can be slow; children get SIGINT and SIGHUP; full disks."""
 
 import contextlib
 import os
@@ -7,7 +7,7 @@ from collections.abc import Generator, Iterator
 from pathlib import Path
 
 import pytest
-from hypothesis import settings
+from hypothesis import HealthCheck, settings
 
 from tests.support.full_disk import FullDisk, SmallDisk, mounted_tmpfs
 from tests.support.garbage import garbage_of_other_clients_collected
@@ -18,7 +18,7 @@ with contextlib.suppress(ValueError):  # not the main thread
         if signal.getsignal(number) is signal.SIG_IGN:
             signal.signal(number, handler)
 
-settings.register_profile("kafka_lite", deadline=None, print_blob=True)
+settings.register_profile("kafka_lite", deadline=None, print_blob=True, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("kafka_lite")
 
 
