@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from types import SimpleNamespace
 from typing import Any, cast
 
 from kafka_lite.cluster.partition import Partition
@@ -29,6 +30,7 @@ from kafka_lite.coordinator.group.offset_and_metadata import OffsetAndMetadata
 from kafka_lite.coordinator.group.offsets_log import AppendResult
 from kafka_lite.log.log import Log
 from kafka_lite.log.log_config import LogConfig
+from kafka_lite.log.log_offset_metadata import LogOffsetMetadata
 from kafka_lite.log.log_validator import AppendOrigin
 from kafka_lite.log.producers.verification_state_entry import VerificationGuard
 from kafka_lite.protocol.messages.api_11_join_group import (
@@ -118,6 +120,8 @@ class MemoryOffsetsLog:
         self.error = Errors.NONE
         """What the next appends fail with."""
         self.leads = True
+        self.high_watermark: int | None = None
+        """Up to where the followers have the log; None: to its end."""
         self.held: list[Callable[[], None]] | None = None
         """A list: answers wait in it."""
         self.guards: dict[TopicPartition, VerificationGuard] = {}
@@ -162,7 +166,10 @@ class MemoryOffsetsLog:
         """The partition's log, if this broker leads it."""
         if not self.leads:
             raise Errors.NOT_LEADER_OR_FOLLOWER.exception()
-        return cast(Partition, None), cast(Replica, None), cast(Log, self.log(topic_partition))
+        log = self.log(topic_partition)
+        committed = log.log_end_offset if self.high_watermark is None else self.high_watermark
+        replica = SimpleNamespace(high_watermark=LogOffsetMetadata(committed))
+        return cast(Partition, None), cast(Replica, replica), cast(Log, log)
 
 
 @dataclass

@@ -24,7 +24,7 @@ from kafka_lite.coordinator.group.group_metadata import GroupMetadata
 from kafka_lite.coordinator.group.group_state import GroupState
 from kafka_lite.coordinator.group.offset_and_metadata import OffsetAndMetadata
 from kafka_lite.coordinator.group.offset_cache import OffsetCache
-from kafka_lite.coordinator.group.offsets_log import AppendResult, OffsetsLog
+from kafka_lite.coordinator.group.offsets_log import COMMIT_POLL_MS, AppendResult, OffsetsLog, uncommitted_end
 from kafka_lite.log.log_validator import AppendOrigin
 from kafka_lite.log.producers.verification_state_entry import VerificationGuard
 from kafka_lite.record.memory_records_builder import MemoryRecordsBuilder
@@ -82,7 +82,8 @@ class GroupMetadataManager:
         self._time = time
         self._groups: dict[str, GroupMetadata] = {}
         self._lock = threading.Lock()  # guards the maps and sets below, and insertions into _groups
-        self._loading: set[int] = set()
+        self._loading: dict[int, int] = {}
+        """Partition -> the epoch of the election for which it is being loaded."""
         self._owned: set[int] = set()
         self._epochs: dict[int, int] = {}
         self._open_groups: dict[int, set[str]] = {}
@@ -219,10 +220,10 @@ class GroupMetadataManager:
     def handle_txn_completion(self, producer_id: int, partitions: Collection[int], *, commit: bool) -> None:
         """A producer's marker is in partitions of ``__consumer_offsets``: its offsets in their groups are decided."""
         with self._lock:
-            if not self._loading.isdisjoint(partitions):
+            if not self._loading.keys().isdisjoint(partitions):
                 # The loader may have read its last batch before the marker was appended.
                 task = lambda: self.handle_txn_completion(producer_id, partitions, commit=commit)  # noqa: E731
-                self._scheduler.schedule(f"handleTxnCompletion-{producer_id}", task)
+                self._scheduler.schedule(f"handleTxnCompletion-{producer_id}", task, COMMIT_POLL_MS)
                 return
             open_groups = self._open_groups.get(producer_id, set())
             ended = {group_id for group_id in open_groups if self.partition_for(group_id) in partitions}
@@ -351,11 +352,35 @@ class GroupMetadataManager:
         )
 
     def load_groups_and_offsets(self, partition: int, coordinator_epoch: int, on_group_loaded: GroupCallback) -> None:
-        """Load the partition and then serve its groups, unless the epoch is stale or it is loaded already."""
+        """Load the partition and then serve its groups, unless the epoch is stale or it is loaded already.
+
+        It waits until the log is committed (``uncommitted_end``).
+        """
         with self._lock:
-            if not self._is_current(partition, coordinator_epoch) or partition in self._owned | self._loading:
+            if not self._is_current(partition, coordinator_epoch):
                 return
-            self._loading.add(partition)
+            if partition in self._owned or partition in self._loading:
+                return
+            self._loading[partition] = coordinator_epoch
+        self._load_when_committed(partition, coordinator_epoch, on_group_loaded)
+
+    def _load_when_committed(
+        self, partition: int, coordinator_epoch: int, on_group_loaded: GroupCallback, end: int | None = None
+    ) -> None:
+        with self._lock:
+            if self._loading.get(partition) != coordinator_epoch:
+                return  # it was unloaded in the meantime
+        awaited = uncommitted_end(self._log, TopicPartition(GROUP_METADATA_TOPIC_NAME, partition), end)
+        if awaited is None:
+            self._load(partition, on_group_loaded)
+            return
+        self._scheduler.schedule(
+            f"{GROUP_METADATA_TOPIC_NAME}-{partition}",
+            lambda: self._load_when_committed(partition, coordinator_epoch, on_group_loaded, awaited),
+            COMMIT_POLL_MS,
+        )
+
+    def _load(self, partition: int, on_group_loaded: GroupCallback) -> None:
         start_ms = self._time.hi_res_ms()
         try:
             for group in self._read(partition):
@@ -367,8 +392,7 @@ class GroupMetadataManager:
             logger.exception("Error loading offsets from %s-%d", GROUP_METADATA_TOPIC_NAME, partition)
         finally:
             with self._lock:
-                if partition in self._loading:  # otherwise it was unloaded in the meantime
-                    self._loading.discard(partition)
+                if self._loading.pop(partition, None) is not None:  # otherwise it was unloaded in the meantime
                     self._owned.add(partition)
 
     def _is_current(self, partition: int, epoch: int | None) -> bool:
@@ -414,7 +438,7 @@ class GroupMetadataManager:
             if not self._is_current(partition, coordinator_epoch):
                 return
             self._owned.discard(partition)
-            self._loading.discard(partition)
+            self._loading.pop(partition, None)
             groups = [group for group in self._groups.values() if self.partition_for(group.group_id) == partition]
             for group in groups:
                 del self._groups[group.group_id]

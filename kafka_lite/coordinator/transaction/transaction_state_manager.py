@@ -18,7 +18,7 @@ from kafka_lite.common.topic_names import TRANSACTION_STATE_TOPIC_NAME
 from kafka_lite.common.topic_partition import TopicPartition
 from kafka_lite.common.utils import java_abs, java_string_hash
 from kafka_lite.coordinator.group.group_loader import batches_of
-from kafka_lite.coordinator.group.offsets_log import AppendResult, OffsetsLog
+from kafka_lite.coordinator.group.offsets_log import COMMIT_POLL_MS, AppendResult, OffsetsLog, uncommitted_end
 from kafka_lite.coordinator.transaction import transaction_log
 from kafka_lite.coordinator.transaction.transaction_config import TransactionConfig
 from kafka_lite.coordinator.transaction.transaction_metadata import TransactionMetadata, TxnTransitMetadata
@@ -286,8 +286,17 @@ class TransactionStateManager:
             f"load-txns-for-partition-{partition}", lambda: self.load(partition, coordinator_epoch, on_prepared)
         )
 
-    def load(self, partition: int, coordinator_epoch: int, on_prepared: PreparedCallback) -> None:
-        """Load a partition, then serve its ids, unless its leadership has changed meanwhile."""
+    def load(
+        self, partition: int, coordinator_epoch: int, on_prepared: PreparedCallback, end: int | None = None
+    ) -> None:
+        """Load a partition, then serve its ids, unless its leadership has changed meanwhile.
+
+        It waits until the log is committed (``uncommitted_end``, which has returned ``end`` before).
+        """
+        awaited = uncommitted_end(self._log, TopicPartition(TRANSACTION_STATE_TOPIC_NAME, partition), end)
+        if awaited is not None:
+            self._load_later(partition, coordinator_epoch, on_prepared, awaited)
+            return
         with self._changed:
             self._changed.wait_for(lambda: not self._appending[partition])
         start_ms = self._time.hi_res_ms()
@@ -310,6 +319,14 @@ class TransactionStateManager:
         for metadata in transactions.values():
             if metadata.state in PREPARED:
                 on_prepared(coordinator_epoch, metadata)
+
+    def _load_later(self, partition: int, coordinator_epoch: int, on_prepared: PreparedCallback, end: int) -> None:
+        if self._loading.get(partition) == coordinator_epoch:
+            self._scheduler.schedule(
+                f"load-txns-for-partition-{partition}",
+                lambda: self.load(partition, coordinator_epoch, on_prepared, end),
+                COMMIT_POLL_MS,
+            )
 
     def _stop_loading(self, partition: int, coordinator_epoch: int) -> None:
         with self._changed:

@@ -73,7 +73,7 @@ def test_groups_of_another_coordinator_get_not_coordinator() -> None:
 
 def test_groups_of_a_loading_partition_get_load_in_progress() -> None:
     groups = Groups(loaded=False)
-    groups.manager._loading.update(range(2))
+    groups.manager._loading.update(dict.fromkeys(range(2), 0))
     loading = Errors.COORDINATOR_LOAD_IN_PROGRESS
     assert all_errors(groups) == {
         "join": loading,

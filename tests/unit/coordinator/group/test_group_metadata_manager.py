@@ -271,6 +271,52 @@ def test_a_partition_is_loaded_once_and_only_for_the_newest_epoch(groups: Groups
     assert not groups.manager.is_group_local(GROUP), "the replica is gone, so the epoch does not matter"
 
 
+def test_a_partition_is_loaded_once_the_replicas_in_sync_have_its_log(groups: Groups) -> None:
+    log = groups.offsets_log
+    partition = TopicPartition("__consumer_offsets", groups.manager.partition_for(GROUP))
+    groups.commit(7)
+    end, log.high_watermark = log.log(partition).log_end_offset, 0
+    after = Groups(offsets_log=log)
+    after.sleep(1000)
+    assert after.manager.is_group_loading(GROUP)
+    assert after.manager.get_group(GROUP) is None, "what is loaded might be lost with this broker"
+    log.high_watermark = end
+    append(groups, offset_record(8))  # as a marker, after the election: there is no need to wait for that
+    after.sleep(1000)
+    assert not after.manager.is_group_loading(GROUP)
+    assert after.committed() == 8
+
+
+def test_a_leader_whose_epoch_is_raised_goes_on_waiting_for_its_log(groups: Groups) -> None:
+    log = groups.offsets_log
+    groups.commit(7)
+    log.high_watermark = 0
+    after = Groups(offsets_log=log)
+    after.coordinator.on_election(after.manager.partition_for(GROUP), 1)
+    after.sleep(1000)
+    assert after.manager.is_group_loading(GROUP)
+    log.high_watermark = None
+    after.sleep(1000)
+    assert after.committed() == 7
+
+
+def test_a_partition_that_leaves_before_its_log_is_committed_is_not_loaded(groups: Groups) -> None:
+    log = groups.offsets_log
+    groups.commit(7)
+    log.high_watermark = 0
+    after = Groups(offsets_log=log)
+    partition = after.manager.partition_for(GROUP)
+    after.coordinator.on_resignation(partition, 5)
+    after.sleep(1000)
+    log.high_watermark = None
+    after.sleep(1000)
+    assert not after.manager.is_loading
+    assert not after.manager.is_group_local(GROUP)
+    after.coordinator.on_election(partition, 6)
+    after.sleep(0)
+    assert after.committed() == 7
+
+
 def test_a_failed_load_does_not_leave_the_partition_loading(
     groups: Groups, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:

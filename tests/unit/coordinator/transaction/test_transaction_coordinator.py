@@ -394,6 +394,24 @@ def test_a_partition_that_has_moved_before_it_is_read_has_no_ids() -> None:
     assert other.add(producer, [A0]) is UNMAPPED
 
 
+def test_a_decision_is_acted_on_once_the_replicas_in_sync_have_it() -> None:
+    transactions = Transactions()
+    producer = transactions.start()
+    transactions.add(producer, [A0])
+    transactions.held = []
+    transactions.end(producer, commit=True)
+    transactions.log.high_watermark = 0
+    other = Transactions(transactions.log, transactions.time, loaded=False)
+    other.elect(1)
+    other.elect(2)
+    transactions.time.sleep(1000)
+    assert other.add(producer, [A0]) is Errors.COORDINATOR_LOAD_IN_PROGRESS
+    assert not other.written, "the next coordinator might not know of the decision, and abort"
+    transactions.log.high_watermark = None
+    transactions.time.sleep(1000)
+    assert other.written
+
+
 def test_the_load_of_each_partition_is_timed() -> None:
     transactions = Transactions()
     assert len(transactions.manager.metrics.take()) == 2
