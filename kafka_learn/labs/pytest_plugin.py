@@ -33,6 +33,7 @@ MARGIN_S = 5.0
 """How long before the end of the check a broker test is ended, to leave time to stop the broker and to report."""
 NOT_RUN = "not run: the check ended first"
 DID_NOT_END = "still running when the check ended: it waits for something that does not happen"
+NOTHING_RETURNED = ": the test got None. Does your function return what its docstring says, in every case?"
 _PLUGIN = "kafka-lite-lab"
 _MakingReport = Generator[None, pytest.TestReport, pytest.TestReport]
 
@@ -225,7 +226,8 @@ def _message(report: pytest.TestReport, call: pytest.CallInfo[None], files: Iter
     own = {file.resolve() for file in files}
     entries = list(call.excinfo.traceback)
     place = next((each for each in reversed(entries) if Path(each.path).resolve() in own), entries[-1])
-    return f"{type(error).__name__}: {exception_words(error)} ({Path(place.path).name}, line {place.lineno + 1})"
+    hint = "" if Path(place.path).resolve() in own or "NoneType" not in str(error) else NOTHING_RETURNED
+    return f"{type(error).__name__}: {exception_words(error)} ({Path(place.path).name}, line {place.lineno + 1}){hint}"
 
 
 def exception_words(error: BaseException) -> str:

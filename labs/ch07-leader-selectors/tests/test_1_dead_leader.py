@@ -2,6 +2,7 @@
 
 import pytest
 
+from kafka_learn.labs.raising import must_raise
 from kafka_lite.common.topic_partition import TopicPartition
 from kafka_lite.controller.partition_leader_selector import NoReplicaOnlineError, select_offline_partition_leader
 from kafka_lite.zookeeper.data import LeaderAndIsr
@@ -26,33 +27,35 @@ def test_the_order_of_the_assignment():
 @pytest.mark.points(8, task=1)
 def test_what_is_written():
     """The epoch, the version, and the brokers to tell"""
-    election = elect([1, 2], [2, 3])
+    election = elect([1, 2], [2, 3, 5])
     chosen = election.leader_and_isr
     assert chosen.leader_epoch == 5, f"each election raises the leader epoch by one: 5, not {chosen.leader_epoch}"
     assert chosen.zk_version == 7, f"the write must find version 7, which was read; yours is {chosen.zk_version}"
     told = election.replicas_to_tell
-    assert told == [2, 3], f"3 is not in sync, but must follow the new leader: tell [2, 3], not {told}"
+    assert told == [2, 3], (
+        f"3 is not in sync, but must follow the new leader, and 5 has no replica: tell [2, 3], not {told}"
+    )
 
 
 @pytest.mark.points(10, task=1)
 def test_nobody_in_sync():
     """The ISR is broker 1 alone, which is dead"""
     for live in ([2, 3], []):
-        try:
-            chosen = elect([1], live).leader_and_isr.leader
-        except NoReplicaOnlineError:
-            continue
-        pytest.fail(f"no living broker has all committed records: raise NoReplicaOnlineError; you chose {chosen}")
+        must_raise(NoReplicaOnlineError, "no living broker has all committed records", elect, [1], live)
 
 
 @pytest.mark.points(10, task=1)
 def test_unclean():
     """The same, and the topic allows unclean elections"""
-    chosen = elect([1], [2, 3], unclean=True).leader_and_isr
+    election = elect([1], [2, 3], unclean=True)
+    chosen = election.leader_and_isr
     assert chosen.leader == 2, f"the first living replica, 2, leads; you chose {chosen.leader}"
     assert chosen.isr == [2], f"nobody is in sync with it, and 1 least of all: ISR [2], not {chosen.isr}"
-    with pytest.raises(NoReplicaOnlineError):
-        elect([1], [], unclean=True)
+    assert chosen.leader_epoch == 5, f"an unclean election raises the epoch as well: 5, not {chosen.leader_epoch}"
+    assert chosen.zk_version == 7, f"and its write must find version 7, too; yours is {chosen.zk_version}"
+    told = election.replicas_to_tell
+    assert told == [2, 3], f"3 must follow the unclean leader, and drop what 2 does not have: tell [2, 3], not {told}"
+    must_raise(NoReplicaOnlineError, "no replica is alive, so none can lead", elect, [1], [], True)
 
 
 @pytest.mark.points(5, task=1)

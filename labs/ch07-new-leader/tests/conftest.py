@@ -25,13 +25,15 @@ class Replicated:
         self.time.sleep(1_000)
         self.log = Log(folder / "demo-0", LogConfig(), 0, MockScheduler(self.time), self.time)
         self.written = []
+        self.changes = []
         self.refuses = False
         self.partition = Partition(PARTITION, BROKER, lambda _: self.log, lambda _: 0, self._update_isr, self.time)
 
-    def _update_isr(self, _partition, state, _change):
+    def _update_isr(self, _partition, state, change):
         if self.refuses:
             return None
         self.written.append(sorted(state.leader_and_isr.isr))
+        self.changes.append(change.name)
         return len(self.written)
 
     def append(self, count, epoch):

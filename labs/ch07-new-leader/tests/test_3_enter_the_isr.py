@@ -28,6 +28,7 @@ def test_not_below_the_start_of_the_epoch(replicated):
         f"at 4 it has everything that can be committed, though the leader ends at 6; your ISR is {replicated.isr}"
     )
     assert replicated.written == [[1, 2, 3]], f"written to ZooKeeper once; you wrote {replicated.written}"
+    assert replicated.changes == ["EXPAND"], f"the ISR grows: IsrChange.EXPAND, not {replicated.changes}"
 
 
 @pytest.mark.points(7, task=3)
@@ -43,7 +44,9 @@ def test_nor_below_the_high_watermark(replicated):
         f"your ISR is {replicated.isr}"
     )
     replicated.fetches(3, 8)
-    assert replicated.isr == [1, 2, 3]
+    assert replicated.isr == [1, 2, 3], (
+        f"at 8 it has reached the high watermark, which is enough, and nobody else leaves; your ISR is {replicated.isr}"
+    )
 
 
 @pytest.mark.points(6, task=3)

@@ -15,7 +15,10 @@ def test_only_what_the_table_allows():
     """A partition that does not exist goes on line, then off line"""
     controller = LabController()
     for target in (PartitionState.ONLINE, PartitionState.OFFLINE):
-        controller.partitions.handle_state_changes([PARTITION], target)
+        try:
+            controller.partitions.handle_state_changes([PARTITION], target)
+        except StateChangeFailedError:
+            pytest.fail("a change that the table does not allow is logged and returned, not raised: the others go on")
         found = controller.partitions.state(PARTITION)
         assert found is PartitionState.NON_EXISTENT, (
             f"{target.name} does not follow NON_EXISTENT: keep it; not {found.name}"
@@ -29,9 +32,21 @@ def test_a_failure_stops_nobody_else():
     controller = LabController({PARTITION: [4], OTHER: [2, 3]})
     both = [PARTITION, OTHER]
     controller.partitions.handle_state_changes(both, PartitionState.NEW)
-    controller.partitions.handle_state_changes(both, PartitionState.ONLINE)
+    try:
+        failed = controller.partitions.handle_state_changes(both, PartitionState.ONLINE)
+    except StateChangeFailedError as error:
+        pytest.fail(f"catch the StateChangeFailedError, log and return it, or partition 1 is not handled: {error}")
+    except KeyError as error:
+        pytest.fail(
+            "partition 0 has no first state, so _initialize_leader_and_isr must raise StateChangeFailedError, "
+            f"not {error!r}"
+        )
     states = {each.partition: controller.partitions.state(each).name for each in both}
     assert states == {0: "NEW", 1: "ONLINE"}, f"partition 0 stays NEW, partition 1 is ONLINE; yours are {states}"
+    assert isinstance(failed.get(PARTITION), StateChangeFailedError), (
+        f"return the error of partition 0: the caller reports it; handle_state_changes got {failed}"
+    )
+    assert list(failed) == [PARTITION], f"return None for what succeeds; yours has failures of {list(failed)}"
 
 
 @pytest.mark.points(5, task=1)

@@ -3,10 +3,11 @@
 import pytest
 
 from kafka_learn.labs.controllers import PARTITION, LabController
+from kafka_lite.common.topic_partition import TopicPartition
 from kafka_lite.controller.partition_state_machine import PartitionState
 
 
-@pytest.mark.points(10, task=2)
+@pytest.mark.points(8, task=2)
 def test_the_first_living_replica():
     """Assigned to 1, 2, 3; broker 1 is down"""
     controller = LabController(live=(2, 3))
@@ -17,12 +18,13 @@ def test_the_first_living_replica():
     assert state.isr == [2, 3], f"there is nothing to copy yet, so all living replicas are in sync; yours {state.isr}"
 
 
-@pytest.mark.points(8, task=2)
+@pytest.mark.points(5, task=2)
 def test_the_brokers_are_told():
     """LeaderAndIsr to the ISR, marked as new"""
     controller = LabController(live=(1, 2, 3, 4))
     controller.create()
     told = controller.leaders_told()
+    assert told, "the replicas get LeaderAndIsr: none was sent"
     assert sorted(told) == [1, 2, 3], f"the replicas get LeaderAndIsr, and nobody else: [1, 2, 3], not {sorted(told)}"
     assert set(map(str, told.values())) == {"(1, [1, 2, 3], 0)"}, f"leader 1, ISR [1, 2, 3], epoch 0; yours: {told}"
     states = [state for _, request in controller.told("LeaderAndIsr") for state in request.partition_states()]
@@ -31,7 +33,39 @@ def test_the_brokers_are_told():
     )
 
 
-@pytest.mark.points(7, task=2)
+@pytest.mark.points(4, task=2)
+def test_a_replica_that_is_down():
+    """Assigned to 1, 2, 3; broker 3 is down"""
+    controller = LabController(live=(1, 2))
+    controller.create()
+    told = controller.leaders_told()
+    assert sorted(told) == [1, 2], f"the ISR is [1, 2], and only it gets LeaderAndIsr; yours went to {sorted(told)}"
+    (state,) = controller.told("LeaderAndIsr")[0][1].partition_states()
+    assert list(state.replicas) == [1, 2, 3], (
+        f"the replicas of the partition are all assigned ones, [1, 2, 3], though 3 is down; "
+        f"yours {list(state.replicas)}"
+    )
+
+
+@pytest.mark.points(4, task=2)
+def test_only_new_partitions():
+    """Partition 0 is ONLINE already, partition 1 is NEW"""
+    other = TopicPartition("demo", 1)
+    controller = LabController({PARTITION: [1, 2, 3], other: [2, 3]})
+    controller.lead(1, [1, 2, 3])
+    controller.partitions.handle_state_changes([other], PartitionState.NEW)
+    tried = []
+    create = controller.zookeeper.create_partition_states
+    controller.zookeeper.create_partition_states = lambda states: (
+        tried.append(sorted(map(str, states))) or create(states)
+    )
+    controller.partitions._create_first_states([PARTITION, other])
+    assert tried == [["demo-1"]], (
+        f"only demo-1 is NEW and has no leader yet: write its state, all of them in one call; you wrote {tried}"
+    )
+
+
+@pytest.mark.points(5, task=2)
 def test_the_context():
     """What the controller remembers"""
     controller = LabController()
@@ -43,7 +77,7 @@ def test_the_context():
     assert metadata, "all brokers get UpdateMetadata"
 
 
-@pytest.mark.points(5, task=2)
+@pytest.mark.points(4, task=2)
 def test_it_is_there_already():
     """Another controller has written the state before"""
     controller = LabController()

@@ -12,6 +12,8 @@ def test_before():
     """4, 5, 1, 2, 3; adding 4, 5; removing 2, 3"""
     found = MOVING.origin_replicas
     assert found == [1, 2, 3], f"before, there was none of those that are added: [1, 2, 3], not {found}"
+    found = ReplicaAssignment([4, 3, 1, 2], [4], [2]).origin_replicas
+    assert found == [3, 1, 2], f"in the order that they have in replicas: [3, 1, 2], not {found}"
 
 
 @pytest.mark.points(9, task=1)

@@ -12,7 +12,9 @@ def parts(assignment):
 @pytest.mark.points(10, task=2)
 def test_to_other_brokers():
     """From 1, 2, 3 to 4, 5, 1"""
-    replicas, adding, removing = parts(ReplicaAssignment([1, 2, 3]).reassign_to([4, 5, 1]))
+    before = ReplicaAssignment([1, 2, 3])
+    replicas, adding, removing = parts(before.reassign_to([4, 5, 1]))
+    assert parts(before) == ([1, 2, 3], [], []), f"make another assignment, this one stays as it is; it is {before}"
     assert replicas == [4, 5, 1, 2, 3], (
         f"the target first, then the rest of the old ones: [4, 5, 1, 2, 3], not {replicas}"
     )

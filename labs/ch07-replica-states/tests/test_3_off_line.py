@@ -48,6 +48,14 @@ def test_the_leader():
     state = off_line(controller, 2)
     assert state.leader == -1, f"the partition has no leader until the next election: -1, not {state.leader}"
     assert state.isr == [1], f"ISR [1], not {state.isr}"
+    told = sorted(controller.leaders_told())
+    assert told == [1, 3], (
+        f"3 is not in the ISR, but must not follow broker 2 any longer: tell all others, [1, 3], not {told}"
+    )
+    (state,) = controller.told("LeaderAndIsr")[0][1].partition_states()
+    assert list(state.replicas) == [1, 2, 3], (
+        f"a replica that is off line stays assigned: replicas [1, 2, 3], not {list(state.replicas)}"
+    )
 
 
 @pytest.mark.points(8, task=3)
@@ -60,6 +68,7 @@ def test_the_last_member():
     assert state.isr == [3], (
         f"only broker 3 has all committed records: it stays, or no replica could ever lead again; ISR {state.isr}"
     )
+    assert state.leader == -1, f"but it is off line and cannot lead: leader -1, not {state.leader}"
     unclean = LabController(unclean=True)
     unclean.lead(3, [3])
     unclean.die(3)
@@ -77,6 +86,12 @@ def test_a_topic_that_is_deleted():
     controller.deleted = {PARTITION}
     off_line(controller, 3)
     assert controller.leaders_told() == {}, "the topic is being deleted: nobody needs to know its new ISR"
+    assert controller.state().isr == [1, 2], f"it leaves the ISR even so: [1, 2], not {controller.state().isr}"
+    for number in (1, 2):
+        off_line(controller, number)
+    assert controller.state().isr == [], (
+        f"nobody will ever lead it again, so the last member need not stay; the ISR is {controller.state().isr}"
+    )
     leaderless = LabController()
     leaderless.replicas._put(replica(1), ReplicaState.NEW)
     leaderless.replicas.handle_state_changes([replica(1)], ReplicaState.OFFLINE)

@@ -22,9 +22,10 @@ class Batch:
         self.controller.context.partition_leadership_info[TopicPartition("demo", number)] = state
         return state
 
-    def order(self, brokers, number=0, **fields):
+    def order(self, brokers, number=0, is_new=None, **fields):
         partition = TopicPartition("demo", number)
-        self.batch.add_leader_and_isr(brokers, partition, self.state(number=number, **fields), [1, 2, 3])
+        said = {} if is_new is None else {"is_new": is_new}
+        self.batch.add_leader_and_isr(brokers, partition, self.state(number=number, **fields), [1, 2, 3], **said)
 
     def send(self):
         del self.controller.sent[:]

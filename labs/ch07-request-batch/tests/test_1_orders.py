@@ -3,6 +3,8 @@
 import pytest
 
 from kafka_learn.labs.controllers import replica, responds
+from kafka_learn.labs.raising import must_raise
+from kafka_lite.common.topic_partition import TopicPartition
 
 
 @pytest.mark.points(10, task=1)
@@ -17,7 +19,14 @@ def test_what_is_in_it(collected):
     assert found == (1, [1, 2, 3], 4, 7, 5), (
         f"leader 1, ISR [1, 2, 3], leader epoch 4, version 7 in ZooKeeper, controller epoch 5; yours {found}"
     )
-    assert list(state.replicas) == [1, 2, 3], f"and the assigned replicas; yours {list(state.replicas)}"
+    assert not state.is_new, "is_new is False unless the caller says otherwise"
+    collected.order([2], isr=(1, 2), is_new=True)
+    collected.send()
+    (state,) = collected.told("LeaderAndIsr")[0][1].partition_states()
+    assert state.is_new, "the caller said is_new=True: pass it on, or a broker makes no log"
+    assert list(state.replicas) == [1, 2, 3], f"all replicas, not only the ISR [1, 2]; yours {list(state.replicas)}"
+    heard = [callback for _, request, callback in collected.controller.sent if type(request).__name__[:6] == "Leader"]
+    assert all(map(callable, heard)), "the response may have errors: send with _on_leader_and_isr_response(broker_id)"
 
 
 @pytest.mark.points(8, task=1)
@@ -27,7 +36,9 @@ def test_the_last_state_wins(collected):
     collected.order([2], epoch=5, leader=3)
     collected.order([2], number=1)
     collected.send()
-    (_, request), *more = collected.told("LeaderAndIsr")
+    told = collected.told("LeaderAndIsr")
+    assert told, "broker 2 gets LeaderAndIsr; you sent none"
+    (_, request), *more = told
     assert not more, "one request for the broker, whatever the number of partitions"
     epochs = {state.partition_index: state.leader_epoch for state in request.partition_states()}
     assert epochs == {0: 5, 1: 4}, f"of partition 0 only the last state, epoch 5; partition 1 beside it; yours {epochs}"
@@ -35,22 +46,34 @@ def test_the_last_state_wins(collected):
 
 @pytest.mark.points(8, task=1)
 def test_everybody_learns_of_it(collected):
-    """Broker 4 has no replica; broker -1 is nobody"""
-    collected.order([1, -1])
+    """Broker 4 has no replica and shuts down; broker -1 is nobody; partition 1 has a leader, and no news"""
+    collected.controller.context.shutting_down_broker_ids = {4}
+    collected.state(number=1)
+    collected.order([0, 1, -1])
     collected.send()
-    assert [number for number, _ in collected.told("LeaderAndIsr")] == [1], "broker -1 stands for none: skip it"
+    told = [number for number, _ in collected.told("LeaderAndIsr")]
+    assert told == [0, 1], f"broker -1 stands for none: skip it, and only it: [0, 1], not {told}"
     told = sorted(number for number, _ in collected.told("UpdateMetadata"))
-    assert told == [1, 2, 3, 4], f"what changes for a replica changes for the metadata of all; you told {told}"
+    assert told == [1, 2, 3, 4], (
+        f"what changes for a replica changes for the metadata of all, also of a broker that shuts down: "
+        f"[1, 2, 3, 4], not {told}"
+    )
+    news = [partition.partition for partition, _ in collected.told("UpdateMetadata")[0][1].partition_states()]
+    assert news == [0], f"only partition 0 has changed: UpdateMetadata has [0], not {news}"
 
 
 @pytest.mark.points(7, task=1)
 def test_stops(collected):
     """Broker 2 stops one replica and deletes another"""
     heard = []
+    collected.batch.add_stop_replica(replica(-1), delete=False)
+    collected.batch.add_stop_replica(replica(0), delete=False)
     collected.batch.add_stop_replica(replica(2), delete=False)
     collected.batch.add_stop_replica(replica(2), delete=True, callback=lambda *said: heard.append(said))
     sent = collected.send()
-    kinds = [request.delete_partitions for _, request in collected.told("StopReplica")]
+    told = sorted({number for number, _ in collected.told("StopReplica")})
+    assert told == [0, 2], f"brokers 0 and 2, since -1 stands for none; you told {told}"
+    kinds = [request.delete_partitions for number, request in collected.told("StopReplica") if number == 2]
     assert kinds == [False, True], f"one that stops, one that deletes; yours {kinds}"
     responds(sent)
     assert len(heard) == 1, "the callback gets the response to the deletion"
@@ -59,15 +82,20 @@ def test_stops(collected):
 @pytest.mark.points(7, task=1)
 def test_a_batch_that_was_never_sent(collected):
     """new_batch, although something was collected"""
-    collected.batch.add_stop_replica(replica(2), delete=False)
-    try:
-        collected.batch.new_batch()
-    except RuntimeError:
-        pass
-    else:
-        pytest.fail("a state was changed and nobody was told: raise RuntimeError")
-    try:
-        collected.batch.new_batch()
-    except RuntimeError:
-        pytest.fail("what was never sent is dropped with the error, or every later batch would fail")
-    assert collected.send() == [], "and it must not be sent with the next batch"
+    state, demo = collected.state(), TopicPartition("demo", 0)
+    batch = collected.batch
+    orders = {
+        "StopReplica": lambda: batch.add_stop_replica(replica(2), delete=False),
+        "UpdateMetadata without a partition": lambda: batch._metadata_brokers.add(1),
+        "LeaderAndIsr, with no broker alive": lambda: batch.add_leader_and_isr([2], demo, state, [1, 2, 3]),
+    }
+    for what, order in orders.items():
+        if "LeaderAndIsr" in what:
+            collected.controller.die(1, 2, 3, 4)
+        order()
+        must_raise(RuntimeError, f"the batch has {what}, and nobody was told", batch.new_batch)
+        try:
+            batch.new_batch()
+        except RuntimeError:
+            pytest.fail("what was never sent is dropped with the error, or every later batch would fail")
+        assert collected.send() == [], f"{what} was dropped, and must not be sent with the next batch"

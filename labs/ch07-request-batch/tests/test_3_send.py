@@ -9,7 +9,7 @@ from kafka_learn.labs.controllers import replica
 def test_the_order(collected):
     """All three requests for broker 2"""
     collected.batch.add_stop_replica(replica(2), delete=False)
-    collected.order([2])
+    collected.order([2, 3])
     collected.send()
     kinds = [
         type(request).__name__.removesuffix("Request")
@@ -20,6 +20,12 @@ def test_the_order(collected):
         f"a leader must be ready before UpdateMetadata sends clients to it: LeaderAndIsr first; yours {kinds}"
     )
     assert kinds == ["LeaderAndIsr", "UpdateMetadata", "StopReplica"], f"then StopReplica; yours {kinds}"
+    everybody = [type(request).__name__ for _, request, _ in collected.controller.sent]
+    last = max(place for place, name in enumerate(everybody) if name == "LeaderAndIsrRequest")
+    assert "UpdateMetadataRequest" not in everybody[:last], (
+        "broker 3 may lead: send LeaderAndIsr to all brokers before the first UpdateMetadata, not broker by broker; "
+        f"yours {[(number, type(request).__name__) for number, request, _ in collected.controller.sent]}"
+    )
 
 
 @pytest.mark.points(8, task=3)
@@ -27,7 +33,10 @@ def test_sent_once(collected):
     """The next batch begins empty"""
     collected.order([1])
     collected.send()
-    collected.batch.new_batch()
+    try:
+        collected.batch.new_batch()
+    except RuntimeError:
+        pytest.fail("what was sent is still in the batch: clear it at the end of send_requests_to_brokers")
     assert collected.send() == [], "what was sent is sent once: clear the batch"
 
 

@@ -39,8 +39,8 @@ class Deleting:
         """A mark appears in ZooKeeper."""
         self.manager.enqueue_topics_for_deletion(["demo"])
 
-    def respond(self, number, error_code=0, whole=0):
-        errors = [StopReplicaPartitionError(topic_name="demo", partition_index=0, error_code=error_code)]
+    def respond(self, number, error_code=0, whole=0, listed=True):
+        errors = [StopReplicaPartitionError(topic_name="demo", partition_index=0, error_code=error_code)] * listed
         response = StopReplicaResponse(error_code=whole, partition_errors=errors)
         self.manager.stop_replica_responded([replica(number)], response)
 

@@ -7,10 +7,11 @@ import pytest
 def test_a_broker_is_back(deleting):
     """The topic has waited for broker 3"""
     deleting.manager._topics.add("demo")
-    deleting.manager._ineligible.add("demo")
+    deleting.manager._ineligible.update(("demo", "waits"))
     deleting.put(b1="DELETION_SUCCESSFUL", b2="DELETION_SUCCESSFUL", b3="DELETION_INELIGIBLE")
     deleting.manager.resume_deletion_for_topics(["demo", "other"])
     assert "demo" not in deleting.manager._ineligible, "the obstacle is gone: the topic is eligible again"
+    assert "waits" in deleting.manager._ineligible, "only the topics that are named resume: waits is still ineligible"
     assert deleting.deletions() == [3], f"broker 3 deletes its replica now; you asked {deleting.deletions()}"
 
 
