@@ -39,7 +39,8 @@ def test_free_buffers_make_room(new_pool):
     """All memory is in free buffers, and a large buffer is requested"""
     pool = new_pool().with_free_buffers(10)
     pool._wait_for = lambda *_: pytest.fail("ten free buffers are 1,000 bytes: drop some of them instead of waiting")
-    assert len(pool.allocate(950, 0)) == 950
+    size = len(pool.allocate(950, 0))
+    assert size == 950, f"950 bytes were requested: hand out a buffer of 950 bytes, not {size}"
     left = pool.available_memory
     assert left == 50, f"950 of 1,000 bytes are in use: 50 are available, not {left}"
 

@@ -57,5 +57,5 @@ def test_taking_a_request_notifies_waiting_processors(new_channel, new_request, 
     while not channel._waiting_processors:
         time.sleep(0.001)
     channel.receive_request(0)
-    assert waiting.ended(3)
+    assert waiting.ended(3), "the processor that waits for room never woke up: notify self._room under its lock"
     assert told == [True], "a processor waited for room, a request was taken, but self._room was not notified"

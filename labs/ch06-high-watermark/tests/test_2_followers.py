@@ -11,11 +11,11 @@ from kafka_lite.common.topic_partition import TopicPartition
 def test_two_rounds(leading):
     """One record is copied by both followers, then both fetch again"""
     leading.append()
-    assert leading.fetches(2, 0) is False
+    assert leading.fetches(2, 0) is False, "2 has asked for offset 0, so it has no record yet: return False"
     assert leading.fetches(3, 0) is False, "both have asked for offset 0: the leader knows of no copy yet"
     assert leading.fetches(2, 1) is False, "2 has the record, 3 is not known to have it: not committed"
     assert leading.fetches(3, 1) is True, "3 fetches from offset 1, so all of the ISR have the record: return True"
-    assert leading.high_watermark == 1
+    assert leading.high_watermark == 1, f"offset 0 is committed: the high watermark is 1, not {leading.high_watermark}"
 
 
 @pytest.mark.points(5, task=2)

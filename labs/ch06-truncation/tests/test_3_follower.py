@@ -2,6 +2,8 @@
 
 import pytest
 
+from kafka_learn.labs.raising import must_raise
+
 
 @pytest.mark.points(8, task=3)
 def test_records_and_high_watermark(following, append):
@@ -23,8 +25,8 @@ def test_not_for_this_offset(following, append):
     """A response for offset 0, when the log ends at 2"""
     append(following.leader, 2)
     following.process(0, high_watermark=0)
-    with pytest.raises(RuntimeError):
-        following.process(0, high_watermark=0)
+    why = "the response begins at 0, the log ends at 2: appending it would repeat records"
+    must_raise(RuntimeError, why, lambda: following.process(0, high_watermark=0))
     assert following.log.log_end_offset == 2, "appending it would repeat records: raise RuntimeError"
 
 

@@ -62,7 +62,8 @@ def test_a_range_after_puts(cache, dirty):
     """Keys in order, also those that came later"""
     for key in (b"c", b"a"):
         cache.put(key, dirty(b"1"))
-    assert [key for key, _ in cache.all()] == [b"a", b"c"]
+    found = [key for key, _ in cache.all()]
+    assert found == [b"a", b"c"], f"all() has the keys in their order, not in that of the puts: a, c; yours: {found}"
     cache.put(b"b", dirty(b"1"))
     cache.put(b"c", dirty(b"2"))
     found = [key for key, _ in cache.all()]

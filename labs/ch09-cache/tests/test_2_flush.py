@@ -37,7 +37,7 @@ def test_deletions(cache, dirty, flushed):
     cache.flush()
     assert flushed == [[(b"a", None)]], f"a deletion is a change: the store must get it; yours: {flushed}"
     assert cache.get(b"a") is None, "a deletion that the store has is dropped: it would only take room"
-    assert cache.size_bytes == 0
+    assert cache.size_bytes == 0, f"and its size leaves the sum as well: 0 bytes, not {cache.size_bytes}"
 
 
 @pytest.mark.points(6, task=2)
@@ -62,8 +62,8 @@ def test_evict(cache, dirty, flushed):
 def test_evict_nothing(cache, flushed):
     """An empty cache"""
     cache.evict()
-    assert flushed == []
-    assert len(cache) == 0
+    assert flushed == [], f"an empty cache has nothing to evict and to pass on; yours passed on {flushed}"
+    assert len(cache) == 0, f"an empty cache stays empty; yours has {len(cache)} entries"
 
 
 @pytest.mark.points(3, task=2)

@@ -44,7 +44,7 @@ def test_get(opened):
     assert entry == LRUCacheEntry(b"1"), f"what was read is kept in the cache, as a clean entry; yours: {entry}"
     opened.put(b"a", None)
     assert opened.store.get(b"a") is None, "the cache has a deletion: the value of the inner store is no longer true"
-    assert opened.store.get(b"none") is None
+    assert opened.store.get(b"none") is None, "neither the cache nor the inner store has the key: return None"
     assert opened.context.cache.get("0_0-counts", b"none") is None, "a key without a value gets no entry"
 
 
@@ -75,4 +75,4 @@ def test_what_it_saves(saved):
     )
     found = saved(sorted(keys), 10 * 60)
     assert len(found) < 25, f"the same cache, keys that come together: hardly more than 20; yours has {len(found)}"
-    assert dict(found) == dict.fromkeys(keys, 25)
+    assert dict(found) == dict.fromkeys(keys, 25), f"the last record of each key has its count, 25; yours: {found}"

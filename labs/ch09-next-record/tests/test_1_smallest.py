@@ -55,7 +55,7 @@ def test_equal_timestamps():
     for _ in range(3):
         tracker.remove(queue.popleft())
         assert len(tracker._ascending) == 1, "the removed record is equal to the kept one, but not the same: use `is`"
-        assert tracker.get() == 5
+        assert tracker.get() == 5, f"5 stays the smallest timestamp, even once all are removed; not {tracker.get()}"
 
 
 @pytest.mark.points(8, task=1)

@@ -2,6 +2,7 @@
 
 import pytest
 
+from kafka_learn.labs.raising import must_raise
 from kafka_lite.streams.processor.timestamp_extractor import TimestampExtractor
 
 
@@ -12,8 +13,7 @@ def test_first_in_first_out(queue_of, records):
     assert queue.add_raw_records(records("left", 9, 2, 7)) == 3, "returns the new length"
     order = [queue.poll().timestamp for _ in range(3)]
     assert order == [9, 2, 7], f"the records of a partition keep the order of their offsets: 9, 2, 7; yours is {order}"
-    with pytest.raises(IndexError):
-        queue.poll()
+    must_raise(IndexError, "an empty queue has no next record", queue.poll)
 
 
 @pytest.mark.points(9, task=2)

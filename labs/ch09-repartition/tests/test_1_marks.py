@@ -2,6 +2,7 @@
 
 import pytest
 
+from kafka_learn.labs.raising import must_raise
 from kafka_lite.streams.kstream.kstream import merged
 from kafka_lite.streams.kstream.kstream_builder import KStreamBuilder
 
@@ -54,5 +55,4 @@ def test_merged():
     found = merged(builder, [plain, marked])
     assert found._repartition_required, "some records have a new key: one marked stream marks the merged one"
     assert found.source_nodes == plain.source_nodes | marked.source_nodes, "the sources are those of all streams"
-    with pytest.raises(ValueError):
-        merged(builder, [])
+    must_raise(ValueError, "no stream can be merged out of none", merged, builder, [])

@@ -49,7 +49,7 @@ def test_joins(internal):
     plain = builder.stream("plain")
     plain.join(users, max)
     assert plain._repartitioned_to_join(None, None) is plain, "without a mark the stream itself is joined"
-    assert internal(builder) == []
+    assert internal(builder) == [], f"its keys are unchanged: no internal topic is needed; yours {internal(builder)}"
     marked = builder.stream("marked").map(swap)
     joined = marked.join(users, max)
     assert internal(builder) == [f"app-{marked.name}-repartition"], (
@@ -77,4 +77,6 @@ def test_what_goes_through():
         found = [record.key for record in iter(lambda: driver.read_output("app-Counts-repartition"), None)]
         counts = [(record.key, record.value) for record in iter(lambda: driver.read_output("out"), None)]
     assert found == ["a", "b", "a"], f"a record without a key is filtered out before the topic; through it went {found}"
-    assert counts == [("a", "1"), ("b", "1"), ("a", "2")]
+    assert counts == [("a", "1"), ("b", "1"), ("a", "2")], (
+        f"what comes back through the topic is counted by its new key: a 1, b 1, a 2; yours: {counts}"
+    )

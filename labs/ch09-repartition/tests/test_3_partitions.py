@@ -4,6 +4,7 @@ import re
 
 import pytest
 
+from kafka_learn.labs.raising import must_raise
 from kafka_lite.streams.errors import TopologyBuilderError
 from kafka_lite.streams.processor.internals.assignment.repartition_topics import (
     ensure_copartitioning,
@@ -42,8 +43,11 @@ def test_in_a_row(cluster_of):
 @pytest.mark.points(4, task=3)
 def test_errors(cluster_of):
     """A topic that nobody writes, and one whose input does not exist"""
-    with pytest.raises(TopologyBuilderError, match="no sink writes them"):
-        repartition_partition_counts({0: group(reads=["a"], repartition=["r"])}, cluster_of(a=1))
+    raised = must_raise(
+        TopologyBuilderError, "no subtopology writes the repartition topic r",
+        repartition_partition_counts, {0: group(reads=["a"], repartition=["r"])}, cluster_of(a=1),
+    )  # fmt: skip
+    assert "no sink writes them" in str(raised), f"the message says that no sink writes them; yours: {raised}"
     groups = {0: group(reads=["missing"], writes=["r"]), 1: group(repartition=["r"])}
     found = repartition_partition_counts(groups, cluster_of(a=1))
     assert found == {}, f"the input does not exist, so the number is not known yet: no entry; yours is {found}"
@@ -70,5 +74,7 @@ def test_what_cannot_be_joined(cluster_of):
         message = str(error)
     assert message, "a has 3 partitions and b has 5: raise TopologyBuilderError, keys would miss each other"
     assert {"a (3)", "b (5)"} <= set(re.findall(r"\w \(\d\)", message)), f"name topics and numbers; not {message}"
-    with pytest.raises(TopologyBuilderError, match="Topic not found: b"):
-        ensure_copartitioning([["a", "b"]], {}, cluster_of(a=3))
+    raised = must_raise(
+        TopologyBuilderError, "topic b does not exist", ensure_copartitioning, [["a", "b"]], {}, cluster_of(a=3)
+    )
+    assert "Topic not found: b" in str(raised), f"the message is Topic not found: b; yours: {raised}"

@@ -51,7 +51,7 @@ def test_where_a_change_goes(context):
     assert topic == "app-counts-changelog", f"the topic is app-counts-changelog, not {topic}"
     assert partition == 3, f"task 0_3 logs to partition 3, whatever the key is; not {partition}"
     assert timestamp == 1234, f"the time is that of the current record, 1234, not {timestamp}"
-    assert raw == [b"k", b"1"]
+    assert raw == [b"k", b"1"], f"the record has the key and the value as they are in the store; yours: {raw}"
 
 
 @pytest.mark.points(6, task=1)
@@ -70,7 +70,7 @@ def test_put_if_absent(store, context):
     """Only the first one counts"""
     assert store.put_if_absent(b"k", b"1") is None, "returns the value that the key had: None"
     assert store.put_if_absent(b"k", b"2") == b"1", "returns the value that the key had: 1"
-    assert store.get(b"k") == b"1"
+    assert store.get(b"k") == b"1", f"the key had a value, 1, which stays; yours has {store.get(b'k')}"
     assert pairs(context) == [(b"k", b"1")], f"the second call changes nothing, so it logs nothing: {pairs(context)}"
 
 
@@ -79,9 +79,9 @@ def test_delete(store, context):
     """A tombstone, in any case"""
     store.put(b"k", b"1")
     assert store.delete(b"k") == b"1", "returns the value that the key had"
-    assert store.get(b"k") is None
+    assert store.get(b"k") is None, f"the inner store deletes the key as well; yours still has {store.get(b'k')}"
     assert pairs(context)[1:] == [(b"k", None)], (
         f"a deletion is a record without a value; you logged {pairs(context)[1:]}"
     )
-    assert store.delete(b"nothing") is None
+    assert store.delete(b"nothing") is None, "the key had no value: delete returns None"
     assert pairs(context)[2:] == [(b"nothing", None)], "a deletion is logged even if the key had no value"

@@ -39,7 +39,8 @@ def test_everything(manager_of, changelog_of, store_of):
 def test_without_a_changelog(manager_of, changelog_of, store_of):
     """Such a store stays empty"""
     changelog = changelog_of(PAIRS)
-    assert restored(manager_of(changelog), store_of("unlogged")) == []
+    found = restored(manager_of(changelog), store_of("unlogged"))
+    assert found == [], f"the store has no changelog, so nothing can be restored; yours restored {found}"
     assert changelog.calls == [], f"a store without a changelog needs no consumer; you called {changelog.calls}"
 
 

@@ -26,7 +26,10 @@ def test_the_binary_key(store, bytes_store):
     assert bytes_store.get(wanted) == (1).to_bytes(8), (
         "the binary key of [3, 7] is the record's key, the end, then the start, each in 8 bytes: it is not in the store"
     )
-    assert list(store.find_sessions("k", 3, 7)) == [(Windowed("k", SessionWindow(3, 7)), 1)]
+    found = list(store.find_sessions("k", 3, 7))
+    assert found == [(Windowed("k", SessionWindow(3, 7)), 1)], (
+        f"find_sessions turns the binary key back into the window [3, 7] of k, with its value 1; yours: {found}"
+    )
     store.put(Windowed("k", SessionWindow(3, 7)), None)
     assert bytes_store.get(wanted) is None, "None removes the session"
 

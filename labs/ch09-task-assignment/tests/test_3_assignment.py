@@ -4,6 +4,7 @@ import random
 
 import pytest
 
+from kafka_learn.labs.raising import must_raise
 from kafka_lite.streams.errors import TaskAssignmentError
 
 
@@ -22,8 +23,7 @@ def test_every_task_once(assigned, instance):
 @pytest.mark.points(4, task=3)
 def test_no_instance(assigned):
     """There must be one"""
-    with pytest.raises(TaskAssignmentError):
-        assigned(1)
+    must_raise(TaskAssignmentError, "there is a task, and no instance that could run it", assigned, 1)
 
 
 @pytest.mark.points(8, task=3)

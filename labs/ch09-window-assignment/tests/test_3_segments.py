@@ -43,7 +43,8 @@ def found_by(segments, *minutes):
 @pytest.mark.points(6, task=3)
 def test_the_oldest_goes(segments, destroyed):
     """Minutes 1, 2, 3, 4: the fourth drops the first"""
-    assert found_by(segments, 1, 2, 3) == [1, 2, 3]
+    found = found_by(segments, 1, 2, 3)
+    assert found == [1, 2, 3], f"a time in minute 1 belongs to segment 1, and so on: [1, 2, 3]; yours: {found}"
     assert destroyed == [], f"three segments are kept; yours has dropped {destroyed}"
     first = segments.get_or_create(3 * MINUTE + 59_999)
     assert first is segments.get_or_create(3 * MINUTE), "a segment that is open is returned, not opened again"

@@ -3,6 +3,7 @@
 import pytest
 
 from kafka_learn.labs.coordinators import A0
+from kafka_learn.labs.raising import must_raise
 from kafka_lite.coordinator.transaction.transaction_metadata import MAX_EPOCH, IllegalTransitionError
 from kafka_lite.coordinator.transaction.transaction_state import TransactionState
 
@@ -39,8 +40,8 @@ def test_it_is_raised_once(coordinator):
     assert epoch == MAX_EPOCH, f"the coordinator may use the last epoch, {MAX_EPOCH}, to abort; not {epoch}"
     metadata.cancel()
     metadata.current = type(metadata.current)(**{**vars(metadata.current), "producer_epoch": MAX_EPOCH})
-    with pytest.raises(IllegalTransitionError):
-        metadata.prepare_fence_producer_epoch(9_000)
+    why = f"the epoch is {MAX_EPOCH} already, and there is no higher one to fence with"
+    must_raise(IllegalTransitionError, why, metadata.prepare_fence_producer_epoch, 9_000)
 
 
 @pytest.mark.points(5, task=2)
