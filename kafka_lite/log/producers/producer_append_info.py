@@ -70,6 +70,8 @@ class ProducerAppendInfo:
     def append(self, batch: DefaultRecordBatch) -> None:
         """Check a batch whose offsets have been assigned, and add it. A control batch must include its records.
 
+        ``has_transactional`` becomes true with the first transactional batch, a marker included.
+
         A marker is checked for both its epochs, that of the producer first. It ends the producer's transaction, which
         is then added to ``completed`` if one was open. A control batch without a record changes nothing.
 

@@ -18,10 +18,11 @@ def broker_settings():
     return {"transaction.state.log.replication.factor": "1", "transaction.state.log.min.isr": "1"}
 
 
-def encoded(offset, producer_id, what, epoch=3):
+def encoded(offset, producer_id, what, epoch=3, coordinator_epoch=0):
     """One batch: a value, or the marker COMMIT or ABORT. Producer 0 has no transactions, only numbers."""
     if what in ("COMMIT", "ABORT"):
-        return EndTransactionMarker(ControlRecordType[what], 0).to_batch(producer_id, epoch, 1000, base_offset=offset)
+        marker = EndTransactionMarker(ControlRecordType[what], coordinator_epoch)
+        return marker.to_batch(producer_id, epoch, 1000, base_offset=offset)
     builder = MemoryRecordsBuilder(
         base_offset=offset, producer_id=producer_id, producer_epoch=epoch, base_sequence=0,
         is_transactional=producer_id != 0,
@@ -32,7 +33,7 @@ def encoded(offset, producer_id, what, epoch=3):
 
 @pytest.fixture
 def batch():
-    """``batch(offset, producer_id, value or marker, epoch=3)``."""
+    """``batch(offset, producer_id, value or marker, epoch=3, coordinator_epoch=0)``."""
 
     def make(*args, **options):
         return next(iter(batches(encoded(*args, **options))))

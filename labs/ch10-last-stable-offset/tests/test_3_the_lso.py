@@ -14,11 +14,13 @@ def test_without_transactions(log_with):
     log = log_with((7, "a"), (7, "ABORT"), (0, "b"))
     found = log.last_stable_offset(3)
     assert found == 3, f"an aborted transaction is decided, too: the high watermark, 3, not {found}"
+    found = log.last_stable_offset(2)
+    assert found == 2, f"the record at 2 is not replicated: the high watermark, 2, not the end of the log; not {found}"
 
 
 @pytest.mark.points(10, task=3)
 def test_an_open_transaction(log_with, marker):
-    """Open since 1; another one behind it is committed"""
+    """Open since 1; another one behind it is committed; then one that is open since 0"""
     log = log_with(*OPEN)
     found = log.last_stable_offset(4)
     assert found == 1, f"producer 7 has a transaction open since 1: all from there on waits; 1, not {found}"
@@ -29,6 +31,8 @@ def test_an_open_transaction(log_with, marker):
     assert found == 1, f"the marker at 4 is not replicated: another leader may never have seen it; 1, not {found}"
     found = log.last_stable_offset(5)
     assert found == 5, f"both markers are replicated: the high watermark, 5, not {found}"
+    found = log_with((7, "a"), (0, "b")).last_stable_offset(2)
+    assert found == 0, f"the very first record, at 0, is undecided: 0 is an offset, not None; 0, not {found}"
 
 
 @pytest.mark.points(10, task=3)

@@ -30,16 +30,16 @@ def encoded(offset, producer_id, what):
 
 @pytest.fixture
 def read():
-    """``read(log, *aborted)``: the values that a consumer with read_committed returns.
+    """``read(log, *aborted, start=0)``: the values that a consumer with read_committed returns.
 
-    ``log`` has (producer id, value or marker) from offset 0 on, ``aborted`` (producer id, first offset).
+    ``log`` has (producer id, value or marker) from offset ``start`` on, ``aborted`` (producer id, first offset).
     """
 
-    def values(log, *aborted):
-        data = b"".join(encoded(offset, *each) for offset, each in enumerate(log))
+    def values(log, *aborted, start=0):
+        data = b"".join(encoded(offset, *each) for offset, each in enumerate(log, start))
         listed = [AbortedTransaction(producer_id=producer, first_offset=first) for producer, first in aborted]
         response = PartitionData(partition_index=0, records=data, aborted_transactions=listed)
-        fetch = CompletedFetch(TopicPartition("t", 0), 0, response, 11, lambda *_: None)
+        fetch = CompletedFetch(TopicPartition("t", 0), start, response, 11, lambda *_: None)
         records = PartitionRecords(fetch, read_committed=True)
         found = []
         while not records.is_consumed:

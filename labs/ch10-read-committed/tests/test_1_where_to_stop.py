@@ -10,7 +10,7 @@ COMMITTED = CompletedTxn(producer_id=7, first_offset=40, last_offset=46, is_abor
 @pytest.mark.points(8, task=1)
 def test_open_transactions():
     """None, one and two open transactions"""
-    for unended, first in (({}, None), ({42: 9}, 42), ({45: 9, 42: 7}, 42)):
+    for unended, first in (({}, None), ({0: 9}, 0), ({42: 9}, 42), ({45: 9, 42: 7}, 42)):
         found = OpenTransactions(unended).first_unstable_offset(100)
         assert found == first, f"transactions are open since {sorted(unended)}: {first}, not {found}"
 

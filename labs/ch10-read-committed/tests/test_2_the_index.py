@@ -37,8 +37,26 @@ def test_aborted_transactions_are_indexed():
 def test_several_in_one_append():
     """A follower appends two transactions with their markers at once"""
     completed = [CompletedTxn(9, 41, 46, True), CompletedTxn(7, 40, 44, True)]
-    log, entries = OpenTransactions().after([(43, 5)], completed)
+    try:
+        log, entries = OpenTransactions().after([(43, 5)], completed)
+    except KeyError as error:
+        pytest.fail(f"a follower's transaction may begin and end in one append, so it was never in unended: {error!r}")
     assert entries == [AbortedTxn(7, 40, 44, 41), AbortedTxn(9, 41, 46, 43)], (
         f"the index is in the order of the markers, 44 before 46; at each, what is open decides; yours: {entries}"
     )
     assert dict(log.unended) == {43: 5}, f"only producer 5 has an open transaction; open are {dict(log.unended)}"
+    crossed = [CompletedTxn(7, 40, 46, True), CompletedTxn(9, 41, 44, True)]
+    log, entries = OpenTransactions().after([(47, 5)], crossed)
+    assert entries == [AbortedTxn(9, 41, 44, 40), AbortedTxn(7, 40, 46, 47)], (
+        f"by their markers, not by their beginnings: 44 (7 is open since 40), then 46 (none is open); yours: {entries}"
+    )
+    log, entries = OpenTransactions().after([(50, 5)], crossed)
+    assert entries[-1].last_stable_offset == 47, (
+        "when the marker at 46 was written, the transaction that begins at 50 did not exist: the LSO is 47, right "
+        f"behind the marker, not {entries[-1].last_stable_offset}"
+    )
+    log, _ = log.after([], [CompletedTxn(5, 50, 51, False)])
+    assert [each.last_offset for each in log.ended] == [44, 46, 51], (
+        "the markers of earlier appends count until they are replicated: add to ended; you kept "
+        f"{[each.last_offset for each in log.ended]}"
+    )
