@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any, NamedTuple
 
 from kafka_lite.common.errors import Errors
@@ -29,6 +30,7 @@ from kafka_lite.coordinator.transaction.transaction_state import TransactionStat
 from kafka_lite.coordinator.transaction.transaction_state_manager import TransactionStateManager
 from kafka_lite.log.log import Log
 from kafka_lite.log.log_config import LogConfig
+from kafka_lite.log.log_offset_metadata import LogOffsetMetadata
 from kafka_lite.log.log_validator import AppendOrigin
 from kafka_lite.log.producers.verification_state_entry import VerificationGuard
 from kafka_lite.protocol.messages.api_27_write_txn_markers import (
@@ -130,8 +132,9 @@ class TransactionStateLog:
             send()
 
     def get_leader_log(self, _topic_partition: TopicPartition, _leader_epoch: int = -1) -> Any:
-        """This log, which the broker leads."""
-        return None, None, self.log
+        """This log, which the broker leads alone."""
+        alone = SimpleNamespace(high_watermark=LogOffsetMetadata(self.log.log_end_offset))
+        return None, alone, self.log
 
     def states(self) -> list[str]:
         """The states in the log, in order."""

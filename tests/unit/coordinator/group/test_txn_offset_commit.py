@@ -134,7 +134,7 @@ def test_a_marker_that_is_written_while_the_partition_loads_is_not_lost() -> Non
     other.manager._add_loaded = add_after_marker  # type: ignore[method-assign]
     for partition in range(2):
         other.coordinator.on_election(partition, 1)
-    other.sleep(0)
+    other.sleep(100)
     assert stable_fetch(other) == (7, Errors.NONE)
 
 
