@@ -104,6 +104,29 @@ def test_a_cluster_keeps_its_promises_through_a_fault(kind: Kind, tmp_path: Path
     assert all(len(replica) >= len(result.history.acknowledged) for replica in result.history.replicas.values())
 
 
+def test_groups_go_on_when_their_topic_was_created_while_one_broker_of_three_was_alive(tmp_path: Path) -> None:
+    def scenario(world: World) -> Result:
+        work = Workload(world, brokers=3)
+        work.cluster.start()
+        work.create_topic("t", partitions=1)
+        work.produce("producer", Load("t", 1))
+        dead = work.cluster.brokers[1:]
+        for broker in dead:
+            broker.kill()
+        world.sleep(10)  # their sessions have expired
+        work.consume("consumer", "group", "t")
+        world.sleep(2)  # now __consumer_offsets is there
+        for broker in dead:
+            broker.start()
+        return Result(work.history, work.finish())
+
+    world = World(1, tmp_path)
+    result = world.run(scenario)
+    assert result.violations == []
+    assert result.history.polled
+    assert [process.name for process in world.processes].count("add_replicas") == 1
+
+
 @pytest.mark.soak
 def test_five_brokers_with_three_replicas_of_each_partition_keep_their_promises(tmp_path: Path) -> None:
     fault = Fault(Kind.KILL_CONTROLLER, duration_s=5.0, after_s=2.0, amount=0.5)

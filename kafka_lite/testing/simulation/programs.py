@@ -302,6 +302,21 @@ def create_partitions(bootstrap: str, topic: str, count: int) -> None:
     _until_it_works(bootstrap, lambda client: client.create_partitions(topic, count), "INVALID_PARTITIONS")
 
 
+def add_replicas(bootstrap: str, topic: str, count: int) -> None:
+    """Let each partition of a topic have ``count`` replicas, and keep those it has, as ``reassign-partitions`` can.
+
+    Retries until the controller has begun. Brokers have the numbers of their places in ``bootstrap``.
+    """
+    brokers = range(len(bootstrap.split(",")))
+
+    def add(client: ClusterClient) -> None:
+        for partition, replicas in client.replicas(topic).items():
+            others = (broker for broker in brokers if broker not in replicas)
+            client.reassign(topic, partition, [*replicas, *others][:count])
+
+    _until_it_works(bootstrap, add)
+
+
 def delete_topic(bootstrap: str, topic: str) -> None:
     """Delete a topic; retries until the controller has deleted it."""
     _until_it_works(bootstrap, lambda client: client.delete_topic(topic), "UNKNOWN_TOPIC_OR_PARTITION")

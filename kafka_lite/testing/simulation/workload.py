@@ -11,6 +11,7 @@ from operator import attrgetter, itemgetter
 from random import Random
 from typing import Any, Final, NamedTuple
 
+from kafka_lite.common.topic_names import GROUP_METADATA_TOPIC_NAME
 from kafka_lite.testing.history.checker import Violation, check, forgotten_configs
 from kafka_lite.testing.history.greatest_offsets import GreatestOffsets
 from kafka_lite.testing.history.history import History
@@ -217,10 +218,34 @@ class Workload:
         self.history.is_sending_over = True
         producers = [client for client in self.clients if client not in self._consumers]
         self.world.wait_until(lambda: not any(each.is_running for each in producers), SETTLE_S, "producers to end")
-        with contextlib.suppress(TimeoutError):
-            timeout_s = HALF_OPEN_S if self._power_failed else self.catch_up_s
-            self.world.wait_until(self._has_caught_up, timeout_s, "groups to catch up")
+        if not self._wait_for_groups() and self._cannot_commit():
+            self._operate("add_replicas", GROUP_METADATA_TOPIC_NAME, self._replicas)
+            self._operate("await_replicas", {GROUP_METADATA_TOPIC_NAME: 1}, self._replicas)
+            self._wait_for_groups()
         self.history.behind = self._behind()
+
+    def _wait_for_groups(self) -> bool:
+        """Returns whether they have caught up in time."""
+        timeout_s = HALF_OPEN_S if self._power_failed else self.catch_up_s
+        try:
+            self.world.wait_until(self._has_caught_up, timeout_s, "groups to catch up")
+        except TimeoutError:
+            return False
+        return True
+
+    def _cannot_commit(self) -> bool:
+        """Whether ``__consumer_offsets`` has fewer replicas than must be in sync, so that no group can store anything.
+
+        As in Kafka 0.10.2 (until KAFKA-3959), it has no more than there were live brokers when somebody first looked
+        for a coordinator: one, if the two others had lost their ZooKeeper sessions. It stays like that until an
+        operator adds replicas. Groups have waited in vain by then, so runs without such a topic are not disturbed.
+        """
+        controller = self.cluster.controller()
+        return controller is not None and any(
+            len(replicas) < controller.parts.config.min_insync_replicas
+            for partition, replicas in controller.parts.controller.context.partition_replica_assignment.items()
+            if partition.topic == GROUP_METADATA_TOPIC_NAME
+        )
 
     def _has_caught_up(self) -> bool:
         """Whether the groups have read what they can."""
