@@ -44,7 +44,7 @@ class PartitionInfo:
     replicas: tuple[Node, ...] = ()
     in_sync_replicas: tuple[Node, ...] = ()
     leader_epoch: int = -1
-    """The number of leader changes; -1 from brokers that do not report it."""
+    """The number of leader changes; -1 from brokers that do not report it, or not reliably."""
 
     @property
     def topic_partition(self) -> TopicPartition:

@@ -1,6 +1,6 @@
 """A client's metadata of the cluster, shared by the thread that fetches it and those that use it.
 
-Kafka 0.10.2: clients/.../clients/Metadata.java · book 2.1.3, 7.3.2
+Kafka 0.10.2: clients/.../clients/Metadata.java (leader epochs: since 2.1, KIP-320) · book 2.1.3, 7.3.2
 """
 
 from __future__ import annotations
@@ -9,10 +9,12 @@ import logging
 import math
 import threading
 from collections.abc import Callable, Iterable
+from dataclasses import replace
 
-from kafka_lite.clients.cluster import Cluster
+from kafka_lite.clients.cluster import Cluster, PartitionInfo
 from kafka_lite.common.errors import ApiError, Errors
 from kafka_lite.common.time import SYSTEM_TIME, Time
+from kafka_lite.common.topic_partition import TopicPartition
 
 logger = logging.getLogger(__name__)
 
@@ -20,6 +22,8 @@ MAX_STRING_BYTES = 0x7FFF
 """The longest name in a request, whose length is an int16."""
 TOPIC_EXPIRY_MS = 5 * 60 * 1000
 """How long a producer keeps a topic that it does not send to."""
+NEWEST_LEADER_MS = 5 * 60 * 1000
+"""How long leaders of older epochs are ignored after the newest one was last reported."""
 
 MetadataListener = Callable[[Cluster], None]
 
@@ -33,6 +37,10 @@ class Metadata:
         send()  add(topic), version = request_update() ──▶ need_update
                 await_update(version) ····················· wait ·····▶ version + 1: go on
         Sender  poll ─▶ time_to_next_update == 0 ─▶ MetadataRequest ─▶ update(cluster) ─▶ notify
+
+    A broker that has been cut off still lists itself as leader of partitions that others lead by now. Its log lacks
+    what they have written since, so a consumer that believed it would find its position out of range, and be reset.
+    Therefore a leader of an older epoch never replaces one of a newer epoch.
     """
 
     def __init__(
@@ -58,6 +66,8 @@ class Metadata:
         self._need_metadata_for_all_topics = False
         self._topics: dict[str, float | None] = {}
         """The topics of interest and when they expire. None: TOPIC_EXPIRY_MS after the next update."""
+        self._newest_leaders: dict[TopicPartition, tuple[PartitionInfo, float]] = {}
+        """What was reported with each partition's highest leader epoch, and when it was last reported."""
         self._listeners: list[MetadataListener] = []
         self._fatal: Exception | None = None
 
@@ -172,8 +182,9 @@ class Metadata:
     # ── updating ──────────────────────────────────────────────────────────────────────────────────────────────────
 
     def update(self, cluster: Cluster, now_ms: float) -> None:
-        """Take over a new cluster and wake up the waiting threads."""
+        """Take over a new cluster, but no leaders of older epochs, and wake up the waiting threads."""
         with self._changed:
+            cluster = self._with_newest_leaders(cluster, now_ms)
             self._need_update = False
             self._last_refresh_ms = self._last_successful_refresh_ms = now_ms
             self._version += 1
@@ -189,6 +200,37 @@ class Metadata:
                 logger.info("Cluster ID: %s", cluster.cluster_id)
             self._cluster = cluster
             self._changed.notify_all()
+
+    def _with_newest_leaders(self, cluster: Cluster, now_ms: float) -> Cluster:
+        """The cluster with the newest leader of each partition; with none if that broker is not listed any more.
+
+        A topic that was deleted and created again starts over at epoch 0, and responses before version 10 do not tell
+        it from the old one. So an epoch is forgotten when a broker does not know the topic, or when only older ones
+        were reported for NEWEST_LEADER_MS. (Kafka's clients then need topic ids, or a restart: KAFKA-12257.)
+        """
+        nodes = {node.id: node for node in cluster.nodes}
+        newest: dict[TopicPartition, tuple[PartitionInfo, float]] = {}
+        partitions: list[PartitionInfo] = []
+        for info in cluster.partitions:
+            partition = info.topic_partition
+            known, reported_ms = self._newest_leaders.get(partition, (info, now_ms))
+            is_older = -1 < info.leader_epoch < known.leader_epoch
+            if is_older and now_ms - reported_ms < NEWEST_LEADER_MS:
+                logger.debug(
+                    "Ignoring leader %s of %s: its epoch %d is older than %d",
+                    info.leader, partition, info.leader_epoch, known.leader_epoch,
+                )  # fmt: skip
+                newest[partition] = known, reported_ms
+                partitions.append(replace(known, leader=nodes.get(known.leader.id) if known.leader else None))
+            else:
+                newest[partition] = info, now_ms
+                partitions.append(info)
+        if cluster.controller is None:
+            # The broker has just started and knows no topics yet, or the controller is down.
+            newest = self._newest_leaders | newest
+        self._newest_leaders = newest
+        kept = tuple(partitions)
+        return cluster if kept == cluster.partitions else replace(cluster, partitions=kept)
 
     def failed_update(self, now_ms: float) -> None:
         """An update has failed: the backoff starts."""

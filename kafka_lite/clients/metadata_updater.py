@@ -26,6 +26,8 @@ logger = logging.getLogger(__name__)
 
 LATEST_VERSION = 9
 """Later versions have topic ids, which are not needed here."""
+FIRST_VERSION_WITH_RELIABLE_EPOCHS = 9
+"""Brokers that do not know this version may report old leader epochs of partitions with new leaders (KAFKA-9212)."""
 
 
 class MetadataUpdater(Protocol):
@@ -47,8 +49,8 @@ class MetadataUpdater(Protocol):
         """The connection over which metadata was requested is lost."""
         ...
 
-    def handle_completed_metadata_response(self, response: MetadataResponse, now_ms: float) -> None:
-        """A metadata response has arrived."""
+    def handle_completed_metadata_response(self, response: MetadataResponse, version: int, now_ms: float) -> None:
+        """A metadata response of this version has arrived."""
         ...
 
     def request_update(self) -> None:
@@ -81,7 +83,7 @@ class ManualMetadataUpdater:
     def handle_disconnection(self, destination: str) -> None:
         """Nothing: no metadata is requested."""
 
-    def handle_completed_metadata_response(self, response: MetadataResponse, now_ms: float) -> None:
+    def handle_completed_metadata_response(self, response: MetadataResponse, version: int, now_ms: float) -> None:
         """Nothing: no metadata is requested."""
 
     def request_update(self) -> None:
@@ -182,7 +184,7 @@ class DefaultMetadataUpdater:
         self._fetch_in_progress = False
         self._metadata.request_update()
 
-    def handle_completed_metadata_response(self, response: MetadataResponse, now_ms: float) -> None:
+    def handle_completed_metadata_response(self, response: MetadataResponse, version: int, now_ms: float) -> None:
         """Take over the metadata, unless it has no brokers: then the broker has just started."""
         self._fetch_in_progress = False
         failed = {topic.name: Errors.for_code(topic.error_code).name for topic in response.topics if topic.error_code}
@@ -195,7 +197,7 @@ class DefaultMetadataUpdater:
             elif failed:
                 logger.warning("Error while fetching metadata: %s", failed)
         if response.brokers:
-            self._metadata.update(cluster_of(response), now_ms)
+            self._metadata.update(cluster_of(response, version), now_ms)
         else:
             logger.debug("Ignoring empty metadata response")
             self._metadata.failed_update(now_ms)
@@ -205,11 +207,15 @@ class DefaultMetadataUpdater:
         self._metadata.request_update()
 
 
-def cluster_of(response: MetadataResponse) -> Cluster:
-    """A Metadata response as a :class:`Cluster`. Topics with errors have no partitions."""
+def cluster_of(response: MetadataResponse, version: int) -> Cluster:
+    """A Metadata response of this version as a :class:`Cluster`. Topics with errors have no partitions."""
+    with_epochs = version >= FIRST_VERSION_WITH_RELIABLE_EPOCHS
     nodes = {each.node_id: Node(each.node_id, each.host, each.port, each.rack) for each in response.brokers}
     partitions = [
-        info for topic in response.topics if topic.error_code == Errors.NONE.code for info in _partitions(topic, nodes)
+        info
+        for topic in response.topics
+        if topic.error_code == Errors.NONE.code
+        for info in _partitions(topic, nodes, with_epochs)
     ]
     return Cluster(
         nodes=tuple(nodes.values()),
@@ -222,7 +228,7 @@ def cluster_of(response: MetadataResponse) -> Cluster:
     )
 
 
-def _partitions(topic: MetadataResponseTopic, nodes: dict[int, Node]) -> list[PartitionInfo]:
+def _partitions(topic: MetadataResponseTopic, nodes: dict[int, Node], with_epochs: bool) -> list[PartitionInfo]:
     def known(ids: list[int]) -> tuple[Node, ...]:
         return tuple(nodes.get(each) or Node(each, "", -1) for each in ids)
 
@@ -233,7 +239,7 @@ def _partitions(topic: MetadataResponseTopic, nodes: dict[int, Node]) -> list[Pa
             leader=nodes.get(each.leader_id),
             replicas=known(each.replica_nodes),
             in_sync_replicas=known(each.isr_nodes),
-            leader_epoch=each.leader_epoch,
+            leader_epoch=each.leader_epoch if with_epochs else -1,
         )
         for each in topic.partitions
     ]

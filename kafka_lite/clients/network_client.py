@@ -282,7 +282,7 @@ class NetworkClient:
             if not in_flight.is_internal:
                 responses.append(in_flight.completed(response, now_ms))
             elif isinstance(response, MetadataResponse):
-                self._updater.handle_completed_metadata_response(response, now_ms)
+                self._updater.handle_completed_metadata_response(response, in_flight.api_version, now_ms)
             else:
                 self._handle_api_versions_response(cast(ApiVersionsResponse, response), in_flight, responses, now_ms)
 

@@ -1,6 +1,6 @@
 """Fetches records ahead of the user's polls, and returns them by partition in order of position.
 
-Kafka 0.10.2: clients/.../consumer/internals/Fetcher.java · book 4.1.4, 4.1.5
+Kafka 0.10.2: clients/.../consumer/internals/Fetcher.java (leader epochs: since 2.1, KIP-320) · book 4.1.4, 4.1.5
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ import logging
 from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import cast
+from typing import NamedTuple, cast
 
 from kafka_lite.clients.client_request import ClientResponse, RequestBuilder
 from kafka_lite.clients.cluster import Node
@@ -44,8 +44,18 @@ INVALID_METADATA = frozenset({
 })  # fmt: skip
 """Errors that suggest that another broker leads the partition by now."""
 
-FetchData = FetchRequestData[int]
-"""A request: the fetch offsets by partition, and its place in the session with the broker."""
+
+class FetchPosition(NamedTuple):
+    """What a request says of one partition."""
+
+    offset: int
+    leader_epoch: int
+    """The epoch in which the broker leads the partition, as far as the consumer knows; -1 if it knows none. A broker in
+    another epoch refuses: one that does not know yet that it was replaced could say that the offset is out of range."""
+
+
+FetchData = FetchRequestData[FetchPosition]
+"""A request: the positions by partition, and its place in the session with the broker."""
 
 
 @dataclass(frozen=True)
@@ -95,7 +105,7 @@ class Fetcher:
         self._completed: deque[CompletedFetch | PartitionRecords] = deque()
         self._next_in_line: PartitionRecords | None = None
         self._nodes_with_pending_fetches: set[int] = set()
-        self._session_handlers: dict[int, FetchSessionHandler[int]] = {}
+        self._session_handlers: dict[int, FetchSessionHandler[FetchPosition]] = {}
 
     # ── Sending ───────────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -106,31 +116,32 @@ class Fetcher:
     def send_fetches(self) -> int:
         """Send a request to each leader that has none in flight; returns the number of requests."""
         requests = self._prepare_fetch_requests()
-        for node, offsets in requests.values():
-            data = self._session_handler(node).build(offsets)
+        for node, positions in requests.values():
+            data = self._session_handler(node).build(positions)
             logger.debug("Sending fetch for partitions %s to broker %s", list(data.session_partitions), node)
             self._nodes_with_pending_fetches.add(node.id)
             future = self._client.send(node, self._fetch_request(data))
             future.add_listener(self._on_response(node, data), self._on_failure(node))
         return len(requests)
 
-    def _session_handler(self, node: Node) -> FetchSessionHandler[int]:
+    def _session_handler(self, node: Node) -> FetchSessionHandler[FetchPosition]:
         handler = self._session_handlers.get(node.id)
         if handler is None:
             handler = self._session_handlers[node.id] = FetchSessionHandler(node.id)
         return handler
 
-    def _prepare_fetch_requests(self) -> dict[int, tuple[Node, dict[TopicPartition, int]]]:
+    def _prepare_fetch_requests(self) -> dict[int, tuple[Node, dict[TopicPartition, FetchPosition]]]:
         """The leaders to send a request to, and the positions of their partitions."""
         cluster = self._metadata.fetch()
-        requests: dict[int, tuple[Node, dict[TopicPartition, int]]] = {}
+        requests: dict[int, tuple[Node, dict[TopicPartition, FetchPosition]]] = {}
         for partition in self._fetchable_partitions():
-            node = cluster.leader_for(partition)
-            if node is None:
+            info = cluster.partition(partition)
+            if info is None or (node := info.leader) is None:
                 self._metadata.request_update()
             elif node.id not in self._nodes_with_pending_fetches and not self._client.is_unavailable(node):
-                position = self._subscriptions.position(partition)
-                assert position is not None
+                offset = self._subscriptions.position(partition)
+                assert offset is not None
+                position = FetchPosition(offset, info.leader_epoch)
                 requests.setdefault(node.id, (node, {}))[1][partition] = position
         return requests
 
@@ -146,11 +157,12 @@ class Fetcher:
 
     def _fetch_request(self, data: FetchData) -> RequestBuilder:
         topics: dict[str, list[FetchPartition]] = {}
-        for partition, offset in data.to_send.items():
+        for partition, position in data.to_send.items():
             topics.setdefault(partition.topic, []).append(
                 FetchPartition(
                     partition=partition.partition,
-                    fetch_offset=offset,
+                    current_leader_epoch=position.leader_epoch,
+                    fetch_offset=position.offset,
                     partition_max_bytes=self._config.max_partition_fetch_bytes,
                 )
             )
@@ -191,11 +203,13 @@ class Fetcher:
         }
         if not self._session_handler(node).handle_response(response, data_by_partition):
             return
-        offsets = request.session_partitions
+        positions = request.session_partitions
         aggregator = FetchResponseMetricAggregator(self._metrics, data_by_partition)
         for partition, data in data_by_partition.items():
             self._completed.append(
-                CompletedFetch(partition, offsets[partition], data, client_response.api_version, aggregator.record)
+                CompletedFetch(
+                    partition, positions[partition].offset, data, client_response.api_version, aggregator.record
+                )
             )
         self._metrics.fetch_latency.record(client_response.request_latency_ms)
         self._metrics.throttle_time.record(response.throttle_time_ms)

@@ -229,11 +229,16 @@ class OffsetFetcher:
     def _send_list_offsets(
         self, node: Node, timestamps: Mapping[TopicPartition, int]
     ) -> RequestFuture[ListOffsetsResult]:
+        cluster = self._metadata.fetch()
         topics: dict[str, list[ListOffsetsPartition]] = {}
         for partition, timestamp in timestamps.items():
-            topics.setdefault(partition.topic, []).append(
-                ListOffsetsPartition(partition_index=partition.partition, timestamp=timestamp)
+            info = cluster.partition(partition)
+            asked = ListOffsetsPartition(
+                partition_index=partition.partition,
+                current_leader_epoch=-1 if info is None else info.leader_epoch,  # a broker in another epoch refuses
+                timestamp=timestamp,
             )
+            topics.setdefault(partition.topic, []).append(asked)
         request = ListOffsetsRequest(
             replica_id=CONSUMER_REPLICA_ID,
             isolation_level=int(self._read_committed),

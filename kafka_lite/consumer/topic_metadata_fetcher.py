@@ -9,7 +9,7 @@ import logging
 from collections.abc import Sequence
 from typing import cast
 
-from kafka_lite.clients.client_request import RequestBuilder
+from kafka_lite.clients.client_request import ClientResponse, RequestBuilder
 from kafka_lite.clients.cluster import PartitionInfo
 from kafka_lite.clients.metadata_updater import LATEST_VERSION, cluster_of
 from kafka_lite.clients.request_future import is_retriable
@@ -44,14 +44,16 @@ class TopicMetadataFetcher:
 
     def _fetch(self, topics: Sequence[str] | None, timer: Timer) -> PartitionsByTopic:
         while True:
-            response = self._ask(topics, timer)
-            if response is not None and not _should_retry(response):
-                return _partitions_of(response)
+            answer = self._ask(topics, timer)
+            if answer is not None:
+                response = cast(MetadataResponse, answer.response)
+                if not _should_retry(response):
+                    return _partitions_of(response, answer.api_version)
             if timer.is_expired:
                 raise ConsumerTimeoutError("Timeout expired while fetching topic metadata")
             timer.sleep(self._retry_backoff_ms)
 
-    def _ask(self, topics: Sequence[str] | None, timer: Timer) -> MetadataResponse | None:
+    def _ask(self, topics: Sequence[str] | None, timer: Timer) -> ClientResponse | None:
         """One attempt; None if it failed with a retriable error or timed out."""
         node = self._client.least_loaded_node()
         if node is None:
@@ -71,7 +73,7 @@ class TopicMetadataFetcher:
             if not is_retriable(future.exception):
                 raise future.exception
             return None
-        return cast(MetadataResponse, future.value.response)
+        return future.value
 
 
 def _should_retry(response: MetadataResponse) -> bool:
@@ -89,6 +91,6 @@ def _should_retry(response: MetadataResponse) -> bool:
     return retry
 
 
-def _partitions_of(response: MetadataResponse) -> PartitionsByTopic:
-    cluster = cluster_of(response)
+def _partitions_of(response: MetadataResponse, version: int) -> PartitionsByTopic:
+    cluster = cluster_of(response, version)
     return {topic: cluster.partitions_for_topic(topic) for topic in sorted(cluster.topics)}

@@ -66,6 +66,8 @@ class ScriptedBroker(MockSelector):
     def __init__(self, time: MockTime, versions: dict[ApiKey, tuple[int, int]] = TODAY) -> None:
         super().__init__(time)
         self.topics: dict[str, int] = {}
+        self.leader_epoch = -1
+        """Of all partitions. A client that knows another one is refused."""
         self.internal_topics: set[str] = set()
         self.logs: dict[TopicPartition, list[bytes]] = {}
         self.ends: dict[TopicPartition, tuple[int, int]] = {}
@@ -150,6 +152,12 @@ class ScriptedBroker(MockSelector):
         errors = self.errors.get(key)
         return errors.pop(0).code if errors else 0
 
+    def _epoch_error(self, known: int) -> int:
+        if known in (-1, self.leader_epoch):
+            return 0
+        self._time.sleep(1)  # the client asks again at once
+        return (Errors.FENCED_LEADER_EPOCH if known < self.leader_epoch else Errors.UNKNOWN_LEADER_EPOCH).code
+
     # ── Answers ───────────────────────────────────────────────────────────────────────────────────────────────────
 
     def metadata(self, request: Any, _version: int) -> Response:
@@ -165,7 +173,9 @@ class ScriptedBroker(MockSelector):
         if name not in self.topics:
             return MetadataResponseTopic(name=name, error_code=Errors.UNKNOWN_TOPIC_OR_PARTITION.code)
         partitions = [
-            MetadataResponsePartition(partition_index=number, leader_id=0, replica_nodes=[0], isr_nodes=[0])
+            MetadataResponsePartition(
+                partition_index=number, leader_id=0, leader_epoch=self.leader_epoch, replica_nodes=[0], isr_nodes=[0]
+            )
             for number in range(self.topics[name])
         ]
         return MetadataResponseTopic(name=name, partitions=partitions, is_internal=name in self.internal_topics)
@@ -185,7 +195,7 @@ class ScriptedBroker(MockSelector):
 
     def _partition_data(self, partition: TopicPartition, wanted: Any) -> PartitionData:
         start, end = self.ends[partition]
-        error = self._error(ApiKey.FETCH)
+        error = self._error(ApiKey.FETCH) or self._epoch_error(wanted.current_leader_epoch)
         if not error and not start <= wanted.fetch_offset <= end:
             error = Errors.OFFSET_OUT_OF_RANGE.code
         records = b"" if error else b"".join(self._from(partition, wanted.fetch_offset))
@@ -204,7 +214,7 @@ class ScriptedBroker(MockSelector):
             if wanted.timestamp >= 0 and offset >= end:
                 offset = -1
             timestamp = 1000 + offset if wanted.timestamp >= 0 and offset >= 0 else -1
-            error = self._error(ApiKey.LIST_OFFSETS)
+            error = self._error(ApiKey.LIST_OFFSETS) or self._epoch_error(wanted.current_leader_epoch)
             answer = ListOffsetsPartitionResponse(partition_index=wanted.partition_index, error_code=error)
             if version == 0:
                 answer.old_style_offsets = [offset]

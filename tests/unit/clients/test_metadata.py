@@ -7,12 +7,13 @@ import threading
 import pytest
 
 from kafka_lite.clients.cluster import Cluster, Node, PartitionInfo
-from kafka_lite.clients.metadata import TOPIC_EXPIRY_MS, Metadata
+from kafka_lite.clients.metadata import NEWEST_LEADER_MS, TOPIC_EXPIRY_MS, Metadata
 from kafka_lite.common.errors import ApiError, Errors
 from kafka_lite.common.time import MockTime
 from kafka_lite.common.topic_partition import TopicPartition
 
 NODES = (Node(0, "a", 1), Node(1, "b", 2))
+T0 = TopicPartition("t", 0)
 
 
 def cluster(*topics: str) -> Cluster:
@@ -98,6 +99,63 @@ def test_a_pattern_sees_all_topics() -> None:
     metadata.remove_listener(subscribe)
     metadata.update(cluster("x1"), 0)
     assert len(seen) == 1
+
+
+def led(leader: int, epoch: int, nodes: tuple[Node, ...] = NODES, *, controller: Node | None = NODES[0]) -> Cluster:
+    partition = PartitionInfo("t", 0, NODES[leader], NODES, leader_epoch=epoch)
+    return Cluster(nodes, (partition,), controller=controller)
+
+
+def test_a_leader_of_an_older_epoch_replaces_none_of_a_newer_one() -> None:
+    metadata = Metadata()
+    metadata.update(led(0, 4), 0)
+    metadata.update(led(1, 5), 0)
+    metadata.update(led(0, 4), 0)
+    assert metadata.fetch().leader_for(T0) == NODES[1]
+    metadata.update(led(0, 4, NODES[:1]), 0)
+    info = metadata.fetch().partition(T0)
+    assert info is not None
+    assert info.leader is None, "the newer leader is not listed"
+    assert info.leader_epoch == 5
+    moved = Node(1, "elsewhere", 2)
+    metadata.update(led(0, 4, (NODES[0], moved)), 0)
+    assert metadata.fetch().leader_for(T0) == moved
+    metadata.update(led(0, 6), 0)
+    assert metadata.fetch().leader_for(T0) == NODES[0]
+
+
+def test_brokers_without_epochs_are_believed() -> None:
+    metadata = Metadata()
+    metadata.update(led(1, 5), 0)
+    metadata.update(led(0, -1), 0)
+    assert metadata.fetch().leader_for(T0) == NODES[0]
+
+
+def test_a_topic_that_was_deleted_may_start_over_with_older_epochs() -> None:
+    metadata = Metadata()
+    metadata.update(led(1, 5), 0)
+    metadata.update(Cluster(NODES, controller=NODES[0]), 0)
+    metadata.update(led(0, 0), 0)
+    assert metadata.fetch().leader_for(T0) == NODES[0]
+
+
+def test_a_broker_that_has_just_started_deletes_no_topic() -> None:
+    metadata = Metadata()
+    metadata.update(led(1, 5), 0)
+    metadata.update(Cluster(NODES[:1]), 0)
+    assert metadata.fetch().leader_for(T0) is None
+    metadata.update(led(0, 4), 0)
+    assert metadata.fetch().leader_for(T0) == NODES[1]
+
+
+def test_older_epochs_are_believed_when_none_newer_was_reported_for_long() -> None:
+    metadata = Metadata()
+    metadata.update(led(1, 5), 0)
+    metadata.update(led(1, 5), 500)
+    metadata.update(led(0, 0), 499 + NEWEST_LEADER_MS)
+    assert metadata.fetch().leader_for(T0) == NODES[1]
+    metadata.update(led(0, 0), 500 + NEWEST_LEADER_MS)
+    assert metadata.fetch().leader_for(T0) == NODES[0]
 
 
 def test_cluster_lookups() -> None:

@@ -25,7 +25,7 @@ def test_refused_topics_are_logged_once_per_change(caplog: pytest.LogCaptureFixt
             answer(a=refused), answer(a=refused), answer(a=refused, b=invalid), answer(b=invalid),
             answer(a=Errors.NONE), answer(a=Errors.NONE), answer(a=refused),
         ):  # fmt: skip
-            updater.handle_completed_metadata_response(response, 0)
+            updater.handle_completed_metadata_response(response, 9, 0)
     assert [record.getMessage().partition(": ")[2] for record in caplog.records] == [
         "{'a': 'TOPIC_AUTHORIZATION_FAILED'}",
         "{'a': 'TOPIC_AUTHORIZATION_FAILED', 'b': 'INVALID_TOPIC_EXCEPTION'}",
@@ -39,5 +39,5 @@ def test_topics_that_the_broker_is_creating_are_no_reason_for_a_warning(caplog: 
     creating, invalid = Errors.LEADER_NOT_AVAILABLE, Errors.INVALID_TOPIC_EXCEPTION
     with caplog.at_level(logging.INFO):
         for response in (answer(a=creating), answer(a=creating, b=invalid)):
-            updater.handle_completed_metadata_response(response, 0)
+            updater.handle_completed_metadata_response(response, 9, 0)
     assert [record.levelname for record in caplog.records] == ["INFO", "WARNING"]

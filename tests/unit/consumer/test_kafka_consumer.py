@@ -30,7 +30,7 @@ from kafka_lite.consumer.offset_and_metadata import OffsetAndMetadata, OffsetAnd
 from kafka_lite.protocol.api_key import ApiKey
 from kafka_lite.protocol.messages.api_01_fetch import FetchableTopicResponse, FetchResponse, PartitionData
 from kafka_lite.record.default_record_batch import RECORD_BATCH_OVERHEAD
-from tests.support.scripted_broker import KAFKA_0_10_2, ScriptedBroker
+from tests.support.scripted_broker import KAFKA_0_10_2, TODAY, ScriptedBroker
 from tests.unit.consumer.conftest import ConsumerFactory
 
 T0, T1 = TopicPartition("t", 0), TopicPartition("t", 1)
@@ -178,6 +178,53 @@ def test_a_position_that_is_out_of_range_is_raised_without_a_policy(
     with pytest.raises(OffsetOutOfRangeError) as raised:
         poll_all(consumer)
     assert raised.value.offsets == {T0: 77}
+
+
+def test_a_leader_that_was_replaced_without_noticing_resets_no_position(
+    broker: ScriptedBroker, new_consumer: ConsumerFactory
+) -> None:
+    """It still lists itself as leader, and its log ends before the position."""
+    broker.append(T0, b"a")
+    broker.leader_epoch = 1
+    before = broker.logs[T0][:], broker.ends[T0]
+    consumer = new_consumer()
+    consumer.assign([T0])
+    assert values(poll_all(consumer)) == [b"a"]
+    broker.leader_epoch = 2
+    broker.append(T0, b"b")
+    assert values(poll_all(consumer)) == [b"b"]
+    newest = broker.logs[T0], broker.ends[T0]
+
+    broker.leader_epoch = 1
+    broker.logs[T0], broker.ends[T0] = before
+    broker.fail_next(ApiKey.FETCH, Errors.NOT_LEADER_OR_FOLLOWER)
+    asked = len(broker.of(ApiKey.METADATA))
+    assert poll_all(consumer) == []
+    assert len(broker.of(ApiKey.METADATA)) > asked
+    assert consumer.position(T0) == 2
+    with pytest.raises(ConsumerTimeoutError):
+        consumer.end_offsets([T0], 300)
+
+    broker.leader_epoch = 3
+    broker.logs[T0], broker.ends[T0] = newest
+    broker.append(T0, b"c")
+    assert values(poll_all(consumer)) == [b"c"]
+    assert consumer.end_offsets([T0]) == {T0: 3}
+
+
+def test_leader_epochs_of_old_brokers_are_not_relied_on(
+    broker: ScriptedBroker, time: MockTime, new_consumer: ConsumerFactory
+) -> None:
+    old = ScriptedBroker(time, TODAY | {ApiKey.METADATA: (0, 8)})
+    old.leader_epoch = 5
+    broker.__dict__.update(old.__dict__)
+    broker.create("t")
+    broker.append(T0, b"a")
+    consumer = new_consumer()
+    consumer.assign([T0])
+    assert values(poll_all(consumer)) == [b"a"]
+    asked = [each for fetch in broker.of(ApiKey.FETCH) for topic in fetch.topics for each in topic.partitions]
+    assert {each.current_leader_epoch for each in asked} == {-1}
 
 
 def test_seek_discards_fetched_records(broker: ScriptedBroker, new_consumer: ConsumerFactory) -> None:
