@@ -10,12 +10,13 @@ import contextlib
 import os
 import struct
 from collections import deque
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
 from pathlib import Path
 
 from kafka_lite.common.crc32c import crc32c
 from kafka_lite.common.errors import KafkaError
 from kafka_lite.log.producers.producer_state_entry import NUM_BATCHES_TO_RETAIN, BatchMetadata, ProducerStateEntry
+from kafka_lite.record.record import NO_SEQUENCE, NO_TIMESTAMP
 
 PRODUCER_SNAPSHOT_VERSION = 1
 NO_OFFSET = -1
@@ -43,26 +44,43 @@ def encode_snapshot(entries: Collection[ProducerStateEntry]) -> bytes:
         entry:  producer id I64 | epoch I16 | last sequence I32 | last offset I64 | offset delta I32
                 | timestamp I64 | coordinator epoch I32 | current transaction's first offset I64 (-1: none) |
 
-    Only the last of the five batches is stored, which is enough to continue the sequence.
+    Kafka stores only the last of the five batches, which is enough to continue the sequence. It then refuses an earlier
+    one that is sent again as out of order, and the producer writes both a second time, with a new producer id or epoch.
+    Here a producer has one entry for each batch, oldest first. Kafka reads them, too, and keeps the last.
     """
-    body = bytearray(_COUNT.pack(len(entries)))
-    for entry in entries:
-        txn_offset = entry.current_txn_first_offset
-        body += _ENTRY.pack(
+    rows = [row for entry in entries for row in _encode_entry(entry)]
+    body = _COUNT.pack(len(rows)) + b"".join(rows)
+    return _VERSION.pack(PRODUCER_SNAPSHOT_VERSION) + _CRC.pack(crc32c(body)) + body
+
+
+def _encode_entry(entry: ProducerStateEntry) -> Iterator[bytes]:
+    batches = entry.batch_metadata or [BatchMetadata(NO_SEQUENCE, NO_OFFSET, 0, NO_TIMESTAMP)]
+    txn_offset = entry.current_txn_first_offset
+    for batch in batches:
+        yield _ENTRY.pack(
             entry.producer_id,
             entry.producer_epoch,
-            entry.last_seq,
-            entry.last_data_offset,
-            entry.last_offset_delta,
-            entry.last_timestamp,
+            batch.last_seq,
+            batch.last_offset,
+            batch.offset_delta,
+            entry.last_timestamp if batch is batches[-1] else batch.timestamp,
             entry.coordinator_epoch,
             NO_OFFSET if txn_offset is None else txn_offset,
         )
-    return _VERSION.pack(PRODUCER_SNAPSHOT_VERSION) + _CRC.pack(crc32c(body)) + bytes(body)
 
 
 def decode_snapshot(data: bytes) -> list[ProducerStateEntry]:
     """Decode a snapshot file (see ``encode_snapshot``). Raises CorruptSnapshotError."""
+    entries: list[ProducerStateEntry] = []
+    for entry in decode_entries(data):
+        if entries and entries[-1].producer_id == entry.producer_id and not entry.is_empty:
+            entry.batch_metadata = deque([*entries.pop().batch_metadata, *entry.batch_metadata], NUM_BATCHES_TO_RETAIN)
+        entries.append(entry)
+    return entries
+
+
+def decode_entries(data: bytes) -> list[ProducerStateEntry]:
+    """The entries as they are in the file, with at most one batch each. Raises CorruptSnapshotError."""
     if len(data) < _HEADER_SIZE:
         raise CorruptSnapshotError(f"the snapshot has only {len(data)} bytes")
     (version,) = _VERSION.unpack_from(data)

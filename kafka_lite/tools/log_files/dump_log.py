@@ -20,7 +20,7 @@ from kafka_lite.log.log_file_utils import (
     TXN_INDEX_FILE_SUFFIX,
 )
 from kafka_lite.log.producers.aborted_txn import CURRENT_VERSION, AbortedTxn
-from kafka_lite.log.producers.producer_snapshot import CorruptSnapshotError, read_snapshot
+from kafka_lite.log.producers.producer_snapshot import CorruptSnapshotError, decode_entries
 from kafka_lite.log.producers.producer_state_entry import ProducerStateEntry
 from kafka_lite.record.control_record import ControlRecordType, EndTransactionMarker
 from kafka_lite.record.default_record_batch import DefaultRecordBatch, increment_sequence
@@ -237,7 +237,7 @@ class LogDump:
 
     def _dump_producer_snapshot(self, file: Path) -> None:
         try:
-            entries = read_snapshot(file)
+            entries = decode_entries(file.read_bytes())
         except CorruptSnapshotError as error:
             terminal.print_to_stderr(str(error))
             return
@@ -413,7 +413,7 @@ def _producer_line(entry: ProducerStateEntry) -> str:
         f"currentTxnFirstOffset: {'OptionalLong.empty' if txn is None else f'OptionalLong[{txn}]'} "
         f"lastTimestamp: {entry.last_timestamp} "
     )
-    for batch in entry.batch_metadata:  # a snapshot has at most one
+    for batch in entry.batch_metadata:  # an entry of a snapshot has at most one
         line += (
             f"firstSequence: {batch.first_seq} lastSequence: {batch.last_seq} lastOffset: {batch.last_offset} "
             f"offsetDelta: {batch.offset_delta} timestamp: {batch.timestamp}"

@@ -14,7 +14,12 @@ from hypothesis import strategies as st
 from kafka_lite.common.errors import ApiError, Errors
 from kafka_lite.common.topic_partition import TopicPartition
 from kafka_lite.log.log_validator import AppendOrigin
-from kafka_lite.log.producers.producer_snapshot import CorruptSnapshotError, decode_snapshot, encode_snapshot
+from kafka_lite.log.producers.producer_snapshot import (
+    CorruptSnapshotError,
+    decode_entries,
+    decode_snapshot,
+    encode_snapshot,
+)
 from kafka_lite.log.producers.producer_state_entry import BatchMetadata, ProducerStateEntry
 from kafka_lite.log.producers.producer_state_manager import ProducerStateManager
 from kafka_lite.log.producers.producer_state_manager_config import ProducerStateManagerConfig
@@ -299,6 +304,32 @@ def test_the_state_is_loaded_from_the_newest_valid_snapshot(state: State, tmp_pa
     late = State(tmp_path)
     late.truncate_and_reload(0, 10, now_ms=11_000)
     assert late.is_empty
+
+
+def test_a_batch_before_the_last_one_is_still_a_duplicate_after_a_restart(state: State, tmp_path: Path) -> None:
+    for sequence in range(7):
+        state.append(batch(2 * sequence, 2, offset=10 * sequence, timestamp=1000 + sequence))
+        state.append(batch(sequence, producer_id=8, offset=10 * sequence + 2))
+    state.append(batch(0, producer_id=9, epoch=3, offset=70))
+    state.update_map_end_offset(71)
+    state.take_snapshot()
+    again = State(tmp_path)
+    again.truncate_and_reload(0, 71, now_ms=2000)
+    assert again.active_producers == state.active_producers
+    for sequence in range(2, 7):
+        duplicate = again.append(batch(2 * sequence, 2, offset=71))
+        assert duplicate == BatchMetadata(2 * sequence + 1, 10 * sequence + 1, 1, 1000 + sequence)
+    assert again.refused(batch(2, 2, offset=71)) is Errors.OUT_OF_ORDER_SEQUENCE_NUMBER  # the sixth last
+    assert again.append(batch(14, offset=71)) is None
+
+
+def test_kafka_keeps_the_last_of_the_entries_of_a_producer(state: State) -> None:
+    for sequence in range(3):
+        state.append(batch(sequence, offset=sequence, timestamp=1000 + sequence))
+    found = decode_entries(encode_snapshot(state.active_producers.values()))
+    assert [(entry.producer_id, entry.last_seq, entry.last_timestamp) for entry in found] == [
+        (7, 0, 1000), (7, 1, 1001), (7, 2, 1002)
+    ]  # fmt: skip
 
 
 def test_snapshots_outside_the_log_are_deleted(state: State, tmp_path: Path) -> None:
