@@ -59,6 +59,7 @@ def test_instances_are_closed_and_added_while_kafkas_driver_writes(cluster: Clus
         running.enter_context(fourth)
         driver.await_text("SUCCESS")
         assert f"recordProcessed={KEYS * RECORDS_PER_KEY}\n" in driver.printed()
+        fourth.await_text("initializing processor")  # before it has started, SIGTERM would just end it
         for client in (second, third, fourth):
             client.process.terminate()
         for client in (second, third, fourth):
