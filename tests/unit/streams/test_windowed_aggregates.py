@@ -143,22 +143,6 @@ def test_values_of_windowed_tables_can_be_looked_up() -> None:
     assert ("a", 0, 6) in results
 
 
-def test_a_window_is_joined_only_with_the_window_of_the_same_start() -> None:
-    builder = KStreamBuilder()
-    stream: KStream[str, str] = builder.stream("in")
-    other: KStream[str, str] = builder.stream("other")
-    counts = stream.group_by_key().count("Counts", TimeWindows.of(10))
-    counts.join(other.group_by_key().count("Others", TimeWindows.of(10)), lambda one, two: one + two).to(
-        "out", WINDOWED, LONG
-    )
-    with TopologyTestDriver(builder, application_id="app", key_serde=STRING, value_serde=STRING) as driver:
-        driver.pipe_input("other", "a", "x", timestamp=10)
-        for timestamp in (0, 20, 10):
-            driver.pipe_input("in", "a", "x", timestamp=timestamp)
-        results = outputs(driver, "out", LONG)
-    assert [result for result in results if result[2] is not None] == [("a", 10, 2)]
-
-
 def test_names_of_processors_and_topics_are_those_of_kafka() -> None:
     builder = KStreamBuilder()
     stream: KStream[str, str] = builder.stream("in")

@@ -87,8 +87,7 @@ class _KStreamSessionWindowAggregateProcessor(Processor[Any, Any]):
 
         The aggregate is the initializer's value, merged with that of each near session, oldest first, and then the
         record is added. Unless the new session is a single moment, the near ones are first removed from the store, and
-        forwarded as deletions. A record without a key is dropped. (In 0.10.2 the change of a session that is a single
-        moment has no old value.)
+        forwarded as deletions. A record without a key is dropped.
         """
         if key is None:
             return
@@ -101,13 +100,10 @@ class _KStreamSessionWindowAggregateProcessor(Processor[Any, Any]):
             aggregate = supplier.merger(key, aggregate, other)
             start, end = min(start, session.window.start), max(end, session.window.end)
         aggregate = supplier.aggregator(key, value, aggregate)
-        old = None
-        if start < end:
+        if start < end:  # otherwise the session in the store, if there is one, has the same key
             for session, other in near:
                 self._store.remove(session)
                 self._forwarder.maybe_forward(session, None, other)
-        elif near:  # the same session is in the store already
-            [(_, old)] = near
         merged = Windowed(key, SessionWindow(start, end))
         self._store.put(merged, aggregate)
-        self._forwarder.maybe_forward(merged, aggregate, old)
+        self._forwarder.maybe_forward(merged, aggregate, None)
