@@ -801,17 +801,13 @@ def test_logs_that_did_not_fit_on_the_disk_are_created_once_there_is_space(
     broker.close()
 
 
-def test_a_partition_whose_new_epoch_did_not_fit_on_the_disk_is_not_served(
-    broker: Broker, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def fail(*_: object) -> None:
-        raise OSError(errno.ENOSPC, "No space left on device")
-
+def test_a_partition_whose_new_epoch_did_not_fit_on_the_disk_is_not_served(broker: Broker) -> None:
     broker.lead(TP)
-    with monkeypatch.context() as full:
-        full.setattr(broker.log(TP), "maybe_assign_epoch_start_offset", fail)
-        assert broker.lead(TP, epoch=1) == [0, Errors.KAFKA_STORAGE_ERROR.code]
+    temporary = broker.log(TP).dir / "leader-epoch-checkpoint.tmp"
+    temporary.symlink_to("/dev/full")
+    assert broker.lead(TP, epoch=1) == [0, Errors.KAFKA_STORAGE_ERROR.code]
     assert broker.replicas.get_partition(TP) is None
+    temporary.unlink(missing_ok=True)
     assert broker.state_changes.make_missing_logs() == [TP]
     assert broker.log(TP).latest_epoch == 1
 
