@@ -30,12 +30,14 @@ MAX_POLL_TIMEOUT_MS = 5000.0
 class _RequestHandler:
     """A request, its future, and the outcome with which the future is to be completed."""
 
-    __slots__ = ("background", "created_ms", "error", "future", "request", "response")
+    __slots__ = ("awaits_connection", "background", "created_ms", "error", "future", "request", "response")
 
     def __init__(self, created_ms: float, background: bool) -> None:
         self.future: RequestFuture[ClientResponse] = RequestFuture()
         self.created_ms = created_ms
         self.background = background
+        self.awaits_connection = False
+        """Whether it was the next to be sent, and its node was not ready."""
         self.request: ClientRequest
         self.response: ClientResponse | None = None
         self.error: Exception | None = None
@@ -147,6 +149,8 @@ class ConsumerNetworkClient:
                 except SchemaError as error:  # it cannot be encoded: that concerns the sender, not the polling thread
                     self._on_failure(handler, error)
                 sent = True
+            if requests:
+                requests[0].awaits_connection = True
         return sent
 
     def _nodes_with_unsent(self) -> list[tuple[Node, deque[_RequestHandler]]]:
@@ -157,9 +161,13 @@ class ConsumerNetworkClient:
             return list(self._unsent.values())
 
     def _check_disconnects(self) -> None:
-        """Fail the unsent requests of nodes whose connection has failed, instead of letting them wait."""
+        """Fail the unsent requests of nodes whose connection has failed, instead of letting them wait.
+
+        Not those that the other thread has added during this poll: nobody has tried to connect for them yet. Kafka's
+        client fails them, too, but it connects as soon as it has found the coordinator.
+        """
         for node, requests in self._nodes_with_unsent():
-            if self._client.connection_failed(node):
+            if requests[0].awaits_connection and self._client.connection_failed(node):
                 self._fail_unsent(requests, f"Could not connect to {node}")
 
     def _fail_expired_requests(self, now_ms: float) -> None:

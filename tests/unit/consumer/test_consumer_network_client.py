@@ -85,6 +85,23 @@ def test_a_lost_connection_fails_requests_in_flight_and_unsent_ones(client: Clie
     assert client.is_unavailable(NODE)
 
 
+def test_a_request_of_the_other_thread_during_a_poll_waits_for_the_first_attempt_to_connect(
+    client: Client, broker: ScriptedBroker, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    futures: list[RequestFuture[ClientResponse]] = []
+    poll = broker.poll
+
+    def poll_meanwhile(timeout_ms: float) -> None:
+        if not futures:
+            futures.append(client.heartbeat())
+        poll(timeout_ms)
+
+    monkeypatch.setattr(broker, "poll", poll_meanwhile)
+    client.poll(client.timer(0))
+    assert client.poll_future(futures[0], client.timer(100))
+    assert futures[0].succeeded, futures[0].exception
+
+
 def test_a_request_that_cannot_be_sent_expires(client: Client, broker: ScriptedBroker) -> None:
     broker.hold_connections = True
     future = client.heartbeat()
