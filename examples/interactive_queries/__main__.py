@@ -64,7 +64,8 @@ def serve(bootstrap_server: str, port: int, state_dir: str) -> int:
         streams.start()
         print(f"http://127.0.0.1:{port}/instances", flush=True)
         try:
-            died.wait()
+            while not died.wait(1):
+                pass  # a main thread that waits for longer may not notice Ctrl-C
         except KeyboardInterrupt:
             return 0
     return 1

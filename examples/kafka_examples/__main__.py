@@ -87,7 +87,8 @@ def run(name: str, bootstrap_server: str, state_dir: str) -> int:
         streams.start()
         print(f"{' and '.join(example.topics[:-1])} → {example.topics[-1]}", flush=True)
         try:
-            died.wait()
+            while not died.wait(1):
+                pass  # a main thread that waits for longer may not notice Ctrl-C
         except KeyboardInterrupt:
             return 0
     return 1

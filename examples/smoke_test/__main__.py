@@ -43,7 +43,8 @@ def process(configs: dict[str, object]) -> int:
     with KafkaStreams(smoke_test(), configs) as streams:
         streams.set_uncaught_exception_handler(on_error)
         streams.start()
-        asked.wait()
+        while not asked.wait(1):
+            pass  # a main thread that waits for longer may not notice a signal
     if not errors:
         print("SMOKE-TEST-CLIENT-CLOSED", flush=True)
     return 1 if errors else 0

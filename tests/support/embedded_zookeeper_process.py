@@ -79,7 +79,8 @@ def main() -> None:
     signal.signal(signal.SIGTERM, lambda *_: stopping.set())
     with EmbeddedZooKeeper(**json.loads(sys.argv[1])) as server:
         print(server.port, flush=True)
-        stopping.wait()
+        while not stopping.wait(0.5):
+            pass  # a signal does not always wake a main thread up: see run_in_foreground
 
 
 if __name__ == "__main__":

@@ -10,6 +10,12 @@ import signal
 from types import FrameType
 
 FORCED_EXIT_CODE = 128 + signal.SIGINT
+SIGNAL_CHECK_S = 0.5
+"""How long the main thread waits at most before it looks for signals.
+
+A waiting main thread does not always notice one. CPython's own handler only leaves a note, and wakes nobody up if
+another thread runs it, or if the main thread was just about to wait.
+"""
 
 
 class StopRequested(BaseException):

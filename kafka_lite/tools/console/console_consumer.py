@@ -20,7 +20,7 @@ from kafka_lite.consumer.consumer_errors import WakeupError
 from kafka_lite.old_consumer.topic_filter import Blacklist, TopicFilter, Whitelist
 from kafka_lite.tools.common.client_properties import client_properties, parse_key_value_args
 from kafka_lite.tools.common.logging_config import configure_logging
-from kafka_lite.tools.common.stop_signals import StopRequested, StopSignals
+from kafka_lite.tools.common.stop_signals import SIGNAL_CHECK_S, StopRequested, StopSignals
 from kafka_lite.tools.common.terminal import print_to_stderr
 from kafka_lite.tools.common.tool_errors import ToolError, reports_errors
 from kafka_lite.tools.console.base_consumer import (
@@ -205,7 +205,8 @@ class _Consumption:
         try:
             signals.install()
             thread.start()
-            self._ended.wait()  # not join: if a signal interrupts it, Python considers the thread finished
+            while not self._ended.wait(SIGNAL_CHECK_S):  # not join: interrupted, it takes the thread for finished
+                pass
         except StopRequested as stop:
             exit_code = stop.exit_code
             self._consumer.stop()

@@ -22,7 +22,7 @@ from kafka_lite.producer.kafka_producer import KafkaProducer
 from kafka_lite.producer.producer_record import ProducerRecord, RecordMetadata
 from kafka_lite.tools.common.client_properties import parse_key_value_args
 from kafka_lite.tools.common.logging_config import configure_logging
-from kafka_lite.tools.common.stop_signals import StopRequested, StopSignals
+from kafka_lite.tools.common.stop_signals import SIGNAL_CHECK_S, StopRequested, StopSignals
 from kafka_lite.tools.common.terminal import print_to_stderr
 from kafka_lite.tools.common.tool_errors import ToolError, reports_errors
 from kafka_lite.tools.zookeeper.zookeeper_session import zookeeper_client
@@ -114,7 +114,8 @@ def run_threads(connector: ConsumerConnector, replay: Replay, options: argparse.
         for thread in threads:
             thread.start()
         for thread in threads:
-            thread.join()
+            while thread.is_alive():
+                thread.join(SIGNAL_CHECK_S)
     except StopRequested as stop:
         connector.shutdown()  # this ends the streams
         return stop.exit_code

@@ -5,8 +5,6 @@ Kafka 0.10.2: tools/.../tools/ThroughputThrottler.java · book 1.4.1
 
 from __future__ import annotations
 
-import threading
-
 from kafka_lite.common.time import SYSTEM_TIME, Time
 
 MIN_SLEEP_MS = 2.0
@@ -36,7 +34,8 @@ class ThroughputThrottler:
     def throttle(self) -> None:
         """Sleep for the time of one message, or add it to the accumulated sleep time."""
         if self._target == 0:
-            threading.Event().wait()
+            while True:
+                self._time.sleep(1000)
         self._deficit_ms += self._sleep_ms
         if self._deficit_ms >= MIN_SLEEP_MS:
             begin_ms = self._time.hi_res_ms()

@@ -6,7 +6,7 @@ Kafka has no such tool; the book starts each broker in a terminal of its own · 
 from __future__ import annotations
 
 import argparse
-import threading
+import time
 from pathlib import Path
 
 from platformdirs import user_data_dir
@@ -99,11 +99,11 @@ class ForegroundCluster:
         ]
         return "\n".join(lines)
 
-    def await_shutdown(self) -> None:
-        """Report brokers that end. Raises KafkaError if ZooKeeper ends."""
-        forever = threading.Event()
-        while not forever.wait(WATCH_S):
-            self._cluster.watch(self._report)
+    def await_shutdown(self, timeout_s: float) -> bool:
+        """Report brokers that end; the cluster does not stop by itself. Raises KafkaError if ZooKeeper ends."""
+        time.sleep(min(timeout_s, WATCH_S))
+        self._cluster.watch(self._report)
+        return False
 
     def _report(self, broker_id: int, exit_code: int | None) -> None:
         how = (

@@ -20,7 +20,7 @@ from kafka_lite.common.process.garbage import without_collections
 from kafka_lite.common.process.malloc import keep_freed_memory
 from kafka_lite.tools.common import terminal
 from kafka_lite.tools.common.logging_config import CONFIG_VARIABLE, configure_logging
-from kafka_lite.tools.common.stop_signals import StopRequested, StopSignals
+from kafka_lite.tools.common.stop_signals import SIGNAL_CHECK_S, StopRequested, StopSignals
 from kafka_lite.tools.server.running_brokers import RunningBrokers
 
 MAX_PORT = 65535
@@ -37,8 +37,8 @@ class ForegroundServer(Protocol):
         """The line to print once the server has started."""
         ...
 
-    def await_shutdown(self) -> None:
-        """Block until the server stops by itself."""
+    def await_shutdown(self, timeout_s: float) -> bool:
+        """Wait until the server has stopped by itself; False after ``timeout_s``."""
         ...
 
     def shutdown(self) -> None:
@@ -65,7 +65,8 @@ def run_in_foreground(tool: str, create: Callable[[], ForegroundServer], log_con
         finally:
             signals.raise_again()
         print(server.ready_line(), flush=True)
-        server.await_shutdown()
+        while not server.await_shutdown(SIGNAL_CHECK_S):
+            pass
     except StopRequested:
         return 0
     except (KafkaError, OSError) as error:

@@ -102,9 +102,9 @@ class ForegroundBroker:
         directories = ",".join(str(Path(directory).resolve()) for directory in config.log_dirs)
         return f"{started}: {self._listeners()}, ZooKeeper {zookeeper}, log.dirs={directories}"
 
-    def await_shutdown(self) -> None:
-        """Block until the broker has stopped by itself."""
-        self._server.await_shutdown()
+    def await_shutdown(self, timeout_s: float) -> bool:
+        """Wait until the broker has stopped by itself; False after ``timeout_s``."""
+        return self._server.await_shutdown(timeout_s)
 
     def shutdown(self) -> None:
         """Stop the broker, then unregister it, so that ``server-stop`` can wait for it."""

@@ -140,9 +140,9 @@ class ForegroundZooKeeper:
         started = terminal.styled(f"kafka_lite {__version__} ZooKeeper started", "bold green")
         return f"{started}: {self._server.connect_string}, dataDir={self._server.data_dir.resolve()}"
 
-    def await_shutdown(self) -> None:
-        """Block until the server has stopped."""
-        self._server.await_shutdown()
+    def await_shutdown(self, timeout_s: float) -> bool:
+        """Wait until the server has stopped; False after ``timeout_s``."""
+        return self._server.await_shutdown(timeout_s)
 
     def shutdown(self) -> None:
         """Stop serving."""

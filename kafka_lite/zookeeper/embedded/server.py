@@ -149,10 +149,13 @@ class EmbeddedZooKeeper:
             self._factory.shutdown()
             self._factory = None
 
-    def await_shutdown(self, timeout_s: float | None = None) -> None:
-        """Wait until another thread has called ``shutdown`` and the server has ended."""
-        if self._factory is not None:
-            self._factory.await_shutdown(timeout_s)
+    def await_shutdown(self, timeout_s: float | None = None) -> bool:
+        """Wait until another thread has called ``shutdown`` and the server has ended; False after ``timeout_s``."""
+        factory = self._factory
+        if factory is None:
+            return True
+        factory.await_shutdown(timeout_s)
+        return not factory.is_alive()
 
     def end_owner_of(self, path: str) -> None:
         """Soon end the session that owns an ephemeral znode, as if it had expired; a no-op if there is none.

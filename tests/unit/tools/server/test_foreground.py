@@ -10,6 +10,8 @@ import os
 import re
 import signal
 import socket
+import threading
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -45,8 +47,9 @@ class Server:
     def ready_line(self) -> str:
         return "ready"
 
-    def await_shutdown(self) -> None:
+    def await_shutdown(self, timeout_s: float) -> bool:
         self._step("await_shutdown")
+        return True
 
     def shutdown(self) -> None:
         self._step("shutdown")
@@ -71,6 +74,24 @@ def test_a_signal_stops_the_server_cleanly_at_any_step(step: str, capsys: pytest
     assert run_in_foreground("test", lambda: server) == 0
     assert server.calls[-1] == "shutdown"
     assert capsys.readouterr().out == ("" if step == "startup" else "ready\n")
+
+
+def test_a_signal_that_does_not_wake_the_main_thread_up_stops_the_server() -> None:
+    class Waiting(Server):
+        def await_shutdown(self, timeout_s: float) -> bool:
+            if not self.calls[-1].startswith("await"):
+                threading.Thread(target=self._signal_to_that_thread).start()
+            self.calls.append("await_shutdown")
+            assert timeout_s <= 1, "for so long a signal could go unnoticed"
+            return threading.Event().wait(timeout_s)
+
+        def _signal_to_that_thread(self) -> None:
+            time.sleep(0.05)  # the main thread is likely to wait by now; what is asserted does not depend on it
+            signal.pthread_kill(threading.get_ident(), signal.SIGTERM)
+
+    server = Waiting()
+    assert run_in_foreground("test", lambda: server) == 0
+    assert server.calls == ["startup", "await_shutdown", "shutdown"], "it noticed the signal after the first wait"
 
 
 @pytest.mark.parametrize("then", [None, ZkConnectionError("Connection has been closed")], ids=["nothing", "an error"])
