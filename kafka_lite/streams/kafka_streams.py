@@ -99,7 +99,8 @@ class KafkaStreams:
         client_id = config["client.id"] or f"{config.application_id}-{process_id}"
         builder.set_application_id(config.application_id).set_dsl_store(config["default.dsl.store"])
         builder.set_cache_size(config["cache.max.bytes.buffering"])
-        self._is_empty = not builder.source_topic_pattern().pattern and not builder.global_topics
+        reads_topics = bool(builder.source_topic_pattern().pattern)
+        self._is_empty = not reads_topics and not builder.global_topics
         self._jmx_reporter = JmxReporter("kafka.streams")
         self._metrics = _metrics_of(config, self._jmx_reporter, time)
         self._threads: list[StreamThread] = []
@@ -119,7 +120,8 @@ class KafkaStreams:
                     time,
                     self._metrics,
                 )
-            for number in range(1, config["num.stream.threads"] + 1):
+            # Global tables alone need no tasks, so no threads that would join a group for nothing. Kafka, since 2.6.
+            for number in range(1, config["num.stream.threads"] + 1 if reads_topics else 1):
                 self._threads.append(
                     StreamThread(
                         f"StreamThread-{number}",

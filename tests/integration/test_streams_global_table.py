@@ -83,6 +83,21 @@ def test_streams_are_joined_with_all_partitions_of_a_table_that_is_read_first(cl
     assert not [topic for topic in cluster.topics if topic.startswith("global-")], "no internal topics"
 
 
+def test_a_global_table_alone_can_be_queried(cluster: Cluster, tmp_path: Path) -> None:
+    cluster.create_topic("cities", 2)
+    cluster.produce("cities", "Ghent", key="9000", partition=1)
+    builder = KStreamBuilder()
+    builder.global_table("cities", "Cities", StringSerde(), StringSerde())
+    configs = {"application.id": "alone", "bootstrap.servers": cluster.bootstrap_servers, "state.dir": str(tmp_path)}
+    with KafkaStreams(builder, configs) as streams:
+        streams.start()
+        store = streams.store("Cities", QueryableStoreTypes.key_value_store())
+        assert store.get("9000") == "Ghent"
+        cluster.produce("cities", "Gent", key="9000", partition=1)
+        eventually(lambda: store.get("9000") == "Gent", "the table has changed", timeout_s=60)
+        assert streams.state is State.RUNNING
+
+
 def test_a_table_on_disk_continues_at_its_checkpoint(cluster: Cluster, tmp_path: Path) -> None:
     for topic in ("cities", "people"):
         cluster.create_topic(topic, 1)

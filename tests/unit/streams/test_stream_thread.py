@@ -113,5 +113,7 @@ def test_the_threads_of_an_instance_share_its_caches(tmp_path: Path) -> None:
         "state.dir": str(tmp_path),
     }
     configs |= {"num.stream.threads": 2, "cache.max.bytes.buffering": 1001}
-    with KafkaStreams(KStreamBuilder(), configs) as streams:
+    builder = KStreamBuilder()
+    builder.stream("a")
+    with KafkaStreams(builder, configs) as streams:
         assert [thread._cache._max_cache_size_bytes for thread in streams._threads] == [500, 500]
