@@ -9,7 +9,9 @@ from kafka_lite.record import default_record
 from kafka_lite.record.fast.encode import encode_record
 
 numbers = st.sampled_from([0, 1, 63, 64, 4095, 4096, 8192, -1, -70, 2**60])
-fields = st.none() | st.sampled_from([0, 1, 63, 64, 4095, 4096, 9000]).map(lambda size: b"x" * size)
+fields = st.none() | st.sampled_from([0, 1, 63, 64, 4000, 4063, 4064, 4065, 4095, 4096, 9000]).map(
+    lambda size: b"x" * size
+)
 headers = st.lists(st.tuples(st.text(max_size=3), st.none() | st.binary(max_size=3)), max_size=3)
 
 
