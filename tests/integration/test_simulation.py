@@ -92,6 +92,31 @@ def test_a_commit_of_a_killed_consumer_is_no_surprise_to_the_next_one(tmp_path: 
     assert result.violations == []
 
 
+def test_a_group_that_an_unrelated_deletion_of_a_topic_has_removed_begins_with_generation_1_again(
+    tmp_path: Path,
+) -> None:
+    def scenario(world: World) -> Result:
+        work = Workload(world)
+        work.broker.start()
+        for topic in ("t", "other"):
+            work.create_topic(topic, partitions=1)
+        work.consume("consumer", "group", "t")  # nothing to read, so it does not commit
+        given = work.history.assignments
+        world.wait_until(lambda: len(given) == 1, 60, "an assignment")
+        consumer = work.clients.pop()
+        consumer.kill()
+        world.sleep(15)  # its session is over, and the group is empty
+        work.delete_topic("other")
+        work.consume("successor", "group", "t")
+        world.wait_until(lambda: len(given) == 2, 60, "the next assignment")
+        return Result(work.history, work.finish())
+
+    result = World(5, tmp_path).run(scenario)
+    assert [given.generation for given in result.history.assignments] == [1, 1]
+    assert [stored.generation for stored in result.history.generations] == [1, 2, None, 1, 2]
+    assert result.violations == []
+
+
 @pytest.mark.parametrize("kind", [Kind.KILL_CONTROLLER, Kind.PAUSE, Kind.CUT_PAIR], ids=lambda kind: kind.name)
 @pytest.mark.soak
 def test_a_cluster_keeps_its_promises_through_a_fault(kind: Kind, tmp_path: Path) -> None:

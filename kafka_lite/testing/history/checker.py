@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import dataclasses
 from bisect import bisect_left, bisect_right
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from typing import Final, NamedTuple
 
@@ -161,15 +161,44 @@ def unseen_records(history: History) -> Iterator[str]:
 
 
 def shared_partitions(history: History) -> Iterator[str]:
-    """A partition with two owners in one generation of a group."""
-    owners: dict[tuple[str, int, str, int], str] = {}
+    """A partition with two owners in one generation of a group.
+
+    A group that is removed and made again begins with generation 1 again. Such generations are told apart by what the
+    coordinator has stored; a member of which it has stored nothing belongs to any of them.
+    """
+    lives = _lives_of_members(history)
+    owners: dict[tuple[str, int, str, int], list[str]] = defaultdict(list)
     for given in history.assignments:
-        key = (given.group, given.generation, given.topic, given.partition)
-        if owners.setdefault(key, given.member) != given.member:
-            yield (
-                f"{given.topic}-{given.partition} belongs to {owners[key]} and {given.member} "
-                f"in generation {given.generation} of {given.group}"
-            )
+        known = owners[given.group, given.generation, given.topic, given.partition]
+        own = lives[given.group, given.generation, given.member]
+        for owner in known:
+            others = lives[given.group, given.generation, owner]
+            if owner != given.member and not (own and others and own.isdisjoint(others)):
+                yield (
+                    f"{given.topic}-{given.partition} belongs to {owner} and {given.member} "
+                    f"in generation {given.generation} of {given.group}"
+                )
+                break
+        known.append(given.member)
+
+
+def _lives_of_members(history: History) -> dict[tuple[str, int, str], set[int]]:
+    """Group, generation and member -> how often the group had been removed before this generation was stored.
+
+    A coordinator removes a group that has neither members nor offsets, for example when any topic is deleted. That the
+    group has no members is stored before. The tombstone of a group with members is a bug, and begins no other life.
+    """
+    lives: dict[tuple[str, int, str], set[int]] = defaultdict(set)
+    removals: Counter[str] = Counter()
+    is_empty: dict[str, bool] = {}
+    for group, generation, members in history.generations:
+        if generation is None:
+            removals[group] += is_empty.get(group, False)
+        else:
+            is_empty[group] = not members
+            for member in members:
+                lives[group, generation, member].add(removals[group])
+    return lives
 
 
 def lost_commits(history: History) -> Iterator[str]:

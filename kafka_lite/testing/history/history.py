@@ -67,6 +67,15 @@ class Assignment(NamedTuple):
     partition: int
 
 
+class StoredGeneration(NamedTuple):
+    """What a coordinator has written about a group into ``__consumer_offsets``: a generation, or that it is removed."""
+
+    group: str
+    generation: int | None
+    """None for the tombstone of a removed group."""
+    members: tuple[str, ...] = ()
+
+
 @dataclass
 class Commit:
     """An offset that a group committed, or tried to; ``began`` and ``ended`` are places in the history's order."""
@@ -103,6 +112,8 @@ class History:
     """Records whose fate is unknown, with the error."""
     polled: list[Polled] = field(default_factory=list)
     assignments: list[Assignment] = field(default_factory=list)
+    generations: list[StoredGeneration] = field(default_factory=list)
+    """All generations of groups in the log at the end, each group's in the order of its partition."""
     commits: list[Commit] = field(default_factory=list)
     committed_reads: list[CommittedRead] = field(default_factory=list)
     stored: list[Stored] = field(default_factory=list)
@@ -242,6 +253,10 @@ class History:
     def store(self, topic: str, partition: int, offset: int, value: str | None, key: str | None = None) -> None:
         """A record is in the log at the end."""
         self.stored.append(Stored(Place(topic, partition, offset), value, key))
+
+    def store_generation(self, group: str, generation: int | None, members: Iterable[str] = ()) -> None:
+        """A generation of a group is in the log at the end, or, without a generation, the removal of the group."""
+        self.generations.append(StoredGeneration(group, generation, tuple(members)))
 
     def show(self, topic: str, partition: int, offset: int, value: str | None, key: str | None = None) -> None:
         """A ``read_committed`` consumer finds a record at the end."""

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from kafka_lite.testing.cluster_client import ClusterClient
+    from kafka_lite.testing.cluster_client import ClusterClient, StoredRecord
     from kafka_lite.testing.history.history import History, Sent
 
 BROKER_DEFAULTS = {
@@ -365,6 +365,38 @@ def read_everything(bootstrap: str, topics: Mapping[str, int], history: History)
             _until_it_works(bootstrap, functools.partial(read, topic=topic, partition=partition))
     for (topic, partition, offset), (value, key) in found.items():
         history.store(topic, partition, offset, value, key)
+
+
+def read_generations(bootstrap: str, history: History) -> None:
+    """Tell the history what coordinators have stored of groups: every generation, and that a group was removed.
+
+    No record is missing: the cleaner leaves the active segment alone, and ``__consumer_offsets`` never rolls that soon.
+    """
+    from kafka_lite.common.time import SYSTEM_TIME
+    from kafka_lite.common.topic_names import GROUP_METADATA_TOPIC_NAME
+    from kafka_lite.coordinator.group.group_metadata_records import read_group_value, read_key
+    from kafka_lite.protocol.messages.group_records import GroupMetadataKey
+
+    partitions: dict[int, list[StoredRecord]] = {}
+
+    def count(client: ClusterClient) -> None:
+        partitions.update((number, []) for number in range(client.partitions(GROUP_METADATA_TOPIC_NAME)))
+
+    def read(client: ClusterClient, partition: int) -> None:
+        partitions[partition] = client.records(GROUP_METADATA_TOPIC_NAME, partition)
+
+    _until_it_works(bootstrap, count)
+    for partition in partitions:
+        _until_it_works(bootstrap, functools.partial(read, partition=partition))
+    for record in itertools.chain(*partitions.values()):
+        key = read_key(record.key or b"")
+        if not isinstance(key, GroupMetadataKey):
+            continue
+        if record.value is None:
+            history.store_generation(key.group, None)
+        else:
+            group = read_group_value(key.group, record.value, SYSTEM_TIME)
+            history.store_generation(key.group, group.generation_id, group.members)
 
 
 def read_replica(broker: int, folder: str, topics: Mapping[str, int], history: History) -> None:

@@ -201,6 +201,8 @@ class Workload:
             self._operate("await_replicas", dict(self.topics), self._replicas)
             self._operate("read_hosts", dict(self.topics), self.history)
         self.read_everything()
+        if self.history.assignments:  # otherwise there may be no __consumer_offsets
+            self._operate("read_generations", self.history)
         self._read_more()
         self._read_configs()
         self.cluster.is_over = True

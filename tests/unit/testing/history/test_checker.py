@@ -7,7 +7,7 @@ from collections.abc import Callable
 import pytest
 
 from kafka_lite.testing.history.checker import check
-from kafka_lite.testing.history.history import UNKNOWN_OFFSET, History
+from kafka_lite.testing.history.history import UNKNOWN_OFFSET, History, StoredGeneration
 
 
 def good_history() -> History:
@@ -167,6 +167,53 @@ def test_an_anomaly_is_found_by_its_rule(go_wrong: Callable[[History], None], ru
     history = good_history()
     go_wrong(history)
     assert rule in {violation.rule for violation in check(history)}
+
+
+def generations_of_two_lives() -> list[StoredGeneration]:
+    """What the coordinator stores if c leaves, the group is removed, and d makes it again."""
+    return [
+        StoredGeneration("g", 1, ("c",)),
+        StoredGeneration("g", 2),
+        StoredGeneration("g", None),
+        StoredGeneration("g", 1, ("d",)),
+    ]
+
+
+def test_a_group_that_was_removed_while_it_was_empty_begins_with_generation_1_again() -> None:
+    history = good_history()
+    give_a_partition_to_another_member(history)
+    for group, generation, members in generations_of_two_lives():
+        history.store_generation(group, generation, members)
+    assert check(history) == []
+
+
+@pytest.mark.parametrize(
+    "missing",
+    [[0], [1], [2], [3], [1, 2]],
+    ids=["first owner", "empty generation", "tombstone", "second owner", "whole end of the group"],
+)
+def test_a_group_of_which_less_is_stored_has_not_begun_again(missing: list[int]) -> None:
+    history = good_history()
+    give_a_partition_to_another_member(history)
+    history.generations = [each for place, each in enumerate(generations_of_two_lives()) if place not in missing]
+    assert {violation.rule for violation in check(history)} == {"shared partition"}
+
+
+def test_two_members_of_the_second_life_of_a_group_share_a_partition() -> None:
+    history = good_history()
+    for member in ("d", "e"):
+        history.assign("g", 1, member, [("t", 0)])
+    history.generations = [*generations_of_two_lives(), StoredGeneration("g", 1, ("e",))]
+    (violation,) = check(history)
+    assert str(violation) == "shared partition: t-0 belongs to d and e in generation 1 of g"
+
+
+def test_the_removal_of_another_group_is_no_excuse() -> None:
+    history = good_history()
+    give_a_partition_to_another_member(history)
+    first, empty, tombstone, second = generations_of_two_lives()
+    history.generations = [first, empty._replace(group="h"), tombstone._replace(group="h"), second]
+    assert {violation.rule for violation in check(history)} == {"shared partition"}
 
 
 def test_a_record_that_was_not_acknowledged_may_be_missing() -> None:
