@@ -53,14 +53,23 @@ class ClientSpec:
 
 
 def librdkafka_producer(bootstrap: str, name: str, load: Load, history: History, configs: Mapping[str, Any]) -> None:
-    """Send records with librdkafka's producer until the history is over, at the load's pace."""
-    from confluent_kafka import Producer
+    """Send records with librdkafka's producer until the history is over, at the load's pace.
 
-    producer = Producer({
-        "bootstrap.servers": bootstrap, "client.id": name, "acks": "all", "linger.ms": 5, "request.timeout.ms": 5_000,
-        "socket.timeout.ms": 6_000, "message.timeout.ms": 600_000, "retry.backoff.ms": 50,
-        "reconnect.backoff.ms": 50, "reconnect.backoff.max.ms": 500, "log_level": 3, **configs,
-    })  # fmt: skip
+    After a fatal error, with another producer, as its documentation asks for. An idempotent one has it when it gets
+    back to a leader that was cut off and does not know that it was replaced: to that one, what follows the records that
+    its successor has acknowledged is out of order.
+    """
+    from confluent_kafka import KafkaError, KafkaException, Producer
+
+    def new_producer() -> Any:
+        return Producer({
+            "bootstrap.servers": bootstrap, "client.id": name, "acks": "all", "linger.ms": 5,
+            "request.timeout.ms": 5_000, "socket.timeout.ms": 6_000, "message.timeout.ms": 600_000,
+            "retry.backoff.ms": 50, "reconnect.backoff.ms": 50, "reconnect.backoff.max.ms": 500, "log_level": 3,
+            **configs,
+        })  # fmt: skip
+
+    producer = new_producer()
 
     def send(sent: Sent, key: bytes | None) -> None:
         def on_delivery(error: Any, message: Any) -> None:
@@ -70,6 +79,7 @@ def librdkafka_producer(bootstrap: str, name: str, load: Load, history: History,
             offset = message.offset()  # None or negative if the broker had stored the batch before
             history.acknowledge(sent, UNKNOWN_OFFSET if offset is None or offset < 0 else offset)
 
+        nonlocal producer
         while True:
             try:
                 producer.produce(
@@ -78,6 +88,11 @@ def librdkafka_producer(bootstrap: str, name: str, load: Load, history: History,
                 break
             except BufferError:
                 producer.poll(0.1)
+            except KafkaException as error:
+                if error.args[0].code() != KafkaError._FATAL:
+                    raise
+                producer.flush()  # all that it still has fails
+                producer = new_producer()
         producer.poll(0)
 
     programs.send_at_pace(name, load, history, send)
