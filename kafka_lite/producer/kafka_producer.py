@@ -19,7 +19,7 @@ from kafka_lite.common.errors import ApiError, Errors, KafkaError
 from kafka_lite.common.new_instance import new_instance
 from kafka_lite.common.serialization import ByteArraySerializer, SerializationError, Serializer, ensure_serializer
 from kafka_lite.common.time import SYSTEM_TIME, Time
-from kafka_lite.common.topic_partition import TopicPartition, known_topic_partition
+from kafka_lite.common.topic_partition import TopicPartition
 from kafka_lite.metrics.metric import AttributeValue
 from kafka_lite.metrics.metric_name import MetricName
 from kafka_lite.metrics.sensor import KafkaMetric, KafkaMetricName
@@ -122,6 +122,8 @@ class KafkaProducer:
         )
         addresses = parse_and_validate_addresses(config["bootstrap.servers"])
         self._metadata.update(Cluster.bootstrap(addresses), time.hi_res_ms())
+        self._usual_partitions: tuple[Cluster, dict[str, tuple[TopicPartition, ...]]] = (self._metadata.fetch(), {})
+        """The cluster, and the partitions of the topics that ``send_bytes`` has sent to since it is known."""
         api_versions = ApiVersions()
         self._accumulator = self._new_accumulator(api_versions)
         self._sender = self._new_sender(api_versions)
@@ -222,15 +224,29 @@ class KafkaProducer:
 
     def _usual_partition(self, topic: str, key: Any, value: Any, partition: int | None) -> TopicPartition | None:
         """The partition of a record that needs no more than to be appended; None if ``send`` has to look at it."""
-        count = self._metadata.fetch().partition_count_for_topic(topic)
-        if count is None or type(value) is not bytes or type(key) is not bytes or not self._sends_plainly:
+        if type(value) is not bytes or type(key) is not bytes or not self._sends_plainly:
             return None
         if self._closed or self._forks_before != _forks:
             return None
+        cluster, topics = self._usual_partitions
+        if cluster is not self._metadata.fetch():
+            cluster, topics = self._usual_partitions = self._metadata.fetch(), {}
+        partitions = topics.get(topic) or self._note_usual_partitions(topic)
         if self._transactional is not None:
             self._transactional.ensure_may_send()
-        self._metadata.add(topic)
-        return known_topic_partition(topic, partition_for_key(key, count) if partition is None else partition)
+        if partition is None:
+            return partitions[partition_for_key(key, len(partitions))] if partitions else None
+        return partitions[partition] if 0 <= partition < len(partitions) else None
+
+    def _note_usual_partitions(self, topic: str) -> tuple[TopicPartition, ...]:
+        """Look a topic up once per cluster, which also keeps it from expiring; nothing if it is not known."""
+        cluster, topics = self._usual_partitions
+        count = cluster.partition_count_for_topic(topic) or 0
+        partitions = tuple(TopicPartition(topic, number) for number in range(count))
+        if partitions:
+            self._metadata.add(topic)
+            topics[topic] = partitions
+        return partitions
 
     def _await_partition(self, topic: str, partition: int | None, count: int | None, deadline_ms: float) -> Cluster:
         """A cluster with the topic, and with the partition if one was named; waits for metadata until the deadline.

@@ -130,7 +130,8 @@ class ProcessorContextImpl(InternalProcessorContext):
     @property
     def timestamp(self) -> int:
         """The time of the current record, in ms."""
-        return self._record("timestamp").timestamp
+        record = self.record_context
+        return record.timestamp if record is not None else self._record("timestamp").timestamp  # once per record sent
 
     @property
     def headers(self) -> tuple[Header, ...]:
