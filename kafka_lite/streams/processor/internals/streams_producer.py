@@ -38,6 +38,9 @@ class StreamsProducer:
     producer has the task, every call raises TaskMigratedError. Used by one thread.
     """
 
+    NEEDS = "processing.guarantee=exactly_once requires brokers of Kafka 0.11 or later"
+    """Why it fails with brokers that lack a request, or a version of one."""
+
     def __init__(self, producer: KafkaProducer, task_id: str, group_id: str) -> None:
         self._producer = producer
         self._task_id = task_id
@@ -116,6 +119,8 @@ class StreamsProducer:
     def _translated(self, what: str, error: KafkaError) -> StreamsError:
         if is_fenced(error):
             return TaskMigratedError(self._task_id)
+        if is_one_of(error, (Errors.UNSUPPORTED_VERSION,)):
+            return StreamsError(f"{self.NEEDS}: {error}")
         return StreamsError(f"task [{self._task_id}] Failed to {what}: {error}")
 
 

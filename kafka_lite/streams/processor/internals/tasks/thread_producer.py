@@ -37,6 +37,8 @@ class ThreadProducer(StreamsProducer):
     transactions. The price: if one task fails, the work of all tasks of the thread since the last commit is aborted.
     """
 
+    NEEDS = "processing.guarantee=exactly_once_v2 requires brokers of Kafka 2.5 or later"
+
     def __init__(
         self,
         create: Callable[[], KafkaProducer],
@@ -73,8 +75,6 @@ class ThreadProducer(StreamsProducer):
             return TaskMigratedError(self._task_id, "the group has rebalanced without its thread")
         if is_fenced(error) or is_one_of(error, _FORGOTTEN):
             return TaskMigratedError(self._task_id, "the coordinator has aborted the transaction of its thread")
-        if is_one_of(error, (Errors.UNSUPPORTED_VERSION,)):
-            return StreamsError(f"processing.guarantee=exactly_once_v2 requires brokers of Kafka 2.5 or later: {error}")
         if is_one_of(error, (Errors.REQUEST_TIMED_OUT,)) and self._is_initialized:
             return TaskCorruptedError(self._task_id, f"failed to {what} in time")
         return super()._translated(what, error)
