@@ -44,11 +44,11 @@ class TopicMetadataFetcher:
 
     def _fetch(self, topics: Sequence[str] | None, timer: Timer) -> PartitionsByTopic:
         while True:
-            answer = self._ask(topics, timer)
-            if answer is not None:
-                response = cast(MetadataResponse, answer.response)
+            client_response = self._ask(topics, timer)
+            if client_response is not None:
+                response = cast(MetadataResponse, client_response.response)
                 if not _should_retry(response):
-                    return _partitions_of(response, answer.api_version)
+                    return _partitions_of(response, client_response.api_version)
             if timer.is_expired:
                 raise ConsumerTimeoutError("Timeout expired while fetching topic metadata")
             timer.sleep(self._retry_backoff_ms)
