@@ -10,13 +10,12 @@ from __future__ import annotations
 
 import argparse
 import sys
-import threading
 from collections.abc import Sequence
 
 from examples.interactive_queries.query_server import QueryServer
+from examples.running import ensure_topics, run_until_ctrl_c
 from examples.word_count.topology import TEXT, WORD_COUNTS, five_lines
 from kafka_lite.common.errors import KafkaError
-from kafka_lite.producer import KafkaProducer
 from kafka_lite.streams.kafka_streams import KafkaStreams
 
 
@@ -41,34 +40,17 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def serve(bootstrap_server: str, port: int, state_dir: str) -> int:
     """Run the application and its HTTP server. Raises KafkaError without a broker, OSError if the port is in use."""
-    servers = {"bootstrap.servers": bootstrap_server}
-    with KafkaProducer({**servers, "max.block.ms": 10_000}) as producer:
-        for topic in (TEXT, WORD_COUNTS):
-            producer.partitions_for(topic)  # the broker creates topics that are asked for
+    ensure_topics(bootstrap_server, (TEXT, WORD_COUNTS))
     configs = {
-        **servers,
+        "bootstrap.servers": bootstrap_server,
         "application.id": "word-count",
         "application.server": f"127.0.0.1:{port}",
         "state.dir": state_dir,
         "commit.interval.ms": 100,
         "internal.leave.group.on.close": True,
     }
-    died = threading.Event()
-
-    def on_error(_thread: threading.Thread, error: Exception) -> None:
-        print(f"a stream thread has died: {error}", file=sys.stderr)
-        died.set()
-
     with KafkaStreams(five_lines(), configs) as streams, QueryServer(streams, "127.0.0.1", port):
-        streams.set_uncaught_exception_handler(on_error)
-        streams.start()
-        print(f"http://127.0.0.1:{port}/instances", flush=True)
-        try:
-            while not died.wait(1):
-                pass  # a main thread that waits for longer may not notice Ctrl-C
-        except KeyboardInterrupt:
-            return 0
-    return 1
+        return run_until_ctrl_c(streams, f"http://127.0.0.1:{port}/instances")
 
 
 if __name__ == "__main__":

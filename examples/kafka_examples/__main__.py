@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import argparse
 import sys
-import threading
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
@@ -24,8 +23,8 @@ from examples.kafka_examples.topologies import (
     pipe,
     temperature,
 )
+from examples.running import ensure_topics, run_until_ctrl_c
 from kafka_lite.common.errors import KafkaError
-from kafka_lite.producer import KafkaProducer
 from kafka_lite.streams.kafka_streams import KafkaStreams
 from kafka_lite.streams.kstream.kstream_builder import KStreamBuilder
 from kafka_lite.streams.kstream.windows import TimeWindows
@@ -65,33 +64,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def run(name: str, bootstrap_server: str, state_dir: str) -> int:
     """Run an example. Raises KafkaError without a broker."""
     example = EXAMPLES[name]
-    servers = {"bootstrap.servers": bootstrap_server}
-    with KafkaProducer({**servers, "max.block.ms": 10_000}) as producer:
-        for topic in example.topics:
-            producer.partitions_for(topic)  # the broker creates topics that are asked for
+    ensure_topics(bootstrap_server, example.topics)
     configs = {
-        **servers,
+        "bootstrap.servers": bootstrap_server,
         "application.id": f"streams-{name}",
         "state.dir": state_dir,
         "commit.interval.ms": 100,
         "internal.leave.group.on.close": True,
     }
-    died = threading.Event()
-
-    def on_error(_thread: threading.Thread, error: Exception) -> None:
-        print(f"a stream thread has died: {error}", file=sys.stderr)
-        died.set()
-
     with KafkaStreams(example.topology(), configs) as streams:
-        streams.set_uncaught_exception_handler(on_error)
-        streams.start()
-        print(f"{' and '.join(example.topics[:-1])} → {example.topics[-1]}", flush=True)
-        try:
-            while not died.wait(1):
-                pass  # a main thread that waits for longer may not notice Ctrl-C
-        except KeyboardInterrupt:
-            return 0
-    return 1
+        return run_until_ctrl_c(streams, f"{' and '.join(example.topics[:-1])} → {example.topics[-1]}")
 
 
 if __name__ == "__main__":
