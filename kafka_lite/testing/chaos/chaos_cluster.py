@@ -6,6 +6,7 @@ Kafka 0.10.2: tests/kafkatest/services/kafka/kafka.py, tests/kafkatest/services/
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import signal
 import sys
@@ -144,9 +145,12 @@ class ChaosBroker:
         reasons = real_kafka.MAY_END_WITH if self.kafka_version else NO_ZOOKEEPER
         return any(name in self.end_of_log() for name in reasons)
 
-    def loads_forever(self) -> bool:
-        """Whether it is Kafka's, and its transaction coordinator will never end to load a partition."""
-        return bool(self.kafka_version) and self.is_running and real_kafka.LOADS_FOREVER in self.log()
+    def why_it_needs_a_restart(self) -> str:
+        """What a broker of Kafka has not survived, though it still runs; "" if there is no such thing."""
+        if not self.kafka_version or not self.is_running:
+            return ""
+        log = self.log()
+        return next((why for line, why in real_kafka.NEEDS_RESTART.items() if re.search(line, log)), "")
 
 
 class ChaosCluster:
@@ -281,10 +285,10 @@ class ChaosCluster:
                 broker.start()
         return found
 
-    def restart_those_loading_forever(self) -> list[int]:
-        """End and start brokers of Kafka whose coordinator cannot load any more; returns which."""
-        loading = [broker for broker in self.brokers if broker.loads_forever()]
-        for broker in loading:
+    def restart_those_that_need_it(self) -> dict[int, str]:
+        """Kill and start brokers of Kafka that cannot go on as they are; returns which, and why."""
+        reasons = {broker: why for broker in self.brokers if (why := broker.why_it_needs_a_restart())}
+        for broker in reasons:
             broker.kill()
             broker.start()
-        return [broker.id for broker in loading]
+        return {broker.id: why for broker, why in reasons.items()}

@@ -199,9 +199,12 @@ class ChaosRun:
 
     def _await_replicas(self) -> bool:
         """Wait until all replicas are in sync. False and a violation if they are not."""
+        if _eventually(lambda: not self._not_in_sync(), HUNG_S):
+            return True
+        self._restart_those_that_need_it()
         if _eventually(lambda: not self._not_in_sync()):
             return True
-        self._violate("not recovered", f"after {SETTLE_S:.0f} s: {self._not_in_sync()}")
+        self._violate("not recovered", f"after {HUNG_S + SETTLE_S:.0f} s: {self._not_in_sync()}")
         return False
 
     def _eventually_without_hung(self, condition: Callable[[], bool]) -> bool:
@@ -213,13 +216,13 @@ class ChaosRun:
             before = self._progress_of_each()
             if _eventually(condition, HUNG_S):
                 return True
-            self._restart_those_loading_forever()
+            self._restart_those_that_need_it()
             self._note_hung(self._clients.replace_hung(before))
         return _eventually(condition)
 
-    def _restart_those_loading_forever(self) -> None:
-        for broker_id in self.cluster.restart_those_loading_forever():
-            self._report(f"Kafka's broker {broker_id} would load transactions forever, and was started again")
+    def _restart_those_that_need_it(self) -> None:
+        for broker_id, why in self.cluster.restart_those_that_need_it().items():
+            self._report(f"Kafka's broker {broker_id} {why}, and was started again")
 
     def _progress_of_each(self) -> dict[str, int]:
         return {
@@ -286,7 +289,7 @@ class ChaosRun:
     def _await_end_of_clients(self, *, producers: bool) -> None:
         self._clients.end(producers=producers)
         if not _eventually(lambda: not self._clients.running(producers=producers), HUNG_S):
-            self._restart_those_loading_forever()
+            self._restart_those_that_need_it()
             self._note_hung(self._clients.kill_hung(producers=producers))
         if not _eventually(lambda: not self._clients.running(producers=producers)):
             names = [client.name for client in self._clients.running(producers=producers)]

@@ -25,13 +25,16 @@ MAY_END_WITH: Final = (
     "SessionExpiredException",
 )
 """What a broker of Kafka may end with when it starts: see ``chaos_cluster.NO_ZOOKEEPER``."""
-LOADS_FOREVER: Final = "Uncaught exception in scheduled task 'load-txns-for-partition"
-"""In the log of a broker whose session expired while its transaction coordinator loaded a partition.
-
-The task asks ZooKeeper for the number of partitions, and ends with the exception. The partition stays in
-``TransactionStateManager.loadingPartitions``: until the broker is started again, producers of this partition get
-COORDINATOR_LOAD_IN_PROGRESS, even if it is elected and has loaded once more.
-"""
+NEEDS_RESTART: Final = {
+    # The task asks ZooKeeper for the number of partitions, and ends with the exception. The partition stays in
+    # TransactionStateManager.loadingPartitions: its producers get COORDINATOR_LOAD_IN_PROGRESS, even if the broker is
+    # elected and has loaded once more.
+    r"Uncaught exception in scheduled task 'load-txns-for-partition": "would load transactions forever",
+    # It asks for the configuration of a topic. Those partitions whose leader epoch it has noted already get neither a
+    # log nor a fetcher: when the controller sends the request again, it ignores them.
+    r"Error while processing LeaderAndIsr request[^\n]*\n[^\n]*SessionExpired": "left out what its controller told it",
+}
+"""What the log of a broker has whose session expired at the wrong moment, and why it must be started again."""
 STOPPED: Final = 128 + signal.SIGTERM
 """The exit code after a clean stop."""
 _LOG4J = """log4j.rootLogger=INFO, stdout

@@ -32,16 +32,26 @@ ERROR Uncaught exception in scheduled task 'load-txns-for-partition-__transactio
 kafka.zookeeper.ZooKeeperClientExpiredException: Session expired either before or while waiting for connection"""
 
 
-def test_a_broker_of_kafka_that_would_load_transactions_forever_is_started_again(tmp_path, monkeypatch):
+LEFT_PARTITIONS_OUT = """[2026-11-25 01:29:01,311] ERROR [Broker id=1] Error while processing LeaderAndIsr request with
+org.apache.zookeeper.KeeperException$SessionExpiredException: KeeperErrorCode = Session expired for /config/topics/t"""
+REFUSED_A_REQUEST = """ERROR [Broker id=1] Error while processing LeaderAndIsr request with
+java.lang.IllegalArgumentException
+WARN SessionExpiredException"""
+
+
+def test_a_broker_of_kafka_that_an_expired_session_has_broken_is_started_again(tmp_path, monkeypatch):
     monkeypatch.setattr(chaos_cluster.real_kafka, "start_command", lambda *_: ["java"])
     cluster = ChaosCluster(tmp_path, 3, kafka_version="3.9.1")
-    for broker_id, version in enumerate(("", "3.9.1", "3.9.1")):
+    logs = FAILED_TO_LOAD, FAILED_TO_LOAD, "INFO started", LEFT_PARTITIONS_OUT, REFUSED_A_REQUEST
+    for broker_id, version in enumerate(("", *["3.9.1"] * 4)):
         broker = ChaosBroker(broker_id, tmp_path / f"broker-{broker_id}", 9092, {}, version)
-        broker._process = ProcessWithALog(FAILED_TO_LOAD if broker_id < 2 else "INFO started")
+        broker._process = ProcessWithALog(logs[broker_id])
         cluster.brokers.append(broker)
-    assert cluster.restart_those_loading_forever() == [1], "ours does not log that, and 2 has not"
-    assert [broker._process.calls for broker in cluster.brokers] == [[], ["kill", "spawn"], []]
-    assert cluster.restart_those_loading_forever() == [], "its new life has another log"
+    restarted = {1: "would load transactions forever", 3: "left out what its controller told it"}
+    assert cluster.restart_those_that_need_it() == restarted, "ours does not log that, and the others have not"
+    again = ["kill", "spawn"]
+    assert [broker._process.calls for broker in cluster.brokers] == [[], again, [], again, []]
+    assert cluster.restart_those_that_need_it() == {}, "its new life has another log"
 
 
 class ProcessWithALog:

@@ -15,8 +15,8 @@ class NoCluster(contextlib.nullcontext):
     def restart_ended(self):
         return []
 
-    def restart_those_loading_forever(self):
-        return []
+    def restart_those_that_need_it(self):
+        return {}
 
 
 def test_what_nobody_could_read_is_not_said_to_be_lost(tmp_path, monkeypatch):
