@@ -2,6 +2,7 @@
 
 import pytest
 
+from kafka_learn.labs.raising import must_raise
 from kafka_lite.streams.state.caching.named_cache import LRUCacheEntry
 
 
@@ -19,6 +20,10 @@ def test_get(cache, dirty):
     assert (cache.hits, cache.misses) == (1, 1), (
         f"one get found an entry and one did not: hits 1, misses 1; yours: {cache.hits}, {cache.misses}"
     )
+    cache.put(b"a", dirty(None))
+    found = cache.get(b"a")
+    assert found == dirty(None), f"a deletion is an entry, too: get returns it; yours returns {found}"
+    assert cache.hits == 2, f"a deletion is an entry, too: that was a hit, the second one; yours has {cache.hits}"
 
 
 @pytest.mark.points(5, task=1)
@@ -42,19 +47,22 @@ def test_the_size(cache, dirty):
     assert cache.size_bytes == one + 1, (
         f"the new entry takes the place of the old one, so it is one byte more, {one + 1}; yours: {cache.size_bytes}"
     )
+    assert cache.overwrites == 1, f"the second put took the place of an entry: overwrites 1, not {cache.overwrites}"
 
 
 @pytest.mark.points(3, task=1)
 def test_a_clean_entry_hides_nothing(cache, dirty):
     """Otherwise a change would be lost"""
     cache.put(b"a", dirty(b"1"))
-    refused = False
-    try:
-        cache.put(b"a", LRUCacheEntry(b"0"))
-    except RuntimeError:
-        refused = True
-    assert refused, "a clean entry must not replace a dirty one: the store would never get the change"
+    rule = "a clean entry must not replace a dirty one: the store would never get the change"
+    must_raise(RuntimeError, rule, cache.put, b"a", LRUCacheEntry(b"0"))
     assert cache.get(b"a") == dirty(b"1"), "the dirty entry stays"
+    try:
+        for value in (b"1", b"2"):
+            cache.put(b"b", LRUCacheEntry(value))
+    except RuntimeError as error:
+        pytest.fail(f"a clean entry may replace a clean one: it hides no change; yours raises {error}")
+    assert list(cache._dirty) == [b"a"], f"b is clean, so only a is to be flushed; yours has {list(cache._dirty)}"
 
 
 @pytest.mark.points(3, task=1)

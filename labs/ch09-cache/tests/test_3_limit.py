@@ -5,7 +5,7 @@ import pytest
 from kafka_lite.streams.state.caching.named_cache import LRUCacheEntry
 
 
-@pytest.mark.points(6, task=3)
+@pytest.mark.points(4, task=3)
 def test_full(thread_cache, dirty, flushed):
     """Room for three entries"""
     cache = thread_cache(3)
@@ -14,11 +14,14 @@ def test_full(thread_cache, dirty, flushed):
     assert flushed == [], f"three entries are exactly the limit, so nothing is evicted; yours flushed {flushed}"
     cache.get("counts", b"a")
     cache.put("counts", b"d", dirty(b"1"))
+    assert (cache.puts, cache.evicts) == (4, 1), (
+        f"four puts, of which the last evicted one entry: puts 4, evicts 1; yours: {cache.puts}, {cache.evicts}"
+    )
     found = [key for key, _ in cache.all("counts")]
     assert found == [b"a", b"c", b"d"], f"b is the least recently used one: a, c and d stay; yours: {found}"
 
 
-@pytest.mark.points(5, task=3)
+@pytest.mark.points(4, task=3)
 def test_a_large_entry(thread_cache, dirty):
     """One eviction may not be enough"""
     cache = thread_cache(3)
@@ -44,3 +47,15 @@ def test_another_store(thread_cache, dirty):
     assert cache.get("other", b"x") is not None, "a put evicts entries of its own store; the other store keeps x"
     found = [key for key, _ in cache.all("counts")]
     assert found == [b"c"], f"the limit is that of all stores together, so counts has room for c only; yours: {found}"
+
+
+@pytest.mark.points(3, task=3)
+def test_another_store_has_it_all(thread_cache):
+    """Nothing but the new entry can be evicted"""
+    cache = thread_cache(2)
+    for key in (b"x", b"y"):
+        cache.put("counts", key, LRUCacheEntry(b"1"))
+    cache.put("other", b"a", LRUCacheEntry(b"1"))
+    found = [key for key, _ in cache.all("counts")]
+    assert found == [b"x", b"y"], f"a put evicts entries of its own store; counts keeps x and y, yours {found}"
+    assert cache.all("other") == [], "counts fills the limit alone: there is no room for a, which is evicted at once"

@@ -7,7 +7,7 @@ from kafka_lite.common.serialization import ByteArrayDeserializer
 from kafka_lite.common.topic_partition import TopicPartition
 from kafka_lite.consumer.consumer_record import ConsumerRecord
 from kafka_lite.record.record import TimestampType
-from kafka_lite.streams.processor.internals.partition_group import PartitionGroup
+from kafka_lite.streams.processor.internals.partition_group import NextRecord, PartitionGroup
 from kafka_lite.streams.processor.internals.record_queue import RecordQueue
 from kafka_lite.streams.processor.internals.topology.source_node import SourceNode
 from kafka_lite.streams.processor.timestamp_extractor import LogAndSkipOnInvalidTimestamp
@@ -38,9 +38,9 @@ def records():
 def queue_of():
     """``queue_of("left")``: an empty queue. Records with a negative timestamp are to be skipped."""
 
-    def make(topic, extractor=None):
+    def make(topic, extractor=None, deserialize=None):
         source = SourceNode(topic, [topic], ByteArrayDeserializer(), ByteArrayDeserializer())
-        return RecordQueue(TopicPartition(topic, 0), source, extractor or LogAndSkipOnInvalidTimestamp())
+        return RecordQueue(TopicPartition(topic, 0), source, extractor or LogAndSkipOnInvalidTimestamp(), deserialize)
 
     return make
 
@@ -55,9 +55,20 @@ def group(queue_of):
 def taken():
     """``taken(group)``: topic and timestamp of each next record, until there is none."""
 
+    def following_of(group):
+        try:
+            following = group.next_record()
+        except IndexError as error:
+            pytest.fail(
+                f"next_record returns None when all queues are empty, and none that is empty is in the heap: {error}"
+            )
+        assert following is None or isinstance(following, NextRecord), f"return a NextRecord, not {following!r}"
+        assert following is None or hasattr(following.queue, "partition"), "NextRecord has the record, then its queue"
+        return following
+
     def take(group):
         found = []
-        while (following := group.next_record()) is not None:
+        while (following := following_of(group)) is not None:
             found.append((following.queue.partition.topic, following.stamped.timestamp))
             assert len(found) < 1000, "next_record returns None when all queues are empty: yours goes on for ever"
         return found

@@ -4,17 +4,20 @@ import random
 
 import pytest
 
+from kafka_learn.labs.raising import must_raise
 from kafka_lite.common.topic_partition import TopicPartition
 
 LEFT, RIGHT = TopicPartition("left", 0), TopicPartition("right", 0)
 
 
-@pytest.mark.points(7, task=3)
+@pytest.mark.points(6, task=3)
 def test_by_time(group, records, taken):
     """1 3 5 and 2 4 6: in turn"""
     group.add_raw_records(LEFT, records("left", 1, 3, 5))
     assert group.timestamp == -1, "stream time is not known until every partition has had a record"
-    assert group.add_raw_records(RIGHT, records("right", 2, 4, 6)) == 3, "returns the new length of the queue"
+    group.add_raw_records(RIGHT, records("right", 2))
+    length = group.add_raw_records(RIGHT, records("right", 4, 6))
+    assert length == 3, f"one record waits, two are added: returns the new length of the queue, 3, not {length}"
     assert group.num_buffered == 6, f"six records wait, not {group.num_buffered}"
     times = [timestamp for _, timestamp in taken(group)]
     assert times == [1, 2, 3, 4, 5, 6], f"the queue with the least time is next; your order is {times}"
@@ -39,9 +42,25 @@ def test_equal_times(group, records, taken):
     assert topics == ["left", "right", "left", "right"], (
         f"of queues with the same time the one that has waited longest is first; yours are {topics}"
     )
+    for partition in (LEFT, RIGHT, LEFT):
+        group.add_raw_records(partition, records(partition.topic, 6))
+    topics = [topic for topic, _ in taken(group)]
+    assert topics == ["left", "right", "left"], (
+        f"left waits longer, also after it got one more record: left, right, left; yours are {topics}"
+    )
 
 
-@pytest.mark.points(8, task=3)
+@pytest.mark.points(3, task=3)
+def test_nothing_to_add(group, records, taken):
+    """No records, only skipped ones, and an unknown partition"""
+    for batch in ((), (-1,)):
+        length = group.add_raw_records(LEFT, records("left", *batch))
+        assert length == 0, f"nothing was appended, so the length is 0, not {length}"
+        assert taken(group) == [], "a queue that is still empty is not in the heap"
+    must_raise(KeyError, "the group has no such partition", group.add_raw_records, TopicPartition("none", 0), [])
+
+
+@pytest.mark.points(6, task=3)
 def test_random_histories(group, records):
     """Two hundred random steps: nothing is lost, nothing comes twice"""
     chance, offsets, added, found = random.Random(9), {LEFT: 0, RIGHT: 0}, 0, []

@@ -3,8 +3,10 @@
 import pytest
 
 from kafka_learn.labs.raising import must_raise
+from kafka_lite.common.serdes import Serdes
 from kafka_lite.streams.kstream.kstream import merged
 from kafka_lite.streams.kstream.kstream_builder import KStreamBuilder
+from kafka_lite.streams.topology_test_driver import TopologyTestDriver
 
 
 def swap(key, value):
@@ -28,8 +30,10 @@ SAME_KEY = {
 @pytest.mark.parametrize("operator", NEW_KEY)
 def test_operators_that_may_change_the_key(operator):
     """Their result is marked"""
-    stream = NEW_KEY[operator](KStreamBuilder().stream("in"))
+    parent = KStreamBuilder().stream("in")
+    stream = NEW_KEY[operator](parent)
     assert stream._repartition_required, f"{operator} may change the key: its result must be marked"
+    assert stream.source_nodes == parent.source_nodes, f"{operator}: the records come from the same sources"
 
 
 @pytest.mark.points(3, task=1)
@@ -46,7 +50,7 @@ def test_operators_that_keep_the_key(operator):
     assert marked._repartition_required, f"{operator} of a marked stream: the key is still new, so is the mark"
 
 
-@pytest.mark.points(7, task=1)
+@pytest.mark.points(5, task=1)
 def test_merged():
     """One marked stream is enough"""
     builder = KStreamBuilder()
@@ -55,4 +59,18 @@ def test_merged():
     found = merged(builder, [plain, marked])
     assert found._repartition_required, "some records have a new key: one marked stream marks the merged one"
     assert found.source_nodes == plain.source_nodes | marked.source_nodes, "the sources are those of all streams"
+    found = merged(builder, iter([marked, plain]))
+    assert found.source_nodes == plain.source_nodes | marked.source_nodes, "an iterator can be read only once"
     must_raise(ValueError, "no stream can be merged out of none", merged, builder, [])
+
+
+@pytest.mark.points(2, task=1)
+def test_the_records_of_merged_streams():
+    """All of them arrive"""
+    builder = KStreamBuilder()
+    merged(builder, [builder.stream("a"), builder.stream("b")]).to("out")
+    with TopologyTestDriver(builder, key_serde=Serdes.string(), value_serde=Serdes.string()) as driver:
+        for topic in ("a", "b"):
+            driver.pipe_input(topic, "k", topic, timestamp=1)
+        found = [record.value for record in iter(lambda: driver.read_output("out"), None)]
+    assert found == ["a", "b"], f"the merged stream has the records of all its parents, a and b; yours has {found}"

@@ -3,6 +3,8 @@
 import pytest
 
 from kafka_lite.common.serdes import Serdes
+from kafka_lite.common.serialization import SerializationError
+from kafka_lite.streams.errors import StreamsError
 from kafka_lite.streams.kstream.kstream_builder import KStreamBuilder
 from kafka_lite.streams.topology_test_driver import TopologyTestDriver
 
@@ -11,7 +13,7 @@ def swap(key, value):
     return value, key
 
 
-@pytest.mark.points(7, task=2)
+@pytest.mark.points(6, task=2)
 def test_grouping_by_key(internal):
     """A topic only after an operator that may change the key"""
     builder = KStreamBuilder()
@@ -23,7 +25,7 @@ def test_grouping_by_key(internal):
     )
 
 
-@pytest.mark.points(6, task=2)
+@pytest.mark.points(5, task=2)
 def test_grouping_by_another_key(internal):
     """Always a topic"""
     builder = KStreamBuilder()
@@ -33,7 +35,7 @@ def test_grouping_by_another_key(internal):
     )
 
 
-@pytest.mark.points(6, task=2)
+@pytest.mark.points(5, task=2)
 def test_a_mark_alone(internal):
     """Nothing needs all records of a key"""
     builder = KStreamBuilder()
@@ -41,7 +43,7 @@ def test_a_mark_alone(internal):
     assert internal(builder) == [], "map, filter and to need no topic: only grouping and joining do"
 
 
-@pytest.mark.points(8, task=2)
+@pytest.mark.points(7, task=2)
 def test_joins(internal):
     """A marked stream goes through a topic, another one does not"""
     builder = KStreamBuilder()
@@ -60,7 +62,7 @@ def test_joins(internal):
     )
 
 
-@pytest.mark.points(8, task=2)
+@pytest.mark.points(7, task=2)
 def test_what_goes_through():
     """Records with a key, and only those"""
     builder = KStreamBuilder()
@@ -80,3 +82,58 @@ def test_what_goes_through():
     assert counts == [("a", "1"), ("b", "1"), ("a", "2")], (
         f"what comes back through the topic is counted by its new key: a 1, b 1, a 2; yours: {counts}"
     )
+
+
+def through_the_topic(builder, *records):
+    """Keys and values that went through the topic of the store Counts, whose keys are of the type long."""
+    try:
+        with TopologyTestDriver(
+            builder, application_id="app", key_serde=Serdes.string(), value_serde=Serdes.string()
+        ) as driver:
+            for key, value in records:
+                driver.pipe_input("in", key, value, timestamp=1)
+            read = lambda: driver.read_output("app-Counts-repartition", Serdes.long().deserializer)  # noqa: E731
+            return [(record.key, record.value) for record in iter(read, None)]
+    except (StreamsError, SerializationError) as error:
+        pytest.fail(f"the repartition topic has the serdes that were given, first that of keys: {error}")
+
+
+def length_of_key(key, _value):
+    return len(key)
+
+
+@pytest.mark.points(3, task=2)
+def test_the_serdes_and_the_new_key():
+    """Keys of another type go through the topic"""
+    builder = KStreamBuilder()
+    builder.stream("in").select_key(length_of_key).group_by_key(Serdes.long(), Serdes.string()).count("Counts")
+    found = through_the_topic(builder, ("", "x"), ("ab", ""))
+    assert found == [(0, "x"), (2, "")], f"only None is no key: 0 goes through, and so does an empty value; not {found}"
+    builder = KStreamBuilder()
+    builder.stream("in").group_by(length_of_key, Serdes.long(), Serdes.string()).count("Counts")
+    found = through_the_topic(builder, ("abc", "x"), ("ab", None))
+    assert found == [(3, "x"), (2, None)], (
+        f"group_by groups by what the selector returns, 3 and 2, and keeps a record without a value; yours: {found}"
+    )
+
+
+@pytest.mark.points(2, task=2)
+def test_the_serdes_of_a_join():
+    """As for a group"""
+    builder = KStreamBuilder()
+    stream = builder.stream("in").select_key(length_of_key)
+    joined = stream._repartitioned_to_join(Serdes.long(), Serdes.string())
+    assert not joined._repartition_required, (
+        "behind the topic the keys are where they belong: the mark is gone, or the next join makes one more topic"
+    )
+    joined.map(lambda key, value: (str(key), value)).to("out")
+    try:
+        with TopologyTestDriver(
+            builder, application_id="app", key_serde=Serdes.string(), value_serde=Serdes.string()
+        ) as driver:
+            driver.pipe_input("in", "abc", "x", timestamp=1)
+            record = driver.read_output("out")
+    except (StreamsError, SerializationError) as error:
+        pytest.fail(f"the repartition topic has the serdes that were given, first that of keys: {error}")
+    assert record is not None, "the record comes back from the repartition topic"
+    assert (record.key, record.value) == ("3", "x"), f"the key 3 and its value go through the topic; yours: {record}"

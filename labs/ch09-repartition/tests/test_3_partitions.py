@@ -26,6 +26,11 @@ def test_the_largest_input(cluster_of):
     groups = {0: group(reads=["a", "b"], writes=["r"]), 1: group(repartition=["r"])}
     found = repartition_partition_counts(groups, cluster_of(a=3, b=5))
     assert found == {"r": 5}, f"as many as the largest topic that its writers read, 5; yours is {found}"
+    groups = {0: group(reads=["a"], writes=["r"]), 1: group(reads=["b"], writes=["r"]), 2: group(repartition=["r"])}
+    found = repartition_partition_counts(groups, cluster_of(a=3, b=5))
+    assert found == {"r": 5}, f"two groups write r, and the inputs of both count, 3 and 5: 5; yours is {found}"
+    found = repartition_partition_counts(groups, cluster_of(a=3))
+    assert found == {"r": 3}, f"b does not exist, but a does: what is known counts, 3; yours is {found}"
 
 
 @pytest.mark.points(5, task=3)
@@ -38,6 +43,18 @@ def test_in_a_row(cluster_of):
     }
     found = repartition_partition_counts(groups, cluster_of(a=4))
     assert found == {"r1": 4, "r2": 4}, f"r2 is written from r1, which gets 4 first: both have 4; yours is {found}"
+    groups = {
+        0: group(repartition=["r2"]),
+        1: group(reads=["small"], writes=["r2"], repartition=["r1"]),
+        2: group(reads=["a"], writes=["r1"]),
+    }
+    found = repartition_partition_counts(groups, cluster_of(a=4, small=2))
+    assert found == {"r1": 4, "r2": 4}, (
+        f"r2 has no number before r1 has one: then the largest of 2 and 4; yours {found}"
+    )
+    groups = {0: group(reads=["a"], writes=["r"], repartition=["r"])}
+    found = repartition_partition_counts(groups, cluster_of(a=4))
+    assert found == {"r": 4}, f"r is written from a and, in a circle, from itself: what is known counts, 4; not {found}"
 
 
 @pytest.mark.points(4, task=3)
@@ -62,6 +79,11 @@ def test_as_the_join_requires(cluster_of):
     counts = {"r": 3, "s": 7}
     ensure_copartitioning([["r", "s"]], counts, cluster_of())
     assert counts == {"r": 7, "s": 7}, f"only repartition topics: all get the largest number, 7; yours is {counts}"
+    counts = {"r": 7, "s": 1}
+    ensure_copartitioning([["r", "users"], ["s", "flights"]], counts, cluster_of(users=5, flights=2))
+    assert counts == {"r": 5, "s": 2}, (
+        f"the user's topics decide, each in its group, even if a repartition topic had more: r 5, s 2; not {counts}"
+    )
 
 
 @pytest.mark.points(5, task=3)

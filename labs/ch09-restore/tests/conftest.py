@@ -40,10 +40,11 @@ class Changelog:
         self._while_reading = list(while_reading)
         self._position = None
         self.assigned = None
+        self.partitions = 2
         self.calls = []
 
     def partitions_for(self, topic):
-        return [TopicPartition(topic, number) for number in range(2)]
+        return [TopicPartition(topic, number) for number in range(self.partitions)]
 
     def assign(self, partitions):
         (self.assigned,) = partitions
@@ -111,10 +112,10 @@ def store_of():
 def manager_of(tmp_path):
     """``manager_of(changelog)``: the state manager of task 0_1, whose stores counts and table have changelogs."""
 
-    def make(changelog, sources=()):
+    def make(changelog, sources=(), **others):
         return ProcessorStateManager(
             TaskId(0, 1), sources, changelog, StateDirectory("app", tmp_path, MockTime()),
-            {"counts": "app-counts-changelog", "table": "users"}, MockTime(),
+            {"counts": "app-counts-changelog", "table": "users"}, MockTime(), **others,
         )  # fmt: skip
 
     return make

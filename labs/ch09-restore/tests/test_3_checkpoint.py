@@ -42,7 +42,7 @@ def test_stores_without(manager_of, changelog_of, store_of, checkpoint_file):
 
 
 @pytest.mark.points(5, task=3)
-def test_a_full_disk(manager_of, changelog_of, store_of):
+def test_a_full_disk(manager_of, changelog_of, store_of, caplog):
     """It is logged, and nothing else happens"""
     manager = registered(manager_of(changelog_of(PAIRS)), store_of(persistent=True))
 
@@ -54,3 +54,4 @@ def test_a_full_disk(manager_of, changelog_of, store_of):
         manager.checkpoint({COUNTS: 20})
     except OSError:
         pytest.fail("a checkpoint that cannot be written is no reason to stop: log a warning")
+    assert caplog.records, "a checkpoint that cannot be written is logged: somebody should know that the disk is full"

@@ -62,8 +62,8 @@ def changes():
     def run(builder, *records):
         with TopologyTestDriver(builder, key_serde=Serdes.string(), value_serde=Serdes.string()) as driver:
             found = []
-            for number, (key, timestamp) in enumerate(records):
-                driver.pipe_input("in", key, str(number), timestamp=timestamp)
+            for number, (key, timestamp, *value) in enumerate(records):
+                driver.pipe_input("in", key, value[0] if value else str(number), timestamp=timestamp)
                 sent = iter(lambda: driver.read_output("out"), None)
                 found.append([f"{record.key}={record.value}" for record in sent])
             return found

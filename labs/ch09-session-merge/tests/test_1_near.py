@@ -32,6 +32,8 @@ def test_the_binary_key(store, bytes_store):
     )
     store.put(Windowed("k", SessionWindow(3, 7)), None)
     assert bytes_store.get(wanted) is None, "None removes the session"
+    store.put(Windowed("k", SessionWindow(3, 7)), 0)
+    assert bytes_store.get(wanted) == (0).to_bytes(8), "0 is an aggregate like any other: only None removes the session"
 
 
 @pytest.mark.points(6, task=1)

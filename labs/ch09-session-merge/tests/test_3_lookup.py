@@ -4,6 +4,7 @@ from types import SimpleNamespace
 
 import pytest
 
+from kafka_learn.labs.raising import must_raise
 from kafka_lite.streams.errors import ProcessorStateError
 from kafka_lite.streams.kstream.internals.kstream_session_window_aggregate import KStreamSessionWindowAggregate
 from kafka_lite.streams.kstream.session_windows import SessionWindows
@@ -33,6 +34,8 @@ def test_a_session_is_found_by_its_end(store, getter):
     found = [value_of(0, 3), value_of(9, 15), value_of(30, 30)]
     assert found == [10, 20, 30], f"the aggregates of the sessions are 10, 20, 30; yours: {found}"
     assert value_of(0, 9) == 20, "the end decides: at 9 there is the session with 20"
+    put(store, 50, 50, 0)
+    assert value_of(50, 50) == 0, f"0 is an aggregate like any other; yours: {value_of(50, 50)}"
 
 
 @pytest.mark.points(6, task=3)
@@ -40,7 +43,11 @@ def test_a_session_that_is_not_there(store, getter):
     """None, and one look for the store"""
     value_of, asked = getter
     put(store, 0, 3, 10)
-    assert value_of(5, 8) is None, "no session is there at 8: None"
+    try:
+        found = [value_of(5, 8), value_of(0, 3)]
+    except (IndexError, StopIteration, ProcessorStateError) as error:
+        pytest.fail(f"no session is there at 8: return None, that is no error; yours raised {type(error).__name__}")
+    assert found == [None, 10], f"no session is there at 8: None, and then 10 for [0, 3]; yours: {found}"
     assert asked == ["sessions"], f"get the store once, not at each look-up; you asked for {asked}"
 
 
@@ -50,7 +57,7 @@ def test_two_sessions_at_the_same_time(store, getter):
     value_of, _ = getter
     put(store, 1, 5, 10)
     put(store, 3, 8, 20)
-    with pytest.raises(ProcessorStateError, match="sessions") as raised:
-        assert value_of(1, 5) is None, "two sessions of a key at the same time cannot be right: ProcessorStateError"
-    assert "k" in str(raised.value)
-    assert "5" in str(raised.value), f"name the store, the key and the end: {raised.value}"
+    rule = "two sessions of a key at the same time cannot be right"
+    raised = must_raise(ProcessorStateError, rule, value_of, 1, 5)
+    missing = [part for part in ("sessions", "k", "5") if part not in str(raised)]
+    assert missing == [], f"name the store, the key and the end; yours, without {missing}: {raised}"

@@ -22,6 +22,8 @@ def test_a_key_that_is_not_there(stream_join, outputs):
     assert outputs(stream_join("join"), click) == [[]], "an inner join drops records whose key is not in the table"
     found = outputs(stream_join("left_join"), click)
     assert found == [[("nobody", "1+None")]], f"a left join sends such a record, with None: 1+None; yours sends {found}"
+    found = outputs(stream_join("left_join"), ("users", "u", "Ann"), ("clicks", "u", "1"))
+    assert found[1] == [("u", "1+Ann")], f"a left join of a key that is in the table: 1+Ann; yours sends {found[1]}"
 
 
 @pytest.mark.points(6, task=1)
@@ -38,3 +40,5 @@ def test_without_key_or_value(stream_join, outputs, kind):
     found = outputs(stream_join(kind), ("users", "u", "Ann"), ("clicks", None, "1"), ("clicks", "u", None))
     assert found[1] == [], f"{kind}: a record without a key has no partner; yours sends {found[1]}"
     assert found[2] == [], f"{kind}: a record without a value is dropped; yours sends {found[2]}"
+    found = outputs(stream_join(kind), ("users", "", ""), ("clicks", "", ""))
+    assert found[1] == [("", "+")], f"{kind}: an empty key or value is one, only None is none; yours sends {found[1]}"

@@ -57,4 +57,6 @@ def test_the_getter():
     assert [get("k"), get("only"), get("nowhere")] == ["a+b", "c+None", None], (
         f"value_getter joins what both tables have: a+b, c+None, None; not {[get('k'), get('only'), get('nowhere')]}"
     )
+    outer = join_of("outer", Side(), Side(k="b")).value_getter(None)
+    assert outer("k") == "None+b", f"an outer join looks the other table up even if this one has none; not {outer('k')}"
     assert (this.made, other.made) == (1, 1), "make each table's getter once, not at each look-up"

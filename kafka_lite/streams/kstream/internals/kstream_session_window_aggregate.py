@@ -55,7 +55,7 @@ class KStreamSessionWindowAggregate(KTableProcessorSupplier):
     def value_getter(self, context: ProcessorContext) -> KTableValueGetter:
         """Look the aggregate of a session up: None, or that of the session that is in the store at its end.
 
-        The getter raises ProcessorStateError if there are several at that time.
+        The getter raises ProcessorStateError, with the store, the key and the end, if there are several at that time.
         """
         store = session_store(context, self.store_name)
 
@@ -87,7 +87,8 @@ class _KStreamSessionWindowAggregateProcessor(Processor[Any, Any]):
 
         The aggregate is the initializer's value, merged with that of each near session, oldest first, and then the
         record is added. Unless the new session is a single moment, the near ones are first removed from the store, and
-        forwarded as deletions. A record without a key is dropped.
+        forwarded as deletions, with their aggregates as old values. Then the new session is put, and forwarded without
+        an old value. A record without a key is dropped.
         """
         if key is None:
             return

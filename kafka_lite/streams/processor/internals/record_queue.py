@@ -42,6 +42,7 @@ class RecordQueue:
     def add_raw_records(self, raw_records: Iterable[ConsumerRecord]) -> int:
         """Deserialize and append records; drop those that it skips, or with a negative time. Returns the new length.
 
+        The time of a record is what the extractor says. The queue's time advances once, after the last record.
         Raises StreamsError for a record that cannot be deserialized, unless a handler skips it.
         """
         for raw_record in raw_records:

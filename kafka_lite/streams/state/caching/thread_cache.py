@@ -59,7 +59,10 @@ class ThreadCache:
         return self.named(namespace).get(key)
 
     def put(self, namespace: str, key: bytes, entry: LRUCacheEntry) -> None:
-        """Set the entry of a key of a store. Evicts entries, also this one, if there are too many bytes."""
+        """Set the entry of a key of a store. Evicts its entries, also this one, while all stores have too many bytes.
+
+        Counts ``puts`` and ``evicts``.
+        """
         self.puts += 1
         cache = self.named(namespace)
         cache.put(key, entry)

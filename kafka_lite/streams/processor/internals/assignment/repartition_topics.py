@@ -18,8 +18,9 @@ from kafka_lite.streams.processor.topology_builder import TopicsInfo
 def repartition_partition_counts(topic_groups: Mapping[int, TopicsInfo], cluster: Cluster) -> dict[str, int]:
     """The number of partitions of each repartition topic: as many as the largest topic that its writers read.
 
-    A topic whose writers read only topics that do not exist has no number yet. Raises TopologyBuilderError for a
-    repartition topic that no node group writes.
+    What cannot be known does not count: an input that does not exist, and the topic itself in a circle. A topic whose
+    writers read only topics that do not exist has no number yet. Raises TopologyBuilderError for a repartition topic
+    that no node group writes.
     """
     groups = topic_groups.values()
     repartition = {topic for group in groups for topic in group.repartition_source_topics}
