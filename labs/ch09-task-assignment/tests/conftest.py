@@ -53,6 +53,14 @@ def assigned():
 
 
 @pytest.fixture
+def assignor():
+    """``assignor(4, one, other)``: an assignor of four tasks that has not begun."""
+    return lambda count, *instances, first_id=1: TaskAssignor(
+        {UUID(int=number): state for number, state in enumerate(instances, first_id)}, tasks(range(count))
+    )
+
+
+@pytest.fixture
 def most_shared():
     """``most_shared(instances)``: on how many instances the same two tasks are together, at most."""
 

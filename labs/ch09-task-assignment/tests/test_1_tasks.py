@@ -2,6 +2,7 @@
 
 import pytest
 
+from kafka_lite.common.topic_partition import TopicPartition
 from kafka_lite.streams.processor.partition_grouper import DefaultPartitionGrouper
 
 
@@ -27,6 +28,11 @@ def test_the_same_partition_of_all_topics(cluster_of):
     found = groups({0: ["clicks", "users"]}, cluster_of(clicks=3, users=2))
     wanted = {"0_0": ["clicks-0", "users-0"], "0_1": ["clicks-1", "users-1"], "0_2": ["clicks-2"]}
     assert found == wanted, f"as many tasks as the largest topic has partitions, only partitions that exist; {found}"
+    found = groups({0: ["clicks", "users"]}, cluster_of(clicks=1, users=2))
+    wanted = {"0_0": ["clicks-0", "users-0"], "0_1": ["users-1"]}
+    assert found == wanted, f"as many tasks as the largest topic has partitions, whichever it is; {found}"
+    sets = list(DefaultPartitionGrouper().partition_groups({0: ["clicks"]}, cluster_of(clicks=1)).values())
+    assert sets == [{TopicPartition("clicks", 0)}], f"the partitions of a task are a frozenset; yours: {sets}"
 
 
 @pytest.mark.points(6, task=1)

@@ -34,3 +34,8 @@ def test_what_was_assigned(instance):
         state.assign(TaskId(0, number), active=True)
     assert round(state.cost, 6) == 0.8, f"the cost is that before the task was there: 0.1 + 0.2 + 0.5, not {state.cost}"
     assert not state.prev_assigned_tasks | state.prev_active_tasks, "an assigned task is no longer among the previous"
+    state = instance(active=[0])
+    state.assign(TaskId(0, 0), active=False)
+    assert not state.prev_assigned_tasks | state.prev_active_tasks, (
+        "also a task that is assigned as a standby is no longer among the previous"
+    )

@@ -35,8 +35,8 @@ def counted(counting):
     def run(windows, *records):
         with TopologyTestDriver(counting(windows), key_serde=Serdes.string(), value_serde=Serdes.string()) as driver:
             found = []
-            for key, timestamp in records:
-                driver.pipe_input("in", key, "x", timestamp=timestamp)
+            for key, timestamp, *value in records:
+                driver.pipe_input("in", key, value[0] if value else "x", timestamp=timestamp)
                 sent = iter(lambda: driver.read_output("out"), None)
                 found.append([f"{record.key}={record.value}" for record in sent])
             return found

@@ -46,6 +46,8 @@ def test_unlimited_windows():
     windows = UnlimitedWindows.of().start_on(100)
     found = [list(windows.windows_for(timestamp)) for timestamp in (99, 100, 10**12)]
     assert found == [[], [100], [100]], f"from its start on, included, every time belongs to the one window; {found}"
+    (window,) = UnlimitedWindows.of().start_on(100).windows_for(150).values()
+    assert window.start == 100, f"the window starts where they all do, at 100, not at the time: yours at {window.start}"
 
 
 @pytest.mark.points(6, task=1)

@@ -4,10 +4,13 @@ import random
 
 import pytest
 
+from kafka_lite.common.serdes import Serdes
+from kafka_lite.streams.kstream.kstream_builder import KStreamBuilder
 from kafka_lite.streams.kstream.windows import TimeWindows, UnlimitedWindows
+from kafka_lite.streams.topology_test_driver import TopologyTestDriver
 
 
-@pytest.mark.points(8, task=2)
+@pytest.mark.points(6, task=2)
 def test_counts_go_on(counted):
     """Two records in one window, and one in the next"""
     found = counted(TimeWindows.of(10), ("a", 1), ("a", 9), ("a", 10))
@@ -37,6 +40,23 @@ def test_what_is_dropped(counted):
     assert counted(TimeWindows.of(10), (None, 1)) == [[]], "a record without a key has no windows: drop it"
     found = counted(UnlimitedWindows.of().start_on(100), ("a", 99), ("a", 100))
     assert found == [[], ["a@100=1"]], f"a record that belongs to no window is dropped; yours: {found}"
+    found = counted(TimeWindows.of(10), ("", 1), ("a", 1, None))
+    assert found == [["@0=1"], ["a@0=1"]], f"an empty key is a key, and a record without a value counts; yours: {found}"
+
+
+@pytest.mark.points(2, task=2)
+def test_an_aggregate_of_zero():
+    """It is one, and the initializer is not called again"""
+    builder = KStreamBuilder()
+    sums = builder.stream("in").group_by_key().aggregate(
+        lambda: 1, lambda _, value, total: total + int(value), Serdes.long(), "Sums", windows=TimeWindows.of(10)
+    )  # fmt: skip
+    sums.to_stream(lambda windowed, _: windowed.key).map_values(str).to("out")
+    with TopologyTestDriver(builder, key_serde=Serdes.string(), value_serde=Serdes.string()) as driver:
+        for value in ("-1", "5"):
+            driver.pipe_input("in", "a", value, timestamp=1)
+        found = [record.value for record in iter(lambda: driver.read_output("out"), None)]
+    assert found == ["0", "5"], f"1 - 1 = 0, then 0 + 5 = 5: 0 is the aggregate in the store, not none; yours: {found}"
 
 
 @pytest.mark.points(6, task=2)
