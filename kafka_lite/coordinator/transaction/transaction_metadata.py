@@ -123,6 +123,9 @@ class TransactionMetadata:
 
         ``last_producer_epoch`` becomes the epoch before. It becomes NO_PRODUCER_EPOCH if there was none, or if the
         producer has just started: then no retry of the producer before may be recognized.
+
+        The new state is EMPTY, with this timeout: no partitions, no start, and updated now. ``last_producer_id`` is the
+        producer id, which stays.
         """
         current = self.current
         epoch, last_epoch = current.producer_epoch + 1, current.producer_epoch
@@ -185,7 +188,8 @@ class TransactionMetadata:
         """Raise the epoch before an abort that the producer did not request, so that it cannot write any more.
 
         It stays as it is if it was raised for an abort whose append failed. ``last_producer_epoch`` becomes
-        NO_PRODUCER_EPOCH. Raises IllegalTransitionError if it would exceed MAX_EPOCH.
+        NO_PRODUCER_EPOCH; the transaction is updated now, and otherwise as it was. Raises IllegalTransitionError if the
+        epoch would exceed MAX_EPOCH.
 
         This state is not written: the abort with the raised epoch follows at once (``take_fenced_epoch``).
         """

@@ -27,10 +27,11 @@ def test_every_pair_of_states(an_id, refuses):
 
 
 @pytest.mark.points(6, task=1)
-def test_nothing_changes_before_the_record_is_written(an_id):
+def test_nothing_changes_before_the_record_is_written(an_id, refuses):
     """Prepared, then written"""
     metadata = an_id(S.EMPTY)
     transit = metadata._prepare(dataclasses.replace(metadata.current, state=S.ONGOING))
+    assert transit is not None, "_prepare returns the transition, which the caller appends to the log; yours: None"
     assert transit.state is S.ONGOING, "_prepare returns the transition, which the caller appends to the log"
     assert metadata.state is S.EMPTY, (
         "the record is not in the log yet: if the broker dies now, the id is Empty, so it must be Empty here, too"
@@ -38,6 +39,7 @@ def test_nothing_changes_before_the_record_is_written(an_id):
     metadata.complete(transit)
     assert metadata.state is S.ONGOING, "the record is in the log: the id is Ongoing"
     assert metadata.pending_state is None, "the transition is completed, so none is pending"
+    assert refuses(metadata.complete, transit), "no transition is pending, so none can be completed, nor twice"
 
 
 @pytest.mark.points(6, task=1)
@@ -54,5 +56,6 @@ def test_one_at_a_time(an_id, refuses):
         "PrepareCommit is pending, and PrepareAbort was completed: complete takes only the pending transition"
     )
     assert metadata.state is S.ONGOING, f"the refused completion has changed the state to {metadata.state.title}"
+    assert metadata.pending_state is S.PREPARE_COMMIT, "the refused completion leaves the pending transition pending"
     metadata.complete(commit)
     assert metadata.state is S.PREPARE_COMMIT, "the commit, which was pending, is in the log"

@@ -13,11 +13,19 @@ def names(partitions):
     return " ".join(sorted(map(str, partitions)))
 
 
+def prepared(metadata, transit, before):
+    """The transition, which is pending; nothing has changed yet."""
+    assert metadata.current == before, "the step is only prepared: the current state changes once its record is written"
+    assert metadata.pending_state is transit.state, f"_prepare makes the step pending: {transit.state.title} is not"
+    return transit
+
+
 @pytest.mark.points(8, task=2)
 def test_partitions_are_added(an_id):
     """The first partitions of a transaction, then others"""
     metadata = an_id(S.COMPLETE_COMMIT, topic_partitions=frozenset(), start_timestamp_ms=1_000)
-    first = metadata.prepare_add_partitions([A0, A1], 7_000)
+    before = metadata.current
+    first = prepared(metadata, metadata.prepare_add_partitions([A0, A1], 7_000), before)
     assert first.state is S.ONGOING, f"a transaction with partitions is Ongoing, not {first.state.title}"
     assert first.start_timestamp_ms == 7_000, (
         f"the first partitions begin the transaction, at 7000 ms; yours began at {first.start_timestamp_ms} ms, as the "
@@ -41,7 +49,8 @@ def test_the_decision(an_id):
     """PrepareCommit and PrepareAbort"""
     for state in (S.PREPARE_COMMIT, S.PREPARE_ABORT):
         metadata = an_id(S.ONGOING, topic_partitions=frozenset({A0, B0}))
-        transit = metadata.prepare_abort_or_commit(state, 8_000)
+        before = metadata.current
+        transit = prepared(metadata, metadata.prepare_abort_or_commit(state, 8_000), before)
         assert transit.state is state, f"the decision is {state.title}, not {transit.state.title}"
         assert names(transit.topic_partitions) == "a-0 b-0", (
             "the record of the decision lists all partitions: the next coordinator sends them markers, so keep them; "
@@ -56,11 +65,15 @@ def test_the_end(an_id):
     for state, end in ((S.PREPARE_COMMIT, S.COMPLETE_COMMIT), (S.PREPARE_ABORT, S.COMPLETE_ABORT)):
         metadata = an_id(state, topic_partitions=frozenset({A0}))
         metadata.has_failed_epoch_fence = True
-        transit = metadata.prepare_complete(8_500)
+        before = metadata.current
+        transit = prepared(metadata, metadata.prepare_complete(8_500), before)
         assert transit.state is end, f"{state.title} leads to {end.title}, not {transit.state.title}"
         assert not transit.topic_partitions, (
             f"the transaction has ended: no partition is in it; yours still has {names(transit.topic_partitions)}, "
             "which would get markers of the next transaction"
         )
         assert transit.last_update_timestamp_ms == 8_500, "the last update was at 8500 ms"
+        assert transit.start_timestamp_ms == 5_000, (
+            "the transaction had begun at 5000 ms, which its end does not change"
+        )
         assert not metadata.has_failed_epoch_fence, "the abort has succeeded: the next one must raise the epoch again"

@@ -3,7 +3,9 @@
 import pytest
 
 from kafka_learn.labs.coordinators import A0, A1
-from kafka_lite.common.errors import Errors
+from kafka_learn.labs.raising import must_raise
+from kafka_lite.common.errors import ApiError, Errors
+from kafka_lite.common.producer_id_and_epoch import ProducerIdAndEpoch
 from kafka_lite.coordinator.transaction.transaction_metadata import IllegalTransitionError
 from kafka_lite.coordinator.transaction.transaction_state import TransactionState
 
@@ -29,7 +31,7 @@ WHY = {
 }
 
 
-@pytest.mark.points(9, task=3)
+@pytest.mark.points(7, task=3)
 def test_commit_and_abort_in_each_state(coordinator):
     """Six states, commit and abort"""
     metadata = coordinator.put(S.EMPTY)
@@ -45,11 +47,16 @@ def test_commit_and_abort_in_each_state(coordinator):
             assert metadata.state is ended, f"{what} in {state.title} leads to {ended.title}, not {coordinator.state}"
 
 
-@pytest.mark.points(8, task=3)
+@pytest.mark.points(6, task=3)
 def test_strangers_and_zombies(coordinator):
     """Another producer id, an older epoch, a newer one"""
     coordinator.put(S.ONGOING, topic_partitions=frozenset({A0}))
-    cases = {(8, 3): "INVALID_PRODUCER_ID_MAPPING", (7, 2): "PRODUCER_FENCED", (7, 4): "PRODUCER_FENCED"}
+    cases = {
+        (8, 3): "INVALID_PRODUCER_ID_MAPPING",
+        (8, 2): "INVALID_PRODUCER_ID_MAPPING",
+        (7, 2): "PRODUCER_FENCED",
+        (7, 4): "PRODUCER_FENCED",
+    }
     for producer, expected in cases.items():
         found = coordinator.end(producer, commit=True)
         why = "no epoch above 3 was given to any client" if producer == (7, 4) else "its producer is 7 with epoch 3"
@@ -65,7 +72,7 @@ def test_strangers_and_zombies(coordinator):
     )
 
 
-@pytest.mark.points(8, task=3)
+@pytest.mark.points(7, task=3)
 def test_while_a_transition_is_written(coordinator):
     """AddPartitionsToTxn has no response yet, or the coordinator is about to abort"""
     coordinator.put(S.ONGOING, topic_partitions=frozenset({A0}))
@@ -95,3 +102,36 @@ def test_while_a_transition_is_written(coordinator):
         ("a-0", 4, False),
         ("a-1", 4, False),
     ], f"both markers abort, and have the raised epoch 4; yours: {coordinator.markers}"
+
+
+@pytest.mark.points(5, task=3)
+def test_what_is_prepared(coordinator):
+    """The transition, and whether the epoch was raised for it"""
+
+    def prepare(epoch, target, from_client):
+        return coordinator.coordinator._prepare_end(metadata, ProducerIdAndEpoch(7, epoch), target, from_client)
+
+    metadata = coordinator.put(S.ONGOING, topic_partitions=frozenset({A0}), last_producer_epoch=2)
+    coordinator.time.sleep(10)
+    transit, is_raised = prepare(3, S.PREPARE_COMMIT, True)
+    assert is_raised is False, "a client's commit does not raise the epoch: False"
+    assert (transit.producer_epoch, transit.last_producer_epoch) == (3, 2), (
+        "a client's commit changes no epoch, nor the last one, which its retry may name: 3 and 2, not "
+        f"{transit.producer_epoch} and {transit.last_producer_epoch}"
+    )
+    now_ms = coordinator.time.milliseconds()
+    assert transit.last_update_timestamp_ms == now_ms, (
+        f"it is prepared at {now_ms}, not {transit.last_update_timestamp_ms}"
+    )
+    metadata.cancel()
+    raised = must_raise(ApiError, "the coordinator's own abort has an older epoch", prepare, 2, S.PREPARE_ABORT, False)
+    assert raised.error is Errors.PRODUCER_FENCED, (
+        f"an older epoch is fenced, whoever has it; yours: {raised.error.name}"
+    )
+    fence = metadata.prepare_fence_producer_epoch(now_ms)
+    _, is_raised = prepare(fence.producer_epoch, S.PREPARE_ABORT, False)
+    assert is_raised is True, "the epoch was raised for this abort: True, since it must be noted if its append fails"
+    metadata.cancel()
+    metadata.current = type(metadata.current)(**{**vars(metadata.current), "state": S.COMPLETE_COMMIT})
+    found = prepare(fence.producer_epoch, S.PREPARE_COMMIT, True)
+    assert found == (None, False), f"it was committed before: no transition, and no raised epoch; yours: {found}"

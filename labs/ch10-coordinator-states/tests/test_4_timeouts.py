@@ -2,14 +2,15 @@
 
 import pytest
 
-from kafka_learn.labs.coordinators import A0, TIMEOUT_MS
+from kafka_learn.labs.coordinators import A0, TIMEOUT_MS, metadata_of
+from kafka_lite.coordinator.transaction.transaction_metadata import IllegalTransitionError
 from kafka_lite.coordinator.transaction.transaction_state import TransactionState
 
 S = TransactionState
 PRODUCER = (7, 3)
 
 
-@pytest.mark.points(7, task=4)
+@pytest.mark.points(5, task=4)
 def test_who_has_timed_out(an_id):
     """In each state, before and after the timeout"""
     for state in S:
@@ -21,13 +22,17 @@ def test_who_has_timed_out(an_id):
         )
     metadata = an_id(S.ONGOING)
     assert not metadata.is_timed_out(5_000 + 60_000), "60000 ms after the start it has not lasted longer than that"
+    metadata = an_id(S.ONGOING, last_update_timestamp_ms=60_000)
+    assert metadata.is_timed_out(65_001), (
+        "the timeout counts from the start of the transaction, 5000 ms, not from its last update, 60000 ms"
+    )
     metadata.pending_state = S.PREPARE_COMMIT
     assert not metadata.is_timed_out(100_000), (
         "the producer's commit is on its way to the log: the timeout must not abort it now"
     )
 
 
-@pytest.mark.points(8, task=4)
+@pytest.mark.points(6, task=4)
 def test_the_coordinator_aborts(coordinator):
     """A producer begins and does nothing more"""
     producer = coordinator.init().producer
@@ -48,3 +53,28 @@ def test_the_coordinator_aborts(coordinator):
     assert found == "PRODUCER_FENCED", f"its commit comes too late: PRODUCER_FENCED, not {found}"
     coordinator.coordinator.abort_timed_out_transactions()
     assert len(coordinator.markers) == 1, "the transaction has ended: it must not be aborted a second time"
+
+
+@pytest.mark.points(4, task=4)
+def test_one_ends_before_the_lock(coordinator):
+    """Three have timed out, and the second is committed in this very moment"""
+    manager, start_ms = coordinator.manager, coordinator.time.milliseconds() - TIMEOUT_MS - 1
+    ids = {
+        name: manager.put_if_absent(
+            metadata_of(name, S.ONGOING, start_ms, topic_partitions=frozenset({A0}), start_timestamp_ms=start_ms)
+        )[1]
+        for name in ("first", "second", "third")
+    }
+    found = list(manager.timed_out())
+    found.sort(key=lambda each: each[1].transactional_id)
+    manager.timed_out = lambda: found
+    second = ids["second"].current
+    ids["second"].current = type(second)(**{**vars(second), "state": S.COMPLETE_COMMIT})
+    try:
+        coordinator.coordinator.abort_timed_out_transactions()
+    except IllegalTransitionError as error:
+        pytest.fail(f"ask again under the lock whether it has timed out: it may have ended since the search; {error}")
+    states = [each.state.title for each in ids.values()]
+    assert states == ["CompleteAbort", "CompleteCommit", "CompleteAbort"], (
+        f"the second was committed meanwhile and is left alone, the first and the third are aborted; yours: {states}"
+    )

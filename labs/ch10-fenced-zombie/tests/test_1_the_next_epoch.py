@@ -2,7 +2,7 @@
 
 import pytest
 
-from kafka_learn.labs.coordinators import TIMEOUT_MS
+from kafka_learn.labs.coordinators import A0, TIMEOUT_MS
 from kafka_lite.coordinator.transaction.transaction_state import TransactionState
 
 EMPTY = TransactionState.EMPTY
@@ -42,12 +42,17 @@ def test_a_producer_that_continues(coordinator):
     assert found is None, (
         f"2 is older than the last epoch: another producer has had 3, so it is fenced: None, not {found}"
     )
+    found = given(coordinator, 9, producer_epoch=4, last_producer_epoch=3)
+    assert found is None, f"9 was never given to a producer of this id: it is fenced, too: None, not {found}"
+    found = given(coordinator, 0, producer_epoch=0)
+    assert found == (1, 0), f"it has epoch 0, an epoch like any other, and gets the next: (1, 0), not {found}"
 
 
 @pytest.mark.points(7, task=1)
 def test_a_producer_that_has_just_started(coordinator):
     """It names none, and fences the one before with its retries"""
-    found = given(coordinator, None, producer_epoch=3, last_producer_epoch=2)
+    before = {"topic_partitions": frozenset({A0}), "start_timestamp_ms": 5_000, "timeout_ms": 1}
+    found = given(coordinator, None, producer_epoch=3, last_producer_epoch=2, **before)
     assert found is not None, "a producer that has just started is never fenced: it is the newest"
     assert found[0] == 4, f"a new epoch, 4, fences the producer before; yours: {found[0]}"
     assert found[1] == -1, (
@@ -56,6 +61,10 @@ def test_a_producer_that_has_just_started(coordinator):
     )
     transit = coordinator.metadata.current
     assert (transit.state, len(transit.topic_partitions)) == (EMPTY, 0), "it begins without a transaction"
+    times = transit.start_timestamp_ms, transit.last_update_timestamp_ms, transit.timeout_ms
+    assert times == (-1, 9_000, TIMEOUT_MS), (
+        f"no transaction has begun (-1), it is updated at 9000, and has the timeout of this producer; yours: {times}"
+    )
     assert (transit.producer_id, transit.last_producer_id) == (7, 7), (
         "the producer id is the same, and so is the last one"
     )

@@ -22,6 +22,10 @@ def test_the_raised_epoch(coordinator):
     assert fence.producer_epoch == 4, f"the epoch after 3 is 4, not {fence.producer_epoch}"
     assert fence.state is S.PREPARE_EPOCH_FENCE, f"the state is PrepareEpochFence, not {fence.state.title}"
     assert fence.last_producer_epoch == -1, "a retry with the last epoch must not get the raised one: it becomes -1"
+    times = fence.start_timestamp_ms, fence.last_update_timestamp_ms
+    assert times == (metadata.current.start_timestamp_ms, 9_000), (
+        f"the transaction has lasted as long as before, and was updated at 9000 ms; yours: {times}"
+    )
     assert fence.topic_partitions, "the partitions stay in the transaction: they need abort markers"
     assert metadata.current.producer_epoch == 3, "the fence is only prepared: the current epoch is still 3"
 

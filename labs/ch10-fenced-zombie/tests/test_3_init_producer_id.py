@@ -4,6 +4,8 @@ import pytest
 
 from kafka_learn.labs.coordinators import A0
 from kafka_lite.common.errors import Errors
+from kafka_lite.common.producer_id_and_epoch import ProducerIdAndEpoch
+from kafka_lite.coordinator.transaction.transaction_coordinator import _may_continue
 from kafka_lite.coordinator.transaction.transaction_metadata import MAX_EPOCH
 from kafka_lite.coordinator.transaction.transaction_state import TransactionState
 
@@ -18,7 +20,7 @@ def set_to(coordinator, state, **changes):
     metadata.current = type(metadata.current)(**current)
 
 
-@pytest.mark.points(8, task=3)
+@pytest.mark.points(5, task=3)
 def test_start_after_start(coordinator):
     """Three producers, one after the other"""
     found = [tuple(coordinator.init().producer) for _ in range(3)]
@@ -33,7 +35,7 @@ def test_start_after_start(coordinator):
     )
 
 
-@pytest.mark.points(9, task=3)
+@pytest.mark.points(7, task=3)
 def test_an_open_transaction(coordinator):
     """It is aborted first, with the raised epoch"""
     zombie = coordinator.init().producer
@@ -50,7 +52,7 @@ def test_an_open_transaction(coordinator):
     )
 
 
-@pytest.mark.points(8, task=3)
+@pytest.mark.points(6, task=3)
 def test_who_may_continue(coordinator):
     """The id is busy, a stranger, an old epoch, epochs that are used up"""
     set_to(coordinator, S.PREPARE_COMMIT, topic_partitions=frozenset({A0}))
@@ -79,4 +81,42 @@ def test_who_may_continue(coordinator):
     assert tuple(result.producer) == (1000, 0), (
         f"it names the id before, because the response was lost: 1000 with epoch 0 again, not {tuple(result.producer)} "
         f"({result.error.name})"
+    )
+
+
+@pytest.mark.points(3, task=3)
+def test_may_continue(coordinator):
+    """The current id, the last one whose epochs were used up, or any if there is no epoch yet"""
+    set_to(coordinator, S.EMPTY, last_producer_id=6)
+    current = coordinator.metadata.current
+    last = MAX_EPOCH - 1
+    for expected, wanted in (((7, 3), True), ((7, 2), True), ((6, last), True), ((6, 3), False), ((9, last), False)):
+        found = _may_continue(current, ProducerIdAndEpoch(*expected))
+        assert found == wanted, (
+            f"the id is 7 and the last one 6; the epoch counts for the last id only: {expected} may"
+            f"{'' if wanted else ' not'} continue"
+        )
+    set_to(coordinator, S.EMPTY, producer_epoch=-1)
+    found = _may_continue(coordinator.metadata.current, ProducerIdAndEpoch(9, 3))
+    assert found, "the id has no epoch yet (it had expired, say): any producer may continue, also (9, 3)"
+
+
+@pytest.mark.points(4, task=3)
+def test_epochs_that_are_used_up(coordinator):
+    """A producer that has just started, and one that repeats its request"""
+    last = MAX_EPOCH - 1
+    set_to(coordinator, S.EMPTY, producer_epoch=last, last_producer_epoch=last - 1)
+    result = coordinator.init((7, last - 1))
+    assert tuple(result.producer) == (7, last), (
+        f"it repeats a request whose response, (7, {last}), was lost: it gets that again, and no other id; not "
+        f"{tuple(result.producer)} ({result.error.name})"
+    )
+    set_to(coordinator, S.EMPTY, producer_epoch=last)
+    result = coordinator.init()
+    assert tuple(result.producer) == (1000, 0), (
+        f"a producer has just started, and the epochs of 7 are used up: another id, not {tuple(result.producer)}"
+    )
+    error = coordinator.init((7, last)).error
+    assert error is FENCED, (
+        f"who has just started is the newest: (7, {last}) is a zombie, no retry: {FENCED.name}, not {error.name}"
     )
