@@ -26,14 +26,16 @@ class Leading:
             folder / "demo-0", LogConfig({"min.insync.replicas": "2"}), 0, MockScheduler(self.time), self.time
         )
         self.written = []
+        self.changes = []
         self.refuses = False
         self.partition = Partition(PARTITION, LEADER, lambda _: self.log, lambda _: 0, self._update_isr, self.time)
         self.partition.make_leader(PartitionState(1, LEADER, 0, list(isr), 0, [1, 2, 3]))
 
-    def _update_isr(self, _partition, state, _change):
+    def _update_isr(self, _partition, state, change):
         if self.refuses:
             return None
         self.written.append(sorted(state.leader_and_isr.isr))
+        self.changes.append(change)
         return len(self.written)
 
     def append(self, count=1):

@@ -7,7 +7,7 @@ def move(leading):
     return leading.partition._maybe_increment_leader_high_watermark(leading.leader)
 
 
-@pytest.mark.points(8, task=1)
+@pytest.mark.points(6, task=1)
 def test_smallest_of_the_isr(leading):
     """The leader has 5 records, its followers 3 and 4"""
     leading.append(5)
@@ -30,6 +30,17 @@ def test_only_the_isr_counts(leading_with):
     move(leading)
     assert leading.high_watermark == 4, (
         f"broker 3 is not in the ISR, so nobody waits for it: HW 4, not {leading.high_watermark}"
+    )
+
+
+@pytest.mark.points(2, task=1)
+def test_alone_in_the_isr(leading_with):
+    """The leader is in its ISR, too"""
+    leading = leading_with(1)
+    leading.append(5)
+    move(leading)
+    assert leading.high_watermark == 5, (
+        f"the ISR is the leader alone, whose log ends at 5: HW 5, not {leading.high_watermark}"
     )
 
 

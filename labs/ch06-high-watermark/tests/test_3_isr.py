@@ -2,10 +2,10 @@
 
 import pytest
 
-from kafka_lite.cluster.partition import PartitionState
+from kafka_lite.cluster.partition import IsrChange, PartitionState
 
 
-@pytest.mark.points(7, task=3)
+@pytest.mark.points(5, task=3)
 def test_a_lagging_follower_leaves(leading):
     """Broker 3 does not fetch for longer than the limit"""
     leading.append(3)
@@ -21,9 +21,10 @@ def test_a_lagging_follower_leaves(leading):
         f"your high watermark is {leading.high_watermark}"
     )
     assert moved is True, "the high watermark moved: return True, since producers wait for that"
+    assert leading.changes == [IsrChange.SHRINK], f"the ISR becomes smaller: a SHRINK; yours {leading.changes}"
 
 
-@pytest.mark.points(6, task=3)
+@pytest.mark.points(4, task=3)
 def test_zookeeper_refuses(leading):
     """The controller has written in the meantime"""
     leading.append(3)
@@ -34,6 +35,45 @@ def test_zookeeper_refuses(leading):
     assert leading.isr == [1, 2, 3], f"the ISR could not be written, so it stays [1, 2, 3]; yours is {leading.isr}"
     assert leading.high_watermark == 0, "nothing changed, so nothing is committed"
     assert moved is False, "nothing moved: return False"
+
+
+@pytest.mark.points(3, task=3)
+def test_a_shrink_that_commits_nothing(leading):
+    """Broker 3 lags, but nobody has more than what is committed; and a broker that leads no more"""
+    leading.append(3)
+    leading.fetches(2, 3)
+    leading.high_watermark = 3
+    leading.time.sleep(6_000)
+    leading.fetches(2, 3)
+    leading.time.sleep(6_000)
+    moved = leading.partition.maybe_shrink_isr(10_000)
+    assert leading.isr == [1, 2], f"broker 3 leaves: the ISR is [1, 2], not {leading.isr}"
+    assert moved is False, "the ISR shrank, but the high watermark was 3 and stays 3: return False"
+    leading.partition.make_follower(PartitionState(1, 2, 1, [1, 2], 1, [1, 2, 3]))
+    try:
+        moved = leading.partition.maybe_shrink_isr(0)
+    except AttributeError as error:
+        pytest.fail(f"a broker that does not lead has no ISR to shrink: return False; {error}")
+    assert moved is False, "a broker that does not lead has no ISR to shrink: return False"
+
+
+@pytest.mark.points(2, task=3)
+def test_an_expansion_that_is_refused(leading_with):
+    """And one that is written in time"""
+    leading = leading_with(1)
+    leading.append(6)
+    leading.high_watermark = 4
+    leading.refuses = True
+    leading.fetches(3, 4)
+    assert leading.isr == [1], f"the ISR could not be written, so it stays [1]; yours is {leading.isr}"
+    leading.refuses, leading.high_watermark = False, 4
+    leading.fetches(3, 4)
+    assert leading.isr == [1, 3], (
+        "broker 3 has all that is committed, 4: it enters, and only then the high watermark may move; yours: "
+        f"ISR {leading.isr}, high watermark {leading.high_watermark}"
+    )
+    assert leading.high_watermark == 4, f"with broker 3 in the ISR it stays 4, not {leading.high_watermark}"
+    assert leading.changes == [IsrChange.EXPAND], f"the ISR becomes larger: an EXPAND; yours {leading.changes}"
 
 
 @pytest.mark.points(4, task=3)
@@ -68,7 +108,7 @@ def test_back_at_the_high_watermark(leading_with):
     assert leading.written == [[1, 2, 3]], f"written to ZooKeeper once; you wrote {leading.written}"
 
 
-@pytest.mark.points(5, task=3)
+@pytest.mark.points(4, task=3)
 def test_nothing_to_write(leading):
     """All are in sync: fetches and checks write nothing"""
     leading.append(1)

@@ -110,6 +110,19 @@ def damage():
 
 
 @pytest.fixture
+def recovered_with(monkeypatch):
+    """What segments are recovered with, by base offset: epochs and transactions. Nothing is read."""
+    seen = {}
+
+    def noted(segment, leader_epoch_cache=None, transactions=None):
+        seen[segment.base_offset] = leader_epoch_cache, transactions
+        return 0
+
+    monkeypatch.setattr(LogSegment, "recover", noted)
+    return seen
+
+
+@pytest.fixture
 def recovered(monkeypatch):
     """The base offsets of the segments that are recovered while the test runs."""
     seen = []

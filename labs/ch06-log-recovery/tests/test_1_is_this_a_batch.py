@@ -2,6 +2,7 @@
 
 import pytest
 
+from kafka_learn.labs.raising import must_raise
 from kafka_lite.record.record import CorruptRecordError
 
 
@@ -11,11 +12,7 @@ def header(segment, number=0):
 
 def must_be_corrupt(segment, number, next_offset, why):
     """_load_valid raises CorruptRecordError."""
-    try:
-        segment._load_valid(header(segment, number), next_offset)
-    except CorruptRecordError:
-        return
-    pytest.fail(why)
+    must_raise(CorruptRecordError, why, segment._load_valid, header(segment, number), next_offset)
 
 
 @pytest.mark.points(3, task=1)
@@ -25,6 +22,7 @@ def test_a_valid_batch_is_loaded(write_segment, open_segment):
     segment = open_segment()
     loaded = segment._load_valid(header(segment, 1), 23)
     assert loaded is not None, "return the whole batch: recover needs it for the index"
+    assert hasattr(loaded, "records"), "return the loaded batch, not its header, which has no records"
     assert [record.offset for record in loaded.records()] == [23, 24, 25], "the second batch has offsets 23, 24, 25"
 
 

@@ -17,7 +17,7 @@ def entries(segment):
     return [tuple(segment.offset_index.entry(n)) for n in range(segment.offset_index.entries)]
 
 
-@pytest.mark.points(4, task=2)
+@pytest.mark.points(3, task=2)
 def test_a_valid_segment(write_segment, open_segment):
     """Nothing is wrong, nothing is truncated"""
     file = write_segment(20, 6, closed=False)
@@ -104,7 +104,7 @@ def test_old_formats_are_indexed_by_their_first_offset(write_segment, open_segme
 @pytest.mark.points(1, task=2)
 def test_leader_epochs_are_recovered(write_segment, open_segment):
     """Epochs are assigned to the cache"""
-    write_segment(20, 4, closed=False, epochs=[3, 3, 5, 5])
+    write_segment(20, 4, closed=False, epochs=[-1, 0, 5, 5])
     seen = []
 
     class Cache:
@@ -112,8 +112,25 @@ def test_leader_epochs_are_recovered(write_segment, open_segment):
             seen.append((epoch, offset))
 
     open_segment().recover(Cache())
-    want = [(3, 20), (3, 23), (5, 26), (5, 29)]
-    assert seen == want, f"each batch's epoch and first offset are assigned to the cache: {want}, not {seen}"
+    want = [(0, 23), (5, 26), (5, 29)]
+    assert seen == want, (
+        f"each batch's epoch and first offset are assigned to the cache: {want}, not {seen}. The first batch has none "
+        "(-1), the second has epoch 0, which is one"
+    )
+
+
+@pytest.mark.points(1, task=2)
+def test_the_transaction_index_is_kept(write_segment, open_segment, damage):
+    """Nobody knows what was open; the second batch is damaged"""
+    file = write_segment(20, 2, closed=False)
+    damage(file, SIZE + 100)
+    segment = open_segment()
+    kept = AbortedTxn(7, 20, 21, 22)
+    segment.txn_index.append([kept, AbortedTxn(9, 23, 25, 26)])
+    segment.recover()
+    got = list(segment.txn_index.entries)
+    assert got != [], "without transactions the index cannot be rebuilt: keep it"
+    assert got == [kept], f"only entries of batches that are cut off go, here that of the marker 25; yours: {got}"
 
 
 @pytest.mark.points(1, task=2)

@@ -45,7 +45,7 @@ def test_without_a_time_index(write_segment, loader, recovered):
     assert got == 0, f"the new time index would look like an unclosed one: resize it to 0, not {got} bytes"
 
 
-@pytest.mark.points(3, task=3)
+@pytest.mark.points(2, task=3)
 def test_the_first_segment_to_recover(write_segment, loader):
     """The recovery point, and the segment that contains it"""
     for base_offset in (20, 32, 44):
@@ -56,3 +56,16 @@ def test_the_first_segment_to_recover(write_segment, loader):
         got = loader(recovery_point=point)._first_to_recover()
         why = "the recovery point lies within a segment, which is recovered as a whole"
         assert got == want, f"segments 20, 32, 44, recovery point {point}: from segment {want} on, not {got}; {why}"
+
+
+@pytest.mark.points(1, task=3)
+def test_transactions_of_a_rebuilt_segment(write_segment, loader, recovered_with):
+    """The transaction index is rebuilt, too"""
+    write_segment(20).with_suffix(".index").unlink()
+    write_segment(32, closed=False)
+    for base_offset in (20, 32):
+        loader(clean=True)._load_segment(base_offset)
+        assert base_offset in recovered_with, f"the indexes of segment {base_offset} must be rebuilt: recover it"
+        assert recovered_with[base_offset][1] is not None, (
+            f"recover({base_offset}) needs the transactions that are open where the segment begins (_transactions_at)"
+        )

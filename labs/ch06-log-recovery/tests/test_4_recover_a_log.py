@@ -70,7 +70,22 @@ def test_producer_state_is_truncated_there(write_segment, loader):
     assert asked == [(0, 32)], f"truncate_and_reload(0, 32, now) once: {why}; you called it with {asked}"
 
 
-@pytest.mark.points(3, task=4)
+@pytest.mark.points(2, task=4)
+def test_what_a_segment_is_recovered_with(write_segment, loader, recovered_with):
+    """Epochs and transactions"""
+    three(write_segment)
+    log = loader(recovery_point=40, segments=(20, 32, 44))
+    log._leader_epoch_cache = object()
+    log._recover_unflushed_segments()
+    for base_offset, (epochs, transactions) in recovered_with.items():
+        assert epochs is log._leader_epoch_cache, f"new epochs of segment {base_offset} go into the cache: pass it on"
+        assert transactions is not None, (
+            f"the transaction index of segment {base_offset} is rebuilt: pass the transactions that are open (see "
+            "_transactions_at)"
+        )
+
+
+@pytest.mark.points(1, task=4)
 def test_nothing_to_recover(loader):
     """A log without a segment"""
     log = loader()

@@ -14,7 +14,7 @@ def left(folder):
     return sorted(f"{int(file.name[:20])}{file.name[20:]}" for file in folder.iterdir() if file.name[:20].isdigit())
 
 
-@pytest.mark.points(3, task=5)
+@pytest.mark.points(2, task=5)
 def test_incomplete_and_deleted_files_are_removed(folder, swap_files):
     """.cleaned and .deleted"""
     touch(folder, "20.log", "20.index", "20.log.deleted", "32.timeindex.deleted", "44.log.cleaned", "44.index.cleaned")
@@ -50,7 +50,20 @@ def test_half_of_the_renames(folder, swap_files):
     assert got == ["20.log.swap", "32.log"], f"20.log.swap comes before and is independent: it stays; left: {got}"
 
 
-@pytest.mark.points(6, task=5)
+@pytest.mark.points(2, task=5)
+def test_several_cleaned_segments(folder, swap_files):
+    """The first one decides, also if it begins at 0"""
+    touch(folder, "20.log.swap", "20.index.cleaned", "32.log.swap", "44.index.cleaned")
+    swap_files.remove_temporary_files()
+    got = left(folder)
+    assert got == [], f"from the first .cleaned on, 20, every .swap is incomplete, so nothing stays; left: {got}"
+    touch(folder, "0.log.swap", "0.index.cleaned", "32.log.swap")
+    swap_files.remove_temporary_files()
+    got = left(folder)
+    assert got == [], f"the first .cleaned is that of 0, an offset like any other: nothing stays; left: {got}"
+
+
+@pytest.mark.points(5, task=5)
 def test_a_swap_replaces_its_sources(folder, swap_files, write_segment):
     """Sources 20 and 32 were cleaned into one segment"""
     for base_offset in (20, 32, 44):
@@ -74,10 +87,13 @@ def test_two_swaps(folder, swap_files, write_segment):
     """Two replacements at once, one of which has already lost its sources"""
     write_segment(44)
     write_segment(20, 2, suffix=".swap")
-    write_segment(44, 1, suffix=".swap", offsets=[47])
+    write_segment(56)
+    write_segment(44, 2, suffix=".swap", offsets=[47, 60])
     swap_files.complete_swaps()
     got = [name for name in left(folder) if ".log" in name]
-    assert got == ["20.log", "44.log"], f"both are renamed: 20.log and 44.log, not {got}"
+    assert got == ["20.log", "44.log"], (
+        f"both replace their sources, 56 is one of 44's: 20.log and 44.log are left, not {got}"
+    )
 
 
 @pytest.mark.points(2, task=5)

@@ -52,12 +52,15 @@ def in_thread():
 
     class Running:
         def __init__(self, work):
-            self.result = None
+            self.result = self.error = None
             self._thread = threading.Thread(target=self._run, args=(work,), daemon=True)
             self._thread.start()
 
         def _run(self, work):
-            self.result = work()
+            try:
+                self.result = work()
+            except Exception as error:  # noqa: BLE001 - the test asks for it
+                self.error = error
 
         def ended(self, timeout_s):
             self._thread.join(timeout_s)

@@ -76,6 +76,19 @@ def test_only_a_timeout_is_an_expiration(operation_class):
     expired, completed = operation_class(), operation_class()
     expired.run()
     assert (expired.completions, expired.expirations) == (1, 1), "at the timeout: on_complete, then on_expiration"
+    order = []
+
+    class Ordered(operation_class):
+        def on_complete(self):
+            order.append("on_complete")
+
+        def on_expiration(self):
+            order.append("on_expiration")
+
+    Ordered().run()
+    assert order == ["on_complete", "on_expiration"], (
+        f"only the thread that has completed it may say that it has expired: first complete; yours called {order}"
+    )
     completed.force_complete()
     completed.run()
     assert completed.expirations == 0, "it completed before its timeout: that is no expiration"

@@ -52,4 +52,7 @@ def test_a_completion_may_cause_the_next_event(operation_class, in_thread):
     assert running.ended(2), (
         "on_complete came back here and waits for a lock that its own thread holds: check without it"
     )
+    assert running.error is None, (
+        f"on_complete came back here and changed the list: check a copy of it; {running.error!r}"
+    )
     assert [operation.completions for operation in operations] == [1] * 5, "each of the five is completed once"

@@ -2,6 +2,7 @@
 
 import pytest
 
+from kafka_learn.labs.raising import must_raise
 from kafka_lite.common.purgatory.delayed_operation import DelayedOperationPurgatory
 from kafka_lite.common.purgatory.timer import SystemTimer
 from kafka_lite.common.time import MockTime
@@ -28,11 +29,8 @@ def test_an_operation_that_must_wait(purgatory, operation):
 @pytest.mark.points(2, task=4)
 def test_an_operation_needs_a_key(purgatory, operation):
     """No keys"""
-    try:
-        purgatory.try_complete_else_watch(operation, [])
-    except ValueError:
-        return
-    pytest.fail("without a key, only a timeout could complete it: raise ValueError")
+    rule = "without a key, only a timeout could complete it"
+    must_raise(ValueError, rule, purgatory.try_complete_else_watch, operation, [])
 
 
 @pytest.mark.points(6, task=4)

@@ -56,5 +56,10 @@ def test_leaders_that_say_little(history):
     assert state == (25, True), (
         f"the follower has nothing as old as epoch 2: the leader's end 25 stays; yours is {state}"
     )
-    state = truncation_state(says(-1, -1), 20, 33, own)
-    assert state == (20, True), f"never beyond the own end, 20; yours is {state}"
+    for what, epoch, end in (("the high watermark", -1, -1), ("version 0", -1, 60), ("an older epoch", 2, 25)):
+        state = truncation_state(says(epoch, end), 20, 33, own)
+        assert state == (20, True), f"{what}: never beyond the own end, 20; yours is {state}"
+    state = truncation_state(says(1, 0), 90, 33, history((1, 0), end=90))
+    assert state == (0, True), (
+        f"epoch 1 ends at 0 on the leader, an offset that it knows: 0, not unknown; yours is {state}"
+    )

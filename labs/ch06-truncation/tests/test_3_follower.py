@@ -3,6 +3,9 @@
 import pytest
 
 from kafka_learn.labs.raising import must_raise
+from kafka_lite.common.topic_partition import TopicPartition
+
+PARTITION = TopicPartition("demo", 0)
 
 
 @pytest.mark.points(8, task=3)
@@ -18,9 +21,13 @@ def test_records_and_high_watermark(following, append):
     assert following.high_watermark == 3, (
         f"the high watermark is never beyond the own end, 3; yours is {following.high_watermark}"
     )
+    following.process(3, high_watermark=1)
+    assert following.high_watermark == 1, (
+        f"it follows the leader's, also back: a new leader may know less; 1, not {following.high_watermark}"
+    )
 
 
-@pytest.mark.points(6, task=3)
+@pytest.mark.points(5, task=3)
 def test_not_for_this_offset(following, append):
     """A response for offset 0, when the log ends at 2"""
     append(following.leader, 2)
@@ -28,6 +35,8 @@ def test_not_for_this_offset(following, append):
     why = "the response begins at 0, the log ends at 2: appending it would repeat records"
     must_raise(RuntimeError, why, lambda: following.process(0, high_watermark=0))
     assert following.log.log_end_offset == 2, "appending it would repeat records: raise RuntimeError"
+    data, why = following.response(0, 0), "the response begins at 5, the log ends at 2: there would be a gap"
+    must_raise(RuntimeError, why, following.fetcher.process_partition_data, PARTITION, 5, data)
 
 
 @pytest.mark.points(5, task=3)
@@ -39,7 +48,7 @@ def test_the_start_follows(following, append):
     assert start == 2, f"the leader's log starts at 2, so must the follower's, or it could never lead; yours {start}"
 
 
-@pytest.mark.points(6, task=3)
+@pytest.mark.points(5, task=3)
 def test_beyond_the_leaders_end(following, append):
     """After an unclean election the follower has 5 records, the leader 3"""
     append(following.log, 5)
@@ -62,4 +71,19 @@ def test_below_the_leaders_start(following, append):
     next_offset = following.out_of_range()
     found = (following.log.log_start_offset, following.log.log_end_offset)
     assert found == (4, 4), f"between 2 and 4 there would be a gap: empty the log and start at 4; yours is {found}"
+    assert next_offset == 4, f"the next fetch is from 4, not {next_offset}"
+
+
+@pytest.mark.points(1, task=3)
+@pytest.mark.parametrize("start", [2, 4])
+def test_neither(following, append, start):
+    """The leader starts before or at the follower's end: by now it may fetch again"""
+    append(following.log, 4)
+    append(following.leader, 6)
+    following.leader.maybe_increment_log_start_offset(start)
+    next_offset = following.out_of_range()
+    found = (following.log.log_start_offset, following.log.log_end_offset)
+    assert found == (0, 4), (
+        f"the leader's log goes from {start} to 6, the follower ends at 4: no gap, nothing is removed; yours {found}"
+    )
     assert next_offset == 4, f"the next fetch is from 4, not {next_offset}"
