@@ -15,6 +15,10 @@ def test_the_limit(new_queues):
     assert queues.can_send_more("2"), "every connection has its own limit: nothing is in flight to broker 2"
     queues.complete_next("1")
     assert queues.can_send_more("1"), "a response has arrived: one more is allowed again"
+    queues.put(3, "2").put(4, "2")
+    assert queues.can_send_more("1"), (
+        "two of two are in flight to broker 2, but only one to broker 1: each has its own limit"
+    )
 
 
 @pytest.mark.points(8, task=2)

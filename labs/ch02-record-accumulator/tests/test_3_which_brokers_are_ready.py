@@ -38,6 +38,9 @@ def test_a_full_batch_is_ready_at_once(new_accumulator):
     (queue,) = accumulator._batches.values()
     assert len(queue) == 2, "(the third record must not fit into the first batch)"
     assert accumulator.ready_now()[0] == {0}, "there is a second batch behind it: the first one accepts no more records"
+    alone = new_accumulator()
+    alone.add(1, size=2000)
+    assert alone.ready_now()[0] == {0}, "a single batch that is full is ready, too, at once"
 
 
 @pytest.mark.points(4, task=3)

@@ -31,6 +31,8 @@ def test_by_the_group(state, subscribe, partitions, is_illegal):
     assert state.position(zero) is None, (
         f"another member may have read t-0 meanwhile: use the committed offset, not {state.position(zero)}"
     )
+    state.seek(zero, 3)
+    assert state.position(one) is None, "every partition has a state of its own: a seek in t-0 leaves t-1 as it was"
     assert state.assignment_id > before, "the assignment has changed, so its id must change, too"
 
 

@@ -40,6 +40,8 @@ def test_when_to_fetch():
     one.paused = True
     assert not one.is_fetchable, "paused: do not fetch"
     assert one.position == 0, "pausing does not change the position"
+    one.seek(4)
+    assert one.paused, "a seek does not resume a paused partition"
 
 
 @pytest.mark.points(10, task=3)
@@ -49,6 +51,7 @@ def test_a_response_to_list_offsets(state, partitions):
     state.assign_from_user([zero])
     state.need_offset_reset(zero, EARLIEST)
     assert state.maybe_seek_unvalidated(zero, 40, EARLIEST) is True, "the reset is in progress: set the position, True"
+    assert state.partitions_needing_reset(0) == {}, "the reset is completed: no offset is to be requested any more"
     assert state.position(zero) == 40, f"the earliest offset is 40, not {state.position(zero)}"
     state.need_offset_reset(zero, EARLIEST)
     state.seek(zero, 7)
@@ -59,4 +62,8 @@ def test_a_response_to_list_offsets(state, partitions):
     assert (gone, state.position(zero)) == (False, None), (
         "the reset is now to the latest offset: this response is for another one"
     )
-    assert state.maybe_seek_unvalidated(one, 40, EARLIEST) is False, "t-1 is not assigned (any more): False, no error"
+    try:
+        gone = state.maybe_seek_unvalidated(one, 40, EARLIEST)
+    except KeyError:
+        pytest.fail("t-1 is not assigned (any more): return False, that is no error")
+    assert gone is False, f"t-1 is not assigned (any more): False, not {gone}"

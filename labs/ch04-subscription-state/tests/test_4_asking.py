@@ -2,7 +2,7 @@
 
 import pytest
 
-from kafka_lite.consumer.offset_and_metadata import OffsetResetStrategy
+from kafka_lite.consumer.offset_and_metadata import OffsetAndMetadata, OffsetResetStrategy
 
 
 @pytest.fixture
@@ -18,14 +18,19 @@ def four(state, partitions):
 
 
 @pytest.mark.points(5, task=4)
-@pytest.mark.usefixtures("four")
-def test_what_to_commit(state):
+def test_what_to_commit(state, four):
     """Every partition that has a position"""
-    consumed = {str(partition): each.offset for partition, each in state.all_consumed().items()}
+    found = state.all_consumed()
+    assert all(isinstance(each, OffsetAndMetadata) for each in found.values()), (
+        f"a commit needs OffsetAndMetadata, not bare numbers; yours {found}"
+    )
+    consumed = {str(partition): each.offset for partition, each in found.items()}
     assert consumed.get("t-1") == 6, f"t-1 is paused, but has been read up to 6: commit it; yours {consumed}"
     assert consumed == {"t-0": 5, "t-1": 6}, (
         f"t-2 and t-3 have no position, so there is nothing to commit; yours {consumed}"
     )
+    state.seek(four[0], 0)
+    assert four[0] in state.all_consumed(), "0 is a position: the user has gone back to the beginning, commit that"
 
 
 @pytest.mark.points(4, task=4)
@@ -49,6 +54,11 @@ def test_in_which_order_to_fetch(state, partitions):
     assert state.fetchable_partitions() == [zero, two], "t-1 is paused; t-0 and t-2, in the order of the assignment"
     state.move_partition_to_end(zero)
     assert state.fetchable_partitions() == [two, zero], "t-0 has returned records: t-2 has waited longer, and is first"
+    state.unsubscribe()
+    state.assign_from_user([two, zero])
+    for partition in (zero, two):
+        state.seek(partition, 0)
+    assert state.fetchable_partitions() == [two, zero], "t-2, t-0: the order of the assignment, not that of the numbers"
     try:
         state.move_partition_to_end(gone)
     except KeyError:

@@ -1,5 +1,7 @@
 """Task 1: the members in an order on which all agree, and the partitions."""
 
+from types import SimpleNamespace
+
 import pytest
 
 from kafka_lite.consumer.assignors.partition_assignor import AbstractPartitionAssignor, members_of, ordered_members
@@ -27,8 +29,8 @@ def test_by_their_ids(wish):
 
 @pytest.mark.points(6, task=1)
 def test_static_members_first(wish):
-    """Two static members: m9 is instance i1, m5 is instance i2"""
-    order = ordered_members(wish(instances={"m9": "i1", "m5": "i2"}, m1="t", m5="t", m9="t", m0="t"))
+    """Two static members: m9 is instance z1, m5 is instance z2"""
+    order = ordered_members(wish(instances={"m9": "z1", "m5": "z2"}, m1="t", m5="t", m9="t", m0="t"))
     assert order == ["m9", "m5", "m0", "m1"], (
         "static members first, by their instance ids: a static member keeps its place, though its "
         f"member id changes with every restart. m9 m5 m0 m1, not {' '.join(order)}"
@@ -54,6 +56,11 @@ def test_partition_counts(wish, cluster_of):
     assert list(assignor.counts.items()) == [("t", 3), ("u", 2)], (
         f"t has 3, u has 2, sorted by name, for the order of a set differs between processes; yours {assignor.counts}"
     )
+    names = [f"t{number}" for number in range(9)]
+    assignor.assign(cluster_of(**dict.fromkeys(names, 1)), wish(a=" ".join(reversed(names))))
+    assert list(assignor.counts) == names, f"sorted by name, whatever the order of a set is: {list(assignor.counts)}"
+    assignor.assign(SimpleNamespace(partition_count_for_topic={"t": 0, "u": 1}.get), wish(a="t u"))
+    assert assignor.counts == {"u": 1}, f"a topic with 0 partitions is left out, too; yours: {assignor.counts}"
 
 
 @pytest.mark.points(6, task=1)

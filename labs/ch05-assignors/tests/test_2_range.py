@@ -28,7 +28,7 @@ def test_more_members_than_partitions(share, wish):
     assert got == {"a": "t-0", "b": "t-1", "c": ""}, f"a and b have one each, c an empty list; not {got}"
 
 
-@pytest.mark.points(9, task=2)
+@pytest.mark.points(7, task=2)
 def test_two_topics(share, wish):
     """Two topics of 3 partitions each, 2 members"""
     got = share({"t": 3, "u": 3}, wish(a="t u", b="t u"))
@@ -38,10 +38,20 @@ def test_two_topics(share, wish):
     )
 
 
-@pytest.mark.points(8, task=2)
+@pytest.mark.points(7, task=2)
 def test_different_subscriptions(share, wish):
     """b subscribes only to u"""
     got = share({"t": 4, "u": 4}, wish(a="t u", b="u", c="t u"))
     assert "t-" not in got.get("b", ""), f"b gets partitions of t, but has not subscribed to it: {got}"
     wanted = {"a": "t-0 t-1 u-0 u-1", "b": "u-2", "c": "t-2 t-3 u-3"}
     assert got == wanted, f"t is for a and c, u for all three: {wanted}, not {got}"
+
+
+@pytest.mark.points(3, task=2)
+def test_static_members_and_one_without_topics(share, wish):
+    """The order is that of task 1"""
+    got = share({"t": 3}, wish(instances={"m9": "z"}, m1="t", m9="t", m2="gone"))
+    wanted = {"m9": "t-0 t-1", "m1": "t-2", "m2": ""}
+    assert got == wanted, (
+        f"m9 is static, so it comes first; m2 reads no topic that there is, and has an empty list: {wanted}, not {got}"
+    )

@@ -14,6 +14,13 @@ def meeting(group):
 def test_no_member_is_missing(meeting):
     """Ann and bob have joined"""
     ann, bob = meeting.member("ann").has_joined(), meeting.member("bob").has_joined()
+    held, announce = [], meeting.rebalancer._announce_generation
+
+    def announced(group):
+        held.append(group.lock.is_held)
+        announce(group)
+
+    meeting.rebalancer._announce_generation = announced
     meeting.rebalancer.on_complete_join(meeting.metadata)
     assert (meeting.generation, meeting.state) == (5, "AWAITING_SYNC"), (
         f"all have joined: generation 5 begins, AWAITING_SYNC; yours: {meeting.generation}, {meeting.state}"
@@ -21,6 +28,7 @@ def test_no_member_is_missing(meeting):
     assert (ann.answer, bob.answer) == ("generation 5, leads ann bob", "generation 5"), (
         f"and every member gets its response; ann: {ann.answer}, bob: {bob.answer}"
     )
+    assert held == [True], "a generation begins with the group's lock held: the timer, which may call this, holds none"
 
 
 @pytest.mark.points(5, task=3)

@@ -18,6 +18,9 @@ def test_all_have_joined(group, join, member):
     assert group.has_all_members_joined, "b has left, a and c are all members"
     group._set_join_callback(third, None)
     assert group.num_awaiting_join == 1, f"c got its response, only a waits; you count {group.num_awaiting_join}"
+    for name in "ac":
+        group.remove(name)
+    assert group.has_all_members_joined, "no member is left, so nobody is awaited"
 
 
 @pytest.mark.points(5, task=3)

@@ -23,6 +23,9 @@ def test_protocols_in_common(group, join):
     assert not group.supports_protocols("connect", ["roundrobin"]), "a Connect worker in a group of consumers"
     group.remove("b")
     assert group.supports_protocols("consumer", ["range"]), "b has left, so its protocols do not count any more"
+    assert group.supports_protocols("consumer", ["roundrobin"]), (
+        "a is alone and supports roundrobin: remove takes the protocols of b out of the count"
+    )
 
 
 @pytest.mark.points(8, task=4)
@@ -32,3 +35,8 @@ def test_the_vote(group, join):
     elected = group.select_protocol()
     assert elected != "sticky", "c does not support sticky: only protocols that all support are candidates"
     assert elected == "range", f"of range and roundrobin, a and b prefer range: two votes to one, not {elected}"
+    for name in "abc":
+        group.remove(name)
+    join("a", "range roundrobin"), join("b", "roundrobin range"), join("c", "roundrobin range")
+    elected = group.select_protocol()
+    assert elected == "roundrobin", f"b and c prefer roundrobin: two votes to one, whoever is first; not {elected}"

@@ -38,6 +38,9 @@ def test_member_and_generation_are_checked(group, join, error_of):
     assert group.checked_member("a", None) is first, "without a generation only the member is checked"
     cases = [
         (("a", None, 6), "ILLEGAL_GENERATION", "generation 6 has ended"),
+        (("a", None, 0), "ILLEGAL_GENERATION", "0 is a generation, and another one"),
+        (("a", None, 8), "ILLEGAL_GENERATION", "generation 8 has not begun"),
+        (("a", "j", 7), "UNKNOWN_MEMBER_ID", "a is a member, but there is no instance j"),
         (("x", None, 7), "UNKNOWN_MEMBER_ID", "there is no member x"),
         (("s1", "i", 7), "FENCED_INSTANCE_ID", "the instance i is s2 now, and s1 is fenced"),
         (("s1", "i", 6), "FENCED_INSTANCE_ID", "a fenced member stays fenced, whatever its generation"),
