@@ -11,6 +11,9 @@ def assign(member, subscriptions, partitions):
     counts = [StaticTopicCount(each, topics) for each, topics in subscriptions.items()]
     context = AssignmentContext.of(member, counts, {topic: list(range(n)) for topic, n in partitions.items()})
     assignment = RangeAssignor().assign(context)
+    assert set(assignment) == set(subscriptions), (
+        f"every member has a map, even if it is empty; yours: {sorted(assignment)}"
+    )
     owners = {str(partition): str(thread) for mine in assignment.values() for partition, thread in mine.items()}
     return owners, assignment
 
@@ -34,6 +37,7 @@ def test_runs():
             f"{partitions} partitions in {count} runs: the lengths differ by at most one, and the longer "
             f"runs come first: {wanted}, not {cut}"
         )
+    assign("a", {"a": {"t": 1}, "b": {"u": 1}}, {"t": 2, "u": 1})  # b reads another topic, and has an empty map
 
 
 @pytest.mark.points(5, task=1)

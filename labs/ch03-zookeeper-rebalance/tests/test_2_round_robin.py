@@ -26,6 +26,12 @@ def test_the_order():
         "Scala's consumers are in the same groups, so all members sort by the hash code of the text "
         f"[topic,partition]: {wanted}, not {order}"
     )
+    order = [str(each) for each in shuffled({"t": [0], "orders": [0], "BB": [0], "Aa": [0]})]
+    wanted = ["Aa-0", "BB-0", "orders-0", "t-0"]
+    assert order == wanted, (
+        f"that of [orders,0] is negative, as Java's int may be, and comes before that of [t,0]; [Aa,0] and [BB,0] have "
+        f"the same one, so the topic decides: {wanted}, not {order}"
+    )
 
 
 @pytest.mark.points(5, task=2)
@@ -36,6 +42,9 @@ def test_in_turn():
     for member in subscriptions:
         owners = assign(member, subscriptions, {"t": 4})
         assert owners == wanted, f"a-0, b-0, b-1, then a-0 again: {wanted}, not {owners}"
+    owners = assign("a", {"a": {"t": 1, "u": 1}, "b": {"t": 1, "u": 1}}, {"t": 2, "u": 2})
+    wanted = {"t-0": "a-0", "t-1": "b-0", "u-0": "a-0", "u-1": "b-0"}
+    assert owners == wanted, f"a thread that reads two topics has one turn in a round, not two: {wanted}, not {owners}"
 
 
 @pytest.mark.points(5, task=2)

@@ -57,6 +57,7 @@ def test_what_is_committed(group):
 def test_without_auto_commit(group):
     """auto.commit.enable=false, and only one of two queues is to be cleared"""
     a = group.member("a", threads=2, auto_commit_enable=False).owns({0: 10})
+    a.infos[0].reset_consume_offset(20)
     first, second = a.listener.queues.values()
     for queue in (first, second):
         queue.put("a chunk")

@@ -26,7 +26,7 @@ class Ending(threading.Event):
         return True
 
 
-@pytest.mark.points(4, task=5)
+@pytest.mark.points(3, task=5)
 def test_step_by_step(group, listener_class):
     """a is alone: from offsets to offsets"""
     a = group.member("a")
@@ -60,6 +60,9 @@ def test_two_members_compete(group):
     )
     assert (b.fetcher.fetching, group.owners()) == ([], ["g_a-0"] * 4), (
         f"so b fetches nothing ({b.fetcher.fetching}), and a owns all: {group.owners()}"
+    )
+    assert b.infos == {}, (
+        f"b owns nothing, and must not commit for a: it has {sorted(b.infos)} in its registry, though the claim failed"
     )
     fetched = a.rebalance()
     assert fetched == [0, 1], f"a knows of b, and keeps 0 and 1; it fetches {fetched}"
@@ -100,7 +103,7 @@ def test_one_member_dies(group):
     assert begins == [20, 20], f"and it starts at b's last commit: 20 to 29 are consumed twice; it starts at {begins}"
 
 
-@pytest.mark.points(4, task=5)
+@pytest.mark.points(3, task=5)
 def test_retries(group, listener_class):
     """Two attempts fail, then all of them; then a user's listener raises"""
     a = group.member("a", rebalance_max_retries=3)
@@ -161,3 +164,21 @@ def test_without_a_broker(group):
     assert rung.wait(5), (
         "a broker has registered, but a does not notice: watch_broker_ids, with rebalance_event_triggered"
     )
+
+
+@pytest.mark.points(2, task=5)
+def test_the_last_attempt_and_the_shutdown(group):
+    """Offsets that cannot be read; then the consumer shuts down after its last attempt"""
+    a = group.member("a", rebalance_max_retries=1)
+    a.offsets.failures = [None]
+    try:
+        found = a.listener._rebalance()
+    except (TypeError, AttributeError) as error:
+        pytest.fail(f"fetch_offsets returned None, which it does while the consumer shuts down: return False; {error}")
+    assert found is False, f"without offsets the attempt has failed: False, not {found}"
+    assert group.owners() == [None] * 4, (
+        f"offsets come before the claim: nothing is claimed; the znodes {group.owners()}"
+    )
+    a.listener._is_shutting_down = Ending(a)
+    a.offsets.failures = [None]
+    assert not a.fails(), "the consumer shuts down after its last attempt, so it need not rebalance: no error"
