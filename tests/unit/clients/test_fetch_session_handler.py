@@ -106,6 +106,16 @@ def test_after_a_lost_connection_the_session_is_replaced(handler: FetchSessionHa
     metadata(handler)
     handler.handle_error(ConnectionError("lost"))
     assert metadata(handler) == FetchMetadata(SESSION, 0)
+    assert not respond(handler, [A])
+    assert metadata(handler) == FetchMetadata(0, 0), "the broker has ended the session before it responded"
+
+
+def test_the_session_has_its_own_copy_of_the_partitions(handler: FetchSessionHandler[int]) -> None:
+    positions = {A: 1, B: 2}
+    handler.build(positions)
+    respond(handler, [A, B])
+    positions[A] = 5
+    assert handler.build(positions).to_send == {A: 5}
 
 
 def test_the_session_can_be_ended(handler: FetchSessionHandler[int]) -> None:

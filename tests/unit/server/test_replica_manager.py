@@ -20,6 +20,7 @@ from kafka_lite.common.topic_partition import TopicPartition
 from kafka_lite.log.log import Log
 from kafka_lite.log.log_config import LogConfig
 from kafka_lite.log.log_manager import LogManager
+from kafka_lite.metrics.metrics_registry import MetricsRegistry
 from kafka_lite.metrics.stats import MetricConfig
 from kafka_lite.protocol.messages.api_04_leader_and_isr import (
     LeaderAndIsrLiveLeader,
@@ -945,3 +946,9 @@ def test_an_unknown_epoch_and_that_of_a_deletion_stop_any_replica(broker: Broker
 
 def test_a_stop_of_a_replica_that_is_not_here_is_no_error(broker: Broker) -> None:
     assert broker.stop_in_epoch(TP, 3) == [Errors.NONE.code]
+
+
+def test_its_metrics_are_in_the_registry_that_it_is_given(broker: Broker) -> None:
+    registry = MetricsRegistry()
+    ReplicaManager(broker.replicas.config, broker.logs, broker.scheduler, broker.time, registry=registry)
+    assert "kafka.server:type=ReplicaManager,name=PartitionCount" in map(str, registry.beans())

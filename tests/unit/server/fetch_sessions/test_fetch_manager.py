@@ -32,7 +32,8 @@ class Broker:
 
     def __init__(self, slots: int = 10) -> None:
         self.cache = FetchSessionCache(slots, registry=MetricsRegistry())
-        self.manager = FetchManager(self.cache, MockTime())
+        self.time = MockTime()
+        self.manager = FetchManager(self.cache, self.time)
         self.logs: dict[TopicPartition, LogReadResult] = {}
 
     def request(
@@ -42,9 +43,10 @@ class Broker:
         asked: Sequence[TopicPartition] = (),
         forget: Sequence[TopicPartition] = (),
         offset: int = 0,
+        from_follower: bool = False,
     ) -> FetchContext:
         parameters = [(each, FetchPartition(offset, 100)) for each in asked]
-        return self.manager.new_context(FetchMetadata(session_id, epoch), False, parameters, list(forget))
+        return self.manager.new_context(FetchMetadata(session_id, epoch), from_follower, parameters, list(forget))
 
     def complete(self, context: FetchContext) -> list[TopicPartition]:
         """The partitions in the response."""
@@ -94,6 +96,32 @@ def test_without_room_the_first_request_gets_everything_and_no_session() -> None
     assert (context.session_id, context.error_code) == (0, 0)
 
 
+def test_the_session_of_a_follower_is_worth_more_than_that_of_a_consumer() -> None:
+    broker = Broker(slots=1)
+    consumers = broker.open(A, B)
+    followers = broker.request(0, 0, [A], from_follower=True)
+    broker.complete(followers)
+    assert broker.cache.get(consumers) is None
+    late = broker.request(0, 0, [A, B, C])
+    broker.complete(late)
+    assert late.session_id == 0
+    assert broker.fetch(followers.session_id, 1) == []
+
+
+def test_a_session_is_kept_for_two_minutes_after_its_last_request() -> None:
+    broker = Broker(slots=1)
+    session = broker.open(A, B)
+    broker.time.sleep(60_000)
+    assert broker.fetch(session, 1) == []
+    broker.time.sleep(120_000)
+    early = broker.request(0, 0, [C])
+    broker.complete(early)
+    assert early.session_id == 0
+    broker.time.sleep(1)
+    assert broker.open(C)
+    assert error_of(broker.request(session, 2)) is Errors.FETCH_SESSION_ID_NOT_FOUND
+
+
 def test_the_final_epoch_asks_for_no_session(broker: Broker) -> None:
     context = broker.request(0, FINAL, [A])
     assert isinstance(context, SessionlessFetchContext)
@@ -139,10 +167,14 @@ def test_another_epoch_than_the_sessions(broker: Broker, epoch: int) -> None:
     assert broker.fetch(session, 1) == [], "the session has not changed"
 
 
-def test_a_request_that_was_overtaken_by_the_next_one(broker: Broker) -> None:
+@pytest.mark.parametrize(("epoch", "next_one"), [(1, 2), ((1 << 31) - 2, (1 << 31) - 1), ((1 << 31) - 1, 1)])
+def test_a_request_that_was_overtaken_by_the_next_one(broker: Broker, epoch: int, next_one: int) -> None:
     session = broker.open(A)
-    waiting = broker.request(session, 1)
-    following = broker.request(session, 2, [B])
+    cached = broker.cache.get(session)
+    assert cached is not None
+    cached.epoch = epoch
+    waiting = broker.request(session, epoch)
+    following = broker.request(session, next_one, [B])
     broker.logs[A] = LogReadResult(Errors.NONE, 11, 0)
     assert broker.complete(waiting) == []
     assert (error_of(waiting), waiting.session_id) == (Errors.INVALID_FETCH_SESSION_EPOCH, session)
@@ -167,6 +199,7 @@ def test_nothing_is_returned_while_nothing_changes(broker: Broker) -> None:
     [
         (LogReadResult(Errors.NONE, 10, 0, None, b"records"), True),
         (LogReadResult(Errors.NONE, 11, 0), False),
+        (LogReadResult(Errors.NONE, 9, 0), False),
         (LogReadResult(Errors.NONE, 10, 1), False),
         (LogReadResult(Errors.NOT_LEADER_OR_FOLLOWER), True),
     ],
@@ -192,6 +225,8 @@ def test_new_partitions_are_returned_and_forgotten_ones_are_not_read(broker: Bro
     assert broker.fetch(session, 1, C, forget=[A]) == [C]
     assert [each for each, _ in broker.request(session, 2).partitions] == [B, C]
     assert broker.cache.total_partitions == 2
+    broker.request(session, 3, [A])
+    assert broker.cache.total_partitions == 3
 
 
 def test_an_unknown_partition_may_be_forgotten(broker: Broker) -> None:
@@ -208,6 +243,15 @@ def test_a_named_partition_is_read_at_its_new_offset(broker: Broker) -> None:
     session = broker.open(A, B)
     context = broker.request(session, 1, [A], offset=5)
     assert [(each, asked.fetch_offset) for each, asked in context.partitions] == [(A, 5), (B, 0)]
+    assert broker.complete(context) == [], "the client knows the bounds of the log still"
+
+
+def test_a_partition_whose_log_starts_lower_is_returned(broker: Broker) -> None:
+    broker.logs[A] = LogReadResult(Errors.NONE, 10, 5)
+    session = broker.open(A)
+    broker.logs[A] = LogReadResult(Errors.NONE, 10, 4)
+    assert broker.fetch(session, 1) == [A]
+    assert broker.fetch(session, 2) == []
 
 
 def test_partitions_with_records_go_to_the_end(broker: Broker) -> None:

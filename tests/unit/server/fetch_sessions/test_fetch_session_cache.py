@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import random
+
 import pytest
 
 from kafka_lite.common.topic_partition import TopicPartition
@@ -23,7 +25,8 @@ class Cache(FetchSessionCache):
     """A cache with a clock that stands."""
 
     def __init__(self, slots: int) -> None:
-        super().__init__(slots, EVICTION_MS, MetricsRegistry())
+        self.registry = MetricsRegistry()
+        super().__init__(slots, EVICTION_MS, self.registry)
         self.now_ms = 0.0
 
     def create(self, size: int, *, follower: bool = False) -> int:
@@ -44,6 +47,29 @@ def test_ids_are_positive_and_distinct() -> None:
     ids = {cache.create(1) for _ in range(100)}
     assert len(ids) == 100
     assert all(0 < each < 1 << 31 for each in ids)
+
+
+def test_an_id_that_is_taken_is_drawn_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    drawn = iter([5, 5, 7])
+    bounds = []
+
+    def draw(lowest: int, highest: int) -> int:
+        bounds.append((lowest, highest))
+        return next(drawn)
+
+    monkeypatch.setattr(random, "randint", draw)
+    cache = Cache(2)
+    assert [cache.create(1), cache.create(2)] == [5, 7]
+    assert set(bounds) == {(1, (1 << 31) - 1)}, "0 stands for no session"
+
+
+def test_gauges_count_sessions_and_their_partitions() -> None:
+    cache = Cache(3)
+    cache.create(3)
+    cache.create(4)
+    values = {name.name: bean.get("Value") for name, bean in cache.registry.beans().items()}
+    assert values["NumIncrementalFetchSessions"] == 2
+    assert values["NumIncrementalFetchPartitionsCached"] == 7
 
 
 def test_without_slots_there_are_no_sessions() -> None:
@@ -78,10 +104,12 @@ def test_the_session_that_was_unused_for_longest_is_evicted_first_once_it_is_sta
         (10, False, 1, True, 0, True),
         # a follower's session only evicts one of another follower if that is old and has fewer partitions
         (10, True, 11, True, 0, False),
+        (10, True, 11, True, EVICTION_MS, False),
         (10, True, 11, True, OLD_MS, True),
         (10, True, 10, True, OLD_MS, False),
         # a consumer's session evicts an old one of another consumer with fewer partitions
         (10, False, 11, False, 0, False),
+        (10, False, 11, False, EVICTION_MS, False),
         (10, False, 11, False, OLD_MS, True),
         (10, False, 10, False, OLD_MS, False),
         # a consumer's session never evicts a follower's that is in use
@@ -100,6 +128,16 @@ def test_who_may_evict_whom(
     assert (cache.get(session) is None) is evicted
     assert cache.evictions_meter.count == evicted
     assert cache.size == 1
+
+
+def test_a_sessions_age_counts_from_its_creation() -> None:
+    cache = Cache(1)
+    cache.now_ms = 10 * OLD_MS
+    cache.create(1)
+    cache.now_ms += EVICTION_MS
+    assert cache.create(9) == 0
+    cache.now_ms += 1
+    assert cache.create(9)
 
 
 def test_of_several_evictable_sessions_the_least_valuable_goes() -> None:
