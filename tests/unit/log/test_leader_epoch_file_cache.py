@@ -52,12 +52,15 @@ def test_assign_removes_contradicting_entries(cache: LeaderEpochFileCache) -> No
     assert cache.entries == [(1, 0), (3, 5)]
     fill(cache, (3, 2))
     assert cache.entries == [(1, 0), (3, 2)]
+    fill(cache, (4, 10), (3, 7))
+    assert cache.entries == [(1, 0), (3, 7)], "an older epoch again, from a later offset"
 
 
 def test_assign_newer_ignores_older_epochs(cache: LeaderEpochFileCache) -> None:
     fill(cache, (3, 20))
     cache.assign_newer(2, 50)
     cache.assign_newer(3, 60)
+    cache.assign_newer(3, 10)
     cache.assign_newer(4, 70)
     assert cache.entries == [(3, 20), (4, 70)]
 
@@ -102,6 +105,25 @@ def test_truncate_from_start(cache: LeaderEpochFileCache, tmp_path: Path) -> Non
     assert cache.entries == [(5, 180)]
 
 
+def test_a_truncation_that_removes_no_epoch_writes_no_file(cache: LeaderEpochFileCache, tmp_path: Path) -> None:
+    fill(cache, (2, 100), (4, 120))
+    (tmp_path / "leader-epoch-checkpoint").unlink()
+    cache.truncate_from_end(121)
+    cache.truncate_from_start(100)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_after_a_rename_the_file_is_in_the_new_directory(tmp_path: Path) -> None:
+    before, after = tmp_path / "t-0", tmp_path / "t-0.delete"
+    before.mkdir()
+    cache = open_cache(before)
+    fill(cache, (0, 0))
+    before.rename(after)
+    cache.set_directory(after)
+    fill(cache, (1, 10))
+    assert open_cache(after).entries == [(0, 0), (1, 10)]
+
+
 def test_flush_fsyncs_an_epoch_that_was_written_without_fsync(
     tmp_path: Path, cache: LeaderEpochFileCache, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -113,8 +135,9 @@ def test_flush_fsyncs_an_epoch_that_was_written_without_fsync(
     cache.flush()
     cache.flush()
     assert len(synced) == 1, "a second flush does nothing"
-    cache.assign(1, 10)
-    assert len(synced) == 2
+    for _ in range(2):
+        cache.assign(1, 10)
+        assert len(synced) == 2
     cache.flush()
     assert len(synced) == 2
 
@@ -127,6 +150,9 @@ def test_an_epoch_that_could_not_be_written_is_written_by_the_next_flush(
     with pytest.raises(OSError, match="No space left on device"):
         cache.assign(1, 10, sync=False)
     cache.assign(1, 10, sync=False)
+    (tmp_path / "leader-epoch-checkpoint.tmp").symlink_to("/dev/full")
+    with pytest.raises(OSError, match="No space left on device"):
+        cache.flush()
     cache.flush()
     assert open_cache(tmp_path).entries == [(0, 0), (1, 10)]
 

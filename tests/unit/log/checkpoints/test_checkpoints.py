@@ -57,6 +57,7 @@ def test_missing_and_empty_files_have_no_entries(tmp_path: Path) -> None:
         (b"x", "version and the number"),
         (b"0\n", "version and the number"),
         (b"1\n0\n", "version is 1"),
+        (b"-1\n0\n", "version is -1"),
         (b"0\n2\nt 0 1\n", "has 1 entries but declares 2"),
         (b"0\n1\nt 0 1\nt 1 1\n", "has 2 entries but declares 1"),
         (b"0\n1\nt 0\n", "not a valid entry"),
@@ -71,6 +72,32 @@ def test_malformed_files_are_rejected(tmp_path: Path, content: bytes, reason: st
     (tmp_path / "c").write_bytes(content)
     with pytest.raises(CheckpointFormatError, match=reason):
         OffsetCheckpointFile(tmp_path / "c").read()
+
+
+def test_leader_epochs_have_32_bits_and_offsets_64(tmp_path: Path) -> None:
+    checkpoint = LeaderEpochCheckpointFile(tmp_path)
+    entries = [EpochEntry(2**31 - 1, 2**63 - 1)]
+    checkpoint.write(entries)
+    assert checkpoint.read() == entries
+    for line in (f"{2**31} 0", f"0 {2**63}"):
+        (tmp_path / "leader-epoch-checkpoint").write_text(f"0\n1\n{line}\n")
+        with pytest.raises(CheckpointFormatError, match="out of range"):
+            checkpoint.read()
+
+
+def test_the_whole_content_is_forced_to_disk_before_it_replaces_the_old_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    checkpoint = OffsetCheckpointFile(tmp_path / "c")
+    checkpoint.write({TopicPartition("t", 0): 1})
+    on_disk = []
+
+    def fsync(fd: int) -> None:
+        on_disk.append((os.fstat(fd).st_size, checkpoint.file.read_text()))
+
+    monkeypatch.setattr(os, "fsync", fsync)
+    checkpoint.write({TopicPartition("t", 0): 1234567})
+    assert on_disk == [(len("0\n1\nt 0 1234567\n"), "0\n1\nt 0 1\n")]
 
 
 def test_failed_write_keeps_the_old_content(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
