@@ -15,7 +15,7 @@ from kafka_lite.metrics.metrics import Metrics
 from kafka_lite.metrics.metrics_reporter import MetricsReporter, configured_instance
 from kafka_lite.metrics.recording_level import RecordingLevel
 from kafka_lite.metrics.sensor import KafkaMetric
-from kafka_lite.metrics.stats import Avg, Count, CumulativeSum, Max, MetricConfig, Rate
+from kafka_lite.metrics.stats import Avg, Count, CumulativeSum, Max, MetricConfig, Rate, SampledTotal, counted_since
 
 WINDOW_MS = 30_000
 
@@ -50,6 +50,28 @@ def test_a_rate_covers_at_least_one_whole_window(time: MockTime, metrics: Metric
     assert value(metrics, "byte-rate") == pytest.approx(600 / 30), "the first window has expired"
     time.sleep(2 * WINDOW_MS)
     assert value(metrics, "byte-rate") == 0.0
+
+
+def test_a_window_begins_where_the_one_before_ended() -> None:
+    config, total = MetricConfig(samples=2, time_window_ms=1000), SampledTotal()
+    total.record(config, 1, 1, 0)
+    total.record(config, 2, 1, 1500)
+    assert total.measure(config, 1999) == 3
+    assert total.measure(config, 2000) == 2
+    assert total.measure(config, 2999) == 2
+    assert total.measure(config, 3000) == 0
+
+
+def test_the_rate_of_a_single_window_that_has_just_begun_is_finite() -> None:
+    config, rate = MetricConfig(samples=1, time_window_ms=1000), Rate()
+    rate.record(config, 5, 1, 100)
+    assert rate.measure(config, 100) == 5000, "over one millisecond"
+
+
+def test_what_is_collected_is_dated_back_to_the_last_collection_but_at_most_five_seconds() -> None:
+    assert counted_since(7_000, now_ms=10_000) == 7_000
+    assert counted_since(5_000, now_ms=10_000) == 5_000
+    assert counted_since(4_000, now_ms=10_000) == 5_000
 
 
 def test_counts_means_and_extremes(time: MockTime, metrics: Metrics) -> None:

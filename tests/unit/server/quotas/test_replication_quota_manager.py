@@ -44,8 +44,9 @@ def test_the_partitions_that_were_marked_last_are_throttled() -> None:
     assert (quota.is_throttled(TP), quota.is_throttled(OTHER)) == (False, True)
     quota.mark_throttled("orders")
     assert (quota.is_throttled(TP), quota.is_throttled(OTHER)) == (True, True)
-    quota.remove_throttle("orders")
-    assert (quota.is_throttled(TP), quota.is_throttled(OTHER)) == (False, False)
+    for _ in range(2):
+        quota.remove_throttle("orders")
+        assert (quota.is_throttled(TP), quota.is_throttled(OTHER)) == (False, False)
 
 
 def test_a_burst_counts_over_at_least_one_window() -> None:
@@ -112,9 +113,21 @@ def test_a_list_of_throttled_replicas_has_those_of_this_broker(
 
 
 @pytest.fixture
-def quotas() -> QuotaManagers:
-    config = {"broker.id": "101", "zookeeper.connect": "embedded", "replication.quota.window.num": "3"}
-    return quota_managers(KafkaConfig(config), MockTime())
+def time() -> MockTime:
+    return MockTime()
+
+
+@pytest.fixture
+def quotas(time: MockTime) -> QuotaManagers:
+    config = {
+        "broker.id": "101",
+        "zookeeper.connect": "embedded",
+        "replication.quota.window.num": "3",
+        "replication.quota.window.size.seconds": "2",
+        "alter.log.dirs.replication.quota.window.num": "5",
+        "alter.log.dirs.replication.quota.window.size.seconds": "4",
+    }
+    return quota_managers(KafkaConfig(config), time)
 
 
 def test_a_topic_throttles_its_leaders_and_followers_separately(quotas: QuotaManagers) -> None:
@@ -122,6 +135,9 @@ def test_a_topic_throttles_its_leaders_and_followers_separately(quotas: QuotaMan
     quotas.update_topic("orders", LogConfig(config))
     assert [quotas.leader.is_throttled(each) for each in (TP, OTHER)] == [True, False]
     assert [quotas.follower.is_throttled(each) for each in (TP, OTHER)] == [True, True]
+    config = {"leader.replication.throttled.replicas": "0:7"}
+    quotas.update_topic("orders", LogConfig(config))
+    assert not quotas.leader.is_throttled(TP), "no replica of this broker is in the list"
     quotas.update_topic("orders", LogConfig())
     assert not any(quota.is_throttled(each) for quota in quotas for each in (TP, OTHER))
 
@@ -139,9 +155,25 @@ def test_rates_are_those_of_the_brokers_overrides(quotas: QuotaManagers) -> None
     assert [quota.upper_bound for quota in quotas] == [UNLIMITED] * 3
 
 
+def test_replication_and_moves_between_directories_have_their_own_windows(
+    quotas: QuotaManagers, time: MockTime
+) -> None:
+    for quota in quotas:
+        quota.record(1000)
+    assert [quota.byte_rate for quota in quotas] == [500, 500, 250], "over one window"
+    time.sleep(6_000)
+    assert [quota.byte_rate for quota in quotas] == [0, 0, pytest.approx(1000 / 6)], (
+        "after three windows of two seconds"
+    )
+    time.sleep(13_999)
+    assert quotas.alter_log_dirs.byte_rate > 0
+    time.sleep(1)
+    assert quotas.alter_log_dirs.byte_rate == 0, "after five windows of four seconds"
+
+
 def test_each_rate_is_a_metric(quotas: QuotaManagers) -> None:
     metrics = Metrics()
     quotas.register(metrics)
     quotas.follower.record(500)
     rates = {name.group: each.value for name, each in metrics.metrics.items() if name.name == "byte-rate"}
-    assert rates == {"LeaderReplication": 0, "FollowerReplication": 500, "AlterLogDirsReplication": 0}
+    assert rates == {"LeaderReplication": 0, "FollowerReplication": 250, "AlterLogDirsReplication": 0}
