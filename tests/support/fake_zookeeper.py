@@ -16,6 +16,7 @@ class Node:
     data: bytes | None
     owner: int = 0
     version: int = 0
+    created_ms: int = 0
 
 
 @dataclass
@@ -56,7 +57,7 @@ class FakeZooKeeper:
 
     @staticmethod
     def _stat(node: Node) -> ZnodeStat:
-        return ZnodeStat(node.version, 0, 0, node.owner, 0, 0, 0, 0, 0, len(node.data or b""), 0)
+        return ZnodeStat(node.version, node.created_ms, 0, node.owner, 0, 0, 0, 0, 0, len(node.data or b""), 0)
 
     def get(self, path: str) -> tuple[bytes | None, ZnodeStat]:
         node = self._node(path)
