@@ -86,11 +86,12 @@ class TransactionIndex:
     def _write(self, entries: tuple[AbortedTxn, ...], from_entry: int) -> None:
         """Make the file end with these entries, of which the first ``from_entry`` are in it."""
         start = from_entry * ENTRY_SIZE
-        with open(self.file, "ab") as file:
+        added = memoryview(b"".join(entry.encode() for entry in entries[from_entry:]))
+        with open(self.file, "ab", buffering=0) as file:  # unbuffered: truncate would first write what is left
             try:
                 file.truncate(start)
-                file.write(b"".join(entry.encode() for entry in entries[from_entry:]))
-                file.flush()
+                while added:
+                    added = added[file.write(added) :]
             except OSError:
                 file.truncate(start)
                 raise

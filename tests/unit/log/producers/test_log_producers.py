@@ -9,6 +9,7 @@ import pytest
 from kafka_lite.common.errors import ApiError, Errors
 from kafka_lite.common.time import MockTime
 from kafka_lite.log.log import Log
+from kafka_lite.log.producers.producer_state_loader import producer_batches
 from kafka_lite.record.compression import CompressionType
 from kafka_lite.record.memory_records_builder import MemoryRecordsBuilder
 from tests.support.logs import open_log, read_records, record_set
@@ -97,6 +98,34 @@ def test_producer_state_survives_a_restart(tmp_path: Path, clean: bool) -> None:
     assert send(again, 5) == 10
     assert send(again, 4) == 8  # not only the last one is known
     assert send(again, 6) == 12
+
+
+def test_lost_snapshots_are_rebuilt_for_the_last_two_segments_only(tmp_path: Path) -> None:
+    log = open_log(tmp_path)
+    for sequence in range(5):
+        send(log, sequence)
+        log.append_as_leader(record_set(b"of nobody"), 0)
+        log.roll()
+    send(log, 5)
+    log.close()
+    for file in log.dir.glob("*.snapshot"):
+        file.unlink()
+    again = reopened(log, tmp_path, clean=False)
+    assert snapshots(again) == [8, 10, 11]
+    assert set(again.producer_state.active_producers) == {7}
+
+
+def test_only_batches_of_producers_between_the_two_offsets_are_loaded(tmp_path: Path) -> None:
+    log = open_log(tmp_path)
+    for sequence in range(3):
+        send(log, sequence)
+        log.append_as_leader(record_set(b"of nobody"), 0)
+    assert [batch.base_offset for batch in producer_batches(log.active_segment, 0, 4)] == [0, 2]
+    assert [batch.base_offset for batch in producer_batches(log.active_segment, 1, 5)] == [2, 4]
+    assert list(producer_batches(log.active_segment, 9, 9)) == []
+    old = open_log(tmp_path, name="old-0", message_format_version="0.10.2")
+    old.append_as_leader(record_set(b"a", magic=1), 0)
+    assert list(producer_batches(old.active_segment, 0, 1)) == []
 
 
 def test_a_clean_start_does_not_read_the_log(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import random
 from pathlib import Path
 from typing import Any
@@ -139,6 +140,7 @@ def test_producers_have_separate_sequences(state: State) -> None:
 def test_replication_does_not_check_sequences_and_epochs(state: State) -> None:
     state.append(batch(5) + batch(99, offset=1), AppendOrigin.REPLICATION)
     assert state.active_producers[7].last_seq == 99
+    assert state.append(batch(99, offset=1), AppendOrigin.REPLICATION) is None, "nor does it look for duplicates"
     state.append(batch(0, epoch=3, offset=2), AppendOrigin.REPLICATION)
     state.append(batch(0, epoch=2, offset=3), AppendOrigin.REPLICATION)
     assert state.active_producers[7].producer_epoch == 2
@@ -339,6 +341,53 @@ def test_snapshots_outside_the_log_are_deleted(state: State, tmp_path: Path) -> 
     state.truncate_and_reload(5, 12, now_ms=0)
     assert state.snapshot_offsets == (10,)
     assert [file.name for file in tmp_path.iterdir()] == [f"{10:020d}.snapshot"]
+
+
+def test_a_truncation_to_where_the_map_ends_keeps_the_producers(state: State) -> None:
+    state.append(batch(0))
+    state.update_map_end_offset(1)
+    state.truncate_and_reload(0, 1, now_ms=0)
+    assert (state.map_end_offset, set(state.active_producers)) == (1, {7})
+
+
+def test_without_a_snapshot_a_truncation_leaves_no_producer(state: State) -> None:
+    state.append(batch(0, transactional=True), AppendOrigin.REPLICATION)
+    state.update_map_end_offset(5)
+    state.truncate_and_reload(0, 3, now_ms=0)
+    assert (state.map_end_offset, state.is_empty, state.transactions.is_empty) == (0, True, True)
+
+
+def test_an_emptied_log_can_have_snapshots_at_lower_offsets(state: State) -> None:
+    state.update_map_end_offset(10)
+    state.take_snapshot()
+    state.truncate_fully_and_start_at(3)
+    assert state.map_end_offset == 3
+    state.update_map_end_offset(5)
+    assert state.take_snapshot() is not None
+
+
+def test_where_the_log_starts_there_is_nothing_to_store(state: State) -> None:
+    state.append(batch(0))
+    state.update_map_end_offset(3)
+    state.on_log_start_offset_incremented(5)
+    assert state.map_end_offset == 5
+    assert state.take_snapshot() is None
+    state.on_log_start_offset_incremented(2)
+    assert state.map_end_offset == 5
+    assert state.take_snapshot() is not None
+
+
+def test_a_snapshot_is_forced_to_disk_at_once_or_by_the_caller(state: State, monkeypatch: pytest.MonkeyPatch) -> None:
+    synced = []
+    monkeypatch.setattr(os, "fsync", lambda fd: synced.append(os.fstat(fd).st_size))
+    state.append(batch(0))
+    state.update_map_end_offset(1)
+    state.take_snapshot(sync=False)
+    assert synced == []
+    state.update_map_end_offset(2)
+    file = state.take_snapshot()
+    assert file is not None
+    assert synced == [file.stat().st_size]
 
 
 @pytest.mark.parametrize(

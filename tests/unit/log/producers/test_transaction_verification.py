@@ -98,6 +98,18 @@ def test_a_late_verification_does_not_count_for_the_next_transaction(verified: V
     assert verified.send(late) is Errors.INVALID_TXN_STATE
 
 
+def test_a_batch_without_the_guard_is_refused_while_the_verification_runs(verified: Verified) -> None:
+    guard = verified.start()
+    assert verified.send(None) is Errors.INVALID_TXN_STATE
+    assert verified.send(guard) is Errors.NONE
+
+
+def test_a_batch_outside_of_transactions_does_not_end_the_verification(verified: Verified) -> None:
+    guard = verified.start()
+    assert verified.send(None, 0, transactional=False) is Errors.NONE
+    assert verified.start(1) is guard
+
+
 def test_requests_for_one_transaction_share_its_guard(verified: Verified) -> None:
     guard = verified.start()
     assert verified.start() is guard
@@ -160,3 +172,33 @@ def test_a_transaction_is_late_after_the_longest_timeout_and_some_time_for_its_e
     assert is_late(limit_ms + 1)
     verified.end()
     assert not is_late(limit_ms + 1)
+
+
+def test_the_oldest_transaction_decides_whether_one_is_late(tmp_path: Path) -> None:
+    log = open_log(tmp_path)
+
+    def begin(producer_id: int, timestamp: int) -> None:
+        log.append_as_leader(
+            keyed_set(
+                (b"k", b"v"), timestamp=timestamp, producer_id=producer_id, producer_epoch=0, base_sequence=0,
+                is_transactional=True,
+            ),
+            0,
+        )  # fmt: skip
+
+    begin(8, 1_000_000)
+    begin(9, 50_000_000)
+    late_ms = 1_000_000 + MAX_TIMEOUT_MS + LATE_TRANSACTION_BUFFER_MS
+    assert not log.has_late_transaction(late_ms, MAX_TIMEOUT_MS)
+    assert log.has_late_transaction(late_ms + 1, MAX_TIMEOUT_MS)
+
+
+@pytest.mark.parametrize("timestamp", [0, -1])
+def test_a_transaction_without_a_timestamp_is_not_late(tmp_path: Path, timestamp: int) -> None:
+    log = open_log(tmp_path)
+    records = keyed_set(
+        (b"k", b"v"), timestamp=timestamp, producer_id=PRODUCER, producer_epoch=0, base_sequence=0,
+        is_transactional=True,
+    )  # fmt: skip
+    log.append_as_leader(records, 0)
+    assert not log.has_late_transaction(1 << 50, MAX_TIMEOUT_MS)
