@@ -6,6 +6,7 @@ from kafka_lite.common.topic_partition import TopicPartition
 from kafka_lite.controller.broker_changes import BrokerChanges
 from kafka_lite.controller.controller_context import PartitionAndReplica
 from kafka_lite.controller.partition_state_machine import PartitionState
+from kafka_lite.controller.replica_assignment import ReplicaAssignment
 from kafka_lite.controller.replica_state_machine import ReplicaState
 from kafka_lite.protocol.messages.api_04_leader_and_isr import LeaderAndIsrRequest
 from kafka_lite.protocol.messages.api_05_stop_replica import StopReplicaRequest
@@ -99,12 +100,16 @@ def test_the_failure_of_a_leader_needs_no_further_update(cluster):
     assert all(request.ungrouped_partition_states for _, request in cluster.told(UpdateMetadataRequest))
 
 
-def test_what_is_being_deleted_gets_no_leader_when_its_broker_fails(cluster):
+@pytest.mark.parametrize("started", [True, False])
+def test_what_is_to_be_deleted_gets_no_leader_when_its_broker_fails(cluster, caplog, started):
+    if not started:
+        cluster.context.partitions_being_reassigned[P] = ReplicaAssignment([1, 2, 3], [3])
     cluster.deletion.enqueue_topics_for_deletion(["t"])
-    assert cluster.replica_state(1) is ReplicaState.DELETION_STARTED
+    assert cluster.replica_state(1) is (ReplicaState.DELETION_STARTED if started else ReplicaState.ONLINE)
     cluster.fail(1)
     assert cluster.partitions.state(P) is PartitionState.ONLINE
     assert cluster.replica_state(1) is ReplicaState.DELETION_INELIGIBLE
+    assert "state change of replica" not in caplog.text, "what is logged is a failure"
 
 
 def test_failed_log_directories_of_a_broker_that_is_gone_are_forgotten(cluster):
@@ -149,11 +154,13 @@ def test_a_deletion_goes_on_when_its_broker_is_back(cluster):
 
 def test_replicas_on_a_failed_log_directory_lose_their_leadership(cluster):
     lost = [PartitionAndReplica(P, 1), PartitionAndReplica(Q, 1)]
+    led_by_another = cluster.state(Q).leader_epoch
     cluster.context.set_replicas_on_offline_dirs(1, {P, Q})
     cluster.changes.on_replicas_become_offline(lost)
     assert (cluster.leader(P), cluster.isr(P)) == (2, [2, 3])
     assert (cluster.leader(Q), cluster.isr(Q)) == (2, [2])
     assert cluster.leader(SINGLE) == 1, "it is on another directory"
+    assert cluster.state(Q).leader_epoch == led_by_another + 1, "it has left the ISR, but there was no election"
     _, request = cluster.told(UpdateMetadataRequest)[-1]
     offline = {state.topic_name: state.offline_replicas for state in request.ungrouped_partition_states}
     assert offline == {"t": [1], "u": [1]}
@@ -194,6 +201,13 @@ def test_partitions_that_cannot_be_moved_are_returned(cluster):
     cluster.fail(3)
     assert cluster.changes.shut_down(1) == {P, Q}, "not the one that has a single replica"
     assert cluster.leader(P) == 1
+
+
+def test_a_partition_that_has_no_leader_yet_is_left_alone(cluster, caplog):
+    del cluster.context.partition_leadership_info[Q]
+    cluster.changes.shut_down(1)
+    assert cluster.told(StopReplicaRequest) == []
+    assert "state change of replica" not in caplog.text, "what is logged is a failure"
 
 
 def test_a_second_broker_that_shuts_down_gets_no_leadership(cluster):

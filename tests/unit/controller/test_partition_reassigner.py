@@ -201,11 +201,11 @@ def test_the_leader_stays_if_it_is_among_the_new_replicas(controller):
     controller.catch_up(1, 2, 3)
     assert controller.context.partition_replica_assignment[P] == [3, 1]
     told = [
-        (to, state.leader, state.leader_epoch, state.replicas)
+        (to, state.leader, state.leader_epoch, state.isr, state.replicas)
         for to, request in controller.told(LeaderAndIsrRequest)
         for state in request.ungrouped_partition_states
     ]
-    assert told[:2] == [(3, 1, epoch + 1, [3, 1]), (1, 1, epoch + 1, [3, 1])]
+    assert told[:2] == [(to, 1, epoch + 1, [1, 2, 3], [3, 1]) for to in (3, 1)], "before replica 2 leaves the ISR"
     assert (controller.state().leader, controller.state().isr) == (1, [1, 3])
     assert controller.deleted() == [2]
     assert controller.replica_state(2) is ReplicaState.NON_EXISTENT
@@ -220,6 +220,9 @@ def test_a_new_leader_is_elected_if_the_old_one_cannot_lead(controller, why):
         controller.context.shutting_down_broker_ids.add(1)
     controller.catch_up(1, 2, 3)
     assert controller.state().leader == 3
+    told = [s for _, request in controller.told(LeaderAndIsrRequest) for s in request.ungrouped_partition_states]
+    assert {state.leader for state in told} == {3}, "it is elected before others are removed"
+    assert 1 not in told[0].replicas or why != "it is removed"
 
 
 def test_the_znodes_are_written_once_the_removed_replicas_are_stopped(controller):
@@ -308,6 +311,19 @@ def test_only_the_order_of_the_replicas_may_change(controller):
     assert controller.requests.get_reassignment() == {}
 
 
+def test_the_order_may_change_while_a_replica_lags_behind(controller):
+    controller.set_isr(1)
+    controller.ask({P: [2, 1]})
+    assert controller.assigned() == ([2, 1], [], [])
+
+
+def test_the_order_may_change_before_there_is_a_leader(controller):
+    del controller.context.partition_leadership_info[P]
+    del controller.zk.states[P]
+    controller.ask({P: [2, 1]})
+    assert controller.assigned() == ([2, 1], [], [])
+
+
 def test_new_replicas_may_only_be_added_or_removed(controller):
     controller.ask({P: [1, 2, 3]})
     controller.catch_up(1, 2, 3)
@@ -330,6 +346,7 @@ def test_a_reassignment_waits_for_a_live_replica(controller):
     controller.context.live_brokers[3] = broker(3)
     controller.reassigner.on_broker_startup([3])
     assert controller.state().leader == 3
+    assert controller.replica_state(4) is ReplicaState.NEW, "its broker is dead"
 
 
 def test_a_new_replica_starts_when_its_broker_does():
@@ -352,6 +369,14 @@ def test_impossible_targets_are_refused_and_leave_the_znode(controller, target):
     controller.ask({P: target})
     assert controller.requests.get_reassignment() == {}
     assert not controller.is_reassigning()
+
+
+def test_an_impossible_target_leaves_the_znode_during_a_reassignment_as_well(controller):
+    moving(controller)
+    controller.zk.zookeeper.nodes.clear()
+    controller.ask({P: [3, 3]})
+    assert controller.requests.get_reassignment() == {}
+    assert controller.is_reassigning()
 
 
 def test_the_api_refuses_new_replicas_on_dead_brokers_and_the_znode_does_not(controller):
@@ -438,6 +463,14 @@ def test_the_end_of_a_reassignment_leaves_another_target_in_the_znode(controller
     assert controller.requests.get_reassignment() == {P: [5, 1]}
 
 
+def test_the_end_of_a_reassignment_leaves_those_of_other_partitions_in_the_znode():
+    controller = Reassigning({P: [1, 2], OTHER: [1, 2]})
+    controller.ask({P: [3, 1], OTHER: [3, 1]})
+    controller.catch_up(1, 2, 3)
+    controller.respond()
+    assert controller.requests.get_reassignment() == {OTHER: [3, 1]}
+
+
 def test_a_reassignment_is_cancelled(controller):
     moving(controller)
     assert controller.alter(None) is Errors.NONE
@@ -489,6 +522,15 @@ def test_the_next_controller_goes_on(controller):
     assert controller.deleted() == [2]
     controller.respond()
     assert controller.assigned() == ([3, 1], [], [])
+
+
+def test_the_next_controller_knows_new_replicas_that_were_started(controller, caplog):
+    moving(controller)
+    controller.replicas.shutdown()
+    controller.replicas.startup()
+    controller.reassigner.resume()
+    assert controller.replica_state(3) is ReplicaState.ONLINE
+    assert not [record for record in caplog.records if record.levelname == "ERROR"]
 
 
 def test_the_next_controller_starts_what_the_znode_asks_for_instead(controller):

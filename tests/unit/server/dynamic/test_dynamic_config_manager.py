@@ -12,7 +12,7 @@ from kafka_lite.common.topic_partition import TopicPartition
 from kafka_lite.log.log_config import LogConfig
 from kafka_lite.server.dynamic.config_handler import BrokerConfigHandler, TopicConfigHandler
 from kafka_lite.server.dynamic.dynamic_broker_config import DynamicBrokerConfig
-from kafka_lite.server.dynamic.dynamic_config_manager import CHANGE_EXPIRATION_MS, DynamicConfigManager
+from kafka_lite.server.dynamic.dynamic_config_manager import DynamicConfigManager
 from kafka_lite.server.kafka_config import KafkaConfig
 from kafka_lite.server.quotas.quota_factory import QuotaManagers, quota_managers
 from kafka_lite.server.quotas.replication_quota_manager import UNLIMITED
@@ -22,6 +22,7 @@ from tests.support.fake_zookeeper import Tree, fake_zk
 
 LEADER_RATE, FOLLOWER_RATE = "leader.replication.throttled.rate", "follower.replication.throttled.rate"
 UNCLEAN = "unclean.leader.election.enable"
+QUARTER_OF_AN_HOUR_MS = 15 * 60 * 1000
 
 
 class Handler:
@@ -46,7 +47,7 @@ class Changes:
         self.zk = fake_zk(self.tree)
         self.zk.zookeeper.ensure_path(paths.CONFIG_CHANGES)
         self.topics, self.brokers = Handler(), Handler()
-        self.time = MockTime(start_ms=CHANGE_EXPIRATION_MS)
+        self.time = MockTime(start_ms=0)
         self.manager = self.new_manager()
 
     def new_manager(self) -> DynamicConfigManager:
@@ -75,7 +76,7 @@ def changes() -> Changes:
 def test_what_has_changed_before_is_applied_at_the_start(changes: Changes) -> None:
     changes.zk.set_entity_config("brokers/3", {"a": "1"})
     changes.zk.set_entity_config("topics/quiet", {"retention.ms": "1"})
-    changes.change(4, "topics/t", "7")
+    changes.change(0, "topics/t", "7")
     changes.manager.startup()
     assert changes.brokers.told == [("3", {"a": "1"})]
     assert changes.topics.told == [("t", {"retention.ms": "7"})], "topics are read when their logs are opened"
@@ -120,13 +121,16 @@ def test_a_notification_that_another_broker_deletes_meanwhile_is_skipped(changes
     changes.change(2, "topics/u", "8")
     changes.change(3, "topics/v", "9")
     changes.topics.meanwhile = lambda: changes.zk.delete_config_change("config_change_0000000002")
+    changes.time.sleep(QUARTER_OF_AN_HOUR_MS + 1)
     changes.manager.process_changes()
     assert [name for name, _ in changes.topics.told] == ["t", "v"]
+    assert changes.left == [], "the old ones after it are deleted, too"
 
 
 def test_notifications_are_deleted_after_fifteen_minutes(changes: Changes) -> None:
     for number, created_ms in ((1, 0), (2, 5), (3, 1), (4, 100)):
         changes.change(number, "topics/t", "7", created_ms)
+    changes.time.sleep(QUARTER_OF_AN_HOUR_MS)
     changes.manager.process_changes()
     assert changes.left == [1, 2, 3, 4], "exactly fifteen minutes is not too old"
     changes.time.sleep(1)
