@@ -108,11 +108,21 @@ def test_invalid_overrides_in_zookeeper_are_ignored(
     assert dynamic.broker_configs == {THREADS: "4"}
     assert part.told == [4]
     assert len(caplog.records) == 3
+    dynamic.update_default({THREADS: "9", BACKOFF: "soon"})
+    assert dynamic.default_configs == {THREADS: "9"}
     # A change that only a component can judge, and vetoes, is not applied.
     dynamic.update_broker({THREADS: "12"})
     assert threads(dynamic) == 4
     assert part.told == [4]
     assert "Cannot apply the dynamic configuration" in caplog.records[-1].message
+
+
+def test_a_generated_broker_id_is_kept() -> None:
+    static = KafkaConfig({"zookeeper.connect": "zk"})
+    static.broker_id = 1001
+    dynamic = DynamicBrokerConfig(static)
+    dynamic.update_default({BACKOFF: "7"})
+    assert (dynamic.current_config.broker_id, dynamic.current_config.log_cleaner_backoff_ms) == (1001, 7)
 
 
 def test_a_change_does_not_repeat_the_warnings_of_the_file(
