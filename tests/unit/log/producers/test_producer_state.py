@@ -366,6 +366,30 @@ def test_an_emptied_log_can_have_snapshots_at_lower_offsets(state: State) -> Non
     assert state.take_snapshot() is not None
 
 
+def test_the_newest_readable_snapshot_up_to_an_offset_is_read(state: State, tmp_path: Path) -> None:
+    for sequence, offset in enumerate((5, 10, 15)):
+        state.append(batch(sequence, offset=offset - 1))
+        state.update_map_end_offset(offset)
+        state.take_snapshot()
+    (tmp_path / f"{15:020d}.snapshot").write_bytes(b"\0\1 torn")
+    for before, found in ((4, 0), (5, 5), (9, 5), (10, 10), (20, 10)):
+        offset, entries = state.read_snapshot_before(before)
+        assert offset == found
+        assert [entry.last_data_offset + 1 for entry in entries] == [found] * bool(found)
+    assert state.snapshot_offsets == (5, 10, 15), "nothing has changed"
+
+
+def test_the_snapshot_of_a_deleted_segment_is_renamed_and_forgotten(state: State, tmp_path: Path) -> None:
+    for offset in (5, 10):
+        state.update_map_end_offset(offset)
+        state.take_snapshot()
+    assert state.remove_and_mark_snapshot_for_deletion(7) is None
+    assert state.remove_and_mark_snapshot_for_deletion(5) == tmp_path / f"{5:020d}.snapshot.deleted"
+    assert state.remove_and_mark_snapshot_for_deletion(5) is None
+    assert state.snapshot_offsets == (10,)
+    assert sorted(file.name for file in tmp_path.iterdir()) == [f"{5:020d}.snapshot.deleted", f"{10:020d}.snapshot"]
+
+
 def test_where_the_log_starts_there_is_nothing_to_store(state: State) -> None:
     state.append(batch(0))
     state.update_map_end_offset(3)
