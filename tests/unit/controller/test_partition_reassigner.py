@@ -315,6 +315,7 @@ def test_the_order_may_change_while_a_replica_lags_behind(controller):
     controller.set_isr(1)
     controller.ask({P: [2, 1]})
     assert controller.assigned() == ([2, 1], [], [])
+    assert not controller.is_reassigning()
 
 
 def test_the_order_may_change_before_there_is_a_leader(controller):
@@ -322,6 +323,7 @@ def test_the_order_may_change_before_there_is_a_leader(controller):
     del controller.zk.states[P]
     controller.ask({P: [2, 1]})
     assert controller.assigned() == ([2, 1], [], [])
+    assert not controller.is_reassigning()
 
 
 def test_new_replicas_may_only_be_added_or_removed(controller):

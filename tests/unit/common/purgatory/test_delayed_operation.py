@@ -14,7 +14,9 @@ from kafka_lite.common.purgatory.delayed_operation import (
     IDLE_REAPER_WAIT_MS,
     DelayedOperation,
     DelayedOperationPurgatory,
+    Watchers,
 )
+from kafka_lite.common.purgatory.timer import SystemTimer, TimerTask
 from kafka_lite.common.time import MockTime
 from tests.support.eventually import eventually
 
@@ -106,6 +108,65 @@ def test_force_complete_returns_true_once() -> None:
     assert operation.completions == 1
 
 
+def test_an_operation_that_completes_just_before_its_time_is_up_does_not_expire() -> None:
+    operation = Operation()
+    operation.force_complete()
+    operation.run()  # the timer had taken it before it could be cancelled
+    assert (operation.completions, operation.expirations) == (1, 0)
+
+
+def test_one_more_check_is_enough_for_an_event_during_a_check() -> None:
+    class Nested(Operation):
+        def try_complete(self) -> bool:
+            assert self.tries < 5, "it would go on forever"
+            if self.tries == 0:
+                self.tries += 1
+                assert not self.safe_try_complete(), "as another thread would"
+                return False
+            return super().try_complete()
+
+    operation = Nested()
+    assert not operation.safe_try_complete()
+    assert operation.tries == 2
+
+
+def test_a_check_that_fails_does_not_stop_later_ones() -> None:
+    class Failing(Operation):
+        def try_complete(self) -> bool:
+            if self.tries == 0:
+                self.tries += 1
+                raise OSError("the log is gone")
+            return super().try_complete()
+
+    operation = Failing()
+    with pytest.raises(OSError, match="the log is gone"):
+        operation.safe_try_complete()
+    operation.completable = True
+    assert operation.safe_try_complete()
+
+
+def test_completed_operations_leave_a_watch_list() -> None:
+    watchers, done, waiting = Watchers[Operation](), Operation(), Operation()
+    for operation in (done, waiting):
+        watchers.watch(operation)
+    done.force_complete()
+    assert watchers.purge_completed() == 1
+    assert watchers.purge_completed() == 0
+    assert len(watchers) == 1
+
+
+def test_an_operation_that_completes_while_it_is_added_watches_no_further_key(purgatory: Purgatory) -> None:
+    operation = Operation()
+
+    class Key:
+        def __hash__(self) -> int:
+            operation.force_complete()  # an event comes right after it was looked at
+            return 1
+
+    assert not purgatory.try_complete_else_watch(operation, [Key(), "b"])
+    assert (purgatory.watched, purgatory.delayed, operation.tries) == (1, 0, 1)
+
+
 def test_an_operation_needs_a_watch_key(purgatory: Purgatory) -> None:
     with pytest.raises(ValueError, match="only expire"):
         purgatory.try_complete_else_watch(Operation(), [])
@@ -136,6 +197,36 @@ def test_completed_operations_are_purged_from_their_other_keys(time: MockTime) -
         purgatory.advance_clock(0)
         assert purgatory.watched == (number + 2 if number < 10 else 1)
     assert not waiting.is_completed
+    operation = Operation()
+    purgatory.try_complete_else_watch(operation, ["a", "b"])
+    operation.completable = True
+    purgatory.check_and_complete("a")
+    purgatory.advance_clock(0)
+    assert purgatory.watched == 2, "the estimate has begun again"
+
+
+def test_keys_without_operations_take_no_memory(time: MockTime) -> None:
+    purgatory: Purgatory = DelayedOperationPurgatory("test", purge_interval=10, reaper_enabled=False, time=time)
+    for number in range(11):
+        operation = Operation()
+        purgatory.try_complete_else_watch(operation, [f"a{number}", f"b{number}"])
+        operation.completable = True
+        purgatory.check_and_complete(f"a{number}")
+        assert len(purgatory._watchers) == number + 1, "those of the other keys"
+    purgatory.advance_clock(0)
+    assert not purgatory._watchers
+
+
+def test_an_operation_that_completes_before_it_is_in_the_timer_is_taken_out(time: MockTime) -> None:
+    class Late(SystemTimer):
+        def add(self, task: TimerTask) -> None:
+            assert isinstance(task, Operation)
+            task.force_complete()  # an event comes first
+            super().add(task)
+
+    purgatory: Purgatory = DelayedOperationPurgatory("test", timer=Late(time=time), reaper_enabled=False)
+    assert not purgatory.try_complete_else_watch(Operation(), ["a"])
+    assert purgatory.delayed == 0
 
 
 def test_a_reaper_that_sleeps_is_woken_up_to_purge() -> None:
