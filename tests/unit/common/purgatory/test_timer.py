@@ -122,6 +122,16 @@ def test_an_earlier_task_ends_the_wait_for_a_later_one() -> None:
     assert ran.is_set()
 
 
+def test_wake_up_ends_one_wait_even_before_it_begins() -> None:
+    time = MockTime()
+    timer = SystemTimer(time=time)
+    timer.wake_up()
+    timer.advance_clock(100)
+    assert time.hi_res_ms() == 0
+    timer.advance_clock(100)
+    assert time.hi_res_ms() == 100
+
+
 def test_wake_up_ends_the_wait() -> None:
     timer = SystemTimer()
     waiter = threading.Thread(target=timer.advance_clock, args=(60_000,))

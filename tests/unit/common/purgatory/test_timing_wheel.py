@@ -32,6 +32,24 @@ def test_buckets_match_the_figure() -> None:
     assert [bucket.expiration_ms for bucket in armed] == [10, 12, 32]
 
 
+def test_a_wheel_reaches_up_to_one_turn_and_begins_with_a_whole_tick() -> None:
+    wheel, armed = wheel_at(9)
+    for due_ms in (12, 13):
+        assert wheel.add(entry(due_ms))
+    assert [bucket.expiration_ms for bucket in armed] == [12, 12], "13 is in [12-15], of level 2"
+    assert armed[0] is not armed[1]
+    assert TimingWheel(4, 4, 9, armed.append).current_time_ms == 8
+
+
+def test_an_entry_can_be_cancelled_after_its_bucket_was_emptied() -> None:
+    wheel, armed = wheel_at(9)
+    due = entry(11)
+    wheel.add(due)
+    assert armed[0].flush() == [due]
+    due.cancel()
+    assert due.cancelled
+
+
 def test_an_expired_task_is_not_added() -> None:
     wheel, armed = wheel_at(9)
     assert not wheel.add(entry(9))
