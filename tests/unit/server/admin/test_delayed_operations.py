@@ -65,13 +65,14 @@ def test_a_new_topic_waits_for_the_leaders_of_all_its_partitions() -> None:
 
 
 def test_a_topic_whose_leaders_are_late_or_have_no_logs_gets_an_error() -> None:
-    results = {"orders": result(), "full": result()}
+    results = {"orders": result(), "full": result(), "x": result(Errors.POLICY_VIOLATION)}
+    failures = {"full": "no space", "x": "no space"}
     creation = DelayedCreatePartitions(
-        1000, results, {"orders": 1, "full": 1}, MetadataCache(1), {"full": "no space"}.get, lambda: None
+        1000, results, {"orders": 1, "full": 1}, MetadataCache(1), failures.get, lambda: None
     )
     creation.force_complete()
     errors = [Errors.for_code(each.error_code) for each in results.values()]
-    assert errors == [Errors.REQUEST_TIMED_OUT, Errors.KAFKA_STORAGE_ERROR]
+    assert errors == [Errors.REQUEST_TIMED_OUT, Errors.KAFKA_STORAGE_ERROR, Errors.POLICY_VIOLATION]
 
 
 def test_a_deletion_waits_until_the_name_is_free() -> None:
