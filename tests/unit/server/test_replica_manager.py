@@ -20,6 +20,8 @@ from kafka_lite.common.topic_partition import TopicPartition
 from kafka_lite.log.log import Log
 from kafka_lite.log.log_config import LogConfig
 from kafka_lite.log.log_manager import LogManager
+from kafka_lite.log.log_validator import AppendOrigin
+from kafka_lite.log.producers.aborted_txn import AbortedTxn
 from kafka_lite.metrics.metrics_registry import MetricsRegistry
 from kafka_lite.metrics.stats import MetricConfig
 from kafka_lite.protocol.messages.api_04_leader_and_isr import (
@@ -34,6 +36,7 @@ from kafka_lite.protocol.messages.api_05_stop_replica import (
     StopReplicaTopicState,
 )
 from kafka_lite.record.compression import CompressionType
+from kafka_lite.record.control_record import ControlRecordType, EndTransactionMarker
 from kafka_lite.record.memory_records_builder import MemoryRecordsBuilder
 from kafka_lite.record.records import batches
 from kafka_lite.server.fetch_params import FetchParams, FetchPartition, LogReadResult
@@ -952,3 +955,26 @@ def test_its_metrics_are_in_the_registry_that_it_is_given(broker: Broker) -> Non
     registry = MetricsRegistry()
     ReplicaManager(broker.replicas.config, broker.logs, broker.scheduler, broker.time, registry=registry)
     assert "kafka.server:type=ReplicaManager,name=PartitionCount" in map(str, registry.beans())
+
+
+def test_only_readers_of_committed_records_learn_the_aborted_transactions(broker: Broker) -> None:
+    broker.lead(TP)
+    broker.produce(TP)
+    builder = MemoryRecordsBuilder(producer_id=7, producer_epoch=0, base_sequence=0, is_transactional=True)
+    builder.append(1000, None, b"v")
+    broker.log(TP).append_as_leader(bytearray(builder.build()), 0)
+    broker.produce(TP)
+    for committed_only in (False, True):
+        broker.fetch(TP, 0, committed_only=committed_only)
+    everything, committed = (fetched[0][1] for fetched in broker.fetched)
+    assert (everything.high_watermark, everything.last_stable_offset, everything.aborted_transactions) == (3, 1, None)
+    assert (committed.high_watermark, committed.last_stable_offset, committed.aborted_transactions) == (3, 1, [])
+    broker.fetched.clear()
+    marker = EndTransactionMarker(ControlRecordType.ABORT, 0).to_batch(7, 0, 1000)
+    broker.log(TP).append_as_leader(bytearray(marker), 0, AppendOrigin.COORDINATOR)
+    broker.produce(TP)
+    for committed_only in (False, True):
+        broker.fetch(TP, 0, committed_only=committed_only)
+    everything, committed = (fetched[0][1] for fetched in broker.fetched)
+    assert (everything.last_stable_offset, everything.aborted_transactions) == (5, None)
+    assert committed.aborted_transactions == [AbortedTxn(7, 1, 3, 4)]

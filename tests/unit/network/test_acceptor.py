@@ -1,0 +1,70 @@
+"""Which connections an acceptor counts, and which it closes."""
+
+from __future__ import annotations
+
+import socket
+from collections.abc import Iterator
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from kafka_lite.network import acceptor as acceptor_module
+from kafka_lite.network.acceptor import Acceptor
+from kafka_lite.network.connection_quotas import ConnectionQuotas
+
+HOST = "127.0.0.1"
+
+
+class Accepting:
+    """An acceptor without a thread, and what its processor has got."""
+
+    def __init__(self) -> None:
+        self.quotas = ConnectionQuotas(1, {})
+        self.accepted: list[socket.socket] = []
+        processor: Any = SimpleNamespace(id=0, accept=lambda sock, _host, _port: self.accepted.append(sock))
+        listener: Any = SimpleNamespace(host=HOST, port=0, name="PLAINTEXT")
+        self.acceptor = Acceptor(listener, [processor], self.quotas, -1, -1)
+        self.sockets: list[socket.socket] = []
+
+    def connect(self) -> socket.socket:
+        """Returns the broker's end."""
+        client = socket.create_connection((HOST, self.acceptor.port))
+        self.sockets.append(client)
+        self.acceptor._server_socket.setblocking(True)
+        broker, address = self.acceptor._server_socket.accept()
+        self.sockets.append(broker)
+        self.acceptor._assign(broker, *address)
+        return broker
+
+    def close(self) -> None:
+        self.acceptor.close()
+        for sock in self.sockets:
+            sock.close()
+
+
+@pytest.fixture
+def accepting() -> Iterator[Accepting]:
+    accepting = Accepting()
+    yield accepting
+    accepting.close()
+
+
+def test_a_connection_above_the_limit_is_closed_and_not_counted(accepting: Accepting) -> None:
+    first, second = accepting.connect(), accepting.connect()
+    assert accepting.accepted == [first]
+    assert second.fileno() == -1, "it is closed"
+    assert accepting.quotas.get(HOST) == 1
+
+
+def test_a_connection_that_ends_before_it_is_set_up_is_not_counted(
+    accepting: Accepting, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(*_: object) -> None:
+        raise OSError("it has been reset")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(acceptor_module, "configure_socket", fail)
+        assert accepting.connect().fileno() == -1
+    assert accepting.quotas.get(HOST) == 0
+    assert accepting.accepted == [accepting.connect()]
