@@ -25,6 +25,7 @@ from kafka_lite.log.producers.producer_state_entry import BatchMetadata, Produce
 from kafka_lite.log.producers.producer_state_manager import ProducerStateManager
 from kafka_lite.log.producers.producer_state_manager_config import ProducerStateManagerConfig
 from kafka_lite.record.control_record import ControlRecordType, EndTransactionMarker
+from kafka_lite.record.default_record_batch import CONTROL_FLAG_MASK, TRANSACTIONAL_FLAG_MASK, encode_batch
 from kafka_lite.record.memory_records_builder import MemoryRecordsBuilder
 from kafka_lite.record.records import batches
 from tests.support.samples import hex_sample
@@ -175,6 +176,32 @@ def test_markers_end_the_transactions_in_logs_written_by_kafka(state: State) -> 
     assert (entry.is_empty, entry.last_timestamp) == (True, 2000)
     assert state.refused(batch(1, epoch=1, offset=6)) is Errors.OUT_OF_ORDER_SEQUENCE_NUMBER
     assert state.append(batch(0, epoch=1, offset=6)) is None
+
+
+def test_a_marker_of_an_old_epoch_is_refused(state: State) -> None:
+    state.append(batch(0, epoch=3))
+    old = EndTransactionMarker(ControlRecordType.COMMIT, 0).to_batch(7, 2, 2000, base_offset=1)
+    with pytest.raises(ApiError) as info:
+        state.append(old, AppendOrigin.COORDINATOR)
+    assert info.value.error is Errors.INVALID_PRODUCER_EPOCH
+    state.append(old, AppendOrigin.REPLICATION)  # the leader has accepted it
+
+
+def test_batches_of_a_coordinator_have_no_sequence_numbers(state: State) -> None:
+    for offset in range(2):
+        records = batch(-1, offset=offset, transactional=True)
+        assert state.append(records, AppendOrigin.COORDINATOR) is None
+    assert state.active_producers[7].last_data_offset == 1
+
+
+def test_a_marker_that_was_compacted_away_changes_nothing(state: State) -> None:
+    state.append(batch(0, transactional=True), AppendOrigin.REPLICATION)
+    header = encode_batch(
+        b"", base_offset=1, last_offset_delta=0, attributes=CONTROL_FLAG_MASK | TRANSACTIONAL_FLAG_MASK,
+        base_timestamp=-1, max_timestamp=1000, producer_id=7, producer_epoch=0, record_count=0,
+    )  # fmt: skip
+    state.append(header, AppendOrigin.REPLICATION)
+    assert state.active_producers[7].current_txn_first_offset == 0
 
 
 # -- expiration --------------------------------------------------------------------------------------------------------
