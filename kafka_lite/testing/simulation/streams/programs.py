@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import time
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from kafka_lite.testing.simulation.programs import BACKOFF_S, CONSUMER_DEFAULTS, PRODUCER_DEFAULTS
@@ -48,19 +48,24 @@ def counter() -> KStreamBuilder:
 
 def instance(bootstrap: str, name: str, state_dir: str, replicas: int, guarantee: str, history: History) -> None:
     """Run an instance of the application until the history is over. If its thread dies, start another one."""
-    clients = PRODUCER_DEFAULTS | {key: value for key, value in CONSUMER_DEFAULTS.items() if key in SHARED}
     configs = {
-        **clients, **CONFIGS, "bootstrap.servers": bootstrap, "client.id": name, "state.dir": state_dir,
-        "replication.factor": replicas, "processing.guarantee": guarantee,
+        "bootstrap.servers": bootstrap, "client.id": name, "state.dir": state_dir, "replication.factor": replicas,
+        "processing.guarantee": guarantee,
     }  # fmt: skip
+    run_application(counter, configs, history)
+
+
+def run_application(topology: Callable[[], KStreamBuilder], configs: Mapping[str, object], history: History) -> None:
+    """Run an instance of any application with these settings, and those that all have, as ``instance`` does."""
+    clients = PRODUCER_DEFAULTS | {key: value for key, value in CONSUMER_DEFAULTS.items() if key in SHARED}
     while not history.is_over:
-        _run_until_its_thread_dies(configs, history)
+        _run_until_its_thread_dies(topology(), {**clients, **CONFIGS, **configs}, history)
 
 
-def _run_until_its_thread_dies(configs: Mapping[str, object], history: History) -> None:
+def _run_until_its_thread_dies(topology: KStreamBuilder, configs: Mapping[str, object], history: History) -> None:
     from kafka_lite.streams.kafka_streams import KafkaStreams, State
 
-    with KafkaStreams(counter(), configs) as streams:
+    with KafkaStreams(topology, configs) as streams:
         streams.start()
         while not history.is_over and streams.state is not State.ERROR:
             time.sleep(LOOKS_S)

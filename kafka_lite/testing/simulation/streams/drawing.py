@@ -1,0 +1,54 @@
+"""What a seed draws of an application of Streams: which operators its topology has, and how it runs.
+
+Not in Kafka. A drawing is plain data, since each simulated process has its own copy of every class.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from random import Random
+from typing import Final, Self
+
+STEPS: Final = ("filter", "map_values", "flat_map_values", "select_key")
+AGGREGATIONS: Final = ("count", "reduce", "aggregate")
+WINDOWS: Final = ("keys", "tumbling windows", "hopping windows", "sessions")
+TABLE_STEPS: Final = ("filter", "map_values")
+GUARANTEES: Final = ("exactly_once", "exactly_once_v2")
+
+
+@dataclass(frozen=True)
+class Drawing:
+    """The operators from the source to the sink::
+
+        text ─▶ steps ─▶ (a repartition topic) ─▶ aggregation over windows ─▶ table steps
+             ─▶ (a repartition topic ─▶ the groups aggregated) ─▶ counts
+
+    There is a first repartition topic if a step changes the key.
+    """
+
+    steps: tuple[str, ...] = ()
+    aggregation: str = "count"
+    windows: str = "keys"
+    table_steps: tuple[str, ...] = ()
+    is_grouped: bool = False
+    """Whether the table is grouped and aggregated again."""
+    guarantee: str = GUARANTEES[0]
+    standbys: int = 0
+
+    @classmethod
+    def drawn(cls, random: Random) -> Self:
+        """A drawing of a seed's."""
+        return cls(
+            steps=tuple(random.choices(STEPS, k=random.randint(0, 3))),
+            aggregation=random.choice(AGGREGATIONS),
+            windows=random.choice(WINDOWS),
+            table_steps=tuple(step for step in TABLE_STEPS if random.random() < 0.3),
+            is_grouped=random.random() < 0.35,
+            guarantee=random.choice(GUARANTEES),
+            standbys=random.randint(0, 1),
+        )
+
+    def __str__(self) -> str:
+        groups = ("groups",) if self.is_grouped else ()
+        operators = ("text", *self.steps, f"{self.aggregation} of {self.windows}", *self.table_steps, *groups, "counts")
+        return f"{' ─▶ '.join(operators)}, {self.guarantee}, {self.standbys} standby replicas"

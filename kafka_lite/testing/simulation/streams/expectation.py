@@ -1,0 +1,93 @@
+"""What must be in the topics of a drawn application, by what is in the topics that it reads.
+
+Not in Kafka. The topics are judged one after the other: those that a sub-topology writes by those that it reads, as
+they are. So a record that is lost on the way is missing in one topic only.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from kafka_lite.testing.history.checker import Violation
+from kafka_lite.testing.simulation.streams.drawing import Drawing
+from kafka_lite.testing.simulation.streams.drawn_programs import APPLICATION_ID
+from kafka_lite.testing.simulation.streams.drawn_topology import build
+from kafka_lite.testing.simulation.streams.interleaving import Difference, difference
+from kafka_lite.testing.simulation.streams.replay import Replay
+from kafka_lite.testing.simulation.streams.seen import Content, Seen
+
+RULE = "not processed exactly once"
+
+
+class Flow(NamedTuple):
+    """A sub-topology: the topic that it reads, and the topics that it writes."""
+
+    source: str
+    sinks: tuple[str, ...]
+
+
+def flows(drawing: Drawing) -> list[Flow]:
+    """The sub-topologies of a drawing."""
+    groups = build(drawing).set_application_id(APPLICATION_ID).topic_groups().values()
+    return [Flow(source, tuple(sorted(group.sink_topics))) for group in groups for source in group.source_topics]
+
+
+def topics(drawing: Drawing) -> list[str]:
+    """All topics that the sub-topologies read or write, but for changelogs."""
+    return list(dict.fromkeys(topic for flow in flows(drawing) for topic in (flow.source, *flow.sinks)))
+
+
+class Expectation:
+    """Replays each task with what it has read so far."""
+
+    def __init__(self, drawing: Drawing, partitions: int) -> None:
+        self._partitions = range(partitions)
+        self._tasks = {
+            (flow.source, number): Replay(drawing, flow.source, flow.sinks, partitions)
+            for flow in flows(drawing)
+            for number in self._partitions
+        }
+        self._sinks = list(dict.fromkeys(sink for flow in flows(drawing) for sink in flow.sinks))
+
+    def feed(self, seen: Seen) -> None:
+        """Process what is new in the topics that are read."""
+        for at, task in self._tasks.items():
+            task.feed(seen.contents[at])
+
+    def is_complete(self, seen: Seen) -> bool:
+        """Whether as many records were seen as the tasks send, all of whose input was fed."""
+        return all(
+            len(seen.contents[sink, number]) >= sum(map(len, self._made(sink, number)))
+            for sink in self._sinks
+            for number in self._partitions
+        )
+
+    def violations(self, seen: Seen) -> Iterator[Violation]:
+        """Partitions that are no interleaving of what their tasks send to them, all of whose input was fed."""
+        for sink in self._sinks:
+            for number in self._partitions:
+                found = difference(seen.contents[sink, number], self._made(sink, number))
+                if found is not None:
+                    yield Violation(RULE, _described(sink, number, seen, found))
+
+    def _made(self, sink: str, partition: int) -> list[list[Content]]:
+        return [task.made[sink, partition] for task in self._tasks.values()]
+
+
+def _described(topic: str, partition: int, seen: Seen, found: Difference) -> str:
+    contents, offsets = seen.contents[topic, partition], seen.offsets[topic, partition]
+    due = " or ".join(map(str, found.due)) or "the end"
+    if found.index == len(contents):
+        return f"{topic}-{partition} ends after {len(contents)} records, and lacks {due}"
+    return (
+        f"{topic}-{partition} has {contents[found.index]} at {offsets[found.index]}, as record {found.index}, where "
+        f"{due} is due"
+    )
+
+
+def judge(drawing: Drawing, partitions: int, seen: Seen) -> list[Violation]:
+    """What is wrong with the topics at the end."""
+    expectation = Expectation(drawing, partitions)
+    expectation.feed(seen)
+    return list(expectation.violations(seen))
