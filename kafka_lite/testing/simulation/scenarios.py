@@ -15,6 +15,9 @@ from kafka_lite.testing.simulation.faults import CLUSTER, DAMAGING, ONE_BROKER, 
 from kafka_lite.testing.simulation.invariants import Invariants
 from kafka_lite.testing.simulation.programs import Load
 from kafka_lite.testing.simulation.scheduler import Owner, State, Task
+from kafka_lite.testing.simulation.streams.drawing import Drawing
+from kafka_lite.testing.simulation.streams.drawn_workload import DrawnStreamsWorkload
+from kafka_lite.testing.simulation.streams.programs import TEXT
 from kafka_lite.testing.simulation.streams.workload import StreamsWorkload
 from kafka_lite.testing.simulation.transactional_workload import TransactionalWorkload, transaction_properties
 from kafka_lite.testing.simulation.workload import SETTLE_S, Result, Workload
@@ -34,6 +37,8 @@ ALTERED_S: Final = 0.03
 """How long after that begins the alteration begins, on average."""
 FETCH_BYTES: Final = (200, 2_000, 1_048_576)
 """What a consumer gets of a partition at once: a few records, or all of them."""
+UNDISTURBED_S: Final = 15.0
+"""How long a drawn application may run before anything goes wrong: then there is more to be restored."""
 SKEWS_NS: Final = (0, 10**8, 10**12)
 """How far wall clocks may be off: not at all, as with NTP, or by a quarter of an hour."""
 VERSIONS_OF_0_10_2: Final = {"inter.broker.protocol.version": "0.10.2", "log.message.format.version": "0.10.2"}
@@ -170,6 +175,23 @@ def _streams_cluster(world: World, guarantee: str) -> Result:
     return _suffer_at_once(work, drawn)
 
 
+def drawn_streams_of_three_brokers(world: World) -> Result:
+    """An application of Streams with a drawn topology, and records that are out of order, under the same faults.
+
+    What the topology makes of the records of a partition is determined by their order there alone. Late records are
+    no exception: whether a window has expired depends on the latest window that a store has had a result for, and a
+    store that is restored from its changelog has that again. (Stream time, which begins anew with each task, decides
+    when to punctuate, and which of several partitions a task reads next. There is neither here.)
+    """
+    work, drawn = _transactional_cluster(world, DrawnStreamsWorkload)
+    draw = work.random
+    drawing = Drawing.drawn(draw)
+    load = Load(TEXT, draw.randint(1, 3), 10 ** draw.uniform(0.3, 1.3), draw.randint(1, 8))
+    work.start_application(drawing, load, draw.randint(1, 3))
+    world.sleep(draw.uniform(0, UNDISTURBED_S))
+    return _suffer_at_once(work, drawn)
+
+
 def _transactional_cluster(world: World, kind: type[W]) -> tuple[W, list[Fault]]:
     """Three brokers that have started, watched for invariants, and the faults that the seed draws for them."""
     random = world.random_for("faults")
@@ -272,6 +294,7 @@ SCENARIOS: Final[dict[str, Callable[[World], Result]]] = {
     "transactions-of-three-brokers": transactions_of_three_brokers,
     "streams-of-three-brokers": streams_of_three_brokers,
     "streams-v2-of-three-brokers": streams_v2_of_three_brokers,
+    "drawn-streams-of-three-brokers": drawn_streams_of_three_brokers,
     "mixed": mixed(one_broker, transactions),
     "mixed-three-brokers": mixed(three_brokers, transactions_of_three_brokers),
 }

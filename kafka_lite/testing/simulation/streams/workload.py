@@ -11,18 +11,16 @@ from collections.abc import Iterator
 from typing import Final
 
 from kafka_lite.testing.history.checker import Violation
+from kafka_lite.testing.simulation.machine import Process
 from kafka_lite.testing.simulation.programs import Load
+from kafka_lite.testing.simulation.streams.application_workload import ApplicationWorkload
 from kafka_lite.testing.simulation.streams.programs import APPLICATION_ID, COUNTS, TEXT, Counts
-from kafka_lite.testing.simulation.workload import Workload
 
 STREAMS_PROGRAMS: Final = "kafka_lite.testing.simulation.streams.programs:"
-COUNTED_S: Final = 120.0
-"""How long the application has to count what is left: it may have to wait for a transaction of a killed instance, and
-then for a session."""
 RULE: Final = "not counted exactly once"
 
 
-class StreamsWorkload(Workload):
+class StreamsWorkload(ApplicationWorkload):
     """Producers of keys, instances of the application, and a reader of its counts."""
 
     guarantee = "exactly_once"
@@ -31,23 +29,16 @@ class StreamsWorkload(Workload):
     def start_application(self, partitions: int, keys: int, instances: int, records_per_s: float) -> None:
         """Create the topics, and start everybody."""
         self._counts = Counts()
-        self.catch_up_s = COUNTED_S
         self.create_topic(TEXT, partitions)
-        # Not by create_topic(): then the history would read this topic, too.
-        self._operate("create_topic", COUNTS, partitions, self._replicas, {})
+        self._create_output_topic(COUNTS, partitions)
         self.produce("producer", Load(TEXT, partitions, records_per_s, keys))
-        for number in range(instances):
-            self.run_instance(f"instance-{number}")
+        self.run_instances(instances)
         reader = self._start_client("reader", "reader", partitions, self._counts, self.history, module=STREAMS_PROGRAMS)
         self._consumers.add(reader)
 
-    def run_instance(self, name: str) -> None:
-        """Start an instance. One that takes another's place has its state directory."""
-        state_dir = str(self._machine.folder / name.rstrip("+"))
-        instance = self._start_client(
-            "instance", name, state_dir, self._replicas, self.guarantee, self.history, module=STREAMS_PROGRAMS
-        )
-        self._reads_to_the_end(instance, lambda: self.run_instance(f"{name}+"))
+    def _start_instance(self, name: str, state_dir: str) -> Process:
+        args = state_dir, self._replicas, self.guarantee, self.history
+        return self._start_client("instance", name, *args, module=STREAMS_PROGRAMS)
 
     # ── the end ───────────────────────────────────────────────────────────────────────────────────────────────────
 
