@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from kafka_lite.testing.simulation.programs import BACKOFF_S, CONSUMER_DEFAULTS, PRODUCER_DEFAULTS, Load
 from kafka_lite.testing.simulation.streams.drawn_times import DrawnTimes
-from kafka_lite.testing.simulation.streams.programs import run_application
+from kafka_lite.testing.simulation.streams.programs import SMALL_BATCH_BYTES, run_application
 
 if TYPE_CHECKING:
     from kafka_lite.testing.history.history import History
@@ -30,7 +30,8 @@ def drawn_producer(bootstrap: str, name: str, load: Load, history: History) -> N
     from kafka_lite.common.murmur2 import murmur2, to_positive
     from kafka_lite.producer import KafkaProducer, ProducerRecord
 
-    configs = {"bootstrap.servers": bootstrap, "client.id": name, **PRODUCER_DEFAULTS, "enable.idempotence": True}
+    own = {"bootstrap.servers": bootstrap, "client.id": name, "enable.idempotence": True}
+    configs = {**PRODUCER_DEFAULTS, **own, "batch.size": SMALL_BATCH_BYTES}
     times, number = DrawnTimes(random.Random(random.random()), int(time.time() * 1000) - BEHIND_MS), 0
     with KafkaProducer(configs) as sender:
         while not history.is_sending_over:

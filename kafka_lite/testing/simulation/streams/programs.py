@@ -20,12 +20,16 @@ APPLICATION_ID = "counter"
 TEXT, COUNTS = "text", "counts"
 LOOKS_S = 0.2
 """How often an instance looks whether it is to end."""
+SMALL_BATCH_BYTES = 1_000
+"""A batch must fit into the smallest segment. After a pause there is enough to be sent for a larger one, which brokers
+would refuse for ever."""
 CONFIGS: dict[str, object] = {
     "application.id": APPLICATION_ID,
     "commit.interval.ms": 300,
     "cache.max.bytes.buffering": 0,
     "transaction.timeout.ms": 8_000,
     "auto.offset.reset": "earliest",
+    "batch.size": SMALL_BATCH_BYTES,
 }
 """Each new count is a record: without a cache, what is sent shows what was counted."""
 SHARED = ("session.timeout.ms", "heartbeat.interval.ms", "max.poll.interval.ms", "fetch.max.wait.ms")
