@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from kafka_lite.consumer.consumer_group_metadata import ConsumerGroupMetadata
 from kafka_lite.streams.kstream.internals.kstream_window_aggregate import _KStreamWindowAggregateProcessor
 from kafka_lite.streams.processor.internals.processor_state_manager import ProcessorStateManager
-from kafka_lite.streams.processor.internals.tasks.thread_producer import ThreadProducer
+from kafka_lite.streams.processor.internals.tasks.stream_task import StreamTask
 from kafka_lite.streams.streams_config import StreamsConfig
 from kafka_lite.testing.history.history import History
 from kafka_lite.testing.simulation.streams import programs
-from kafka_lite.testing.simulation.streams.drawn_programs import APPLICATION_ID, drawn_instance
+from kafka_lite.testing.simulation.streams.drawn_programs import drawn_instance
 from kafka_lite.testing.simulation.streams.drawn_topology import MAINTAINED_MS
 
 
@@ -36,21 +35,18 @@ def restoring_aborted_changes(*args: Any) -> None:
     drawn_instance(*args)
 
 
-def without_generations(*args: Any) -> None:
-    """With exactly_once_v2, offsets are committed without the generation of the group: a zombie is not refused."""
-    ThreadProducer._group_metadata = lambda _: ConsumerGroupMetadata(APPLICATION_ID)  # type: ignore[method-assign]
-    drawn_instance(*args)
+def committing_before_caches_are_flushed(*args: Any) -> None:
+    """A task commits what it has processed, and flushes its caches afterwards: that belongs to the next transaction,
+    which may never be committed."""
+    commit_offsets = StreamTask.commit_offsets
 
+    def committed_first(self: StreamTask) -> None:
+        commit_offsets(self)
+        flush(self)
 
-def restoring_to_the_last_stable_offset(*args: Any) -> None:
-    """With exactly_once_v2, a task does not wait for a transaction of its last owner whose marker is still missing."""
-    init = ProcessorStateManager.__init__
-
-    def init_without_ends(*args: Any, ends_consumer: object = None, **named: Any) -> None:
-        del ends_consumer
-        init(*args, **named)
-
-    ProcessorStateManager.__init__ = init_without_ends  # type: ignore[method-assign]
+    flush = StreamTask.flush_state
+    StreamTask.flush_state = StreamTask.flush_sent  # type: ignore[method-assign]
+    StreamTask.commit_offsets = committed_first  # type: ignore[method-assign]
     drawn_instance(*args)
 
 

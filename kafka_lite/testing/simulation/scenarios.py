@@ -182,6 +182,8 @@ def drawn_streams_of_three_brokers(world: World) -> Result:
     no exception: whether a window has expired depends on the latest window that a store has had a result for, and a
     store that is restored from its changelog has that again. (Stream time, which begins anew with each task, decides
     when to punctuate, and which of several partitions a task reads next. There is neither here.)
+
+    If results of keys are cached, those of each key may lack some, but not the last one.
     """
     work, drawn = _transactional_cluster(world, DrawnStreamsWorkload)
     draw = work.random

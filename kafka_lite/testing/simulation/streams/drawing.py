@@ -5,7 +5,7 @@ Not in Kafka. A drawing is plain data, since each simulated process has its own 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from random import Random
 from typing import Final, Self
 
@@ -14,6 +14,8 @@ AGGREGATIONS: Final = ("count", "reduce", "aggregate")
 WINDOWS: Final = ("keys", "tumbling windows", "hopping windows", "sessions")
 TABLE_STEPS: Final = ("filter", "map_values")
 GUARANTEES: Final = ("exactly_once", "exactly_once_v2")
+CACHES: Final = (0, 1_000, 10_000_000)
+"""Sizes of caches in bytes: none, one that evicts, and one that is flushed at commits only."""
 
 
 @dataclass(frozen=True)
@@ -23,7 +25,9 @@ class Drawing:
         text ─▶ steps ─▶ (a repartition topic) ─▶ aggregation over windows ─▶ table steps
              ─▶ (a repartition topic ─▶ the groups aggregated) ─▶ counts
 
-    There is a first repartition topic if a step changes the key.
+    There is a first repartition topic if a step changes the key. Only results of keys are cached, and only the last
+    ones. A window that has expired stays in a cache until that is flushed, so that when a task commits would decide
+    what a late record finds there; and the records of a table that is grouped depend on the results before.
     """
 
     steps: tuple[str, ...] = ()
@@ -34,11 +38,13 @@ class Drawing:
     """Whether the table is grouped and aggregated again."""
     guarantee: str = GUARANTEES[0]
     standbys: int = 0
+    cache_bytes: int = 0
+    """Size of the cache. If there is one, some results never leave it, but each key's last one does."""
 
     @classmethod
     def drawn(cls, random: Random) -> Self:
         """A drawing of a seed's."""
-        return cls(
+        drawn = cls(
             steps=tuple(random.choices(STEPS, k=random.randint(0, 3))),
             aggregation=random.choice(AGGREGATIONS),
             windows=random.choice(WINDOWS),
@@ -46,9 +52,14 @@ class Drawing:
             is_grouped=random.random() < 0.35,
             guarantee=random.choice(GUARANTEES),
             standbys=random.randint(0, 1),
+            cache_bytes=random.choice(CACHES),
         )
+        return drawn if drawn.windows == "keys" and not drawn.is_grouped else replace(drawn, cache_bytes=0)
 
     def __str__(self) -> str:
         groups = ("groups",) if self.is_grouped else ()
         operators = ("text", *self.steps, f"{self.aggregation} of {self.windows}", *self.table_steps, *groups, "counts")
-        return f"{' ─▶ '.join(operators)}, {self.guarantee}, {self.standbys} standby replicas"
+        return (
+            f"{' ─▶ '.join(operators)}, {self.guarantee}, {self.standbys} standby replicas, "
+            f"a cache of {self.cache_bytes:,} bytes"
+        )

@@ -61,7 +61,7 @@ def drawn_instance(
     configs = {
         "application.id": APPLICATION_ID, "bootstrap.servers": bootstrap, "client.id": name, "state.dir": state_dir,
         "replication.factor": replicas, "processing.guarantee": drawing.guarantee,
-        "num.standby.replicas": drawing.standbys,
+        "num.standby.replicas": drawing.standbys, "cache.max.bytes.buffering": drawing.cache_bytes,
     }  # fmt: skip
     run_application(lambda: build(drawing), configs, history)
 

@@ -26,7 +26,7 @@ class DrawnStreamsWorkload(ApplicationWorkload):
     def start_application(self, drawing: Drawing, load: Load, instances: int) -> None:
         """Create the topics, and start everybody."""
         self.world.note(f"application: {drawing}")
-        self._drawing, self._read_topics_of_it = drawing, dict.fromkeys(topics(drawing), load.partitions)
+        self._drawing, self._application_topics = drawing, dict.fromkeys(topics(drawing), load.partitions)
         self._seen, self._last_seen = Seen(), Seen()
         self._expectation = Expectation(drawing, load.partitions)
         self._known_before: tuple[int, ...] = ()
@@ -37,7 +37,7 @@ class DrawnStreamsWorkload(ApplicationWorkload):
         self._start_client("drawn_producer", "producer", load, self.history, module=DRAWN_PROGRAMS)
         self.run_instances(instances)
         reader = self._start_client(
-            "watching_reader", "reader", self._read_topics_of_it, self._seen, self.history, module=DRAWN_PROGRAMS
+            "watching_reader", "reader", self._application_topics, self._seen, self.history, module=DRAWN_PROGRAMS
         )
         self._consumers.add(reader)
 
@@ -50,7 +50,7 @@ class DrawnStreamsWorkload(ApplicationWorkload):
     def finish(self) -> list[Violation]:
         """Let the application process what is left, and judge its topics, too."""
         found = super().finish()
-        counts = ", ".join(f"{self._last_seen.count(topic)} in {topic}" for topic in self._read_topics_of_it)
+        counts = ", ".join(f"{self._last_seen.count(topic)} in {topic}" for topic in self._application_topics)
         self.world.note(f"records: {counts}")
         return [*found, *judge(self._drawing, self.topics[TEXT], self._last_seen)]
 
@@ -63,12 +63,12 @@ class DrawnStreamsWorkload(ApplicationWorkload):
 
     def _known(self) -> tuple[int, ...]:
         """Differs as soon as there is more to be known."""
-        return len(self.history.acknowledged), *map(self._seen.count, self._read_topics_of_it)
+        return len(self.history.acknowledged), *map(self._seen.count, self._application_topics)
 
     def _read_more(self) -> None:
         ending = self._start(
-            "await_ends", self._read_topics_of_it, self.history, ENDED_S, module=TRANSACTIONAL_PROGRAMS
+            "await_ends", self._application_topics, self.history, ENDED_S, module=TRANSACTIONAL_PROGRAMS
         )
         self._await_success("await_ends", ending)
-        reading = self._start("last_reader", self._read_topics_of_it, self._last_seen, module=DRAWN_PROGRAMS)
+        reading = self._start("last_reader", self._application_topics, self._last_seen, module=DRAWN_PROGRAMS)
         self._await_success("last_reader", reading)

@@ -14,9 +14,9 @@ Positions = tuple[int, ...]
 
 
 class Difference(NamedTuple):
-    """The first place at which a sequence is no interleaving, and what could have been there."""
+    """The first place at which a sequence is no interleaving, and what could be there."""
 
-    index: int
+    place: int
     due: list[object]
 
 

@@ -6,7 +6,7 @@ Not in Kafka.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Sequence
 
 from kafka_lite.common.murmur2 import murmur2, to_positive
 from kafka_lite.common.serialization import ByteArrayDeserializer, ByteArraySerializer
@@ -27,9 +27,9 @@ class Replay:
         self.made: dict[tuple[str, int], list[Content]] = defaultdict(list)
         """What the task sends to each partition of the other topics."""
 
-    def feed(self, contents: Iterable[Content]) -> None:
+    def feed(self, contents: Sequence[Content]) -> None:
         """Process what is new in the records of the task's partition."""
-        for content in list(contents)[self._fed :]:
+        for content in contents[self._fed :]:
             self._fed += 1
             raw = ByteArraySerializer()
             self._driver.pipe_input(

@@ -8,7 +8,7 @@ from random import Random
 
 import pytest
 
-from kafka_lite.testing.simulation.streams.drawing import AGGREGATIONS, STEPS, TABLE_STEPS, WINDOWS, Drawing
+from kafka_lite.testing.simulation.streams.drawing import AGGREGATIONS, CACHES, STEPS, TABLE_STEPS, WINDOWS, Drawing
 from kafka_lite.testing.simulation.streams.drawn_times import TOO_LATE_MS, DrawnTimes
 from kafka_lite.testing.simulation.streams.expectation import flows
 from kafka_lite.testing.simulation.streams.replay import Replay
@@ -18,10 +18,10 @@ PARTITIONS = 3
 
 
 def made(drawing: Drawing) -> list[Content]:
-    """What is written to ``counts`` for a hundred records, whatever the partition."""
+    """What is written to ``counts`` for sixty records, whatever the partition."""
     times = DrawnTimes(Random(7), 10_000_000)
     task = Replay(drawing, "text", ["counts"], PARTITIONS)
-    task.feed([Content(b"key-%d" % (number % 3), b"producer-%d" % number, times.draw()) for number in range(100)])
+    task.feed([Content(b"key-%d" % (number % 3), b"producer-%d" % number, times.draw()) for number in range(60)])
     return [content for contents in task.made.values() for content in contents]
 
 
@@ -29,7 +29,7 @@ def made(drawing: Drawing) -> list[Content]:
 def test_all_operators_run_over_all_windows(aggregation: str, windows: str) -> None:
     drawing = Drawing(aggregation=aggregation, windows=windows)
     plain, grouped = made(drawing), made(replace(drawing, is_grouped=True))
-    assert len(plain) >= 100
+    assert len(plain) >= 60
     assert grouped != plain
     assert all(made(replace(drawing, table_steps=(step,))) != plain for step in TABLE_STEPS)
 
@@ -58,8 +58,15 @@ def test_a_drawing_is_that_of_its_seed_and_says_what_it_is() -> None:
     assert Drawing.drawn(Random(1)) == Drawing.drawn(Random(1))
     drawing = Drawing(("filter",), "reduce", "sessions", ("map_values",), True, "exactly_once_v2", 1)
     assert str(drawing) == (
-        "text ─▶ filter ─▶ reduce of sessions ─▶ map_values ─▶ groups ─▶ counts, exactly_once_v2, 1 standby replicas"
+        "text ─▶ filter ─▶ reduce of sessions ─▶ map_values ─▶ groups ─▶ counts, exactly_once_v2, 1 standby replicas, "
+        "a cache of 0 bytes"
     )
+
+
+def test_only_results_of_keys_are_cached() -> None:
+    drawn = [Drawing.drawn(Random(seed)) for seed in range(300)]
+    assert {drawing.cache_bytes for drawing in drawn} == set(CACHES)
+    assert all(each.windows == "keys" and not each.is_grouped for each in drawn if each.cache_bytes)
 
 
 def test_some_times_are_equal_some_late_and_some_too_late() -> None:

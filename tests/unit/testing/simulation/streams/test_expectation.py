@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+import pytest
+
 from kafka_lite.testing.simulation.streams.drawing import Drawing
 from kafka_lite.testing.simulation.streams.expectation import RULE, Expectation, judge, topics
 from kafka_lite.testing.simulation.streams.seen import Seen
 
 COUNTS_OF_KEYS = Drawing()
+CACHED = Drawing(cache_bytes=1_000)
 COUNTS_OF_WINDOWS = Drawing(windows="tumbling windows")
 NEW_KEYS = Drawing(steps=("map_values", "select_key"))
 REPARTITION = "drawn-First-repartition"
@@ -64,6 +67,36 @@ def test_a_swapped_order_is_found() -> None:
 
 def test_a_wrong_timestamp_is_found() -> None:
     assert found(COUNTS_OF_KEYS, seen_of(TEXT, [*COUNTED[:2], ("a", 2, 1_000)]))
+
+
+@pytest.mark.parametrize("results", [COUNTED, COUNTED[1:], [COUNTED[2], COUNTED[1]]])
+def test_a_cache_may_hold_results_back_and_reorder_keys(results: list[tuple[str, int, int]]) -> None:
+    assert found(CACHED, seen_of(TEXT, results)) == []
+
+
+@pytest.mark.parametrize(
+    ("results", "text"),
+    [
+        ([COUNTED[0], COUNTED[1]], "lacks b'a'"),
+        ([COUNTED[0], COUNTED[2]], "lacks b'b'"),
+        ([*COUNTED, COUNTED[2]], "has b'a'"),
+        ([COUNTED[1], COUNTED[2], COUNTED[0]], "has b'a'"),
+        ([*COUNTED, ("c", 1, 500)], "has b'c'"),
+        ([*COUNTED, ("a", 3, 500)], "has b'a'"),
+    ],
+)
+def test_the_last_result_of_each_key_must_leave_the_cache_behind_the_others(
+    results: list[tuple[str, int, int]], text: str
+) -> None:
+    (violation,) = found(CACHED, seen_of(TEXT, results))
+    assert violation.startswith(f"counts-0 {text}")
+
+
+def test_cached_results_are_complete_with_the_last_of_each_key() -> None:
+    for results, is_complete in ((COUNTED[:2], False), (COUNTED[1:], True)):
+        seen, expectation = seen_of(TEXT, results), Expectation(CACHED, 1)
+        expectation.feed(seen)
+        assert expectation.is_complete(seen) == is_complete
 
 
 def windowed(start_ms: int, count: int, key: str = "a") -> tuple[bytes, int, int]:

@@ -25,7 +25,7 @@ def test_an_element_may_come_from_any_part_that_has_it_next() -> None:
 
 
 @pytest.mark.parametrize(
-    ("found", "index", "due"),
+    ("found", "place", "due"),
     [
         ("axy", 3, ["b"]),  # lost at the end
         ("bxy", 0, ["x", "a"]),  # lost at the beginning
@@ -34,10 +34,10 @@ def test_an_element_may_come_from_any_part_that_has_it_next() -> None:
         ("axbyc", 4, []),  # one that nobody has sent
     ],
 )
-def test_the_first_difference_is_found(found: str, index: int, due: list[str]) -> None:
+def test_the_first_difference_is_found(found: str, place: int, due: list[str]) -> None:
     result = difference(found, ["ab", "xy"])
     assert result is not None
-    assert (result.index, sorted(map(str, result.due))) == (index, sorted(due))
+    assert (result.place, sorted(map(str, result.due))) == (place, sorted(due))
 
 
 def test_what_is_due_is_that_of_all_ways() -> None:
