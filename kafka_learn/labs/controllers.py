@@ -32,6 +32,8 @@ class MemoryZooKeeper:
         self.interference: Any = None
         self.deleted: list[str] = []
         """Deleted nodes, in order."""
+        self.unwatched: list[str] = []
+        """Topics that are no longer watched."""
 
     def put(self, partition: TopicPartition, leader: int, isr: Sequence[int], epoch: int, **fields: int) -> None:
         """Write a state as another one would: the version grows."""
@@ -80,6 +82,7 @@ class MemoryZooKeeper:
 
     def unwatch_topic(self, topic: str) -> None:
         """As in KafkaZkClient."""
+        self.unwatched.append(topic)
 
     def delete_topic_znode(self, topic: str) -> None:
         """As in KafkaZkClient."""

@@ -139,7 +139,10 @@ class ControllerBrokerRequestBatch:
     # ----------------------------------------------------------------------------------------------------------- send
 
     def send_requests_to_brokers(self) -> None:
-        """Queue the requests. LeaderAndIsr is first: a leader must be ready when UpdateMetadata sends clients to it."""
+        """Queue the requests. LeaderAndIsr is first: a leader must be ready when UpdateMetadata sends clients to it.
+
+        Responses to LeaderAndIsr go to the ``_on_leader_and_isr_response`` of their broker.
+        """
         for broker_id, states in self._leader_and_isr.items():
             if state_change_logger.is_tracing():
                 self._trace_leader_and_isr(broker_id, states)

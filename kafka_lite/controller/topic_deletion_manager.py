@@ -135,7 +135,10 @@ class TopicDeletionManager:
             self.resume_deletions()
 
     def stop_replica_responded(self, replicas: Collection[PartitionAndReplica], response: StopReplicaResponse) -> None:
-        """A broker has deleted replicas, or failed to."""
+        """A broker has deleted replicas, or failed to: each replica has its own error, unless all have the same.
+
+        A response that is late, to a replica that is no longer DELETION_STARTED, changes nothing.
+        """
         codes = {TopicPartition(e.topic_name, e.partition_index): e.error_code for e in response.partition_errors}
         failed = set()
         for replica in replicas:
@@ -172,7 +175,10 @@ class TopicDeletionManager:
             self._resume(topic)
 
     def _resume(self, topic: str) -> None:
-        """Complete the deletion of a topic whose replicas are all gone; start that of one that is eligible."""
+        """Complete the deletion of a topic whose replicas are all gone; start that of one that is eligible.
+
+        Before it starts, all its replicas that failed go back to OFFLINE (``_retry_ineligible_replicas``).
+        """
         if self._replica_machine.are_all_replicas_in_state(topic, ReplicaState.DELETION_SUCCESSFUL):
             self._complete_delete_topic(topic)
         elif self._is_eligible(topic):
@@ -201,7 +207,10 @@ class TopicDeletionManager:
             self.fail_replica_deletion(dead)
 
     def _complete_delete_topic(self, topic: str) -> None:
-        """All replicas are gone: remove the topic everywhere."""
+        """All replicas are gone: stop watching the topic, and remove it everywhere.
+
+        From the state machines, ``_partitions``, the context and ZooKeeper, and only then from the queue.
+        """
         partitions = self._context.partitions_for_topic(topic)
         self._zk_client.unwatch_topic(topic)
         self._replica_machine.handle_state_changes(

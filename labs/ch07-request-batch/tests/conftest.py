@@ -17,8 +17,8 @@ class Batch:
         self.batch = self.controller.batch()
         self.batch.new_batch()
 
-    def state(self, leader=1, isr=(1, 2, 3), epoch=4, version=7, number=0):
-        state = LeaderIsrAndControllerEpoch(LeaderAndIsr(leader, list(isr), epoch, version), 5)
+    def state(self, leader=1, isr=(1, 2, 3), epoch=4, version=7, number=0, controller_epoch=5):
+        state = LeaderIsrAndControllerEpoch(LeaderAndIsr(leader, list(isr), epoch, version), controller_epoch)
         self.controller.context.partition_leadership_info[TopicPartition("demo", number)] = state
         return state
 

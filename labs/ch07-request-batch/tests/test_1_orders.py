@@ -10,14 +10,15 @@ from kafka_lite.common.topic_partition import TopicPartition
 @pytest.mark.points(10, task=1)
 def test_what_is_in_it(collected):
     """One partition for brokers 1, 2 and 3"""
-    collected.order([1, 2, 3])
+    collected.order([1, 2, 3], controller_epoch=3)
     collected.send()
     requests = dict(collected.told("LeaderAndIsr"))
     assert sorted(requests) == [1, 2, 3], f"the named brokers get LeaderAndIsr: [1, 2, 3], not {sorted(requests)}"
     (state,) = requests[2].partition_states()
     found = (state.leader, list(state.isr), state.leader_epoch, state.partition_epoch, state.controller_epoch)
-    assert found == (1, [1, 2, 3], 4, 7, 5), (
-        f"leader 1, ISR [1, 2, 3], leader epoch 4, version 7 in ZooKeeper, controller epoch 5; yours {found}"
+    assert found == (1, [1, 2, 3], 4, 7, 3), (
+        f"leader 1, ISR [1, 2, 3], leader epoch 4, version 7 in ZooKeeper, and the epoch of the controller that wrote "
+        f"the state, 3; yours {found}"
     )
     assert not state.is_new, "is_new is False unless the caller says otherwise"
     collected.order([2], isr=(1, 2), is_new=True)
@@ -25,6 +26,7 @@ def test_what_is_in_it(collected):
     (state,) = collected.told("LeaderAndIsr")[0][1].partition_states()
     assert state.is_new, "the caller said is_new=True: pass it on, or a broker makes no log"
     assert list(state.replicas) == [1, 2, 3], f"all replicas, not only the ISR [1, 2]; yours {list(state.replicas)}"
+    assert list(state.isr) == [1, 2], f"the ISR is [1, 2], not all replicas; yours {list(state.isr)}"
     heard = [callback for _, request, callback in collected.controller.sent if type(request).__name__[:6] == "Leader"]
     assert all(map(callable, heard)), "the response may have errors: send with _on_leader_and_isr_response(broker_id)"
 
@@ -77,6 +79,13 @@ def test_stops(collected):
     assert kinds == [False, True], f"one that stops, one that deletes; yours {kinds}"
     responds(sent)
     assert len(heard) == 1, "the callback gets the response to the deletion"
+    collected.batch.add_stop_replica(replica(1), delete=True)
+    collected.batch.add_stop_replica(replica(3), delete=False, callback=lambda *said: heard.append(said))
+    collected.send()
+    kinds = {number: request.delete_partitions for number, request in collected.told("StopReplica")}
+    assert kinds == {1: True, 3: False}, (
+        f"delete says whether the replica is deleted, whether or not there is a callback: 1 deletes, 3 stops; {kinds}"
+    )
 
 
 @pytest.mark.points(7, task=1)

@@ -3,6 +3,7 @@
 import pytest
 
 from kafka_learn.labs.controllers import replica
+from kafka_lite.protocol.messages.api_04_leader_and_isr import LeaderAndIsrResponse
 
 
 @pytest.mark.points(10, task=3)
@@ -28,7 +29,27 @@ def test_the_order(collected):
     )
 
 
-@pytest.mark.points(8, task=3)
+@pytest.mark.points(4, task=3)
+def test_the_responses(collected):
+    """Brokers 2 and 3 respond to LeaderAndIsr"""
+    heard, response = [], LeaderAndIsrResponse()
+    collected.batch._leader_and_isr_responded = lambda *said: heard.append(said)
+    collected.order([2, 3])
+    callbacks = [each for _, request, each in collected.send() if type(request).__name__ == "LeaderAndIsrRequest"]
+    assert heard == [], "no broker has responded yet"
+    assert all(map(callable, callbacks)), "the response may have errors: send with _on_leader_and_isr_response(broker_id)"
+    for callback in callbacks:
+        try:
+            callback(response)
+        except TypeError as error:
+            pytest.fail(f"what you send with is called with the response alone, and must take it: {error}")
+    assert heard == [(2, response), (3, response)], (
+        "leader_and_isr_responded hears which broker has responded: 2, then 3, each with its response; "
+        f"it heard of {[said[0] for said in heard]}"
+    )
+
+
+@pytest.mark.points(4, task=3)
 def test_sent_once(collected):
     """The next batch begins empty"""
     collected.order([1])

@@ -45,3 +45,4 @@ def test_dead_and_done(deleting):
     assert states[3] == "DELETION_INELIGIBLE", (
         f"the replica on the dead broker waits: DELETION_INELIGIBLE, not {states[3]}"
     )
+    deleting.must_be_possible()

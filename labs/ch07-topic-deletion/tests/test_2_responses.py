@@ -2,6 +2,11 @@
 
 import pytest
 
+from kafka_learn.labs.controllers import replica
+from kafka_lite.common.topic_partition import TopicPartition
+from kafka_lite.controller.replica_state_machine import ReplicaState
+
+STARTED = ReplicaState.DELETION_STARTED
 STORAGE_ERROR = 56
 
 
@@ -38,6 +43,43 @@ def test_errors(deleting):
     assert states[1] == "DELETION_INELIGIBLE", f"broker 1 has an error for the partition: it waits, not {states[1]}"
     assert states[2] == "DELETION_INELIGIBLE", f"the whole request of broker 2 was refused: it waits, not {states[2]}"
     assert "demo" in deleting.manager._ineligible, "and with them the topic"
+    deleting.manager.shutdown()
+    deleting.respond(3, error_code=STORAGE_ERROR)
+    state = deleting.states()[3]
+    assert state != "DELETION_SUCCESSFUL", "broker 3 has failed, whatever the queue contains: it has deleted nothing"
+
+
+@pytest.mark.points(3, task=2)
+def test_one_of_two_fails(deleting_two):
+    """Broker 1 responds for two partitions, one of which it could not delete"""
+    first, second = ("demo", 0), ("demo", 1)
+    deleting = two_partitions_of(deleting_two, first, second)
+    deleting.respond(1, STORAGE_ERROR, partitions=[first, second], errors_of=[first])
+    states = [deleting.states(TopicPartition(*each))[1] for each in (first, second)]
+    assert states == ["DELETION_INELIGIBLE", "DELETION_SUCCESSFUL"], (
+        f"an error of one partition says nothing about the other one: demo-0 has failed, demo-1 is deleted; {states}"
+    )
+
+
+@pytest.mark.points(2, task=2)
+def test_two_topics(deleting_two):
+    """The last response of two topics is the same"""
+    first, second = ("demo", 0), ("other", 0)
+    deleting = two_partitions_of(deleting_two, first, second)
+    for number in (1, 2, 3):
+        deleting.respond(number, partitions=[first, second])
+    assert sorted(deleting.gone) == ["demo", "other"], (
+        f"the replicas of demo and of other are all deleted: both topics go on; yours completed {deleting.gone}"
+    )
+
+
+def two_partitions_of(deleting_two, *partitions):
+    deleting = deleting_two(*partitions)
+    deleting.manager._topics.update(topic for topic, _ in partitions)
+    for number in (1, 2, 3):
+        for partition in partitions:
+            deleting.controller.replicas._put(replica(number, TopicPartition(*partition)), STARTED)
+    return deleting
 
 
 @pytest.mark.points(5, task=2)
@@ -54,26 +96,29 @@ def test_a_late_response(deleting):
     assert deleting.deletions() == [], (
         f"and nothing is sent because of it; you sent deletions to {deleting.deletions()}"
     )
+    deleting.must_be_possible()
 
 
-@pytest.mark.points(7, task=2)
+@pytest.mark.points(4, task=2)
 def test_a_broker_dies(deleting):
     """Before its replica was stopped, and a topic that nobody deletes"""
-    from kafka_learn.labs.controllers import replica
-
     deleting.manager.fail_replica_deletion([replica(3)])
     assert deleting.states()[3] == "ONLINE", "demo is not in the queue: its replicas are none of our business"
     deleting.manager._topics.add("demo")
     deleting.manager.fail_replica_deletion([replica(3)])
     found = deleting.states()[3]
     assert found == "DELETION_INELIGIBLE", f"from ONLINE by way of OFFLINE to DELETION_INELIGIBLE; it is {found}"
+    deleting.put(b1="NEW", b2="DELETION_SUCCESSFUL")
+    deleting.manager.fail_replica_deletion([replica(1), replica(2)])
+    states = deleting.states()
+    assert states[1] == "DELETION_INELIGIBLE", f"a NEW replica goes OFFLINE first, as an ONLINE one; it is {states[1]}"
+    assert states[2] == "DELETION_SUCCESSFUL", f"what is deleted stays deleted; broker 2 is {states[2]}"
+    deleting.must_be_possible()
 
 
-@pytest.mark.points(4, task=2)
+@pytest.mark.points(2, task=2)
 def test_topics_that_wait_already(deleting):
     """The topic other waits; then broker 3 of demo fails"""
-    from kafka_learn.labs.controllers import replica
-
     deleting.manager._topics.update(("demo", "other"))
     deleting.manager._ineligible.add("other")
     deleting.manager.fail_replica_deletion([replica(3)])

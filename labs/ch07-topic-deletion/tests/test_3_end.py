@@ -2,8 +2,10 @@
 
 import pytest
 
+from kafka_lite.common.topic_partition import TopicPartition
 
-@pytest.mark.points(8, task=3)
+
+@pytest.mark.points(6, task=3)
 def test_a_broker_is_back(deleting):
     """The topic has waited for broker 3"""
     deleting.manager._topics.add("demo")
@@ -13,6 +15,22 @@ def test_a_broker_is_back(deleting):
     assert "demo" not in deleting.manager._ineligible, "the obstacle is gone: the topic is eligible again"
     assert "waits" in deleting.manager._ineligible, "only the topics that are named resume: waits is still ineligible"
     assert deleting.deletions() == [3], f"broker 3 deletes its replica now; you asked {deleting.deletions()}"
+
+
+@pytest.mark.points(3, task=3)
+def test_those_that_failed_try_again(deleting):
+    """Broker 2 failed and is back; broker 3 is still dead"""
+    deleting.manager._topics.add("demo")
+    deleting.put(b1="DELETION_SUCCESSFUL", b2="DELETION_INELIGIBLE", b3="DELETION_INELIGIBLE")
+    deleting.controller.die(3)
+    deleting.manager._resume("demo")
+    assert deleting.deletions() == [2], f"only broker 2 can delete its replica now; you asked {deleting.deletions()}"
+    assert (3, "OFFLINE") in deleting.moves, (
+        "every attempt begins anew: first all replicas that are ineligible go OFFLINE, that of dead broker 3 as well"
+    )
+    state = deleting.states()[3]
+    assert state == "DELETION_INELIGIBLE", f"and the attempt finds that broker 3 is dead: DELETION_INELIGIBLE; {state}"
+    deleting.must_be_possible()
 
 
 @pytest.mark.points(7, task=3)
@@ -41,12 +59,24 @@ def test_the_order_of_the_end(deleting):
     )
 
 
-@pytest.mark.points(7, task=3)
+@pytest.mark.points(6, task=3)
 def test_nothing_is_left(deleting):
     """States, context, queue"""
     deleting.manager._topics.add("demo")
     deleting.put(b1="DELETION_SUCCESSFUL", b2="DELETION_SUCCESSFUL", b3="DELETION_SUCCESSFUL")
+    demo, other = TopicPartition("demo", 0), TopicPartition("other", 0)
+    deleting.manager._partitions = {demo, other}
+    queued = []
+    deleting.controller.zookeeper.delete_delete_topic = lambda topic: queued.append(
+        deleting.manager.is_topic_queued_up_for_deletion(topic)
+    )
     deleting.manager._complete_delete_topic("demo")
+    assert deleting.controller.zookeeper.unwatched == ["demo"], "nobody changes demo any more: unwatch_topic"
+    left = deleting.manager.partitions_to_be_deleted
+    assert left == {other}, (
+        f"the partitions of demo leave _partitions, or brokers hear of them for ever, and those of other stay; {left}"
+    )
+    assert queued == [True], "demo leaves the queue after ZooKeeper has forgotten it: until then it is not gone"
     assert set(deleting.states().values()) == {"NON_EXISTENT"}, f"no replica is left; yours {deleting.states()}"
     assert deleting.controller.partitions._states == {}, "no partition is left in the state machine"
     assert "demo" not in deleting.controller.context.all_topics, "the context forgets the topic"
