@@ -95,6 +95,9 @@ class DefaultEventHandler:
     def handle(self, events: Sequence[KeyedMessage]) -> None:
         """Send messages, and retry those that failed.
 
+        Before each attempt, metadata that has become old is fetched (``_maybe_refresh_metadata``). After one that
+        failed comes the pause, then fresh metadata of the topics that failed.
+
         Raises FailedToSendMessageError; a synchronous producer also raises the errors of its encoders.
         """
         self._stats.tick_if_necessary()

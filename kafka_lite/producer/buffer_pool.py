@@ -125,7 +125,10 @@ class BufferPool:
         return len(self._waiters)
 
     def _wait_for(self, size: int, max_time_to_block_ms: float) -> bytearray | None:
-        """Collect returned memory until it is enough: a pooled buffer, or None once ``size`` bytes are reserved."""
+        """Collect returned memory until it is enough: a pooled buffer, or None once ``size`` bytes are reserved.
+
+        ``waited_ms`` counts every wait, ``exhausted`` those in vain. The thread ``freed_by`` must not wait at all.
+        """
         if threading.current_thread() is self.freed_by:
             raise BlockingInCallbackError(f"memory ({size} bytes;  buffer.memory is {self.total_memory})")
         begin_ms = self._time.hi_res_ms()
@@ -169,7 +172,10 @@ class BufferPool:
             raise
 
     def _return(self, size: int, buffer: bytearray | None) -> None:
-        """Take memory back, keep a poolable buffer for reuse, and wake up the first waiting thread."""
+        """Take memory back, keep a poolable buffer for reuse, and wake up the first waiting thread.
+
+        Without a buffer (it could not be made) only the bytes come back, whatever their number.
+        """
         if buffer is not None and size == self.poolable_size:
             self._free.append(buffer)
         else:

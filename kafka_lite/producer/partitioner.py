@@ -62,7 +62,7 @@ class DefaultPartitioner(Partitioner):
         return True
 
     def _choose(self, topic: str, cluster: Cluster, previous: int | None) -> int:
-        """Choose another partition at random, one with a leader if there is any."""
+        """Choose another partition at random, one with a leader if there is any; the same if no other is left."""
         infos = cluster.available_partitions_for_topic(topic) or cluster.partitions_for_topic(topic)
         others = [info.partition for info in infos if info.partition != previous]
         chosen = self._random.choice(others) if others else infos[0].partition
@@ -85,7 +85,7 @@ class RoundRobinPartitioner(Partitioner):
         self._counters: dict[str, itertools.count[int]] = {}
 
     def partition(self, record: ProducerRecord, key: bytes | None, cluster: Cluster) -> int:  # noqa: ARG002
-        """The next partition in turn."""
+        """The next partition of the topic in turn, of those with a leader; of all, if none has one."""
         # next() of a count is atomic, and a count that two threads create at the start does no harm.
         number = next(self._counters.setdefault(record.topic, itertools.count(random.randrange(1 << 16))))
         available = cluster.available_partitions_for_topic(record.topic)

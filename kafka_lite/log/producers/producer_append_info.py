@@ -149,7 +149,8 @@ class ProducerAppendInfo:
     def _check_sequence(self, producer_epoch: int, first_seq: int, offset: int) -> None:
         """Check that the batch follows the last one, or begins a new epoch with sequence number 0.
 
-        Raises ApiError OUT_OF_ORDER_SEQUENCE_NUMBER. For an unknown producer any number is accepted.
+        An epoch of which no batch is known begins with 0, too. Raises ApiError OUT_OF_ORDER_SEQUENCE_NUMBER. For an
+        unknown producer any number is accepted, in every batch of its first append.
         """
         updated = self.updated_entry
         if producer_epoch != updated.producer_epoch:

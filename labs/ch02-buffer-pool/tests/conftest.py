@@ -6,10 +6,22 @@ import time
 import pytest
 
 from kafka_lite.common.errors import KafkaError
-from kafka_lite.common.time import SYSTEM_TIME
+from kafka_lite.common.time import SYSTEM_TIME, MockTime
 from kafka_lite.producer.buffer_pool import BufferPool
 
 SIZE = 100  # of a pooled buffer
+
+
+class Restless(MockTime):
+    """A clock for threads that are woken every 100 ms, for nothing."""
+
+    wake_ups = 0
+
+    def wait(self, condition, timeout_ms):
+        self.wake_ups += 1
+        if self.wake_ups > 50:
+            pytest.fail("the thread waits for ever, as each wake-up begins a new wait: use one deadline for the loop")
+        return super().wait(condition, min(timeout_ms, 100))
 
 
 class Pool(BufferPool):
@@ -35,6 +47,12 @@ class Pool(BufferPool):
 def new_pool():
     """``new_pool(total=1000, clock=SYSTEM_TIME)``: pooled buffers have 100 bytes."""
     return Pool
+
+
+@pytest.fixture
+def restless():
+    """A clock for threads that are woken every 100 ms, for nothing."""
+    return Restless()
 
 
 @pytest.fixture

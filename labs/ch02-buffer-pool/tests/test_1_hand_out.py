@@ -7,7 +7,7 @@ import pytest
 from kafka_lite.common.errors import ApiError, Errors
 
 
-@pytest.mark.points(6, task=1)
+@pytest.mark.points(4, task=1)
 def test_every_byte_is_counted(new_pool):
     """A pooled buffer, and one of another size"""
     pool = new_pool()
@@ -43,6 +43,26 @@ def test_free_buffers_make_room(new_pool):
     assert size == 950, f"950 bytes were requested: hand out a buffer of 950 bytes, not {size}"
     left = pool.available_memory
     assert left == 50, f"950 of 1,000 bytes are in use: 50 are available, not {left}"
+    pool = new_pool().with_free_buffers(3)
+    pool._free_up(700)
+    assert len(pool._free) == 3, f"700 bytes are unallocated already: drop no free buffer; {len(pool._free)} of 3 left"
+    size = len(pool.allocate(50, 0))
+    assert size == 50, f"a free buffer of 100 bytes is not what was requested: 50 bytes, not {size}"
+    pool.allocate(700, 0)
+    count = len(pool._free)
+    assert count == 2, f"650 bytes were unallocated, 700 requested: drop one of three free buffers, not {3 - count}"
+
+
+@pytest.mark.points(2, task=1)
+def test_all_of_it(new_pool):
+    """1,000 of 1,000 bytes"""
+    pool = new_pool()
+    pool._wait_for = lambda *_: pytest.fail("1,000 of 1,000 bytes are available, exactly enough: do not wait")
+    try:
+        size = len(pool.allocate(1000, 0))
+    except ApiError as error:
+        pytest.fail(f"1,000 of 1,000 bytes are not too many, so they are not refused ({error})")
+    assert size == 1000, f"1,000 bytes were requested: hand out a buffer of 1,000 bytes, not {size}"
 
 
 @pytest.mark.points(4, task=1)

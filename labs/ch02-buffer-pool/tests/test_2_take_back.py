@@ -23,6 +23,12 @@ def test_kept_or_dropped(new_pool):
     assert len(pool._free) == 1, "a buffer of 300 bytes is not kept: hardly any request has just this size"
     left = pool.available_memory
     assert left == 1000, f"everything was returned: 1,000 bytes are available, not {left}"
+    pool._unallocated -= 100
+    with pool._lock:
+        pool._return(100, None)
+    assert None not in pool._free, "there is no buffer to keep (None), only 100 bytes: they are unallocated again"
+    left = pool.unallocated_memory
+    assert left == 900, f"100 bytes without a buffer came back: 900 are unallocated (and 100 in a buffer), not {left}"
 
 
 @pytest.mark.points(4, task=2)

@@ -40,11 +40,14 @@ def test_an_invalid_partition_of_the_partitioner(new_handler, error_of, place):
     )
 
 
-@pytest.mark.points(8, task=1)
+@pytest.mark.points(6, task=1)
 def test_without_a_key(new_handler):
     """Twenty messages without a key"""
     handler = new_handler({"t": [0, -1, 0, -1, 0, 0]})
-    places = {place_of(handler, None) for _ in range(20)}
+    try:
+        places = {place_of(handler, None) for _ in range(20)}
+    except ApiError as error:
+        pytest.fail(f"broker 0 is a broker as any other, and leads four partitions: choose one of them ({error})")
     assert len(places) == 1, f"until the metadata is fetched again, all go to one partition, not to {sorted(places)}"
     drawn = set()
     for _ in range(60):
@@ -52,6 +55,23 @@ def test_without_a_key(new_handler):
         drawn.add(place_of(handler, None))
     assert not drawn & {1, 3}, f"partitions 1 and 3 have no leader: do not choose them. You chose {sorted(drawn)}"
     assert drawn == {0, 2, 4, 5}, f"0, 2, 4 and 5 must each have a chance; in sixty draws you chose {sorted(drawn)}"
+
+
+@pytest.mark.points(2, task=1)
+def test_the_partition_in_use(new_handler):
+    """Partition 0, then partition 1 after it has lost its leader; the partition of another topic"""
+    handler = new_handler({"t": [0, -1, 0, 0]})
+    for place in (0, 1):
+        handler._send_partition_per_topic_cache = {"t": place}
+        places = {place_of(handler, None) for _ in range(20)}
+        assert places == {place}, (
+            f"partition {place} is in use, with or without a leader, until the metadata is fetched again; "
+            f"yours {sorted(places)}"
+        )
+    handler = new_handler({"t": [-1, -1, 0]})
+    handler._send_partition_per_topic_cache = {"u": 0}
+    place = place_of(handler, None)
+    assert place == 2, f"partition 0 is in use for topic u; of t only partition 2 has a leader, and you chose {place}"
 
 
 @pytest.mark.points(4, task=1)

@@ -2,6 +2,8 @@
 
 import pytest
 
+from kafka_lite.common.errors import ApiError, Errors, KafkaError
+
 
 @pytest.mark.points(8, task=2)
 def test_by_broker_and_by_partition(new_handler, numbers):
@@ -46,3 +48,17 @@ def test_a_message_that_cannot_be_partitioned(new_handler):
     assert collated is None, (
         f"one message has no partition: return None, so that everything is tried again, not {collated}"
     )
+    for error in (KafkaError("no broker"), Errors.LEADER_NOT_AVAILABLE.exception("no metadata")):
+        handler.metadata.get_broker_partition_info = raising(error)
+        try:
+            collated = handler.partition_and_collate(handler.messages(1))
+        except (KafkaError, ApiError):
+            pytest.fail(f"there is no metadata ({error!r}): nothing has been sent yet, so return None")
+        assert collated is None, f"there is no metadata ({error!r}): return None, not {collated}"
+
+
+def raising(error):
+    def fail(_topic):
+        raise error
+
+    return fail

@@ -25,6 +25,10 @@ def test_only_failed_messages_are_returned(new_handler):
     handler = new_handler({"t": [0, 1, 0, 1]})
     handler.fails = [{"t-2"}]
     left = left_of(handler, handler.messages(*range(8)))
+    brokers = [broker for broker, _ in handler.sent]
+    assert sorted(brokers) == [0, 1], (
+        f"a partition of broker 0 failed: broker 1 gets its request all the same; {brokers}"
+    )
     assert left == [2, 6], (
         f"t-2 failed, so 2 and 6 are left; not {left}: otherwise messages that the broker has are sent twice"
     )

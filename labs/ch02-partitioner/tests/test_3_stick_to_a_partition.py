@@ -23,6 +23,10 @@ def test_without_a_key(cluster_of, record, dice):
     partitioner, cluster = DefaultPartitioner(dice(2, 1, 0, 1)), cluster_of(t=[0, 0, 0, 0])
     went = [partitioner.partition(record, None, cluster) for _ in range(10)]
     assert went == [2] * 10, f"all ten go to the first choice, partition 2, to share a batch; yours: {went}"
+    partitioner = DefaultPartitioner(dice(1))
+    partitioner._sticky["t"] = 0
+    went = partitioner.partition(record, None, cluster)
+    assert went == 0, f"the topic sticks to partition 0, which is a partition as any other; yours: {went}"
 
 
 @pytest.mark.points(3, task=3)
@@ -50,5 +54,9 @@ def test_eligible_partitions(cluster_of, dice):
     assert chance.choices[2] == [0, 2], (
         f"partition 1 is the one to leave: choose from 0 and 2, not from {chance.choices[2]}"
     )
-    only = DefaultPartitioner(chance)._choose("t", cluster_of(t=[0]), 0)
-    assert only == 0, "there is no other partition than 0: keep it"
+    for leaders, kept in (([0], 0), ([0, None], 0), ([None, 0], 1)):
+        try:
+            only = DefaultPartitioner(chance)._choose("t", cluster_of(t=leaders), kept)
+        except IndexError:
+            pytest.fail(f"no other partition than {kept} has a leader: keep it, there is nothing else to choose from")
+        assert only == kept, f"no other partition than {kept} has a leader: keep it, do not choose {only}"

@@ -2,6 +2,7 @@
 
 import pytest
 
+from kafka_lite.producer import ProducerRecord
 from kafka_lite.producer.partitioner import RoundRobinPartitioner
 
 
@@ -15,7 +16,23 @@ def test_in_turn(cluster_of, record):
     assert went[:3] * 3 == went, f"one after the other, then again from the first; yours: {went}"
 
 
-@pytest.mark.points(4, task=5)
+@pytest.mark.points(2, task=5)
+def test_two_topics(cluster_of, record):
+    """A record of u after every record of t; then no partition has a leader"""
+    partitioner, cluster = RoundRobinPartitioner(), cluster_of(t=[0, 0], u=[0, 0])
+    went = []
+    for _ in range(4):
+        went.append(partitioner.partition(record, None, cluster))
+        partitioner.partition(ProducerRecord("u", b"value"), None, cluster)
+    assert set(went) == {0, 1}, f"each topic has its own turn, whatever comes between: 0, 1, 0, 1, not {went}"
+    try:
+        went = {partitioner.partition(record, None, cluster_of(t=[None, None])) for _ in range(4)}
+    except ZeroDivisionError:
+        pytest.fail("no partition has a leader: then take all of them in turn")
+    assert went == {0, 1}, f"no partition has a leader: then take all of them in turn, not only {sorted(went)}"
+
+
+@pytest.mark.points(2, task=5)
 def test_keys_are_ignored(cluster_of, record):
     """Records with the same key"""
     partitioner, cluster = RoundRobinPartitioner(), cluster_of(t=[0, 0])

@@ -37,7 +37,7 @@ def test_the_responses(collected):
     collected.order([2, 3])
     callbacks = [each for _, request, each in collected.send() if type(request).__name__ == "LeaderAndIsrRequest"]
     assert heard == [], "no broker has responded yet"
-    assert all(map(callable, callbacks)), "the response may have errors: send with _on_leader_and_isr_response(broker_id)"
+    assert all(map(callable, callbacks)), "the response may have errors: _on_leader_and_isr_response(broker_id)"
     for callback in callbacks:
         try:
             callback(response)
