@@ -9,6 +9,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from kazoo.client import KazooClient
+from kazoo.handlers.threading import KazooTimeoutError
 
 from kafka_lite.common.topic_partition import TopicPartition
 from kafka_lite.zookeeper import paths
@@ -16,6 +17,7 @@ from kafka_lite.zookeeper.client import KafkaZkClient
 from kafka_lite.zookeeper.data import LeaderIsrAndControllerEpoch
 from kafka_lite.zookeeper.embedded.server import EmbeddedZooKeeper
 from kafka_lite.zookeeper.embedded.session_tracker import session_password
+from kafka_lite.zookeeper.zk_errors import ZkConnectionError
 
 TICK_MS = 500
 TIMEOUT_MS = 30_000
@@ -85,11 +87,18 @@ class ClusterZooKeeper:
 
 
 def end_session(connect_string: str, session: tuple[int, bytes]) -> None:
-    """Take a session, its id and password, over from its owner, and close it."""
+    """Take a session, its id and password, over from its owner, and close it.
+
+    Raises ZkConnectionError if ZooKeeper is not there: somebody may be starting it again.
+    """
     client = KazooClient(connect_string, timeout=TIMEOUT_MS / 1000, client_id=session)
-    client.start(TIMEOUT_MS / 1000)
-    client.stop()
-    client.close()
+    try:
+        client.start(TIMEOUT_MS / 1000)
+    except KazooTimeoutError as error:
+        raise ZkConnectionError(f"no ZooKeeper at {connect_string} to end a session of") from error
+    finally:
+        client.stop()
+        client.close()
 
 
 def new_zookeeper(directory: Path) -> EmbeddedZooKeeper:
