@@ -135,7 +135,7 @@ def test_with_v2_a_thread_whose_producer_was_fenced_rejoins_with_all_its_tasks(
         eventually(lambda: committed_counts(cluster) == text.each_count_once)
         eventually(lambda: streams.state is State.RUNNING)
         assert set(thread._tasks.active) == tasks
-    assert "the coordinator has aborted the transaction of its thread" in caplog.text
+    assert "Rejoining the group: task" in caplog.text, "whether a record or a request was refused first"
 
 
 @pytest.mark.soak  # waits for the session of each killed process, with v2 for its transaction
