@@ -73,7 +73,7 @@ def test_the_second_in_line(new_pool, taking):
     pieces = [pool.allocate(100, 0) for _ in range(3)]
     first = taking(pool, 200)
     pool.wait_for_line_of(1)
-    second = taking(pool, 100, 300)
+    second = taking(pool, 100, 1000)
     pool.wait_for_line_of(2)
     with pool._lock:  # memory for the second, which is not its turn
         pool._free.append(pieces[0])
@@ -81,7 +81,7 @@ def test_the_second_in_line(new_pool, taking):
     assert not isinstance(second.result(0.1), bytearray), (
         "the second in the queue was woken while there is memory, and took it: it must look whether it is its turn"
     )
-    assert isinstance(second.result(), BufferExhaustedError), "the second has waited for 300 ms: it gives up"
+    assert isinstance(second.result(), BufferExhaustedError), "the second has waited for 1,000 ms: it gives up"
     assert pool.queued == 1, f"one has given up, the other one still waits: one in the queue, not {pool.queued}"
     pool.deallocate(pieces[1])
     assert first.result() is not None, (
