@@ -15,8 +15,7 @@ class ControllerStats:
 
     def __init__(self, registry: MetricsRegistry | None = None, time: Time = SYSTEM_TIME) -> None:
         """Without a registry they are not shown."""
-        registry = MetricsRegistry() if registry is None else registry  # an empty one is false
-        group = KafkaMetricsGroup(registry, time, "kafka.controller", "ControllerStats")
+        group = KafkaMetricsGroup(registry or MetricsRegistry(), time, "kafka.controller", "ControllerStats")
         self.leader_election_timer = group.new_timer("LeaderElectionRateAndTimeMs")
         """Changes of the set of live brokers, during which leaders are elected."""
         self.unclean_leader_election_rate = group.new_meter("UncleanLeaderElectionsPerSec", "elections")

@@ -99,6 +99,10 @@ class MetricsRegistry:
     def __len__(self) -> int:
         return len(self._metrics) + sum(map(len, list(self._families)))
 
+    def __bool__(self) -> bool:
+        """True also without metrics, so that ``registry or MetricsRegistry()`` keeps a registry that is still empty."""
+        return True
+
     def tick(self) -> None:
         """Update all rates. The broker's scheduler calls this every five seconds."""
         with self._lock:

@@ -90,7 +90,7 @@ class ReplicaManager:
             purge_interval=config.fetch_purgatory_purge_interval_requests,
             time=running_time,
         )
-        registry = MetricsRegistry() if registry is None else registry  # an empty one is false
+        registry = registry or MetricsRegistry()
         self._isr_changes = isr_changes
         self.fetchers = self._new_fetchers(registry, running_time)
         self.log_dir_moves = self._new_log_dir_moves(running_time)

@@ -51,7 +51,6 @@ class FetchSessionCache:
         registry: MetricsRegistry | None = None,
         time: Time = SYSTEM_TIME,
     ) -> None:
-        registry = MetricsRegistry() if registry is None else registry  # an empty one is false
         self.lock = threading.RLock()
         """Held for every access. A caller that looks a session up and changes it holds it for both."""
         self._max_entries = max_entries
@@ -60,7 +59,7 @@ class FetchSessionCache:
         self._evictable_by_all: list[EvictableKey] = []  # sorted, like the next one
         self._evictable_by_privileged: list[EvictableKey] = []
         self._num_partitions = 0
-        group = KafkaMetricsGroup(registry, time, "kafka.server", "FetchSessionCache")
+        group = KafkaMetricsGroup(registry or MetricsRegistry(), time, "kafka.server", "FetchSessionCache")
         group.new_gauge("NumIncrementalFetchSessions", lambda: len(self._sessions))
         group.new_gauge("NumIncrementalFetchPartitionsCached", lambda: self._num_partitions)
         self.evictions_meter = group.new_meter("IncrementalFetchSessionEvictionsPerSec", "evictions")
