@@ -37,7 +37,7 @@ def processing(world: World, drawing: Drawing, faults: Sequence[Fault]) -> Resul
     """One broker, and two instances of the application, which suffer these faults."""
     work = DrawnStreamsWorkload(world, transaction_properties(1))
     work.cluster.start()
-    work.start_application(drawing, Load(TEXT, partitions=2, records_per_s=8.0, keys=4), instances=2)
+    work.start_application(drawing, Load(TEXT, partitions=2, records_per_s=8.0, keys=4, by_key=True), instances=2)
     world.sleep(10)
     for fault in faults:
         work.suffer(fault)

@@ -91,10 +91,22 @@ class Load:
     records_per_s: float = 20.0
     keys: int = 0
     """How many different keys; 0: none."""
+    by_key: bool = False
+    """Whether its key decides where a record goes, instead of one partition after the other."""
 
 
-def producer(bootstrap: str, name: str, load: Load, history: History, configs: Mapping[str, object]) -> None:
-    """Send records with our producer until the history is over, at the load's pace."""
+def producer(
+    bootstrap: str,
+    name: str,
+    load: Load,
+    history: History,
+    configs: Mapping[str, object],
+    timestamp: Callable[[], int | None] = lambda: None,
+) -> None:
+    """Send records with our producer until the history is over, at the load's pace.
+
+    ``timestamp`` gives the next record's time in ms; by default it is the current one.
+    """
     from kafka_lite.producer import KafkaProducer, ProducerRecord
 
     with KafkaProducer({"bootstrap.servers": bootstrap, "client.id": name, **PRODUCER_DEFAULTS, **configs}) as sender:
@@ -106,7 +118,8 @@ def producer(bootstrap: str, name: str, load: Load, history: History, configs: M
                 else:
                     history.fail(sent, repr(error))
 
-            sender.send(ProducerRecord(sent.topic, sent.value.encode(), key, partition=sent.partition), on_completion)
+            record = ProducerRecord(sent.topic, sent.value.encode(), key, sent.partition, timestamp())
+            sender.send(record, on_completion)
 
         send_at_pace(name, load, history, send)
         sender.flush()
@@ -129,15 +142,24 @@ def kafka_python_producer(bootstrap: str, name: str, load: Load, history: Histor
 
 
 def send_at_pace(name: str, load: Load, history: History, send: Callable[[Sent, bytes | None], None]) -> None:
-    """Give records to ``send``, round robin over the load's partitions."""
+    """Give records to ``send``, round robin over the load's partitions unless keys decide."""
     number = 0
     while not history.is_sending_over:
-        partition = number % load.partitions
         key = f"key-{random.randrange(load.keys)}" if load.keys else None
+        raw_key = None if key is None else key.encode()
+        partition = _partition_for(raw_key, number, load)
         sent = history.send(name, load.topic, partition, f"{name}-{number}", key)
-        send(sent, None if key is None else key.encode())
+        send(sent, raw_key)
         number += 1
         time.sleep(random.expovariate(load.records_per_s))
+
+
+def _partition_for(key: bytes | None, number: int, load: Load) -> int:
+    if not load.by_key or key is None:
+        return number % load.partitions
+    from kafka_lite.producer.partitioner import partition_for_key
+
+    return partition_for_key(key, load.partitions)
 
 
 CONSUMER_DEFAULTS: dict[str, object] = {
@@ -152,6 +174,17 @@ CONSUMER_DEFAULTS: dict[str, object] = {
     "request.timeout.ms": 12_000,
     "fetch.max.wait.ms": 500,
 }
+
+
+def poll_or_back_off(reader: Any) -> list[Any]:
+    """The next records of a consumer of ours; none, after a pause, if the poll fails."""
+    from kafka_lite.common.errors import KafkaError
+
+    try:
+        return list(reader.poll(500))
+    except KafkaError:
+        time.sleep(BACKOFF_S)
+        return []
 
 
 def consumer(

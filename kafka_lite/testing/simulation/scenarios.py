@@ -188,7 +188,7 @@ def drawn_streams_of_three_brokers(world: World) -> Result:
     work, drawn = _transactional_cluster(world, DrawnStreamsWorkload)
     draw = work.random
     drawing = Drawing.drawn(draw)
-    load = Load(TEXT, draw.randint(1, 3), 10 ** draw.uniform(0.3, 1.3), draw.randint(1, 8))
+    load = Load(TEXT, draw.randint(1, 3), 10 ** draw.uniform(0.3, 1.3), draw.randint(1, 8), by_key=True)
     work.start_application(drawing, load, draw.randint(1, 3))
     world.sleep(draw.uniform(0, UNDISTURBED_S))
     return _suffer_at_once(work, drawn)

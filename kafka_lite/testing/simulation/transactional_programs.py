@@ -9,12 +9,12 @@ import contextlib
 import os
 import random
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
 from kafka_lite.testing.history.transactions import Outcome
-from kafka_lite.testing.simulation.programs import BACKOFF_S, CONSUMER_DEFAULTS, PRODUCER_DEFAULTS
+from kafka_lite.testing.simulation.programs import BACKOFF_S, CONSUMER_DEFAULTS, PRODUCER_DEFAULTS, poll_or_back_off
 
 if TYPE_CHECKING:
     from kafka_lite.producer import KafkaProducer
@@ -296,7 +296,6 @@ def transformer(
     bootstrap: str, name: str, transformation: Transformation, history: History, configs: Mapping[str, object]
 ) -> None:
     """Make a record of the target from each of the source, exactly once, until the history is over."""
-    from kafka_lite.common.errors import KafkaError
     from kafka_lite.consumer import ConsumerRebalanceListener, KafkaConsumer
 
     class Listener(ConsumerRebalanceListener):
@@ -320,11 +319,7 @@ def transformer(
     listener = Listener()
     reader = new_reader()
     while not history.is_over:
-        try:
-            records = list(reader.poll(500))
-        except KafkaError:
-            time.sleep(BACKOFF_S)
-            continue
+        records = poll_or_back_off(reader)
         for record in records:
             place = record.topic, record.partition, record.offset
             history.poll(name, listener.assignments, *place, (record.value or b"").decode())
@@ -393,22 +388,20 @@ def _ends(bootstrap: str, topics: Mapping[str, int], isolation: str) -> dict[tup
 
 def read_visible(bootstrap: str, topics: Mapping[str, int], history: History) -> None:
     """Tell the history what a ``read_committed`` consumer finds in all partitions."""
-    from kafka_lite.common.errors import KafkaError
+    for record in committed_records(bootstrap, topics):
+        value, key = (None if data is None else data.decode() for data in (record.value, record.key))
+        history.show(record.topic, record.partition, record.offset, value, key)
 
+
+def committed_records(bootstrap: str, topics: Mapping[str, int]) -> Iterator[Any]:
+    """What a ``read_committed`` consumer finds in all partitions, up to their present ends."""
     with _reader(bootstrap, "read_committed") as reader:
         partitions = _partitions(topics)
         reader.assign(partitions)
         reader.seek_to_beginning(partitions)
         ends = _ends(bootstrap, topics, "read_committed")
         while any(reader.position(each) < ends[tuple(each)] for each in partitions):
-            try:
-                records = list(reader.poll(500))
-            except KafkaError:
-                time.sleep(BACKOFF_S)
-                continue
-            for record in records:
-                value, key = (None if data is None else data.decode() for data in (record.value, record.key))
-                history.show(record.topic, record.partition, record.offset, value, key)
+            yield from poll_or_back_off(reader)
 
 
 def _reader(bootstrap: str, isolation: str) -> Any:

@@ -35,7 +35,7 @@ class Drawing:
     windows: str = "keys"
     table_steps: tuple[str, ...] = ()
     is_grouped: bool = False
-    """Whether the table is grouped and aggregated again."""
+    """Whether the table is regrouped, and the groups are aggregated in turn."""
     guarantee: str = GUARANTEES[0]
     standbys: int = 0
     cache_bytes: int = 0

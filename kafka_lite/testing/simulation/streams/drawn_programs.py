@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import random
 import time
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
-from kafka_lite.testing.simulation.programs import BACKOFF_S, CONSUMER_DEFAULTS, PRODUCER_DEFAULTS, Load
+from kafka_lite.testing.simulation.programs import Load, poll_or_back_off, producer
 from kafka_lite.testing.simulation.streams.drawn_times import DrawnTimes
-from kafka_lite.testing.simulation.streams.programs import SMALL_BATCH_BYTES, run_application
+from kafka_lite.testing.simulation.streams.programs import SMALL_BATCH_BYTES, committed_reader, run_application
+from kafka_lite.testing.simulation.transactional_programs import committed_records
 
 if TYPE_CHECKING:
     from kafka_lite.testing.history.history import History
@@ -26,30 +27,10 @@ BEHIND_MS = 3_600_000
 
 
 def drawn_producer(bootstrap: str, name: str, load: Load, history: History) -> None:
-    """Send records with drawn timestamps to the partitions of their keys, until the history sends no more."""
-    from kafka_lite.common.murmur2 import murmur2, to_positive
-    from kafka_lite.producer import KafkaProducer, ProducerRecord
-
-    own = {"bootstrap.servers": bootstrap, "client.id": name, "enable.idempotence": True}
-    configs = {**PRODUCER_DEFAULTS, **own, "batch.size": SMALL_BATCH_BYTES}
-    times, number = DrawnTimes(random.Random(random.random()), int(time.time() * 1000) - BEHIND_MS), 0
-    with KafkaProducer(configs) as sender:
-        while not history.is_sending_over:
-            key = f"key-{random.randrange(load.keys)}"
-            partition = to_positive(murmur2(key.encode())) % load.partitions
-            sent = history.send(name, load.topic, partition, f"{name}-{number}", key)
-
-            def on_completion(metadata: Any, error: Exception | None, sent: Any = sent) -> None:
-                if error is None:
-                    history.acknowledge(sent, metadata.offset)
-                else:
-                    history.fail(sent, repr(error))
-
-            record = ProducerRecord(load.topic, sent.value.encode(), key.encode(), partition, times.draw())
-            sender.send(record, on_completion)
-            number += 1
-            time.sleep(random.expovariate(load.records_per_s))
-        sender.flush()
+    """Send idempotent records with drawn timestamps, until the history sends no more."""
+    times = DrawnTimes(random.Random(random.random()), int(time.time() * 1000) - BEHIND_MS)
+    configs = {"enable.idempotence": True, "batch.size": SMALL_BATCH_BYTES}
+    producer(bootstrap, name, load, history, configs, times.draw)
 
 
 def drawn_instance(
@@ -68,57 +49,17 @@ def drawn_instance(
 
 def watching_reader(bootstrap: str, name: str, topics: Mapping[str, int], seen: Seen, history: History) -> None:
     """See what is committed until the history is over. The topics may be created meanwhile."""
-    consumer = _consumer(bootstrap, name, topics)
+    consumer = committed_reader(bootstrap, name, topics, **{"allow.auto.create.topics": False})
     while not history.is_over:
-        _see_more(consumer, seen)
+        _see(poll_or_back_off(consumer), seen)
     consumer.close()
 
 
 def last_reader(bootstrap: str, topics: Mapping[str, int], seen: Seen) -> None:
     """See everything that is committed."""
-    from kafka_lite.common.errors import KafkaError
-
-    consumer = _consumer(bootstrap, "last-reader", topics)
-    partitions = sorted(consumer.assignment)
-    ends: Mapping[Any, int] = {}
-    while not ends:
-        try:
-            ends = consumer.end_offsets(partitions)
-        except KafkaError:
-            time.sleep(BACKOFF_S)
-    while any(_position(consumer, each) < ends[each] for each in partitions):
-        _see_more(consumer, seen)
-    consumer.close()
+    _see(committed_records(bootstrap, topics), seen)
 
 
-def _position(consumer: Any, partition: Any) -> int:
-    from kafka_lite.common.errors import KafkaError
-
-    try:
-        return int(consumer.position(partition))
-    except KafkaError:
-        return -1
-
-
-def _consumer(bootstrap: str, name: str, topics: Mapping[str, int]) -> Any:
-    from kafka_lite.common.topic_partition import TopicPartition
-    from kafka_lite.consumer import KafkaConsumer
-
-    own = {"isolation.level": "read_committed", "client.id": name, "allow.auto.create.topics": False}
-    consumer = KafkaConsumer({"bootstrap.servers": bootstrap, **CONSUMER_DEFAULTS, **own})
-    assigned = [TopicPartition(topic, number) for topic, count in topics.items() for number in range(count)]
-    consumer.assign(assigned)
-    consumer.seek_to_beginning(assigned)
-    return consumer
-
-
-def _see_more(consumer: Any, seen: Seen) -> None:
-    from kafka_lite.common.errors import KafkaError
-
-    try:
-        records = list(consumer.poll(500))
-    except KafkaError:
-        time.sleep(BACKOFF_S)
-        return
+def _see(records: Iterable[Any], seen: Seen) -> None:
     for record in records:
         seen.add(record.topic, record.partition, record.offset, record.key, record.value, record.timestamp)

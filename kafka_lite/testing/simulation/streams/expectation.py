@@ -46,12 +46,13 @@ class Expectation:
 
     def __init__(self, drawing: Drawing, partitions: int) -> None:
         self._drawing, self._partitions = drawing, range(partitions)
+        sub_topologies = flows(drawing)
         self._tasks = {
             (flow.source, number): Replay(drawing, flow.source, flow.sinks, partitions)
-            for flow in flows(drawing)
+            for flow in sub_topologies
             for number in self._partitions
         }
-        self._sinks = list(dict.fromkeys(sink for flow in flows(drawing) for sink in flow.sinks))
+        self._sinks = list(dict.fromkeys(sink for flow in sub_topologies for sink in flow.sinks))
 
     def feed(self, seen: Seen) -> None:
         """Process what is new in the topics that are read."""

@@ -10,7 +10,7 @@ from collections import defaultdict
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
-from kafka_lite.testing.simulation.programs import BACKOFF_S, CONSUMER_DEFAULTS, PRODUCER_DEFAULTS
+from kafka_lite.testing.simulation.programs import CONSUMER_DEFAULTS, PRODUCER_DEFAULTS, poll_or_back_off
 
 if TYPE_CHECKING:
     from kafka_lite.streams.kstream.kstream_builder import KStreamBuilder
@@ -89,23 +89,24 @@ class Counts:
 
 def reader(bootstrap: str, name: str, partitions: int, counts: Counts, history: History) -> None:
     """Read what is committed until the history is over."""
-    from kafka_lite.common.errors import KafkaError
     from kafka_lite.common.serdes import Serdes
+
+    long = Serdes.long().deserializer
+    consumer = committed_reader(bootstrap, name, {COUNTS: partitions})
+    while not history.is_over:
+        for record in poll_or_back_off(consumer):
+            counts.by_key[(record.key or b"").decode()].append(long.deserialize(COUNTS, record.value) or 0)
+    consumer.close()
+
+
+def committed_reader(bootstrap: str, name: str, topics: Mapping[str, int], **configs: object) -> Any:
+    """A ``read_committed`` consumer at the beginning of all partitions of the topics."""
     from kafka_lite.common.topic_partition import TopicPartition
     from kafka_lite.consumer import KafkaConsumer
 
-    configs: Mapping[str, Any] = {**CONSUMER_DEFAULTS, "isolation.level": "read_committed", "client.id": name}
-    long = Serdes.long().deserializer
-    consumer = KafkaConsumer({"bootstrap.servers": bootstrap, **configs})
-    assigned = [TopicPartition(COUNTS, number) for number in range(partitions)]
+    own = {"bootstrap.servers": bootstrap, "isolation.level": "read_committed", "client.id": name}
+    consumer = KafkaConsumer({**CONSUMER_DEFAULTS, **own, **configs})
+    assigned = [TopicPartition(topic, number) for topic, count in topics.items() for number in range(count)]
     consumer.assign(assigned)
     consumer.seek_to_beginning(assigned)
-    while not history.is_over:
-        try:
-            records = list(consumer.poll(500))
-        except KafkaError:
-            time.sleep(BACKOFF_S)
-            continue
-        for record in records:
-            counts.by_key[(record.key or b"").decode()].append(long.deserialize(COUNTS, record.value) or 0)
-    consumer.close()
+    return consumer

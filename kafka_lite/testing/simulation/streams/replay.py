@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Collection, Sequence
 
-from kafka_lite.common.murmur2 import murmur2, to_positive
 from kafka_lite.common.serialization import ByteArrayDeserializer, ByteArraySerializer
+from kafka_lite.producer.partitioner import partition_for_key
 from kafka_lite.streams.topology_test_driver import TopologyTestDriver
 from kafka_lite.testing.simulation.streams.drawing import Drawing
 from kafka_lite.testing.simulation.streams.drawn_programs import APPLICATION_ID
@@ -47,5 +47,4 @@ class Replay:
             self.made[sink, partition].append(Content(record.key, record.value, record.timestamp))
 
     def _partition_of(self, topic: str, key: bytes | None) -> int:
-        hashed = partitioned_part(self._drawing, topic, key or b"")
-        return to_positive(murmur2(hashed)) % self._partitions
+        return partition_for_key(partitioned_part(self._drawing, topic, key or b""), self._partitions)
