@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from types import SimpleNamespace
 
 from kafka_lite.zookeeper.data import LeaderIsrAndControllerEpoch
-from kafka_lite.zookeeper.zk_errors import BadVersionError, NodeExistsError, NoNodeError
+from kafka_lite.zookeeper.zk_errors import NodeExistsError
 
 
 class FakeZk:
@@ -64,36 +63,3 @@ class FakeZk:
 
     def delete_delete_topic(self, topic):
         self.deleted.append(f"/admin/delete_topics/{topic}")
-
-
-class FakeNodes:
-    """The part of ZooKeeperClient that deals with the data of single nodes: nodes by path, with their versions."""
-
-    def __init__(self):
-        self.nodes = {}
-
-    def create_recursive(self, path, data):
-        if path in self.nodes:
-            raise NodeExistsError(path)
-        self.nodes[path] = (data, 0)
-
-    def get(self, path):
-        data, version = self._found(path)
-        return data, SimpleNamespace(version=version)
-
-    def set(self, path, data, version):
-        self._check(path, version)
-        self.nodes[path] = (data, version + 1)
-
-    def delete(self, path, version=None):
-        self._check(path, version)
-        del self.nodes[path]
-
-    def _found(self, path):
-        if path not in self.nodes:
-            raise NoNodeError(path)
-        return self.nodes[path]
-
-    def _check(self, path, version):
-        if version not in (None, self._found(path)[1]):
-            raise BadVersionError(path)

@@ -15,7 +15,8 @@ from kafka_lite.zookeeper import paths
 from kafka_lite.zookeeper.admin_requests import AdminRequests
 from kafka_lite.zookeeper.data import LeaderAndIsr, LeaderIsrAndControllerEpoch, TopicAssignment
 from kafka_lite.zookeeper.zk_errors import NoNodeError
-from tests.support.fake_zk import FakeNodes, FakeZk
+from tests.support.fake_zk import FakeZk
+from tests.support.fake_zookeeper import FakeZooKeeper, Tree
 from tests.support.state_machines import Controller, P, broker
 
 OTHER = TopicPartition("u", 0)
@@ -28,7 +29,7 @@ class ReassigningZk(FakeZk):
 
     def __init__(self):
         super().__init__()
-        self.zookeeper = FakeNodes()
+        self.zookeeper = FakeZooKeeper(Tree())
         self.topics = {}
         self.watches = {}
         self.on_watch = None
@@ -235,7 +236,7 @@ def test_the_znodes_are_written_once_the_removed_replicas_are_stopped(controller
     assert controller.assigned() == ([3, 1], [], [])
     assert not controller.is_reassigning()
     assert controller.zk.watches == {}
-    assert controller.zk.zookeeper.nodes == {}, "/admin/reassign_partitions is gone"
+    assert controller.zk.zookeeper.children("/admin") == [], "/admin/reassign_partitions is gone"
     assert [to for to, _ in controller.told(UpdateMetadataRequest)] == [1, 2, 3, 4, 5]
     for _, request in controller.sent:
         assert [state.replicas for state in request.ungrouped_partition_states] == [[3, 1]]
@@ -336,7 +337,7 @@ def test_new_replicas_may_only_be_added_or_removed(controller):
     assert controller.assigned() == ([1], [], [])
 
 
-# ------------------------------------------------------------------------------------------------------------- brokers
+# ── brokers ───────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
 def test_a_reassignment_waits_for_a_live_replica(controller):
@@ -375,7 +376,7 @@ def test_impossible_targets_are_refused_and_leave_the_znode(controller, target):
 
 def test_an_impossible_target_leaves_the_znode_during_a_reassignment_as_well(controller):
     moving(controller)
-    controller.zk.zookeeper.nodes.clear()
+    controller.zk.zookeeper.delete(paths.REASSIGN_PARTITIONS)
     controller.ask({P: [3, 3]})
     assert controller.requests.get_reassignment() == {}
     assert controller.is_reassigning()
@@ -437,7 +438,7 @@ def test_a_topic_that_vanishes_does_not_stop_the_others():
 def test_a_request_that_cannot_be_read_is_deleted(controller):
     controller.zk.zookeeper.create_recursive(paths.REASSIGN_PARTITIONS, b"{")
     controller.reassigner.process_znode()
-    assert controller.zk.zookeeper.nodes == {}
+    assert controller.zk.zookeeper.children("/admin") == []
 
 
 # ------------------------------------------------------------------------------------------------ other targets, cancel
