@@ -228,10 +228,10 @@ class KafkaProducer:
             return None
         if self._closed or self._forks_before != _forks:
             return None
-        cluster, topics = self._usual_partitions
-        if cluster is not self._metadata.fetch():
-            cluster, topics = self._usual_partitions = self._metadata.fetch(), {}
-        partitions = topics.get(topic) or self._note_usual_partitions(topic)
+        cluster = self._metadata.fetch()
+        if cluster is not self._usual_partitions[0]:
+            self._usual_partitions = cluster, {}
+        partitions = self._usual_partitions[1].get(topic) or self._note_usual_partitions(topic)
         if self._transactional is not None:
             self._transactional.ensure_may_send()
         if partition is None:

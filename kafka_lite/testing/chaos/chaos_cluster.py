@@ -286,7 +286,7 @@ class ChaosCluster:
         return found
 
     def restart_those_that_need_it(self) -> dict[int, str]:
-        """Kill and start brokers of Kafka that cannot go on as they are; returns which, and why."""
+        """Restart the brokers of Kafka that would not recover by themselves; returns the reason by broker id."""
         reasons = {broker: why for broker in self.brokers if (why := broker.why_it_needs_a_restart())}
         for broker in reasons:
             broker.kill()

@@ -130,8 +130,8 @@ class ProcessorContextImpl(InternalProcessorContext):
     @property
     def timestamp(self) -> int:
         """The time of the current record, in ms."""
-        record = self.record_context
-        return record.timestamp if record is not None else self._record("timestamp").timestamp  # once per record sent
+        record = self.record_context or self._record("timestamp")  # without a call for every record that is sent
+        return record.timestamp
 
     @property
     def headers(self) -> tuple[Header, ...]:

@@ -95,7 +95,7 @@ class NamedCache:
     # ── entries ───────────────────────────────────────────────────────────────────────────────────────────────────
 
     def get(self, key: bytes) -> LRUCacheEntry | None:
-        """The entry of a key, now the most recently used one; None if there is none. Counts ``hits`` or ``misses``."""
+        """The entry of a key, now the most recently used one; None without one. Increments ``hits`` or ``misses``."""
         with self._lock:
             entry = self._entries.get(key)
             if entry is None:
@@ -108,7 +108,7 @@ class NamedCache:
     def put(self, key: bytes, entry: LRUCacheEntry) -> None:
         """Set the entry of a key, now the most recently used one. A dirty entry becomes the last one to be flushed.
 
-        Counts ``overwrites`` if there was an entry. Raises RuntimeError for a clean entry that would hide a dirty one.
+        Increments ``overwrites`` if the key had one. Raises RuntimeError if a clean entry would replace a dirty one.
         """
         with self._lock:
             if not entry.is_dirty and key in self._dirty:

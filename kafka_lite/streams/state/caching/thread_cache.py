@@ -61,7 +61,7 @@ class ThreadCache:
     def put(self, namespace: str, key: bytes, entry: LRUCacheEntry) -> None:
         """Set the entry of a key of a store. Evicts its entries, also this one, while all stores have too many bytes.
 
-        Counts ``puts`` and ``evicts``.
+        Increments ``puts`` and ``evicts``.
         """
         self.puts += 1
         cache = self.named(namespace)

@@ -42,7 +42,7 @@ def index(file: Path) -> TransactionIndex:
 
 @contextmanager
 def files_of_at_most(size_bytes: int) -> Iterator[None]:
-    """No file grows beyond this size: a write reaches the disk only in part, and fails."""
+    """Limit the size of files: a write beyond it is cut short, and the next one fails."""
     soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (size_bytes, hard))
     try:
