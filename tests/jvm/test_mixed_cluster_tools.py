@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 from confluent_kafka import Consumer, Producer
 from confluent_kafka import TopicPartition as ClientPartition
+from confluent_kafka.admin import AdminClient
 
 from tests.support.eventually import eventually
 from tests.support.jvm import classpath, java_command
@@ -51,7 +52,15 @@ def todays_cluster(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[M
         yield cluster
 
 
+def await_known(cluster: MixedCluster, partitions: int) -> None:
+    """Wait until every broker knows all partitions, as clients require: the controller tells one after the other."""
+    for broker in cluster.brokers.values():
+        admin = AdminClient({"bootstrap.servers": broker.bootstrap_servers, "log_level": 0})
+        eventually(lambda admin=admin: len(admin.list_topics(TOPIC, timeout=10).topics[TOPIC].partitions) == partitions)
+
+
 def fill(cluster: MixedCluster, count: int) -> None:
+    await_known(cluster, len(cluster.assignment(TOPIC)))
     errors: list[object] = []
     config = {"bootstrap.servers": cluster.bootstrap_servers, "acks": "all", "batch.num.messages": 10, "log_level": 0}
     producer = Producer(config)
