@@ -151,7 +151,7 @@ class RequestFuture(Generic[T]):
         on_success: Callable[[T], None] | None = None,
         on_failure: Callable[[BaseException], None] | None = None,
     ) -> None:
-        """Call one of these with the outcome; at once if the future is completed already."""
+        """Call one of these with the outcome, unless it is None; at once if the future is completed already."""
         with self._lock:
             if not self.is_done:
                 self._listeners.append((on_success, on_failure))
@@ -221,7 +221,7 @@ class FunctionAdapter(RequestFutureAdapter[T, S]):
         self._function = function
 
     def on_success(self, value: T, future: RequestFuture[S]) -> None:
-        """Complete ``future`` with the function's result."""
+        """Complete ``future`` with the function's result, or fail it with its exception, and no other."""
         try:
             result = self._function(value)
         except Exception as error:  # noqa: BLE001 - whatever it is, the caller waits for an outcome

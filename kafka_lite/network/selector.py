@@ -183,7 +183,10 @@ class Selector:
     # ── Poll ──────────────────────────────────────────────────────────────────────────────────────────────────────
 
     def poll(self, timeout_ms: float) -> None:
-        """Do the work that was asked for, as far as the network allows; wait up to ``timeout_ms`` if there is none."""
+        """Do the work that was asked for, as far as the network allows; wait up to ``timeout_ms`` if there is none.
+
+        ``counters`` counts the poll, as other methods count what is sent and handed out.
+        """
         self._clear()
         if self._immediately_connected:
             self._do_at_once(self._immediately_connected, WRITE)

@@ -1,6 +1,8 @@
 """Task 2: a processor waits while the queue is full, and no longer."""
 
+import contextlib
 import queue
+import threading
 import time
 
 import pytest
@@ -49,7 +51,43 @@ def test_a_woken_processor_checks_again(new_channel, new_request, in_thread):
     assert processor.ended(2), "there is room now"
 
 
-@pytest.mark.points(9, task=2)
+@pytest.mark.points(2, task=2)
+def test_two_processors(new_channel, new_request, in_thread):
+    """Both wait; then one of them is interrupted"""
+    channel = new_channel(queue_size=1)
+    full(channel, new_request)
+    processors = [in_thread(lambda: channel._wait_for_room()) for _ in range(2)]
+    deadline = time.monotonic() + 2
+    while channel._waiting_processors != 2 and time.monotonic() < deadline:
+        time.sleep(0.001)
+    count = channel._waiting_processors
+    assert count == 2, f"two processors wait, and each counts: self._waiting_processors is 2, not {count}"
+    channel._queue_size = 2
+    with channel._room:
+        channel._room.notify()
+    while sum(processor.ended(0.01) for processor in processors) != 1 and time.monotonic() < deadline:
+        time.sleep(0.001)
+    count = channel._waiting_processors
+    assert count == 1, f"one has gone on, the other one still waits: self._waiting_processors is 1, not {count}"
+    with channel._room:
+        channel._room.notify_all()
+    assert all(processor.ended(2) for processor in processors), "there is room for both now, and both were notified"
+    channel._room = Interrupted()
+    channel._queue_size = 1
+    with contextlib.suppress(InterruptedError):
+        channel._wait_for_room()
+    count = channel._waiting_processors
+    assert count == 0, f"the wait ended with an exception: whatever ends it, count yourself out (finally); {count} wait"
+
+
+class Interrupted(threading.Condition):
+    """A condition that nobody can wait for."""
+
+    def wait(self, timeout=None):  # noqa: ARG002
+        raise InterruptedError
+
+
+@pytest.mark.points(7, task=2)
 def test_a_handler_that_comes_between_check_and_wait(new_channel, new_request, in_thread):
     """No wake-up is lost"""
     channel = new_channel(queue_size=1)

@@ -9,6 +9,10 @@ def test_without_a_quick_handler_every_request_is_queued(new_channel, new_reques
     channel = new_channel()
     channel.dispatch(new_request())
     assert channel.request_queue_size == 1, "there is no quick handler: the request must be queued"
+    queued = []
+    channel.send_request = queued.append
+    channel.dispatch(new_request())
+    assert len(queued) == 1, "the queue has a bound for these requests, too: queue with send_request"
 
 
 @pytest.mark.points(3, task=6)

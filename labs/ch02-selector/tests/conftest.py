@@ -32,6 +32,10 @@ class TestSelector(Selector):
         self.register(name, mine, f"peer of {name}")
         return theirs
 
+    def fd_of(self, name):
+        """The file descriptor of a connection."""
+        return next(fd for fd, each in self._selector.attachments.items() if each is self.channel(name))
+
     def received(self):
         """(connection, payload) of the receives of the last poll."""
         return [(receive.source, bytes(receive.payload)) for receive in self.completed_receives]

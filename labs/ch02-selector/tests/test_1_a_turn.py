@@ -2,6 +2,7 @@
 
 import pytest
 
+from kafka_lite.network.nio_selector import BOTH, READ, WRITE
 from kafka_lite.network.send import NetworkSend
 
 
@@ -15,11 +16,11 @@ def without_work(selector):
     return timeouts
 
 
-@pytest.mark.points(5, task=1)
+@pytest.mark.points(3, task=1)
 def test_old_results_are_cleared(selector):
     """Results of the previous poll"""
     without_work(selector)
-    before = selector.completed_receives
+    before = selector.connected, selector.disconnected, selector.completed_sends, selector.completed_receives
     selector.connected.append("a")
     selector.disconnected["b"] = "gone"
     selector.completed_sends.append("send")
@@ -29,8 +30,9 @@ def test_old_results_are_cleared(selector):
     assert not any(results), (
         f"these are results of the previous poll, returned twice: {[each for each in results if each]}"
     )
-    assert selector.completed_receives is before, (
-        "clear the lists, do not create new ones: a caller may keep a reference to them"
+    results = (selector.connected, selector.disconnected, selector.completed_sends, selector.completed_receives)
+    assert all(one is other for one, other in zip(results, before, strict=True)), (
+        "clear the collections, do not create new ones: a caller may keep a reference to them"
     )
 
 
@@ -52,6 +54,41 @@ def test_how_long_it_waits(selector):
     assert timeouts[2] == 0, (
         f"a connection was lost before select: do not wait (0), but you would wait for {timeouts[2]} ms"
     )
+    for name in ("completed_sends", "connected"):
+        selector._do_at_once = lambda *_, name=name: getattr(selector, name).append("a")
+        selector.poll(300)
+        assert timeouts[-1] == 0, (
+            f"there is a result in {name} before select: do not wait (0), but for {timeouts[-1]} ms"
+        )
+
+
+@pytest.mark.points(2, task=1)
+def test_before_and_after_select(selector):
+    """Three collections of channels; then a socket with an error, and one that nobody knows any more"""
+    without_work(selector)
+    served, done = [], []
+    collections = {"_immediately_connected": WRITE, "_new_sends": WRITE, "_invalid_receives": READ}
+    for name in collections:
+        getattr(selector, name)["a"] = name
+    selector._do_at_once = lambda channels, ready: served.append((channels["a"], ready)) or channels.clear()
+    selects = selector.counters.selects
+    selector.poll(0)
+    assert dict(served) == collections, (
+        f"these channels have something to do, and the kernel says nothing of it: {collections}; you served {served}"
+    )
+    counted = selector.counters.selects - selects
+    assert counted == 1, f"each poll is counted once (self.counters.polled), not {counted} times"
+    selector.peer("b")
+    fd = selector.fd_of("b")
+    selector._select = lambda _timeout_ms: [(fd, 8), (fd + 1000, READ)]
+    selector._guarded_io = lambda channel, ready: done.append((channel.id, ready))
+    try:
+        selector.poll(0)
+    except KeyError:
+        pytest.fail(
+            "a socket may have been closed by an earlier event of the same select: nothing belongs to it any more"
+        )
+    assert done == [("b", BOTH)], f"any other event is an error: reading and writing finds it, BOTH, not {done}"
 
 
 @pytest.mark.points(3, task=1)

@@ -4,6 +4,7 @@ import socket
 
 import pytest
 
+from kafka_lite.network.nio_selector import BOTH
 from kafka_lite.network.selector import WAKEUP
 from kafka_lite.network.send import NetworkSend
 
@@ -49,7 +50,28 @@ def test_a_frame_larger_than_the_socket_buffer(selector):
     assert selector.completed_sends, "the peer has read everything, but the frame was never in the completed sends"
 
 
-@pytest.mark.points(4, task=2)
+@pytest.mark.points(2, task=2)
+def test_both_events(selector, frames):
+    """A frame comes in and one goes out; then a frame is staged; then the channel is closed"""
+    peer, channel = selector.peer("a"), selector.channel("a")
+    peer.sendall(frames(b"in"))
+    channel.set_send(NetworkSend("a", [b"out"]))
+    selector._do_io(channel, BOTH)
+    assert channel.staged, "both events: read, and write. The frame that came in was not read"
+    assert [send.destination for send in selector.completed_sends] == ["a"], "both events: the send was not written"
+    assert selector.counters.sends == 1, f"a completed send is counted (self.counters.sent): {selector.counters.sends}"
+    peer.sendall(frames(b"more"))
+    selector._read(channel)
+    count = len(channel.staged)
+    assert count == 1, f"a frame is staged, so nothing more is read (may_read); {count} are staged"
+    selector.close("a")
+    try:
+        selector._do_io(channel, BOTH)
+    except OSError as error:
+        pytest.fail(f"the channel is CLOSED: an event that comes too late, nothing to do ({error})")
+
+
+@pytest.mark.points(2, task=2)
 def test_a_muted_connection(selector, frames):
     """Bytes arrive, but must not be read"""
     peer = selector.peer("a")

@@ -1,5 +1,7 @@
 """Task 3: fair, in order, and nothing is left behind."""
 
+import struct
+
 import pytest
 
 
@@ -17,7 +19,7 @@ def test_pipelined_frames(selector, frames):
     assert got == [("a", b"1"), ("a", b"2"), ("a", b"3")], f"in the order of arrival: {got}"
 
 
-@pytest.mark.points(5, task=3)
+@pytest.mark.points(3, task=3)
 def test_no_connection_waits_for_another(selector, frames):
     """One connection with many frames, one with a single frame"""
     selector.peer("a").sendall(frames(*[b"%d" % n for n in range(50)]))
@@ -37,17 +39,54 @@ def test_muted_between_two_frames(selector, frames):
     selector.mute("a")
     selector.poll(20)
     assert selector.received() == [], "a was muted after its first frame: the second stays staged"
+    assert not selector._ready_receives, "a hands out nothing until unmute, so it is not ready: poll would never sleep"
     selector.unmute("a")
     selector.poll(20)
     assert selector.received() == [("a", b"2")], f"unmuted: the staged frame is received, not {selector.received()}"
 
 
-@pytest.mark.points(4, task=3)
+@pytest.mark.points(2, task=3)
+def test_one_of_each(selector, frames):
+    """Three connections with three frames each, the first of which is then muted"""
+    for name in "abc":
+        selector.peer(name).sendall(frames(b"1", b"2", b"3"))
+    for number in (b"1", b"2"):
+        selector.poll(50)
+        got = sorted(selector.received())
+        assert got == [(name, number) for name in "abc"], f"one frame of each of the three connections; yours {got}"
+    assert selector.counters.receives == 6, "each frame that is handed out is counted: take_staged does that"
+    selector.mute("a")
+    selector.poll(50)
+    got = sorted(selector.received())
+    assert got == [("b", b"3"), ("c", b"3")], f"a is muted, b and c are not: {got}"
+
+
+@pytest.mark.points(2, task=3)
+def test_a_bad_size_behind_a_frame(selector, frames):
+    """Frames, and then a frame of minus five bytes"""
+    selector.peer("a").sendall(frames(b"1", b"2") + struct.pack(">i", -5))
+    got = []
+    for _ in range(5):
+        selector.poll(20)
+        got += selector.received()
+        if selector.disconnected:
+            break
+    assert got == [("a", b"1"), ("a", b"2")], f"the frames before the bad size are handed out: {got}"
+    assert "a" in selector.disconnected, (
+        "the frames are handed out: now the bad size behind them gets its turn, although the kernel reports nothing"
+    )
+
+
+@pytest.mark.points(2, task=3)
 def test_reading_resumes(selector, frames):
     """More frames after the staged ones"""
     peer = selector.peer("a")
     peer.sendall(frames(b"1", b"2"))
     selector.poll_for(lambda: selector.received() == [("a", b"2")])
-    peer.sendall(frames(b"3"))
+    peer.sendall(frames(b"3", b"4"))
+    selector.poll_for(selector.received)
+    peer.sendall(frames(b"5"))
+    selector.poll(20)  # 4 is staged: the bytes of 5 must not be read yet
+    assert selector.received() == [("a", b"4")], f"4 was staged: {selector.received()}"
     found = selector.poll_for(selector.received, polls=10)
-    assert found == [("a", b"3")], "all staged frames are handed out, but the connection is never read again"
+    assert found == [("a", b"5")], "all staged frames are handed out, but the connection is never read again"

@@ -28,11 +28,13 @@ def polled(selector):
 
 
 @pytest.mark.points(5, task=4)
-def test_the_peer_closes_its_connection(selector, frames):
+def test_the_peer_closes_its_connection(selector, frames, caplog):
     """Two connections, one is closed by its peer"""
     selector.peer("a").close()
     selector.peer("b").sendall(frames(b"alive"))
-    polled(selector)
+    with caplog.at_level(logging.INFO):
+        polled(selector)
+    assert caplog.records == [], "connections end all the time: log it at debug, not where everybody must read it"
     assert list(selector.disconnected) == ["a"], f"a is closed: it belongs in disconnected, {selector.disconnected}"
     assert selector.received() == [("b", b"alive")], "b is not affected, but its frame was not received"
 
@@ -56,7 +58,10 @@ def test_an_error_of_ours(selector, frames, caplog):
     selector.peer("b").sendall(frames(b"alive"))
     selector.send(NetworkSend("a", [Broken()]))
     polled(selector)
+    lost = dict(selector.disconnected)
     polled(selector)
+    lost.update(selector.disconnected)
     assert selector.channel("a") is None, "half a response may have been sent: the connection is unusable, close it"
+    assert list(lost) == ["a"], f"whoever uses a must hear that it is closed: it belongs in disconnected, {lost}"
     assert selector.channel("b") is not None, "b is not affected"
     assert "ValueError" in caplog.text, "the error is ours: logger.exception, with the traceback"

@@ -31,7 +31,7 @@ def bytes_sent(selector):
         return 0
 
 
-@pytest.mark.points(4, task=5)
+@pytest.mark.points(3, task=5)
 def test_milliseconds(selector):
     """250 ms are 0.25 s; and the flags afterwards"""
     selector._selector, below = Watched(), selector._selector
@@ -70,7 +70,52 @@ def test_while_it_sleeps(selector):
     assert count == 1, f"three wake-ups before the next poll need one byte, but you sent {count}"
 
 
-@pytest.mark.points(3, task=5)
+class Ordered:
+    """Notes, whenever one flag is read, whether the other one is set."""
+
+    @property
+    def _polling(self):
+        self.seen.append(("_polling", self.__dict__["pending"]))
+        return self.__dict__["polling"]
+
+    @_polling.setter
+    def _polling(self, value):
+        self.__dict__["polling"] = value
+
+    @property
+    def _wakeup_pending(self):
+        self.seen.append(("_wakeup_pending", self.__dict__["polling"]))
+        return self.__dict__["pending"]
+
+    @_wakeup_pending.setter
+    def _wakeup_pending(self, value):
+        self.__dict__["pending"] = value
+
+
+@pytest.mark.points(2, task=5)
+def test_write_then_check(selector):
+    """Each thread sets its own flag before it reads the other's; and the byte does not fit"""
+    selector.__dict__.update(pending=False, polling=False, seen=[])
+    del selector.__dict__["_polling"], selector.__dict__["_wakeup_pending"]
+    selector.__class__ = type("Watched", (Ordered, type(selector)), {})
+    selector._selector, below = Watched(), selector._selector
+    selector._select(0)
+    below.close()
+    seen = [other for flag, other in selector.seen if flag == "_wakeup_pending"]
+    assert all(seen), "first set _polling, then check _wakeup_pending: a wake-up in between would see no thread to wake"
+    selector.seen.clear()
+    selector.wakeup()
+    seen = [other for flag, other in selector.seen if flag == "_polling"]
+    assert all(seen), "first set _wakeup_pending, then check _polling: a thread that goes to sleep in between sees none"
+    selector._wakeup_pending, selector._polling = False, True
+    selector._wakeup_writer.close()
+    try:
+        selector.wakeup()
+    except OSError:
+        pytest.fail("the byte cannot be sent: the thread wakes up anyway, or is gone, so ignore the OSError")
+
+
+@pytest.mark.points(2, task=5)
 def test_a_thread_is_woken(selector):
     """A thread sleeps in poll for a minute"""
     thread = threading.Thread(target=selector.poll, args=(60_000,), daemon=True)

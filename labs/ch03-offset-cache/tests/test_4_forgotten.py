@@ -22,6 +22,12 @@ def test_deleted_while_pending(cache, zero):
     cache.on_commit_append(commit, 100)
     assert cache.number() is None, f"7 was deleted while it was pending, and stays deleted; you return {cache.number()}"
     assert cache.is_empty, "nothing is committed, nothing is pending"
+    deleted = cache.commit(7)
+    cache.remove([zero])
+    cache.commit(7)
+    cache.on_commit_append(deleted, 101)
+    assert cache.is_pending(zero), "the deleted commit of 7 has ended, not the new one, which is equal but another one"
+    assert cache.number() is None, f"the new commit of 7 is not in the log yet: None, not {cache.number()}"
 
 
 @pytest.mark.points(10, task=4)

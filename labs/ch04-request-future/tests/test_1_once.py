@@ -8,7 +8,7 @@ from kafka_lite.clients.request_future import IllegalFutureStateError, RequestFu
 from kafka_lite.common.errors import ApiError, Errors
 
 
-@pytest.mark.points(9, task=1)
+@pytest.mark.points(5, task=1)
 def test_listeners_are_called(pending, heard):
     """Three listeners, then a value"""
     order = []
@@ -22,9 +22,54 @@ def test_listeners_are_called(pending, heard):
         f"each is called once, in the order in which they were added; yours: {order}"
     )
     assert told == [5], f"for a value only on_success is called; this listener got {told}"
+    for nothing in (None, 0, ""):
+        future = RequestFuture()
+        told = heard(future)
+        future.complete(nothing)
+        assert told == [nothing], f"{nothing!r} is a value as any other: call on_success; the listener got {told}"
 
 
-@pytest.mark.points(9, task=1)
+@pytest.mark.points(3, task=1)
+@pytest.mark.parametrize("outcome", ["complete", "fail"])
+def test_either_may_be_missing(outcome):
+    """A listener without on_success, one without on_failure, before and after; outcome by"""
+    future, told = RequestFuture(), []
+    try:
+        future.add_listener(None, told.append)
+        future.add_listener(told.append, None)
+        getattr(future, outcome)(argument := ValueError("no"))
+        future.add_listener(None, told.append)
+        future.add_listener(told.append, None)
+    except TypeError as error:
+        pytest.fail(f"either of the two may be None, which means: do not call it ({error})")
+    assert told == [argument] * 2, f"one listener of each pair is called with the outcome; yours: {told}"
+
+
+class Watched(RequestFuture):
+    """Notes whether the lock is held when someone asks for the state."""
+
+    def __init__(self):
+        super().__init__()
+        self.held = []
+
+    @property
+    def is_done(self):
+        self.held.append(self._lock.locked())
+        return super().is_done
+
+
+@pytest.mark.points(2, task=1)
+def test_check_and_act_under_the_lock():
+    """Two threads at the same moment"""
+    for act in (lambda f: f.complete(5), lambda f: f.fail(ValueError()), lambda f: f.add_listener(None, None)):
+        future = Watched()
+        act(future)
+        assert all(future.held[:1]), (
+            "between the check and what follows, another thread may complete the future: do both under one lock"
+        )
+
+
+@pytest.mark.points(6, task=1)
 def test_listeners_of_failures(pending, heard):
     """An exception, and a protocol error"""
     told = heard(pending)
@@ -32,10 +77,13 @@ def test_listeners_of_failures(pending, heard):
     pending.fail(ValueError("no"))
     assert told == ["no"], f"for a failure only on_failure is called; this listener got {told}"
     refused = RequestFuture()
+    told = []
+    refused.add_listener(None, told.append)
     refused.fail(Errors.NOT_COORDINATOR)
     error = refused.exception
     is_exception = isinstance(error, ApiError) and error.error is Errors.NOT_COORDINATOR
     assert is_exception, f"a protocol error becomes its exception (reason.exception()), not {error!r}"
+    assert told == [error], f"and the listener gets that exception; it got {told}"
 
 
 @pytest.mark.points(4, task=1)
@@ -53,7 +101,7 @@ def test_only_once(pending, heard, first):
     assert told == ["first"], f"the listener gets the first outcome, and only that: {told}"
 
 
-@pytest.mark.points(8, task=1)
+@pytest.mark.points(7, task=1)
 def test_a_late_listener(heard, pending):
     """Listeners of a completed future"""
     pending.complete(None)
@@ -62,6 +110,11 @@ def test_a_late_listener(heard, pending):
     )
     late = heard(RequestFuture.failure(ValueError("no")))
     assert late == ["no"], f"the future has already failed: call the listener at once; it got {late}"
+    told = []
+    worker = threading.Thread(target=lambda: pending.add_listener(lambda _v: told.append(heard(pending))), daemon=True)
+    worker.start()
+    worker.join(2)
+    assert not worker.is_alive(), "a late listener uses the future, whose lock you hold: call it without the lock"
 
 
 @pytest.mark.points(3, task=1)
