@@ -198,15 +198,14 @@ class Scheduler:
         task.woken = False
         task.state = State.WAITING
         self._hub.switch()
-        return self._interrupted(task) or task.woken
+        if task.interruptions:
+            self._handle_signals(task)
+            return True
+        return task.woken
 
-    def _interrupted(self, task: Task) -> bool:
-        """Run the task's pending signal handlers; returns whether there were any."""
-        if not task.interruptions:
-            return False
+    def _handle_signals(self, task: Task) -> None:
         while task.interruptions:
             task.interruptions.pop(0)()
-        return True
 
     def give_way(self) -> None:
         """Let other tasks run; the current one stays ready."""
@@ -215,7 +214,7 @@ class Scheduler:
             return
         self._make_ready(task)
         self._hub.switch()
-        self._interrupted(task)
+        self._handle_signals(task)
 
     def touch(self) -> None:
         """A lock is touched: about every ``switch_every`` times another task may run."""

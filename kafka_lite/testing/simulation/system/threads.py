@@ -81,8 +81,7 @@ class Lock(Hashed):
         """Whether somebody holds it."""
         return self._is_locked
 
-    def __enter__(self) -> bool:
-        return self.acquire()
+    __enter__ = acquire  # the same function, for locks are what a world does most
 
     def __exit__(self, *_: object) -> None:
         self.release()
@@ -133,7 +132,7 @@ class RLock(Hashed):
 
     def release(self) -> None:
         """Release it once. Raises RuntimeError if another thread holds it."""
-        if not self._is_owned():
+        if not self._count or self._owner is not self.kernel.scheduler.current:
             raise RuntimeError("cannot release un-acquired lock")
         self._count -= 1
         if not self._count:
@@ -146,8 +145,7 @@ class RLock(Hashed):
             scheduler.wake(scheduler.draw_from(self._waiters))
         scheduler.touch()
 
-    def __enter__(self) -> bool:
-        return self.acquire()
+    __enter__ = acquire
 
     def __exit__(self, *_: object) -> None:
         self.release()
