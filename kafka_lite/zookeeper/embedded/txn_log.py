@@ -155,6 +155,17 @@ class TxnLog:
                 if header.zxid > after_zxid:
                     yield header, txn
 
+    def sync_newest(self) -> None:
+        """Make everything that ``read`` has found durable. Raises OSError.
+
+        A process that was killed may have written transactions for whose sync it did not wait. They are in the page
+        cache, so the next process has them. If it appended to a new file without this, a power failure could leave
+        what comes after them without them.
+        """
+        files = self.files()
+        if self._force_sync and files:
+            _sync(files[-1][1])
+
     def purge(self, before_zxid: int) -> None:
         """Delete the files that contain only transactions before ``before_zxid``."""
         files = self.files()
@@ -217,7 +228,11 @@ def numbered_files(directory: Path, name: re.Pattern[str]) -> list[tuple[int, Pa
 
 def sync_directory(directory: Path) -> None:
     """Make file creations and renames in the directory durable."""
-    fd = os.open(directory, os.O_RDONLY)
+    _sync(directory)
+
+
+def _sync(path: Path) -> None:
+    fd = os.open(path, os.O_RDONLY)
     try:
         os.fsync(fd)
     finally:

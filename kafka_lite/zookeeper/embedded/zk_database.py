@@ -69,6 +69,7 @@ class ZKDatabase:
             self._check_follows(header.zxid)
             self._apply(header, txn)
             self._since_snapshot += 1
+        self._log.sync_newest()  # before anything comes after it
         self._log.open(self.last_zxid + 1)
         self._log.reserve(RESERVE_BYTES)
         return self._since_snapshot

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import os
 from pathlib import Path
 
 import pytest
@@ -133,6 +134,30 @@ def test_uncommitted_transactions_are_lost(tmp_path: Path) -> None:
     assert again.tree.get_data("/a")[0] == b""
     assert again.last_zxid == 3
     again.close()
+
+
+def test_what_a_killed_server_has_not_synced_is_synced_before_the_next_one_continues(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Otherwise a power failure might leave the next server's transactions without those before them."""
+    killed = opened(tmp_path)  # this one never syncs its log
+    process(killed, *creates())
+    killed.close()
+
+    files_when_synced: dict[str, list[str]] = {}
+    fsync = os.fsync
+
+    def noted(fd: int) -> None:
+        name = Path(os.readlink(f"/proc/self/fd/{fd}")).name
+        files_when_synced.setdefault(name, sorted(path.name for path in killed.directory.glob("log.*")))
+        fsync(fd)
+
+    monkeypatch.setattr("os.fsync", noted)
+    database = ZKDatabase(tmp_path)
+    database.load()
+    database.close()
+    assert files_when_synced["log.1"] == ["log.1"]
+    assert (database.directory / "log.4").exists()
 
 
 def test_one_server_per_directory(tmp_path: Path) -> None:
