@@ -158,6 +158,29 @@ def fill(broker: Broker, name: str, records: Records) -> int:
     return sent
 
 
+class LastCounts:
+    """Reads the last count of each key in a topic, as far as it has come."""
+
+    def __init__(self, broker: Broker, name: str) -> None:
+        self._consumer = Consumer(
+            {"bootstrap.servers": broker.bootstrap_servers, "log_level": LOG_LEVEL, "group.id": name}
+        )
+        self._consumer.assign([TopicPartition(name, 0, OFFSET_BEGINNING)])
+        self._counts: dict[bytes, int] = {}
+
+    def __enter__(self) -> LastCounts:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._consumer.close()
+
+    def sum(self) -> int:
+        """Of all keys that are there by now."""
+        while messages := [each for each in self._consumer.consume(10_000, 0) if each.error() is None]:
+            self._counts |= {each.key(): int.from_bytes(each.value(), "big") for each in messages}
+        return sum(self._counts.values())
+
+
 def last_values(broker: Broker, name: str, records: int) -> dict[str, bytes]:
     """The last value of each key among the first records of partition 0. Raises RuntimeError if they do not come."""
     consumer = Consumer({"bootstrap.servers": broker.bootstrap_servers, "log_level": LOG_LEVEL, "group.id": name})

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 from confluent_kafka.admin import AdminClient
@@ -24,7 +25,17 @@ from bench.measure import (
     value_at_most,
 )
 from bench.replication import GROWTH
-from bench.streams.inputs import BEGAN_MS, DistinctKeys, Input, Lines, OrdersAndPayments, fill, key_of, last_values
+from bench.streams.inputs import (
+    BEGAN_MS,
+    DistinctKeys,
+    Input,
+    LastCounts,
+    Lines,
+    OrdersAndPayments,
+    fill,
+    key_of,
+    last_values,
+)
 from bench.streams.processes import FAUST, KAFKA_STREAMS, QUIX, StreamsProcess
 from kafka_lite.network.blocking_channel import BlockingChannel
 from kafka_lite.server.broker_process import HOST
@@ -63,6 +74,8 @@ class StreamsWorkload:
     systems: Sequence[str] = ()
     """Only these, if there are any."""
     cache_bytes: int = 0
+    sums_counts: bool = False
+    """Whether what is there is the sum of the last counts: a cache sends how many records it likes."""
     bounded: bool = False
     """Whether the memory after a fifth of the input is compared with that after all of it."""
     goals: Mapping[str, Goal] = field(default_factory=dict)
@@ -90,10 +103,11 @@ class StreamsWorkload:
         """
         marks = [Mark(process, 0)]
         process.start()
-        marks += [
-            Mark(process, await_end(broker, process, output, round(self._outputs * share)))
-            for share in (WARM_UP_SHARE, 1)
-        ]
+        with self._progress(broker, output) as progress:
+            marks += [
+                Mark(process, await_progress(process, progress, round(self._outputs * share)))
+                for share in (WARM_UP_SHARE, 1)
+            ]
         last = marks.pop()
         if last.outputs != self._outputs:
             raise RuntimeError(f"{process.system} has sent {last.outputs:,} records instead of {self._outputs:,}")
@@ -106,8 +120,18 @@ class StreamsWorkload:
         }
         return sample | ({GROWTH: last.peak_mb / first.peak_mb} if self.bounded else {})
 
+    @contextmanager
+    def _progress(self, broker: Broker, output: str) -> Iterator[Callable[[], int]]:
+        if self.sums_counts:
+            with LastCounts(broker, output) as counts:
+                yield counts.sum
+        else:
+            with output_end(broker, output) as end:
+                yield end
+
     def _verify(self, broker: Broker, output: str) -> None:
-        values = last_values(broker, output, self._outputs)
+        with output_end(broker, output) as end:
+            values = last_values(broker, output, end())
         found, expected = {key: self.input.value_of(value) for key, value in values.items()}, self.input.expected()
         if found != expected:
             wrong = [key for key in expected if found.get(key) != expected[key]]
@@ -147,22 +171,29 @@ class Restore:
     def _verify(self, broker: Broker, process: StreamsProcess, keys: str, output: str) -> None:
         """Send some keys once more, and see whether their counts go on."""
         sampled = range(0, self.keys, max(1, self.keys // SAMPLED_KEYS))
-        await_end(broker, process, output, 0)
-        fill(broker, keys, ((key_of(key).encode(), b"once more", BEGAN_MS) for key in sampled))
-        await_end(broker, process, output, len(sampled))
+        with output_end(broker, output) as end:
+            await_progress(process, end, 0)
+            fill(broker, keys, ((key_of(key).encode(), b"once more", BEGAN_MS) for key in sampled))
+            await_progress(process, end, len(sampled))
         found = {key: int.from_bytes(value, "big") for key, value in last_values(broker, output, len(sampled)).items()}
         if found != {key_of(key): key + 2 for key in sampled}:
             raise RuntimeError(f"{process.system} does not go on with the counts of the changelog")
 
 
-def await_end(broker: Broker, process: StreamsProcess, output: str, records: int) -> int:
-    """Wait until the output has so many records; returns how many there are. Raises RuntimeError."""
-    began = time.monotonic()
+@contextmanager
+def output_end(broker: Broker, output: str) -> Iterator[Callable[[], int]]:
+    """How many records the output has, whenever it is called."""
     with BlockingChannel(HOST, broker.port) as channel:
-        while (end := end_told(channel, output, 0).offset) < records:
-            process.ensure_alive(began)
-            time.sleep(POLL_S)
-    return end
+        yield lambda: end_told(channel, output, 0).offset
+
+
+def await_progress(process: StreamsProcess, progress: Callable[[], int], wanted: int) -> int:
+    """Wait until there is so much; returns how much there is. Raises RuntimeError."""
+    began = time.monotonic()
+    while (found := progress()) < wanted:
+        process.ensure_alive(began)
+        time.sleep(POLL_S)
+    return found
 
 
 def create_changelog(broker: Broker, name: str) -> str:
@@ -187,6 +218,16 @@ def workloads(scale: float) -> list[StreamsWorkload | Restore]:
     return [
         StreamsWorkload("word count", "word-count", lines, goals=quarter),
         StreamsWorkload("word count, RocksDB", "word-count", lines, ROCKS_DB, with_disk, goals=quarter),
+        StreamsWorkload(
+            "word count, RocksDB, a cache of 10 MB",
+            "word-count",
+            lines,
+            ROCKS_DB,
+            with_disk,
+            CACHE_BYTES,
+            sums_counts=True,
+            goals=quarter,
+        ),
         StreamsWorkload("windowed join", "windowed-join", orders, goals=quarter),
         StreamsWorkload("windowed join, RocksDB", "windowed-join", orders, ROCKS_DB, with_disk, goals=quarter),
         StreamsWorkload(

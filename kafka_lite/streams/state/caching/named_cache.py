@@ -9,7 +9,7 @@ import threading
 from bisect import bisect_left, bisect_right, insort
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from kafka_lite.streams.processor.internals.processor_record_context import ProcessorRecordContext
@@ -28,12 +28,12 @@ class LRUCacheEntry:
     value: bytes | None
     record_context: ProcessorRecordContext = NO_RECORD
     is_dirty: bool = False
+    size_bytes: int = field(init=False, compare=False)
+    """What Kafka's entry counts for. (Python's objects are larger.)"""
 
-    @property
-    def size_bytes(self) -> int:
-        """What Kafka's entry counts for. (Python's objects are larger.)"""
-        topic = self.record_context.topic
-        return (len(self.value) if self.value else 0) + _ENTRY_OVERHEAD_BYTES + (len(topic) if topic else 0)
+    def __post_init__(self) -> None:
+        value, topic = self.value, self.record_context.topic
+        self.size_bytes = (len(value) if value else 0) + _ENTRY_OVERHEAD_BYTES + (len(topic) if topic else 0)
 
 
 class DirtyEntry(NamedTuple):
