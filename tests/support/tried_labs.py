@@ -1,10 +1,11 @@
-"""Which labs on Spark have changed since they were tried: their starter, the shipped code and all wrong answers.
+"""Which labs have changed since all their wrong answers were tried.
 
     python -m tests.support.tried_labs LAB …    # notes in tests/data/tried-labs.json that all of theirs were tried
 
-A wrong answer takes ten seconds, all of them twenty minutes. CI tries two labs in each run, and every lab whose digest
-is not in the file: a changed lab is tried in every run until it is noted there. If our source for Spark has changed,
-which all of them use, starters and shipped code are tried of all labs.
+There are more than a thousand wrong answers: trying one takes half a second, on Spark ten. CI tries one of each lab
+(on Spark, all of two labs), and all of every lab whose digest is not in the file: a changed lab is tried in every run
+until it is noted there. The starters and the shipped code of labs on Spark are tried in the same runs, and if our
+source for Spark has changed, which all of them use, of all these labs; those of other labs in each run.
 """
 
 from __future__ import annotations
@@ -13,17 +14,18 @@ import ast
 import hashlib
 import json
 import sys
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from importlib.metadata import version
 from pathlib import Path
 
-from kafka_learn.labs.lab import Lab, find_lab
+from kafka_learn.labs.lab import SPARK, Lab, find_lab
 from kafka_learn.source import UnknownSymbolError, module_path
 
 NOTED = Path(__file__).parents[1] / "data/tried-labs.json"
 _RUNNERS = ("kafka_learn.labs.spark_plugin", "kafka_learn.labs.spark_jvm", "kafka_learn.labs.pytest_plugin")
 _SOURCE = module_path("kafka_lite.spark").parent
 _COUNTED = {"pipeline", "kafka_learn"}
+"""The packages whose modules count if tests import them. A lab that is not on Spark is about ``kafka_lite`` itself."""
 
 
 def has_changed(lab: Lab) -> bool:
@@ -47,20 +49,22 @@ def source_digest(folder: Path | None = None) -> str:
 def digest(lab: Lab) -> str:
     """Of its tests and wrong answers, the modules it is about, those that its tests import or run in, and PySpark."""
     tests = sorted(lab.tests.glob("*.py"))
-    modules = {*lab.modules, *_RUNNERS, *(name for test in tests for name in imported(test.read_text("utf-8")))}
+    counted = _COUNTED if lab.extra == SPARK else {*_COUNTED, "kafka_lite"}
+    imports = {name for test in tests for name in imported(test.read_text("utf-8"), counted)}
+    modules = {*lab.modules, *_RUNNERS, *imports}
     parts = [f"pyspark {version('pyspark')}".encode()]
     parts += [(lab.folder / "wrong.toml").read_bytes()]
     parts += [_code(path).encode() for path in (*tests, *map(module_path, sorted(modules)))]
     return hashlib.sha256(b"\0".join(parts)).hexdigest()[:16]
 
 
-def imported(source: str) -> set[str]:
-    """The modules of the pipeline and of the labs that a file imports, or from which it imports names."""
+def imported(source: str, counted: Collection[str] = _COUNTED) -> set[str]:
+    """The modules of these packages that a file imports, or from which it imports names."""
     nodes = [node for node in ast.walk(ast.parse(source)) if isinstance(node, ast.ImportFrom)]
     names = {
         name for node in nodes for name in (node.module or "", *(f"{node.module}.{each.name}" for each in node.names))
     }
-    return {name for name in names if name.partition(".")[0] in _COUNTED and _exists(name)}
+    return {name for name in names if name.partition(".")[0] in counted and _exists(name)}
 
 
 def _code(path: Path) -> str:

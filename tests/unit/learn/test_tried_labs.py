@@ -1,4 +1,4 @@
-"""CI tries all wrong answers of a lab on Spark that changed: what counts as a change."""
+"""CI tries all wrong answers of a lab that changed: what counts as a change."""
 
 import dataclasses
 import shutil
@@ -50,7 +50,20 @@ def test_imported_modules_are_found_by_either_form() -> None:
     source = (
         "import json\nfrom kafka_learn.labs import rows\nfrom pipeline.events import X\nfrom kafka_lite import log\n"
     )
-    assert imported(source) == {"kafka_learn.labs", "kafka_learn.labs.rows", "pipeline.events"}
+    ours = {"kafka_learn.labs", "kafka_learn.labs.rows", "pipeline.events"}
+    assert imported(source) == ours
+    assert imported(source, {"kafka_lite"}) == {"kafka_lite", "kafka_lite.log"}
+
+
+def test_a_lab_about_the_broker_changes_with_what_its_tests_import_of_it(tmp_path: Path) -> None:
+    lab = find_lab("ch06-timing-wheel")
+    shutil.copytree(lab.folder, tmp_path / lab.name, ignore=shutil.ignore_patterns("__pycache__"))
+    copy = dataclasses.replace(lab, folder=tmp_path / lab.name)
+    before = digest(copy)
+    (copy.tests / "test_9_more.py").write_text('"""More."""\n')
+    unchanged = digest(copy)
+    (copy.tests / "test_9_more.py").write_text('"""More."""\n\nfrom kafka_lite.log.log import Log\n')
+    assert digest(copy) not in {before, unchanged}
 
 
 def test_changed_code_of_the_source_for_spark_changes_its_digest_and_words_do_not(tmp_path: Path) -> None:
