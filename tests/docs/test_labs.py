@@ -27,10 +27,10 @@ from tests.support.tried_labs import has_changed, source_has_changed
 
 LABS = all_labs()
 WRONG = [(lab, row) for lab in LABS for row in tomllib.loads((lab.folder / "wrong.toml").read_text())["answer"]]
-# A check takes half a second of CPU time: `make test` tries one wrong answer of each lab, `make soak` the others of those
-# labs that have changed. With a broker it takes eight seconds: `make test` checks one lab of some chapters that way. On
-# Spark, and with three brokers (chapter 7), it takes twenty: only `make soak` checks those labs, and all that `make test`
-# leaves out.
+# A check takes half a second of CPU time: `make test` tries one wrong answer of each lab, `make soak` the others of
+# those labs that have changed. With a broker it takes eight seconds: `make test` checks one lab of some chapters that
+# way. On Spark, and with three brokers (chapter 7), it takes twenty: only `make soak` checks those labs, and all that
+# `make test` leaves out.
 QUICK_CHAPTERS = ("ch02", "ch04", "ch06", "ch10")
 IN_EACH_RUN = {chapter: next(lab.name for lab in LABS if lab.name.startswith(chapter)) for chapter in QUICK_CHAPTERS}
 
