@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from enum import Enum
 
+from kafka_lite.common.errors import KafkaError
+
 
 class BrokerState(Enum):
     """The life of a broker.
@@ -45,6 +47,10 @@ VALID_PREVIOUS_STATES: dict[BrokerState, frozenset[BrokerState]] = {
         }
     ),
 }
+
+
+class BrokerStoppedError(KafkaError):
+    """Something stopped the broker while it was starting, such as the failure of its last log directory."""
 
 
 def check_transition(current: BrokerState, target: BrokerState) -> BrokerState:

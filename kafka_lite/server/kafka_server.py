@@ -31,7 +31,7 @@ from kafka_lite.server.apis.produce_apis import ProduceApis
 from kafka_lite.server.apis.producer_id_apis import ProducerIdApis
 from kafka_lite.server.apis.replication_apis import ReplicationApis
 from kafka_lite.server.broker_metadata_checkpoint import BrokerMetadata, BrokerMetadataCheckpoint
-from kafka_lite.server.broker_states import BrokerState, check_transition
+from kafka_lite.server.broker_states import BrokerState, BrokerStoppedError, check_transition
 from kafka_lite.server.dynamic.broker_reconfigurable import (
     DynamicConnectionQuotas,
     DynamicLogConfig,
@@ -62,7 +62,7 @@ from kafka_lite.server.startup.group_coordination import GroupCoordination
 from kafka_lite.server.startup.initial_metadata import await_initial_metadata
 from kafka_lite.server.startup.log_management import LogManagement
 from kafka_lite.server.startup.transaction_coordination import TransactionCoordination
-from kafka_lite.server.startup.zookeeper_in_broker import start_embedded_zookeeper
+from kafka_lite.server.startup.zookeeper_in_broker import connect_to_embedded_zookeeper, start_embedded_zookeeper
 from kafka_lite.zookeeper.client import KafkaZkClient
 from kafka_lite.zookeeper.embedded.server import EmbeddedZooKeeper
 from kafka_lite.zookeeper.log_dir_events import LogDirEvents
@@ -94,6 +94,9 @@ class KafkaServer:
         self.cluster_id = ""
         self.embedded_zookeeper: EmbeddedZooKeeper | None = None
         self._stop_parts: list[tuple[str, Callable[[], object]]] = []
+        self._starting_thread: int | None = None
+        self._is_to_stop = False
+        """Whether there was a reason to stop before the broker had started."""
         self._lock = threading.Lock()
         self._stopped = threading.Event()
 
@@ -103,18 +106,34 @@ class KafkaServer:
         """Start everything. If a part fails to start, stop the started ones and raise the error."""
         with self._lock:
             self.state = check_transition(self.state, BrokerState.STARTING)
+            self._starting_thread = threading.get_ident()
         try:
             self._start_parts()
-            self.state = check_transition(self.state, BrokerState.RUNNING_AS_BROKER)
+            self._finish_startup()
         except BaseException:
             self.shutdown()
             raise
 
+    def _finish_startup(self) -> None:
+        with self._lock:
+            if self._is_to_stop:
+                raise BrokerStoppedError("the broker was stopped while it was starting; its log says why")
+            self.state = check_transition(self.state, BrokerState.RUNNING_AS_BROKER)
+            self._starting_thread = None
+
     def shutdown(self) -> None:
-        """Stop everything, last started first. A part that fails to stop does not keep the others running."""
+        """Stop everything, last started first. A part that fails to stop does not keep the others running.
+
+        While another thread starts the broker, that one stops it at the end of ``startup``, which raises
+        BrokerStoppedError.
+        """
         with self._lock:
             if self.state in _STOPPED_OR_STOPPING:
                 return
+            if self._starting_thread not in (None, threading.get_ident()):
+                self._is_to_stop = True
+                return
+            self._starting_thread, self._is_to_stop = None, False
             if controlled := self._has_leaderships_to_move():
                 self.state = check_transition(self.state, BrokerState.PENDING_CONTROLLED_SHUTDOWN)
         if controlled:
@@ -229,21 +248,22 @@ class KafkaServer:
         self._on_stop("metrics", self.metrics.shutdown)
 
     def _start_zookeeper(self) -> None:
-        config = self.config
-        connect = config.zk_connect
-        if connect == EMBEDDED:
-            self.embedded_zookeeper = start_embedded_zookeeper(config)
-            self._on_stop("embedded ZooKeeper", self.embedded_zookeeper.shutdown)
-            connect = self.embedded_zookeeper.connect_string
-        self.zk_client = KafkaZkClient(
-            connect, config.zk_session_timeout_ms, config.zk_connection_timeout_ms, time=self.time
-        )
-        self.zk_client.start(create_chroot=True)
+        if self.config.zk_connect == EMBEDDED:
+            self.embedded_zookeeper = zookeeper = start_embedded_zookeeper(self.config)
+            self._on_stop("embedded ZooKeeper", zookeeper.shutdown)
+            self.zk_client = connect_to_embedded_zookeeper(lambda: self._new_zk_client(zookeeper.connect_string))
+        else:
+            self.zk_client = self._new_zk_client(self.config.zk_connect)
+            self.zk_client.start(create_chroot=True)
         self.metrics.measure_zookeeper(self.zk_client)
         self._on_stop("ZooKeeper client", self.zk_client.close)
         self.zk_client.create_persistent_paths()
         self.cluster_id = self.zk_client.create_or_get_cluster_id()
         logger.info("Cluster ID = %s", self.cluster_id)
+
+    def _new_zk_client(self, connect: str) -> KafkaZkClient:
+        config = self.config
+        return KafkaZkClient(connect, config.zk_session_timeout_ms, config.zk_connection_timeout_ms, time=self.time)
 
     def _start_dynamic_config(self) -> None:
         """Apply the overrides of this broker's configuration that are stored in ZooKeeper."""

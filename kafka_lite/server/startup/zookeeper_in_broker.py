@@ -5,16 +5,23 @@ Kafka 0.10.2: none; there ZooKeeper is a process of its own · book 7.4
 
 from __future__ import annotations
 
+import logging
+from collections.abc import Callable
 from pathlib import Path
 
 from kafka_lite.server.broker_metadata_checkpoint import read_broker_metadata
 from kafka_lite.server.kafka_config import KafkaConfig
 from kafka_lite.zookeeper import paths
+from kafka_lite.zookeeper.client import KafkaZkClient
 from kafka_lite.zookeeper.embedded.server import EmbeddedZooKeeper
+from kafka_lite.zookeeper.zk_errors import ZkConnectionError
+
+logger = logging.getLogger(__name__)
 
 USUAL_ZOOKEEPER_PORT = 2181
 USUAL_PORT_OR_ANY = -1
 """The ``zookeeper.embedded.port`` that uses the usual port, or any free one if that is in use."""
+CONNECTION_ATTEMPTS = 3
 
 
 def start_embedded_zookeeper(config: KafkaConfig) -> EmbeddedZooKeeper:
@@ -35,3 +42,22 @@ def start_embedded_zookeeper(config: KafkaConfig) -> EmbeddedZooKeeper:
     broker_id = known.broker_id if known is not None else config.broker_id
     zookeeper.start(end_owners_of=[paths.broker(broker_id)])
     return zookeeper
+
+
+def connect_to_embedded_zookeeper(new_client: Callable[[], KafkaZkClient]) -> KafkaZkClient:
+    """Connect a client to the ZooKeeper of this process. Raises ZkConnectionError after three attempts.
+
+    It is there. If it does not respond in time, this process itself was stopped meanwhile: by a signal, by a debugger,
+    or because the machine was asleep.
+    """
+    for attempts_left in reversed(range(CONNECTION_ATTEMPTS)):
+        client = new_client()
+        try:
+            client.start(create_chroot=True)
+        except ZkConnectionError as error:
+            if not attempts_left:
+                raise
+            logger.warning("%s Trying again: it runs in this process, which may have been paused", error)
+        else:
+            return client
+    raise AssertionError("unreachable")

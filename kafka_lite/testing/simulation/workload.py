@@ -18,6 +18,7 @@ from kafka_lite.testing.history.history import History
 from kafka_lite.testing.simulation.cluster import (
     NO_ZOOKEEPER,
     PROGRAMS,
+    STOPPED,
     ZOOKEEPER,
     Broker,
     BrokerCluster,
@@ -306,9 +307,9 @@ class Workload:
         ]
 
     def _may_fail(self, failure: str) -> bool:
-        """Whether a broker of a cluster may end with this traceback; it is started again."""
+        """Whether a broker may end with this traceback, because of its disk, or in a cluster; it is started again."""
         kind = failure.rstrip().rpartition("\n")[2].partition(":")[0].rpartition(".")[2]
-        return len(self.cluster.brokers) > 1 and kind in NO_ZOOKEEPER
+        return kind == STOPPED or (len(self.cluster.brokers) > 1 and kind in NO_ZOOKEEPER)
 
     # ── faults ────────────────────────────────────────────────────────────────────────────────────────────────────
 
