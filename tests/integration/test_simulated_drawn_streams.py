@@ -29,6 +29,7 @@ pytestmark = [
 AGGREGATE = Drawing(steps=("select_key",), aggregation="aggregate")
 WINDOWS = Drawing(aggregation="reduce", windows="hopping windows")
 CACHED = Drawing(aggregation="reduce", cache_bytes=10_000_000)
+JOINED = Drawing(join="outer_join", aggregation="reduce")
 KILLED = [Fault(Kind.KILL_CONSUMER, 1.0, 1.5, amount) for amount in (0.0, 0.9, 0.0, 0.9)]
 """Each of two instances, twice."""
 
@@ -51,7 +52,7 @@ def test_a_drawn_application_processes_each_record_exactly_once_and_in_order(tmp
     assert len(result.history.acknowledged) > 100
 
 
-@pytest.mark.parametrize("drawing", [AGGREGATE, WINDOWS, CACHED], ids=str)
+@pytest.mark.parametrize("drawing", [AGGREGATE, WINDOWS, CACHED, JOINED], ids=str)
 def test_nothing_is_found_when_instances_are_killed(drawing: Drawing, tmp_path: Path) -> None:
     result = World(4, tmp_path).run(lambda world: processing(world, drawing, KILLED))
     assert result.violations == []
@@ -61,6 +62,7 @@ def test_nothing_is_found_when_instances_are_killed(drawing: Drawing, tmp_path: 
     ("bug", "drawing", "faults"),
     [
         ("without_restored_stores", AGGREGATE, KILLED),
+        ("without_restored_stores", JOINED, KILLED),
         ("restoring_aborted_changes", AGGREGATE, KILLED),
         ("dropping_late_records", WINDOWS, []),
         ("committing_before_caches_are_flushed", CACHED, KILLED),

@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from random import Random
 from typing import Final, Self
 
+JOINS: Final = ("", "", "join", "left_join", "outer_join", "table_join")
 STEPS: Final = ("filter", "map_values", "flat_map_values", "select_key")
 AGGREGATIONS: Final = ("count", "reduce", "aggregate")
 WINDOWS: Final = ("keys", "tumbling windows", "hopping windows", "sessions")
@@ -22,12 +23,14 @@ CACHES: Final = (0, 1_000, 10_000_000)
 class Drawing:
     """The operators from the source to the sink::
 
-        text ─▶ steps ─▶ (a repartition topic) ─▶ aggregation over windows ─▶ table steps
+        text ─▶ (join) ─▶ steps ─▶ (a repartition topic) ─▶ aggregation over windows ─▶ table steps
              ─▶ (a repartition topic ─▶ the groups aggregated) ─▶ counts
 
-    There is a first repartition topic if a step changes the key. Only results of keys are cached, and only the last
-    ones. A window that has expired stays in a cache until that is flushed, so that when a task commits would decide
-    what a late record finds there; and the records of a table that is grouped depend on the results before.
+    Text is joined with itself, or with a table of what it has had so far: of two topics, the results would depend on
+    which record is read first. There is a first repartition topic if a step changes the key. Only results of keys are
+    cached, and only the last ones. A window that has expired stays in a cache until that is flushed, so that when a
+    task commits would decide what a late record finds there; and the records of a table that is grouped depend on the
+    results before.
     """
 
     steps: tuple[str, ...] = ()
@@ -40,6 +43,7 @@ class Drawing:
     standbys: int = 0
     cache_bytes: int = 0
     """Size of the cache. If there is one, some results never leave it, but each key's last one does."""
+    join: str = ""
 
     @classmethod
     def drawn(cls, random: Random) -> Self:
@@ -53,12 +57,14 @@ class Drawing:
             guarantee=random.choice(GUARANTEES),
             standbys=random.randint(0, 1),
             cache_bytes=random.choice(CACHES),
+            join=random.choice(JOINS),
         )
         return drawn if drawn.windows == "keys" and not drawn.is_grouped else replace(drawn, cache_bytes=0)
 
     def __str__(self) -> str:
+        before = (*filter(None, [self.join]), *self.steps)
         groups = ("groups",) if self.is_grouped else ()
-        operators = ("text", *self.steps, f"{self.aggregation} of {self.windows}", *self.table_steps, *groups, "counts")
+        operators = ("text", *before, f"{self.aggregation} of {self.windows}", *self.table_steps, *groups, "counts")
         return (
             f"{' ─▶ '.join(operators)}, {self.guarantee}, {self.standbys} standby replicas, "
             f"a cache of {self.cache_bytes:,} bytes"

@@ -11,6 +11,7 @@ from typing import Any, Final, NamedTuple
 from zlib import crc32
 
 from kafka_lite.common.serdes import Serde, Serdes
+from kafka_lite.streams.kstream.join_windows import JoinWindows
 from kafka_lite.streams.kstream.kstream import KGroupedStream, KStream, KTable
 from kafka_lite.streams.kstream.kstream_builder import KStreamBuilder
 from kafka_lite.streams.kstream.session_windows import SessionWindows
@@ -26,6 +27,7 @@ MAINTAINED_MS: Final = 120_000
 TUMBLING: Final = TimeWindows.of(30_000).until(MAINTAINED_MS)
 HOPPING: Final = TimeWindows.of(60_000).advance_by(20_000).until(MAINTAINED_MS)
 SESSIONS: Final = SessionWindows.with_gap(10_000).until(MAINTAINED_MS)
+JOINED: Final = JoinWindows.of(20_000).until(MAINTAINED_MS)
 START_SIZE: Final = 8
 """Bytes behind the key of a window; they do not count for its partition."""
 
@@ -42,6 +44,8 @@ def build(drawing: Drawing) -> KStreamBuilder:
     """The topology, which reads ``text`` and writes ``counts``."""
     builder = KStreamBuilder()
     stream: KStream[str, str] = builder.stream(TEXT, key_serde=STRING, value_serde=STRING)
+    if drawing.join:
+        stream = _JOINS[drawing.join](stream)
     for step in drawing.steps:
         stream = _STEPS[step](stream)
     result = _aggregated(stream.group_by_key(STRING, STRING), drawing)
@@ -79,7 +83,7 @@ def _new_key(value: str) -> str:
     return f"new-{_digest(value) % 5}"
 
 
-def _combined(total: str, value: str) -> str:
+def _combined(total: str | None, value: str | None) -> str:
     return f"{_digest(f'{total}+{value}'):08x}"
 
 
@@ -87,6 +91,23 @@ def _without(total: str, value: str) -> str:
     return f"{_digest(f'{total}-{value}'):08x}"
 
 
+def _joined_with_itself(join: Callable[..., KStream[str, str]], stream: KStream[str, str]) -> KStream[str, str]:
+    """With its own records near in time, of which a quarter is left out."""
+    other = stream.filter(lambda _, value: _is_kept(value))
+    return join(stream, other, _combined, STRING, STRING, windows=JOINED, other_value_serde=STRING)
+
+
+def _joined_with_its_table(stream: KStream[str, str]) -> KStream[str, str]:
+    table = stream.group_by_key(STRING, STRING).reduce(_combined, "Before")
+    return stream.left_join(table, _combined, STRING, STRING)
+
+
+_JOINS: Final[Mapping[str, Callable[[KStream[str, str]], KStream[str, str]]]] = {
+    "join": lambda stream: _joined_with_itself(KStream.join, stream),
+    "left_join": lambda stream: _joined_with_itself(KStream.left_join, stream),
+    "outer_join": lambda stream: _joined_with_itself(KStream.outer_join, stream),
+    "table_join": _joined_with_its_table,
+}
 _STEPS: Final[Mapping[str, Callable[[KStream[str, str]], KStream[str, str]]]] = {
     "filter": lambda stream: stream.filter(lambda _, value: _is_kept(value)),
     "map_values": lambda stream: stream.map_values(lambda value: f"{value}!"),

@@ -8,7 +8,15 @@ from random import Random
 
 import pytest
 
-from kafka_lite.testing.simulation.streams.drawing import AGGREGATIONS, CACHES, STEPS, TABLE_STEPS, WINDOWS, Drawing
+from kafka_lite.testing.simulation.streams.drawing import (
+    AGGREGATIONS,
+    CACHES,
+    JOINS,
+    STEPS,
+    TABLE_STEPS,
+    WINDOWS,
+    Drawing,
+)
 from kafka_lite.testing.simulation.streams.drawn_times import TOO_LATE_MS, DrawnTimes
 from kafka_lite.testing.simulation.streams.expectation import flows
 from kafka_lite.testing.simulation.streams.replay import Replay
@@ -38,6 +46,12 @@ def test_all_operators_run_over_all_windows(aggregation: str, windows: str) -> N
 def test_each_step_changes_what_comes_out(step: str) -> None:
     drawing = Drawing(aggregation="reduce")
     assert made(replace(drawing, steps=(step,))) != made(drawing)
+
+
+def test_each_join_has_results_of_its_own_and_reads_one_topic_only() -> None:
+    joins = {join: Drawing(aggregation="reduce", join=join) for join in JOINS}
+    assert len({tuple(made(drawing)) for drawing in joins.values()}) == len(joins)
+    assert all([flow.source for flow in flows(drawing)] == ["text"] for drawing in joins.values())
 
 
 def test_all_windows_of_a_key_are_in_its_partition() -> None:
