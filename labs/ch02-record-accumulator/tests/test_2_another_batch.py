@@ -2,6 +2,7 @@
 
 import pytest
 
+from kafka_lite.common.topic_partition import TopicPartition
 from kafka_lite.producer.buffer_pool import BufferPool
 
 MEMORY = 20 * 500
@@ -31,7 +32,7 @@ def accumulator_with(new_accumulator, news):
     return accumulator
 
 
-@pytest.mark.points(5, task=2)
+@pytest.mark.points(4, task=2)
 def test_batches_fill_one_after_the_other(new_accumulator, numbers_in):
     """Six records, four to a batch"""
     accumulator = new_accumulator()
@@ -55,7 +56,28 @@ def test_a_large_record_gets_a_large_buffer(new_accumulator, numbers_in):
     assert numbers_in(accumulator.take()[0]) == [1], "the large record must be in a batch of its own"
 
 
-@pytest.mark.points(6, task=2)
+class PoolWithoutMemory(BufferPool):
+    """Notes how long a thread would wait for memory."""
+
+    asked = None
+
+    def allocate(self, size, max_time_to_block_ms):
+        self.asked = max_time_to_block_ms
+        return super().allocate(size, max_time_to_block_ms)
+
+
+@pytest.mark.points(2, task=2)
+def test_it_waits_no_longer_than_it_may(new_accumulator):
+    """max_time_to_block_ms"""
+    accumulator = new_accumulator(PoolWithoutMemory)
+    accumulator.append(TopicPartition("t", 0), 1000, None, b"1", (), None, 1234)
+    asked = accumulator.pool.asked
+    assert asked == 1234, (
+        f"the caller may block for 1,234 ms more: pass max_time_to_block_ms on to the pool, not {asked}"
+    )
+
+
+@pytest.mark.points(5, task=2)
 def test_another_thread_was_faster(new_accumulator, numbers_in):
     """Another thread creates a batch while this one waits for memory"""
     accumulator = accumulator_with(new_accumulator, lambda accumulator: accumulator.add(1))

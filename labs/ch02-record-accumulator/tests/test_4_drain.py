@@ -2,8 +2,10 @@
 
 import pytest
 
+from kafka_lite.clients.cluster import Cluster, Node, PartitionInfo
 
-@pytest.mark.points(5, task=4)
+
+@pytest.mark.points(4, task=4)
 def test_one_batch_of_each_partition(new_accumulator, numbers_in):
     """Three batches in t-0, one in t-1, one in t-2"""
     accumulator = new_accumulator()
@@ -20,7 +22,7 @@ def test_one_batch_of_each_partition(new_accumulator, numbers_in):
     assert all(batch.in_flight for batch in drained), "a drained batch is in flight: batch.in_flight"
 
 
-@pytest.mark.points(4, task=4)
+@pytest.mark.points(3, task=4)
 def test_no_more_than_fits_into_a_request(new_accumulator):
     """max_size_bytes for one batch, and for less than one"""
     accumulator = new_accumulator()
@@ -38,6 +40,27 @@ def test_no_more_than_fits_into_a_request(new_accumulator):
     both = sum(queue[0].size_in_bytes for queue in accumulator._batches.values())
     count = len(accumulator.take(max_bytes=both))
     assert count == 2, f"two batches of {both} bytes together fit exactly into {both}: both are drained, not {count}"
+
+
+@pytest.mark.points(2, task=4)
+def test_a_batch_without_room_is_the_first_of_the_next_request(new_accumulator):
+    """A small batch, a large one, a small one"""
+    node = Node(0, "a", 1)
+    cluster = Cluster((node,), tuple(PartitionInfo("t", number, node) for number in range(3)))
+    accumulator = new_accumulator()
+    for partition, size in ((0, 100), (1, 2000), (2, 100)):
+        accumulator.add(7, partition, size)
+
+    def partitions_of_next():
+        drained = accumulator.drain(cluster, [node], 1000, accumulator.time.hi_res_ms())[0]
+        return [batch.topic_partition.partition for batch in drained]
+
+    first, second = partitions_of_next(), partitions_of_next()
+    assert first == [0], (
+        f"the batch of t-1 has no room behind that of t-0: the request ends there, but yours has those of {first}. "
+        "If smaller batches overtake it, it may wait for ever"
+    )
+    assert second == [1], f"t-1 had no room in the first request: the second one begins with it, not with {second}"
 
 
 @pytest.mark.points(3, task=4)
