@@ -3,9 +3,12 @@
 import pytest
 
 from kafka_lite.coordinator.group.group_state import GroupState
+from kafka_lite.coordinator.group.member_metadata import MemberMetadata
+from kafka_lite.protocol.messages.consumer_protocol import ConsumerProtocolSubscription
+from kafka_lite.protocol.version_prefixed import encode_with_version
 
 
-@pytest.mark.points(8, task=5)
+@pytest.mark.points(6, task=5)
 def test_the_next_generation(group, join):
     """With a member, then without"""
     join("a", "range roundrobin")
@@ -26,6 +29,30 @@ def test_the_next_generation(group, join):
     assert (group.state, group.protocol_name) == (GroupState.EMPTY, None), (
         f"without members it is EMPTY and has no protocol; yours: {group.state.name}, {group.protocol_name}"
     )
+
+
+@pytest.mark.points(2, task=5)
+def test_a_generation_has_its_own_topics(group):
+    """A consumer of orders leaves, one of payments comes"""
+    for name, topic in (("a", "orders"), ("b", "payments")):
+        subscription = encode_with_version(ConsumerProtocolSubscription(topics=[topic]), 0)
+        group.add(
+            MemberMetadata(name, None, "client", "/host", 60_000, 10_000, "consumer", [("range", subscription)]),
+            lambda _response: None,
+        )
+        group.transition_to(GroupState.PREPARING_REBALANCE)
+        group.init_next_generation()
+        subscribed = [each for each in ("orders", "payments", "refunds") if group.is_subscribed_to_topic(each)]
+        assert subscribed == [topic], (
+            f"the consumer of this generation subscribes to {topic} only, yours to {', '.join(subscribed)}: "
+            "compute the topics once the protocol is known"
+        )
+        group.transition_to(GroupState.PREPARING_REBALANCE)
+        group.remove(name)
+        group.init_next_generation()
+        assert not group.is_subscribed_to_topic(topic), (
+            f"nobody subscribes to {topic} any more: every generation has topics of its own, or offsets never expire"
+        )
 
 
 @pytest.mark.points(7, task=5)
