@@ -3,6 +3,8 @@
 import pytest
 
 from kafka_learn.labs.coordinators import A0, A1
+from kafka_lite.coordinator.transaction.transaction_marker_channel_manager import TransactionMarkerChannelManager
+from kafka_lite.coordinator.transaction.transaction_metadata import TransactionMetadata
 
 
 def begun(coordinator):
@@ -16,7 +18,7 @@ def written(coordinator):
     return " ".join(f"{each.partition}:{'commit' if each.commit else 'abort'}" for each in coordinator.markers)
 
 
-@pytest.mark.points(5, task=5)
+@pytest.mark.points(4, task=5)
 def test_the_records_of_a_transaction(coordinator):
     """A commit, then an abort"""
     producer = begun(coordinator)
@@ -34,7 +36,7 @@ def test_the_records_of_a_transaction(coordinator):
     assert states == wanted, f"__transaction_state: {wanted}; yours: {states}"
 
 
-@pytest.mark.points(5, task=5)
+@pytest.mark.points(4, task=5)
 def test_the_next_coordinator_finishes(coordinator):
     """The coordinator dies after the decision, before a marker is written"""
     producer = begun(coordinator)
@@ -49,3 +51,26 @@ def test_the_next_coordinator_finishes(coordinator):
     )
     assert heir.state == "CompleteCommit", f"all markers are written: CompleteCommit, not {heir.state}"
     assert heir.end(producer, commit=True) == "NONE", "the producer, which got no response, repeats its commit"
+
+
+@pytest.mark.points(2, task=5)
+def test_the_lock_is_held_for_the_state_and_not_for_the_markers(coordinator, monkeypatch):
+    """metadata.lock"""
+    held = {}
+    prepare_complete, add = TransactionMetadata.prepare_complete, TransactionMarkerChannelManager.add
+
+    def prepare(self, *arguments):
+        held["state"] = self.lock._is_owned()
+        return prepare_complete(self, *arguments)
+
+    def add_markers(self, completion, partitions):
+        held["markers"] = completion.metadata.lock._is_owned()
+        return add(self, completion, partitions)
+
+    monkeypatch.setattr(TransactionMetadata, "prepare_complete", prepare)
+    monkeypatch.setattr(TransactionMarkerChannelManager, "add", add_markers)
+    coordinator.end(begun(coordinator), commit=True)
+    assert held.get("state"), "another request may change the state while it is read: hold metadata.lock meanwhile"
+    assert not held["markers"], (
+        "markers are sent to other brokers: without metadata.lock, or all requests of the id wait"
+    )
