@@ -4,11 +4,16 @@ import struct
 
 import pytest
 
+from kafka_lite.common.time import MockTime
+from kafka_lite.log.abstract_index import InvalidOffsetError
 from kafka_lite.log.log_append_info import analyze_and_validate_records
+from kafka_lite.log.log_config import LogConfig
+from kafka_lite.log.log_segment import LogSegment
 from kafka_lite.log.producers.aborted_txn import AbortedTxn
 from kafka_lite.log.producers.transaction_replay import TransactionReplay
 from kafka_lite.record.control_record import ControlRecordType, EndTransactionMarker
 from kafka_lite.record.memory_records_builder import MemoryRecordsBuilder
+from kafka_lite.record.record import CorruptRecordError, InvalidRecordError
 
 SIZE = 205  # of a batch of three messages in format v2
 
@@ -47,7 +52,7 @@ def test_the_indexes_equal_those_of_appends(write_segment, open_segment):
     assert sizes == [16, 36], f"a recovered segment is trimmed, its indexes to 16 and 36 bytes, not {sizes}"
 
 
-@pytest.mark.points(5, task=2)
+@pytest.mark.points(4, task=2)
 def test_every_torn_tail(write_segment, open_segment):
     """The last batch torn at many places"""
     file = write_segment(20, 3, closed=False)
@@ -63,7 +68,7 @@ def test_every_torn_tail(write_segment, open_segment):
         assert file.stat().st_size == 2 * SIZE, f"the file must be {2 * SIZE} bytes long, not {file.stat().st_size}"
 
 
-@pytest.mark.points(5, task=2)
+@pytest.mark.points(4, task=2)
 def test_damage_in_the_middle(write_segment, open_segment, damage):
     """A bit flips in the second of four batches"""
     file = write_segment(20, 4, closed=False)
@@ -76,6 +81,47 @@ def test_damage_in_the_middle(write_segment, open_segment, damage):
     assert (segment.size, cut) == (SIZE, 3 * SIZE), (
         f"one batch is left, three are cut off: {why}; {segment.size}, {cut} cut"
     )
+
+
+@pytest.mark.points(1, task=2)
+def test_whatever_is_wrong_with_a_batch(write_segment, open_segment, monkeypatch):
+    """The second batch is invalid in three ways"""
+    file = write_segment(20, 3, closed=False)
+    whole = file.read_bytes()
+    load_valid = LogSegment._load_valid
+    for error in (CorruptRecordError, InvalidRecordError, InvalidOffsetError):
+
+        def load(self, batch, next_offset, error=error):
+            if batch.position == SIZE:
+                raise error("found in the second batch")
+            return load_valid(self, batch, next_offset)
+
+        file.write_bytes(whole)
+        with monkeypatch.context() as patched:
+            patched.setattr(LogSegment, "_load_valid", load)
+            segment = open_segment()
+            try:
+                segment.recover()
+            except error as raised:
+                pytest.fail(
+                    f"{type(raised).__name__} makes a batch invalid, too: cut it off, or the broker does not start"
+                )
+        assert segment.size == SIZE, f"one batch is valid, {SIZE} bytes; {error.__name__} is in the second one"
+
+
+@pytest.mark.points(1, task=2)
+def test_more_entries_than_an_index_has_room_for(write_segment, folder):
+    """Indexes with room for three entries"""
+    write_segment(20, 12, closed=False)
+    for index in folder.glob("*index"):
+        index.unlink()
+    small = LogConfig({"index.interval.bytes": "300", "segment.index.bytes": "24"})
+    segment = LogSegment.open(folder, 20, small, MockTime())
+    try:
+        segment.recover()
+    except IndexError as error:
+        pytest.fail(f"an index is full, and the recovery ends with an error ({error}): go on without an entry")
+    assert segment.size == 12 * SIZE, f"a full index is no reason to cut batches off: {segment.size} bytes are left"
 
 
 @pytest.mark.points(2, task=2)
