@@ -36,6 +36,8 @@ REPLICATED: Final[Mapping[str, str]] = {
 
 NO_ZOOKEEPER: Final = ("ZkConnectionError", "NodeExistsError", "ControllerMovedError")
 """What a broker may end with when it starts while ZooKeeper is out of reach, or its last session has not expired."""
+NO_ROOM: Final = "No space left on device"
+"""What a broker says that cannot recover its logs on a full disk. It says which folder is full, as Kafka does."""
 STOPPED: Final = "BrokerStoppedError"
 """What a broker ends with when its only disk fails while it starts."""
 

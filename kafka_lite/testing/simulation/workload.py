@@ -16,6 +16,7 @@ from kafka_lite.testing.history.checker import Violation, check, forgotten_confi
 from kafka_lite.testing.history.greatest_offsets import GreatestOffsets
 from kafka_lite.testing.history.history import History
 from kafka_lite.testing.simulation.cluster import (
+    NO_ROOM,
     NO_ZOOKEEPER,
     PROGRAMS,
     STOPPED,
@@ -308,8 +309,9 @@ class Workload:
 
     def _may_fail(self, failure: str) -> bool:
         """Whether a broker may end with this traceback, because of its disk, or in a cluster; it is started again."""
-        kind = failure.rstrip().rpartition("\n")[2].partition(":")[0].rpartition(".")[2]
-        return kind == STOPPED or (len(self.cluster.brokers) > 1 and kind in NO_ZOOKEEPER)
+        last_line = failure.rstrip().rpartition("\n")[2]
+        kind = last_line.partition(":")[0].rpartition(".")[2]
+        return kind == STOPPED or NO_ROOM in last_line or (len(self.cluster.brokers) > 1 and kind in NO_ZOOKEEPER)
 
     # ── faults ────────────────────────────────────────────────────────────────────────────────────────────────────
 

@@ -9,7 +9,8 @@ from dataclasses import dataclass, replace
 from random import Random
 from typing import Final, Self
 
-JOINS: Final = ("", "", "join", "left_join", "outer_join", "table_join")
+WINDOWED_JOINS: Final = ("join", "left_join", "outer_join")
+JOINS: Final = ("", "", *WINDOWED_JOINS, "table_join")
 STEPS: Final = ("filter", "map_values", "flat_map_values", "select_key")
 AGGREGATIONS: Final = ("count", "reduce", "aggregate")
 WINDOWS: Final = ("keys", "tumbling windows", "hopping windows", "sessions")
@@ -60,6 +61,15 @@ class Drawing:
             join=random.choice(JOINS),
         )
         return drawn if drawn.windows == "keys" and not drawn.is_grouped else replace(drawn, cache_bytes=0)
+
+    @property
+    def needs_distinct_times(self) -> bool:
+        """Whether records of the same key and time would have results that depend on when a task began.
+
+        The stores of a join in windows number them, to keep them all, and begin again with 1 after a restart, as
+        Kafka's do: a record then takes the place of another one, or comes before it.
+        """
+        return self.join in WINDOWED_JOINS
 
     def __str__(self) -> str:
         before = (*filter(None, [self.join]), *self.steps)

@@ -26,9 +26,10 @@ BEHIND_MS = 3_600_000
 """How far the first timestamp is behind the wall clock. Brokers keep changelogs for a day more than their windows."""
 
 
-def drawn_producer(bootstrap: str, name: str, load: Load, history: History) -> None:
+def drawn_producer(bootstrap: str, name: str, load: Load, history: History, drawing: Drawing) -> None:
     """Send idempotent records with drawn timestamps, until the history sends no more."""
-    times = DrawnTimes(random.Random(random.random()), int(time.time() * 1000) - BEHIND_MS)
+    start_ms = int(time.time() * 1000) - BEHIND_MS
+    times = DrawnTimes(random.Random(random.random()), start_ms, are_distinct=drawing.needs_distinct_times)
     configs = {"enable.idempotence": True, "batch.size": SMALL_BATCH_BYTES}
     producer(bootstrap, name, load, history, configs, times.draw)
 

@@ -23,12 +23,23 @@ JUMP_MS: Final = 300_000
 class DrawnTimes:
     """The times of records, of which most are a bit later than all before, and others equal, late, or too late."""
 
-    def __init__(self, random: Random, start_ms: int) -> None:
+    def __init__(self, random: Random, start_ms: int, *, are_distinct: bool = False) -> None:
+        """``are_distinct``: no two records have the same time; what would is a bit later."""
         self._random = random
         self._latest_ms = start_ms
+        self._are_distinct = are_distinct
+        self._drawn: set[int] = set()
 
     def draw(self) -> int:
         """The next record's timestamp in ms."""
+        drawn_ms = self._draw()
+        while self._are_distinct and drawn_ms in self._drawn:
+            drawn_ms += 1
+        self._drawn.add(drawn_ms)
+        self._latest_ms = max(self._latest_ms, drawn_ms)
+        return drawn_ms
+
+    def _draw(self) -> int:
         random = self._random
         kind = random.choices(list(WEIGHTS), list(WEIGHTS.values()))[0]
         if kind == "late":

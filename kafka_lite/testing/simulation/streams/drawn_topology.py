@@ -27,7 +27,7 @@ MAINTAINED_MS: Final = 120_000
 TUMBLING: Final = TimeWindows.of(30_000).until(MAINTAINED_MS)
 HOPPING: Final = TimeWindows.of(60_000).advance_by(20_000).until(MAINTAINED_MS)
 SESSIONS: Final = SessionWindows.with_gap(10_000).until(MAINTAINED_MS)
-JOINED: Final = JoinWindows.of(20_000).until(MAINTAINED_MS)
+JOINED: Final = JoinWindows.of(5_000).until(MAINTAINED_MS)
 START_SIZE: Final = 8
 """Bytes behind the key of a window; they do not count for its partition."""
 

@@ -34,7 +34,7 @@ class DrawnStreamsWorkload(ApplicationWorkload):
         self.create_topic(TEXT, load.partitions)
         self._create_output_topic(COUNTS, load.partitions)
         self.history.idempotent.add("producer")
-        self._start_client("drawn_producer", "producer", load, self.history, module=DRAWN_PROGRAMS)
+        self._start_client("drawn_producer", "producer", load, self.history, drawing, module=DRAWN_PROGRAMS)
         self.run_instances(instances)
         reader = self._start_client(
             "watching_reader", "reader", self._application_topics, self._seen, self.history, module=DRAWN_PROGRAMS

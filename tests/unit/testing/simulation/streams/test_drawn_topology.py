@@ -68,6 +68,14 @@ def test_there_are_as_many_sub_topologies_as_changes_of_keys() -> None:
         assert len(flows(drawing)) == count
 
 
+def test_only_joins_in_windows_need_distinct_times_and_get_them() -> None:
+    assert [join for join in JOINS if Drawing(join=join).needs_distinct_times] == ["join", "left_join", "outer_join"]
+    times = DrawnTimes(Random(2), 0, are_distinct=True)
+    drawn = [times.draw() for _ in range(2000)]
+    assert len(set(drawn)) == len(drawn)
+    assert sorted(drawn) != drawn
+
+
 def test_a_drawing_is_that_of_its_seed_and_says_what_it_is() -> None:
     assert Drawing.drawn(Random(1)) == Drawing.drawn(Random(1))
     drawing = Drawing(("filter",), "reduce", "sessions", ("map_values",), True, "exactly_once_v2", 1)
