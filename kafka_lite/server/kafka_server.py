@@ -395,11 +395,12 @@ class KafkaServer:
     def _new_apis(self) -> KafkaApis:
         channel = self.socket_server.request_channel
         partition_admin = self._new_partition_admin_apis()
+        self._metadata_apis = self._new_metadata_apis()
         handlers = ApiHandlers(
             produce=ProduceApis(self.replica_manager, channel.close_connection, self.transactions.verification),
             fetch=FetchApis(self.replica_manager, self._new_fetch_manager()),
             log_offsets=LogOffsetApis(self.replica_manager),
-            metadata=self._new_metadata_apis(),
+            metadata=self._metadata_apis,
             admin=AdminApis(self.config, self.admin_manager, lambda: self.controller.is_active),
             partition_admin=partition_admin,
             producer_ids=ProducerIdApis(
@@ -490,14 +491,17 @@ class KafkaServer:
     def _start_serving(self) -> None:
         """Handle requests once the controller has sent this broker its partitions, so that no client misses them.
 
-        But if another broker is the controller, its requests come through a socket, like those of clients.
+        But if another broker is the controller, its requests come through a socket, like those of clients. Then only
+        Metadata requests wait.
         """
         if self.zk_client.get_controller_id() in (None, self.config.broker_id):
             self._await_metadata()
             self._start_request_handlers()
         else:
+            self._metadata_apis.hold_metadata_back()
             self._start_request_handlers()
             self._await_metadata()
+            self._metadata_apis.release_metadata()
 
     def _await_metadata(self) -> None:
         await_initial_metadata(self.config.broker_id, self.metadata_cache, self.replica_manager)

@@ -196,9 +196,12 @@ class ConsumerCoordinator(AbstractCoordinator):
         if self._subscriptions.has_pattern_subscription:
             self._update_pattern_subscription(cluster)
         if self._subscriptions.has_auto_assigned_partitions:
-            self._metadata_snapshot = self._snapshot_of(cluster)
-            if any(count is None for count in self._metadata_snapshot.values()):
-                self._metadata.request_update()  # a topic does not exist yet, or is being created
+            self._remember(cluster)
+
+    def _remember(self, cluster: Cluster) -> None:
+        self._metadata_snapshot = self._snapshot_of(cluster)
+        if any(count is None for count in self._metadata_snapshot.values()):
+            self._metadata.request_update()  # a topic does not exist yet, or is being created
 
     def _update_pattern_subscription(self, cluster: Cluster) -> None:
         pattern = self._subscriptions.pattern
@@ -294,7 +297,8 @@ class ConsumerCoordinator(AbstractCoordinator):
         self._watch(topics)
         self._is_leader = True
         logger.debug("Group %s: leader %s assigns with %s", self.config.group_id, leader_id, assignor.name)
-        assignment = assignor.assign(self._metadata.fetch(), subscriptions)
+        cluster = self._metadata.fetch()
+        assignment = assignor.assign(cluster, subscriptions)
         if self._protocol is RebalanceProtocol.COOPERATIVE:
             validate_cooperative_assignment(assignor, subscriptions, assignment)
         assigned_topics = {partition.topic for each in assignment.values() for partition in each.partitions}
@@ -303,8 +307,13 @@ class ConsumerCoordinator(AbstractCoordinator):
         if assigned_topics - topics:
             logger.info("Assigned topics that no member has subscribed to: %s", sorted(assigned_topics - topics))
             self._watch(assigned_topics)
-        self._assignment_snapshot = self._snapshot_of(self._metadata.fetch())
-        self._metadata_snapshot = dict(self._assignment_snapshot)
+        self._remember(self._metadata.fetch())
+        # What has become known while the assignor was at work is a change. What the assignor has created is not.
+        self._assignment_snapshot = self._metadata_snapshot | {
+            topic: count
+            for topic in topics
+            if (count := cluster.partition_count_for_topic(topic)) is not None or topic not in assigned_topics
+        }
         return {member: serialize_assignment(each) for member, each in assignment.items()}
 
     def _watch(self, topics: Iterable[str]) -> None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import logging
 import re
 import shutil
+import threading
 from collections.abc import Callable, Iterable
 from pathlib import Path
 
@@ -89,6 +90,9 @@ class MetadataApis:
         self._replicas = replica_manager
         self._create_topic = create_topic
         self._api_ranges = api_ranges
+        self._held_lock = threading.Lock()
+        self._held: list[tuple[Request, metadata.MetadataRequest, Respond]] | None = None
+        """Requests that wait for ``release``; None if they are answered at once."""
         keys = [
             versions.ApiVersion(api_key=key, min_version=served.min_version, max_version=served.max_version)
             for key, served in sorted(api_ranges.items())
@@ -123,12 +127,36 @@ class MetadataApis:
 
     # ── Metadata ──────────────────────────────────────────────────────────────────────────────────────────────────
 
+    def hold_metadata_back(self) -> None:
+        """Answer no Metadata request before ``release_metadata``: the controller has not told this broker of any topic.
+
+        A consumer would take it that there are none, and one that subscribes by a pattern would give all partitions up
+        for ``metadata.max.age.ms``. (A broker of Kafka answers that there are no brokers either, which clients ignore.)
+        """
+        with self._held_lock:
+            self._held = []
+
+    def release_metadata(self) -> None:
+        """Answer the requests that were held back, and from now on all others at once."""
+        with self._held_lock:
+            held, self._held = self._held or [], None
+        for request, body, respond in held:
+            self.handle_metadata(request, body, respond)
+
+    def _is_held_back(self, request: Request, body: metadata.MetadataRequest, respond: Respond) -> bool:
+        with self._held_lock:
+            if self._held is not None:
+                self._held.append((request, body, respond))
+            return self._held is not None
+
     def handle_metadata(self, request: Request, body: metadata.MetadataRequest, respond: Respond) -> None:
         """Return brokers, topics and leaders. A missing topic is created if broker and client allow it.
 
         Topics have no ids, as in Kafka before 2.8 or after an upgrade from such a version: every response has zero, and
         an id in a request is unknown.
         """
+        if self._is_held_back(request, body, respond):
+            return
         version = request.header.api_version
         asked = body.topics or []
         if any(topic.topic_id.int or topic.name is None for topic in asked):

@@ -19,6 +19,9 @@ from kafka_lite.testing.simulation.transactional_workload import ENDED_S, TRANSA
 
 DRAWN_PROGRAMS: Final = "kafka_lite.testing.simulation.streams.drawn_programs:"
 
+CAUGHT_UP_S: Final = 400.0
+"""How long the application has to process what is left: a record that is joined with many others makes many."""
+
 
 class DrawnStreamsWorkload(ApplicationWorkload):
     """A producer of records out of order, instances of the application, and a reader of its topics."""
@@ -36,6 +39,7 @@ class DrawnStreamsWorkload(ApplicationWorkload):
         self.history.idempotent.add("producer")
         self._start_client("drawn_producer", "producer", load, self.history, drawing, module=DRAWN_PROGRAMS)
         self.run_instances(instances)
+        self.catch_up_s = CAUGHT_UP_S
         reader = self._start_client(
             "watching_reader", "reader", self._application_topics, self._seen, self.history, module=DRAWN_PROGRAMS
         )
