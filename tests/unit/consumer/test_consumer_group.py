@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection
-from typing import Any
+from collections.abc import Collection, Mapping
+from dataclasses import replace
+from typing import Any, cast
 
 import pytest
 
+from kafka_lite.clients.cluster import Cluster, PartitionInfo
 from kafka_lite.common.errors import ApiError, Errors, KafkaError
 from kafka_lite.common.time import MockTime
 from kafka_lite.common.topic_partition import TopicPartition
@@ -16,6 +18,7 @@ from kafka_lite.consumer.assignors.partition_assignor import (
     deserialize_subscription,
     serialize_subscription,
 )
+from kafka_lite.consumer.assignors.range_assignor import RangeAssignor
 from kafka_lite.consumer.consumer_errors import (
     CommitFailedError,
     ConsumerTimeoutError,
@@ -25,6 +28,7 @@ from kafka_lite.consumer.consumer_errors import (
 from kafka_lite.consumer.consumer_group_metadata import ConsumerGroupMetadata
 from kafka_lite.consumer.consumer_rebalance_listener import ConsumerRebalanceListener
 from kafka_lite.consumer.group.abstract_coordinator import AbstractCoordinator
+from kafka_lite.consumer.group.consumer_coordinator import ConsumerCoordinator
 from kafka_lite.consumer.group.group_rebalance_config import MemberState
 from kafka_lite.consumer.kafka_consumer import KafkaConsumer
 from kafka_lite.consumer.offset_and_metadata import OffsetAndMetadata
@@ -261,6 +265,30 @@ def test_a_missing_topic_is_read_once_it_is_created(broker: ScriptedBroker, new_
     broker.create("later", 1)
     broker.append(TopicPartition("later", 0), b"a")
     assert poll(consumer, 20) == [b"a"]
+
+
+def test_what_becomes_known_while_partitions_are_assigned_is_assigned_next(
+    broker: ScriptedBroker, new_consumer: ConsumerFactory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Another thread, such as that of the heartbeats, may take over new metadata meanwhile."""
+    consumer = new_consumer("g")
+    metadata = cast(ConsumerCoordinator, member(consumer))._metadata
+    assign = RangeAssignor.assign
+    counts: list[int | None] = []
+
+    def slow(self: RangeAssignor, cluster: Cluster, subscriptions: Mapping[str, Subscription]) -> Any:
+        counts.append(cluster.partition_count_for_topic("late"))
+        if len(counts) == 1:
+            broker.create("late", 1)
+            late = PartitionInfo("late", 0, cluster.nodes[0])
+            metadata.update(replace(cluster, partitions=(*cluster.partitions, late)), 0.0)
+        return assign(self, cluster, subscriptions)
+
+    monkeypatch.setattr(RangeAssignor, "assign", slow)
+    consumer.subscribe(["t", "late"])
+    poll(consumer, 20)
+    assert counts == [None, 1]
+    assert TopicPartition("late", 0) in consumer.assignment
 
 
 def test_owned_partitions_are_sent_to_the_leader(broker: ScriptedBroker, new_consumer: ConsumerFactory) -> None:
