@@ -85,7 +85,10 @@ class SystemTimer:
                 self._size -= 1
 
     def advance_clock(self, timeout_ms: float) -> bool:
-        """Wait up to ``timeout_ms`` for tasks to become due, and run them. Returns False if there were none."""
+        """Wait up to ``timeout_ms`` for tasks to become due, and run all of them. Returns False if none ran.
+
+        A task that runs is no longer scheduled. If it fails, that is logged, and the others run all the same.
+        """
         with self._changed:
             self._await_expired_bucket(timeout_ms)
             self._move_expired()

@@ -26,6 +26,9 @@ def test_set_expiration_returns_whether_it_changed():
     assert bucket.expiration_ms == 12, f"expiration_ms must be 12, it is {bucket.expiration_ms}"
     assert bucket.set_expiration(12) is False, "12 again is no change: the bucket would be armed twice for one tick"
     assert bucket.set_expiration(28) is True, "28 is another tick, one turn later: True"
+    assert bucket.expiration_ms == 28, (
+        f"the bucket is now used for the tick that begins at 28, not {bucket.expiration_ms}"
+    )
 
 
 @pytest.mark.points(7, task=1)
@@ -42,3 +45,6 @@ def test_flush_empties_and_frees_the_bucket(entry):
     assert bucket.expiration_ms == -1, (
         "a flushed bucket is free: expiration_ms is -1, otherwise it is never armed again"
     )
+    bucket.set_expiration(28)
+    assert bucket.flush() == [], "all tasks of a bucket may have been cancelled when it is flushed: an empty list"
+    assert bucket.expiration_ms == -1, "a flushed bucket is free, even if it was empty: expiration_ms is -1"

@@ -25,7 +25,7 @@ def test_the_current_tick_has_begun(entry, wheel_at):
     assert wheel.add(entry(12)) is True, "12 is the first millisecond of the next tick: there is a bucket for it"
 
 
-@pytest.mark.points(4, task=2)
+@pytest.mark.points(3, task=2)
 def test_the_bucket_of_a_tick(entry, wheel_at):
     """Ticks and slots"""
     wheel, armed = wheel_at(8, tick_ms=4)
@@ -37,6 +37,20 @@ def test_the_bucket_of_a_tick(entry, wheel_at):
     wheel.add(other)
     assert other.bucket is one.bucket, "14 and 15 lie in the same tick of 4 ms, and so in one bucket"
     assert len(armed) == 1, "the second task of a tick is no change: its bucket was already armed"
+
+
+@pytest.mark.points(1, task=2)
+def test_a_bucket_that_is_empty_again(entry, wheel_at):
+    """The only task of a tick is cancelled, then another one is added"""
+    wheel, armed = wheel_at(8, tick_ms=4)
+    cancelled = entry(14)
+    wheel.add(cancelled)
+    cancelled.cancel()
+    wheel.add(entry(15))
+    assert len(armed) == 1, (
+        "the task due at 14 was cancelled, then one due at 15 was added: their bucket was already armed for this tick, "
+        f"and is not armed again because it was empty; it was armed {len(armed)} times"
+    )
 
 
 @pytest.mark.points(4, task=2)

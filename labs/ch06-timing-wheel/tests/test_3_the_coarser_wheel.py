@@ -25,6 +25,10 @@ def test_it_starts_at_the_time_of_this_wheel(entry, wheel_at):
     assert coarser.current_time_ms == 1000, (
         f"the coarser wheel must start at this wheel's time, 1000, not at {coarser.current_time_ms}"
     )
+    interval_ms = coarser._overflow().interval_ms
+    assert interval_ms == 64, (
+        f"every wheel has as many buckets as this one, 4: the third reaches 4 ticks of 16 ms, not {interval_ms} ms"
+    )
     assert armed[0].expiration_ms == 1008, f"1010 lies in [1008-1011], not in a bucket from {armed[0].expiration_ms} on"
 
 

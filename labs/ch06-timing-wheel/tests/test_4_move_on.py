@@ -9,6 +9,8 @@ def test_the_time_of_a_wheel_is_the_start_of_a_tick(wheel_at):
     wheel, _ = wheel_at(8, tick_ms=4)
     wheel.advance_clock(11)
     assert wheel.current_time_ms == 8, f"11 lies in the tick 8-11: the wheel stays at 8, not {wheel.current_time_ms}"
+    wheel.advance_clock(12)
+    assert wheel.current_time_ms == 12, f"12 is the first millisecond of the next tick, not {wheel.current_time_ms}"
     wheel.advance_clock(18)
     assert wheel.current_time_ms == 16, f"18 lies in the tick that begins at 16, not at {wheel.current_time_ms}"
 
