@@ -9,6 +9,7 @@ import contextlib
 import shutil
 import tempfile
 import time
+import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -17,6 +18,7 @@ from typing import Self
 from kafka_lite.common.errors import Errors, KafkaError
 from kafka_lite.common.topic_partition import TopicPartition
 from kafka_lite.server.broker_process import free_port
+from kafka_lite.server.kafka_config import KAFKA_CONFIG_DEF
 from kafka_lite.server.kafka_server import KafkaServer
 from kafka_lite.testing.cluster_broker import ClusterBroker
 from kafka_lite.testing.cluster_client import ALL_IN_SYNC, ClusterClient, Data, StoredRecord
@@ -81,6 +83,7 @@ class Cluster:
         if brokers > 1 and "listeners" in self._overrides:
             raise ValueError("listeners: a cluster of several brokers chooses them, see ClusterNetwork")
         self._broker_overrides = {each: _texts(values) for each, values in (broker_overrides or {}).items()}
+        _warn_of_unknown_keys([self._overrides, *self._broker_overrides.values()])
         self._given_dir = None if data_dir is None else Path(data_dir)
         self._temporary_dir: Path | None = None
         self._size = brokers
@@ -188,11 +191,17 @@ class Cluster:
     # ── brokers, addresses and paths ──────────────────────────────────────────────────────────────────────────────
 
     @property
+    def is_started(self) -> bool:
+        """Whether there are brokers, even if all of them are down: from ``start`` to ``stop``."""
+        return bool(self._brokers)
+
+    @property
     def brokers(self) -> Sequence[ClusterBroker]:
         """All brokers, by id, also those that are down: ``cluster.brokers[1].kill()``."""
         if not self._brokers:
             raise RuntimeError(
-                "the brokers of this cluster exist from start to stop: use it in a with block, or start it"
+                "this cluster has not been started, or has been stopped: its brokers exist from start to stop. "
+                "Use it in a with block, or start it"
             )
         return self._brokers
 
@@ -270,7 +279,10 @@ class Cluster:
         brokers: Iterable[ClusterBroker | int] | None = None,
         timeout_s: float = TIMEOUT_S,
     ) -> None:
-        """Wait until the ISR has exactly these brokers, by default all replicas. Raises TimeoutError."""
+        """Wait until the ISR has exactly these brokers, by default all replicas.
+
+        Raises TimeoutError, and ValueError if it is to have all replicas and there is no such partition.
+        """
         self._leadership.await_isr(TopicPartition(topic, partition), brokers, timeout_s)
 
     def move_leadership(
@@ -333,22 +345,23 @@ class Cluster:
         *values: Data,
         key: Data = None,
         partition: int = 0,
-        headers: Iterable[tuple[str, bytes | None]] = (),
+        headers: Mapping[str, Data] | Iterable[tuple[str, Data]] = (),
         timestamp_ms: int | None = None,
         acks: int = ALL_IN_SYNC,
     ) -> int:
         """Append records with these values to one partition; returns the offset of the first.
 
-        ``acks`` is 1 or -1: whether to wait for the leader alone, or for the whole ISR. A missing topic is created if
-        ``auto.create.topics.enable`` is true. Raises ApiError. Faults do not affect this, and ``requests`` does not
-        show it.
+        ``headers`` are names and values, or a mapping. ``acks`` is 1 or -1: whether to wait for the leader alone,
+        or for the whole ISR. A missing topic is created if ``auto.create.topics.enable`` is true. Raises ApiError.
+        Faults do not affect this, and ``requests`` does not show it.
         """
         stamp_ms = self.time.milliseconds() if timestamp_ms is None else timestamp_ms
         config = self._any_broker.server.config
         if config.auto_create_topics_enable and topic not in self.topics:
             self.create_topic(topic, max(config.num_partitions, partition + 1))
+        pairs = list(headers.items() if isinstance(headers, Mapping) else headers)
         with self._client_of_leader(topic, partition) as client:
-            return client.produce(topic, partition, values, key, list(headers), stamp_ms, acks)
+            return client.produce(topic, partition, values, key, pairs, stamp_ms, acks)
 
     def records(self, topic: str, partition: int | None = None) -> list[StoredRecord]:
         """The records of a topic, or of one partition: by partition, then by offset. Raises ApiError.
@@ -400,7 +413,13 @@ class Cluster:
         return self._client(self.controller if self._size > 1 else None)
 
     def _client_of_leader(self, topic: str, partition: int) -> ClusterClient:
-        return self._client(self.leader_of(topic, partition) if self._size > 1 else None)
+        """Raises ApiError at once if several brokers have no such partition; one says so itself."""
+        if self._size == 1:
+            return self._client()
+        if not self._zookeeper.replicas(TopicPartition(topic, partition)):
+            unknown = Errors.UNKNOWN_TOPIC_OR_PARTITION
+            raise unknown.exception(f"{topic}-{partition}: {unknown.message}")
+        return self._client(self.leader_of(topic, partition))
 
     # ── faults ────────────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -456,6 +475,13 @@ class Cluster:
         for broker in self._brokers:
             broker.reset()
         self.requests.clear()
+
+
+def _warn_of_unknown_keys(overrides: Iterable[Mapping[str, object]]) -> None:
+    """The broker only logs it, and nobody reads the log of a test that passes for the wrong reason."""
+    for key in KAFKA_CONFIG_DEF.unused({key: value for values in overrides for key, value in values.items()}):
+        meant = KAFKA_CONFIG_DEF.meant_by(key)
+        warnings.warn(f"{key!r} is no key of a broker's configuration, and has no effect.{meant}", stacklevel=3)
 
 
 def _texts(values: Mapping[str, object]) -> dict[str, str]:

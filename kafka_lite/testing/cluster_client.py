@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Final, Self, TypeVar
+from typing import Any, Final, Self, TypeVar
 
 from kafka_lite.common.errors import Errors
 from kafka_lite.network.blocking_channel import BlockingChannel
@@ -211,14 +211,15 @@ class ClusterClient:
         partition: int,
         values: Iterable[Data],
         key: Data,
-        headers: Iterable[tuple[str, bytes | None]],
+        headers: Iterable[tuple[str, Data]],
         timestamp_ms: int,
         acks: int = ALL_IN_SYNC,
     ) -> int:
         """Append records in one batch; returns the offset of the first."""
         builder = MemoryRecordsBuilder()
+        encoded_headers = [_encoded_header(header) for header in headers]
         for value in values:
-            builder.append(timestamp_ms, _encoded(key), _encoded(value), headers)
+            builder.append(timestamp_ms, _encoded(key), _encoded(value), encoded_headers)
         data = PartitionProduceData(index=partition, records=builder.build())
         request = ProduceRequest(
             acks=acks,
@@ -279,6 +280,13 @@ def _encoded(data: Data) -> bytes | None:
     if data is not None and not isinstance(data, bytes | bytearray | memoryview):
         raise TypeError(f"keys and values are bytes, str or None, not {data!r}")
     return data
+
+
+def _encoded_header(header: Any) -> Header:
+    match header:
+        case (str(name), value):  # no text of two letters: "id" would become the header "i" with the value "d"
+            return Header(name, _encoded(value))
+    raise TypeError(f"a header is a name and a value, such as ('id', b'7'), and not {header!r}")
 
 
 def _check(code: int, message: str | None) -> None:

@@ -40,12 +40,15 @@ class ClusterLeadership:
         """The broker that leads a partition according to ZooKeeper and to itself. Raises TimeoutError."""
         return wait_until(
             lambda: _unless(other_than, self._leader(partition)),
-            lambda: (
-                f"{partition} has no leader{f' other than {other_than}' if other_than else ''}: "
-                f"{self._zookeeper.partition_state(partition)}"
-            ),
+            lambda: self._why_no_leader(partition, other_than),
             timeout_s,
         )
+
+    def _why_no_leader(self, partition: TopicPartition, other_than: ClusterBroker | None) -> str:
+        if not self._zookeeper.replicas(partition):
+            return f"there is no partition {partition}"
+        other = f" other than {other_than}" if other_than else ""
+        return f"{partition} has no leader{other}: {self._zookeeper.partition_state(partition)}"
 
     def await_leader(self, partition: TopicPartition, expected: ClusterBroker, timeout_s: float) -> None:
         """Wait until a broker leads a partition. Raises TimeoutError."""
@@ -76,8 +79,13 @@ class ClusterLeadership:
     def await_isr(
         self, partition: TopicPartition, expected: Iterable[ClusterBroker | int] | None, timeout_s: float
     ) -> None:
-        """Wait until the ISR has exactly these brokers, by default all replicas. Raises TimeoutError."""
+        """Wait until the ISR has exactly these brokers, by default all replicas.
+
+        Raises TimeoutError, and ValueError if it is to have all replicas and there is no such partition.
+        """
         wanted = set(self._zookeeper.replicas(partition)) if expected is None else set(map(_id, expected))
+        if expected is None and not wanted:
+            raise ValueError(f"there is no partition {partition}")
         wait_until(
             lambda: self.isr(partition) == wanted,
             lambda: f"the ISR of {partition} is {sorted(self.isr(partition))}, and not {sorted(wanted)}",

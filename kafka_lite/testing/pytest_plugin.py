@@ -86,6 +86,9 @@ def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]) ->
         report.outcome, report.longrepr = "failed", f"{item.nodeid}: {forgotten[0].not_in_force}"
     if report.failed and _FIXTURES & set(getattr(item, "fixturenames", ())):
         for cluster in clusters:
+            if not cluster.is_started:
+                report.sections.append(("kafka_lite cluster", "stopped by a test: stop_broker() and restart() keep it"))
+                continue
             title = "broker" if len(cluster.brokers) == 1 else f"cluster of {len(cluster.brokers)}"
             report.sections.append((f"kafka_lite {title} {cluster.bootstrap_servers}", _summary(cluster)))
 
@@ -130,6 +133,9 @@ def kafka_own_cluster(
     ``@pytest.mark.kafka_lite(brokers=3, config={"min.insync.replicas": 2})`` asks for another one than the session's.
     """
     marker = request.node.get_closest_marker(MARKER)
+    if marker is not None and marker.args:
+        values = ", ".join(map(repr, marker.args))
+        raise pytest.UsageError(f"@pytest.mark.{MARKER}({values}): say what it is, as in {MARKER}(brokers=3)")
     with _running(pytestconfig, kafka_cluster_config, dict(marker.kwargs) if marker is not None else {}) as cluster:
         yield cluster
 
@@ -155,7 +161,7 @@ def _running(config: pytest.Config, properties: dict[str, str], wanted: dict[str
 
     level = config.getini("kafka_lite_log_level")
     if level:
-        logging.getLogger("kafka_lite").setLevel(level.upper())
+        _set_log_level(level)
     running = config.stash[_RUNNING]
     overrides = properties | (wanted.pop("config", None) or {})
     with Cluster(overrides, **{"brokers": _brokers(config), **wanted}) as cluster:
@@ -166,8 +172,17 @@ def _running(config: pytest.Config, properties: dict[str, str], wanted: dict[str
             running.remove(cluster)
 
 
+def _set_log_level(level: str) -> None:
+    try:
+        logging.getLogger("kafka_lite").setLevel(level.upper())
+    except ValueError:
+        raise pytest.UsageError(f"kafka_lite_log_level: {level!r} is no level of logging") from None
+
+
 def _brokers(config: pytest.Config) -> int:
-    number = config.getoption("--kafka-lite-brokers") or config.getini("kafka_lite_brokers")
+    number = config.getoption("--kafka-lite-brokers")
+    if number is None:
+        number = config.getini("kafka_lite_brokers")
     if not str(number).isdigit() or int(number) < 1:
         raise pytest.UsageError(f"kafka_lite_brokers: {number!r} is not a number of brokers")
     return int(number)

@@ -73,6 +73,17 @@ def test_records_are_written_to_and_read_from_their_leaders(cluster: Cluster) ->
     eventually(lambda: cluster.topics == {"orders": 3})
 
 
+def test_a_partition_that_is_not_there_is_not_waited_for(cluster: Cluster) -> None:
+    cluster.create_topic("one-partition")
+    with pytest.raises(ApiError, match=r"one-partition-1: .* no such topic or partition"):
+        cluster.produce("one-partition", "v", partition=1)
+    for topic in ("no-such-topic", "one-partition"):
+        with pytest.raises(ValueError, match=f"there is no partition {topic}-1"):
+            cluster.wait_for_isr(topic, 1)
+        with pytest.raises(TimeoutError, match=f"there is no partition {topic}-1"):
+            cluster.leader_of(topic, 1, timeout_s=0.01)
+
+
 def test_nothing_is_left_after_stop() -> None:
     threads = set(threading.enumerate())
     with Cluster(brokers=3) as cluster:

@@ -106,9 +106,39 @@ def test_a_marker_chooses_the_tests_own_cluster(kafka_own_cluster):
 
 
 def test_a_number_of_brokers_that_is_none_is_reported(tmp_path: Path) -> None:
-    done = run(tmp_path, "def test_it(kafka_cluster): pass", ini="kafka_lite_brokers = several")
+    code = "def test_it(kafka_cluster): pass"
+    done = run(tmp_path, code, ini="kafka_lite_brokers = several")
     assert done.returncode != 0
     assert "'several' is not a number of brokers" in done.stdout + done.stderr
+    assert "0 is not a number of brokers" in run(tmp_path, code, "--kafka-lite-brokers", "0").stdout
+
+
+def test_a_marker_without_the_names_of_its_values_is_reported(tmp_path: Path) -> None:
+    code = """
+import pytest
+
+@pytest.mark.kafka_lite(3)
+def test_it(kafka_own_cluster): pass
+"""
+    assert "@pytest.mark.kafka_lite(3): say what it is, as in kafka_lite(brokers=3)" in run(tmp_path, code).stdout
+
+
+def test_a_cluster_that_a_test_stops_fails_the_tests_that_use_it_and_no_others(tmp_path: Path) -> None:
+    code = """
+def test_stop(kafka_cluster):
+    kafka_cluster.stop()
+    assert False
+
+def test_after(kafka_cluster):
+    kafka_cluster.create_topic("orders")
+
+def test_own(kafka_own_cluster):
+    kafka_own_cluster.create_topic("orders")
+"""
+    shown = run(tmp_path, code).stdout
+    assert "2 failed, 1 passed" in shown
+    assert "this cluster has not been started, or has been stopped" in shown
+    assert "stopped by a test" in shown
 
 
 def test_a_failure_shows_the_requests_that_the_broker_received(tmp_path: Path) -> None:
@@ -174,6 +204,7 @@ def test_the_log_level_can_be_lowered(tmp_path: Path) -> None:
     code = "def test_it(kafka_own_cluster): assert False"
     assert "Awaiting socket connections" not in run(tmp_path, code).stdout
     assert "Awaiting socket connections" in run(tmp_path, code, ini="kafka_lite_log_level = info").stdout
+    assert "kafka_lite_log_level: 'loud' is no level" in run(tmp_path, code, ini="kafka_lite_log_level = loud").stdout
 
 
 def test_runs_that_do_not_use_the_plugin_import_nothing(tmp_path: Path) -> None:

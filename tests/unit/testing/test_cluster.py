@@ -133,6 +133,13 @@ def test_a_cluster_without_brokers_is_rejected():
         Cluster(brokers=0)
 
 
+def test_a_key_that_no_broker_has_is_warned_about():
+    with pytest.warns(UserWarning, match=r"'num\.partition' is no key .* Did you mean 'num\.partitions'\?") as warned:
+        Cluster({"num.partition": 3}, broker_overrides={0: {"num.partition": 4}})
+    assert len(warned) == 1
+    assert warned[0].filename == __file__
+
+
 def test_config_values_may_be_python_objects():
     with Cluster({"auto.create.topics.enable": False, "num.partitions": 2}) as cluster:
         assert not cluster.server.config.auto_create_topics_enable
@@ -165,8 +172,10 @@ def test_records_are_read_as_they_were_written(cluster):
     assert (first.partition, first.offset, first.timestamp_ms, first.key, first.value) == (0, 0, 77, b"k", b"a")
     assert [(header.key, header.value) for header in first.headers] == [("h", b"1")]
     assert tombstone.value is None
-    assert cluster.values("records") == [b"a", b"b", None, b"c", b"d"]
-    assert cluster.values("records", partition=1) == [b"c", b"d"]
+    cluster.produce("records", "e", partition=1, headers={"id": "7", "none": None})
+    assert cluster.records("records", 1)[-1].headers == (("id", b"7"), ("none", None))
+    assert cluster.values("records") == [b"a", b"b", None, b"c", b"d", b"e"]
+    assert cluster.values("records", partition=1) == [b"c", b"d", b"e"]
 
 
 def test_records_reads_more_than_one_fetch_returns(cluster, monkeypatch):
@@ -305,3 +314,9 @@ def test_the_pytest_plugin_imports_nothing_of_the_broker():
 def test_a_value_that_is_no_text_and_no_bytes_is_refused():
     with Cluster() as cluster, pytest.raises(TypeError, match="keys and values are bytes, str or None, not 3"):
         cluster.produce("orders", 3)
+
+
+@pytest.mark.parametrize("header", ["id", ("id",), (b"id", b"7"), ("id", 7)])
+def test_a_header_that_is_no_name_and_value_is_refused(cluster, header):
+    with pytest.raises(TypeError, match=r"a header is a name and a value|keys and values are bytes"):
+        cluster.produce("orders", "one", headers=[header])
