@@ -78,7 +78,7 @@ def _verb(
     run_verb: Callable[[argparse.Namespace], int],
 ) -> argparse.ArgumentParser:
     parser = verbs.add_parser(name, help=description, description=description)
-    parser.add_argument("lab", help="the lab's name, or its beginning, such as ch06")
+    parser.add_argument("lab", help="the lab's name, or its beginning, such as ch06-off")
     parser.add_argument("--dir", type=Path, help="the working folder (default: labs-work/LAB)")
     parser.set_defaults(run_verb=run_verb)
     return parser
@@ -163,9 +163,16 @@ def _run_check(workspace: LabWorkspace, console: Console, *, broker: bool) -> Ch
     if result.outcomes and broker:
         progress.best, progress.total = max(progress.best, result.score), result.total
     workspace.remember(progress)
-    console.print(score_table(workspace.lab, result))
+    if result.outcomes:
+        console.print(score_table(workspace.lab, result))
+    if printed := printed_by_first_failed(result):
+        console.print(printed)
     console.print(verdict(workspace, result))
     return result
+
+
+def _in_order(result: CheckResult) -> list[TestOutcome]:
+    return sorted(result.outcomes, key=lambda row: (row.task, row.broker))
 
 
 def score_table(lab: Lab, result: CheckResult) -> Table:
@@ -175,7 +182,7 @@ def score_table(lab: Lab, result: CheckResult) -> Table:
     table.add_column("test", ratio=2)
     table.add_column("points", justify="right")
     task_before = 0
-    for outcome in sorted(result.outcomes, key=lambda row: (row.task, row.broker)):
+    for outcome in _in_order(result):
         if outcome.task != task_before:
             if task_before:
                 table.add_section()
@@ -188,6 +195,14 @@ def score_table(lab: Lab, result: CheckResult) -> Table:
     legend = "[bold]total[/]   [dim]✓ passed   ✗ failed   · waits for your code or for other tests[/]"
     table.add_row("", legend, f"[bold]{result.score}/{result.total}")
     return table
+
+
+def printed_by_first_failed(result: CheckResult) -> Text | None:
+    """What the learner's code printed in the first test that failed, if anything."""
+    failed = [outcome for outcome in _in_order(result) if not (outcome.passed or _waits(outcome))]
+    if not failed or not failed[0].printed:
+        return None
+    return Text.assemble((f"What your code printed in this test: {failed[0].title}\n", "bold"), failed[0].printed)
 
 
 def _outcome_text(outcome: TestOutcome) -> Group | Table:

@@ -27,7 +27,8 @@ Runner = Callable[[list[str], float], tuple[int | None, str]]
 class TestOutcome:
     """The result of one test; ``message`` names the mistake if it did not pass.
 
-    ``skipped``: it was not run. ``running``: it was still running when the whole check was ended.
+    ``skipped``: it was not run. ``running``: it was still running when the whole check was ended. ``printed``: the last
+    lines that a failed test wrote to standard output, to show a learner's own ``print``.
     """
 
     test: str
@@ -39,6 +40,7 @@ class TestOutcome:
     skipped: bool
     running: bool
     message: str
+    printed: str = ""
 
     __test__ = False  # a class of the runner, not a test for pytest to collect
 

@@ -6,6 +6,7 @@ bodies, and its solution is that code, so neither can drift from what the broker
 
 from __future__ import annotations
 
+import difflib
 import tomllib
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,6 +14,7 @@ from typing import Any
 
 from kafka_learn.project import PROJECT_ROOT
 from kafka_learn.source import module_path
+from kafka_lite.tools.common.terminal import own_command
 
 LABS = PROJECT_ROOT / "labs"
 DIFFICULTIES = ("easy", "medium", "hard")
@@ -142,10 +144,14 @@ def all_labs(root: Path = LABS) -> list[Lab]:
 
 
 def find_lab(name: str, root: Path = LABS) -> Lab:
-    """The lab with this name, or the only one that starts with it. Raises UnknownLabError listing the labs."""
+    """The lab with this name, or the only one that starts with it. Raises UnknownLabError, which names those meant."""
     labs = all_labs(root)
     exact = [lab for lab in labs if lab.name == name]
     found = exact or [lab for lab in labs if lab.name.startswith(name)]
     if len(found) == 1:
         return found[0]
-    raise UnknownLabError(f"unknown lab {name!r}; the labs are: {', '.join(lab.name for lab in labs)}")
+    if found and name:
+        raise UnknownLabError(f"several labs begin with {name!r}: {', '.join(lab.name for lab in found)}")
+    close = difflib.get_close_matches(name, [lab.name for lab in labs], n=1)
+    meant = f" Did you mean {close[0]!r}?" if close else ""
+    raise UnknownLabError(f"unknown lab {name!r}.{meant} {own_command()} labs list shows all of them")

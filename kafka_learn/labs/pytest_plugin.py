@@ -23,6 +23,8 @@ import pytest
 from kafka_learn.labs.broker import LabBroker
 
 MESSAGE_LINES = 8
+PRINTED_LINES = 20
+PRINTED_COLUMNS = 200
 if TYPE_CHECKING:
     from kafka_learn.labs.cluster import LabCluster
 
@@ -126,7 +128,8 @@ class LabPlugin:
         report = yield
         if report.when == "call" or (report.when == "setup" and not report.passed):
             message = "" if report.passed else _message(report, call, self.files.values())
-            self._outcomes[item.nodeid] = _outcome(item, message, passed=report.passed, skipped=report.skipped)
+            outcome = _outcome(item, message, passed=report.passed, skipped=report.skipped)
+            self._outcomes[item.nodeid] = outcome | {"printed": _last_lines(report.capstdout) if report.failed else ""}
             self._write_report()
         return report
 
@@ -240,6 +243,12 @@ def exception_words(error: BaseException) -> str:
 
 def _first_lines(text: str) -> str:
     return "\n".join(text.splitlines()[:MESSAGE_LINES])
+
+
+def _last_lines(text: str) -> str:
+    lines = [line if len(line) <= PRINTED_COLUMNS else f"{line[:PRINTED_COLUMNS]}…" for line in text.splitlines()]
+    omitted = ["…"] if len(lines) > PRINTED_LINES else []
+    return "\n".join([*omitted, *lines[-PRINTED_LINES:]])
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

@@ -53,7 +53,8 @@ class LabWorkspace:
     def start(self) -> list[Path]:
         """Write the starters. Raises AlreadyStartedError if there is already work."""
         if self.started:
-            raise AlreadyStartedError(f"{self.folder} already contains work: continue, or start over with labs reset")
+            over = f"{own_command()} labs reset {self.lab.name}"
+            raise AlreadyStartedError(f"{self.folder} already contains work: continue, or start over with {over}")
         self.folder.mkdir(parents=True, exist_ok=True)
         for module, path in self._paths().items():
             path.write_text(starter(self.lab, module), encoding="utf-8")

@@ -14,7 +14,7 @@ import pytest
 from rich.console import Console
 
 from kafka_learn.labs.broker import LabBroker
-from kafka_learn.labs.command import score_table, verdict
+from kafka_learn.labs.command import printed_by_first_failed, score_table, verdict
 from kafka_learn.labs.grader import CheckResult, TestOutcome, check, jvm_for_checks_of
 from kafka_learn.labs.lab import SPARK, all_labs, find_lab
 from kafka_learn.labs.spark_jvm import PORT, SECRET, shared_jvm
@@ -394,6 +394,22 @@ def test_a_failing_task_is_to_be_looked_at_again(tmp_path):
     path.write_text(path.read_text().replace(body, "return None"))
     words = shown(verdict(workspace, check(lab, workspace.files(), broker=False)))
     assert "Your task: 1, Read an entry: check OffsetIndex._parse_entry." in words
+
+
+def test_what_the_code_prints_in_the_first_failed_test_is_shown(tmp_path):
+    lab = find_lab("ch06-offset-index")
+    workspace = LabWorkspace(lab, tmp_path)
+    path, *_ = workspace.start()
+    body = 'raise NotImplementedError("your task 1: OffsetIndex._parse_entry")'
+    path.write_text(path.read_text().replace(body, "print('one\\n' * 30 + 'two'); return None"))
+    words = printed_by_first_failed(check(lab, workspace.files(), broker=False)).plain.splitlines()
+    assert words[0].startswith("What your code printed in this test: ")
+    assert words[1:] == ["…", *["one"] * 19, "two"]
+
+
+def test_nothing_is_shown_of_what_passing_tests_print():
+    row = TestOutcome("t", "t", 1, 5, broker=False, passed=True, skipped=False, running=False, message="", printed="x")
+    assert printed_by_first_failed(CheckResult((row,))) is None
 
 
 def write_tasks(lab, workspace, numbers):

@@ -49,7 +49,11 @@ def test_a_missing_function_is_unwritten_and_one_with_more_than_the_message_is_n
 
 def test_labs_are_found_by_name_or_prefix():
     assert find_lab("ch06-offset").name == "ch06-offset-index"
-    with pytest.raises(UnknownLabError, match="ch06-offset-index"):
+    with pytest.raises(UnknownLabError, match=r"several labs begin with 'ch03': ch03-offset-cache, ch03-zookeeper-reb"):
+        find_lab("ch03")
+    with pytest.raises(UnknownLabError, match=r"'ch06-ofset-index'\. Did you mean 'ch06-offset-index'\?"):
+        find_lab("ch06-ofset-index")
+    with pytest.raises(UnknownLabError, match=r"unknown lab 'nope'\. .* labs list shows all of them"):
         find_lab("nope")
 
 
