@@ -56,7 +56,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     hinting.add_argument("--zh", action="store_true", help="in Chinese, if the lab has Chinese hints")
     _verb(verbs, "reset", "start over (your work is moved aside)", _reset)
     solving = _verb(verbs, "solution", "compare your code with the shipped code", _solution)
-    solving.add_argument("--code", action="store_true", help="show the shipped functions instead")
+    solving.add_argument("--code", action="store_true", help="show the shipped modules instead")
 
 
 def run(options: argparse.Namespace) -> int:

@@ -36,6 +36,7 @@ MARGIN_S = 5.0
 NOT_RUN = "not run: the check ended first"
 DID_NOT_END = "still running when the check ended: it waits for something that does not happen"
 NOTHING_RETURNED = ": the test got None. Does your function return what its docstring says, in every case?"
+OTHER_RETURNED = ": does your function return what its docstring says?"
 _PLUGIN = "kafka-lite-lab"
 _MakingReport = Generator[None, pytest.TestReport, pytest.TestReport]
 
@@ -229,8 +230,15 @@ def _message(report: pytest.TestReport, call: pytest.CallInfo[None], files: Iter
     own = {file.resolve() for file in files}
     entries = list(call.excinfo.traceback)
     place = next((each for each in reversed(entries) if Path(each.path).resolve() in own), entries[-1])
-    hint = "" if Path(place.path).resolve() in own or "NoneType" not in str(error) else NOTHING_RETURNED
+    hint = "" if Path(place.path).resolve() in own else _hint_at_the_returned_value(error)
     return f"{type(error).__name__}: {exception_words(error)} ({Path(place.path).name}, line {place.lineno + 1}){hint}"
+
+
+def _hint_at_the_returned_value(error: BaseException) -> str:
+    """Of an error in the test itself: the learner's function has returned, and the test cannot use the value."""
+    if "NoneType" in str(error):
+        return NOTHING_RETURNED
+    return OTHER_RETURNED if isinstance(error, TypeError | AttributeError) else ""
 
 
 def exception_words(error: BaseException) -> str:

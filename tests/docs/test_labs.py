@@ -407,6 +407,21 @@ def test_what_the_code_prints_in_the_first_failed_test_is_shown(tmp_path):
     assert words[1:] == ["…", *["one"] * 19, "two"]
 
 
+def test_a_value_that_the_test_cannot_use_leads_back_to_the_docstring(tmp_path):
+    lab = find_lab("ch02-partitioner")
+    workspace = LabWorkspace(lab, tmp_path)
+    path, *_ = workspace.start()
+    for returned, hint in (
+        ("'7'", "does your function return what its docstring says?"),
+        ("None", "the test got None."),
+    ):
+        body = 'raise NotImplementedError("your task 1: murmur2")'
+        path.write_text(starter(lab, "kafka_lite.common.murmur2").replace(body, f"return {returned}"))
+        first, *_ = check(lab, workspace.files(), broker=False).outcomes
+        assert first.message.startswith("TypeError: ")
+        assert hint in first.message
+
+
 def test_nothing_is_shown_of_what_passing_tests_print():
     row = TestOutcome("t", "t", 1, 5, broker=False, passed=True, skipped=False, running=False, message="", printed="x")
     assert printed_by_first_failed(CheckResult((row,))) is None
