@@ -50,7 +50,8 @@ class ToolArgumentParser(argparse.ArgumentParser):
         unknown = [name for name in names if not any(option.startswith(name) for option in known)]
         if not unknown:
             return ""
-        close = difflib.get_close_matches(unknown[0], known, n=1)
+        longer = [option for option in known if unknown[0].removeprefix("--") in option]
+        close = longer or difflib.get_close_matches(unknown[0], known, n=1)
         return f"unrecognized arguments: {' '.join(unknown)}" + (f". Did you mean {close[0]}?" if close else "")
 
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import csv
 import io
+import logging
 import re
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass
@@ -15,6 +16,8 @@ from typing import Protocol
 
 from kafka_lite.common.topic_partition import TopicPartition
 from kafka_lite.tools.common.tool_errors import ToolError
+
+logger = logging.getLogger(__name__)
 
 EARLIEST, LATEST = -2, -1
 
@@ -100,12 +103,20 @@ def from_file(wanted: Offsets) -> Scenario:
 
 
 def within_logs(wanted: Mapping[TopicPartition, int], logs: Logs) -> Offsets:
-    """The wanted offsets, clamped to the start and end of their logs."""
+    """The wanted offsets, clamped to the start and end of their logs; each change is a warning."""
     starts, ends = logs.log_offsets(wanted, EARLIEST), logs.log_offsets(wanted, LATEST)
-    return {
+    clamped = {
         partition: max(min(offset, ends.get(partition, offset)), starts.get(partition, offset))
         for partition, offset in wanted.items()
     }
+    for partition, offset in wanted.items():
+        if clamped[partition] != offset:
+            beyond = "higher than latest" if offset > clamped[partition] else "lower than earliest"
+            logger.warning(
+                "New offset (%d) is %s offset for topic partition %s. Value will be set to %d",
+                offset, beyond, partition, clamped[partition],
+            )  # fmt: skip
+    return clamped
 
 
 def _known(partitions: Collection[TopicPartition], logs: Logs, timestamp: int, what: str) -> Offsets:

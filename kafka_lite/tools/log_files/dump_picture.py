@@ -111,7 +111,8 @@ def _producer(header: bytes) -> str:
 
 def _title(segment: Segment, width: int) -> str:
     scale = bytes_per_column(segment.size_in_bytes, width)
-    text = f"{len(segment.blocks)} batches, {segment.size_in_bytes} bytes, {scale} bytes per column"
+    batches = f"{len(segment.blocks)} batch{'' if len(segment.blocks) == 1 else 'es'}"
+    text = f"{batches}, {segment.size_in_bytes} bytes, {scale} bytes per column"
     if segment.blocks and scale > 2 * segment.size_in_bytes / len(segment.blocks):
         text += ": smaller batches are not all seen"
     entries = (

@@ -46,7 +46,7 @@ def find_endpoint(options: argparse.Namespace, brokers: RunningBrokers | None = 
     if not url:
         raise ToolError(
             f"Broker {broker.facts.get('broker.id', '?')} (process {broker.pid}) does not serve metrics: "
-            f"{HOW_TO_SWITCH_ON}."
+            f"{HOW_TO_SWITCH_ON}. `kafka-lite top --cluster` needs no metrics."
         )
     return BrokerBeans(url)
 

@@ -15,7 +15,7 @@ from rich.text import Text
 from kafka_lite.tools.monitoring.cluster_snapshot import BrokerRow, ClusterSnapshot, GroupRow, PartitionRow
 from kafka_lite.tools.monitoring.top_view import bytes_text, count_text
 
-LINES_AROUND = 14
+LINES_AROUND = 15
 """Lines of the screen other than brokers, partitions and groups: headings, notes, empty lines."""
 MAX_GROUP_ROWS = 8
 UNKNOWN = "–"
@@ -25,8 +25,9 @@ def cluster_view(snapshot: ClusterSnapshot, max_rows: int | None = None) -> Rend
     """The whole view. ``max_rows``: how many lines of the tables fit on the screen; the others are only counted."""
     groups, partitions = snapshot.groups, snapshot.partitions
     if max_rows is not None:
-        groups = groups[:MAX_GROUP_ROWS]
-        partitions = partitions[: max(max_rows - len(snapshot.brokers) - len(groups), 1)]
+        room = max(max_rows - len(snapshot.brokers), 2)
+        groups = groups[: min(MAX_GROUP_ROWS, max(room // 2, room - len(partitions)))]
+        partitions = partitions[: room - len(groups)]
     parts: list[RenderableType] = [_heading(snapshot), _brokers(snapshot.brokers), _partitions(partitions, snapshot)]
     if groups:
         parts.append(_groups(groups, len(snapshot.groups)))
@@ -50,7 +51,9 @@ def _heading(snapshot: ClusterSnapshot) -> Text:
 def _table(*columns: str, left: Sequence[str]) -> Table:
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0), header_style="bold", expand=False)
     for name in columns:
-        table.add_column(name, justify="left" if name in left else "right", no_wrap=True, overflow="ellipsis")
+        # In a narrow terminal one heading takes two lines, and leaves room for the addresses.
+        no_wrap = name != "out of sync"
+        table.add_column(name, justify="left" if name in left else "right", no_wrap=no_wrap, overflow="ellipsis")
     return table
 
 

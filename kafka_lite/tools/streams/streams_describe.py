@@ -58,13 +58,11 @@ def _builder(reference: str) -> TopologyBuilder:
         raise ToolError(f"{NAME}: cannot import {module_name}: {type(error).__name__}: {error}{line}") from error
     finally:
         sys.path.remove("")
-    found = getattr(module, name, None)
+    if not hasattr(module, name):
+        raise ToolError(f"{NAME}: {module_name} has no {name}")
+    found = getattr(module, name)
     if callable(found) and not isinstance(found, TopologyBuilder):
         found = found()
     if not isinstance(found, TopologyBuilder):
-        raise ToolError(f"{NAME}: {reference} is {_what(found)}, not a TopologyBuilder")
+        raise ToolError(f"{NAME}: {reference} is a {type(found).__name__}, not a TopologyBuilder")
     return found
-
-
-def _what(found: object) -> str:
-    return "not there" if found is None else f"a {type(found).__name__}"

@@ -114,6 +114,10 @@ def test_nothing_is_suggested_if_no_name_is_close(capsys: pytest.CaptureFixture[
             ["transactions", "find-hanging", "--bootstrap-server", "b:1", "--tpic=t"],
             "kafka-lite transactions: unrecognized arguments: --tpic. Did you mean --topic?",
         ),
+        (  # not --max-block-ms, which has more letters in common
+            ["console-producer", "--acks", "all", "--topic", "t", "--bootstrap-server", "b:1"],
+            "kafka-lite console-producer: unrecognized arguments: --acks. Did you mean --request-required-acks?",
+        ),
     ],
 )
 def test_wrong_arguments_give_one_line_and_a_hint(

@@ -49,6 +49,15 @@ def test_a_shift_stays_within_the_log(count, expected):
     assert offset_reset.shift_by(count).offsets([P0], {P0: 17}, Logs()) == {P0: expected}
 
 
+def test_an_offset_outside_of_the_log_is_warned_about(caplog):
+    offset_reset.within_logs({P0: 99, P1: 0}, Logs())
+    offset_reset.within_logs({P0: 3}, Logs())
+    assert caplog.messages == [
+        "New offset (99) is higher than latest offset for topic partition flights-0. Value will be set to 20",
+        "New offset (3) is lower than earliest offset for topic partition flights-0. Value will be set to 10",
+    ]
+
+
 def test_a_shift_needs_a_committed_offset():
     with pytest.raises(ToolError, match="flights-1 since there is no current committed offset"):
         offset_reset.shift_by(1).offsets([P0, P1], {P0: 17}, Logs())

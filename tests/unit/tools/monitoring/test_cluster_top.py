@@ -32,8 +32,8 @@ STATE = ClusterState(
 )
 
 
-def drawn(state: ClusterState, max_rows: int | None = None) -> str:
-    console = Console(file=io.StringIO(), width=120, highlight=False)
+def drawn(state: ClusterState, max_rows: int | None = None, width: int = 120) -> str:
+    console = Console(file=io.StringIO(), width=width, highlight=False)
     console.print(cluster_view(cluster_snapshot(state), max_rows))
     return console.file.getvalue()  # type: ignore[attr-defined]
 
@@ -83,6 +83,22 @@ def test_the_view_shows_leaders_isrs_and_what_is_missing() -> None:
     assert ["billing", "Stable", "30", "–"] in lines
     assert "… and 1 healthy ones of internal topics" in text
     assert "groups: no response" in text
+
+
+def test_eighty_columns_have_room_for_an_address_with_its_port() -> None:
+    text = drawn(replace(STATE, brokers={1: "127.0.0.1:19092", 2: "127.0.0.1:19093"}, sizes={1: 19_500}), width=80)
+    assert "     1  127.0.0.1:19092  controller " in text
+    assert "19.5 kB" in text
+
+
+def test_groups_leave_half_of_the_room_to_partitions_that_need_it() -> None:
+    groups = [GroupState(f"group-{number}", "Empty", {ORDERS: 100}) for number in range(9)]
+    text = drawn(replace(STATE, groups=groups), max_rows=7)  # three brokers, two groups, two partitions
+    assert [line.split()[0] for line in text.splitlines() if line.startswith(" group-")] == ["group-0", "group-1"]
+    assert "… and 7 more" in text
+    assert "orders" in text
+    text = drawn(replace(STATE, groups=groups, partitions=[LAGGING]), max_rows=7)
+    assert text.count(" group-") == 3
 
 
 def test_rows_that_do_not_fit_are_counted() -> None:

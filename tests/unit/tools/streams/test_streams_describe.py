@@ -56,7 +56,7 @@ def test_a_builder_in_the_current_folder_is_found(
     [
         ("no_colon", "'no_colon' is not of the form MODULE:NAME"),
         ("no_such_module:builder", "cannot import no_such_module: ModuleNotFoundError"),
-        ("examples.word_count.topology:nothing", "topology:nothing is not there"),
+        ("examples.word_count.topology:nothing", "examples.word_count.topology has no nothing"),
         ("examples.word_count.topology:TEXT", "topology:TEXT is a str, not a TopologyBuilder"),
     ],
 )
