@@ -58,7 +58,7 @@ def _table(*columns: str, left: Sequence[str]) -> Table:
 
 
 def _brokers(rows: Sequence[BrokerRow]) -> RenderableType:
-    columns = ("broker", "address", "role", "leads", "preferred", "replicas", "out of sync", "size")
+    columns = ("id", "address", "role", "leads", "preferred", "replicas", "out of sync", "size")
     table = _table(*columns, left=("address", "role"))
     for row in rows:
         alive = row.address is not None

@@ -87,8 +87,11 @@ def test_the_view_shows_leaders_isrs_and_what_is_missing() -> None:
 
 def test_eighty_columns_have_room_for_an_address_with_its_port() -> None:
     text = drawn(replace(STATE, brokers={1: "127.0.0.1:19092", 2: "127.0.0.1:19093"}, sizes={1: 19_500}), width=80)
-    assert "     1  127.0.0.1:19092  controller " in text
+    lines = text.splitlines()
+    assert "  1  127.0.0.1:19092  controller " in text
     assert "19.5 kB" in text
+    heading = next(index for index, line in enumerate(lines) if "address" in line)
+    assert [lines[heading - 2].strip(), lines[heading - 1].strip()] == ["", "out of"]
 
 
 def test_groups_leave_half_of_the_room_to_partitions_that_need_it() -> None:
