@@ -59,6 +59,14 @@ def run(builder: KStreamBuilder, records: Input, value_serde: Serde[Any] = STRIN
         return outputs(driver, "out", value_serde)
 
 
+@pytest.mark.parametrize("returned", ["value", ("key", "value", "more")])
+def test_a_mapper_that_returns_no_pair_fails(returned: Any) -> None:
+    builder = KStreamBuilder()
+    builder.stream("in", key_serde=STRING, value_serde=STRING).map(lambda *_: returned).to("out", STRING, STRING)
+    with pytest.raises(ValueError, match="too many values to unpack"):
+        run(builder, [("k", "v")])
+
+
 def stream_of(operator: Callable[[KStream[str, str]], KStream[Any, Any]]) -> KStreamBuilder:
     builder = KStreamBuilder()
     operator(builder.stream("in", key_serde=STRING, value_serde=STRING)).to("out")

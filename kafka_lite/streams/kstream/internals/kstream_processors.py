@@ -34,7 +34,8 @@ class KStreamMap(Processor[Any, Any]):
 
     def process(self, key: Any, value: Any) -> None:
         """Pass the new record on."""
-        self.context.forward(*self._mapper(key, value))
+        new_key, new_value = self._mapper(key, value)
+        self.context.forward(new_key, new_value)
 
 
 class KStreamMapValues(Processor[Any, Any]):
