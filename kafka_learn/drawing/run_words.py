@@ -101,8 +101,6 @@ _CHINESE = {
     "A coordinator stops, another one takes its groups over": "协调者停止，另一个接管它的消费组",
     "A transaction over two brokers": "两个 broker 上的事务",
     "Killed after the decision": "决定之后被杀",
-    "program": "程序",
-    "started again": "再次启动",
     "A transaction is aborted after its timeout": "超时后中止的事务",
     "Fetch response": "Fetch 响应",
     "Produce response": "Produce 响应",
@@ -122,6 +120,9 @@ _CHINESE_LANES = {
     "producer": "生产者",
     "client": "客户端",
     "coordinator": "协调者",
+    "member": "成员",
+    "program": "程序",
+    "started again": "再次启动",
     "request": "请求的线程",
     "event": "事件的线程",
     "reaper": "清理线程",
@@ -131,6 +132,8 @@ _CHINESE_LANES = {
 }
 _CHINESE_LANE_PATTERNS = (
     (re.compile(r"instance (\d+)"), r"实例 \1"),
+    (re.compile(r"task (\d+_\d+)"), r"任务 \1"),
+    (re.compile(r"store (\w+)"), r"状态存储 \1"),
     (re.compile(r"(\d+) (\w+) response"), r"\1 \2 响应"),
     (re.compile(r"(\d+) by (\w+)"), r"\1 由 \2"),
     (re.compile(r"(\w+)'s user"), r"\1 的用户"),
@@ -166,6 +169,8 @@ _CHINESE_PHRASES = {
     **_FAULTS,
     "process": "进程",
     "down": "未启动",
+    "standby": "备用",
+    "handed over": "已移交",
     "runs": "运行",
     "paused": "暂停",
     "killed": "被杀死",
@@ -210,6 +215,7 @@ _CHINESE_PHRASE_PATTERNS = (
         re.compile(r"nothing more from the producer for transaction.timeout.ms = (\d+)"),
         r"生产者在 transaction.timeout.ms = \1 的时间里不再发送任何请求",
     ),
+    (re.compile(r"instance (\d+), task (\d+_\d+)"), r"实例 \1，任务 \2"),
     (re.compile(r"generation (\d+)"), r"纪元 \1"),
     (re.compile(r"generation (\d+): (.+)"), r"纪元 \1：\2"),
     (re.compile(r"generation (\d+), leader of (\d+)"), r"纪元 \1，\2 个成员的主消费者"),
@@ -227,7 +233,7 @@ _CHINESE_PHRASE_PATTERNS = (
     (re.compile(r"the coordinator is broker (\d+)"), r"协调者是 broker \1"),
     (re.compile(r"committed: offset (\d+)"), r"已提交：偏移量 \1"),
     (re.compile(r"stops fetching (\S+)"), r"停止拉取 \1"),
-    (re.compile(r"deletes (\S+)"), r"删除 \1"),
+    (re.compile(r"deletes? (\S+)"), r"删除 \1"),
     (re.compile(r"is the controller, epoch (\d+)"), r"成为控制器，纪元 \1"),
     (re.compile(r"truncates from (\d+) to (\d+)"), r"从 \1 截断到 \2"),
     (re.compile(r"nothing to truncate: LEO (\d+)"), r"无需截断：LEO \1"),
@@ -282,6 +288,8 @@ def lane_name(lane: str, language: str) -> str:
 
     >>> lane_name("user", "zh"), lane_name("2 by JoinGroupResponseHandler", "zh"), lane_name("Fetcher", "zh")
     ('用户', '2 由 JoinGroupResponseHandler', 'Fetcher')
+    >>> lane_name("started again", "zh"), lane_name("task 1_0", "zh")
+    ('再次启动', '任务 1_0')
     """
     return translated(lane, _CHINESE_LANES, _CHINESE_LANE_PATTERNS) if language == "zh" else lane
 

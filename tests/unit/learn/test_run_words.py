@@ -20,6 +20,8 @@ from kafka_learn.recording.recorded_run import Event, Kind, RecordedRun
         ("{demo-0: 73 bytes}", "{demo-0: 73 字节}"),
         ("→ 1 connected, 2 received", "→ 连上 1 个, 收到 2 个"),
         ("[[demo-0, from offset 1 on]]", "[[demo-0, 从偏移量 1 起]]"),
+        ("instance 1, task 1_0", "实例 1，任务 1_0"),
+        ("delete demo-0", "删除 demo-0"),
         ("REBALANCE_IN_PROGRESS", "REBALANCE_IN_PROGRESS"),
     ],
 )
@@ -32,6 +34,8 @@ def test_lanes_of_people_are_translated_and_those_of_classes_are_not():
     assert [lane_name(each, "zh") for each in ("user", "consumer 2", "Fetcher")] == ["用户", "消费者 2", "Fetcher"]
     assert lane_name("3 SyncGroup response", "zh") == "3 SyncGroup 响应"
     assert [lane_name(each, "zh") for each in ("caller", "event 2", "main")] == ["调用者", "事件 2", "主线程"]
+    assert [lane_name(each, "zh") for each in ("member", "program", "started again")] == ["成员", "程序", "再次启动"]
+    assert [lane_name(each, "zh") for each in ("task 1_0", "store Users")] == ["任务 1_0", "状态存储 Users"]
     assert lane_name("user", "en") == "user"
 
 
