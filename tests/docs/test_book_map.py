@@ -141,3 +141,11 @@ def test_every_page_notebook_and_lab_is_in_the_menu_of_the_site():
     pages |= {f"labs/{lab.parent.name}.md" for lab in (PROJECT_ROOT / "labs").glob("*/lab.toml")}
     assert len(pages) > 80
     assert [page for page in sorted(pages) if f": {page}\n" not in menu] == []
+
+
+def test_every_page_of_the_book_has_a_chinese_name_in_the_menu():
+    menu = (PROJECT_ROOT / "mkdocs.yml").read_text(encoding="utf-8")
+    names = re.findall(r"^ +- ([^:\n]+): book/", menu, re.MULTILINE)
+    assert len(names) > 60
+    chinese = set(re.findall(r"^ +([^-:\n][^:\n]*): .*[\u4e00-\u9fff]", menu, re.MULTILINE))
+    assert set(names) <= chinese
