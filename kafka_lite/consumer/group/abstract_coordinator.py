@@ -468,6 +468,23 @@ class AbstractCoordinator(ABC):
             self._rejoin_needed = self._needs_join_prepare = True
             self._join_future = None
 
+    def abandon_join(self, timer: Timer) -> None:
+        """Before the end: give up a join whose response may take as long as the sessions of members that were killed.
+
+        The coordinator reads nothing from a connection with a pending request, so LeaveGroup has to go by a new one.
+        (Kafka's client waits until its timeout.) A member without an id waits, too: only the response tells who leaves.
+        """
+        coordinator, leaves = self.finder.last_known, self.config.leave_group_on_close
+        with self.lock:
+            if self._join_future is None or coordinator is None or (leaves and not self._generation.has_member_id):
+                return
+            if self._client.pending_request_count(coordinator) > 1:
+                return
+            self._join_future = None  # as its failure would end the membership, and nobody would leave
+        self.finder.mark_unknown("its response to JoinGroup is not awaited")
+        if leaves:
+            self.finder.ensure_ready(timer)
+
     def close(self, timer: Timer) -> None:
         """Stop the heartbeats, leave, and wait for the responses to pending requests."""
         with self.lock:

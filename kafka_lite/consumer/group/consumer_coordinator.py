@@ -540,6 +540,7 @@ class ConsumerCoordinator(AbstractCoordinator):
     def close(self, timer: Timer) -> None:
         """Commit, wait for asynchronous commits, and leave the group."""
         try:
+            self.abandon_join(timer)
             self._maybe_auto_commit_offsets_sync(timer)
             while self._pending_async_commits > 0 and timer.not_expired:
                 if not self.finder.ensure_ready(timer):

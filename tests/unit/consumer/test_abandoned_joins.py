@@ -27,15 +27,26 @@ class ParkingBroker(ScriptedBroker):
         self._numbers = count(1)
         self._held: list[Callable[[], None]] | None = []
         self._parked: str | None = None
+        self.parks_refusals = True
+        self.released_at_ms = float("inf")
         self.create("t", 2)
 
     def answer(self, node: str, correlation_id: int, response: Any, version: int) -> None:
-        if isinstance(response, JoinGroupResponse):
+        if isinstance(response, JoinGroupResponse) and (self.parks_refusals or response.error_code == Errors.NONE.code):
             self._parked = node
         if self._held is not None and node == self._parked:
             self._held.append(lambda: super(ParkingBroker, self).answer(node, correlation_id, response, version))
         else:
             super().answer(node, correlation_id, response, version)
+
+    def connect(self, connection_id: str, host: str, port: int, *sizes: int) -> None:
+        self._parked = None if self._parked == connection_id else self._parked
+        super().connect(connection_id, host, port, *sizes)
+
+    def poll(self, timeout_ms: float) -> None:
+        super().poll(timeout_ms)
+        if self._time.hi_res_ms() >= self.released_at_ms:
+            self.release()
 
     def release(self) -> None:
         held, self._held = self._held or [], None
@@ -104,4 +115,47 @@ def test_a_generation_that_was_reset_during_the_join_makes_the_member_join_again
     parking.release()
     poll(consumer, 10)
     assert (coordinator.state, coordinator.generation.member_id) == (MemberState.STABLE, "member-2")
+    assert parking.leavers() == ["member-1"]
+
+
+def test_a_consumer_that_closes_during_a_join_does_not_wait_for_the_other_members(
+    time: MockTime, new_consumer: ConsumerFactory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    parking = ParkingBroker(time, TODAY)
+    parking.parks_refusals = False
+    monkeypatch.setattr(client_utils, "Selector", lambda **_: parking)
+    consumer = new_consumer("g")
+    consumer.subscribe(["t"])
+    poll(consumer, 5)
+    began = time.hi_res_ms()
+    consumer.close(30_000)
+    assert time.hi_res_ms() - began < 1_000
+    assert parking.leavers() == ["member-1"]
+
+
+def test_a_member_that_stays_closes_during_a_join_without_waiting(
+    time: MockTime, new_consumer: ConsumerFactory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    parking = ParkingBroker(time, KAFKA_0_10_2)
+    monkeypatch.setattr(client_utils, "Selector", lambda **_: parking)
+    consumer = new_consumer("g", **{"internal.leave.group.on.close": False})
+    consumer.subscribe(["t"])
+    poll(consumer, 5)
+    began = time.hi_res_ms()
+    consumer.close(30_000)
+    assert time.hi_res_ms() - began < 1_000
+    assert parking.leavers() == []
+
+
+def test_a_member_without_an_id_waits_for_it_to_leave(
+    time: MockTime, new_consumer: ConsumerFactory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    parking = ParkingBroker(time, KAFKA_0_10_2)
+    monkeypatch.setattr(client_utils, "Selector", lambda **_: parking)
+    consumer = new_consumer("g")
+    consumer.subscribe(["t"])
+    poll(consumer, 5)
+    parking.released_at_ms = time.hi_res_ms() + 5_000
+    consumer.close(30_000)
+    assert time.hi_res_ms() - parking.released_at_ms < 1_000
     assert parking.leavers() == ["member-1"]
