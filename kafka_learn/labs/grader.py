@@ -10,7 +10,7 @@ import signal
 import subprocess
 import tempfile
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from kafka_learn.labs import overlay
@@ -194,9 +194,18 @@ def _result(lab: Lab, report: Path, returncode: int | None, output: str) -> Chec
         return CheckResult(outcomes, f"the check was stopped at its time limit of {lab.time_limit_s:g} s{running}")
     if returncode < 0:
         return CheckResult(outcomes, f"Python was killed by {signal.Signals(-returncode).name}: {_tail(output)}")
+    if any(outcome.running for outcome in outcomes):
+        return CheckResult(tuple(_with_exit(outcome, returncode) for outcome in outcomes))
     if not outcomes or returncode > 1:
         return CheckResult(outcomes, f"the tests could not be run:\n{_tail(output)}")
     return CheckResult(outcomes)
+
+
+def _with_exit(outcome: TestOutcome, returncode: int) -> TestOutcome:
+    """The test during which Python ended says so: the plugin, which had noted that it runs, could not say more."""
+    if not outcome.running:
+        return outcome
+    return replace(outcome, message=f"Python was ended here with exit code {returncode}: does the code call os._exit?")
 
 
 def _outcomes(report: Path) -> tuple[TestOutcome, ...]:

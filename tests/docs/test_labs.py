@@ -362,6 +362,17 @@ def test_a_check_that_is_killed_reports_passed_tests_and_the_one_that_hung(tmp_p
     assert "still running when the check ended" in words
 
 
+def test_code_that_ends_python_is_told_so(tmp_path):
+    lab = replace(LABS[0], folder=tmp_path / "lab")
+    lab.tests.mkdir(parents=True)
+    blocked = "signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGALRM])\n    time.sleep(600)"
+    (lab.tests / "test_end.py").write_text(HANGING_TESTS.replace(blocked, "import os\n    os._exit(3)"))
+    result = check(lab, shipped(LABS[0]))
+    words = shown(score_table(lab, result))
+    assert "Python was ended here with exit code 3: does the code call os._exit?" in words
+    assert (result.passed, result.score) == (False, 1)
+
+
 def test_the_second_line_of_a_title_begins_below_its_first_word():
     lab = LABS[0]
     outcome = TestOutcome(
