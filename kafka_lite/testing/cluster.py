@@ -5,6 +5,7 @@ Kafka 0.10.2: core/src/test/.../integration/KafkaServerTestHarness.scala, utils/
 
 from __future__ import annotations
 
+import atexit
 import contextlib
 import shutil
 import tempfile
@@ -105,6 +106,7 @@ class Cluster:
             raise RuntimeError("this cluster is already running")
         if self._given_dir is None and self._temporary_dir is None:
             self._temporary_dir = Path(tempfile.mkdtemp(prefix="kafka-lite-"))
+            atexit.register(self._remove_temporary_dir)  # for a script that forgets to stop the cluster
         try:
             if self._size == 1:
                 self._make_one_broker()
@@ -120,16 +122,20 @@ class Cluster:
 
     def stop(self) -> None:
         """Stop all brokers and remove the temporary folder. Idempotent."""
+        atexit.unregister(self._remove_temporary_dir)
         self.stop_broker()
         self._zookeeper.close()
         if self._network is not None:
             self._network.stop()
         if self._zookeeper_server is not None:
             self._zookeeper_server.shutdown()
+        self._remove_temporary_dir()
+        self._brokers, self._network, self._zookeeper_server = [], None, None
+
+    def _remove_temporary_dir(self) -> None:
         if self._temporary_dir is not None:
             shutil.rmtree(self._temporary_dir, ignore_errors=True)
             self._temporary_dir = None
-        self._brokers, self._network, self._zookeeper_server = [], None, None
 
     def start_broker(self) -> None:
         """Start every broker that is not running, with its previous data and port."""

@@ -55,6 +55,20 @@ def test_it_starts_in_half_a_second():
     assert float(said.stdout) < 0.5
 
 
+FORGOTTEN = """
+from kafka_lite.testing import Cluster
+cluster = Cluster().start()
+cluster.produce("t", "v")
+print(cluster.data_dir)
+"""
+
+
+def test_a_script_that_forgets_to_stop_its_cluster_ends_and_leaves_no_folder():
+    said = subprocess.run([sys.executable, "-c", FORGOTTEN], capture_output=True, text=True, timeout=60, check=True)
+    assert said.stderr == ""
+    assert not Path(said.stdout.strip()).exists()
+
+
 def test_nothing_is_left_after_stop():
     with Cluster() as first:
         first.produce("t", "v")
