@@ -484,10 +484,16 @@ class Cluster:
 
 
 def _warn_of_unknown_keys(overrides: Iterable[Mapping[str, object]]) -> None:
-    """The broker only logs it, and nobody reads the log of a test that passes for the wrong reason."""
-    for key in KAFKA_CONFIG_DEF.unused({key: value for values in overrides for key, value in values.items()}):
+    """The broker only logs it, and nobody reads the log of a test that passes for the wrong reason.
+
+    Reporters of metrics get all keys, and may have their own.
+    """
+    given = {key: value for values in overrides for key, value in values.items()}
+    has_reporters = any(given.get(key) for key in ("metric.reporters", "kafka.metrics.reporters"))
+    for key in KAFKA_CONFIG_DEF.unused(given):
         meant = KAFKA_CONFIG_DEF.meant_by(key)
-        warnings.warn(f"{key!r} is no key of a broker's configuration, and has no effect.{meant}", stacklevel=3)
+        if meant or not has_reporters:
+            warnings.warn(f"{key!r} is no key of a broker's configuration, and has no effect.{meant}", stacklevel=3)
 
 
 def _texts(values: Mapping[str, object]) -> dict[str, str]:
