@@ -125,6 +125,30 @@ def test_sizes_above_the_limit_are_corrupt() -> None:
         list(batches(data, max_message_bytes=100))
 
 
+def test_a_key_or_value_of_another_length_than_the_message_is_corrupt() -> None:
+    message = memory_records(1, CompressionType.NONE, [(b"key", b"value")])
+    at_value = len(message) - len(b"value")
+    for length, said in [
+        (4, "1 bytes follow the value"),
+        (6, "Key or value of 6 bytes in 5"),
+        (-2, "Key or value of -2"),
+    ]:
+        data = message[: at_value - 4] + length.to_bytes(4, "big", signed=True) + message[at_value:]
+        with pytest.raises(CorruptRecordError, match=said):
+            next(batches(data)).key_and_value()  # type: ignore[attr-defined]
+    cut = message[: at_value - 2]
+    cut = cut[:8] + (len(cut) - 12).to_bytes(4, "big") + cut[12:]
+    with pytest.raises(CorruptRecordError, match="ends before the length"):
+        next(batches(cut)).key_and_value()  # type: ignore[attr-defined]
+
+
+def test_only_idempotent_producers_have_an_id() -> None:
+    for producer_id, has_one in [(-1, False), (0, True), (5, True)]:
+        builder = MemoryRecordsBuilder(producer_id=producer_id, producer_epoch=0, base_sequence=0)
+        builder.append(1, b"k", b"v")
+        assert next(batches(builder.build())).has_producer_id == has_one
+
+
 @pytest.mark.parametrize("magic", [3, 5, 127, 128, 255])
 def test_an_unknown_magic_is_corrupt(magic: int) -> None:
     data = bytearray(memory_records(1, CompressionType.NONE, [(b"k", bytes(100))]))

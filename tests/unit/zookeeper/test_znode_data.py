@@ -172,6 +172,8 @@ def test_cluster_ids_are_22_characters_of_url_safe_base_64():
         (BrokerRegistration.decode, b'{"version":4,"endpoints":[],"listener_security_protocol_map":{"SSL":5}}'),
         (BrokerRegistration.decode, b'{"version":4,"endpoints":[],"rack":7}'),
         (ProducerIdsBlock.decode, b'{"broker":0,"block_start":"0","block_end":"%s"}' % (b"9" * 5000)),
+        (ProducerIdsBlock.decode, b'{"broker":0,"block_start":"-1","block_end":"999"}'),
+        (ProducerIdsBlock.decode, b'{"broker":0,"block_start":"0","block_end":"x"}'),
         (ControllerData.decode, b"9" * 5000),
         (LeaderIsrAndControllerEpoch.decode, b'{"leader":1,"leader_epoch":0,"isr":[true],"controller_epoch":1}'),
         (lambda data: decode_partitions(data, "x"), b'{"partitions":[5]}'),
