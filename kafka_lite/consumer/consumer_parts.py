@@ -142,7 +142,6 @@ class ConsumerParts:
             self.interceptors,
             auto_commit_interval_ms=config["auto.commit.interval.ms"] if config.enable_auto_commit else None,
             exclude_internal_topics=config["exclude.internal.topics"],
-            read_committed=config["isolation.level"] == "read_committed",
             metrics=self.metrics.metrics,
             time=self._time,
         )

@@ -478,8 +478,6 @@ class AbstractCoordinator(ABC):
         with self.lock:
             if self._join_future is None or coordinator is None or (leaves and not self._generation.has_member_id):
                 return
-            if self._client.pending_request_count(coordinator) > 1:
-                return
             self._join_future = None  # as its failure would end the membership, and nobody would leave
         self.finder.mark_unknown("its response to JoinGroup is not awaited")
         if leaves:

@@ -96,7 +96,6 @@ class ConsumerCoordinator(AbstractCoordinator):
         *,
         auto_commit_interval_ms: float | None,
         exclude_internal_topics: bool,
-        read_committed: bool,
         metrics: Metrics,
         time: Time = SYSTEM_TIME,
     ) -> None:
@@ -111,7 +110,7 @@ class ConsumerCoordinator(AbstractCoordinator):
         self._auto_commit_interval_ms = auto_commit_interval_ms
         self._exclude_internal_topics = exclude_internal_topics
         fetch_backoff = Backoff(time, config.retry_backoff_ms)
-        self._commits = OffsetCommitter(self, client, subscriptions, fetch_backoff, require_stable=read_committed)
+        self._commits = OffsetCommitter(self, client, subscriptions, fetch_backoff)
         self._next_auto_commit_ms = math.inf
         if auto_commit_interval_ms is not None:
             self._next_auto_commit_ms = time.hi_res_ms() + auto_commit_interval_ms
@@ -540,13 +539,13 @@ class ConsumerCoordinator(AbstractCoordinator):
     def close(self, timer: Timer) -> None:
         """Commit, wait for asynchronous commits, and leave the group."""
         try:
-            self.abandon_join(timer)
             self._maybe_auto_commit_offsets_sync(timer)
             while self._pending_async_commits > 0 and timer.not_expired:
                 if not self.finder.ensure_ready(timer):
                     break
                 self._client.poll(timer)
                 self.invoke_completed_commit_callbacks()
+            self.abandon_join(timer)
         finally:
             super().close(timer)
             self.invoke_completed_commit_callbacks()

@@ -30,7 +30,7 @@ class GroupRebalanceConfig:
     retry_backoff_ms: int = 100
     leave_group_on_close: bool = True
     throw_on_unsupported_stable_offset: bool = False
-    """Whether a ``read_committed`` consumer fails at a broker before Kafka 2.5, which does not make it wait for the
+    """Whether the consumer fails at a broker before Kafka 2.5, which does not make it wait for the
     transactions that commit its offsets."""
 
     @property

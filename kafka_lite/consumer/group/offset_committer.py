@@ -47,6 +47,8 @@ COMMIT_VERSIONS = (2, 8)
 FETCH_VERSIONS = (1, 7)
 """Version 0 would read from ZooKeeper; versions from 8 on fetch for several groups at once."""
 REQUIRE_STABLE_FROM = 7
+"""The broker answers with an error while a transaction that commits these offsets is open (KIP-447). Whoever begins at the
+offsets before it would do its work again."""
 
 TOO_LARGE = frozenset({Errors.OFFSET_METADATA_TOO_LARGE, Errors.INVALID_COMMIT_OFFSET_SIZE})
 TRY_AGAIN = frozenset({Errors.COORDINATOR_LOAD_IN_PROGRESS, Errors.UNKNOWN_TOPIC_OR_PARTITION})
@@ -67,13 +69,10 @@ class OffsetCommitter:
         client: ConsumerNetworkClient,
         subscriptions: SubscriptionState,
         fetch_backoff: Backoff,
-        *,
-        require_stable: bool,
     ) -> None:
         self._coordinator = coordinator
         self._client = client
         self._subscriptions = subscriptions
-        self._require_stable = require_stable
         self._pending_fetch: _PendingFetch | None = None
         self._fetch_backoff = fetch_backoff
 
@@ -143,7 +142,7 @@ class OffsetCommitter:
             return OffsetFetchRequest(
                 group_id=self._coordinator.config.group_id,
                 topics=[OffsetFetchRequestTopic(name=name, partition_indexes=each) for name, each in topics.items()],
-                require_stable=self._require_stable and version >= REQUIRE_STABLE_FROM,
+                require_stable=version >= REQUIRE_STABLE_FROM,
             )
 
         request = RequestBuilder.by(OffsetFetchRequest.API_KEY, build, *FETCH_VERSIONS)

@@ -11,6 +11,7 @@ import pytest
 from kafka_lite.clients import client_utils
 from kafka_lite.common.errors import Errors
 from kafka_lite.common.time import MockTime
+from kafka_lite.common.topic_partition import TopicPartition
 from kafka_lite.consumer.group.group_rebalance_config import MemberState
 from kafka_lite.consumer.kafka_consumer import KafkaConsumer
 from kafka_lite.protocol.api_key import ApiKey
@@ -47,6 +48,9 @@ class ParkingBroker(ScriptedBroker):
         super().poll(timeout_ms)
         if self._time.hi_res_ms() >= self.released_at_ms:
             self.release()
+
+    def park(self) -> None:
+        self._held, self._parked = [], None
 
     def release(self) -> None:
         held, self._held = self._held or [], None
@@ -131,6 +135,30 @@ def test_a_consumer_that_closes_during_a_join_does_not_wait_for_the_other_member
     consumer.close(30_000)
     assert time.hi_res_ms() - began < 1_000
     assert parking.leavers() == ["member-1"]
+
+
+def test_a_member_that_closes_during_a_later_join_has_committed_and_leaves(
+    time: MockTime, new_consumer: ConsumerFactory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    parking = ParkingBroker(time, TODAY)
+    monkeypatch.setattr(client_utils, "Selector", lambda **_: parking)
+    parking.release()
+    parking.append(TopicPartition("t", 0), b"a", b"b")
+    consumer = new_consumer("g")
+    consumer.subscribe(["t"])
+    poll(consumer, 10)
+    coordinator = consumer._coordinator
+    assert coordinator is not None
+    assert coordinator.state is MemberState.STABLE
+    parking.park()
+    coordinator.request_rejoin("another member joins")
+    poll(consumer, 5)
+    assert coordinator.state is MemberState.REBALANCING
+    began = time.hi_res_ms()
+    consumer.close(30_000)
+    assert time.hi_res_ms() - began < 1_000
+    assert parking.leavers() == ["member-1"]
+    assert parking.committed[TopicPartition("t", 0)] == (2, "")
 
 
 def test_a_member_that_stays_closes_during_a_join_without_waiting(

@@ -158,6 +158,19 @@ def test_retriable_errors_only_delay_the_join(
     assert len(broker.of(key)) >= 2
 
 
+@pytest.mark.parametrize("error", [Errors.NOT_COORDINATOR, Errors.COORDINATOR_NOT_AVAILABLE])
+@pytest.mark.parametrize(
+    "key", [ApiKey.JOIN_GROUP, ApiKey.SYNC_GROUP, ApiKey.OFFSET_FETCH, ApiKey.OFFSET_COMMIT], ids=lambda key: key.name
+)
+def test_a_coordinator_that_has_moved_is_looked_up_again(
+    broker: ScriptedBroker, new_consumer: ConsumerFactory, key: ApiKey, error: Errors
+) -> None:
+    broker.fail_next(key, error)
+    reading(broker, new_consumer("g", enable_auto_commit=False)).commit_sync()
+    assert broker.committed[T0] == (2, "")
+    assert len(broker.of(ApiKey.FIND_COORDINATOR)) == 2
+
+
 @pytest.mark.parametrize(
     "error", [Errors.INCONSISTENT_GROUP_PROTOCOL, Errors.INVALID_SESSION_TIMEOUT, Errors.GROUP_AUTHORIZATION_FAILED,
               Errors.GROUP_MAX_SIZE_REACHED, Errors.FENCED_INSTANCE_ID]
@@ -241,6 +254,17 @@ def test_another_subscription_makes_the_member_join_again(
     consumer.subscribe(["u"])
     poll(consumer)
     assert consumer.assignment == {U0}
+
+
+def test_the_same_subscription_again_does_not_make_the_member_join(
+    broker: ScriptedBroker, new_consumer: ConsumerFactory
+) -> None:
+    consumer = new_consumer("g")
+    consumer.subscribe(["t"])
+    joined(consumer)
+    consumer.subscribe(["t"])
+    poll(consumer)
+    assert broker.generation == 1
 
 
 def test_a_pattern_finds_new_topics_but_no_internal_ones(broker: ScriptedBroker, new_consumer: ConsumerFactory) -> None:
@@ -512,6 +536,19 @@ def test_a_synchronous_commit_is_retried(broker: ScriptedBroker, new_consumer: C
     consumer.commit_sync()
     assert broker.committed[T0] == (2, "")
     assert len(broker.of(ApiKey.OFFSET_COMMIT)) == 3
+
+
+@pytest.mark.parametrize("isolation_level", ["read_committed", "read_uncommitted"])
+def test_a_consumer_does_not_begin_before_an_open_transaction_that_commits_its_offsets(
+    broker: ScriptedBroker, new_consumer: ConsumerFactory, isolation_level: str
+) -> None:
+    broker.committed[T0] = (1, "")
+    broker.fail_next(ApiKey.OFFSET_FETCH, Errors.UNSTABLE_OFFSET_COMMIT, Errors.UNSTABLE_OFFSET_COMMIT)
+    broker.append(T0, b"a", b"b")
+    consumer = new_consumer("g", isolation_level=isolation_level)
+    consumer.subscribe(["t"])
+    assert poll(consumer, 20)
+    assert [each.require_stable for each in broker.of(ApiKey.OFFSET_FETCH)] == [True, True, True]
 
 
 @pytest.mark.parametrize("error", [Errors.UNKNOWN_MEMBER_ID, Errors.ILLEGAL_GENERATION])
