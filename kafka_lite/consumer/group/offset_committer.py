@@ -47,8 +47,8 @@ COMMIT_VERSIONS = (2, 8)
 FETCH_VERSIONS = (1, 7)
 """Version 0 would read from ZooKeeper; versions from 8 on fetch for several groups at once."""
 REQUIRE_STABLE_FROM = 7
-"""The broker answers with an error while a transaction that commits these offsets is open (KIP-447). Whoever begins at the
-offsets before it would do its work again."""
+"""The broker answers with an error while a transaction that commits these offsets is open (KIP-447). Who began before
+it would do its work again."""
 
 TOO_LARGE = frozenset({Errors.OFFSET_METADATA_TOO_LARGE, Errors.INVALID_COMMIT_OFFSET_SIZE})
 TRY_AGAIN = frozenset({Errors.COORDINATOR_LOAD_IN_PROGRESS, Errors.UNKNOWN_TOPIC_OR_PARTITION})

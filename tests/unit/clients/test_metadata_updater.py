@@ -7,9 +7,15 @@ import logging
 import pytest
 
 from kafka_lite.clients.metadata import Metadata
-from kafka_lite.clients.metadata_updater import DefaultMetadataUpdater
+from kafka_lite.clients.metadata_updater import DefaultMetadataUpdater, cluster_of
 from kafka_lite.common.errors import Errors
-from kafka_lite.protocol.messages.api_03_metadata import MetadataResponse, MetadataResponseBroker, MetadataResponseTopic
+from kafka_lite.common.topic_partition import TopicPartition
+from kafka_lite.protocol.messages.api_03_metadata import (
+    MetadataResponse,
+    MetadataResponseBroker,
+    MetadataResponsePartition,
+    MetadataResponseTopic,
+)
 
 
 def answer(**errors: Errors) -> MetadataResponse:
@@ -41,3 +47,13 @@ def test_topics_that_the_broker_is_creating_are_no_reason_for_a_warning(caplog: 
         for response in (answer(a=creating), answer(a=creating, b=invalid)):
             updater.handle_completed_metadata_response(response, 9, 0)
     assert [record.levelname for record in caplog.records] == ["INFO", "WARNING"]
+
+
+@pytest.mark.parametrize(("version", "known"), [(7, -1), (8, -1), (9, 5), (12, 5)])
+def test_leader_epochs_of_brokers_before_2_4_are_not_trusted(version: int, known: int) -> None:
+    partition = MetadataResponsePartition(leader_id=0, leader_epoch=5, replica_nodes=[0], isr_nodes=[0])
+    response = answer()
+    response.topics = [MetadataResponseTopic(name="t", partitions=[partition])]
+    info = cluster_of(response, version).partition(TopicPartition("t", 0))
+    assert info is not None
+    assert info.leader_epoch == known

@@ -90,6 +90,7 @@ TYPES: dict[str, tuple[Misdeed, str]] = {
 }
 VALUES: dict[str, tuple[Misdeed, str]] = {
     "empty topic": (lambda c: c.subscribe(["t", " "]), "cannot contain null or empty topic"),
+    "partitions of no name": (lambda c: c.partitions_for(""), "the name of a topic cannot be empty"),
     "null topic": (lambda c: c.subscribe([None]), "cannot contain null or empty topic"),
     "empty pattern": (lambda c: c.subscribe(re.compile("")), "Topic pattern to subscribe to cannot be empty"),
     "assign minus": (lambda c: c.assign([("t", -1)]), "a number from 0 on"),

@@ -327,6 +327,14 @@ def test_partitions_and_topics_are_fetched(broker: ScriptedBroker, new_consumer:
     assert list(consumer.list_topics()) == ["t"]
 
 
+@pytest.mark.parametrize("allowed", [True, False])
+def test_a_question_about_a_topic_creates_it_only_if_that_is_allowed(
+    broker: ScriptedBroker, new_consumer: ConsumerFactory, allowed: bool
+) -> None:
+    new_consumer(allow_auto_create_topics=allowed).partitions_for("nowhere")
+    assert {each.allow_auto_topic_creation for each in broker.of(ApiKey.METADATA) if each.topics} == {allowed}
+
+
 def test_calls_without_a_response_time_out(
     broker: ScriptedBroker, new_consumer: ConsumerFactory, time: MockTime
 ) -> None:

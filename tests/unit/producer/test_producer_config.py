@@ -49,6 +49,13 @@ def test_a_transactional_id_needs_idempotence() -> None:
         config(transactional_id="")
 
 
+@pytest.mark.parametrize("client_id", ["x" * 40_000, "\ud800"], ids=["too long", "no unicode"])
+def test_a_client_id_that_no_request_can_carry_is_refused(client_id: str) -> None:
+    assert config(client_id="名" * 3)["client.id"] == "名" * 3
+    with pytest.raises(ConfigError, match=r"client\.id"):
+        config(client_id=client_id)
+
+
 def test_the_delivery_timeout_is_at_least_a_request_timeout() -> None:
     with pytest.raises(ConfigError, match="equal to or larger than"):
         config(delivery_timeout_ms=100)
