@@ -2,6 +2,8 @@
 
 import pytest
 
+from kafka_lite.log.index_entry import OffsetPosition
+
 # The beginning of an index that Kafka 0.10.2.2 wrote, of a segment with base offset 20.
 KAFKAS_BYTES = bytes.fromhex("00000002000000cc 0000000400000198 0000000600000264")
 
@@ -23,7 +25,7 @@ def test_the_position_is_read_big_endian(kafkas_index):
     assert position == 204, f"entry 0 is 00000002 000000cc: its position is 0xcc = 204, yours is {position}"
 
 
-@pytest.mark.points(4, task=1)
+@pytest.mark.points(3, task=1)
 def test_the_offset_is_made_absolute(kafkas_index):
     """Stored offsets are relative to the base offset"""
     offset = kafkas_index.entry(0)[0]
@@ -36,3 +38,19 @@ def test_entry_n_begins_at_n_times_its_size(kafkas_index):
     """Entries one after the other"""
     positions = [kafkas_index.entry(n)[1] for n in range(3)]
     assert positions == [204, 408, 612], f"entry n begins at byte 8·n; the positions are 204, 408, 612, not {positions}"
+
+
+@pytest.mark.points(1, task=1)
+def test_an_entry_is_read_from_memory(kafkas_index):
+    """A reader still uses an index that was deleted"""
+    kafkas_index.delete()
+    try:
+        entry = kafkas_index.entry(2)
+    except FileNotFoundError:
+        pytest.fail(
+            "a reader may still use an index whose file was deleted: read the mapping, self._mmap, not the file"
+        )
+    assert isinstance(entry, OffsetPosition), (
+        f"an entry is an OffsetPosition, with its .offset and .position: not {entry}"
+    )
+    assert entry == (26, 612), f"entry 2 is for offset 26 at 612, deleted or not, not {tuple(entry)}"

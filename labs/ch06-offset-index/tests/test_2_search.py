@@ -58,6 +58,10 @@ def test_the_time_index_searches_by_value_too(index_with):
     index = index_with([(10, 100), (20, 200), (30, 300)])
     slot = index._index_slot_for(250, VALUE)
     assert slot == 1, f"by VALUE, 250 lies between 200 (slot 1) and 300 (slot 2): slot 1, not {slot}; use search_by"
+    slot = index._index_slot_for(50, VALUE)
+    assert slot == -1, (
+        f"by VALUE, 50 is below the first entry, 100: -1, not {slot}; use search_by for the first entry, too"
+    )
 
 
 @pytest.mark.points(3, task=2)

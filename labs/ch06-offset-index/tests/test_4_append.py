@@ -11,7 +11,7 @@ def stored(index):
     return index.file.read_bytes()[: index.size_in_bytes].hex(" ", 4)
 
 
-@pytest.mark.points(5, task=4)
+@pytest.mark.points(4, task=4)
 def test_the_bytes_are_kafkas(new_index):
     """The bytes that Kafka would write"""
     index = new_index(base_offset=20)
@@ -71,3 +71,9 @@ def test_an_offset_that_is_too_large(new_index):
     must_refuse(index, 1000 + 2**31, OverflowError, "2**31 beyond the base offset must raise OverflowError")
     index.append(1000 + 2**31 - 1, 1)
     assert index.last_offset == 1000 + 2**31 - 1, "2**31 - 1 above the base offset still fits"
+
+
+@pytest.mark.points(1, task=4)
+def test_a_lookup_during_an_append(must_lock):
+    """Appends take the lock"""
+    must_lock("append", lambda index: index.append(109, 900))

@@ -33,14 +33,25 @@ def test_half_an_entry(tmp_path):
     must_be_corrupt(OffsetIndex(file, 0, 80), "12 bytes are one entry and a half: the size must be a multiple of 8")
 
 
-@pytest.mark.points(2, task=6)
+@pytest.mark.points(1, task=6)
+def test_the_last_offset_is_greater_than_the_base_offset(index_with):
+    """A last entry that no broker writes"""
+    for last, offset in ((0, 20), (-3, 17)):
+        index = index_with([(2, 204), (last, 408)], base_offset=20)
+        must_be_corrupt(index, f"the last entry is for offset {offset}, which is not greater than the base offset, 20")
+
+
+@pytest.mark.points(1, task=6)
 def test_valid_indexes_pass(new_index):
     """Valid indexes are accepted"""
-    empty, one = new_index(base_offset=20), new_index(base_offset=500)
+    empty, one, two = new_index(base_offset=20), new_index(base_offset=500), new_index(base_offset=900)
     one.append(502, 204)
-    for index, name in ((empty, "no entry"), (one, "one entry")):
+    two.append(901, 204)
+    two.append(902, 408)
+    cases = [(empty, 800, "no entry"), (one, 800, "one entry"), (two, 8, "two entries, and a lower limit than before,")]
+    for index, max_index_size, name in cases:
         index.close()
-        reopened = OffsetIndex(index.file, index.base_offset, 800)
+        reopened = OffsetIndex(index.file, index.base_offset, max_index_size)
         try:
             reopened.sanity_check()
         except CorruptIndexError as error:
