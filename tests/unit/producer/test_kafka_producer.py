@@ -11,6 +11,7 @@ import pytest
 from kafka_lite.clients import client_utils
 from kafka_lite.clients.cluster import Cluster, Node, PartitionInfo
 from kafka_lite.clients.metadata import TOPIC_EXPIRY_MS, Metadata
+from kafka_lite.common.errors import ApiError, Errors
 from kafka_lite.common.serialization import SerializationError
 from kafka_lite.common.time import MockTime
 from kafka_lite.producer.kafka_producer import KafkaProducer
@@ -97,3 +98,25 @@ def test_refused_records_are_counted_and_reported_to_interceptors(
     failed = [metric.value for name, metric in producer.metrics().items()
               if (name.name, name.group) == ("record-error-total", "producer-metrics")]  # fmt: skip
     assert failed == [counts]
+
+
+@pytest.mark.usefixtures("no_thread")
+@pytest.mark.parametrize(
+    ("refused", "error"),
+    [("unauthorized_topics", Errors.TOPIC_AUTHORIZATION_FAILED), ("invalid_topics", Errors.INVALID_TOPIC_EXCEPTION)],
+)
+def test_a_topic_that_the_broker_refuses_is_not_waited_for(refused: str, error: Errors) -> None:
+    time = WaitingTime()
+    producer = KafkaProducer({"bootstrap.servers": "127.0.0.1:1", "max.block.ms": 60_000}, time=time)
+    answer = Cluster((NODE,), (), **{refused: frozenset({"secret"})})
+    time.meanwhile = lambda: producer._metadata.update(answer, time.hi_res_ms())
+    with pytest.raises(ApiError) as raised:
+        producer.send(ProducerRecord("secret", b"v")).get(0)
+    assert raised.value.error is error
+    assert time.hi_res_ms() < 60_000
+
+
+@pytest.mark.parametrize("topic", ["", None, 5, b"t"])
+def test_a_record_needs_the_name_of_a_topic(topic: Any) -> None:
+    with pytest.raises(ValueError, match="a record needs the name of a topic, not"):
+        ProducerRecord(topic, b"v")
