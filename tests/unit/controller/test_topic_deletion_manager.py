@@ -7,7 +7,6 @@ from kafka_lite.common.topic_partition import TopicPartition
 from kafka_lite.controller.controller_context import PartitionAndReplica
 from kafka_lite.controller.partition_state_machine import PartitionState
 from kafka_lite.controller.replica_assignment import ReplicaAssignment
-from kafka_lite.controller.replica_state_machine import ReplicaState
 from kafka_lite.protocol.messages.api_05_stop_replica import (
     StopReplicaPartitionError,
     StopReplicaRequest,
