@@ -39,12 +39,15 @@ class PartitionGroup:
 
     def next_record(self) -> NextRecord | None:
         """Remove and return the first record of the queue with the least time; None if all queues are empty."""
-        if not self._queues_by_time:
+        heap = self._queues_by_time
+        if not heap:
             return None
-        _, _, queue = heapq.heappop(self._queues_by_time)
+        _, _, queue = heap[0]
         stamped = queue.poll()
         if queue:
-            self._enter(queue)
+            heapq.heapreplace(heap, (queue.timestamp, next(self._entered), queue))
+        else:
+            heapq.heappop(heap)
         self.num_buffered -= 1
         return NextRecord(stamped, queue)
 
