@@ -36,11 +36,24 @@ def append():
 
 
 @pytest.fixture
-def rolls(time):
-    """``rolls(segment, offset, timestamp)``: whether a batch at this offset must go to a new segment."""
+def begun(monkeypatch):
+    """``begun(segment)``: the positions from which headers are read, from now on."""
 
-    def asked(segment, offset=29, timestamp=1030):
-        records = make_batch(offset, timestamp=timestamp)
+    def watch(segment):
+        positions = []
+        batches_from = segment.log.batches_from
+        monkeypatch.setattr(segment.log, "batches_from", lambda at=0: positions.append(at) or batches_from(at))
+        return positions
+
+    return watch
+
+
+@pytest.fixture
+def rolls(time):
+    """``rolls(segment, offset, timestamp, count=3)``: whether a batch at this offset must go to a new segment."""
+
+    def asked(segment, offset=29, timestamp=1030, count=3):
+        records = make_batch(offset, count, timestamp=timestamp)
         info = analyze_and_validate_records(records)
         return segment.should_roll(segment.config, info, len(records), time.milliseconds())
 

@@ -34,12 +34,10 @@ def test_beyond_the_end(segment_with):
 
 
 @pytest.mark.points(5, task=3)
-def test_the_search_starts_at_the_index_entry(segment_with, monkeypatch):
+def test_the_search_starts_at_the_index_entry(segment_with, begun):
     """The linear search starts at the index entry"""
     segment = segment_with(4, index=[(28, 2 * SIZE)])
-    begun = []
-    batches_from = segment.log.batches_from
-    monkeypatch.setattr(segment.log, "batches_from", lambda at=0: begun.append(at) or batches_from(at))
+    begun = begun(segment)
     segment.translate_offset(30)
     assert begun == [2 * SIZE], (
         f"the index has 28 → {2 * SIZE}: start there for 30, not at {begun}: do you use the index?"
@@ -50,12 +48,10 @@ def test_the_search_starts_at_the_index_entry(segment_with, monkeypatch):
 
 
 @pytest.mark.points(4, task=3)
-def test_a_better_starting_position(segment_with, monkeypatch):
+def test_a_better_starting_position(segment_with, begun):
     """The caller may know a better position, or a worse one"""
     segment = segment_with(4, index=[(28, 2 * SIZE)])
-    begun = []
-    batches_from = segment.log.batches_from
-    monkeypatch.setattr(segment.log, "batches_from", lambda at=0: begun.append(at) or batches_from(at))
+    begun = begun(segment)
     segment.translate_offset(30, 3 * SIZE)
     segment.translate_offset(30, SIZE)
     want = [3 * SIZE, 2 * SIZE]

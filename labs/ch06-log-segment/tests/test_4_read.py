@@ -12,7 +12,7 @@ def size_of(found):
     return found.size_in_bytes
 
 
-@pytest.mark.points(4, task=4)
+@pytest.mark.points(3, task=4)
 def test_from_the_batch_that_contains_the_offset(segment_with, batch):
     """The slice starts with a whole batch"""
     found = segment_with(4).read(24, ENOUGH)
@@ -33,7 +33,7 @@ def test_an_offset_after_the_segment(segment_with):
     assert found is None, f"32 is after the last batch: None, so that the log reads the next segment; not {found}"
 
 
-@pytest.mark.points(4, task=4)
+@pytest.mark.points(3, task=4)
 def test_the_size_limit(segment_with):
     """max_size, which may cut a batch"""
     segment = segment_with(4)
@@ -44,6 +44,7 @@ def test_the_size_limit(segment_with):
         "100 bytes of 205: the first batch is incomplete, so set first_entry_incomplete"
     )
     assert not segment.read(20, SIZE).first_entry_incomplete, f"{SIZE} bytes are the whole first batch: it is complete"
+    assert size_of(segment.read(20, 0)) == 0, "the limit is 0 bytes: none of them, but the offset is in this segment"
 
 
 @pytest.mark.points(3, task=4)
@@ -52,6 +53,8 @@ def test_min_one_message(segment_with):
     found = segment_with(4).read(20, 1, min_one_message=True)
     assert size_of(found) == SIZE, f"with min_one_message the first batch is complete: {SIZE} bytes, not {found}"
     assert not found.first_entry_incomplete, "the first batch is complete, since min_one_message raised the limit"
+    got = size_of(segment_with(4).read(26, 1, max_offset=26, min_one_message=True))
+    assert got == 0, f"the batch at 26 is not committed yet: no promise makes it visible, and {got} bytes are too many"
 
 
 @pytest.mark.points(2, task=4)
@@ -61,6 +64,8 @@ def test_the_visible_end(segment_with):
     assert size_of(found) == 2 * SIZE, f"readers may see {2 * SIZE} bytes, whatever has been appended since: {found}"
     found = segment_with(4).read(20, ENOUGH, max_offset=29, max_position=2 * SIZE)
     assert size_of(found) == 2 * SIZE, "the high watermark allows three batches, max_position two: use the smaller"
+    got = size_of(segment_with(4).read(20, ENOUGH, max_position=0))
+    assert got == 0, f"max_position 0 means that nothing may be seen yet, only None means no limit: not {got} bytes"
 
 
 @pytest.mark.points(3, task=4)
@@ -78,6 +83,17 @@ def test_the_high_watermark(segment_with):
 def test_a_read_above_the_high_watermark(segment_with):
     """A consumer that is ahead of the high watermark"""
     segment = segment_with(4)
-    for high_watermark in (26, 20):
+    for high_watermark in (26, 20, 0):
         got = size_of(segment.read(26, ENOUGH, max_offset=high_watermark))
         assert got == 0, f"read from 26, high watermark {high_watermark}: there is nothing to read now, not {got} bytes"
+
+
+@pytest.mark.points(2, task=4)
+def test_a_reader_that_knows_the_position(segment_with, begun):
+    """starting_position saves the search"""
+    segment = segment_with(4)
+    begun = begun(segment)
+    segment.read(30, ENOUGH, starting_position=3 * SIZE)
+    assert begun == [3 * SIZE], (
+        f"the reader knows that {3 * SIZE} is not beyond offset 30: pass it to translate_offset; you began at {begun}"
+    )

@@ -2,10 +2,14 @@
 
 import pytest
 
+from kafka_lite.log.producers.aborted_txn import AbortedTxn
+from kafka_lite.record.record import CorruptRecordError
+
 SIZE = 205  # of a batch of three messages in format v2
+OF_THE_OLD_END = "an index entry of the old end is still in use: set self._last_index_entry to None"
 
 
-@pytest.mark.points(3, task=5)
+@pytest.mark.points(1, task=5)
 def test_the_next_offset(segment_with, new_segment):
     """read_next_offset, with and without an index"""
     for index in ((), [(25, SIZE)]):
@@ -16,10 +20,21 @@ def test_the_next_offset(segment_with, new_segment):
     assert empty == 50, f"an empty segment's next offset is its base offset, 50, not {empty}"
 
 
-@pytest.mark.points(4, task=5)
+@pytest.mark.points(1, task=5)
+def test_the_search_for_the_end_begins_at_the_last_entry(segment_with, begun):
+    """read_next_offset does not read the whole file"""
+    segment = segment_with(3, index=[(25, SIZE)])
+    begun = begun(segment)
+    segment.read_next_offset()
+    assert begun == [SIZE], f"the last index entry is 25 → {SIZE}: begin there, in a file of a gigabyte, not at {begun}"
+
+
+@pytest.mark.points(2, task=5)
 def test_all_three_files_are_truncated(segment_with):
     """truncate_to removes the end of log and indexes"""
     segment = segment_with(4, index=[(25, SIZE), (31, 3 * SIZE)])
+    transactions = [AbortedTxn(7, 20, 23, 20), AbortedTxn(7, 26, 29, 26)]
+    segment.txn_index.append(transactions)
     segment.time_index.maybe_append(1012, 25)
     segment.time_index.maybe_append(1032, 31)
     got = segment.truncate_to(27)
@@ -29,6 +44,18 @@ def test_all_three_files_are_truncated(segment_with):
     assert got == 2 * SIZE, f"{2 * SIZE} bytes were cut off, you returned {got}"
     left = (segment.offset_index.entries, segment.time_index.entries)
     assert left == (1, 1), f"entries for offset 31 point beyond the end: one is left in each index, not {left}"
+    left = list(segment.txn_index.entries)
+    assert left == transactions[:1], f"the marker at 29 is gone, and so is its transaction; the index still has {left}"
+
+
+@pytest.mark.points(1, task=5)
+def test_an_offset_behind_the_end(segment_with):
+    """Nothing to remove"""
+    segment = segment_with(4)
+    got = segment.truncate_to(32)
+    assert (got, segment.size) == (0, 4 * SIZE), (
+        f"all offsets are below 32: nothing is removed, 0 bytes; you returned {got}, and {segment.size} bytes are left"
+    )
 
 
 @pytest.mark.points(1, task=5)
@@ -40,6 +67,36 @@ def test_the_largest_timestamp_is_recomputed(segment_with, append):
     segment.truncate_to(23)
     got = tuple(segment.max_timestamp_so_far)
     assert got == (5002, 22), f"the message with 9002 is gone, so the largest timestamp is 5002 at 22 again, not {got}"
+
+
+@pytest.mark.points(1, task=5)
+def test_appends_after_a_truncation(segment_with, append):
+    """The counter, and the entry that was remembered, are of the old end"""
+    segment = segment_with(0)
+    for offset in range(20, 38, 3):
+        append(segment, offset)
+    segment.truncate_to(26)
+    before = segment.offset_index.entries
+    append(segment, 26, count=30)
+    assert segment.offset_index.entries == before, (
+        "after a truncation the counter begins at 0: this append is the first one since, and gets no entry"
+    )
+    try:
+        found = segment.translate_offset(40)
+    except CorruptRecordError as error:
+        pytest.fail(f"{OF_THE_OLD_END} ({error})")
+    assert found is not None, f"offset 40 is in the new batch 26 to 55, and was not found; {OF_THE_OLD_END}"
+    assert found.position == 2 * SIZE, f"offset 40 is in the new batch at {2 * SIZE}; {OF_THE_OLD_END}"
+
+
+@pytest.mark.points(1, task=5)
+def test_the_age_of_what_is_left(segment_with, time):
+    """A segment that keeps messages is not a new one"""
+    segment = segment_with(2, magic=0)
+    time.sleep(5001)
+    segment.truncate_to(23)
+    waited = segment.time_waited_for_roll(time.milliseconds(), -1)
+    assert waited == 5001, f"its first message has been there for 5001 ms, truncated or not: not {waited} ms"
 
 
 @pytest.mark.points(1, task=5)
