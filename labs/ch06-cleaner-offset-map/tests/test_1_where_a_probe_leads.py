@@ -28,7 +28,7 @@ def test_the_window_slides(new_map):
         must_lead_to(new_map(1000), attempt, WINDOWS[attempt], f"bytes {attempt} to {attempt + 3} are {read}")
 
 
-@pytest.mark.points(8, task=1)
+@pytest.mark.points(7, task=1)
 def test_one_by_one_after_the_last_window(new_map):
     """Probes from 13 on: one slot after the other, each exactly once"""
     offset_map = new_map(50)
@@ -37,3 +37,14 @@ def test_one_by_one_after_the_last_window(new_map):
         must_lead_to(offset_map, attempt, WINDOWS[12] + attempt - 12, why)
     seen = {offset_map._position_of(HASH, attempt) for attempt in range(12, 62)}
     assert len(seen) == 50, f"50 probes from the last window on must meet all 50 slots, yours meet {len(seen)}"
+
+
+@pytest.mark.points(1, task=1)
+def test_the_largest_number(new_map):
+    """A last window of ff ff ff ff"""
+    offset_map, largest = new_map(50), bytes(12) + b"\xff" * 4
+    seen = {offset_map._position_of(largest, attempt) for attempt in range(12, 62)}
+    assert len(seen) == 50, (
+        f"the last window is 4294967295, and 1 more is 4294967296, a number without limits: 50 probes must meet all 50 "
+        f"slots, yours meet {len(seen)}"
+    )
