@@ -17,11 +17,12 @@ from kafka_lite.common.topic_partition import TopicPartition
 from kafka_lite.log.log_config import LogConfig
 from kafka_lite.log.log_manager import LogManager
 from kafka_lite.log.log_offset_metadata import LogOffsetMetadata
+from kafka_lite.log.log_validator import AppendOrigin
 from kafka_lite.protocol.messages import api_02_list_offsets as list_offsets
 from kafka_lite.protocol.messages import api_21_delete_records as delete_records
 from kafka_lite.protocol.messages import api_23_offset_for_leader_epoch as epochs
 from kafka_lite.record.compression import CompressionType
-from kafka_lite.record.memory_records_builder import memory_records
+from kafka_lite.record.memory_records_builder import MemoryRecordsBuilder, memory_records
 from kafka_lite.server.apis.log_offset_apis import LogOffsetApis
 from kafka_lite.server.kafka_config import KafkaConfig
 from kafka_lite.server.replica_manager import ReplicaManager
@@ -65,10 +66,14 @@ class Apis:
         return partition
 
     def list(
-        self, *asked: list_offsets.ListOffsetsPartition, version: int = 7, replica: int = CONSUMER
+        self,
+        *asked: list_offsets.ListOffsetsPartition,
+        version: int = 7,
+        replica: int = CONSUMER,
+        isolation_level: int = 0,
     ) -> list[list_offsets.ListOffsetsPartitionResponse]:
         topic = list_offsets.ListOffsetsTopic(name="t", partitions=list(asked))
-        body = list_offsets.ListOffsetsRequest(replica_id=replica, topics=[topic])
+        body = list_offsets.ListOffsetsRequest(replica_id=replica, isolation_level=isolation_level, topics=[topic])
         responses: list[Any] = []
         request = SimpleNamespace(header=SimpleNamespace(api_version=version))
         self.apis.handle_list_offsets(cast(Any, request), body, responses.append)
@@ -205,6 +210,27 @@ def test_the_base_offsets_of_version_0_end_at_the_high_watermark_for_consumers(
 ) -> None:
     (found,) = apis.list(at(LATEST, count=5), version=0, replica=replica)
     assert found.old_style_offsets == offsets
+
+
+def test_a_base_offset_at_the_high_watermark_is_named_once(apis: Apis) -> None:
+    assert apis.led.log is not None
+    apis.led.log.roll()
+    apis.led.append_records_to_leader(memory_records(2, CompressionType.NONE, [(b"k", b"v")]), 1)
+    apis.led.update_follower_log_end_offset(OTHER, LogOffsetMetadata(4))
+    (found,) = apis.list(at(LATEST, count=5), version=0)
+    assert found.old_style_offsets == [4, 0]
+
+
+@pytest.mark.parametrize(("isolation_level", "end"), [(0, 5), (1, 4)])
+def test_the_latest_offset_of_a_reader_of_committed_records_is_the_first_open_transaction(
+    apis: Apis, isolation_level: int, end: int
+) -> None:
+    builder = MemoryRecordsBuilder(2, producer_id=7, producer_epoch=0, base_sequence=0, is_transactional=True)
+    builder.append(500, b"k", b"v")
+    apis.led.append_records_to_leader(builder.build(), 1, AppendOrigin.REPLICATION)
+    apis.led.update_follower_log_end_offset(OTHER, LogOffsetMetadata(5))
+    (found,) = apis.list(at(LATEST), isolation_level=isolation_level)
+    assert found.offset == end
 
 
 def test_records_are_deleted_up_to_the_high_watermark(apis: Apis) -> None:
