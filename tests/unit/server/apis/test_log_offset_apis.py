@@ -29,7 +29,7 @@ from kafka_lite.server.replica_manager import ReplicaManager
 
 LATEST, EARLIEST, MAX_TIMESTAMP, EARLIEST_LOCAL = -1, -2, -3, -4
 CONSUMER, DEBUGGING_CONSUMER = -1, -2
-US, OTHER = 1, 2
+US, OTHER = 1, 0
 LED, FOLLOWED, UNKNOWN = 0, 1, 9
 NOTHING = (-1, -1)
 

@@ -1,0 +1,152 @@
+"""Which requests of administrators are refused before the admin manager sees them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from types import SimpleNamespace
+from typing import Any, cast
+from uuid import UUID
+
+import pytest
+
+from kafka_lite.common.errors import Errors
+from kafka_lite.protocol.messages import api_19_create_topics as create_topics
+from kafka_lite.protocol.messages import api_20_delete_topics as delete_topics
+from kafka_lite.protocol.messages import api_32_describe_configs as describe_configs
+from kafka_lite.protocol.messages import api_37_create_partitions as create_partitions
+from kafka_lite.server.admin.config_helper import ConfigSource
+from kafka_lite.server.apis.admin_apis import AdminApis
+
+TOPIC, BROKER = 2, 4
+
+
+class Admin:
+    """An admin manager in which everything succeeds; keeps what it was asked for."""
+
+    def __init__(self) -> None:
+        self.asked: list[str] = []
+        self.options: list[Any] = []
+        self.source = ConfigSource.DEFAULT_CONFIG
+
+    def create_topics(self, timeout_ms: int, topics: Any, validate_only: bool, callback: Callable[[Any], None]) -> None:
+        self.asked, self.options = [topic.name for topic in topics], [timeout_ms, validate_only]
+        callback([create_topics.CreatableTopicResult(name=name) for name in self.asked])
+
+    def create_partitions(
+        self, timeout_ms: int, topics: Any, validate_only: bool, callback: Callable[[Any], None]
+    ) -> None:
+        self.asked, self.options = [topic.name for topic in topics], [timeout_ms, validate_only]
+        callback([create_partitions.CreatePartitionsTopicResult(name=name) for name in self.asked])
+
+    def delete_topics(self, timeout_ms: int, names: list[str], callback: Callable[[Any], None]) -> None:
+        self.asked, self.options = list(names), [timeout_ms]
+        callback([delete_topics.DeletableTopicResult(name=name) for name in names])
+
+    def describe_configs(self, resources: Any, **_options: bool) -> list[Any]:
+        entry = describe_configs.DescribeConfigsResourceResult(name="k", value="v", config_source=self.source)
+        return [
+            describe_configs.DescribeConfigsResult(
+                resource_type=each.resource_type, resource_name=each.resource_name, configs=[entry]
+            )
+            for each in resources
+        ]
+
+
+class Apis:
+    def __init__(self, is_controller: bool = True, deletion: bool = True) -> None:
+        self.admin = Admin()
+        config = SimpleNamespace(delete_topic_enable=deletion)
+        self.apis = AdminApis(cast(Any, config), cast(Any, self.admin), lambda: is_controller)
+
+    def handle(self, name: str, body: Any, version: int) -> Any:
+        request = SimpleNamespace(header=SimpleNamespace(api_version=version))
+        responses: list[Any] = []
+        getattr(self.apis, f"handle_{name}")(cast(Any, request), body, responses.append)
+        (response,) = responses
+        response.encode(version)
+        return response
+
+    def create(self, *names: str) -> dict[str, Errors]:
+        topics = [create_topics.CreatableTopic(name=name) for name in names]
+        body = create_topics.CreateTopicsRequest(topics=topics, timeout_ms=7, validate_only=True)
+        return errors(self.handle("create_topics", body, 4).topics)
+
+    def grow(self, *names: str) -> dict[str, Errors]:
+        topics = [create_partitions.CreatePartitionsTopic(name=name, count=2) for name in names]
+        body = create_partitions.CreatePartitionsRequest(topics=topics, timeout_ms=7, validate_only=True)
+        return errors(self.handle("create_partitions", body, 1).results)
+
+    def delete(self, *names: str, version: int = 5) -> dict[str, Errors]:
+        body = delete_topics.DeleteTopicsRequest(topic_names=list(names), timeout_ms=7)
+        return errors(self.handle("delete_topics", body, version).responses)
+
+
+def errors(results: Any) -> dict[str, Errors]:
+    named = {each.name: Errors.for_code(each.error_code) for each in results}
+    assert len(named) == len(results), "a topic has one result"
+    return named
+
+
+def test_topics_are_changed_by_the_controller_only() -> None:
+    apis = Apis(is_controller=False)
+    for change in (apis.create, apis.grow, apis.delete):
+        assert change("t", "u") == {"t": Errors.NOT_CONTROLLER, "u": Errors.NOT_CONTROLLER}
+        assert apis.admin.asked == []
+
+
+def test_a_topic_that_is_named_twice_is_not_changed_but_the_others_are() -> None:
+    apis = Apis()
+    for change in (apis.create, apis.grow):
+        assert change("t", "u", "t") == {"t": Errors.INVALID_REQUEST, "u": Errors.NONE}
+        assert (apis.admin.asked, apis.admin.options) == (["u"], [7, True])
+
+
+def test_a_topic_that_is_named_twice_is_deleted_once() -> None:
+    apis = Apis()
+    assert apis.delete("t", "u", "t") == {"t": Errors.NONE, "u": Errors.NONE}
+    assert (apis.admin.asked, apis.admin.options) == (["t", "u"], [7])
+
+
+@pytest.mark.parametrize(("version", "told"), [(2, Errors.INVALID_REQUEST), (3, Errors.TOPIC_DELETION_DISABLED)])
+def test_topics_are_not_deleted_if_the_broker_does_not_allow_it(version: int, told: Errors) -> None:
+    apis = Apis(deletion=False)
+    assert apis.delete("t", version=version) == {"t": told}
+    assert apis.admin.asked == []
+
+
+@pytest.mark.parametrize(
+    ("name", "topic_id", "told"),
+    [
+        ("t", 0, Errors.NONE),
+        ("t", 5, Errors.INVALID_REQUEST),
+        (None, 5, Errors.UNKNOWN_TOPIC_ID),
+        (None, 0, Errors.INVALID_REQUEST),
+    ],
+)
+def test_topics_have_names_and_no_ids(name: str | None, topic_id: int, told: Errors) -> None:
+    apis = Apis()
+    asked = delete_topics.DeleteTopicState(name=name, topic_id=UUID(int=topic_id))
+    response = apis.handle("delete_topics", delete_topics.DeleteTopicsRequest(topics=[asked]), 6)
+    (result,) = response.responses
+    assert (result.name, Errors.for_code(result.error_code)) == (name, told)
+    assert result.topic_id.int == (topic_id if told is not Errors.NONE else 0)
+    assert apis.admin.asked == ([name] if told is Errors.NONE else [])
+
+
+@pytest.mark.parametrize(
+    ("kind", "source", "is_default"),
+    [
+        (TOPIC, ConfigSource.TOPIC_CONFIG, False),
+        (TOPIC, ConfigSource.STATIC_BROKER_CONFIG, True),
+        (TOPIC, ConfigSource.DEFAULT_CONFIG, True),
+        (BROKER, ConfigSource.STATIC_BROKER_CONFIG, False),
+        (BROKER, ConfigSource.DEFAULT_CONFIG, True),
+    ],
+)
+def test_version_0_tells_only_whether_a_value_is_the_default(kind: int, source: ConfigSource, is_default: bool) -> None:
+    apis = Apis()
+    apis.admin.source = source
+    resource = describe_configs.DescribeConfigsResource(resource_type=kind, resource_name="1")
+    body = describe_configs.DescribeConfigsRequest(resources=[resource])
+    (result,) = apis.handle("describe_configs", body, 0).results
+    assert result.configs[0].is_default is is_default
