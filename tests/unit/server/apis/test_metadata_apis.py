@@ -1,0 +1,300 @@
+"""What clients learn about the cluster: versions, topics, coordinators, brokers, disks."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any, cast
+
+import pytest
+
+from kafka_lite.cluster.broker import Broker
+from kafka_lite.common.errors import ApiError, Errors
+from kafka_lite.common.topic_partition import TopicPartition
+from kafka_lite.protocol.api_keys import ApiKey
+from kafka_lite.protocol.messages import api_03_metadata as metadata
+from kafka_lite.protocol.messages import api_10_find_coordinator as coordinators
+from kafka_lite.protocol.messages import api_18_api_versions as versions
+from kafka_lite.protocol.messages import api_35_describe_log_dirs as log_dirs
+from kafka_lite.protocol.messages import api_60_describe_cluster as cluster
+from kafka_lite.protocol.messages.api_06_update_metadata import (
+    UpdateMetadataBroker,
+    UpdateMetadataEndpoint,
+    UpdateMetadataPartitionState,
+    UpdateMetadataRequest,
+)
+from kafka_lite.server.apis.api_handler import ApiRange
+from kafka_lite.server.apis.metadata_apis import CLUSTER_OPERATIONS, NO_AUTHORIZED_OPERATIONS, MetadataApis
+from kafka_lite.server.metadata_cache import MetadataCache
+
+GROUPS, TRANSACTIONS = "__consumer_offsets", "__transaction_state"
+RANGES = {ApiKey.PRODUCE: ApiRange(0, 9), ApiKey.API_VERSIONS: ApiRange(0, 4)}
+
+
+def broker(number: int, *listeners: str) -> UpdateMetadataBroker:
+    end_points = [
+        UpdateMetadataEndpoint(host=f"host{number}", port=9000 + number, listener=name, security_protocol=0)
+        for name in listeners
+    ]
+    return UpdateMetadataBroker(id=number, endpoints=end_points, rack=f"rack{number}")
+
+
+def partition(topic: str, index: int, leader: int) -> UpdateMetadataPartitionState:
+    return UpdateMetadataPartitionState(
+        topic_name=topic, partition_index=index, leader=leader, isr=[leader], replicas=[leader]
+    )
+
+
+class Apis:
+    """Brokers 1 and 2; broker 3 does not have the listener of the client. Broker 2 is the controller."""
+
+    def __init__(self, auto_create: bool = True) -> None:
+        self.created: list[str] = []
+        self.creation_error = Errors.NONE
+        self.cache = MetadataCache(1)
+        config = SimpleNamespace(auto_create_topics_enable=auto_create)
+        self.apis = MetadataApis(
+            cast(Any, config), "id", self.cache, lambda: Broker(9, ()), cast(Any, None), self.create, RANGES
+        )
+        self.update()
+
+    def update(self, *partitions: UpdateMetadataPartitionState) -> None:
+        brokers = [broker(1, "PLAINTEXT"), broker(2, "INSIDE", "PLAINTEXT"), broker(3, "INSIDE")]
+        self.cache.update_cache(
+            UpdateMetadataRequest(controller_id=2, ungrouped_partition_states=list(partitions), live_brokers=brokers)
+        )
+
+    def create(self, topic: str) -> None:
+        self.created.append(topic)
+        if self.creation_error is not Errors.NONE:
+            raise ApiError(self.creation_error)
+
+    def handle(self, name: str, body: Any, version: int) -> Any:
+        request = SimpleNamespace(header=SimpleNamespace(api_version=version), listener_name="PLAINTEXT")
+        responses: list[Any] = []
+        getattr(self.apis, f"handle_{name}")(cast(Any, request), body, responses.append)
+        (response,) = responses
+        response.encode(version)
+        return response
+
+    def coordinator(self, key: str, key_type: int = 0) -> tuple[Errors, int, str, int]:
+        found = self.handle("find_coordinator", coordinators.FindCoordinatorRequest(key=key, key_type=key_type), 3)
+        (again,) = self.handle(
+            "find_coordinator", coordinators.FindCoordinatorRequest(coordinator_keys=[key], key_type=key_type), 4
+        ).coordinators
+        assert again.key == key
+        for field in ("error_code", "error_message", "node_id", "host", "port"):
+            assert getattr(found, field) == getattr(again, field)
+        return Errors.for_code(found.error_code), found.node_id, found.host, found.port
+
+
+@pytest.fixture
+def apis() -> Apis:
+    return Apis()
+
+
+# -- versions
+
+
+@pytest.mark.parametrize(
+    ("name", "version", "is_valid"),
+    [
+        ("a", "1.0-b", True), ("apache-kafka-java", "3.9.0", True), ("", "1", False), ("a", "", False),
+        ("-a", "1", False), ("a", "1.", False), ("a b", "1", False), ("a\n", "1", False),
+    ],
+)  # fmt: skip
+def test_software_without_a_valid_name_and_version_is_refused_since_version_3(
+    apis: Apis, name: str, version: str, is_valid: bool
+) -> None:
+    body = versions.ApiVersionsRequest(client_software_name=name, client_software_version=version)
+    error = Errors.NONE if is_valid else Errors.INVALID_REQUEST
+    assert Errors.for_code(apis.handle("api_versions", body, 3).error_code) is error
+    answer = apis.handle("api_versions", body, 2)
+    assert answer.error_code == 0
+    assert [(each.api_key, each.min_version, each.max_version) for each in answer.api_keys] == [(0, 0, 9), (18, 0, 4)]
+
+
+def test_a_client_with_newer_versions_learns_the_newest_here(apis: Apis) -> None:
+    answer = apis.apis.unsupported_api_versions()
+    assert Errors.for_code(answer.error_code) is Errors.UNSUPPORTED_VERSION
+    assert [(each.api_key, each.min_version, each.max_version) for each in answer.api_keys] == [(18, 0, 4)]
+
+
+# -- topics
+
+
+@pytest.mark.parametrize(
+    ("version", "broker_allows", "client_allows", "is_created"),
+    [(3, True, False, True), (4, True, True, True), (4, True, False, False), (4, False, True, False),
+     (3, False, True, False)],
+)  # fmt: skip
+def test_a_missing_topic_is_created_if_broker_and_client_allow_it(
+    version: int, broker_allows: bool, client_allows: bool, is_created: bool
+) -> None:
+    apis = Apis(broker_allows)
+    body = metadata.MetadataRequest(
+        topics=[metadata.MetadataRequestTopic(name="t")], allow_auto_topic_creation=client_allows
+    )
+    (topic,) = apis.handle("metadata", body, version).topics
+    error = Errors.LEADER_NOT_AVAILABLE if is_created else Errors.UNKNOWN_TOPIC_OR_PARTITION
+    assert (topic.name, Errors.for_code(topic.error_code)) == ("t", error)
+    assert apis.created == (["t"] if is_created else [])
+
+
+@pytest.mark.parametrize(
+    ("error", "told"),
+    [
+        (Errors.TOPIC_ALREADY_EXISTS, Errors.LEADER_NOT_AVAILABLE),
+        (Errors.INVALID_REPLICATION_FACTOR, Errors.INVALID_REPLICATION_FACTOR),
+    ],
+)
+def test_an_error_of_the_creation_is_told_unless_another_was_faster(apis: Apis, error: Errors, told: Errors) -> None:
+    apis.creation_error = error
+    body = metadata.MetadataRequest(topics=[metadata.MetadataRequestTopic(name="t")])
+    (topic,) = apis.handle("metadata", body, 4).topics
+    assert Errors.for_code(topic.error_code) is told
+
+
+@pytest.mark.parametrize(
+    ("version", "asked", "told"), [(0, [], ["t", GROUPS]), (1, [], []), (1, None, ["t", GROUPS]), (1, ["t"], ["t"])]
+)
+def test_an_empty_list_means_all_topics_in_version_0_only(
+    apis: Apis, version: int, asked: list[str] | None, told: list[str]
+) -> None:
+    apis.update(partition("t", 0, 1), partition(GROUPS, 0, 1))
+    topics = None if asked is None else [metadata.MetadataRequestTopic(name=name) for name in asked]
+    found = apis.handle("metadata", metadata.MetadataRequest(topics=topics), version).topics
+    assert [topic.name for topic in found] == told
+    assert [topic.is_internal for topic in found] == [name == GROUPS for name in told]
+
+
+@pytest.mark.parametrize("asked", [True, False])
+def test_permissions_are_told_to_whom_asks_for_them(apis: Apis, asked: bool) -> None:
+    apis.update(partition("t", 0, 1))
+    body = metadata.MetadataRequest(
+        topics=[metadata.MetadataRequestTopic(name="t")],
+        include_cluster_authorized_operations=asked,
+        include_topic_authorized_operations=not asked,
+    )
+    answer = apis.handle("metadata", body, 8)
+    none = NO_AUTHORIZED_OPERATIONS
+    assert (answer.cluster_authorized_operations != none) is asked
+    assert (answer.topics[0].topic_authorized_operations != none) is not asked
+
+
+# -- coordinators
+
+
+@pytest.mark.parametrize(("key_type", "topic"), [(0, GROUPS), (1, TRANSACTIONS)])
+def test_the_coordinator_leads_the_partition_of_its_topic_that_stores_the_key(
+    apis: Apis, key_type: int, topic: str
+) -> None:
+    """ "a".hashCode() is 97, that of "polygenelubricants" the least int."""
+    apis.update(*(partition(topic, index, 1 + index % 2) for index in range(6)))
+    assert apis.coordinator("a", key_type) == (Errors.NONE, 2, "host2", 9002)
+    assert apis.coordinator("b", key_type) == (Errors.NONE, 1, "host1", 9001)
+    assert apis.coordinator("polygenelubricants", key_type) == (Errors.NONE, 1, "host1", 9001)
+
+
+@pytest.mark.parametrize("auto_create", [True, False])
+def test_the_topic_of_the_coordinators_is_created_if_it_is_missing(auto_create: bool) -> None:
+    apis = Apis(auto_create)
+    assert apis.coordinator("a") == (Errors.COORDINATOR_NOT_AVAILABLE, -1, "", -1)
+    assert apis.coordinator("a", 1) == (Errors.COORDINATOR_NOT_AVAILABLE, -1, "", -1)
+    assert set(apis.created) == {GROUPS, TRANSACTIONS}
+
+
+@pytest.mark.parametrize("leader", [-1, 3, 7])
+def test_a_coordinator_without_a_leader_that_the_client_can_reach_is_not_available(apis: Apis, leader: int) -> None:
+    apis.update(partition(GROUPS, 0, leader))
+    assert apis.coordinator("a")[:2] == (Errors.COORDINATOR_NOT_AVAILABLE, -1)
+    assert not apis.created
+
+
+def test_a_key_of_an_unknown_type_has_no_coordinator(apis: Apis) -> None:
+    assert apis.coordinator("a", 2) == (Errors.INVALID_REQUEST, -1, "", -1)
+
+
+def test_each_key_has_its_own_coordinator(apis: Apis) -> None:
+    apis.update(partition(GROUPS, 0, 1), partition(GROUPS, 1, -1))
+    body = coordinators.FindCoordinatorRequest(coordinator_keys=["a", "b"])
+    found = apis.handle("find_coordinator", body, 4).coordinators
+    assert [(each.key, Errors.for_code(each.error_code), each.node_id) for each in found] == [
+        ("a", Errors.COORDINATOR_NOT_AVAILABLE, -1),
+        ("b", Errors.NONE, 1),
+    ]
+
+
+# -- the cluster
+
+
+@pytest.mark.parametrize("with_operations", [True, False])
+def test_the_cluster_is_described_by_the_listener_of_the_client(apis: Apis, with_operations: bool) -> None:
+    body = cluster.DescribeClusterRequest(include_cluster_authorized_operations=with_operations)
+    answer = apis.handle("describe_cluster", body, 0)
+    assert (answer.cluster_id, answer.controller_id, answer.error_code) == ("id", 2, 0)
+    assert [(each.broker_id, each.host, each.port, each.rack) for each in answer.brokers] == [
+        (1, "host1", 9001, "rack1"),
+        (2, "host2", 9002, "rack2"),
+    ]
+    expected = CLUSTER_OPERATIONS if with_operations else NO_AUTHORIZED_OPERATIONS
+    assert answer.cluster_authorized_operations == expected
+
+
+# -- disks
+
+
+class Disk:
+    """A replica manager whose disk holds t-0, with ten records up to offset 10, of which seven are committed; a copy
+    of it that moves to another disk has four of them.
+    """
+
+    def __init__(self, directory: Path, other: Path) -> None:
+        self.tp = TopicPartition("t", 0)
+        log = SimpleNamespace(topic_partition=self.tp, dir=directory / "t-0", size=500, log_end_offset=10)
+        copy = SimpleNamespace(topic_partition=self.tp, dir=other / "t-0.x-future", size=200, log_end_offset=4)
+        futures = SimpleNamespace(all=lambda: [copy], get={self.tp: copy}.get)
+        self.log_manager = SimpleNamespace(
+            live_log_dirs=[directory, other],
+            all_logs=lambda: [log],
+            future_logs=futures,
+            get_log={self.tp: log}.get,
+        )
+        self.high_watermark = 7
+
+    def get_partition(self, topic_partition: TopicPartition) -> Any:
+        if topic_partition != self.tp:
+            return None
+        offset = SimpleNamespace
+        replica = SimpleNamespace(
+            high_watermark=offset(message_offset=self.high_watermark), log_end_offset=offset(message_offset=10)
+        )
+        return SimpleNamespace(get_replica=lambda: replica)
+
+
+@pytest.mark.parametrize(("high_watermark", "lag"), [(7, 0), (15, 5)])
+@pytest.mark.parametrize(("topic", "index", "is_described"), [("t", 0, True), ("t", 1, False), ("u", 0, False)])
+def test_the_logs_of_each_disk_are_described(
+    tmp_path: Path, high_watermark: int, lag: int, topic: str, index: int, is_described: bool
+) -> None:
+    """The lag of a copy that moves is what it lacks of its log, that of a follower what it lacks of the watermark."""
+    here, there = tmp_path / "here", tmp_path / "there"
+    here.mkdir()
+    there.mkdir()
+    disk = Disk(here, there)
+    disk.high_watermark = high_watermark
+    config = SimpleNamespace(log_dirs=[str(here), str(there)])
+    nothing = cast(Any, None)
+    apis = MetadataApis(cast(Any, config), "id", nothing, nothing, cast(Any, disk), nothing, {})
+    responses: list[Any] = []
+    asked = log_dirs.DescribableLogDirTopic(topic=topic, partitions=[index])
+    apis.handle_describe_log_dirs(nothing, log_dirs.DescribeLogDirsRequest(topics=[asked]), responses.append)
+    described = [
+        [
+            (each.partition_index, each.partition_size, each.offset_lag, each.is_future_key)
+            for found in result.topics
+            for each in found.partitions
+        ]
+        for result in responses[0].results
+    ]
+    assert described == ([[(0, 500, lag, False)], [(0, 200, 6, True)]] if is_described else [[], []])
