@@ -11,6 +11,8 @@ from kafka_lite.common.security_protocol import SecurityProtocol
 from kafka_lite.server.config.server_topic_config_synonyms import TOPIC_CONFIG_SYNONYMS
 from kafka_lite.server.kafka_config import DEVIATIONS, KAFKA_CONFIG_DEF, KafkaConfig
 
+MIB = 1 << 20
+
 ROOT = Path(__file__).parents[3]
 KAFKA = json.loads((ROOT / "tests/data/configs-0.10.2.json").read_text())
 
@@ -158,6 +160,7 @@ def test_protocol_and_message_format_versions():
         ({"num_io_threads": "0"}, "num.io.threads", "at least 1"),
         ({"num_io_threads": "x"}, "num.io.threads", "must be an integer"),
         ({"broker_id": "1001"}, "broker.id", "reserved.broker.max.id (1000)"),
+        ({"broker_id": "-2"}, "broker.id", "between -1"),
         ({"broker_id_generation_enable": "false"}, "broker.id", "0 or more"),
         ({"listeners": "127.0.0.1:9092"}, "listeners", "NAME://host:port"),
         ({"listeners": "FOO://127.0.0.1:9092"}, "listeners", "FOO"),
@@ -179,7 +182,12 @@ def test_protocol_and_message_format_versions():
         ({"listener_security_protocol_map": "A:B"}, "listener.security.protocol.map", "PLAINTEXT"),
         ({"max_connections_per_ip_overrides": "h:many"}, "max.connections.per.ip.overrides", "host:number"),
         ({"log_retention_ms": "0"}, "log.retention.ms", "unlimited (-1)"),
+        ({"log_retention_ms": "-2"}, "log.retention.ms", "unlimited (-1)"),
         ({"log_roll_ms": "0"}, "log.roll.ms", "greater than 1"),
+        ({"log_roll_jitter_ms": "-1"}, "log.roll.jitter.ms", "greater than 0"),
+        ({"log_cleaner_io_buffer_load_factor": "0.0009"}, "log.cleaner.io.buffer.load.factor", "between 0.001"),
+        ({"log_cleaner_io_buffer_load_factor": "1.01"}, "log.cleaner.io.buffer.load.factor", "between 0.001"),
+        ({"listeners": "PLAINTEXT://[::]:9092"}, "listeners", "advertised.listeners"),
         ({"log_dirs": "/a,,/b"}, "log.dirs", "empty"),
         ({"log_message_format_version": "0.12"}, "log.message.format.version", "3.9"),
         (
@@ -188,6 +196,12 @@ def test_protocol_and_message_format_versions():
             "inter.broker.protocol.version=0.10.2",
         ),
         ({"log_cleaner_dedupe_buffer_size": "1000"}, "log.cleaner.dedupe.buffer.size", "1 MiB"),
+        (
+            {"log_cleaner_dedupe_buffer_size": str(2 * MIB), "log_cleaner_threads": "2"},
+            "log.cleaner.dedupe.buffer.size",
+            "1 MiB",
+        ),
+        ({"offsets_commit_required_acks": "-2"}, "offsets.commit.required.acks", "between -1"),
         ({"replica_fetch_wait_max_ms": "40000"}, "replica.socket.timeout.ms", "40000"),
         ({"replica_lag_time_max_ms": "499"}, "replica.lag.time.max.ms", "500"),
         ({"offsets_commit_required_acks": "4"}, "offsets.commit.required.acks", "(3)"),
@@ -207,3 +221,28 @@ def test_an_invalid_value_is_rejected_with_key_and_advice(keys, name, says):
     assert caught.value.name == name
     assert f"configuration {name}" in str(caught.value)
     assert says in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "keys",
+    [
+        {"broker_id": "-1"},
+        {"broker_id": "1000"},
+        {"broker_id": "0", "broker_id_generation_enable": "false"},
+        {"broker_id": "1001", "broker_id_generation_enable": "false"},
+        {"log_roll_ms": "1"},
+        {"log_roll_jitter_ms": "0"},
+        {"log_retention_ms": "1"},
+        {"log_cleaner_dedupe_buffer_size": str(2 * MIB + 2), "log_cleaner_threads": "2"},
+        {"log_cleaner_dedupe_buffer_size": "1", "log_cleaner_threads": "0"},
+        {"log_cleaner_io_buffer_load_factor": "0.001"},
+        {"log_cleaner_io_buffer_load_factor": "1"},
+        {"log_cleaner_min_compaction_lag_ms": "3", "log_cleaner_max_compaction_lag_ms": "3"},
+        {"inter_broker_protocol_version": "0.11.0", "log_message_format_version": "0.11.0"},
+        {"replica_fetch_wait_max_ms": "700", "replica_socket_timeout_ms": "700", "replica_lag_time_max_ms": "700"},
+        {"offsets_commit_required_acks": "-1"},
+        {"offsets_commit_required_acks": "2", "offsets_topic_replication_factor": "2"},
+    ],
+)
+def test_a_value_at_its_bound_is_valid(keys):
+    config(**keys)

@@ -174,6 +174,7 @@ def test_cluster_ids_are_22_characters_of_url_safe_base_64():
         (ProducerIdsBlock.decode, b'{"broker":0,"block_start":"0","block_end":"%s"}' % (b"9" * 5000)),
         (ProducerIdsBlock.decode, b'{"broker":0,"block_start":"-1","block_end":"999"}'),
         (ProducerIdsBlock.decode, b'{"broker":0,"block_start":"0","block_end":"x"}'),
+        (ProducerIdsBlock.decode, b'{"broker":0,"block_start":"0","block_end":"-5"}'),
         (ControllerData.decode, b"9" * 5000),
         (LeaderIsrAndControllerEpoch.decode, b'{"leader":1,"leader_epoch":0,"isr":[true],"controller_epoch":1}'),
         (lambda data: decode_partitions(data, "x"), b'{"partitions":[5]}'),

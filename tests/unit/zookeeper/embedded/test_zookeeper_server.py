@@ -324,6 +324,28 @@ def test_watches_are_removed_by_type(server: ZooKeeperServer) -> None:
     assert client.error(OpCode.REMOVE_WATCHES, data) == 0
 
 
+def test_a_client_that_reconnects_sets_its_watches_again(server: ZooKeeperServer) -> None:
+    client, other = Client(server), Client(server)
+    for path in ("/data", "/children", "/persistent", "/recursive"):
+        other.create(path)
+    watches = SetWatches2(1 << 40, ["/data"], ["/new"], ["/children"], ["/persistent"], ["/recursive"])
+    assert client.error(OpCode.SET_WATCHES2, watches) == 0
+    for path in ("/new", "/children/a", "/children/b", "/persistent/a", "/persistent/b", "/recursive/a"):
+        other.create(path)
+    other.create("/recursive/a/b")
+    for _ in range(2):
+        other.ask(OpCode.SET_DATA, SetDataRequest("/data", b"", -1))
+    assert client.connection.sent == [
+        (EventType.NODE_CREATED, "/new"),
+        (EventType.NODE_CHILDREN_CHANGED, "/children"),
+        (EventType.NODE_CHILDREN_CHANGED, "/persistent"),
+        (EventType.NODE_CHILDREN_CHANGED, "/persistent"),
+        (EventType.NODE_CREATED, "/recursive/a"),
+        (EventType.NODE_CREATED, "/recursive/a/b"),
+        (EventType.NODE_DATA_CHANGED, "/data"),
+    ]
+
+
 def test_requests_for_ensembles_are_rejected(server: ZooKeeperServer) -> None:
     client = Client(server)
     assert client.error(OpCode.RECONFIG, PathRequest("")) == Code.RECONFIG_DISABLED
