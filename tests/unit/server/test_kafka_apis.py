@@ -85,6 +85,7 @@ class FakeReplicaManager:
         self.asked: list[Any] = []
         self.respond: Callable[[Any], None] | None = None
         self.broker_topic_stats = BrokerTopicStats(MetricsRegistry(), MockTime(), lambda _: True)
+        self.partition: Any = None
 
     def append_records(self, _timeout: int, _acks: int, _internal: bool, entries: Any, respond: Any) -> None:
         self.appended, self.respond = dict(entries), respond
@@ -92,8 +93,8 @@ class FakeReplicaManager:
     def fetch_messages(self, params: FetchParams, infos: Any, respond: Any) -> None:
         self.params, self.asked, self.respond = params, infos, respond
 
-    def get_partition(self, _topic_partition: TopicPartition) -> None:
-        return None
+    def get_partition(self, _topic_partition: TopicPartition) -> Any:
+        return self.partition
 
 
 class FakeAdminManager:
@@ -334,6 +335,26 @@ def test_the_leaders_quota_counts_what_throttled_followers_get(
     apis.handle(ApiKey.FETCH, 4, fetch(replica_id=replica_id))
     respond(apis, (TP, LogReadResult(Errors.NONE, 1, 0, None, BATCH)))
     assert apis.replicas.quotas.leader.byte_rate == rate
+
+
+@pytest.mark.parametrize(
+    ("version", "compression", "error"),
+    [
+        (9, "zstd", Errors.UNSUPPORTED_COMPRESSION_TYPE),
+        (10, "zstd", Errors.NONE),
+        (9, "gzip", Errors.NONE),
+        (1, "zstd", Errors.UNSUPPORTED_COMPRESSION_TYPE),
+    ],
+)
+def test_clients_that_do_not_know_zstd_get_nothing_of_a_topic_that_uses_it(
+    apis: Apis, version: int, compression: str, error: Errors
+) -> None:
+    log = SimpleNamespace(config=SimpleNamespace(compression_type=compression))
+    apis.replicas.partition = SimpleNamespace(log=log)
+    apis.handle(ApiKey.FETCH, version, fetch(max_wait_ms=1))
+    data = respond(apis, (TP, LogReadResult(Errors.NONE, 1, 0, None, BATCH))).responses[0].partitions[0]
+    assert Errors.for_code(data.error_code) is error
+    assert bytes(data.records or b"") == (BATCH if error is Errors.NONE else b"")
 
 
 # -- DescribeLogDirs

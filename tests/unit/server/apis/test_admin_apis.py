@@ -13,7 +13,9 @@ from kafka_lite.common.errors import Errors
 from kafka_lite.protocol.messages import api_19_create_topics as create_topics
 from kafka_lite.protocol.messages import api_20_delete_topics as delete_topics
 from kafka_lite.protocol.messages import api_32_describe_configs as describe_configs
+from kafka_lite.protocol.messages import api_33_alter_configs as alter_configs
 from kafka_lite.protocol.messages import api_37_create_partitions as create_partitions
+from kafka_lite.protocol.messages import api_44_incremental_alter_configs as incremental
 from kafka_lite.server.admin.config_helper import ConfigSource
 from kafka_lite.server.apis.admin_apis import AdminApis
 
@@ -50,6 +52,14 @@ class Admin:
             )
             for each in resources
         ]
+
+    def alter_configs(self, resources: Any, validate_only: bool) -> list[Any]:
+        self.options = [validate_only]
+        return [alter_configs.AlterConfigsResourceResponse(resource_name=each.resource_name) for each in resources]
+
+    def incremental_alter_configs(self, resources: Any, validate_only: bool) -> list[Any]:
+        self.options = [validate_only]
+        return [incremental.AlterConfigsResourceResponse(resource_name=each.resource_name) for each in resources]
 
 
 class Apis:
@@ -150,3 +160,19 @@ def test_version_0_tells_only_whether_a_value_is_the_default(kind: int, source: 
     body = describe_configs.DescribeConfigsRequest(resources=[resource])
     (result,) = apis.handle("describe_configs", body, 0).results
     assert result.configs[0].is_default is is_default
+
+
+@pytest.mark.parametrize("validate_only", [True, False])
+def test_configurations_are_changed_or_only_validated(validate_only: bool) -> None:
+    apis = Apis()
+    replaced = alter_configs.AlterConfigsRequest(
+        resources=[alter_configs.AlterConfigsResource(resource_type=TOPIC, resource_name="t")],
+        validate_only=validate_only,
+    )
+    changed = incremental.IncrementalAlterConfigsRequest(
+        resources=[incremental.AlterConfigsResource(resource_type=TOPIC, resource_name="t")],
+        validate_only=validate_only,
+    )
+    for name, body in [("alter_configs", replaced), ("incremental_alter_configs", changed)]:
+        assert [each.resource_name for each in apis.handle(name, body, 0).responses] == ["t"]
+        assert apis.admin.options == [validate_only]
