@@ -353,6 +353,7 @@ def test_a_follower_in_the_isr_holds_the_high_watermark_back(make: Make) -> None
     assert high_watermark(led.partition) == 0
     assert led.fetch(OTHER, 2)
     assert high_watermark(led.partition) == 2
+    assert not led.fetch(OTHER, 2), "nobody needs to look again"
 
 
 def test_a_follower_that_was_not_at_the_end_for_too_long_leaves_the_isr(make: Make) -> None:

@@ -141,3 +141,18 @@ def test_removed_threads_end_after_their_tasks_and_the_others_continue(scheduler
     scheduler.shutdown()
     scheduler.resize(3)
     assert threads() == []
+
+
+def test_removed_threads_that_have_nothing_to_do_end_at_once(scheduler: KafkaScheduler) -> None:
+    scheduler.resize(4)
+    all_at_work = threading.Barrier(5)
+
+    def meet() -> None:
+        all_at_work.wait(60)
+
+    for _ in range(4):
+        scheduler.schedule("once", meet)
+    all_at_work.wait(60)
+    eventually(lambda: scheduler.is_idle)
+    scheduler.resize(1)
+    eventually(lambda: [each.is_alive() for each in scheduler._threads].count(True) == 1)

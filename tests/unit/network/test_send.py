@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from kafka_lite.common.sendable import Part
@@ -54,6 +54,7 @@ def transfer(send: NetworkSend, pair: tuple[socket.socket, socket.socket]) -> by
 
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=30, deadline=None)
 @given(st.lists(st.one_of(st.binary(max_size=20), st.integers(0, 20_000)), max_size=12))
+@example([b"before", 0, b"", b"after"])
 def test_buffers_and_slices_arrive_in_order(
     pair: tuple[socket.socket, socket.socket], tmp_path: Path, contents: list[bytes | int]
 ) -> None:

@@ -37,7 +37,7 @@ from kafka_lite.protocol.messages.api_05_stop_replica import (
 )
 from kafka_lite.record.compression import CompressionType
 from kafka_lite.record.control_record import ControlRecordType, EndTransactionMarker
-from kafka_lite.record.memory_records_builder import MemoryRecordsBuilder
+from kafka_lite.record.memory_records_builder import MemoryRecordsBuilder, memory_records
 from kafka_lite.record.records import batches
 from kafka_lite.server.fetch_params import FetchParams, FetchPartition, LogReadResult
 from kafka_lite.server.kafka_config import KafkaConfig
@@ -271,6 +271,38 @@ def test_a_waiting_follower_gets_uncommitted_records(broker: Broker) -> None:
     assert broker.fetched == []
     broker.produce(TP, 1, acks=1)
     assert offsets(only(broker.fetched)) == [0], "it must not wait until max_wait_ms"
+
+
+def test_a_tool_may_read_what_a_follower_has_committed(broker: Broker) -> None:
+    """It names itself as replica -2."""
+    broker.lead(TP)
+    broker.produce(TP, 2)
+    broker.lead(TP, leader=2, epoch=1, isr=(1, 2))
+    broker.fetch(TP, 0, replica_id=-2)
+    assert offsets(only(broker.fetched)) == [0, 1]
+    broker.fetched.clear()
+    broker.fetch(TP, 0)
+    assert only(broker.fetched).error is Errors.NOT_LEADER_OR_FOLLOWER
+    broker.fetched.clear()
+    broker.fetch(TP1, 0, replica_id=-2)
+    assert only(broker.fetched).error is Errors.UNKNOWN_TOPIC_OR_PARTITION
+
+
+def test_a_log_that_was_closed_is_an_error_of_its_partition(broker: Broker) -> None:
+    broker.lead(TP, TP1)
+    broker.produce(TP)
+    broker.produce(TP1)
+    broker.produced.clear()
+    broker.log(TP).close()
+    params, asked = FetchParams(-1, 0, 1, 1 << 20, False), FetchPartition(0, 1 << 20)
+    broker.replicas.fetch_messages(params, [(TP, asked), (TP1, asked)], broker.fetched.append)
+    batch = memory_records(2, CompressionType.NONE, [(b"k", b"v")])
+    broker.replicas.append_records(1000, 1, False, {TP: batch, TP1: batch}, broker.produced.append)
+    for errors in (
+        {tp: result.error for tp, result in broker.fetched[0]},
+        {tp: response.error for tp, response in broker.produced[0].items()},
+    ):
+        assert errors == {TP: Errors.KAFKA_STORAGE_ERROR, TP1: Errors.NONE}
 
 
 def test_a_fetch_of_a_broker_without_a_replica_is_an_error(broker: Broker) -> None:
@@ -686,6 +718,23 @@ class TestMovesBetweenDirectories:
         assert copy.dir.parent == there
         assert broker.replicas.log_dir_moves.alter(str(here), [TP]) == {TP: Errors.NONE}
         assert broker.logs.future_logs.get(TP) is None
+
+    def test_a_move_to_the_same_directory_goes_on(self, broker: Broker) -> None:
+        there = self.other_directory(broker)
+        broker.replicas.log_dir_moves.alter(str(there), [TP])
+        copy = broker.logs.future_logs.get(TP)
+        assert broker.replicas.log_dir_moves.alter(str(there), [TP]) == {TP: Errors.NONE}
+        assert broker.logs.future_logs.get(TP) is copy
+        assert copy is not None
+
+    def test_a_move_that_is_impossible_is_an_error_of_its_partition(self, broker: Broker) -> None:
+        moves, there = broker.replicas.log_dir_moves, self.other_directory(broker)
+        assert moves.alter(str(there / "not"), [TP]) == {TP: Errors.LOG_DIR_NOT_FOUND}
+        assert moves.alter(str(there), [TP1, TP]) == {TP1: Errors.REPLICA_NOT_AVAILABLE, TP: Errors.NONE}
+        broker.lead(TP1)
+        assert broker.log(TP1).dir.parent == there, "a new replica goes where it was wanted"
+        broker.replicas.mark_offline([TP])
+        assert moves.alter(str(there), [TP]) == {TP: Errors.KAFKA_STORAGE_ERROR}
 
     def test_a_stopped_broker_starts_no_thread_for_a_move(self, broker: Broker) -> None:
         broker.replicas.log_dir_moves.alter(str(self.other_directory(broker)), [TP])

@@ -49,6 +49,7 @@ class Logs:
         self.arguments: tuple[Any, ...] = ()
         self.internal_allowed = False
         self.error = Errors.NONE
+        self.record_errors: list[tuple[int, str]] = []
 
     def append_records(
         self, _timeout_ms: int, _acks: int, internal: bool, entries: Mapping[TopicPartition, Any], respond: Any,
@@ -56,7 +57,10 @@ class Logs:
     ) -> None:  # fmt: skip
         self.appended = {tp: bytes(each) for tp, each in entries.items()}
         self.internal_allowed, self.arguments = internal, arguments
-        respond({tp: PartitionResponse(self.error, 9, error_message=None) for tp in entries})
+        responses = {tp: PartitionResponse(self.error, 9, error_message="a record is invalid") for tp in entries}
+        for response in responses.values():
+            response.record_errors = self.record_errors
+        respond(responses)
 
 
 class Verification:
@@ -120,6 +124,11 @@ def apis() -> Apis:
         (3, records(compression=CompressionType.LZ4), Errors.NONE),
         (6, records(compression=CompressionType.ZSTD), Errors.UNSUPPORTED_COMPRESSION_TYPE),
         (7, records(compression=CompressionType.ZSTD), Errors.NONE),
+        (
+            7,
+            records(compression=CompressionType.ZSTD, is_control=True, producer_id=1, producer_epoch=0),
+            Errors.INVALID_RECORD,
+        ),
         (7, transactional(), Errors.TRANSACTIONAL_ID_AUTHORIZATION_FAILED),
         (7, records(is_control=True, producer_id=1, producer_epoch=0), Errors.INVALID_RECORD),
     ],
@@ -164,7 +173,32 @@ def test_old_clients_get_errors_that_they_know(apis: Apis, version: int, error: 
     assert apis.produce(records(), version=version) == [told]
 
 
+def test_a_refused_batch_names_its_records(apis: Apis) -> None:
+    apis.logs.error, apis.logs.record_errors = Errors.INVALID_RECORD, [(3, "no key")]
+    apis.produce(records())
+    (result,) = apis.responses[0].responses[0].partition_responses
+    assert result.error_message == "a record is invalid"
+    assert [(each.batch_index, each.batch_index_error_message) for each in result.record_errors] == [(3, "no key")]
+
+
+def test_a_topic_that_is_named_twice_has_one_result_for_each_partition(apis: Apis) -> None:
+    topics = [
+        TopicProduceData(name="t", partition_data=[PartitionProduceData(index=index, records=records())])
+        for index in (0, 1)
+    ]
+    request = SimpleNamespace(header=SimpleNamespace(api_version=9, client_id="c"), connection_id="connection")
+    apis.apis.handle_produce(cast(Any, request), ProduceRequest(acks=1, topic_data=topics), apis.responses.append)
+    (topic,) = apis.responses[0].responses
+    assert [(each.index, each.base_offset) for each in topic.partition_responses] == [(0, 9), (1, 9)]
+
+
 # -- transactions
+
+
+def test_without_verification_producers_are_trusted(apis: Apis) -> None:
+    apis.apis = ProduceApis(cast(Any, apis.logs), apis.closed.append)
+    assert apis.produce(transactional(), transactional_id="x") == [Errors.NONE]
+    assert (list(apis.logs.appended), apis.logs.arguments) == ([TP], ())
 
 
 @pytest.mark.parametrize("version", [10, 11])
@@ -206,7 +240,9 @@ def test_batches_of_two_producers_are_not_one_transaction(apis: Apis) -> None:
 
 
 def test_there_is_nothing_to_verify_in_batches_without_a_transaction(apis: Apis) -> None:
-    assert apis.produce(records(), records(is_transactional=True), transactional_id="x") == [Errors.NONE] * 2
+    idempotent = records(producer_id=5, producer_epoch=0, base_sequence=0)
+    batches = [records(), records(is_transactional=True), idempotent]
+    assert apis.produce(*batches, transactional_id="x") == [Errors.NONE] * 3
     assert apis.verification.asked == []
 
 
