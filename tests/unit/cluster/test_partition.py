@@ -407,6 +407,23 @@ def test_a_follower_that_fetches_too_rarely_leaves_the_isr_of_a_busy_leader(make
     assert led.isr == {LOCAL}
 
 
+def test_a_follower_that_fetches_often_but_never_catches_up_leaves_the_isr(make: Make) -> None:
+    led = Led(make, [LOCAL, FOLLOWER])
+    for offset in (1, 1, 2):
+        led.time.sleep(500)
+        led.fetch(FOLLOWER, offset)
+    led.partition.maybe_shrink_isr(1000)
+    assert led.isr == {LOCAL}
+
+
+def test_a_broker_that_follows_takes_no_note_of_other_followers(make: Make) -> None:
+    led = Led(make, [LOCAL, OTHER])
+    led.partition.make_follower(led_by(FOLLOWER, [FOLLOWER], epoch=1, replicas=[LOCAL, FOLLOWER, OTHER]))
+    with pytest.raises(ApiError) as refused:
+        led.fetch(OTHER, 3)
+    assert refused.value.error is Errors.NOT_LEADER_OR_FOLLOWER
+
+
 def test_an_isr_that_the_controller_has_changed_since_is_left_to_it(make: Make) -> None:
     led = Led(make, [LOCAL, FOLLOWER])
     led.isrs.version = None

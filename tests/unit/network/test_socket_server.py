@@ -264,7 +264,11 @@ def test_a_response_for_a_closed_connection_is_dropped(caplog: pytest.LogCapture
             echo_correlation_id(request, channel)
 
     time = ShiftedTime()
+    completed: list[int] = []
     with running_server(handle, time=time) as server:
+        server.request_channel.add_completion_listener(
+            lambda request, _now_ms: completed.append(request.header.correlation_id)
+        )
         with connect(server) as client:
             client.sendall(request_frame(1))
             assert arrived.wait(30)
@@ -274,6 +278,7 @@ def test_a_response_for_a_closed_connection_is_dropped(caplog: pytest.LogCapture
         with connect(server) as client:
             client.sendall(request_frame(2))
             assert read_correlation_id(client) == 2
+        eventually(lambda: completed == [1, 2])
     assert not caplog.records
 
 
