@@ -19,6 +19,7 @@ from kafka_lite.log.log_offset_metadata import LogOffsetMetadata
 from kafka_lite.log.log_validator import AppendOrigin
 from kafka_lite.log.producers.verification_state_entry import VerificationGuard
 from kafka_lite.record.compression import CompressionType
+from kafka_lite.record.control_record import ControlRecordType, EndTransactionMarker
 from kafka_lite.record.memory_records_builder import MemoryRecordsBuilder
 from kafka_lite.zookeeper.data import LeaderAndIsr, LeaderIsrAndControllerEpoch
 
@@ -345,6 +346,20 @@ def test_the_old_epoch_lasts_until_the_new_leader_is_known(tmp_path: Path) -> No
     log = partition.log
     assert log is not None
     log.close()
+
+
+def test_a_log_forgets_transactions_whose_markers_are_replicated(make: Make) -> None:
+    led = Led(make, [LOCAL, FOLLOWER])
+    assert led.partition.log is not None
+    builder = MemoryRecordsBuilder(2, producer_id=7, producer_epoch=0, base_sequence=0, is_transactional=True)
+    builder.append(1, b"k", b"v")
+    marker = EndTransactionMarker(ControlRecordType.COMMIT, 0).to_batch(7, 0, 2)
+    for batch in (builder.build(), marker):
+        led.partition.append_records_to_leader(batch, 1, AppendOrigin.COORDINATOR)
+    led.fetch(FOLLOWER, 4)
+    assert len(led.partition.log.producer_state.transactions.ended) == 1
+    led.fetch(FOLLOWER, 5)
+    assert led.partition.log.producer_state.transactions.ended == ()
 
 
 def test_a_follower_in_the_isr_holds_the_high_watermark_back(make: Make) -> None:

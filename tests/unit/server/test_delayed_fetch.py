@@ -47,3 +47,74 @@ def test_the_bytes_of_all_partitions_up_to_the_readers_end_count(
     fetched_at = {TopicPartition("t", number): start for number in (0, 1)}
     poll = DelayedFetch(params, fetched_at, lambda _: led_partition(end=5, stable=3), list, lambda _: None)
     assert poll.try_complete() is completed
+
+
+def is_done(
+    partition: Any,
+    position: LogOffsetMetadata,
+    *,
+    replica_id: int = -1,
+    committed_only: bool = False,
+    min_bytes: int = 1,
+    max_bytes: int = 1000,
+    throttled: bool = False,
+) -> bool:
+    """Whether a fetch that has read up to ``position`` completes."""
+    params = FetchParams(replica_id, 100, min_bytes, 1000, hard_max_bytes=False, committed_only=committed_only)
+    fetched_at = {TopicPartition("t", 0): (FetchPartition(position.message_offset, max_bytes), position)}
+    poll = DelayedFetch(
+        params, fetched_at, lambda _: partition, list, lambda _: None, should_throttle=lambda _: throttled
+    )
+    return poll.try_complete()
+
+
+AT_3, AT_5 = LogOffsetMetadata(3, 0, 30), LogOffsetMetadata(5, 0, 50)
+
+
+def test_a_fetch_at_the_end_waits_and_one_below_or_beyond_it_does_not() -> None:
+    partition = led_partition(end=4, stable=4)
+    assert not is_done(partition, LogOffsetMetadata(4, 0, 40))
+    assert is_done(partition, AT_3)
+    assert is_done(partition, AT_5), "the log was truncated, which the client must learn"
+
+
+def test_a_reader_of_committed_records_waits_for_the_end_of_a_transaction() -> None:
+    partition = led_partition(end=5, stable=3)
+    for position in (AT_3, AT_5):
+        assert not is_done(partition, position, committed_only=True)
+    assert is_done(partition, LogOffsetMetadata(2, 0, 20), committed_only=True)
+
+
+def test_a_follower_reads_to_the_end_and_a_consumer_to_the_high_watermark() -> None:
+    partition = led_partition(end=5, stable=5)
+    partition.leader_replica_if_local.high_watermark = AT_3
+    assert is_done(partition, AT_3, replica_id=2)
+    assert not is_done(partition, AT_3)
+
+
+def test_a_throttled_follower_waits_whatever_there_is_to_read() -> None:
+    assert not is_done(led_partition(end=5, stable=5), AT_3, replica_id=2, throttled=True)
+
+
+def test_a_partition_counts_up_to_its_own_limit() -> None:
+    partition = led_partition(end=5, stable=5)
+    assert is_done(partition, AT_3, min_bytes=20, max_bytes=20)
+    assert not is_done(partition, AT_3, min_bytes=20, max_bytes=19)
+
+
+@pytest.mark.parametrize("end", [LogOffsetMetadata(5, 5, 0), LogOffsetMetadata(5)])
+def test_a_fetch_below_the_newest_segment_or_an_unknown_position_does_not_wait_for_more(
+    end: LogOffsetMetadata,
+) -> None:
+    partition = led_partition(end=5, stable=5)
+    partition.leader_replica_if_local.high_watermark = end
+    assert is_done(partition, AT_3, min_bytes=1000)
+
+
+def test_a_fetch_does_not_wait_for_a_partition_that_is_not_led_here_any_more() -> None:
+    no_log, no_leader, other_epoch = (led_partition(end=5, stable=5) for _ in range(3))
+    no_log.leader_replica_if_local.log = None
+    no_leader.leader_replica_if_local = None
+    other_epoch.check_leader_epoch = lambda _epoch: Errors.FENCED_LEADER_EPOCH
+    for partition in (None, no_log, no_leader, other_epoch):
+        assert is_done(partition, AT_5, min_bytes=1000)
