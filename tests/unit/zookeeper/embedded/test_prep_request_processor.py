@@ -191,6 +191,8 @@ def test_containers_and_ttl_znodes() -> None:
     assert server.do(OpCode.CREATE_TTL, request) == expected
     for ttl_ms in (0, -5, 1 << 40):
         assert server.refused(OpCode.CREATE_TTL, request._replace(ttl=ttl_ms)) is Code.BAD_ARGUMENTS
+    for ttl_ms in (1, (1 << 40) - 1):
+        server.do(OpCode.CREATE_TTL, request._replace(ttl=ttl_ms))
     assert server.refused(OpCode.CREATE_TTL, request._replace(flags=0)) is Code.BAD_ARGUMENTS
     assert server.refused(*create("/x", CreateMode.PERSISTENT_WITH_TTL)) is Code.BAD_ARGUMENTS
 
@@ -257,6 +259,11 @@ def test_a_failed_multi_has_the_error_of_its_failed_operation(
         server.multi(*operations)
     assert failure.value.errors[-1] is code
     assert all(error is Code.OK for error in failure.value.errors[:-1])
+
+
+def test_a_multi_creates_znodes_below_its_own(server: Server) -> None:
+    server.multi(create("/a"), create("/a/b"))
+    assert {"/a", "/a/b"} <= server.tree.nodes.keys()
 
 
 def test_a_multi_may_empty_a_znode_and_delete_it(server: Server) -> None:

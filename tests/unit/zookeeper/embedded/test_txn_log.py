@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import os
 from pathlib import Path
 
 import pytest
@@ -100,6 +101,13 @@ def test_a_damaged_byte_is_a_torn_end_or_corruption(tmp_path: Path, caplog: pyte
         else:
             with pytest.raises(CorruptLogError):
                 list(read_log_file(path, is_newest=True))
+
+
+@pytest.mark.skipif(not Path("/proc/self/fd").exists(), reason="only Linux tells the open files")
+def test_a_log_that_is_closed_leaves_no_file_open(tmp_path: Path) -> None:
+    path = write(tmp_path, entries())
+    open_files = [os.path.realpath(each) for each in Path("/proc/self/fd").iterdir()]
+    assert str(path.resolve()) not in open_files
 
 
 def test_zeros_after_the_last_record_are_no_corruption(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
