@@ -298,3 +298,14 @@ def test_the_logs_of_each_disk_are_described(
         for result in responses[0].results
     ]
     assert described == ([[(0, 500, lag, False)], [(0, 200, 6, True)]] if is_described else [[], []])
+
+
+def test_a_disk_that_is_offline_has_an_error_and_no_logs(tmp_path: Path) -> None:
+    disk = Disk(tmp_path, tmp_path / "elsewhere")
+    disk.log_manager.live_log_dirs = []
+    config, nothing = SimpleNamespace(log_dirs=[str(tmp_path)]), cast(Any, None)
+    apis = MetadataApis(cast(Any, config), "id", nothing, nothing, cast(Any, disk), nothing, {})
+    responses: list[Any] = []
+    apis.handle_describe_log_dirs(nothing, log_dirs.DescribeLogDirsRequest(topics=None), responses.append)
+    (result,) = responses[0].results
+    assert (Errors.for_code(result.error_code), result.topics) == (Errors.KAFKA_STORAGE_ERROR, [])

@@ -22,6 +22,7 @@ from kafka_lite.zookeeper.embedded.protocol import (
     AuthPacket,
     ConnectRequest,
     ConnectResponse,
+    Create2Response,
     CreateRequest,
     CreateTTLRequest,
     DeleteRequest,
@@ -306,6 +307,31 @@ def test_a_failed_multi_returns_a_result_for_each_operation(server: ZooKeeperSer
     while not (result := read_record(MultiHeader, reader)).done:
         codes.append((result.type, result.err, read_record(ErrorResponse, reader).err))
     assert codes == [(-1, code, code) for code in (Code.OK, Code.NODE_EXISTS, Code.RUNTIME_INCONSISTENCY)]
+
+
+@pytest.mark.parametrize(
+    ("op", "request_record", "response"),
+    [
+        (OpCode.CREATE, CreateRequest("/new", b"", OPEN_ACL_UNSAFE, 0), PathResponse),
+        (OpCode.CREATE2, CreateRequest("/new", b"", OPEN_ACL_UNSAFE, 0), Create2Response),
+        (OpCode.CREATE_CONTAINER, CreateRequest("/new", b"", OPEN_ACL_UNSAFE, 4), Create2Response),
+        (OpCode.SET_DATA, SetDataRequest("/a", b"", -1), Stat),
+        (OpCode.SET_ACL, SetACLRequest("/a", OPEN_ACL_UNSAFE, -1), Stat),
+        (OpCode.DELETE, DeleteRequest("/a", -1), None),
+    ],
+)
+def test_a_write_is_answered_by_what_it_has_made(
+    server: ZooKeeperServer, op: OpCode, request_record: tuple[Any, ...], response: type | None
+) -> None:
+    client = Client(server)
+    client.create("/a")
+    header, reader = client.ask(op, request_record)
+    assert header.err == 0
+    if response is not None:
+        made = read_record(response, reader)
+        assert getattr(made, "path", "/new") == "/new"
+        assert getattr(made, "stat", made) is not None
+    assert reader.remaining == 0
 
 
 def test_watches_are_removed_by_type(server: ZooKeeperServer) -> None:
