@@ -168,6 +168,20 @@ def test_an_empty_list_means_all_topics_in_version_0_only(
     assert [topic.is_internal for topic in found] == [name == GROUPS for name in told]
 
 
+@pytest.mark.parametrize(
+    ("version", "error", "replicas"), [(0, Errors.REPLICA_NOT_AVAILABLE, [1]), (1, Errors.NONE, [1, 7])]
+)
+def test_a_dead_replica_is_an_error_in_version_0_only(
+    apis: Apis, version: int, error: Errors, replicas: list[int]
+) -> None:
+    state = partition("t", 0, 1)
+    state.replicas = [1, 7]
+    apis.update(state)
+    body = metadata.MetadataRequest(topics=[metadata.MetadataRequestTopic(name="t")])
+    (found,) = apis.handle("metadata", body, version).topics[0].partitions
+    assert (Errors.for_code(found.error_code), found.replica_nodes) == (error, replicas)
+
+
 @pytest.mark.parametrize("asked", [True, False])
 def test_permissions_are_told_to_whom_asks_for_them(apis: Apis, asked: bool) -> None:
     apis.update(partition("t", 0, 1))
