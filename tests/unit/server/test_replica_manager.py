@@ -202,6 +202,14 @@ def test_invalid_acks_are_rejected(broker: Broker, acks: int) -> None:
     assert only(broker.fetched).high_watermark == 0
 
 
+@pytest.mark.parametrize("acks", [-1, 0, 1])
+def test_each_kind_of_acks_appends(broker: Broker, acks: int) -> None:
+    broker.lead(TP)
+    broker.produce(TP, acks=acks)
+    assert broker.produced[0][TP].error is Errors.NONE
+    assert broker.log(TP).log_end_offset == 1
+
+
 def test_a_missing_partition_is_unknown(broker: Broker) -> None:
     broker.produce(TP)
     broker.fetch(TP, 0)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Iterator
 from types import SimpleNamespace
 from typing import Any, cast
@@ -18,6 +19,7 @@ from kafka_lite.protocol.messages import api_46_list_partition_reassignments as 
 from kafka_lite.server.apis.partition_admin_apis import PartitionAdminApis
 
 T0, T1, U0 = TopicPartition("t", 0), TopicPartition("t", 1), TopicPartition("u", 0)
+BROKER_ID = 4321
 NOT_NEEDED = ApiError(Errors.ELECTION_NOT_NEEDED)
 LOST = ApiError(Errors.PREFERRED_LEADER_NOT_AVAILABLE, "it is gone")
 
@@ -53,7 +55,7 @@ class Apis:
             get_partitions=lambda topic: [tp.partition for tp in self.leaders if tp.topic == topic],
             get_partition_info=lambda tp: SimpleNamespace(leader=self.leaders[tp]),
         )
-        self.apis = PartitionAdminApis(1, cast(Any, self.controller), cast(Any, cache))
+        self.apis = PartitionAdminApis(BROKER_ID, cast(Any, self.controller), cast(Any, cache))
         self.responses: list[Any] = []
 
     def handle(self, name: str, body: Any, version: int = 0) -> Any:
@@ -175,3 +177,13 @@ def test_an_election_for_all_partitions_tells_what_was_done(apis: Apis) -> None:
     assert apis.elect() == {T0: Errors.NONE, U0: LOST.error}
     assert apis.controller.asked == ({T0, T1, U0}, ElectionType.PREFERRED)
     assert apis.elect(T1) == {T0: Errors.NONE, T1: Errors.ELECTION_NOT_NEEDED, U0: LOST.error}
+
+
+def test_a_shutdown_ends_the_thread_that_waits_for_elections() -> None:
+    def names() -> list[str]:
+        return [thread.name for thread in threading.enumerate() if str(BROKER_ID) in thread.name]
+
+    apis = Apis()
+    assert len(names()) == 1
+    apis.apis.shutdown()
+    assert names() == []
