@@ -11,11 +11,12 @@ def stop(member):
 def test_the_order_of_the_steps(group):
     """Fetchers, queues and streams, commit"""
     a = group.member("a").owns({0: 10, 1: 11})
-    before, seen = a.infos, []
+    before, seen, retries = a.infos, [], []
     commit = a.offsets.commit_offsets
 
     def look_and_commit(offsets, retry_on_failure):
         seen.extend(info.is_revoked for info in before.values())
+        retries.append(retry_on_failure)
         return commit(offsets, retry_on_failure)
 
     a.offsets.commit_offsets = look_and_commit
@@ -33,6 +34,9 @@ def test_the_order_of_the_steps(group):
     assert seen == [True, True], (
         "revoke() before the commit: a stream in the middle of a chunk would return more messages, "
         "which are then consumed twice"
+    )
+    assert retries == [False], (
+        "retry_on_failure=False: the others wait for these partitions, and a commit that fails may be tried for minutes"
     )
 
 

@@ -26,7 +26,7 @@ class Ending(threading.Event):
         return True
 
 
-@pytest.mark.points(3, task=5)
+@pytest.mark.points(2, task=5)
 def test_step_by_step(group, listener_class):
     """a is alone: from offsets to offsets"""
     a = group.member("a")
@@ -46,6 +46,25 @@ def test_step_by_step(group, listener_class):
     assert offsets == [10] * 4, f"it continues at the commit: {offsets}"
     wanted = dict.fromkeys(ALL, "g_a-0")
     assert told.assigned == [wanted], f"the user's listener gets the whole assignment: {wanted}, not {told.assigned}"
+
+
+@pytest.mark.points(1, task=5)
+def test_the_end_of_the_consumer_during_a_rebalance(group):
+    """The consumer is closed while the offsets are read"""
+    a = group.member("a")
+    fetch = a.offsets.fetch_offsets
+
+    def close_and_fetch(partitions):
+        a.is_shutting_down.set()
+        return fetch(partitions)
+
+    a.offsets.fetch_offsets = close_and_fetch
+    assert not a.fails(), "a consumer that is closed does not fail, it just ends"
+    assert group.owners() == [None] * 4, (
+        f"the consumer was closed while you read the offsets: claim nothing, for nobody would release it until the "
+        f"session is over; the znodes: {group.owners()}"
+    )
+    assert a.fetcher.fetching == [], f"nothing is fetched for a consumer that was closed: not {a.fetcher.fetching}"
 
 
 @pytest.mark.points(4, task=5)
