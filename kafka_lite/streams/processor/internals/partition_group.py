@@ -39,15 +39,12 @@ class PartitionGroup:
 
     def next_record(self) -> NextRecord | None:
         """Remove and return the first record of the queue with the least time; None if all queues are empty."""
-        heap = self._queues_by_time
-        if not heap:
+        if not self._queues_by_time:
             return None
-        _, _, queue = heap[0]
+        _, _, queue = heapq.heappop(self._queues_by_time)
         stamped = queue.poll()
         if queue:
-            heapq.heapreplace(heap, (queue.timestamp, next(self._entered), queue))
-        else:
-            heapq.heappop(heap)
+            self._enter(queue)
         self.num_buffered -= 1
         return NextRecord(stamped, queue)
 

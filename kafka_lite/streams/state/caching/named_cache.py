@@ -113,20 +113,18 @@ class NamedCache:
         with self._lock:
             if not entry.is_dirty and key in self._dirty:
                 raise RuntimeError(f"a clean entry for key {key!r} would replace a dirty one in cache {self.name}")
-            entries = self._entries
-            old = entries.get(key)
-            entries[key] = entry
+            old = self._entries.get(key)
             if old is not None:
                 self.overwrites += 1
-                self.size_bytes += entry.size_bytes - old.size_bytes
-                entries.move_to_end(key)
-            else:
-                self.size_bytes += _size(key, entry)
-                if self._sorted is not None:
-                    insort(self._sorted, key)
+                self.size_bytes -= _size(key, old)
+            elif self._sorted is not None:
+                insort(self._sorted, key)
+            self._entries[key] = entry
+            self._entries.move_to_end(key)
             if entry.is_dirty:
                 self._dirty.pop(key, None)
                 self._dirty[key] = None
+            self.size_bytes += _size(key, entry)
 
     def range(self, first: bytes, last: bytes) -> list[tuple[bytes, LRUCacheEntry]]:
         """The entries from ``first`` to ``last``, both included, in the order of their keys. This uses all of them."""

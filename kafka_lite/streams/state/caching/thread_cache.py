@@ -51,10 +51,7 @@ class ThreadCache:
     @property
     def size_bytes(self) -> int:
         """What all entries count for."""
-        size_bytes = 0
-        for cache in self._caches.values():  # a generator for sum() would take as long as the rest of a put
-            size_bytes += cache.size_bytes
-        return size_bytes
+        return sum(cache.size_bytes for cache in self._caches.values())
 
     def get(self, namespace: str, key: bytes) -> LRUCacheEntry | None:
         """The entry of a key of a store, or None."""
