@@ -27,6 +27,8 @@ from kafka_lite.record.control_record import ControlRecordType
 from kafka_lite.record.default_record_batch import DefaultRecordBatch
 from kafka_lite.record.records import batches
 from kafka_lite.testing.cluster import Cluster
+from kafka_lite.tools.admin.admin_channel import AdminChannel
+from kafka_lite.tools.groups.consumer_group_service import ConsumerGroupService
 
 IN, OUT = TopicPartition("in", 0), TopicPartition("out", 0)
 VALUES = ("a", "b", "c")
@@ -168,10 +170,9 @@ def look(cluster: Cluster) -> Seen:
             while consumer.position(OUT) < end:
                 values += [record.value.decode() for record in consumer.poll(500)]
             found.append(" ".join(values) or "–")
-            if isolation == "read_uncommitted":  # the other one waits for the markers of a pending offset
-                offset = consumer.committed([IN])[IN]
-                found.append("–" if offset is None else str(offset.offset))
-    return Seen(*found)
+    with AdminChannel(cluster.bootstrap_servers) as channel:  # a consumer waits for the markers of a pending offset
+        offset = ConsumerGroupService(channel).committed_offsets(GROUP).get(IN)
+    return Seen(*found, "–" if offset is None else str(offset))
 
 
 # ── recorded ──────────────────────────────────────────────────────────────────────────────────────────────────────────
