@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import socket
 from collections.abc import Iterator
-from typing import Any, cast
 
 import pytest
 
 from kafka_lite.network.kafka_channel import KafkaChannel
+from kafka_lite.network.nio_selector import NioSelector
 from kafka_lite.network.transport_layer import PlaintextTransportLayer
 
 UNLIMITED = -1
@@ -22,14 +22,21 @@ def pair() -> Iterator[tuple[socket.socket, socket.socket]]:
         yield ours, theirs
 
 
+@pytest.fixture
+def selector() -> Iterator[NioSelector]:
+    made = NioSelector()
+    yield made
+    made.close()
+
+
 @pytest.mark.parametrize("buffer_size", [3, 5, 16, 104, 1000])
 @pytest.mark.parametrize("at_once", [True, False])
 def test_large_and_small_frames_arrive_in_order(
-    pair: tuple[socket.socket, socket.socket], buffer_size: int, at_once: bool
+    pair: tuple[socket.socket, socket.socket], selector: NioSelector, buffer_size: int, at_once: bool
 ) -> None:
     """The rest of a frame that is larger than the buffer does not pass through the buffer."""
     ours, theirs = pair
-    channel = KafkaChannel("c", PlaintextTransportLayer(cast(Any, None), ours), UNLIMITED, "peer")
+    channel = KafkaChannel("c", PlaintextTransportLayer(selector, ours), UNLIMITED, "peer")
     payloads = [b"a" * 100, b"", b"b" * 5, b"c" * 100]
     data = b"".join(len(payload).to_bytes(4, "big") + payload for payload in payloads)
     buffer = bytearray(buffer_size)
