@@ -172,7 +172,8 @@ def look(cluster: Cluster) -> Seen:
             found.append(" ".join(values) or "–")
     with AdminChannel(cluster.bootstrap_servers) as channel:  # a consumer waits for the markers of a pending offset
         offset = ConsumerGroupService(channel).committed_offsets(GROUP).get(IN)
-    return Seen(*found, "–" if offset is None else str(offset))
+    found.append("–" if offset is None else str(offset))
+    return Seen(*found)
 
 
 # ── recorded ──────────────────────────────────────────────────────────────────────────────────────────────────────────
