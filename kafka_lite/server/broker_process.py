@@ -88,7 +88,12 @@ class ServerProcess:
         return SYSTEM_TIME.hi_res_ms() - began_ms
 
     def spawn(self) -> None:
-        """Start it without waiting: ``start`` then only waits, so that several can start at a time."""
+        """Start it without waiting: ``start`` then only waits, so that several can start at a time.
+
+        Raises BrokerStartError if another server has the port: that one would be taken for ours.
+        """
+        if takes_connections(self.port):
+            raise BrokerStartError(f"Another server listens on {self.bootstrap_servers}: stop it, or use another port.")
         with self.log_file.open("wb") as log:
             self._process = subprocess.Popen(
                 self.command,
@@ -135,9 +140,12 @@ class ServerProcess:
         return "\n".join(self.log().splitlines()[-lines:]) if self.log_file.exists() else ""
 
     def _await_ready(self, deadline_ms: float) -> None:
-        while not self.is_ready():
+        while True:
+            is_ready = self.is_ready()
             if (code := self.process.poll()) is not None:
                 raise BrokerStartError(self._failure(f"ended with exit code {code}"))
+            if is_ready:
+                return
             if SYSTEM_TIME.hi_res_ms() > deadline_ms:
                 raise BrokerStartError(self._failure(f"is not ready on {self.bootstrap_servers}"))
             SYSTEM_TIME.sleep(_POLL_MS)

@@ -163,7 +163,7 @@ def test_tools_and_prometheus_read_the_same_values(broker: BrokerProcess) -> Non
 def test_a_broker_without_metrics_names_the_key_to_set(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
     with BrokerProcess(tmp_path, {"zookeeper.embedded.port": "0"}):
-        eventually(lambda: bool(RunningBrokers().find()))
+        eventually(lambda: bool(RunningBrokers().find()), what="a running broker's file")
         command = [sys.executable, "-m", "kafka_lite.tools.main", "top", "--once"]
         result = subprocess.run(command, capture_output=True, check=False, text=True, timeout=60)
     assert (result.returncode, result.stdout) == (1, "")

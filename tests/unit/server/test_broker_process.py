@@ -60,6 +60,27 @@ def test_the_end_of_the_log_explains_a_failed_start(tmp_path: Path) -> None:
         _ = process.process
 
 
+def test_a_server_on_a_taken_port_is_not_started(tmp_path: Path) -> None:
+    process = server(tmp_path, LISTENER)
+    with (
+        socket.create_server((HOST, process.port)),
+        pytest.raises(BrokerStartError, match=f"Another server listens on 127.0.0.1:{process.port}: stop it, or use"),
+    ):
+        process.start()
+    assert not process.is_running
+
+
+def test_a_process_that_has_ended_is_not_ready_although_another_listens_on_its_port(tmp_path: Path) -> None:
+    process = server(tmp_path, "raise SystemExit(1)")
+    process.spawn()
+    process.process.wait()
+    with (
+        socket.create_server((HOST, process.port)),
+        pytest.raises(BrokerStartError, match="ended with exit code 1"),
+    ):
+        process._await_ready(0)
+
+
 def test_the_settings_are_written_for_a_later_restart_by_hand(tmp_path: Path) -> None:
     broker = BrokerProcess(tmp_path, {"listeners": "PLAINTEXT://127.0.0.1:4711", "num.io.threads": "3"})
     assert broker.bootstrap_servers == "127.0.0.1:4711"
