@@ -112,7 +112,7 @@ class AbstractFetcherThread(ShutdownableThread, Generic[REQ, PD]):
 
     @abstractmethod
     def process_partition_data(self, partition: TopicPartition, fetch_offset: int, data: PD) -> None:
-        """Process the records. A CorruptRecordError or an ApiError counts as an error of the partition."""
+        """Process the records. A CorruptRecordError, ApiError or MemoryError counts as an error of the partition."""
 
     @abstractmethod
     def handle_offset_out_of_range(self, partition: TopicPartition) -> int:
@@ -211,8 +211,8 @@ class AbstractFetcherThread(ShutdownableThread, Generic[REQ, PD]):
             # It may have been damaged in transit, or read while the leader truncated its log: fetch it again.
             logger.error("Found invalid messages during fetch of %s offset %d: %s", partition, state.offset, error)
             return False
-        except ApiError as error:
-            logger.error("Error processing data of %s from offset %d on: %s", partition, state.offset, error)
+        except (ApiError, MemoryError) as error:
+            logger.error("Error processing data of %s from offset %d on: %r", partition, state.offset, error)
             return False
         if next_offset is not None:
             self._partition_states.update_and_move_to_end(partition, PartitionFetchState(new_offset))

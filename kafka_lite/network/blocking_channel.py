@@ -6,6 +6,7 @@ Kafka 0.10.2: core/.../network/BlockingChannel.scala · book 2.2.3
 from __future__ import annotations
 
 import contextlib
+import errno
 import logging
 import math
 import socket
@@ -190,6 +191,8 @@ class BlockingChannel:
             ) from error
         except OSError as error:
             raise self._lost(error) from error
+        except MemoryError as error:  # lost, since what is left of this response would be taken for the next one
+            raise self._lost(OSError(errno.ENOMEM, "not enough memory for the response")) from error
         return receive.payload
 
     def _read_some(self, deadline_ms: float) -> bytes:

@@ -13,7 +13,7 @@ from random import Random
 
 import pytest
 
-from kafka_lite.testing.simulation.cluster import BrokerCluster
+from kafka_lite.testing.simulation.cluster import Broker, BrokerCluster
 from kafka_lite.testing.simulation.disturbance import Disturbance
 from kafka_lite.testing.simulation.faults import Fault, Kind
 from kafka_lite.testing.simulation.machine import Machine, Process
@@ -401,6 +401,38 @@ def test_a_flipped_bit_on_the_disk_is_an_error_and_never_a_wrong_record(tmp_path
     assert polled.items() <= values.items()
     assert "producer-0" in polled.values()
     assert "producer-20" not in polled.values()
+
+
+@pytest.mark.soak
+def test_a_coordinator_without_memory_for_its_groups_does_not_say_that_they_are_gone(tmp_path: Path) -> None:
+    """The group's coordinator stops, and the others have no memory to read the 100 kB of its log, for half a minute."""
+
+    def scenario(world: World) -> Result:
+        work = Workload(world, {}, brokers=3)
+        work.cluster.start()
+        work.create_topic("t", partitions=1)
+        work.produce("producer", Load("t", 1, 20))
+        work.consume("consumer", "group", "t")
+        world.sleep(60)
+        coordinator = next(broker for broker in work.cluster.brokers if coordinates_groups(broker))
+        others = [broker.running() for broker in work.cluster.brokers if broker is not coordinator]
+        for process in others:
+            process.limit_memory(80_000)
+        coordinator.kill()
+        world.sleep(30)
+        for process in others:
+            process.limit_memory(None)
+        coordinator.start()
+        return Result(work.history, work.finish())
+
+    world = World(4, tmp_path)
+    assert world.run(scenario).violations == []
+    assert any("No memory to load __consumer_offsets" in note for note in world.events.notes)
+
+
+def coordinates_groups(broker: Broker) -> bool:
+    assert broker.parts is not None
+    return bool(broker.parts.groups.group_manager.is_group_local("group"))
 
 
 def run_with_flipped_bits(world: World) -> Result:

@@ -24,7 +24,13 @@ from kafka_lite.coordinator.group.group_metadata import GroupMetadata
 from kafka_lite.coordinator.group.group_state import GroupState
 from kafka_lite.coordinator.group.offset_and_metadata import OffsetAndMetadata
 from kafka_lite.coordinator.group.offset_cache import OffsetCache
-from kafka_lite.coordinator.group.offsets_log import COMMIT_POLL_MS, AppendResult, OffsetsLog, uncommitted_end
+from kafka_lite.coordinator.group.offsets_log import (
+    COMMIT_POLL_MS,
+    LOAD_RETRY_MS,
+    AppendResult,
+    OffsetsLog,
+    uncommitted_end,
+)
 from kafka_lite.log.log_validator import AppendOrigin
 from kafka_lite.log.producers.verification_state_entry import VerificationGuard
 from kafka_lite.record.memory_records_builder import MemoryRecordsBuilder
@@ -371,16 +377,22 @@ class GroupMetadataManager:
             if self._loading.get(partition) != coordinator_epoch:
                 return  # it was unloaded in the meantime
         awaited = uncommitted_end(self._log, TopicPartition(GROUP_METADATA_TOPIC_NAME, partition), end)
-        if awaited is None:
-            self._load(partition, on_group_loaded)
-            return
+        try:
+            if awaited is None:
+                self._load(partition, on_group_loaded)
+                return
+            delay_ms = COMMIT_POLL_MS
+        except MemoryError:
+            delay_ms = LOAD_RETRY_MS
+            logger.warning("No memory to load %s-%d: trying again", GROUP_METADATA_TOPIC_NAME, partition)
         self._scheduler.schedule(
             f"{GROUP_METADATA_TOPIC_NAME}-{partition}",
             lambda: self._load_when_committed(partition, coordinator_epoch, on_group_loaded, awaited),
-            COMMIT_POLL_MS,
+            delay_ms,
         )
 
     def _load(self, partition: int, on_group_loaded: GroupCallback) -> None:
+        """Read the partition and serve it, even if it cannot be read. Raises MemoryError: then it goes on loading."""
         start_ms = self._time.hi_res_ms()
         try:
             for group in self._read(partition):
@@ -388,12 +400,13 @@ class GroupMetadataManager:
             took_ms = self._time.hi_res_ms() - start_ms
             self.metrics.loaded(took_ms)
             logger.info("Finished loading groups of %s-%d in %d ms", GROUP_METADATA_TOPIC_NAME, partition, took_ms)
+        except MemoryError:
+            raise
         except Exception:
             logger.exception("Error loading offsets from %s-%d", GROUP_METADATA_TOPIC_NAME, partition)
-        finally:
-            with self._lock:
-                if self._loading.pop(partition, None) is not None:  # otherwise it was unloaded in the meantime
-                    self._owned.add(partition)
+        with self._lock:
+            if self._loading.pop(partition, None) is not None:  # otherwise it was unloaded in the meantime
+                self._owned.add(partition)
 
     def _is_current(self, partition: int, epoch: int | None) -> bool:
         """Record the epoch of a leadership change; false if a newer one is known. A change without epoch is current."""

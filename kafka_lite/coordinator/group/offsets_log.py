@@ -19,6 +19,9 @@ from kafka_lite.log.producers.verification_state_entry import VerificationGuard
 
 COMMIT_POLL_MS: Final = 20
 """How long a coordinator that is to load a partition waits until it looks again whether the log is committed."""
+LOAD_RETRY_MS: Final = 1_000
+"""How long it waits until it loads a partition again that there was no memory for. What the log has is not lost, so
+nobody may be told that it is not there."""
 
 
 class AppendResult(Protocol):

@@ -18,7 +18,13 @@ from kafka_lite.common.topic_names import TRANSACTION_STATE_TOPIC_NAME
 from kafka_lite.common.topic_partition import TopicPartition
 from kafka_lite.common.utils import java_abs, java_string_hash
 from kafka_lite.coordinator.group.group_loader import batches_of
-from kafka_lite.coordinator.group.offsets_log import COMMIT_POLL_MS, AppendResult, OffsetsLog, uncommitted_end
+from kafka_lite.coordinator.group.offsets_log import (
+    COMMIT_POLL_MS,
+    LOAD_RETRY_MS,
+    AppendResult,
+    OffsetsLog,
+    uncommitted_end,
+)
 from kafka_lite.coordinator.transaction import transaction_log
 from kafka_lite.coordinator.transaction.transaction_config import TransactionConfig
 from kafka_lite.coordinator.transaction.transaction_metadata import TransactionMetadata, TxnTransitMetadata
@@ -295,13 +301,17 @@ class TransactionStateManager:
         """
         awaited = uncommitted_end(self._log, TopicPartition(TRANSACTION_STATE_TOPIC_NAME, partition), end)
         if awaited is not None:
-            self._load_later(partition, coordinator_epoch, on_prepared, awaited)
+            self._load_later(partition, coordinator_epoch, on_prepared, awaited, COMMIT_POLL_MS)
             return
         with self._changed:
             self._changed.wait_for(lambda: not self._appending[partition])
         start_ms = self._time.hi_res_ms()
         try:
             transactions = self._read(partition)
+        except MemoryError:
+            logger.warning("No memory to load %s-%d: trying again", TRANSACTION_STATE_TOPIC_NAME, partition)
+            self._load_later(partition, coordinator_epoch, on_prepared, awaited, LOAD_RETRY_MS)
+            return
         except Exception:
             # None of its ids is served: with only a part of them, a zombie's request could succeed.
             logger.exception("Error loading transactions from %s-%d", TRANSACTION_STATE_TOPIC_NAME, partition)
@@ -320,12 +330,14 @@ class TransactionStateManager:
             if metadata.state in PREPARED:
                 on_prepared(coordinator_epoch, metadata)
 
-    def _load_later(self, partition: int, coordinator_epoch: int, on_prepared: PreparedCallback, end: int) -> None:
+    def _load_later(
+        self, partition: int, coordinator_epoch: int, on_prepared: PreparedCallback, end: int | None, delay_ms: int
+    ) -> None:
         if self._loading.get(partition) == coordinator_epoch:
             self._scheduler.schedule(
                 f"load-txns-for-partition-{partition}",
                 lambda: self.load(partition, coordinator_epoch, on_prepared, end),
-                COMMIT_POLL_MS,
+                delay_ms,
             )
 
     def _stop_loading(self, partition: int, coordinator_epoch: int) -> None:

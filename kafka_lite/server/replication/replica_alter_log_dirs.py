@@ -56,9 +56,9 @@ class ReplicaAlterLogDirsThread(ShutdownableThread):
         for copy in self._log_manager.future_logs.all():
             try:
                 progress |= self._continue(copy.topic_partition)
-            except (ApiError, ValueError) as error:  # ValueError: a file was closed meanwhile
+            except (ApiError, ValueError, MemoryError) as error:  # ValueError: a file was closed meanwhile
                 if self.is_running:
-                    logger.warning("Cannot copy the log of %s at the moment: %s", copy.topic_partition, error)
+                    logger.warning("Cannot copy the log of %s at the moment: %r", copy.topic_partition, error)
         if not progress:
             with self._woken:
                 if self.is_running:

@@ -36,8 +36,9 @@ REPLICATED: Final[Mapping[str, str]] = {
 
 NO_ZOOKEEPER: Final = ("ZkConnectionError", "NodeExistsError", "ControllerMovedError")
 """What a broker may end with when it starts while ZooKeeper is out of reach, or its last session has not expired."""
-NO_ROOM: Final = "No space left on device"
-"""What a broker says that cannot recover its logs on a full disk. It says which folder is full, as Kafka does."""
+NO_ROOM: Final = ("No space left on device", "Too many open files", "no block of")
+"""What a broker says that cannot start on a full disk (it says which folder is full, as Kafka does), or with too few
+descriptors or too little memory."""
 STOPPED: Final = "BrokerStoppedError"
 """What a broker ends with when its only disk fails while it starts."""
 

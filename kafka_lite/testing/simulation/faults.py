@@ -35,10 +35,16 @@ class Kind(Enum):
     CUT_ZOOKEEPER = "cut between a broker and ZooKeeper"
     KILL_ZOOKEEPER = "kill -9 of ZooKeeper"
     FLIP = "flipped bit on a broker's disk"
+    DESCRIPTORS = "a broker that opens no more files or connections"
+    MEMORY = "a broker that gets no large blocks of memory"
 
 
-CLUSTER: Final = tuple(kind for kind in Kind if kind is not Kind.FLIP)
+SCARCE: Final = (Kind.DESCRIPTORS, Kind.MEMORY)
+"""What a broker may have too little of."""
+CLUSTER: Final = tuple(kind for kind in Kind if kind not in (Kind.FLIP, *SCARCE))
 """What may go wrong in a cluster."""
+SCARCITY: Final = (*CLUSTER, *SCARCE)
+"""The same, and brokers run out of descriptors and memory."""
 DAMAGING: Final = (*CLUSTER, Kind.FLIP)
 """The same, and bits of its replicas flip."""
 ONE_BROKER: Final = CLUSTER[: CLUSTER.index(Kind.KILL_CONTROLLER)]
@@ -49,13 +55,14 @@ LONGEST_S: Final[Mapping[Kind, float]] = {
     Kind.CUT_RESPONSES: 30, Kind.SLOW: 20, Kind.REFUSE: 10, Kind.KILL_CONSUMER: 5, Kind.PAUSE_CONSUMER: 30,
     Kind.JUMP: 1, Kind.JUMP_CLIENTS: 1, Kind.FULL: 10, Kind.EIO: 10, Kind.KILL_CONTROLLER: 15, Kind.CUT_PAIR: 30,
     Kind.CUT_ZOOKEEPER: 20, Kind.KILL_ZOOKEEPER: 10, Kind.FLIP: 40,
+    Kind.DESCRIPTORS: 30, Kind.MEMORY: 60,
 }  # fmt: skip
 """How long each lasts at most."""
 WEIGHTS: Final[Mapping[Kind, int]] = {
     Kind.KILL: 6, Kind.STOP: 2, Kind.POWER: 4, Kind.PAUSE: 2, Kind.RESET: 6, Kind.CUT: 2, Kind.CUT_REQUESTS: 2,
     Kind.CUT_RESPONSES: 2, Kind.SLOW: 2, Kind.REFUSE: 1, Kind.KILL_CONSUMER: 3, Kind.PAUSE_CONSUMER: 2, Kind.JUMP: 1,
     Kind.JUMP_CLIENTS: 1, Kind.FULL: 1, Kind.EIO: 1, Kind.KILL_CONTROLLER: 4, Kind.CUT_PAIR: 6, Kind.CUT_ZOOKEEPER: 4,
-    Kind.KILL_ZOOKEEPER: 2, Kind.FLIP: 4,
+    Kind.KILL_ZOOKEEPER: 2, Kind.FLIP: 4, Kind.DESCRIPTORS: 12, Kind.MEMORY: 24,
 }  # fmt: skip
 """How often each is drawn."""
 

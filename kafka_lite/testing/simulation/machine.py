@@ -185,6 +185,12 @@ class Process:
         kernel.most_descriptors = None if more is None else has + more
         self.note("has no limit of descriptors" if more is None else f"may open {more} more descriptors")
 
+    def limit_memory(self, largest_block_bytes: int | None) -> None:
+        """``ulimit -v``: reads of files and sockets that ask for more at once fail; None for no limit."""
+        self._modules.kernel.largest_block_bytes = largest_block_bytes
+        most = largest_block_bytes
+        self.note("has no limit of memory" if most is None else f"gets no block of more than {most} bytes")
+
     def follow_wall_clock(self) -> None:
         """The machine's wall clock has jumped."""
         kernel = self._modules.kernel

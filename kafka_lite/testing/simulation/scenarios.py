@@ -11,7 +11,7 @@ from types import MappingProxyType
 from typing import Final, TypeVar
 
 from kafka_lite.testing.simulation.cluster import REPLICATED
-from kafka_lite.testing.simulation.faults import CLUSTER, DAMAGING, ONE_BROKER, Fault, Kind, draw_faults
+from kafka_lite.testing.simulation.faults import CLUSTER, DAMAGING, ONE_BROKER, SCARCITY, Fault, Kind, draw_faults
 from kafka_lite.testing.simulation.invariants import Invariants
 from kafka_lite.testing.simulation.programs import Load
 from kafka_lite.testing.simulation.scheduler import Owner, State, Task
@@ -86,6 +86,15 @@ def three_brokers(world: World) -> Result:
 def flipped_bits(world: World) -> Result:
     """Three brokers under drawn faults, on whose disks bits flip, too."""
     return _suffer_at_once(*_cluster(world, 3, kinds=DAMAGING))
+
+
+def scarcity(world: World) -> Result:
+    """Three brokers under drawn faults, which run out of descriptors and memory, too. Some seeds have transactions."""
+    if world.seed % TRANSACTIONAL_EVERY:
+        return _suffer_at_once(*_cluster(world, 3, kinds=SCARCITY))
+    work, drawn = _transactional_cluster(world, TransactionalWorkload, SCARCITY)
+    work.start_drawn_clients()
+    return _suffer_at_once(work, drawn)
 
 
 def three_old_brokers(world: World) -> Result:
@@ -194,10 +203,10 @@ def drawn_streams_of_three_brokers(world: World) -> Result:
     return _suffer_at_once(work, drawn)
 
 
-def _transactional_cluster(world: World, kind: type[W]) -> tuple[W, list[Fault]]:
+def _transactional_cluster(world: World, kind: type[W], kinds: Sequence[Kind] = CLUSTER) -> tuple[W, list[Fault]]:
     """Three brokers that have started, watched for invariants, and the faults that the seed draws for them."""
     random = world.random_for("faults")
-    drawn = draw_faults(random, _for_transactions(CLUSTER), most=8, shortness=1.5)
+    drawn = draw_faults(random, _for_transactions(kinds), most=8, shortness=1.5)
     work = kind(world, _drawn_properties(random, drawn) | transaction_properties(3), 3)
     work.cluster.start()
     _watch_invariants(work)
@@ -291,6 +300,7 @@ SCENARIOS: Final[dict[str, Callable[[World], Result]]] = {
     "five-brokers": five_brokers,
     "growing-topics": growing_topics,
     "flipped-bits": flipped_bits,
+    "scarcity": scarcity,
     "three-old-brokers": three_old_brokers,
     "transactions": transactions,
     "transactions-of-three-brokers": transactions_of_three_brokers,

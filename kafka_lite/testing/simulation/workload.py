@@ -43,6 +43,11 @@ NOTIFIED_S: Final = 60.0
 """How long brokers have to apply an alteration."""
 ALTERATIONS: Final = 3
 """How often a topic is altered after its creation."""
+FEW_DESCRIPTORS: Final = 8
+"""How many more files and connections a broker may open at most when descriptors run out."""
+SPARED_BLOCK_BYTES: Final = (4_096, 100_000)
+"""What a broker that is short of memory gets at once: so little that it can hardly read a log, or nearly all that it
+wants."""
 LOOKS_S: Final = 0.05
 """How often a broker with a flipped bit is looked at, to see whether it was started again."""
 PATIENT: Final = {"bootstrap_timeout_ms": 600_000}
@@ -308,10 +313,11 @@ class Workload:
         ]
 
     def _may_fail(self, failure: str) -> bool:
-        """Whether a broker may end with this traceback, because of its disk, or in a cluster; it is started again."""
+        """Whether a broker may end with this traceback: it lacked something, or ZooKeeper. It is started again."""
         last_line = failure.rstrip().rpartition("\n")[2]
         kind = last_line.partition(":")[0].rpartition(".")[2]
-        return kind == STOPPED or NO_ROOM in last_line or (len(self.cluster.brokers) > 1 and kind in NO_ZOOKEEPER)
+        is_full = any(text in last_line for text in NO_ROOM)
+        return kind == STOPPED or is_full or (len(self.cluster.brokers) > 1 and kind in NO_ZOOKEEPER)
 
     # ── faults ────────────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -454,6 +460,28 @@ class Workload:
             self.world.sleep(0.5)
             broker.start()
 
+    def _spare_descriptors(self, fault: Fault) -> None:
+        """As with a disk: the broker may stop; then, or afterwards, it is started again."""
+        broker = self._target(fault)
+        if not broker.is_wanted or broker.process is None:
+            return
+        broker.process.limit_descriptors(int(fault.amount * FEW_DESCRIPTORS))
+        self.world.sleep(fault.duration_s)
+        if broker.is_wanted:
+            broker.kill()
+            self.world.sleep(0.5)
+            broker.start()
+
+    def _spare_memory(self, fault: Fault) -> None:
+        """What a broker cannot do for want of memory, it does later: it is not started again."""
+        process = self._target(fault).process
+        if process is None or not process.is_running:
+            return
+        smallest, largest = SPARED_BLOCK_BYTES
+        process.limit_memory(int(smallest * (largest / smallest) ** fault.amount))
+        self.world.sleep(fault.duration_s)
+        process.limit_memory(None)
+
     def _flip(self, fault: Fault) -> None:
         """A bit of a committed batch reads wrong for a while. No-op if the broker has none."""
         broker, random = self._target(fault), self.world.random_for("flipped bits")
@@ -496,4 +524,5 @@ _APPLY: Final[dict[Kind, Callable[[Workload, Fault], None]]] = {
     Kind.FULL: Workload._fail_disk, Kind.EIO: Workload._fail_disk,
     Kind.KILL_CONTROLLER: Workload._kill, Kind.CUT_PAIR: Workload._cut, Kind.CUT_ZOOKEEPER: Workload._cut,
     Kind.KILL_ZOOKEEPER: Workload._kill_zookeeper, Kind.FLIP: Workload._flip,
+    Kind.DESCRIPTORS: Workload._spare_descriptors, Kind.MEMORY: Workload._spare_memory,
 }  # fmt: skip

@@ -67,10 +67,13 @@ class Fetcher(AbstractFetcherThread[Request, Data]):
         self.failed: list[TopicPartition] = []
         self.reset_to: int | Exception = 7
         self.corrupt: set[TopicPartition] = set()
+        self.too_large: set[TopicPartition] = set()
 
     def process_partition_data(self, partition: TopicPartition, fetch_offset: int, data: Data) -> None:
         if partition in self.corrupt:
             raise CorruptRecordError("damaged")
+        if partition in self.too_large:
+            raise MemoryError
         self.processed.append((partition, fetch_offset))
 
     def handle_offset_out_of_range(self, partition: TopicPartition) -> int:
@@ -184,6 +187,18 @@ def test_corrupt_records_are_an_error_of_their_partition() -> None:
     fetcher.do_work()
     assert (fetcher.failed, fetcher.processed) == ([T0, T1], [(T1, 5)])
     assert dict(fetcher.requests[1]) == {T0: 5, T1: 6}
+
+
+def test_records_that_there_is_no_memory_for_are_fetched_again(caplog: pytest.LogCaptureFixture) -> None:
+    fetcher = Fetcher()
+    fetcher.too_large = {T0}
+    fetcher.add_partitions({T0: 5, T1: 5})
+    fetcher.answers = {T0: answer(5, 1), T1: answer(5, 1)}
+    fetcher.do_work()
+    assert (fetcher.failed, fetcher.processed) == ([T0], [(T1, 5)])
+    assert "Error processing data of t-0 from offset 5 on: MemoryError()" in caplog.text
+    fetcher.do_work()
+    assert fetcher.requests[1] == {T0: 5, T1: 6}
 
 
 def test_without_a_response_all_partitions_fail_after_a_backoff() -> None:

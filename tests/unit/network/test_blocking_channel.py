@@ -141,6 +141,24 @@ def test_the_broker_closes_the_connection_and_a_new_one_works() -> None:
         assert channel.exchange(HEARTBEAT, 0) == HeartbeatResponse(error_code=2)
 
 
+def test_a_response_that_there_is_no_memory_for_is_not_taken_for_the_next_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    own, receive = threading.current_thread(), socket.socket.recv
+
+    def receive_nothing(sock: socket.socket, count: int) -> bytes:
+        if threading.current_thread() is own:
+            raise MemoryError
+        return receive(sock, count)
+
+    with running_server(handle) as server, BlockingChannel(LOOPBACK, server.bound_port()) as channel:
+        with monkeypatch.context() as scarcity:
+            scarcity.setattr(socket.socket, "recv", receive_nothing)
+            with pytest.raises(NotConnectedError, match=r"lost the connection .*: not enough memory for the response;"):
+                channel.exchange(HEARTBEAT, 0)
+        assert not channel.is_connected
+        channel.connect()
+        assert channel.exchange(HEARTBEAT, 0) == HeartbeatResponse(error_code=2)
+
+
 def test_a_late_response_closes_the_connection() -> None:
     held: list[Request] = []
     with (

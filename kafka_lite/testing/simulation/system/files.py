@@ -92,6 +92,11 @@ class Files:
         if self._kernel.disk is not None:
             self._kernel.disk.modified_ns[posix.fstat(fd).st_ino] = self._wall_ns()
 
+    def pread(self, fd: int, length: int, offset: int) -> bytes:
+        """Read at a position. Raises MemoryError."""
+        self._kernel.take_memory(length)
+        return posix.pread(fd, length, offset)
+
     def pwrite(self, fd: int, data: Buffer, offset: int) -> int:
         """Write at a position."""
         disk = self._disk_of(fd)
@@ -253,15 +258,14 @@ class Files:
     def posix_module(self) -> types.ModuleType:
         """``posix`` itself."""
         names: dict[str, object] = {
-            "open": self.open, "close": self.close, "write": self.write, "pwrite": self.pwrite, "writev": self.writev,
-            "pwritev": self.pwritev, "ftruncate": self.ftruncate, "truncate": self.truncate, "fsync": self.fsync,
-            "fdatasync": self.fsync, "sendfile": self.sendfile, "rename": self.rename, "replace": self.rename,
-            "unlink": self.unlink, "remove": self.unlink, "mkdir": self.mkdir, "rmdir": self.rmdir,
-            "listdir": self.listdir, "scandir": self.scandir, "stat": self.stat, "lstat": self.lstat,
-            "fstat": self.fstat, "utime": self.utime, "statvfs": self.statvfs, "urandom": self.urandom,
-            "getpid": lambda: self._kernel.pid,
-            "kill": self.kill, "_exit": lambda code: self._kernel.exit(code), "cpu_count": lambda: 2,
-            "register_at_fork": lambda **_: None,
+            "open": self.open, "close": self.close, "pread": self.pread, "write": self.write, "pwrite": self.pwrite,
+            "writev": self.writev, "pwritev": self.pwritev, "ftruncate": self.ftruncate, "truncate": self.truncate,
+            "fsync": self.fsync, "fdatasync": self.fsync, "sendfile": self.sendfile, "rename": self.rename,
+            "replace": self.rename, "unlink": self.unlink, "remove": self.unlink, "mkdir": self.mkdir,
+            "rmdir": self.rmdir, "listdir": self.listdir, "scandir": self.scandir, "stat": self.stat,
+            "lstat": self.lstat, "fstat": self.fstat, "utime": self.utime, "statvfs": self.statvfs,
+            "urandom": self.urandom, "getpid": lambda: self._kernel.pid, "kill": self.kill,
+            "_exit": lambda code: self._kernel.exit(code), "cpu_count": lambda: 2, "register_at_fork": lambda **_: None,
         }  # fmt: skip
         return stand_in("posix", posix, names | {name: refusing(f"os.{name}") for name in REFUSED})
 
@@ -271,10 +275,12 @@ class Files:
         self, file: Any, mode: str = "r", buffering: int = -1, encoding: str | None = None, errors: str | None = None,
         newline: str | None = None, closefd: bool = True, opener: Callable[..., int] | None = None,
     ) -> IO[Any]:  # fmt: skip
-        """The function ``open``. A file that is only read is a plain one."""
+        """The function ``open``. A file that is only read is a plain one, unless memory is short."""
         if not set(mode) & set("wax+"):
             if not isinstance(file, int):
                 self._kernel.take_descriptor()
+            if self._kernel.largest_block_bytes is not None:
+                self._kernel.take_memory(os.stat(file).st_size)  # of those that read a file, all read it whole
             return open(file, mode, buffering, encoding, errors, newline, closefd, opener)
         raw: Any = WorldFile(self, file, mode, closefd, opener)
         if buffering == 0:

@@ -50,6 +50,8 @@ class Kernel:
         """Open files of the machine's disk, and their paths."""
         self.most_descriptors: int | None = None
         """How many sockets and files it may have open: ``ulimit -n``. None: as many as it likes."""
+        self.largest_block_bytes: int | None = None
+        """How much memory it gets at once: ``ulimit -v``. None: as much as it likes."""
         self.locked_files: dict[str, Kernel] = {}
         """Locks on files of the machine, and who holds them."""
         self.main_task: Task | None = None
@@ -93,6 +95,11 @@ class Kernel:
         """A descriptor is about to be opened. Raises OSError, EMFILE, if the process has no more."""
         if self.most_descriptors is not None and len(self.sockets) + len(self.open_files) >= self.most_descriptors:
             raise OSError(errno.EMFILE, "Too many open files")
+
+    def take_memory(self, size_bytes: int) -> None:
+        """A block of memory is about to be taken. Raises MemoryError if there is none that is so large."""
+        if self.largest_block_bytes is not None and size_bytes > self.largest_block_bytes:
+            raise MemoryError(f"no block of {size_bytes} bytes")
 
     def open_socket(self, watched: Watched) -> int:
         """A descriptor for it. Raises OSError: EMFILE."""

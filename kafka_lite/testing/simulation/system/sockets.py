@@ -229,7 +229,11 @@ class SocketBase:
         return self.send(b"".join(buffers), flags)
 
     def recv(self, count: int, flags: int = 0) -> bytes:
-        """Up to ``count`` bytes; none at the end."""
+        """Up to ``count`` bytes; none at the end. Raises MemoryError: all of them are taken first."""
+        self.kernel.take_memory(count)
+        return self._receive(count, flags)
+
+    def _receive(self, count: int, flags: int) -> bytes:
         endpoint = self._endpoint
         if not endpoint.is_readable and endpoint.is_connected:
             self._wait(endpoint, lambda: endpoint.is_readable or endpoint.is_closed)
@@ -238,7 +242,7 @@ class SocketBase:
     def recv_into(self, buffer: bytearray | memoryview, count: int = 0, flags: int = 0) -> int:
         """Receive into a buffer; returns how many bytes."""
         view = memoryview(buffer).cast("B")
-        data = self.recv(count or len(view), flags)
+        data = self._receive(count or len(view), flags)
         view[: len(data)] = data
         return len(data)
 

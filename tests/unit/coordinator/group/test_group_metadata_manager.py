@@ -14,6 +14,7 @@ from kafka_lite.common.topic_partition import TopicPartition
 from kafka_lite.coordinator.group import group_metadata_records as group_records
 from kafka_lite.coordinator.group.group_offsets import Committer
 from kafka_lite.coordinator.group.group_state import GroupState
+from kafka_lite.coordinator.group.offsets_log import LOAD_RETRY_MS
 from kafka_lite.protocol.messages.group_records import GroupMetadataKey, OffsetCommitKey
 from kafka_lite.protocol.version_prefixed import read_version
 from kafka_lite.record.control_record import ControlRecordType, EndTransactionMarker
@@ -324,6 +325,34 @@ def test_a_failed_load_does_not_leave_the_partition_loading(
     with caplog.at_level(logging.ERROR):
         after = Groups(offsets_log=groups.offsets_log)
     assert "Error loading offsets from __consumer_offsets-0" in caplog.text
+    assert not after.manager.is_loading
+
+
+def test_offsets_that_there_was_no_memory_for_are_loaded_later(
+    groups: Groups, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    groups.commit(7)
+    with monkeypatch.context() as scarcity:
+        scarcity.setattr(MemoryLog, "read", Mock(side_effect=MemoryError))
+        after = Groups(offsets_log=groups.offsets_log)
+    assert "No memory to load __consumer_offsets-1: trying again" in caplog.text
+    after.sleep(LOAD_RETRY_MS - 100)
+    assert after.manager.is_group_loading(GROUP), "nobody is told that there are no offsets"
+    after.sleep(200)
+    assert after.committed() == 7
+    assert not after.manager.is_loading
+
+
+def test_a_partition_that_leaves_while_there_is_no_memory_for_it_is_not_loaded(
+    groups: Groups, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    groups.commit(7)
+    with monkeypatch.context() as scarcity:
+        scarcity.setattr(MemoryLog, "read", Mock(side_effect=MemoryError))
+        after = Groups(offsets_log=groups.offsets_log)
+    after.coordinator.on_resignation(after.manager.partition_for(GROUP), 5)
+    after.sleep(LOAD_RETRY_MS + 100)
+    assert not after.manager.is_group_local(GROUP)
     assert not after.manager.is_loading
 
 

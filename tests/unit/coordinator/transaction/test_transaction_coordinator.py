@@ -1,4 +1,5 @@
 from collections.abc import Callable
+from unittest.mock import Mock
 
 import pytest
 
@@ -6,10 +7,12 @@ from kafka_learn.labs.coordinators import TIMEOUT_MS
 from kafka_lite.common.errors import ApiError, Errors
 from kafka_lite.common.producer_id_and_epoch import ProducerIdAndEpoch
 from kafka_lite.common.topic_partition import TopicPartition
+from kafka_lite.coordinator.group.offsets_log import LOAD_RETRY_MS
 from kafka_lite.coordinator.transaction.transaction_coordinator import InitProducerIdResult
 from kafka_lite.coordinator.transaction.transaction_metadata import MAX_EPOCH, TransactionMetadata
 from kafka_lite.coordinator.transaction.transaction_state import TransactionState
 from tests.support.eventually import eventually
+from tests.support.groups import MemoryLog
 from tests.support.transactions import (
     EXPIRATION_CHECK_MS,
     EXPIRATION_MS,
@@ -410,6 +413,34 @@ def test_a_decision_is_acted_on_once_the_replicas_in_sync_have_it() -> None:
     transactions.log.high_watermark = None
     transactions.time.sleep(1000)
     assert other.written
+
+
+def test_ids_that_there_was_no_memory_for_are_loaded_later(
+    caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    transactions = Transactions()
+    producer = transactions.start()
+    with monkeypatch.context() as scarcity:
+        scarcity.setattr(MemoryLog, "read", Mock(side_effect=MemoryError))
+        after = Transactions(transactions.log, transactions.time)
+    assert "No memory to load __transaction_state-0: trying again" in caplog.text
+    after.time.sleep(LOAD_RETRY_MS - 1)
+    assert after.add(producer, [A0]) is Errors.COORDINATOR_LOAD_IN_PROGRESS
+    after.time.sleep(1)
+    assert after.add(producer, [A0]) is OK
+
+
+def test_ids_that_cannot_be_read_are_not_served(
+    caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    transactions = Transactions()
+    producer = transactions.start()
+    with monkeypatch.context() as damaged:
+        damaged.setattr(transactions.log, "get_leader_log", Mock(side_effect=OSError("no disk")))
+        after = Transactions(transactions.log, transactions.time)
+    assert "Error loading transactions from __transaction_state-0" in caplog.text
+    after.time.sleep(LOAD_RETRY_MS)
+    assert after.add(producer, [A0]) is Errors.NOT_COORDINATOR
 
 
 def test_the_load_of_each_partition_is_timed() -> None:
