@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import logging
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import NamedTuple, cast
+from typing import Final, NamedTuple, cast
 
 from kafka_lite.clients.client_request import ClientResponse, RequestBuilder
 from kafka_lite.clients.cluster import Node
@@ -53,6 +53,10 @@ class FetchPosition(NamedTuple):
     """The epoch in which the broker leads the partition, as far as the consumer knows; -1 if it knows none. A broker in
     another epoch refuses: one that does not know yet that it was replaced could say that the offset is out of range."""
 
+
+SHORT_WAIT_MS: Final = 100
+"""How long a fetch waits at most that leaves partitions of its leader out, because they have buffered records. They
+will need the connection soon. (Kafka's waits for ``fetch.max.wait.ms``, and with it a partition that was emptied.)"""
 
 FetchData = FetchRequestData[FetchPosition]
 """A request: the positions by partition, and its place in the session with the broker."""
@@ -120,7 +124,7 @@ class Fetcher:
             data = self._session_handler(node).build(positions)
             logger.debug("Sending fetch for partitions %s to broker %s", list(data.session_partitions), node)
             self._nodes_with_pending_fetches.add(node.id)
-            future = self._client.send(node, self._fetch_request(data))
+            future = self._client.send(node, self._fetch_request(data, self._max_wait_ms(node)))
             future.add_listener(self._on_response(node, data), self._on_failure(node))
         return len(requests)
 
@@ -150,12 +154,25 @@ class Fetcher:
         fetchable = self._subscriptions.fetchable_partitions()
         if self._next_in_line is None and not self._completed:
             return fetchable
-        buffered = {each.partition for each in self._completed}
-        if self._next_in_line is not None and not self._next_in_line.is_consumed:
-            buffered.add(self._next_in_line.partition)
+        buffered = {each.partition for each in self._buffered()}
         return [partition for partition in fetchable if partition not in buffered]
 
-    def _fetch_request(self, data: FetchData) -> RequestBuilder:
+    def _buffered(self) -> Iterator[CompletedFetch | PartitionRecords]:
+        yield from self._completed
+        if self._next_in_line is not None and not self._next_in_line.is_consumed:
+            yield self._next_in_line
+
+    def _max_wait_ms(self, node: Node) -> int:
+        """How long the leader may wait for records of the partitions that it is asked for."""
+        cluster = self._metadata.fetch()
+        for each in self._buffered():
+            if isinstance(each, PartitionRecords) or each.data.records:
+                info = cluster.partition(each.partition)
+                if info is not None and info.leader == node:
+                    return min(self._config.max_wait_ms, SHORT_WAIT_MS)
+        return self._config.max_wait_ms
+
+    def _fetch_request(self, data: FetchData, max_wait_ms: int) -> RequestBuilder:
         topics: dict[str, list[FetchPartition]] = {}
         for partition, position in data.to_send.items():
             topics.setdefault(partition.topic, []).append(
@@ -167,7 +184,7 @@ class Fetcher:
                 )
             )
         request = FetchRequest(
-            max_wait_ms=self._config.max_wait_ms,
+            max_wait_ms=max_wait_ms,
             min_bytes=self._config.min_bytes,
             max_bytes=self._config.max_bytes,
             isolation_level=int(self._config.read_committed),
@@ -387,4 +404,6 @@ class Fetcher:
                 continue
             if node.id not in self._nodes_with_pending_fetches and not self._client.is_unavailable(node):
                 handler.notify_close()
-                self._client.poll_future(self._client.send(node, self._fetch_request(handler.build({}))), timer)
+                self._client.poll_future(
+                    self._client.send(node, self._fetch_request(handler.build({}), self._config.max_wait_ms)), timer
+                )

@@ -25,6 +25,7 @@ from kafka_lite.consumer.consumer_errors import (
 )
 from kafka_lite.consumer.consumer_interceptors import ConsumerInterceptor
 from kafka_lite.consumer.consumer_record import ConsumerRecords
+from kafka_lite.consumer.fetcher import SHORT_WAIT_MS
 from kafka_lite.consumer.kafka_consumer import KafkaConsumer
 from kafka_lite.consumer.offset_and_metadata import OffsetAndMetadata, OffsetAndTimestamp
 from kafka_lite.protocol.api_key import ApiKey
@@ -81,6 +82,39 @@ def test_the_next_fetch_is_sent_before_the_records_are_returned(
     consumer.assign([T0])
     assert len(consumer.poll(1000)) == 1
     assert [each.topics[0].partitions[0].fetch_offset for each in broker.of(ApiKey.FETCH)] == [0, 1]
+
+
+def test_a_fetch_waits_shortly_while_another_partition_of_its_leader_has_buffered_records(
+    broker: ScriptedBroker, new_consumer: ConsumerFactory
+) -> None:
+    broker.append(T0, b"a")
+    broker.append(T1, b"x", b"y", b"z")
+    consumer = new_consumer(max_poll_records=2, fetch_max_wait_ms=400)
+    consumer.assign([T0, T1])
+    assert values(consumer.poll(1000)) == [b"a", b"x"]
+    consumer.pause([T1])
+    assert waits(broker) == [(400, [0, 1]), (SHORT_WAIT_MS, [0])]
+    consumer.poll(SHORT_WAIT_MS)
+    consumer.resume([T1])
+    assert values(poll_all(consumer)) == [b"y", b"z"]
+    assert waits(broker)[-1] == (400, [0, 1])
+
+
+def test_a_paused_partition_without_records_does_not_shorten_fetches(
+    broker: ScriptedBroker, new_consumer: ConsumerFactory
+) -> None:
+    consumer = new_consumer(fetch_max_wait_ms=400)
+    consumer.assign([T0, T1])
+    consumer.poll(0)
+    consumer.pause([T1])
+    poll_all(consumer)
+    assert waits(broker)[-1] == (400, [0])
+
+
+def waits(broker: ScriptedBroker) -> list[tuple[int, list[int]]]:
+    """How long each fetch waits at most, and for which partitions of the topic."""
+    fetches = broker.of(ApiKey.FETCH)
+    return [(each.max_wait_ms, [part.partition for part in each.topics[0].partitions]) for each in fetches]
 
 
 def test_a_batch_that_starts_before_the_position_is_read_from_the_position(
