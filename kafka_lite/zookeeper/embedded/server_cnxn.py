@@ -61,7 +61,7 @@ class ServerCnxn:
         return bool(self._outgoing)
 
     def receive(self) -> bool:
-        """Read what has arrived. Returns False if the client closed the connection. Raises OSError."""
+        """Read what has arrived. Returns False if the client closed the connection. Raises OSError, MemoryError."""
         try:
             data = self.sock.recv(_RECEIVE_BYTES)
         except BlockingIOError:

@@ -207,8 +207,8 @@ class ServerCnxnFactory(ShutdownableThread):
         try:
             if not connection.receive():
                 self._close(connection)
-        except OSError as error:
-            logger.debug("Connection %s failed: %s", connection, error)
+        except (OSError, MemoryError) as error:
+            logger.debug("Connection %s failed: %r", connection, error)
             self._close(connection)
 
     def _process(self, connection: ServerCnxn) -> None:

@@ -11,6 +11,7 @@ import struct
 import threading
 from collections.abc import Iterator
 from pathlib import Path
+from unittest.mock import Mock
 
 import pytest
 
@@ -132,6 +133,15 @@ def test_random_bytes_do_not_stop_the_server(server: EmbeddedZooKeeper, caplog: 
                 client.sock.sendall(struct.pack(">i", len(garbage)) + garbage)
         assert survivor.call(OpCode.EXISTS, PathWatchRequest("/", False)).err == 0
     assert server.is_running
+
+
+def test_a_packet_that_there_is_no_memory_for_closes_its_connection_alone(
+    server: EmbeddedZooKeeper, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with monkeypatch.context() as scarcity:
+        scarcity.setattr(ServerCnxn, "receive", Mock(side_effect=MemoryError))
+        assert hangs_up_on(server, b"ruok")
+    assert word(server, b"ruok") == "imok"
 
 
 def test_a_packet_of_the_maximum_size_is_accepted_and_a_larger_one_is_not(server: EmbeddedZooKeeper) -> None:
