@@ -126,7 +126,11 @@ class ReplicaFetcherThread(AbstractFetcherThread[ReplicaFetchRequest, ReplicaPar
         return self._leader.fetch(request)
 
     def process_partition_data(self, partition: TopicPartition, fetch_offset: int, data: ReplicaPartitionData) -> None:
-        """Append the records; the high watermark and the start of the log follow the leader's."""
+        """Append the records; the high watermark and the start of the log follow the leader's.
+
+        If the partition is throttled, the valid bytes are recorded in the quota. Raises RuntimeError for records that
+        do not begin at the end of the log.
+        """
         _, replica, log = self._local(partition)
         if fetch_offset != log.log_end_offset:
             raise RuntimeError(f"Offset mismatch for {partition}: fetched {fetch_offset}, log end {log.log_end_offset}")
