@@ -49,6 +49,8 @@ DAMAGING: Final = (*CLUSTER, Kind.FLIP)
 """The same, and bits of its replicas flip."""
 ONE_BROKER: Final = CLUSTER[: CLUSTER.index(Kind.KILL_CONTROLLER)]
 """What may go wrong with one broker."""
+SCARCITY_OF_ONE_BROKER: Final = (*ONE_BROKER, *SCARCE)
+"""The same, and it runs out of descriptors and memory."""
 
 LONGEST_S: Final[Mapping[Kind, float]] = {
     Kind.KILL: 8, Kind.STOP: 8, Kind.POWER: 8, Kind.PAUSE: 20, Kind.RESET: 1, Kind.CUT: 30, Kind.CUT_REQUESTS: 30,

@@ -11,7 +11,16 @@ from types import MappingProxyType
 from typing import Final, TypeVar
 
 from kafka_lite.testing.simulation.cluster import REPLICATED
-from kafka_lite.testing.simulation.faults import CLUSTER, DAMAGING, ONE_BROKER, SCARCITY, Fault, Kind, draw_faults
+from kafka_lite.testing.simulation.faults import (
+    CLUSTER,
+    DAMAGING,
+    ONE_BROKER,
+    SCARCITY,
+    SCARCITY_OF_ONE_BROKER,
+    Fault,
+    Kind,
+    draw_faults,
+)
 from kafka_lite.testing.simulation.invariants import Invariants
 from kafka_lite.testing.simulation.programs import Load
 from kafka_lite.testing.simulation.scheduler import Owner, State, Task
@@ -44,10 +53,10 @@ SKEWS_NS: Final = (0, 10**8, 10**12)
 VERSIONS_OF_0_10_2: Final = {"inter.broker.protocol.version": "0.10.2", "log.message.format.version": "0.10.2"}
 
 
-def one_broker(world: World) -> Result:
+def one_broker(world: World, kinds: Sequence[Kind] = ONE_BROKER) -> Result:
     """A broker with producers, groups, a compacted topic and topics that come and go, under drawn faults."""
     random = world.random_for("faults")
-    drawn = draw_faults(random, ONE_BROKER)
+    drawn = draw_faults(random, kinds)
     _skew_clocks(world)
     work = Workload(world, _drawn_properties(random, drawn))
     work.cluster.start()
@@ -65,10 +74,10 @@ def one_broker(world: World) -> Result:
     return Result(work.history, work.finish(), drawn)
 
 
-def transactions(world: World) -> Result:
+def transactions(world: World, kinds: Sequence[Kind] = ONE_BROKER) -> Result:
     """A broker with transactional producers and ``read_committed`` consumers, under drawn faults."""
     random = world.random_for("faults")
-    drawn = draw_faults(random, _for_transactions(ONE_BROKER))
+    drawn = draw_faults(random, _for_transactions(kinds))
     work = TransactionalWorkload(world, _drawn_properties(random, drawn) | transaction_properties(1))
     work.cluster.start()
     work.start_drawn_clients()
@@ -95,6 +104,11 @@ def scarcity(world: World) -> Result:
     work, drawn = _transactional_cluster(world, TransactionalWorkload, SCARCITY)
     work.start_drawn_clients()
     return _suffer_at_once(work, drawn)
+
+
+def scarcity_of_one_broker(world: World) -> Result:
+    """A broker that runs out of descriptors and memory, its embedded ZooKeeper with it."""
+    return (one_broker if world.seed % TRANSACTIONAL_EVERY else transactions)(world, SCARCITY_OF_ONE_BROKER)
 
 
 def three_old_brokers(world: World) -> Result:
@@ -301,6 +315,7 @@ SCENARIOS: Final[dict[str, Callable[[World], Result]]] = {
     "growing-topics": growing_topics,
     "flipped-bits": flipped_bits,
     "scarcity": scarcity,
+    "scarcity-of-one-broker": scarcity_of_one_broker,
     "three-old-brokers": three_old_brokers,
     "transactions": transactions,
     "transactions-of-three-brokers": transactions_of_three_brokers,
