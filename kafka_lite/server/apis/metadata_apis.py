@@ -242,7 +242,7 @@ class MetadataApis:
         respond(
             coordinators.FindCoordinatorResponse(
                 error_code=only.error_code,
-                error_message=only.error_message,
+                error_message=only.error_message or Errors.NONE.name,  # unlike other responses
                 node_id=only.node_id,
                 host=only.host,
                 port=only.port,
