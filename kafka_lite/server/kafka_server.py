@@ -328,6 +328,7 @@ class KafkaServer:
             self.metrics.registry,
             IsrChanges(self.zk_client, self.time),
             self.quotas,
+            self.metadata_cache,
         )
         self.replica_manager.startup()
         self._on_stop("replica manager", self.replica_manager.shutdown)
@@ -403,9 +404,7 @@ class KafkaServer:
             metadata=self._metadata_apis,
             admin=AdminApis(self.config, self.admin_manager, lambda: self.controller.is_active),
             partition_admin=partition_admin,
-            producer_ids=ProducerIdApis(
-                self.producer_ids, self.transactions.coordinator, self.replica_manager, self.metadata_cache
-            ),
+            producer_ids=ProducerIdApis(self.producer_ids, self.transactions.coordinator, self.replica_manager),
             groups=self.groups.group_apis(),
             offsets=self.groups.offset_apis(self.metadata_cache, self.zk_client, self.transactions.verification),
             replication=self._new_replication_apis(partition_admin),

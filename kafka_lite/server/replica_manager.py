@@ -30,6 +30,7 @@ from kafka_lite.server.delayed_produce import DelayedProduce
 from kafka_lite.server.fetch_params import FetchParams, FetchPartition, LogReadResult
 from kafka_lite.server.high_watermark_checkpoints import HighWatermarkCheckpoints
 from kafka_lite.server.kafka_config import KafkaConfig
+from kafka_lite.server.metadata_cache import MetadataCache
 from kafka_lite.server.metrics.replica_manager_metrics import ReplicaManagerMetrics
 from kafka_lite.server.missing_logs import MissingLogs
 from kafka_lite.server.produce_status import PartitionResponse, ProducePartitionStatus, check_acks
@@ -66,8 +67,10 @@ class ReplicaManager:
         registry: MetricsRegistry | None = None,  # without it the metrics are not shown
         isr_changes: IsrChanges | None = None,  # without it this broker has no followers
         quotas: QuotaManagers | None = None,  # without them replication is not throttled
+        metadata_cache: MetadataCache | None = None,  # without it no other broker is known to have partitions
     ) -> None:
         self.config = config
+        self._metadata_cache = metadata_cache
         self.quotas = quotas or quota_managers(config, running_time)
         self.log_manager = log_manager
         self._scheduler = scheduler
@@ -181,8 +184,8 @@ class ReplicaManager:
     def get_leader_partition(self, topic_partition: TopicPartition) -> Partition:
         """The partition, which this broker must lead.
 
-        Raises UNKNOWN_TOPIC_OR_PARTITION without a replica here, NOT_LEADER_OR_FOLLOWER if another broker leads,
-        KAFKA_STORAGE_ERROR if the disk of the replica has failed or has no space for its log.
+        Raises UNKNOWN_TOPIC_OR_PARTITION if no broker is known to have it, NOT_LEADER_OR_FOLLOWER if only others have
+        it or another one leads, KAFKA_STORAGE_ERROR if the disk of the replica has failed or has no space for its log.
         """
         partition = self._partitions.get(topic_partition)
         if partition is None:
@@ -191,6 +194,9 @@ class ReplicaManager:
                 raise Errors.KAFKA_STORAGE_ERROR.exception(reason)
             if topic_partition in self._offline:
                 raise Errors.KAFKA_STORAGE_ERROR.exception(f"the disk with {topic_partition} has failed")
+            cache = self._metadata_cache
+            if cache is not None and cache.get_partition_info(topic_partition) is not None:
+                raise Errors.NOT_LEADER_OR_FOLLOWER.exception(f"other brokers have {topic_partition}")
             raise Errors.UNKNOWN_TOPIC_OR_PARTITION.exception(f"{topic_partition} is not on this broker")
         if partition.leader_replica_if_local is None:
             raise Errors.NOT_LEADER_OR_FOLLOWER.exception(f"this broker does not lead {topic_partition}")

@@ -5,7 +5,6 @@ Kafka 2.8: core/.../server/KafkaApis.scala (handleInitProducerIdRequest, handleD
 
 from __future__ import annotations
 
-from kafka_lite.cluster.partition import Partition
 from kafka_lite.common.errors import ApiError, Errors
 from kafka_lite.common.producer_id_and_epoch import ProducerIdAndEpoch
 from kafka_lite.common.topic_names import validate_topic_name
@@ -25,7 +24,6 @@ from kafka_lite.protocol.messages.api_61_describe_producers import (
 )
 from kafka_lite.record.record import NO_PRODUCER_EPOCH, NO_PRODUCER_ID
 from kafka_lite.server.apis.api_handler import Respond, error_for_version
-from kafka_lite.server.metadata_cache import MetadataCache
 from kafka_lite.server.replica_manager import ReplicaManager
 
 FIRST_EPOCH = 0
@@ -42,12 +40,10 @@ class ProducerIdApis:
         producer_ids: ProducerIdManager,
         coordinator: TransactionCoordinator,
         replica_manager: ReplicaManager,
-        metadata_cache: MetadataCache,
     ) -> None:
         self._producer_ids = producer_ids
         self._coordinator = coordinator
         self._replicas = replica_manager
-        self._metadata_cache = metadata_cache
 
     def handle_init_producer_id(self, request: Request, body: InitProducerIdRequest, respond: Respond) -> None:
         """Respond with an id and its epoch, or an error.
@@ -97,23 +93,14 @@ class ProducerIdApis:
 
     def _active_producers(self, topic_partition: TopicPartition) -> list[ProducerState]:
         validate_topic_name(topic_partition.topic)
-        log = self._partition(topic_partition).log
+        partition = self._replicas.get_partition(topic_partition)
+        if partition is None:
+            partition = self._replicas.get_leader_partition(topic_partition)  # which raises the reason
+        log = partition.log
         if log is None:
             raise Errors.NOT_LEADER_OR_FOLLOWER.exception(f"this broker has no log of {topic_partition}")
         entries = list(log.producer_state.active_producers.values())  # at once, while others append
         return [_producer_state(entry) for entry in entries]
-
-    def _partition(self, topic_partition: TopicPartition) -> Partition:
-        partition = self._replicas.get_partition(topic_partition)
-        if partition is not None:
-            return partition
-        try:
-            return self._replicas.get_leader_partition(topic_partition)  # which raises the reason why it is not here
-        except ApiError as failure:
-            is_elsewhere = self._metadata_cache.get_partition_info(topic_partition) is not None
-            if failure.error is Errors.UNKNOWN_TOPIC_OR_PARTITION and is_elsewhere:
-                raise Errors.NOT_LEADER_OR_FOLLOWER.exception(f"other brokers hold {topic_partition}") from failure
-            raise
 
 
 def _producer_state(entry: ProducerStateEntry) -> ProducerState:

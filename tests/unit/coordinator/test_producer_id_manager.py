@@ -126,7 +126,7 @@ def test_a_malformed_block_is_rejected(data: bytes) -> None:
 def answer(**fields: object) -> tuple[Errors, int, int]:
     given: list[Response | None] = []
     body = InitProducerIdRequest(**{"transactional_id": None, "transaction_timeout_ms": 60_000, **fields})  # type: ignore[arg-type]
-    apis = ProducerIdApis(manager(Blocks()), Transactions().coordinator, None, None)  # type: ignore[arg-type]
+    apis = ProducerIdApis(manager(Blocks()), Transactions().coordinator, None)  # type: ignore[arg-type]
     request = SimpleNamespace(header=RequestHeader(client_id="c"), client_address="127.0.0.1")
     apis.handle_init_producer_id(request, body, given.append)  # type: ignore[arg-type]
     (response,) = given

@@ -35,12 +35,14 @@ from kafka_lite.protocol.messages.api_05_stop_replica import (
     StopReplicaRequest,
     StopReplicaTopicState,
 )
+from kafka_lite.protocol.messages.api_06_update_metadata import UpdateMetadataPartitionState, UpdateMetadataRequest
 from kafka_lite.record.compression import CompressionType
 from kafka_lite.record.control_record import ControlRecordType, EndTransactionMarker
 from kafka_lite.record.memory_records_builder import MemoryRecordsBuilder, memory_records
 from kafka_lite.record.records import batches
 from kafka_lite.server.fetch_params import FetchParams, FetchPartition, LogReadResult
 from kafka_lite.server.kafka_config import KafkaConfig
+from kafka_lite.server.metadata_cache import MetadataCache
 from kafka_lite.server.produce_status import PartitionResponse, ProducePartitionStatus, check_acks
 from kafka_lite.server.quotas.quota_factory import quota_managers
 from kafka_lite.server.quotas.replication_quota_manager import ReplicationQuotaManager, ReplicationType
@@ -76,6 +78,7 @@ class Broker:
         self.logs = LogManager([directory, *others], {}, LogConfig(), self.scheduler, self.time)
         self.logs.startup()
         self.read_config: Callable[[str], LogConfig] = lambda _: LogConfig(self.topic_config)
+        self.metadata_cache = MetadataCache(config.broker_id)
         self.replicas = ReplicaManager(
             config,
             self.logs,
@@ -83,6 +86,7 @@ class Broker:
             self.time,
             isr_changes=None if isr_store is None else IsrChanges(isr_store, self.time),
             quotas=quota_managers(config, self.time),
+            metadata_cache=self.metadata_cache,
         )
         self.alive: list[ClusterBroker] = []
         self.state_changes = ReplicaStateChanges(
@@ -215,6 +219,20 @@ def test_a_missing_partition_is_unknown(broker: Broker) -> None:
     broker.fetch(TP, 0)
     assert broker.produced[0][TP].error is Errors.UNKNOWN_TOPIC_OR_PARTITION
     assert only(broker.fetched).error is Errors.UNKNOWN_TOPIC_OR_PARTITION
+
+
+def test_a_broker_that_has_no_replica_of_a_partition_is_not_its_leader(broker: Broker) -> None:
+    elsewhere = UpdateMetadataPartitionState(
+        topic_name=TP.topic, partition_index=TP.partition, leader=2, isr=[2], replicas=[2]
+    )
+    broker.metadata_cache.update_cache(UpdateMetadataRequest(ungrouped_partition_states=[elsewhere]))
+    broker.produce(TP)
+    broker.fetch(TP, 0)
+    assert broker.produced[0][TP].error is Errors.NOT_LEADER_OR_FOLLOWER
+    assert only(broker.fetched).error is Errors.NOT_LEADER_OR_FOLLOWER
+    with pytest.raises(ApiError) as caught:
+        broker.replicas.delete_records(TP, 0)
+    assert caught.value.error is Errors.NOT_LEADER_OR_FOLLOWER
 
 
 def test_a_partition_led_by_another_broker_is_not_leader(broker: Broker) -> None:

@@ -35,7 +35,7 @@ class Apis:
         self.initialized: list[tuple[Any, ...]] = []
         self.producers: dict[int, Any] = {70: entry(None)}
         anything = cast(Any, self)
-        self.apis = ProducerIdApis(anything, anything, anything, anything)
+        self.apis = ProducerIdApis(anything, anything, anything)
 
     def generate_producer_id(self) -> int:
         if self.error is not Errors.NONE:
@@ -54,11 +54,12 @@ class Apis:
         return SimpleNamespace(log=logs[index]) if index in logs else None
 
     def get_leader_partition(self, topic_partition: TopicPartition) -> Any:
-        is_offline = topic_partition.partition == OFFLINE
-        raise (Errors.KAFKA_STORAGE_ERROR if is_offline else Errors.UNKNOWN_TOPIC_OR_PARTITION).exception()
-
-    def get_partition_info(self, topic_partition: TopicPartition) -> Any:
-        return None if topic_partition.partition == NOWHERE else object()
+        reasons = {
+            ELSEWHERE: Errors.NOT_LEADER_OR_FOLLOWER,
+            NOWHERE: Errors.UNKNOWN_TOPIC_OR_PARTITION,
+            OFFLINE: Errors.KAFKA_STORAGE_ERROR,
+        }
+        raise reasons[topic_partition.partition].exception()
 
     def init(self, version: int = 4, **fields: Any) -> tuple[Errors, int, int]:
         request = SimpleNamespace(header=SimpleNamespace(api_version=version))
