@@ -132,7 +132,7 @@ def test_create_waits_for_leaders_and_returns_the_resulting_topic(broker):
     assert (result.num_partitions, result.replication_factor) == (2, 1)
     configs = {entry.name: (entry.value, entry.config_source) for entry in result.configs}
     assert configs["cleanup.policy"] == ("compact", 1)
-    assert configs["retention.ms"] == ("3600000", 4)
+    assert configs["retention.ms"] == ("3600000", 5)  # not 4: it is log.retention.hours that is set
     assert configs["segment.bytes"] == ("1073741824", 5)
     assert set(broker.cache.get_partitions("made")) == {0, 1}
     assert broker.zk.get_entity_config("topics/made") == {"cleanup.policy": "compact"}
@@ -274,9 +274,7 @@ def test_describe_a_topic(broker):
     assert (entry.value, entry.config_source, entry.config_type, entry.read_only) == ("5", 1, 5, False)
     assert [(s.name, s.value, s.source) for s in entry.synonyms] == [
         ("retention.ms", "5", 1),
-        ("log.retention.hours", "1", 4),
-        ("log.retention.hours", "168", 5),
-    ]
+    ]  # not log.retention.hours, since log.retention.ms is not set
     assert "deleted" in entry.documentation
     everything = describe(broker, TOPIC_RESOURCE, "told")
     assert len(everything.configs) >= 24
@@ -295,7 +293,25 @@ def test_describe_a_broker(broker):
     assert entries["ssl.key.password"].is_sensitive
     assert entries["ssl.key.password"].value is None
     assert not entries["leader.replication.throttled.rate"].read_only
-    assert entries["log.retention.ms"].synonyms[0].name == "log.retention.hours"
+    hours = [("log.retention.hours", "1", 4), ("log.retention.hours", "168", 5)]
+    assert [(s.name, s.value, s.source) for s in entries["log.retention.hours"].synonyms] == hours
+    assert (entries["log.retention.ms"].synonyms, entries["log.retention.ms"].config_source) == ([], 5)
+    assert entries["log.dirs"].synonyms == []  # not log.dir
+
+
+def test_a_custom_config_is_described_without_its_value(broker):
+    assert error_of(alter(broker, BROKER_RESOURCE, "1", my_plugin="secret")) is Errors.NONE
+    assert error_of(alter(broker, BROKER_RESOURCE, "", my_other_plugin="secret")) is Errors.NONE
+    assert broker.zk.get_entity_config("brokers/1") == {"my.plugin": "secret"}
+    eventually(lambda: broker.dynamic.broker_configs and broker.dynamic.default_configs)
+    (entry,) = describe(broker, BROKER_RESOURCE, "1", ["my.plugin"], include_synonyms=True).configs
+    assert (entry.value, entry.is_sensitive, entry.read_only, entry.config_type) == (None, True, True, 0)
+    assert [(s.name, s.value, s.source) for s in entry.synonyms] == [("my.plugin", None, 2)]
+    (entry,) = describe(broker, BROKER_RESOURCE, "").configs
+    assert (entry.name, entry.value, entry.is_sensitive, entry.config_source) == ("my.other.plugin", None, True, 3)
+    for name in ("1", ""):
+        assert error_of(alter(broker, BROKER_RESOURCE, name)) is Errors.NONE
+    eventually(lambda: not broker.dynamic.broker_configs and not broker.dynamic.default_configs)
 
 
 @pytest.mark.parametrize(
@@ -358,7 +374,6 @@ def test_altering_a_topic_config_changes_its_logs(broker):
             Errors.INVALID_REQUEST,
             "Cannot update these configs dynamically",
         ),
-        (BROKER_RESOURCE, "1", {"no_such": "9"}, Errors.INVALID_REQUEST, "Unknown broker configs"),
         (BROKER_RESOURCE, "2", {"num_io_threads": "9"}, Errors.INVALID_REQUEST, "expected 1"),
         (8, "1", {"a": "b"}, Errors.INVALID_REQUEST, "only supported for topics and brokers"),
     ],

@@ -9,6 +9,7 @@ from confluent_kafka import KafkaException
 from confluent_kafka.admin import AdminClient, AlterConfigOpType, ConfigEntry, ConfigResource, ResourceType
 
 from kafka_lite.testing.cluster import Cluster
+from tests.support.eventually import eventually
 
 pytestmark = pytest.mark.jvm
 
@@ -35,12 +36,15 @@ class Broker:
         found: Mapping[str, ConfigEntry] = self._client.describe_configs([resource])[resource].result(60)
         return found
 
-    def refusal(self, key: str, value: str) -> tuple[str, str]:
-        """The error code and message with which a value is rejected."""
+    def set(self, key: str, value: str) -> None:
         entry = ConfigEntry(key, value, incremental_operation=AlterConfigOpType.SET)
         resource = ConfigResource(ResourceType.BROKER, self._id, incremental_configs=[entry])
+        self._client.incremental_alter_configs([resource])[resource].result(60)
+
+    def refusal(self, key: str, value: str) -> tuple[str, str]:
+        """The error code and message with which a value is rejected."""
         with pytest.raises(KafkaException) as caught:
-            self._client.incremental_alter_configs([resource])[resource].result(60)
+            self.set(key, value)
         error = caught.value.args[0]
         return error.name(), error.str()
 
@@ -95,3 +99,25 @@ def test_invalid_values_have_the_same_error_messages(
         code, sentence = broker.refusal(key, value)
         assert code == "INVALID_REQUEST"
         assert says in sentence
+
+
+def test_custom_configs_are_kept_and_hidden(theirs: Broker, ours: Broker) -> None:
+    for broker in (theirs, ours):
+        broker.set("my.plugin", "secret")
+        eventually(lambda broker=broker: "my.plugin" in broker.configs())
+        entry = broker.configs()["my.plugin"]
+        assert (entry.value, entry.is_sensitive, entry.is_read_only) == (None, True, True)
+        assert [(name, synonym.value) for name, synonym in entry.synonyms.items()] == [("my.plugin", None)]
+
+
+def test_synonyms_begin_with_the_key_itself(theirs: Broker, ours: Broker) -> None:
+    their_configs, our_configs = theirs.configs(), ours.configs()
+    for key in (
+        "log.roll.ms",
+        "log.roll.hours",
+        "log.roll.jitter.ms",
+        "log.flush.interval.ms",
+        "log.retention.minutes",
+    ):
+        their_synonyms, our_synonyms = (list(configs[key].synonyms) for configs in (their_configs, our_configs))
+        assert our_synonyms == their_synonyms, key

@@ -7,8 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from enum import IntEnum
+from itertools import dropwhile
 
-from kafka_lite.common.config_def import ConfigKey, Type, format_value
+from kafka_lite.common.config_def import ConfigKey, Importance, Type, format_value
 from kafka_lite.log.log_config import LOG_CONFIG_DEF, LogConfig
 from kafka_lite.protocol.messages.api_32_describe_configs import (
     DescribeConfigsResourceResult,
@@ -19,6 +20,7 @@ from kafka_lite.server.dynamic.dynamic_broker_config import (
     DYNAMIC_BROKER_CONFIGS,
     REPLICATION_THROTTLES,
     DynamicBrokerConfig,
+    is_custom,
 )
 from kafka_lite.server.kafka_config import KAFKA_CONFIG_DEF, KafkaConfig
 
@@ -47,10 +49,18 @@ CONFIG_TYPES: dict[Type, int] = {
 }
 """The types of values, numbered as in the protocol."""
 
-_FALLBACKS: dict[str, tuple[str, ...]] = {
-    synonyms[0].name: tuple(synonym.name for synonym in synonyms) for synonyms in TOPIC_CONFIG_SYNONYMS.values()
-} | {"log.dirs": ("log.dirs", "log.dir")}
-"""Broker key -> itself and the keys that it falls back to."""
+UNKNOWN_TYPE = 0
+"""The type of values of custom configs."""
+
+_BROKER_SYNONYMS: dict[str, tuple[str, ...]] = {}
+"""Broker key -> the keys of the same setting, strongest first, if there are several.
+
+``log.flush.scheduler.interval.ms`` is a setting of its own, to which ``log.flush.interval.ms`` falls back.
+"""
+for _synonyms in TOPIC_CONFIG_SYNONYMS.values():
+    _names = tuple(synonym.name for synonym in _synonyms)
+    _in_several_units = any(synonym.factor != 1 for synonym in _synonyms)
+    _BROKER_SYNONYMS |= dict.fromkeys(_names if _in_several_units else _names[:1], _names)
 
 
 class ConfigHelper:
@@ -58,6 +68,9 @@ class ConfigHelper:
 
     A value may have several sources. They are its synonyms, of which the first one wins: the topic's override, the
     broker's dynamic override, that of all brokers, server.properties, and the default.
+
+    Synonyms of other names count only after one of the own name: while only ``log.retention.hours`` is set,
+    ``log.retention.ms`` and topics' ``retention.ms`` have none, and their source is the default, as in Kafka.
     """
 
     def __init__(self, config: KafkaConfig, dynamic_config: DynamicBrokerConfig) -> None:
@@ -93,16 +106,17 @@ class ConfigHelper:
         current = self._dynamic_config.current_config.values
 
         def describe(key: ConfigKey) -> DescribeConfigsResourceResult:
-            synonyms = self._broker_synonyms(_FALLBACKS.get(key.name, (key.name,)))
-            if key.name in REPLICATION_THROTTLES:
+            synonyms = self._broker_synonyms(key.name)
+            if key.name not in KAFKA_CONFIG_DEF:
                 value = key.parse(synonyms[0].value) if synonyms else key.default
             else:
                 value = current[key.name]
             entry = _entry(key, value, synonyms, include_synonyms, include_documentation)
-            entry.read_only = key.name not in DYNAMIC_BROKER_CONFIGS
-            return entry
+            return _of_broker(entry)
 
-        return _describe([*KAFKA_CONFIG_DEF, *REPLICATION_THROTTLES], names, describe)
+        dynamic = self._dynamic_config
+        custom = _custom_keys([*self._config.original, *dynamic.default_configs, *dynamic.broker_configs])
+        return _describe([*KAFKA_CONFIG_DEF, *REPLICATION_THROTTLES, *custom], names, describe)
 
     def describe_all_brokers(
         self,
@@ -117,35 +131,44 @@ class ConfigHelper:
         def describe(key: ConfigKey) -> DescribeConfigsResourceResult:
             synonym = _synonym(key.name, overrides[key.name], ConfigSource.DYNAMIC_DEFAULT_BROKER_CONFIG)
             value = key.parse(overrides[key.name])
-            return _entry(key, value, [synonym], include_synonyms, include_documentation)
+            return _of_broker(_entry(key, value, [synonym], include_synonyms, include_documentation))
 
-        return _describe([key for key in DYNAMIC_BROKER_CONFIGS if key.name in overrides], names, describe)
+        keys = [key for key in DYNAMIC_BROKER_CONFIGS if key.name in overrides]
+        return _describe([*keys, *_custom_keys(overrides)], names, describe)
 
     # ------------------------------------------------------------------------------------------------------- synonyms
 
     def _topic_synonyms(self, name: str, overrides: Mapping[str, str]) -> list[DescribeConfigsSynonym]:
         found = []
         if name in overrides:
-            found.append(_synonym(name, overrides[name], ConfigSource.TOPIC_CONFIG))
-        broker_keys = [synonym.name for synonym in TOPIC_CONFIG_SYNONYMS.get(name, ())]
-        return found + self._broker_synonyms(broker_keys)
+            override = DescribeConfigsSynonym(name=name, value=overrides[name], source=ConfigSource.TOPIC_CONFIG)
+            found.append(override)
+        broker_keys = TOPIC_CONFIG_SYNONYMS.get(name)
+        return found + self._broker_synonyms(broker_keys[0].name) if broker_keys else found
 
-    def _broker_synonyms(self, names: Iterable[str]) -> list[DescribeConfigsSynonym]:
-        """The sources of these broker keys' value, in order of precedence."""
-        names = list(names)
+    def _broker_synonyms(self, name: str) -> list[DescribeConfigsSynonym]:
+        """The sources of this broker key's value, in order of precedence."""
+        names = _BROKER_SYNONYMS.get(name, (name,))
         defaults = {
             key.name: key.default
             for key in (*KAFKA_CONFIG_DEF, *REPLICATION_THROTTLES)
             if key.has_default and key.default is not None
         }
-        static = {name: self._config.values[name] for name in names if name in self._config.original}
+        original = self._config.original
+        static = {each: self._config.values.get(each, original[each]) for each in names if each in original}
         sources: list[tuple[Mapping[str, object], ConfigSource]] = [
             (self._dynamic_config.broker_configs, ConfigSource.DYNAMIC_BROKER_CONFIG),
             (self._dynamic_config.default_configs, ConfigSource.DYNAMIC_DEFAULT_BROKER_CONFIG),
             (static, ConfigSource.STATIC_BROKER_CONFIG),
             (defaults, ConfigSource.DEFAULT_CONFIG),
         ]
-        return [_synonym(name, values[name], source) for values, source in sources for name in names if name in values]
+        found = [(each, values[each], source) for values, source in sources for each in names if each in values]
+        return [_synonym(*each) for each in dropwhile(lambda each: each[0] != name, found)]
+
+
+def _custom_keys(names: Iterable[str]) -> list[ConfigKey]:
+    """The custom ones of these keys. Their values may be passwords, for all that the broker knows."""
+    return [ConfigKey(name, Type.PASSWORD, None, Importance.LOW, "") for name in {*names} if is_custom(name)]
 
 
 def _describe(
@@ -165,7 +188,7 @@ def _synonym(name: str, value: object, source: ConfigSource) -> DescribeConfigsS
 
 def _shown(name: str, value: object) -> str | None:
     key = KAFKA_CONFIG_DEF.keys.get(name)
-    return None if key is not None and key.is_sensitive else format_value(value)
+    return None if is_custom(name) or (key is not None and key.is_sensitive) else format_value(value)
 
 
 def _entry(
@@ -185,3 +208,10 @@ def _entry(
         config_type=CONFIG_TYPES[key.type],
         documentation=key.doc if include_documentation else None,
     )
+
+
+def _of_broker(entry: DescribeConfigsResourceResult) -> DescribeConfigsResourceResult:
+    entry.read_only = entry.name not in DYNAMIC_BROKER_CONFIGS
+    if is_custom(entry.name):
+        entry.config_type = UNKNOWN_TYPE
+    return entry

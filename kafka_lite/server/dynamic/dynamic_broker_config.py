@@ -69,13 +69,20 @@ for _name in sorted(
 
 
 def validate_dynamic_configs(config: Mapping[str, str]) -> None:
-    """Raise ConfigError for a key that cannot be changed while the broker runs, or a bad value."""
-    fixed = DYNAMIC_BROKER_CONFIGS.unused(config)
+    """Raise ConfigError for a key that cannot be changed while the broker runs, or a bad value.
+
+    Any value of a custom config is fine. A listener's own are refused, since this broker has none.
+    """
+    fixed = [name for name in DYNAMIC_BROKER_CONFIGS.unused(config) if not is_custom(name)]
     if fixed:
-        known = all(name in KAFKA_CONFIG_DEF for name in fixed)
-        reason = "Cannot update these configs dynamically" if known else "Unknown broker configs"
-        raise ConfigError(fixed[0], config[fixed[0]], f"{reason}: {', '.join(fixed)}")
+        reason = f"Cannot update these configs dynamically: {', '.join(fixed)}"
+        raise ConfigError(fixed[0], config[fixed[0]], reason)
     DYNAMIC_BROKER_CONFIGS.parse(config)
+
+
+def is_custom(name: str) -> bool:
+    """Whether Kafka does not know the key: it is kept and described, for plugins, and otherwise without effect."""
+    return not (name in KAFKA_CONFIG_DEF or name in REPLICATION_THROTTLES or name.startswith("listener.name."))
 
 
 class DynamicBrokerConfig:

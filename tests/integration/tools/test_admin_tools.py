@@ -235,8 +235,7 @@ def test_configs_of_a_topic(tool):
     assert sorted(out.splitlines()[1:]) == [
         "  cleanup.policy=compact,delete sensitive=false synonyms={DYNAMIC_TOPIC_CONFIG:cleanup.policy=compact,delete, "
         "DEFAULT_CONFIG:log.cleanup.policy=delete}",
-        "  retention.ms=5 sensitive=false synonyms={DYNAMIC_TOPIC_CONFIG:retention.ms=5, "
-        "DEFAULT_CONFIG:log.retention.hours=168}",
+        "  retention.ms=5 sensitive=false synonyms={DYNAMIC_TOPIC_CONFIG:retention.ms=5}",
     ]
     assert tool("configs", "--alter", "--topic", "set", "--delete-config", "retention.ms")[0] == 0
     assert len(tool("configs", "--describe", "--topic", "set")[1].splitlines()) == 2
