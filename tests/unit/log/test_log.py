@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import socket
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -314,6 +316,7 @@ def test_first_message_far_above_the_base_offset_rolls(tmp_path: Path) -> None:
     log.append_as_follower(record_set(b"b", base_offset=2**31 + 5))
     assert bases(log) == [0, 6]
     assert log.log_end_offset == 2**31 + 6
+    assert log.producer_state.snapshot_offsets == (6,), "the snapshot belongs to the new segment"
 
 
 def test_rolled_segment_shrinks_and_is_flushed(tmp_path: Path) -> None:
@@ -325,8 +328,9 @@ def test_rolled_segment_shrinks_and_is_flushed(tmp_path: Path) -> None:
     sizes = {file.name: file.stat().st_size for file in log.dir.iterdir() if file.name.startswith("0" * 20)}
     assert sizes == {f"{'0' * 20}.log": SET_SIZE, f"{'0' * 20}.index": 0, f"{'0' * 20}.timeindex": 12}
     assert log.recovery_point == 0
+    append(log, b"x" * 20)
     time.sleep(1)
-    assert log.recovery_point == 1
+    assert log.recovery_point == 1, "the new segment is not flushed"
 
 
 def test_leftover_files_of_the_new_segment_are_replaced(tmp_path: Path) -> None:
@@ -340,11 +344,55 @@ def test_leftover_files_of_the_new_segment_are_replaced(tmp_path: Path) -> None:
 
 
 def test_flush_after_flush_messages(tmp_path: Path) -> None:
-    log = open_log(tmp_path, flush_messages=2)
+    time = MockTime()
+    log = open_log(tmp_path, time=time, flush_messages=2)
+    time.sleep(5)
     append(log, b"x")
     assert (log.recovery_point, log.unflushed_messages) == (0, 1)
     append(log, b"x")
     assert (log.recovery_point, log.unflushed_messages) == (2, 0)
+    assert log.last_flush_time_ms == time.milliseconds()
+
+
+def test_what_rolls_leave_behind_is_forced_to_disk_in_the_background(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    time, synced, fsync = MockTime(), list[str](), os.fsync
+
+    def note(fd: int) -> None:
+        synced.append(Path(os.readlink(f"/proc/self/fd/{fd}")).name)
+        fsync(fd)
+
+    log = open_log(tmp_path, time=time, segment_bytes=SET_SIZE)
+    append(log, b"x" * 20)
+    monkeypatch.setattr(os, "fsync", note)
+    for _ in range(2):
+        append(log, b"x" * 20)
+    assert not [name for name in synced if not name.startswith("leader-epoch")], "no append waits for the disk"
+    time.sleep(1)
+    files = {f"{'0' * 20}.log", f"{1:020d}.log", f"{1:020d}.snapshot", f"{2:020d}.snapshot", log.dir.name}
+    assert files <= set(synced)
+    assert f"{2:020d}.log" not in synced
+
+
+@pytest.mark.parametrize(
+    ("meanwhile", "recovery_point"), [(lambda log: log.truncate_to(1), 1), (lambda log: log.flush(), 3)]
+)
+def test_the_recovery_point_is_right_whatever_happens_during_a_flush(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, meanwhile: Callable[[Log], object], recovery_point: int
+) -> None:
+    log, fsync, left = open_log(tmp_path), os.fsync, [meanwhile]
+
+    def sync(fd: int) -> None:
+        if left:
+            left.pop()(log)
+        fsync(fd)
+
+    for _ in range(3):
+        append(log, b"x")
+    monkeypatch.setattr(os, "fsync", sync)
+    log.flush(2)
+    assert (left, log.recovery_point) == ([], recovery_point)
 
 
 # -- retention -------------------------------------------------------------------------------------------------------
@@ -447,7 +495,16 @@ def test_truncate_below_the_first_segment(tmp_path: Path) -> None:
     log.truncate_fully_and_start_at(100)
     append(log, b"a")
     log.truncate_to(50)
-    assert (bases(log), log.log_start_offset, log.log_end_offset) == ([50], 50, 50)
+    assert (bases(log), log.log_start_offset, log.log_end_offset, log.latest_epoch) == ([50], 50, 50, -1)
+
+
+def test_a_log_truncated_below_its_start_begins_at_its_end(tmp_path: Path) -> None:
+    log = open_log(tmp_path)
+    for _ in range(3):
+        append(log, b"x")
+    log.maybe_increment_log_start_offset(2)
+    log.truncate_to(1)
+    assert (log.log_start_offset, log.log_end_offset) == (1, 1)
 
 
 def test_truncate_fully_and_start_at(tmp_path: Path) -> None:
@@ -559,8 +616,8 @@ def test_rename_and_delete(tmp_path: Path) -> None:
     log = open_log(tmp_path, segment_bytes=SET_SIZE)
     append(log, b"x" * 20)
     log.rename_dir(tmp_path / "topic-0.0123456789abcdef0123456789abcdef-delete")
-    append(log, b"y" * 20)
-    assert len(read_records(log)) == 2
+    log.append_as_leader(record_set(b"y" * 20), 1)
+    assert (len(read_records(log)), log.latest_epoch) == (2, 1)
     log.delete()
     assert list(tmp_path.iterdir()) == []
 
@@ -575,3 +632,5 @@ def test_message_format_changes_at_run_time(tmp_path: Path) -> None:
     log.append_as_follower(record_set(b"c", magic=1, base_offset=2))
     assert log.latest_epoch == -1
     assert [record.value for record in read_records(log)] == [b"a", b"b", b"c"]
+    log.update_config(LogConfig({"message.format.version": "0.10.2"}))
+    assert log.leader_epoch_cache is None, "messages of this format have no epochs"

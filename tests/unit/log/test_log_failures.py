@@ -203,6 +203,21 @@ except ApiError as error:
     assert (result.returncode, result.stdout) == (0, "KAFKA_STORAGE_ERROR 1 1\n"), result.stderr
 
 
+def test_a_log_whose_snapshot_cannot_be_written_is_closed_and_trimmed(tmp_path: Path) -> None:
+    log = open_log(tmp_path)
+    append(log, b"x")
+    (log.dir / f"{1:020d}.snapshot").mkdir()
+    assert_storage_error(log.close)
+    assert (log.dir / f"{0:020d}.index").stat().st_size == 0
+
+
+def test_a_position_in_a_closed_log_is_an_error_and_not_unknown(tmp_path: Path) -> None:
+    log = open_log(tmp_path)
+    append(log, b"x")
+    log.close()
+    assert_storage_error(lambda: log.convert_to_offset_metadata(0))
+
+
 def test_unusable_directory_raises(tmp_path: Path) -> None:
     """A plain file in place of the directory stands for any directory that this user may not use."""
     (tmp_path / "file").write_bytes(b"")

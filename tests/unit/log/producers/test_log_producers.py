@@ -59,6 +59,8 @@ def test_a_duplicate_batch_is_appended_once(tmp_path: Path) -> None:
     assert (info.first_offset, info.last_offset, info.log_append_time, info.log_start_offset) == (0, 1, NOW_MS, 0)
     assert (log.log_end_offset, log.size, log.latest_epoch) == (3, size, 0)
     assert [record.value for record in read_records(log)] == [b"a", b"b", b"c"]
+    log.maybe_increment_log_start_offset(2)
+    assert log.append_as_leader(produced(0, b"a", b"b"), 5).log_start_offset == 2
 
 
 def test_a_rejected_batch_leaves_the_log_unchanged(tmp_path: Path) -> None:
