@@ -7,7 +7,7 @@ import pytest
 
 from kafka_lite.cluster.broker import Broker
 from kafka_lite.cluster.end_point import EndPoint
-from kafka_lite.common.errors import Errors
+from kafka_lite.common.errors import ApiError, Errors
 from kafka_lite.common.security_protocol import SecurityProtocol
 from kafka_lite.common.time import MockTime
 from kafka_lite.controller.controller_config import ControllerConfig
@@ -34,9 +34,17 @@ from kafka_lite.server.metadata_cache import MetadataCache
 from kafka_lite.server.quotas.quota_factory import quota_managers
 from kafka_lite.zookeeper.client import KafkaZkClient
 from kafka_lite.zookeeper.embedded.server import EmbeddedZooKeeper
+from kafka_lite.zookeeper.zk_errors import ZkConnectionError
 from tests.support.eventually import eventually
 
-SETTINGS = {"zookeeper.connect": "x", "broker.id": "1", "num.partitions": "2", "log.retention.hours": "1"}
+SETTINGS = {
+    "zookeeper.connect": "x",
+    "broker.id": "1",
+    "num.partitions": "2",
+    "log.retention.hours": "1",
+    "background.threads": "11",
+    "ssl.key.password": "secret",
+}
 
 
 class OneBroker:
@@ -254,6 +262,39 @@ def test_auto_topic_creation(broker, caplog):
         "cleanup.policy": "compact",
         "segment.bytes": "104857600",
     }
+    broker.admin.auto_create_topic("__transaction_state")
+    assert broker.zk.get_entity_config("topics/__transaction_state") == {
+        "compression.type": "uncompressed",
+        "cleanup.policy": "compact",
+        "min.insync.replicas": "1",
+        "segment.bytes": "104857600",
+        "unclean.leader.election.enable": "false",
+    }
+
+
+def test_at_most_ten_thousand_partitions_are_created_at_once(broker):
+    results = broker.create(topic("many", 10_000), topic("too.many", 10_001), validate_only=True)
+    assert [error_of(result) for result in results] == [Errors.NONE, Errors.POLICY_VIOLATION]
+
+
+def test_a_broker_that_stops_creates_nothing_more(broker):
+    admin, answers = AdminManager(broker.config, broker.cache, broker.zk, broker.dynamic), []
+    admin.begin_shutdown()
+    with pytest.raises(ApiError) as info:
+        admin.auto_create_topic("late")
+    assert info.value.error is Errors.LEADER_NOT_AVAILABLE
+    admin.create_topics(60_000, [topic("late")], False, answers.extend)
+    assert [error_of(result) for result in answers] == [Errors.NOT_CONTROLLER]
+    assert not broker.zk.topic_exists("late")
+    admin.shutdown()
+
+
+def test_a_closed_connection_to_zookeeper_sends_clients_to_another_broker(broker, monkeypatch):
+    def closed(_entity):
+        raise ZkConnectionError("closed")
+
+    monkeypatch.setattr(broker.zk, "get_entity_config", closed)
+    assert error_of(increment(broker, BROKER_RESOURCE, "1", (0, "num.io.threads", "9"))) is Errors.NOT_CONTROLLER
 
 
 # ------------------------------------------------------------------------------------------------------ configurations
@@ -278,6 +319,7 @@ def test_describe_a_topic(broker):
     assert "deleted" in entry.documentation
     everything = describe(broker, TOPIC_RESOURCE, "told")
     assert len(everything.configs) >= 24
+    assert describe(broker, TOPIC_RESOURCE, "told", []) == everything, "an empty list asks for all keys"
     assert not any(entry.synonyms or entry.documentation for entry in everything.configs)
     names = [entry.name for entry in everything.configs]
     assert names == sorted(names), "sorted, whether set or not"
@@ -292,6 +334,7 @@ def test_describe_a_broker(broker):
     assert entries["num.network.threads"].read_only
     assert entries["ssl.key.password"].is_sensitive
     assert entries["ssl.key.password"].value is None
+    assert [synonym.value for synonym in entries["ssl.key.password"].synonyms] == [None]
     assert not entries["leader.replication.throttled.rate"].read_only
     hours = [("log.retention.hours", "1", 4), ("log.retention.hours", "168", 5)]
     assert [(s.name, s.value, s.source) for s in entries["log.retention.hours"].synonyms] == hours
@@ -312,6 +355,15 @@ def test_a_custom_config_is_described_without_its_value(broker):
     for name in ("1", ""):
         assert error_of(alter(broker, BROKER_RESOURCE, name)) is Errors.NONE
     eventually(lambda: not broker.dynamic.broker_configs and not broker.dynamic.default_configs)
+
+
+def test_each_source_of_a_broker_config_keeps_its_value(broker):
+    broker.dynamic.update_default({"background.threads": "12"})
+    broker.dynamic.update_broker({"background.threads": "13"})
+    (entry,) = describe(broker, BROKER_RESOURCE, "1", ["background.threads"], include_synonyms=True).configs
+    assert [(s.value, s.source) for s in entry.synonyms] == [("13", 2), ("12", 3), ("11", 4), ("10", 5)]
+    broker.dynamic.update_broker({})
+    broker.dynamic.update_default({})
 
 
 @pytest.mark.parametrize(
@@ -336,13 +388,13 @@ def alter(broker, kind, name, validate_only=False, **configs):
     return result
 
 
-def increment(broker, kind, name, *ops):
+def increment(broker, kind, name, *ops, validate_only=False):
     resource = IncrementalResource(
         resource_type=kind,
         resource_name=name,
         configs=[ConfigOp(name=n, config_operation=operation, value=value) for operation, n, value in ops],
     )
-    (result,) = broker.admin.incremental_alter_configs([resource], False)
+    (result,) = broker.admin.incremental_alter_configs([resource], validate_only)
     return result
 
 
@@ -358,6 +410,18 @@ def test_altering_a_topic_config_changes_its_logs(broker):
     assert error_of(result) is Errors.NONE
     name, config = broker.topic_configs.get(timeout=60)
     assert (config.cleanup_policy, config.segment_bytes) == (["delete", "compact"], 1 << 30)
+    result = increment(broker, TOPIC_RESOURCE, "altered", (0, "retention.ms", "7"), validate_only=True)
+    assert error_of(result) is Errors.NONE
+    assert broker.zk.get_entity_config("topics/altered") == {"cleanup.policy": "delete,compact"}
+
+
+def test_a_list_is_appended_to_what_the_broker_has_by_default(broker):
+    broker.create(topic("lists"))
+    broker.dynamic.update_default({"log.cleanup.policy": "compact"})
+    assert error_of(increment(broker, TOPIC_RESOURCE, "lists", (2, "cleanup.policy", "delete"))) is Errors.NONE
+    assert broker.zk.get_entity_config("topics/lists") == {"cleanup.policy": "compact,delete"}
+    broker.dynamic.update_default({})
+    broker.topic_configs.get(timeout=60)
 
 
 @pytest.mark.parametrize(
