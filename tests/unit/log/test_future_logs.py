@@ -223,10 +223,35 @@ def test_a_log_is_not_compacted_while_it_moves(tmp_path: Path) -> None:
     broker.append("one")
     broker.begin_move()
     assert cleaner.cleaner_manager.cleaning_state(TP) is LogCleaningState.LOG_CLEANING_PAUSED
+    broker.manager.shutdown()
+    broker = Broker(tmp_path, cleans=True)
+    cleaner = broker.manager.cleaner
+    assert cleaner is not None
+    assert cleaner.cleaner_manager.cleaning_state(TP) is LogCleaningState.LOG_CLEANING_PAUSED, "after a restart"
     broker.copy_all()
     broker.manager.replace_current_with_future_log(TP)
     assert cleaner.cleaner_manager.cleaning_state(TP) is LogCleaningState.NONE
     broker.manager.shutdown()
+
+
+def test_a_copy_is_deleted_with_its_log(broker: Broker) -> None:
+    broker.begin_move()
+    assert broker.manager.async_delete([TP]) == {}
+    assert TP not in broker.manager.future_logs
+    broker.time.sleep(100)
+    assert not [path for directory in broker.directories for path in directory.iterdir() if path.is_dir()]
+
+
+def test_a_copy_is_flushed_when_its_time_has_come(broker: Broker) -> None:
+    broker.manager.update_topic_config(TP.topic, LogConfig({"flush.ms": 100, "segment.bytes": 100_000}))
+    broker.begin_move()
+    broker.copy_all()
+    unflushed = []
+    for wait_ms in (99, 1):
+        broker.time.sleep(wait_ms)
+        broker.manager.flush_dirty_logs()
+        unflushed.append(broker.copy.unflushed_messages)
+    assert unflushed == [15, 0]
 
 
 def test_a_copy_gets_the_topics_new_configuration(broker: Broker) -> None:

@@ -21,8 +21,12 @@ from kafka_lite.common.topic_partition import TopicPartition
 from kafka_lite.log.checkpoints.checkpoint_file import CheckpointFile
 from kafka_lite.log.checkpoints.leader_epoch_checkpoint_file import EpochEntry, LeaderEpochCheckpointFile
 from kafka_lite.log.checkpoints.offset_checkpoint_file import OffsetCheckpointFile
+from kafka_lite.log.dirs.file_lock import FileLock
 from kafka_lite.log.log_config import LogConfig
+from kafka_lite.log.log_file_utils import CLEAN_SHUTDOWN_FILE
 from kafka_lite.log.log_manager import SPARE_FILES, LogManager
+from kafka_lite.log.producers.producer_state_manager_config import ProducerStateManagerConfig
+from kafka_lite.record.memory_records_builder import MemoryRecordsBuilder
 from tests.support.logs import read_records, record_set
 
 T0 = TopicPartition("topic", 0)
@@ -34,7 +38,7 @@ SMALL = {"segment.index.bytes": 1024}
 class Setup:
     """A manager with its clock; ``again`` starts another one on the same directories."""
 
-    def __init__(self, *dirs: Path, **options: int) -> None:
+    def __init__(self, *dirs: Path, **options: object) -> None:
         self.dirs = dirs
         self.options = options
         self.time = MockTime(start_ms=100_000)
@@ -314,6 +318,32 @@ def test_retention_runs_in_the_background(tmp_path: Path) -> None:
     assert (log.log_start_offset, log.log_end_offset) == (1, 1)
 
 
+def test_retention_leaves_compacted_logs_to_the_cleaner(one: Setup) -> None:
+    one.append(T0, b"old")
+    one.time.sleep(10)
+    one.manager.update_topic_config(
+        "topic", LogConfig({**SMALL, "retention.ms": 1, "cleanup.policy": "compact,delete"})
+    )
+    one.manager.cleanup_logs()
+    assert [log.log_start_offset for log in one.manager.all_logs()] == [0]
+
+
+def test_idle_producers_expire_in_the_background(tmp_path: Path) -> None:
+    setup = Setup(
+        tmp_path,
+        producer_config=ProducerStateManagerConfig(producer_id_expiration_ms=20_000),
+        producer_id_expiration_check_ms=1_000,
+    )
+    builder = MemoryRecordsBuilder(producer_id=7, producer_epoch=0, base_sequence=0)
+    builder.append(100_000, None, b"x")
+    log = setup.manager.get_or_create_log(T0)
+    log.append_as_leader(builder.build(), 0)
+    setup.time.sleep(29_999)
+    assert list(log.producer_state.active_producers) == [7]
+    setup.time.sleep(1)
+    assert not log.producer_state.active_producers
+
+
 def test_flush_by_time(tmp_path: Path) -> None:
     setup = Setup(tmp_path, flush_check_ms=1_000)
     setup.append(T0, b"x")
@@ -348,6 +378,7 @@ def test_truncation_is_checkpointed(one: Setup, tmp_path: Path) -> None:
     assert (tmp_path / "a" / "recovery-point-offset-checkpoint").read_text() == "0\n1\ntopic 0 1\n"
     one.manager.truncate_fully_and_start_at(T0, 0)
     assert (log.log_start_offset, log.log_end_offset) == (0, 0)
+    assert (tmp_path / "a" / "recovery-point-offset-checkpoint").read_text() == "0\n1\ntopic 0 0\n"
 
 
 # -- deletion --------------------------------------------------------------------------------------------------------
@@ -497,6 +528,34 @@ def test_failure_of_the_last_disk_is_fatal(one: Setup, tmp_path: Path) -> None:
     assert info.value.error is Errors.KAFKA_STORAGE_ERROR
     with pytest.raises(KafkaError, match="all log directories have failed"):
         one.manager.handle_log_dir_failure(tmp_path / "a")
+
+
+def break_disk(manager: LogManager, directory: Path) -> None:
+    manager.log_dir_failure_channel.maybe_add_offline_log_dir(directory, "test", OSError(errno.EIO, "broken"))
+
+
+def test_another_process_may_use_a_failed_directory(tmp_path: Path) -> None:
+    setup = Setup(tmp_path / "a", tmp_path / "b")
+    break_disk(setup.manager, tmp_path / "a")
+    setup.manager.handle_log_dir_failure(tmp_path / "a")
+    locks = [FileLock(directory / ".lock") for directory in setup.dirs]
+    assert [lock.try_lock() for lock in locks] == [True, False]
+    locks[0].unlock()
+
+
+def test_a_preferred_directory_that_has_failed_is_not_used(tmp_path: Path) -> None:
+    setup = Setup(tmp_path / "a", tmp_path / "b")
+    setup.manager.prefer_log_dir(T0, tmp_path / "a")
+    break_disk(setup.manager, tmp_path / "a")
+    assert setup.manager.get_or_create_log(T0).dir.parent == tmp_path / "b"
+
+
+def test_a_shutdown_is_not_clean_if_a_log_could_not_be_closed(one: Setup, tmp_path: Path) -> None:
+    one.append(T0, b"x")
+    one.append(DASHED, b"x")
+    (tmp_path / "a" / str(T0) / f"{1:020d}.snapshot").symlink_to("/dev/full")
+    one.manager.shutdown()
+    assert CLEAN_SHUTDOWN_FILE not in names(tmp_path / "a")
 
 
 def test_concurrent_checkpoint_writes_do_not_interfere(one: Setup) -> None:
