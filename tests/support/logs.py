@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
+
+import pytest
 
 from kafka_lite.common.scheduler import MockScheduler
 from kafka_lite.common.time import MockTime
@@ -72,6 +75,18 @@ def read_records(log: Log, start: int | None = None, max_bytes: int = 1 << 20) -
         found += [record for batch in read for record in batch.records() if record.offset >= offset]
         offset = read[-1].next_offset  # as consumers do: compaction may have left no record at the end of a batch
     return found
+
+
+def note_syncs(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The names of the files and directories that are forced to disk from now on, in order."""
+    synced, fsync = list[str](), os.fsync
+
+    def note(fd: int) -> None:
+        synced.append(Path(os.readlink(f"/proc/self/fd/{fd}")).name)
+        fsync(fd)
+
+    monkeypatch.setattr(os, "fsync", note)
+    return synced
 
 
 def to_bytes(part: object) -> bytes:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -176,6 +177,18 @@ def test_a_crash_between_the_two_renames_loses_nothing(broker: Broker, tmp_path:
     assert second.log.dir == broker.directories[1] / "orders-0"
     assert values(second.log) == expected
     assert TP not in second.manager.future_logs
+    second.manager.shutdown()
+
+
+def test_a_copy_does_not_replace_a_log_that_is_missing_for_another_reason(broker: Broker, tmp_path: Path) -> None:
+    broker.begin_move()
+    copy_next(broker.log, broker.copy)
+    shutil.rmtree(broker.log.dir)
+    broker.manager.abandon()
+    broker.manager.shutdown()
+    second = Broker(tmp_path)
+    assert second.log.dir == broker.directories[0] / "orders-0"
+    assert TP in second.manager.future_logs
     second.manager.shutdown()
 
 

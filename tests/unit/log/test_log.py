@@ -16,7 +16,7 @@ from kafka_lite.log.log import Log
 from kafka_lite.log.log_config import LogConfig
 from kafka_lite.log.log_offset_metadata import LogOffsetMetadata
 from kafka_lite.record.compression import CompressionType
-from tests.support.logs import open_log, read_records, record_set, to_bytes
+from tests.support.logs import note_syncs, open_log, read_records, record_set, to_bytes
 
 SET_SIZE = len(record_set(b"x" * 20))
 
@@ -357,15 +357,10 @@ def test_flush_after_flush_messages(tmp_path: Path) -> None:
 def test_what_rolls_leave_behind_is_forced_to_disk_in_the_background(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    time, synced, fsync = MockTime(), list[str](), os.fsync
-
-    def note(fd: int) -> None:
-        synced.append(Path(os.readlink(f"/proc/self/fd/{fd}")).name)
-        fsync(fd)
-
+    time = MockTime()
     log = open_log(tmp_path, time=time, segment_bytes=SET_SIZE)
     append(log, b"x" * 20)
-    monkeypatch.setattr(os, "fsync", note)
+    synced = note_syncs(monkeypatch)
     for _ in range(2):
         append(log, b"x" * 20)
     assert synced == [], "no append waits for the disk"
@@ -419,10 +414,19 @@ def test_retention_by_time_may_delete_every_segment(tmp_path: Path) -> None:
     assert log.delete_old_segments() == 0
 
 
-def test_retention_by_size(tmp_path: Path) -> None:
-    log = segments_of_one(tmp_path, 5, retention_ms=-1, retention_bytes=2 * SET_SIZE + 1)
+def test_retention_keeps_an_empty_active_segment(tmp_path: Path) -> None:
+    log = segments_of_one(tmp_path, 2, MockTime(start_ms=10_000), retention_ms=1_000)
+    log.roll()
+    log.active_segment.set_last_modified_ms(1)
     assert log.delete_old_segments() == 2
-    assert bases(log) == [2, 3, 4]
+    assert (bases(log), log.log_start_offset) == ([2], 2)
+
+
+@pytest.mark.parametrize(("surplus_bytes", "left"), [(0, [3, 4]), (1, [2, 3, 4])])
+def test_retention_by_size(tmp_path: Path, surplus_bytes: int, left: list[int]) -> None:
+    log = segments_of_one(tmp_path, 5, retention_ms=-1, retention_bytes=2 * SET_SIZE + surplus_bytes)
+    assert log.delete_old_segments() == 5 - len(left)
+    assert bases(log) == left
 
 
 def test_retention_by_log_start_offset(tmp_path: Path) -> None:

@@ -32,7 +32,7 @@ from tests.support.compaction import (
     keyed_set,
     new_cleaner,
 )
-from tests.support.logs import open_log, read_records
+from tests.support.logs import note_syncs, open_log, read_records
 
 DAY_MS = 24 * 3600 * 1000
 
@@ -211,6 +211,28 @@ def test_cleaning_keeps_the_last_modified_time_of_the_newest_source_segment(tmp_
     assert {os.stat(cleaned.offset_index.file).st_mtime_ns, os.stat(cleaned.time_index.file).st_mtime_ns} == {
         1_000_002_000_000
     }
+
+
+def test_a_cleaning_is_on_disk_when_it_ends(tmp_path: Path, time: MockTime, monkeypatch: pytest.MonkeyPatch) -> None:
+    log = compacted(tmp_path, time)
+    dirty(log, b"a")
+    dirty(log, b"b")
+    time.sleep(1)
+    synced = note_syncs(monkeypatch)
+    clean(log, time)
+    assert synced == [f"{'0' * 20}.log.cleaned", log.dir.name]
+
+
+def test_the_snapshots_of_merged_segments_are_deleted_except_the_first(tmp_path: Path, time: MockTime) -> None:
+    log = compacted(tmp_path, time)
+    for sequence in range(3):
+        send(log, sequence, (b"a", b"v"))
+        log.roll()
+    log.maybe_increment_log_start_offset(1)
+    log.delete_old_segments()
+    assert log.producer_state.snapshot_offsets == (1, 2, 3)
+    clean(log, time, 1)
+    assert log.producer_state.snapshot_offsets == (1, 3)
 
 
 # -- batches -----------------------------------------------------------------------------------------------------------

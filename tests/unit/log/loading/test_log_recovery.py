@@ -257,6 +257,12 @@ def test_a_log_that_ends_below_its_start_offset_is_emptied(tmp_path: Path) -> No
     assert log.append_as_leader(record_set(b"x"), 3).first_offset == 50
 
 
+def test_a_log_that_ends_at_its_start_offset_keeps_its_segments(tmp_path: Path) -> None:
+    filled(tmp_path)
+    log = reopened(tmp_path, log_start_offset=12)
+    assert (log.log_start_offset, log.log_end_offset, log.segments.first.base_offset) == (12, 12, 0)
+
+
 def test_log_start_offset_survives_a_restart(tmp_path: Path) -> None:
     filled(tmp_path)
     log = reopened(tmp_path, log_start_offset=6)
