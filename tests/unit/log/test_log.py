@@ -600,6 +600,8 @@ def test_legacy_fetch_offsets_before(tmp_path: Path) -> None:
     assert log.legacy_fetch_offsets_before(-2, 10) == [0]
     assert log.legacy_fetch_offsets_before(0, 10) == []
     assert log.legacy_fetch_offsets_before(-1, 0) == []
+    log.maybe_increment_log_start_offset(2)
+    assert log.legacy_fetch_offsets_before(-2, 10) == [2]
 
 
 # -- other -----------------------------------------------------------------------------------------------------------

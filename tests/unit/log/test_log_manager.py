@@ -20,7 +20,8 @@ from kafka_lite.common.time import MockTime
 from kafka_lite.common.topic_partition import TopicPartition
 from kafka_lite.log.checkpoints.checkpoint_file import CheckpointFile
 from kafka_lite.log.checkpoints.leader_epoch_checkpoint_file import EpochEntry, LeaderEpochCheckpointFile
-from kafka_lite.log.checkpoints.offset_checkpoint_file import OffsetCheckpointFile
+from kafka_lite.log.checkpoints.offset_checkpoint_file import CLEANER_OFFSET_CHECKPOINT_FILE, OffsetCheckpointFile
+from kafka_lite.log.cleaning.cleaner_config import CleanerConfig
 from kafka_lite.log.dirs.file_lock import FileLock
 from kafka_lite.log.log_config import LogConfig
 from kafka_lite.log.log_file_utils import CLEAN_SHUTDOWN_FILE
@@ -443,6 +444,26 @@ def test_a_failed_rename_does_not_prevent_deletions_on_other_disks(
     assert two.manager.all_logs() == []
 
 
+def test_a_deletion_that_lacks_file_descriptors_is_tried_again(
+    one: Setup, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    one.append(T0, b"x")
+    one.manager.async_delete([T0])
+    rmtree, refusals = shutil.rmtree, [OSError(errno.EMFILE, "too many open files")]
+
+    def refuse_once(path: Path, **options: bool) -> None:
+        if refusals:
+            raise refusals.pop()
+        rmtree(path, **options)
+
+    monkeypatch.setattr(shutil, "rmtree", refuse_once)
+    left = []
+    for _ in range(2):
+        one.time.sleep(60_000)
+        left.append(any(name.endswith("-delete") for name in names(tmp_path / "a")))
+    assert left == [True, False]
+
+
 def test_an_epoch_is_fsynced_before_the_recovery_point_passes_its_messages(
     one: Setup, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -541,6 +562,19 @@ def test_another_process_may_use_a_failed_directory(tmp_path: Path) -> None:
     locks = [FileLock(directory / ".lock") for directory in setup.dirs]
     assert [lock.try_lock() for lock in locks] == [True, False]
     locks[0].unlock()
+
+
+def test_the_cleaner_forgets_a_failed_directory(tmp_path: Path) -> None:
+    cleaner_config = CleanerConfig(dedupe_buffer_size=1 << 16)
+    setup = Setup(tmp_path / "a", tmp_path / "b", cleaner_config=cleaner_config)
+    assert setup.manager.cleaner is not None
+    OffsetCheckpointFile(tmp_path / "a" / CLEANER_OFFSET_CHECKPOINT_FILE).write({T0: 3})
+    checkpoints = [setup.manager.cleaner.cleaner_manager.all_cleaner_checkpoints()]
+    break_disk(setup.manager, tmp_path / "a")
+    setup.manager.handle_log_dir_failure(tmp_path / "a")
+    checkpoints.append(setup.manager.cleaner.cleaner_manager.all_cleaner_checkpoints())
+    setup.manager.shutdown()
+    assert checkpoints == [{T0: 3}, {}]
 
 
 def test_a_preferred_directory_that_has_failed_is_not_used(tmp_path: Path) -> None:
