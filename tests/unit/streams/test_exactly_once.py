@@ -119,6 +119,20 @@ def test_lost_partitions_abort_and_close_the_task_at_once(app: Application) -> N
     assert app.taken_calls() == [], "it is closed already"
 
 
+@pytest.mark.parametrize("error", [OSError("no space left"), TaskMigratedError("0_0")])
+def test_stores_that_cannot_be_closed_leave_no_open_transaction(
+    app: Application, error: Exception, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(_: object) -> None:
+        raise error
+
+    app.process()
+    app.taken_calls()
+    monkeypatch.setattr(app.tasks.task_of(T0)._state_manager, "close", fail)
+    app.tasks.close(clean=False)
+    assert app.taken_calls() == ["abort", "close"]
+
+
 @pytest.mark.parametrize("failing", ["offsets", "commit"])
 def test_a_task_that_cannot_commit_is_closed_without_a_checkpoint(app: Application, failing: str) -> None:
     app.producer.failing = {failing: ApiError(Errors.REQUEST_TIMED_OUT)}
@@ -152,6 +166,8 @@ def test_a_fenced_task_has_migrated(app: Application, failing: str, action: Call
     app.tasks.close_migrated(raised.value.task_id)
     assert "close stores without checkpoint" in app.taken_calls()
     assert not app.tasks.active
+    with pytest.raises(KeyError):
+        app.tasks.task_of(T0)
     app.tasks.close_migrated(raised.value.task_id)
     assert app.taken_calls() == []
 

@@ -169,6 +169,7 @@ def test_tasks_that_cannot_commit_are_closed_without_a_checkpoint_and_do_not_fai
         (ApiError(Errors.INVALID_PRODUCER_ID_MAPPING), TaskMigratedError, "has aborted the transaction"),
         (NOT_A_MEMBER, TaskMigratedError, "the group has rebalanced without its thread"),
         (ApiError(Errors.UNKNOWN_MEMBER_ID), TaskMigratedError, "the group has rebalanced without its thread"),
+        (ApiError(Errors.FENCED_INSTANCE_ID), TaskMigratedError, "the group has rebalanced without its thread"),
         (TransactionError(NOT_A_MEMBER, requires_abort=True), TaskMigratedError, "the group has rebalanced"),
         (LATE, TaskCorruptedError, "failed to commit the transaction in time"),
     ],
@@ -185,6 +186,8 @@ def test_after_a_commit_that_failed_all_tasks_begin_again(
     app.tasks.close_migrated(caught.value.task_id)  # type: ignore[attr-defined]
     assert app.taken_calls() == [*CLOSED, *RESET]
     assert (app.tasks.active, app.tasks.prev_tasks) == ({}, set(TASKS))
+    with pytest.raises(KeyError):
+        app.tasks.task_of(T0)
     app.tasks.suspend(commit=True)  # the thread joins again
     app.tasks.assign(TASKS)
     assert app.taken_calls() == ["init"]

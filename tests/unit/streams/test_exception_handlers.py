@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from kafka_lite.clients.cluster import PartitionInfo
 from kafka_lite.common.config_def import ConfigError
 from kafka_lite.common.errors import ApiError, Errors
 from kafka_lite.common.serialization import ByteArrayDeserializer, ByteArraySerializer, LongDeserializer
@@ -102,6 +103,9 @@ class OneByOne:
     def flush(self) -> None:
         """Nothing waits."""
 
+    def partitions_for(self, topic: str) -> list[PartitionInfo]:
+        return [PartitionInfo(topic, number, None) for number in range(4)]
+
 
 def collector_of(handler: ProductionExceptionHandler) -> tuple[RecordCollectorImpl, OneByOne]:
     producer, serializer = OneByOne(), ByteArraySerializer()
@@ -117,10 +121,30 @@ def test_a_record_that_cannot_be_stored_fails_the_next_call_with_its_names() -> 
     collector.on_failed(producer.records[1], TOO_LARGE)
     collector.on_stored(OUT, 5)
     message = r"task \[1_3\] Abort sending .* \(key b'k1' timestamp 6\) to topic out due to .*2000 bytes"
+    collector.on_failed(producer.records[2], ApiError(Errors.TOPIC_AUTHORIZATION_FAILED))
     with pytest.raises(StreamsError, match=message) as raised:
         collector.flush()
     assert raised.value.__cause__ is TOO_LARGE
+    serializer = ByteArraySerializer()
+    with pytest.raises(StreamsError, match=message):
+        collector.send("out", b"k3", b"v", 0, 8, serializer, serializer)
+    assert len(producer.records) == 3
     assert collector.offsets == {OUT: 4}, "nothing after the error"
+
+
+def test_a_record_whose_failure_the_flush_learns_of_fails_it() -> None:
+    collector, producer = collector_of(DefaultProductionExceptionHandler())
+    producer.flush = lambda: collector.on_failed(producer.records[0], TOO_LARGE)  # type: ignore[method-assign]
+    with pytest.raises(StreamsError, match="key b'k0'"):
+        collector.flush()
+
+
+def test_a_partitioner_chooses_among_all_partitions_unless_the_partition_is_given() -> None:
+    collector, producer = collector_of(DefaultProductionExceptionHandler())
+    serializer = ByteArraySerializer()
+    for partition in (None, 1):
+        collector.send("out", b"k", b"v", partition, 9, serializer, serializer, lambda _key, _value, count: count - 1)
+    assert [record.partition for record in producer.records[3:]] == [3, 1]
 
 
 def test_a_handler_may_continue_without_a_record(caplog: pytest.LogCaptureFixture) -> None:

@@ -206,6 +206,23 @@ def test_the_instance_that_has_a_key(metadata: StreamsMetadataState) -> None:
     assert always_1.host_info == TWO
 
 
+def test_a_partitioner_may_leave_the_choice_to_the_hash(metadata: StreamsMetadataState) -> None:
+    chosen, default = (
+        metadata.metadata_with_key("Counts", "to", StringSerializer(), partitioner)
+        for partitioner in (lambda *_: None, None)
+    )
+    assert chosen == default
+
+
+def test_an_instance_without_an_end_point_finds_a_global_store_elsewhere() -> None:
+    state = StreamsMetadataState(topology(), None)
+    state.on_change({TWO: partitions(("text", 0)), ONE: partitions(("names", 0))})
+    assert [each.host for each in state.all_metadata()] == ["one", "two"]
+    found = state.metadata_with_key("places-store", "x", StringSerializer(), None)
+    assert found is not None
+    assert found.host_info == ONE
+
+
 def test_every_instance_has_a_global_store(metadata: StreamsMetadataState) -> None:
     own = metadata.metadata_with_key("places-store", "x", StringSerializer(), None)
     assert own is not None

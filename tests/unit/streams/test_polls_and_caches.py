@@ -21,7 +21,7 @@ class Task:
 
     def __init__(self, task_id: TaskId, time: MockTime, records: int, commit_at: int | None) -> None:
         self.id, self.partitions = task_id, frozenset({TopicPartition("t", task_id.partition)})
-        self.num_buffered, self.commit_needed = records, False
+        self.num_buffered, self.commit_needed, self.requires_poll = records, False, True
         self.committed: list[int] = []
         """How many records were left at each commit."""
         self._time, self._commit_at = time, commit_at
@@ -55,6 +55,14 @@ def test_a_turn_processes_so_many_records_of_each_task() -> None:
     assert manager.process(5) == 2
     assert [task.num_buffered for task in tasks] == [2, 0]
     assert manager.process(5) == 0
+
+
+def test_the_thread_polls_if_any_task_has_room() -> None:
+    manager, tasks = tasks_of(MockTime(), 7, 2)
+    tasks[0].requires_poll = False
+    assert manager.requires_poll
+    tasks[1].requires_poll = False
+    assert not manager.requires_poll
 
 
 def test_a_turn_that_takes_long_processes_one_record_of_each_task() -> None:

@@ -377,6 +377,10 @@ def test_the_thread_that_has_the_standby_gives_its_stores_to_the_active_task(ins
     tasks.commit_all()
     assert instance.checkpoint == {DISK: 2}, "a commit is for standby tasks, too"
     standby = instance.standbys.following[TASK]
+    tasks.suspend(commit=True)
+    assert not instance.consumer.positions, "the restore consumer is free"
+    tasks.assign({}, ASSIGNED)
+    assert instance.standbys.following == {TASK: standby}
     tasks.assign(ASSIGNED, {})
     assert given == [standby]
     assert "close" not in instance.stores["memory"].calls

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
+from contextlib import nullcontext
 from types import SimpleNamespace
 from typing import Any
 
@@ -14,8 +15,8 @@ from kafka_lite.common.topic_partition import TopicPartition
 from kafka_lite.consumer.consumer_errors import CommitFailedError
 from kafka_lite.consumer.consumer_record import ConsumerRecord
 from kafka_lite.consumer.offset_and_metadata import OffsetAndMetadata
-from kafka_lite.record.record import TimestampType
-from kafka_lite.streams.errors import StreamsError
+from kafka_lite.record.record import Header, TimestampType
+from kafka_lite.streams.errors import LockError, StreamsError, TaskMigratedError
 from kafka_lite.streams.processor.internals.state_manager import StateManager
 from kafka_lite.streams.processor.internals.tasks.standby_tasks import StandbyTasks
 from kafka_lite.streams.processor.internals.tasks.stream_task import StreamTask
@@ -73,12 +74,15 @@ class Committing(Processor[bytes, bytes]):
 
     stuck = False
     is_initialized = False
+    headers: tuple[Header, ...] | None = None
+    """Those of the last record."""
 
     def init(self, context: ProcessorContext) -> None:
         super().init(context)
         self.is_initialized = True
 
     def process(self, key: bytes, value: bytes) -> None:
+        self.headers = self.context.headers
         self.context.forward(key, value)
         self.stuck = value == b"stuck"
         if value == b"commit":
@@ -138,6 +142,8 @@ def test_a_full_queue_pauses_its_partition_until_there_is_room(task: StreamTask,
     assert recorder.calls == ["pause t-0", "send out", "send out", "resume t-0"]
     assert task.requires_poll
     assert task.num_buffered == 3
+    assert task.process()
+    assert recorder.calls[-1] == "send out", "it is resumed once"
 
 
 def test_without_records_nothing_is_processed(task: StreamTask) -> None:
@@ -185,9 +191,21 @@ def test_a_processor_can_request_a_commit(task: StreamTask) -> None:
     assert not task.commit_needed
 
 
+def processor_of(task: StreamTask, name: str = "processor") -> Committing:
+    [found] = [node.processor for node in task.topology.processors if node.name == name]
+    assert isinstance(found, Committing)
+    return found
+
+
+def test_a_processor_sees_the_headers_of_its_record(task: StreamTask) -> None:
+    headers = (Header("trace", b"7"),)
+    task.add_records(T0, [ConsumerRecord(*T0, 0, 0, TimestampType.CREATE_TIME, b"k", b"v", headers)])
+    task.process()
+    assert processor_of(task).headers == headers
+
+
 def test_stores_cannot_be_registered_after_initialization(task: StreamTask) -> None:
-    processor = task.topology.processors[1].processor
-    assert processor is not None
+    processor = processor_of(task)
     store = Stores.in_memory_key_value("late").get()
     with pytest.raises(RuntimeError, match="Can only create state stores during initialization"):
         store.init(processor.context, store)
@@ -208,6 +226,34 @@ def test_all_processors_are_closed_before_an_error_is_raised(task: StreamTask, r
     assert not store.is_open
 
 
+def test_a_processor_that_cannot_be_closed_keeps_no_other_open(recorder: Recorder) -> None:
+    builder = TopologyBuilder().set_application_id("app").add_source("source", "t", "u")
+    builder.add_processor("first", Committing, "source").add_processor("second", Committing, "source")
+    task = task_of(builder, recorder)
+    processor_of(task, "first").stuck = True
+    with pytest.raises(StreamsError, match="failed to close processor first"):
+        task.close_topology()
+    assert not processor_of(task, "second").is_initialized
+
+
+@pytest.mark.parametrize("fails", [False, True])
+def test_processors_are_closed_after_the_caches_are_flushed_even_if_that_fails(
+    task: StreamTask, recorder: Recorder, monkeypatch: pytest.MonkeyPatch, fails: bool
+) -> None:
+    processor, were_open = processor_of(task), []
+
+    def flush() -> None:
+        were_open.append(processor.is_initialized)
+        if fails:
+            raise StreamsError("what was in a cache could not be sent")
+
+    monkeypatch.setattr(recorder, "flush", flush)
+    with pytest.raises(StreamsError, match="in a cache") if fails else nullcontext():
+        task.close_topology()
+    assert were_open == [True], "they process what the caches pass on"
+    assert not processor.is_initialized
+
+
 def test_a_name_is_registered_once(task: StreamTask, recorder: Recorder) -> None:
     store = task.store("store")
     assert store is not None
@@ -219,10 +265,21 @@ def test_a_name_is_registered_once(task: StreamTask, recorder: Recorder) -> None
 
 
 @pytest.fixture
-def tasks(task: StreamTask, recorder: Recorder) -> TaskManager:
+def created() -> list[Collection[TopicPartition]]:
+    """The partitions of each task that was created."""
+    return []
+
+
+@pytest.fixture
+def tasks(task: StreamTask, recorder: Recorder, created: list[Collection[TopicPartition]]) -> TaskManager:
     """The tasks of a thread. The only one has processed a record, which is not committed yet."""
+
+    def create(_: TaskId, partitions: Collection[TopicPartition], __: object) -> StreamTask:
+        created.append(partitions)
+        return task
+
     standbys = StandbyTasks(lambda *_: None, recorder)  # type: ignore[arg-type]
-    result = TaskManager(lambda *_: task, standbys, MockTime())
+    result = TaskManager(create, standbys, MockTime())
     result.assign({task.id: task.partitions})
     add(task, T0, [5])
     result.process()
@@ -242,13 +299,14 @@ def test_a_task_that_is_suspended_is_committed_and_keeps_its_stores_open(
     tasks.suspend(commit=True)
     assert recorder.calls[-2:] == ["limit t-0 6", "commit {'t-0': 6}"]
     assert is_open(task)
+    with pytest.raises(KeyError):
+        tasks.task_of(T0)
 
 
 def test_a_suspended_task_that_is_assigned_again_goes_on(
     tasks: TaskManager, task: StreamTask, recorder: Recorder
 ) -> None:
-    processor = task.topology.processors[1].processor
-    assert isinstance(processor, Committing)
+    processor = processor_of(task)
     tasks.suspend(commit=True)
     assert not processor.is_initialized
     recorder.calls.clear()
@@ -259,7 +317,7 @@ def test_a_suspended_task_that_is_assigned_again_goes_on(
 
 
 def test_a_suspended_task_that_gets_other_partitions_is_closed_with_a_checkpoint(
-    tasks: TaskManager, task: StreamTask, recorder: Recorder
+    tasks: TaskManager, task: StreamTask, recorder: Recorder, created: list[Collection[TopicPartition]]
 ) -> None:
     """A topic of a pattern, for example, has been created or deleted: there is a new task of the same id."""
     tasks.suspend(commit=True)
@@ -267,6 +325,62 @@ def test_a_suspended_task_that_gets_other_partitions_is_closed_with_a_checkpoint
     tasks.assign({task.id: frozenset({T0})})
     assert recorder.calls == ["checkpoint {'t-0': 5, 'app-store-changelog-0': 7}"]
     assert not is_open(task)
+    assert created == [task.partitions, {T0}]
+
+
+def test_a_task_whose_processor_cannot_be_closed_is_not_committed_when_it_is_suspended(
+    tasks: TaskManager, task: StreamTask, recorder: Recorder
+) -> None:
+    processor_of(task).stuck = True
+    with pytest.raises(StreamsError, match="failed to suspend stream tasks"):
+        tasks.suspend(commit=True)
+    assert not any(call.startswith("commit") for call in recorder.calls)
+
+
+def test_a_task_whose_processor_cannot_be_closed_is_closed_without_commit_and_checkpoint(
+    tasks: TaskManager, task: StreamTask, recorder: Recorder
+) -> None:
+    processor_of(task).stuck = True
+    tasks.close(clean=True)
+    assert set(recorder.calls) == {"flush"}
+    assert not is_open(task)
+
+
+def test_a_suspended_task_is_closed_with_its_thread(tasks: TaskManager, task: StreamTask, recorder: Recorder) -> None:
+    tasks.suspend(commit=True)
+    recorder.calls.clear()
+    tasks.close(clean=True)
+    assert recorder.calls == ["checkpoint {'t-0': 5, 'app-store-changelog-0': 7}"]
+    assert not is_open(task)
+
+
+def test_a_task_that_has_migrated_is_closed_without_a_flush_and_without_a_checkpoint(
+    tasks: TaskManager, task: StreamTask, recorder: Recorder
+) -> None:
+    tasks.close_migrated(str(task.id))
+    assert recorder.calls == []
+    assert not is_open(task)
+    assert tasks.requires_poll, "there is no task any more"
+    with pytest.raises(KeyError):
+        tasks.task_of(T0)
+
+
+def test_a_directory_that_another_thread_still_has_is_tried_again_less_and_less_often(recorder: Recorder) -> None:
+    time, tries = MockTime(), list[tuple[int, float]]()
+    start_ms = time.hi_res_ms()
+
+    def create(task_id: TaskId, *_: object) -> Any:
+        tries.append((task_id.partition, time.hi_res_ms() - start_ms))
+        if task_id.partition == 0 and len(tries) < 9:
+            raise LockError("another thread has it")
+        return SimpleNamespace(id=task_id, partitions=frozenset())
+
+    standbys = StandbyTasks(lambda *_: None, recorder)  # type: ignore[arg-type]
+    tasks = TaskManager(create, standbys, time)
+    tasks.assign({TaskId(0, number): frozenset({T0}) for number in range(2)})
+    assert tries[:2] == [(0, 0), (1, 0)], "the other task does not wait"
+    assert tries[2:] == [(0, pytest.approx(at)) for at in (50, 150, 350, 750, 1550, 2550, 3550)]
+    assert tasks.active.keys() == {TaskId(0, 0), TaskId(0, 1)}
 
 
 @pytest.fixture
@@ -364,13 +478,48 @@ class Ticking(Processor[bytes, bytes]):
         self.context.forward(b"tick", b"%d" % timestamp)
 
 
-def test_a_task_that_goes_on_is_not_punctuated_for_its_schedules_of_before(recorder: Recorder) -> None:
+@pytest.fixture
+def ticking(recorder: Recorder) -> StreamTask:
+    """A task that is punctuated, since both of its partitions have records."""
     builder = TopologyBuilder().set_application_id("app").add_source("source", "t", "u")
     task = task_of(builder.add_processor("ticks", Ticking, "source").add_sink("sink", "out", "ticks"), recorder)
-    task.close_topology()
-    task.initialize_topology()
     add(task, T0, [5])
     add(task, U0, [5])
     recorder.calls.clear()
-    assert task.maybe_punctuate()
+    return task
+
+
+def test_a_task_that_goes_on_is_not_punctuated_for_its_schedules_of_before(
+    ticking: StreamTask, recorder: Recorder
+) -> None:
+    ticking.close_topology()
+    ticking.initialize_topology()
+    recorder.calls.clear()
+    assert ticking.maybe_punctuate()
     assert recorder.calls == ["send out"]
+
+
+@pytest.mark.parametrize(
+    ("error", "message"),
+    [
+        (StreamsError("too large"), "Exception caught in punctuate. taskId=0_0 processor=ticks"),
+        (TaskMigratedError("0_0"), r"task \[0_0\] has migrated"),
+    ],
+)
+def test_an_error_of_a_punctuation_names_the_processor_unless_the_task_has_migrated(
+    ticking: StreamTask, recorder: Recorder, monkeypatch: pytest.MonkeyPatch, error: StreamsError, message: str
+) -> None:
+    def fail(*_: object) -> None:
+        raise error
+
+    monkeypatch.setattr(recorder, "send", fail)
+    with pytest.raises(type(error), match=message):
+        ticking.maybe_punctuate()
+
+
+def test_after_a_punctuation_there_is_no_current_node(ticking: StreamTask) -> None:
+    ticking.maybe_punctuate()
+    [ticks] = [node.processor for node in ticking.topology.processors if node.name == "ticks"]
+    assert ticks is not None
+    with pytest.raises(RuntimeError, match="the current node is unknown"):
+        ticks.context.forward(b"k", b"v")

@@ -279,6 +279,8 @@ def test_the_tasks_of_a_thread() -> None:
     assert value(metrics, group, "commit-latency-max") == pytest.approx(20)
     assert value(metrics, group, "task-created-rate") == per_s(1)
     assert value(metrics, group, "task-closed-rate") == 0
+    tasks.close(clean=False)
+    assert value(metrics, group, "task-closed-rate") == per_s(1)
 
 
 def test_latencies_of_records_are_recorded_every_100_ms() -> None:

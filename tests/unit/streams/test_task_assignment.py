@@ -53,11 +53,12 @@ class Nothing(Processor[Any, Any]):
 
 
 class FakeTopics:
-    """The topics of a cluster. The first ``failures`` calls fail."""
+    """The topics of a cluster. The first ``failures`` calls fail. Brokers know created topics after ``late`` calls."""
 
-    def __init__(self, failures: int = 0, brokers: int = 1, **partitions: int) -> None:
+    def __init__(self, failures: int = 0, brokers: int = 1, late: int = 0, **partitions: int) -> None:
         self.failures = failures
         self.brokers = brokers
+        self.late = late
         self.partition_counts = dict(partitions)
         self.created: list[str] = []
 
@@ -65,7 +66,11 @@ class FakeTopics:
         if self.failures:
             self.failures -= 1
             raise StreamsError("no broker")
-        return ClusterTopics(self.brokers, ("localhost", 9092), self.partition_counts)
+        counts = dict(self.partition_counts)
+        if self.created and self.late:
+            self.late -= 1
+            counts |= {entry.split(":")[0]: 1 for entry in self.created}  # the first partition is known already
+        return ClusterTopics(self.brokers, ("localhost", 9092), counts)
 
     def create_topics(
         self, topics: Mapping[InternalTopicConfig, int], replication_factor: int, cluster: ClusterTopics
@@ -125,8 +130,11 @@ def test_damaged_data_is_refused() -> None:
     for end in range(len(assignment)):
         with pytest.raises(TaskAssignmentError, match="ends after"):
             AssignmentInfo.decode(assignment[:end])
-    with pytest.raises(TaskAssignmentError, match="version=3"):
-        SubscriptionInfo.decode(b"\0\0\0\3" + subscription[4:])
+    for version in (0, 3):
+        with pytest.raises(TaskAssignmentError, match=f"version={version}"):
+            SubscriptionInfo.decode(b"\0\0\0%c" % version + subscription[4:])
+    with pytest.raises(TaskAssignmentError, match="ends after"):
+        SubscriptionInfo.decode(subscription[:-4] + b"\xff" * 4)  # the length of the end point is -1
     with pytest.raises(TaskAssignmentError, match="Unknown assignment data version: 3"):
         AssignmentInfo.decode(b"\0\0\0\3" + assignment[4:])
 
@@ -203,6 +211,20 @@ def test_internal_topics_that_cannot_be_made_ready() -> None:
         manager_of(FakeTopics(failures=100)).make_ready({InternalTopicConfig("new", "compact"): 4})
 
 
+def test_new_internal_topics_are_awaited_with_all_their_partitions() -> None:
+    topics = FakeTopics(late=100)
+    manager_of(topics).make_ready({InternalTopicConfig("new", "delete"): 2})
+    assert topics.late == 0
+    with pytest.raises(StreamsError, match=r"topics \['new'\] were created, but are not in the brokers' metadata"):
+        manager_of(FakeTopics(late=2000)).make_ready({InternalTopicConfig("new", "delete"): 2})
+
+
+def test_a_repartition_topic_that_nobody_writes_is_refused() -> None:
+    builder = TopologyBuilder().set_application_id("app").add_internal_topic("x").add_source("source", "x")
+    with pytest.raises(TopologyBuilderError, match=r"Topics \['app-x'\] are internal, but no sink writes them"):
+        repartition_partition_counts(builder.topic_groups(), cluster_of())
+
+
 # ── which instance gets which task ────────────────────────────────────────────────────────────────────────────────────
 
 
@@ -231,6 +253,24 @@ def test_tasks_stay_where_they_were() -> None:
     before = [{TaskId(0, 0), TaskId(0, 3)}, {TaskId(0, 1), TaskId(0, 2)}]
     states = assigned(4, *(ClientState(1, set(tasks), set(tasks)) for tasks in before))
     assert [numbers(state) for state in states.values()] == [{0, 3}, {1, 2}]
+
+
+def test_a_free_thread_beside_the_state_of_a_task_gets_it() -> None:
+    tasks = {TaskId(0, 0), TaskId(0, 1)}
+    states = assigned(2, ClientState(2, set(tasks), set(tasks)), ClientState(2))
+    assert numbers(states[ONE]) == {0, 1}
+
+
+def test_a_task_that_two_instances_have_stays_where_it_was_active() -> None:
+    before = [{TaskId(0, 0), TaskId(0, 1)}, {TaskId(0, 2), TaskId(0, 3), TaskId(0, 4)}]
+    clients = ClientState(1, before[0], before[0] | {TaskId(0, 2)}), ClientState(1, before[1], set(before[1]))
+    assert 2 in numbers(assigned(5, *clients)[TWO])
+
+
+def test_no_two_instances_have_the_same_tasks() -> None:
+    """So the work of one that fails goes to several others."""
+    states = list(assigned(4, *(ClientState(1) for _ in range(4)), standby=1).values())
+    assert len({frozenset(state.assigned_tasks) for state in states}) == 4
 
 
 def test_of_two_instances_with_a_free_thread_the_one_without_work_gets_the_task() -> None:
@@ -311,14 +351,19 @@ def test_an_assignor_needs_its_thread() -> None:
 
 def test_a_member_reports_its_tasks() -> None:
     builder = TopologyBuilder().add_source("logs", pattern="log-.*")
-    data = assignor_of(builder, FakeTopics()).subscription_user_data(["log-1"])
-    assert SubscriptionInfo.decode(data) == SubscriptionInfo(ONE, frozenset({TaskId(0, 0)}), frozenset({TaskId(0, 1)}))
+    assignor = assignor_of(builder, FakeTopics())
+    assignor.context.user_end_point = "host:80"
+    assert SubscriptionInfo.decode(assignor.subscription_user_data(["log-1"])) == SubscriptionInfo(
+        ONE, frozenset({TaskId(0, 0)}), frozenset({TaskId(0, 1)}), "host:80"
+    )
     assert builder.topic_groups()[0].source_topics == {"log-1"}
 
 
 def test_the_leader_creates_topics_and_every_member_gets_its_tasks() -> None:
     topics = FakeTopics()
     assignor = assignor_of(counting(), topics)
+    told: list[Mapping[HostInfo, frozenset[TopicPartition]]] = []
+    assignor.context.on_hosts = told.append
     infos = {
         "a": SubscriptionInfo(ONE, frozenset(), frozenset()),
         "b": SubscriptionInfo(TWO, frozenset(), frozenset(), "host:80"),
@@ -332,6 +377,7 @@ def test_the_leader_creates_topics_and_every_member_gets_its_tasks() -> None:
         assignor.on_assignment(Assignment(result[member].partitions[::-1], result[member].user_data), 7)
         assert assignor.context.generation == 7
         assert len(assignor.context.active_tasks) == 2
+        assert not assignor.context.standby_tasks
         for task, partitions in assignor.context.active_tasks.items():
             assert task not in tasks
             tasks[task] = set(partitions)
@@ -342,6 +388,37 @@ def test_the_leader_creates_topics_and_every_member_gets_its_tasks() -> None:
     assert tasks == wanted
     hosts = AssignmentInfo.decode(result["a"].user_data or b"").partitions_by_host
     assert {host: len(partitions) for host, partitions in hosts.items()} == {HostInfo("host", 80): 4}
+    assert told == [hosts] * 3
+
+
+def active_tasks(assignor: StreamPartitionAssignor, cluster: Cluster, *infos: SubscriptionInfo) -> list[set[TaskId]]:
+    """The active tasks of each member that the leader assigns."""
+    subscriptions = {str(number): Subscription(("in",), info.encode()) for number, info in enumerate(infos)}
+    result = assignor.assign(cluster, subscriptions)
+    return [set(AssignmentInfo.decode(result[member].user_data or b"").active_tasks) for member in subscriptions]
+
+
+def test_a_repartition_topic_of_a_former_run_makes_no_more_tasks() -> None:
+    topics = FakeTopics(**{"app-x": 3, "app-store-changelog": 3})
+    cluster = cluster_of(**{"in": 3, "app-x": 3})
+    [tasks] = active_tasks(assignor_of(counting(), topics), cluster, SubscriptionInfo(ONE, frozenset(), frozenset()))
+    assert tasks == {TaskId(group, number) for group in (0, 1) for number in range(3)}
+    assert topics.created == []
+
+
+@pytest.mark.parametrize("owner", [0, 1])
+def test_a_task_is_assigned_to_the_instance_that_has_its_state_on_disk(owner: int) -> None:
+    assignor, task = assignor_of(TopologyBuilder().add_source("source", "in"), FakeTopics()), frozenset({TaskId(0, 0)})
+    infos = [SubscriptionInfo(of, frozenset(), frozenset()) for of in (ONE, TWO)]
+    infos[owner] = SubscriptionInfo(infos[owner].process_id, frozenset(), task)
+    assert active_tasks(assignor, cluster_of(**{"in": 1}), *infos)[owner] == task
+
+
+def test_the_leader_refuses_topics_that_are_not_copartitioned() -> None:
+    builder = TopologyBuilder().add_source("a", "in").add_source("b", "other").copartition_sources(["a", "b"])
+    assignor = assignor_of(builder, FakeTopics())
+    with pytest.raises(TopologyBuilderError, match=r"not co-partitioned: \[in \(1\),other \(2\)\]"):
+        active_tasks(assignor, cluster_of(**{"in": 1, "other": 2}), SubscriptionInfo(ONE, frozenset(), frozenset()))
 
 
 def test_each_task_has_standbys_at_other_instances() -> None:
@@ -396,6 +473,15 @@ def test_an_assignment_must_have_a_task_for_each_partition() -> None:
     data = AssignmentInfo((TaskId(0, 0),)).encode()
     with pytest.raises(TaskAssignmentError, match="partitions 0 is not equal to the number of active taskIds 1"):
         assignor_of(counting(), FakeTopics()).on_assignment(Assignment((), data), 1)
+
+
+def test_end_points_are_hosts_with_a_port() -> None:
+    assert HostInfo.parse("host:80") == ("host", 80)
+    assert HostInfo.parse("[::1]:80") == ("::1", 80)
+    assert HostInfo.parse("") is None
+    for text in (":80", "host:", "host:x", "host"):
+        with pytest.raises(TaskAssignmentError, match="Expected format host:port"):
+            HostInfo.parse(text)
 
 
 def test_a_host_without_a_port_is_refused() -> None:

@@ -104,10 +104,43 @@ def test_topics_of_node_groups_have_their_names_in_the_cluster() -> None:
     assert builder.build(1).store_to_changelog_topic == {"counts": "app-counts-changelog"}
 
 
+def test_the_changelog_of_a_window_store_is_deleted_by_age_too() -> None:
+    builder = TopologyBuilder().set_application_id("app").add_source("a", "in").add_processor("b", Nothing, "a")
+    builder.add_state_store(Stores.in_memory_window("windows", 1000, log_config={"segment.ms": "7"}), "b")
+    [changelog] = builder.topic_groups()[0].state_changelog_topics.values()
+    assert changelog.to_properties(500) == {
+        "cleanup.policy": "compact,delete",
+        "retention.ms": "1500",
+        "segment.ms": "7",
+    }
+
+
+def test_what_the_user_configures_takes_precedence_for_internal_topics() -> None:
+    config = InternalTopicConfig("topic", "compact", {"cleanup.policy": "delete", "retention.ms": "7"}, 1000)
+    assert config.to_properties(500) == {"cleanup.policy": "delete", "retention.ms": "7"}
+    longest = InternalTopicConfig("topic", "delete", retention_ms=(1 << 63) - 2)
+    assert longest.to_properties(500)["retention.ms"] == str((1 << 63) - 1)
+
+
 def test_internal_topics_need_an_application_id() -> None:
     builder = TopologyBuilder().add_internal_topic("by-key").add_source("a", "by-key")
     with pytest.raises(TopologyBuilderError, match="application id hasn't been set"):
         builder.topic_groups()
+
+
+def test_a_global_store_has_no_tasks_and_its_name_is_taken() -> None:
+    builder = TopologyBuilder().set_application_id("app").add_source("a", "in").add_processor("b", Nothing, "a")
+    supplier = store("places", logging_enabled=False)
+    builder.add_global_store(supplier, "source", "places", "fill", Nothing)
+    assert [info.source_topics for info in builder.topic_groups().values()] == [{"in"}]
+    assert builder.source_topic_pattern().pattern == "in", "the group does not read it"
+    with pytest.raises(TopologyBuilderError, match="StateStore places is already added"):
+        builder.add_state_store(store("places"), "b")
+
+
+def test_a_store_that_is_connected_twice_is_built_once() -> None:
+    builder = chain().connect_processor_and_state_stores("processor", "store")
+    assert str(builder.describe()).count("(stores: [store])") == 1
 
 
 def test_a_source_topic_can_be_the_changelog_of_a_store() -> None:
@@ -168,9 +201,10 @@ def test_offset_resets_are_those_of_the_source() -> None:
     builder.add_source("c", pattern="log-.*", offset_reset=AutoOffsetReset.LATEST)
     builder.add_source("d", "inner", offset_reset=AutoOffsetReset.EARLIEST)
     assert builder.has_offset_resets
-    topics = ["t", "u", "log-7", "app-inner", "unknown"]
+    builder.add_source("e", pattern="[0-9]", offset_reset=AutoOffsetReset.LATEST)
+    topics = ["t", "u", "log-7", "app-inner", "unknown", "10"]
     earliest, latest = AutoOffsetReset.EARLIEST, AutoOffsetReset.LATEST
-    assert [builder.reset_of(topic) for topic in topics] == [earliest, None, latest, earliest, None]
+    assert [builder.reset_of(topic) for topic in topics] == [earliest, None, latest, earliest, None, None]
 
 
 def test_the_description_is_kafkas() -> None:

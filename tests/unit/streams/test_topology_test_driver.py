@@ -204,12 +204,12 @@ def test_patterns_and_the_clock_of_the_driver() -> None:
 
 def test_a_partitioner_chooses_the_partition() -> None:
     builder = TopologyBuilder().add_source("source", "in")
-    builder.add_sink("sink", "out", "source", partitioner=lambda key, _, partitions: len(key) % partitions)
+    builder.add_sink("sink", "out", "source", partitioner=lambda key, _, partitions: len(key) + partitions)
     with driver_of(builder) as driver:
         driver.pipe_input("in", "k", "v", timestamp=1)
         record = driver.read_output("out")
         assert record is not None
-        assert record.partition == 0
+        assert record.partition == 2
 
 
 def test_names_of_missing_stores() -> None:
