@@ -11,11 +11,14 @@ import pytest
 
 from kafka_lite.common.time import MockTime
 from kafka_lite.common.topic_partition import TopicPartition
-from kafka_lite.streams.errors import InvalidStateStoreError
+from kafka_lite.consumer.consumer_errors import OffsetOutOfRangeError
+from kafka_lite.consumer.consumer_record import EMPTY_RECORDS, ConsumerRecords
+from kafka_lite.streams.errors import InvalidStateStoreError, StreamsError, TaskCorruptedError, TaskMigratedError
 from kafka_lite.streams.kafka_streams import KafkaStreams
 from kafka_lite.streams.kstream.kstream_builder import KStreamBuilder
-from kafka_lite.streams.processor.internals.stream_thread import StreamThread
+from kafka_lite.streams.processor.internals.stream_thread import StreamThread, _Rebalances
 from kafka_lite.streams.processor.internals.stream_thread_state import StreamThreadState
+from kafka_lite.streams.processor.task_id import TaskId
 from kafka_lite.streams.processor.topology_builder import AutoOffsetReset
 
 
@@ -117,3 +120,189 @@ def test_the_threads_of_an_instance_share_its_caches(tmp_path: Path) -> None:
     builder.stream("a")
     with KafkaStreams(builder, configs) as streams:
         assert [thread._cache._max_cache_size_bytes for thread in streams._threads] == [500, 500]
+
+
+# ── states and errors ─────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+class Client:
+    """A client, or the tasks, of a thread: notes each call, by its name and arguments."""
+
+    def __init__(self, name: str, calls: list[str]) -> None:
+        self._name, self._calls = name, calls
+        self.failing: dict[str, Exception] = {}
+        self.result: Any = None
+
+    def __getattr__(self, method: str) -> Any:
+        def call(*args: Any, **named: Any) -> Any:
+            listed = [*map(str, args), *(f"{key}={value}" for key, value in named.items())]
+            self._calls.append(f"{self._name}.{method}({', '.join(listed)})")
+            if method in self.failing:
+                raise self.failing[method]
+            return self.result
+
+        return call
+
+
+class FakeThread(SimpleNamespace):
+    """The parts of a thread around its loop. The loop raises ``errors``, one after the other, and ends."""
+
+    def __init__(self, *errors: Exception) -> None:
+        calls: list[str] = []
+        super().__init__(
+            name="StreamThread-1",
+            calls=calls,
+            errors=list(errors),
+            is_running=True,
+            _time=MockTime(),
+            _state=StreamThreadState.RUNNING,
+            _state_lock=nullcontext(),
+            _clean_run=True,
+            _stopping=SimpleNamespace(set=lambda: None),
+            _poll_ms=100,
+            _records_wait=False,
+            _rebalance_error=None,
+            _is_subscribed=True,
+            _builder=SimpleNamespace(source_topic_pattern=lambda: "in"),
+        )
+        for name in ("tasks", "consumer", "producer", "restore_consumer", "ends_consumer", "metrics", "directory"):
+            setattr(self, f"_{name}", Client(name, calls))
+        self._tasks.standbys = Client("standbys", calls)
+        self._tasks.requires_poll = True
+        self._metrics.poll = self._metrics.process = self._metrics.skipped_records = Client("sensor", calls)
+        self._consumer.result = EMPTY_RECORDS
+
+    def do_work(self) -> None:
+        self.is_running = len(self.errors) > 1
+        raise self.errors.pop(0)
+
+    def _on_state_change(self, thread: Any, new: StreamThreadState, old: StreamThreadState) -> None:
+        assert thread is self
+        self.calls.append(f"{old.name} > {new.name}")
+
+    def _on_error(self, thread: Any, error: Exception) -> None:
+        assert thread is self
+        self.calls.append(f"error {error}")
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(StreamThread, name).__get__(self)
+
+
+CLOSED = [
+    "RUNNING > PENDING_SHUTDOWN",
+    "tasks.close(clean=False)",
+    *(f"{client}.close()" for client in ("producer", "consumer", "restore_consumer", "ends_consumer", "metrics")),
+    "PENDING_SHUTDOWN > DEAD",
+]
+
+
+def test_an_error_ends_the_thread_and_is_reported_after_everything_is_closed() -> None:
+    thread: Any = FakeThread(ValueError("no"))
+    thread._producer.failing["close"] = OSError("a client that cannot be closed keeps no other open")
+    StreamThread.run(thread)
+    assert thread.calls == [*CLOSED, "error no"]
+
+
+@pytest.mark.parametrize("error", [TaskMigratedError("0_1"), TaskCorruptedError("0_1", "late")])
+def test_a_thread_that_has_lost_a_task_joins_the_group_again(error: TaskMigratedError | TaskCorruptedError) -> None:
+    thread: Any = FakeThread(error, ValueError("no"))
+    StreamThread.run(thread)
+    assert thread.calls[:2] == ["tasks.close_migrated(0_1)", "consumer.unsubscribe()"]
+    assert thread.calls[2].startswith("consumer.subscribe(in, ")
+    assert thread.calls[3:] == [*CLOSED, "error no"]
+
+
+def test_a_thread_that_ends_stays_on_its_way_whatever_a_rebalance_wants() -> None:
+    thread: Any = FakeThread()
+    with pytest.raises(RuntimeError, match="Unexpected state transition"):
+        StreamThread._set_state(thread, StreamThreadState.CREATED)
+    for state in (StreamThreadState.PENDING_SHUTDOWN, StreamThreadState.RUNNING, StreamThreadState.DEAD):
+        StreamThread._set_state(thread, state)
+    StreamThread._set_state(thread, StreamThreadState.ASSIGNING_PARTITIONS)
+    assert thread.calls == ["RUNNING > PENDING_SHUTDOWN", "PENDING_SHUTDOWN > DEAD"]
+
+
+@pytest.mark.parametrize("lost", [False, True])
+def test_an_error_in_a_rebalance_ends_the_thread_at_its_next_poll(lost: bool) -> None:
+    thread: Any = FakeThread()
+    thread._tasks.failing["suspend"] = error = OSError("no space left")
+    listener = _Rebalances(thread)
+    with pytest.raises(OSError, match="no space left"):
+        listener.on_partitions_lost([]) if lost else listener.on_partitions_revoked([])
+    assert thread.calls[-1] == f"tasks.suspend(commit={not lost})"
+    with pytest.raises(StreamsError, match="Failed to rebalance") as raised:
+        StreamThread._poll(thread)
+    assert raised.value.__cause__ is error
+
+
+def test_active_and_standby_tasks_are_assigned() -> None:
+    thread: Any = FakeThread()
+    thread._generation = 0
+    thread._context = SimpleNamespace(generation=1, active_tasks="active", standby_tasks="standby")
+    _Rebalances(thread).on_partitions_assigned([])
+    assert "tasks.assign(active, standby)" in thread.calls
+
+
+@pytest.mark.parametrize(
+    ("records_wait", "requires_poll", "polls"),
+    [(False, False, ["consumer.poll(100)"]), (True, True, ["consumer.poll(0)"]), (True, False, [])],
+    ids=["nothing to do", "room for more", "no room"],
+)
+def test_a_thread_polls_if_it_has_room_and_waits_if_it_has_nothing_to_do(
+    records_wait: bool, requires_poll: bool, polls: list[str]
+) -> None:
+    thread: Any = FakeThread()
+    thread._records_wait, thread._tasks.requires_poll, thread._tasks.result = records_wait, requires_poll, 0
+    thread._maybe_commit = thread._maybe_clean = lambda _: None
+    StreamThread.do_work(thread)
+    assert [call for call in thread.calls if call.startswith("consumer")] == polls
+    assert ("standbys.maybe_update()" in thread.calls) is bool(polls)
+
+
+def test_records_that_tasks_skip_are_counted_and_do_not_hide_those_that_wait() -> None:
+    thread: Any = FakeThread()
+    added = {"t": 3, "u": 0}
+    thread._tasks.task_of = lambda of: SimpleNamespace(add_records=lambda *_: added[of.topic])
+    records: Any = {TopicPartition(topic, 0): [object()] * 4 for topic in added}
+    StreamThread._add_records(thread, ConsumerRecords(records))
+    assert thread._records_wait
+    assert sorted(thread.calls) == ["sensor.record(1)", "sensor.record(4)"]
+
+
+def test_a_negative_interval_never_commits() -> None:
+    thread: Any = SimpleNamespace(_commit_interval_ms=-1, _last_commit_ms=0.0)
+    StreamThread._maybe_commit(thread, 1e9)
+
+
+def test_a_source_without_any_reset_policy_ends_the_thread() -> None:
+    thread: Any = SimpleNamespace(
+        _config=SimpleNamespace(auto_offset_reset="none"), _builder=SimpleNamespace(reset_of=lambda _: None)
+    )
+    error: Any = OffsetOutOfRangeError({TopicPartition("t", 0): 7})
+    with pytest.raises(StreamsError, match=r"input topic t \(partition 0\) and no valid reset policy configured"):
+        StreamThread._reset_invalid_offsets(thread, error)
+
+
+@pytest.mark.parametrize(
+    ("failing", "closed"),
+    [
+        ("_state_manager_of", ["standby.hand_over()", "standby.close_state_manager(write_checkpoint=False)"]),
+        (
+            "_producers_of",
+            ["standby.hand_over()", "stores.close(None)", "standby.close_state_manager(write_checkpoint=False)"],
+        ),
+    ],
+)
+def test_a_task_that_cannot_be_created_leaves_nothing_open(failing: str, closed: list[str]) -> None:
+    thread: Any = FakeThread()
+    standby: Any = Client("standby", thread.calls)
+    standby.topology, stores = object(), Client("stores", thread.calls)
+    thread._config, thread._state_manager_of = object(), lambda *_: stores
+
+    def fail(*_: object) -> Any:
+        raise StreamsError("no such changelog")
+
+    setattr(thread, failing, fail)
+    with pytest.raises(StreamsError, match="no such changelog"):
+        StreamThread._create_task(thread, TaskId(0, 1), [], standby)
+    assert thread.calls == closed
