@@ -13,6 +13,7 @@ from kafka_lite.common.serialization import ByteArraySerializer
 from kafka_lite.common.time import MockTime
 from kafka_lite.common.topic_partition import TopicPartition
 from kafka_lite.consumer.consumer_record import ConsumerRecord
+from kafka_lite.consumer.offset_and_metadata import OffsetAndMetadata
 from kafka_lite.producer.producer_record import ProducerRecord
 from kafka_lite.producer.transaction_errors import ProducerFencedError
 from kafka_lite.record.record import TimestampType
@@ -193,6 +194,22 @@ def test_other_errors_of_the_producer_say_what_failed() -> None:
     with pytest.raises(StreamsError, match=r"task \[0_0\] Failed to initialize transactions") as raised:
         StreamsProducer(producer, "0_0", "app").init_transactions()  # type: ignore[arg-type]
     assert not isinstance(raised.value, TaskMigratedError)
+
+
+def test_records_without_results_are_committed_in_a_transaction_too() -> None:
+    calls: list[str] = []
+    producer = StreamsProducer(FakeProducer(calls), "0_0", "app")  # type: ignore[arg-type]
+    producer.commit_transaction({T0: OffsetAndMetadata(2)})
+    assert calls == ["begin", "offsets {'t-0': 2}", "commit"]
+
+
+@pytest.mark.parametrize("error", [ApiError(Errors.REQUEST_TIMED_OUT), RuntimeError("the producer is closed")])
+def test_an_abort_that_fails_is_left_to_the_next_owner(app: Application, error: Exception) -> None:
+    app.process()
+    app.producer.failing = {"abort": error}
+    app.taken_calls()
+    app.tasks.close(clean=False)
+    assert app.taken_calls() == ["close stores without checkpoint", "abort", "close"]
 
 
 def test_records_of_a_punctuation_are_committed_without_new_offsets(app: Application) -> None:

@@ -186,6 +186,18 @@ class Configured(DeserializationExceptionHandler):
         return self.response
 
 
+class Forgiving(ProductionExceptionHandler):
+    """Takes its response from the configuration."""
+
+    response = HandlerResponse.FAIL
+
+    def configure(self, configs: Any) -> None:
+        self.response = HandlerResponse[configs["on.bad.record"]]
+
+    def handle(self, record: ProducerRecord, error: Exception) -> HandlerResponse:
+        return self.response
+
+
 def test_handlers_are_configured() -> None:
     minimum = {"application.id": "app", "bootstrap.servers": "localhost:9092", "on.bad.record": "CONTINUE"}
     config = StreamsConfig({**minimum, "default.deserialization.exception.handler": Configured})
@@ -193,5 +205,7 @@ def test_handlers_are_configured() -> None:
     assert isinstance(handler, Configured)
     assert handler.response is HandlerResponse.CONTINUE
     assert isinstance(config.production_exception_handler(), DefaultProductionExceptionHandler)
+    forgiving = StreamsConfig({**minimum, "default.production.exception.handler": Forgiving})
+    assert forgiving.production_exception_handler().handle(Any, TOO_LARGE) is HandlerResponse.CONTINUE  # type: ignore[arg-type]
     with pytest.raises(ConfigError, match=r"default\.production\.exception\.handler"):
         StreamsConfig({**minimum, "default.production.exception.handler": Configured})

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from pathlib import Path
+from threading import Event
 from types import SimpleNamespace
 from typing import Any
 
@@ -14,21 +15,26 @@ from kafka_lite.common.serdes import Serdes
 from kafka_lite.common.time import MockTime
 from kafka_lite.common.topic_partition import TopicPartition
 from kafka_lite.consumer.consumer_record import ConsumerRecord, ConsumerRecords
-from kafka_lite.record.record import TimestampType
+from kafka_lite.record.record import Header, TimestampType
 from kafka_lite.streams.errors import LockError, ProcessorStateError, StreamsError
 from kafka_lite.streams.exception_handlers import LogAndContinueExceptionHandler
 from kafka_lite.streams.kafka_streams import KafkaStreams
 from kafka_lite.streams.kstream.kstream_builder import KStreamBuilder
 from kafka_lite.streams.processor.internals.global_state_manager import GlobalStateManager
 from kafka_lite.streams.processor.internals.global_state_update_task import GlobalStateUpdateTask
+from kafka_lite.streams.processor.internals.global_stream_thread import GlobalStreamThread, GlobalStreamThreadState
 from kafka_lite.streams.processor.internals.state_directory import StateDirectory
 from kafka_lite.streams.processor.internals.tasks.task_environment import TaskEnvironment
+from kafka_lite.streams.processor.processor import Processor
 from kafka_lite.streams.processor.state_store import IN_MEMORY, ROCKS_DB
+from kafka_lite.streams.processor.topology_builder import TopologyBuilder
 from kafka_lite.streams.state.key_value_store import KeyValueStore
 from kafka_lite.streams.state.offset_checkpoint import OffsetCheckpoint
+from kafka_lite.streams.state.stores import Stores
 from kafka_lite.streams.topology_test_driver import TopologyTestDriver
 
 FIRST, SECOND = TopicPartition("cities", 0), TopicPartition("cities", 1)
+RIVERS = TopicPartition("rivers", 0)
 Entry = tuple[bytes | None, bytes | None]
 
 
@@ -143,6 +149,7 @@ def closed(topic: Topic, tmp_path: Path) -> Iterator[Path]:
 def test_a_restart_reads_only_what_the_checkpoint_does_not_cover(topic: Topic, tmp_path: Path) -> None:
     instance = Instance(topic, tmp_path)
     assert (topic.read, instance.store.persistent) == (3, True)
+    assert not topic._positions, "the thread assigns its consumer all topics afterwards"
     instance.task.update(topic.append(FIRST, b"r", b"Rome"))
     instance.task.update(topic.append(SECOND, b"p", None))
     instance.task.close()
@@ -182,7 +189,72 @@ def test_a_store_in_memory_is_restored_from_the_beginning_beside_one_on_disk(top
     found: list[bytes] = []
     manager.restore(in_memory, lambda key, _: found.append(key))
     assert sorted(found) == [b"b", b"p"]
+    manager.stores |= {"OnDisk": on_disk, "Cities": in_memory}
+    manager.checkpoint({RIVERS: 4, FIRST: 0})
+    assert checkpoint(tmp_path).read()[RIVERS] == 5
+    assert checkpoint(tmp_path).read()[SECOND] == 2, "of the store that was on disk before"
+    assert manager.forget_checkpoint("Cities", "its files are gone")
+    assert checkpoint(tmp_path).read() == {RIVERS: 5}
+    manager.stores.clear()
     manager.close(None)
+
+
+def test_a_flush_comes_before_its_checkpoint_and_the_checkpoint_may_fail(
+    topic: Topic, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    instance, order = Instance(topic, tmp_path), list[str]()
+
+    def fail(*_: object) -> None:
+        order.append("checkpoint")
+        raise OSError("no space left")
+
+    monkeypatch.setattr(instance.store, "flush", lambda: order.append("flush"))
+    monkeypatch.setattr(OffsetCheckpoint, "write", fail)
+    instance.task.flush_state()
+    assert order == ["flush", "checkpoint"]
+    instance.task.close()
+    assert is_lock_free(tmp_path)
+
+
+class Watching(Processor[Any, Any]):
+    """Fills no store. Keeps the headers that it has seen, and cannot be closed."""
+
+    headers: tuple[Header, ...] = ()
+
+    def process(self, key: Any, value: Any) -> None:
+        self.headers = self.context.headers
+
+    def close(self) -> None:
+        raise OSError("it cannot be closed")
+
+
+def test_the_processor_of_a_global_store_reads_headers_and_cannot_send() -> None:
+    processor, serde = Watching(), Serdes.byte_array()
+    builder = TopologyBuilder().set_application_id("app")
+    supplier = Stores.in_memory_key_value("Places", logging_enabled=False)
+    builder.add_global_store(supplier, "source", "cities", "fill", lambda: processor)
+    topology: Any = builder.build_global_state_topology()
+    [store] = topology.state_stores
+    manager: Any = SimpleNamespace(register=lambda *_: None, close=lambda _: store.close())
+    task = GlobalStateUpdateTask(topology, TaskEnvironment("app", serde, serde), manager)
+    task.initialize()
+    headers = (Header("trace", b"7"),)
+    task.update(ConsumerRecord(*FIRST, 0, 1, TimestampType.CREATE_TIME, b"k", b"v", headers))
+    assert processor.headers == headers
+    context: Any = processor.context
+    for refused in (
+        lambda: context.record_collector.send("out", b"k", b"v"),
+        lambda: context.schedule(10),
+        context.commit,
+    ):
+        context.current_node = topology.processors[-1]
+        with pytest.raises(StreamsError, match="can neither send, nor schedule, nor commit"):
+            refused()
+    with pytest.raises(RuntimeError, match="Can only create state stores during initialization"):
+        context.register(store, lambda *_: None)
+    with pytest.raises(StreamsError, match="failed to close processor fill"):
+        task.close()
+    assert not store.is_open
 
 
 def test_a_skipped_record_is_not_read_again(topic: Topic, closed: Path) -> None:
@@ -275,3 +347,97 @@ def test_the_dsl_keeps_global_tables_where_default_dsl_store_says(tmp_path: Path
     configs = {"application.id": "app", "bootstrap.servers": "localhost:1", "state.dir": str(tmp_path)}
     KafkaStreams(builder, {**configs, "default.dsl.store": ROCKS_DB}).close()
     assert not (tmp_path / "app" / "global").exists(), "an instance that never starts needs no directory"
+
+
+# ── the thread ────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+class FakeThread(SimpleNamespace):
+    """A thread whose global topic is restored up to offset 7. It notes the calls of its parts."""
+
+    def __init__(self, *polls: Exception | None) -> None:
+        calls: list[str] = []
+        super().__init__(name="GlobalStreamThread", calls=calls, polls=list(polls), _time=MockTime(), is_running=True)
+        self._config = {"poll.ms": 5, "commit.interval.ms": 100}
+        self._state, self._clean_run, self._last_flush_ms = GlobalStreamThreadState.CREATED, True, 0.0
+        self._restored, self._stopping, self._startup_error = Event(), Event(), None
+        self._topology = SimpleNamespace(state_stores=())
+        self._state_manager = SimpleNamespace(initialize=lambda _: None, offsets={FIRST: 7})
+        self._consumer = SimpleNamespace(
+            assign=lambda partitions: calls.append(f"assign {partitions[0]}"),
+            seek=lambda partition, offset: calls.append(f"seek {partition} {offset}"),
+            close=lambda: calls.append("close consumer"),
+            poll=self.poll,
+        )
+        self._task = SimpleNamespace(
+            initialize=lambda: calls.append("initialize"),
+            flush_state=lambda: calls.append("flush"),
+            close=lambda write_checkpoint: calls.append(f"close task, checkpoint={write_checkpoint}"),
+        )
+        self._metrics = SimpleNamespace(close=lambda: calls.append("close metrics"))
+
+    def poll(self, timeout_ms: float) -> ConsumerRecords:
+        assert timeout_ms == 5
+        error = self.polls.pop(0)
+        self.is_running = bool(self.polls)
+        self._time.sleep(40)
+        if error is not None:
+            raise error
+        return ConsumerRecords({})
+
+    def _on_state_change(self, new: GlobalStreamThreadState) -> None:
+        self.calls.append(new.name)
+
+    def _on_error(self, _: object, error: Exception) -> None:
+        self.calls.append(f"error {error}")
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(GlobalStreamThread, name).__get__(self)
+
+
+STARTED = ["initialize", "assign cities-0", "seek cities-0 7", "RUNNING"]
+
+
+def ended(checkpoint: bool) -> list[str]:
+    return [
+        "PENDING_SHUTDOWN",
+        "close consumer",
+        f"close task, checkpoint={checkpoint}",
+        "close metrics",
+        "DEAD",
+    ]
+
+
+def test_the_thread_goes_on_where_restoring_has_ended_and_flushes_at_each_interval() -> None:
+    thread: Any = FakeThread(*[None] * 7)
+    thread._last_flush_ms = thread._time.hi_res_ms()
+    GlobalStreamThread.run(thread)
+    assert thread.calls == [*STARTED, "flush", "flush", *ended(checkpoint=True)], "after 120 and 240 ms of 280"
+
+
+def test_a_negative_interval_never_flushes() -> None:
+    thread: Any = FakeThread(None)
+    thread._config["commit.interval.ms"] = -1
+    GlobalStreamThread.run(thread)
+    assert "flush" not in thread.calls
+
+
+def test_an_error_of_the_thread_is_reported_and_leaves_no_new_checkpoint() -> None:
+    thread: Any = FakeThread(ValueError("no"))
+
+    def fail() -> None:
+        thread.calls.append("close consumer")
+        raise OSError("a consumer that cannot be closed keeps no store open")
+
+    thread._consumer.close = fail
+    GlobalStreamThread.run(thread)
+    assert thread.calls == [*STARTED, "error no", *ended(checkpoint=False)]
+
+
+def test_an_error_while_stores_are_restored_is_kept_for_the_start_which_waits_no_longer() -> None:
+    thread: Any = FakeThread()
+    thread._task.initialize = lambda: 1 / 0
+    GlobalStreamThread.run(thread)
+    assert thread._restored.is_set()
+    assert isinstance(thread._startup_error, ZeroDivisionError)
+    assert thread.calls == ended(checkpoint=False)

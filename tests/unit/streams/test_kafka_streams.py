@@ -65,10 +65,9 @@ class Instance:
         return self.streams.state
 
 
-def streams_of(builder: KStreamBuilder, state_dir: Path) -> KafkaStreams:
-    return KafkaStreams(
-        builder, {"application.id": "app", "bootstrap.servers": "127.0.0.1:1", "state.dir": str(state_dir)}
-    )
+def streams_of(builder: KStreamBuilder, state_dir: Path, num_stream_threads: int = 1) -> KafkaStreams:
+    configs = {"application.id": "app", "bootstrap.servers": "127.0.0.1:1", "state.dir": str(state_dir)}
+    return KafkaStreams(builder, {**configs, "num.stream.threads": num_stream_threads})
 
 
 @pytest.fixture
@@ -112,10 +111,14 @@ def test_the_error_of_a_thread_goes_to_the_handler(instance: Instance) -> None:
     assert caught == [(thread, error)]
 
 
-def test_closing_waits_for_each_thread_and_says_whether_all_have_ended(instance: Instance) -> None:
-    instance.threads[1].is_stuck = True
+def test_closing_waits_for_each_thread_and_says_whether_all_have_ended(
+    instance: Instance, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    instance.threads[1].is_stuck, ended = True, list[str]()
+    monkeypatch.setattr(instance.streams, "_metrics", SimpleNamespace(close=lambda: ended.append("metrics")))
     assert not instance.streams.close(timeout_ms=1500)
     assert [(thread.is_asked, thread.waited_s) for thread in instance.threads] == [(True, 1.5)] * 2
+    assert ended == ["metrics"], "the reporters end with the instance"
     assert instance.streams.close(), "a no-op"
     assert [new for new, _ in instance.seen].count(State.NOT_RUNNING) == 1
     with pytest.raises(RuntimeError, match="Cannot start again"):
@@ -137,6 +140,44 @@ def test_while_an_instance_rebalances_stores_are_unavailable_and_nothing_is_clea
     assert instance.streams.all_metadata() == ()
     with pytest.raises(RuntimeError, match="Cannot clean up while running"):
         instance.streams.clean_up()
+
+
+def test_an_instance_that_cannot_be_created_closes_the_threads_that_it_has(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    closed: list[str] = []
+
+    def thread_of(name: str, *_: object) -> Any:
+        if name == "StreamThread-2":
+            raise OSError("too many open files")
+        return SimpleNamespace(
+            ident=None, close_unstarted=lambda: closed.append(name), await_shutdown=lambda _: None, is_alive=bool
+        )
+
+    monkeypatch.setattr("kafka_lite.streams.kafka_streams.StreamThread", thread_of)
+    builder = KStreamBuilder()
+    builder.stream("in")
+    with pytest.raises(OSError, match="too many open files"):
+        streams_of(builder, tmp_path, num_stream_threads=2)
+    assert closed == ["StreamThread-1"]
+
+
+def test_threads_start_after_global_stores_are_restored_and_end_before_they_are_closed(tmp_path: Path) -> None:
+    builder, order = KStreamBuilder(), list[str]()
+    streams = streams_of(builder, tmp_path)
+    streams._is_empty = False
+
+    def noting(name: str) -> Any:
+        return Thread(
+            start=lambda: order.append(f"start {name}"),
+            initiate_shutdown=lambda: order.append(f"end {name}"),
+            is_alive=bool,
+        )
+
+    streams._threads, streams._global_thread = [noting("thread")], noting("global")
+    streams.start()
+    streams.close()
+    assert order == ["start global", "start thread", "end thread", "end global"]
 
 
 def test_a_global_table_alone_needs_no_threads(tmp_path: Path) -> None:

@@ -43,6 +43,7 @@ class Changelogs:
         self.without_key: set[int] = set()
         self.positions: dict[TopicPartition, int] = {}
         self.paused: set[TopicPartition] = set()
+        self.timeouts: list[float] = []
 
     def partitions_for(self, topic: str) -> list[PartitionInfo]:
         return [PartitionInfo(*partition, None) for partition in self.ends if partition.topic == topic]
@@ -74,7 +75,8 @@ class Changelogs:
     def resume(self, partitions: Iterable[TopicPartition]) -> None:
         self.paused -= set(partitions)
 
-    def poll(self, _: float) -> ConsumerRecords:
+    def poll(self, timeout_ms: float) -> ConsumerRecords:
+        self.timeouts.append(timeout_ms)
         found = {}
         for partition, position in self.positions.items():
             if partition not in self.paused and self.ends[partition] > position:
@@ -194,8 +196,10 @@ ASSIGNED = {TASK: frozenset({TopicPartition("in", 1), TABLE})}
 def test_all_stores_follow_their_changelogs(instance: Instance, changelogs: Changelogs) -> None:
     instance.committed[TABLE] = 4
     instance.standbys.assign(ASSIGNED)
+    assert instance.standbys.ids == {TASK}
     assert instance.entries == {"memory": [], "disk": [], "table": []}
     instance.standbys.maybe_update()
+    assert changelogs.timeouts == [0], "it never blocks"
     assert instance.entries == {"memory": [0, 1, 2], "disk": [0, 1], "table": [0, 1, 2, 3]}
     changelogs.without_key = {3}
     changelogs.ends[MEMORY] = 5
@@ -218,6 +222,9 @@ def test_records_that_the_active_task_has_not_committed_wait(instance: Instance,
         instance.standbys.maybe_update()
         assert instance.entries["table"] == expected
         assert changelogs.paused == paused
+    instance.standbys.commit_all()
+    instance.standbys.maybe_update()
+    assert instance.entries["table"] == [0, 1, 2, 3], "nothing is restored again"
     assert set(map(tuple, instance.committed_calls)) == {(TABLE,)}, "only changelogs have limits that matter"
 
 
@@ -271,7 +278,9 @@ def test_a_standby_that_stays_goes_on_where_it_was(instance: Instance, changelog
     instance.standbys.suspend()
     assert not changelogs.positions, "the consumer is free for restoring"
     assert instance.standbys.ids == {TASK}
+    polls = len(changelogs.timeouts)
     instance.standbys.maybe_update()
+    assert len(changelogs.timeouts) == polls, "it follows nothing now"
     instance.standbys.release(ASSIGNED)
     instance.standbys.assign(ASSIGNED)
     assert instance.standbys.following == {TASK: task}
@@ -300,6 +309,7 @@ def test_a_standby_that_moves_is_closed_with_a_checkpoint(instance: Instance, tm
     instance.standbys.release({TASK: frozenset()})
     assert not instance.standbys.ids
     assert instance.checkpoint == {DISK: 2}
+    assert instance.stores["disk"].calls == ["flush", "close"]
     other = StateDirectory("app", tmp_path)
     assert other.lock(TASK)
     other.unlock(TASK)
@@ -321,6 +331,38 @@ def test_a_standby_of_a_locked_directory_is_created_later(
     instance.standbys.maybe_update()
     assert list(instance.standbys.following) == [TASK]
     assert instance.entries["memory"] == [0, 1, 2]
+    task = instance.standbys.following[TASK]
+    instance.time.sleep(1000)
+    instance.standbys.maybe_update()
+    assert instance.standbys.following == {TASK: task}, "it waits no more"
+
+
+def test_a_locked_directory_keeps_no_other_standby_from_being_created(changelogs: Changelogs) -> None:
+    tried: list[TaskId] = []
+
+    def create(task_id: TaskId, _: object) -> None:
+        tried.append(task_id)
+        raise LockError("another thread has it")
+
+    StandbyTasks(create, changelogs, MockTime()).assign(dict.fromkeys([TASK, TaskId(0, 2)], frozenset()))
+    assert tried == [TASK, TaskId(0, 2)]
+
+
+@pytest.mark.parametrize("failing", ["flush", "close"])
+def test_a_standby_that_cannot_be_flushed_or_closed_writes_no_checkpoint_and_fails_no_rebalance(
+    instance: Instance, failing: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail() -> None:
+        raise OSError("no space left")
+
+    instance.standbys.assign(ASSIGNED)
+    instance.standbys.maybe_update()
+    monkeypatch.setattr(instance.stores["disk"], failing, fail)
+    instance.standbys.close(clean=True)
+    assert instance.checkpoint == {}
+    assert "close" in instance.stores["memory"].calls
+    assert instance.directory.lock(TASK)
+    instance.directory.unlock(TASK)
 
 
 def test_a_standby_that_waits_for_its_directory_is_forgotten_when_a_rebalance_begins(

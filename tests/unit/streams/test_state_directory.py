@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Collection, Iterable
 from pathlib import Path
 from typing import Any
@@ -30,6 +31,14 @@ def directory_in(path: Path) -> StateDirectory:
     return StateDirectory("app", path, MockTime())
 
 
+def is_lock_free(path: Path) -> bool:
+    directory = directory_in(path)
+    try:
+        return directory.lock(TASK)
+    finally:
+        directory.unlock(TASK)
+
+
 def test_one_directory_object_at_a_time_has_a_lock(tmp_path: Path) -> None:
     first, second = directory_in(tmp_path), directory_in(tmp_path)
     assert first.lock(TASK)
@@ -38,6 +47,7 @@ def test_one_directory_object_at_a_time_has_a_lock(tmp_path: Path) -> None:
     assert second.lock(OTHER)
     first.unlock(TASK)
     assert second.lock(TASK)
+    assert not first.lock(TASK), "it has it no more"
     first.unlock(OTHER)  # not its own
     assert not first.lock(OTHER)
     for task in (TASK, OTHER):
@@ -66,6 +76,23 @@ def test_directories_that_nobody_has_locked_are_deleted(tmp_path: Path) -> None:
     first.clean_removed_tasks()
     assert first.task_ids() == [TASK]
     first.unlock(TASK)
+
+
+def test_a_directory_that_cannot_be_deleted_is_left(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    directory = directory_in(tmp_path)
+    for task in (TASK, OTHER):
+        directory.directory_for_task(task)
+    rmtree = shutil.rmtree
+
+    def refuse(path: Path) -> None:
+        if path.name == str(TASK):
+            raise OSError("read-only file system")
+        rmtree(path)
+
+    monkeypatch.setattr("shutil.rmtree", refuse)
+    directory.clean_removed_tasks()
+    assert directory.task_ids() == [TASK]
+    assert is_lock_free(tmp_path)
 
 
 def test_cleaning_up_spares_what_another_instance_has_locked(tmp_path: Path) -> None:
@@ -260,6 +287,70 @@ def test_a_changelog_that_ends_before_the_checkpoint_is_an_error(tmp_path: Path)
         ProcessorStateError, match="the checkpoint of app-store-changelog-1 is 5, but its log ends at 0"
     ):
         restored(manager, persistent=True)
+    manager.close(None)
+
+
+def test_a_store_whose_files_are_lost_has_no_checkpoint_on_disk_either(tmp_path: Path) -> None:
+    """Otherwise a crash while it is restored leaves a part of it for the whole."""
+    manager = manager_of(tmp_path, FakeConsumer([0, 3], end=4))
+    restored(manager, persistent=True)
+    manager.close({})
+    manager = manager_of(tmp_path, FakeConsumer([0, 3], end=4))
+    assert manager.forget_checkpoint("store", "its files are gone")
+    assert not manager.forget_checkpoint("other", "it has no changelog")
+    assert OffsetCheckpoint(tmp_path / "app" / "0_1" / ".checkpoint").read() == {}
+    assert restored(manager, persistent=True) == [0, 3]
+    manager.close(None)
+
+
+def test_a_checkpoint_that_cannot_be_written_is_no_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(*_: object) -> None:
+        raise OSError("no space left")
+
+    manager = manager_of(tmp_path, FakeConsumer([0, 3], end=4))
+    restored(manager, persistent=True)
+    monkeypatch.setattr(OffsetCheckpoint, "write", fail)
+    manager.close({})
+    assert is_lock_free(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("error", "raised"), [(ValueError("no"), ProcessorStateError), (OSError("no"), OSError), (StreamsError("no"), None)]
+)
+def test_what_a_cache_passes_on_may_fail_a_flush(
+    tmp_path: Path, error: Exception, raised: type[Exception] | None
+) -> None:
+    class Failing(Store):
+        """A store whose flush fails."""
+
+        def flush(self) -> None:
+            raise error
+
+    manager = manager_of(tmp_path, FakeConsumer([], 0))
+    store = Failing(persistent=True)
+    manager.register(store, store.restore)
+    with pytest.raises(raised or StreamsError) as caught:
+        manager.flush()
+    assert error in (caught.value, caught.value.__cause__)
+    assert type(caught.value) is (raised or StreamsError)
+    manager.close(None)
+
+
+def test_a_store_cannot_have_the_name_of_the_checkpoint(tmp_path: Path) -> None:
+    manager, store = manager_of(tmp_path, FakeConsumer([], 0)), Store(persistent=True)
+    store.name = ".checkpoint"
+    with pytest.raises(ValueError, match=r"Illegal store name: \.checkpoint"):
+        manager.register(store, store.restore)
+    manager.close(None)
+
+
+def test_a_changelog_that_was_just_created_is_awaited(tmp_path: Path) -> None:
+    consumer = FakeConsumer([0, 3], end=4)
+    answers: list[tuple[PartitionInfo, ...]] = [(), (PartitionInfo(CHANGELOG.topic, 0, None),)]
+    partitions_for = consumer.partitions_for
+    consumer.partitions_for = lambda topic: answers.pop(0) if answers else partitions_for(topic)  # type: ignore[method-assign]
+    manager = manager_of(tmp_path, consumer)
+    assert restored(manager, persistent=False) == [0, 3]
     manager.close(None)
 
 

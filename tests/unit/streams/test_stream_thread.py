@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from contextlib import nullcontext
+from contextlib import ExitStack, nullcontext
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
+from uuid import UUID
 
 import pytest
 
+from kafka_lite.common.errors import ApiError, Errors
 from kafka_lite.common.time import MockTime
 from kafka_lite.common.topic_partition import TopicPartition
 from kafka_lite.consumer.consumer_errors import OffsetOutOfRangeError
@@ -16,6 +18,7 @@ from kafka_lite.consumer.consumer_record import EMPTY_RECORDS, ConsumerRecords
 from kafka_lite.streams.errors import InvalidStateStoreError, StreamsError, TaskCorruptedError, TaskMigratedError
 from kafka_lite.streams.kafka_streams import KafkaStreams
 from kafka_lite.streams.kstream.kstream_builder import KStreamBuilder
+from kafka_lite.streams.processor.internals import stream_thread
 from kafka_lite.streams.processor.internals.stream_thread import StreamThread, _Rebalances
 from kafka_lite.streams.processor.internals.stream_thread_state import StreamThreadState
 from kafka_lite.streams.processor.task_id import TaskId
@@ -81,6 +84,9 @@ def test_no_directory_is_deleted_during_a_rebalance_or_soon_after_it(rebalancing
     assert "clean" not in thread.calls
     StreamThread._maybe_clean(thread, thread._time.hi_res_ms() + 11)
     assert thread.calls[-1] == "clean"
+    thread.calls.clear()
+    StreamThread._maybe_clean(thread, thread._time.hi_res_ms() + 12)
+    assert thread.calls == [], "the delay begins again"
 
 
 @pytest.mark.parametrize("lost", [False, True])
@@ -115,11 +121,12 @@ def test_the_threads_of_an_instance_share_its_caches(tmp_path: Path) -> None:
         "bootstrap.servers": "127.0.0.1:1",
         "state.dir": str(tmp_path),
     }
-    configs |= {"num.stream.threads": 2, "cache.max.bytes.buffering": 1001}
+    configs |= {"num.stream.threads": 2, "cache.max.bytes.buffering": 1001, "num.standby.replicas": 3}
     builder = KStreamBuilder()
     builder.stream("a")
     with KafkaStreams(builder, configs) as streams:
         assert [thread._cache._max_cache_size_bytes for thread in streams._threads] == [500, 500]
+        assert streams._threads[0]._context.num_standby_replicas == 3
 
 
 # ── states and errors ─────────────────────────────────────────────────────────────────────────────────────────────────
@@ -267,6 +274,9 @@ def test_records_that_tasks_skip_are_counted_and_do_not_hide_those_that_wait() -
     StreamThread._add_records(thread, ConsumerRecords(records))
     assert thread._records_wait
     assert sorted(thread.calls) == ["sensor.record(1)", "sensor.record(4)"]
+    del records[TopicPartition("t", 0)]
+    StreamThread._add_records(thread, ConsumerRecords(records))
+    assert thread._records_wait
 
 
 def test_a_negative_interval_never_commits() -> None:
@@ -306,3 +316,68 @@ def test_a_task_that_cannot_be_created_leaves_nothing_open(failing: str, closed:
     with pytest.raises(StreamsError, match="no such changelog"):
         StreamThread._create_task(thread, TaskId(0, 1), [], standby)
     assert thread.calls == closed
+
+
+def test_a_thread_reports_the_state_of_its_standby_tasks_and_of_its_directories() -> None:
+    """A standby in memory has no checkpoint."""
+    thread: Any = FakeThread()
+    values: dict[str, Any] = {"bootstrap.servers": ["127.0.0.1:1"]}
+    thread._config = type(
+        "Config", (), {"partition_grouper": object, "__getitem__": lambda _, key: values.get(key, 0)}
+    )()
+    thread._directory.result = frozenset({TaskId(0, 1)})
+    thread._tasks.standbys.ids = frozenset({TaskId(0, 2)})
+    thread._builder = object()
+    context = StreamThread._new_context(thread, "app", UUID(int=1), lambda _: None)
+    assert context.cached_tasks() == {TaskId(0, 1), TaskId(0, 2)}
+
+
+@pytest.mark.parametrize("exactly_once", [False, True])
+def test_state_managers_know_the_guarantee_and_where_a_standby_has_come_to(
+    exactly_once: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    given: dict[str, Any] = {}
+
+    def manager_of(*args: Any, **named: Any) -> Any:
+        given.update(dict(enumerate(args)), **named)
+        return Client("stores", thread.calls)
+
+    thread: Any = FakeThread()
+    thread._config = SimpleNamespace(is_exactly_once=exactly_once)
+    topology: Any = SimpleNamespace(store_to_changelog_topic={}, state_stores=["store"])
+    positions = {TopicPartition("app-store-changelog", 1): 7}
+    monkeypatch.setattr(stream_thread, "ProcessorStateManager", manager_of)
+    StreamThread._state_manager_of(thread, TaskId(0, 1), [], topology, positions)
+    assert (given[6], given["standby_positions"], given["ends_consumer"]) == (
+        exactly_once,
+        positions,
+        thread._ends_consumer,
+    )
+
+    def fail() -> Any:
+        raise StreamsError("no such changelog")
+
+    given.clear()
+    monkeypatch.setattr(stream_thread, "StandbyStateManager", manager_of)
+    thread._builder, thread._new_environment = SimpleNamespace(build=lambda _: topology), fail
+    with pytest.raises(StreamsError, match="no such changelog"):
+        StreamThread._create_standby_task(thread, TaskId(0, 1), [])
+    assert given[6] is exactly_once
+    assert thread.calls == ["stores.close(None)"]
+
+
+def test_the_producer_of_a_task_is_initialized_or_closed(monkeypatch: pytest.MonkeyPatch) -> None:
+    thread: Any = FakeThread()
+    own = Client("own", thread.calls)
+    thread._config = SimpleNamespace(task_producer_configs=lambda *_: {}, application_id="app")
+    thread._producer, thread._thread_client_id = None, "app"
+    monkeypatch.setattr(stream_thread, "KafkaProducer", lambda *_, **__: own)
+    with ExitStack() as on_error:
+        sender, committer = StreamThread._producers_of(thread, TaskId(0, 1), on_error)
+        assert sender is committer
+        assert thread.calls == ["own.init_transactions()"]
+        on_error.pop_all()
+    own.failing["init_transactions"] = ApiError(Errors.TRANSACTIONAL_ID_AUTHORIZATION_FAILED)
+    with pytest.raises(StreamsError, match="Failed to initialize transactions"), ExitStack() as on_error:
+        StreamThread._producers_of(thread, TaskId(0, 1), on_error)
+    assert thread.calls[-1] == "own.close()"

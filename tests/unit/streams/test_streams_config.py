@@ -144,6 +144,26 @@ def test_clients_get_their_keys() -> None:
     assert with_resets["auto.offset.reset"] == "none"
 
 
+def test_what_clients_of_streams_cannot_be_told() -> None:
+    config = StreamsConfig({
+        **MINIMUM,
+        "auto.offset.reset": "latest",
+        "group.instance.id": "one",
+        "retry.backoff.ms": 33,
+        "producer.retry.backoff.ms": 22,
+    })  # fmt: skip
+    consumer: dict[str, Any] = config.consumer_configs("me", object(), has_resets=False)  # type: ignore[arg-type]
+    restore = config.restore_consumer_configs("me")
+    assert (consumer["auto.offset.reset"], consumer["group.instance.id"]) == ("latest", "one")
+    assert restore["auto.offset.reset"] == "earliest", "changelogs are read from their start"
+    assert "group.instance.id" not in restore, "it has no group"
+    assert (consumer["max.poll.interval.ms"], consumer["max.poll.records"]) == (0x7FFFFFFF, 1000)
+    assert (consumer["retry.backoff.ms"], config.producer_configs("me")["retry.backoff.ms"]) == (33, 22)
+    assert config.producer_configs("me")["linger.ms"] == 100
+    with pytest.raises(ConfigError, match=r"enable\.auto\.commit"):
+        StreamsConfig({**MINIMUM, "consumer.enable.auto.commit": True})
+
+
 EXACTLY_ONCE: dict[str, object] = {**MINIMUM, "processing.guarantee": "exactly_once"}
 
 
@@ -155,6 +175,7 @@ def test_exactly_once_sets_keys_of_the_clients() -> None:
     assert config.restore_consumer_configs("me")["isolation.level"] == "read_committed"
     producer = config.task_producer_configs("me", TaskId(1, 2))
     assert (producer["transactional.id"], producer["client.id"]) == ("app-1_2", "me-1_2-producer")
+    assert producer["enable.idempotence"] is True
     assert StreamsConfig({**EXACTLY_ONCE, "commit.interval.ms": 7})["commit.interval.ms"] == 7
 
 

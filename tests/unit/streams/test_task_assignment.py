@@ -269,8 +269,8 @@ def test_a_task_that_two_instances_have_stays_where_it_was_active() -> None:
 
 def test_no_two_instances_have_the_same_tasks() -> None:
     """So the work of one that fails goes to several others."""
-    states = list(assigned(4, *(ClientState(1) for _ in range(4)), standby=1).values())
-    assert len({frozenset(state.assigned_tasks) for state in states}) == 4
+    states = assigned(8, *(ClientState(1) for _ in range(8)), standby=1).values()
+    assert len({frozenset(state.assigned_tasks) for state in states}) == 8
 
 
 def test_of_two_instances_with_a_free_thread_the_one_without_work_gets_the_task() -> None:

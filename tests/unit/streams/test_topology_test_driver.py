@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -193,11 +194,38 @@ def test_a_topic_inside_of_the_topology_begins_another_task() -> None:
         assert len(outputs(driver, "app-words")) == 6
 
 
+def test_what_a_processor_sends_at_its_start_can_be_read_at_once() -> None:
+    class Greeting(Calling):
+        def init(self, context: ProcessorContext) -> None:
+            super().init(context)
+            serializer = context.key_serde.serializer
+            context.record_collector.send("out", "k", "hello", None, 3, serializer, serializer)
+
+    builder = TopologyBuilder().add_source("source", "in")
+    builder.add_processor("processor", lambda: Greeting(lambda *_: None), "source")
+    with driver_of(builder) as driver:
+        assert outputs(driver, "out") == [("k", "hello", 3)]
+
+
+def test_closing_the_driver_closes_stores_and_deletes_their_files() -> None:
+    paths: list[Path] = []
+    builder = single(lambda self, *_: paths.append(self.context.state_dir))
+    builder.add_state_store(Stores.in_memory_key_value("store"), "processor")
+    with driver_of(builder, time=MockTime(5000)) as driver:
+        driver.pipe_input("in", "k", "v", timestamp=0)
+        store = driver.state_store("store")
+        assert store.is_open
+        assert paths[0].is_dir()
+    assert not store.is_open
+    assert not paths[0].exists()
+
+
 def test_patterns_and_the_clock_of_the_driver() -> None:
     builder = TopologyBuilder().add_source("logs", pattern="log-.*").add_sink("sink", "out", "logs")
     with driver_of(builder, topics=["log-1", "other"], time=MockTime(5000)) as driver:
         driver.pipe_input("log-1", "k", "v")
-        assert outputs(driver, "out") == [("k", "v", 5000)]
+        driver.pipe_input("log-1", "k", "v", timestamp=0)
+        assert outputs(driver, "out") == [("k", "v", 5000), ("k", "v", 0)]
         with pytest.raises(ValueError, match=r"no source reads topic 'other'; sources read \['log-1'\]"):
             driver.pipe_input("other", "k", "v")
 
