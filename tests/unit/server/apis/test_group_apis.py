@@ -17,6 +17,7 @@ from kafka_lite.protocol.messages import api_12_heartbeat as heartbeat
 from kafka_lite.protocol.messages import api_13_leave_group as leave_group
 from kafka_lite.protocol.messages import api_14_sync_group as sync_group
 from kafka_lite.protocol.messages import api_15_describe_groups as describe_groups
+from kafka_lite.protocol.messages import api_28_txn_offset_commit as txn_offset_commit
 from kafka_lite.protocol.messages import api_42_delete_groups as delete_groups
 from kafka_lite.protocol.messages import api_47_offset_delete as offset_delete
 from kafka_lite.protocol.schema import Response
@@ -96,11 +97,13 @@ def join_request(**fields: Any) -> join_group.JoinGroupRequest:
 def commit_request(group_id: str = GROUP, offset: int = 7, **fields: Any) -> offset_commit.OffsetCommitRequest:
     note = fields.pop("metadata", None)
     commit_timestamp = fields.pop("commit_timestamp", -1)
+    leader_epoch = fields.pop("leader_epoch", -1)
     partitions = [
         offset_commit.OffsetCommitRequestPartition(
             partition_index=tp.partition,
             committed_offset=offset,
             committed_metadata=note,
+            committed_leader_epoch=leader_epoch,
             commit_timestamp=commit_timestamp,
         )
         for tp in (OURS, UNKNOWN)
@@ -216,6 +219,12 @@ def test_expiration_of_a_committed_offset(
         assert (offset.commit_timestamp_ms, offset.expire_timestamp_ms) == (now_ms, expected)
 
 
+def test_the_leader_epoch_of_a_committed_offset_is_kept(apis: Apis) -> None:
+    apis.ask(apis.offset_apis.handle_offset_commit, 6, commit_request(leader_epoch=4))
+    answer = apis.ask(apis.offset_apis.handle_offset_fetch, 5, fetch_request())
+    assert [p.committed_leader_epoch for p in answer.topics[0].partitions] == [4, -1]
+
+
 def fetch_request(group_id: str = GROUP, **fields: Any) -> offset_fetch.OffsetFetchRequest:
     topic = offset_fetch.OffsetFetchRequestTopic(name="topic", partition_indexes=[0, 9])
     return offset_fetch.OffsetFetchRequest(group_id=group_id, **({"topics": [topic]} | fields))
@@ -258,8 +267,28 @@ def test_version_0_stores_offsets_in_zookeeper(apis: Apis) -> None:
     assert apis.groups.committed() == -1
     fetched = apis.ask(apis.offset_apis.handle_offset_fetch, 0, fetch_request()).topics[0].partitions[0]
     assert (fetched.committed_offset, fetched.metadata, fetched.error_code) == (5, "", 0)
-    long = apis.ask(apis.offset_apis.handle_offset_commit, 0, commit_request(metadata="x" * 101))
-    assert errors_of(long)[0] == Errors.OFFSET_METADATA_TOO_LARGE.code
+    for length, error in ((100, Errors.NONE), (101, Errors.OFFSET_METADATA_TOO_LARGE)):
+        answer = apis.ask(apis.offset_apis.handle_offset_commit, 0, commit_request(metadata="x" * length))
+        assert errors_of(answer)[0] == error.code
+
+
+def test_who_asks_for_stable_offsets_waits_for_the_end_of_a_transaction(apis: Apis) -> None:
+    apis.groups.commit(7)
+    partition = txn_offset_commit.TxnOffsetCommitRequestPartition(partition_index=0, committed_offset=9)
+    topic = txn_offset_commit.TxnOffsetCommitRequestTopic(name="topic", partitions=[partition])
+    body = txn_offset_commit.TxnOffsetCommitRequest(
+        transactional_id="t", group_id=GROUP, producer_id=1, producer_epoch=0, topics=[topic]
+    )
+    apis.ask(apis.offset_apis.handle_txn_offset_commit, 3, body)
+    for stable, found in ((False, (7, 0)), (True, (-1, Errors.UNSTABLE_OFFSET_COMMIT.code))):
+        one = apis.ask(apis.offset_apis.handle_offset_fetch, 7, fetch_request(require_stable=stable))
+        many = offset_fetch.OffsetFetchRequest(
+            groups=[offset_fetch.OffsetFetchRequestGroup(group_id=GROUP, topics=None)], require_stable=stable
+        )
+        (group,) = apis.ask(apis.offset_apis.handle_offset_fetch, 8, many).groups
+        for answer in (one, group):
+            partition = answer.topics[0].partitions[0]
+            assert (partition.committed_offset, partition.error_code) == found
 
 
 @pytest.mark.parametrize("group", FAILURES)
