@@ -102,7 +102,7 @@ class Handler(DefaultEventHandler):
         self.fetches += 1
         partitions = [
             MetadataResponsePartition(partition_index=number, leader_id=leader, replica_nodes=[], isr_nodes=[])
-            for number, leader in enumerate(self.leaders)
+            for number, leader in reversed(list(enumerate(self.leaders)))  # brokers promise no order
         ]
         brokers = [MetadataResponseBroker(node_id=number, host="h", port=number) for number in (0, 1)]
         return MetadataResponse(
@@ -129,6 +129,24 @@ def test_only_failed_messages_are_retried(monkeypatch: pytest.MonkeyPatch) -> No
     assert handler.pool.brokers[0].values() == [{0: [b"0"], 1: [b"1"]}, {1: [b"1"]}]
     assert handler.fetches == 2, "at the beginning, and before the retry"
     assert handler.time.hi_res_ms() == 100
+
+
+def test_every_retry_follows_a_pause_and_fresh_metadata(monkeypatch: pytest.MonkeyPatch) -> None:
+    handler = Handler([0], monkeypatch, message_send_max_retries=2)
+    handler.pool.brokers[0].failures = [{0: Errors.NOT_LEADER_OR_FOLLOWER}] * 3
+    with pytest.raises(FailedToSendMessageError, match="after 2 tries"):
+        handler.handle([keyed(0)])
+    assert handler.pool.brokers[0].values() == [{0: [b"0"]}] * 3
+    assert (handler.fetches, handler.time.hi_res_ms()) == (4, 300)
+
+
+@pytest.mark.parametrize(("interval_ms", "fetches"), [(600_000, 1), (0, 2), (-1, 1)])
+def test_how_often_metadata_is_refreshed(monkeypatch: pytest.MonkeyPatch, interval_ms: int, fetches: int) -> None:
+    handler = Handler([0], monkeypatch, topic_metadata_refresh_interval_ms=interval_ms)
+    handler.handle([keyed(0)])
+    handler.time.sleep(1)
+    handler.handle([keyed(0)])
+    assert handler.fetches == fetches
 
 
 def test_a_lost_connection_fails_the_whole_request(monkeypatch: pytest.MonkeyPatch) -> None:

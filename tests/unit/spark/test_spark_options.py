@@ -80,6 +80,23 @@ def test_options_that_select_offsets(given: dict[str, str], starting: object) ->
     assert stream_options(BASE | given).starting == starting
 
 
+@pytest.mark.parametrize(
+    "given",
+    [
+        {"startingOffsets": '{"t":{"0":5}}', "endingOffsets": '{"t":{"0":5}}'},
+        {"startingOffsets": '{"t":{"0":5}}', "endingOffsets": '{"t":{"0":-1}}'},
+        {"startingTimestamp": "5", "endingTimestamp": "5"},
+    ],
+)
+def test_an_end_at_the_start_or_at_latest_is_not_before_the_start(given: dict[str, str]) -> None:
+    batch_options(BASE | given)
+
+
+def test_the_least_of_a_trigger_can_equal_the_most() -> None:
+    options = stream_options(BASE | {"minOffsetsPerTrigger": "5", "maxOffsetsPerTrigger": "5"})
+    assert (options.min_offsets_per_trigger, options.max_offsets_per_trigger) == (5, 5)
+
+
 BATCH_REFUSALS = [
     ({"startingOffsets": "latest"}, "starting offset can't be latest for batch"),
     ({"startingOffsets": '{"t":{"0":-1}}'}, "starting offset can't be latest for batch"),
