@@ -190,9 +190,8 @@ def test_a_store_in_memory_is_restored_from_the_beginning_beside_one_on_disk(top
     manager.restore(in_memory, lambda key, _: found.append(key))
     assert sorted(found) == [b"b", b"p"]
     manager.stores |= {"OnDisk": on_disk, "Cities": in_memory}
-    manager.checkpoint({RIVERS: 4, FIRST: 0})
-    assert checkpoint(tmp_path).read()[RIVERS] == 5
-    assert checkpoint(tmp_path).read()[SECOND] == 2, "of the store that was on disk before"
+    manager.checkpoint({RIVERS: 4, FIRST: 7})
+    assert checkpoint(tmp_path).read() == {RIVERS: 5, FIRST: 1, SECOND: 2}, "of cities what was on disk before"
     assert manager.forget_checkpoint("Cities", "its files are gone")
     assert checkpoint(tmp_path).read() == {RIVERS: 5}
     manager.stores.clear()

@@ -300,6 +300,12 @@ def test_a_store_whose_files_are_lost_has_no_checkpoint_on_disk_either(tmp_path:
     assert not manager.forget_checkpoint("other", "it has no changelog")
     assert OffsetCheckpoint(tmp_path / "app" / "0_1" / ".checkpoint").read() == {}
     assert restored(manager, persistent=True) == [0, 3]
+    manager.close({})
+    path = tmp_path / "app" / "0_1" / ".checkpoint"
+    manager = manager_of(tmp_path, FakeConsumer([0, 3], end=4))
+    path.unlink()  # as with exactly_once
+    manager.forget_checkpoint("store", "its files are gone")
+    assert not path.exists()
     manager.close(None)
 
 

@@ -346,6 +346,31 @@ def test_a_task_whose_processor_cannot_be_closed_is_closed_without_commit_and_ch
     assert not is_open(task)
 
 
+def test_at_least_once_a_task_whose_commit_is_refused_keeps_its_stores(
+    tasks: TaskManager, recorder: Recorder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """They have what their changelogs have, whoever processes the records again."""
+
+    def refuse(_: object) -> None:
+        raise CommitFailedError
+
+    monkeypatch.setattr(recorder, "commit_sync", refuse)
+    tasks.close(clean=True)
+    assert recorder.calls[-1] == "checkpoint {'t-0': 5, 'app-store-changelog-0': 7}"
+
+
+def test_active_tasks_are_created_before_standbys(recorder: Recorder) -> None:
+    order: list[str] = []
+
+    def create(task_id: TaskId, *_: object) -> Any:
+        order.append("active")
+        return SimpleNamespace(id=task_id, partitions=frozenset())
+
+    standbys = StandbyTasks(lambda *_: order.append("standby"), recorder)  # type: ignore[arg-type]
+    TaskManager(create, standbys, MockTime()).assign({TaskId(0, 0): frozenset()}, {TaskId(0, 1): frozenset()})
+    assert order == ["active", "standby"]
+
+
 def test_a_suspended_task_is_closed_with_its_thread(tasks: TaskManager, task: StreamTask, recorder: Recorder) -> None:
     tasks.suspend(commit=True)
     recorder.calls.clear()
