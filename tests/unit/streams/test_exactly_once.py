@@ -180,6 +180,14 @@ def test_a_fenced_task_does_not_fail_a_rebalance(app: Application) -> None:
     assert "close stores without checkpoint" in app.taken_calls()
 
 
+def test_a_record_that_was_fenced_does_not_fail_a_rebalance(app: Application) -> None:
+    app.process()
+    app.producer.failing = {"offsets": FENCED}
+    app.producer.listeners[0].on_failed(ProducerRecord("out", b"v", b"k"), FENCED)
+    app.tasks.suspend(commit=True)
+    assert "close stores without checkpoint" in app.taken_calls()
+
+
 @pytest.mark.parametrize("error", [FENCED, ApiError(Errors.INVALID_PRODUCER_EPOCH)])
 def test_a_record_that_was_fenced_is_noticed_by_the_next_flush(app: Application, error: KafkaError) -> None:
     app.process()

@@ -193,6 +193,15 @@ def test_after_a_commit_that_failed_all_tasks_begin_again(
     assert app.taken_calls() == ["init"]
 
 
+def test_a_task_that_has_migrated_closes_all_without_a_flush_even_those_that_have_nothing_to_commit(
+    app: Application, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for task in app.tasks.active.values():
+        monkeypatch.setattr(task._state_manager, "flush", lambda: app.calls.append("flush stores"))
+    app.tasks.close_migrated("0_0")
+    assert app.taken_calls() == [*CLOSED, "close", "create"]
+
+
 def test_an_abort_that_fails_is_left_to_the_next_producer(app: Application) -> None:
     process_both(app)
     app.failing |= {"offsets": NOT_A_MEMBER, "abort": LATE}

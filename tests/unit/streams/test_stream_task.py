@@ -359,6 +359,14 @@ def test_at_least_once_a_task_whose_commit_is_refused_keeps_its_stores(
     assert recorder.calls[-1] == "checkpoint {'t-0': 5, 'app-store-changelog-0': 7}"
 
 
+@pytest.mark.parametrize("clean", [False, True])
+def test_standbys_are_closed_with_their_thread(tasks: TaskManager, clean: bool) -> None:
+    closed: list[bool] = []
+    tasks.standbys = SimpleNamespace(close=closed.append)  # type: ignore[assignment]
+    tasks.close(clean)
+    assert closed == [clean]
+
+
 def test_active_tasks_are_created_before_standbys(recorder: Recorder) -> None:
     order: list[str] = []
 
