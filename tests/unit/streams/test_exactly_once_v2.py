@@ -202,6 +202,12 @@ def test_a_task_that_has_migrated_closes_all_without_a_flush_even_those_that_hav
     assert app.taken_calls() == [*CLOSED, "close", "create"]
 
 
+def test_a_commit_is_for_standby_tasks_too(app: Application) -> None:
+    app.tasks.standbys = SimpleNamespace(commit_all=lambda: app.calls.append("standbys"))  # type: ignore[assignment]
+    app.tasks.commit_all()
+    assert app.taken_calls() == ["flush", "flush", "standbys"]
+
+
 def test_an_abort_that_fails_is_left_to_the_next_producer(app: Application) -> None:
     process_both(app)
     app.failing |= {"offsets": NOT_A_MEMBER, "abort": LATE}

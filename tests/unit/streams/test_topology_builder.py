@@ -65,6 +65,10 @@ def test_a_topic_that_matches_the_pattern_of_another_source_is_refused() -> None
         builder.add_source("new", "log-1")
 
 
+def test_a_pattern_may_match_the_beginning_of_a_topic_with_a_source() -> None:
+    chain().add_source("new", pattern="topic")
+
+
 def test_a_supplier_must_be_callable() -> None:
     with pytest.raises(TypeError, match="the supplier must be a class or function"):
         chain().add_processor("new", Nothing(), "source")  # type: ignore[arg-type]
