@@ -13,7 +13,9 @@ PARTITION = TopicPartition("demo", 0)
 def elect(isr, live, unclean=False, assignment=(1, 2, 3)):
     live_replicas = [number for number in assignment if number in live]
     current = LeaderAndIsr(1, list(isr), 4, 7)
-    return select_offline_partition_leader(PARTITION, current, live_replicas, set(live), unclean)
+    election = select_offline_partition_leader(PARTITION, current, live_replicas, set(live), unclean)
+    assert current.isr == list(isr), f"current stays as it was read: its ISR was {list(isr)}, now {current.isr}"
+    return election
 
 
 @pytest.mark.points(12, task=1)
@@ -22,6 +24,8 @@ def test_the_order_of_the_assignment():
     chosen = elect([3, 1, 2], [2, 3, 5]).leader_and_isr
     assert chosen.leader == 2, f"the first of the assignment that is alive and in sync is 2; you chose {chosen.leader}"
     assert chosen.isr == [3, 2], f"the ISR keeps its living members, in its order: [3, 2], not {chosen.isr}"
+    leader = elect([1, 2, 3], [2, 3], assignment=(1, 3, 2)).leader_and_isr.leader
+    assert leader == 3, f"assigned to 1, 3, 2, and 1 is dead: 3 leads, whatever its number; you chose {leader}"
 
 
 @pytest.mark.points(8, task=1)
@@ -55,6 +59,8 @@ def test_unclean():
     assert chosen.zk_version == 7, f"and its write must find version 7, too; yours is {chosen.zk_version}"
     told = election.replicas_to_tell
     assert told == [2, 3], f"3 must follow the unclean leader, and drop what 2 does not have: tell [2, 3], not {told}"
+    leader = elect([1], [2, 3], unclean=True, assignment=(1, 3, 2)).leader_and_isr.leader
+    assert leader == 3, f"assigned to 1, 3, 2, none in sync is alive: 3 leads uncleanly; you chose {leader}"
     must_raise(NoReplicaOnlineError, "no replica is alive, so none can lead", elect, [1], [], True)
 
 

@@ -11,7 +11,10 @@ PARTITION = TopicPartition("demo", 0)
 
 
 def elect(isr, stopping, live=(1, 2, 3)):
-    return select_controlled_shutdown_leader(PARTITION, LeaderAndIsr(1, list(isr), 4, 7), list(live), set(stopping))
+    current = LeaderAndIsr(1, list(isr), 4, 7)
+    election = select_controlled_shutdown_leader(PARTITION, current, list(live), set(stopping))
+    assert current.isr == list(isr), f"current stays as it was read: its ISR was {list(isr)}, now {current.isr}"
+    return election
 
 
 @pytest.mark.points(14, task=2)
@@ -43,6 +46,8 @@ def test_the_order_of_the_assignment():
     chosen = elect([4, 3, 1, 2], [1]).leader_and_isr
     assert chosen.leader == 2, f"of 2 and 3, which can lead, 2 is first in the assignment; you chose {chosen.leader}"
     assert chosen.isr == [4, 3, 2], f"only those that stop leave the ISR, which keeps its order; yours {chosen.isr}"
+    leader = elect([1, 2, 3], [1], live=(1, 3, 2)).leader_and_isr.leader
+    assert leader == 3, f"assigned to 1, 3, 2, and 1 stops: 3 leads, whatever its number; you chose {leader}"
 
 
 @pytest.mark.points(8, task=2)
@@ -51,3 +56,5 @@ def test_nobody_is_left():
     for isr, stopping in (([1], [1]), ([1, 2], [1, 2])):
         why = f"ISR {isr}, stopping {stopping}: no member of the ISR stays"
         must_raise(StateChangeFailedError, why, elect, isr, stopping)
+    why = "ISR [1, 4], 1 stops and 4 is dead: who is left of the ISR cannot lead"
+    must_raise(StateChangeFailedError, why, elect, [1, 4], [1])
