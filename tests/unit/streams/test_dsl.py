@@ -252,6 +252,15 @@ def test_counts_reductions_and_aggregates_of_a_stream() -> None:
         lambda grouped: grouped.aggregate(lambda: 100, lambda _, value, total: total + int(value), LONG, "store"), LONG
     )
     assert run(aggregated, RECORDS, LONG) == [("a", 101), ("b", 102), ("a", 101), ("a", 105)]
+    sums = run(aggregated, [("a", "-100"), ("a", "1")], LONG)
+    assert sums == [("a", 0), ("a", 1)], "an aggregate of 0 does not begin again"
+
+
+def test_an_empty_value_is_reduced_like_any_other() -> None:
+    builder = KStreamBuilder()
+    grouped: KGroupedStream[str, str] = builder.stream("in", key_serde=STRING, value_serde=STRING).group_by_key()
+    grouped.reduce(lambda old, new: f"{old},{new}", "store").to("out", STRING, STRING)
+    assert run(builder, [("a", ""), ("a", "1"), ("a", "")]) == [("a", ""), ("a", ",1"), ("a", ",1,")]
 
 
 def test_the_changelog_of_an_aggregate_has_each_change() -> None:

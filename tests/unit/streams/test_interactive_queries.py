@@ -99,10 +99,10 @@ def provider_of(*stores: StateStore, global_stores: Mapping[str, StateStore] | N
 
 
 def test_the_stores_of_all_tasks_are_one() -> None:
-    first, second = key_value_store({"a": 1, "c": 3}), key_value_store({"b": 2, "d": 4})
+    first, second = key_value_store({"a": 0, "c": 3}), key_value_store({"b": 2, "d": 4})
     counts = provider_of(first, second).store("counts", QueryableStoreTypes.key_value_store())
-    assert [counts.get(key) for key in "abcx"] == [1, 2, 3, None]
-    assert sorted(counts.all()) == [("a", 1), ("b", 2), ("c", 3), ("d", 4)]
+    assert [counts.get(key) for key in "abcx"] == [0, 2, 3, None]
+    assert sorted(counts.all()) == [("a", 0), ("b", 2), ("c", 3), ("d", 4)]
     assert sorted(counts.range("b", "c")) == [("b", 2), ("c", 3)]
     assert counts.approximate_num_entries() == 4
     second.put("x", 5)

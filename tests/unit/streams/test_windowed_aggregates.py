@@ -65,6 +65,17 @@ def test_a_record_changes_the_known_windows_first_and_then_begins_new_ones() -> 
     ]  # fmt: skip
 
 
+def test_an_aggregate_of_0_does_not_begin_its_window_again() -> None:
+    builder = KStreamBuilder()
+    stream: KStream[str, str] = builder.stream("in")
+    sums: KTable[Windowed[str], int] = stream.group_by_key().aggregate(
+        lambda: 100, lambda _, value, total: total + int(value), LONG, "Sums", TimeWindows.of(10)
+    )
+    sums.to("out", WINDOWED, LONG)
+    records: Timed = [("a", "-100", 1), ("a", "1", 9), ("a", "1", 10)]
+    assert run(builder, records) == [("a", 0, 0), ("a", 0, 1), ("a", 10, 101)]
+
+
 @given(
     records=st.lists(st.tuples(st.sampled_from("ab"), st.integers(0, 60)), max_size=30),
     size=st.integers(1, 30),
