@@ -333,6 +333,21 @@ def test_a_table_reduced_by_group_gives_the_adder_the_reduced_value_first() -> N
     assert run(table, [("a", "1"), ("b", "2"), ("c", "3")]) == [("1", "1"), ("1", "12"), ("1", "123")]
 
 
+def test_groups_of_a_table_whose_aggregate_is_0_or_empty_do_not_begin_again() -> None:
+    def add(_: str, value: str, total: int) -> int:
+        return total + int(value)
+
+    def subtract(_: str, value: str, total: int) -> int:
+        return total - int(value)
+
+    summed = table_of(lambda table: by_length(table).aggregate(lambda: 5, add, subtract, LONG, "sums"), LONG)
+    assert run(summed, [("a", "-5"), ("b", "+1")], LONG) == [("2", 0), ("2", 1)]
+    reduced = table_of(
+        lambda table: by_length(table).reduce(lambda *both: ",".join(both), lambda old, _: old, "joined")
+    )
+    assert run(reduced, [("a", ""), ("b", "")]) == [("0", ""), ("0", ",")]
+
+
 def test_a_reduced_stream_can_be_grouped_again_since_it_sends_old_values() -> None:
     builder = KStreamBuilder()
     stream = builder.stream("in", key_serde=STRING, value_serde=STRING)
