@@ -65,6 +65,14 @@ def test_a_record_changes_the_known_windows_first_and_then_begins_new_ones() -> 
     ]  # fmt: skip
 
 
+def test_a_joined_window_meets_the_one_of_the_same_start_and_not_its_neighbor() -> None:
+    builder = KStreamBuilder()
+    stream: KStream[str, str] = builder.stream("in")
+    counts: KTable[Windowed[str], int] = stream.group_by_key().count("Counts", TimeWindows.of(2).advance_by(1))
+    counts.join(counts.map_values(lambda count: 10 * count), lambda one, ten: one + ten).to("out", WINDOWED, LONG)
+    assert set(run(builder, [("a", "x", 0), ("a", "x", 1)])) == {("a", 0, 11), ("a", 0, 22), ("a", 1, 11)}
+
+
 def test_an_aggregate_of_0_does_not_begin_its_window_again() -> None:
     builder = KStreamBuilder()
     stream: KStream[str, str] = builder.stream("in")
