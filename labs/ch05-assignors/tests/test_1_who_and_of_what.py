@@ -43,6 +43,8 @@ def test_members_of_a_topic(wish):
     members = members_of("u", wish(c="u", b="t", a="t u"))
     assert members == ["a", "c"], f"a and c subscribe to u, in this order; you return {members}"
     assert members_of("v", wish(a="t")) == [], "no member subscribes to v: an empty list"
+    members = members_of("t", wish(a="tt", b="t"))
+    assert members == ["b"], f"a subscribes to tt, which is not t: only b, not {members}"
 
 
 @pytest.mark.points(6, task=1)
@@ -72,3 +74,5 @@ def test_every_member_gets_an_assignment(wish, cluster_of):
     )
     assert result["a"].partitions == (("t", 0),), f"a gets t-0; you returned {result['a'].partitions}"
     assert result["b"].partitions == (), f"b gets nothing; you returned {result['b'].partitions}"
+    result = Notes({"a": [("t", 0)]}).assign(cluster_of(t=1), wish(a="t", b="t"))
+    assert set(result) == {"a", "b"}, f"b is not among the shares, but is a member: a and b, not {sorted(result)}"

@@ -11,7 +11,7 @@ def share(text):
     return lambda counts, wishes: text(RoundRobinAssignor().assign_partitions(counts, wishes))
 
 
-@pytest.mark.points(7, task=3)
+@pytest.mark.points(5, task=3)
 def test_in_turn(share, wish):
     """5 partitions, 2 members"""
     got = share({"t": 5}, wish(b="t", a="t"))
@@ -53,3 +53,12 @@ def test_the_order_of_the_turns(share, wish):
     assert got == wanted, f"a does not read t and misses its turn; after b it is c's: {wanted}, not {got}"
     got = share({"t": 2}, wish(instances={"m9": "z"}, m1="t", m9="t"))
     assert got == {"m9": "t-0", "m1": "t-1"}, f"m9 is static, so it comes first, as in task 1; not {got}"
+
+
+@pytest.mark.points(2, task=3)
+def test_a_second_assignment(text, wish):
+    """The same assignor, twice"""
+    assignor = RoundRobinAssignor()
+    first = text(assignor.assign_partitions({"t": 3}, wish(a="t", b="t")))
+    again = text(assignor.assign_partitions({"t": 3}, wish(a="t", b="t")))
+    assert again == first, f"an assignment is a function of its input: again {first}, not {again}"
