@@ -16,6 +16,11 @@ def test_by_the_user(state, partitions):
     assert state.position(one) == 17, f"t-1 was already assigned and keeps its position: 17, not {state.position(one)}"
     assert state.assigned_partitions == {one, two}, f"t-1 and t-2; you have {set(state.assigned_partitions)}"
     assert state.position(two) is None, "t-2 is new: its position is unknown"
+    state.pause(one)
+    assert state.assign_from_user([two, one]) is False, "the same partitions in another order: False"
+    assert state.assign_from_user([one]) is True, "fewer partitions are a change, too: True"
+    assert state.assigned_partitions == {one}, f"t-1 only; you have {set(state.assigned_partitions)}"
+    assert state.paused_partitions() == {one}, "t-1 was already assigned and keeps its state: it stays paused"
 
 
 @pytest.mark.points(8, task=2)
@@ -34,6 +39,13 @@ def test_by_the_group(state, subscribe, partitions, is_illegal):
     state.seek(zero, 3)
     assert state.position(one) is None, "every partition has a state of its own: a seek in t-0 leaves t-1 as it was"
     assert state.assignment_id > before, "the assignment has changed, so its id must change, too"
+    state.pause(zero)
+    state.assign_from_subscribed([one, zero])
+    assert state.position(zero) is None, "the same partitions in a new generation: use the committed offsets again"
+    assert not state.paused_partitions(), "every partition gets a new state: t-0 is not paused any more"
+    for partition in (zero, one):
+        state.seek(partition, 0)
+    assert state.fetchable_partitions() == [one, zero], "t-1, t-0: partitions are in the order of the assignment"
 
 
 @pytest.mark.points(5, task=2)

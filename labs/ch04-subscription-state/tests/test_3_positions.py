@@ -28,6 +28,9 @@ def test_the_states_of_a_position():
     assert not one.is_initializing, "a reset is in progress: the committed offset is not requested"
     one.seek(9)
     assert (one.position, one.reset_strategy) == (9, None), "seek(9) sets the position: the reset is cancelled"
+    one.await_reset(EARLIEST)
+    one.await_reset(LATEST)
+    assert one.reset_strategy is LATEST, f"the second reset is to the latest offset, not {one.reset_strategy}"
 
 
 @pytest.mark.points(6, task=3)
@@ -53,6 +56,9 @@ def test_a_response_to_list_offsets(state, partitions):
     assert state.maybe_seek_unvalidated(zero, 40, EARLIEST) is True, "the reset is in progress: set the position, True"
     assert state.partitions_needing_reset(0) == {}, "the reset is completed: no offset is to be requested any more"
     assert state.position(zero) == 40, f"the earliest offset is 40, not {state.position(zero)}"
+    state.need_offset_reset(zero, EARLIEST)
+    assert state.maybe_seek_unvalidated(zero, 0, EARLIEST) is True, "0 is an offset as any other: True"
+    assert state.position(zero) == 0, f"the earliest offset is 0, not {state.position(zero)}"
     state.need_offset_reset(zero, EARLIEST)
     state.seek(zero, 7)
     gone = state.maybe_seek_unvalidated(zero, 40, EARLIEST)

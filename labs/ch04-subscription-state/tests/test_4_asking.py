@@ -41,6 +41,9 @@ def test_what_to_reset(state, four):
     state.set_next_retry([four[2]], 100)
     assert state.partitions_needing_reset(99) == {}, "t-2 may be requested again at 100 ms, not at 99"
     assert state.partitions_needing_reset(100) == wanted, "at 100 ms t-2 is due"
+    state.need_offset_reset(four[2], OffsetResetStrategy.EARLIEST)
+    found = state.partitions_needing_reset(0)
+    assert found == {four[2]: OffsetResetStrategy.EARLIEST}, f"the user asked for the beginning of t-2: {found}"
 
 
 @pytest.mark.points(6, task=4)
@@ -54,6 +57,10 @@ def test_in_which_order_to_fetch(state, partitions):
     assert state.fetchable_partitions() == [zero, two], "t-1 is paused; t-0 and t-2, in the order of the assignment"
     state.move_partition_to_end(zero)
     assert state.fetchable_partitions() == [two, zero], "t-0 has returned records: t-2 has waited longer, and is first"
+    state.resume(one)
+    state.move_partition_to_end(two)
+    found = state.fetchable_partitions()
+    assert found == [one, zero, two], f"t-2 has returned records: only t-2 moves, to the end; yours {found}"
     state.unsubscribe()
     state.assign_from_user([two, zero])
     for partition in (zero, two):
