@@ -82,6 +82,14 @@ def test_set_topics_requests_an_update_only_for_new_topics() -> None:
     assert metadata.topics() == {"a"}
 
 
+def test_only_the_first_wish_for_all_topics_requests_an_update() -> None:
+    metadata = Metadata()
+    for expected in (True, False):
+        metadata.set_need_metadata_for_all_topics(True)
+        assert metadata.update_requested is expected
+        metadata.update(cluster(), 0)
+
+
 def test_a_pattern_sees_all_topics() -> None:
     metadata = Metadata()
     metadata.set_need_metadata_for_all_topics(True)

@@ -1,4 +1,4 @@
-"""The updater's warnings about topics with errors."""
+"""What the updater requests, and what it makes of responses."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from kafka_lite.clients.metadata_updater import DefaultMetadataUpdater, cluster_
 from kafka_lite.common.errors import Errors
 from kafka_lite.common.topic_partition import TopicPartition
 from kafka_lite.protocol.messages.api_03_metadata import (
+    MetadataRequest,
     MetadataResponse,
     MetadataResponseBroker,
     MetadataResponsePartition,
@@ -57,3 +58,21 @@ def test_leader_epochs_of_brokers_before_2_4_are_not_trusted(version: int, known
     info = cluster_of(response, version).partition(TopicPartition("t", 0))
     assert info is not None
     assert info.leader_epoch == known
+
+
+def test_a_response_without_brokers_is_ignored_and_the_backoff_starts() -> None:
+    metadata = Metadata(100, 1000)
+    metadata.request_update()
+    DefaultMetadataUpdater(metadata, None, 50).handle_completed_metadata_response(  # type: ignore[arg-type]
+        MetadataResponse(brokers=[], topics=[]), 9, 500
+    )
+    assert metadata.version == 0
+    assert metadata.time_to_next_update(500) == 100
+
+
+@pytest.mark.parametrize(("version", "allowed"), [(3, True), (4, False), (9, False)])
+def test_topics_are_not_created_unless_allowed_or_the_version_cannot_say_so(version: int, allowed: bool) -> None:
+    updater = DefaultMetadataUpdater(Metadata(allow_auto_topic_creation=False), None, 50)  # type: ignore[arg-type]
+    request = updater._request().build(version)
+    assert isinstance(request, MetadataRequest)
+    assert request.allow_auto_topic_creation is allowed

@@ -222,6 +222,22 @@ def test_a_fatal_error_fails_the_batch() -> None:
     assert producer.has_nothing_left
 
 
+def test_a_batch_without_a_number_is_no_duplicate() -> None:
+    producer = Producer()
+    future = producer.send()
+    header, _ = producer.next_produce()
+    producer.answer_produce(header, outcome(error=Errors.DUPLICATE_SEQUENCE_NUMBER))
+    assert isinstance(future.exception(0), ApiError)
+
+
+def test_a_topic_without_a_leader_is_of_interest_again() -> None:
+    producer = Producer()
+    producer.send(partition=TopicPartition("forgotten", 0))
+    producer.turn_without_waiting()
+    assert "forgotten" in producer.metadata.topics()
+    assert producer.metadata.update_requested
+
+
 def test_refused_records_and_the_rest_of_their_batch_fail() -> None:
     producer = Producer()
     futures = [producer.send(b"%d" % number) for number in range(3)]
