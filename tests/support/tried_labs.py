@@ -12,8 +12,10 @@ from __future__ import annotations
 
 import ast
 import hashlib
+import io
 import json
 import sys
+import tokenize
 from collections.abc import Collection, Iterable
 from importlib.metadata import version
 from pathlib import Path
@@ -68,16 +70,19 @@ def imported(source: str, counted: Collection[str] = _COUNTED) -> set[str]:
 
 
 def _code(path: Path) -> str:
-    """A file without its imports and docstrings: a module that moved or is described in other words is the same."""
+    """A file without imports, docstrings and comments: a moved or newly described module is the same."""
     source = path.read_text(encoding="utf-8")
     left_out: set[int] = set()
     for node in ast.walk(ast.parse(source)):
         is_text = isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
         if is_text or isinstance(node, ast.Import | ast.ImportFrom):
             left_out |= set(range(node.lineno, (node.end_lineno or node.lineno) + 1))
-    return "\n".join(
-        line for number, line in enumerate(source.splitlines(), 1) if line.strip() and number not in left_out
-    )
+    lines = dict(enumerate(source.splitlines(), 1))
+    for token in tokenize.generate_tokens(io.StringIO(source).readline):
+        if token.type == tokenize.COMMENT:
+            number, column = token.start
+            lines[number] = lines[number][:column].rstrip()
+    return "\n".join(line for number, line in lines.items() if line.strip() and number not in left_out)
 
 
 def _exists(name: str) -> bool:

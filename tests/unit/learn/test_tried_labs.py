@@ -42,7 +42,7 @@ def test_words_and_imports_do_not_change_the_digest(lab: Lab) -> None:
     test = lab.tests / "test_1_partition.py"
     first_line, *code = test.read_text().splitlines()
     assert first_line.startswith('"""')
-    test.write_text("\n".join(['"""Other words."""', "import json", "", *code]))
+    test.write_text("\n".join(['"""Other words."""', "import json", "# A comment.", f"{code[0]}  # Why.", *code[1:]]))
     assert digest(lab) == before
 
 
