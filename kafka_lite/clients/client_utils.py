@@ -6,11 +6,11 @@ Kafka 0.10.2: clients/.../clients/ClientUtils.java · book 2.1.1
 from __future__ import annotations
 
 import logging
-import re
 import socket
 from collections.abc import Iterable
 
 from kafka_lite.clients.api_versions import ApiVersions
+from kafka_lite.clients.bootstrap_servers import BOOTSTRAP_SERVERS, parse_bootstrap_servers
 from kafka_lite.clients.client_metrics import ClientConfig, ClientMetrics
 from kafka_lite.clients.metadata import Metadata
 from kafka_lite.clients.network_client import NetworkClient
@@ -20,30 +20,27 @@ from kafka_lite.network.selector import Selector
 
 logger = logging.getLogger(__name__)
 
-BOOTSTRAP_SERVERS = "bootstrap.servers"
-_HOST_AND_PORT = re.compile(r"\[?([0-9a-zA-Z\-%._:]*)\]?:([0-9]+)")
 
-
-def parse_and_validate_addresses(urls: Iterable[str], key: str = BOOTSTRAP_SERVERS) -> list[tuple[str, int]]:
-    """Host and port of each ``host:port`` whose host can be resolved. Others are logged as a warning.
+def parse_and_validate_addresses(urls: str | Iterable[str], key: str = BOOTSTRAP_SERVERS) -> list[tuple[str, int]]:
+    """Host and port of each server whose host can be resolved. Others are logged as a warning.
 
     ``key`` is their configuration key. Raises ConfigError for an invalid address, and if no host can be resolved.
     """
-    addresses, texts = [], [url.strip() for url in urls if url.strip()]
-    for text in texts:
-        found = _HOST_AND_PORT.fullmatch(text)
-        if found is None or not 0 < int(found[2]) < 65536:
-            raise ConfigError(key, text, "an address must be host:port with a port from 1 to 65535")
-        host, port = found[1], int(found[2])
-        try:
-            socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
-        except OSError:
-            logger.warning("Removing server %s from %s as DNS resolution failed for %s", text, key, host)
-            continue
-        addresses.append((host, port))
-    if not addresses:
-        raise ConfigError(key, ",".join(texts), "none of the hosts can be resolved. Is one misspelt?")
-    return addresses
+    addresses = parse_bootstrap_servers(urls, key)
+    resolved = [address for address in addresses if _can_be_resolved(*address, key)]
+    if not resolved:
+        texts = ",".join(f"{host}:{port}" for host, port in addresses)
+        raise ConfigError(key, texts, "none of the hosts can be resolved. Is one misspelt?")
+    return resolved
+
+
+def _can_be_resolved(host: str, port: int, key: str) -> bool:
+    try:
+        socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
+    except OSError:
+        logger.warning("Removing server %s:%d from %s as DNS resolution failed for %s", host, port, key, host)
+        return False
+    return True
 
 
 def new_network_client(

@@ -9,6 +9,7 @@ import logging
 import random
 from collections.abc import Collection, Sequence
 
+from kafka_lite.clients.bootstrap_servers import parse_bootstrap_servers
 from kafka_lite.clients.broker_end_point import BrokerEndPoint
 from kafka_lite.common.errors import Errors, KafkaError
 from kafka_lite.network.blocking_channel import BlockingChannel
@@ -53,9 +54,9 @@ def plaintext_end_point(broker_id: int, registration: BrokerRegistration) -> Bro
 
 
 def parse_broker_list(text: str) -> list[BrokerEndPoint]:
-    """``host1:port1,host2:port2``; the ids are 0, 1, … Raises KafkaError."""
-    entries = [entry for entry in text.split(",") if entry.strip()]
-    return [BrokerEndPoint.parse(number, entry) for number, entry in enumerate(entries)]
+    """``host1:port1,host2:port2``; the ids are 0, 1, … Raises ConfigError."""
+    servers = parse_bootstrap_servers(text, "broker.list")
+    return [BrokerEndPoint(number, host, port) for number, (host, port) in enumerate(servers)]
 
 
 def fetch_topic_metadata(

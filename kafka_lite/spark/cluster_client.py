@@ -10,6 +10,7 @@ import logging
 from collections.abc import Iterable, Sequence
 from typing import TypeVar, cast
 
+from kafka_lite.clients.bootstrap_servers import parse_bootstrap_servers
 from kafka_lite.common.errors import Errors, KafkaError
 from kafka_lite.common.topic_partition import TopicPartition
 from kafka_lite.network.blocking_channel import BlockingChannel
@@ -79,7 +80,8 @@ class ClusterClient:
     """
 
     def __init__(self, bootstrap_servers: Sequence[str], client_id: str, request_timeout_ms: int) -> None:
-        self._bootstrap = [_parse_address(server) for server in bootstrap_servers]
+        """Raises ConfigError for bootstrap servers of a wrong form."""
+        self._bootstrap = parse_bootstrap_servers(bootstrap_servers)
         self._client_id = client_id
         self._request_timeout_ms = request_timeout_ms
         self._bootstrap_connection: BrokerConnection | None = None
@@ -160,11 +162,3 @@ class ClusterClient:
         for connection in connections:
             with contextlib.suppress(OSError):
                 connection.close()
-
-
-def _parse_address(server: str) -> tuple[str, int]:
-    """Parse ``host:port``, with IPv6 hosts in brackets. Raises ApiError."""
-    host, _, port = server.rpartition(":")
-    if not host or not port.isdecimal():
-        raise Errors.INVALID_CONFIG.exception(f"Invalid url in bootstrap.servers: {server} (must be host:port)")
-    return host.removeprefix("[").removesuffix("]"), int(port)

@@ -17,6 +17,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from kafka_lite.clients.bootstrap_servers import parse_bootstrap_servers
+
 if TYPE_CHECKING:
     from kafka_lite.testing.cluster_client import ClusterClient, StoredRecord
     from kafka_lite.testing.history.history import History, Sent
@@ -357,18 +359,17 @@ def delete_topic(bootstrap: str, topic: str) -> None:
 
 def await_replicas(bootstrap: str, topics: Mapping[str, int], replicas: int) -> None:
     """Wait until all brokers agree that each partition has a leader, and all of its replicas in the ISR."""
-    for address in bootstrap.split(","):
-        while not _has_all_replicas(address, topics, replicas):
+    for host, port in parse_bootstrap_servers(bootstrap):
+        while not _has_all_replicas(host, port, topics, replicas):
             time.sleep(BACKOFF_S)
 
 
-def _has_all_replicas(address: str, topics: Mapping[str, int], replicas: int) -> bool:
+def _has_all_replicas(host: str, port: int, topics: Mapping[str, int], replicas: int) -> bool:
     from kafka_lite.common.errors import ApiError
     from kafka_lite.testing.cluster_client import ClusterClient
 
-    host, _, port = address.rpartition(":")
     try:
-        with ClusterClient(host, int(port), "operator") as client:
+        with ClusterClient(host, port, "operator") as client:
             found = [client.in_sync_replicas(topic) for topic in topics]
     except (ApiError, OSError):
         return False
@@ -465,10 +466,9 @@ def _until_it_works(
     from kafka_lite.common.errors import ApiError
     from kafka_lite.testing.cluster_client import ClusterClient
 
-    for address in itertools.cycle(bootstrap.split(",")):
-        host, _, port = address.rpartition(":")
+    for host, port in itertools.cycle(parse_bootstrap_servers(bootstrap)):
         try:
-            with ClusterClient(host, int(port), "operator") as client:
+            with ClusterClient(host, port, "operator") as client:
                 work(client)
             return
         except ApiError as failure:

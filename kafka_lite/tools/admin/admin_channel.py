@@ -9,6 +9,7 @@ import time
 from collections.abc import Iterable, Sequence
 from typing import Self, TypeVar, cast
 
+from kafka_lite.clients.bootstrap_servers import parse_bootstrap_servers
 from kafka_lite.common.errors import Errors
 from kafka_lite.common.topic_partition import TopicPartition
 from kafka_lite.network.blocking_channel import BlockingChannel
@@ -43,19 +44,6 @@ def check_error(code: int, message: str | None = None) -> None:
         raise ToolError(message or f"{error.name}: {error.message}")
 
 
-def parse_bootstrap_servers(text: str) -> list[tuple[str, int]]:
-    """Parse ``host:port,host:port`` (IPv6 addresses in brackets) into (host, port) pairs. Raises ToolError."""
-    servers = []
-    for entry in filter(None, (part.strip() for part in text.split(","))):
-        host, _, port = entry.rpartition(":")
-        if not host or not port.isdecimal() or int(port) > 65535:
-            raise ToolError(f"--bootstrap-server: {entry!r} is not of the form host:port")
-        servers.append((host.removeprefix("[").removesuffix("]"), int(port)))
-    if not servers:
-        raise ToolError("--bootstrap-server: must contain at least one host:port")
-    return servers
-
-
 class AdminChannel:
     """Connections to the brokers of a cluster; each request uses the highest version that both sides support.
 
@@ -63,6 +51,7 @@ class AdminChannel:
     """
 
     def __init__(self, bootstrap_servers: str, client_id: str = CLIENT_ID, timeout_ms: float = 30_000) -> None:
+        """Raises ConfigError for bootstrap servers of a wrong form."""
         self._bootstrap = parse_bootstrap_servers(bootstrap_servers)
         self._client_id = client_id
         self._timeout_ms = timeout_ms

@@ -139,8 +139,7 @@ def _add_producer_arguments(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> int:
     """Send until stdin ends or a signal arrives; returns 1 if anything was not sent."""
     configure_logging(default_level="WARN")
-    servers = options.bootstrap_server.split(",")
-    parse_and_validate_addresses(servers)
+    parse_and_validate_addresses(options.bootstrap_server)
     for flag in flags_without_effect(options):
         print_to_stderr(f"{flag} has no effect {'with' if options.old_producer else 'without'} --old-producer")
     reader = _reader(options)

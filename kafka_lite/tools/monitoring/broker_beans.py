@@ -12,6 +12,7 @@ import urllib.request
 from collections.abc import Mapping, Sequence
 from urllib.parse import quote, urlsplit
 
+from kafka_lite.clients.bootstrap_servers import parse_bootstrap_servers
 from kafka_lite.tools.common.tool_errors import ToolError
 from kafka_lite.tools.server.running_brokers import RunningBroker, RunningBrokers
 
@@ -65,7 +66,7 @@ def _chosen(running: Sequence[RunningBroker], bootstrap_server: str | None) -> R
             "--metrics-url for a broker on another machine or of another user."
         )
     if bootstrap_server:
-        port = bootstrap_server.rpartition(":")[2]
+        _, port = parse_bootstrap_servers(bootstrap_server)[0]
         found = [broker for broker in running if f":{port} (" in broker.facts.get("listeners", "")]
         if not found:
             raise ToolError(f"None of your brokers on this machine listens on port {port}. Running: {_list(running)}.")

@@ -121,7 +121,7 @@ def test_plaintext_end_points() -> None:
 
 
 def test_a_list_of_brokers_is_parsed() -> None:
-    assert parse_broker_list("a:1, b:2,") == [(0, "a", 1), (1, "b", 2)]
+    assert parse_broker_list("a:1, PLAINTEXT://b:2,") == [(0, "a", 1), (1, "b", 2)]
     with pytest.raises(KafkaError, match="host:port"):
         parse_broker_list("a")
 

@@ -5,29 +5,10 @@ import pytest
 from kafka_lite.common.topic_partition import TopicPartition
 from kafka_lite.protocol.api_key import ApiKey
 from kafka_lite.tools.admin import get_offsets, topics
-from kafka_lite.tools.admin.admin_channel import parse_bootstrap_servers
 from kafka_lite.tools.admin.broker_api_versions import api_lines, api_name
 from kafka_lite.tools.admin.configs import parse_add_config
 from kafka_lite.tools.admin.topic_service import PartitionDescription, TopicDescription
 from kafka_lite.tools.common.tool_errors import ToolError, reports_errors
-
-
-@pytest.mark.parametrize(
-    ("text", "servers"),
-    [
-        ("h:1", [("h", 1)]),
-        (" h:1 , i:2,", [("h", 1), ("i", 2)]),
-        ("[::1]:9092", [("::1", 9092)]),
-    ],
-)
-def test_bootstrap_servers_are_parsed(text, servers):
-    assert parse_bootstrap_servers(text) == servers
-
-
-@pytest.mark.parametrize("text", ["", "h", "h:", ":1", "h:x", "h:70000"])
-def test_malformed_bootstrap_servers_are_rejected(text):
-    with pytest.raises(ToolError, match="--bootstrap-server"):
-        parse_bootstrap_servers(text)
 
 
 def test_replica_assignments_are_parsed():
