@@ -31,7 +31,7 @@ DEFAULT_ENTITY = "<default>"
 
 
 class RackAwareMode(Enum):
-    """What to do if not all brokers have a rack."""
+    """How to treat racks if not all brokers have one."""
 
     DISABLED = "ignore racks"
     ENFORCED = "refuse"

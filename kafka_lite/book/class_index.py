@@ -30,7 +30,7 @@ class ClassEntry:
     module: str = ""
     """Its module here; empty for a class of the book that has no room yet."""
     symbol: str = ""
-    """What it is called here; empty if the module as a whole stands for it."""
+    """Its name here; empty if the module as a whole stands for it."""
     file: str = ""
     """The module's file, from the folder that ``kafka_lite`` is in."""
     line: int = 0

@@ -87,7 +87,7 @@ class Book:
         raise KeyError(f"the book has no section {number}")
 
     def sections_of(self, chapter: str) -> tuple[Section, ...]:
-        """The sections of one chapter, in order; also of an added one."""
+        """The sections of one chapter, in order. The chapter may be an added one."""
         return tuple(section for section in self.every_section if section.chapter == chapter)
 
 

@@ -82,7 +82,7 @@ class ClientResponse:
     was_disconnected: bool = False
     version_mismatch: UnsupportedVersionError | None = None
     response: Response | None = None
-    """None without a response, also if none was expected."""
+    """None if there is no response, even if none was expected."""
     callback: RequestCompletionHandler | None = None
 
     @property

@@ -85,7 +85,7 @@ class InFlightRequests:
     def can_send_more(self, node: str) -> bool:
         """Whether the last request is completely sent, and fewer requests are in flight than allowed.
 
-        Without the first condition, a second request could be queued behind one that does not fit into the socket. It
+        Without the first condition, a second request could be queued after one that does not fit into the socket. It
         could not be taken back from there, while its batches could still grow in the accumulator.
         """
         queue = self._requests.get(node)

@@ -35,7 +35,7 @@ class Metadata:
     needs newer metadata calls ``request_update`` and waits with ``await_update`` until the version has increased::
 
         send()  add(topic), version = request_update() ──▶ need_update
-                await_update(version) ····················· wait ·····▶ version + 1: go on
+                await_update(version) ····················· wait ·····▶ version + 1: continue
         Sender  poll ─▶ time_to_next_update == 0 ─▶ MetadataRequest ─▶ update(cluster) ─▶ notify
 
     A broker that has been cut off still lists itself as leader of partitions that others lead by now. Its log lacks
@@ -67,7 +67,7 @@ class Metadata:
         self._topics: dict[str, float | None] = {}
         """The topics of interest and when they expire. None: TOPIC_EXPIRY_MS after the next update."""
         self._newest_leaders: dict[TopicPartition, tuple[PartitionInfo, float]] = {}
-        """What was reported with each partition's highest leader epoch, and when it was last reported."""
+        """The state reported with each partition's highest leader epoch, and when it was last reported."""
         self._listeners: list[MetadataListener] = []
         self._fatal: Exception | None = None
 

@@ -64,5 +64,5 @@ def unify_collision_chars(topic: str) -> str:
 
 
 def colliding_topics(topic: str, others: Iterable[str]) -> list[str]:
-    """Those of ``others`` whose metric names would be the same as that of ``topic``."""
+    """The topics in ``others`` whose metric names would be the same as that of ``topic``."""
     return [other for other in others if has_collision(topic, other)] if has_collision_chars(topic) else []

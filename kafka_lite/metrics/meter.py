@@ -60,7 +60,7 @@ class Meter:
 
     def __init__(self, event_type: str, time: Time, unit: RateUnit = RateUnit.SECONDS) -> None:
         self.event_type = event_type
-        """What is counted, in the plural."""
+        """The plural name of the counted events."""
         self.count: float = 0.0
         """Number of events since the start."""
         self._unit = unit

@@ -36,11 +36,11 @@ class NotConnectedError(ConnectionError):
 
 
 class ResponseTimeoutError(ConnectionError):
-    """No response came in time. The connection was closed, because the response may still come."""
+    """The response timed out. The connection was closed, because the response may still arrive."""
 
 
 class InvalidResponseError(ConnectionError):
-    """What came is not the response to the request; the connection was closed."""
+    """The received frame is not the response to the request; the connection was closed."""
 
 
 class _InFlight(NamedTuple):

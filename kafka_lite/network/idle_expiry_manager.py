@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from kafka_lite.network.kafka_channel import KafkaChannel
 
 LOOKS_PER_IDLE_TIME = 1000
-"""How often at most all connections are checked within the time that one may be idle."""
+"""How often all connections are checked, at most, within the time that a connection may be idle."""
 
 
 class IdleExpiryManager:
@@ -25,7 +25,7 @@ class IdleExpiryManager:
         self._next_check_ms = now_ms + connections_max_idle_ms
 
     def poll_expired_connections(self, now_ms: float, channels: Iterable[KafkaChannel]) -> list[KafkaChannel]:
-        """Those of ``channels`` unused for longer than the maximum, oldest first; the caller closes them."""
+        """The channels unused for longer than the maximum, oldest first; the caller closes them."""
         if now_ms <= self._next_check_ms:
             return []
         latest_ms = now_ms - self._max_idle_ms  # a connection that was last used before this expires

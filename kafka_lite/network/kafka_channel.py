@@ -41,7 +41,7 @@ class ChannelState(Enum):
     CLOSED = "CLOSED"
 
 
-# Python 3.11 looks a member of an Enum up anew on every access, which every event of a socket would pay for.
+# Python 3.11 looks up a member of an Enum on every access: a cost on every socket event.
 CONNECTING: Final = ChannelState.CONNECTING
 READY: Final = ChannelState.READY
 CLOSED: Final = ChannelState.CLOSED
@@ -56,8 +56,8 @@ VALID_PREVIOUS_STATES: dict[ChannelState, frozenset[ChannelState]] = {
 class KafkaChannel:
     """A connection with the frame it sends, the frame it receives, and the complete frames not yet handed out.
 
-    *Staged* frames are those that one read of the socket brought beyond the first: a client that pipelines sends many
-    frames in one segment, and the broker handles them one at a time. While frames are staged, or the channel is
+    *Staged* frames are the frames after the first that one read of the socket returned: a client that pipelines sends
+    many frames in one segment, and the broker handles them one at a time. While frames are staged, or the channel is
     *muted*, nothing is read: the kernel's buffer fills, TCP's window closes, and the client waits. There is no other
     back-pressure.
     """

@@ -42,7 +42,7 @@ class NioSelector:
     def __init__(self) -> None:
         self._poller: _Poller = select.epoll() if hasattr(select, "epoll") else SelectorsPoller()
         self.attachments: dict[int, object] = {}
-        """What was registered with each socket, by its file descriptor."""
+        """The object registered with each socket, by file descriptor."""
 
     def register(self, sock: socket.socket, events: int, attachment: object) -> None:
         """Begin to watch a socket for events (READ, WRITE or both)."""

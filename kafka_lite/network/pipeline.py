@@ -1,4 +1,4 @@
-"""The requests of one connection that are under way, and their responses.
+"""The requests of one connection that are in progress, and their responses.
 
 Kafka 0.10.2: core/.../network/SocketServer.scala (Processor.inflightResponses) · book 2.3.2
 """
@@ -17,12 +17,12 @@ MAX_PIPELINED_REQUESTS: Final = 16
 
 
 class Pipeline:
-    """What a processor knows about one of its connections.
+    """A processor's state for one of its connections.
 
     A client that pipelines sends requests without waiting for the responses. Requests of a connection are handled one
     at a time, in the order in which they came, but those that have arrived go to the handler together, as a chain::
 
-        frames that have arrived ─▶ request ─ following ─▶ request ─ following ─▶ request    one of them is at work
+        frames that have arrived ─▶ request ─ following ─▶ request ─ following ─▶ request    one of them is handled
                                        │
         socket ◀─ send ◀── responses ◀─┘                                                     in the same order
     """
@@ -37,7 +37,7 @@ class Pipeline:
         """The responses that are not out yet, in the order of their requests; the first one may be partly out."""
 
     def join_waiting(self, send: NetworkSend) -> None:
-        """Append to the first response's frame those behind it that can leave in the same system call."""
+        """Append to the first response's frame the later ones that can be sent in the same system call."""
         for response in itertools.islice(self.responses, 1, None):
             if response.send is None:
                 break

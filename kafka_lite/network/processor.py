@@ -1,4 +1,4 @@
-"""What a network thread does: it reads requests from its connections and writes the responses to them.
+"""A network thread: it reads requests from its connections and writes the responses to them.
 
 Kafka 0.10.2: core/.../network/SocketServer.scala (Processor) · book 2.3.2
 """
@@ -31,7 +31,7 @@ logger = logging.getLogger(__name__)
 
 POLL_TIMEOUT_MS: Final = 300.0
 
-# Python 3.11 looks a member of an Enum up anew on every access, which every response would pay for.
+# Python 3.11 looks up a member of an Enum on every access: a cost on every response.
 _CLOSE_CONNECTION: Final = ResponseAction.CLOSE_CONNECTION
 _THREAD_IDENT: Final = get_ident  # a constant: even compiled code looks a module's name up on every access
 
@@ -48,14 +48,14 @@ class Processor:
         process_completed_sends      the response is out         ─▶ the connection is unmuted
         process_disconnected         quotas, responses that were not sent
 
-    A connection is *muted* while a request of it is at work, so that its requests are handled, and their responses
+    A connection is *muted* while one of its requests is handled, so that its requests are handled, and their responses
     sent, in the order in which they came. A client that pipelines has already sent the next requests; these go to the
     handler together with the first one, as a chain (``Pipeline``). Because of the GIL a hand-over from thread to thread
     is the largest cost of a small request, and a chain pays for it only once.
 
     A request that is handled in this thread may complete delayed requests of other connections: an append completes the
     followers' fetches, a follower's fetch completes the producer's request. Their responses are written at once, so
-    that these peers go on while the rest of the request is handled.
+    that these peers can continue while the rest of the request is handled.
     """
 
     def __init__(
@@ -107,7 +107,7 @@ class Processor:
 
     @property
     def counters(self) -> SelectorCounters:
-        """What the selector has counted."""
+        """The selector's counters."""
         return self._selector.counters
 
     @property
@@ -157,7 +157,7 @@ class Processor:
             self._take_responses()
 
     def _take_responses(self) -> None:
-        """Put the responses from the queue behind those of their connections that are not out yet."""
+        """Queue each response after the unsent responses of its connection."""
         for response in self._request_channel.receive_responses(self.id):
             pipeline = self._pipelines.get(response.request.connection_id)
             if pipeline is None:
@@ -166,7 +166,7 @@ class Processor:
                 continue
             if not pipeline.responses:
                 self._to_send.append(pipeline)
-            # Else one before it is on its way out, or is out since the last poll: _process_completed_sends goes on.
+            # Otherwise an earlier response is in progress, or out since the last poll: see _process_completed_sends.
             pipeline.responses.append(response)
 
     def _write_responses_to_others(self) -> None:
@@ -209,7 +209,7 @@ class Processor:
                     if len(responses) > 1:
                         pipeline.join_waiting(send)
                     if not self._selector.write(send):
-                        return  # _process_completed_sends goes on
+                        return  # _process_completed_sends continues
                 self._complete(pipeline, send.frames)
             elif response.action is _CLOSE_CONNECTION:
                 self._close(pipeline.connection_id)
@@ -237,7 +237,7 @@ class Processor:
             except InvalidRequestError as error:
                 logger.warning("Closing connection %s: %s", receive.source, error)
                 self._close(receive.source)
-            except Exception:  # an error of ours: it must not harm the connections behind this one in the same turn
+            except Exception:  # an error of ours: it must not harm the connections after this one in the same turn
                 logger.exception("Closing connection %s: its request cannot be read or handled", receive.source)
                 self._close(receive.source)
             self._process_new_responses()
@@ -261,7 +261,7 @@ class Processor:
             self._dispatched = None
 
     def _chain_pipelined(self, request: Request, channel: KafkaChannel) -> None:
-        """Chain the requests that have arrived behind this one. One that cannot be read waits until it is the first."""
+        """Chain the requests that arrived after this one. An unreadable one waits until it is the first."""
         for _ in range(min(len(channel.staged), MAX_PIPELINED_REQUESTS - 1)):
             try:
                 following = self._request_of(channel.staged[0])
@@ -289,7 +289,7 @@ class Processor:
 
     def _process_completed_sends(self) -> None:
         for send in self._selector.completed_sends:
-            # The connection is gone already if the peer left in the very same poll.
+            # The connection is already closed if the peer left in the same poll.
             if self._selector.channel(send.destination) is not None:
                 self._go_on_after(send, self._pipelines[send.destination])
 

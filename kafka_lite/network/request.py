@@ -79,7 +79,7 @@ class Request:
         unknown version closes its connection."""
         self.principal = "User:ANONYMOUS"
         self.following: Request | None = None
-        """The request that the client sent behind this one without waiting for the response. It begins when this one
+        """The request that the client sent after this one without waiting for the response. It begins when this one
         has its response: in the same thread if that comes at once, otherwise through the processor."""
         self.following_may_begin = False
         """Whether this request has its response, the connection stays open, and the response is not a large one."""

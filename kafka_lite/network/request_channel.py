@@ -24,7 +24,7 @@ LOG_LEVEL_CHECK_INTERVAL_MS: Final = 100.0
 
 
 class ResponseAction(Enum):
-    """What the processor does with a response."""
+    """The processor's action for a response."""
 
     SEND = "SendAction"
     NO_OP = "NoOpAction"
@@ -32,7 +32,7 @@ class ResponseAction(Enum):
     CLOSE_CONNECTION = "CloseConnectionAction"
 
 
-# Python 3.11 looks a member of an Enum up anew on every access, which every response would pay for.
+# Python 3.11 looks up a member of an Enum on every access: a cost on every response.
 _NO_OP: Final = ResponseAction.NO_OP
 
 
@@ -57,7 +57,7 @@ class Response:
 
 
 QuickHandler = Callable[[Request], Request | None]
-"""Handles a request in the calling thread if it need not wait, then those that its client sent behind it. Returns the
+"""Handles a request in the calling thread if it need not wait, then those that its client sent after it. Returns the
 first one that is left, which must be queued."""
 
 
@@ -67,7 +67,7 @@ class RequestChannel:
     Any handler may take any request; the response must go back to the processor that owns the connection. The request
     queue is bounded by ``queued.max.requests``: if the handlers cannot keep up, the processors block in
     ``send_request`` and read nothing more from the network. The response queues need no bound, since a connection has
-    at most one request at work.
+    at most one request in progress.
 
     Because of the GIL, handing a request to another thread costs several times what a quick request costs. So requests
     can bypass the queue: ``dispatch`` first offers them to the *quick handler*, if there is one.
@@ -92,7 +92,7 @@ class RequestChannel:
     # ── Requests: from the processors to the handlers ─────────────────────────────────────────────────────────────
 
     def dispatch(self, request: Request) -> None:
-        """Offer a request to the quick handler, and queue what that leaves: the request, or one behind it."""
+        """Offer a request to the quick handler, and queue the rest: the request itself, or one that follows it."""
         left: Request | None = request
         quick_handler = self.quick_handler  # read only once: a shutdown sets it to None
         if quick_handler is not None:
@@ -207,7 +207,7 @@ class RequestChannel:
         self._completion_listeners.append(on_completion)
 
     def request_completed(self, request: Request) -> None:
-        """The last byte of the response is out, or there was none to send, or the connection is gone."""
+        """The last byte of the response was sent, or there was none to send, or the connection is closed."""
         end_time_ms = self._time.hi_res_ms()
         for on_completion in self._completion_listeners:
             on_completion(request, end_time_ms)

@@ -63,7 +63,7 @@ def _unknown_api(frame: memoryview, error: SchemaError) -> InvalidRequestError:
 
 
 def _best_guess(frame: memoryview) -> str:
-    """What the frame seems to be, for the error message."""
+    """A guess at what the frame is, for the error message."""
     if len(frame) < _KEY_AND_VERSION.size:
         return "not a request"
     return "error parsing a request with apiKey {} and apiVersion {}".format(*_KEY_AND_VERSION.unpack_from(frame))

@@ -33,7 +33,7 @@ WAKEUP: Final = "wakeup"
 class Selector:
     """Sends and receives frames over many non-blocking connections.
 
-    ``connect``, ``register``, ``send`` and ``mute`` ask for work, and ``poll`` does it. What has happened is in
+    ``connect``, ``register``, ``send`` and ``mute`` ask for work, and ``poll`` does it. The results are in
     ``connected``, ``disconnected``, ``completed_sends`` and ``completed_receives`` until the next ``poll``. Each
     connection has at most one completed receive per poll, in the order of arrival.
 
@@ -54,7 +54,7 @@ class Selector:
         self.completed_sends: list[NetworkSend] = []
         self.completed_receives: list[NetworkReceive] = []
         self.counters = counters or SelectorCounters()
-        """What ``SelectorMetrics`` shows."""
+        """The counters that ``SelectorMetrics`` shows."""
 
         self._max_receive_size = max_receive_size
         self._time = time

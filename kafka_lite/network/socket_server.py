@@ -124,7 +124,7 @@ class SocketServer:
         return self.connection_quotas.get(address)
 
     def disconnect_all(self) -> None:
-        """End all connections, whatever is under way; new ones are accepted. Returns before the processors notice."""
+        """Begin to close all connections, even those with requests in progress; new ones are accepted."""
         for processor in self.processors:
             processor.disconnect_all()
 

@@ -13,7 +13,7 @@ from typing import Final
 logger = logging.getLogger(__name__)
 
 MAX_REMEMBERED: Final = 1000
-"""How many clients and APIs are remembered; after that the one that has not asked for longest is forgotten."""
+"""How many clients and APIs are remembered; beyond that, the least recently seen is dropped."""
 MAX_CLIENT_ID_LENGTH: Final = 100
 """How much of a client id is shown and remembered: it can have 32,767 bytes."""
 
@@ -25,7 +25,7 @@ _FEATURES: Final = (
     ("quotas", (48, 49)),
 )
 FEATURE_OF_API: Final = {key: feature for feature, keys in _FEATURES for key in keys}
-"""What an API belongs to, by its key; not every API belongs to something that is yet to come."""
+"""The missing feature that an API belongs to, by API key; not every API belongs to one."""
 
 
 class UnservedRequests:

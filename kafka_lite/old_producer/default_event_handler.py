@@ -42,7 +42,7 @@ class FailedToSendMessageError(KafkaError):
 
 
 class EventHandler(Protocol):
-    """What the producer, or its thread, passes messages to."""
+    """The handler to which the producer, or its thread, passes messages."""
 
     def handle(self, events: Sequence[KeyedMessage]) -> None:
         """Send messages. Raises FailedToSendMessageError."""

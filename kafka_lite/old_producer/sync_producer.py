@@ -73,6 +73,6 @@ class SyncProducer:
                 self._channel.send(request, version, expect_response=expect_response)
                 return cast(Response, self._channel.receive()) if expect_response else None
             except ConnectionError:
-                # What is left of the exchange would be taken for the response to the next request.
+                # Otherwise the rest of the exchange would be taken for the response to the next request.
                 self._channel.close()
                 raise

@@ -245,7 +245,7 @@ class _DecoderWriter(SourceWriter):
             self.line("position += 1")
 
     def _known_tags(self, tagged: list[Field], variable: str) -> None:
-        """Emit the section of a struct that has tagged fields. Those of other versions are errors."""
+        """Emit the tagged fields of a struct. A tagged field of another version is an error."""
         behind, unknown = f"{variable}_stop", f"{variable}_unknown"
         self.line(f"{unknown} = []")
         self.line("n, position = read_unsigned_varint(buffer, position)")

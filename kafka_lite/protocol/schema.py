@@ -38,7 +38,7 @@ Encoder = Callable[[Any, Callable[[Part], None]], None]
 
 
 class _Missing:
-    """The default of arguments whose actual default is created anew for each message."""
+    """The default of arguments whose actual default is created for each message."""
 
     def __repr__(self) -> str:
         return "<new>"
@@ -255,7 +255,7 @@ def _execute(title: str, function: str, text: str, names: dict[str, Any]) -> Any
 
 
 def _compile_init(cls: type[Struct]) -> Any:
-    """An ``__init__`` with a keyword argument for each field. Lists and structs are created anew."""
+    """An ``__init__`` with a keyword argument for each field. Each message gets lists and structs of its own."""
     arguments = ["self"]
     body = []
     names: dict[str, Any] = {"MISSING": MISSING}

@@ -1,1 +1,1 @@
-"""What the network layer counts: connections, bytes, requests and their times."""
+"""The metrics of the network layer: connections, bytes, requests and their times."""

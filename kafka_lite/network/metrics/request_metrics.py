@@ -106,7 +106,7 @@ class PendingRequests:
     def work_in(self) -> None:
         """Bring the metrics up to date."""
         with self._lock:  # held to the end: a concurrent reader must not miss what has been taken out
-            count = len(self._pending)  # other threads may append meanwhile, behind these
+            count = len(self._pending)  # other threads may append more in the meantime
             requests = self._pending[:count]
             del self._pending[:count]
             if requests:

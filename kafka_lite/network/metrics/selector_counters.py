@@ -1,4 +1,4 @@
-"""What a selector counts, in plain numbers; ``SelectorMetrics`` makes Kafka's beans of them.
+"""The counters of a selector, as plain numbers; ``SelectorMetrics`` makes Kafka's beans of them.
 
 Kafka 0.10.2: clients/.../common/network/Selector.java (SelectorMetrics) · book 2.1.4
 """

@@ -151,7 +151,7 @@ DESCRIPTIONS: dict[str, str] = {
     "io-wait-time-ns-total": "time that selects have waited, ns",
     "io-time-ns-total": "time of reading and writing, ns",
 }
-"""What each attribute means. The names are a client's, which sends requests; a broker sends responses."""
+"""The meaning of each attribute. The names are those of a client, which sends requests; a broker sends responses."""
 
 TOTALS: dict[str, Callable[[SelectorCounters], float]] = {
     "connection-close-total": lambda counters: counters.connections_closed,

@@ -1,1 +1,1 @@
-"""Rebalances through ZooKeeper: what triggers them, and who gets which partition."""
+"""Rebalances through ZooKeeper: their triggers, and the partitions of each consumer."""

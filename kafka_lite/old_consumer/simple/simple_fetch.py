@@ -27,7 +27,7 @@ _MAX_INT = 0x7FFFFFFF
 
 
 class PartitionFetchInfo(NamedTuple):
-    """What is requested of one partition."""
+    """The request for one partition."""
 
     offset: int
     fetch_size: int
