@@ -36,8 +36,15 @@ TRANSACTIONAL_FLAG_MASK: Final = 0x10
 CONTROL_FLAG_MASK: Final = 0x20
 DELETE_HORIZON_FLAG_MASK = 0x40
 
-_HEADER: Final = struct.Struct(">qiibIhiqqqhii")
-_CRC_POSITION: Final = 17
+# The header, drawn in DefaultRecordBatch, and its parts. Nothing else knows where they are.
+HEADER: Final = struct.Struct(">qiibIhiqqqhii")
+"""All fields, in the order of the figure."""
+CRC_POSITION: Final = 17
+CRC_BYTES: Final = 4
+CODEC_POSITION: Final = 22
+"""The second byte of the attributes, which has the codec."""
+EXTENT_BYTES: Final = 43
+"""How much of a header ``peek_extent`` needs."""
 _ATTRIBUTES_POSITION: Final = 21
 _MAX_TIMESTAMP_POSITION: Final = 35
 _I32: Final = struct.Struct(">i")
@@ -48,6 +55,16 @@ _OFFSET_LENGTH_AND_EPOCH: Final = struct.Struct(">qii")
 _PARTITION_LEADER_EPOCH_POSITION: Final = 12
 _PRODUCER: Final = struct.Struct(">qhi")
 _PRODUCER_POSITION: Final = 43
+
+# Peeks: some fields of the header at ``position`` of ``buffer``, for callers that cannot afford a view.
+_Buffer = bytes | bytearray | memoryview
+peek_extent: Final[Callable[[_Buffer, int], tuple[int, int, int, int, int]]] = struct.Struct(">qii7xi8xq").unpack_from
+"""Base offset, length, leader epoch, last offset delta, max timestamp: what a walk over a log file needs."""
+peek_origin: Final[Callable[[_Buffer, int], tuple[int, int, int, int]]] = struct.Struct(">21xh20xqhi").unpack_from
+"""Attributes, producer id, producer epoch, base sequence: who wrote the batch, and whether in a transaction."""
+peek_claims: Final[Callable[[_Buffer, int], tuple[int, int, int, int]]] = struct.Struct(">qi4xb4xh").unpack_from
+"""Base offset, length, magic, attributes: what Produce checks before it believes the rest."""
+
 _MAX_SEQUENCE: Final = 0x7FFFFFFF
 _Decoded = TypeVar("_Decoded", bound=tuple[Any, ...])
 _PORTION: Final = 256
@@ -125,7 +142,7 @@ class DefaultRecordBatch(RecordBatch):
             self.producer_epoch,
             self.base_sequence,
             self._record_count,
-        ) = _HEADER.unpack_from(self.view)
+        ) = HEADER.unpack_from(self.view)
 
     @property
     def base_offset(self) -> int:
@@ -234,7 +251,7 @@ class DefaultRecordBatch(RecordBatch):
 
     def _set_crc(self) -> None:
         self.crc = self.compute_crc()
-        _U32.pack_into(self.view, _CRC_POSITION, self.crc)
+        _U32.pack_into(self.view, CRC_POSITION, self.crc)
 
 
 def decode_all(
@@ -313,7 +330,7 @@ def write_header(
     record_count: int,
 ) -> None:
     """Write the header of ``batch``, checksum included. The records are in place already."""
-    _HEADER.pack_into(
+    HEADER.pack_into(
         batch,
         0,
         base_offset,
@@ -330,4 +347,4 @@ def write_header(
         base_sequence,
         record_count,
     )
-    _U32.pack_into(batch, _CRC_POSITION, crc32c(batch[_ATTRIBUTES_POSITION:]))
+    _U32.pack_into(batch, CRC_POSITION, crc32c(batch[_ATTRIBUTES_POSITION:]))

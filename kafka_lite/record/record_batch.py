@@ -5,6 +5,7 @@ Kafka 0.10.2: clients/.../common/record/LogEntry.java; since 0.11 DefaultRecordB
 
 from __future__ import annotations
 
+import struct
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from typing import Final
@@ -21,8 +22,10 @@ from kafka_lite.record.record import (
     TimestampType,
 )
 
+OFFSET_AND_LENGTH: Final = struct.Struct(">qi")
+"""The prefix that all formats share: offset I64, size of the rest I32."""
 LOG_OVERHEAD: Final = 12
-"""Bytes of the prefix that all formats share: offset I64, size of the rest I32."""
+"""Bytes of that prefix."""
 
 HEADER_SIZE_UP_TO_MAGIC: Final = 17
 """Bytes to read before the format of a batch is known: the magic byte is the last of them in every format."""

@@ -5,7 +5,6 @@ Kafka 0.10.2: clients/.../common/record/MemoryRecords.java, ByteBufferLogInputSt
 
 from __future__ import annotations
 
-import struct
 from collections.abc import Iterator
 from typing import Final
 
@@ -23,10 +22,10 @@ from kafka_lite.record.record_batch import (
     HEADER_SIZE_UP_TO_MAGIC,
     LOG_OVERHEAD,
     MAGIC_POSITION,
+    OFFSET_AND_LENGTH,
     RecordBatch,
 )
 
-_OFFSET_AND_SIZE: Final = struct.Struct(">qi")
 _SMALLEST_BATCH: Final = LOG_OVERHEAD + RECORD_OVERHEAD[MAGIC_V0]
 
 
@@ -35,7 +34,7 @@ def batch_size(buffer: Buffer, position: int = 0, max_message_bytes: int | None 
 
     Raises ``CorruptRecordError`` when that is too small for any batch, or above ``max_message_bytes``.
     """
-    offset, length = _OFFSET_AND_SIZE.unpack_from(buffer, position)
+    offset, length = OFFSET_AND_LENGTH.unpack_from(buffer, position)
     size: int = length + LOG_OVERHEAD
     if size < _SMALLEST_BATCH:
         raise CorruptRecordError(f"Record size {length} at offset {offset} is less than the minimum record overhead")

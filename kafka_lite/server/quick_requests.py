@@ -22,6 +22,7 @@ from kafka_lite.protocol.messages.api_02_list_offsets import ListOffsetsRequest
 from kafka_lite.protocol.messages.api_03_metadata import MetadataRequest
 from kafka_lite.protocol.messages.api_08_offset_commit import OffsetCommitRequest
 from kafka_lite.protocol.messages.api_09_offset_fetch import OffsetFetchRequest
+from kafka_lite.record.default_record_batch import CODEC_POSITION
 from kafka_lite.record.record_batch import CODEC_MASK
 from kafka_lite.server.kafka_request_handler import ApiRequestHandler, KafkaRequestHandler
 from kafka_lite.server.metadata_cache import MetadataCache
@@ -32,8 +33,6 @@ FIRST_FETCH_VERSION_OF_V2 = 4
 FIRST_METADATA_VERSION_THAT_ASKS_FOR_CREATION = 4
 FIRST_VERSION_AT_THE_COORDINATOR = 1
 """OffsetCommit and OffsetFetch of version 0 go to ZooKeeper."""
-V2_CODEC_POSITION = 22
-"""Position of the byte of a v2 batch that holds its codec, the second one of the attributes."""
 MAX_QUICK_COMPRESSED_BYTES = 16 * 1024
 """How many compressed bytes a network thread may decompress for one request. A hundred kilobytes of gzip can hold a
 hundred megabytes, which take a second. Codecs release the GIL, so in a request handler they delay nothing else.
@@ -175,9 +174,9 @@ class QuickRequests:
 
 def _compressed_size(records: Part | None) -> int:
     """Bytes of a batch of format v2 that has a codec; 0 without one. (A request may have no more than one batch.)"""
-    if not isinstance(records, (memoryview, bytes, bytearray)) or len(records) <= V2_CODEC_POSITION:
+    if not isinstance(records, (memoryview, bytes, bytearray)) or len(records) <= CODEC_POSITION:
         return 0
-    return len(records) if records[V2_CODEC_POSITION] & CODEC_MASK else 0
+    return len(records) if records[CODEC_POSITION] & CODEC_MASK else 0
 
 
 def _is_quick_fetch(version: int, _body: FetchRequest) -> bool:

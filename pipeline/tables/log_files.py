@@ -43,8 +43,8 @@ import pandas as pd
 from pyspark.sql import DataFrame, SparkSession, Window
 from pyspark.sql import functions as F  # noqa: N812
 
-HEADER = struct.Struct(">qiibIhiqqqhii")
-"""The 61 bytes in front of a batch's records."""
+from kafka_lite.record.default_record_batch import HEADER
+
 LENGTH_END = 12
 """``length`` counts the bytes after itself: those from here on."""
 MAGIC_V2 = 2

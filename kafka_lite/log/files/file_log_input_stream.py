@@ -9,7 +9,7 @@ import struct
 from collections.abc import Iterator
 from typing import Final, Protocol
 
-from kafka_lite.record.default_record_batch import RECORD_BATCH_OVERHEAD
+from kafka_lite.record.default_record_batch import EXTENT_BYTES, RECORD_BATCH_OVERHEAD, peek_extent
 from kafka_lite.record.message_set import RECORD_OVERHEAD
 from kafka_lite.record.record import MAGIC_V0, MAGIC_V2, NO_PARTITION_LEADER_EPOCH, NO_TIMESTAMP, CorruptRecordError
 from kafka_lite.record.record_batch import LOG_OVERHEAD, MAGIC_POSITION
@@ -20,13 +20,8 @@ HEADER_SIZE: Final = LOG_OVERHEAD + MIN_RECORD_SIZE
 READ_AHEAD_BYTES: Final = 4096
 """The default distance between two index entries, so most lookups read the file once."""
 
-V2_HEADER_SIZE: Final = 43
-"""Up to and including the max timestamp."""
-
-_LEGACY = struct.Struct(">qi6xq")
+_LEGACY: Final = struct.Struct(">qi6xq")
 """Offset, size, timestamp."""
-_V2 = struct.Struct(">qii7xi8xq")
-"""Base offset, size, epoch, last offset delta, max timestamp."""
 
 
 class Channel(Protocol):
@@ -95,7 +90,7 @@ def file_batches(channel: Channel, start: int, end: int) -> Iterator[FileChannel
     window, window_start, position = b"", start, start
     while end - position >= HEADER_SIZE:
         at = position - window_start
-        if len(window) - at < V2_HEADER_SIZE:
+        if len(window) - at < EXTENT_BYTES:
             window, window_start, at = channel.read(position, min(READ_AHEAD_BYTES, end - position)), position, 0
             if len(window) < HEADER_SIZE:
                 return  # the file has been truncated in the meantime
@@ -114,8 +109,8 @@ def _parse_header(window: bytes, at: int, position: int) -> FileChannelRecordBat
     last_offset_delta: int
     timestamp: int
     magic = window[at + MAGIC_POSITION]
-    if magic == MAGIC_V2 and len(window) - at >= V2_HEADER_SIZE:
-        offset, size, epoch, last_offset_delta, timestamp = _V2.unpack_from(window, at)
+    if magic == MAGIC_V2 and len(window) - at >= EXTENT_BYTES:
+        offset, size, epoch, last_offset_delta, timestamp = peek_extent(window, at)
         _check_header(offset, size, magic, position)
         last_offset = offset + last_offset_delta
         return FileChannelRecordBatch(position, LOG_OVERHEAD + size, magic, offset, last_offset, timestamp, epoch)

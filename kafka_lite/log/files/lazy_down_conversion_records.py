@@ -7,18 +7,17 @@ from __future__ import annotations
 
 import logging
 import socket
-import struct
 from collections.abc import Iterator
 
 from kafka_lite.common.errors import ApiError
 from kafka_lite.log.files.file_message_set import FileMessageSetSlice
 from kafka_lite.record.conversion import down_convert_batch
-from kafka_lite.record.record_batch import MAGIC_POSITION
+from kafka_lite.record.default_record_batch import RECORD_BATCH_OVERHEAD
+from kafka_lite.record.record_batch import LOG_OVERHEAD, MAGIC_POSITION, OFFSET_AND_LENGTH
 
 logger = logging.getLogger(__name__)
 
-_OFFSET_AND_SIZE = struct.Struct(">qi")
-_SMALLEST_CLAIM = 61
+_SMALLEST_CLAIM = RECORD_BATCH_OVERHEAD
 _PADDING_BYTES = 64 * 1024
 FIRST_BYTES = 128 * 1024
 """How much is converted before the first byte is sent."""
@@ -69,7 +68,7 @@ class LazyDownConversionRecords:
         self.size_in_bytes = len(beginning) if is_all else max(records.size_in_bytes, len(beginning))
         """Number of bytes that will be sent."""
         if not beginning and begins_with_newer(records, to_magic) and next(records.headers(), None) is None:
-            self._next = memoryview(records.first_bytes(_OFFSET_AND_SIZE.size))
+            self._next = memoryview(records.first_bytes(LOG_OVERHEAD))
             self._is_padding = True
             self.size_in_bytes = records.size_in_bytes
 
@@ -121,4 +120,4 @@ class LazyDownConversionRecords:
         if self._is_padding:
             return bytes(min(left, _PADDING_BYTES))
         self._is_padding = True
-        return _OFFSET_AND_SIZE.pack(-1, max(left, _SMALLEST_CLAIM))[:left]
+        return OFFSET_AND_LENGTH.pack(-1, max(left, _SMALLEST_CLAIM))[:left]

@@ -6,7 +6,6 @@ Kafka 0.10.2: core/.../server/KafkaApis.scala (handleProducerRequest) · book 2.
 from __future__ import annotations
 
 import logging
-import struct
 from collections.abc import Callable, Mapping
 from typing import Final
 
@@ -18,7 +17,13 @@ from kafka_lite.log.log_validator import AppendOrigin
 from kafka_lite.network.request import Request
 from kafka_lite.protocol.messages import api_00_produce as produce
 from kafka_lite.record.compression import CompressionType
-from kafka_lite.record.default_record_batch import CONTROL_FLAG_MASK, RECORD_BATCH_OVERHEAD, TRANSACTIONAL_FLAG_MASK
+from kafka_lite.record.default_record_batch import (
+    CONTROL_FLAG_MASK,
+    RECORD_BATCH_OVERHEAD,
+    TRANSACTIONAL_FLAG_MASK,
+    peek_claims,
+    peek_origin,
+)
 from kafka_lite.record.record import MAGIC_V2, NO_PRODUCER_ID
 from kafka_lite.record.record_batch import CODEC_MASK, LOG_OVERHEAD
 from kafka_lite.record.records import first_batch
@@ -45,10 +50,6 @@ _new_topic_produce_response = produce.TopicProduceResponse.maker("name", "partit
 _new_partition_produce_response = produce.PartitionProduceResponse.maker(
     "index", "error_code", "base_offset", "log_append_time_ms", "log_start_offset"
 )
-_CHECKED = struct.Struct(">qi4xb4xh")
-"""The checked fields of a batch header: base offset, length, magic, attributes."""
-_PRODUCER = struct.Struct(">21xh20xqhi")
-"""The fields of a batch header about its producer: attributes, producer id, epoch, base sequence."""
 UNVERIFIED_FOR_NOW = frozenset({
     Errors.CONCURRENT_TRANSACTIONS, Errors.NETWORK_EXCEPTION, Errors.COORDINATOR_LOAD_IN_PROGRESS,
     Errors.COORDINATOR_NOT_AVAILABLE, Errors.NOT_COORDINATOR,
@@ -198,7 +199,7 @@ def _verify(
     sequences: dict[TopicPartition, int] = {}
     producers: set[ProducerIdAndEpoch] = set()
     for topic_partition, records in entries.items():
-        attributes, producer_id, epoch, sequence = _PRODUCER.unpack_from(records)
+        attributes, producer_id, epoch, sequence = peek_origin(records, 0)
         if attributes & TRANSACTIONAL_FLAG_MASK and producer_id != NO_PRODUCER_ID:
             sequences[topic_partition] = sequence
             producers.add(ProducerIdAndEpoch(producer_id, epoch))
@@ -270,8 +271,7 @@ def _is_usual_batch(version: int, has_transactional_id: bool, records: Buffer) -
     size = len(records)
     if size < RECORD_BATCH_OVERHEAD:
         return False
-    checked: tuple[int, int, int, int] = _CHECKED.unpack_from(records)
-    base_offset, length, magic, attributes = checked
+    base_offset, length, magic, attributes = peek_claims(records, 0)
     return (
         base_offset == 0
         and length == size - LOG_OVERHEAD

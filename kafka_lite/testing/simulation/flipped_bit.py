@@ -21,15 +21,11 @@ import os
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from random import Random
-from typing import Any, Final, NamedTuple
+from typing import Any, NamedTuple
 
+from kafka_lite.record.default_record_batch import CRC_BYTES, CRC_POSITION, RECORD_BATCH_OVERHEAD
 from kafka_lite.record.record import MAGIC_V2
 from kafka_lite.record.records import batches
-
-CHECKSUM_POSITION: Final = 17
-"""Where the checksum is in a batch of format v2. Bits of older formats do not flip."""
-CHECKSUM_BYTES: Final = 4
-RECORDS_POSITION: Final = 61
 
 
 class Spot(NamedTuple):
@@ -43,7 +39,10 @@ class Spot(NamedTuple):
 
 
 def committed_batches(server: Any, data: Path, topics: Sequence[str]) -> Iterator[Spot]:
-    """The batches below the high watermarks that a KafkaServer knows, in the segments of its replicas in ``data``."""
+    """The batches below the high watermarks that a KafkaServer knows, in the segments of its replicas in ``data``.
+
+    Only those of format v2: bits of older formats do not flip.
+    """
     manager = getattr(server, "replica_manager", None)
     for partition in sorted(manager.partitions if manager is not None else (), key=lambda each: each.topic_partition):
         topic, number = partition.topic_partition
@@ -61,8 +60,8 @@ def committed_batches(server: Any, data: Path, topics: Sequence[str]) -> Iterato
 
 def draw_position(random: Random, spot: Spot) -> int:
     """A byte of the batch that its checksum covers, or one of the checksum."""
-    within = random.randrange(CHECKSUM_BYTES + spot.size - RECORDS_POSITION)
-    start = CHECKSUM_POSITION if within < CHECKSUM_BYTES else RECORDS_POSITION - CHECKSUM_BYTES
+    within = random.randrange(CRC_BYTES + spot.size - RECORD_BATCH_OVERHEAD)
+    start = CRC_POSITION if within < CRC_BYTES else RECORD_BATCH_OVERHEAD - CRC_BYTES
     return spot.position + start + within
 
 

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import os
 import shutil
-import struct
 from collections.abc import Iterator
 from itertools import groupby
 from pathlib import Path
@@ -18,7 +17,10 @@ from kafka_lite.log.log_file_utils import INDEX_FILE_SUFFIX, TIME_INDEX_FILE_SUF
 from kafka_lite.log.offset_index import OffsetIndex
 from kafka_lite.log.time_index import TimeIndex
 from kafka_lite.record.compression import CompressionType
+from kafka_lite.record.default_record_batch import RECORD_BATCH_OVERHEAD
 from kafka_lite.record.record import CorruptRecordError
+from kafka_lite.record.record_batch import CODEC_MASK, RecordBatch
+from kafka_lite.record.records import batch_at
 from kafka_lite.tools.common import terminal
 from kafka_lite.tools.log_files.dump_index import open_offset_index, open_time_index, used_entries
 from kafka_lite.tools.log_files.log_file import LogFile
@@ -40,9 +42,6 @@ _CODEC_COLOURS = {"none": "blue", "gzip": "magenta", "snappy": "green", "lz4": "
 _NO_PRODUCER = "no producer id"
 _PRODUCER_COLOURS = ("cyan", "green", "yellow", "magenta", "blue", "bright_cyan", "bright_green", "bright_yellow")
 
-_MAGIC_OFFSET, _LEGACY_ATTRIBUTES_OFFSET, _ATTRIBUTES_OFFSET, _PRODUCER_ID_OFFSET = 16, 17, 21, 43
-_CODEC_MASK = 7
-_HEADER_BYTES = 61
 _ABOVE, _BELOW = "offset index", "time index"
 _MARGIN = 14
 """Columns reserved for line names and positions."""
@@ -91,22 +90,19 @@ def _has_entries(index: Path, entry_size: int) -> bool:
 
 def _blocks(log: LogFile, colour_by: str) -> Iterator[Block]:
     for batch in file_batches(log, 0, log.size_in_bytes):
-        header = log.read(batch.position, _HEADER_BYTES)
+        begin = log.read(batch.position, min(RECORD_BATCH_OVERHEAD, batch.size_in_bytes))
+        header = batch_at(begin, 0, len(begin))
         kind = _codec(header) if colour_by == BY_CODEC else _producer(header)
         yield Block(batch.position, batch.size_in_bytes, batch.last_offset, kind)
 
 
-def _codec(header: bytes) -> str:
-    modern = header[_MAGIC_OFFSET] == 2  # two bytes of attributes, with the codec in the second
-    code = header[_ATTRIBUTES_OFFSET + 1 if modern else _LEGACY_ATTRIBUTES_OFFSET] & _CODEC_MASK
+def _codec(header: RecordBatch) -> str:
+    code = header.attributes & CODEC_MASK
     return _CODECS.get(code, f"codec {code}")
 
 
-def _producer(header: bytes) -> str:
-    if header[_MAGIC_OFFSET] < 2:
-        return _NO_PRODUCER
-    producer_id = struct.unpack_from(">q", header, _PRODUCER_ID_OFFSET)[0]
-    return _NO_PRODUCER if producer_id < 0 else f"producer {producer_id}"
+def _producer(header: RecordBatch) -> str:
+    return f"producer {header.producer_id}" if header.has_producer_id else _NO_PRODUCER
 
 
 def _title(segment: Segment, width: int) -> str:

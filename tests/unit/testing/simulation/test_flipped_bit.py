@@ -8,18 +8,11 @@ from random import Random
 import pytest
 
 from kafka_lite.record.compression import CompressionType
-from kafka_lite.record.default_record_batch import RECORD_BATCH_OVERHEAD
+from kafka_lite.record.default_record_batch import CRC_BYTES, CRC_POSITION, RECORD_BATCH_OVERHEAD
 from kafka_lite.record.memory_records_builder import MemoryRecordsBuilder
 from kafka_lite.record.record import CorruptRecordError
 from kafka_lite.record.records import batches
-from kafka_lite.testing.simulation.flipped_bit import (
-    CHECKSUM_BYTES,
-    CHECKSUM_POSITION,
-    RECORDS_POSITION,
-    FlippedBit,
-    Spot,
-    draw_position,
-)
+from kafka_lite.testing.simulation.flipped_bit import FlippedBit, Spot, draw_position
 
 
 def two_batches() -> bytes:
@@ -47,9 +40,8 @@ def second(segment: Path) -> Spot:
 def test_every_position_is_one_that_the_checksum_covers_and_all_are_drawn(segment: Path) -> None:
     spot = second(segment)
     drawn = {draw_position(Random(seed), spot) - spot.position for seed in range(2000)}
-    checksum = set(range(CHECKSUM_POSITION, CHECKSUM_POSITION + CHECKSUM_BYTES))
-    assert RECORDS_POSITION == RECORD_BATCH_OVERHEAD
-    assert drawn == checksum | set(range(RECORDS_POSITION, spot.size))
+    checksum = set(range(CRC_POSITION, CRC_POSITION + CRC_BYTES))
+    assert drawn == checksum | set(range(RECORD_BATCH_OVERHEAD, spot.size))
 
 
 @pytest.mark.parametrize("seed", range(20))
@@ -67,7 +59,7 @@ def test_the_batch_is_corrupt_until_the_bit_is_put_right(segment: Path, seed: in
 
 def test_a_file_that_was_cut_off_and_written_anew_is_left_as_it_is(segment: Path) -> None:
     spot = second(segment)
-    flipped = FlippedBit(second(segment), spot.position + RECORDS_POSITION + 2, bit=3)
+    flipped = FlippedBit(second(segment), spot.position + RECORD_BATCH_OVERHEAD + 2, bit=3)
     with open(segment, "r+b") as file:
         file.truncate(spot.position)
         file.seek(spot.position)
@@ -77,7 +69,7 @@ def test_a_file_that_was_cut_off_and_written_anew_is_left_as_it_is(segment: Path
 
 
 def test_a_file_that_ends_right_behind_the_bit_is_put_right(segment: Path) -> None:
-    position = second(segment).position + RECORDS_POSITION
+    position = second(segment).position + RECORD_BATCH_OVERHEAD
     flipped = FlippedBit(second(segment), position, bit=0)
     with open(segment, "r+b") as file:
         file.truncate(position + 1)
