@@ -366,14 +366,22 @@ class Recording:
 
 
 _ABSENT = object()
-_PACKAGES = ("kafka_lite", "kafka_learn", "chapters")
-"""Packages whose modules may have imported a watched function."""
+_packages_to_walk: set[str] = {"kafka_lite", "kafka_learn"}
+
+
+def walk_package(name: str) -> None:
+    """Look for watched functions in this top-level package, too, although its modules are not in ``sys.modules``.
+
+    For a simulated process, whose copies of modules are only found from their packages.
+    """
+    _packages_to_walk.add(name)
 
 
 def _loaded_modules() -> Iterator[ModuleType]:
-    """The modules of these packages. In a simulated process ``sys.modules`` lacks them, but packages have them."""
-    for package in _PACKAGES:
-        yield from (module for name, module in list(sys.modules.items()) if name.startswith(f"{package}."))
+    """The modules that may have imported a watched function."""
+    loaded: list[object] = list(sys.modules.values())  # anything may stand there, None too
+    yield from (module for module in loaded if isinstance(module, ModuleType))
+    for package in sorted(_packages_to_walk):
         yield from _submodules(importlib.import_module(package))
 
 

@@ -22,6 +22,7 @@ from random import Random
 from typing import Final
 
 from kafka_learn.project import PROJECT_ROOT
+from kafka_learn.recording import recorder
 from kafka_learn.recording.recorded_run import RecordedRun
 from kafka_lite.testing.simulation.disturbance import Disturbance
 from kafka_lite.testing.simulation.network import Conditions
@@ -29,8 +30,9 @@ from kafka_lite.testing.simulation.system.modules import PACKAGES, Modules
 from kafka_lite.testing.simulation.world import World
 
 MODULE: Final = "kafka_learn.recording.simulated_run"
-COPIED: Final = (*PACKAGES, "kafka_learn", "chapters")
-"""Packages of which the recorded process has its own copies: the recorder wraps the classes that the run uses."""
+COPIED: Final = (*PACKAGES, "kafka_learn")
+"""Packages of which the recorded process has its own copies, besides that of the function that records the run: the
+recorder wraps the classes that the run uses."""
 LONGEST_S: Final = 600.0
 """Simulated seconds after which a run has failed."""
 RUN: Final = "run.jsonl"
@@ -62,10 +64,11 @@ def main() -> None:
     parser.add_argument("--disturbed", action="store_true", help="put objects and files elsewhere")
     options = parser.parse_args()
     disturbance = Disturbance(Random(options.reference)) if options.disturbed else None
+    copied = (*COPIED, _package_of(options.reference))
     suffix = disturbance.folder_suffix() if disturbance is not None else ""
     with tempfile.TemporaryDirectory(prefix="kafka-lite-world-", suffix=suffix) as folder:
         world = World(
-            options.seed, Path(folder), conditions=Conditions(), modules=lambda: Modules(COPIED),
+            options.seed, Path(folder), conditions=Conditions(), modules=lambda: Modules(copied),
             trace=disturbance.event if disturbance is not None else None,
         )  # fmt: skip
         options.path.write_bytes(world.run(lambda world: _record(world, options.reference)))
@@ -85,9 +88,15 @@ def _record(world: World, reference: str) -> bytes:
 def play(reference: str, folder: str) -> None:
     """Record the run and save it: the program of the simulated process. Its temporary files are in ``folder``."""
     tempfile.tempdir = folder
+    recorder.walk_package(_package_of(reference))
     module, _, name = reference.partition(":")
     run: RecordedRun = getattr(importlib.import_module(module), name)()
     run.save(Path(folder, RUN))
+
+
+def _package_of(reference: str) -> str:
+    """The top-level package of ``module:function``."""
+    return reference.partition(".")[0]
 
 
 if __name__ == "__main__":

@@ -1,8 +1,10 @@
 """A recording sees what code does, and does not change it."""
 
 import queue
+import sys
 import threading
 from enum import Enum
+from types import ModuleType
 
 import pytest
 
@@ -101,6 +103,16 @@ def test_everything_is_restored_even_after_an_exception():
         raise KeyError
     assert dict(vars(Store)) == before
     assert "__setattr__" not in vars(Store)
+
+
+def test_a_function_is_recorded_in_any_package_that_has_imported_it(monkeypatch):
+    importer = ModuleType("some_notebook")
+    importer.fields = fields
+    monkeypatch.setitem(sys.modules, "some_notebook", importer)
+    with Recording(watch(fields)) as recording:
+        importer.fields(RequestHeader(client_id="me"))
+    assert words(recording.run)[::2] == ["call summaries.fields"]
+    assert importer.fields is fields, "restored"
 
 
 def test_class_methods_static_methods_and_module_functions_are_recorded():
