@@ -137,7 +137,7 @@ class ApiHandlers:
             ApiKey.DESCRIBE_CONFIGS: self.admin.handle_describe_configs,
             ApiKey.ALTER_CONFIGS: self.admin.handle_alter_configs,
             ApiKey.ALTER_REPLICA_LOG_DIRS: self.log_dirs.handle_alter_replica_log_dirs,
-            ApiKey.DESCRIBE_LOG_DIRS: self.metadata.handle_describe_log_dirs,
+            ApiKey.DESCRIBE_LOG_DIRS: self.log_dirs.handle_describe_log_dirs,
             ApiKey.CREATE_PARTITIONS: self.admin.handle_create_partitions,
             ApiKey.DELETE_GROUPS: self.groups.handle_delete_groups,
             ApiKey.ELECT_LEADERS: self.partition_admin.handle_elect_leaders,

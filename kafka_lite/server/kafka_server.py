@@ -63,8 +63,8 @@ from kafka_lite.server.startup.initial_metadata import await_initial_metadata
 from kafka_lite.server.startup.log_management import LogManagement
 from kafka_lite.server.startup.transaction_coordination import TransactionCoordination
 from kafka_lite.server.startup.zookeeper_in_broker import connect_to_embedded_zookeeper, start_embedded_zookeeper
-from kafka_lite.zookeeper.client import KafkaZkClient
-from kafka_lite.zookeeper.embedded.server import EmbeddedZooKeeper
+from kafka_lite.zookeeper.embedded.embedded_zookeeper import EmbeddedZooKeeper
+from kafka_lite.zookeeper.kafka_zk_client import KafkaZkClient
 from kafka_lite.zookeeper.log_dir_events import LogDirEvents
 
 logger = logging.getLogger(__name__)
@@ -408,7 +408,7 @@ class KafkaServer:
             groups=self.groups.group_apis(),
             offsets=self.groups.offset_apis(self.metadata_cache, self.zk_client, self.transactions.verification),
             replication=self._new_replication_apis(partition_admin),
-            log_dirs=LogDirApis(self.replica_manager.log_dir_moves),
+            log_dirs=LogDirApis(self.config.log_dirs, self.replica_manager),
             transactions=self.transactions.transaction_apis(),
             txn_markers=self.transactions.marker_apis,
         )
@@ -423,7 +423,6 @@ class KafkaServer:
             self.cluster_id,
             self.metadata_cache,
             self._healthcheck.local_broker,
-            self.replica_manager,
             self.admin_manager.auto_create_topic,
             SERVED_VERSIONS,
         )

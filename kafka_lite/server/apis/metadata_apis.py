@@ -1,4 +1,4 @@
-"""Requests about the cluster: ApiVersions, Metadata, FindCoordinator, DescribeCluster, DescribeLogDirs.
+"""Requests about the cluster: ApiVersions, Metadata, FindCoordinator, DescribeCluster.
 
 Kafka 0.10.2: core/.../server/KafkaApis.scala (handleTopicMetadataRequest)
 · book 2.3.5, 7.3.2
@@ -8,15 +8,12 @@ from __future__ import annotations
 
 import logging
 import re
-import shutil
 import threading
 from collections.abc import Callable, Iterable
-from pathlib import Path
 
 from kafka_lite.cluster.broker import Broker
 from kafka_lite.cluster.end_point import EndPoint
 from kafka_lite.common.errors import ApiError, Errors
-from kafka_lite.common.process.file_names import displayed
 from kafka_lite.common.topic_names import (
     GROUP_METADATA_TOPIC_NAME,
     TRANSACTION_STATE_TOPIC_NAME,
@@ -25,7 +22,6 @@ from kafka_lite.common.topic_names import (
 )
 from kafka_lite.common.topic_partition import TopicPartition
 from kafka_lite.common.utils import java_abs, java_string_hash
-from kafka_lite.log.log import Log
 from kafka_lite.network.request import Request
 from kafka_lite.protocol.api_keys import ApiKey
 from kafka_lite.protocol.messages import (
@@ -38,15 +34,11 @@ from kafka_lite.protocol.messages import (
     api_18_api_versions as versions,
 )
 from kafka_lite.protocol.messages import (
-    api_35_describe_log_dirs as log_dirs,
-)
-from kafka_lite.protocol.messages import (
     api_60_describe_cluster as cluster,
 )
 from kafka_lite.server.apis.api_handler import ApiRange, Respond
 from kafka_lite.server.kafka_config import KafkaConfig
 from kafka_lite.server.metadata_cache import MetadataCache
-from kafka_lite.server.replica_manager import ReplicaManager
 
 logger = logging.getLogger(__name__)
 
@@ -79,7 +71,6 @@ class MetadataApis:
         cluster_id: str,
         metadata_cache: MetadataCache,
         local_broker: Callable[[], Broker],
-        replica_manager: ReplicaManager,
         create_topic: AutoCreate,
         api_ranges: dict[ApiKey, ApiRange],
     ) -> None:
@@ -87,7 +78,6 @@ class MetadataApis:
         self._cluster_id = cluster_id
         self._cache = metadata_cache
         self._local_broker = local_broker
-        self._replicas = replica_manager
         self._create_topic = create_topic
         self._api_ranges = api_ranges
         self._held_lock = threading.Lock()
@@ -276,7 +266,7 @@ class MetadataApis:
                 return broker_id, end_point
         raise Errors.COORDINATOR_NOT_AVAILABLE.exception(f"{partition} has no leader")
 
-    # ── DescribeCluster, DescribeLogDirs ──────────────────────────────────────────────────────────────────────────
+    # ── DescribeCluster ──────────────────────────────────────────────────────────────────────────────────────────
 
     def handle_describe_cluster(self, request: Request, body: cluster.DescribeClusterRequest, respond: Respond) -> None:
         """Return cluster id, controller and brokers (KIP-700)."""
@@ -293,63 +283,6 @@ class MetadataApis:
                 cluster_authorized_operations=CLUSTER_OPERATIONS if with_operations else NO_AUTHORIZED_OPERATIONS,
             )
         )
-
-    def handle_describe_log_dirs(
-        self,
-        _request: Request,
-        body: log_dirs.DescribeLogDirsRequest,
-        respond: Respond,
-    ) -> None:
-        """Return the size of each partition by log directory (KIP-113), and the free space (KIP-827)."""
-        wanted = None
-        if body.topics is not None:
-            wanted = {TopicPartition(topic.topic, index) for topic in body.topics for index in topic.partitions}
-        results = [self._describe_log_dir(Path(directory), wanted) for directory in self._config.log_dirs]
-        respond(log_dirs.DescribeLogDirsResponse(results=results))
-
-    def _describe_log_dir(self, directory: Path, wanted: set[TopicPartition] | None) -> log_dirs.DescribeLogDirsResult:
-        result = log_dirs.DescribeLogDirsResult(log_dir=displayed(directory.absolute()))
-        manager = self._replicas.log_manager
-        if directory.absolute() not in {Path(live).absolute() for live in manager.live_log_dirs}:
-            result.error_code = Errors.KAFKA_STORAGE_ERROR.code
-            return result
-        try:
-            usage = shutil.disk_usage(directory)
-        except OSError as failure:
-            logger.warning("Cannot tell the size of log directory %s: %s", directory, failure)
-            result.error_code = Errors.KAFKA_STORAGE_ERROR.code
-            return result
-        result.total_bytes, result.usable_bytes = usage.total, usage.free
-        by_topic: dict[str, log_dirs.DescribeLogDirsTopic] = {}
-        for log in (*manager.all_logs(), *manager.future_logs.all()):
-            topic, index = log.topic_partition
-            if log.dir.parent.absolute() != directory.absolute():
-                continue
-            if wanted is not None and log.topic_partition not in wanted:
-                continue
-            is_future = log is manager.future_logs.get(log.topic_partition)
-            described = log_dirs.DescribeLogDirsPartition(
-                partition_index=index,
-                partition_size=log.size,
-                offset_lag=self._future_lag(log) if is_future else self._offset_lag(log.topic_partition),
-                is_future_key=is_future,
-            )
-            by_topic.setdefault(topic, log_dirs.DescribeLogDirsTopic(name=topic)).partitions.append(described)
-        result.topics = list(by_topic.values())
-        return result
-
-    def _future_lag(self, copy: Log) -> int:
-        """How far the copy of a log that is being moved is behind the log."""
-        log = self._replicas.log_manager.get_log(copy.topic_partition)
-        return max(0, log.log_end_offset - copy.log_end_offset) if log is not None else 0
-
-    def _offset_lag(self, topic_partition: TopicPartition) -> int:
-        """How far the log is behind the high watermark: 0 unless a replica was just reassigned."""
-        partition = self._replicas.get_partition(topic_partition)
-        replica = partition.get_replica() if partition is not None else None
-        if replica is None:
-            return 0
-        return max(0, replica.high_watermark.message_offset - replica.log_end_offset.message_offset)
 
 
 def _topics_asked_by_id(

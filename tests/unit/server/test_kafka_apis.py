@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, cast
 from uuid import UUID
@@ -18,7 +17,6 @@ from kafka_lite.common.time import MockTime
 from kafka_lite.common.topic_partition import TopicPartition
 from kafka_lite.log.files.file_log_input_stream import FileChannelRecordBatch
 from kafka_lite.log.files.file_message_set import FileMessageSetSlice
-from kafka_lite.log.future_logs import FutureLogs
 from kafka_lite.log.producers.aborted_txn import AbortedTxn
 from kafka_lite.metrics.metrics_registry import MetricsRegistry
 from kafka_lite.network.receive import SIZE_BYTES
@@ -47,7 +45,6 @@ from kafka_lite.protocol.messages.api_19_create_topics import (
     CreatableTopicResult,
     CreateTopicsRequest,
 )
-from kafka_lite.protocol.messages.api_35_describe_log_dirs import DescribeLogDirsRequest
 from kafka_lite.protocol.messages.headers import RequestHeader
 from kafka_lite.protocol.schema import Message
 from kafka_lite.record.compression import CompressionType
@@ -357,23 +354,6 @@ def test_clients_that_do_not_know_zstd_get_nothing_of_a_topic_that_uses_it(
     assert bytes(data.records or b"") == (BATCH if error is Errors.NONE else b"")
 
 
-# -- DescribeLogDirs
-
-
-def test_a_failed_directory_does_not_hide_the_others(tmp_path: Path) -> None:
-    """Nothing has been written to it since, so it is not offline yet."""
-    logs = SimpleNamespace(live_log_dirs=[tmp_path, tmp_path / "gone"], all_logs=list, future_logs=FutureLogs())
-    config = SimpleNamespace(log_dirs=[str(tmp_path), str(tmp_path / "gone")])
-    replicas = SimpleNamespace(log_manager=logs)
-    anything = cast(Any, None)
-    apis = MetadataApis(cast(Any, config), "cluster", anything, anything, cast(Any, replicas), anything, {})
-    answers: list[Any] = []
-    apis.handle_describe_log_dirs(anything, DescribeLogDirsRequest(topics=None), answers.append)
-    present, gone = answers[0].results
-    assert (present.error_code, gone.error_code) == (0, Errors.KAFKA_STORAGE_ERROR.code)
-    assert present.total_bytes > 0
-
-
 # -- Metadata
 
 LOCAL = Broker(7, (EndPoint("here", 9092, "PLAINTEXT", SecurityProtocol.PLAINTEXT),))
@@ -386,8 +366,8 @@ def test_a_broker_that_knows_no_other_yet_lists_itself_and_creates_nothing() -> 
         raise AssertionError("created")
 
     config = SimpleNamespace(auto_create_topics_enable=True)
-    cache, anything = MetadataCache(7), cast(Any, None)
-    apis = MetadataApis(cast(Any, config), "cluster", cache, lambda: LOCAL, anything, fail, {})
+    cache = MetadataCache(7)
+    apis = MetadataApis(cast(Any, config), "cluster", cache, lambda: LOCAL, fail, {})
     request = SimpleNamespace(header=SimpleNamespace(api_version=4), listener_name="PLAINTEXT")
     asked = MetadataRequest(topics=[MetadataRequestTopic(name="demo")])
     answers: list[Any] = []
@@ -404,7 +384,7 @@ def test_metadata_waits_until_a_starting_broker_knows_the_topics() -> None:
     """Otherwise consumers that subscribe by a pattern would believe that there are none."""
     config = SimpleNamespace(auto_create_topics_enable=True)
     cache, anything = MetadataCache(7), cast(Any, None)
-    apis = MetadataApis(cast(Any, config), "cluster", cache, lambda: LOCAL, anything, anything, {})
+    apis = MetadataApis(cast(Any, config), "cluster", cache, lambda: LOCAL, anything, {})
     request = SimpleNamespace(header=SimpleNamespace(api_version=4), listener_name="PLAINTEXT")
     answers: list[Any] = []
     apis.hold_metadata_back()
@@ -426,7 +406,7 @@ def test_a_topic_that_cannot_be_created_does_not_hide_the_others() -> None:
     anything = cast(Any, None)
     cache = MetadataCache(0)
     cache.update_cache(UpdateMetadataRequest(live_brokers=[UpdateMetadataBroker(id=0, v0_host="h", v0_port=9092)]))
-    apis = MetadataApis(cast(Any, config), "cluster", cache, anything, anything, fail, {})
+    apis = MetadataApis(cast(Any, config), "cluster", cache, anything, fail, {})
     request = SimpleNamespace(header=SimpleNamespace(api_version=4), listener_name="PLAINTEXT")
     asked = [MetadataRequestTopic(name=name) for name in ("new", "not/legal")]
     answers: list[Any] = []
@@ -450,7 +430,7 @@ def test_a_topic_that_cannot_be_created_does_not_hide_the_others() -> None:
 def test_topics_have_no_ids(version: int, name: str | None, topic_id: int, error: Errors, told: str | None) -> None:
     """The responses are those of Kafka 3.9 for an unknown id."""
     anything = cast(Any, None)
-    apis = MetadataApis(anything, "cluster", MetadataCache(0), lambda: LOCAL, anything, anything, {})
+    apis = MetadataApis(anything, "cluster", MetadataCache(0), lambda: LOCAL, anything, {})
     request = SimpleNamespace(header=SimpleNamespace(api_version=version), listener_name="PLAINTEXT")
     asked = MetadataRequestTopic(name=name, topic_id=UUID(int=topic_id))
     answers: list[Any] = []

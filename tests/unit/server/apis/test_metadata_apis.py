@@ -1,8 +1,7 @@
-"""What clients learn about the cluster: versions, topics, coordinators, brokers, disks."""
+"""What clients learn about the cluster: versions, topics, coordinators, brokers."""
 
 from __future__ import annotations
 
-from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, cast
 
@@ -10,12 +9,10 @@ import pytest
 
 from kafka_lite.cluster.broker import Broker
 from kafka_lite.common.errors import ApiError, Errors
-from kafka_lite.common.topic_partition import TopicPartition
 from kafka_lite.protocol.api_keys import ApiKey
 from kafka_lite.protocol.messages import api_03_metadata as metadata
 from kafka_lite.protocol.messages import api_10_find_coordinator as coordinators
 from kafka_lite.protocol.messages import api_18_api_versions as versions
-from kafka_lite.protocol.messages import api_35_describe_log_dirs as log_dirs
 from kafka_lite.protocol.messages import api_60_describe_cluster as cluster
 from kafka_lite.protocol.messages.api_06_update_metadata import (
     UpdateMetadataBroker,
@@ -53,9 +50,7 @@ class Apis:
         self.creation_error = Errors.NONE
         self.cache = MetadataCache(1)
         config = SimpleNamespace(auto_create_topics_enable=auto_create)
-        self.apis = MetadataApis(
-            cast(Any, config), "id", self.cache, lambda: Broker(9, ()), cast(Any, None), self.create, RANGES
-        )
+        self.apis = MetadataApis(cast(Any, config), "id", self.cache, lambda: Broker(9, ()), self.create, RANGES)
         self.update()
 
     def update(self, *partitions: UpdateMetadataPartitionState) -> None:
@@ -254,73 +249,3 @@ def test_the_cluster_is_described_by_the_listener_of_the_client(apis: Apis, with
     ]
     expected = CLUSTER_OPERATIONS if with_operations else NO_AUTHORIZED_OPERATIONS
     assert answer.cluster_authorized_operations == expected
-
-
-# -- disks
-
-
-class Disk:
-    """A replica manager whose disk holds t-0, with ten records up to offset 10, of which seven are committed; a copy
-    of it that moves to another disk has four of them.
-    """
-
-    def __init__(self, directory: Path, other: Path) -> None:
-        self.tp = TopicPartition("t", 0)
-        log = SimpleNamespace(topic_partition=self.tp, dir=directory / "t-0", size=500, log_end_offset=10)
-        copy = SimpleNamespace(topic_partition=self.tp, dir=other / "t-0.x-future", size=200, log_end_offset=4)
-        futures = SimpleNamespace(all=lambda: [copy], get={self.tp: copy}.get)
-        self.log_manager = SimpleNamespace(
-            live_log_dirs=[directory, other],
-            all_logs=lambda: [log],
-            future_logs=futures,
-            get_log={self.tp: log}.get,
-        )
-        self.high_watermark = 7
-
-    def get_partition(self, topic_partition: TopicPartition) -> Any:
-        if topic_partition != self.tp:
-            return None
-        offset = SimpleNamespace
-        replica = SimpleNamespace(
-            high_watermark=offset(message_offset=self.high_watermark), log_end_offset=offset(message_offset=10)
-        )
-        return SimpleNamespace(get_replica=lambda: replica)
-
-
-@pytest.mark.parametrize(("high_watermark", "lag"), [(7, 0), (15, 5)])
-@pytest.mark.parametrize(("topic", "index", "is_described"), [("t", 0, True), ("t", 1, False), ("u", 0, False)])
-def test_the_logs_of_each_disk_are_described(
-    tmp_path: Path, high_watermark: int, lag: int, topic: str, index: int, is_described: bool
-) -> None:
-    """The lag of a copy that moves is what it lacks of its log, that of a follower what it lacks of the watermark."""
-    here, there = tmp_path / "here", tmp_path / "there"
-    here.mkdir()
-    there.mkdir()
-    disk = Disk(here, there)
-    disk.high_watermark = high_watermark
-    config = SimpleNamespace(log_dirs=[str(here), str(there)])
-    nothing = cast(Any, None)
-    apis = MetadataApis(cast(Any, config), "id", nothing, nothing, cast(Any, disk), nothing, {})
-    responses: list[Any] = []
-    asked = log_dirs.DescribableLogDirTopic(topic=topic, partitions=[index])
-    apis.handle_describe_log_dirs(nothing, log_dirs.DescribeLogDirsRequest(topics=[asked]), responses.append)
-    described = [
-        [
-            (each.partition_index, each.partition_size, each.offset_lag, each.is_future_key)
-            for found in result.topics
-            for each in found.partitions
-        ]
-        for result in responses[0].results
-    ]
-    assert described == ([[(0, 500, lag, False)], [(0, 200, 6, True)]] if is_described else [[], []])
-
-
-def test_a_disk_that_is_offline_has_an_error_and_no_logs(tmp_path: Path) -> None:
-    disk = Disk(tmp_path, tmp_path / "elsewhere")
-    disk.log_manager.live_log_dirs = []
-    config, nothing = SimpleNamespace(log_dirs=[str(tmp_path)]), cast(Any, None)
-    apis = MetadataApis(cast(Any, config), "id", nothing, nothing, cast(Any, disk), nothing, {})
-    responses: list[Any] = []
-    apis.handle_describe_log_dirs(nothing, log_dirs.DescribeLogDirsRequest(topics=None), responses.append)
-    (result,) = responses[0].results
-    assert (Errors.for_code(result.error_code), result.topics) == (Errors.KAFKA_STORAGE_ERROR, [])
