@@ -15,6 +15,7 @@ from kafka_lite.common.security_protocol import SecurityProtocol
 from kafka_lite.common.topic_partition import TopicPartition
 from kafka_lite.controller.controller_broker_request_batch import ControllerBrokerRequestBatch
 from kafka_lite.controller.controller_context import ControllerContext, PartitionAndReplica
+from kafka_lite.controller.partition_leader_selector import PartitionLeaderSelector
 from kafka_lite.controller.partition_state_machine import PartitionState, PartitionStateMachine
 from kafka_lite.controller.replica_state_machine import ReplicaState, ReplicaStateMachine
 from kafka_lite.protocol.messages.api_05_stop_replica import StopReplicaResponse
@@ -117,7 +118,8 @@ class LabController:
         self.context.partition_replica_assignment = {partition: list(each) for partition, each in assigned.items()}
         self.context.all_topics = {partition.topic for partition in assigned}
         zookeeper: Any = self.zookeeper
-        self.partitions = PartitionStateMachine(1, self.context, zookeeper, self.batch(), lambda _topic: unclean)
+        selector = PartitionLeaderSelector(self.context, lambda _topic: unclean, lambda: None)
+        self.partitions = PartitionStateMachine(1, self.context, zookeeper, self.batch(), selector)
         self.replicas = ReplicaStateMachine(
             1, self.context, zookeeper, self.batch(), self._is_deleted, lambda _topic: unclean
         )

@@ -107,7 +107,9 @@ class BrokerChanges:
         led = context.partitions_led_by([broker_id])
         machine = self._partition_machine
         leading = [replica.partition for replica in replicas if replica.partition in led]
-        machine.handle_state_changes(leading, PartitionState.ONLINE, machine.select_controlled_shutdown_leader)
+        machine.handle_state_changes(
+            leading, PartitionState.ONLINE, machine.leader_selector.select_controlled_shutdown_leader
+        )
         following = {replica for replica in replicas if replica.partition not in led}
         # It stops fetching before it leaves the ISRs; otherwise it could still enter them again.
         self._batch.new_batch()

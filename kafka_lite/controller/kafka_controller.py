@@ -25,6 +25,7 @@ from kafka_lite.controller.controller_context import ControllerContext, Partitio
 from kafka_lite.controller.controller_event_thread import ControllerEvent, ControllerEventThread
 from kafka_lite.controller.controller_stats import ControllerStats
 from kafka_lite.controller.log_dir_failures import LogDirFailures
+from kafka_lite.controller.partition_leader_selector import PartitionLeaderSelector
 from kafka_lite.controller.partition_reassigner import AlterResults, PartitionReassigner
 from kafka_lite.controller.partition_state_machine import PartitionStateMachine
 from kafka_lite.controller.replica_assignment import ReplicaAssignment
@@ -38,8 +39,8 @@ from kafka_lite.protocol.messages.api_05_stop_replica import StopReplicaResponse
 from kafka_lite.protocol.schema import Request, Response
 from kafka_lite.zookeeper import paths
 from kafka_lite.zookeeper.admin_requests import AdminRequests
-from kafka_lite.zookeeper.client import KafkaZkClient
 from kafka_lite.zookeeper.data import ZnodeDataError
+from kafka_lite.zookeeper.kafka_zk_client import KafkaZkClient
 from kafka_lite.zookeeper.log_dir_events import LogDirEvents
 from kafka_lite.zookeeper.zk_errors import FencedError, ZkConnectionError
 
@@ -129,11 +130,9 @@ class KafkaController:
             enabled=self._config.delete_topic_enable,
         )
         unclean, is_deleted = self._unclean_leader_election_enable, deletion.is_topic_queued_up_for_deletion
-        mark_unclean = self._stats.unclean_leader_election_rate.mark
+        selector = PartitionLeaderSelector(context, unclean, self._stats.unclean_leader_election_rate.mark)
         self._batch = self._new_batch()
-        self.partition_state_machine = PartitionStateMachine(
-            broker_id, context, zk_client, self._new_batch(), unclean, mark_unclean
-        )
+        self.partition_state_machine = PartitionStateMachine(broker_id, context, zk_client, self._new_batch(), selector)
         self.replica_state_machine = ReplicaStateMachine(
             broker_id, context, zk_client, self._new_batch(), is_deleted, unclean
         )

@@ -1,16 +1,20 @@
-"""The choice of a new leader for a partition: pure decisions.
+"""The choice of a new leader for a partition: pure decisions, and what they are to be made from.
 
 Kafka 0.10.2: core/.../controller/PartitionLeaderSelector.scala · book 7.1.4
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+import logging
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 
 from kafka_lite.common.errors import KafkaError
 from kafka_lite.common.topic_partition import TopicPartition
+from kafka_lite.controller.controller_context import ControllerContext
 from kafka_lite.zookeeper.data import LeaderAndIsr
+
+logger = logging.getLogger(__name__)
 
 
 class StateChangeFailedError(KafkaError):
@@ -31,6 +35,10 @@ class Election:
 
     leader_and_isr: LeaderAndIsr
     replicas_to_tell: list[int]
+
+
+SelectLeader = Callable[[TopicPartition, LeaderAndIsr], Election]
+"""Chooses a partition's leader, given leader and ISR so far. Raises StateChangeFailedError if there is none."""
 
 
 def select_offline_partition_leader(
@@ -134,3 +142,65 @@ def select_same_leader(_partition: TopicPartition, current: LeaderAndIsr) -> Ele
     """No other leader, but the next leader epoch, so that the brokers accept another list of replicas."""
     new = LeaderAndIsr(current.leader, list(current.isr), current.leader_epoch + 1, current.zk_version)
     return Election(new, [])
+
+
+class PartitionLeaderSelector:
+    """Applies the decisions above to what the controller knows of a partition. Each method is a SelectLeader."""
+
+    def __init__(
+        self,
+        context: ControllerContext,
+        unclean_leader_election_enable: Callable[[str], bool],
+        on_unclean_election: Callable[[], None],
+    ) -> None:
+        """``unclean_leader_election_enable`` says whether a topic allows unclean elections."""
+        self._context = context
+        self._unclean_leader_election_enable = unclean_leader_election_enable
+        self._on_unclean_election = on_unclean_election
+
+    def select_offline_leader(
+        self, partition: TopicPartition, current: LeaderAndIsr, *, allow_unclean: bool = False
+    ) -> Election:
+        """The leader of a partition whose leader has died. Raises NoReplicaOnlineError.
+
+        ``allow_unclean`` allows what the topic's configuration may forbid.
+        """
+        live = self._context.live_replicas(partition)
+        in_sync = any(replica in current.isr for replica in live)
+        unclean = not in_sync and (allow_unclean or self._unclean_leader_election_enable(partition.topic))
+        if unclean and live:
+            self._on_unclean_election()
+            logger.warning(
+                "No broker in ISR %s of %s is alive. Electing %d; messages that it does not have are lost",
+                current.isr,
+                partition,
+                live[0],
+            )
+        online = self._context.online_broker_ids(partition)
+        return select_offline_partition_leader(partition, current, live, online, unclean)
+
+    def select_unclean_leader(self, partition: TopicPartition, current: LeaderAndIsr) -> Election:
+        """As for a dead leader, with any live replica if the ISR is dead. Raises NoReplicaOnlineError."""
+        return self.select_offline_leader(partition, current, allow_unclean=True)
+
+    def select_controlled_shutdown_leader(self, partition: TopicPartition, current: LeaderAndIsr) -> Election:
+        """The leader of a partition whose leader is about to stop. Raises StateChangeFailedError."""
+        context = self._context
+        live = context.live_or_shutting_down_broker_ids
+        assigned = context.partition_replica_assignment.get(partition, ())
+        replicas = [r for r in assigned if r in live and context.has_log(r, partition)]
+        return select_controlled_shutdown_leader(partition, current, replicas, context.shutting_down_broker_ids)
+
+    def select_reassigned_leader(self, partition: TopicPartition, current: LeaderAndIsr) -> Election:
+        """The leader of a partition whose assignment is already the new one. Raises NoReplicaOnlineError."""
+        target = self._context.partition_replica_assignment.get(partition, [])
+        online = self._context.online_broker_ids(partition)
+        return select_reassigned_partition_leader(partition, current, target, online)
+
+    def select_preferred_leader(self, partition: TopicPartition, current: LeaderAndIsr) -> Election:
+        """The first assigned replica. Raises LeaderElectionNotNeededError, StateChangeFailedError."""
+        assigned = self._context.partition_replica_assignment.get(partition, [])
+        if not assigned:
+            raise StateChangeFailedError("it has no replicas")
+        online = self._context.online_broker_ids(partition)
+        return select_preferred_replica_leader(partition, current, assigned, online)

@@ -20,8 +20,8 @@ from kafka_lite.controller.replica_state_machine import ReplicaState, ReplicaSta
 from kafka_lite.controller.topic_deletion_manager import TopicDeletionManager
 from kafka_lite.protocol.messages.api_05_stop_replica import StopReplicaResponse
 from kafka_lite.zookeeper.admin_requests import AdminRequests
-from kafka_lite.zookeeper.client import KafkaZkClient
 from kafka_lite.zookeeper.data import ZnodeDataError
+from kafka_lite.zookeeper.kafka_zk_client import KafkaZkClient
 from kafka_lite.zookeeper.zk_errors import NoNodeError
 
 logger = logging.getLogger(__name__)
@@ -291,7 +291,9 @@ class PartitionReassigner:
             "Leader %d of %s is not among the live replicas of %s: electing a new one", leader, partition, target
         )
         machine = self._partition_machine
-        machine.handle_state_changes([partition], PartitionState.ONLINE, machine.select_reassigned_leader)
+        machine.handle_state_changes(
+            [partition], PartitionState.ONLINE, machine.leader_selector.select_reassigned_leader
+        )
 
     def _stop_removed_replicas(self, partition: TopicPartition, removed: Sequence[int]) -> None:
         machine = self._replica_machine

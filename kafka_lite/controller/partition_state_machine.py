@@ -6,7 +6,7 @@ Kafka 0.10.2: core/.../controller/PartitionStateMachine.scala (PartitionState) Â
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Mapping
 from enum import Enum
 
 from kafka_lite.common.state_change_logger import bracketed, state_change_logger
@@ -15,20 +15,18 @@ from kafka_lite.controller.controller_broker_request_batch import ControllerBrok
 from kafka_lite.controller.controller_context import ControllerContext
 from kafka_lite.controller.partition_leader_selector import (
     Election,
+    PartitionLeaderSelector,
+    SelectLeader,
     StateChangeFailedError,
-    select_controlled_shutdown_leader,
-    select_offline_partition_leader,
-    select_preferred_replica_leader,
-    select_reassigned_partition_leader,
     select_same_leader,
 )
-from kafka_lite.zookeeper.client import KafkaZkClient
 from kafka_lite.zookeeper.data import LeaderAndIsr, LeaderIsrAndControllerEpoch
+from kafka_lite.zookeeper.kafka_zk_client import KafkaZkClient
 
 logger = logging.getLogger(__name__)
 
-LeaderSelector = Callable[[TopicPartition, LeaderAndIsr], Election]
-"""Chooses a partition's leader, given leader and ISR so far. Raises StateChangeFailedError if there is none."""
+FirstStates = Mapping[TopicPartition, LeaderIsrAndControllerEpoch]
+"""The first leader and ISR of each new partition for which they were written."""
 
 
 class PartitionState(Enum):
@@ -70,18 +68,14 @@ class PartitionStateMachine:
         context: ControllerContext,
         zk_client: KafkaZkClient,
         request_batch: ControllerBrokerRequestBatch,
-        unclean_leader_election_enable: Callable[[str], bool],
-        on_unclean_election: Callable[[], None] = lambda: None,
+        leader_selector: PartitionLeaderSelector,
     ) -> None:
-        """``unclean_leader_election_enable`` says whether a topic allows unclean elections."""
         self._controller_id = controller_id
         self._context = context
         self._zk_client = zk_client
         self._batch = request_batch
-        self._unclean_leader_election_enable = unclean_leader_election_enable
-        self._on_unclean_election = on_unclean_election
+        self.leader_selector = leader_selector
         self._states: dict[TopicPartition, PartitionState] = {}
-        self._first_states: dict[TopicPartition, LeaderIsrAndControllerEpoch] = {}
 
     # ---------------------------------------------------------------------------------------------------------- life
 
@@ -131,28 +125,32 @@ class PartitionStateMachine:
         self,
         partitions: Collection[TopicPartition],
         target: PartitionState,
-        select_leader: LeaderSelector | None = None,
+        select_leader: SelectLeader | None = None,
     ) -> dict[TopicPartition, StateChangeFailedError]:
         """Bring partitions into a state, then send the requests that follow from it. Returns why some have failed.
 
         ``select_leader`` chooses the leaders of those that go ONLINE and had one before; by default
-        ``select_offline_partition_leader`` does.
+        ``PartitionLeaderSelector.select_offline_leader`` does.
         """
         if not partitions:
             return {}
         self._batch.new_batch()
-        if target is PartitionState.ONLINE:
-            self._create_first_states(partitions)
+        first_states = self._create_first_states(partitions) if target is PartitionState.ONLINE else {}
+        select_leader = select_leader or self.leader_selector.select_offline_leader
         failures = {}
         for partition in sorted(partitions):
-            error = self._handle_state_change(partition, target, select_leader or self.select_offline_leader)
+            error = self._handle_state_change(partition, target, select_leader, first_states)
             if error is not None:
                 failures[partition] = error
         self._batch.send_requests_to_brokers()
         return failures
 
     def _handle_state_change(
-        self, partition: TopicPartition, target: PartitionState, select_leader: LeaderSelector
+        self,
+        partition: TopicPartition,
+        target: PartitionState,
+        select_leader: SelectLeader,
+        first_states: FirstStates,
     ) -> StateChangeFailedError | None:
         """Bring one partition into a state, if the table allows it. A failure is logged and returned."""
         current = self.state(partition)
@@ -160,7 +158,7 @@ class PartitionStateMachine:
             if current not in VALID_PREVIOUS_STATES[target]:
                 raise StateChangeFailedError(f"{current.name} is not a valid previous state of {target.name}")
             if target is PartitionState.ONLINE:
-                self._bring_online(partition, current, select_leader)
+                self._bring_online(partition, current, select_leader, first_states)
         except StateChangeFailedError as error:
             state_change_logger.error(
                 "Controller %d epoch %d initiated state change for partition %s from %s to %s failed: %s",
@@ -197,15 +195,21 @@ class PartitionStateMachine:
         else:
             state_change_logger.trace(line, *who_and_what)
 
-    def _bring_online(self, partition: TopicPartition, current: PartitionState, select_leader: LeaderSelector) -> None:
+    def _bring_online(
+        self,
+        partition: TopicPartition,
+        current: PartitionState,
+        select_leader: SelectLeader,
+        first_states: FirstStates,
+    ) -> None:
         """The first leader of a NEW partition; for others, the leader that ``select_leader`` chooses."""
         if current is PartitionState.NEW:
-            self._initialize_leader_and_isr(partition)
+            self._initialize_leader_and_isr(partition, first_states)
         else:
             self._elect_leader(partition, select_leader)
 
-    def _create_first_states(self, partitions: Collection[TopicPartition]) -> None:
-        """Write the first leader and ISR of the partitions that have none, all at once.
+    def _create_first_states(self, partitions: Collection[TopicPartition]) -> FirstStates:
+        """Write the first leader and ISR of the partitions that have none, all at once. Returns what was written.
 
         The first live replica leads. All live replicas are in sync, since there is nothing to copy yet.
         """
@@ -216,12 +220,12 @@ class PartitionStateMachine:
                 leader_and_isr = LeaderAndIsr(live[0], list(live))
                 states[partition] = LeaderIsrAndControllerEpoch(leader_and_isr, self._context.epoch)
         refused = self._zk_client.create_partition_states(states) if states else ()
-        self._first_states = {partition: state for partition, state in states.items() if partition not in refused}
+        return {partition: state for partition, state in states.items() if partition not in refused}
 
-    def _initialize_leader_and_isr(self, partition: TopicPartition) -> None:
-        """Adopt the state that ``_create_first_states`` has written."""
+    def _initialize_leader_and_isr(self, partition: TopicPartition, first_states: FirstStates) -> None:
+        """Adopt the state that ``_create_first_states`` has written; raise StateChangeFailedError if there is none."""
         assigned = self._context.partition_replica_assignment.get(partition, [])
-        state = self._first_states.pop(partition, None)
+        state = first_states.get(partition)
         if state is None:
             if not self._context.live_replicas(partition):
                 raise StateChangeFailedError(f"none of the assigned replicas {assigned} is alive")
@@ -230,7 +234,7 @@ class PartitionStateMachine:
         self._context.partition_leadership_info[partition] = state
         self._batch.add_leader_and_isr(state.leader_and_isr.isr, partition, state, assigned, is_new=True)
 
-    def _elect_leader(self, partition: TopicPartition, select_leader: LeaderSelector) -> None:
+    def _elect_leader(self, partition: TopicPartition, select_leader: SelectLeader) -> None:
         """Choose a leader, write it, and tell the replicas."""
         who, name = (self._controller_id, self._context.epoch), bracketed(partition)
         state_change_logger.trace("Controller %d epoch %d started leader election for partition %s", *who, name)
@@ -243,7 +247,7 @@ class PartitionStateMachine:
         )
 
     def _write_election(
-        self, partition: TopicPartition, select_leader: LeaderSelector
+        self, partition: TopicPartition, select_leader: SelectLeader
     ) -> tuple[Election, LeaderIsrAndControllerEpoch]:
         """Write the choice unless the state has changed in the meantime; if it has, choose again."""
         written = None
@@ -269,52 +273,3 @@ class PartitionStateMachine:
         """
         _, state = self._write_election(partition, select_same_leader)
         return state
-
-    # --------------------------------------------------------------------------------------- selectors, on the context
-
-    def select_reassigned_leader(self, partition: TopicPartition, current: LeaderAndIsr) -> Election:
-        """The leader of a partition whose assignment is already the new one. Raises NoReplicaOnlineError."""
-        target = self._context.partition_replica_assignment.get(partition, [])
-        online = self._context.online_broker_ids(partition)
-        return select_reassigned_partition_leader(partition, current, target, online)
-
-    def select_preferred_leader(self, partition: TopicPartition, current: LeaderAndIsr) -> Election:
-        """The first assigned replica. Raises LeaderElectionNotNeededError, StateChangeFailedError."""
-        assigned = self._context.partition_replica_assignment.get(partition, [])
-        if not assigned:
-            raise StateChangeFailedError("it has no replicas")
-        online = self._context.online_broker_ids(partition)
-        return select_preferred_replica_leader(partition, current, assigned, online)
-
-    def select_unclean_leader(self, partition: TopicPartition, current: LeaderAndIsr) -> Election:
-        """As for a dead leader, with any live replica if the ISR is dead. Raises NoReplicaOnlineError."""
-        return self.select_offline_leader(partition, current, allow_unclean=True)
-
-    def select_controlled_shutdown_leader(self, partition: TopicPartition, current: LeaderAndIsr) -> Election:
-        """The leader of a partition whose leader is about to stop. Raises StateChangeFailedError."""
-        context = self._context
-        live = context.live_or_shutting_down_broker_ids
-        assigned = context.partition_replica_assignment.get(partition, ())
-        replicas = [r for r in assigned if r in live and context.has_log(r, partition)]
-        return select_controlled_shutdown_leader(partition, current, replicas, context.shutting_down_broker_ids)
-
-    def select_offline_leader(
-        self, partition: TopicPartition, current: LeaderAndIsr, *, allow_unclean: bool = False
-    ) -> Election:
-        """The leader of a partition whose leader has died. Raises NoReplicaOnlineError.
-
-        ``allow_unclean`` allows what the topic's configuration may forbid.
-        """
-        live = self._context.live_replicas(partition)
-        in_sync = any(replica in current.isr for replica in live)
-        unclean = not in_sync and (allow_unclean or self._unclean_leader_election_enable(partition.topic))
-        if unclean and live:
-            self._on_unclean_election()
-            logger.warning(
-                "No broker in ISR %s of %s is alive. Electing %d; messages that it does not have are lost",
-                current.isr,
-                partition,
-                live[0],
-            )
-        online = self._context.online_broker_ids(partition)
-        return select_offline_partition_leader(partition, current, live, online, unclean)

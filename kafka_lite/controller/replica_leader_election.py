@@ -84,9 +84,9 @@ class ReplicaLeaderElection:
                 electable.append(partition)
             else:
                 results[partition] = error
-        machine = self._partition_machine
+        machine, selector = self._partition_machine, self._partition_machine.leader_selector
         preferred = election_type is ElectionType.PREFERRED
-        select_leader = machine.select_preferred_leader if preferred else machine.select_unclean_leader
+        select_leader = selector.select_preferred_leader if preferred else selector.select_unclean_leader
         failures = machine.handle_state_changes(electable, PartitionState.ONLINE, select_leader)
         not_available = Errors.PREFERRED_LEADER_NOT_AVAILABLE if preferred else Errors.ELIGIBLE_LEADERS_NOT_AVAILABLE
         for partition in electable:

@@ -15,8 +15,8 @@ from kafka_lite.common.topic_partition import TopicPartition
 from kafka_lite.controller.controller_broker_request_batch import ControllerBrokerRequestBatch, StopReplicaCallback
 from kafka_lite.controller.controller_context import ControllerContext, PartitionAndReplica
 from kafka_lite.controller.partition_leader_selector import StateChangeFailedError
-from kafka_lite.zookeeper.client import KafkaZkClient
 from kafka_lite.zookeeper.data import NO_LEADER, LeaderAndIsr, LeaderIsrAndControllerEpoch
+from kafka_lite.zookeeper.kafka_zk_client import KafkaZkClient
 
 logger = logging.getLogger(__name__)
 

@@ -15,7 +15,7 @@ from kafka_lite.controller.controller_context import ControllerContext, Partitio
 from kafka_lite.controller.partition_state_machine import PartitionState, PartitionStateMachine
 from kafka_lite.controller.replica_state_machine import VALID_PREVIOUS_STATES, ReplicaState, ReplicaStateMachine
 from kafka_lite.protocol.messages.api_05_stop_replica import StopReplicaResponse
-from kafka_lite.zookeeper.client import KafkaZkClient
+from kafka_lite.zookeeper.kafka_zk_client import KafkaZkClient
 
 logger = logging.getLogger(__name__)
 

@@ -6,6 +6,7 @@ from kafka_lite.common.security_protocol import SecurityProtocol
 from kafka_lite.common.topic_partition import TopicPartition
 from kafka_lite.controller.controller_broker_request_batch import ControllerBrokerRequestBatch
 from kafka_lite.controller.controller_context import ControllerContext
+from kafka_lite.controller.partition_leader_selector import PartitionLeaderSelector
 from kafka_lite.controller.partition_state_machine import PartitionState, PartitionStateMachine
 from kafka_lite.controller.replica_state_machine import ReplicaState, ReplicaStateMachine
 from kafka_lite.controller.topic_deletion_manager import TopicDeletionManager
@@ -34,6 +35,7 @@ class Controller:
         self.context.partition_replica_assignment = dict(assignment or {P: [1, 2, 3]})
         self.context.all_topics = {p.topic for p in self.context.partition_replica_assignment}
         self.gone = []
+        self.unclean_elections = 0
         self.deletion = TopicDeletionManager(
             self.context,
             self.zk,
@@ -44,9 +46,13 @@ class Controller:
         )
         self.responses = []
         is_deleted = self.deletion.is_topic_queued_up_for_deletion
-        self.partitions = PartitionStateMachine(1, self.context, self.zk, self.batch(), lambda topic: unclean)
+        selector = PartitionLeaderSelector(self.context, lambda topic: unclean, self.count_unclean_election)
+        self.partitions = PartitionStateMachine(1, self.context, self.zk, self.batch(), selector)
         self.replicas = ReplicaStateMachine(1, self.context, self.zk, self.batch(), is_deleted, lambda topic: unclean)
         self.deletion.attach(self.partitions, self.replicas)
+
+    def count_unclean_election(self):
+        self.unclean_elections += 1
 
     def batch(self):
         return ControllerBrokerRequestBatch(1, self.context, self.send, lambda: self.deletion.partitions_to_be_deleted)

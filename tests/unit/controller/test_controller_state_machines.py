@@ -280,23 +280,21 @@ def test_a_replica_on_a_failed_disk_takes_over_no_leadership_of_a_stopping_broke
     controller.create()
     controller.context.shutting_down_broker_ids.add(1)
     controller.context.set_replicas_on_offline_dirs(2, {P})
-    election = controller.partitions.select_controlled_shutdown_leader(P, controller.state())
+    election = controller.partitions.leader_selector.select_controlled_shutdown_leader(P, controller.state())
     assert election.leader_and_isr.leader == 3
 
 
 def test_only_unclean_elections_that_happen_are_counted():
     controller = Controller(unclean=True)
     controller.create()
-    counted = []
-    controller.partitions._on_unclean_election = lambda: counted.append(1)
     controller.context.live_brokers.clear()
     controller.partitions.handle_state_changes([P], PartitionState.OFFLINE)
     controller.partitions.handle_state_changes([P], PartitionState.ONLINE)
-    assert counted == []
+    assert controller.unclean_elections == 0
     controller.context.live_brokers[3] = broker(3)
     controller.zk.put(P, LeaderIsrAndControllerEpoch(LeaderAndIsr(1, [1]), 5))
     controller.partitions.handle_state_changes([P], PartitionState.ONLINE)
-    assert counted == [1]
+    assert controller.unclean_elections == 1
 
 
 def test_replicas_at_the_start():
