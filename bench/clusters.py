@@ -22,7 +22,7 @@ from kafka_lite.protocol.messages.api_19_create_topics import CreatableTopic, Cr
 from kafka_lite.server.broker_process import HOST, ServerProcess, free_port
 from kafka_lite.tools.server.local_cluster import ZOOKEEPER_START
 from kafka_lite.zookeeper import paths
-from kafka_lite.zookeeper.client import KafkaZkClient
+from kafka_lite.zookeeper.kafka_zk_client import KafkaZkClient
 
 REPLICAS = 3
 SETTINGS = {

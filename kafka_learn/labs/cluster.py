@@ -13,7 +13,7 @@ from kafka_learn.labs.broker import LabBroker
 from kafka_lite.common.time import SYSTEM_TIME
 from kafka_lite.common.topic_partition import TopicPartition
 from kafka_lite.testing.cluster_zookeeper import ClusterZooKeeper
-from kafka_lite.zookeeper.embedded.server import EmbeddedZooKeeper
+from kafka_lite.zookeeper.embedded.embedded_zookeeper import EmbeddedZooKeeper
 
 BROKER_IDS = (1, 2, 3)
 LEARNERS = 1

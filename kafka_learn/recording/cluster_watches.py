@@ -30,8 +30,8 @@ from kafka_lite.server.replication.replica_fetcher_thread import ReplicaFetcherT
 from kafka_lite.server.replication.replica_state_changes import ReplicaStateChanges
 from kafka_lite.server.startup.cluster_control import ClusterControl
 from kafka_lite.zookeeper.admin_requests import AdminRequests
-from kafka_lite.zookeeper.client import KafkaZkClient
 from kafka_lite.zookeeper.data import LeaderAndIsr, LeaderIsrAndControllerEpoch
+from kafka_lite.zookeeper.kafka_zk_client import KafkaZkClient
 
 ZOOKEEPER = "ZooKeeper"
 KAZOO_THREAD = "Thread-"

@@ -20,8 +20,8 @@ from kafka_lite.protocol.messages.api_19_create_topics import (
 from kafka_lite.protocol.messages.api_20_delete_topics import DeleteTopicsRequest
 from kafka_lite.server.kafka_config import KafkaConfig
 from kafka_lite.server.kafka_server import KafkaServer
-from kafka_lite.zookeeper.client import KafkaZkClient
-from kafka_lite.zookeeper.embedded.server import EmbeddedZooKeeper
+from kafka_lite.zookeeper.embedded.embedded_zookeeper import EmbeddedZooKeeper
+from kafka_lite.zookeeper.kafka_zk_client import KafkaZkClient
 
 BROKER_IDS = (1, 2, 3)
 WAIT_MS = 60_000

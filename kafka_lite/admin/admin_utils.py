@@ -20,8 +20,8 @@ from kafka_lite.common.topic_names import (
     validate_topic_name,
 )
 from kafka_lite.log.log_config import LOG_CONFIG_DEF, LogConfig
-from kafka_lite.zookeeper.client import KafkaZkClient
 from kafka_lite.zookeeper.data import TopicAssignment
+from kafka_lite.zookeeper.kafka_zk_client import KafkaZkClient
 from kafka_lite.zookeeper.zk_errors import NodeExistsError, NoNodeError, ZkStorageError
 
 logger = logging.getLogger(__name__)

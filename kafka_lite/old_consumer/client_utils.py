@@ -15,8 +15,8 @@ from kafka_lite.common.errors import Errors, KafkaError
 from kafka_lite.network.blocking_channel import BlockingChannel
 from kafka_lite.old_consumer.simple.simple_consumer import SimpleConsumer
 from kafka_lite.protocol.messages.api_03_metadata import MetadataResponse
-from kafka_lite.zookeeper.client import KafkaZkClient
 from kafka_lite.zookeeper.data import BrokerRegistration
+from kafka_lite.zookeeper.kafka_zk_client import KafkaZkClient
 
 logger = logging.getLogger(__name__)
 

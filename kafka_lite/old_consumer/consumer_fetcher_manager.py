@@ -21,7 +21,7 @@ from kafka_lite.old_consumer.consumer_fetcher_thread import ConsumerFetcherThrea
 from kafka_lite.old_consumer.consumer_stats import ConsumerStats
 from kafka_lite.old_consumer.partition_topic_info import PartitionTopicInfo
 from kafka_lite.protocol.messages.api_03_metadata import MetadataResponse
-from kafka_lite.zookeeper.client import KafkaZkClient
+from kafka_lite.zookeeper.kafka_zk_client import KafkaZkClient
 
 logger = logging.getLogger(__name__)
 

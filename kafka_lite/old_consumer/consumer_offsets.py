@@ -28,8 +28,8 @@ from kafka_lite.protocol.messages.api_09_offset_fetch import (
     OffsetFetchRequestTopic,
     OffsetFetchResponse,
 )
-from kafka_lite.zookeeper.client import KafkaZkClient
 from kafka_lite.zookeeper.consumer_groups import ConsumerGroups
+from kafka_lite.zookeeper.kafka_zk_client import KafkaZkClient
 
 logger = logging.getLogger(__name__)
 

@@ -35,8 +35,8 @@ from kafka_lite.old_consumer.rebalance.zookeeper_topic_event_watcher import (
 )
 from kafka_lite.old_consumer.topic_count import ConsumerThreadId, StaticTopicCount, TopicCount, WildcardTopicCount
 from kafka_lite.old_consumer.topic_filter import TopicFilter
-from kafka_lite.zookeeper.client import KafkaZkClient
 from kafka_lite.zookeeper.consumer_groups import ConsumerGroups
+from kafka_lite.zookeeper.kafka_zk_client import KafkaZkClient
 
 logger = logging.getLogger(__name__)
 

@@ -14,7 +14,7 @@ from kafka_lite.cluster.end_point import EndPoint
 from kafka_lite.common.api_version import ApiVersion
 from kafka_lite.common.time import Time
 from kafka_lite.server.kafka_config import KafkaConfig
-from kafka_lite.zookeeper.client import KafkaZkClient
+from kafka_lite.zookeeper.kafka_zk_client import KafkaZkClient
 
 RACK_AWARE_VERSION = ApiVersion.parse("0.10.0-IV1")
 """From this version on, brokers write their rack and listener names to ZooKeeper."""

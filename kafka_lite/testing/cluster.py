@@ -39,7 +39,7 @@ from kafka_lite.testing.fault_list import FaultList
 from kafka_lite.testing.network.cluster_network import ClusterNetwork
 from kafka_lite.testing.request_log import Api, RequestLog
 from kafka_lite.testing.shifted_time import ShiftedTime
-from kafka_lite.zookeeper.embedded.server import EmbeddedZooKeeper
+from kafka_lite.zookeeper.embedded.embedded_zookeeper import EmbeddedZooKeeper
 
 POLL_S = 0.01
 HOST = "127.0.0.1"

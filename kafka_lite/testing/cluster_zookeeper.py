@@ -13,10 +13,10 @@ from kazoo.handlers.threading import KazooTimeoutError
 
 from kafka_lite.common.topic_partition import TopicPartition
 from kafka_lite.zookeeper import paths
-from kafka_lite.zookeeper.client import KafkaZkClient
 from kafka_lite.zookeeper.data import LeaderIsrAndControllerEpoch
-from kafka_lite.zookeeper.embedded.server import EmbeddedZooKeeper
+from kafka_lite.zookeeper.embedded.embedded_zookeeper import EmbeddedZooKeeper
 from kafka_lite.zookeeper.embedded.session_tracker import session_password
+from kafka_lite.zookeeper.kafka_zk_client import KafkaZkClient
 from kafka_lite.zookeeper.zk_errors import ZkConnectionError
 
 TICK_MS = 500

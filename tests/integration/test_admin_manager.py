@@ -32,8 +32,8 @@ from kafka_lite.server.dynamic.dynamic_config_manager import DynamicConfigManage
 from kafka_lite.server.kafka_config import KafkaConfig
 from kafka_lite.server.metadata_cache import MetadataCache
 from kafka_lite.server.quotas.quota_factory import quota_managers
-from kafka_lite.zookeeper.client import KafkaZkClient
-from kafka_lite.zookeeper.embedded.server import EmbeddedZooKeeper
+from kafka_lite.zookeeper.embedded.embedded_zookeeper import EmbeddedZooKeeper
+from kafka_lite.zookeeper.kafka_zk_client import KafkaZkClient
 from kafka_lite.zookeeper.zk_errors import ZkConnectionError
 from tests.support.eventually import eventually
 

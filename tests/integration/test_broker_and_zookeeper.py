@@ -9,8 +9,8 @@ from kazoo.client import KazooClient
 from kafka_lite.common.topic_partition import TopicPartition
 from kafka_lite.server.broker_process import free_port
 from kafka_lite.testing.cluster import Cluster
-from kafka_lite.zookeeper.client import KafkaZkClient
-from kafka_lite.zookeeper.embedded.server import EmbeddedZooKeeper
+from kafka_lite.zookeeper.embedded.embedded_zookeeper import EmbeddedZooKeeper
+from kafka_lite.zookeeper.kafka_zk_client import KafkaZkClient
 from tests.support.eventually import eventually
 
 

@@ -22,7 +22,7 @@ from kafka_lite.protocol.messages.api_01_fetch import FetchPartition, FetchReque
 from kafka_lite.record.records import batches
 from kafka_lite.server.broker_process import free_port
 from kafka_lite.testing.cluster import Cluster
-from kafka_lite.zookeeper.embedded.server import EmbeddedZooKeeper
+from kafka_lite.zookeeper.embedded.embedded_zookeeper import EmbeddedZooKeeper
 from kafka_lite.zookeeper.zk_errors import NodeExistsError
 from tests.support.eventually import eventually
 from tests.support.real_zookeeper import real_zookeeper

@@ -6,8 +6,8 @@ import time
 from pathlib import Path
 
 from kafka_lite.testing.cluster import Cluster
-from kafka_lite.zookeeper.client import KafkaZkClient
-from kafka_lite.zookeeper.embedded.server import EmbeddedZooKeeper
+from kafka_lite.zookeeper.embedded.embedded_zookeeper import EmbeddedZooKeeper
+from kafka_lite.zookeeper.kafka_zk_client import KafkaZkClient
 
 
 def test_the_session_of_a_killed_broker_does_not_delay_the_next_start(tmp_path: Path) -> None:

@@ -9,8 +9,8 @@ import pytest
 
 from kafka_lite.common.topic_partition import TopicPartition
 from kafka_lite.zookeeper.admin_requests import AdminRequests
-from kafka_lite.zookeeper.client import KafkaZkClient
 from kafka_lite.zookeeper.data import TopicAssignment
+from kafka_lite.zookeeper.kafka_zk_client import KafkaZkClient
 from tests.support.brokers import TP, Brokers, three_brokers
 from tests.support.dies_at_write import DiesAtWrite
 from tests.support.eventually import eventually

@@ -13,8 +13,8 @@ from kazoo.exceptions import BadVersionError, NodeExistsError, NoNodeError, Roll
 from kazoo.protocol.states import KazooState
 
 from kafka_lite.server.broker_process import free_port
+from kafka_lite.zookeeper.embedded.embedded_zookeeper import EmbeddedZooKeeper
 from kafka_lite.zookeeper.embedded.protocol import OPEN_ACL_UNSAFE, CreateMode, CreateRequest, OpCode
-from kafka_lite.zookeeper.embedded.server import EmbeddedZooKeeper
 from tests.support.zookeeper_raw_client import RawClient
 
 WAIT_S = 60

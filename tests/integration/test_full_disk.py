@@ -14,7 +14,7 @@ from kafka_lite.common.errors import Errors
 from kafka_lite.server.broker_process import BrokerProcess, BrokerStartError
 from kafka_lite.testing.cluster import Cluster
 from kafka_lite.zookeeper.embedded import txn_log, zk_database
-from kafka_lite.zookeeper.embedded.server import EmbeddedZooKeeper
+from kafka_lite.zookeeper.embedded.embedded_zookeeper import EmbeddedZooKeeper
 from kafka_lite.zookeeper.zk_errors import ZkStorageError
 from kafka_lite.zookeeper.zookeeper_client import ZooKeeperClient
 from tests.support.eventually import eventually

@@ -18,9 +18,9 @@ from kafka_lite.protocol.messages.api_05_stop_replica import StopReplicaRequest,
 from kafka_lite.protocol.messages.api_06_update_metadata import UpdateMetadataRequest, UpdateMetadataResponse
 from kafka_lite.server.metadata_cache import MetadataCache
 from kafka_lite.testing.cluster_zookeeper import end_session
-from kafka_lite.zookeeper.client import KafkaZkClient
 from kafka_lite.zookeeper.data import BrokerRegistration, LeaderAndIsr, LeaderIsrAndControllerEpoch, TopicAssignment
-from kafka_lite.zookeeper.embedded.server import EmbeddedZooKeeper
+from kafka_lite.zookeeper.embedded.embedded_zookeeper import EmbeddedZooKeeper
+from kafka_lite.zookeeper.kafka_zk_client import KafkaZkClient
 from tests.support.eventually import eventually
 
 

@@ -10,14 +10,14 @@ from kazoo.client import KazooClient
 from kafka_lite.common.topic_partition import TopicPartition
 from kafka_lite.server.broker_process import free_port
 from kafka_lite.zookeeper import paths
-from kafka_lite.zookeeper.client import KafkaZkClient
 from kafka_lite.zookeeper.data import (
     BrokerRegistration,
     LeaderAndIsr,
     LeaderIsrAndControllerEpoch,
     TopicAssignment,
 )
-from kafka_lite.zookeeper.embedded.server import EmbeddedZooKeeper
+from kafka_lite.zookeeper.embedded.embedded_zookeeper import EmbeddedZooKeeper
+from kafka_lite.zookeeper.kafka_zk_client import KafkaZkClient
 from kafka_lite.zookeeper.zk_errors import FencedError, NodeExistsError, NoNodeError, ZkConnectionError, ZkError
 from tests.support.real_zookeeper import real_zookeeper
 

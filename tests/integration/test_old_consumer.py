@@ -19,8 +19,8 @@ from kafka_lite.old_consumer.zookeeper_consumer_connector import MessageStreamsE
 from kafka_lite.old_producer import KeyedMessage, Producer
 from kafka_lite.testing.cluster import Cluster
 from kafka_lite.zookeeper import paths
-from kafka_lite.zookeeper.client import KafkaZkClient
 from kafka_lite.zookeeper.data import TopicAssignment
+from kafka_lite.zookeeper.kafka_zk_client import KafkaZkClient
 from kafka_lite.zookeeper.zk_errors import NodeExistsError
 from tests.support.eventually import eventually
 from tests.support.old_consumers import QUICK, Group, PythonMember

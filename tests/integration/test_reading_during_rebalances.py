@@ -13,7 +13,7 @@ import pytest
 
 from kafka_lite.common.topic_partition import TopicPartition
 from kafka_lite.consumer import ConsumerRebalanceListener, KafkaConsumer
-from kafka_lite.consumer.group.group_rebalance_config import MemberState
+from kafka_lite.consumer.group.member_state import MemberState
 from kafka_lite.testing.cluster import Cluster
 from tests.support.eventually import eventually
 

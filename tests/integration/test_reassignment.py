@@ -12,8 +12,8 @@ from kafka.admin import KafkaAdminClient
 from kafka_lite.common.errors import Errors
 from kafka_lite.common.topic_partition import TopicPartition
 from kafka_lite.zookeeper.admin_requests import AdminRequests
-from kafka_lite.zookeeper.client import KafkaZkClient
 from kafka_lite.zookeeper.data import TopicAssignment
+from kafka_lite.zookeeper.kafka_zk_client import KafkaZkClient
 from tests.support.brokers import TP, Brokers, three_brokers
 from tests.support.dies_at_write import DiesAtWrite
 from tests.support.eventually import eventually

@@ -11,7 +11,7 @@ import pytest
 from kafka_lite.common.topic_partition import TopicPartition
 from kafka_lite.server.quotas.replication_quota_manager import UNLIMITED
 from kafka_lite.tools.main import main
-from kafka_lite.zookeeper.embedded.server import EmbeddedZooKeeper
+from kafka_lite.zookeeper.embedded.embedded_zookeeper import EmbeddedZooKeeper
 from tests.support.brokers import Brokers
 from tests.support.eventually import eventually
 

@@ -12,7 +12,7 @@ from kafka_lite.common.topic_partition import TopicPartition
 from kafka_lite.server.kafka_server import KafkaServer
 from kafka_lite.tools.main import main
 from kafka_lite.zookeeper.data import TopicAssignment
-from kafka_lite.zookeeper.embedded.server import EmbeddedZooKeeper
+from kafka_lite.zookeeper.embedded.embedded_zookeeper import EmbeddedZooKeeper
 from tests.support.brokers import TP, Brokers, three_brokers
 from tests.support.eventually import eventually
 

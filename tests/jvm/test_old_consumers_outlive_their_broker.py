@@ -10,7 +10,7 @@ import pytest
 
 from kafka_lite.old_producer import KeyedMessage, Producer
 from kafka_lite.server.broker_process import free_port
-from kafka_lite.zookeeper.embedded.server import EmbeddedZooKeeper
+from kafka_lite.zookeeper.embedded.embedded_zookeeper import EmbeddedZooKeeper
 from tests.support.broker_process import BrokerProcess
 from tests.support.eventually import eventually
 from tests.support.old_consumers import QUICK, Group, PythonMember, ScalaMember

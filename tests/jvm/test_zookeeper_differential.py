@@ -13,6 +13,7 @@ from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
 from kafka_lite.zookeeper.embedded.authentication import generate_digest
+from kafka_lite.zookeeper.embedded.embedded_zookeeper import EmbeddedZooKeeper
 from kafka_lite.zookeeper.embedded.jute import JuteReader, read_record
 from kafka_lite.zookeeper.embedded.protocol import (
     ACL,
@@ -46,7 +47,6 @@ from kafka_lite.zookeeper.embedded.protocol import (
     WatcherTypeRequest,
     WhoAmIResponse,
 )
-from kafka_lite.zookeeper.embedded.server import EmbeddedZooKeeper
 from tests.support.real_zookeeper import real_zookeeper
 from tests.support.zookeeper_raw_client import RawClient, Reply
 

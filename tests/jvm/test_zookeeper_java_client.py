@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from kafka_lite.zookeeper.embedded.server import EmbeddedZooKeeper
+from kafka_lite.zookeeper.embedded.embedded_zookeeper import EmbeddedZooKeeper
 from tests.support.real_zookeeper import classpath, java, require_real_zookeeper
 
 pytestmark = pytest.mark.jvm

@@ -34,7 +34,7 @@ from kafka_lite.server.replication.replica_fetcher_manager import ReplicaFetcher
 from kafka_lite.server.replication.replica_state_changes import ReplicaStateChanges
 from kafka_lite.server.replication.truncation import OffsetTruncationState
 from kafka_lite.testing.simulation.programs import broker
-from kafka_lite.zookeeper.client import KafkaZkClient
+from kafka_lite.zookeeper.kafka_zk_client import KafkaZkClient
 
 
 def without_sequence_check(properties: Mapping[str, str]) -> None:

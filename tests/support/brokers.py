@@ -16,7 +16,7 @@ from kafka_lite.common.topic_partition import TopicPartition
 from kafka_lite.log.log import Log
 from kafka_lite.server.kafka_config import KafkaConfig
 from kafka_lite.server.kafka_server import KafkaServer
-from kafka_lite.zookeeper.embedded.server import EmbeddedZooKeeper
+from kafka_lite.zookeeper.embedded.embedded_zookeeper import EmbeddedZooKeeper
 from tests.support.eventually import eventually
 
 TP = TopicPartition("orders", 0)

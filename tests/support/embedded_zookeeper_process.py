@@ -73,7 +73,7 @@ class EmbeddedZooKeeperProcess:
 
 
 def main() -> None:
-    from kafka_lite.zookeeper.embedded.server import EmbeddedZooKeeper
+    from kafka_lite.zookeeper.embedded.embedded_zookeeper import EmbeddedZooKeeper
 
     stopping = threading.Event()
     signal.signal(signal.SIGTERM, lambda *_: stopping.set())

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from kafka_lite.zookeeper.client import KafkaZkClient
+from kafka_lite.zookeeper.kafka_zk_client import KafkaZkClient
 from kafka_lite.zookeeper.node_operations import ZnodeStat
 from kafka_lite.zookeeper.zk_errors import BadVersionError, NodeExistsError, NoNodeError, NotEmptyError, ZkError
 

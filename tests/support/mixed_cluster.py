@@ -21,8 +21,8 @@ from kafka_lite.server.broker_process import (
     free_port,
     write_properties,
 )
-from kafka_lite.zookeeper.client import KafkaZkClient
 from kafka_lite.zookeeper.data import LeaderAndIsr, TopicAssignment
+from kafka_lite.zookeeper.kafka_zk_client import KafkaZkClient
 from tests.support.dump_log_segments import dump_log_segments
 from tests.support.eventually import eventually
 from tests.support.jvm import classpath, java_command

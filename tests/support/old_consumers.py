@@ -14,8 +14,8 @@ from kafka_lite.old_consumer.consumer_connector import ConsumerConnector
 from kafka_lite.old_consumer.decoder import StringDecoder
 from kafka_lite.old_consumer.topic_count import ConsumerThreadId
 from kafka_lite.old_consumer.topic_filter import Whitelist
-from kafka_lite.zookeeper.client import KafkaZkClient
 from kafka_lite.zookeeper.consumer_groups import ConsumerGroups
+from kafka_lite.zookeeper.kafka_zk_client import KafkaZkClient
 from tests.support.eventually import eventually
 from tests.support.jvm import classpath, compile_java, java_command
 from tests.support.zookeeper_sessions import end_session_of

@@ -18,7 +18,7 @@ from kafka_lite.protocol.messages.api_19_create_topics import (
     CreateTopicsResponse,
 )
 from kafka_lite.server.broker_process import ServerProcess, free_port, write_properties
-from kafka_lite.zookeeper.embedded.server import EmbeddedZooKeeper
+from kafka_lite.zookeeper.embedded.embedded_zookeeper import EmbeddedZooKeeper
 from tests.support.eventually import eventually
 from tests.support.jvm import classpath, java_command
 

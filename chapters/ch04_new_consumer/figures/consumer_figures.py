@@ -13,7 +13,7 @@ from kafka_learn.recording.run_brokers import wait_until
 from kafka_learn.recording.run_store import recorded_run
 from kafka_lite.common.errors import Errors
 from kafka_lite.common.process.log_levels import quiet
-from kafka_lite.consumer.group.group_rebalance_config import VALID_PREVIOUS_STATES, MemberState
+from kafka_lite.consumer.group.member_state import VALID_PREVIOUS_STATES, MemberState
 from kafka_lite.testing.cluster import Cluster
 
 CELL, ROW, LEFT, FONT = 74, 30, 150, 12

@@ -35,7 +35,7 @@ from kafka_lite.consumer.consumer_network_client import ConsumerNetworkClient
 from kafka_lite.consumer.consumer_record import ConsumerRecords
 from kafka_lite.consumer.group.abstract_coordinator import AbstractCoordinator
 from kafka_lite.consumer.group.consumer_coordinator import ConsumerCoordinator
-from kafka_lite.consumer.group.group_rebalance_config import MemberState
+from kafka_lite.consumer.group.member_state import MemberState
 from kafka_lite.consumer.group.offset_committer import OffsetCommitter
 from kafka_lite.consumer.timer import Timer
 from kafka_lite.testing.cluster import Cluster

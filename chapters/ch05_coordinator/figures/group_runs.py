@@ -30,7 +30,7 @@ from kafka_lite.common.process.log_levels import quiet
 from kafka_lite.common.time import SYSTEM_TIME
 from kafka_lite.common.topic_partition import TopicPartition
 from kafka_lite.consumer import ConsumerRebalanceListener, KafkaConsumer
-from kafka_lite.consumer.group.group_rebalance_config import MemberState
+from kafka_lite.consumer.group.member_state import MemberState
 from kafka_lite.coordinator.group.group_metadata import GroupMetadata
 from kafka_lite.coordinator.group.group_state import GroupState
 from kafka_lite.testing.cluster import Cluster

@@ -60,7 +60,7 @@ from kafka_lite.protocol.messages.api_14_sync_group import (
 )
 from kafka_lite.protocol.schema import Request, Response
 from kafka_lite.zookeeper.admin_requests import AdminRequests
-from kafka_lite.zookeeper.client import KafkaZkClient
+from kafka_lite.zookeeper.kafka_zk_client import KafkaZkClient
 
 WATCHES = "ZooKeeper's watches"
 R = TypeVar("R", bound=Response)

@@ -24,15 +24,10 @@ from kafka_lite.consumer.group.coordinator_response_handler import (
     JoinGroupResponseHandler,
     SyncGroupResponseHandler,
 )
-from kafka_lite.consumer.group.group_rebalance_config import (
-    NO_GENERATION,
-    VALID_PREVIOUS_STATES,
-    Generation,
-    GroupRebalanceConfig,
-    MemberState,
-)
+from kafka_lite.consumer.group.group_rebalance_config import NO_GENERATION, Generation, GroupRebalanceConfig
 from kafka_lite.consumer.group.heartbeat import POLL_TIMEOUT_EXPIRED, Heartbeat
 from kafka_lite.consumer.group.heartbeat_thread import HeartbeatThread
+from kafka_lite.consumer.group.member_state import VALID_PREVIOUS_STATES, MemberState
 from kafka_lite.consumer.timer import Backoff, Timer
 from kafka_lite.metrics.metrics import Metrics
 from kafka_lite.protocol.messages.api_11_join_group import (

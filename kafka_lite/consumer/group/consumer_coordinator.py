@@ -40,12 +40,8 @@ from kafka_lite.consumer.group.consumer_rebalance_listener_invoker import (
     names,
     raise_first,
 )
-from kafka_lite.consumer.group.group_rebalance_config import (
-    NO_GENERATION_ID,
-    Generation,
-    GroupRebalanceConfig,
-    MemberState,
-)
+from kafka_lite.consumer.group.group_rebalance_config import NO_GENERATION_ID, Generation, GroupRebalanceConfig
+from kafka_lite.consumer.group.member_state import MemberState
 from kafka_lite.consumer.group.offset_committer import OffsetCommitter, Offsets
 from kafka_lite.consumer.offset_and_metadata import OffsetAndMetadata, OffsetCommitCallback
 from kafka_lite.consumer.subscription_state import SubscriptionState

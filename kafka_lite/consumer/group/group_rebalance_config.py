@@ -1,13 +1,12 @@
-"""A member's group settings, its states, and its generation.
+"""A member's group settings, and its generation.
 
-Kafka 0.10.2: clients/.../consumer/internals/AbstractCoordinator.java (Generation, MemberState); since 2.3
+Kafka 0.10.2: clients/.../consumer/internals/AbstractCoordinator.java (Generation); since 2.3
 GroupRebalanceConfig.java · book 5.1.1
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from enum import Enum, auto
 from typing import NamedTuple
 
 UNKNOWN_MEMBER_ID = ""
@@ -53,22 +52,3 @@ class Generation(NamedTuple):
 
 
 NO_GENERATION = Generation(NO_GENERATION_ID, UNKNOWN_MEMBER_ID, None)
-
-
-class MemberState(Enum):
-    """The state of a member, as the member itself knows it."""
-
-    UNJOINED = auto()
-    """action: join with the next poll · transition: REBALANCING when JoinGroup is sent."""
-    REBALANCING = auto()
-    """action: wait for JoinGroup and SyncGroup · transition: STABLE with an assignment, UNJOINED on errors."""
-    STABLE = auto()
-    """action: consume, send heartbeats · transition: REBALANCING to join again, UNJOINED when it leaves or is
-    removed."""
-
-
-VALID_PREVIOUS_STATES: dict[MemberState, frozenset[MemberState]] = {
-    MemberState.UNJOINED: frozenset(MemberState),
-    MemberState.REBALANCING: frozenset({MemberState.UNJOINED, MemberState.STABLE}),
-    MemberState.STABLE: frozenset({MemberState.REBALANCING}),
-}

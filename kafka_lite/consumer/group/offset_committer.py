@@ -19,7 +19,8 @@ from kafka_lite.consumer.consumer_errors import CommitFailedError
 from kafka_lite.consumer.consumer_network_client import ConsumerNetworkClient
 from kafka_lite.consumer.group.abstract_coordinator import AbstractCoordinator
 from kafka_lite.consumer.group.coordinator_response_handler import ANOTHER_COORDINATOR, CoordinatorResponseHandler
-from kafka_lite.consumer.group.group_rebalance_config import NO_GENERATION, Generation, MemberState
+from kafka_lite.consumer.group.group_rebalance_config import NO_GENERATION, Generation
+from kafka_lite.consumer.group.member_state import MemberState
 from kafka_lite.consumer.offset_and_metadata import OffsetAndMetadata
 from kafka_lite.consumer.subscription_state import SubscriptionState
 from kafka_lite.consumer.timer import Backoff, Timer

@@ -23,8 +23,8 @@ from kafka_lite.old_consumer.kafka_stream import KafkaStream
 from kafka_lite.old_consumer.partition_topic_info import FetchedDataChunk, PartitionTopicInfo, is_offset_invalid
 from kafka_lite.old_consumer.rebalance.partition_assignor import Assignment, AssignmentContext, PartitionAssignor
 from kafka_lite.old_consumer.topic_count import ConsumerThreadId, construct_topic_count
-from kafka_lite.zookeeper.client import KafkaZkClient
 from kafka_lite.zookeeper.consumer_groups import ConsumerGroups
+from kafka_lite.zookeeper.kafka_zk_client import KafkaZkClient
 
 logger = logging.getLogger(__name__)
 

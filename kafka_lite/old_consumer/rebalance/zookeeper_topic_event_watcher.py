@@ -12,7 +12,7 @@ from typing import Protocol
 
 from kafka_lite.old_consumer.topic_count import WildcardTopicCount
 from kafka_lite.zookeeper import paths
-from kafka_lite.zookeeper.client import KafkaZkClient
+from kafka_lite.zookeeper.kafka_zk_client import KafkaZkClient
 
 logger = logging.getLogger(__name__)
 

@@ -52,7 +52,7 @@ from kafka_lite.server.admin.runtime_logger_manager import BROKER_LOGGER_RESOURC
 from kafka_lite.server.dynamic.dynamic_broker_config import DYNAMIC_BROKER_CONFIGS, DynamicBrokerConfig
 from kafka_lite.server.kafka_config import EMBEDDED, KafkaConfig
 from kafka_lite.server.metadata_cache import MetadataCache
-from kafka_lite.zookeeper.client import KafkaZkClient
+from kafka_lite.zookeeper.kafka_zk_client import KafkaZkClient
 from kafka_lite.zookeeper.zk_errors import ZkConnectionError
 
 logger = logging.getLogger(__name__)

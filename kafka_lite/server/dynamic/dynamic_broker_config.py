@@ -21,7 +21,7 @@ from kafka_lite.server.dynamic.broker_reconfigurable import (
     DynamicProducerStateManagerConfig,
 )
 from kafka_lite.server.kafka_config import KAFKA_CONFIG_DEF, KafkaConfig
-from kafka_lite.zookeeper.client import KafkaZkClient
+from kafka_lite.zookeeper.kafka_zk_client import KafkaZkClient
 
 logger = logging.getLogger(__name__)
 

@@ -13,7 +13,7 @@ from kafka_lite.common.errors import KafkaError
 from kafka_lite.common.time import SYSTEM_TIME, Time
 from kafka_lite.server.dynamic.config_handler import ConfigHandler
 from kafka_lite.zookeeper import paths
-from kafka_lite.zookeeper.client import KafkaZkClient
+from kafka_lite.zookeeper.kafka_zk_client import KafkaZkClient
 
 logger = logging.getLogger(__name__)
 

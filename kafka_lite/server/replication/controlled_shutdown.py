@@ -23,7 +23,7 @@ from kafka_lite.protocol.messages.api_07_controlled_shutdown import (
 )
 from kafka_lite.server.kafka_config import KafkaConfig
 from kafka_lite.server.replication.inter_broker_versions import inter_broker_version
-from kafka_lite.zookeeper.client import KafkaZkClient
+from kafka_lite.zookeeper.kafka_zk_client import KafkaZkClient
 
 logger = logging.getLogger(__name__)
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from kafka_lite.common.errors import KafkaError
 from kafka_lite.server.broker_metadata_checkpoint import read_broker_metadata
 from kafka_lite.server.kafka_config import KafkaConfig
-from kafka_lite.zookeeper.client import KafkaZkClient
+from kafka_lite.zookeeper.kafka_zk_client import KafkaZkClient
 
 
 def get_broker_id(config: KafkaConfig, cluster_id: str, zk_client: KafkaZkClient) -> int:

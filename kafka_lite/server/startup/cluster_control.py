@@ -17,7 +17,7 @@ from kafka_lite.protocol.schema import Request, Response
 from kafka_lite.server.kafka_config import KafkaConfig
 from kafka_lite.server.replication.broker_channels import BrokerChannels
 from kafka_lite.server.replication.inter_broker_versions import inter_broker_version
-from kafka_lite.zookeeper.client import KafkaZkClient
+from kafka_lite.zookeeper.kafka_zk_client import KafkaZkClient
 
 
 def controller_config(config: KafkaConfig, topic_defaults: TopicDefaults) -> ControllerConfig:

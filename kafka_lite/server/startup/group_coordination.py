@@ -23,7 +23,7 @@ from kafka_lite.server.kafka_config import KafkaConfig
 from kafka_lite.server.metadata_cache import MetadataCache
 from kafka_lite.server.replica_manager import ReplicaManager
 from kafka_lite.server.transactions.transaction_verification import TransactionVerification
-from kafka_lite.zookeeper.client import KafkaZkClient
+from kafka_lite.zookeeper.kafka_zk_client import KafkaZkClient
 
 MS_PER_MINUTE = 60_000
 

@@ -20,7 +20,7 @@ from kafka_lite.server.dynamic.broker_reconfigurable import (
     DynamicThreadPool,
 )
 from kafka_lite.server.kafka_config import KafkaConfig
-from kafka_lite.zookeeper.client import KafkaZkClient
+from kafka_lite.zookeeper.kafka_zk_client import KafkaZkClient
 
 
 class LogManagement:

@@ -32,7 +32,7 @@ from kafka_lite.server.replication.inter_broker_versions import inter_broker_ver
 from kafka_lite.server.startup.group_coordination import GroupCoordination
 from kafka_lite.server.transactions.add_partitions_to_txn_manager import AddPartitionsToTxnManager
 from kafka_lite.server.transactions.transaction_verification import TransactionVerification
-from kafka_lite.zookeeper.client import KafkaZkClient
+from kafka_lite.zookeeper.kafka_zk_client import KafkaZkClient
 
 
 def transaction_config(config: KafkaConfig) -> TransactionConfig:

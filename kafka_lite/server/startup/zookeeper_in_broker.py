@@ -12,8 +12,8 @@ from pathlib import Path
 from kafka_lite.server.broker_metadata_checkpoint import read_broker_metadata
 from kafka_lite.server.kafka_config import KafkaConfig
 from kafka_lite.zookeeper import paths
-from kafka_lite.zookeeper.client import KafkaZkClient
-from kafka_lite.zookeeper.embedded.server import EmbeddedZooKeeper
+from kafka_lite.zookeeper.embedded.embedded_zookeeper import EmbeddedZooKeeper
+from kafka_lite.zookeeper.kafka_zk_client import KafkaZkClient
 from kafka_lite.zookeeper.zk_errors import ZkConnectionError
 
 logger = logging.getLogger(__name__)

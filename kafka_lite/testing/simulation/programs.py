@@ -53,7 +53,7 @@ def broker(properties: Mapping[str, str]) -> None:
 
 def zookeeper(folder: str, host: str, port: int) -> None:
     """Run a ZooKeeper until SIGTERM. Raises what ``EmbeddedZooKeeper.start`` raises."""
-    from kafka_lite.zookeeper.embedded.server import EmbeddedZooKeeper
+    from kafka_lite.zookeeper.embedded.embedded_zookeeper import EmbeddedZooKeeper
 
     is_over = threading.Event()
     signal.signal(signal.SIGTERM, lambda *_: is_over.set())

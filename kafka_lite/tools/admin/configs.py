@@ -34,7 +34,7 @@ from kafka_lite.tools.admin.topics import add_cluster_arguments
 from kafka_lite.tools.common.terminal import on_terminal, print_table
 from kafka_lite.tools.common.tool_errors import ToolError, reports_errors
 from kafka_lite.tools.zookeeper.zookeeper_session import zookeeper_client
-from kafka_lite.zookeeper.client import KafkaZkClient
+from kafka_lite.zookeeper.kafka_zk_client import KafkaZkClient
 
 NAME = "configs"
 SUMMARY = "show and change the configuration of topics and brokers"

@@ -41,7 +41,7 @@ from kafka_lite.tools.admin.partition_json import Assignments, LogDirs, Replica
 from kafka_lite.tools.admin.replication_throttles import ConfigChanges
 from kafka_lite.tools.common.tool_errors import ToolError
 from kafka_lite.zookeeper.admin_requests import AdminRequests
-from kafka_lite.zookeeper.client import KafkaZkClient
+from kafka_lite.zookeeper.kafka_zk_client import KafkaZkClient
 from kafka_lite.zookeeper.zk_errors import NodeExistsError
 
 Reassignments = dict[TopicPartition, ReplicaAssignment]

@@ -34,7 +34,7 @@ from kafka_lite.protocol.messages.api_37_create_partitions import (
     CreatePartitionsTopic,
 )
 from kafka_lite.tools.admin.admin_channel import AdminChannel
-from kafka_lite.zookeeper.client import KafkaZkClient
+from kafka_lite.zookeeper.kafka_zk_client import KafkaZkClient
 
 TOPIC_RESOURCE = 2
 DEFAULT_CONFIG = 5

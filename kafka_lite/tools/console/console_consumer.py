@@ -34,8 +34,8 @@ from kafka_lite.tools.console.base_consumer import (
 from kafka_lite.tools.console.formatter_registry import create_formatter
 from kafka_lite.tools.console.message_formatters import MessageFormatter
 from kafka_lite.tools.zookeeper.zookeeper_session import zookeeper_client
-from kafka_lite.zookeeper.client import KafkaZkClient
 from kafka_lite.zookeeper.consumer_groups import ConsumerGroups
+from kafka_lite.zookeeper.kafka_zk_client import KafkaZkClient
 
 logger = logging.getLogger(__name__)
 

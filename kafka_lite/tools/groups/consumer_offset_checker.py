@@ -22,8 +22,8 @@ from kafka_lite.tools.common.logging_config import configure_logging
 from kafka_lite.tools.common.terminal import print_error
 from kafka_lite.tools.common.tool_errors import ToolError, reports_errors
 from kafka_lite.tools.zookeeper.zookeeper_session import zookeeper_client
-from kafka_lite.zookeeper.client import KafkaZkClient
 from kafka_lite.zookeeper.consumer_groups import ConsumerGroups
+from kafka_lite.zookeeper.kafka_zk_client import KafkaZkClient
 
 logger = logging.getLogger(__name__)
 

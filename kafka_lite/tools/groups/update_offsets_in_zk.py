@@ -16,8 +16,8 @@ from kafka_lite.old_consumer.simple.simple_consumer import EARLIEST_TIME, LATEST
 from kafka_lite.tools.common.logging_config import configure_logging
 from kafka_lite.tools.common.tool_errors import ToolError, reports_errors
 from kafka_lite.tools.zookeeper.zookeeper_session import zookeeper_client
-from kafka_lite.zookeeper.client import KafkaZkClient
 from kafka_lite.zookeeper.consumer_groups import ConsumerGroups
+from kafka_lite.zookeeper.kafka_zk_client import KafkaZkClient
 
 NAME = "update-offsets-in-zk"
 SUMMARY = "reset a group of old consumers to the beginning or the end of a topic"

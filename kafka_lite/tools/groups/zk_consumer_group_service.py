@@ -13,9 +13,9 @@ from kafka_lite.tools.admin.admin_channel import AdminChannel
 from kafka_lite.tools.common.tool_errors import ToolError
 from kafka_lite.tools.groups.consumer_group_service import LATEST, ConsumerGroupService, Member, Offsets, PartitionRow
 from kafka_lite.zookeeper import paths
-from kafka_lite.zookeeper.client import KafkaZkClient
 from kafka_lite.zookeeper.consumer_groups import ConsumerGroups
 from kafka_lite.zookeeper.data import BrokerRegistration
+from kafka_lite.zookeeper.kafka_zk_client import KafkaZkClient
 
 
 def bootstrap_servers(brokers: Mapping[int, BrokerRegistration]) -> str:

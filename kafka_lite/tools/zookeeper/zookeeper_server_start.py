@@ -22,7 +22,7 @@ from kafka_lite.tools.server.foreground import (
     overrides,
     run_in_foreground,
 )
-from kafka_lite.zookeeper.embedded.server import JUTE_MAX_BUFFER_BYTES, EmbeddedZooKeeper
+from kafka_lite.zookeeper.embedded.embedded_zookeeper import JUTE_MAX_BUFFER_BYTES, EmbeddedZooKeeper
 
 NAME = "zookeeper-server-start"
 SUMMARY = "start a ZooKeeper server in the foreground"

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from kafka_lite.common.process.log_levels import quiet
-from kafka_lite.zookeeper.client import KafkaZkClient
+from kafka_lite.zookeeper.kafka_zk_client import KafkaZkClient
 
 SESSION_TIMEOUT_MS = 30_000
 CONNECTION_TIMEOUT_MS = 10_000

@@ -15,7 +15,7 @@ Bottom up, each module uses only those above it::
     final_request_processor                       responds
     zookeeper_server · server_stats               packets and sessions, without sockets
     server_cnxn · server_cnxn_factory             sockets, and the one thread
-    four_letter_words · server                    `ruok` and other commands; EmbeddedZooKeeper, the whole server
+    four_letter_words · embedded_zookeeper        `ruok` and other commands; EmbeddedZooKeeper, the whole server
 
 Deliberate differences from a real 3.8 server:
 

@@ -20,10 +20,10 @@ from kafka_lite.old_consumer.partition_topic_info import FetchedDataChunk
 from kafka_lite.old_consumer.rebalance.zk_rebalancer_listener import ConsumerRebalanceFailedError, ZKRebalancerListener
 from kafka_lite.old_consumer.topic_count import ConsumerThreadId, StaticTopicCount
 from kafka_lite.server.broker_process import free_port
-from kafka_lite.zookeeper.client import KafkaZkClient
 from kafka_lite.zookeeper.consumer_groups import ConsumerGroups
 from kafka_lite.zookeeper.data import BrokerRegistration, TopicAssignment
-from kafka_lite.zookeeper.embedded.server import EmbeddedZooKeeper
+from kafka_lite.zookeeper.embedded.embedded_zookeeper import EmbeddedZooKeeper
+from kafka_lite.zookeeper.kafka_zk_client import KafkaZkClient
 
 TOPIC = "t"
 GROUP = "g"

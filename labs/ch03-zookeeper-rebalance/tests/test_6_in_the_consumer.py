@@ -5,8 +5,8 @@ import pytest
 from kafka_learn.labs.clients import create_topic, publish
 from kafka_learn.labs.groups import OldMember, poll_until, settle, together
 from kafka_lite.common.topic_partition import TopicPartition
-from kafka_lite.zookeeper.client import KafkaZkClient
 from kafka_lite.zookeeper.consumer_groups import ConsumerGroups
+from kafka_lite.zookeeper.kafka_zk_client import KafkaZkClient
 
 COUNT = 40
 

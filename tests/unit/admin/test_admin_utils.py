@@ -8,7 +8,7 @@ import pytest
 
 from kafka_lite.admin.admin_utils import AdminUtils
 from kafka_lite.common.errors import ApiError, Errors
-from kafka_lite.zookeeper.client import KafkaZkClient
+from kafka_lite.zookeeper.kafka_zk_client import KafkaZkClient
 
 
 def refusal(topic: str, topics_a_moment_later: list[str]) -> ApiError:

@@ -12,7 +12,7 @@ from kafka_lite.clients import client_utils
 from kafka_lite.common.errors import Errors
 from kafka_lite.common.time import MockTime
 from kafka_lite.common.topic_partition import TopicPartition
-from kafka_lite.consumer.group.group_rebalance_config import MemberState
+from kafka_lite.consumer.group.member_state import MemberState
 from kafka_lite.consumer.kafka_consumer import KafkaConsumer
 from kafka_lite.protocol.api_key import ApiKey
 from kafka_lite.protocol.messages.api_11_join_group import JoinGroupResponse

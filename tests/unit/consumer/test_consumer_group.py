@@ -29,7 +29,7 @@ from kafka_lite.consumer.consumer_group_metadata import ConsumerGroupMetadata
 from kafka_lite.consumer.consumer_rebalance_listener import ConsumerRebalanceListener
 from kafka_lite.consumer.group.abstract_coordinator import AbstractCoordinator
 from kafka_lite.consumer.group.consumer_coordinator import ConsumerCoordinator
-from kafka_lite.consumer.group.group_rebalance_config import MemberState
+from kafka_lite.consumer.group.member_state import MemberState
 from kafka_lite.consumer.kafka_consumer import KafkaConsumer
 from kafka_lite.consumer.offset_and_metadata import OffsetAndMetadata
 from kafka_lite.protocol.api_key import ApiKey

@@ -22,7 +22,7 @@ from kafka_lite.consumer.assignors.partition_assignor import (
     deserialize_subscription,
 )
 from kafka_lite.consumer.consumer_errors import WakeupError
-from kafka_lite.consumer.group.group_rebalance_config import MemberState
+from kafka_lite.consumer.group.member_state import MemberState
 from kafka_lite.consumer.kafka_consumer import KafkaConsumer
 from kafka_lite.protocol.api_key import ApiKey
 from kafka_lite.protocol.messages.api_11_join_group import JoinGroupResponse

@@ -8,7 +8,7 @@ from collections.abc import Callable
 import pytest
 
 from kafka_lite.server.startup.zookeeper_in_broker import CONNECTION_ATTEMPTS, connect_to_embedded_zookeeper
-from kafka_lite.zookeeper.client import KafkaZkClient
+from kafka_lite.zookeeper.kafka_zk_client import KafkaZkClient
 from kafka_lite.zookeeper.zk_errors import ZkConnectionError
 
 

@@ -9,8 +9,8 @@ import pytest
 
 from kafka_lite.common.topic_partition import TopicPartition
 from kafka_lite.zookeeper import paths
-from kafka_lite.zookeeper.client import KafkaZkClient
 from kafka_lite.zookeeper.data import LeaderAndIsr, LeaderIsrAndControllerEpoch, ProducerIdsBlock, TopicAssignment
+from kafka_lite.zookeeper.kafka_zk_client import KafkaZkClient
 from kafka_lite.zookeeper.zk_errors import NoNodeError
 from tests.support.fake_zookeeper import FakeZooKeeper, Tree, fake_zk
 

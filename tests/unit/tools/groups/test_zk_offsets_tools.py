@@ -12,9 +12,9 @@ import pytest
 
 from kafka_lite.common.topic_partition import TopicPartition
 from kafka_lite.tools.groups import export_zk_offsets, import_zk_offsets, verify_consumer_rebalance
-from kafka_lite.zookeeper.client import KafkaZkClient
 from kafka_lite.zookeeper.consumer_groups import ConsumerGroups
 from kafka_lite.zookeeper.data import ConsumerRegistration
+from kafka_lite.zookeeper.kafka_zk_client import KafkaZkClient
 from tests.support.fake_zookeeper import Tree, fake_zk
 
 T0, T1, U0 = TopicPartition("t", 0), TopicPartition("t", 10), TopicPartition("u", 0)

@@ -10,7 +10,7 @@ import pytest
 from kazoo.client import KazooClient
 
 from kafka_lite.tools.zookeeper.zookeeper_commands import COMMANDS, ZooKeeperCommands, split_line
-from kafka_lite.zookeeper.embedded.server import EmbeddedZooKeeper
+from kafka_lite.zookeeper.embedded.embedded_zookeeper import EmbeddedZooKeeper
 
 
 @pytest.fixture(scope="module")

@@ -17,6 +17,7 @@ import pytest
 
 from kafka_lite.common.time import MockTime
 from kafka_lite.zookeeper.embedded import txn_log, zk_database
+from kafka_lite.zookeeper.embedded.embedded_zookeeper import JUTE_MAX_BUFFER_BYTES, EmbeddedZooKeeper
 from kafka_lite.zookeeper.embedded.jute import encode
 from kafka_lite.zookeeper.embedded.keeper_exception import Code
 from kafka_lite.zookeeper.embedded.protocol import (
@@ -32,7 +33,6 @@ from kafka_lite.zookeeper.embedded.protocol import (
     RequestHeader,
     SetDataRequest,
 )
-from kafka_lite.zookeeper.embedded.server import JUTE_MAX_BUFFER_BYTES, EmbeddedZooKeeper
 from kafka_lite.zookeeper.embedded.server_cnxn import ServerCnxn
 from kafka_lite.zookeeper.embedded.server_cnxn_factory import (
     PAUSE_AFTER_ERROR_MS,
