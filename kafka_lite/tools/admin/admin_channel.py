@@ -5,12 +5,12 @@ Kafka 0.10.2: core/.../admin/AdminClient.scala; later clients/.../admin/KafkaAdm
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterable, Sequence
 from typing import Self, TypeVar, cast
 
 from kafka_lite.clients.bootstrap_servers import parse_bootstrap_servers
 from kafka_lite.common.errors import Errors
+from kafka_lite.common.time import SYSTEM_TIME, Time
 from kafka_lite.common.topic_partition import TopicPartition
 from kafka_lite.network.blocking_channel import BlockingChannel
 from kafka_lite.protocol.api_key import ApiKey
@@ -29,6 +29,10 @@ from kafka_lite.tools.common.tool_errors import ToolError
 CLIENT_ID = "kafka-lite-admin"
 RETRY_BACKOFF_MS = 100
 MAX_CONTROLLER_RETRIES = 30
+SETTLE_MS = 5_000
+"""How long a tool asks again while leaders are elected or brokers restart, in ms."""
+UNKNOWN_TOPIC_MS = 1_000
+"""How long a topic may be unknown before it counts as missing: a broker that has just started knows none yet."""
 SINCE_AUTO_CREATION = 4
 """First Metadata version whose request has ``allow_auto_topic_creation``."""
 WITHOUT_TOPIC_IDS = 9
@@ -44,17 +48,32 @@ def check_error(code: int, message: str | None = None) -> None:
         raise ToolError(message or f"{error.name}: {error.message}")
 
 
+def unknown_topics(names: Iterable[str]) -> str:
+    """The message for topics that the brokers do not know."""
+    return (
+        f"unknown topic {', '.join(sorted(names))}. Is the name right? `kafka-lite topics --list` shows all topics; "
+        "if a broker has just started, try again"
+    )
+
+
 class AdminChannel:
     """Connections to the brokers of a cluster; each request uses the highest version that both sides support.
 
     Raises ConnectionError, whose text says what to check, and ToolError.
     """
 
-    def __init__(self, bootstrap_servers: str, client_id: str = CLIENT_ID, timeout_ms: float = 30_000) -> None:
+    def __init__(
+        self,
+        bootstrap_servers: str,
+        client_id: str = CLIENT_ID,
+        timeout_ms: float = 30_000,
+        time: Time = SYSTEM_TIME,
+    ) -> None:
         """Raises ConfigError for bootstrap servers of a wrong form."""
         self._bootstrap = parse_bootstrap_servers(bootstrap_servers)
         self._client_id = client_id
         self._timeout_ms = timeout_ms
+        self.time = time
         self._channels: dict[int | None, BlockingChannel] = {}
         self._versions: dict[int | None, dict[int, tuple[int, int]]] = {}
         self.brokers: dict[int, MetadataResponseBroker] = {}
@@ -118,7 +137,7 @@ class AdminChannel:
                 items = [response, *cast(Sequence[object], getattr(response, errors))]
                 if all(getattr(item, "error_code", 0) != Errors.NOT_CONTROLLER.code for item in items):
                     return response
-            time.sleep(RETRY_BACKOFF_MS / 1000)
+            self.time.sleep(RETRY_BACKOFF_MS)
             self.refresh()
         raise ToolError("the cluster has no controller. Is ZooKeeper running? The brokers' logs may say more.")
 
@@ -157,16 +176,62 @@ class AdminChannel:
 
     def refresh(self) -> None:
         """Refresh the list of brokers and the controller id."""
-        self.metadata([])
+        self.ask_metadata([])
 
     def metadata(self, topics: Iterable[str] | None) -> list[MetadataResponseTopic]:
-        """Partitions and leaders of these topics (None: all topics). Never creates a topic."""
+        """Partitions and leaders of these topics (None: all topics). Never creates a topic.
+
+        Raises ToolError if a topic is still unknown, or still has another error, after it was asked for again.
+        """
+        found, unknown = self._settled_metadata(None if topics is None else set(topics))
+        if unknown:
+            raise ToolError(unknown_topics(unknown))
+        return found
+
+    def existing_topics(self, topics: Iterable[str], settle_ms: float = SETTLE_MS) -> list[MetadataResponseTopic]:
+        """The same without the topics that do not exist; to be sure, they are asked for again for UNKNOWN_TOPIC_MS."""
+        found, _ = self._settled_metadata(set(topics), settle_ms)
+        return found
+
+    def leaders(self, topics: Iterable[str] | None, settle_ms: float = SETTLE_MS) -> dict[TopicPartition, int]:
+        """The leader of every partition of these topics (None: all topics) that exists; -1 if it has no leader."""
+        found = self.metadata(None) if topics is None else self.existing_topics(topics, settle_ms)
+        return {
+            TopicPartition(topic.name or "", partition.partition_index): partition.leader_id
+            for topic in found
+            for partition in topic.partitions
+        }
+
+    def topic_names(self) -> list[str]:
+        """All topics, sorted."""
+        return sorted(topic.name for topic in self.metadata(None) if topic.name)
+
+    def ask_metadata(self, topics: Iterable[str] | None) -> list[MetadataResponseTopic]:
+        """One Metadata request: the topics with their errors, as the broker returns them."""
         names = None if topics is None else set(topics)
         response = self.send(self._metadata_request(names), MetadataResponse, max_version=WITHOUT_TOPIC_IDS)
         self.brokers = {broker.node_id: broker for broker in response.brokers}
         self.controller_id = response.controller_id
         self.cluster_id = response.cluster_id
         return [topic for topic in response.topics if names is None or topic.name in names]
+
+    def _settled_metadata(
+        self, names: set[str] | None, settle_ms: float = SETTLE_MS
+    ) -> tuple[list[MetadataResponseTopic], list[str]]:
+        """The topics that exist and the names of those that do not. Raises ToolError for any other error."""
+        began_ms = self.time.hi_res_ms()
+        while True:
+            found = self.ask_metadata(names)
+            errors = dict.fromkeys((names or set()) - {t.name for t in found}, Errors.UNKNOWN_TOPIC_OR_PARTITION)
+            errors |= {topic.name or "": Errors.for_code(topic.error_code) for topic in found if topic.error_code}
+            waited_ms = self.time.hi_res_ms() - began_ms
+            refused = {n: error for n, error in errors.items() if error is not Errors.UNKNOWN_TOPIC_OR_PARTITION}
+            for name, error in sorted(refused.items()):
+                if not error.retriable or waited_ms >= settle_ms:
+                    raise ToolError(f"topic {name}: {error.name}: {error.message}")
+            if not refused and (not errors or waited_ms >= min(UNKNOWN_TOPIC_MS, settle_ms)):
+                return [topic for topic in found if topic.name not in errors], sorted(errors)
+            self.time.sleep(RETRY_BACKOFF_MS)
 
     def _metadata_request(self, names: set[str] | None) -> MetadataRequest:
         """Brokers before 0.11 create topics that are requested by name, so ask them for all topics."""
@@ -175,15 +240,3 @@ class AdminChannel:
             return MetadataRequest(topics=[] if newest == 0 or names == set() else None)
         wanted = None if names is None else [MetadataRequestTopic(name=name) for name in sorted(names)]
         return MetadataRequest(topics=wanted, allow_auto_topic_creation=False)
-
-    def topic_names(self) -> list[str]:
-        """All topics, sorted."""
-        return sorted(topic.name for topic in self.metadata(None) if topic.name)
-
-    def leaders(self, topics: Iterable[str] | None) -> dict[TopicPartition, int]:
-        """The leader of every partition of these topics (None: all topics); -1 if it has no leader."""
-        return {
-            TopicPartition(topic.name or "", partition.partition_index): partition.leader_id
-            for topic in self.metadata(topics)
-            for partition in topic.partitions
-        }

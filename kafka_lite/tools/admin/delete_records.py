@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import time
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -31,7 +30,6 @@ SUMMARY = "delete the records below given offsets"
 
 TIMEOUT_MS = 30_000
 MAX_RETRIES = 30
-RETRIABLE = {Errors.NOT_LEADER_OR_FOLLOWER, Errors.LEADER_NOT_AVAILABLE}
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -108,19 +106,25 @@ def _parse_entry(entry: object) -> tuple[TopicPartition, int]:
 
 
 def delete_records(channel: AdminChannel, offsets: Mapping[TopicPartition, int]) -> list[Deletion]:
-    """Send the deletions to the partitions' leaders; retry partitions whose leader is changing."""
+    """Send the deletions to the partitions' leaders; retry partitions with a retriable error, as of a new leader."""
     done: dict[TopicPartition, Deletion] = {}
     for attempt in range(MAX_RETRIES):
-        left = {p: offset for p, offset in offsets.items() if p not in done or done[p].error in RETRIABLE}
+        left = {p: offset for p, offset in offsets.items() if p not in done or _is_passing(done[p].error)}
         if not left:
             break
         if attempt:
-            time.sleep(RETRY_BACKOFF_MS / 1000)
+            channel.time.sleep(RETRY_BACKOFF_MS)
         leaders = channel.leaders({partition.topic for partition in left})
         for leader, partitions in _by_leader(left, leaders).items():
-            deletions = _refused(partitions, leaders) if leader < 0 else _ask(channel, leader, partitions, left)
+            refused = leader not in channel.brokers
+            deletions = _refused(partitions, leaders) if refused else _ask(channel, leader, partitions, left)
             done.update((deletion.partition, deletion) for deletion in deletions)
     return list(done.values())
+
+
+def _is_passing(error: Errors) -> bool:
+    """Whether another try may succeed. The channel has asked for an unknown topic often enough."""
+    return error.retriable and error is not Errors.UNKNOWN_TOPIC_OR_PARTITION
 
 
 def _by_leader(
@@ -147,7 +151,11 @@ def _ask(
         by_topic[tp.topic].append(DeleteRecordsPartition(partition_index=tp.partition, offset=offsets[tp]))
     topics = [DeleteRecordsTopic(name=topic, partitions=entries) for topic, entries in by_topic.items()]
     request = DeleteRecordsRequest(topics=topics, timeout_ms=TIMEOUT_MS)
-    response = channel.send(request, DeleteRecordsResponse, leader)
+    try:
+        response = channel.send(request, DeleteRecordsResponse, leader)
+    except ConnectionError:  # deleting twice does no harm
+        yield from (Deletion(partition, -1, Errors.NETWORK_EXCEPTION) for partition in partitions)
+        return
     for topic in response.topics:
         for result in topic.partitions:
             partition = TopicPartition(topic.name, result.partition_index)

@@ -7,20 +7,13 @@ from __future__ import annotations
 
 import argparse
 import re
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from collections.abc import Callable
 
 from kafka_lite.common.errors import Errors
 from kafka_lite.common.topic_names import is_internal
 from kafka_lite.common.topic_partition import TopicPartition
-from kafka_lite.protocol.messages.api_02_list_offsets import (
-    ListOffsetsPartition,
-    ListOffsetsRequest,
-    ListOffsetsResponse,
-    ListOffsetsTopic,
-)
-from kafka_lite.tools.admin.admin_channel import AdminChannel
 from kafka_lite.tools.admin.command_config import add_command_config_argument, admin_channel
+from kafka_lite.tools.admin.partition_offsets import EARLIEST, LATEST, MAX_TIMESTAMP, NO_OFFSET, Offset, list_offsets
 from kafka_lite.tools.admin.topics import topic_pattern
 from kafka_lite.tools.common.terminal import on_terminal, print_error, print_table
 from kafka_lite.tools.common.tool_errors import ToolError, reports_errors
@@ -28,9 +21,7 @@ from kafka_lite.tools.common.tool_errors import ToolError, reports_errors
 NAME = "get-offsets"
 SUMMARY = "show the latest or earliest offsets of partitions, or those at a given time"
 
-SPECIAL_TIMES = {"latest": -1, "earliest": -2, "max-timestamp": -3}
-WITHOUT_TIERED_STORAGE = 7
-"""Last ListOffsets version whose responses do not depend on remote storage."""
+SPECIAL_TIMES = {"latest": LATEST, "earliest": EARLIEST, "max-timestamp": MAX_TIMESTAMP}
 
 PartitionFilter = Callable[[TopicPartition], bool]
 
@@ -65,26 +56,17 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_command_config_argument(parser)
 
 
-@dataclass(frozen=True)
-class Offset:
-    """A leader's result for a partition; offset -1 means no record is that late."""
-
-    partition: TopicPartition
-    offset: int
-    error: Errors
-
-
 @reports_errors
 def run(options: argparse.Namespace) -> int:
     """Print ``topic:partition:offset`` lines; returns 1 if no topic matches or a partition has an error."""
     timestamp = parse_time(options.time)
     wanted = partition_filter(options)
     with admin_channel(options) as channel:
-        leaders = {p: leader for p, leader in channel.leaders(None).items() if wanted(p)}
-        if not leaders:
+        partitions = [partition for partition in channel.leaders(None) if wanted(partition)]
+        if not partitions:
             raise ToolError("Could not match any topic-partitions with the specified filters")
-        offsets = sorted(list_offsets(channel, leaders, timestamp), key=lambda offset: offset.partition)
-    _print_offsets([offset for offset in offsets if offset.error is Errors.NONE and offset.offset >= 0])
+        offsets = list_offsets(channel, partitions, timestamp)
+    _print_offsets([offset for offset in offsets if offset.error is Errors.NONE and offset.offset != NO_OFFSET])
     failed = [offset for offset in offsets if offset.error is not Errors.NONE]
     for offset in failed:
         partition = offset.partition
@@ -98,34 +80,10 @@ def parse_time(text: str) -> int:
     """Parse ``--time`` into a protocol timestamp. Raises ToolError."""
     if text in SPECIAL_TIMES:
         return SPECIAL_TIMES[text]
-    if re.fullmatch(r"-?\d+", text):
+    if re.fullmatch(r"-[123]|[0-9]{1,19}", text) and int(text) < 2**63:
         return int(text)
     valid = ", ".join(SPECIAL_TIMES)
-    raise ToolError(f"Malformed time argument {text}: must be milliseconds since 1970 or one of {valid}")
-
-
-def list_offsets(channel: AdminChannel, leaders: dict[TopicPartition, int], timestamp: int) -> list[Offset]:
-    """Ask each leader for the offsets of its partitions."""
-    found = [Offset(p, -1, Errors.LEADER_NOT_AVAILABLE) for p, leader in leaders.items() if leader < 0]
-    for leader in sorted(set(leaders.values()) - {-1}):
-        mine = [partition for partition, led_by in leaders.items() if led_by == leader]
-        request = ListOffsetsRequest(replica_id=-1, topics=_by_topic(mine, timestamp))
-        response = channel.send(request, ListOffsetsResponse, leader, WITHOUT_TIERED_STORAGE)
-        for topic in response.topics:
-            for p in topic.partitions:
-                offset = p.old_style_offsets[0] if p.old_style_offsets else p.offset
-                found.append(
-                    Offset(TopicPartition(topic.name, p.partition_index), offset, Errors.for_code(p.error_code))
-                )
-    return found
-
-
-def _by_topic(partitions: Iterable[TopicPartition], timestamp: int) -> list[ListOffsetsTopic]:
-    topics: dict[str, ListOffsetsTopic] = {}
-    for topic, partition in sorted(partitions):
-        entry = ListOffsetsPartition(partition_index=partition, timestamp=timestamp)
-        topics.setdefault(topic, ListOffsetsTopic(name=topic)).partitions.append(entry)
-    return list(topics.values())
+    raise ToolError(f"Malformed time argument {text}: must be milliseconds since 1970 (not before) or one of {valid}")
 
 
 # ------------------------------------------------------------------------------------------------------------- filters

@@ -112,7 +112,7 @@ class BrokerReassignmentService:
             TopicPartition(topic.name or "", partition.partition_index): ReplicaAssignment(
                 list(partition.replica_nodes)
             )
-            for topic in self._channel.metadata(topics)
+            for topic in self._channel.existing_topics(topics)
             for partition in topic.partitions
         }
         return {**found, **{tp: each for tp, each in self.in_progress().items() if tp in found}}

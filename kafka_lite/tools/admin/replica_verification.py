@@ -22,14 +22,10 @@ from kafka_lite.protocol.messages.api_01_fetch import (
     FetchResponse,
     FetchTopic,
 )
-from kafka_lite.protocol.messages.api_02_list_offsets import (
-    ListOffsetsPartition,
-    ListOffsetsRequest,
-    ListOffsetsResponse,
-    ListOffsetsTopic,
-)
 from kafka_lite.record.records import batches
 from kafka_lite.tools.admin.admin_channel import AdminChannel
+from kafka_lite.tools.admin.get_offsets import parse_time
+from kafka_lite.tools.admin.partition_offsets import LATEST, known_offsets, list_offsets
 from kafka_lite.tools.admin.topics import topic_pattern
 from kafka_lite.tools.common.terminal import print_error
 from kafka_lite.tools.common.tool_errors import ToolError, reports_errors
@@ -64,7 +60,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="the topics to verify (default: all)",
     )
     parser.add_argument(
-        "--time", type=int, default=-1, metavar="MS", help="where to begin: a timestamp, -1 the end, -2 the beginning"
+        "--time", default="-1", metavar="MS", help="where to begin: a timestamp, -1 the end, -2 the beginning"
     )
     parser.add_argument("--report-interval-ms", type=int, default=30_000, metavar="MS", help="how often to report")
     parser.add_argument(
@@ -78,7 +74,7 @@ def run(options: argparse.Namespace) -> int:
     pattern = topic_pattern(options.topics)
     with AdminChannel(options.broker_list, CLIENT_ID) as channel:
         replicas = _replicas(channel, pattern)
-        verification = Verification(replicas, _start_offsets(channel, replicas, options.time))
+        verification = Verification(replicas, _start_offsets(channel, replicas, parse_time(options.time)))
         _say("verification process is started.")
         return _verify(channel, verification, options)
 
@@ -236,25 +232,9 @@ def _replicas(channel: AdminChannel, pattern: re.Pattern[str]) -> dict[TopicPart
 def _start_offsets(
     channel: AdminChannel, replicas: Mapping[TopicPartition, Replicas], timestamp: int
 ) -> dict[TopicPartition, int]:
-    offsets = {}
-    for leader in sorted({each.leader for each in replicas.values()}):
-        topics: dict[str, list[ListOffsetsPartition]] = {}
-        for tp, each in replicas.items():
-            if each.leader == leader:
-                entry = ListOffsetsPartition(partition_index=tp.partition, timestamp=timestamp)
-                topics.setdefault(tp.topic, []).append(entry)
-        request = ListOffsetsRequest(
-            replica_id=-1,
-            topics=[ListOffsetsTopic(name=topic, partitions=partitions) for topic, partitions in topics.items()],
-        )
-        response = channel.send(request, ListOffsetsResponse, leader)
-        for topic in response.topics:
-            for p in topic.partitions:
-                error = Errors.for_code(p.error_code)
-                if error is not Errors.NONE:
-                    raise ToolError(f"No offset of {topic.name}-{p.partition_index}: {error.name}")
-                offsets[TopicPartition(topic.name, p.partition_index)] = max(0, p.offset)
-    return offsets
+    """Where each partition begins at a timestamp; at its end if no record is as late. Raises ToolError."""
+    offsets = known_offsets(list_offsets(channel, replicas, timestamp))
+    return {**known_offsets(list_offsets(channel, replicas.keys() - offsets.keys(), LATEST)), **offsets}
 
 
 def _say(line: str) -> None:

@@ -6,7 +6,6 @@ core/.../admin/AdminClient.scala · book 5.2.2
 
 from __future__ import annotations
 
-import time
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass
@@ -42,7 +41,7 @@ from kafka_lite.protocol.messages.consumer_protocol import ConsumerProtocolAssig
 from kafka_lite.protocol.schema_error import SchemaError
 from kafka_lite.protocol.version_prefixed import decode_with_version
 from kafka_lite.tools.admin.admin_channel import RETRY_BACKOFF_MS, AdminChannel
-from kafka_lite.tools.admin.get_offsets import SPECIAL_TIMES, list_offsets
+from kafka_lite.tools.admin.partition_offsets import LATEST, Offsets, known_offsets, list_offsets
 from kafka_lite.tools.common.tool_errors import ToolError
 
 CONSUMER_GROUPS = frozenset({"consumer", ""})
@@ -53,15 +52,14 @@ ONE_KEY = 3
 ONE_GROUP = 7
 """Last OffsetFetch version that takes a single group."""
 SINCE_STATES = 4
-LATEST, EARLIEST = SPECIAL_TIMES["latest"], SPECIAL_TIMES["earliest"]
 
 MOVING = frozenset({
     Errors.COORDINATOR_NOT_AVAILABLE, Errors.NOT_COORDINATOR, Errors.COORDINATOR_LOAD_IN_PROGRESS,
+    Errors.UNSTABLE_OFFSET_COMMIT,
 })  # fmt: skip
-"""The coordinator has moved or is not ready yet."""
+"""The coordinator has moved or is not ready yet, or a transaction is about to end."""
 
 Result = TypeVar("Result")
-Offsets = dict[TopicPartition, int]
 
 
 @dataclass(frozen=True)
@@ -97,7 +95,10 @@ class GroupDescription:
 
 @dataclass(frozen=True)
 class PartitionRow:
-    """A group's progress in a partition. Unknown fields are None and printed as ``-``."""
+    """A group's progress in a partition. Unknown fields are None and printed as ``-``.
+
+    ``error``: why the log end offset is not known.
+    """
 
     group: str
     topic: str | None = None
@@ -105,6 +106,7 @@ class PartitionRow:
     offset: int | None = None
     log_end_offset: int | None = None
     member: Member | None = None
+    error: Errors = Errors.NONE
 
     @property
     def lag(self) -> int | None:
@@ -174,6 +176,8 @@ class ConsumerGroupService:
         if not groups:
             return []
         response = self._channel.send(DescribeGroupsRequest(groups=list(groups)), DescribeGroupsResponse, broker)
+        for each in response.groups:
+            self._check(each.error_code, f"group '{each.group_id}'")
         return [self._description(broker, each) for each in response.groups]
 
     def _description(self, broker: int, described: DescribedGroup) -> GroupDescription:
@@ -190,13 +194,18 @@ class ConsumerGroupService:
     def _fetch_offsets(self, group: str, broker: int) -> tuple[Errors, Offsets]:
         request = OffsetFetchRequest(group_id=group, topics=None)
         response = self._channel.send(request, OffsetFetchResponse, broker, ONE_GROUP)
-        offsets = {
-            TopicPartition(topic.name, each.partition_index): each.committed_offset
-            for topic in response.topics
-            for each in topic.partitions
-            if each.committed_offset >= 0 and each.error_code == Errors.NONE.code
-        }
-        return Errors.for_code(response.error_code), offsets
+        offsets: Offsets = {}
+        error = Errors.for_code(response.error_code)
+        for topic in response.topics:
+            for each in topic.partitions:
+                partition, code = TopicPartition(topic.name, each.partition_index), each.error_code
+                if Errors.for_code(code) in MOVING:
+                    error = Errors.for_code(code)
+                elif code:
+                    self._check(code, f"the offset that group '{group}' has committed for {partition}")
+                elif each.committed_offset >= 0:
+                    offsets[partition] = each.committed_offset
+        return error, offsets
 
     def commit_offsets(self, group: str, offsets: Mapping[TopicPartition, int]) -> None:
         """Commit for a group that has no members. Raises ToolError naming the partitions that were refused."""
@@ -235,34 +244,45 @@ class ConsumerGroupService:
     def log_offsets(self, partitions: Iterable[TopicPartition], timestamp: int) -> Offsets:
         """Offsets where partitions begin (EARLIEST), end (LATEST), or first reach a timestamp (ms).
 
-        Omits partitions whose leaders do not respond and those without a record that late.
+        Omits only partitions without a record that late. Raises ToolError if an offset is still not known after
+        ``timeout_ms``.
         """
-        wanted = set(partitions)
-        if not wanted:
-            return {}
-        leaders = self._channel.leaders({partition.topic for partition in wanted})
-        found = list_offsets(self._channel, {p: leader for p, leader in leaders.items() if p in wanted}, timestamp)
-        return {each.partition: each.offset for each in found if each.error is Errors.NONE and each.offset >= 0}
+        return known_offsets(list_offsets(self._channel, partitions, timestamp, self._timeout_ms))
 
     def partitions_of(self, topics: Iterable[str]) -> dict[str, list[int]]:
-        """Topic -> its partitions. Topics that do not exist are omitted."""
+        """Topic -> its partitions. Omits topics that do not exist."""
         known = by_topic(self._channel.leaders(set(topics)))
         return {topic: sorted(partitions) for topic, partitions in known.items()}
 
-    def rows(self, description: GroupDescription) -> list[PartitionRow]:
-        """The rows of ``--describe``: assigned partitions by member, largest assignment first, then unassigned ones."""
+    def rows(self, description: GroupDescription, settle_ms: float | None = None) -> list[PartitionRow]:
+        """The rows of ``--describe``: assigned partitions by member, largest assignment first, then unassigned ones.
+
+        ``settle_ms``: how long to ask for log end offsets again if there is an error; ``timeout_ms`` if it is None.
+        """
         group, offsets = description.group, self.committed_offsets(description.group)
         members = [member for member in description.members if member.assignment]
         members.sort(key=lambda member: len(member.assignment), reverse=True)
-        assigned = {partition for member in members for partition in member.assignment}
-        ends = self.log_offsets(assigned | set(offsets), LATEST)
+        assigned = {partition: member for member in members for partition in sorted(member.assignment)}
+        owners = assigned | dict.fromkeys(sorted(set(offsets) - assigned.keys()))
+        return self.rows_of(group, owners, offsets, settle_ms)
 
-        def row(partition: TopicPartition, member: Member | None) -> PartitionRow:
-            topic, number = partition
-            return PartitionRow(group, topic, number, offsets.get(partition), ends.get(partition), member)
-
-        rows = [row(partition, member) for member in members for partition in sorted(member.assignment)]
-        return rows + [row(partition, None) for partition in sorted(set(offsets) - assigned)]
+    def rows_of(
+        self,
+        group: str,
+        owners: Mapping[TopicPartition, Member | None],
+        offsets: Mapping[TopicPartition, int],
+        settle_ms: float | None = None,
+    ) -> list[PartitionRow]:
+        """One row per partition, with its log end offset, or else the error."""
+        wait_ms = self._timeout_ms if settle_ms is None else settle_ms
+        ends = {each.partition: each for each in list_offsets(self._channel, owners, LATEST, wait_ms)}
+        return [
+            PartitionRow(
+                group, *partition, offsets.get(partition),
+                ends[partition].offset if ends[partition].error is Errors.NONE else None, member, ends[partition].error,
+            )
+            for partition, member in owners.items()
+        ]  # fmt: skip
 
     # ── Deletion ──────────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -317,13 +337,14 @@ class ConsumerGroupService:
         return self._until_settled(group, lambda: ask(self.find_coordinator(group)))
 
     def _until_settled(self, group: str, ask: Callable[[], tuple[Errors, Result]]) -> Result:
-        deadline_s = time.monotonic() + self._timeout_ms / 1000
+        time = self._channel.time
+        deadline_ms = time.hi_res_ms() + self._timeout_ms
         while True:
             error, result = ask()
-            if error not in MOVING or time.monotonic() > deadline_s:
+            if error not in MOVING or time.hi_res_ms() > deadline_ms:
                 self._check(error.code, f"group '{group}'")
                 return result
-            time.sleep(RETRY_BACKOFF_MS / 1000)
+            time.sleep(RETRY_BACKOFF_MS)
 
     @staticmethod
     def _check(code: int, what: str) -> None:

@@ -12,12 +12,14 @@ from pathlib import Path
 
 from kafka_lite.common.errors import Errors
 from kafka_lite.common.topic_partition import TopicPartition
+from kafka_lite.tools.admin.admin_channel import unknown_topics
 from kafka_lite.tools.admin.command_config import add_command_config_argument, admin_channel
+from kafka_lite.tools.admin.partition_offsets import Offsets
 from kafka_lite.tools.common.terminal import on_terminal, print_error, print_to_stderr
 from kafka_lite.tools.common.tool_errors import ToolError, reports_errors
 from kafka_lite.tools.groups import consumer_groups_view as view
 from kafka_lite.tools.groups import offset_reset
-from kafka_lite.tools.groups.consumer_group_service import ConsumerGroupService, GroupDescription
+from kafka_lite.tools.groups.consumer_group_service import ConsumerGroupService, GroupDescription, PartitionRow
 from kafka_lite.tools.groups.offset_reset import Plan, Scenario
 from kafka_lite.tools.groups.zk_consumer_group_service import ZkConsumerGroupService
 from kafka_lite.tools.zookeeper.zookeeper_session import zookeeper_client
@@ -183,8 +185,12 @@ def _run_with_zookeeper(options: argparse.Namespace) -> int:
             for group in service.list_groups():
                 print(group)
         elif options.describe:
+            code = 0
             for group in service.list_groups() if options.all_groups else options.group:
-                view.print_offsets(service.rows(group), with_host=False)
+                rows = service.rows(group)
+                view.print_offsets(rows, with_host=False)
+                code = max(code, _say_unknown_ends(rows))
+            return code
         else:
             for line in _delete_from_zookeeper(service, options):
                 print(line)
@@ -238,7 +244,19 @@ def _describe(service: ConsumerGroupService, options: argparse.Namespace) -> int
                 view.print_members(description, options.verbose)
         elif rows := service.rows(description):
             view.print_offsets(rows)
+            code = max(code, _say_unknown_ends(rows))
     return code
+
+
+def _say_unknown_ends(rows: Iterable[PartitionRow]) -> int:
+    """Report log end offsets that are not known, and so neither is the lag; returns 1 if there are any."""
+    unknown = [row for row in rows if row.error is not Errors.NONE]
+    for row in unknown:
+        print_error(
+            f"Error: the log end offset of {row.topic}-{row.partition} is not known: {row.error.name}: "
+            f"{row.error.message} Try again later; `kafka-lite topics --describe` shows the leaders."
+        )
+    return 1 if unknown else 0
 
 
 def _say_state(description: GroupDescription) -> bool:
@@ -265,7 +283,7 @@ def _watch(service: ConsumerGroupService, group: str) -> None:
             description = service.describe(group)
             if not history or history[-1] != description.state:
                 history = [*history[-7:], description.state]
-            rows = service.rows(description) if description.state != "Dead" else []
+            rows = service.rows(description, settle_ms=0) if description.state != "Dead" else []
             live.update(view.live_view(description, rows, history), refresh=True)
             time.sleep(REFRESH_S)
 
@@ -324,8 +342,9 @@ def _reset(service: ConsumerGroupService, options: argparse.Namespace) -> int:
             code = 1
             continue
         plan[group] = _new_offsets(service, group, options, plan_of_file)
-        if options.execute:
-            service.commit_offsets(group, plan[group])
+    if options.execute:  # only now: if an offset is not known, no group is changed
+        for group, offsets in plan.items():
+            service.commit_offsets(group, offsets)
     if options.export:
         print(offset_reset.plan_as_csv(plan, with_group=len(options.group) != 1), end="")
     else:
@@ -341,9 +360,7 @@ def _plan_of_file(options: argparse.Namespace, groups: list[str]) -> Plan:
     return offset_reset.parse_plan(options.from_file.read_text(encoding="utf-8"), groups)
 
 
-def _new_offsets(
-    service: ConsumerGroupService, group: str, options: argparse.Namespace, plan_of_file: Plan
-) -> offset_reset.Offsets:
+def _new_offsets(service: ConsumerGroupService, group: str, options: argparse.Namespace, plan_of_file: Plan) -> Offsets:
     scenario = scenario_of(options, plan_of_file.get(group, {}), time.time() * 1000)
     committed = service.committed_offsets(group)
     if options.all_topics or options.from_file:
@@ -351,11 +368,11 @@ def _new_offsets(
     else:
         partitions, unknown = partitions_named(options.topic, service.partitions_of)
         if unknown:
-            raise ToolError(f"--topic: unknown topic {', '.join(sorted(unknown))}")
+            raise ToolError(f"--topic: {unknown_topics(unknown)}")
     return scenario.offsets(partitions, committed, service)
 
 
-def scenario_of(options: argparse.Namespace, plan_of_group: offset_reset.Offsets, now_ms: float) -> Scenario:
+def scenario_of(options: argparse.Namespace, plan_of_group: Offsets, now_ms: float) -> Scenario:
     """The scenario that the options choose. Raises ToolError if they choose none."""
     if options.to_earliest:
         return offset_reset.to_earliest()

@@ -15,13 +15,11 @@ from datetime import UTC, datetime, timedelta
 from typing import Protocol
 
 from kafka_lite.common.topic_partition import TopicPartition
+from kafka_lite.tools.admin.partition_offsets import EARLIEST, LATEST, Offsets
 from kafka_lite.tools.common.tool_errors import ToolError
 
 logger = logging.getLogger(__name__)
 
-EARLIEST, LATEST = -2, -1
-
-Offsets = dict[TopicPartition, int]
 Plan = dict[str, Offsets]
 """Group -> partition -> new offset."""
 
@@ -36,7 +34,10 @@ class Logs(Protocol):
     """The offset lookups that a reset needs."""
 
     def log_offsets(self, partitions: Iterable[TopicPartition], timestamp: int) -> Offsets:
-        """Offsets at a timestamp (ms), at the beginning (-2) or the end (-1); partitions without one are omitted."""
+        """Offsets at a timestamp (ms), at the beginning (EARLIEST) or the end (LATEST).
+
+        Omits only partitions without a record that late. Raises ToolError if an offset is not known.
+        """
         ...
 
 
@@ -78,10 +79,14 @@ def shift_by(count: int) -> Scenario:
 
 
 def to_time(flag: str, timestamp_ms: int) -> Scenario:
-    """Reset to the first record at or after a timestamp (ms), or to the log end if there is none."""
+    """Reset to the first record at or after a timestamp (ms), or to the log end if there is none.
+
+    A time before 1970 is before all records; on the wire, negative timestamps mean something else.
+    """
+    when = timestamp_ms if timestamp_ms >= 0 else EARLIEST
 
     def offsets(partitions: Collection[TopicPartition], _: Mapping[TopicPartition, int], logs: Logs) -> Offsets:
-        found = logs.log_offsets(partitions, timestamp_ms)
+        found = logs.log_offsets(partitions, when)
         return found | _known([each for each in partitions if each not in found], logs, LATEST, "offset by timestamp")
 
     return Scenario(flag, offsets)
@@ -104,11 +109,9 @@ def from_file(wanted: Offsets) -> Scenario:
 
 def within_logs(wanted: Mapping[TopicPartition, int], logs: Logs) -> Offsets:
     """The wanted offsets, clamped to the start and end of their logs; each change is a warning."""
-    starts, ends = logs.log_offsets(wanted, EARLIEST), logs.log_offsets(wanted, LATEST)
-    clamped = {
-        partition: max(min(offset, ends.get(partition, offset)), starts.get(partition, offset))
-        for partition, offset in wanted.items()
-    }
+    starts = _known(wanted, logs, EARLIEST, "starting offset")
+    ends = _known(wanted, logs, LATEST, "ending offset")
+    clamped = {partition: max(min(offset, ends[partition]), starts[partition]) for partition, offset in wanted.items()}
     for partition, offset in wanted.items():
         if clamped[partition] != offset:
             beyond = "higher than latest" if offset > clamped[partition] else "lower than earliest"
@@ -119,7 +122,8 @@ def within_logs(wanted: Mapping[TopicPartition, int], logs: Logs) -> Offsets:
     return clamped
 
 
-def _known(partitions: Collection[TopicPartition], logs: Logs, timestamp: int, what: str) -> Offsets:
+def _known(partitions: Iterable[TopicPartition], logs: Logs, timestamp: int, what: str) -> Offsets:
+    partitions = list(partitions)
     found = logs.log_offsets(partitions, timestamp)
     for partition in partitions:
         if partition not in found:

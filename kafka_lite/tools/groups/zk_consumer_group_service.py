@@ -6,12 +6,12 @@ Kafka 0.10.2: core/.../admin/ConsumerGroupCommand.scala (ZkConsumerGroupService)
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 
 from kafka_lite.common.topic_partition import TopicPartition
 from kafka_lite.tools.admin.admin_channel import AdminChannel
 from kafka_lite.tools.common.tool_errors import ToolError
-from kafka_lite.tools.groups.consumer_group_service import LATEST, ConsumerGroupService, Member, Offsets, PartitionRow
+from kafka_lite.tools.groups.consumer_group_service import ConsumerGroupService, Member, PartitionRow
 from kafka_lite.zookeeper import paths
 from kafka_lite.zookeeper.consumer_groups import ConsumerGroups
 from kafka_lite.zookeeper.data import BrokerRegistration
@@ -46,25 +46,20 @@ class ZkConsumerGroupService:
         numbers = self._groups.get_partitions_for_topics(topics)
         partitions = [TopicPartition(topic, number) for topic in topics for number in numbers[topic]]
         owners = {partition: self._groups.get_owner(group, partition) for partition in partitions}
-        offsets, ends = self._offsets_and_ends(group, partitions)
-        rows = [
-            PartitionRow(group, *partition, offsets.get(partition), ends.get(partition), _member(owners[partition]))
-            for partition in partitions
-        ]
+        rows = self._rows_of(group, {partition: _member(owner) for partition, owner in owners.items()})
         busy = {member_id(owner) for owner in owners.values() if owner}
         idle = [each for each in self._groups.get_consumers_in_group(group) if each not in busy]
         return rows + [PartitionRow(group, member=_as_member(each)) for each in idle]
 
-    def _offsets_and_ends(self, group: str, partitions: Iterable[TopicPartition]) -> tuple[Offsets, Offsets]:
-        """Committed offsets (the coordinator's take precedence over ZooKeeper's) and log end offsets."""
-        partitions = list(partitions)
-        in_zookeeper = self._groups.get_offsets(group, partitions)
+    def _rows_of(self, group: str, owners: Mapping[TopicPartition, Member | None]) -> list[PartitionRow]:
+        """Rows with committed offsets (the coordinator's take precedence over ZooKeeper's) and log end offsets."""
+        in_zookeeper = self._groups.get_offsets(group, owners)
         servers = bootstrap_servers(self._zk.get_brokers())
         if not servers:
             raise ToolError("no broker with a PLAINTEXT listener is registered in ZooKeeper. Is one running?")
         with AdminChannel(servers) as channel:
             service = ConsumerGroupService(channel, self._timeout_ms)
-            return in_zookeeper | service.committed_offsets(group), service.log_offsets(partitions, LATEST)
+            return service.rows_of(group, owners, in_zookeeper | service.committed_offsets(group))
 
     # ── Deletion ──────────────────────────────────────────────────────────────────────────────────────────────────
 

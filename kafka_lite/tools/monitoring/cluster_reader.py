@@ -14,9 +14,9 @@ from kafka_lite.common.topic_partition import TopicPartition
 from kafka_lite.protocol.messages.api_03_metadata import MetadataResponseBroker, MetadataResponseTopic
 from kafka_lite.protocol.messages.api_35_describe_log_dirs import DescribeLogDirsRequest, DescribeLogDirsResponse
 from kafka_lite.tools.admin.admin_channel import AdminChannel
-from kafka_lite.tools.admin.get_offsets import list_offsets
+from kafka_lite.tools.admin.partition_offsets import LATEST, Offset, Offsets, ask_leader
 from kafka_lite.tools.common.tool_errors import ToolError
-from kafka_lite.tools.groups.consumer_group_service import LATEST, ConsumerGroupService
+from kafka_lite.tools.groups.consumer_group_service import ConsumerGroupService
 from kafka_lite.tools.monitoring.cluster_snapshot import ClusterState, GroupState, PartitionState
 
 TIMEOUT_MS = 3000
@@ -40,6 +40,9 @@ class ClusterReader:
         """One round of requests. Raises ConnectionError or ToolError if no broker responds."""
         self._problems = []
         channel, topics = self._metadata()
+        self._problems += [
+            f"topic {topic.name}: {Errors.for_code(topic.error_code).name}" for topic in topics if topic.error_code
+        ]
         partitions = [each for topic in topics if topic.name for each in _partitions(topic)]
         ends = self._end_offsets(channel, partitions)
         service = ConsumerGroupService(channel, SETTLE_MS)
@@ -68,22 +71,25 @@ class ClusterReader:
         """The metadata of all topics; if the broker that was asked before is gone, of another one."""
         if self._channel is not None:
             try:
-                return self._channel, self._channel.metadata(None)
+                return self._channel, self._channel.ask_metadata(None)
             except (ConnectionError, ToolError):
                 self.close()
         channel = AdminChannel(",".join(self._servers), timeout_ms=TIMEOUT_MS)
         channel.connect()
         self._channel = channel
-        topics = channel.metadata(None)
+        topics = channel.ask_metadata(None)
         self._servers |= dict.fromkeys(_address(broker) for broker in channel.brokers.values())
         return channel, topics
 
-    def _end_offsets(self, channel: AdminChannel, partitions: Sequence[PartitionState]) -> dict[TopicPartition, int]:
-        ends: dict[TopicPartition, int] = {}
+    def _end_offsets(self, channel: AdminChannel, partitions: Sequence[PartitionState]) -> Offsets:
+        ends: Offsets = {}
         for leader in sorted({each.leader for each in partitions if not each.is_offline}):
-            led = {each.partition: leader for each in partitions if each.leader == leader}
-            found = self._try(f"offsets of broker {leader}", partial(list_offsets, channel, led, LATEST)) or []
-            ends |= {each.partition: each.offset for each in found if each.error is Errors.NONE}
+            led = [each.partition for each in partitions if each.leader == leader]
+            for each in self._try(f"offsets of broker {leader}", partial(_ends_at, channel, leader, led)) or []:
+                if each.error is Errors.NONE:
+                    ends[each.partition] = each.offset
+                else:
+                    self._problems.append(f"end offset of {each.partition}: {each.error.name}")
         return ends
 
     def _try(self, what: str, read: Callable[[], T]) -> T | None:
@@ -93,6 +99,10 @@ class ClusterReader:
         except (ConnectionError, ToolError) as error:
             self._problems.append(f"{what}: {error}")
             return None
+
+
+def _ends_at(channel: AdminChannel, leader: int, partitions: Sequence[TopicPartition]) -> list[Offset]:
+    return list(ask_leader(channel, leader, partitions, LATEST))
 
 
 def _groups(service: ConsumerGroupService) -> list[GroupState]:

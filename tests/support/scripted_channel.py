@@ -1,0 +1,74 @@
+"""An AdminChannel whose responses are written down, on a clock that jumps: no broker, and no waiting."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from kafka_lite.common.errors import Errors
+from kafka_lite.common.time import MockTime
+from kafka_lite.common.topic_partition import TopicPartition
+from kafka_lite.protocol.messages.api_02_list_offsets import (
+    ListOffsetsPartitionResponse,
+    ListOffsetsResponse,
+    ListOffsetsTopicResponse,
+)
+from kafka_lite.protocol.messages.api_03_metadata import (
+    MetadataResponse,
+    MetadataResponseBroker,
+    MetadataResponsePartition,
+    MetadataResponseTopic,
+)
+from kafka_lite.protocol.schema import Response
+from kafka_lite.tools.admin.admin_channel import AdminChannel
+
+
+class ScriptedChannel(AdminChannel):
+    """Returns the scripted responses of each class in order, and the last one for ever. Records the requests."""
+
+    def __init__(self, *responses: Response | Exception) -> None:
+        super().__init__("127.0.0.1:1", time=MockTime())
+        self._script = list(responses)
+        self.requests: list[object] = []
+
+    def api_versions(self, broker_id=None):
+        return {3: (0, 9)}
+
+    def send(self, request, response_class, broker_id=None, max_version=1 << 15):
+        self.requests.append(request)
+        matching = [each for each in self._script if isinstance(each, response_class | Exception)]
+        response = matching[0]
+        if len(matching) > 1:
+            self._script.remove(response)
+        if isinstance(response, Exception):
+            raise response
+        return response
+
+
+def metadata(*partitions: TopicPartition, leader: int = 1, **errors: Errors) -> MetadataResponse:
+    """A response of a cluster of the broker 1, with these partitions, and with errors by topic."""
+    topics = {
+        name: MetadataResponseTopic(name=name, error_code=error.code, partitions=[]) for name, error in errors.items()
+    }
+    for topic, number in partitions:
+        entry = MetadataResponsePartition(partition_index=number, leader_id=leader, replica_nodes=[1], isr_nodes=[1])
+        topics.setdefault(topic, MetadataResponseTopic(name=topic, partitions=[])).partitions.append(entry)
+    broker = MetadataResponseBroker(node_id=1, host="127.0.0.1", port=1)
+    return MetadataResponse(brokers=[broker], controller_id=1, topics=list(topics.values()))
+
+
+def offsets(found: dict[TopicPartition, int | Errors]) -> ListOffsetsResponse:
+    """A leader's response: an offset or an error by partition."""
+    return ListOffsetsResponse(topics=[_topic(partition, result) for partition, result in found.items()])
+
+
+def _topic(partition: TopicPartition, result: int | Errors) -> ListOffsetsTopicResponse:
+    if isinstance(result, Errors):
+        entry = ListOffsetsPartitionResponse(partition_index=partition.partition, error_code=result.code)
+    else:
+        entry = ListOffsetsPartitionResponse(partition_index=partition.partition, offset=result)
+    return ListOffsetsTopicResponse(name=partition.topic, partitions=[entry])
+
+
+def counted(channel: ScriptedChannel, classes: Iterable[type]) -> list[int]:
+    """How many requests of each class were sent."""
+    return [sum(isinstance(request, each) for request in channel.requests) for each in classes]
