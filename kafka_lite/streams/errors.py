@@ -51,10 +51,11 @@ class TaskMigratedError(StreamsError):
 
 
 class TaskCorruptedError(StreamsError):
-    """The stores of a task may be ahead of what was committed: they are rebuilt. Kafka 2.6: TaskCorruptedException."""
+    """The stores of a task are ahead of what was committed, or their changelogs no longer have the offsets of the
+    checkpoint: they are rebuilt. Kafka 2.6: TaskCorruptedException."""
 
     def __init__(self, task_id: str, why: str) -> None:
-        super().__init__(f"task [{task_id}] may have changes that were not committed: {why}")
+        super().__init__(f"task [{task_id}] has stores that must be rebuilt: {why}")
         self.task_id = task_id
 
 

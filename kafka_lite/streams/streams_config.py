@@ -326,11 +326,14 @@ class StreamsConfig:
         }
 
     def restore_consumer_configs(self, thread_client_id: str) -> dict[str, object]:
-        """For the consumer that restores stores. It has no group."""
+        """For the consumer that restores stores. It has no group.
+
+        It never skips records in silence: an offset that its topic does not have raises InvalidOffsetError.
+        """
         configs = self._common_consumer_configs()
         configs.pop("group.id", None)
         configs.pop("group.instance.id", None)
-        return {**configs, "client.id": f"{thread_client_id}-restore-consumer", "auto.offset.reset": "earliest"}
+        return {**configs, "client.id": f"{thread_client_id}-restore-consumer", "auto.offset.reset": "none"}
 
     def ends_consumer_configs(self, thread_client_id: str) -> dict[str, object]:
         """For the consumer that asks for the ends of changelogs, open transactions included."""

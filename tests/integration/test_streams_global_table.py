@@ -3,13 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 
 from kafka_lite.common.serdes import StringSerde
 from kafka_lite.common.topic_partition import TopicPartition
-from kafka_lite.streams.errors import StreamsError
+from kafka_lite.network.blocking_channel import BlockingChannel
+from kafka_lite.protocol.messages.api_21_delete_records import (
+    DeleteRecordsPartition,
+    DeleteRecordsRequest,
+    DeleteRecordsTopic,
+)
+from kafka_lite.streams.errors import InvalidStateStoreError, StreamsError
 from kafka_lite.streams.kafka_streams import KafkaStreams, State
 from kafka_lite.streams.kstream.global_ktable import GlobalKTable
 from kafka_lite.streams.kstream.kstream import KStream
@@ -121,6 +128,68 @@ def test_a_table_on_disk_continues_at_its_checkpoint(cluster: Cluster, tmp_path:
         streams.start()
         assert cities(streams) == {"b": "Berlin", "p": "Paris", "r": "Rome"}
     assert checkpoint.read() == {partition: 3}
+
+
+def keep_the_last_record_of(cluster: Cluster, topic: str) -> None:
+    """As retention does, with all other segments."""
+    end = cluster.records(topic)[-1].offset
+    host, port = cluster.bootstrap_servers.split(":")
+    with closing(BlockingChannel(host, int(port))) as channel:
+        channel.connect()
+        partition = DeleteRecordsPartition(partition_index=0, offset=end)
+        asked = DeleteRecordsTopic(name=topic, partitions=[partition])
+        channel.exchange(DeleteRecordsRequest(topics=[asked], timeout_ms=30_000), 1)
+
+
+def test_a_table_on_disk_forgets_what_retention_removed_while_nobody_ran(cluster: Cluster, tmp_path: Path) -> None:
+    for topic in ("cities", "people"):
+        cluster.create_topic(topic, 1)
+    for name in ("Berlin", "Paris"):
+        cluster.produce("cities", name, key=name[0])
+    with application(cluster, tmp_path, ROCKS_DB) as streams:
+        streams.start()
+    cluster.produce("cities", "Prague", key="P")
+    cluster.produce("cities", None, key="B")
+    cluster.produce("cities", "Rome", key="R")
+    keep_the_last_record_of(cluster, "cities")
+    with application(cluster, tmp_path, ROCKS_DB) as streams:
+        streams.start()
+        assert dict(streams.store("Cities", QueryableStoreTypes.key_value_store()).all()) == {"R": "Rome"}
+
+
+def test_a_store_on_disk_is_rebuilt_from_a_changelog_that_was_created_again(cluster: Cluster, tmp_path: Path) -> None:
+    cluster.create_topic("in", 1)
+    builder = KStreamBuilder()
+    text = StringSerde()
+    builder.stream("in", key_serde=text, value_serde=text).group_by_key(text, text).count("Counts")
+    configs = {
+        "application.id": "counting",
+        "bootstrap.servers": cluster.bootstrap_servers,
+        "state.dir": str(tmp_path),
+        "commit.interval.ms": 100,
+        "default.dsl.store": ROCKS_DB,
+        "internal.leave.group.on.close": True,
+    }
+
+    def run_until(expected: dict[str, int]) -> None:
+        def counts() -> dict[str, int]:
+            try:
+                return dict(streams.store("Counts", QueryableStoreTypes.key_value_store()).all())
+            except InvalidStateStoreError as error:
+                return {str(error): 0}
+
+        with KafkaStreams(builder, configs) as streams:
+            streams.start()
+            eventually(lambda: counts() == expected, counts, timeout_s=120)
+
+    for key in ("a", "b"):
+        cluster.produce("in", "1", key=key)
+    run_until({"a": 1, "b": 1})
+    changelog = "counting-Counts-changelog"
+    cluster.delete_topic(changelog)
+    cluster.create_topic(changelog)
+    cluster.produce(changelog, (7).to_bytes(8), key="c")
+    run_until({"c": 7})
 
 
 def test_a_missing_global_topic_is_reported_at_the_start(cluster: Cluster, tmp_path: Path) -> None:

@@ -21,6 +21,9 @@ from kafka_lite.streams.streams_metrics import StreamsMetrics
 IN_MEMORY, ROCKS_DB = "in_memory", "rocksDB"
 """Where the DSL may keep its stores: the values of ``default.dsl.store``."""
 
+ROCKS_DB_DIR = "rocksdb"
+"""The directory of the key-value stores on disk, within that of their task."""
+
 StateRestoreCallback = Callable[[bytes, bytes | None], None]
 """Puts a record of the changelog, key and value, into the store. A value of None deletes the key."""
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from threading import Event
 from types import SimpleNamespace
@@ -14,9 +14,10 @@ from kafka_lite.clients.cluster import PartitionInfo
 from kafka_lite.common.serdes import Serdes
 from kafka_lite.common.time import MockTime
 from kafka_lite.common.topic_partition import TopicPartition
+from kafka_lite.consumer.consumer_errors import OffsetOutOfRangeError
 from kafka_lite.consumer.consumer_record import ConsumerRecord, ConsumerRecords
 from kafka_lite.record.record import Header, TimestampType
-from kafka_lite.streams.errors import LockError, ProcessorStateError, StreamsError
+from kafka_lite.streams.errors import LockError, StreamsError
 from kafka_lite.streams.exception_handlers import LogAndContinueExceptionHandler
 from kafka_lite.streams.kafka_streams import KafkaStreams
 from kafka_lite.streams.kstream.kstream_builder import KStreamBuilder
@@ -43,6 +44,8 @@ class Topic:
 
     def __init__(self) -> None:
         self.partitions: dict[TopicPartition, list[Entry]] = {FIRST: [], SECOND: []}
+        self.starts = {FIRST: 0, SECOND: 0}
+        """What lies below is removed."""
         self.read = 0
         self._positions: dict[TopicPartition, int] = {}
 
@@ -56,6 +59,9 @@ class Topic:
     def partitions_for(self, topic: str) -> list[PartitionInfo]:
         return [PartitionInfo(topic, partition.partition, None) for partition in self.partitions]
 
+    def beginning_offsets(self, partitions: Iterable[TopicPartition]) -> dict[TopicPartition, int]:
+        return {partition: self.starts[partition] for partition in partitions}
+
     def end_offsets(self, partitions: Iterable[TopicPartition]) -> dict[TopicPartition, int]:
         return {partition: len(self.partitions[partition]) for partition in partitions}
 
@@ -66,7 +72,7 @@ class Topic:
         self._positions = {}
 
     def seek_to_beginning(self, partitions: Iterable[TopicPartition]) -> None:
-        self._positions.update(dict.fromkeys(partitions, 0))
+        self._positions.update(self.beginning_offsets(partitions))
 
     def seek(self, partition: TopicPartition, offset: int) -> None:
         self._positions[partition] = offset
@@ -182,13 +188,14 @@ def test_a_store_in_memory_is_restored_from_the_beginning_beside_one_on_disk(top
     directory, topics = StateDirectory("app", tmp_path, MockTime()), {"Cities": "cities", "OnDisk": "rivers"}
     directory.global_state_dir()
     checkpoint(tmp_path).write({FIRST: 1, SECOND: 2})
+    topic.partitions_for = lambda name: [PartitionInfo(name, 0, None)]  # type: ignore[method-assign]
     manager = GlobalStateManager(topic, topics, directory)  # type: ignore[arg-type]
     on_disk: Any = SimpleNamespace(name="OnDisk", persistent=True)
     in_memory: Any = SimpleNamespace(name="Cities", persistent=False)
     manager.initialize([in_memory, on_disk])
     found: list[bytes] = []
     manager.restore(in_memory, lambda key, _: found.append(key))
-    assert sorted(found) == [b"b", b"p"]
+    assert found == [b"b"]
     manager.stores |= {"OnDisk": on_disk, "Cities": in_memory}
     manager.checkpoint({RIVERS: 4, FIRST: 7})
     assert checkpoint(tmp_path).read() == {RIVERS: 5, FIRST: 1, SECOND: 2}, "of cities what was on disk before"
@@ -299,11 +306,50 @@ def test_a_crash_while_a_damaged_store_is_read_anew_leaves_no_checkpoint(topic: 
     instance.task.close()
 
 
-def test_a_topic_that_ends_before_the_checkpoint_is_another_topic(topic: Topic, closed: Path) -> None:
-    topic.partitions[SECOND].clear()
-    with pytest.raises(ProcessorStateError, match=r"cities.* is 2, but its log ends at 0: was the topic deleted\?"):
-        Instance(topic, closed)
-    assert checkpoint(closed).read() == {FIRST: 1, SECOND: 2}
+def outdate_by_retention(topic: Topic) -> str:
+    """Paris was deleted, and retention has removed the record that said so."""
+    topic.append(SECOND, b"p", None)
+    topic.append(SECOND, b"o", b"Oslo")
+    topic.starts[SECOND] = 3
+    return "is 2, but its log has the offsets from 3 to 4"
+
+
+def outdate_by_another_topic(topic: Topic) -> str:
+    """The topic was deleted, and created again."""
+    topic.partitions[SECOND] = [(b"o", b"Oslo")]
+    return "is 2, but its log has the offsets from 0 to 1"
+
+
+def outdate_by_a_smaller_topic(topic: Topic) -> str:
+    """The new topic has one partition."""
+    topic.partitions = {FIRST: [(b"b", b"Berlin"), (b"o", b"Oslo")]}
+    return "cities has no partition 1 any more"
+
+
+@pytest.mark.parametrize("outdate", [outdate_by_retention, outdate_by_another_topic, outdate_by_a_smaller_topic])
+def test_a_store_whose_topic_lacks_the_offset_of_the_checkpoint_is_rebuilt(
+    topic: Topic, closed: Path, outdate: Callable[[Topic], str], caplog: pytest.LogCaptureFixture
+) -> None:
+    """KAFKA-6121: otherwise it keeps Paris for ever."""
+    why = outdate(topic)
+    instance = Instance(topic, closed)
+    assert instance.content() == {"b": "Berlin", "o": "Oslo"}
+    [line] = [record.getMessage() for record in caplog.records if record.levelname == "ERROR"]
+    assert line.startswith("Restoring GlobalStore Cities failed due to: ")
+    assert why in line
+    assert line.endswith("Deleting global store to recreate from scratch.")
+    instance.task.close()
+    Instance(topic, closed).task.close()
+    assert topic.read == 0, "the new checkpoint fits"
+
+
+def test_files_without_a_checkpoint_are_not_mixed_with_what_is_restored(topic: Topic, closed: Path) -> None:
+    """A crash during a restore leaves a part of a store that nothing says the state of."""
+    checkpoint(closed).path.unlink()
+    outdate_by_retention(topic)
+    instance = Instance(topic, closed)
+    assert instance.content() == {"b": "Berlin", "o": "Oslo"}
+    instance.task.close()
 
 
 def test_one_instance_at_a_time_has_the_directory(topic: Topic, closed: Path) -> None:
@@ -361,7 +407,11 @@ class FakeThread(SimpleNamespace):
         self._state, self._clean_run, self._last_flush_ms = GlobalStreamThreadState.CREATED, True, 0.0
         self._restored, self._stopping, self._startup_error = Event(), Event(), None
         self._topology = SimpleNamespace(state_stores=())
-        self._state_manager = SimpleNamespace(initialize=lambda _: None, offsets={FIRST: 7})
+        self._state_manager = SimpleNamespace(
+            initialize=lambda _: None,
+            offsets={FIRST: 7},
+            forget_offsets=lambda partitions, _: calls.append(f"forget {partitions}"),
+        )
         self._consumer = SimpleNamespace(
             assign=lambda partitions: calls.append(f"assign {partitions[0]}"),
             seek=lambda partition, offset: calls.append(f"seek {partition} {offset}"),
@@ -431,6 +481,14 @@ def test_an_error_of_the_thread_is_reported_and_leaves_no_new_checkpoint() -> No
     thread._consumer.close = fail
     GlobalStreamThread.run(thread)
     assert thread.calls == [*STARTED, "error no", *ended(checkpoint=False)]
+
+
+def test_a_store_that_falls_out_of_its_topic_while_the_thread_runs_is_rebuilt_by_the_next_start() -> None:
+    """Streams read it, so it cannot be emptied under them: the thread dies, as Kafka's does."""
+    thread: Any = FakeThread(OffsetOutOfRangeError({FIRST: 7}))
+    GlobalStreamThread.run(thread)
+    assert thread.calls[len(STARTED)] == f"forget {frozenset({FIRST})}"
+    assert thread.calls[-5:] == ended(checkpoint=False)
 
 
 def test_an_error_while_stores_are_restored_is_kept_for_the_start_which_waits_no_longer() -> None:

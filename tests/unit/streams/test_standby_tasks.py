@@ -13,6 +13,7 @@ from kafka_lite.clients.cluster import PartitionInfo
 from kafka_lite.common.serdes import Serdes
 from kafka_lite.common.time import MockTime
 from kafka_lite.common.topic_partition import TopicPartition
+from kafka_lite.consumer.consumer_errors import OffsetOutOfRangeError
 from kafka_lite.consumer.consumer_record import ConsumerRecord, ConsumerRecords
 from kafka_lite.consumer.offset_and_metadata import OffsetAndMetadata
 from kafka_lite.record.record import TimestampType
@@ -40,6 +41,8 @@ class Changelogs:
 
     def __init__(self, **ends: int) -> None:
         self.ends = {TopicPartition(CHANGELOGS[name], 1): end for name, end in ends.items()}
+        self.starts = dict.fromkeys(self.ends, 0)
+        """What lies below is removed."""
         self.without_key: set[int] = set()
         self.positions: dict[TopicPartition, int] = {}
         self.paused: set[TopicPartition] = set()
@@ -64,7 +67,7 @@ class Changelogs:
 
     def seek_to_beginning(self, partitions: Iterable[TopicPartition]) -> None:
         for partition in partitions:
-            self.seek(partition, 0)
+            self.seek(partition, self.starts[partition])
 
     def position(self, partition: TopicPartition) -> int:
         return self.positions[partition]
@@ -77,6 +80,9 @@ class Changelogs:
 
     def poll(self, timeout_ms: float) -> ConsumerRecords:
         self.timeouts.append(timeout_ms)
+        removed = {each: at for each, at in self.positions.items() if not self.starts[each] <= at <= self.ends[each]}
+        if removed:
+            raise OffsetOutOfRangeError(removed)
         found = {}
         for partition, position in self.positions.items():
             if partition not in self.paused and self.ends[partition] > position:
@@ -247,6 +253,30 @@ def test_a_standby_goes_on_at_its_checkpoint(tmp_path: Path, changelogs: Changel
         assert instance.entries["memory"] == [0, 1, 2], "what was in memory is gone"
         instance.standbys.close(clean=True)
         assert instance.checkpoint == {DISK: end}
+
+
+@pytest.mark.parametrize(("start", "end"), [(3, 4), (0, 1)], ids=["retention went past it", "a new changelog"])
+def test_a_standby_that_falls_out_of_its_changelog_is_created_again(
+    instance: Instance, changelogs: Changelogs, start: int, end: int
+) -> None:
+    instance.standbys.assign(ASSIGNED)
+    instance.standbys.maybe_update()
+    instance.standbys.commit_all()
+    assert instance.checkpoint == {DISK: 2}
+    first = instance.standbys.following[TASK]
+    outdated = instance.path / "app" / str(TASK) / "rocksdb" / "disk"
+    outdated.mkdir(parents=True)
+    changelogs.starts[DISK], changelogs.ends[DISK] = start, end
+    instance.standbys.maybe_update()
+    assert instance.checkpoint == {}
+    assert not outdated.exists()
+    assert instance.standbys.following[TASK] is not first
+    instance.stores["disk"].entries.clear()
+    instance.standbys.maybe_update()
+    assert instance.entries["disk"] == list(range(start, end))
+    assert instance.entries["memory"] == [0, 1, 2], "it was closed, so it has nothing twice"
+    instance.standbys.commit_all()
+    assert instance.checkpoint == {DISK: end}
 
 
 def test_a_store_that_was_on_disk_before_and_is_in_memory_now_follows_from_the_start(

@@ -12,9 +12,10 @@ import pytest
 from kafka_lite.clients.cluster import PartitionInfo
 from kafka_lite.common.time import MockTime
 from kafka_lite.common.topic_partition import TopicPartition
+from kafka_lite.consumer.consumer_errors import OffsetOutOfRangeError
 from kafka_lite.consumer.consumer_record import ConsumerRecord, ConsumerRecords
 from kafka_lite.record.record import TimestampType
-from kafka_lite.streams.errors import LockError, ProcessorStateError, StreamsError
+from kafka_lite.streams.errors import LockError, ProcessorStateError, StreamsError, TaskCorruptedError
 from kafka_lite.streams.kafka_streams import KafkaStreams
 from kafka_lite.streams.kstream.kstream_builder import KStreamBuilder
 from kafka_lite.streams.processor.internals.processor_state_manager import ProcessorStateManager
@@ -172,6 +173,8 @@ class FakeConsumer:
         self._end = end
         self._of = partition
         self._position = 0
+        self.start = 0
+        """What lies below is removed."""
         self.assigned: list[TopicPartition] = []
 
     def partitions_for(self, topic: str) -> tuple[PartitionInfo, ...]:
@@ -187,7 +190,7 @@ class FakeConsumer:
         return dict.fromkeys(partitions, self._end)
 
     def seek_to_beginning(self, _: Iterable[TopicPartition]) -> None:
-        self._position = 0
+        self._position = self.start
 
     def seek(self, _: TopicPartition, offset: int) -> None:
         self._position = offset
@@ -196,6 +199,8 @@ class FakeConsumer:
         return self._position
 
     def poll(self, _: float) -> ConsumerRecords:
+        if self._position < self.start:
+            raise OffsetOutOfRangeError({self._of: self._position})
         found = [offset for offset in self._offsets if offset >= self._position][:2]
         self._position = found[-1] + 1 if len(found) == 2 else self._end
         kind = TimestampType.CREATE_TIME
@@ -278,15 +283,52 @@ def test_a_store_that_was_on_disk_before_and_is_in_memory_now_is_restored_from_t
     manager.close({})
 
 
-def test_a_changelog_that_ends_before_the_checkpoint_is_an_error(tmp_path: Path) -> None:
+@pytest.mark.parametrize(("start", "end"), [(6, 8), (0, 3)], ids=["retention went past it", "a new changelog"])
+def test_a_store_whose_changelog_lacks_the_offset_of_the_checkpoint_is_rebuilt(
+    tmp_path: Path, start: int, end: int, caplog: pytest.LogCaptureFixture
+) -> None:
     manager = manager_of(tmp_path, FakeConsumer(range(5), end=5))
     restored(manager, persistent=True)
     manager.close({})
-    manager = manager_of(tmp_path, FakeConsumer([], end=0))
-    with pytest.raises(
-        ProcessorStateError, match="the checkpoint of app-store-changelog-1 is 5, but its log ends at 0"
-    ):
+    files = [tmp_path / "app" / "0_1" / "rocksdb" / "store" / "CURRENT", tmp_path / "app" / "0_1" / "store" / "segment"]
+    for file in files:
+        file.parent.mkdir(parents=True)
+        file.touch()
+    consumer = FakeConsumer(range(start, end), end)
+    consumer.start = start
+    manager = manager_of(tmp_path, consumer)
+    manager.initialize([Store(persistent=True)])
+    assert all(file.exists() for file in files), "the checkpoint may fit"
+    with pytest.raises(TaskCorruptedError, match="app-store-changelog-1: 5"):
         restored(manager, persistent=True)
+    assert "Deleting the store to recreate it from scratch" in caplog.text
+    manager.close(None)
+    assert OffsetCheckpoint(tmp_path / "app" / "0_1" / ".checkpoint").read() == {}
+    manager = manager_of(tmp_path, consumer)  # the task is created once more
+    manager.initialize([Store(persistent=True), Store(persistent=False)])
+    assert not any(file.parent.exists() for file in files)
+    assert restored(manager, persistent=True) == list(range(start, end))
+    manager.close({})
+
+
+def test_files_that_cannot_be_deleted_end_the_task(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(_: Path) -> None:
+        raise OSError("read-only file system")
+
+    manager = manager_of(tmp_path, FakeConsumer([], 0))
+    (manager.base_dir / "store").mkdir()
+    monkeypatch.setattr("shutil.rmtree", refuse)
+    with pytest.raises(ProcessorStateError, match=r"Failed to delete the files of store store at .*: read-only"):
+        manager.initialize([Store(persistent=True)])
+    manager.close(None)
+
+
+def test_a_store_without_a_changelog_keeps_its_files(tmp_path: Path) -> None:
+    given: Any = FakeConsumer([], 0)
+    manager = ProcessorStateManager(TASK, [], given, directory_in(tmp_path), {}, MockTime())
+    (manager.base_dir / "store").mkdir()
+    manager.initialize([Store(persistent=True)])
+    assert (manager.base_dir / "store").exists()
     manager.close(None)
 
 

@@ -16,7 +16,7 @@ from kafka_lite.consumer.consumer_errors import CommitFailedError
 from kafka_lite.consumer.consumer_record import ConsumerRecord
 from kafka_lite.consumer.offset_and_metadata import OffsetAndMetadata
 from kafka_lite.record.record import Header, TimestampType
-from kafka_lite.streams.errors import LockError, StreamsError, TaskMigratedError
+from kafka_lite.streams.errors import LockError, StreamsError, TaskCorruptedError, TaskMigratedError
 from kafka_lite.streams.processor.internals.state_manager import StateManager
 from kafka_lite.streams.processor.internals.tasks.standby_tasks import StandbyTasks
 from kafka_lite.streams.processor.internals.tasks.stream_task import StreamTask
@@ -414,6 +414,24 @@ def test_a_directory_that_another_thread_still_has_is_tried_again_less_and_less_
     assert tries[:2] == [(0, 0), (1, 0)], "the other task does not wait"
     assert tries[2:] == [(0, pytest.approx(at)) for at in (50, 150, 350, 750, 1550, 2550, 3550)]
     assert tasks.active.keys() == {TaskId(0, 0), TaskId(0, 1)}
+
+
+def test_a_task_with_outdated_stores_is_created_once_more_without_its_standby(recorder: Recorder) -> None:
+    """The standby's stores in memory are outdated, too: the new stores begin empty."""
+    given: list[object] = []
+
+    def create(task_id: TaskId, _: object, standby: object) -> Any:
+        given.append(standby)
+        if len(given) == 1:
+            raise TaskCorruptedError(str(task_id), "its changelog begins later than the checkpoint")
+        return SimpleNamespace(id=task_id, partitions=frozenset())
+
+    standbys = StandbyTasks(lambda *_: None, recorder)  # type: ignore[arg-type]
+    standbys._suspended[TaskId(0, 0)] = standby = SimpleNamespace(partitions=frozenset())  # type: ignore[assignment]
+    tasks = TaskManager(create, standbys, MockTime())
+    tasks.assign({TaskId(0, 0): frozenset()})
+    assert given == [standby, None]
+    assert tasks.active.keys() == {TaskId(0, 0)}
 
 
 @pytest.fixture

@@ -155,7 +155,7 @@ def test_what_clients_of_streams_cannot_be_told() -> None:
     consumer: dict[str, Any] = config.consumer_configs("me", object(), has_resets=False)  # type: ignore[arg-type]
     restore = config.restore_consumer_configs("me")
     assert (consumer["auto.offset.reset"], consumer["group.instance.id"]) == ("latest", "one")
-    assert restore["auto.offset.reset"] == "earliest", "changelogs are read from their start"
+    assert restore["auto.offset.reset"] == "none", "records that a store has missed are not skipped in silence"
     assert "group.instance.id" not in restore, "it has no group"
     assert (consumer["max.poll.interval.ms"], consumer["max.poll.records"]) == (0x7FFFFFFF, 1000)
     assert (consumer["retry.backoff.ms"], config.producer_configs("me")["retry.backoff.ms"]) == (33, 22)

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from kafka_lite.common.topic_partition import TopicPartition
 from kafka_lite.consumer.kafka_consumer import KafkaConsumer
-from kafka_lite.streams.errors import LockError, ProcessorStateError, StreamsError
+from kafka_lite.streams.errors import LockError, StreamsError
 from kafka_lite.streams.processor.internals.state_directory import CHECKPOINT_FILE_NAME, StateDirectory
 from kafka_lite.streams.processor.internals.state_manager import StateManager
 from kafka_lite.streams.processor.state_store import StateRestoreCallback, StateStore
@@ -28,6 +28,10 @@ class GlobalStateManager(StateManager):
 
     If a store is on disk, the directory ``global`` is locked from ``initialize`` until ``close``, so that instances on
     one machine need different ``state.dir``. (0.10.2 locks it for stores in memory, too.)
+
+    If a topic does not have the offset of the checkpoint any more, since retention has removed it or the topic is a new
+    one, the store may have values that were changed or deleted since: its files are deleted, and it is read from the
+    beginning. (KAFKA-6121. Kafka 1.0.1 to 3.9 delete them, too, but then the application has to be started again.)
     """
 
     def __init__(
@@ -46,10 +50,46 @@ class GlobalStateManager(StateManager):
 
         Raises LockError if another instance has the directory.
         """
-        if any(store.persistent for store in stores):
+        on_disk = [store.name for store in stores if store.persistent]
+        if on_disk:
             if not self._directory.lock_global_state(_LOCK_RETRIES):
                 raise LockError(f"Failed to lock the global state directory: {self.base_dir}")
             self._checkpointed_offsets = self._checkpoint.read_unless_damaged("global stores:")
+            for store in on_disk:
+                self._wipe_if_outdated(store)
+
+    def _wipe_if_outdated(self, store: str) -> None:
+        """Delete the files of a store unless its topic has all of its checkpoint's offsets."""
+        topic = self._topics[store]
+        checkpointed = {each: offset for each, offset in self._checkpointed_offsets.items() if each.topic == topic}
+        outdated = self._outdated(topic, checkpointed)
+        if outdated:
+            text = "Restoring GlobalStore %s failed due to: %s. Deleting global store to recreate from scratch."
+            logger.error(text, store, outdated)
+            self.forget_checkpoint(store, outdated)
+        if outdated or not checkpointed:
+            self.wipe(store)
+
+    def _outdated(self, topic: str, checkpointed: Mapping[TopicPartition, int]) -> str:
+        """Why a checkpoint does not fit its topic; empty if it fits."""
+        known = {info.partition for info in self._consumer.partitions_for(topic)} if checkpointed else set()
+        for partition in checkpointed:
+            if known and partition.partition not in known:
+                return f"{topic} has no partition {partition.partition} any more"
+        there = [partition for partition in checkpointed if partition.partition in known]
+        starts, ends = self._consumer.beginning_offsets(there), self._consumer.end_offsets(there)
+        for partition in there:
+            offset, start, end = checkpointed[partition], starts[partition], ends[partition]
+            if not start <= offset <= end:
+                return f"the checkpoint of {partition} is {offset}, but its log has the offsets from {start} to {end}"
+        return ""
+
+    def forget_offsets(self, partitions: Iterable[TopicPartition], why: str) -> None:
+        """Drop the checkpoints of the stores that these partitions belong to: the next start deletes their files."""
+        topics = {partition.topic for partition in partitions}
+        for store, topic in self._topics.items():
+            if topic in topics:
+                self.forget_checkpoint(store, why)
 
     @property
     def base_dir(self) -> Path:
@@ -76,7 +116,7 @@ class GlobalStateManager(StateManager):
     def restore(self, store: StateStore, restore: StateRestoreCallback) -> None:
         """Read the store's topic up to its end.
 
-        Raises StreamsError if there is no such topic, and ProcessorStateError if it ends before the checkpoint.
+        Raises StreamsError if there is no such topic.
         """
         topic, consumer = self._topics[store.name], self._consumer
         partitions = [TopicPartition(topic, info.partition) for info in consumer.partitions_for(topic)]
@@ -88,8 +128,8 @@ class GlobalStateManager(StateManager):
         ends = consumer.end_offsets(partitions)
         consumer.assign(partitions)
         try:
-            for partition, end in ends.items():
-                self._seek(partition, end, store.persistent)
+            for partition in partitions:
+                self._seek(partition, store.persistent)
             while any(consumer.position(partition) < end for partition, end in ends.items()):
                 records = consumer.poll(_POLL_MS)
                 for partition in records.partitions:
@@ -100,17 +140,12 @@ class GlobalStateManager(StateManager):
         finally:
             consumer.unsubscribe()
 
-    def _seek(self, partition: TopicPartition, end: int, persistent: bool) -> None:
+    def _seek(self, partition: TopicPartition, persistent: bool) -> None:
         start = self._checkpointed_offsets.get(partition) if persistent else None
         if start is None:
             self._consumer.seek_to_beginning([partition])
-        elif start <= end:
-            self._consumer.seek(partition, start)
         else:
-            raise ProcessorStateError(
-                f"the checkpoint of {partition} in {self.base_dir} is {start}, but its log ends at {end}: was the "
-                "topic deleted? Clean up the state directory"
-            )
+            self._consumer.seek(partition, start)
 
     def put_offset_limit(self, partition: TopicPartition, limit: int) -> None:
         """A no-op: a global store has no group, and so no committed offset."""

@@ -13,6 +13,7 @@ from functools import partial
 
 from kafka_lite.common.shutdownable_thread import ShutdownableThread
 from kafka_lite.common.time import SYSTEM_TIME, Time
+from kafka_lite.consumer.consumer_errors import InvalidOffsetError
 from kafka_lite.consumer.kafka_consumer import KafkaConsumer
 from kafka_lite.metrics.metrics import Metrics
 from kafka_lite.streams.errors import StreamsError
@@ -111,6 +112,8 @@ class GlobalStreamThread(ShutdownableThread):
                 self.do_work()
         except Exception as error:
             self._clean_run = False
+            if isinstance(error, InvalidOffsetError):
+                self._state_manager.forget_offsets(error.partitions, str(error))
             if not self._restored.is_set():
                 self._startup_error = error
             else:

@@ -11,8 +11,9 @@ from pathlib import Path
 
 from kafka_lite.common.time import SYSTEM_TIME, Time
 from kafka_lite.common.topic_partition import TopicPartition
+from kafka_lite.consumer.consumer_errors import InvalidOffsetError, OffsetOutOfRangeError
 from kafka_lite.consumer.kafka_consumer import KafkaConsumer
-from kafka_lite.streams.errors import LockError, ProcessorStateError, StreamsError
+from kafka_lite.streams.errors import LockError, ProcessorStateError, StreamsError, TaskCorruptedError
 from kafka_lite.streams.processor.internals.state_directory import CHECKPOINT_FILE_NAME, StateDirectory
 from kafka_lite.streams.processor.internals.state_manager import StateManager
 from kafka_lite.streams.processor.state_store import StateRestoreCallback, StateStore
@@ -30,8 +31,12 @@ _POLL_MS = 100
 class ProcessorStateManager(StateManager):
     """Holds the lock on the task's directory from its creation until ``close``.
 
-    A persistent store continues at its checkpoint. A store in memory begins at the start of its changelog, unless a
-    standby task has filled it.
+    A persistent store continues at its checkpoint. Without one it is restored from the start of its changelog, and
+    begins empty. A store in memory begins there, too, unless a standby task has filled it.
+
+    A changelog may no longer have the offset of the checkpoint: retention has removed it, or the topic is a new one.
+    Then the store may have keys that were deleted or changed since, so the checkpoint is dropped, and the task has to
+    be created again.
 
     With exactly_once the checkpoint is deleted as soon as it is read: a task has one only if its last owner closed it
     cleanly. Otherwise its stores may have changes of an aborted transaction, and they are deleted, too.
@@ -92,6 +97,13 @@ class ProcessorStateManager(StateManager):
         """The directory of the task."""
         return self._base_dir
 
+    def initialize(self, stores: Iterable[StateStore]) -> None:
+        """Delete the files of stores that have a changelog and no checkpoint: they are restored as a whole."""
+        for store in stores:
+            topic = self._changelogs.get(store.name)
+            if store.persistent and topic and self._partition_of(topic) not in self._checkpointed_offsets:
+                self.wipe(store.name)
+
     def forget_checkpoint(self, store: str, why: str) -> bool:
         """The file forgets it, too: a crash while the store is restored must not leave a part of it for the whole."""
         topic = self._changelogs.get(store)
@@ -110,8 +122,8 @@ class ProcessorStateManager(StateManager):
     def restore(self, store: StateStore, restore: StateRestoreCallback) -> None:
         """Read the changelog of a store into it, up to its end, or to the committed offset of a source topic.
 
-        Raises StreamsError if the changelog has no such partition, and ProcessorStateError if it ends before the
-        checkpoint.
+        Raises StreamsError if the changelog has no such partition, and TaskCorruptedError if it does not have the
+        offset to continue at.
         """
         if store.name == CHECKPOINT_FILE_NAME:
             raise ValueError(f"task [{self._task_id}] Illegal store name: {CHECKPOINT_FILE_NAME}")
@@ -122,6 +134,9 @@ class ProcessorStateManager(StateManager):
             self._restore_consumer.assign([partition])
             try:
                 self._restored_offsets[partition] = self._restore_from(partition, store.persistent, restore)
+            except InvalidOffsetError as error:
+                self.forget_checkpoint(store.name, f"{error}. Deleting the store to recreate it from scratch")
+                raise TaskCorruptedError(str(self._task_id), str(error)) from error
             finally:
                 self._restore_consumer.unsubscribe()
 
@@ -136,10 +151,7 @@ class ProcessorStateManager(StateManager):
         elif start <= end:
             consumer.seek(partition, start)
         else:
-            raise ProcessorStateError(
-                f"task [{self._task_id}] the checkpoint of {partition} is {start}, but its log ends at {end}: was the "
-                f"changelog deleted? Clean up the state directory"
-            )
+            raise OffsetOutOfRangeError({partition: start})
         limit = min(end, self._offset_limits.get(partition, end))
         logger.info("task [%s] Restoring %s from %s to %d", self._task_id, partition, start or "its start", limit)
         while consumer.position(partition) < limit:

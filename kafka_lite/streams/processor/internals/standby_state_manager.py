@@ -6,7 +6,7 @@ Kafka 0.10.2: streams/.../processor/internals/ProcessorStateManager.java (checkp
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from kafka_lite.common.time import SYSTEM_TIME, Time
@@ -91,6 +91,12 @@ class StandbyStateManager(ProcessorStateManager):
                 restore(record.key, record.value)
             self._restored_offsets[partition] = record.offset + 1
         return []
+
+    def forget(self, changelogs: Collection[TopicPartition], why: str) -> None:
+        """Drop the checkpoints of the stores that follow these changelogs."""
+        for partition in changelogs:
+            if partition in self._followers:
+                self.forget_checkpoint(self._followers[partition].store.name, why)
 
     def hand_over(self) -> dict[TopicPartition, int]:
         """Leave stores in memory open, and the directory locked. Close stores on disk, with a checkpoint.

@@ -5,15 +5,16 @@ Kafka 0.10.2: streams/.../processor/internals/StateManager.java · book 9.1.4
 
 from __future__ import annotations
 
+import shutil
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from contextlib import ExitStack
 from pathlib import Path
 
 from kafka_lite.common.errors import KafkaError
 from kafka_lite.common.topic_partition import TopicPartition
 from kafka_lite.streams.errors import ProcessorStateError
-from kafka_lite.streams.processor.state_store import StateRestoreCallback, StateStore
+from kafka_lite.streams.processor.state_store import ROCKS_DB_DIR, StateRestoreCallback, StateStore
 
 
 class StateManager(ABC):
@@ -22,6 +23,21 @@ class StateManager(ABC):
     def __init__(self) -> None:
         self.stores: dict[str, StateStore] = {}
         """The registered stores, by name."""
+
+    def initialize(self, stores: Iterable[StateStore]) -> None:  # noqa: B027
+        """Called before these stores are opened. By default a no-op. Raises StreamsError."""
+
+    def wipe(self, store: str) -> None:
+        """Delete the files of a store that is not open. Raises ProcessorStateError.
+
+        They are where Kafka has them: in ``rocksdb/<name>``, or in ``<name>`` for a store with segments.
+        """
+        for path in (self.base_dir / ROCKS_DB_DIR / store, self.base_dir / store):
+            try:
+                if path.exists():
+                    shutil.rmtree(path)
+            except OSError as error:
+                raise ProcessorStateError(f"Failed to delete the files of store {store} at {path}: {error}") from error
 
     def register(self, store: StateStore, restore: StateRestoreCallback) -> None:
         """Restore a store, and keep it. Raises ValueError for a name that is taken."""

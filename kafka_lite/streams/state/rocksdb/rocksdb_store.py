@@ -8,12 +8,10 @@ from __future__ import annotations
 import shutil
 
 from kafka_lite.streams.errors import InvalidStateStoreError
-from kafka_lite.streams.processor.state_store import StateStore, StateStoreContext
+from kafka_lite.streams.processor.state_store import ROCKS_DB_DIR, StateStore, StateStoreContext
 from kafka_lite.streams.state.key_value_store import KeyValueStore
 from kafka_lite.streams.state.rocksdb.bulk_load import BulkLoad
 from kafka_lite.streams.state.rocksdb.database import CorruptStoreError, Database, DatabaseIterator
-
-DB_FILE_DIR = "rocksdb"
 
 
 class RocksDBStore(KeyValueStore[bytes, bytes]):
@@ -56,7 +54,7 @@ class RocksDBStore(KeyValueStore[bytes, bytes]):
         self._database, self._loading = database, loading
 
     def _open(self, context: StateStoreContext) -> Database:
-        path = context.state_dir / DB_FILE_DIR / self._name
+        path = context.state_dir / ROCKS_DB_DIR / self._name
         if not Database.exists(path):
             context.forget_checkpoint(self._name, f"{path} is not there")
         try:

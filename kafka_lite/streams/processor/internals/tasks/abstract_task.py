@@ -59,6 +59,7 @@ class AbstractTask(ABC):
     def _initialize_stores(self, context: StateStoreContext) -> None:
         """Open the stores, which register themselves. Raises StreamsError."""
         logger.info("task [%s] Initializing state stores", self.id)
+        self._state_manager.initialize(self.topology.state_stores)
         for store in self.topology.state_stores:
             store.init(context, store)
 

@@ -5,7 +5,7 @@ Kafka 0.10.2: streams/.../processor/internals/StandbyTask.java · book 9.1.3
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 
 from kafka_lite.common.topic_partition import TopicPartition
 from kafka_lite.consumer.consumer_record import ConsumerRecord
@@ -65,6 +65,10 @@ class StandbyTask(AbstractTask):
     def flush_state(self) -> None:
         """Flush the stores."""
         self._stores.flush()
+
+    def forget(self, changelogs: Collection[TopicPartition], why: str) -> None:
+        """Drop the checkpoints of the stores that follow these changelogs. The task has to be closed."""
+        self._stores.forget(changelogs, why)
 
     def hand_over(self) -> dict[TopicPartition, int]:
         """Leave the topology, its stores in memory and the lock of the directory to the active task.

@@ -13,7 +13,8 @@ from typing import Protocol
 from kafka_lite.common.errors import KafkaError
 from kafka_lite.common.time import SYSTEM_TIME, Time
 from kafka_lite.common.topic_partition import TopicPartition
-from kafka_lite.consumer.consumer_record import ConsumerRecord, ConsumerRecords
+from kafka_lite.consumer.consumer_errors import InvalidOffsetError
+from kafka_lite.consumer.consumer_record import EMPTY_RECORDS, ConsumerRecord, ConsumerRecords
 from kafka_lite.streams.errors import LockError
 from kafka_lite.streams.processor.internals.tasks.standby_task import StandbyTask
 from kafka_lite.streams.processor.task_id import TaskId
@@ -66,6 +67,7 @@ class StandbyTasks:
         assign    suspended ─▶ following    go on at the position of each changelog
                   new ─▶ following          lock the directory, open the stores
                   new ─▶ waiting            another thread still has the directory: try again every second
+        update    following ─▶ new          a changelog no longer has the next offset: restore all from its start
 
     (0.10.2 waits for the lock. Nobody waits for a standby, and two instances with one directory would wait forever.)
     """
@@ -166,12 +168,27 @@ class StandbyTasks:
         if self._limits_are_new:
             self._limits_are_new = False
             self._update_held_back()
-        records = self._consumer.poll(0)
+        records = self._poll()
         for partition in records.partitions:
             remaining = self._by_changelog[partition].update(partition, records.records(partition))
             if remaining:
                 self._consumer.pause([partition])
                 self._held_back[partition] = remaining
+
+    def _poll(self) -> ConsumerRecords:
+        """The next records. Tasks that have missed records, which retention has removed, begin again."""
+        try:
+            return self._consumer.poll(0)
+        except InvalidOffsetError as error:
+            logger.warning("Standby tasks have fallen out of their changelogs, and are created again: %s", error)
+            outdated = {task.id: task for task in map(self._by_changelog.__getitem__, error.partitions)}
+            for task_id, task in outdated.items():
+                del self.following[task_id]
+                task.forget(error.partitions, str(error))
+                self._close(task, clean=False)
+            self._create({**self._waiting, **{task_id: task.partitions for task_id, task in outdated.items()}})
+            self._follow()
+            return EMPTY_RECORDS
 
     def _update_held_back(self) -> None:
         for partition, records in list(self._held_back.items()):

@@ -15,7 +15,7 @@ from kafka_lite.common.time import SYSTEM_TIME, Time
 from kafka_lite.common.topic_partition import TopicPartition
 from kafka_lite.consumer.consumer_errors import CommitFailedError
 from kafka_lite.metrics.metrics import Metrics
-from kafka_lite.streams.errors import LockError, StreamsError, TaskMigratedError
+from kafka_lite.streams.errors import LockError, StreamsError, TaskCorruptedError, TaskMigratedError
 from kafka_lite.streams.processor.internals.metrics.stream_thread_metrics import StreamThreadMetrics
 from kafka_lite.streams.processor.internals.tasks.standby_task import StandbyTask
 from kafka_lite.streams.processor.internals.tasks.standby_tasks import StandbyTasks
@@ -131,7 +131,10 @@ class TaskManager:
         self.standbys.assign(standby or {})
 
     def _create(self, new: dict[TaskId, frozenset[TopicPartition]]) -> None:
-        """Create tasks; wait for the locks of those that another thread still closes."""
+        """Create tasks; wait for the locks of those that another thread still closes.
+
+        A task whose stores turn out to be outdated is created once more, with empty stores.
+        """
         backoff_ms = _FIRST_BACKOFF_MS
         while new:
             for task_id, partitions in list(new.items()):
@@ -139,7 +142,7 @@ class TaskManager:
                     self._activate(self._create_task(task_id, partitions, self.standbys.take(task_id)))
                     self._metrics.task_created.record()
                     del new[task_id]
-                except LockError as error:
+                except (LockError, TaskCorruptedError) as error:
                     logger.warning("Could not create task %s due to %s. Will retry.", task_id, error)
             if new:
                 self._time.sleep(backoff_ms)
