@@ -101,7 +101,7 @@ class Cluster:
     # ── topics ────────────────────────────────────────────────────────────────────────────────────────────────────────
 
     def metadata(self, broker_id: int, topics: Sequence[str]) -> MetadataResponse:
-        """What a broker knows of these topics."""
+        """The metadata that a broker has of these topics."""
         request = MetadataRequest(
             topics=[MetadataRequestTopic(name=name) for name in topics], allow_auto_topic_creation=False
         )

@@ -1,4 +1,4 @@
-"""What replication and the controller cost, in clusters of three brokers."""
+"""The cost of replication and of the controller, in clusters of three brokers."""
 
 from __future__ import annotations
 
@@ -147,7 +147,7 @@ def medians(samples: Sequence[Sample]) -> Sample:
 
 
 def idle_cpu(cluster: Cluster) -> Sample:
-    """What the brokers use while nothing happens."""
+    """The resources that idle brokers use."""
     time.sleep(2)  # the end of the topic's creation
     before, began = cluster.cpu_s(), time.perf_counter()
     time.sleep(IDLE_S)

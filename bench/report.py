@@ -130,7 +130,7 @@ def busy_note() -> str:
     if load < BUSY_LOAD * cpu_count() and busy < BUSY_PROCESSORS:
         return ""
     return (
-        f"The machine was busy before the start: load average {load:.1f}, {busy:.1f} processors at work. "
+        f"The machine was busy before the start: load average {load:.1f}, {busy:.1f} processors in use. "
         "Throughputs and latencies are not to be trusted; ratios and processor times are better."
     )
 

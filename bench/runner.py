@@ -31,7 +31,7 @@ FAILURES = (RuntimeError, OSError, KafkaException, KafkaError, subprocess.Subpro
 
 @dataclass(frozen=True)
 class Plan:
-    """What to run: sections on shared brokers, studies that start their own, the timers, and Python clients."""
+    """The parts to run: sections on shared brokers, studies that start their own, timers, and Python clients."""
 
     sections: Sequence[Section]
     studies: Sequence[Study]

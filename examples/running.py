@@ -1,4 +1,4 @@
-"""What the examples share: topics that exist, and an application that runs until Ctrl-C."""
+"""Shared by the examples: topics that exist, and an application that runs until Ctrl-C."""
 
 from __future__ import annotations
 

@@ -35,7 +35,7 @@ _WIDTH = 110
 
 
 class DemoError(KafkaError):
-    """The demo cannot go on; the text says what to do."""
+    """The demo cannot continue; the text says what to do."""
 
 
 class Demo:

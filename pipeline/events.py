@@ -32,7 +32,7 @@ SCHEMA_VERSION = "schema-version"
 CURRENT_VERSION = "1"
 
 LATENESS = "2 hours"
-"""By how much event time a record may arrive behind later ones and still be counted: the watermark's delay."""
+"""How late, in event time, a record may arrive and still be counted: the watermark's delay."""
 
 CLOCK_ORIGIN = "CLK"
 """The airport of the flights' clock event, which only advance the watermark. See ``clock_events``."""

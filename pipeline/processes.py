@@ -16,7 +16,7 @@ from typing import NamedTuple
 _PROC = Path("/proc")
 _HAS_PROC = (_PROC / "self" / "stat").exists()
 _STATE, _PARENT, _STARTED = 0, 1, 19
-"""Places in ``/proc/PID/stat`` behind the name."""
+"""Places in ``/proc/PID/stat`` after the name."""
 _ENDED = ("Z", "X")
 
 
@@ -55,7 +55,7 @@ def command_line(pid: int) -> str:
 
 
 def _stat(path: Path) -> list[str]:
-    """The fields behind the program's name, which is in brackets and may contain brackets; empty if it is gone."""
+    """The fields after the program's name, which is in brackets and may contain brackets; empty if it is gone."""
     return _text(path).rpartition(")")[2].split()
 
 

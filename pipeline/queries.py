@@ -8,7 +8,7 @@ Spark 4.2: python/pyspark/sql/streaming/readwriter.py · book 1.1
     weather ──┴────────── flights_with_weather ───── tables/flights_with_weather
               └── both: dead_letters ─────────────── topic dead-letters
 
-Every query has a checkpoint of its own below ``checkpoints``. Started again on the same folder, it goes on from there.
+Every query has a checkpoint below ``checkpoints``. Started again on the same folder, it continues from there.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ SPARK_SETTINGS = {
     # Times that pandas reads with their zone, instead of Impala's old 96 bits.
     "spark.sql.parquet.outputTimestampType": "TIMESTAMP_MICROS",
 }
-"""What a session needs for the jobs, beside the defaults of ``kafka_lite.spark.session``."""
+"""The session's configuration for the jobs, added to the defaults of ``kafka_lite.spark.session``."""
 
 _POLL_S = 0.02
 

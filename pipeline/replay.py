@@ -27,7 +27,7 @@ _LONGEST_PAUSE_MS = 200.0
 
 
 class EventSender(Protocol):
-    """What a replay needs of a producer: an idempotent one, which keeps the order of every partition."""
+    """The producer's configuration for a replay: an idempotent one, which keeps the order of every partition."""
 
     def send(self, event: Event) -> None:
         """Queue an event."""

@@ -31,7 +31,7 @@ class ReplayPlanError(KafkaError):
 
 
 class Fault(Enum):
-    """What is wrong with a record on purpose."""
+    """The deliberate fault of a record."""
 
     LATE = "late"
     DUPLICATE = "duplicates"
@@ -99,7 +99,7 @@ def fault_counts(records: Iterable[PlannedRecord]) -> dict[Fault, int]:
 def split_sent(
     records: Sequence[PlannedRecord], end_offsets: Mapping[TopicPartition, int]
 ) -> tuple[list[PlannedRecord], list[PlannedRecord]]:
-    """Those records of a plan that are in the topics already, and those that are not.
+    """Split a plan into the records that are already in the topics and those that are not.
 
     A partition contains the first records of its plan, because an idempotent producer writes them in order and once.
     ``end_offsets`` are those of partitions that begin at offset 0. Raises ``ReplayPlanError`` if a partition contains

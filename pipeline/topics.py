@@ -23,7 +23,7 @@ _CONFIG = {
     "compression.type": "lz4",
     "linger.ms": 50,
     "delivery.report.only.error": True,
-    # What ends a run is raised. What the client's threads print in between would tear the live view apart.
+    # Fatal errors are raised. Lines that the client's threads print in between would garble the live view.
     "log_level": 2,
 }
 

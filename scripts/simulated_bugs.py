@@ -39,7 +39,7 @@ class Bug:
 
     @property
     def program(self) -> str:
-        """What runs in place of the broker, as ``module:function``."""
+        """The function that runs in place of the broker, as ``module:function``."""
         return f"{BROKEN_TRANSACTIONS if self.scenario == TRANSACTIONS else BROKEN_BROKERS}:{self.name}"
 
 
@@ -88,7 +88,7 @@ ALL: Final = (
 
 @dataclass(frozen=True)
 class Row:
-    """What the simulator needed for a bug."""
+    """The seeds and time that the simulator needed for a bug."""
 
     bug: str
     brokers: int

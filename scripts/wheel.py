@@ -32,7 +32,7 @@ _LEFT_OUT = shutil.ignore_patterns("__pycache__", "*.so", VERSION_FILE)
 
 
 def missing_for_compiling() -> str:
-    """What is missing for building the compiled wheel, in words; empty if nothing is."""
+    """A sentence that says what is missing for the compiled wheel; empty if nothing is."""
     if not any(map(shutil.which, ("cc", "gcc", "clang"))):
         return "there is no C compiler, such as Debian's package gcc"
     if not Path(sysconfig.get_path("include"), "Python.h").is_file():

@@ -34,7 +34,7 @@ class CommittingGroups:
 
     @property
     def name(self) -> str:
-        return f"{self.groups:,} groups that commit once a second each"
+        return f"{self.groups:,} groups, each of which commits once a second"
 
     def run(self, broker: Broker) -> Sample:
         with topic(broker) as name, self._stable_groups(broker, name) as frames, contextlib.ExitStack() as stack:

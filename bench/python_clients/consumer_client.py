@@ -32,7 +32,7 @@ Entry = tuple[int, bytes | None, bytes | None]
 
 @dataclass(frozen=True)
 class Work:
-    """What to read, from where, and for how long at least."""
+    """The topic to read, its broker, and the minimum duration."""
 
     bootstrap_servers: str
     topic: str

@@ -23,7 +23,7 @@ WARM_UP = 2_000
 
 @dataclass(frozen=True)
 class Work:
-    """What to send and where."""
+    """The records to send and their destination."""
 
     bootstrap_servers: str
     topic: str

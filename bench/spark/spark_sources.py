@@ -72,7 +72,7 @@ class SparkProcess:
         print(json.dumps({"task": task, **arguments}), file=self._process.stdin, flush=True)
 
     def receive(self) -> dict[str, Any]:
-        """What it says next. Raises RuntimeError if it ends instead."""
+        """The process's next line. Raises RuntimeError if the process ends instead."""
         assert self._process.stdout is not None
         line = self._process.stdout.readline()
         if not line:

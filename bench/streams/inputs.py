@@ -31,7 +31,7 @@ Records = Iterator[tuple[bytes | None, bytes, int]]
 
 @dataclass(frozen=True)
 class Input:
-    """What an application reads, and how many records it must send."""
+    """The input of an application, and the number of records that it must send."""
 
     records: int
     """Of each topic."""
@@ -189,7 +189,7 @@ def last_values(broker: Broker, name: str, records: int) -> dict[str, bytes]:
     try:
         read = 0
         while read < records:
-            # Ask for no more than there is: consume() waits until it has as many as it is asked for.
+            # Do not ask for more than there is: consume() waits until it has the number it was asked for.
             wanted = min(records - read, 10_000)
             messages = [each for each in consumer.consume(wanted, TIMEOUT_S / 10) if each.error() is None]
             if not messages:

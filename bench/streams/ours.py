@@ -1,6 +1,6 @@
 """The applications on our Streams: ``KIND BOOTSTRAP APPLICATION STATE-DIR STORE CACHE-BYTES OUTPUT INPUT…``.
 
-It says that it is ready, waits for a line, starts, says that it runs, and goes on until standard input ends.
+It says that it is ready, waits for a line, starts, says that it runs, and runs until standard input ends.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ def count_keys(builder: KStreamBuilder, output: str, records: str) -> None:
 
 
 def windowed_join(builder: KStreamBuilder, output: str, orders: str, payments: str) -> None:
-    """Join each order with its payment, if that is near enough in time."""
+    """Join each order with its payment, if their times are close enough."""
     ordered = builder.stream(orders, key_serde=STRING, value_serde=STRING)
     paid = builder.stream(payments, key_serde=STRING, value_serde=STRING)
     windows = JoinWindows.of(WINDOW_MS).until(KEPT_MS)

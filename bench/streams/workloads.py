@@ -1,4 +1,4 @@
-"""What the systems are compared by: word count, a windowed join, memory with many keys, and restoring a store."""
+"""The workloads that compare the systems: word count, a windowed join, memory with many keys, and restoring a store."""
 
 from __future__ import annotations
 
@@ -151,7 +151,7 @@ class Restore:
         return f"restore {self.keys:,} keys, {named(self.store)}"
 
     def run(self, broker: Broker, system: str) -> Sample:
-        """Run one system. Raises RuntimeError if it does not go on with the restored counts."""
+        """Run one system. Raises RuntimeError if it does not continue from the restored counts."""
         if system not in (*own_clients(), KAFKA_STREAMS):
             raise SkippedError("it does not say when it has restored its store")
         with topic(broker) as keys, topic(broker) as output:
@@ -169,7 +169,7 @@ class Restore:
                 return {MESSAGES: self.keys / took_s, PER_CORE: self.keys / cpu_s, PEAK: process.peak_mb()}
 
     def _verify(self, broker: Broker, process: StreamsProcess, keys: str, output: str) -> None:
-        """Send some keys once more, and see whether their counts go on."""
+        """Send some keys again, and see whether their counts continue."""
         sampled = range(0, self.keys, max(1, self.keys // SAMPLED_KEYS))
         with output_end(broker, output) as end:
             await_progress(process, end, 0)
@@ -177,7 +177,7 @@ class Restore:
             await_progress(process, end, len(sampled))
         found = {key: int.from_bytes(value, "big") for key, value in last_values(broker, output, len(sampled)).items()}
         if found != {key_of(key): key + 2 for key in sampled}:
-            raise RuntimeError(f"{process.system} does not go on with the counts of the changelog")
+            raise RuntimeError(f"{process.system} does not continue from the counts of the changelog")
 
 
 @contextmanager

@@ -83,7 +83,7 @@ class Numbers:
 
 
 def numbers_of(keys: int, records_per_key: int) -> list[Numbers]:
-    """Those of Kafka's driver: key ``i`` has the numbers from ``i`` on."""
+    """The input of Kafka's driver: key ``i`` has the numbers from ``i`` on."""
     return [Numbers(least, least + records_per_key - 1) for least in range(keys)]
 
 
@@ -132,7 +132,7 @@ def _mixed(numbers: Iterable[Numbers], chance: random.Random) -> Iterator[tuple[
 
 
 class Answers:
-    """What the application has said so far: the newest value of each key. It changes until it is right."""
+    """The application's output so far: the newest value of each key. It changes until it is right."""
 
     def __init__(self, numbers: Iterable[Numbers]) -> None:
         self._numbers = list(numbers)
@@ -148,7 +148,7 @@ class Answers:
             self._newest[topic][key] = value
 
     def problems(self) -> list[str]:
-        """What is not as it must be in the end: a line for each answer. Empty if all is well."""
+        """The differences from the expected final output, a line each. Empty if there are none."""
         found = []
         for each in self._numbers:
             if missing := set(range(each.least, each.greatest + 1)) - set(self.echoes[each.key]):

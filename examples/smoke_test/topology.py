@@ -42,11 +42,11 @@ CONFIGS: dict[str, object] = {
     "auto.offset.reset": "earliest",
     "acks": "all",
 }
-"""Those of Kafka's client: many threads, a standby of each task on two other instances, small buffers."""
+"""The configuration of Kafka's client: many threads, a standby of each task on two other instances, small buffers."""
 
 
 class Report(Processor[Any, Any]):
-    """Prints that a task begins, and each hundredth of its records. Whoever runs the application waits for these."""
+    """Prints that a task begins, and each hundredth of its records. The driver waits for these lines."""
 
     def __init__(self, topic: str) -> None:
         self._topic = topic
@@ -73,7 +73,7 @@ def _without_window(window: Windowed[str], value: V) -> tuple[str, V]:
 
 
 def smoke_test() -> KStreamBuilder:
-    """What each step needs:
+    """The topology:
 
     ::
 
@@ -81,7 +81,7 @@ def smoke_test() -> KStreamBuilder:
              ─▶ min, max, sum, cnt                  windows, each read again as a table
                      max, min ─▶ dif                a join of two tables
                      sum, cnt ─▶ avg                another
-                     cnt ─▶ tagg                    a table grouped anew: how many keys have each count
+                     cnt ─▶ tagg                    a table grouped by count: how many keys have each count
     """
     builder = KStreamBuilder()
     source: KStream[str, int] = builder.stream(DATA, key_serde=STRING, value_serde=INTEGER)

@@ -1,7 +1,7 @@
 """Counts the words of standard input: ``python -m examples.word_count``, beside a broker.
 
 The lines go to the topic ``text``. The application reads them there, and this program prints what it writes to
-``word-counts``. It ends after its input has been counted, or with Ctrl-C. The next run goes on from these counts.
+``word-counts``. It ends after its input has been counted, or with Ctrl-C. The next run continues from these counts.
 """
 
 from __future__ import annotations

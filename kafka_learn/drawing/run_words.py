@@ -164,7 +164,7 @@ _FAULTS = {
     "cut between a broker and ZooKeeper": "broker 与 ZooKeeper 之间断网",
     "kill -9 of ZooKeeper": "ZooKeeper 被 kill -9",
 }
-"""What goes wrong in a simulated world."""
+"""Words for the faults of a simulated world."""
 _CHINESE_PHRASES = {
     **_FAULTS,
     "process": "进程",

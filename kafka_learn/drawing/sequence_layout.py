@@ -46,7 +46,7 @@ class Step:
 
 @dataclass(frozen=True)
 class Bar:
-    """A stretch of a lane between two rows, in fractions of rows: a thread at work, or an item waiting.
+    """A stretch of a lane between two rows, in fractions of rows: a running thread, or a waiting item.
 
     ``slot`` is the number of other bars to its left on the same lane.
     """
@@ -57,7 +57,7 @@ class Bar:
     thread: str
     slot: int = 0
     waiting: str = ""
-    """The queue in which an item waits; empty for a thread at work."""
+    """The queue in which an item waits; empty for a running thread."""
 
 
 @dataclass
@@ -263,7 +263,7 @@ class _Builder:
                 yield Bar(event.who, self._rows[index], max(end, self._rows[index] + 0.4), event.thread)
 
     def _thread_bars(self) -> Iterable[Bar]:
-        """A thread at work in its own lane."""
+        """A running thread in its own lane."""
         for turn in self._run.turns():
             actor = self._run.actors.get(turn.thread, turn.thread)
             first, last = self._rows[turn.first], self._rows[turn.last]

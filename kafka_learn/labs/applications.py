@@ -64,7 +64,7 @@ class Application:
             raise AssertionError(message) from error
 
     def output(self, topic: str, count: int) -> list[Pair]:
-        """Read partition 0 of a topic from its beginning until it has ``count`` records, and what came right behind."""
+        """Read ``count`` records of partition 0 of a topic from its beginning, and those that follow at once."""
         from confluent_kafka import TopicPartition
 
         found: list[Pair] = []

@@ -198,7 +198,7 @@ def score_table(lab: Lab, result: CheckResult) -> Table:
 
 
 def printed_by_first_failed(result: CheckResult) -> Text | None:
-    """What the learner's code printed in the first test that failed, if anything."""
+    """The output of the learner's code in the first test that failed, if there was any."""
     failed = [outcome for outcome in _in_order(result) if not (outcome.passed or _waits(outcome))]
     if not failed or not failed[0].printed:
         return None
@@ -231,7 +231,7 @@ def _points(outcome: TestOutcome) -> str:
 
 
 def verdict(workspace: LabWorkspace, result: CheckResult) -> Text:
-    """What the result means and what to do next."""
+    """The meaning of the result, and what to do next."""
     lab, command = workspace.lab, own_command()
     if result.passed and any(outcome.broker for outcome in result.outcomes):
         return Text(

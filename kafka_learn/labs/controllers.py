@@ -156,7 +156,7 @@ class LabController:
             self.context.live_brokers.pop(broker_id, None)
 
     def state(self, partition: TopicPartition = PARTITION) -> LeaderAndIsr:
-        """What ZooKeeper has."""
+        """The state in ZooKeeper."""
         return self.zookeeper.states[partition].leader_and_isr
 
     def told(self, kind: str) -> list[tuple[int, Any]]:

@@ -100,7 +100,7 @@ class TransactionStateLog:
     def __init__(self, folder: Path, time: MockTime) -> None:
         self.log = Log(folder, LogConfig({"retention.ms": "-1"}), 0, MockScheduler(time), time)
         self.error = Errors.NONE
-        """What the next appends fail with."""
+        """The error of the next appends."""
         self.held: list[Callable[[], None]] | None = None
 
     def append_records(

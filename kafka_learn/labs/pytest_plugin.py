@@ -218,7 +218,7 @@ def _title(item: pytest.Item) -> str:
 
 
 def _message(report: pytest.TestReport, call: pytest.CallInfo[None], files: Iterable[Path]) -> str:
-    """What went wrong: the assertion's message, or the exception and the learner's line that led to it."""
+    """The failure: the assertion's message, or the exception and the learner's line that led to it."""
     if report.skipped or call.excinfo is None:
         return str(report.longrepr[2]).removeprefix("Skipped: ") if isinstance(report.longrepr, tuple) else ""
     error = call.excinfo.value
@@ -242,7 +242,7 @@ def _hint_at_the_returned_value(error: BaseException) -> str:
 
 
 def exception_words(error: BaseException) -> str:
-    """What an exception says; of one from a Spark worker, what the worker's exception says."""
+    """The message of an exception; for one from a Spark worker, the message of the worker's exception."""
     text = str(error).strip()
     _, _, in_worker = text.partition("Traceback (most recent call last):")
     unindented = [line for line in in_worker.splitlines() if line and not line[0].isspace()]

@@ -34,7 +34,7 @@ def _body(function: ast.FunctionDef) -> tuple[int, int]:
 
 
 def unwritten(source: str, names: Iterable[str]) -> list[str]:
-    """Those of the functions (``Class.method``) that have no body yet or are missing. Raises SyntaxError."""
+    """The functions (``Class.method``) that have no body yet or are missing. Raises SyntaxError."""
     bodies = dict(_functions(ast.parse(source), ""))
     return [name for name in names if name not in bodies or _is_left_out(bodies[name])]
 

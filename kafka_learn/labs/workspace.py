@@ -73,7 +73,7 @@ class LabWorkspace:
         return kept
 
     def _new_folder(self, name: str) -> Path:
-        """Make a folder of that name, with a number behind it if the name is taken."""
+        """Make a folder of that name, followed by a number if the name is taken."""
         names = itertools.chain([name], (f"{name}-{number}" for number in itertools.count(2)))
         folder = next(folder for folder in map(self.folder.joinpath, names) if not folder.exists())
         folder.mkdir()

@@ -73,4 +73,4 @@ def _say_stopped(console: Console, options: RunOptions) -> None:
         console.pop_render_hook()  # the live view's, which would redraw it below the following message
     console.show_cursor(True)
     folder = "" if options.folder == DEFAULT_FOLDER else f" --folder {options.folder}"
-    console.print("\n[yellow]Stopped.[/] Nothing is left running.", f"To go on: python -m pipeline --resume{folder}")
+    console.print("\n[yellow]Stopped.[/] Nothing is left running.", f"To continue: python -m pipeline --resume{folder}")

@@ -51,7 +51,7 @@ class FaultCheck:
 
 @dataclass(frozen=True)
 class Outcome:
-    """What a run came to."""
+    """The outcome of a run."""
 
     tables: Sequence[TableCheck]
     faults: Sequence[FaultCheck]

@@ -50,7 +50,7 @@ CLUSTER_SETTINGS = {"spark.executor.memory": "512m", "spark.executor.extraJavaOp
 
 
 class RunError(KafkaError):
-    """The run cannot go on; the text says what to do."""
+    """The run cannot continue; the text says what to do."""
 
 
 @dataclass(frozen=True)
@@ -110,7 +110,7 @@ class PipelineRun:
         existing = ends.existing(PARTITIONS)
         if existing and not self._options.resume:
             names = ", ".join(sorted(existing))
-            raise RunError(f"{servers} has the topics {names} already: delete them, or go on with --resume")
+            raise RunError(f"{servers} has the topics {names} already: delete them, or continue with --resume")
         if missing := {topic: count for topic, count in PARTITIONS.items() if topic not in existing}:
             with self._step(f"Create the topics {', '.join(missing)}"):
                 create_topics(servers, missing)

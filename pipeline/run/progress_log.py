@@ -23,7 +23,7 @@ class ProgressReport(Protocol):
 
 
 class ReportingQuery(Protocol):
-    """What is needed of a ``StreamingQuery``. Method names are PySpark's."""
+    """The part of a ``StreamingQuery`` that is used here. Method names are PySpark's."""
 
     @property
     def lastProgress(self) -> ProgressReport | None:  # noqa: N802

@@ -59,7 +59,7 @@ class RunFolder:
         self._record = self.path / "run.json"
 
     def begin(self, replay: ReplayOptions, bootstrap_servers: str | None) -> RunRecord:
-        """Make the folder anew. Raises ``RunFolderError`` if it exists and is no run's, or its run is going on."""
+        """Make an empty folder. Raises ``RunFolderError`` if it is not a run's, or its run is still running."""
         if self.path.exists():
             if not self._record.is_file() and any(self.path.iterdir()):
                 raise RunFolderError(f"{self.path} is there and is not of a run: move it, or choose another --folder")
@@ -72,7 +72,7 @@ class RunFolder:
     def resume(self, bootstrap_servers: str | None) -> RunRecord:
         """Go on with the folder's run; brokers that are given replace those it had.
 
-        Raises ``RunFolderError`` if there is no run, or if it is going on.
+        Raises ``RunFolderError`` if there is no run, or if it is still running.
         """
         if not self._record.is_file():
             raise RunFolderError(f"there is no run in {self.path} to resume: leave out --resume to begin one")
@@ -83,14 +83,14 @@ class RunFolder:
         return self._written(replace(record, bootstrap_servers=servers, starts=starts, pid=os.getpid(), children=()))
 
     def record(self) -> RunRecord:
-        """What ``run.json`` says. Raises ``UnreadableRecordError``."""
+        """The record in ``run.json``. Raises ``UnreadableRecordError``."""
         try:
             values = json.loads(self._record.read_text(encoding="utf-8"))
             replay = values["replay"]
             replay["first_day"] = date.fromisoformat(replay["first_day"])
             return RunRecord(**{**values, "replay": ReplayOptions(**replay), "children": tuple(values["children"])})
         except (OSError, ValueError, KeyError, TypeError) as error:
-            message = f"{self._record} cannot be read ({error}): begin anew, without --resume"
+            message = f"{self._record} cannot be read ({error}): start a new run, without --resume"
             raise UnreadableRecordError(message) from error
 
     def remember_children(self, pids: Iterable[int]) -> None:
@@ -119,9 +119,9 @@ class RunFolder:
         return record
 
     def _end_leftovers(self, record: RunRecord) -> None:
-        """Kill what a killed run has left: its broker, its Spark. Raises ``RunFolderError`` if the run is going on."""
+        """Kill the broker and Spark of a killed run. Raises ``RunFolderError`` if the run is still running."""
         if record.pid != os.getpid() and "-m pipeline" in command_line(record.pid):
-            raise RunFolderError(f"the run in {self.path} is going on, in process {record.pid}: stop it first")
+            raise RunFolderError(f"the run in {self.path} is still running, in process {record.pid}: stop it first")
         # All of them have the folder's path in their commands. The number alone may be another process's by now.
         children = {process for process, _ in processes() if process.pid in record.children}
         leftovers = {process for process in children if str(self.path) in command_line(process.pid)}

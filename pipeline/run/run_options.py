@@ -21,7 +21,7 @@ _DAYS_IN_YEAR = 365
 
 _DESCRIPTION = """\
 Replays the flights and the weather of New York's airports in 2013 through a
-broker into streaming queries of PySpark, shows them at work, and compares what
+broker into streaming queries of PySpark, shows them live, and compares what
 they wrote with pandas at the end. Exit code 0: equal; 1: not equal, or a
 failure; 130: stopped by Ctrl-C."""
 
@@ -32,14 +32,14 @@ examples:
                                            the same with faults
   python -m pipeline --from 2013-02-08 --days 3 --speed 5000
                                            three days around a blizzard
-  python -m pipeline --resume              go on after Ctrl-C or kill -9
+  python -m pipeline --resume              continue after Ctrl-C or kill -9
   python -m pipeline --workers 2           on a Spark cluster of this machine
 """
 
 
 @dataclass(frozen=True)
 class ReplayOptions:
-    """What is replayed, and what topics guarantee. A resumed run has the same."""
+    """The data to replay and the guarantees of the topics. A resumed run has the same."""
 
     first_day: date = FIRST_DAY
     days: int = 1
@@ -77,7 +77,7 @@ def parse(arguments: Sequence[str] | None = None) -> RunOptions:
     replay = {name: getattr(given, name) for name in vars(defaults) if getattr(given, name) is not None}
     if given.resume and replay:
         names = ", ".join(sorted(_option(name) for name in replay))
-        parser.error(f"--resume goes on with what the folder's run has begun: leave out {names}")
+        parser.error(f"--resume continues the folder's run as it was started: leave out {names}")
     options = ReplayOptions(**replay)
     if options.first_day + timedelta(days=options.days - 1) > LAST_DAY:
         parser.error(f"the data end with {LAST_DAY}: replay fewer --days, or begin earlier")
@@ -118,7 +118,7 @@ def _parser() -> argparse.ArgumentParser:
         "--speed", type=_number(float, *SPEEDS), default=DAY_IN_A_MINUTE, metavar="X",
         help="times real time: 1 is real time, 1440 a day in a minute (default), at most 20000",
     )  # fmt: skip
-    how.add_argument("--resume", action="store_true", help="go on with the run in the folder instead of beginning anew")
+    how.add_argument("--resume", action="store_true", help="continue the folder's run instead of starting a new one")
     how.add_argument(
         "--folder", type=Path, default=DEFAULT_FOLDER, metavar="PATH",
         help=f"for results, checkpoints, logs and report (default: {DEFAULT_FOLDER})",

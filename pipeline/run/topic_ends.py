@@ -28,7 +28,7 @@ class TopicEnds:
         self._client: Any = Consumer({"bootstrap.servers": bootstrap_servers, "group.id": "kafka_lite-pipeline"})
 
     def existing(self, topics: Iterable[str]) -> set[str]:
-        """Those of the topics that exist. Raises ``KafkaException`` if no broker responds."""
+        """The topics that exist. Raises ``KafkaException`` if no broker responds."""
         existing = self._client.list_topics(timeout=self._timeout_s).topics
         return {topic for topic in topics if topic in existing}
 

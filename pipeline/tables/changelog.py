@@ -75,7 +75,7 @@ def table_at(records: DataFrame, time: datetime) -> DataFrame:
 
 
 def changes_between(before: DataFrame, after: DataFrame) -> DataFrame:
-    """What leads from one table to another: ``partition``, ``key``, ``change``, ``old_value``, ``new_value``.
+    """The changes from one table to another: ``partition``, ``key``, ``change``, ``old_value``, ``new_value``.
 
     ``change`` is ``added``, ``removed`` or ``changed``. A key whose value is the same in both has no row, even if it
     was written again. The tables have one row per partition and key, and no null values, as ``table_of`` makes them.

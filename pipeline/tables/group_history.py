@@ -28,7 +28,7 @@ known of it now, and a null value deletes. The first two bytes of each are the v
 ``assignment`` is the consumers' own format, which the broker does not read: version I16, then topics: count I32, and
 for each its name, a count I32 and its partitions I32.
 
-Newer brokers may write other versions. What is not known here is no error: a row says that there was something.
+Newer brokers may write other versions. A record of an unknown version is not an error: a row says that it was there.
 
 Kafka 0.10.2: core/.../coordinator/GroupMetadataManager.scala · book 3.5.2
 """
@@ -60,7 +60,7 @@ COMMIT, GROUP = "commit", "group"
 
 @dataclass
 class Reader:
-    """Reads fields one after the other; every method returns the next one and moves behind it."""
+    """Reads fields one after the other; every method returns the next one and moves past it."""
 
     data: bytes
     position: int = 0
@@ -87,7 +87,7 @@ class Reader:
 
 
 def decode_key(key: bytes) -> dict[str, Any] | None:
-    """What a record is about, with the columns of KEY_SCHEMA: ``kind`` is ``commit`` or ``group``.
+    """The key of a record, with the columns of KEY_SCHEMA: ``kind`` is ``commit`` or ``group``.
 
     ``topic`` and ``partition`` are those of a committed offset, None for a group. Returns None for a version that is
     not known.
@@ -161,7 +161,7 @@ def decode_assignment(assignment: bytes) -> list[dict[str, Any]]:
     if not assignment:
         return []
     reader = Reader(assignment)
-    reader.number("h")  # the version; what later ones add stands behind
+    reader.number("h")  # the version; later versions add fields at the end
     assigned = []
     for _ in range(reader.number("i")):
         topic = reader.string()
@@ -212,7 +212,7 @@ def generations(records: DataFrame) -> DataFrame:
 
 
 def assignments(generations: DataFrame) -> DataFrame:
-    """Who had which partition: one row for each partition assigned to a member in a generation.
+    """The assignments: one row for each partition assigned to a member in a generation.
 
     ``group``, ``generation``, ``time``, ``member_id``, ``client_id``, ``topic``, ``partition``. A member without
     partitions has one row, too, in which ``topic`` and ``partition`` are null: it was there.

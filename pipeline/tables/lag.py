@@ -47,7 +47,7 @@ def ends_over_time(records: DataFrame) -> DataFrame:
 
 
 def commits_over_time(commits: DataFrame) -> DataFrame:
-    """What each group had committed, from when on: ``group``, ``topic``, ``partition``, ``time``, ``committed``.
+    """The offsets of each group over time: ``group``, ``topic``, ``partition``, ``time``, ``committed``.
 
     ``commits`` has the columns of ``group_history.commits``. Of several records of one millisecond only the last in the
     log has a row: the one with the highest ``log_offset``. A commit may go back, for example if a group is reset. The

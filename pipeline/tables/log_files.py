@@ -61,7 +61,7 @@ INDEX_SCHEMA = "topic string, partition int, segment long, offset long, position
 
 
 class BatchHeader(NamedTuple):
-    """What a batch's header says: ``position`` and ``size_bytes`` are those of the whole batch in its file.
+    """The header of each batch: ``position`` and ``size_bytes`` are those of the whole batch in its file.
 
     ``last_offset`` is the batch's last offset when it was written. A compacted batch keeps it, with fewer records.
     """

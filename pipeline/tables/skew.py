@@ -3,7 +3,7 @@
 A record's key chooses its partition: ``murmur2(key)``, without its sign, modulo the number of partitions. All records
 of a key are in one partition, in order, and one consumer gets them. The price is skew: with 16 airlines as keys, of
 which three fly half of all flights, some partitions are idle and one is late. More partitions do not help against a
-single hot key; they do change where keys go, so that the new records of a key no longer stand behind its old ones.
+single hot key; they do change where keys go, so that the new records of a key no longer follow its old ones.
 
 ::
 
@@ -53,7 +53,7 @@ def partition_of(key: Column, partitions: int) -> Column:
 def load_of_partitions(records: DataFrame, partitions: int) -> DataFrame:
     """How the records would be spread over this many partitions: ``partition``, ``records``, ``keys``.
 
-    One row per partition, also for one that gets nothing. ``keys`` counts the different keys. Records without a key,
+    One row per partition, even if it gets nothing. ``keys`` counts the different keys. Records without a key,
     which go anywhere, are left out. ``records`` has the binary column ``key``.
     """
     keyed = records.where(F.col("key").isNotNull()).groupBy("key").agg(F.count("*").alias("records"))

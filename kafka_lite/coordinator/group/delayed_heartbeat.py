@@ -52,7 +52,7 @@ class DelayedHeartbeat(DelayedOperation):
         return self.try_complete()
 
     def try_complete(self) -> bool:
-        """Complete if the member was heard from or is gone; returns whether it completed."""
+        """Complete if the member sent a heartbeat or left; returns whether it completed."""
         return self._rebalancer.try_complete_heartbeat(
             self._group, self._member_id, self.is_pending, self.force_complete
         )

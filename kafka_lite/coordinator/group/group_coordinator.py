@@ -43,7 +43,7 @@ Offsets = Mapping[TopicPartition, OffsetAndMetadata]
 
 @dataclass(frozen=True, slots=True)
 class JoiningClient:
-    """What the coordinator knows of the client that sends JoinGroup, besides the request itself."""
+    """The client that sends JoinGroup, as known from the connection and the request's header."""
 
     client_id: str
     client_host: str

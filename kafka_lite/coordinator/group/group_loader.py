@@ -114,8 +114,10 @@ class GroupLoader:
             self.removed_groups.discard(group_id)
 
     def finish(self) -> list[GroupMetadata]:
-        """The groups with their offsets, also those of open transactions. Offsets without a group record get an empty
-        group."""
+        """The groups with their offsets, including those of open transactions.
+
+        Offsets without a group record get an empty group.
+        """
         for (group_id, topic_partition), committed in self.offsets.items():
             group = self.groups.get(group_id)
             if group is None:

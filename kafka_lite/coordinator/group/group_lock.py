@@ -19,7 +19,7 @@ class GroupLock:
 
     An append to ``__consumer_offsets`` may move the high watermark and so complete requests of other groups, whose
     callbacks take those groups' locks. Two threads that did this while holding their own groups' locks could deadlock.
-    So nothing is appended while a group's lock is held. What is to be written is prepared under the lock and
+    So nothing is appended while a group's lock is held. Records are prepared under the lock and
     *deferred*::
 
         with group.lock:                       prepare (state, pending offsets, bytes of the record)

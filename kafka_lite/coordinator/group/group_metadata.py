@@ -33,7 +33,7 @@ MEMBER_ID_DELIMITER = "-"
 class GroupMetadata:
     """The coordinator's state of one group.
 
-    - members: by member id, static members also by instance id; one of them is the leader
+    - members: by member id, and by instance id if static; one of them is the leader
     - pending members: ids that were handed out (KIP-394) and have not been used to join yet
     - pending sync members: the members of the new generation that have not sent SyncGroup yet
     - the generation: its number and the protocol that was elected for it

@@ -392,7 +392,7 @@ class GroupMetadataManager:
         )
 
     def _load(self, partition: int, on_group_loaded: GroupCallback) -> None:
-        """Read the partition and serve it, even if it cannot be read. Raises MemoryError: then it goes on loading."""
+        """Read the partition and serve it, even if it cannot be read. Raises MemoryError: it is still loading."""
         start_ms = self._time.hi_res_ms()
         try:
             for group in self._read(partition):

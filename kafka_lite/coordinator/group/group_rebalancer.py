@@ -282,13 +282,13 @@ class GroupRebalancer:
         self._heartbeat_purgatory.try_complete_else_watch(delayed_heartbeat, [(group.group_id, member_id)])
 
     def complete_heartbeat(self, group: GroupMetadata, member_id: str) -> None:
-        """Check the member's heartbeat operation: it was heard from, has joined, or is gone."""
+        """Check the member's heartbeat operation: the member sent a heartbeat, joined, or left."""
         self._heartbeat_purgatory.check_and_complete((group.group_id, member_id))
 
     def try_complete_heartbeat(
         self, group: GroupMetadata, member_id: str, is_pending: bool, force_complete: Callable[[], bool]
     ) -> bool:
-        """Complete a DelayedHeartbeat if the member must not time out, or is gone."""
+        """Complete a DelayedHeartbeat if the member must not time out, or has left."""
         with group.lock:
             if group.is_in(GroupState.DEAD):
                 return force_complete()

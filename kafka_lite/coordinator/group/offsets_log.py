@@ -1,4 +1,4 @@
-"""What the coordinators need of the replica manager: the logs of ``__consumer_offsets`` and ``__transaction_state``.
+"""The replica manager as the coordinators see it: the logs of ``__consumer_offsets`` and ``__transaction_state``.
 
 Kafka 0.10.2: core/.../server/ReplicaManager.scala (appendRecords, getLog), as GroupMetadataManager uses it · book 3.5.4
 """

@@ -1,1 +1,1 @@
-"""What the transaction coordinator is made of."""
+"""The parts of the transaction coordinator."""

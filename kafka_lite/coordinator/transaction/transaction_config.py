@@ -1,4 +1,4 @@
-"""What the transaction coordinator must know of the broker's configuration.
+"""The part of the broker's configuration that the transaction coordinator needs.
 
 Kafka 0.11: core/.../coordinator/transaction/TransactionConfig (in TransactionStateManager.scala) · book 10.3
 """

@@ -81,7 +81,7 @@ class TransactionCoordinator:
         self._scheduler.schedule("transaction-abort", self.abort_timed_out_transactions, interval_ms, interval_ms)
 
     def shutdown(self) -> None:
-        """Stop serving ids. What is in progress is finished by the next coordinator."""
+        """Stop serving ids. The next coordinator completes the transactions in progress."""
         self.manager.shutdown()
         self._markers.shutdown()
 

@@ -58,7 +58,7 @@ def read_key(data: bytes) -> str | None:
 
 
 def read_value(data: bytes) -> TxnTransitMetadata:
-    """The state that a record holds. Raises SchemaError, also for an unknown state."""
+    """The state that a record holds. Raises SchemaError if it cannot be read or is unknown."""
     value = decode_with_version(TransactionLogValue, data)
     try:
         state = TransactionState(value.transaction_status)

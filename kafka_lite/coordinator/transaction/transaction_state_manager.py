@@ -79,7 +79,7 @@ class TransactionStateManager:
     cache once it is committed.
 
     An append belongs to the leadership in which it was prepared. If the partition moves away and back meanwhile, its
-    record would lie behind newer ones of another coordinator. So ``append`` checks the coordinator epoch, and ``load``
+    record would follow newer ones of another coordinator. So ``append`` checks the coordinator epoch, and ``load``
     waits for appends that have passed this check.
     """
 

@@ -106,9 +106,9 @@ def test_a_run_that_is_going_on_is_not_disturbed(tmp_path: Path) -> None:
     with sleeping("-m pipeline") as other:
         try:
             folder._written(dataclasses.replace(record, pid=other.pid))
-            with pytest.raises(RunFolderError, match="is going on"):
+            with pytest.raises(RunFolderError, match="is still running"):
                 folder.begin(REPLAY, None)
-            with pytest.raises(RunFolderError, match="is going on"):
+            with pytest.raises(RunFolderError, match="is still running"):
                 folder.resume(None)
         finally:
             other.kill()
