@@ -1,4 +1,4 @@
-"""A thousand groups that each commit once a second: the cost to the broker and the latency of a commit."""
+"""A thousand groups, each of which commits once a second: the cost to the broker and the latency of a commit."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class CommittingGroups:
 
     @property
     def name(self) -> str:
-        return f"{self.groups:,} groups, each of which commits once a second"
+        return f"{self.groups:,} groups that commit once a second each"
 
     def run(self, broker: Broker) -> Sample:
         with topic(broker) as name, self._stable_groups(broker, name) as frames, contextlib.ExitStack() as stack:

@@ -38,7 +38,8 @@ def test_a_run_that_is_stopped_goes_on_and_equals_pandas(tmp_path: Path) -> None
         code, shown = run.end()
         assert code == 130, shown
         assert (
-            shown.strip().splitlines()[-1] == "Stopped. Nothing is left running. To continue: python -m pipeline --resume"
+            shown.strip().splitlines()[-1]
+            == "Stopped. Nothing is left running. To continue: python -m pipeline --resume"
         )
         assert "Traceback" not in shown
         assert processes_of(tmp_path) == {}

@@ -36,7 +36,7 @@ class OffsetCache:
     Several commits of one partition can be in progress, and their appends may complete in any order. The cache always
     ends with the commit that is last in the log, as if a broker had read the log again.
 
-    Offsets committed in a transaction (KIP-98) are pending until its marker is in the log, for each producer separately::
+    Offsets committed in a transaction (KIP-98) are pending until its marker is in the log, per producer::
 
         prepare_txn_commit ─▶ pending ─▶ append ─▶ on_txn_commit_append ─▶ marker ─▶ complete_txn ─▶ committed
 
