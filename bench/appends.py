@@ -37,7 +37,7 @@ from kafka_lite.server.delayed_produce import PartitionResponse
 from kafka_lite.server.fetch_params import FetchParams, FetchPartition, LogReadResult
 from kafka_lite.server.kafka_config import KafkaConfig
 from kafka_lite.server.replica_manager import ReplicaManager
-from kafka_lite.server.replication.replica_state_changes import ReplicaStateChanges
+from kafka_lite.server.replica_state_changes import ReplicaStateChanges
 
 TOPIC_PARTITION = TopicPartition("bench", 0)
 ROUND_BYTES = 32 << 20

@@ -10,9 +10,18 @@ from kafka_learn.project import PROJECT_ROOT
 
 
 def layers(language: str) -> str:
-    """One row per layer; upper layers may use lower ones."""
+    """One row per layer of kafka_lite; upper layers may use lower ones."""
+    return _layers_in("kafka_lite", language)
+
+
+def server_floors(language: str) -> str:
+    """The same inside of ``server``, whose modules and folders are its parts."""
+    return _layers_in("kafka_lite.server", language)
+
+
+def _layers_in(container: str, language: str) -> str:
     contracts = tomllib.loads((PROJECT_ROOT / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["importlinter"]
-    layered = next(contract for contract in contracts["contracts"] if contract.get("exhaustive"))
+    layered = next(contract for contract in contracts["contracts"] if contract.get("containers") == [container])
     rows = [[part.strip() for part in row.split("|")] for row in layered["layers"]]
     widest = math.lcm(*(len(row) for row in rows))
     cells = [[cell(part, fill=BLUE, columns=widest // len(row)) for part in row] for row in rows]

@@ -24,10 +24,10 @@ from kafka_lite.coordinator.group.group_metadata_manager import GroupMetadataMan
 from kafka_lite.server.apis.log_offset_apis import LogOffsetApis
 from kafka_lite.server.apis.replication_apis import ReplicationApis
 from kafka_lite.server.replica_manager import ReplicaManager
+from kafka_lite.server.replica_state_changes import ReplicaStateChanges
 from kafka_lite.server.replication.controlled_shutdown import ControlledShutdown
 from kafka_lite.server.replication.leader_end_point import RemoteLeaderEndPoint
 from kafka_lite.server.replication.replica_fetcher_thread import ReplicaFetcherThread
-from kafka_lite.server.replication.replica_state_changes import ReplicaStateChanges
 from kafka_lite.server.startup.cluster_control import ClusterControl
 from kafka_lite.zookeeper.admin_requests import AdminRequests
 from kafka_lite.zookeeper.data import LeaderAndIsr, LeaderIsrAndControllerEpoch

@@ -46,16 +46,16 @@ from kafka_lite.protocol.messages.api_04_leader_and_isr import (
 from kafka_lite.record.compression import CompressionType
 from kafka_lite.record.memory_records_builder import memory_records
 from kafka_lite.record.record import MAGIC_V2
+from kafka_lite.server.config.replica_fetch_config import ReplicaFetchConfig
 from kafka_lite.server.fetch_params import FetchParams, FetchPartition, LogReadResult
 from kafka_lite.server.kafka_config import KafkaConfig
 from kafka_lite.server.produce_status import PartitionResponse
 from kafka_lite.server.replica_manager import ReplicaManager
+from kafka_lite.server.replica_state_changes import ReplicaStateChanges
 from kafka_lite.server.replication.isr_changes import IsrChanges
 from kafka_lite.server.replication.leader_end_point import EpochEnd, ReplicaFetchRequest, ReplicaPartitionData
-from kafka_lite.server.replication.replica_fetch_config import ReplicaFetchConfig
 from kafka_lite.server.replication.replica_fetcher_manager import ReplicaFetcherManager
 from kafka_lite.server.replication.replica_fetcher_thread import ReplicaFetcherThread
-from kafka_lite.server.replication.replica_state_changes import ReplicaStateChanges
 from kafka_lite.zookeeper.data import LeaderAndIsr, LeaderIsrAndControllerEpoch
 
 PARTITION = TopicPartition("demo", 0)

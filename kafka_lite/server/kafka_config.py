@@ -23,6 +23,7 @@ from kafka_lite.network.socket_server import SocketServerConfig
 from kafka_lite.server.config.group_coordinator_configs import GROUP_COORDINATOR_CONFIGS
 from kafka_lite.server.config.not_yet_applied import part_to_come
 from kafka_lite.server.config.quota_configs import QUOTA_CONFIGS
+from kafka_lite.server.config.replica_fetch_config import ReplicaFetchConfig
 from kafka_lite.server.config.replication_configs import REPLICATION_CONFIGS
 from kafka_lite.server.config.security_configs import SECURITY_CONFIGS
 from kafka_lite.server.config.server_configs import SERVER_CONFIGS
@@ -30,7 +31,6 @@ from kafka_lite.server.config.server_log_configs import SERVER_LOG_CONFIGS
 from kafka_lite.server.config.server_topic_config_synonyms import TOPIC_CONFIG_SYNONYMS, effective, log_config_map
 from kafka_lite.server.config.socket_server_configs import SOCKET_SERVER_CONFIGS
 from kafka_lite.server.config.zk_configs import ZK_CONFIGS
-from kafka_lite.server.replication.replica_fetch_config import ReplicaFetchConfig
 
 logger = logging.getLogger(__name__)
 

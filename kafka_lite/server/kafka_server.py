@@ -48,15 +48,15 @@ from kafka_lite.server.kafka_healthcheck import KafkaHealthcheck
 from kafka_lite.server.kafka_request_handler import KafkaRequestHandlerPool
 from kafka_lite.server.log_dir_failure_handler import LogDirFailureHandler
 from kafka_lite.server.metadata_cache import MetadataCache
-from kafka_lite.server.metrics.broker_metrics import BrokerMetrics
 from kafka_lite.server.quick_requests import InlineRequestHandler, QuickRequests
 from kafka_lite.server.quotas.quota_factory import QuotaManagers, quota_managers
 from kafka_lite.server.replica_manager import ReplicaManager
+from kafka_lite.server.replica_state_changes import ReplicaStateChanges
 from kafka_lite.server.replication.controlled_shutdown import controlled_shutdown
 from kafka_lite.server.replication.inter_broker_versions import log_dirs_are_known
 from kafka_lite.server.replication.isr_changes import IsrChanges
-from kafka_lite.server.replication.replica_state_changes import ReplicaStateChanges
 from kafka_lite.server.startup.broker_id import get_broker_id
+from kafka_lite.server.startup.broker_metrics import BrokerMetrics
 from kafka_lite.server.startup.cluster_control import ClusterControl
 from kafka_lite.server.startup.group_coordination import GroupCoordination
 from kafka_lite.server.startup.initial_metadata import await_initial_metadata

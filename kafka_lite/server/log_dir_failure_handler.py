@@ -12,7 +12,7 @@ from pathlib import Path
 from kafka_lite.common.errors import KafkaError
 from kafka_lite.common.shutdownable_thread import ShutdownableThread
 from kafka_lite.log.log_manager import LogManager
-from kafka_lite.server.replication.replica_state_changes import ReplicaStateChanges
+from kafka_lite.server.replica_state_changes import ReplicaStateChanges
 
 logger = logging.getLogger(__name__)
 

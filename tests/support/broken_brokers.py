@@ -28,10 +28,10 @@ from kafka_lite.log.producers.producer_state_entry import ProducerStateEntry
 from kafka_lite.log.producers.producer_state_manager import PreparedUpdates, ProducerStateManager
 from kafka_lite.record.default_record_batch import DefaultRecordBatch
 from kafka_lite.server.fetch_sessions.cached_partition import CachedPartition
+from kafka_lite.server.replica_state_changes import ReplicaStateChanges
 from kafka_lite.server.replication import replica_fetcher_thread
 from kafka_lite.server.replication.leader_end_point import UNDEFINED_EPOCH
 from kafka_lite.server.replication.replica_fetcher_manager import ReplicaFetcherManager
-from kafka_lite.server.replication.replica_state_changes import ReplicaStateChanges
 from kafka_lite.server.replication.truncation import OffsetTruncationState
 from kafka_lite.testing.simulation.programs import broker
 from kafka_lite.zookeeper.kafka_zk_client import KafkaZkClient

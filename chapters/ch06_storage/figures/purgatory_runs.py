@@ -31,7 +31,7 @@ from kafka_lite.server.delayed_produce import DelayedProduce
 from kafka_lite.server.fetch_params import FetchParams, FetchPartition
 from kafka_lite.server.kafka_config import KafkaConfig
 from kafka_lite.server.replica_manager import ReplicaManager
-from kafka_lite.server.replication.replica_state_changes import ReplicaStateChanges
+from kafka_lite.server.replica_state_changes import ReplicaStateChanges
 
 _WAIT_S = 60.0
 PARTITION = TopicPartition("demo", 0)

@@ -22,8 +22,8 @@ from kafka_lite.protocol.messages.api_07_controlled_shutdown import ControlledSh
 from kafka_lite.server.apis.api_handler import Respond
 from kafka_lite.server.kafka_healthcheck import UNKNOWN_BROKER_EPOCH
 from kafka_lite.server.metadata_cache import MetadataCache
+from kafka_lite.server.replica_state_changes import ReplicaStateChanges
 from kafka_lite.server.replication.controlled_shutdown import controlled_shutdown_response
-from kafka_lite.server.replication.replica_state_changes import ReplicaStateChanges
 
 
 class Coordinator(Protocol):

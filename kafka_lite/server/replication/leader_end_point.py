@@ -33,8 +33,8 @@ from kafka_lite.protocol.messages.api_23_offset_for_leader_epoch import (
     OffsetForLeaderTopic,
 )
 from kafka_lite.protocol.schema import Message, Request
+from kafka_lite.server.config.replica_fetch_config import ReplicaFetchConfig
 from kafka_lite.server.replication.inter_broker_versions import inter_broker_version
-from kafka_lite.server.replication.replica_fetch_config import ReplicaFetchConfig
 
 LATEST_TIMESTAMP, EARLIEST_TIMESTAMP = -1, -2
 FIRST_VERSION_WITH_ONE_OFFSET = 1

@@ -15,10 +15,10 @@ from kafka_lite.common.time import SYSTEM_TIME, Time
 from kafka_lite.common.topic_partition import TopicPartition
 from kafka_lite.log.log_manager import LogManager
 from kafka_lite.metrics.metrics_registry import MetricsRegistry
+from kafka_lite.server.config.replica_fetch_config import ReplicaFetchConfig
 from kafka_lite.server.quotas.replication_quota_manager import UNBOUNDED_QUOTA, ReplicaQuota
 from kafka_lite.server.replication.inter_broker_versions import leader_epochs_are_known
 from kafka_lite.server.replication.leader_end_point import LeaderEndPoint, RemoteLeaderEndPoint
-from kafka_lite.server.replication.replica_fetch_config import ReplicaFetchConfig
 from kafka_lite.server.replication.replica_fetcher_thread import ReplicaFetcherThread
 
 logger = logging.getLogger(__name__)

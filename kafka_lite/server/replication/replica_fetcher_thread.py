@@ -21,6 +21,7 @@ from kafka_lite.log.log_append_info import UnexpectedAppendOffsetError
 from kafka_lite.log.log_manager import LogManager
 from kafka_lite.log.log_offset_metadata import LogOffsetMetadata
 from kafka_lite.metrics.metrics_registry import MetricsRegistry
+from kafka_lite.server.config.replica_fetch_config import ReplicaFetchConfig
 from kafka_lite.server.quotas.replication_quota_manager import UNBOUNDED_QUOTA, ReplicaQuota
 from kafka_lite.server.replication.inter_broker_versions import leader_epochs_are_known
 from kafka_lite.server.replication.leader_end_point import (
@@ -31,7 +32,6 @@ from kafka_lite.server.replication.leader_end_point import (
     ReplicaFetchRequest,
     ReplicaPartitionData,
 )
-from kafka_lite.server.replication.replica_fetch_config import ReplicaFetchConfig
 from kafka_lite.server.replication.truncation import truncation_state
 
 logger = logging.getLogger(__name__)

@@ -19,8 +19,8 @@ from kafka_lite.log.log_offset_metadata import LogOffsetMetadata
 from kafka_lite.record.compression import CompressionType
 from kafka_lite.record.memory_records_builder import memory_records
 from kafka_lite.record.record import MAGIC_V2
+from kafka_lite.server.config.replica_fetch_config import ReplicaFetchConfig
 from kafka_lite.server.replication.leader_end_point import ReplicaPartitionData
-from kafka_lite.server.replication.replica_fetch_config import ReplicaFetchConfig
 from kafka_lite.server.replication.replica_fetcher_thread import ReplicaFetcherThread
 
 PARTITION = TopicPartition("demo", 0)

@@ -18,7 +18,7 @@ from kafka_lite.protocol.messages.api_04_leader_and_isr import LeaderAndIsrParti
 from kafka_lite.server.kafka_config import KafkaConfig
 from kafka_lite.server.log_dir_failure_handler import LogDirFailureHandler
 from kafka_lite.server.replica_manager import ReplicaManager
-from kafka_lite.server.replication.replica_state_changes import ReplicaStateChanges
+from kafka_lite.server.replica_state_changes import ReplicaStateChanges
 from kafka_lite.zookeeper.zk_errors import ZkConnectionError
 
 PARTITIONS = [TopicPartition("t", 0), TopicPartition("t", 1)]

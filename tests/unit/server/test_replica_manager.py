@@ -47,9 +47,9 @@ from kafka_lite.server.produce_status import PartitionResponse, ProducePartition
 from kafka_lite.server.quotas.quota_factory import quota_managers
 from kafka_lite.server.quotas.replication_quota_manager import ReplicationQuotaManager, ReplicationType
 from kafka_lite.server.replica_manager import ReplicaManager
+from kafka_lite.server.replica_state_changes import ReplicaStateChanges
 from kafka_lite.server.replication.isr_changes import IsrChanges, IsrStore
 from kafka_lite.server.replication.replica_alter_log_dirs import ReplicaAlterLogDirsThread
-from kafka_lite.server.replication.replica_state_changes import ReplicaStateChanges
 from kafka_lite.zookeeper.data import LeaderIsrAndControllerEpoch
 from tests.support.full_disk import FullDisk
 

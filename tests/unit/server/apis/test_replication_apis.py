@@ -43,7 +43,7 @@ from kafka_lite.server.apis.replication_apis import ReplicationApis
 from kafka_lite.server.kafka_config import KafkaConfig
 from kafka_lite.server.metadata_cache import MetadataCache
 from kafka_lite.server.replica_manager import ReplicaManager
-from kafka_lite.server.replication.replica_state_changes import ReplicaStateChanges
+from kafka_lite.server.replica_state_changes import ReplicaStateChanges
 
 RECORDED = json.loads((Path(__file__).parents[3] / "data" / "inter-broker-0.10.2.json").read_text())
 OFFSETS = "__consumer_offsets"

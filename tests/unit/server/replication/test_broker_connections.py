@@ -25,10 +25,10 @@ from kafka_lite.protocol.messages.api_02_list_offsets import (
 )
 from kafka_lite.protocol.messages.api_12_heartbeat import HeartbeatRequest, HeartbeatResponse
 from kafka_lite.protocol.schema import Request, Response
+from kafka_lite.server.config.replica_fetch_config import ReplicaFetchConfig
 from kafka_lite.server.replication import broker_channels, leader_end_point
 from kafka_lite.server.replication.broker_channels import BrokerChannels
 from kafka_lite.server.replication.leader_end_point import FetchPosition, RemoteLeaderEndPoint, ReplicaFetchRequest
-from kafka_lite.server.replication.replica_fetch_config import ReplicaFetchConfig
 
 TP = TopicPartition("orders", 3)
 NEWEST = list(ApiVersion)[-1]

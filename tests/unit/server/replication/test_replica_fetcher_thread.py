@@ -23,6 +23,7 @@ from kafka_lite.log.log_offset_metadata import LogOffsetMetadata
 from kafka_lite.metrics.stats import MetricConfig
 from kafka_lite.record.compression import CompressionType
 from kafka_lite.record.memory_records_builder import MemoryRecordsBuilder
+from kafka_lite.server.config.replica_fetch_config import ReplicaFetchConfig
 from kafka_lite.server.quotas.replication_quota_manager import ReplicationQuotaManager, ReplicationType
 from kafka_lite.server.replication.leader_end_point import (
     EpochEnd,
@@ -30,7 +31,6 @@ from kafka_lite.server.replication.leader_end_point import (
     ReplicaFetchRequest,
     ReplicaPartitionData,
 )
-from kafka_lite.server.replication.replica_fetch_config import ReplicaFetchConfig
 from kafka_lite.server.replication.replica_fetcher_thread import ReplicaFetcherThread
 
 TP = TopicPartition("orders", 0)
