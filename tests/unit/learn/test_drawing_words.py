@@ -33,7 +33,9 @@ def test_no_english_word_is_left_in_a_chinese_drawing(figure):
     assert [word for word in words if re.search("[a-z]{3}", NAMES.sub("", word))] == []
 
 
-@pytest.mark.parametrize("figure", [architecture_figure.layers, architecture_figure.server_floors, network_drawings.three_layers])
+@pytest.mark.parametrize(
+    "figure", [architecture_figure.layers, architecture_figure.server_floors, network_drawings.three_layers]
+)
 def test_a_drawing_of_names_has_a_chinese_description(figure):
     (description,) = re.findall(r'aria-label="([^"]+)"', figure("zh"))
     assert re.search("^[\u4e00-\u9fff]", description), description
