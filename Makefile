@@ -15,7 +15,7 @@ export UV_PROJECT_ENVIRONMENT := $(CURDIR)/$(VENV)
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help setup lock demo pipeline test test-all soak every-python check types unit format broker cluster site site-build notebook notebooks bench compiled wheel simulate chaos actionlint clean
+.PHONY: help setup lock demo pipeline test test-all soak every-python check types unit format broker cluster site site-build pages notebook notebooks bench compiled wheel simulate chaos actionlint clean
 
 help: ## list the verbs
 	@awk -F':.*## ' '/^[a-z-]+:.*## /{printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -82,6 +82,9 @@ site: setup ## the docs site on 127.0.0.1:8000, rebuilt on change
 
 site-build: setup ## the docs site into site/, strictly: unknown symbols and dead links fail
 	$(BIN)/python -m kafka_learn.site build
+
+pages: setup ## rewrite what Markdown pages say from data: the notes below directives
+	$(BIN)/python -m kafka_learn.site.repository_pages
 
 notebook: setup ## JupyterLab on the chapters' notebooks (OPEN=chapters/….ipynb: on one of them)
 	@$(BIN)/python -m kafka_learn.jupyter_notebooks $(OPEN) $(LAB_OPTIONS)

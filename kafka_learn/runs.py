@@ -1,7 +1,7 @@
 """The chapters' runs, recorded from a real broker and real clients: ``python -m kafka_learn.runs``.
 
 A run is a function without arguments, in a module ``*_runs.py`` beside the chapter that shows it. It starts a broker in
-this process, connects clients to it over TCP, and returns the recorded run. A page shows a run with a fence (see
+this process, connects clients to it over TCP, and returns the recorded run. A page shows a run with a directive (see
 ``directives``), a notebook by calling it.
 """
 

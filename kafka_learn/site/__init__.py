@@ -1,1 +1,1 @@
-"""The docs site: pages gathered, fences expanded, links checked."""
+"""The docs site: pages gathered, directives expanded, links checked."""

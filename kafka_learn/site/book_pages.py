@@ -29,7 +29,7 @@ _WORDS = {
     "no room": ("no room yet", "尚未实现"),
 }
 """English and Chinese."""
-_SHOWN_SOURCE = re.compile(r"^\s*`{3,}source (?P<module>[\w.]+):", re.MULTILINE)
+_SHOWN_SOURCE = re.compile(r"^\s*<!-- source (?P<module>[\w.]+):", re.MULTILINE)
 
 
 def contents(language: str) -> str:

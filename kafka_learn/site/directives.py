@@ -1,25 +1,22 @@
-"""Directives: fences in the site's pages that are expanded during the build.
+"""Directives: comments in the site's pages that are expanded during the build.
 
 ::
 
-    ```source kafka_lite.log.offset_index:OffsetIndex.lookup docstring=no
-    ```
-    ```source kafka_lite.log.offset_index:OffsetIndex only=append,lookup bodies=no
-    ```
-    ```source chapters/ch09_streams/five_systems/StormWordCount.java:trident
-    ```
-    ```figure chapters.ch06_storage.figures.segment_drawings:offset_index caption="One entry for every 4 KiB"
-    ```
-    ```generated kafka_learn.site.reference:labs
-    ```
-    ```recording chapters.ch02_producer.figures.request_runs:produce_request lanes=producer,Log caption="Its way"
-    ```
+    <!-- source kafka_lite.log.offset_index:OffsetIndex.lookup docstring=no -->
+    <!-- source kafka_lite.log.offset_index:OffsetIndex only=append,lookup bodies=no -->
+    <!-- source chapters/ch09_streams/five_systems/StormWordCount.java:trident -->
+    <!-- figure chapters.ch06_storage.figures.segment_drawings:offset_index -->
+    <!-- generated kafka_learn.site.reference:labs -->
+    <!-- recording chapters.ch02_producer.figures.request_runs:produce_request lanes=producer,Log -->
 
 ``source`` shows code by symbol (of Java: a class or a method) with a link to the whole file, ``figure`` calls a
 function that returns SVG, ``generated`` one that returns Markdown; both functions take the page's language.
 ``recording`` draws a recorded run as a ``sequence`` diagram (options: ``lanes``, ``by``, ``hide``, ``returns``) or as
 a ``time-line`` (``hide``, ``threads``), followed by the steps in words in a collapsible block, unless ``words=no``.
 With ``seed=1`` the run is recorded in the simulated world of that seed, and is the same in every build.
+
+The line below a directive is its note (``notes.py``): GitHub, which shows no comment, shows the note with a link to the
+code, and the caption of a figure. The site shows the code or the figure in place of both lines.
 Error messages name the page and the line.
 """
 
@@ -27,6 +24,7 @@ from __future__ import annotations
 
 import html
 import importlib
+import posixpath
 import re
 import shlex
 from collections.abc import Callable
@@ -40,9 +38,16 @@ from kafka_learn.java_source import SUFFIX as JAVA
 from kafka_learn.java_source import JavaSymbol, find_java_symbol
 from kafka_learn.recording.recorded_run import RecordedRun, thread_names
 from kafka_learn.recording.run_store import recorded_run
+from kafka_learn.site.notes import DIRECTIVE, caption_of, has_note
+from kafka_learn.site.repository_markdown import (
+    FENCE,
+    NotOnTheSiteError,
+    for_mkdocs,
+    repository_path,
+    site_page,
+    with_links,
+)
 from kafka_learn.source import SourceSymbol, UnknownSymbolError, find_symbol, render
-
-_FENCE = re.compile(r"^(?P<indent> *)(?P<ticks>`{3,})(?P<info>[^`]*)$")
 
 
 class DirectiveError(Exception):
@@ -66,24 +71,44 @@ class Page:
         """``target``, a path from the root of the site's source tree, relative to this page."""
         return "../" * (len(self.target.parts) - 1) + target
 
+    def on_the_site(self, link: str) -> str:
+        """A link between files of the repository as a link between pages of the site.
+
+        Raises NotOnTheSiteError if the site does not show the file.
+        """
+        path = repository_path(self.origin, link)
+        page = site_page(path)
+        if page is None and path.endswith((".py", JAVA)):
+            self.sources.add(path if path.endswith(JAVA) else path.removesuffix(".py").replace("/", "."))
+            page = source_page(path)
+        if page is None:
+            raise NotOnTheSiteError(f"{link} leads to {path}, which the site does not show")
+        return posixpath.relpath(page.as_posix(), self.target.parent.as_posix())
+
+
+def source_page(path: str) -> PurePosixPath:
+    """The place in the site's source tree of the page that shows a whole file of source."""
+    return PurePosixPath("source", path).with_suffix(".md")
+
 
 @dataclass(frozen=True)
 class Directive:
-    """One fence: its verb, reference and options."""
+    """One directive: its verb, reference and options, and the caption of a figure or run."""
 
     verb: str
     reference: str
     options: dict[str, str]
+    caption: str = ""
 
     @classmethod
-    def parse(cls, info: str) -> Directive:
-        """Parse an info string. Raises ValueError if it is malformed."""
-        verb, reference, *rest = shlex.split(info)
+    def parse(cls, spec: str, caption: str = "") -> Directive:
+        """Parse the text of the comment; the caption stands in its note. Raises ValueError if it is malformed."""
+        verb, reference, *rest = shlex.split(spec)
         pairs = [word.partition("=") for word in rest]
         malformed = [name for name, equals, _ in pairs if not equals]
         if malformed:
             raise ValueError(f"{malformed[0]!r} is not of the form option=value")
-        return cls(verb, reference, {name: value for name, _, value in pairs})
+        return cls(verb, reference, {name: value for name, _, value in pairs}, caption)
 
     def flag(self, name: str) -> bool:
         """A yes/no option; defaults to yes."""
@@ -101,41 +126,61 @@ class Directive:
 
 
 def expand(text: str, page: Page) -> str:
-    """Expand every directive of a page. Raises DirectiveError for the first one that cannot be expanded."""
+    """A page of the repository as mkdocs takes it, with every directive expanded.
+
+    Raises DirectiveError for the first directive that cannot be expanded, or link that leads out of the site.
+    """
+    try:
+        lines = for_mkdocs(text).splitlines()
+    except ValueError as error:
+        raise DirectiveError(f"{page.origin}:1: {error}") from error
     output: list[str] = []
-    lines = text.splitlines()
     number = 0
     while number < len(lines):
-        opening = _FENCE.match(lines[number])
-        if not opening:
-            output.append(lines[number])
-            number += 1
-            continue
-        end = _closing_fence(lines, number, opening["ticks"])
-        if end is None:
-            raise DirectiveError(f"{page.origin}:{number + 1}: this fence is never closed")
-        output += _expand_fence(lines[number : end + 1], opening, page, number + 1)
+        end = number
+        if opening := FENCE.match(lines[number]):
+            end = _closing_fence(lines, number, opening["ticks"], page)
+            output += _fence(lines[number : end + 1], opening, page, number + 1)
+        elif directive := DIRECTIVE.match(lines[number]):
+            end += has_note(lines, number)
+            caption = caption_of(lines[end]) if end > number else ""
+            output += _expanded(directive, caption, page, number + 1)
+        else:
+            output.append(_with_links(lines[number], page, number + 1))
         number = end + 1
     return "\n".join(output) + "\n"
 
 
-def _closing_fence(lines: list[str], start: int, ticks: str) -> int | None:
+def _closing_fence(lines: list[str], start: int, ticks: str, page: Page) -> int:
     closing = (n for n in range(start + 1, len(lines)) if lines[n].strip() == ticks)
-    return next(closing, None)
+    if (end := next(closing, None)) is None:
+        raise DirectiveError(f"{page.origin}:{start + 1}: this fence is never closed")
+    return end
 
 
-def _expand_fence(block: list[str], opening: re.Match[str], page: Page, line: int) -> list[str]:
-    """Expand a directive's fence; keep any other block, without the marks of runnable blocks."""
+def _fence(block: list[str], opening: re.Match[str], page: Page, line: int) -> list[str]:
+    """A block of code, without the marks of runnable blocks."""
     info = opening["info"].strip()
-    verb = info.split(" ")[0]
-    if verb not in _VERBS:
-        language = re.sub(r"\s+run(=\S+)?$", "", info).replace("text output", "{ .text .output }")
-        return [f"{opening['indent']}{opening['ticks']}{language}", *block[1:]]
+    if info.split(" ")[0] in _VERBS:
+        raise DirectiveError(f"{page.origin}:{line}: a directive is a comment: <!-- {info} -->")
+    language = re.sub(r"\s+run(=\S+)?$", "", info).replace("text output", "{ .text .output }")
+    return [f"{opening['indent']}{opening['ticks']}{language}", *block[1:]]
+
+
+def _expanded(found: re.Match[str], caption: str, page: Page, line: int) -> list[str]:
     try:
-        expanded = _VERBS[verb](Directive.parse(info), page)
+        directive = Directive.parse(found["spec"], caption)
+        expanded = _VERBS[directive.verb](directive, page)
     except (UnknownSymbolError, ValueError) as error:
         raise DirectiveError(f"{page.origin}:{line}: {error}") from error
-    return [opening["indent"] + row if row else row for row in expanded.splitlines()]
+    return [found["indent"] + row if row else row for row in expanded.splitlines()]
+
+
+def _with_links(line: str, page: Page, number: int) -> str:
+    try:
+        return with_links(line, page.on_the_site)
+    except NotOnTheSiteError as error:
+        raise DirectiveError(f"{page.origin}:{number}: {error}") from error
 
 
 def _source(directive: Directive, page: Page) -> str:
@@ -152,9 +197,7 @@ def _source(directive: Directive, page: Page) -> str:
 
 def source_link(symbol: SourceSymbol | JavaSymbol, page: Page) -> str:
     """The line below an excerpt: its location, linked to that line of the whole file."""
-    target = page.link(
-        f"source/{PurePosixPath(symbol.relative_path).with_suffix('')}.md#__codelineno-0-{symbol.first_line}"
-    )
+    target = page.link(f"{source_page(symbol.relative_path)}#__codelineno-0-{symbol.first_line}")
     return f"[`{symbol.relative_path}`:{symbol.first_line} · `{symbol.name}`]({target}){{ .source-link }}"
 
 
@@ -163,7 +206,7 @@ def _figure(directive: Directive, page: Page) -> str:
 
 
 def _in_figure(svg: str, directive: Directive) -> str:
-    caption = directive.options.get("caption", "")
+    caption = directive.caption
     drawn = "\n".join(row for row in svg.splitlines() if row.strip())
     below = f"\n<figcaption>{html.escape(caption, quote=False)}</figcaption>" if caption else ""
     return f'<figure class="drawing">\n{drawn}{below}\n</figure>'
@@ -172,7 +215,7 @@ def _in_figure(svg: str, directive: Directive) -> str:
 def _recording(directive: Directive, page: Page) -> str:
     """A figure, followed by its steps in words for screen readers, searching and copying."""
     run = recorded_run(directive.reference, seed=directive.number("seed"))
-    own = ("view", "caption", "words", "seed")
+    own = ("view", "words", "seed")
     options = {name: value for name, value in directive.options.items() if name not in own}
     view = directive.options.get("view", "sequence")
     if view not in _VIEWS:

@@ -78,19 +78,18 @@ PAGE = """\
 消费者把消
 费者组的偏移量提交给它，得到`应答`，即响应（response）。
 
-```figure chapters.x:y caption="每个 topic 的位移"
-应答
-```
+<!-- figure chapters.x:y -->
+**图**：每个 topic 的位移（[`y`](x.py)，站点上有图）
 
 水位移动，也就是高水位移动。
 """
 WRONG_IN_PAGE = [
     "1 协调器 协调者",
     "3 消费者组 消费组",
-    "6 topic 主题",
-    "6 位移 偏移量",
-    "10 位移 偏移量",
-    "10 水位 高水位",
+    "7 topic 主题",
+    "7 位移 偏移量",
+    "9 位移 偏移量",
+    "9 水位 高水位",
 ]
 NOTEBOOK = """\
 # %% [markdown] lang="zh"

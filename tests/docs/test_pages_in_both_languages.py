@@ -16,11 +16,11 @@ PAGES = sorted(
     if not path.name.endswith(".zh.md") and str(path.relative_to(ROOT)) not in ENGLISH_ONLY
 )
 _BLOCK = re.compile(r"^( *)(`{3,})([^\n]*)\n(.*?)^\1\2[ ]*$", re.MULTILINE | re.DOTALL)
-_CAPTION = re.compile(r' caption="[^"]*"')
+_DIRECTIVE = re.compile(r"^ *<!-- (.*) -->$", re.MULTILINE)
 _TITLE = re.compile(r' title="[^"]*"')
-_HEADING = re.compile(r"^(#+) (.*?)(?: \{ #[\w-]+ \})?$", re.MULTILINE)
+_HEADING = re.compile(r'^(#+) (.*?)(?: <a id="[\w-]+"></a>)?$', re.MULTILINE)
 _LINK = re.compile(r"\]\(([^)#]*)(?:#[^)]*)?\)")
-_PULLED = ("source", "figure", "recording", "generated")
+_ENGLISH_PAGES = {Path(page).name for page in ENGLISH_ONLY}
 STANDARD_HEADINGS = {
     "What you will be able to do": "学完之后，你能够",
     "Invariants to keep in mind": "需要记住的不变式",
@@ -57,8 +57,8 @@ def both(request: pytest.FixtureRequest) -> tuple[str, str]:
 
 
 def blocks(text: str) -> list[tuple[str, str]]:
-    """The info string of each fenced block, without its caption and title, and its content."""
-    return [(_TITLE.sub("", _CAPTION.sub("", info)), body) for _, _, info, body in _BLOCK.findall(text)]
+    """The info string of each fenced block, without its title, and its content."""
+    return [(_TITLE.sub("", info), body) for _, _, info, body in _BLOCK.findall(text)]
 
 
 def prose(text: str) -> str:
@@ -109,8 +109,8 @@ def test_a_standard_section_has_one_name(both: tuple[str, str]) -> None:
 def test_the_same_code_figures_and_runs_are_shown_in_the_same_order(both: tuple[str, str]) -> None:
     english, chinese = ([info for info, _ in blocks(text)] for text in both)
     assert chinese == english
-    for (info, ours), (_, theirs) in zip(*map(blocks, both), strict=True):
-        assert theirs == ours or info.split()[0] not in _PULLED
+    ours, theirs = (_DIRECTIVE.findall(prose(text)) for text in both)
+    assert theirs == ours
 
 
 def test_programs_differ_in_their_words_only(both: tuple[str, str]) -> None:
@@ -122,14 +122,22 @@ def test_programs_differ_in_their_words_only(both: tuple[str, str]) -> None:
 def test_tables_questions_and_lists_have_the_same_length(both: tuple[str, str]) -> None:
     english, chinese = both
     assert table_shapes(chinese) == table_shapes(english)
-    for pattern in (r"^\?\?\? ", r"^- \[ \] ", r"^ *- ", r"^ *\d+\. ", r"^=== ", r"^: "):
+    for pattern in (r"^<details", r"^- \[ \] ", r"^ *- ", r"^ *\d+\. "):
         english_count, chinese_count = (len(re.findall(pattern, prose(text), re.MULTILINE)) for text in both)
         assert chinese_count == english_count, pattern
 
 
 def test_links_lead_to_the_same_pages(both: tuple[str, str]) -> None:
-    english, chinese = (sorted(_LINK.findall(prose(text))) for text in both)
-    assert [link.replace("docs.python.org/zh-cn/", "docs.python.org/") for link in chinese] == english
+    english, chinese = (_LINK.findall(prose(text)) for text in both)
+    english_of = {"docs.python.org/zh-cn/": "docs.python.org/", ".zh.md": ".md"}
+    for ours, theirs in english_of.items():
+        chinese = [link.replace(ours, theirs) for link in chinese]
+    assert sorted(chinese) == sorted(english)
+
+
+def test_a_chinese_page_links_to_chinese_pages(both: tuple[str, str]) -> None:
+    pages = [link for link in _LINK.findall(prose(both[1])) if link.endswith(".md") and "://" not in link]
+    assert [link for link in pages if not link.endswith(".zh.md") and Path(link).name not in _ENGLISH_PAGES] == []
 
 
 def test_a_program_is_compared_without_what_it_prints() -> None:

@@ -80,10 +80,3 @@ def test_the_verbs_of_make_exist(text: str) -> None:
     verbs = set(re.findall(r"(?:`|^)make ([a-z-]+)", text, re.MULTILINE))
     assert verbs
     assert [verb for verb in sorted(verbs) if not re.search(rf"^{verb}:", makefile, re.MULTILINE)] == []
-
-
-@pytest.mark.parametrize("name", ["README.md", "CONTRIBUTING.md", "CHANGELOG.md", "SECURITY.md"])
-def test_no_link_is_dead(name: str) -> None:
-    text = (ROOT / name).read_text(encoding="utf-8")
-    links = [link.split("#")[0] for link in re.findall(r"\]\(([^)]+)\)", text) if "://" not in link]
-    assert [link for link in links if link and not (ROOT / link).exists()] == []

@@ -118,7 +118,7 @@ def project(tmp_path):
     return tmp_path
 
 
-SHOWN = re.compile(r"^ *`{3,}(source|figure|generated|recording) (\S+)", re.MULTILINE)
+SHOWN = re.compile(r"^ *<!-- (source|figure|generated|recording) (\S+)", re.MULTILINE)
 
 
 def test_every_page_shows_code_figures_and_runs_that_exist():
@@ -135,7 +135,7 @@ def test_every_page_shows_code_figures_and_runs_that_exist():
 
 def test_an_unknown_symbol_stops_the_build_and_names_page_and_line(project):
     page = project / "docs" / "index.md"
-    page.write_text("# Title\n\n```source kafka_lite.log.offset_index:OffsetIndex.lookup_all\n```\n")
+    page.write_text("# Title\n\n<!-- source kafka_lite.log.offset_index:OffsetIndex.lookup_all -->\n")
     with pytest.raises(DirectiveError, match=r"docs/index.md:3: there is no 'lookup_all'"):
         staging.stage(project / "out", project)
 

@@ -55,7 +55,7 @@ def test_every_option_is_on_the_page_beside_that_of_sparks_own_connector() -> No
     options = [*READ_OPTIONS.keys, *WRITE_OPTIONS.keys, *(KAFKA_PREFIX + name for name in CONSUMER_CONFIGS.keys)]
     for page, language in zip(PAGES, ("en", "zh"), strict=True):
         text = (ROOT / "docs" / page).read_text(encoding="utf-8")
-        assert "```generated kafka_learn.site.spark_connector:spark_options_beside_the_connector" in text
+        assert "<!-- generated kafka_learn.site.spark_connector:spark_options_beside_the_connector -->" in text
         table = spark_options_beside_the_connector(language)
         rows = [re.match(r"\| `(.+?)` \| (.+?) \|", line) for line in table.partition("\n\n")[0].splitlines()[2:]]
         told = {row[1]: row[2] for row in rows if row is not None}

@@ -1,7 +1,7 @@
 """The Chinese text of the project, without code, and the line of each passage.
 
 A page wraps its lines anywhere, even within a word. So a text is a sequence of paragraphs, each joined into one
-string, which knows the line of each of its characters. Fences and inline code are left out; captions of figures stay.
+string, which knows the line of each of its characters. Fences and inline code are left out.
 """
 
 from __future__ import annotations
@@ -15,10 +15,9 @@ from pathlib import Path
 ROOT = Path(__file__).parents[2]
 HAN = re.compile(r"[\u3400-\u9fff]")
 _FENCE = re.compile(r"^\s*(`{3,}|~{3,})")
-_CAPTION = re.compile(r'caption="([^"]*)"')
 _CODE = re.compile(r"(`+).+?\1")
 _CODE_MARK = "`"
-_LINK_TARGET = re.compile(r"\]\([^)]*\)|\{ #[\w-]+ \}|<[^<>]+>")
+_LINK_TARGET = re.compile(r"<code>.*?</code>|\]\([^)]*\)|\{ #[\w-]+ \}|<[^<>]+>")
 _CELL = re.compile(r"^# %%(.*)$")
 _CHINESE_FIELD = re.compile(r"^\s*\w+_zh\s*=")
 _ANY_FIELD = re.compile(r"^\s*\w+\s*=")
@@ -51,15 +50,13 @@ def paragraphs(path: str, lines: list[tuple[int, str]]) -> Iterator[Paragraph]:
     paragraph, fence = Paragraph(path), ""
     for number, line in [*lines, (0, "")]:
         mark = _FENCE.match(line)
-        if not (mark or fence or not line.strip() or line.lstrip().startswith(("#", "|", "- ", "???"))):
+        if not (mark or fence or not line.strip() or line.lstrip().startswith(("#", "|", "- ", "<"))):
             paragraph.add(number, line)
             continue
         yield from _whole(paragraph)
         paragraph = Paragraph(path)
         if mark and not fence:
             fence = mark[1]
-            for caption in _CAPTION.findall(line):
-                paragraph.add(number, caption)
         elif fence:
             fence = "" if mark and mark[1].startswith(fence) else fence
         elif line.strip():

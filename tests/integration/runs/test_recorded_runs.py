@@ -200,12 +200,13 @@ def kept(tmp_path, monkeypatch, produce):
     return "chapters/run.jsonl"
 
 
-def page(fence: str, language: str = "en") -> str:
-    return expand(f"Text.\n\n```recording {fence}\n```\n", Page("page.md", PurePosixPath("page.md"), language))
+def page(spec: str, language: str = "en", note: str = "") -> str:
+    return expand(f"Text.\n\n<!-- recording {spec} -->\n{note}\n", Page("page.md", PurePosixPath("page.md"), language))
 
 
 def test_a_page_shows_a_recording_with_its_steps_as_text(kept):
-    text = page(f'{kept} caption="Its way" lanes=producer,KafkaRequestHandler,Log')
+    note = "**Recorded run**: Its way ([`run.jsonl`](chapters/run.jsonl), drawn on the site)"
+    text = page(f"{kept} lanes=producer,KafkaRequestHandler,Log", note=note)
     assert text.count("<svg") == 1
     assert "<figcaption>Its way</figcaption>" in text
     assert "<summary>In words</summary>" in text
@@ -229,7 +230,7 @@ def test_a_page_shows_a_recording_with_its_steps_as_text(kept):
         ("{kept} view=time-line lanes=Log", "'lanes' is none of its options: hide, threads"),
     ],
 )
-def test_an_invalid_recording_fence_names_the_line_of_the_page(kept, fence, problem):
+def test_an_invalid_recording_names_the_line_of_the_page(kept, fence, problem):
     with pytest.raises(DirectiveError, match=f"page.md:3: .*{problem}"):
         page(fence.format(kept=kept))
 
