@@ -14,6 +14,7 @@ from pathlib import Path
 from scripts.outcomes import Failure, TestOutcome
 
 TOO_MANY_FLAKY = 3
+WITHOUT_SECOND_TRY = f"; no second try, for {TOO_MANY_FLAKY} flaky tests would be red as well"
 SLOWEST = 20
 
 
@@ -21,7 +22,8 @@ SLOWEST = 20
 class Lane:
     """The tests of a lane: ``failed`` tests failed twice, ``flaky`` tests passed in their second try.
 
-    ``broken`` says why pytest itself failed, and is empty if it did not.
+    ``broken`` says why pytest itself failed, and is empty if it did not. ``without_second_try``: so many tests failed
+    that the lane is red in any case.
     """
 
     name: str
@@ -33,6 +35,7 @@ class Lane:
     slowest: list[tuple[float, str]] = field(default_factory=list)
     seconds: float = 0.0
     broken: str = ""
+    without_second_try: bool = False
 
     def count(self, outcomes: Iterable[TestOutcome]) -> None:
         """Count the outcomes of the first run; failures are sorted by ``scripts.run_tests``."""
@@ -62,7 +65,8 @@ def why_red(lanes: Sequence[Lane]) -> list[str]:
     reasons = [f"{lane.name}: {lane.broken}" for lane in lanes if lane.broken]
     failed = sum(len(lane.failed) for lane in lanes)
     if failed:
-        reasons.append(f"{failed} failed")
+        untried = any(lane.without_second_try for lane in lanes)
+        reasons.append(f"{failed} failed{WITHOUT_SECOND_TRY if untried else ''}")
     chances = count_chances(outcome for lane in lanes for outcome in lane.flaky)
     if chances >= TOO_MANY_FLAKY:
         reasons.append(f"{chances} flaky tests are too many for a green run")

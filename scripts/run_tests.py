@@ -4,7 +4,8 @@
     python -m scripts.run_tests --sum-up                             all lanes in build/tests together, as .ci/run ends
 
 A test that passes in its second try is flaky. The summary names it with its first failure, flaky.txt keeps the
-traceback, and the run is green unless there are three of them. pytest-rerunfailures would rerun the test immediately in
+traceback, and the run is green unless there are three of them. If as many fail, it is red whatever their second tries
+bring: there are none. pytest-rerunfailures would rerun the test immediately in
 the same process, together with whatever the first try left there. KAFKA_LITE_TEST_RESULTS overrides the folder
 build/tests. What the tests write is in memory where there is room (``memory_folder``), and gone at the end; pytest
 itself keeps what failed tests have written.
@@ -21,11 +22,12 @@ from pathlib import Path
 
 import pytest
 
-from scripts.lanes import Lane, chance, report_of_flaky, summary, why_red
+from scripts.lanes import TOO_MANY_FLAKY, Lane, chance, count_chances, report_of_flaky, summary, why_red
 from scripts.memory_folder import temporary_folder
 from scripts.outcomes import TestOutcome, read_outcomes
 
 MAX_SECOND_TRIES = 20
+"""Tests that one fixture has failed are one failure, but each of them is tried again."""
 ENDED_HOW: dict[int, str] = {
     pytest.ExitCode.INTERRUPTED: "pytest was interrupted, or a module could not be collected",
     pytest.ExitCode.INTERNAL_ERROR: "an internal error of pytest",
@@ -66,8 +68,9 @@ def run_lane(results: Path, name: str, paths: Sequence[str], options: Sequence[s
     lane.count(outcomes.values())
     failures = [outcome for outcome in outcomes.values() if outcome.outcome == "failed"]
     lane.broken = why_broken(code, failures, lane.passed)
-    retried = failures if not lane.broken and len(failures) <= MAX_SECOND_TRIES else []
-    lane.flaky = second_tries(results, name, retried, options)
+    lane.without_second_try = not lane.broken and is_red_anyway(failures)
+    if failures and not lane.broken and not lane.without_second_try:
+        lane.flaky = second_tries(results, name, failures, options)
     lane.failed = [outcome for outcome in failures if outcome not in lane.flaky]
     lane.seconds = time.monotonic() - started
     lane.save(results / f"{name}.json")
@@ -81,6 +84,11 @@ def why_broken(code: int, failures: Sequence[TestOutcome], passed: int) -> str:
     if code == pytest.ExitCode.OK:
         return "" if passed else "no test passed"
     return ENDED_HOW.get(code, f"pytest ended with exit code {code}")
+
+
+def is_red_anyway(failures: Sequence[TestOutcome]) -> bool:
+    """Whether even passed second tries cannot make the run green, or are too many to wait for."""
+    return count_chances(failures) >= TOO_MANY_FLAKY or len(failures) > MAX_SECOND_TRIES
 
 
 def second_tries(

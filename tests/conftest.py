@@ -22,6 +22,8 @@ with contextlib.suppress(ValueError):  # not the main thread
 settings.register_profile("kafka_lite", deadline=None, print_blob=True, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("kafka_lite")
 
+pytest_plugins = ["tests.support.time_limits"]
+
 
 @pytest.fixture(autouse=True, scope="module")
 def collect_garbage_of_other_clients(request: pytest.FixtureRequest) -> Iterator[None]:

@@ -5,9 +5,6 @@ from __future__ import annotations
 import os
 import random
 import re
-import time
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import cast
@@ -50,8 +47,6 @@ BROKER = {
     "num.partitions": str(PARTITIONS),
     "zookeeper.session.timeout.ms": "40000",
 }
-RESTART_S = 30
-"""A session that died with its broker must not hold up the next: ZooKeeper would keep it for longer than that."""
 
 
 def produce(channel: BlockingChannel, topic: str, size: int) -> int:
@@ -110,11 +105,11 @@ def aftermath(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathF
     overrides = BROKER | {"listeners": f"PLAINTEXT://127.0.0.1:{port}"}
     load = Load(f"127.0.0.1:{port}", TOPIC, PARTITIONS, idempotent=request.param)
     for _ in range(KILLS):
-        with started_soon(directory, overrides) as broker:
+        with BrokerProcess(directory, overrides) as broker:
             load.run(random.uniform(0.3, 1.5))
             assert broker.process.poll() is None, broker.log()
             broker.kill()
-    with started_soon(directory, overrides) as broker:
+    with BrokerProcess(directory, overrides) as broker:
         load.finish()
         with BlockingChannel("127.0.0.1", broker.port) as channel:
             records = [read_all(channel, TOPIC, partition) for partition in range(PARTITIONS)]
@@ -123,14 +118,6 @@ def aftermath(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathF
         assert "ERROR" not in broker.log()
     directories = [directory / "data" / "logs" / f"{TOPIC}-{partition}" for partition in range(PARTITIONS)]
     return Aftermath(load, records, directories)
-
-
-@contextmanager
-def started_soon(directory: Path, overrides: dict[str, str]) -> Iterator[BrokerProcess]:
-    began = time.monotonic()
-    with BrokerProcess(directory, overrides) as broker:
-        assert time.monotonic() - began < RESTART_S
-        yield broker
 
 
 @pytest.mark.slow

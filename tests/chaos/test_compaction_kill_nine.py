@@ -15,6 +15,7 @@ from kafka_lite.record.record import Record
 from tests.support.broker_process import BrokerProcess, free_port
 from tests.support.compaction import all_records
 from tests.support.logs import open_log
+from tests.support.patience import Patience
 
 KILLS = 6
 TOPIC = "compacted"
@@ -109,9 +110,9 @@ def test_kills_during_cleaning_lose_no_newest_value(tmp_path: Path, message_form
                 load.finish()
                 break
             # At any moment; in every other round while segments are being replaced, which is rarely hit otherwise.
-            deadline = time.monotonic() + WAIT_S
+            patience = Patience(WAIT_S)
             while round_number % 2 and not being_replaced(log_folder):
-                assert time.monotonic() < deadline, "nothing is being cleaned"
+                assert not patience.is_over(), "nothing is being cleaned"
                 load.run(0.001)
             broker.kill()
         interrupted += bool(being_replaced(log_folder))

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import threading
-import time
 from collections.abc import Callable, Iterator
 from random import Random
 from typing import Any
@@ -17,6 +16,7 @@ from kafka import KafkaConsumer, KafkaProducer, TopicPartition
 from kafka_lite.common.errors import Errors
 from kafka_lite.testing.cluster import Cluster
 from kafka_lite.testing.fault import Fault
+from tests.support.patience import Patience
 
 pytestmark = [
     pytest.mark.soak,
@@ -202,8 +202,8 @@ def read_confluent_kafka(broker: Cluster, topic: str, count: int) -> list[Any]:
     consumer = confluent_kafka.Consumer(config)
     consumer.assign([confluent_kafka.TopicPartition(topic, 0, 0)])
     found: list[Any] = []
-    deadline = time.monotonic() + 60
-    while len(found) < count and time.monotonic() < deadline:
+    patience = Patience(60)
+    while len(found) < count and not patience.is_over():
         message = consumer.poll(0.5)
         if message is not None and message.error() is None:
             found.append(message.value())

@@ -18,6 +18,7 @@ from xml.etree import ElementTree
 import pytest
 
 from kafka_lite.testing.cluster import Cluster
+from tests.support.patience import patient_s
 
 ROOT = Path(__file__).parents[2]
 TIMEOUT_S = 240
@@ -44,7 +45,7 @@ def suite(tmp_path_factory: pytest.TempPathFactory) -> Path:
     requirement.write_text(f"kafka-python=={version} --hash={package['sdist']['hash']}\n")
     command = [sys.executable, "-m", "pip", "download", "--quiet", "--no-deps", "--no-binary", "kafka-python"]
     command += ["--dest", str(directory), "--require-hashes", "-r", str(requirement)]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=TIMEOUT_S, check=False)
+    done = subprocess.run(command, capture_output=True, text=True, timeout=patient_s(TIMEOUT_S), check=False)
     if done.returncode:
         if os.environ.get("CI"):
             pytest.fail(f"cannot download kafka-python's source distribution: {done.stderr}")
@@ -91,7 +92,7 @@ def passes(
     report = directory / "report.xml"
     run = subprocess.run(
         [*command, f"--junitxml={report}"], cwd=directory, env=environment, capture_output=True, text=True,
-        timeout=TIMEOUT_S, check=False,
+        timeout=patient_s(TIMEOUT_S), check=False,
     )  # fmt: skip
     totals = ElementTree.parse(report).getroot()[0].attrib
     return int(totals["tests"]) - sum(int(totals[each]) for each in ("skipped", "failures", "errors")), run

@@ -23,6 +23,7 @@ from kafka_learn.labs.workspace import LabWorkspace
 from kafka_learn.source import find_symbol, module_path
 from tests.support.eventually import eventually
 from tests.support.lab_forks import lab_forks
+from tests.support.patience import patient_s
 from tests.support.tried_labs import has_changed, source_has_changed
 
 LABS = all_labs()
@@ -459,7 +460,9 @@ def labs(tmp_path):
             "sys.exit(run(options))\n"
         )
         command = [sys.executable, "-c", program, "labs", *arguments]
-        return subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=100, check=False)
+        return subprocess.run(
+            command, cwd=tmp_path, capture_output=True, text=True, timeout=patient_s(100), check=False
+        )
 
     return run
 

@@ -11,6 +11,7 @@ import confluent_kafka
 import pytest
 
 from kafka_lite.server.broker_process import BrokerProcess
+from tests.support.patience import patient_s
 
 ROOT = Path(__file__).parents[2]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -35,7 +36,7 @@ def test_the_commands_work(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> N
             line = command.replace("127.0.0.1:9092", broker.bootstrap_servers)
             line = line.replace(".venv/bin/kafka-lite", str(Path(sys.executable).parent / "kafka-lite"))
             done = subprocess.run(
-                line, shell=True, cwd=tmp_path, capture_output=True, text=True, timeout=60, check=False,
+                line, shell=True, cwd=tmp_path, capture_output=True, text=True, timeout=patient_s(60), check=False,
                 stdin=subprocess.DEVNULL,
             )  # fmt: skip
             assert done.returncode == 0, f"{command}\n{done.stdout}{done.stderr}"

@@ -14,6 +14,7 @@ from kafka_learn.site import spark_connector
 from kafka_learn.site.spark_connector import spark_options_beside_the_connector
 from kafka_lite.spark.options import CONSUMER_CONFIGS, KAFKA_PREFIX, READ_OPTIONS, WRITE_OPTIONS
 from kafka_lite.testing.cluster import Cluster
+from tests.support.patience import patient_s
 
 ROOT = Path(__file__).parents[2]
 PAGES = ("spark.md", "spark.zh.md")
@@ -32,7 +33,8 @@ def run(folder: Path, source: str, *arguments: str, **environment: str) -> subpr
     file.write_text(source, encoding="utf-8")
     return subprocess.run(
         [sys.executable, str(file), *arguments],
-        cwd=folder, capture_output=True, text=True, check=False, timeout=240, env={**os.environ, **environment},
+        cwd=folder, capture_output=True, text=True, check=False, timeout=patient_s(240),
+        env={**os.environ, **environment},
     )  # fmt: skip
 
 

@@ -11,6 +11,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.support.patience import patient_s
+
 ROOT = Path(__file__).parents[2]
 PAGE = ROOT / "docs" / "testing.md"
 _FILE = re.compile(r'^( *)```python title="(test_\w+\.py)"\n(.*?)^ *```$', re.MULTILINE | re.DOTALL)
@@ -39,7 +41,7 @@ def test_the_files_of_the_page_pass(tmp_path: Path) -> None:
         (tmp_path / name).write_text(code, encoding="utf-8")
     command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-W", "error", *CLIENTS_NOISE]
     done = subprocess.run(
-        command, cwd=tmp_path, env=os.environ, capture_output=True, text=True, timeout=110, check=False
+        command, cwd=tmp_path, env=os.environ, capture_output=True, text=True, timeout=patient_s(110), check=False
     )
     assert done.returncode == 0, done.stdout + done.stderr
     passed = re.search(r"(\d+) passed", done.stdout)

@@ -1,7 +1,5 @@
 """A whole broker whose ZooKeeper stops, returns, or expires its session."""
 
-import time
-
 import pytest
 from confluent_kafka.admin import AdminClient, NewTopic
 from kazoo.client import KazooClient
@@ -31,9 +29,7 @@ def test_a_broker_stops_without_its_zookeeper(zookeeper):
     cluster = Cluster({"zookeeper.connect": zookeeper.connect_string}).start()
     zookeeper.shutdown()
     eventually(lambda: not cluster.server.zk_client.zookeeper.is_connected)
-    began = time.monotonic()
-    cluster.stop()
-    assert time.monotonic() - began < 60
+    cluster.stop()  # if it waited for ZooKeeper, the test's own limit would end it
 
 
 def test_a_broker_resumes_when_zookeeper_returns(zookeeper, tmp_path):

@@ -223,7 +223,7 @@ def test_a_waiting_fetch_completes_when_its_topic_is_deleted(cluster: Cluster, c
     client.create("doomed")
     with Client(cluster) as reader:
         # max_wait_ms is longer than the client's timeout: only the deletion can complete the fetch in time.
-        reader.channel.send(reader.fetch_request("doomed", 0, max_wait_ms=600_000), 11)
+        reader.channel.send(reader.fetch_request("doomed", 0, max_wait_ms=2**31 - 1), 11)
         client.delete("doomed")
         answer = cast(FetchResponse, reader.channel.receive())
         assert answer.responses[0].partitions[0].error_code in (3, 6)
@@ -310,10 +310,9 @@ def test_state_that_survives_a_restart(tmp_path: Path) -> None:
 
 
 def test_shutdown_does_not_wait_for_waiting_fetches(tmp_path: Path) -> None:
+    """If it did, the test's own limit would end it: the fetch waits for days."""
     with Cluster({}, tmp_path) as cluster, Client(cluster) as client:
         client.create("quiet")
-        client.channel.send(client.fetch_request("quiet", 0, max_wait_ms=600_000), 11)
+        client.channel.send(client.fetch_request("quiet", 0, max_wait_ms=2**31 - 1), 11)
         eventually(lambda: cluster.server.replica_manager.delayed_fetch_purgatory.delayed)
-        began = time.monotonic()
         cluster.stop()
-        assert time.monotonic() - began < 60, "the fetch would have waited ten minutes"

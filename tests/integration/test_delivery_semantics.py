@@ -20,6 +20,7 @@ from chapters.ch04_new_consumer.figures.delivery_semantics import (
 )
 from kafka_lite.common.topic_partition import TopicPartition
 from kafka_lite.testing import Cluster
+from tests.support.patience import patient_s
 
 pytestmark = pytest.mark.timeout(120)
 
@@ -101,7 +102,7 @@ def test_the_same_with_processes_and_kill_nine(
         for number, (polls, end) in enumerate(((2, dies_after), (1, "-"))):
             output = tmp_path / f"consumer-{number}"
             arguments = [loop, cluster.bootstrap_servers, loop, str(polls), end, str(output)]
-            ended = subprocess.run([sys.executable, "-c", READER, *arguments], timeout=60, check=False)
+            ended = subprocess.run([sys.executable, "-c", READER, *arguments], timeout=patient_s(60), check=False)
             assert ended.returncode == (-9 if number == 0 else 0)
             assert output.read_text().split() == expected[number]
             cluster.time.advance(seconds=AFTER_THE_SESSION_S)

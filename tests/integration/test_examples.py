@@ -13,6 +13,7 @@ import pytest
 from examples.kafka_examples.topologies import FILE_INPUT, PIPE_OUTPUT
 from examples.word_count.test_topology import test_each_word_gets_its_new_count as test_each_word_gets_its_new_count
 from kafka_lite.testing.cluster import Cluster
+from tests.support.patience import patient_s
 
 ROOT = Path(__file__).parents[2]
 
@@ -20,7 +21,9 @@ ROOT = Path(__file__).parents[2]
 def counted(cluster: Cluster, tmp_path: Path, text: str) -> list[str]:
     command = [sys.executable, "-m", "examples.word_count", "--bootstrap-server", cluster.bootstrap_servers]
     command += ["--state-dir", str(tmp_path)]
-    done = subprocess.run(command, input=text, cwd=ROOT, capture_output=True, text=True, timeout=100, check=False)
+    done = subprocess.run(
+        command, input=text, cwd=ROOT, capture_output=True, text=True, timeout=patient_s(100), check=False
+    )
     assert done.returncode == 0, done.stderr
     return done.stdout.splitlines()
 
@@ -33,7 +36,9 @@ def test_word_count_goes_on_from_its_last_run(tmp_path: Path) -> None:
 
 def refusal(example: str, *arguments: str) -> str:
     command = [sys.executable, "-m", *f"examples.{example}".split(), *arguments]
-    done = subprocess.run(command, input="to be\n", cwd=ROOT, capture_output=True, text=True, timeout=100, check=False)
+    done = subprocess.run(
+        command, input="to be\n", cwd=ROOT, capture_output=True, text=True, timeout=patient_s(100), check=False
+    )
     assert done.returncode == 1
     assert "Traceback" not in done.stderr
     return done.stderr
@@ -66,6 +71,6 @@ def test_kafka_s_examples_run_until_ctrl_c(tmp_path: Path) -> None:
             cluster.produce(FILE_INPUT, "a line")
             cluster.wait_for_records(PIPE_OUTPUT, 1, timeout_s=100)
             process.send_signal(signal.SIGINT)
-            _, err = process.communicate(timeout=100)
+            _, err = process.communicate(timeout=patient_s(100))
         assert (process.returncode, err) == (0, "")
         assert cluster.values(PIPE_OUTPUT) == [b"a line"]

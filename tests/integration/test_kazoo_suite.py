@@ -15,6 +15,8 @@ from xml.etree import ElementTree
 
 import pytest
 
+from tests.support.patience import patient_s
+
 ROOT = Path(__file__).parents[2]
 RUN_TIMEOUT_S = 300
 EXPECTED_PASSES = 300
@@ -33,7 +35,13 @@ def run_suite(directory: Path, *options: str) -> tuple[subprocess.CompletedProce
     command += ["--timeout", "120", f"--junitxml={report}", *options]
     environment = {name: value for name, value in os.environ.items() if name != "CI"} | {"PYTHONPATH": str(ROOT)}
     run = subprocess.run(
-        command, cwd=directory, env=environment, capture_output=True, text=True, timeout=RUN_TIMEOUT_S, check=False
+        command,
+        cwd=directory,
+        env=environment,
+        capture_output=True,
+        text=True,
+        timeout=patient_s(RUN_TIMEOUT_S),
+        check=False,
     )
     return run, ElementTree.parse(report).getroot()[0].attrib
 

@@ -26,6 +26,7 @@ from kafka_lite.testing.cluster import Cluster
 from kafka_lite.tools.monitoring.broker_beans import Beans, BrokerBeans
 from kafka_lite.tools.server.running_brokers import RunningBrokers
 from tests.support.eventually import eventually
+from tests.support.patience import patient_s
 
 DATA = Path(__file__).parents[1] / "data"
 TOPICS = "kafka.server:type=BrokerTopicMetrics,name="
@@ -151,7 +152,7 @@ def test_tools_and_prometheus_read_the_same_values(broker: BrokerProcess) -> Non
 
     def tool(*arguments: str) -> str:
         command = [sys.executable, "-m", "kafka_lite.tools.main", *arguments]
-        return subprocess.run(command, capture_output=True, check=True, text=True, timeout=60).stdout
+        return subprocess.run(command, capture_output=True, check=True, text=True, timeout=patient_s(60)).stdout
 
     port = broker.bootstrap_servers
     assert re.search(r"^ t +1 +0 +50 +[\d.]+ kB", tool("top", "--once", "--bootstrap-server", port), re.MULTILINE)
@@ -165,7 +166,7 @@ def test_a_broker_without_metrics_names_the_key_to_set(tmp_path: Path, monkeypat
     with BrokerProcess(tmp_path, {"zookeeper.embedded.port": "0"}):
         eventually(lambda: bool(RunningBrokers().find()), what="a running broker's file")
         command = [sys.executable, "-m", "kafka_lite.tools.main", "top", "--once"]
-        result = subprocess.run(command, capture_output=True, check=False, text=True, timeout=60)
+        result = subprocess.run(command, capture_output=True, check=False, text=True, timeout=patient_s(60))
     assert (result.returncode, result.stdout) == (1, "")
     assert "set metrics.http.port=0 in its server.properties" in result.stderr
 

@@ -11,6 +11,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.support.patience import patient_s
+
 PYTEST = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-W", "error"]
 
 
@@ -27,7 +29,7 @@ def run(
     environment = os.environ | ({"PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"} if plugins else {})
     command = [*PYTEST, *plugins, *arguments, "test_it.py"]
     return subprocess.run(
-        command, cwd=folder, env=environment, capture_output=True, text=True, timeout=100, check=False
+        command, cwd=folder, env=environment, capture_output=True, text=True, timeout=patient_s(100), check=False
     )
 
 

@@ -170,13 +170,21 @@ def test_ok(): pass
     assert len(done.processes("server")) == 2
 
 
-def test_three_flaky_tests_are_red(tmp_path: Path) -> None:
+def test_three_failed_tests_are_red_without_a_second_try(tmp_path: Path) -> None:
     tests = "".join(f"def test_{name}(): assert not first_time('{name}')\n\n" for name in "abc")
-    done = run_lane(tmp_path, test_a=tests)
+    done = run_lane(tmp_path, test_a=tests + "def test_ok(): pass\n")
     assert done.code == 1
-    assert len(done.names("flaky")) == 3
-    assert done.names("failed") == []
-    assert "red: 3 flaky tests are too many for a green run" in done.output
+    assert done.names("flaky") == []
+    assert len(done.names("failed")) == 3
+    assert [len(done.processes(name)) for name in "abc"] == [1, 1, 1]
+    assert "second try:" not in done.output
+    assert "red: 3 failed; no second try, for 3 flaky tests would be red as well" in done.output
+    assert done.last_line.startswith("=== 3 failed, 1 passed in ")
+
+
+def test_a_test_that_fails_twice_is_not_said_to_lack_a_second_try(tmp_path: Path) -> None:
+    done = run_lane(tmp_path, test_a="def test_broken(): assert 1 == 2\n\ndef test_ok(): pass\n")
+    assert "red: 1 failed\n" in done.output
 
 
 def test_worker_that_crashes_once_makes_its_test_flaky(tmp_path: Path) -> None:

@@ -17,6 +17,7 @@ import pytest
 from kafka_lite.server.broker_process import SERVER_START, ServerProcess
 from tests.support.eventually import eventually
 from tests.support.hosts import Hosts, require_hosts
+from tests.support.patience import patient_s
 from tests.support.real_zookeeper import classpath, java, require_real_zookeeper
 
 ROOT = Path(__file__).parents[2]
@@ -111,7 +112,12 @@ class Ensemble:
         server = f"{self._hosts.address(bootstrap)}:9092"
         command = [sys.executable, "-m", "kafka_lite.tools.main", tool, "--bootstrap-server", server, *arguments]
         done = subprocess.run(
-            self._hosts.command(CLIENT, command), input=text, capture_output=True, text=True, timeout=120, check=False
+            self._hosts.command(CLIENT, command),
+            input=text,
+            capture_output=True,
+            text=True,
+            timeout=patient_s(120),
+            check=False,
         )
         assert done.returncode == 0, done.stdout + done.stderr
         return done.stdout

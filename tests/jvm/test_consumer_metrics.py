@@ -12,6 +12,7 @@ import pytest
 from kafka_lite.producer import KafkaProducer, ProducerRecord
 from kafka_lite.testing.cluster import Cluster
 from tests.support.jvm import classpath, java_command
+from tests.support.patience import patient_s
 
 pytestmark = pytest.mark.jvm
 
@@ -36,7 +37,7 @@ def cluster() -> Iterator[Cluster]:
 
 
 def output_of(command: list[str]) -> str:
-    done = subprocess.run(command, capture_output=True, text=True, timeout=100, check=False)
+    done = subprocess.run(command, capture_output=True, text=True, timeout=patient_s(100), check=False)
     assert done.returncode == 0, done.stdout + done.stderr
     return done.stdout
 

@@ -17,6 +17,7 @@ from kafka_lite.record.control_record import ControlRecordType, EndTransactionMa
 from kafka_lite.record.memory_records_builder import MemoryRecordsBuilder
 from kafka_lite.record.record import Header
 from tests.support.jvm import classpath, java_command
+from tests.support.patience import patient_s
 from tests.support.samples import DATA, hex_sample
 
 KAFKA = ("org.apache.kafka:kafka_2.13:3.9.1", "org.apache.kafka:kafka-tools-api:3.9.1", "org.slf4j:slf4j-nop:1.7.36")
@@ -39,7 +40,7 @@ CASES = {
 def kafkas(arguments: list[str], directory: Path) -> tuple[str, str]:
     """Kafka's stdout and stderr."""
     command = java_command("kafka.tools.DumpLogSegments", *arguments, classpath=classpath(*KAFKA))
-    done = subprocess.run(command, cwd=directory, capture_output=True, text=True, timeout=100, check=False)
+    done = subprocess.run(command, cwd=directory, capture_output=True, text=True, timeout=patient_s(100), check=False)
     assert done.returncode == 0, done.stderr
     return done.stdout, done.stderr
 
@@ -47,7 +48,7 @@ def kafkas(arguments: list[str], directory: Path) -> tuple[str, str]:
 def ours(arguments: list[str], directory: Path) -> tuple[str, str]:
     """Our stdout and stderr."""
     command = [sys.executable, "-m", "kafka_lite.tools.main", "dump-log", *arguments]
-    done = subprocess.run(command, cwd=directory, capture_output=True, text=True, timeout=100, check=False)
+    done = subprocess.run(command, cwd=directory, capture_output=True, text=True, timeout=patient_s(100), check=False)
     assert done.returncode == 0, done.stderr
     return done.stdout, done.stderr
 
@@ -164,7 +165,7 @@ def test_transaction_indexes(tmp_path: Path) -> None:
     assert_same([], tmp_path, [whole, torn])
     (tmp_path / newer).write_bytes(b"\1\0" + aborted[0].encode()[2:])
     command = java_command("kafka.tools.DumpLogSegments", "--files", newer, classpath=classpath(*KAFKA))
-    theirs = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=100, check=False)
+    theirs = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=patient_s(100), check=False)
     assert "Unexpected aborted transaction version 1" in theirs.stderr
 
 

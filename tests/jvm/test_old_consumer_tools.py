@@ -14,6 +14,7 @@ from tests.support.eventually import eventually
 from tests.support.jvm import classpath, run_java
 from tests.support.kafka_tools import KafkaTools
 from tests.support.old_consumers import JARS, QUICK, Group, PythonMember
+from tests.support.patience import patient_s
 
 pytestmark = pytest.mark.jvm
 
@@ -45,7 +46,7 @@ def kafka_prints_alone(main_class: str, *arguments: str) -> str:
 
 def we_print(*arguments: str) -> str:
     command = [sys.executable, "-m", "kafka_lite.tools.main", *arguments]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
+    done = subprocess.run(command, capture_output=True, text=True, timeout=patient_s(120), check=False)
     assert done.returncode == 0, done.stderr
     return done.stdout
 

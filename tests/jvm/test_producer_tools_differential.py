@@ -14,6 +14,7 @@ from kafka_lite.old_producer import KeyedMessage, Producer
 from kafka_lite.testing.cluster import Cluster
 from tests.support.jvm import classpath, compile_java, run_java
 from tests.support.kafka_tools import KafkaTools, Outcome
+from tests.support.patience import patient_s
 
 pytestmark = pytest.mark.jvm
 
@@ -55,7 +56,7 @@ def kafkas_tools(commands: Sequence[Sequence[str]]) -> list[Outcome]:
 def ours(tool: str, *arguments: str, stdin: str = "") -> str:
     done = subprocess.run(
         [sys.executable, "-m", "kafka_lite.tools.main", tool, *arguments],
-        input=stdin, capture_output=True, text=True, timeout=120, check=False,
+        input=stdin, capture_output=True, text=True, timeout=patient_s(120), check=False,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
     return done.stdout

@@ -14,6 +14,7 @@ from kafka_lite.testing.cluster import Cluster
 from tests.support.eventually import eventually
 from tests.support.kafka_tools import KafkaTools
 from tests.support.old_consumers import QUICK, Group, PythonMember
+from tests.support.patience import patient_s
 
 pytestmark = pytest.mark.jvm
 
@@ -38,7 +39,7 @@ def kafka_prints() -> Iterator[KafkaTools]:
 
 def we_print(*arguments: str) -> str:
     command = [sys.executable, "-m", "kafka_lite.tools.main", *arguments]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
+    done = subprocess.run(command, capture_output=True, text=True, timeout=patient_s(120), check=False)
     assert done.returncode == 0, done.stderr
     return done.stdout
 
@@ -92,7 +93,7 @@ def test_owners_are_verified(cluster: Cluster, kafka_prints: KafkaTools) -> None
     partition = TopicPartition(TOPIC, 0)
     assert group.groups.release_owner(name, partition, group.groups.get_owner(name, partition) or "")
     command = [sys.executable, "-m", "kafka_lite.tools.main", "verify-consumer-rebalance", *arguments]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
+    done = subprocess.run(command, capture_output=True, text=True, timeout=patient_s(120), check=False)
     assert (done.returncode, done.stdout) == (1, kafka_prints("kafka.tools.VerifyConsumerRebalance", *arguments))
     assert f"No owner for partition [{TOPIC},0]" in done.stderr
     group.close()

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from kafka_lite.zookeeper.embedded.embedded_zookeeper import EmbeddedZooKeeper
+from tests.support.patience import patient_s
 from tests.support.real_zookeeper import classpath, java, require_real_zookeeper
 
 pytestmark = pytest.mark.jvm
@@ -52,7 +53,7 @@ def test_zookeeper_cli_works_with_the_embedded_server(tmp_path: Path) -> None:
             input=COMMANDS,
             capture_output=True,
             text=True,
-            timeout=60,
+            timeout=patient_s(60),
             check=False,
         )
     output = run.stdout + run.stderr

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from kafka_lite.zookeeper.embedded.embedded_zookeeper import EmbeddedZooKeeper
+from tests.support.patience import patient_s
 from tests.support.real_zookeeper import classpath, java, require_real_zookeeper
 
 LINES = """\
@@ -76,7 +77,7 @@ CLOSED = ["", "WATCHER::", "", "WatchedEvent state:Closed type:None path:null"]
 
 def shell(command: list[str]) -> tuple[list[str], list[str]]:
     """Stdout and stderr of a shell that reads LINES, without what differs from run to run."""
-    done = subprocess.run(command, input=LINES, capture_output=True, text=True, timeout=100, check=False)
+    done = subprocess.run(command, input=LINES, capture_output=True, text=True, timeout=patient_s(100), check=False)
     return tuple(VARIES.sub("", text).splitlines() for text in (done.stdout, done.stderr))  # type: ignore[return-value]
 
 

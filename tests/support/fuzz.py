@@ -7,7 +7,6 @@ import random
 import selectors
 import socket
 import struct
-import time
 import zlib
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -22,6 +21,7 @@ from kafka_lite.protocol.messages.api_18_api_versions import ApiVersionsRequest
 from kafka_lite.protocol.schema_error import SchemaError
 from kafka_lite.record.compression import CompressionType
 from kafka_lite.record.memory_records_builder import MemoryRecordsBuilder
+from tests.support.patience import Patience, patient_s
 
 DATA = Path(__file__).parent.parent / "data"
 FUZZ_TOPIC = "fuzz"
@@ -198,9 +198,8 @@ class Flood:
         while self.judged < goal:
             for key, _ in self._selector.select(0.1):
                 self._on_event(key.data)
-            now = time.monotonic()
             for key in list(self._selector.get_map().values()):
-                if now > key.data.deadline:
+                if key.data.patience.is_over():
                     self.held += 1
                     self._finish(key.data, passed=key.data.passed + 1)
             on_progress()
@@ -211,11 +210,11 @@ class Flood:
     def _open(self, frames: list[bytes]) -> None:
         while len(frames) < self._pipeline:
             frames.append(next(self._frames))
-        sock = socket.create_connection(self._address, timeout=30)
+        sock = socket.create_connection(self._address, timeout=patient_s(30))
         sock.sendall(b"".join(frames) + _SENTINEL)
         sock.shutdown(socket.SHUT_WR)
         sock.setblocking(False)
-        connection = _Connection(sock, frames, time.monotonic() + self._patience_s)
+        connection = _Connection(sock, frames, Patience(self._patience_s))
         self._selector.register(sock, selectors.EVENT_READ, connection)
 
     def _on_event(self, connection: _Connection) -> None:
@@ -226,7 +225,7 @@ class Flood:
         except ConnectionResetError:
             data = b""
         if data:
-            connection.deadline = time.monotonic() + self._patience_s
+            connection.patience = Patience(self._patience_s)
             self.answered += connection.take(data)
         elif connection.passed == len(connection.frames):
             self._finish(connection, connection.passed)
@@ -242,10 +241,10 @@ class Flood:
 
 
 class _Connection:
-    def __init__(self, sock: socket.socket, frames: list[bytes], deadline: float) -> None:
+    def __init__(self, sock: socket.socket, frames: list[bytes], patience: Patience) -> None:
         self.sock = sock
         self.frames = frames
-        self.deadline = deadline
+        self.patience = patience
         self.passed = 0
         """Frames whose fate is known: those up to the last one that was answered."""
         self._received = b""

@@ -46,6 +46,7 @@ from kafka_lite.protocol.messages.api_15_describe_groups import DescribeGroupsRe
 from kafka_lite.protocol.schema import Request
 from tests.support.eventually import eventually
 from tests.support.groups import FakeMember, Groups, error_of, subscription
+from tests.support.patience import Patience
 
 TOPIC = "sequences"
 SESSION_TIMEOUT_MS = 250_000
@@ -350,8 +351,8 @@ class WireGroup:
 
     def await_description(self, expected: tuple[str, int]) -> tuple[str, int]:
         """The group's description after the step: a parked request has no response that shows that it has arrived."""
-        deadline = time.monotonic() + STATE_TIMEOUT_S
-        while (described := self.describe()) != expected and time.monotonic() < deadline:
+        patience = Patience(STATE_TIMEOUT_S)
+        while (described := self.describe()) != expected and not patience.is_over():
             time.sleep(0.01)
         return described
 

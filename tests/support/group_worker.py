@@ -22,6 +22,8 @@ from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import Any
 
+from tests.support.patience import patient_s
+
 END_S = 60
 
 
@@ -230,7 +232,7 @@ def main() -> int:
             working[name].start()
     for each in working.values():
         each.leaving.set()
-    deadline = time.monotonic() + END_S
+    deadline = time.monotonic() + patient_s(END_S)
     for each in working.values():
         each.join(max(deadline - time.monotonic(), 0))
     return int(any(each.failed or each.is_alive() for each in working.values()))

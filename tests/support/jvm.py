@@ -23,6 +23,7 @@ import pytest
 
 from kafka_lite.common.errors import KafkaError
 from kafka_lite.testing import maven
+from tests.support.patience import patient_s
 
 REQUIRE = "KAFKA_LITE_REQUIRE_JVM"
 
@@ -70,7 +71,9 @@ def run_java(
 ) -> subprocess.CompletedProcess[str]:
     """Run a class to its end; returns what it printed. A non-zero exit code fails the test, with its stderr."""
     command = java_command(main, *arguments, classpath=classpath, options=options)
-    done = subprocess.run(command, input=stdin, capture_output=True, text=True, timeout=timeout_s, check=False)
+    done = subprocess.run(
+        command, input=stdin, capture_output=True, text=True, timeout=patient_s(timeout_s), check=False
+    )
     assert done.returncode == 0, f"{main} ended with {done.returncode}\n{done.stdout[-2000:]}\n{done.stderr[-4000:]}"
     return done
 

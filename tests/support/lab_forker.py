@@ -27,6 +27,7 @@ from typing import Any
 
 from kafka_learn.labs import overlay
 from kafka_learn.project import PROJECT_ROOT
+from tests.support.patience import Patience
 
 OWN = ("kafka_lite", "kafka_learn", "pipeline")
 """The packages whose modules may import a replaced one."""
@@ -65,9 +66,9 @@ def become_check(request: dict[str, Any], learned: Path) -> None:
 
 def wait_and_end(child: int, limit_s: float) -> int | None:
     """The fork's exit code, negative for a signal; None at the time limit. Kills whatever it has left running."""
-    deadline_s = time.monotonic() + limit_s
+    patience = Patience(limit_s)
     ended = status = 0
-    while not ended and time.monotonic() < deadline_s:
+    while not ended and not patience.is_over():
         time.sleep(_POLL_S)
         ended, status = os.waitpid(child, os.WNOHANG)
     with contextlib.suppress(ProcessLookupError):

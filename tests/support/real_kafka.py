@@ -21,6 +21,7 @@ from kafka_lite.server.broker_process import ServerProcess, free_port, write_pro
 from kafka_lite.zookeeper.embedded.embedded_zookeeper import EmbeddedZooKeeper
 from tests.support.eventually import eventually
 from tests.support.jvm import classpath, java_command
+from tests.support.patience import patient_s
 
 OLD, LAST_OF_2, TODAYS = "0.10.2.2", "2.8.2", "3.9.1"
 JARS = {
@@ -122,5 +123,5 @@ def _kraft(port: int) -> dict[str, str]:
 def _format_storage(version: str, properties: Path) -> None:
     format_storage = ["format", "-t", uuid.uuid4().hex[:22], "-c", str(properties)]
     command = java_command("kafka.tools.StorageTool", *format_storage, classpath=classpath(*JARS[version]))
-    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=120)
+    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=patient_s(120))
     assert done.returncode == 0, done.stdout + done.stderr

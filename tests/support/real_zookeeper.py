@@ -20,6 +20,7 @@ from pathlib import Path
 import pytest
 
 from kafka_lite.server.broker_process import free_port
+from tests.support.patience import Patience, patient_s
 
 DEBIAN_JAR = Path(os.environ.get("KAFKA_LITE_DEBIAN_ZOOKEEPER", "/usr/share/java/zookeeper.jar"))
 MAIN_CLASS = "org.apache.zookeeper.server.ZooKeeperServerMain"
@@ -92,12 +93,12 @@ def real_zookeeper(data_dir: Path, tick_time_ms: int = 500) -> Iterator[str]:
         yield f"127.0.0.1:{port}"
     finally:
         process.terminate()
-        process.wait(START_TIMEOUT_S)
+        process.wait(patient_s(START_TIMEOUT_S))
 
 
 def _await_ready(port: int, process: subprocess.Popen[bytes], log: Path) -> None:
-    deadline = time.monotonic() + START_TIMEOUT_S
-    while time.monotonic() < deadline and process.poll() is None:
+    patience = Patience(START_TIMEOUT_S)
+    while not patience.is_over() and process.poll() is None:
         with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", port), 1) as connection:
             # The server answers "ruok" before it serves sessions.
             connection.sendall(b"srvr")

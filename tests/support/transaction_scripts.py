@@ -36,6 +36,7 @@ from kafka_lite.protocol.messages.api_28_txn_offset_commit import (
 from kafka_lite.protocol.messages.api_65_describe_transactions import DescribeTransactionsRequest
 from kafka_lite.protocol.messages.api_66_list_transactions import ListTransactionsRequest
 from kafka_lite.record.memory_records_builder import MemoryRecordsBuilder
+from tests.support.patience import Patience
 
 TOPIC = "scripted"
 GROUP = "scripted-group"
@@ -56,11 +57,11 @@ class ScriptedProducer:
     def send(self, request: Any, version: int, error_of: Callable[[Any], int], *, wait: bool = True) -> Errors:
         """Send until the coordinator is there; with ``wait`` also until it is not busy with the id."""
         again = TEMPORARY | {Errors.CONCURRENT_TRANSACTIONS} if wait else TEMPORARY
-        deadline = time.monotonic() + DEADLINE_S
+        patience = Patience(DEADLINE_S)
         while True:
             self.response = self.channel.exchange(request, version)
             error = Errors.for_code(error_of(self.response))
-            if error not in again or time.monotonic() > deadline:
+            if error not in again or patience.is_over():
                 return error
             time.sleep(0.02)
 
@@ -230,13 +231,13 @@ def describe(state: str) -> Step:
 
     def step(producer: ScriptedProducer) -> Errors:
         request = DescribeTransactionsRequest(transactional_ids=[producer.transactional_id])
-        deadline = time.monotonic() + DEADLINE_S
+        patience = Patience(DEADLINE_S)
         while True:
             error = producer.send(request, 0, lambda response: response.transaction_states[0].error_code)
             found = producer.response.transaction_states[0].transaction_state
             if found == state or error is not Errors.NONE:
                 return error
-            assert time.monotonic() < deadline, f"the id is {found}, not {state}"
+            assert not patience.is_over(), f"the id is {found}, not {state}"
             time.sleep(0.02)
 
     return step
@@ -247,13 +248,13 @@ def listed(state: str) -> Step:
 
     def step(producer: ScriptedProducer) -> Errors:
         request = ListTransactionsRequest(state_filters=[state])
-        deadline = time.monotonic() + DEADLINE_S
+        patience = Patience(DEADLINE_S)
         while True:
             error = producer.send(request, 0, lambda response: response.error_code)
             ids = {found.transactional_id for found in producer.response.transaction_states}
             if producer.transactional_id in ids or producer.response.unknown_state_filters == [state]:
                 return error
-            assert time.monotonic() < deadline, f"{state}: {ids}"
+            assert not patience.is_over(), f"{state}: {ids}"
             time.sleep(0.02)
 
     return step

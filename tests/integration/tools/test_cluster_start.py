@@ -16,6 +16,7 @@ import pytest
 
 from kafka_lite.server.broker_process import free_port, takes_connections
 from tests.support.eventually import eventually
+from tests.support.patience import patient_s
 from tests.support.ports import consecutive_ports
 
 COMMAND = [sys.executable, "-m", "kafka_lite.tools.main"]
@@ -91,7 +92,7 @@ def test_a_broker_is_killed_and_started_again_by_hand_and_everything_ends_togeth
 )
 def test_what_cannot_be_started_is_said(arguments: list[str], message: str, tmp_path: Path) -> None:
     command = [*COMMAND, "cluster-start", "--dir", str(tmp_path), *arguments]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+    done = subprocess.run(command, capture_output=True, text=True, timeout=patient_s(60), check=False)
     assert done.returncode == 1
     assert message in done.stderr
 
@@ -100,6 +101,6 @@ def test_a_port_in_use_is_named(tmp_path: Path) -> None:
     with socket.create_server(("127.0.0.1", 0)) as listener:
         port = str(listener.getsockname()[1])
         command = [*COMMAND, "cluster-start", "--dir", str(tmp_path), "--zookeeper-port", port]
-        done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+        done = subprocess.run(command, capture_output=True, text=True, timeout=patient_s(60), check=False)
     assert done.returncode == 1
     assert f"Port {port} of 127.0.0.1 is in use" in done.stderr

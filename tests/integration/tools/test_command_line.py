@@ -21,6 +21,7 @@ from kafka_lite.network.blocking_channel import BlockingChannel
 from kafka_lite.protocol.messages.api_18_api_versions import ApiVersionsRequest
 from kafka_lite.server.broker_process import free_port
 from kafka_lite.testing.cluster import Cluster
+from tests.support.patience import patient_s
 
 READY = re.compile(
     r"kafka_lite \S+ \((?:plain|compiled)\) started: 127\.0\.0\.1:(\d+) \(PLAINTEXT\), "
@@ -77,7 +78,7 @@ class Command:
 
     def end(self, text: str | None = None) -> tuple[int, str, str]:
         """Wait for the end; returns exit code, the rest of stdout, stderr."""
-        out, err = self._process.communicate(text, timeout=TIMEOUT_S)
+        out, err = self._process.communicate(text, timeout=patient_s(TIMEOUT_S))
         return self._process.returncode, out, err
 
     def __enter__(self) -> Self:

@@ -13,6 +13,7 @@ import pytest
 from kafka_lite.testing.cluster import Cluster
 from tests.support.eventually import eventually
 from tests.support.old_consumers import Group
+from tests.support.patience import patient_s
 
 TIMEOUT_S = 120
 CONSUMERS = ["new", "old"]
@@ -40,7 +41,7 @@ def start(*arguments: str) -> subprocess.Popen[str]:
 
 def run(*arguments: str) -> tuple[int, str, str]:
     with start(*arguments) as process:
-        out, err = process.communicate(timeout=TIMEOUT_S)
+        out, err = process.communicate(timeout=patient_s(TIMEOUT_S))
         return process.returncode, out, err
 
 
@@ -73,7 +74,7 @@ def test_a_signal_ends_it_cleanly(cluster: Cluster, kind: str, number: signal.Si
         assert process.stdout is not None
         seen = sorted(process.stdout.readline() for _ in range(3))
         process.send_signal(number)
-        out, err = process.communicate(timeout=TIMEOUT_S)
+        out, err = process.communicate(timeout=patient_s(TIMEOUT_S))
     assert (seen, out) == (["a\n", "b\n", "c\n"], "shutdown_complete\n")
     assert err.endswith("Processed a total of 3 messages\n")
     code, out, _ = run(*arguments, "--timeout-ms", "1500")
@@ -145,7 +146,7 @@ def test_metrics_are_written_as_csv(cluster: Cluster, tmp_path: Path) -> None:
     with start(*arguments, "--metrics-dir", str(tmp_path)) as process:
         eventually(lambda: list(tmp_path.glob("kafka.consumer.ConsumerTopicMetrics.MessagesPerSec.*.csv")))
         process.terminate()
-        process.communicate(timeout=TIMEOUT_S)
+        process.communicate(timeout=patient_s(TIMEOUT_S))
 
 
 def test_unreachable_brokers_are_reported(cluster: Cluster) -> None:

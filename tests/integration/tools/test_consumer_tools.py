@@ -9,6 +9,7 @@ import pytest
 from confluent_kafka import Producer
 
 from kafka_lite.testing.cluster import Cluster
+from tests.support.patience import patient_s
 
 COUNT = 3000
 
@@ -29,7 +30,7 @@ def command(*arguments):
 
 
 def run(*arguments):
-    return subprocess.run(command(*arguments), capture_output=True, text=True, timeout=120, check=False)
+    return subprocess.run(command(*arguments), capture_output=True, text=True, timeout=patient_s(120), check=False)
 
 
 def events_of(text):
@@ -109,7 +110,7 @@ def test_a_console_consumer_that_is_stopped_leaves_its_group(cluster, number, co
     for _ in range(COUNT):
         assert process.stdout.readline()
     process.send_signal(number)
-    _, error = process.communicate(timeout=60)
+    _, error = process.communicate(timeout=patient_s(60))
     assert (process.returncode, error) == (code, f"Processed a total of {COUNT} messages\n")
     described = run("consumer-groups", *where, "--describe", "--group", f"console-{code}")
     assert "has no active members" in described.stderr

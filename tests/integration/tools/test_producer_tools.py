@@ -20,6 +20,7 @@ from kafka_lite.common.errors import Errors
 from kafka_lite.testing.cluster import Cluster
 from kafka_lite.tools.main import main
 from kafka_lite.tools.zookeeper import zookeeper_session
+from tests.support.patience import patient_s
 
 TIMEOUT_S = 60
 TOOL = [sys.executable, "-m", "kafka_lite.tools.main"]
@@ -48,7 +49,7 @@ def run(*arguments: str | Path, stdin: str | bytes = b"") -> subprocess.Complete
         [*TOOL, *map(str, arguments)],
         input=stdin.encode() if isinstance(stdin, str) else stdin,
         capture_output=True,
-        timeout=TIMEOUT_S,
+        timeout=patient_s(TIMEOUT_S),
         check=False,
     )
     return subprocess.CompletedProcess(done.args, done.returncode, done.stdout.decode(), done.stderr.decode())
@@ -138,8 +139,8 @@ def test_a_custom_record_reader_is_used(cluster: Cluster, topic: str, tmp_path: 
     arguments = ("--line-reader", "my_reader.Words", "--property", "prefix=>")
     server = ("--bootstrap-server", cluster.bootstrap_servers, "--topic", topic)
     done = subprocess.run(
-        [*TOOL, "console-producer", *server, *arguments], input=b"a b\nc", capture_output=True, timeout=TIMEOUT_S,
-        check=False, env={**os.environ, "PYTHONPATH": os.pathsep.join([str(tmp_path), *sys.path])},
+        [*TOOL, "console-producer", *server, *arguments], input=b"a b\nc", capture_output=True, check=False,
+        timeout=patient_s(TIMEOUT_S), env={**os.environ, "PYTHONPATH": os.pathsep.join([str(tmp_path), *sys.path])},
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
     assert cluster.values(topic) == [b">a", b">b", b">c"]

@@ -21,6 +21,7 @@ from kafka_lite.log.log import Log
 from kafka_lite.log.offset_index import OffsetIndex
 from tests.support.full_disk import mounted_tmpfs
 from tests.support.logs import open_log, read_records, record_set
+from tests.support.patience import patient_s
 
 
 class Disk:
@@ -149,7 +150,9 @@ assert log.log_end_offset == count == len(read_records(log))
 assert log.active_segment.log.file.stat().st_size == log.size <= 2000
 print(count)
 """
-    result = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=60, check=False)
+    result = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, timeout=patient_s(60), check=False
+    )
     assert result.returncode == 0, result.stderr
     count = int(result.stdout)
     assert count == 2000 // len(record_set(b"x" * 100))
@@ -199,7 +202,9 @@ try:
 except ApiError as error:
     print(error.error.name, log.log_end_offset, len(read_records(log)))
 """
-    result = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=60, check=False)
+    result = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, timeout=patient_s(60), check=False
+    )
     assert (result.returncode, result.stdout) == (0, "KAFKA_STORAGE_ERROR 1 1\n"), result.stderr
 
 

@@ -5,13 +5,20 @@ import sys
 
 import pytest
 
+from tests.support.patience import patient_s
+
 IMPORT = "from kafka_lite.spark.source import KafkaSource"
 
 
 def import_fails(program, **environment):
     """The last line that Python prints."""
     result = subprocess.run(
-        [sys.executable, "-c", program], capture_output=True, text=True, check=False, timeout=60, env=environment
+        [sys.executable, "-c", program],
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=patient_s(60),
+        env=environment,
     )
     assert result.returncode == 1
     return result.stderr.splitlines()[-1]

@@ -47,6 +47,7 @@ from kafka_lite.streams.state.windowed.key_schema import MAX_TIME, WINDOW_SUFFIX
 from kafka_lite.streams.streams_config import StreamsConfig
 from kafka_lite.streams.topology_test_driver import TopologyTestDriver
 from tests.support.full_disk import SmallDisk
+from tests.support.patience import patient_s
 
 TASK = TaskId(0, 0)
 CHANGELOG = TopicPartition("app-store-changelog", 0)
@@ -411,7 +412,7 @@ os.kill(os.getpid(), signal.SIGKILL)
 
 
 def test_what_was_written_after_the_last_commit_survives_kill_9_in_the_changelog(tmp_path: Path) -> None:
-    killed = subprocess.run([sys.executable, "-c", KILLED, str(tmp_path)], check=False, timeout=60)
+    killed = subprocess.run([sys.executable, "-c", KILLED, str(tmp_path)], check=False, timeout=patient_s(60))
     assert killed.returncode == -9
     changelog = Changelog([(b"a", b"1"), (b"b", b"2"), (b"b", None), (b"c", b"3")])
     task = Task(tmp_path, changelog)
@@ -583,4 +584,4 @@ def test_without_the_package_the_error_says_what_to_install(tmp_path: Path, monk
 
 def test_streams_is_imported_without_the_package() -> None:
     code = "import sys; sys.modules['rocksdict'] = None; import kafka_lite.streams.kafka_streams"
-    assert subprocess.run([sys.executable, "-c", code], check=False, timeout=60).returncode == 0
+    assert subprocess.run([sys.executable, "-c", code], check=False, timeout=patient_s(60)).returncode == 0

@@ -21,6 +21,7 @@ from kafka_lite.record.memory_records_builder import MemoryRecordsBuilder
 from kafka_lite.testing.cluster import Cluster
 from kafka_lite.testing.shifted_time import ShiftedTime
 from tests.support.eventually import eventually
+from tests.support.patience import patient_s
 
 HOUR_MS = 3_600_000
 
@@ -51,7 +52,9 @@ with Cluster():
 
 def test_it_starts_in_half_a_second():
     # In a process of its own: garbage collection over the objects of all earlier tests would be measured, too.
-    said = subprocess.run([sys.executable, "-c", SECOND_START], capture_output=True, text=True, timeout=60, check=True)
+    said = subprocess.run(
+        [sys.executable, "-c", SECOND_START], capture_output=True, text=True, timeout=patient_s(60), check=True
+    )
     assert float(said.stdout) < 0.5
 
 
@@ -64,7 +67,9 @@ print(cluster.data_dir)
 
 
 def test_a_script_that_forgets_to_stop_its_cluster_ends_and_leaves_no_folder():
-    said = subprocess.run([sys.executable, "-c", FORGOTTEN], capture_output=True, text=True, timeout=60, check=True)
+    said = subprocess.run(
+        [sys.executable, "-c", FORGOTTEN], capture_output=True, text=True, timeout=patient_s(60), check=True
+    )
     assert said.stderr == ""
     assert not Path(said.stdout.strip()).exists()
 
