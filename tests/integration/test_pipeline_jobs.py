@@ -34,6 +34,7 @@ from pipeline.reference import KEYS, differences
 from pipeline.sinks import each_once, read_table
 from pipeline.topics import EventProducer, create_topics
 from tests.support.flight_data import flight, flights, records, weather
+from tests.support.spark_jvm import SharedSession
 
 pytestmark = [pytest.mark.spark, pytest.mark.soak, pytest.mark.timeout(300)]
 
@@ -47,11 +48,15 @@ SOME_WEATHER = weather(("EWR", "2013-07-01T10", 70.5), ("LGA", "2013-07-01T11", 
 
 
 @pytest.fixture(scope="module")
-def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
+def shared_session(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SharedSession]:
     log_file = tmp_path_factory.mktemp("spark") / "spark.log"
-    spark = open_session("local[2]", log_file, **{"spark.sql.shuffle.partitions": "1"})
-    yield spark
-    spark.stop()
+    with SharedSession(lambda: open_session("local[2]", log_file, **{"spark.sql.shuffle.partitions": "1"})) as shared:
+        yield shared
+
+
+@pytest.fixture
+def spark(shared_session: SharedSession) -> SparkSession:
+    return shared_session.get()
 
 
 @pytest.fixture

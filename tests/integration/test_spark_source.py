@@ -25,6 +25,7 @@ from kafka_lite.common.topic_partition import TopicPartition as Partition
 from kafka_lite.spark.progress_metrics import offsets_behind_latest, progress_metrics
 from kafka_lite.spark.session import session
 from kafka_lite.testing.cluster import Cluster
+from tests.support.spark_jvm import SharedSession
 
 pytestmark = [pytest.mark.spark, pytest.mark.timeout(300)]
 
@@ -34,12 +35,16 @@ CODECS = ("none", "gzip", "snappy", "lz4", "zstd")
 
 
 @pytest.fixture(scope="module")
-def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
-    spark = session(
-        "tests", log_file=tmp_path_factory.mktemp("spark") / "spark.log", config={"spark.sql.shuffle.partitions": "2"}
-    )
-    yield spark
-    spark.stop()
+def shared_session(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SharedSession]:
+    log_file = tmp_path_factory.mktemp("spark") / "spark.log"
+    config = {"spark.sql.shuffle.partitions": "2"}
+    with SharedSession(lambda: session("tests", log_file=log_file, config=config)) as shared:
+        yield shared
+
+
+@pytest.fixture
+def spark(shared_session: SharedSession) -> SparkSession:
+    return shared_session.get()
 
 
 @pytest.fixture(scope="module")

@@ -17,7 +17,7 @@ from bench.spark.spark_sources import CONNECTOR_JARS, beside_pyspark
 from kafka_lite.spark.session import session
 from tests.support.eventually import eventually
 from tests.support.jvm import classpath
-from tests.support.spark_jvm import end_jvm
+from tests.support.spark_jvm import SharedSession, end_jvm
 
 pytestmark = [pytest.mark.jvm, pytest.mark.spark, pytest.mark.timeout(600)]
 
@@ -27,16 +27,21 @@ _names = itertools.count()
 
 
 @pytest.fixture(scope="module")
-def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
+def shared_session(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SharedSession]:
     config = {
         "spark.jars": ",".join(map(str, beside_pyspark(classpath(*CONNECTOR_JARS)))),
         "spark.sql.shuffle.partitions": "2",
     }
     end_jvm()  # it would lack the connector's jars
-    spark = session("tests", log_file=tmp_path_factory.mktemp("spark") / "spark.log", config=config)
-    yield spark
-    spark.stop()
+    log_file = tmp_path_factory.mktemp("spark") / "spark.log"
+    with SharedSession(lambda: session("tests", log_file=log_file, config=config)) as shared:
+        yield shared
     end_jvm()
+
+
+@pytest.fixture
+def spark(shared_session: SharedSession) -> SparkSession:
+    return shared_session.get()
 
 
 @pytest.fixture

@@ -120,7 +120,7 @@ class AdminManager:
         if wait and topics:
             self.topic_purgatory.try_complete_else_watch(operation, list(topics))
         else:
-            operation.force_complete()
+            operation.complete_without_waiting()
 
     # --------------------------------------------------------------------------------------------------- create topics
 

@@ -41,6 +41,12 @@ class DelayedTopicOperation(DelayedOperation):
         self._results = results
         self._cache = metadata_cache
         self._callback = callback
+        self._looks_for_effects = True
+
+    def complete_without_waiting(self) -> None:
+        """Respond at once, for a timeout of 0 or less: REQUEST_TIMED_OUT, even if the effect is already there."""
+        self._looks_for_effects = False
+        self.force_complete()
 
     @abstractmethod
     def is_done(self, topic: str) -> bool:
@@ -50,7 +56,7 @@ class DelayedTopicOperation(DelayedOperation):
         return [
             topic
             for topic, result in self._results.items()
-            if result.error_code == Errors.NONE.code and not self.is_done(topic)
+            if result.error_code == Errors.NONE.code and not (self._looks_for_effects and self.is_done(topic))
         ]
 
     def try_complete(self) -> bool:

@@ -64,6 +64,19 @@ def test_a_new_topic_waits_for_the_leaders_of_all_its_partitions() -> None:
     assert responses == [1]
 
 
+def test_an_operation_that_may_not_wait_has_timed_out_even_if_the_cache_is_faster() -> None:
+    cache, results, responses = MetadataCache(1), {"orders": result(), "x": result(Errors.POLICY_VIOLATION)}, []
+    learn(cache, 1, 2)
+    creation = DelayedCreatePartitions(
+        0, results, {"orders": 2, "x": 1}, cache, lambda _: None, lambda: responses.append(1)
+    )
+    creation.complete_without_waiting()
+    assert [each.error_code for each in results.values()] == [
+        Errors.REQUEST_TIMED_OUT.code, Errors.POLICY_VIOLATION.code,
+    ]  # fmt: skip
+    assert responses == [1]
+
+
 def test_a_topic_whose_leaders_are_late_or_have_no_logs_gets_an_error() -> None:
     results = {"orders": result(), "full": result(), "x": result(Errors.POLICY_VIOLATION)}
     failures = {"full": "no space", "x": "no space"}
