@@ -22,6 +22,7 @@ import subprocess
 import sys
 import threading
 import time
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
@@ -95,10 +96,18 @@ class Session:
     """Runs steps one after the other in ``folder``; background commands end with the session.
 
     ``replace`` maps words of the page to others, such as a port to a free one, in commands and expected output.
+    ``patient_s`` turns a time limit in seconds of a quiet machine into one for this machine at present.
     """
 
-    def __init__(self, folder: Path, replace: dict[str, str], environment: dict[str, str]) -> None:
+    def __init__(
+        self,
+        folder: Path,
+        replace: dict[str, str],
+        environment: dict[str, str],
+        patient_s: Callable[[float], float] = float,
+    ) -> None:
         self._folder = folder
+        self._patient_s = patient_s
         self._replace = replace
         self._environment = {**os.environ, **environment}
         self._background: dict[str, _Background] = {}
@@ -117,7 +126,7 @@ class Session:
         """Run one step. Raises MismatchError if it fails or prints something else."""
         code, expected = self._here(step.code), self._here(step.expected)
         if step.kind == "background":
-            self._background[code] = _Background(code, self._folder, self._environment)
+            self._background[code] = _Background(code, self._folder, self._environment, self._patient_s)
             self._background[code].wait_for(expected, step)
         elif step.kind == "stop":
             self._stop(code, step)
@@ -134,7 +143,7 @@ class Session:
             raise MismatchError(f"line {step.line}: {code}\nended with exit code {exit_code}, not 0")
 
     def _repeat(self, code: str, expected: str, step: Step) -> None:
-        deadline = time.monotonic() + READY_TIMEOUT_S
+        deadline = time.monotonic() + self._patient_s(READY_TIMEOUT_S)
         while True:
             try:
                 self._run_once(code, expected, step)
@@ -155,7 +164,7 @@ class Session:
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             text=True,
-            timeout=COMMAND_TIMEOUT_S,
+            timeout=self._patient_s(COMMAND_TIMEOUT_S),
             check=False,
         )
         if result.returncode != 0:
@@ -172,7 +181,10 @@ class Session:
 class _Background:
     """A command that keeps running, and its output so far."""
 
-    def __init__(self, code: str, folder: Path, environment: dict[str, str]) -> None:
+    def __init__(
+        self, code: str, folder: Path, environment: dict[str, str], patient_s: Callable[[float], float]
+    ) -> None:
+        self._patient_s = patient_s
         self._process = subprocess.Popen(
             shlex.split(code),
             cwd=folder,
@@ -193,7 +205,7 @@ class _Background:
 
     def wait_for(self, expected: str, step: Step) -> None:
         """Wait until every expected line has been printed."""
-        deadline = time.monotonic() + READY_TIMEOUT_S
+        deadline = time.monotonic() + self._patient_s(READY_TIMEOUT_S)
         wanted = [row for row in expected.splitlines() if row.strip()]
         while not all(any(matches(row, line) for line in self._printed.splitlines()) for row in wanted):
             if self._process.poll() is not None or time.monotonic() > deadline:
@@ -204,11 +216,11 @@ class _Background:
         """Stop it as Ctrl-C does. Returns 0 if that ended it, else its exit code; kills it if it does not stop."""
         self._process.send_signal(signal.SIGINT)
         try:
-            code = self._process.wait(STOP_TIMEOUT_S)
+            code = self._process.wait(self._patient_s(STOP_TIMEOUT_S))
         except subprocess.TimeoutExpired:
             self._process.kill()
             code = self._process.wait()
-        self._reader.join(STOP_TIMEOUT_S)
+        self._reader.join(self._patient_s(STOP_TIMEOUT_S))
         if self._process.stdout is not None:
             self._process.stdout.close()
         return 0 if code == ENDED_BY_CTRL_C else code

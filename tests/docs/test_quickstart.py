@@ -10,6 +10,7 @@ import pytest
 from kafka_learn.project import PROJECT_ROOT
 from kafka_learn.site.runnable import Session, steps
 from kafka_lite.server.broker_process import free_port
+from tests.support.patience import patient_s
 from tests.support.ports import consecutive_ports
 
 PAGES = sorted(
@@ -57,7 +58,7 @@ def test_the_commands_of_a_page_print_what_it_shows(page, tmp_path):
     else:
         listener = f"--override listeners=PLAINTEXT://127.0.0.1:{port}"
         replacements["server-start"] = f"server-start {listener} --override zookeeper.embedded.port={zookeeper_port}"
-    with Session(tmp_path, replacements, environment) as session:
+    with Session(tmp_path, replacements, environment, patient_s) as session:
         for step in steps(text):
             session.run(step)
 

@@ -1,3 +1,4 @@
+import subprocess
 import sys
 
 import pytest
@@ -118,3 +119,8 @@ def test_each_mark_has_its_kind_of_step():
     marks = {"run": "console", "run=eventually": "eventually", "run=background": "background", "run=stop": "stop"}
     for mark, kind in marks.items():
         assert steps(f"```console {mark}\n$ ls\n```\n") == [Step(2, kind, "ls", "")]
+
+
+def test_the_caller_decides_how_long_a_limit_is(tmp_path):
+    with Session(tmp_path, {}, {}, lambda limit_s: limit_s / 1000) as session, pytest.raises(subprocess.TimeoutExpired):
+        session.run(Step(1, "console", "sleep 60", ""))
