@@ -24,6 +24,13 @@ from kafka_lite.record.record import CorruptRecordError
 
 logger = logging.getLogger(__name__)
 
+_LEVELS_OF_PASSING_ERRORS = {
+    Errors.NOT_LEADER_OR_FOLLOWER: logging.DEBUG,
+    Errors.UNKNOWN_LEADER_EPOCH: logging.DEBUG,
+    Errors.FENCED_LEADER_EPOCH: logging.INFO,
+    Errors.UNKNOWN_TOPIC_OR_PARTITION: logging.WARNING,
+}
+
 
 class PartitionFetchState(NamedTuple):
     """A partition's fetch offset, and when it may be fetched (ms of the monotonic clock; 0: at once)."""
@@ -198,8 +205,16 @@ class AbstractFetcherThread(ShutdownableThread, Generic[REQ, PD]):
             case Errors.OFFSET_OUT_OF_RANGE:
                 return self._reset_offset(partition, state)
         if self.is_running:
-            logger.error("Error for partition %s to broker %s: %s", partition, self.source_broker, data.error.name)
+            self._log_error(partition, data.error)
         return False
+
+    def _log_error(self, partition: TopicPartition, error: Errors) -> None:
+        """Every change of leaders, and every new or deleted topic, causes some errors for a moment: no reason to alarm.
+
+        Their levels are those of Kafka since 2.1.
+        """
+        level = _LEVELS_OF_PASSING_ERRORS.get(error, logging.ERROR)
+        logger.log(level, "Error for partition %s to broker %s: %s", partition, self.source_broker, error.name)
 
     def _process_records(self, partition: TopicPartition, state: PartitionFetchState, data: PD) -> bool:
         try:

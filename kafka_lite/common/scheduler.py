@@ -5,6 +5,7 @@ Kafka 0.10.2: core/.../utils/KafkaScheduler.scala (Scheduler); its tests' MockSc
 
 from __future__ import annotations
 
+import contextlib
 import heapq
 import itertools
 import logging
@@ -13,6 +14,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Protocol
 
+from kafka_lite.common.shutdownable_thread import ProcessKilledError
 from kafka_lite.common.time import MockTime, SystemTime, Time
 
 logger = logging.getLogger(__name__)
@@ -117,6 +119,10 @@ class KafkaScheduler:
             self._ready.notify()
 
     def _loop(self) -> None:
+        with contextlib.suppress(ProcessKilledError):
+            self._run_tasks()
+
+    def _run_tasks(self) -> None:
         while (task := self._next_due()) is not None:
             task.execute()
             if task.period_ms >= 0:

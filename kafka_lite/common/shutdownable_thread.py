@@ -12,6 +12,13 @@ from abc import ABC, abstractmethod
 logger = logging.getLogger(__name__)
 
 
+class ProcessKilledError(BaseException):
+    """Ends the thread of a broker that a test kills as ``kill -9`` does: see ``KafkaServer.halt``.
+
+    No ``except Exception`` on the way catches it, logs it, and lets the thread do more than it would have done.
+    """
+
+
 class ShutdownableThread(threading.Thread, ABC):
     """A thread that calls ``do_work`` in a loop until it is shut down.
 
@@ -70,6 +77,8 @@ class ShutdownableThread(threading.Thread, ABC):
         except Exception:
             if self.is_running:
                 logger.exception("%s stopped because of an error", self.name)
+        except ProcessKilledError:
+            pass  # in silence
         finally:
             self._stopping.set()
             self.on_exit()

@@ -78,7 +78,7 @@ class RequestSendThread(ShutdownableThread):
             try:
                 return self._send_request(self._broker_id, request)
             except Exception as error:  # noqa: BLE001  (whatever it is, there is no response)
-                level = logging.DEBUG if failed_before else logging.WARNING
+                level = logging.DEBUG if failed_before or not self.is_running else logging.WARNING
                 logger.log(level, "Sending %s to broker %d failed: %r", type(request).__name__, self._broker_id, error)
                 failed_before = True
                 self.pause(RETRY_BACKOFF_MS)
@@ -124,6 +124,11 @@ class ControllerChannelManager:
             logger.warning("Not sending %s to broker %d: it is offline", type(request).__name__, broker_id)
         else:
             thread.put(QueueItem(request, callback))
+
+    def initiate_shutdown(self) -> None:
+        """Send nothing more, and do not log that a request under way fails; does not wait."""
+        for thread in list(self._threads.values()):
+            thread.initiate_shutdown()
 
     def shutdown(self) -> None:
         """Close all channels."""

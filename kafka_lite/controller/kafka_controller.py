@@ -192,6 +192,11 @@ class KafkaController:
         """Take no further event. One that is under way may fail, which is not logged."""
         self._thread.initiate_shutdown()
 
+    def halt(self) -> None:
+        """Take no further event and send nothing more, without waiting: as if the process had been killed."""
+        self.initiate_shutdown()
+        self._channels.initiate_shutdown()
+
     def shutdown(self) -> None:
         """Stop. /controller vanishes with the ZooKeeper session, and another broker takes over."""
         self._thread.shutdown()

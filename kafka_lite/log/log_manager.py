@@ -17,6 +17,7 @@ from pathlib import Path
 from kafka_lite.common.errors import ApiError, Errors
 from kafka_lite.common.process.open_files import check_open_files
 from kafka_lite.common.scheduler import Scheduler
+from kafka_lite.common.shutdownable_thread import ProcessKilledError
 from kafka_lite.common.time import Time
 from kafka_lite.common.topic_partition import TopicPartition
 from kafka_lite.log.cleaning.cleaner_config import CleanerConfig
@@ -198,11 +199,14 @@ class LogManager:
     ) -> Log:
         """Return the log of a partition; a new one is created in the live directory with the fewest logs.
 
-        Raises ApiError KAFKA_STORAGE_ERROR if no directory can take it, and what ``LogConfigs.set_topic`` raises.
+        Raises ApiError KAFKA_STORAGE_ERROR if no directory can take it, and what ``LogConfigs.set_topic`` raises; after
+        ``abandon``, ProcessKilledError if the log would be new.
         """
         with self._lock:
             log = self._logs.get(topic_partition)
             if log is None:
+                if self._dirs.is_abandoned:
+                    raise ProcessKilledError
                 if config is not None:
                     self.configs.set_topic(topic_partition.topic, config, alterations)
                 log = self._create_log(topic_partition)

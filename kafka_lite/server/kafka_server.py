@@ -141,16 +141,21 @@ class KafkaServer:
         self.state = check_transition(self.state, BrokerState.BROKER_SHUTTING_DOWN)
         self._stop_all_parts()
 
-    def halt(self) -> None:
+    def halt(self, cut_off: Callable[[], object] = lambda: None) -> None:
         """Stop as nearly as possible like a killed process: for tests of several brokers in one process.
 
-        Connections are closed first. No leadership is moved, nothing is flushed or checkpointed, and the next start
-        recovers the logs. The caller must have cut the connection to ZooKeeper; otherwise the session ends cleanly.
+        First no thread logs what dying does to it, since a killed process logs nothing. Then ``cut_off`` resets the
+        connections to other brokers and to ZooKeeper; otherwise the session ends cleanly. No leadership is moved,
+        nothing is flushed or checkpointed, and the next start recovers the logs.
         """
         with self._lock:
             if self.state in _STOPPED_OR_STOPPING:
                 return
             self.state = check_transition(self.state, BrokerState.BROKER_SHUTTING_DOWN)
+        self.zk_client.zookeeper.halt()
+        self.controller.halt()
+        self.replica_manager.fetchers.initiate_shutdown_of_all_fetchers()
+        cut_off()
         self.log_manager.abandon()
         self.socket_server.shutdown()
         if self.embedded_zookeeper is not None:  # it dies with its process

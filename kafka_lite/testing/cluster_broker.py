@@ -5,15 +5,16 @@ Kafka 0.10.2: core/src/test/.../integration/KafkaServerTestHarness.scala · book
 
 from __future__ import annotations
 
-import contextlib
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping, Set
 from pathlib import Path
 
 from kafka_lite.common.errors import Errors
+from kafka_lite.common.topic_partition import TopicPartition
 from kafka_lite.network.request import Request
 from kafka_lite.server.kafka_config import KafkaConfig
 from kafka_lite.server.kafka_server import KafkaServer
+from kafka_lite.testing.any_broker import AnyBroker
 from kafka_lite.testing.cluster_zookeeper import ClusterZooKeeper
 from kafka_lite.testing.fault import Fault
 from kafka_lite.testing.fault_injector import FaultInjector
@@ -25,10 +26,9 @@ from kafka_lite.testing.shifted_time import ShiftedTime
 SETTLE_S = 5.0
 """How long ``time.advance`` waits for background work that is due."""
 POLL_S = 0.002
-HOST = "127.0.0.1"
 
 
-class ClusterBroker:
+class ClusterBroker(AnyBroker):
     """A broker, started from its properties as often as a test likes; data, port and faults outlive a restart.
 
     ``network`` is None in a cluster of one.
@@ -69,21 +69,14 @@ class ClusterBroker:
     @property
     def server(self) -> KafkaServer:
         """The broker itself. Raises RuntimeError if it is not running."""
-        if self._server is None:
-            raise RuntimeError(
-                f"broker {self.id} of this cluster is not running: use the cluster in a with block, or start it"
-            )
+        self.check_running()
+        assert self._server is not None
         return self._server
 
     @property
     def is_running(self) -> bool:
         """Whether it has been started and has neither been stopped nor killed; a paused broker is running."""
         return self._server is not None
-
-    @property
-    def bootstrap_server(self) -> str:
-        """``host:port`` for clients, the same after each start."""
-        return f"{HOST}:{self.port}"
 
     @property
     def log_dir(self) -> Path:
@@ -118,12 +111,6 @@ class ClusterBroker:
             server.config.controlled_shutdown_enable &= controlled
             server.shutdown()
 
-    def restart(self) -> None:
-        """Stop the broker cleanly and start it again. Raises RuntimeError if it is not running."""
-        self.server  # noqa: B018  raises if the broker is not running
-        self.stop()
-        self.start()
-
     def kill(self, *, expire_session: bool = True) -> None:
         """End the broker as nearly like ``kill -9`` as one process allows.
 
@@ -134,12 +121,14 @@ class ClusterBroker:
         """
         server = self.server
         session = server.zk_client.zookeeper.session
+        server.halt(self._cut_off)
+        if expire_session and session is not None and self._network is not None:
+            self._zookeeper.expire(session)
+
+    def _cut_off(self) -> None:
         if self._network is not None:
             self._network.kill(self)
         self._detach()
-        server.halt()
-        if expire_session and session is not None and self._network is not None:
-            self._zookeeper.expire(session)
 
     def _detach(self) -> KafkaServer | None:
         server, self._server = self._server, None
@@ -156,6 +145,27 @@ class ClusterBroker:
         if session is None:
             raise RuntimeError(f"broker {self.id} has no ZooKeeper session")
         self._zookeeper.expire(session)
+
+    # ── what it knows ─────────────────────────────────────────────────────────────────────────────────────────────
+
+    def is_active_controller(self) -> bool:
+        """Whether it has taken the office of controller."""
+        return self.server.controller.is_active
+
+    def leads(self, partition: TopicPartition, leader_epoch: int) -> bool:
+        """Whether it leads a partition, and knows that epoch of the leader."""
+        local = self.server.replica_manager.get_partition(partition)
+        return local is not None and local.leader_replica_if_local is not None and local.leader_epoch >= leader_epoch
+
+    def await_brokers(self, brokers: Set[int], timeout_s: float) -> bool:
+        """Wait until it knows that these are alive. False after ``timeout_s``."""
+        cache = self.server.metadata_cache
+        return cache.await_snapshot(lambda known: brokers <= known.alive_brokers.keys(), timeout_s)
+
+    def await_topic(self, topic: str, partitions: int, timeout_s: float) -> bool:
+        """Wait until it knows so many partitions of a topic. False after ``timeout_s``."""
+        cache = self.server.metadata_cache
+        return cache.await_snapshot(lambda known: len(known.partitions.get(topic, ())) >= partitions, timeout_s)
 
     # ── faults ────────────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -174,15 +184,6 @@ class ClusterBroker:
         if self._network is not None:
             self._network.thaw(self)
         self._injector.resume()
-
-    @contextlib.contextmanager
-    def paused(self) -> Iterator[None]:
-        """``pause`` and ``resume`` around a block."""
-        self.pause()
-        try:
-            yield
-        finally:
-            self.resume()
 
     def inject(self, api: Api | None, error: Errors | None = None) -> Fault:
         """Define a fault of this broker: see ``Cluster.inject``."""
@@ -215,9 +216,6 @@ class ClusterBroker:
         deadline = time.monotonic() + SETTLE_S
         while not server.scheduler.is_idle and time.monotonic() < deadline:
             time.sleep(POLL_S)
-
-    def __repr__(self) -> str:
-        return f"broker {self.id}"
 
 
 def _sender(request: Request, senders: Mapping[str, int]) -> int | None:

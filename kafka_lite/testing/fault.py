@@ -8,11 +8,12 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable
 from enum import Enum
-from typing import Any, Self
+from typing import Any, Protocol, Self
 
 from kafka_lite.common.errors import Errors
 from kafka_lite.protocol.api_key import ApiKey
 from kafka_lite.protocol.messages.headers import RequestHeader
+from kafka_lite.testing.arguments import check_function, check_name, check_number, check_whole_number, id_of
 from kafka_lite.testing.error_responses import error_response
 from kafka_lite.testing.request_log import Api, api_key
 
@@ -27,6 +28,12 @@ BROKERS_ONLY = frozenset(
     }
 )
 """The APIs that only brokers call."""
+
+
+class HasId(Protocol):
+    """A broker of a cluster."""
+
+    id: int
 
 
 class Ending(Enum):
@@ -109,6 +116,7 @@ class Fault:
 
     def slow_response(self, bytes_per_s: float) -> Self:
         """Handle the request, then send the response slowly."""
+        check_number("a rate", bytes_per_s, "slow_response(bytes_per_s=100)")
         if bytes_per_s <= 0:
             raise ValueError("a response at no bytes per second never arrives: use no_response()")
         self.bytes_per_s = bytes_per_s
@@ -128,24 +136,29 @@ class Fault:
 
     def for_topic(self, topic: str, partition: int | None = None) -> Self:
         """Only requests that name the topic (and partition). An error then fails only that item."""
+        check_name("a topic", topic, "for_topic('orders')")
+        if partition is not None:
+            check_whole_number("a partition", partition, "for_topic('orders', partition=0)")
         self._topic, self._partition = topic, partition
         return self
 
     def from_client(self, client_id: str) -> Self:
         """Only requests from clients with this client.id."""
+        check_name("a client.id", client_id, "from_client('billing')")
         self._client_id = client_id
         return self
 
-    def from_broker(self, broker_id: int) -> Self:
-        """Only requests that another broker of the cluster sends, such as a follower's Fetch.
+    def from_broker(self, broker_id: int | HasId) -> Self:
+        """Only requests that another broker of the cluster sends, such as a follower's Fetch. The broker or its id.
 
         Without this, a fault affects clients' requests, and those requests that only brokers send.
         """
-        self._broker_id = broker_id
+        self._broker_id = id_of(broker_id)
         return self
 
     def when(self, predicate: Callable[[RequestHeader, Any], Any]) -> Self:
         """Only requests for which ``predicate(header, body)`` is true; both are messages of ``kafka_lite.protocol``."""
+        check_function("a condition", predicate, "when(lambda header, body: body.acks == -1)")
         self._predicates.append(predicate)
         return self
 
@@ -162,6 +175,7 @@ class Fault:
 
     def times(self, count: int) -> Self:
         """Affect the next ``count`` matching requests."""
+        check_whole_number("a number of times", count, "times(2)")
         if count < 1:
             raise ValueError(f"a fault that happens {count} times never happens")
         return self._put_into_force(count)
@@ -197,7 +211,9 @@ class Fault:
         self.remove()
 
     def wait(self, count: int = 1, timeout_s: float = 10) -> None:
-        """Wait until it has affected ``count`` requests. Raises TimeoutError."""
+        """Wait until it has affected ``count`` requests. Raises TimeoutError, and ValueError if it is not in force."""
+        if self._left is None:
+            raise ValueError(self.not_in_force)
         with self._met:
             if not self._met.wait_for(lambda: self.count >= count, timeout_s):
                 raise TimeoutError(f"{self} affected {self.count} of {count} requests within {timeout_s:g} s")
@@ -261,6 +277,7 @@ class Fault:
 
 
 def _not_negative(value: float, what: str) -> float:
+    check_number(what, value, "delay(ms=100), cut_response(after_bytes=10), skip(1)")
     if value < 0:
         raise ValueError(f"{what} cannot be {value:g}")
     return value

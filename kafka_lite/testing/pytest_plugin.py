@@ -12,6 +12,7 @@ import contextlib
 import itertools
 import logging
 import re
+import warnings
 from collections.abc import Callable, Generator, Iterator
 from typing import TYPE_CHECKING, Any
 
@@ -19,12 +20,18 @@ import pytest
 
 if TYPE_CHECKING:
     from kafka_lite.testing.cluster import Cluster
+    from kafka_lite.testing.left_members import LeftMembers
 
 REPORTED_REQUESTS = 40
 _RUNNING = pytest.StashKey["list[Cluster]"]()
+_LEFT = pytest.StashKey["LeftMembers"]()
+_IN_THE_WAY = pytest.StashKey["list[str]"]()
 _TOPIC_NUMBERS = itertools.count(1)
-_FIXTURES = {"kafka_cluster", "kafka_own_cluster", "kafka_cluster_factory"}
+_OWN = "kafka_own_cluster"
+_SHARED = {"kafka_cluster", "kafka_cluster_factory"}
+_FIXTURES = {_OWN, *_SHARED}
 MARKER = "kafka_lite"
+_MARKED = {"brokers", "config", "data_dir", "broker_overrides", "time"}
 _NOT_IN_TOPICS = re.compile(r"[^a-zA-Z0-9._-]+")
 MAX_TOPIC_LENGTH = 200  # Kafka allows 249
 
@@ -61,17 +68,67 @@ def pytest_configure(config: pytest.Config) -> None:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_runtest_setup(item: pytest.Item) -> None:
-    """Reset the clusters, so that the request log starts with the test; start brokers that another test left down."""
-    for cluster in item.config.stash[_RUNNING]:
+    """Give each test running brokers without faults, an unmoved clock, and a request log that starts with it."""
+    _check_marker(item)
+    clusters = item.config.stash[_RUNNING]
+    _turn_clocks_back(clusters)
+    for cluster in clusters:
         cluster.start_broker()
         cluster.reset()
 
 
-@pytest.hookimpl(tryfirst=True)
-def pytest_runtest_teardown(item: pytest.Item) -> None:
-    """End the test's faults before its fixtures are torn down, so that clients close against a healthy broker."""
-    for cluster in item.config.stash[_RUNNING]:
+def _turn_clocks_back(clusters: list[Cluster]) -> None:
+    """Undo what earlier tests advanced. A clock goes back only while no broker runs on it."""
+    moved = {cluster.time for cluster in clusters if cluster.time.ahead_ms}
+    for cluster in clusters:
+        if cluster.time in moved:
+            cluster.stop_broker()
+    for clock in moved:
+        clock.go_back()
+
+
+def _check_marker(item: pytest.Item) -> None:
+    """Raises UsageError if the marker has no effect on this test, or says something that no cluster knows."""
+    marker = item.get_closest_marker(MARKER)
+    if marker is None:
+        return
+    values = [*map(repr, marker.args), *(f"{key}={value!r}" for key, value in marker.kwargs.items())]
+    written = f"@pytest.mark.{MARKER}({', '.join(values)})"
+    if marker.args:
+        raise pytest.UsageError(f"{written}: say what it is, as in {MARKER}(brokers=3)")
+    if unknown := sorted(marker.kwargs.keys() - _MARKED):
+        raise pytest.UsageError(f"{written}: {unknown[0]} is none of {', '.join(sorted(_MARKED))}")
+    used = set(getattr(item, "fixturenames", ()))
+    is_on_the_test = any(own.name == MARKER for own in item.own_markers)
+    if _OWN not in used and (used & _SHARED or is_on_the_test):
+        raise pytest.UsageError(
+            f"{written} has an effect only on {_OWN}, which {item.name} does not use: take that fixture instead of "
+            "kafka_cluster, which all tests share (--kafka-lite-brokers sets its size), or make a fixture of your own "
+            "with kafka_cluster_factory(brokers=3)"
+        )
+
+
+@pytest.hookimpl(wrapper=True, tryfirst=True)
+def pytest_runtest_teardown(item: pytest.Item) -> Generator[None, None, None]:
+    """End the test's faults before its fixtures are torn down, so that clients close against a healthy broker.
+
+    Afterwards, note the members that it has left in groups.
+    """
+    clusters = item.config.stash[_RUNNING]
+    for cluster in clusters:
         cluster.reset()
+    yield
+    for line in item.stash.get(_IN_THE_WAY, []):
+        warnings.warn(f"{item.nodeid} was held up: {line}", stacklevel=1)
+    for cluster in clusters:
+        if cluster.is_started:
+            _left_members(item.config).note(cluster, item.nodeid)
+
+
+def _left_members(config: pytest.Config) -> LeftMembers:
+    from kafka_lite.testing.left_members import LeftMembers
+
+    return config.stash.setdefault(_LEFT, LeftMembers())
 
 
 @pytest.hookimpl(hookwrapper=True)
@@ -84,7 +141,14 @@ def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]) ->
         return
     if report.passed and (forgotten := [fault for cluster in clusters for fault in cluster.unarmed_faults]):
         report.outcome, report.longrepr = "failed", f"{item.nodeid}: {forgotten[0].not_in_force}"
-    if report.failed and _FIXTURES & set(getattr(item, "fixturenames", ())):
+    if not _FIXTURES & set(getattr(item, "fixturenames", ())):
+        return
+    left = _left_members(item.config)
+    held_up_by = [line for cluster in clusters if cluster.is_started for line in left.in_the_way(cluster)]
+    if report.passed:
+        item.stash[_IN_THE_WAY] = held_up_by
+    if report.failed:
+        report.sections += [("kafka_lite: a member that another test has left", line) for line in held_up_by]
         for cluster in clusters:
             if not cluster.is_started:
                 report.sections.append(("kafka_lite cluster", "stopped by a test: stop_broker() and restart() keep it"))
@@ -133,9 +197,6 @@ def kafka_own_cluster(
     ``@pytest.mark.kafka_lite(brokers=3, config={"min.insync.replicas": 2})`` asks for another one than the session's.
     """
     marker = request.node.get_closest_marker(MARKER)
-    if marker is not None and marker.args:
-        values = ", ".join(map(repr, marker.args))
-        raise pytest.UsageError(f"@pytest.mark.{MARKER}({values}): say what it is, as in {MARKER}(brokers=3)")
     with _running(pytestconfig, kafka_cluster_config, dict(marker.kwargs) if marker is not None else {}) as cluster:
         yield cluster
 

@@ -16,6 +16,7 @@ from typing import Any
 from kafka_lite.network.request import Request
 from kafka_lite.protocol.api_key import ApiKey
 from kafka_lite.protocol.schema import Message
+from kafka_lite.testing.arguments import check_function, check_whole_number
 
 MAX_REQUESTS = 10_000
 MAX_BYTES = 64 * 1024 * 1024
@@ -25,9 +26,11 @@ Api = ApiKey | str
 
 
 def api_key(api: Api) -> ApiKey:
-    """The key of an API. Raises ValueError for an unknown name."""
+    """The key of an API. Raises ValueError for an unknown name, TypeError for what is not one."""
     if isinstance(api, ApiKey):
         return api
+    if not isinstance(api, str):
+        raise TypeError(f"an API is 'Produce', say, or ApiKey.PRODUCE, and not {api!r}")
     wanted = api.replace("_", "").upper()
     for key in ApiKey:
         if key.name.replace("_", "") == wanted:
@@ -130,6 +133,7 @@ class RequestLog:
 
     def of(self, api: Api, where: Callable[[SeenRequest], Any] | None = None) -> list[SeenRequest]:
         """The requests of one API, optionally only those for which ``where`` is true."""
+        check_function("where", where, "of('Produce', where=lambda seen: seen.client_id == 'shop')")
         key = api_key(api)
         return [seen for seen in self if seen.api is key and (where is None or where(seen))]
 
@@ -140,6 +144,7 @@ class RequestLog:
 
         Raises TimeoutError, whose text shows what arrived instead.
         """
+        check_whole_number("count", count, "wait_for('Produce', count=2, where=lambda seen: seen.client_id == 'shop')")
         deadline = time.monotonic() + timeout_s
         with self._changed:
             while len(found := self.of(api, where)) < count:

@@ -11,6 +11,9 @@ from collections.abc import Callable
 from datetime import timedelta
 
 from kafka_lite.common.time import SystemTime
+from kafka_lite.testing.arguments import check_number
+
+STEPS = "say advance(days=…, hours=…, minutes=…, seconds=…, ms=…), any of them, or pass a datetime.timedelta"
 
 
 class ShiftedTime(SystemTime):
@@ -57,12 +60,18 @@ class ShiftedTime(SystemTime):
         minutes: float = 0,
         seconds: float = 0,
         milliseconds: float = 0,
+        ms: float = 0,
     ) -> None:
-        """Advance the clock, wake up all timed waits, and call the listeners.
+        """Advance the clock, wake up all timed waits, and call the listeners. ``ms`` is short for ``milliseconds``.
 
-        Raises ValueError for a negative step: deadlines rely on a clock that never goes back.
+        Raises ValueError for a negative step: deadlines rely on a clock that never goes back. Raises TypeError for a
+        step that is not a timedelta and has no unit.
         """
-        step = timedelta(days=days, hours=hours, minutes=minutes, seconds=seconds, milliseconds=milliseconds)
+        if delta is not None and not isinstance(delta, timedelta):
+            raise TypeError(f"advance({delta!r}): of which unit? {STEPS}")
+        for value in (days, hours, minutes, seconds, milliseconds, ms):
+            check_number("a step of the clock", value, STEPS)
+        step = timedelta(days=days, hours=hours, minutes=minutes, seconds=seconds, milliseconds=milliseconds + ms)
         step_ms = (step + (delta or timedelta())) / timedelta(milliseconds=1)
         if step_ms < 0:
             raise ValueError(f"time can only move forward, not by {step_ms:g} ms")
@@ -74,6 +83,11 @@ class ShiftedTime(SystemTime):
                 condition.notify_all()
         for listener in list(self._listeners):
             listener()
+
+    def go_back(self) -> None:
+        """Show the machine's time again. Call it only while no broker runs on this clock: deadlines rely on that."""
+        with self._lock:
+            self._ahead_ms = 0.0
 
     def add_listener(self, listener: Callable[[], None]) -> None:
         """Call ``listener`` at the end of every ``advance``."""

@@ -75,7 +75,7 @@ class KafkaZkClient:
 
         From then on every call, including calls in progress, raises ZkConnectionError. The session expires by itself.
         """
-        if not self.zookeeper.is_connected:
+        if not self.zookeeper.is_connected and not self.zookeeper.is_closed:
             logger.warning("Stopping without ZooKeeper: it cannot be reached")
             self.close()
 

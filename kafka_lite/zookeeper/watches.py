@@ -5,6 +5,7 @@ Kafka 0.10.2: ZkClient (I0Itec): subscribeChildChanges, subscribeDataChanges · 
 
 from __future__ import annotations
 
+import contextlib
 import logging
 import threading
 from collections.abc import Callable
@@ -12,6 +13,7 @@ from typing import Any
 
 from kazoo.protocol.states import EventType
 
+from kafka_lite.common.shutdownable_thread import ProcessKilledError
 from kafka_lite.zookeeper.zk_errors import ZkConnectionError, ZkError
 
 logger = logging.getLogger(__name__)
@@ -39,6 +41,10 @@ class Watch:
 
     def rearm_and_notify(self) -> None:
         """Set the watch again and call the callback; runs in a thread of the client."""
+        with contextlib.suppress(ProcessKilledError):
+            self._rearm_and_notify()
+
+    def _rearm_and_notify(self) -> None:
         if self.cancelled:
             return
         try:

@@ -21,6 +21,7 @@ from kazoo.protocol.states import KeeperState
 from kazoo.retry import KazooRetry
 from kazoo.security import OPEN_ACL_UNSAFE
 
+from kafka_lite.common.shutdownable_thread import ProcessKilledError
 from kafka_lite.zookeeper.node_operations import (
     ANY_VERSION,
     CheckNode,
@@ -86,6 +87,8 @@ class ZooKeeperClient:
         self._session_timeout_ms = session_timeout_ms
         self._connection_timeout_ms = connection_timeout_ms
         self._closed = False
+        self._halting_thread: int | None = None
+        self._kazoo_log = _logger_of_one_client()
         self._started = False
         self._session_lost = False
         self._client = self._new_client(self._hosts + self._chroot)
@@ -101,9 +104,13 @@ class ZooKeeperClient:
         self._event_listeners: list[Callable[[SessionEvent], None]] = []
 
     def _new_client(self, hosts: str) -> Any:
-        forever = {"max_tries": -1, "delay": 0.05, "backoff": 2, "max_delay": 1}
-        timeout_s = self._session_timeout_ms / 1000
-        return KazooClient(hosts, timeout=timeout_s, connection_retry=forever, handler=PollHandler())
+        return KazooClient(
+            hosts,
+            timeout=self._session_timeout_ms / 1000,
+            connection_retry={"max_tries": -1, "delay": 0.05, "backoff": 2, "max_delay": 1},
+            handler=PollHandler(),
+            logger=self._kazoo_log,
+        )
 
     def connect(self) -> None:
         """Connect. Raises ZkConnectionError if there is no response within ``connection_timeout_ms``."""
@@ -139,6 +146,11 @@ class ZooKeeperClient:
         """Whether there is a connection at the moment."""
         return bool(self._client.connected)
 
+    @property
+    def is_closed(self) -> bool:
+        """Whether ``close`` has been called."""
+        return self._closed
+
     def close(self) -> None:
         """End the session, which deletes its ephemeral nodes at once. Calls in progress raise ZkConnectionError."""
         if self._closed:
@@ -146,6 +158,24 @@ class ZooKeeperClient:
         self._closed = True
         self._client.stop()
         self._client.close()
+
+    def halt(self) -> None:
+        """Let nobody hear of the end of this client, as if its process had been killed; the caller then closes it.
+
+        A call from any other thread, even one in progress, ends its thread, without an error that would be logged.
+        """
+        self._halting_thread = threading.get_ident()
+        self._kazoo_log.disabled = True
+
+    def _check_alive(self) -> None:
+        """Raises ProcessKilledError, which ends a thread without a word, after ``halt``."""
+        if self._halting_thread not in (None, threading.get_ident()):
+            raise ProcessKilledError
+
+    def _check_open(self) -> None:
+        self._check_alive()
+        if self._closed:
+            raise ZkConnectionError("this ZooKeeper client is closed")
 
     @property
     def session_id(self) -> int:
@@ -166,11 +196,11 @@ class ZooKeeperClient:
 
     def _call(self, function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
         """Call kazoo, retrying until there is a response, and convert its errors to ours."""
-        if self._closed:
-            raise ZkConnectionError("this ZooKeeper client is closed")
+        self._check_open()
         try:
             return self._retries().copy()(function, *args, **kwargs)
         except (kazoo_exceptions.KazooException, InterruptedError) as error:
+            self._check_alive()
             raise zk_error(error, args[0] if args else "") from error
 
     def _retries(self) -> KazooRetry:
@@ -392,8 +422,7 @@ class ZooKeeperClient:
         results: list[Any] = []
         remaining = iter(calls)
         while chunk := list(islice(remaining, MAX_OPERATIONS_AT_ONCE)):
-            if self._closed:
-                raise ZkConnectionError("this ZooKeeper client is closed")
+            self._check_open()
             sent = [asynchronous(*args) for _, asynchronous, *args in chunk]
             results += [self._pipelined_result(*each) for each in zip(sent, chunk, strict=True)]
         return results
@@ -405,6 +434,7 @@ class ZooKeeperClient:
         except self._retries().retry_exceptions:
             return self._again(function, args)
         except kazoo_exceptions.KazooException as error:
+            self._check_alive()
             return zk_error(error, args[0])
 
     def _again(self, function: Callable[..., Any], args: Sequence[Any]) -> Any:
@@ -454,7 +484,7 @@ class ZooKeeperClient:
 
     def _state_changed(self, state: str) -> None:
         """Handle a state change; called in kazoo's connection thread, which must not block."""
-        if self._closed or not self._started:
+        if self._closed or self._halting_thread is not None or not self._started:
             return
         self._notify_event_listeners(state)
         if state == KazooState.LOST:
@@ -490,4 +520,14 @@ class ZooKeeperClient:
                     listener()
                 except Exception:
                     logger.exception("A listener for new ZooKeeper sessions failed")
+                except ProcessKilledError:
+                    return
         self._watches.rearm_all()
+
+
+def _logger_of_one_client() -> logging.Logger:
+    """kazoo's logger for one client alone, which can be silenced without the others."""
+    shared = logging.getLogger(KazooClient.__module__)
+    own = logging.Logger(shared.name)
+    own.parent = shared
+    return own

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import logging
 import threading
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from confluent_kafka.admin import AdminClient, NewTopic
 
 from kafka_lite.common.errors import ApiError, Errors
 from kafka_lite.common.topic_partition import TopicPartition
@@ -80,8 +82,18 @@ def test_a_partition_that_is_not_there_is_not_waited_for(cluster: Cluster) -> No
     for topic in ("no-such-topic", "one-partition"):
         with pytest.raises(ValueError, match=f"there is no partition {topic}-1"):
             cluster.wait_for_isr(topic, 1)
-        with pytest.raises(TimeoutError, match=f"there is no partition {topic}-1"):
-            cluster.leader_of(topic, 1, timeout_s=0.01)
+        with pytest.raises(ValueError, match=f"there is no partition {topic}-1"):
+            cluster.leader_of(topic, 1)
+        with pytest.raises(ValueError, match=f"there is no partition {topic}-1"):
+            cluster.isr(topic, 1)
+        with pytest.raises(ValueError, match=f"there is no partition {topic}-1"):
+            cluster.move_leadership(cluster.brokers[0], topic, 1)
+        with pytest.raises(ValueError, match=f"there is no partition {topic}-1"):
+            cluster.wait_for_isr(topic, 1, brokers=[0])
+    with pytest.raises(ValueError, match=r"topic does not exist; create_topic.* The topics are .*one-partition"):
+        cluster.leader_of("no-such-topic")
+    with pytest.raises(ValueError, match="the topic has 1, numbered from 0"):
+        cluster.leader_of("one-partition", 1)
 
 
 def test_nothing_is_left_after_stop() -> None:
@@ -167,7 +179,7 @@ def test_the_session_of_a_killed_broker_may_be_left_to_expire(cluster: Cluster) 
     cluster.create_topic("orders")
     old = cluster.leader_of("orders")
     old.kill(expire_session=False)
-    assert old.id in cluster._zookeeper.client.get_broker_ids(), "nobody has noticed yet"
+    assert old.id in cluster.zookeeper.client.get_broker_ids(), "nobody has noticed yet"
     assert cluster.leader_of("orders", other_than=old) is not old
 
 
@@ -292,6 +304,25 @@ def test_requests_are_logged_by_broker_and_sender(cluster: Cluster) -> None:
     assert cluster.requests.of("Fetch") == [], "the clients' requests only"
     cluster.reset()
     assert not cluster.requests.of("ApiVersions")
+
+
+def test_a_killed_broker_logs_nothing(caplog: pytest.LogCaptureFixture) -> None:
+    """Its threads are in the middle of something; the process of ``kill -9`` has no time for a word about it."""
+    with Cluster(brokers=3) as cluster:
+        cluster.create_topic("orders")
+        controller = cluster.controller
+        admin = AdminClient({"bootstrap.servers": cluster.bootstrap_servers, "log_level": 0})
+        cluster.network.cut(controller, "zookeeper")  # the handler of the request waits for ZooKeeper
+        created = admin.create_topics([NewTopic("more", 1, 3)], request_timeout=60)["more"]
+        controller.requests.wait_for("CreateTopics")
+        with caplog.at_level(logging.INFO):
+            controller.kill()
+            assert cluster.wait_for_controller(other_than=controller) is not controller
+        cluster.network.restore()
+        controller.start()
+        created.exception(60)
+    of_errors = [record for record in caplog.records if record.levelno >= logging.ERROR or record.exc_info]
+    assert [record.getMessage() for record in of_errors] == []
 
 
 def test_a_fault_may_concern_one_broker_or_the_requests_of_one(cluster: Cluster) -> None:

@@ -125,6 +125,120 @@ def test_it(kafka_own_cluster): pass
     assert "@pytest.mark.kafka_lite(3): say what it is, as in kafka_lite(brokers=3)" in run(tmp_path, code).stdout
 
 
+def test_a_marker_that_would_have_no_effect_is_reported(tmp_path: Path) -> None:
+    code = """
+import pytest
+
+pytestmark = pytest.mark.kafka_lite(config={"num.partitions": 2})
+
+@pytest.fixture
+def orders(kafka_cluster): pass
+
+@pytest.mark.kafka_lite(brokers=3)
+def test_shared(kafka_topic): pass
+
+def test_marked_with_its_module(orders): pass
+
+def test_without_a_cluster(): pass
+
+@pytest.mark.kafka_lite(brokers=3)
+def test_marked_without_a_cluster(): pass
+
+@pytest.mark.kafka_lite(broker=3)
+def test_misspelt(kafka_own_cluster): pass
+
+def test_own(kafka_own_cluster):
+    assert kafka_own_cluster.server.config.num_partitions == 2
+"""
+    shown = run(tmp_path, code).stdout
+    assert "2 passed, 4 errors" in shown, shown
+    no_effect = "has an effect only on kafka_own_cluster, which"
+    assert f"@pytest.mark.kafka_lite(brokers=3) {no_effect} test_shared does not use: take that fixture" in shown
+    assert f"@pytest.mark.kafka_lite(config={{'num.partitions': 2}}) {no_effect} test_marked_with_its_module" in shown
+    assert f"{no_effect} test_marked_without_a_cluster" in shown
+    assert "kafka_lite(broker=3): broker is none of broker_overrides, brokers, config" in shown
+
+
+def test_every_test_starts_with_an_unmoved_clock(tmp_path: Path) -> None:
+    code = """
+import pytest
+from kafka_lite.testing import Cluster
+
+@pytest.fixture(scope="module")
+def three(kafka_cluster_factory):
+    with kafka_cluster_factory(brokers=3) as cluster:
+        yield cluster
+
+def test_moves(kafka_cluster, three):
+    kafka_cluster.create_topic("orders", configs={"message.timestamp.type": "LogAppendTime"})
+    three.create_topic("orders")
+    kafka_cluster.time.advance(days=30)
+    three.time.advance(hours=1)
+
+def test_does_not_see_it(kafka_cluster, three):
+    assert (kafka_cluster.time.ahead_ms, three.time.ahead_ms) == (0, 0)
+    kafka_cluster.produce("orders", "now")
+    (record,) = kafka_cluster.records("orders")
+    assert abs(record.timestamp_ms - __import__("time").time() * 1000) < 3_600_000
+    three.produce("orders", "now")
+    assert three.values("orders") == [b"now"]
+
+def test_may_move_it_again(kafka_cluster):
+    kafka_cluster.time.advance(days=1)
+    assert kafka_cluster.time.ahead_ms == 24 * 3_600_000
+"""
+    assert_passed(run(tmp_path, code), 3)
+
+
+LEAVES_A_MEMBER = """
+import pytest
+from confluent_kafka import Consumer
+
+LEFT = []
+
+@pytest.fixture(scope="module", autouse=True)
+def closed_in_the_end():
+    yield
+    for consumer in LEFT:
+        consumer.close()
+
+def member(cluster, topic, client_id):
+    servers = cluster.bootstrap_servers
+    consumer = Consumer({"bootstrap.servers": servers, "group.id": "billing", "client.id": client_id})
+    consumer.subscribe([topic])
+    LEFT.append(consumer)
+    return consumer
+
+def assigned(consumer):
+    while not consumer.assignment():
+        consumer.poll(0.1)
+
+def test_leaves_a_member(kafka_cluster):
+    kafka_cluster.create_topic("orders", 2)
+    assigned(member(kafka_cluster, "orders", "shop"))
+
+def test_the_one_that_is_left_may_be_used_on(kafka_cluster):
+    LEFT[0].poll(0.1)
+
+def test_joins(kafka_cluster):
+    member(kafka_cluster, "orders", "office").poll(0.1)
+    kafka_cluster.requests.wait_for("JoinGroup", where=lambda seen: seen.client_id == "office")
+"""
+
+
+def test_a_member_that_holds_up_a_later_test_is_named_with_the_test_that_left_it(tmp_path: Path) -> None:
+    line = (
+        r"group 'billing' has the member 'shop-[^']+' \(client.id 'shop' at 127\.0\.0\.1\), left by "
+        r"test_it\.py::test_leaves_a_member: a new member waits for it.* Close the consumer at the end of that test"
+    )
+    failing = run(tmp_path, LEAVES_A_MEMBER + "    assert False\n").stdout
+    assert "1 failed, 2 passed" in failing
+    assert re.search(rf"- kafka_lite: a member that another test has left -+\n{line}", failing), failing
+    passing = run(tmp_path, LEAVES_A_MEMBER, "-W", "default::UserWarning").stdout
+    assert "3 passed, 1 warning" in passing
+    assert re.search(rf"test_it\.py::test_joins was held up: {line}", passing), passing
+
+
 def test_a_cluster_that_a_test_stops_fails_the_tests_that_use_it_and_no_others(tmp_path: Path) -> None:
     code = """
 def test_stop(kafka_cluster):

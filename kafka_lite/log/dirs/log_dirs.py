@@ -23,6 +23,7 @@ class LogDirs:
         self._failure_channel = failure_channel
         self._opened: list[Path] = []
         self._locks: dict[Path, FileLock] = {}
+        self.is_abandoned = False
 
     @property
     def live(self) -> list[Path]:
@@ -75,6 +76,7 @@ class LogDirs:
 
     def abandon(self) -> None:
         """Treat no directory as open any more, so that nothing is written; the locks are kept."""
+        self.is_abandoned = True
         self._opened.clear()
 
     def check_any_is_live(self) -> None:

@@ -144,6 +144,8 @@ class ClusterNetwork:
 
         Lasts until ``restore``, or until the end of a ``with`` block. Raises ValueError for values without a meaning.
         """
+        if delay_ms == 0 and bytes_per_s == math.inf:
+            raise ValueError("slow() by how much? Say delay_ms=… or bytes_per_s=…; restore() ends slowness")
         if delay_ms < 0 or bytes_per_s <= 0:
             raise ValueError(f"delay_ms={delay_ms:g}, bytes_per_s={bytes_per_s:g}: call cut() to let nothing pass")
         pairs = self._pairs(a, b, one_way)

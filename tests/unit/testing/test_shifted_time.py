@@ -46,6 +46,28 @@ def test_it_never_goes_back():
         ShiftedTime().advance(minutes=-1)
 
 
+@pytest.mark.parametrize("step", [3600, 1.5, "1h"])
+def test_a_step_without_a_unit_is_refused_with_what_to_say(step):
+    with pytest.raises(TypeError, match=r"of which unit\? say advance\(days=…, .* ms=…\)"):
+        ShiftedTime().advance(step)
+    with pytest.raises(TypeError, match=r"a step of the clock is a number, and not '5'"):
+        ShiftedTime().advance(seconds="5")
+
+
+def test_ms_is_short_for_milliseconds():
+    clock = ShiftedTime()
+    clock.advance(ms=5, milliseconds=2)
+    assert clock.ahead_ms == 7
+
+
+def test_it_can_go_back_to_the_machines_time():
+    clock, machine = ShiftedTime(), SystemTime()
+    clock.advance(days=1)
+    clock.go_back()
+    assert clock.ahead_ms == 0
+    assert abs(clock.milliseconds() - machine.milliseconds()) < 1000
+
+
 def test_listeners_are_called_at_every_jump():
     clock, heard = ShiftedTime(), []
 
