@@ -99,7 +99,7 @@ def old_consumer_configuration(language: str) -> str:
 
 def spark_read_options(language: str) -> str:
     """Every option of ``spark.read`` and ``spark.readStream``."""
-    from kafka_lite.spark.options import CONSUMER_CONFIGS, KAFKA_PREFIX, READ_OPTIONS  # it needs PySpark
+    from kafka_lite.spark.option_table import CONSUMER_CONFIGS, KAFKA_PREFIX, READ_OPTIONS  # it needs PySpark
 
     clients = [replace(key, name=f"{KAFKA_PREFIX}{key.name}") for key in CONSUMER_CONFIGS]
     return "\n\n".join(_entry(key, [], language) for key in (*READ_OPTIONS, *clients))
@@ -107,7 +107,7 @@ def spark_read_options(language: str) -> str:
 
 def spark_write_options(language: str) -> str:
     """Every option of ``df.write`` and ``df.writeStream`` except the producer's."""
-    from kafka_lite.spark.options import WRITE_OPTIONS
+    from kafka_lite.spark.option_table import WRITE_OPTIONS
 
     return "\n\n".join(_entry(key, [], language) for key in WRITE_OPTIONS)
 

@@ -109,7 +109,12 @@ _STREAM_ONLY = {"maxOffsetsPerTrigger", "minOffsetsPerTrigger", "maxTriggerDelay
 
 def spark_options_beside_the_connector(language: str) -> str:
     """Every option of the data source: what it is in Spark's own connector, and for which queries it is."""
-    from kafka_lite.spark.options import CONSUMER_CONFIGS, KAFKA_PREFIX, READ_OPTIONS, WRITE_OPTIONS  # it needs PySpark
+    from kafka_lite.spark.option_table import (  # it needs PySpark
+        CONSUMER_CONFIGS,
+        KAFKA_PREFIX,
+        READ_OPTIONS,
+        WRITE_OPTIONS,
+    )
 
     reading = [*(key.name for key in READ_OPTIONS), *(KAFKA_PREFIX + key.name for key in CONSUMER_CONFIGS)]
     writing = [key.name for key in WRITE_OPTIONS] + ["kafka.bootstrap.servers"]

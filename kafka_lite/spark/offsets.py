@@ -83,7 +83,18 @@ def parse_offsets(text: str) -> PartitionOffsets:
 
 def parse_timestamps(text: str) -> dict[TopicPartition, int]:
     """Parse timestamps in ms such as ``{"topicA":{"0":123456789}}``. Raises SparkOptionError."""
-    return _load_partition_map(text, '{"topicA":{"0":123456789,"1":123456789},"topicB":{"0":123456789}}')
+    timestamps = _load_partition_map(text, '{"topicA":{"0":123456789,"1":123456789},"topicB":{"0":123456789}}')
+    return {partition: checked_timestamp(timestamp) for partition, timestamp in timestamps.items()}
+
+
+def checked_timestamp(timestamp_ms: int) -> int:
+    """The timestamp. Raises SparkOptionError if it is before 1970: a broker takes -1 and -2 for the ends of a log."""
+    if timestamp_ms < 0:
+        raise SparkOptionError(
+            f"the timestamp {timestamp_ms} is before 1970, when no record was written. For the beginning or the end "
+            "of a log, set startingOffsets or endingOffsets to earliest or latest"
+        )
+    return timestamp_ms
 
 
 def to_json_object(offsets: Mapping[TopicPartition, int]) -> dict[str, dict[str, int]]:

@@ -12,7 +12,7 @@ import pytest
 
 from kafka_learn.site import spark_connector
 from kafka_learn.site.spark_connector import spark_options_beside_the_connector
-from kafka_lite.spark.options import CONSUMER_CONFIGS, KAFKA_PREFIX, READ_OPTIONS, WRITE_OPTIONS
+from kafka_lite.spark.option_table import CONSUMER_CONFIGS, KAFKA_PREFIX, READ_OPTIONS, WRITE_OPTIONS
 from kafka_lite.testing.cluster import Cluster
 from tests.support.patience import patient_s
 

@@ -72,4 +72,4 @@ class MicroBatchReader(DataSourceStreamReader):
 
     def _earliest_of(self, partitions: Set[TopicPartition]) -> PartitionOffsets:
         offsets = self._offsets
-        return offsets.earliest(partitions & offsets.existing_partitions())
+        return offsets.earliest(partitions & offsets.existing_partitions(partitions))

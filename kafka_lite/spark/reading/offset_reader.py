@@ -8,7 +8,7 @@ from __future__ import annotations
 import logging
 import re
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Set
 from typing import TypeVar
 
 from kafka_lite.common.errors import ApiError, Errors
@@ -61,11 +61,19 @@ class OffsetReader:
 
     def partitions(self) -> set[TopicPartition]:
         """The partitions that the query reads now. Raises ``ApiError`` for a topic that does not exist."""
-        return self._retrying(lambda: self._partitions(missing_is_error=True))
+        return self._asking_again(
+            lambda: self._retrying(lambda: self._partitions(missing_is_error=True)),
+            lambda found: "" if found else "the brokers know no topic that the query reads",
+        )
 
-    def existing_partitions(self) -> set[TopicPartition]:
-        """The same, but topics that do not exist (any more) are omitted."""
-        return self._retrying(lambda: self._partitions(missing_is_error=False))
+    def existing_partitions(self, known: Iterable[TopicPartition] = ()) -> set[TopicPartition]:
+        """The same, but topics that do not exist (any more) are omitted.
+
+        Partitions that the query is known to read are asked for again if they are missing: a broker that has just
+        started knows no topics. After ``fetchOffset.numRetries`` attempts they have been deleted.
+        """
+        wanted = set(known)
+        return self._asking_again(self._existing_partitions, lambda found: _unknown(wanted - found))
 
     def earliest(self, partitions: Iterable[TopicPartition]) -> PartitionOffsets:
         """The log start offsets."""
@@ -78,18 +86,21 @@ class OffsetReader:
     def latest_since(self, known: PartitionOffsets) -> PartitionOffsets:
         """The ends of the logs of all partitions that the query reads now.
 
-        An end before the offset that the query is known to have reached is asked for again: a leader that has just been
-        elected gives too low a high watermark until its followers have fetched. After ``fetchOffset.numRetries``
-        attempts it is true: the log was truncated, or the topic recreated.
+        ``known`` has the offsets that the query has reached. A partition of it that is missing is asked for again, as
+        by ``existing_partitions``; so is an end before its offset: a leader that has just been elected gives too low a
+        high watermark until its followers have fetched. After ``fetchOffset.numRetries`` attempts it is true: the
+        log was truncated, or the topic deleted or recreated. If nothing is known, the topics that the options name are
+        expected.
         """
-        for attempts_left in range(self._options.offset_attempts - 1, -1, -1):
-            found = self.latest(self.existing_partitions())
-            behind = [partition for partition in known if found.get(partition, known[partition]) < known[partition]]
-            if not behind or not attempts_left:
-                break
-            logger.warning("Asking again for the ends of %s, which lie before the query's offsets", describe(behind))
-            self._time.sleep(self._options.offset_retry_interval_ms)
-        return found
+
+        def doubts(ends: PartitionOffsets) -> str:
+            if not known:
+                return self._not_found(ends.keys())
+            if behind := [partition for partition in known if ends.get(partition, known[partition]) < known[partition]]:
+                return f"the ends of {describe(behind)} lie before the query's offsets"
+            return _unknown(known.keys() - ends.keys())
+
+        return self._asking_again(lambda: self.latest(self._existing_partitions()), doubts)
 
     def resolve(self, limit: OffsetLimit, partitions: set[TopicPartition], *, is_start: bool) -> PartitionOffsets:
         """Resolve a limit to an offset for each partition.
@@ -119,7 +130,28 @@ class OffsetReader:
 
     def log_sizes(self, partitions: Iterable[TopicPartition]) -> dict[TopicPartition, int]:
         """The logs' sizes in bytes, as far as their leaders tell them. Raises ``ApiError``."""
-        return self._retrying(lambda: log_sizes(self._client, partitions))
+        wanted = set(partitions)
+        return self._asking_again(
+            lambda: self._retrying(lambda: log_sizes(self._client, wanted)),
+            lambda sizes: (
+                f"the brokers do not tell the size of {describe(missing)}" if (missing := wanted - sizes.keys()) else ""
+            ),
+        )
+
+    def _existing_partitions(self) -> set[TopicPartition]:
+        return self._retrying(lambda: self._partitions(missing_is_error=False))
+
+    def _not_found(self, found: Iterable[TopicPartition]) -> str:
+        """What the options name and the brokers do not know, in words; empty if all is there."""
+        partitions = set(found)
+        match self._options.strategy:
+            case AssignStrategy(named):
+                return _unknown(named - partitions)
+            case SubscribeStrategy(topics):
+                missing = sorted(set(topics) - {partition.topic for partition in partitions})
+                return f"the brokers do not know {', '.join(missing)}" if missing else ""
+            case SubscribePatternStrategy(pattern):
+                return "" if partitions else f"the brokers know no topic that matches {pattern}"
 
     def _partitions(self, *, missing_is_error: bool) -> set[TopicPartition]:
         match self._options.strategy:
@@ -183,6 +215,17 @@ class OffsetReader:
             topics=[ListOffsetsTopic(name=topic, partitions=partitions) for topic, partitions in topics.items()],
         )
 
+    def _asking_again(self, ask: Callable[[], T], doubts: Callable[[T], str]) -> T:
+        """Ask until there are no doubts about the result, in words, or ``fetchOffset.numRetries`` attempts agree."""
+        for attempts_left in range(self._options.offset_attempts - 1, -1, -1):
+            found = ask()
+            doubt = doubts(found)
+            if not doubt or not attempts_left:
+                break
+            logger.warning("Asking again: %s", doubt)
+            self._time.sleep(self._options.offset_retry_interval_ms)
+        return found
+
     def _retrying(self, ask: Callable[[], T]) -> T:
         for attempts_left in range(self._options.offset_attempts - 1, -1, -1):
             try:
@@ -215,6 +258,10 @@ class OffsetReader:
         if isinstance(error, ApiError):
             return error.retriable and error.error is not Errors.UNKNOWN_TOPIC_OR_PARTITION
         return self._client.has_answered
+
+
+def _unknown(partitions: Set[TopicPartition]) -> str:
+    return f"the brokers do not know {describe(partitions)}" if partitions else ""
 
 
 def _checked_partitions(topic: MetadataResponseTopic) -> list[TopicPartition]:

@@ -59,14 +59,16 @@ class KafkaStreamReader(MicroBatchReader, SupportsTriggerAvailableNow):
     def _target(self, begin: PartitionOffsets) -> PartitionOffsets:
         if self._until is None:
             return self._offsets.latest_since(begin)
-        behind = {
-            partition: begin[partition] for partition, end in self._until.items() if end < begin.get(partition, 0)
-        }
-        if behind:
-            # Either the leader was new and did not know the end yet, and the query has read enough of this partition.
-            # Or the log has been truncated or the topic recreated: then the batch that goes back reports a loss.
-            now = self._offsets.latest_since(behind)
-            self._until |= {partition: min(now.get(partition, 0), offset) for partition, offset in behind.items()}
+        unsure = {partition: offset for partition, offset in begin.items() if self._until.get(partition, -1) < offset}
+        if unsure:
+            # Either a broker was new and did not know the end or the topic yet. Or the log has been truncated, or the
+            # topic deleted or recreated: then the batch that goes back reports a loss.
+            now = self._offsets.latest_since(unsure)
+            self._until = {partition: end for partition, end in self._until.items() if partition not in unsure} | {
+                partition: min(now[partition], offset) if partition in self._until else now[partition]
+                for partition, offset in unsure.items()
+                if partition in now
+            }
         return self._until
 
     def _waits_for_more(self, begin: PartitionOffsets) -> bool:

@@ -1,207 +1,37 @@
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import Any
 
 import pyspark
 import pytest
 from pyspark.sql.streaming.datasource import ReadAllAvailable, ReadMaxRows, ReadMinRows
 
-from kafka_lite.common.errors import ApiError, Errors
 from kafka_lite.common.time import MockTime
 from kafka_lite.common.topic_partition import TopicPartition
-from kafka_lite.protocol.messages.api_02_list_offsets import (
-    ListOffsetsPartitionResponse,
-    ListOffsetsRequest,
-    ListOffsetsResponse,
-    ListOffsetsTopicResponse,
-)
-from kafka_lite.protocol.messages.api_03_metadata import (
-    MetadataResponse,
-    MetadataResponsePartition,
-    MetadataResponseTopic,
-)
-from kafka_lite.spark.cluster_client import ClusterUnreachableError
-from kafka_lite.spark.offsets import Extreme, GlobalTimestamp, SparkOptionError, SpecificOffsets, SpecificTimestamps
-from kafka_lite.spark.options import batch_options, stream_options
+from kafka_lite.protocol.messages.api_02_list_offsets import ListOffsetsRequest, ListOffsetsResponse
+from kafka_lite.spark.offsets import SparkOptionError
+from kafka_lite.spark.options import stream_options
 from kafka_lite.spark.reading.data_loss import DataLossError
-from kafka_lite.spark.reading.offset_reader import OffsetReader
 from kafka_lite.spark.reading.planner import OffsetRange
 from kafka_lite.spark.reading.stream_reader import KafkaStreamReader
 from kafka_lite.spark.source_provider import KafkaSourceProvider
+from tests.support.spark_cluster import FakeCluster
 
-A0, A1, B0 = TopicPartition("a", 0), TopicPartition("a", 1), TopicPartition("b", 0)
+A0, A1 = TopicPartition("a", 0), TopicPartition("a", 1)
 BASE = {"kafka.bootstrap.servers": "a:1", "fetchOffset.retryIntervalMs": "7"}
-ONE_ATTEMPT = {"subscribe": "a", "fetchOffset.numRetries": "1"}
-
-
-class FakeCluster:
-    """Partitions with a start and an end offset; a record's timestamp equals its offset."""
-
-    def __init__(self, logs: dict[TopicPartition, tuple[int, int]], internal: Iterable[str] = ()) -> None:
-        self.logs = logs
-        self.internal = set(internal)
-        self.failures: list[Errors] = []
-        self.has_answered = True
-        self.unreachable = 0  # how many times no broker responds
-        self.forgotten: list[TopicPartition] = []
-
-    def metadata(self, topics: Iterable[str] | None) -> MetadataResponse:
-        if self.unreachable:
-            self.unreachable -= 1
-            raise ClusterUnreachableError("no Kafka broker answers")
-        names = {partition.topic for partition in self.logs} if topics is None else topics
-        return MetadataResponse(topics=[self._topic(name) for name in names])
-
-    def _topic(self, name: str) -> MetadataResponseTopic:
-        numbers = [partition.partition for partition in self.logs if partition.topic == name]
-        return MetadataResponseTopic(
-            name=name,
-            error_code=0 if numbers else Errors.UNKNOWN_TOPIC_OR_PARTITION.code,
-            is_internal=name in self.internal,
-            partitions=[MetadataResponsePartition(partition_index=number) for number in numbers],
-        )
-
-    def leader_of(self, partition: TopicPartition) -> int:
-        return partition.partition % 2  # two brokers
-
-    def forget_leader(self, partition: TopicPartition) -> None:
-        self.forgotten.append(partition)
-
-    def connection(self, _node_id: int) -> FakeCluster:
-        return self
-
-    def close(self) -> None:
-        pass
-
-    def exchange(self, request: ListOffsetsRequest, _response: type) -> ListOffsetsResponse:
-        return ListOffsetsResponse(
-            topics=[
-                ListOffsetsTopicResponse(
-                    name=topic.name,
-                    partitions=[
-                        self._offset(TopicPartition(topic.name, partition.partition_index), partition.timestamp)
-                        for partition in topic.partitions
-                    ],
-                )
-                for topic in request.topics
-            ]
-        )
-
-    def _offset(self, partition: TopicPartition, timestamp: int) -> ListOffsetsPartitionResponse:
-        if self.failures:
-            return ListOffsetsPartitionResponse(
-                partition_index=partition.partition, error_code=self.failures.pop().code
-            )
-        begin, end = self.logs[partition]
-        offset = {-2: begin, -1: end}.get(timestamp, max(timestamp, begin) if timestamp < end else -1)
-        return ListOffsetsPartitionResponse(partition_index=partition.partition, offset=offset)
-
-
-def offset_reader(cluster: FakeCluster, **given: str) -> OffsetReader:
-    options = batch_options(BASE | (given or {"subscribe": "a"}))
-    return OffsetReader(cluster, options, MockTime())  # type: ignore[arg-type]
 
 
 def stream_reader(cluster: FakeCluster, **given: str) -> KafkaStreamReader:
-    reader = KafkaStreamReader(stream_options(BASE | {"subscribe": "a"} | given), MockTime())
+    strategies = {"subscribePattern", "assign"}
+    reader = KafkaStreamReader(
+        stream_options(BASE | ({} if strategies & given.keys() else {"subscribe": "a"}) | given), MockTime()
+    )
     reader._client = cluster  # type: ignore[assignment]
     return reader
 
 
 def ranges(partitions: list[Any]) -> list[OffsetRange]:
     return [partition.offset_range for partition in partitions]
-
-
-# --- the offsets of a cluster ---
-
-
-def test_each_strategy_finds_its_partitions() -> None:
-    cluster = FakeCluster({A0: (0, 5), A1: (0, 5), B0: (0, 5), TopicPartition("__b", 0): (0, 1)}, internal=["__b"])
-    assert offset_reader(cluster, subscribe="a").partitions() == {A0, A1}
-    assert offset_reader(cluster, subscribe="a,b").partitions() == {A0, A1, B0}
-    assert offset_reader(cluster, subscribePattern=".*b").partitions() == {B0}
-    assert offset_reader(cluster, subscribePattern="nothing").partitions() == set()
-    assert offset_reader(cluster, assign='{"a":[1]}').partitions() == {A1}
-    assert offset_reader(cluster, subscribe="__b").partitions() == {TopicPartition("__b", 0)}
-
-
-@pytest.mark.parametrize(
-    ("given", "message"),
-    [({"subscribe": "a,c,d"}, "topic: c, d"), ({"assign": '{"a":[0,7]}'}, "no such partition: a-7")],
-)
-def test_missing_topics_and_partitions_are_reported(given: dict[str, str], message: str) -> None:
-    reader = offset_reader(FakeCluster({A0: (0, 5)}), **given)
-    with pytest.raises(ApiError, match=message):
-        reader.partitions()
-    assert reader.existing_partitions() == {A0}
-
-
-def test_limits_become_offsets() -> None:
-    reader = offset_reader(FakeCluster({A0: (3, 10), A1: (0, 20)}))
-    both = {A0, A1}
-    assert reader.resolve(Extreme.EARLIEST, both, is_start=True) == {A0: 3, A1: 0}
-    assert reader.resolve(Extreme.LATEST, both, is_start=False) == {A0: 10, A1: 20}
-    assert reader.resolve(SpecificOffsets({A0: 5, A1: -1}), both, is_start=False) == {A0: 5, A1: 20}
-    assert reader.resolve(SpecificOffsets({A0: -2, A1: 4}), both, is_start=True) == {A0: 3, A1: 4}
-    assert reader.resolve(GlobalTimestamp(7), both, is_start=True) == {A0: 7, A1: 7}
-    assert reader.resolve(SpecificTimestamps({A0: 1, A1: 19}), both, is_start=True) == {A0: 3, A1: 19}
-
-
-def test_a_timestamp_after_the_last_record() -> None:
-    cluster = FakeCluster({A0: (3, 10), A1: (0, 20)})
-    assert offset_reader(cluster).resolve(GlobalTimestamp(15), {A0, A1}, is_start=False) == {A0: 10, A1: 15}
-    with pytest.raises(
-        SparkOptionError, match="topic-partition a-0 and timestamp 15; set startingOffsetsByTimestampStrategy"
-    ):
-        offset_reader(cluster).resolve(GlobalTimestamp(15), {A0, A1}, is_start=True)
-    lenient = offset_reader(cluster, subscribe="a", startingOffsetsByTimestampStrategy="latest")
-    assert lenient.resolve(GlobalTimestamp(15), {A0, A1}, is_start=True) == {A0: 10, A1: 15}
-
-
-def test_limits_must_name_every_partition() -> None:
-    reader = offset_reader(FakeCluster({A0: (3, 10), A1: (0, 20)}))
-    for limit in (SpecificOffsets({A0: 5}), SpecificTimestamps({A0: 5, A1: 5, B0: 5})):
-        with pytest.raises(SparkOptionError, match="offsets must be given for all partitions that are read"):
-            reader.resolve(limit, {A0, A1}, is_start=True)
-
-
-def test_transient_errors_are_retried_and_permanent_ones_are_not() -> None:
-    cluster = FakeCluster({A0: (3, 10)})
-    cluster.failures = [Errors.NOT_LEADER_OR_FOLLOWER, Errors.LEADER_NOT_AVAILABLE]
-    assert offset_reader(cluster).latest([A0]) == {A0: 10}
-    assert cluster.forgotten == [A0, A0]
-    cluster.failures = [Errors.NOT_LEADER_OR_FOLLOWER] * 3
-    with pytest.raises(ApiError, match="offsets of a-0"):
-        offset_reader(cluster, subscribe="a", **{"kafka.default.api.timeout.ms": "0"}).latest([A0])
-    cluster.failures = [Errors.TOPIC_AUTHORIZATION_FAILED]
-    with pytest.raises(ApiError, match="offsets of a-0"):
-        offset_reader(cluster).latest([A0])
-    assert cluster.failures == []
-
-
-def test_an_attempt_outlasts_the_restart_of_a_broker_and_an_election() -> None:
-    cluster = FakeCluster({A0: (3, 10)})
-    cluster.unreachable = 300
-    assert offset_reader(cluster, **ONE_ATTEMPT).partitions() == {A0}
-    cluster.failures = [Errors.LEADER_NOT_AVAILABLE] * 300
-    assert offset_reader(cluster, **ONE_ATTEMPT).latest([A0]) == {A0: 10}
-    cluster.failures = [Errors.LEADER_NOT_AVAILABLE] * 1000
-    with pytest.raises(ApiError, match="offsets of a-0"):
-        offset_reader(cluster, **ONE_ATTEMPT).latest([A0])
-    assert 390 <= len(cluster.failures) <= 400  # a minute, ten times a second
-
-
-def test_a_cluster_that_has_never_responded_is_asked_no_more_often_than_the_options_say() -> None:
-    cluster = FakeCluster({A0: (3, 10)})
-    cluster.has_answered = False
-    cluster.unreachable = 5
-    with pytest.raises(ClusterUnreachableError):
-        offset_reader(cluster).partitions()
-    assert cluster.unreachable == 2
-
-
-# --- a stream ---
 
 
 def test_a_stream_reads_new_records_and_new_partitions_from_their_start() -> None:
@@ -286,6 +116,36 @@ def test_a_log_that_has_begun_anew_is_a_loss_whatever_the_trigger(available_now:
     assert lenient.latestOffset({"a": {"0": 4}}, ReadAllAvailable()) == {"a": {"0": 4}}
 
 
+@pytest.mark.parametrize("loss_fails", ["true", "false"])
+@pytest.mark.parametrize("subscribed", [{"subscribe": "a"}, {"subscribePattern": "a+"}, {"assign": '{"a":[0]}'}])
+def test_a_topic_that_is_unknown_for_a_moment_neither_ends_a_stream_nor_begins_it_again(
+    subscribed: dict[str, str], loss_fails: str
+) -> None:
+    cluster = FakeCluster({A0: (0, 50)})
+    reader = stream_reader(cluster, **subscribed, failOnDataLoss=loss_fails)
+    read = {"a": {"0": 50}}
+    cluster.just_started = 2
+    during = reader.latestOffset(read, ReadAllAvailable())
+    assert during == read
+    assert reader.partitions(read, during) == []
+
+
+@pytest.mark.parametrize("starts", [1, 2, 3, 5])
+def test_available_now_reads_to_the_end_although_the_topic_is_unknown_when_it_begins(starts: int) -> None:
+    cluster = FakeCluster({A0: (0, 50)})
+    reader = stream_reader(cluster)
+    cluster.just_started = starts
+    reader.prepareForTriggerAvailableNow()
+    assert reader.latestOffset({"a": {"0": 20}}, ReadAllAvailable()) == {"a": {"0": 50}}
+
+
+def test_a_new_partition_that_is_unknown_for_a_moment_is_read_from_its_beginning() -> None:
+    cluster = FakeCluster({A0: (0, 50), A1: (0, 9)})
+    reader = stream_reader(cluster, failOnDataLoss="false")
+    cluster.just_started = 1
+    assert ranges(reader.partitions({"a": {"0": 50}}, {"a": {"0": 50, "1": 9}})) == [OffsetRange(A1, 0, 9)]
+
+
 class LateCluster(FakeCluster):
     """A new leader, which does not know the high watermark until it has been asked ``polls`` times."""
 
@@ -340,6 +200,20 @@ def test_pyspark_before_4_2_reads_all_that_is_there_and_refuses_limits(monkeypat
         limited = KafkaSourceProvider(options | {name: "5"})
         with pytest.raises(SparkOptionError, match=f"{name} needs PySpark 4.2 or newer, and this is 4.1.1"):
             limited.stream_reader(limited.schema())
+
+
+@pytest.mark.parametrize("restarted", [False, True])
+def test_pyspark_before_4_2_keeps_its_offsets_while_a_topic_is_unknown(
+    monkeypatch: pytest.MonkeyPatch, restarted: bool
+) -> None:
+    monkeypatch.setattr(pyspark, "__version__", "4.1.1")
+    provider = KafkaSourceProvider(BASE | {"subscribe": "a", "startingOffsets": "earliest"})
+    reader: Any = provider.stream_reader(provider.schema())
+    reader._client, reader._time = (cluster := FakeCluster({A0: (0, 50)})), MockTime()
+    if not restarted:
+        assert (reader.initialOffset(), reader.latestOffset()) == ({"a": {"0": 0}}, {"a": {"0": 50}})
+    cluster.just_started = 2
+    assert reader.latestOffset() == {"a": {"0": 50}}
 
 
 def test_a_deleted_or_recreated_topic_fails_the_stream_unless_data_loss_is_accepted() -> None:

@@ -98,6 +98,8 @@ def test_the_least_of_a_trigger_can_equal_the_most() -> None:
 
 
 BATCH_REFUSALS = [
+    ({"endingOffsetsByTimestamp": '{"t":{"0":-1}}'}, "the timestamp -1 is before 1970"),
+    ({"endingTimestamp": "-86400000"}, "the timestamp -86400000 is before 1970"),
     ({"startingOffsets": "latest"}, "starting offset can't be latest for batch"),
     ({"startingOffsets": '{"t":{"0":-1}}'}, "starting offset can't be latest for batch"),
     ({"endingOffsets": "earliest"}, "ending offset can't be earliest for batch"),
@@ -125,6 +127,8 @@ REFUSALS = [
     ({"startingOffsets": '{"t":[1]}'}, "Expected e.g."),
     ({"startingOffsets": '{"t":{"0":true}}'}, "Expected e.g."),
     ({"startingTimestamp": "yesterday"}, "startingTimestamp"),
+    ({"startingTimestamp": "-1"}, "the timestamp -1 is before 1970.*set startingOffsets"),
+    ({"startingOffsetsByTimestamp": '{"t":{"0":-2}}'}, "the timestamp -2 is before 1970"),
     ({"startingOffsetsByTimestampStrategy": "hope"}, "error, latest"),
     ({"failOnDataLoss": "perhaps"}, "either true or false"),
     ({"minPartitions": "0"}, "at least 1"),
