@@ -305,6 +305,8 @@ def test_each_row_may_name_its_topic(
         (["'v' AS value", "'0' AS partition"], {"topic": "t"}, "partition attribute unsupported type string"),
         (["'v' AS value", "CAST(NULL AS string) AS topic"], {}, "null topic present in the data"),
         (["'v' AS value", "-1 AS partition"], {"topic": "t"}, "partition number should not be negative"),
+        (["'v' AS value", "TIMESTAMP '1970-01-01 00:00:00Z' AS timestamp"], {"topic": "t"}, "current time.*value='v'"),
+        (["'v' AS value", "CAST('NaN' AS double) AS timestamp"], {"topic": "t"}, "not a time.*timestamp=nan"),
         (["'v' AS value"], {"topic": "t", "kafka.lingre.ms": "1"}, "lingre.ms"),
         (["'v' AS value"], {"topic": "t", "kafka.acks": "some"}, "acks"),
         (["'v' AS value"], {"topic": "t", **NOBODY, "kafka.delivery.timeout.ms": "300"}, "timed out"),

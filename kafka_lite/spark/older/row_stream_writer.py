@@ -13,7 +13,8 @@ from pyspark.sql.datasource import DataSourceStreamWriter
 from pyspark.sql.types import StructType
 
 from kafka_lite.spark.options import WriteOptions
-from kafka_lite.spark.writer import COLUMN_TYPES, KafkaCommitMessage, make_producer, validate_schema, write_rows
+from kafka_lite.spark.row_messages import COLUMN_TYPES
+from kafka_lite.spark.writer import KafkaCommitMessage, make_producer, validate_schema, write_rows
 
 
 class RowStreamWriter(DataSourceStreamWriter):
@@ -33,7 +34,8 @@ def _columns(row: Row) -> dict[str, Any]:
     """The columns by name, without nulls. Binary values come as ``bytearray``, which librdkafka does not take."""
     columns = row.asDict(recursive=True)
     for header in columns.get("headers") or ():
-        header["value"] = _as_bytes(header["value"])
+        if header is not None:
+            header["value"] = _as_bytes(header["value"])
     return {name: _as_bytes(columns[name]) for name in COLUMN_TYPES if columns.get(name) is not None}
 
 
