@@ -38,6 +38,7 @@ from kafka_lite.server.fetch_params import FetchParams, FetchPartition, LogReadR
 from kafka_lite.server.kafka_config import KafkaConfig
 from kafka_lite.server.replica_manager import ReplicaManager
 from kafka_lite.server.replica_state_changes import ReplicaStateChanges
+from kafka_lite.testing.replica_managers import new_replica_manager
 
 TOPIC_PARTITION = TopicPartition("bench", 0)
 ROUND_BYTES = 32 << 20
@@ -55,7 +56,7 @@ def replica_manager() -> Iterator[ReplicaManager]:
         logs = LogManager([Path(folder)], {}, LogConfig(), scheduler, SYSTEM_TIME)
         logs.startup()
         config = KafkaConfig({"broker.id": 1, "zookeeper.connect": "embedded", "log.dirs": folder})
-        replicas = ReplicaManager(config, logs, scheduler, SYSTEM_TIME)
+        replicas = new_replica_manager(config, logs, scheduler, SYSTEM_TIME)
         replicas.startup()
         state = LeaderAndIsrPartitionState(
             topic_name=TOPIC_PARTITION.topic, partition_index=0, controller_epoch=1, leader=1, isr=[1], replicas=[1]

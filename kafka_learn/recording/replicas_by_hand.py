@@ -52,10 +52,10 @@ from kafka_lite.server.kafka_config import KafkaConfig
 from kafka_lite.server.produce_status import PartitionResponse
 from kafka_lite.server.replica_manager import ReplicaManager
 from kafka_lite.server.replica_state_changes import ReplicaStateChanges
-from kafka_lite.server.replication.isr_changes import IsrChanges
 from kafka_lite.server.replication.leader_end_point import EpochEnd, ReplicaFetchRequest, ReplicaPartitionData
 from kafka_lite.server.replication.replica_fetcher_manager import ReplicaFetcherManager
 from kafka_lite.server.replication.replica_fetcher_thread import ReplicaFetcherThread
+from kafka_lite.testing.replica_managers import new_replica_manager
 from kafka_lite.zookeeper.data import LeaderAndIsr, LeaderIsrAndControllerEpoch
 
 PARTITION = TopicPartition("demo", 0)
@@ -328,8 +328,7 @@ class BrokerByHand:
             settings["inter.broker.protocol.version"] = replicas.protocol
             settings["log.message.format.version"] = replicas.protocol
         broker_config = KafkaConfig(settings)
-        changes = IsrChanges(replicas, time)
-        manager = ReplicaManager(broker_config, logs, scheduler, time, isr_changes=changes)
+        manager = new_replica_manager(broker_config, logs, scheduler, time, isr_store=replicas)
         manager.fetchers = FetchersByHand(
             broker_config.replica_fetch_config(), 1, manager.get_partition, logs, time=time, connect=self._connect
         )

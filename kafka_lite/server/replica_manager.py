@@ -16,7 +16,7 @@ from kafka_lite.common.errors import ApiError, Errors
 from kafka_lite.common.purgatory.delayed_operation import DelayedOperationPurgatory
 from kafka_lite.common.scheduler import Scheduler
 from kafka_lite.common.sendable import Buffer
-from kafka_lite.common.time import SYSTEM_TIME, Time
+from kafka_lite.common.time import Time
 from kafka_lite.common.topic_names import is_internal
 from kafka_lite.common.topic_partition import TopicPartition
 from kafka_lite.log.log import Log
@@ -34,7 +34,7 @@ from kafka_lite.server.metadata_cache import MetadataCache
 from kafka_lite.server.metrics.replica_manager_metrics import ReplicaManagerMetrics
 from kafka_lite.server.missing_logs import MissingLogs
 from kafka_lite.server.produce_status import PartitionResponse, ProducePartitionStatus, check_acks
-from kafka_lite.server.quotas.quota_factory import QuotaManagers, quota_managers
+from kafka_lite.server.quotas.quota_factory import QuotaManagers
 from kafka_lite.server.replication.isr_changes import PROPAGATION_CHECK_MS, IsrChanges
 from kafka_lite.server.replication.replica_alter_log_dirs import ReplicaAlterLogDirsManager
 from kafka_lite.server.replication.replica_fetcher_manager import ReplicaFetcherManager
@@ -63,15 +63,16 @@ class ReplicaManager:
         log_manager: LogManager,
         scheduler: Scheduler,
         time: Time,
-        running_time: Time = SYSTEM_TIME,  # for the purgatories, whose threads need a clock that advances by itself
-        registry: MetricsRegistry | None = None,  # without it the metrics are not shown
-        isr_changes: IsrChanges | None = None,  # without it this broker has no followers
-        quotas: QuotaManagers | None = None,  # without them replication is not throttled
-        metadata_cache: MetadataCache | None = None,  # without it no other broker is known to have partitions
+        running_time: Time,
+        registry: MetricsRegistry,
+        isr_changes: IsrChanges,
+        quotas: QuotaManagers,
+        metadata_cache: MetadataCache,
     ) -> None:
+        """``running_time`` is for the purgatories, whose threads need a clock that advances by itself."""
         self.config = config
         self._metadata_cache = metadata_cache
-        self.quotas = quotas or quota_managers(config, running_time)
+        self.quotas = quotas
         self.log_manager = log_manager
         self._scheduler = scheduler
         self._time = time
@@ -93,7 +94,6 @@ class ReplicaManager:
             purge_interval=config.fetch_purgatory_purge_interval_requests,
             time=running_time,
         )
-        registry = registry or MetricsRegistry()
         self._isr_changes = isr_changes
         self.fetchers = self._new_fetchers(registry, running_time)
         self.log_dir_moves = self._new_log_dir_moves(running_time)
@@ -125,15 +125,9 @@ class ReplicaManager:
     def startup(self) -> None:
         """Read the high watermarks of the last run; start watching the ISRs."""
         self.high_watermark_checkpoints.read()
-        if self._isr_changes is not None:
-            period_ms = self.config.replica_lag_time_max_ms / 2
-            self._scheduler.schedule("isr-expiration", self.maybe_shrink_isrs, period_ms, period_ms)
-            self._scheduler.schedule(
-                "isr-change-propagation",
-                self._isr_changes.maybe_propagate,
-                PROPAGATION_CHECK_MS,
-                PROPAGATION_CHECK_MS,
-            )
+        period_ms, propagate = self.config.replica_lag_time_max_ms / 2, self._isr_changes.maybe_propagate
+        self._scheduler.schedule("isr-expiration", self.maybe_shrink_isrs, period_ms, period_ms)
+        self._scheduler.schedule("isr-change-propagation", propagate, PROPAGATION_CHECK_MS, PROPAGATION_CHECK_MS)
 
     # ── partitions ────────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -194,8 +188,7 @@ class ReplicaManager:
                 raise Errors.KAFKA_STORAGE_ERROR.exception(reason)
             if topic_partition in self._offline:
                 raise Errors.KAFKA_STORAGE_ERROR.exception(f"the disk with {topic_partition} has failed")
-            cache = self._metadata_cache
-            if cache is not None and cache.get_partition_info(topic_partition) is not None:
+            if self._metadata_cache.get_partition_info(topic_partition) is not None:
                 raise Errors.NOT_LEADER_OR_FOLLOWER.exception(f"other brokers have {topic_partition}")
             raise Errors.UNKNOWN_TOPIC_OR_PARTITION.exception(f"{topic_partition} is not on this broker")
         if partition.leader_replica_if_local is None:
@@ -424,8 +417,6 @@ class ReplicaManager:
         self, topic_partition: TopicPartition, state: LeaderIsrAndControllerEpoch, change: IsrChange
     ) -> int | None:
         """Write an ISR, and count the change."""
-        if self._isr_changes is None:
-            return None
         version = self._isr_changes.update(topic_partition, state)
         if version is not None:
             self.metrics.isr_changed(change)

@@ -32,6 +32,7 @@ from kafka_lite.server.fetch_params import FetchParams, FetchPartition
 from kafka_lite.server.kafka_config import KafkaConfig
 from kafka_lite.server.replica_manager import ReplicaManager
 from kafka_lite.server.replica_state_changes import ReplicaStateChanges
+from kafka_lite.testing.replica_managers import new_replica_manager
 
 _WAIT_S = 60.0
 PARTITION = TopicPartition("demo", 0)
@@ -65,7 +66,7 @@ def _leader_with_a_follower() -> Iterator[ReplicaManager]:
         logs = LogManager([Path(folder)], {}, LogConfig(), scheduler, time)
         logs.startup()
         config = KafkaConfig({"broker.id": str(LEADER), "zookeeper.connect": "embedded", "log.dirs": folder})
-        replicas = ReplicaManager(config, logs, scheduler, time)
+        replicas = new_replica_manager(config, logs, scheduler, time)
         replicas.startup()
         state = LeaderAndIsrPartitionState(
             topic_name=PARTITION.topic, partition_index=PARTITION.partition, controller_epoch=1, leader=LEADER,

@@ -44,12 +44,11 @@ from kafka_lite.server.fetch_params import FetchParams, FetchPartition, LogReadR
 from kafka_lite.server.kafka_config import KafkaConfig
 from kafka_lite.server.metadata_cache import MetadataCache
 from kafka_lite.server.produce_status import PartitionResponse, ProducePartitionStatus, check_acks
-from kafka_lite.server.quotas.quota_factory import quota_managers
 from kafka_lite.server.quotas.replication_quota_manager import ReplicationQuotaManager, ReplicationType
-from kafka_lite.server.replica_manager import ReplicaManager
 from kafka_lite.server.replica_state_changes import ReplicaStateChanges
-from kafka_lite.server.replication.isr_changes import IsrChanges, IsrStore
+from kafka_lite.server.replication.isr_changes import IsrStore
 from kafka_lite.server.replication.replica_alter_log_dirs import ReplicaAlterLogDirsThread
+from kafka_lite.testing.replica_managers import new_replica_manager
 from kafka_lite.zookeeper.data import LeaderIsrAndControllerEpoch
 from tests.support.full_disk import FullDisk
 
@@ -79,14 +78,8 @@ class Broker:
         self.logs.startup()
         self.read_config: Callable[[str], LogConfig] = lambda _: LogConfig(self.topic_config)
         self.metadata_cache = MetadataCache(config.broker_id)
-        self.replicas = ReplicaManager(
-            config,
-            self.logs,
-            self.scheduler,
-            self.time,
-            isr_changes=None if isr_store is None else IsrChanges(isr_store, self.time),
-            quotas=quota_managers(config, self.time),
-            metadata_cache=self.metadata_cache,
+        self.replicas = new_replica_manager(
+            config, self.logs, self.scheduler, self.time, isr_store=isr_store, metadata_cache=self.metadata_cache
         )
         self.alive: list[ClusterBroker] = []
         self.state_changes = ReplicaStateChanges(
@@ -1028,7 +1021,7 @@ def test_a_stop_of_a_replica_that_is_not_here_is_no_error(broker: Broker) -> Non
 
 def test_its_metrics_are_in_the_registry_that_it_is_given(broker: Broker) -> None:
     registry = MetricsRegistry()
-    ReplicaManager(broker.replicas.config, broker.logs, broker.scheduler, broker.time, registry=registry)
+    new_replica_manager(broker.replicas.config, broker.logs, broker.scheduler, broker.time, registry=registry)
     assert "kafka.server:type=ReplicaManager,name=PartitionCount" in map(str, registry.beans())
 
 

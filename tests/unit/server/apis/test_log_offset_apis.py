@@ -25,7 +25,7 @@ from kafka_lite.record.compression import CompressionType
 from kafka_lite.record.memory_records_builder import MemoryRecordsBuilder, memory_records
 from kafka_lite.server.apis.log_offset_apis import LogOffsetApis
 from kafka_lite.server.kafka_config import KafkaConfig
-from kafka_lite.server.replica_manager import ReplicaManager
+from kafka_lite.testing.replica_managers import new_replica_manager
 
 LATEST, EARLIEST, MAX_TIMESTAMP, EARLIEST_LOCAL = -1, -2, -3, -4
 CONSUMER, DEBUGGING_CONSUMER = -1, -2
@@ -46,7 +46,7 @@ class Apis:
         scheduler = MockScheduler(time)
         self.logs = LogManager([directory], {}, LogConfig(), scheduler, time)
         self.logs.startup()
-        self.replicas = ReplicaManager(config, self.logs, scheduler, time)
+        self.replicas = new_replica_manager(config, self.logs, scheduler, time)
         self.apis = LogOffsetApis(self.replicas)
         self.led, self.followed = self.host(LED), self.host(FOLLOWED)
         for partition in (self.led, self.followed):

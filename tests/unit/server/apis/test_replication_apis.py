@@ -42,8 +42,8 @@ from kafka_lite.protocol.messages.api_07_controlled_shutdown import ControlledSh
 from kafka_lite.server.apis.replication_apis import ReplicationApis
 from kafka_lite.server.kafka_config import KafkaConfig
 from kafka_lite.server.metadata_cache import MetadataCache
-from kafka_lite.server.replica_manager import ReplicaManager
 from kafka_lite.server.replica_state_changes import ReplicaStateChanges
+from kafka_lite.testing.replica_managers import new_replica_manager
 
 RECORDED = json.loads((Path(__file__).parents[3] / "data" / "inter-broker-0.10.2.json").read_text())
 OFFSETS = "__consumer_offsets"
@@ -62,7 +62,7 @@ class Broker:
         config = KafkaConfig({"broker.id": broker_id, "zookeeper.connect": "embedded", "log.dirs": str(directory)})
         self.logs = LogManager([directory], {}, LogConfig(), scheduler, time)
         self.logs.startup()
-        self.replicas = ReplicaManager(config, self.logs, scheduler, time)
+        self.replicas = new_replica_manager(config, self.logs, scheduler, time)
         self.replicas.startup()
         self.cache = MetadataCache(broker_id)
         coordinators = {"__consumer_offsets": self.coordinator(), "__transaction_state": self.coordinator("txn ")}
