@@ -1,6 +1,7 @@
 """What follows when brokers join, fail, lose a disk or are about to stop.
 
-Kafka 0.10.2: core/.../controller/KafkaController.scala (onBrokerStartup, onBrokerFailure, shutdownBroker)
+Kafka 0.10.2: core/.../controller/ReplicaStateMachine.scala (BrokerChangeListener), KafkaController.scala
+(onBrokerStartup, onBrokerFailure, shutdownBroker)
 · book 7.1.3, 7.4
 """
 
@@ -9,13 +10,17 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Collection
 
+from kafka_lite.cluster.broker import Broker
 from kafka_lite.common.topic_partition import TopicPartition
 from kafka_lite.controller.controller_broker_request_batch import ControllerBrokerRequestBatch
+from kafka_lite.controller.controller_channel_manager import ControllerChannelManager
 from kafka_lite.controller.controller_context import ControllerContext, PartitionAndReplica
 from kafka_lite.controller.partition_reassigner import PartitionReassigner
 from kafka_lite.controller.partition_state_machine import PartitionState, PartitionStateMachine
 from kafka_lite.controller.replica_state_machine import ReplicaState, ReplicaStateMachine
 from kafka_lite.controller.topic_deletion_manager import TopicDeletionManager
+from kafka_lite.zookeeper.data import ZnodeDataError
+from kafka_lite.zookeeper.kafka_zk_client import KafkaZkClient
 
 logger = logging.getLogger(__name__)
 
@@ -26,6 +31,8 @@ class BrokerChanges:
     def __init__(
         self,
         context: ControllerContext,
+        zk_client: KafkaZkClient,
+        channels: ControllerChannelManager,
         partitions: PartitionStateMachine,
         replicas: ReplicaStateMachine,
         deletion: TopicDeletionManager,
@@ -34,12 +41,53 @@ class BrokerChanges:
         send_update_metadata: Callable[[Collection[TopicPartition] | None], None],
     ) -> None:
         self._context = context
+        self._zk_client = zk_client
+        self._channels = channels
         self._partition_machine = partitions
         self._replica_machine = replicas
         self._deletion = deletion
         self._reassigner = reassigner
         self._batch = batch
         self._send_update_metadata = send_update_metadata
+
+    def read_brokers(self) -> tuple[dict[int, Broker], dict[int, int]]:
+        """The live brokers and their epochs, by id."""
+        brokers, epochs = {}, {}
+        for broker_id, (registration, epoch) in self._zk_client.get_brokers_and_epochs().items():
+            try:
+                brokers[broker_id] = Broker.from_registration(broker_id, registration)
+                epochs[broker_id] = epoch
+            except ZnodeDataError as error:
+                logger.error("Ignoring broker %d: %s", broker_id, error)
+        return brokers, epochs
+
+    def process_broker_change(self) -> None:
+        """Brokers have started or stopped.
+
+        A broker with a new epoch has done both. It counts as stopped first, and then as started, so that it gets all of
+        its requests again (as since Kafka 2.2, KIP-380).
+        """
+        current, epochs = self.read_brokers()
+        before, self._context.broker_epochs = self._context.broker_epochs, epochs
+        bounced = {broker_id for broker_id in current if before.get(broker_id, epochs[broker_id]) != epochs[broker_id]}
+        if bounced:
+            logger.info("Bounced brokers: %s", sorted(bounced))
+            self._update_live_brokers({i: broker for i, broker in current.items() if i not in bounced})
+        self._update_live_brokers(current)
+
+    def _update_live_brokers(self, current: dict[int, Broker]) -> None:
+        added = current.keys() - self._context.live_brokers.keys()
+        removed = self._context.live_brokers.keys() - current.keys()
+        self._context.live_brokers = current
+        logger.info("Newly added brokers: %s, deleted brokers: %s, all live: %s", added, removed, sorted(current))
+        for broker_id in added:
+            self._channels.add_broker(broker_id)
+        for broker_id in removed:
+            self._channels.remove_broker(broker_id)
+        if added:
+            self.on_broker_startup(added)
+        if removed:
+            self.on_broker_failure(removed)
 
     def on_broker_startup(self, broker_ids: Collection[int]) -> None:
         """Tell the new brokers everything, start their replicas, and elect leaders for partitions that waited."""

@@ -1,6 +1,6 @@
 """The broker that decides for the cluster: it watches ZooKeeper and sends the others their orders.
 
-Kafka 0.10.2: core/.../controller/KafkaController.scala, server/ZookeeperLeaderElector.scala · book 7.1.1, 7.1.3, 7.5
+Kafka 0.10.2: core/.../controller/KafkaController.scala · book 7.1.1, 7.1.3, 7.5
 """
 
 from __future__ import annotations
@@ -11,10 +11,8 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import suppress
 from typing import TypeVar
 
-from kafka_lite.cluster.broker import Broker
 from kafka_lite.common.config_def import ConfigError
 from kafka_lite.common.errors import Errors
-from kafka_lite.common.process.garbage import without_collections
 from kafka_lite.common.scheduler import Scheduler
 from kafka_lite.common.topic_partition import TopicPartition
 from kafka_lite.controller.broker_changes import BrokerChanges
@@ -24,6 +22,7 @@ from kafka_lite.controller.controller_config import ControllerConfig
 from kafka_lite.controller.controller_context import ControllerContext, PartitionAndReplica
 from kafka_lite.controller.controller_event_thread import ControllerEvent, ControllerEventThread
 from kafka_lite.controller.controller_stats import ControllerStats
+from kafka_lite.controller.isr_change_notification_listener import IsrChangeNotificationListener
 from kafka_lite.controller.log_dir_failures import LogDirFailures
 from kafka_lite.controller.partition_leader_selector import PartitionLeaderSelector
 from kafka_lite.controller.partition_reassigner import AlterResults, PartitionReassigner
@@ -33,16 +32,15 @@ from kafka_lite.controller.replica_leader_election import ElectionResults, Elect
 from kafka_lite.controller.replica_state_machine import ReplicaStateMachine
 from kafka_lite.controller.topic_changes import TopicChanges
 from kafka_lite.controller.topic_deletion_manager import TopicDeletionManager
+from kafka_lite.controller.zookeeper_leader_elector import ZookeeperLeaderElector
 from kafka_lite.log.log_config import LogConfig
 from kafka_lite.protocol.messages.api_04_leader_and_isr import LeaderAndIsrResponse
 from kafka_lite.protocol.messages.api_05_stop_replica import StopReplicaResponse
-from kafka_lite.protocol.schema import Request, Response
 from kafka_lite.zookeeper import paths
 from kafka_lite.zookeeper.admin_requests import AdminRequests
-from kafka_lite.zookeeper.data import ZnodeDataError
 from kafka_lite.zookeeper.kafka_zk_client import KafkaZkClient
 from kafka_lite.zookeeper.log_dir_events import LogDirEvents
-from kafka_lite.zookeeper.zk_errors import FencedError, ZkConnectionError
+from kafka_lite.zookeeper.zk_errors import FencedError
 
 logger = logging.getLogger(__name__)
 
@@ -57,13 +55,11 @@ WATCHED = (
 )
 """What only the controller watches, besides the topics and the partitions that are being reassigned."""
 
-ELECTION_BACKOFF_MS = 100
 FIRST_REBALANCE_MS = 5_000
 """How long a new controller waits before it looks at the balance of the leaders, in ms."""
 
 ShutdownCallback = Callable[[Errors, Sequence[TopicPartition]], None]
 Results = TypeVar("Results")
-Result = TypeVar("Result")
 Respond = Callable[[Results | None], None]
 """Gets the results of a request; None if this broker is not the controller."""
 
@@ -81,10 +77,10 @@ class KafkaController:
         config: ControllerConfig,
         zk_client: KafkaZkClient,
         send_request: SendRequest,
-        on_topic_deleted: Callable[[str], None] = lambda _topic: None,
-        stats: ControllerStats | None = None,
-        abort_request: Callable[[int], None] = lambda _broker_id: None,
-        scheduler: Scheduler | None = None,
+        on_topic_deleted: Callable[[str], None],
+        stats: ControllerStats,
+        abort_request: Callable[[int], None],
+        scheduler: Scheduler,
     ) -> None:
         """``send_request`` delivers LeaderAndIsr, UpdateMetadata and StopReplica to a broker, this one included.
 
@@ -92,19 +88,28 @@ class KafkaController:
 
         ``on_topic_deleted`` is called for every topic that is completely gone from ZooKeeper.
 
-        ``scheduler`` runs the automatic rebalance; without it there is none.
+        ``scheduler`` runs the automatic rebalance.
         """
         self._config = config
         self._broker_id = config.broker_id
         self._zk_client = zk_client
         self._send_request = send_request
         self._on_topic_deleted = on_topic_deleted
-        self._stats = stats or ControllerStats()
+        self._stats = stats
         self._scheduler = scheduler
         self._thread = ControllerEventThread(config.broker_id)
         self._active = threading.Event()
         self.context = ControllerContext()
         self._channels = ControllerChannelManager(config.broker_id, send_request, abort_request)
+        self._elector = ZookeeperLeaderElector(
+            config.broker_id,
+            self.context,
+            zk_client,
+            self._thread,
+            lambda: self.is_active,
+            self._on_controller_failover,
+            self._resign,
+        )
         self._build_state_machines()
         self._build_procedures()
 
@@ -113,7 +118,7 @@ class KafkaController:
         return ControllerBrokerRequestBatch(
             self._broker_id,
             self.context,
-            self._send,
+            self._channels.send_request,
             lambda: self.topic_deletion_manager.partitions_to_be_deleted,
             self._config.inter_broker_listener_name,
             self._leader_and_isr_responded,
@@ -160,9 +165,18 @@ class KafkaController:
             on_isr_change=self._reassigned_isr_changed,
             on_replicas_stopped=self._reassigned_replicas_stopped,
         )
+        self._isr_changes = IsrChangeNotificationListener(context, zk_client, self._send_update_metadata)
         self._topic_changes = TopicChanges(context, zk_client, partitions, replicas, deletion, self._watch_topic)
         self._broker_changes = BrokerChanges(
-            context, partitions, replicas, deletion, self.reassigner, self._new_batch(), self._send_update_metadata
+            context,
+            zk_client,
+            self._channels,
+            partitions,
+            replicas,
+            deletion,
+            self.reassigner,
+            self._new_batch(),
+            self._send_update_metadata,
         )
         imbalance_percentage = self._config.leader_imbalance_per_broker_percentage
         self._election = ReplicaLeaderElection(
@@ -183,10 +197,11 @@ class KafkaController:
 
     def startup(self) -> None:
         """Watch /controller and try to become the controller."""
+        zk, elector = self._zk_client, self._elector
         self._thread.start()
-        self._zk_client.add_session_listener(lambda: self._enqueue("SessionExpired", self._process_session_expired))
-        self._zk_client.watch_controller(lambda: self._enqueue("ControllerChange", self._process_controller_change))
-        self._enqueue("Startup", self._elect)
+        zk.add_session_listener(lambda: self._enqueue("SessionExpired", elector.process_session_expired))
+        zk.watch_controller(lambda: self._enqueue("ControllerChange", elector.process_controller_change))
+        self._enqueue("Startup", elector.elect)
 
     def initiate_shutdown(self) -> None:
         """Take no further event. One that is under way may fail, which is not logged."""
@@ -215,73 +230,11 @@ class KafkaController:
         def process_if_active() -> None:
             if self.is_active:
                 with suppress(FencedError):
-                    self._process_as_controller(process)
+                    self._elector.process_as_leader(process)
 
         self._enqueue(name, process_if_active)
 
-    def _process_as_controller(self, process: Callable[[], Result]) -> Result:
-        """Process an event. If another controller has raised the epoch, write nothing, resign, raise FencedError."""
-        try:
-            with self._zk_client.fenced_by_controller_epoch(self.context.epoch_zk_version):
-                return process()
-        except FencedError:
-            logger.warning("Broker %d was replaced as the controller of epoch %d", self._broker_id, self.context.epoch)
-            self._withdraw()
-            raise
-
-    # ------------------------------------------------------------------------------------------------------- election
-
-    def _elect(self) -> None:
-        """Try to create /controller. A broker that loses waits until the winner is gone."""
-        controller_id = self._zk_client.get_controller_id()
-        if controller_id is not None and controller_id != self._broker_id:
-            logger.debug("Broker %d is the controller", controller_id)
-            return
-        if self.is_active:
-            return
-        try:
-            elected = self._zk_client.register_controller_and_increment_epoch(self._broker_id)
-        except ZnodeDataError as error:
-            logger.error("No controller can be elected: %s", error)
-            self._thread.pause(ELECTION_BACKOFF_MS)
-            self._enqueue("Reelect", self._elect)
-            return
-        if elected is None:
-            return
-        self.context.epoch, self.context.epoch_zk_version = elected
-        logger.info("Broker %d is elected as the controller of epoch %d", self._broker_id, self.context.epoch)
-        try:
-            with self._zk_client.fenced_by_controller_epoch(self.context.epoch_zk_version), without_collections():
-                self._on_controller_failover()
-        except ZkConnectionError:
-            self._resign()
-            raise
-        except Exception:
-            logger.exception(
-                "Broker %d could not take over as controller and withdraws from the election", self._broker_id
-            )
-            self._withdraw()
-
-    def _withdraw(self) -> None:
-        """Resign, and let all brokers try to become the controller."""
-        self._resign()
-        self._zk_client.delete_own_controller()
-
-    def _process_controller_change(self) -> None:
-        """/controller was created, changed or deleted."""
-        controller_id = self._zk_client.get_controller_id()
-        if self.is_active and controller_id != self._broker_id:
-            logger.info("Broker %d is no longer the controller: %s is", self._broker_id, controller_id)
-            self._resign()
-        if controller_id is None:
-            self._elect()
-
-    def _process_session_expired(self) -> None:
-        """Our /controller vanished with the old session, unless a ControllerChange had us elected in the new one."""
-        if self.is_active and self._zk_client.owns_controller():
-            return
-        self._withdraw()
-        self._elect()
+    # ------------------------------------------------------------------------------------------------------- failover
 
     def _on_controller_failover(self) -> None:
         """Take over: set watches, read the cluster, send metadata to every broker, bring partitions online."""
@@ -300,7 +253,7 @@ class KafkaController:
         self.reassigner.resume()
         self._election.process_znode()
         self.topic_deletion_manager.resume_deletions()
-        self._process_isr_changes()
+        self._isr_changes.process_notifications()
         self._schedule_rebalance(FIRST_REBALANCE_MS)
         logger.info("Broker %d is ready to serve as the controller of epoch %d", self._broker_id, self.context.epoch)
 
@@ -309,7 +262,9 @@ class KafkaController:
         zk.watch_broker_ids(lambda: self._enqueue_if_active("BrokerChange", self._process_timed_broker_change))
         zk.watch_topics(lambda: self._enqueue_if_active("TopicChange", topics.process_topic_change))
         zk.watch_topic_deletions(lambda: self._enqueue_if_active("TopicDeletion", topics.process_topic_deletion))
-        zk.watch_isr_changes(lambda: self._enqueue_if_active("IsrChangeNotification", self._process_isr_changes))
+        zk.watch_isr_changes(
+            lambda: self._enqueue_if_active("IsrChangeNotification", self._isr_changes.process_notifications)
+        )
         LogDirEvents(zk.zookeeper).watch(
             lambda: self._enqueue_if_active("LogDirEventNotification", self._log_dir_failures.process_notifications)
         )
@@ -331,10 +286,10 @@ class KafkaController:
     def _initialize_context(self) -> None:
         context, zk = self.context, self._zk_client
         context.reset()
-        context.live_brokers, context.broker_epochs = self._read_brokers()
+        context.live_brokers, context.broker_epochs = self._broker_changes.read_brokers()
         context.all_topics = set(zk.get_all_topics())
         context.add_topics(zk.get_topic_assignments(context.all_topics))
-        self._update_leader_and_isr_cache(context.partition_replica_assignment)
+        self._isr_changes.update_leader_and_isr_cache(context.partition_replica_assignment)
         for broker_id in context.live_brokers:
             self._channels.add_broker(broker_id)
         self.topic_deletion_manager.init(zk.get_topics_marked_for_deletion())
@@ -357,48 +312,9 @@ class KafkaController:
 
     # -------------------------------------------------------------------------------------------------------- brokers
 
-    def _read_brokers(self) -> tuple[dict[int, Broker], dict[int, int]]:
-        """The live brokers and their epochs, by id."""
-        brokers, epochs = {}, {}
-        for broker_id, (registration, epoch) in self._zk_client.get_brokers_and_epochs().items():
-            try:
-                brokers[broker_id] = Broker.from_registration(broker_id, registration)
-                epochs[broker_id] = epoch
-            except ZnodeDataError as error:
-                logger.error("Ignoring broker %d: %s", broker_id, error)
-        return brokers, epochs
-
     def _process_timed_broker_change(self) -> None:
         with self._stats.leader_election_timer.time():
-            self._process_broker_change()
-
-    def _process_broker_change(self) -> None:
-        """Brokers have started or stopped.
-
-        A broker with a new epoch has done both. It counts as stopped first, and then as started, so that it gets all of
-        its requests again (as since Kafka 2.2, KIP-380).
-        """
-        current, epochs = self._read_brokers()
-        before, self.context.broker_epochs = self.context.broker_epochs, epochs
-        bounced = {broker_id for broker_id in current if before.get(broker_id, epochs[broker_id]) != epochs[broker_id]}
-        if bounced:
-            logger.info("Bounced brokers: %s", sorted(bounced))
-            self._update_live_brokers({i: broker for i, broker in current.items() if i not in bounced})
-        self._update_live_brokers(current)
-
-    def _update_live_brokers(self, current: dict[int, Broker]) -> None:
-        added = current.keys() - self.context.live_brokers.keys()
-        removed = self.context.live_brokers.keys() - current.keys()
-        self.context.live_brokers = current
-        logger.info("Newly added brokers: %s, deleted brokers: %s, all live: %s", added, removed, sorted(current))
-        for broker_id in added:
-            self._channels.add_broker(broker_id)
-        for broker_id in removed:
-            self._channels.remove_broker(broker_id)
-        if added:
-            self._broker_changes.on_broker_startup(added)
-        if removed:
-            self._broker_changes.on_broker_failure(removed)
+            self._broker_changes.process_broker_change()
 
     def shutdown_broker(self, broker_id: int, respond: ShutdownCallback) -> None:
         """Move the leaderships of a broker that is about to stop to other brokers.
@@ -416,7 +332,7 @@ class KafkaController:
             respond(Errors.BROKER_NOT_AVAILABLE, ())
         else:
             try:
-                remaining = self._process_as_controller(lambda: self._broker_changes.shut_down(broker_id))
+                remaining = self._elector.process_as_leader(lambda: self._broker_changes.shut_down(broker_id))
             except FencedError:
                 respond(Errors.STALE_CONTROLLER_EPOCH, ())
                 return
@@ -443,21 +359,6 @@ class KafkaController:
         )
 
     # ----------------------------------------------------------------------------------------------------- partitions
-
-    def _process_isr_changes(self) -> None:
-        """Leaders have changed the ISRs of their partitions: read these again, and send them to all brokers."""
-        names = self._zk_client.get_isr_change_notifications()
-        if not names:
-            return
-        known = self.context.partition_replica_assignment
-        changed = {partition for partition in self._zk_client.get_isr_changes(names) if partition in known}
-        self._update_leader_and_isr_cache(changed)
-        if changed:
-            self._send_update_metadata(changed)
-        self._zk_client.delete_isr_change_notifications(names)
-
-    def _update_leader_and_isr_cache(self, partitions: Collection[TopicPartition]) -> None:
-        self.context.partition_leadership_info |= self._zk_client.get_partition_states(partitions)
 
     def enable_default_unclean_leader_election(self) -> None:
         """The broker's default allows them from now on: elect leaders for the partitions without one."""
@@ -508,7 +409,7 @@ class KafkaController:
             try:
                 if self.is_active:
                     with suppress(FencedError):
-                        results = self._process_as_controller(process)
+                        results = self._elector.process_as_leader(process)
             finally:
                 respond(results)
 
@@ -525,7 +426,7 @@ class KafkaController:
         )
 
     def _schedule_rebalance(self, delay_ms: float) -> None:
-        if self._scheduler is None or not self._config.auto_leader_rebalance_enable:
+        if not self._config.auto_leader_rebalance_enable:
             return
         epoch = self.context.epoch
         self._scheduler.schedule(
@@ -543,9 +444,6 @@ class KafkaController:
             self._schedule_rebalance(self._config.leader_imbalance_check_interval_ms)
 
     # ------------------------------------------------------------------------------------------------------- requests
-
-    def _send(self, broker_id: int, request: Request, callback: Callable[[Response], None] | None) -> None:
-        self._channels.send_request(broker_id, request, callback)
 
     def _send_update_metadata(self, partitions: Collection[TopicPartition] | None) -> None:
         """Send all brokers the list of live brokers, and the state of these partitions (None: all)."""

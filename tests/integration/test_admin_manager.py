@@ -11,7 +11,6 @@ from kafka_lite.common.errors import ApiError, Errors
 from kafka_lite.common.security_protocol import SecurityProtocol
 from kafka_lite.common.time import MockTime
 from kafka_lite.controller.controller_config import ControllerConfig
-from kafka_lite.controller.kafka_controller import KafkaController
 from kafka_lite.protocol.messages.api_04_leader_and_isr import LeaderAndIsrResponse
 from kafka_lite.protocol.messages.api_05_stop_replica import StopReplicaRequest, StopReplicaResponse
 from kafka_lite.protocol.messages.api_06_update_metadata import UpdateMetadataRequest, UpdateMetadataResponse
@@ -35,6 +34,7 @@ from kafka_lite.server.quotas.quota_factory import quota_managers
 from kafka_lite.zookeeper.embedded.embedded_zookeeper import EmbeddedZooKeeper
 from kafka_lite.zookeeper.kafka_zk_client import KafkaZkClient
 from kafka_lite.zookeeper.zk_errors import ZkConnectionError
+from tests.support.controllers import new_controller
 from tests.support.eventually import eventually
 
 SETTINGS = {
@@ -71,7 +71,7 @@ class OneBroker:
         }
         self.config_manager = DynamicConfigManager(self.zk, handlers)
         self.config_manager.startup()
-        self.controller = KafkaController(
+        self.controller = new_controller(
             ControllerConfig(1, topic_defaults=lambda: defaults),
             self.zk,
             self.send,

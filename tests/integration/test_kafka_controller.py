@@ -11,7 +11,6 @@ from kafka_lite.common.topic_partition import TopicPartition
 from kafka_lite.controller.controller_channel_manager import ControllerChannelManager
 from kafka_lite.controller.controller_config import ControllerConfig
 from kafka_lite.controller.controller_event_thread import ControllerEvent
-from kafka_lite.controller.kafka_controller import KafkaController
 from kafka_lite.controller.partition_state_machine import PartitionState
 from kafka_lite.protocol.messages.api_04_leader_and_isr import LeaderAndIsrRequest, LeaderAndIsrResponse
 from kafka_lite.protocol.messages.api_05_stop_replica import StopReplicaRequest, StopReplicaResponse
@@ -21,6 +20,7 @@ from kafka_lite.testing.cluster_zookeeper import end_session
 from kafka_lite.zookeeper.data import BrokerRegistration, LeaderAndIsr, LeaderIsrAndControllerEpoch, TopicAssignment
 from kafka_lite.zookeeper.embedded.embedded_zookeeper import EmbeddedZooKeeper
 from kafka_lite.zookeeper.kafka_zk_client import KafkaZkClient
+from tests.support.controllers import new_controller
 from tests.support.eventually import eventually
 
 
@@ -86,7 +86,7 @@ class Cluster:
         self.clients[broker_id] = client
         client.register_broker(broker_id, registration(broker_id))
         if controller:
-            self.controllers[broker_id] = KafkaController(
+            self.controllers[broker_id] = new_controller(
                 ControllerConfig(broker_id, **config), client, self.brokers.send
             )
             self.controllers[broker_id].startup()
@@ -441,7 +441,7 @@ def test_requests_to_a_controller_that_another_one_has_fenced_are_refused_withou
 def test_a_controller_that_cannot_raise_the_epoch_resigns(cluster):
     zk = cluster.start(1, controller=False)
     zk.zookeeper.create("/controller_epoch", b"rubbish")
-    controller = KafkaController(ControllerConfig(1), zk, cluster.brokers.send)
+    controller = new_controller(ControllerConfig(1), zk, cluster.brokers.send)
     cluster.controllers[1] = controller
     controller.startup()
     time.sleep(0.2)

@@ -11,6 +11,7 @@ from kafka_lite.controller.replica_state_machine import ReplicaState
 from kafka_lite.protocol.messages.api_04_leader_and_isr import LeaderAndIsrRequest
 from kafka_lite.protocol.messages.api_05_stop_replica import StopReplicaRequest
 from kafka_lite.protocol.messages.api_06_update_metadata import UpdateMetadataRequest
+from kafka_lite.zookeeper.data import BrokerRegistration
 from tests.support.state_machines import Controller, P, broker
 
 Q, SINGLE = TopicPartition("u", 0), TopicPartition("single", 0)
@@ -29,6 +30,33 @@ class Reassigner:
         self.told.append(("failure", list(broker_ids)))
 
 
+class Registrations:
+    """The brokers that are registered in ZooKeeper, with their epochs."""
+
+    def __init__(self, live):
+        self.epochs = dict.fromkeys(live, 1)
+        self.unreadable = set()
+
+    def get_brokers_and_epochs(self):
+        return {broker_id: (self.registration(broker_id), epoch) for broker_id, epoch in self.epochs.items()}
+
+    def registration(self, broker_id):
+        return BrokerRegistration(("rubbish",) if broker_id in self.unreadable else (f"PLAINTEXT://h:{broker_id}",))
+
+
+class Channels:
+    """Notes which channels are opened and closed."""
+
+    def __init__(self):
+        self.told = []
+
+    def add_broker(self, broker_id):
+        self.told.append(("add", broker_id))
+
+    def remove_broker(self, broker_id):
+        self.told.append(("remove", broker_id))
+
+
 class Cluster(Controller):
     """P is led by 1, Q by 2; SINGLE has one replica, on 1."""
 
@@ -37,8 +65,12 @@ class Cluster(Controller):
         for partition in (P, Q, SINGLE):
             self.create(partition)
         self.reassigner = Reassigner()
+        self.registrations, self.channels = Registrations(live), Channels()
+        self.context.broker_epochs = dict(self.registrations.epochs)
         self.changes = BrokerChanges(
             self.context,
+            self.registrations,
+            self.channels,
             self.partitions,
             self.replicas,
             self.deletion,
@@ -212,3 +244,48 @@ def test_a_second_broker_that_shuts_down_gets_no_leadership(cluster):
     cluster.changes.shut_down(2)
     cluster.changes.shut_down(1)
     assert (cluster.leader(P), cluster.isr(P)) == (3, [3])
+
+
+# ---------------------------------------------------------------------------------- what has changed among the brokers
+
+
+def test_a_broker_that_has_registered_gets_a_channel_and_its_replicas():
+    cluster = Cluster(live=(1, 2))
+    cluster.registrations.epochs[3] = 1
+    cluster.changes.process_broker_change()
+    assert cluster.channels.told == [("add", 3)]
+    assert cluster.reassigner.told == [("startup", [3])]
+    assert cluster.context.live_broker_ids == {1, 2, 3}
+
+
+def test_a_broker_that_is_gone_loses_its_channel_and_its_leaderships():
+    cluster = Cluster()
+    del cluster.registrations.epochs[1]
+    cluster.changes.process_broker_change()
+    assert cluster.channels.told == [("remove", 1)]
+    assert cluster.reassigner.told == [("failure", [1])]
+    assert cluster.leader(P) == 2
+
+
+def test_a_broker_with_a_new_epoch_has_stopped_and_started():
+    cluster = Cluster()
+    cluster.registrations.epochs[1] = 2
+    cluster.changes.process_broker_change()
+    assert cluster.channels.told == [("remove", 1), ("add", 1)]
+    assert cluster.reassigner.told == [("failure", [1]), ("startup", [1])]
+    assert cluster.leader(P) == 2, "it lost its leadership while it was away"
+    assert cluster.context.broker_epochs[1] == 2
+
+
+def test_without_a_change_nothing_follows():
+    cluster = Cluster()
+    cluster.changes.process_broker_change()
+    assert (cluster.channels.told, cluster.reassigner.told, cluster.sent) == ([], [], [])
+
+
+def test_a_broker_that_cannot_be_read_does_not_count(caplog):
+    cluster = Cluster()
+    cluster.registrations.unreadable.add(2)
+    cluster.changes.process_broker_change()
+    assert cluster.channels.told == [("remove", 2)]
+    assert "Ignoring broker 2" in caplog.text
