@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import math
 import signal
 import sys
 from collections.abc import Sequence
@@ -24,6 +25,8 @@ from kafka_lite.testing.maven import JvmUnavailableError
 
 RESULTS = Path(__file__).parent / "results"
 QUICK_SCALE, QUICK_GIGABYTES = 0.1, 0.3
+STEP_S, MESSAGES_S = 1.0, 0.75
+"""Seconds of an average measurement on two quiet cores: of its start, and of its messages at scale 1."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -39,6 +42,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if not plan.steps(len(candidates)):
         console.print(f"Nothing is called {' or '.join(options.only)}.")
         return 2
+    console.print(duration(plan.steps(len(candidates)), options.scale))
     raise_open_files_limit()
     try:
         reference = f"Kafka {options.kafka[0] if options.kafka else KAFKA_VERSIONS[0]}"
@@ -95,6 +99,12 @@ def parse_options(arguments: Sequence[str] | None) -> argparse.Namespace:
     if options.without_kafka:
         options.kafka = []
     return options
+
+
+def duration(steps: int, scale: float) -> str:
+    """What a run will take: each step has a part that does not depend on the number of messages."""
+    minutes = math.ceil(steps * (STEP_S + MESSAGES_S * scale) / 60)
+    return f"{steps} measurements, about {minutes} minute{'s' if minutes > 1 else ''} on two quiet cores"
 
 
 def described(options: argparse.Namespace) -> dict[str, object]:

@@ -13,7 +13,7 @@ from pathlib import Path
 from confluent_kafka import KafkaException
 from rich.console import Console, Group
 from rich.live import Live
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
 from bench import timers
 from bench.brokers import Broker, Candidate
@@ -81,6 +81,8 @@ class Runner:
             BarColumn(),
             MofNCompleteColumn(),
             TimeElapsedColumn(),
+            TextColumn("left"),
+            TimeRemainingColumn(),
             console=console,
         )
         self._all = self._progress.add_task("all", total=None)

@@ -60,7 +60,7 @@ class Demo:
             spark = self._start_spark(stack)
             with self._spark_failures():
                 result = self._ask(spark, broker.bootstrap_servers)
-                self._show(result)
+                self._show(result, tables)
                 self._verify(spark, broker.bootstrap_servers, result, tables)
             charts = self._draw(result, tables)
         self._farewell(broker, charts)
@@ -139,9 +139,9 @@ class Demo:
 
     # ── output ───────────────────────────────────────────────────────────────────────────────────────────────────
 
-    def _show(self, result: Any) -> None:
+    def _show(self, result: Any, tables: dict[str, Any]) -> None:
         from pipeline.weather_chart import AIRPORTS
-        from pipeline.weather_delays import FACTORS
+        from pipeline.weather_delays import FACTORS, left_out
 
         table = Table(title="Mean departure delay in minutes, by weather", title_style="bold", title_justify="left")
         for heading in ("", "", *AIRPORTS.values(), "flights"):
@@ -155,6 +155,7 @@ class Demo:
                 table.add_row(label, name, *cells, f"{of_class['flights'].sum():,}")
             table.add_section()
         self._console.print(table)
+        self._console.print(f"{not_in_the_table(len(tables[FLIGHTS]), left_out(tables[FLIGHTS], tables[WEATHER]))}\n")
 
     def _farewell(self, broker: Any, charts: Sequence[Path]) -> None:
         folder = self._folder
@@ -245,6 +246,17 @@ def make_folder(folder: Path) -> None:
         shutil.rmtree(folder)
     folder.mkdir(parents=True)
     (folder / MARKER).touch()
+
+
+def not_in_the_table(flights: int, left_out: Any) -> str:
+    """Why the column of flights does not add up to all of them."""
+    text = (
+        f"Of the {flights:,} flights, {left_out.without_weather:,} are in no row: the data have no weather of their "
+        "airport for the hour of departure, such as for most of 31 December."
+    )
+    for factor, count in left_out.without_class.items():
+        text += f" {count:,} more lack a reading of the {factor}."
+    return text + " Means are over the flights that departed; the column counts cancelled ones, too."
 
 
 def _delay(minutes: float) -> Text:

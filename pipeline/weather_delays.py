@@ -92,6 +92,22 @@ def delays_in_pandas(flights: pd.DataFrame, weather: pd.DataFrame) -> pd.DataFra
     return pd.concat(frames).reset_index()
 
 
+@dataclass(frozen=True)
+class LeftOut:
+    """Numbers of flights that are in no row: ``without_weather`` of any factor, ``without_class`` by factor."""
+
+    without_weather: int
+    without_class: dict[str, int]
+
+
+def left_out(flights: pd.DataFrame, weather: pd.DataFrame) -> LeftOut:
+    """Count the flights that ``delays_in_pandas`` leaves out, and say why: no weather for the hour, or no reading."""
+    joined = flights.merge(weather, on=["origin", "time_hour"], how="left", indicator=True)
+    found = joined[joined["_merge"] == "both"]
+    without_class = {factor.name: int(factor.pandas_class(found).isna().sum()) for factor in FACTORS}
+    return LeftOut(len(joined) - len(found), {name: count for name, count in without_class.items() if count})
+
+
 def differences(got: pd.DataFrame, expected: pd.DataFrame, tolerance: float = 1e-9) -> list[str]:
     """Describe the differences of two results. Counts must be equal, means within ``tolerance`` minutes."""
     both = expected.merge(got, on=KEY, how="outer", suffixes=("_expected", "_got"), indicator=True)

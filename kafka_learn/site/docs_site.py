@@ -8,16 +8,19 @@ from __future__ import annotations
 
 import argparse
 import os
+import socket
 import subprocess
 import sys
 import threading
 from pathlib import Path
 
 from kafka_learn.project import PROJECT_ROOT
+from kafka_learn.site.build_progress import FIRST_BUILD, BuildProgress
 
 SITE = PROJECT_ROOT / "site"
 WATCHED = ("docs", "chapters", "labs", "kafka_lite", "kafka_learn")
 POLL_S = 1.0
+MAX_PORT = 65_535
 _QUIET = {"NO_MKDOCS_2_WARNING": "1", "DISABLE_MKDOCS_2_WARNING": "true"}
 """Disables the announcements that Material prints to stderr."""
 _CHATTER = ("Building prefix dict", "Loading model", "Prefix dict has been built", "Dumping model")
@@ -31,7 +34,11 @@ def build(target: Path = SITE) -> int:
     """
     from kafka_learn.site.link_check import check
 
-    if _stage() or _mkdocs("build", "--strict", "--site-dir", str(target), leave_out=("INFO",)):
+    if _stage():
+        return 1
+    with BuildProgress().spinner("mkdocs, strictly"):
+        code = _mkdocs("build", "--strict", "--site-dir", str(target), leave_out=("INFO",))
+    if code:
         return 1
     problems = check(target, os.environ.get("SITE_URL", ""))
     for problem in problems:
@@ -41,7 +48,13 @@ def build(target: Path = SITE) -> int:
 
 
 def serve(address: str) -> int:
-    """Serve the site until Ctrl-C, restaging it whenever a page or the code that it shows changes."""
+    """Serve the site until Ctrl-C, restaging it whenever a page or the code that it shows changes.
+
+    ``address`` is host:port. Returns 1 before anything is built if nobody can listen there.
+    """
+    if problem := why_not_servable(address):
+        sys.stderr.write(f"{problem}\n")
+        return 1
     if _stage():
         return 1
     stopped = threading.Event()
@@ -52,6 +65,20 @@ def serve(address: str) -> int:
         return 0
     finally:
         stopped.set()
+
+
+def why_not_servable(address: str) -> str:
+    """Why no server can listen at host:port, and what to do; empty if one can."""
+    host, _, port = address.rpartition(":")
+    if not host or not port.isdecimal() or not 0 < int(port) <= MAX_PORT:
+        return f"--address {address} is not HOST:PORT, such as 127.0.0.1:8000"
+    try:
+        with socket.create_server((host, int(port))):
+            return ""
+    except OSError as error:
+        reason = error.strerror or error
+        other = f'make site ARGS="--address {host}:{int(port) % MAX_PORT + 1}"'
+        return f"The site cannot be served at {address} ({reason}): end what uses the port, or choose another: {other}"
 
 
 def _stage() -> int:
@@ -92,10 +119,13 @@ def _fingerprint() -> dict[Path, int]:
 def _run_stage() -> int:
     from kafka_learn.notebooks import NotebookError
     from kafka_learn.site.directives import DirectiveError
-    from kafka_learn.site.staging import stage
+    from kafka_learn.site.staging import STAGE, stage
 
+    progress = BuildProgress()
+    if not STAGE.exists():
+        progress.say(FIRST_BUILD)
     try:
-        stage()
+        stage(track=progress.track)
     except (DirectiveError, NotebookError) as error:
         sys.stderr.write(f"{error}\n")
         return 1

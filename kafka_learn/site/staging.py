@@ -9,12 +9,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
+from typing import Any
 
 from kafka_learn import notebooks
 from kafka_learn.both_languages import join_chinese_lines
 from kafka_learn.java_source import SUFFIX as JAVA
 from kafka_learn.jupyter_notebooks import for_download
 from kafka_learn.project import PROJECT_ROOT
+from kafka_learn.site.build_progress import Track, untracked
 from kafka_learn.site.directives import Page, expand
 from kafka_learn.site.signpost import with_signpost
 from kafka_learn.source import module_path
@@ -58,21 +60,22 @@ def pages(root: Path = PROJECT_ROOT) -> Iterator[StagedFile]:
         yield StagedFile(origin, PurePosixPath("labs", origin.parent.name + suffix))
 
 
-def stage(target: Path = STAGE, root: Path = PROJECT_ROOT) -> list[Path]:
-    """Write the site's source tree; returns its files.
+def stage(target: Path = STAGE, root: Path = PROJECT_ROOT, track: Track[Any] = untracked) -> list[Path]:
+    """Write the site's source tree; returns its files. ``track`` shows the progress.
 
     Raises DirectiveError if a directive cannot be expanded, NotebookError if a notebook fails.
     """
     written: list[Path] = []
     sources: set[str] = set()
-    for file in pages(root):
+    files, scripts = list(pages(root)), notebooks.discover(root)
+    for file in track(files, "pages and their figures", len(files)):
         if file.target.suffix == ".md":
             text, shown = expanded(file, root)
             sources |= shown
             written.append(_write(target / file.target, text.encode()))
         else:
             written.append(_write(target / file.target, file.origin.read_bytes()))
-    for notebook, failure in notebooks.execute_changed(notebooks.discover(root)):
+    for notebook, failure in track(notebooks.execute_changed(scripts), "notebooks", len(scripts)):
         if failure is not None:
             raise failure
         place = target / "book" / notebook.parent.name / f"{notebook.stem}_notebook.md"

@@ -10,10 +10,10 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from pipeline.demo import MARKER, DemoError, make_folder
+from pipeline.demo import MARKER, DemoError, make_folder, not_in_the_table
 from pipeline.nycflights import FLIGHT_COUNT, WEATHER_COUNT, load_flights, load_weather, to_json_lines
 from pipeline.weather_chart import draw
-from pipeline.weather_delays import FACTORS, delays_in_pandas, differences
+from pipeline.weather_delays import FACTORS, LeftOut, delays_in_pandas, differences, left_out
 from tests.support.eventually import eventually
 
 HOUR = "2013-01-01T10:00:00Z"
@@ -44,6 +44,28 @@ def test_means_are_computed_per_weather_class() -> None:
         {"factor": "precipitation", "class": "0.05–0.2", **figures},
         {"factor": "visibility", "class": "10", **figures},
     ]
+
+
+def test_flights_in_no_row_are_counted_by_reason() -> None:
+    flights = pd.DataFrame({"origin": "EWR", "time_hour": [HOUR] * 3 + ["never"], "dep_delay": [10, 20, None, 99]})
+    weather = pd.DataFrame(
+        {"origin": ["EWR"], "time_hour": [HOUR], "precip": [0.05], "visib": [10.0], "wind_speed": [1048.4]}
+    )
+    assert left_out(flights, weather) == LeftOut(without_weather=1, without_class={"wind": 3})
+
+
+def test_the_demo_says_why_its_table_does_not_add_up_to_all_flights(result: pd.DataFrame) -> None:
+    flights, weather = load_flights(), load_weather()
+    missing = left_out(flights, weather)
+    sums = result.groupby("factor")["flights"].sum()
+    for factor in FACTORS:
+        not_counted = missing.without_weather + missing.without_class.get(factor.name, 0)
+        assert sums[factor.name] + not_counted == FLIGHT_COUNT
+    assert not_in_the_table(FLIGHT_COUNT, missing).startswith("Of the 336,776 flights, 1,556 are in no row: the data")
+    assert " 78 more lack a reading of the wind." in not_in_the_table(FLIGHT_COUNT, missing)
+
+    last_day = flights[(flights["month"] == 12) & (flights["day"] == 31)]
+    assert left_out(last_day, weather).without_weather > 0.9 * len(last_day)
 
 
 def test_every_reading_except_instrument_errors_has_a_class() -> None:
