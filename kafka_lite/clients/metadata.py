@@ -118,9 +118,19 @@ class Metadata:
                 self._raise_fatal()
                 left_ms = deadline_ms - self._time.hi_res_ms()
                 if left_ms <= 0:
-                    raise Errors.REQUEST_TIMED_OUT.exception(f"Failed to update metadata after {max_wait_ms:g} ms.")
+                    raise Errors.REQUEST_TIMED_OUT.exception(
+                        f"Failed to update metadata after {max_wait_ms:g} ms.{self.why_timed_out()}"
+                    )
                 self._time.wait(self._changed, left_ms)
             self._raise_fatal()
+
+    def why_timed_out(self) -> str:
+        """What to append to the message of a timeout: nothing, or that no broker of ``bootstrap.servers`` responds."""
+        cluster = self._cluster
+        if not cluster.is_bootstrap_configured:
+            return ""
+        addresses = ", ".join(f"{node.host}:{node.port}" for node in cluster.nodes)
+        return f" No broker has responded yet: is one running at {addresses}?"
 
     # ── topics of interest ────────────────────────────────────────────────────────────────────────────────────────
 

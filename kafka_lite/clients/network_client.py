@@ -15,6 +15,7 @@ from kafka_lite.clients.api_versions import ApiVersions
 from kafka_lite.clients.client_request import ClientRequest, ClientResponse, RequestBuilder, RequestCompletionHandler
 from kafka_lite.clients.cluster import Node
 from kafka_lite.clients.cluster_connection_states import ClusterConnectionStates, ConnectionState
+from kafka_lite.clients.connection_warnings import ConnectionWarnings
 from kafka_lite.clients.in_flight_requests import InFlightRequest, InFlightRequests
 from kafka_lite.clients.metadata import Metadata
 from kafka_lite.clients.metadata_updater import DefaultMetadataUpdater, MetadataUpdater
@@ -84,8 +85,9 @@ class NetworkClient:
         self._time = time
         self._correlation_id = 0
         self._api_versions = api_versions or ApiVersions()
-        self._addresses: dict[str, str] = {}
-        """The address of each broker that was ever connected to, for the log."""
+        self._nodes: dict[str, Node] = {}
+        """Each broker that was ever connected to, for the log."""
+        self._warnings = ConnectionWarnings()
         self._nodes_needing_api_versions: dict[str, int] = {}
         """Connections whose API versions are to be requested, and the version of that request."""
         self._aborted_sends: list[ClientResponse] = []
@@ -136,14 +138,14 @@ class NetworkClient:
     def initiate_connect(self, node: Node, now_ms: float) -> None:
         """Start to connect. An immediate failure counts as a lost connection."""
         logger.debug("Initiating connection to node %s", node)
-        self._addresses[node.id_string] = f"{node.host}:{node.port}"
+        self._nodes[node.id_string] = node
         self._states.connecting(node.id_string, now_ms)
         try:
             self._selector.connect(node.id_string, node.host, node.port, *self._buffer_sizes)
         except OSError as error:
             self._states.disconnected(node.id_string, now_ms)
             self._updater.request_update()  # perhaps the broker has moved
-            logger.warning("Error connecting to node %s: %s", node, error)
+            self._warnings.not_established(node, now_ms, error)
 
     def api_versions(self, node: str) -> NodeApiVersions | None:
         """The API versions of a broker; None while they are not known."""
@@ -311,6 +313,7 @@ class NetworkClient:
         else:
             self._api_versions.update(node, NodeApiVersions.of(response))
             self._states.ready(node)
+            self._warnings.responded(node)
 
     def _handle_disconnections(self, responses: list[ClientResponse], now_ms: float) -> None:
         for node in self._selector.disconnected:
@@ -353,11 +356,11 @@ class NetworkClient:
             self._updater.request_update()
 
     def _process_disconnection(self, responses: list[ClientResponse], node: str, now_ms: float) -> None:
-        if self._states.is_connecting(node):
-            logger.warning(
-                "Connection to node %s could not be established. Broker may not be available at %s.",
-                node, self._addresses.get(node, "its address"),
-            )  # fmt: skip
+        state = self._states.state(node)
+        if state is ConnectionState.CONNECTING:
+            self._warnings.not_established(self._nodes[node], now_ms)
+        elif state is ConnectionState.CHECKING_API_VERSIONS:
+            self._warnings.lost_too_early(self._nodes[node], now_ms)
         self._states.disconnected(node, now_ms)
         self._api_versions.remove(node)
         self._nodes_needing_api_versions.pop(node, None)

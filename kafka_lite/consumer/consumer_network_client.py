@@ -300,6 +300,10 @@ class ConsumerNetworkClient:
             return self.await_metadata_update(timer, disable_wakeup=disable_wakeup)
         return True
 
+    def why_timed_out(self) -> str:
+        """What to append to the message of a timeout, as ``Metadata.why_timed_out``."""
+        return self._metadata.why_timed_out()
+
     def _maybe_raise_metadata_error(self) -> None:
         """Raise the error of a metadata update, once per update."""
         version = self._metadata.version

@@ -283,7 +283,8 @@ class KafkaConsumer:
             began_ms = timer.now_ms
             try:
                 if not coordinator.commit_offsets_sync(wanted, timer):
-                    raise ConsumerTimeoutError(f"Timeout expired before successfully committing offsets {wanted}")
+                    why = self._client.why_timed_out()
+                    raise ConsumerTimeoutError(f"Timeout expired before successfully committing offsets {wanted}.{why}")
             finally:
                 self._parts.metrics.waited_for_commit(began_ms)
 
@@ -322,7 +323,8 @@ class KafkaConsumer:
             finally:
                 self._parts.metrics.waited_for_committed(began_ms)
             if found is None:
-                raise ConsumerTimeoutError("Timeout expired before the committed offsets could be determined")
+                why = self._client.why_timed_out()
+                raise ConsumerTimeoutError(f"Timeout expired before the committed offsets could be determined.{why}")
             return {partition: found.get(partition) for partition in wanted}
 
     def group_metadata(self) -> ConsumerGroupMetadata:
@@ -382,7 +384,8 @@ class KafkaConsumer:
                 timer.update()
                 if timer.is_expired and self._subscriptions.position(partition) is None:
                     raise ConsumerTimeoutError(
-                        f"Timeout expired before the position of {partition} could be determined"
+                        f"Timeout expired before the position of {partition} could be determined."
+                        f"{self._client.why_timed_out()}"
                     )
 
     def _lacks_position(self, partition: TopicPartition) -> Callable[[], bool]:

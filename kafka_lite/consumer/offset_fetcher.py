@@ -177,7 +177,8 @@ class OffsetFetcher:
                         break
             if timer.is_expired:
                 names = sorted(str(each) for each in left)
-                raise ConsumerTimeoutError(f"Failed to get offsets by times in time, for {', '.join(names)}")
+                why = self._client.why_timed_out()
+                raise ConsumerTimeoutError(f"Failed to get offsets by times in time, for {', '.join(names)}.{why}")
             self._client.await_metadata_update(timer.part(self._retry_backoff_ms))
         return offsets
 

@@ -50,7 +50,8 @@ class TopicMetadataFetcher:
                 if not _should_retry(response):
                     return _partitions_of(response, client_response.api_version)
             if timer.is_expired:
-                raise ConsumerTimeoutError("Timeout expired while fetching topic metadata")
+                why = self._client.why_timed_out()
+                raise ConsumerTimeoutError(f"Timeout expired while fetching topic metadata.{why}")
             timer.sleep(self._retry_backoff_ms)
 
     def _ask(self, topics: Sequence[str] | None, timer: Timer) -> ClientResponse | None:

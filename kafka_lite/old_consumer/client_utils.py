@@ -62,17 +62,18 @@ def parse_broker_list(text: str) -> list[BrokerEndPoint]:
 def fetch_topic_metadata(
     topics: Collection[str], brokers: Sequence[BrokerEndPoint], client_id: str, timeout_ms: float
 ) -> MetadataResponse:
-    """Ask the brokers in random order until one responds. Raises KafkaError if none does."""
+    """Ask the brokers in random order until one responds; no topics ask for all. Raises KafkaError if none does."""
     reason: Exception | None = None
+    what = f"topics {sorted(topics)}" if topics else "all topics"
     for broker in random.sample(brokers, len(brokers)):
         with SimpleConsumer(broker.host, broker.port, timeout_ms, -1, client_id) as consumer:
             try:
                 return consumer.send_metadata_request(sorted(topics))
             except ConnectionError as error:
-                logger.warning("Fetching topic metadata for topics %s from broker %s failed: %s", topics, broker, error)
+                logger.warning("Fetching topic metadata for %s from broker %s failed: %s", what, broker, error)
                 reason = error
     asked = [broker.connection_string for broker in brokers]
-    raise KafkaError(f"fetching topic metadata for topics {sorted(topics)} from brokers {asked} failed: {reason}")
+    raise KafkaError(f"fetching topic metadata for {what} from brokers {asked} failed: {reason}")
 
 
 def find_offset_manager(group: str, brokers: Sequence[BrokerEndPoint], timeout_ms: float) -> BrokerEndPoint:

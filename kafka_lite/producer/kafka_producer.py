@@ -280,7 +280,8 @@ class KafkaProducer:
             what = f"Topic {topic} not present in metadata"
             if count is not None:
                 what = f"Partition {partition} of topic {topic} with partition count {count} is not present in metadata"
-            raise Errors.REQUEST_TIMED_OUT.exception(f"{what} after {self._max_block_ms:g} ms.") from error
+            why = self._metadata.why_timed_out()
+            raise Errors.REQUEST_TIMED_OUT.exception(f"{what} after {self._max_block_ms:g} ms.{why}") from error
 
     def _too_large(self, size: int) -> ApiError:
         exceeded = next(limit for limit in ("max.request.size", "buffer.memory") if size > self.config[limit])
@@ -363,7 +364,7 @@ class KafkaProducer:
 
     def _await(self, call: TransactionalRequestResult) -> None:
         self._sender.wake_up()
-        call.wait(self._max_block_ms)
+        call.wait(self._max_block_ms, self._metadata.why_timed_out)
 
     @property
     def _manager(self) -> TransactionManager:

@@ -6,6 +6,7 @@ Kafka 0.11: clients/.../producer/internals/TransactionalRequestResult.java · bo
 from __future__ import annotations
 
 import threading
+from collections.abc import Callable
 
 from kafka_lite.common.errors import Errors
 
@@ -36,11 +37,15 @@ class TransactionalRequestResult:
             self.error = error
             self._completed.set()
 
-    def wait(self, timeout_ms: float) -> None:
-        """Wait for the outcome. Raises the error of the call, and ApiError REQUEST_TIMED_OUT after ``timeout_ms``."""
+    def wait(self, timeout_ms: float, why_timed_out: Callable[[], str] = str) -> None:
+        """Wait for the outcome. Raises the error of the call, and ApiError REQUEST_TIMED_OUT after ``timeout_ms``.
+
+        ``why_timed_out``: what the message of that error ends in.
+        """
         if not self._completed.wait(min(timeout_ms / 1000, threading.TIMEOUT_MAX)):
             raise Errors.REQUEST_TIMED_OUT.exception(
-                f"Timeout expired after {timeout_ms:g} ms while awaiting {self.operation}; it may be called again"
+                f"Timeout expired after {timeout_ms:g} ms while awaiting {self.operation}; it may be called again."
+                f"{why_timed_out()}"
             )
         self.is_acked = True
         if self.error is not None:

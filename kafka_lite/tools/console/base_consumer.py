@@ -6,9 +6,10 @@ tools/.../ConsoleConsumer.java (ConsumerWrapper) · book 3.4.2
 
 from __future__ import annotations
 
+import logging
 import re
 from collections.abc import Iterator, Mapping
-from typing import Protocol
+from typing import NoReturn, Protocol
 
 from kafka_lite.common.errors import KafkaError
 from kafka_lite.common.time import SYSTEM_TIME, Time
@@ -20,6 +21,8 @@ from kafka_lite.old_consumer import Consumer
 from kafka_lite.old_consumer.consumer_iterator import ConsumerTimeoutError
 from kafka_lite.old_consumer.topic_filter import TopicFilter
 from kafka_lite.tools.common.tool_errors import ToolError
+
+logger = logging.getLogger(__name__)
 
 POLL_MS = 1000
 EARLIEST_OFFSET, LATEST_OFFSET = -2, -1
@@ -74,7 +77,9 @@ class NewShinyConsumer:
         self._timeout_ms = timeout_ms
         self._time = time
         self._records: Iterator[ConsumerRecord] = iter(())
-        self._unchecked: TopicPartition | None = None
+        self._unchecked_topic, self._partition = topic, partition
+        self._problem = ""
+        """Why there may be no messages, from the last look at the topic."""
         if topic is not None and partition is not None:
             self._seek(TopicPartition(topic, partition), offset)
         elif topic is not None:
@@ -83,7 +88,6 @@ class NewShinyConsumer:
             self._consumer.subscribe(_pattern(include or ""))
 
     def _seek(self, partition: TopicPartition, offset: int) -> None:
-        self._unchecked = partition
         self._consumer.assign([partition])
         if offset == EARLIEST_OFFSET:
             self._consumer.seek_to_beginning([partition])
@@ -93,34 +97,61 @@ class NewShinyConsumer:
             self._consumer.seek(partition, offset)
 
     def receive(self) -> ConsumerRecord:
-        """Return the next record. Raises ConsumerTimeoutError, WakeupError; ToolError if there is no such partition."""
+        """Return the next record.
+
+        Raises ConsumerTimeoutError, WakeupError; ToolError if there is no such partition, and at the timeout if no
+        broker responds or there is no such topic.
+        """
         begin_ms = self._time.hi_res_ms()
         while (record := next(self._records, None)) is None:
             left_ms = float(POLL_MS)
             if self._timeout_ms is not None:
                 left_ms = self._timeout_ms - (self._time.hi_res_ms() - begin_ms)
                 if left_ms < 0:
-                    raise ConsumerTimeoutError(f"no message within {self._timeout_ms:g} ms")
+                    self._raise_timeout(self._timeout_ms)
             self._records = iter(records := self._consumer.poll(min(POLL_MS, left_ms)))
             if not records:
-                self._ensure_partition()
+                self._look_at_topic()
         return record
 
-    def _ensure_partition(self) -> None:
-        """Raise ToolError if the topic is known and lacks the partition. The consumer would wait for it forever."""
-        if self._unchecked is None:
+    def _raise_timeout(self, timeout_ms: float) -> NoReturn:
+        what = f"no message within {timeout_ms:g} ms"
+        if self._problem:
+            raise ToolError(f"{what}: {self._problem}")
+        raise ConsumerTimeoutError(what)
+
+    def _look_at_topic(self) -> None:
+        """Find out why there are no messages, until the topic is known. The consumer would wait for it forever.
+
+        Raises ToolError if it lacks the partition. A topic that does not exist yet is warned of once.
+        """
+        topic = self._unchecked_topic
+        if topic is None:
             return
         try:
-            partitions = self._consumer.partitions_for(self._unchecked.topic, timeout_ms=POLL_MS)
+            partitions = self._consumer.partitions_for(topic, timeout_ms=POLL_MS)
         except WakeupError:
             raise
-        except KafkaError:
-            return  # no broker yet, or no topic
-        if partitions and self._unchecked.partition not in {each.partition for each in partitions}:
-            topic, partition = self._unchecked
+        except KafkaError as error:
+            self._problem = str(error)
+            return
+        if not partitions:
+            self._warn_of_missing(topic)
+            return
+        if self._partition is not None and self._partition not in {each.partition for each in partitions}:
             count = len(partitions)
-            raise ToolError(f"The topic {topic} has no partition {partition}; it has {count}: 0 to {count - 1}")
-        self._unchecked = None if partitions else self._unchecked
+            raise ToolError(f"The topic {topic} has no partition {self._partition}; it has {count}: 0 to {count - 1}")
+        self._unchecked_topic, self._problem = None, ""
+
+    def _warn_of_missing(self, topic: str) -> None:
+        what = f"the topic {topic} does not exist"
+        if self._problem != what:
+            logger.warning(
+                "The topic %s does not exist. Its messages are read once it exists: "
+                "`kafka-lite topics --create --topic %s …` creates it, and so may the first message.",
+                topic, topic,
+            )  # fmt: skip
+        self._problem = what
 
     def stop(self) -> None:
         """Wake up the consumer."""

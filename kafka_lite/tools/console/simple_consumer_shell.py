@@ -96,9 +96,8 @@ def run(options: argparse.Namespace) -> int:
     if options.offset < EARLIEST_TIME:
         raise ToolError(f"Invalid starting offset: {options.offset}")
     formatter = create_formatter(options.formatter, parse_key_value_args("--property", options.property))
-    metadata = fetch_topic_metadata(
-        [options.topic], parse_broker_list(options.broker_list), options.client_id, SOCKET_TIMEOUT_MS
-    )
+    # Ask for all topics: a broker may create one that is asked for by name in this version.
+    metadata = fetch_topic_metadata([], parse_broker_list(options.broker_list), options.client_id, SOCKET_TIMEOUT_MS)
     broker = find_replica(metadata, TopicPartition(options.topic, options.partition), options.replica)
     timeout_ms = SOCKET_TIMEOUT_MS + options.max_wait_ms
     with SimpleConsumer(broker.host, broker.port, timeout_ms, SOCKET_BUFFER_BYTES, options.client_id) as consumer:
@@ -129,14 +128,16 @@ def find_replica(metadata: MetadataResponse, partition: TopicPartition, replica_
 
 
 def _partition_metadata(metadata: MetadataResponse, partition: TopicPartition) -> MetadataResponsePartition:
-    for topic in metadata.topics:
-        if topic.name == partition.topic and topic.error_code == Errors.NONE.code:
-            for each in topic.partitions:
-                if each.partition_index == partition.partition:
-                    return each
-            raise ToolError(f"Error: partition {partition.partition} does not exist for topic {partition.topic}")
-    errors = {topic.name: Errors.for_code(topic.error_code).name for topic in metadata.topics}
-    raise ToolError(f"Error: no valid topic metadata for topic: {partition.topic}, what we get from server is {errors}")
+    topic = next((each for each in metadata.topics if each.name == partition.topic), None)
+    if topic is None:
+        raise ToolError(f"Error: topic {partition.topic} does not exist")
+    if topic.error_code != Errors.NONE.code:
+        error = Errors.for_code(topic.error_code).name
+        raise ToolError(f"Error: no valid topic metadata for topic: {partition.topic}, the broker says {error}")
+    found = next((each for each in topic.partitions if each.partition_index == partition.partition), None)
+    if found is None:
+        raise ToolError(f"Error: partition {partition.partition} does not exist for topic {partition.topic}")
+    return found
 
 
 class _Shell:

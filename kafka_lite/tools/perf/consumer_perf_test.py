@@ -180,7 +180,8 @@ class NewConsumerTest(ConsumerRebalanceListener):
 
 def new_consumer_configs(options: argparse.Namespace) -> dict[str, object]:
     """The consumer's configuration; flags override the file."""
-    return {"client.id": "perf-consumer-client"} | _configs_of_file(options) | {
+    defaults = {"client.id": "perf-consumer-client", "allow.auto.create.topics": "false"}
+    return defaults | _configs_of_file(options) | {
         "bootstrap.servers": options.bootstrap_server,
         "group.id": _group(options),
         "receive.buffer.bytes": options.socket_buffer_size,

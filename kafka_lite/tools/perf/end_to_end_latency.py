@@ -47,7 +47,9 @@ def run(options: argparse.Namespace) -> int:
     common = properties | {"bootstrap.servers": options.broker_list}
     # No batching on the way: no linger in the producer, no fetch wait on the broker.
     sending = common | {"linger.ms": "0", "acks": options.producer_acks}
-    reading = common | {"enable.auto.commit": "false", "auto.offset.reset": "latest", "fetch.max.wait.ms": "0"}
+    defaults = {"allow.auto.create.topics": "false"}
+    at_once = {"enable.auto.commit": "false", "auto.offset.reset": "latest", "fetch.max.wait.ms": "0"}
+    reading = defaults | common | at_once
     with KafkaConsumer(reading) as consumer, KafkaProducer(sending) as producer:
         go_to_end(consumer, options.topic)
         latencies_ns = measure(consumer, producer, options)

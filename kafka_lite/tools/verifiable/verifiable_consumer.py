@@ -96,7 +96,7 @@ def run(options: argparse.Namespace) -> int:
 
 def consumer_configs(options: argparse.Namespace) -> dict[str, object]:
     """The consumer's configuration. Raises OSError if the file cannot be read."""
-    configs: dict[str, object] = {}
+    configs: dict[str, object] = {"allow.auto.create.topics": "false"}
     if options.consumer_config is not None:
         configs |= load_properties(options.consumer_config)
     if options.group_instance_id is not None:

@@ -11,6 +11,8 @@ from pathlib import Path
 import pytest
 
 from kafka_lite.testing.cluster import Cluster
+from kafka_lite.tools.admin.admin_channel import AdminChannel
+from kafka_lite.tools.main import main
 from tests.support.eventually import eventually
 from tests.support.old_consumers import Group
 from tests.support.patience import patient_s
@@ -156,3 +158,62 @@ def test_unreachable_brokers_are_reported(cluster: Cluster) -> None:
     code, out, err = run("--zookeeper", f"{cluster.zookeeper_connect}/nowhere", "--topic", "t")
     assert (code, out) == (1, "")
     assert "No brokers found in ZK." in err
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["console-consumer", "--bootstrap-server", "SERVERS", "--topic", "nope", "--timeout-ms", "100"],
+        ["console-consumer", "--zookeeper", "ZOOKEEPER", "--topic", "nope", "--timeout-ms", "100"],
+        [
+            "consumer-perf-test",
+            "--bootstrap-server",
+            "SERVERS",
+            "--topic",
+            "nope",
+            "--messages",
+            "1",
+            "--timeout",
+            "100",
+        ],
+        ["simple-consumer-shell", "--broker-list", "SERVERS", "--topic", "nope"],
+        ["end-to-end-latency", "SERVERS", "nope", "1", "1", "10"],
+        ["get-offsets", "--bootstrap-server", "SERVERS", "--topic", "nope"],
+    ],
+    ids=lambda arguments: " ".join(arguments[:2]),
+)
+def test_reading_a_topic_that_does_not_exist_does_not_create_it(cluster: Cluster, arguments: list[str]) -> None:
+    places = {"SERVERS": cluster.bootstrap_servers, "ZOOKEEPER": cluster.zookeeper_connect}
+    main([places.get(each, each) for each in arguments])
+    with AdminChannel(cluster.bootstrap_servers) as channel:
+        assert "nope" not in channel.topic_names()
+
+
+def test_a_topic_that_does_not_exist_is_reported_and_read_once_it_exists(cluster: Cluster) -> None:
+    arguments = [*where(cluster, "new"), "--topic", "later"]
+    code, out, err = run(*arguments, "--timeout-ms", "100")
+    assert (code, out) == (1, "")
+    assert "The topic later does not exist. Its messages are read once it exists" in err
+    assert "no message within 100 ms: the topic later does not exist" in err
+    update_soon = ["--consumer-property", "metadata.max.age.ms=200"]
+    with start(*arguments, *update_soon, "--from-beginning", "--max-messages", "1") as process:
+        assert process.stderr is not None
+        assert any("The topic later does not exist" in line for line in process.stderr)
+        cluster.create_topic("later")
+        cluster.produce("later", "at last")
+        out, _ = process.communicate(timeout=TIMEOUT_S)
+    assert (process.returncode, out) == (0, "at last\n")
+
+
+def test_a_topic_is_created_if_asked_for(cluster: Cluster) -> None:
+    wanted = ["--consumer-property", "allow.auto.create.topics=true"]
+    run(*where(cluster, "new"), "--topic", "wanted", "--timeout-ms", "100", *wanted)
+    with AdminChannel(cluster.bootstrap_servers) as channel:
+        assert "wanted" in channel.topic_names()
+
+
+def test_no_broker_at_the_address_is_said_at_once_and_at_the_end() -> None:
+    code, out, err = run("--bootstrap-server", "127.0.0.1:1", "--topic", "t", "--timeout-ms", "100")
+    assert (code, out) == (1, "")
+    assert "Connection to node -1 (127.0.0.1:1) could not be established. Is a broker running there?" in err
+    assert "No broker has responded yet: is one running at 127.0.0.1:1?" in err

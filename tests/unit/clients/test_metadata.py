@@ -52,6 +52,16 @@ def test_await_update_times_out() -> None:
         metadata.await_update(metadata.request_update(), 500)
 
 
+def test_a_timeout_says_which_brokers_do_not_respond_as_long_as_none_has() -> None:
+    metadata = Metadata(time=MockTime())
+    metadata.update(Cluster.bootstrap([("h", 1), ("i", 2)]), 0)
+    with pytest.raises(ApiError, match=r"after 5 ms\. No broker has responded yet: is one running at h:1, i:2\?"):
+        metadata.await_update(metadata.request_update(), 5)
+    metadata.update(cluster("t"), 0)
+    with pytest.raises(ApiError, match=r"after 5 ms\.$"):
+        metadata.await_update(metadata.request_update(), 5)
+
+
 def test_await_update_raises_a_fatal_error() -> None:
     metadata = Metadata()
     metadata.fail(PermissionError("no"))

@@ -100,12 +100,12 @@ def test_configuration_of_the_new_consumer(tmp_path: Path) -> None:
     assert configs.pop("group.id").startswith("console-consumer-")
     assert configs == {
         "bootstrap.servers": "b:9092", "client.id": "flag", "max.poll.records": "7", "auto.offset.reset": "earliest",
-        "enable.auto.commit": "false",
+        "enable.auto.commit": "false", "allow.auto.create.topics": "false",
     }  # fmt: skip
     named = tool.new_consumer_configs(parse(*NEW, "--group", "g", "--isolation-level", "read_committed"))
     assert named == {
         "bootstrap.servers": "b:9092", "client.id": "console-consumer", "auto.offset.reset": "latest", "group.id": "g",
-        "isolation.level": "read_committed",
+        "isolation.level": "read_committed", "allow.auto.create.topics": "false",
     }  # fmt: skip
 
 
@@ -256,7 +256,7 @@ def test_simple_consumer_reads_from_the_requested_replica() -> None:
         (partition, 3, "replica 3 does not exist for partition"),  # this broker is not alive
         (TopicPartition("t", 1), -1, "has not been elected yet"),
         (TopicPartition("t", 2), -1, "partition 2 does not exist for topic t"),
-        (TopicPartition("u", 0), -1, "no valid topic metadata for topic: u"),
+        (TopicPartition("u", 0), -1, "topic u does not exist"),
     ):
         with pytest.raises(ToolError, match=error):
             find_replica(metadata(), asked, replica)
