@@ -13,7 +13,7 @@ from pathlib import Path
 from kafka_lite.common.errors import KafkaError
 from kafka_lite.common.time import SYSTEM_TIME
 from kafka_lite.server.broker_process import HOST, BrokerProcess, ServerProcess, takes_connections
-from kafka_lite.tools.server.running_brokers import RunningBrokers
+from kafka_lite.tools.server.running_brokers import RunningBroker, RunningBrokers
 
 ZOOKEEPER_START = (sys.executable, "-m", "kafka_lite.tools.main", "zookeeper-server-start")
 PID_FILE = "pid"
@@ -75,6 +75,8 @@ class LocalCluster:
                     f"Port {port} of {HOST} is in use. Choose others with --port and --zookeeper-port, or stop what "
                     "listens there: `kafka-lite server-stop` stops your brokers."
                 )
+        for left_over in self.folder.glob(f"broker-*/{PID_FILE}"):  # of a cluster that was killed
+            left_over.unlink()
         self._start_zookeeper()
         for broker_id, port in enumerate(self.ports):
             self._start_broker(broker_id, port)
@@ -93,7 +95,7 @@ class LocalCluster:
         broker = BrokerProcess(folder, self._settings(broker_id, port) | self._overrides)
         self.brokers[broker_id] = broker
         broker.start()
-        (folder / PID_FILE).write_text(f"{broker.process.pid}\n", encoding="utf-8")
+        self._write_pid(broker_id, broker.process.pid)
 
     def _settings(self, broker_id: int, port: int) -> dict[str, str]:
         replicas = str(min(MAX_REPLICAS, len(self.ports)))
@@ -110,7 +112,8 @@ class LocalCluster:
     def watch(self, on_end: Callable[[int, int | None], None]) -> None:
         """Call ``on_end`` with each broker that has ended since the last call, and its exit code.
 
-        Raises KafkaError if ZooKeeper has ended.
+        Keeps the pid files true, also of brokers that were started again by hand. Raises KafkaError if ZooKeeper has
+        ended.
         """
         if self._zookeeper is not None and not self._zookeeper.is_running:
             raise KafkaError(f"ZooKeeper has ended. The end of its log:\n{self._zookeeper.end_of_log()}")
@@ -118,30 +121,55 @@ class LocalCluster:
             if broker_id not in self._reported and not broker.is_running:
                 self._reported.add(broker_id)
                 on_end(broker_id, broker.process.returncode)
+        running = self._running_pids()
+        for broker_id in self.brokers:
+            self._write_pid(broker_id, running.get(broker_id))
+
+    def _running_pids(self) -> dict[int, int]:
+        """The process of each broker that runs, whoever started it."""
+        pids = {broker_id: broker.process.pid for broker_id, broker in self.brokers.items() if broker.is_running}
+        for broker_id in self.brokers:
+            for found in _brokers_below(self.broker_folder(broker_id)):
+                pids[broker_id] = found.pid
+        return pids
+
+    def _write_pid(self, broker_id: int, pid: int | None) -> None:
+        """Let the broker's pid file name this process; None removes it."""
+        file = self.broker_folder(broker_id) / PID_FILE
+        if pid is None:
+            file.unlink(missing_ok=True)
+        elif not file.exists() or file.read_text(encoding="utf-8").strip() != str(pid):
+            unfinished = file.with_suffix(".new")  # a reader must never find an empty file
+            unfinished.write_text(f"{pid}\n", encoding="utf-8")
+            unfinished.replace(file)
 
     # ── stop ──────────────────────────────────────────────────────────────────────────────────────────────────────
 
     def stop(self) -> None:
         """Stop all brokers cleanly, also those that were started again by hand, and then ZooKeeper."""
-        for broker_id, broker in self.brokers.items():
+        for broker in self.brokers.values():
             broker.stop()
-            (self.broker_folder(broker_id) / PID_FILE).unlink(missing_ok=True)
         self._stop_others()
+        for broker_id in self.brokers:
+            self._write_pid(broker_id, None)
         if self._zookeeper is not None:
             self._zookeeper.stop()
 
     def _stop_others(self) -> None:
         """Stop brokers of this folder that we did not start: without ZooKeeper they could not even stop."""
-        ours = [
-            broker
-            for broker in RunningBrokers().find()
-            if any(
-                Path(each).is_relative_to(self.folder) for each in broker.facts.get("log.dirs", "").split(",") if each
-            )
-        ]
+        ours = _brokers_below(self.folder)
         for broker in ours:
             with contextlib.suppress(ProcessLookupError):
                 broker.stop()
         deadline_ms = SYSTEM_TIME.hi_res_ms() + STOP_TIMEOUT_MS
         while any(broker.is_running() for broker in ours) and SYSTEM_TIME.hi_res_ms() < deadline_ms:
             SYSTEM_TIME.sleep(_POLL_MS)
+
+
+def _brokers_below(folder: Path) -> list[RunningBroker]:
+    """The running brokers of this user whose data is below a folder."""
+    return [
+        broker
+        for broker in RunningBrokers().find()
+        if any(Path(each).is_relative_to(folder) for each in broker.facts.get("log.dirs", "").split(",") if each)
+    ]

@@ -37,6 +37,9 @@ class Started:
         self.port = consecutive_ports(2)
         self._log = folder / "cluster.log"
         options = ["--brokers", "2", "--port", str(self.port), "--zookeeper-port", str(self.zookeeper_port)]
+        self.left_over = folder / "broker-7" / "pid"  # of a cluster of more brokers that was killed
+        self.left_over.parent.mkdir()
+        self.left_over.write_text("1\n")
         with self._log.open("wb") as log:
             self.process = subprocess.Popen(
                 [*COMMAND, "cluster-start", "--dir", str(folder), *options],
@@ -66,15 +69,19 @@ def started(tmp_path: Path, environment: dict[str, str]) -> Iterator[Started]:
 def test_a_broker_is_killed_and_started_again_by_hand_and_everything_ends_together(
     started: Started, environment: dict[str, str]
 ) -> None:
+    assert not started.left_over.exists()
     pids = [int(pid) for pid in re.findall(r"broker \d: .*, process (\d+),", started.output())]
     assert pids == [int((started.folder / f"broker-{each}" / "pid").read_text()) for each in (0, 1)]
     os.kill(pids[1], signal.SIGKILL)
+    pid_file = started.folder / "broker-1" / "pid"
+    eventually(lambda: not pid_file.exists())
     eventually(lambda: "Broker 1 was killed by signal 9. Start it again:" in started.output())
     (advice,) = re.findall(r"Start it again: .*server-start (.*)", started.output())
     assert takes_connections(started.zookeeper_port)
     with (started.folder / "again.log").open("wb") as log:
         again = subprocess.Popen([*COMMAND, "server-start", advice], env=environment, stdout=log, stderr=log)
     eventually(lambda: "started: " in (started.folder / "again.log").read_text())
+    eventually(lambda: pid_file.exists() and int(pid_file.read_text()) == again.pid)
     started.process.send_signal(signal.SIGTERM)
     assert started.process.wait(60) == 0
     assert again.wait(60) == 0
