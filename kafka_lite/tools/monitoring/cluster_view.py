@@ -7,15 +7,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from rich import box
 from rich.console import Group, RenderableType
-from rich.table import Table
 from rich.text import Text
 
 from kafka_lite.tools.monitoring.cluster_snapshot import BrokerRow, ClusterSnapshot, GroupRow, PartitionRow
+from kafka_lite.tools.monitoring.fitting_table import Column, FittingTable
 from kafka_lite.tools.monitoring.top_view import bytes_text, count_text
 
-LINES_AROUND = 15
+LINES_AROUND = 16
 """Lines of the screen other than brokers, partitions and groups: headings, notes, empty lines."""
 MAX_GROUP_ROWS = 8
 UNKNOWN = "–"
@@ -31,13 +30,13 @@ def cluster_view(snapshot: ClusterSnapshot, max_rows: int | None = None) -> Rend
     parts: list[RenderableType] = [_heading(snapshot), _brokers(snapshot.brokers), _partitions(partitions, snapshot)]
     if groups:
         parts.append(_groups(groups, len(snapshot.groups)))
-    parts += [Text(problem, "red", no_wrap=True, overflow="ellipsis") for problem in snapshot.state.problems]
+    parts += [Text(problem, "red") for problem in snapshot.state.problems]
     return Group(*parts)
 
 
 def _heading(snapshot: ClusterSnapshot) -> Text:
     state = snapshot.state
-    text = Text(no_wrap=True, overflow="ellipsis")
+    text = Text()
     text.append(f"{len(state.brokers)} brokers", "bold cyan")
     down = len(snapshot.brokers) - len(state.brokers)
     text.append(f", {down} down" if down else "", "bold red")
@@ -48,18 +47,20 @@ def _heading(snapshot: ClusterSnapshot) -> Text:
     return text.append(f"  cluster {state.cluster_id}", "dim")
 
 
-def _table(*columns: str, left: Sequence[str]) -> Table:
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0), header_style="bold", expand=False)
-    for name in columns:
-        # In a narrow terminal one heading takes two lines, and leaves room for the addresses.
-        no_wrap = name != "out of sync"
-        table.add_column(name, justify="left" if name in left else "right", no_wrap=no_wrap, overflow="ellipsis")
-    return table
+BROKER_COLUMNS = (
+    Column("id"),
+    Column("address", "left", is_name=True),
+    Column("role", "left", expendable=2),
+    Column("leads", expendable=1),
+    Column("preferred", expendable=5),
+    Column("replicas", expendable=3),
+    Column("out of sync"),
+    Column("size", expendable=4),
+)
 
 
 def _brokers(rows: Sequence[BrokerRow]) -> RenderableType:
-    columns = ("id", "address", "role", "leads", "preferred", "replicas", "out of sync", "size")
-    table = _table(*columns, left=("address", "role"))
+    table = FittingTable(BROKER_COLUMNS)
     for row in rows:
         alive = row.address is not None
         table.add_row(
@@ -76,15 +77,25 @@ def _brokers(rows: Sequence[BrokerRow]) -> RenderableType:
     return table
 
 
+PARTITION_COLUMNS = (
+    Column("topic", "left", "cyan", is_name=True),
+    Column("partition"),
+    Column("leader"),
+    Column("replicas", "left", expendable=3),
+    Column("ISR", "left", expendable=1),
+    Column("out of sync", "left", expendable=2),
+    Column("end offset", expendable=4),
+    Column("records/s", expendable=5),
+)
+"""``replicas`` go before ``ISR`` and ``out of sync``, which say the same together."""
+
+
 def _partitions(rows: Sequence[PartitionRow], snapshot: ClusterSnapshot) -> RenderableType:
-    table = _table(
-        "topic", "partition", "leader", "replicas", "ISR", "out of sync", "end offset", "records/s",
-        left=("topic", "replicas", "ISR", "out of sync"),
-    )  # fmt: skip
+    table = FittingTable(PARTITION_COLUMNS)
     for row in rows:
         state = row.state
         table.add_row(
-            Text(state.partition.topic, "cyan"),
+            state.partition.topic,
             str(state.partition.partition),
             Text("none", "bold red") if state.is_offline else str(state.leader),
             _ids(state.replicas),
@@ -105,11 +116,19 @@ def _left_out(not_shown: int, hidden: int) -> str:
     return f"… and {text}" if text else ""
 
 
+GROUP_COLUMNS = (
+    Column("consumer group", "left", "cyan", is_name=True),
+    Column("state", "left", expendable=2),
+    Column("lag"),
+    Column("records/s", expendable=1),
+)
+
+
 def _groups(rows: Sequence[GroupRow], total: int) -> RenderableType:
-    table = _table("consumer group", "state", "lag", "records/s", left=("consumer group", "state"))
+    table = FittingTable(GROUP_COLUMNS)
     for row in rows:
         table.add_row(
-            Text(row.name, "cyan"),
+            row.name,
             row.state,
             UNKNOWN if row.lag is None else f"{row.lag:,}",
             UNKNOWN if row.rate is None else count_text(row.rate),

@@ -5,16 +5,15 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from rich import box
 from rich.console import Console, Group, RenderableType
-from rich.table import Table
 from rich.text import Text
 
+from kafka_lite.tools.monitoring.fitting_table import Column, FittingTable
 from kafka_lite.tools.monitoring.top_snapshot import PHASES, PartitionRow, RequestRow, TopicRow, TopSnapshot
 
 WIDE = 104
 """Minimum terminal width for showing two percentiles of every phase."""
-LINES_AROUND = 16
+LINES_AROUND = 17
 """Lines of the screen other than topics and requests: headings, totals, empty lines."""
 MAX_REQUEST_ROWS = 8
 _UNITS = ("kB", "MB", "GB", "TB")
@@ -38,7 +37,7 @@ def view(
 
 
 def _heading(snapshot: TopSnapshot, url: str) -> Text:
-    text = Text(no_wrap=True, overflow="ellipsis")
+    text = Text()
     text.append(f"broker {snapshot.broker_id}", "bold cyan")
     text.append(f" {snapshot.state}", "green" if snapshot.state == "running" else "bold yellow")
     text.append(", controller" if snapshot.is_controller else "")
@@ -64,18 +63,22 @@ def _idle_style(idle: float) -> str:
     return "bold red" if idle < 0.1 else "yellow" if idle < 0.3 else ""
 
 
-def _table() -> Table:
-    return Table(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0), header_style="bold", expand=False)
+TOPIC_COLUMNS = (
+    Column("topic", "left", "cyan", is_name=True),
+    Column("parts", expendable=3),
+    Column("log start", expendable=4),
+    Column("log end", expendable=1),
+    Column("size", expendable=2),
+    Column("msgs in/s"),
+    Column("in/s"),
+    Column("out/s"),
+)
 
 
 def _topics(
     topics: Sequence[TopicRow], snapshot: TopSnapshot, partitions: bool, max_rows: int | None
 ) -> RenderableType:
-    table = _table()
-    # The only column that may be truncated: the others are no_wrap.
-    table.add_column("topic", style="cyan", overflow="ellipsis", max_width=60)
-    for name in ("parts", "log start", "log end", "size", "msgs in/s", "in/s", "out/s"):
-        table.add_column(name, justify="right", no_wrap=True)
+    table = FittingTable(TOPIC_COLUMNS)
     rows: list[tuple[list[str], str]] = []
     for topic in topics:
         rows.append((_topic_cells(topic), "" if topic.bytes_in + topic.bytes_out else "dim"))
@@ -117,11 +120,9 @@ def _requests(requests: Sequence[RequestRow], snapshot: TopSnapshot, wide: bool)
         return Text("no requests yet", "dim")
     # Omit phases in which no request has spent time.
     phases = [p for p in PHASES if p == "total" or any(row.phases[p][1] > 0 for row in snapshot.requests)]
-    table = _table()
-    table.add_column("request", style="cyan", no_wrap=True)
-    table.add_column("per second", justify="right", no_wrap=True)
-    for phase in phases:
-        table.add_column(phase, justify="right", no_wrap=True)
+    # The order of phases is that of a request's way: the last ones are seldom the long ones, and are left out first.
+    columns = [Column(phase, expendable=number) for number, phase in enumerate(phases)]
+    table = FittingTable([Column("request", "left", "cyan", is_name=True), Column("per second"), *columns])
     for row in requests:
         cells = [_quantiles(row.phases[phase], wide) for phase in phases]
         table.add_row(row.name, count_text(row.rate), *cells, style="" if row.rate else "dim")

@@ -9,16 +9,15 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from rich import box
 from rich.console import Group, RenderableType
-from rich.table import Table
 from rich.text import Text
 
 from kafka_lite.protocol.messages.api_65_describe_transactions import TransactionState
 from kafka_lite.tools.admin.admin_channel import AdminChannel
+from kafka_lite.tools.monitoring.fitting_table import Column, FittingTable
 from kafka_lite.tools.transactions.transaction_service import describe_transactions, list_transactions
 
-LINES_AROUND = 5
+LINES_AROUND = 6
 """Lines of the screen other than transactions: headings, notes, empty lines."""
 TIMEOUT_MS = 3000
 NOT_OPEN = -1
@@ -53,14 +52,23 @@ class TransactionsReader:
             return [TransactionRow(*each) for each in describe_transactions(channel, listed)]
 
 
+COLUMNS = (
+    Column("transactional id", "left", "cyan", is_name=True),
+    Column("state", "left"),
+    Column("open for"),
+    Column("timeout", expendable=3),
+    Column("producer id", expendable=2),
+    Column("epoch", expendable=4),
+    Column("coordinator", expendable=5),
+    Column("partitions", "left", is_name=True, expendable=1),
+)
+
+
 def transactions_view(rows: Sequence[TransactionRow], now_ms: int, max_rows: int | None = None) -> RenderableType:
     """The table, those that are open for the longest first. ``max_rows``: how many fit; the others are only counted."""
     ordered = sorted(rows, key=lambda row: (-row.open_ms(now_ms), row.state.transactional_id))
     shown = ordered[:max_rows]
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0), header_style="bold", expand=False)
-    for name in ("transactional id", "state", "open for", "timeout", "producer id", "epoch", "coordinator"):
-        table.add_column(name, justify="left" if name in ("transactional id", "state") else "right", no_wrap=True)
-    table.add_column("partitions", overflow="ellipsis", no_wrap=True)
+    table = FittingTable(COLUMNS)
     for row in shown:
         _add(table, row, now_ms)
     left = len(ordered) - len(shown)
@@ -68,18 +76,18 @@ def transactions_view(rows: Sequence[TransactionRow], now_ms: int, max_rows: int
 
 
 def _heading(rows: Sequence[TransactionRow]) -> Text:
-    text = Text(no_wrap=True, overflow="ellipsis")
+    text = Text()
     text.append(f"{len(rows):,} transactional ids", "bold cyan")
     for state, count in sorted(Counter(row.state.transaction_state for row in rows).items()):
         text.append(f"  {state} ", "dim").append(f"{count:,}")
     return text
 
 
-def _add(table: Table, row: TransactionRow, now_ms: int) -> None:
+def _add(table: FittingTable, row: TransactionRow, now_ms: int) -> None:
     state, open_ms = row.state, row.open_ms(now_ms)
     is_late = open_ms > WARN_AT * state.transaction_timeout_ms
     table.add_row(
-        Text(state.transactional_id, "cyan"),
+        state.transactional_id,
         state.transaction_state,
         Text("" if open_ms == NOT_OPEN else f"{open_ms / 1000:.1f} s", "bold red" if is_late else ""),
         f"{state.transaction_timeout_ms / 1000:g} s",

@@ -100,7 +100,25 @@ class ForegroundBroker:
         zookeeper = f"{self._zookeeper()}{' (embedded)' if embedded is not None else ''}"
         started = terminal.styled(f"kafka_lite {__version__} ({build_name()}) started", "bold green")
         directories = ",".join(str(Path(directory).resolve()) for directory in config.log_dirs)
-        return f"{started}: {self._listeners()}, ZooKeeper {zookeeper}, log.dirs={directories}"
+        line = f"{started}: {self._listeners()}, ZooKeeper {zookeeper}, log.dirs={directories}"
+        return f"{line}\n{self._what_to_try()}" if terminal.on_terminal() else line
+
+    def _what_to_try(self) -> str:
+        """Commands for a user who sees this; a script or a journal gets the line above only."""
+        listener = self._server.config.listeners[0]
+        host = listener.host if listener.host not in ("", "0.0.0.0", "::") else "127.0.0.1"
+        address = f"{_host(host)}:{self._server.bound_port(listener.listener_name)}"
+        command, server = terminal.own_command(), f"--bootstrap-server {address}"
+        return "\n".join(
+            [
+                "Try, in another terminal:",
+                f"  {command} topics {server} --create --topic orders",
+                f"  {command} console-producer {server} --topic orders",
+                f"  {command} console-consumer {server} --topic orders --from-beginning",
+                f"  {command} top",
+                "Ctrl-C stops the broker.",
+            ]
+        )
 
     def await_shutdown(self, timeout_s: float) -> bool:
         """Wait until the broker has stopped by itself; False after ``timeout_s``."""

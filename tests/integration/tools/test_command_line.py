@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import pty
 import re
 import signal
 import socket
@@ -40,6 +41,7 @@ class Command:
         home: Path,
         *arguments: str,
         stdin: int | None = subprocess.DEVNULL,
+        stdout: int = subprocess.PIPE,
         variables: Mapping[str, str] | None = None,
     ) -> None:
         environment = {
@@ -53,7 +55,7 @@ class Command:
         self._process = subprocess.Popen(
             [sys.executable, "-m", "kafka_lite.tools.main", *arguments],
             stdin=stdin,
-            stdout=subprocess.PIPE,
+            stdout=stdout,
             stderr=subprocess.PIPE,
             text=True,
             errors="replace",
@@ -134,6 +136,25 @@ def test_a_broker_prints_its_ready_line_serves_and_stops_on_a_signal(number: sig
     assert (tmp_path / "logs" / ".kafka_cleanshutdown").exists()
     assert err
     assert [line for line in err.splitlines() if not LOG_LINE.fullmatch(line)] == []
+
+
+def test_a_broker_on_a_terminal_says_what_to_try(tmp_path: Path) -> None:
+    terminal, its_side = pty.openpty()
+    settings = FREE_PORTS | {"log.dirs": str(tmp_path / "logs")}
+    with Command(
+        tmp_path, "server-start", *as_arguments(settings), stdout=its_side, variables={"TERM": "xterm"}
+    ) as broker:
+        os.close(its_side)
+        shown = b""
+        while b"Ctrl-C stops the broker." not in shown:
+            shown += os.read(terminal, 4096)
+        broker.signal(signal.SIGTERM)
+        assert broker.end()[0] == 0
+    os.close(terminal)
+    port = re.search(rb"127\.0\.0\.1:(\d+) \(PLAINTEXT\)", shown)
+    assert port is not None
+    assert b"Try, in another terminal:" in shown
+    assert b"--bootstrap-server 127.0.0.1:%s --topic orders --from-beginning" % port[1] in shown
 
 
 def test_without_a_file_the_shipped_configuration_and_the_users_directory_are_used(tmp_path: Path) -> None:

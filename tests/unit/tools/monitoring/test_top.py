@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import argparse
 import io
+import re
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -229,6 +231,42 @@ class TestCommands:
             f'"time","{bean},topic=weather:Count","{bean},topic=weather:EventType","{bean}:Count","{bean}:EventType"'
         )
         assert values.split(",")[1:] == ["70", "bytes", "70", "bytes"]
+
+    @pytest.mark.parametrize(
+        ("report_format", "text"),
+        [
+            ("original", '"time","a:x","b:y"\n5,1,2\n6,3,\n'),
+            ("csv", "time,a:x,b:y\n5,1,2\n6,3,\n"),
+            ("tsv", "time\ta:x\tb:y\n5\t1\t2\n6\t3\t\n"),
+            ("properties", "time=5\na:x=1\nb:y=2\ntime=6\na:x=3\nb:y=\n"),
+        ],
+    )
+    def test_jmx_reports_in_every_format(self, report_format: str, text: str) -> None:
+        out = io.StringIO()
+        report = jmx_tool.Report(report_format, out)
+        report.print("5", {"b:y": "2", "a:x": "1"})
+        report.print("6", {"a:x": "3", "new:z": "4"})
+        assert out.getvalue() == text
+
+    def test_jmx_formats_the_time(self, broker: Broker, capsys: pytest.CaptureFixture[str]) -> None:
+        arguments = ("--object-name", "kafka.server:type=KafkaServer,name=BrokerState", "--date-format", "yyyy'!'")
+        assert jmx_tool.run(options(jmx_tool, "--metrics-url", broker.server.url, *arguments, "--one-time")) == 0
+        assert re.fullmatch(r"\d{4}!,3", capsys.readouterr().out.splitlines()[1])
+
+    def test_jmx_waits_for_beans(self, broker: Broker, capsys: pytest.CaptureFixture[str]) -> None:
+        arguments = ("--object-name", "kafka.server:type=Late,name=Bean", "--wait", "--one-time")
+        late = threading.Timer(0.3, lambda: broker.gauge("kafka.server", "Late", "Bean", 7))
+        late.start()
+        assert jmx_tool.run(options(jmx_tool, "--metrics-url", broker.server.url, *arguments)) == 0
+        late.join()
+        assert capsys.readouterr().out.endswith(",7\n")
+
+    def test_jmx_ends_when_the_broker_has_ended(self, broker: Broker, capsys: pytest.CaptureFixture[str]) -> None:
+        threading.Timer(0.5, broker.server.shutdown).start()
+        assert jmx_tool.run(options(jmx_tool, "--metrics-url", broker.server.url, "--reporting-interval", "100")) == 1
+        out, err = capsys.readouterr()
+        assert out.startswith('"time",')
+        assert "Is the broker running?" in err
 
     @pytest.mark.parametrize(
         ("name", "message"),

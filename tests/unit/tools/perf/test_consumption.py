@@ -1,20 +1,8 @@
 """What consumer-perf-test counts, under a mock clock."""
 
-import pytest
-
 from kafka_lite.common.time import MockTime
-from kafka_lite.tools.common.tool_errors import ToolError
 from kafka_lite.tools.perf import consumption
-from kafka_lite.tools.perf.consumption import MIB, Consumption, date_format, total_line
-
-
-def test_dates_have_the_format_of_a_java_pattern():
-    written = date_format("yyyy-MM-dd'T'HH:mm:ss:SSS")(1795281906604.9)
-    assert written.startswith("2026-11-2")
-    assert written[10] == "T"
-    assert written.endswith(":06:604")
-    with pytest.raises(ToolError, match="'EEE' is not supported; these are: yyyy, yy"):
-        date_format("EEE HH:mm")
+from kafka_lite.tools.perf.consumption import MIB, Consumption, total_line
 
 
 def test_an_interval_line_covers_its_interval_and_the_totals():
