@@ -118,6 +118,10 @@ CONFIG = (
     .define("cache.max.bytes.buffering", Type.LONG, 10 * 1024 * 1024, MEDIUM,
             "How many bytes the record caches of all threads together may have. With 0, every change of a table is "
             "stored, logged and passed on; otherwise only the last one before a commit.", Range.at_least(0))
+    .define("max.task.idle.ms", Type.LONG, 0, MEDIUM,
+            "How long a task that has records of some of its partitions waits for new records of the others, so that "
+            "it processes them in the order of their times. It always waits for records that the brokers are known to "
+            "have. With -1 it never waits.", Range.at_least(-1))
     .define("commit.interval.ms", Type.LONG, 30_000, LOW,
             "How often what is processed is committed; never, if negative.")
     .define("processing.guarantee", Type.STRING, AT_LEAST_ONCE, MEDIUM,

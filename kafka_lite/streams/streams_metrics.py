@@ -55,6 +55,20 @@ class StreamsMetrics(ABC):
         """The same without latencies."""
 
     @abstractmethod
+    def add_rate_total_sensor(
+        self,
+        scope_name: str,
+        entity_name: str,
+        operation_name: str,
+        level: RecordingLevel,
+        tags: Mapping[str, str] | None = None,
+    ) -> Sensor:
+        """A sensor of events: how many there are per second, and how many there were. Kafka 2.5.
+
+        Its metrics are ``<operation>-rate`` and ``<operation>-total``, with the tags ``thread-id`` and ``<scope>-id``.
+        """
+
+    @abstractmethod
     def record_latency(self, sensor: Sensor, start_ns: float, end_ns: float) -> None:
         """Record how long an operation has taken."""
 

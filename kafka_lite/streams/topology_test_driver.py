@@ -254,6 +254,10 @@ class _Committer:
     def resume(self, partitions: Iterable[TopicPartition]) -> None:
         """Never called: at most one record waits."""
 
+    def current_lag(self, partition: TopicPartition) -> int:  # noqa: ARG002
+        """Nothing waits at a broker."""
+        return 0
+
     def committed(self, partitions: Iterable[TopicPartition]) -> dict[TopicPartition, OffsetAndMetadata | None]:
         """Nothing yet: the driver begins with empty topics."""
         return dict.fromkeys(partitions)

@@ -4,7 +4,8 @@ import pytest
 
 from kafka_learn.labs.raising import must_raise
 from kafka_lite.common.topic_partition import TopicPartition
-from kafka_lite.streams.errors import ProcessorStateError, StreamsError
+from kafka_lite.consumer.consumer_errors import OffsetOutOfRangeError
+from kafka_lite.streams.errors import StreamsError
 
 PAIRS = [(b"%d" % (number % 3), b"%d" % number) for number in range(8)]
 
@@ -112,7 +113,7 @@ def test_a_checkpoint_behind_the_end(manager_of, changelog_of, store_of, checkpo
     checkpointed(checkpoint_file, "app-counts-changelog", 9)
     changelog = changelog_of(PAIRS)
     rule = "the checkpoint is 9 and the log ends at 8: the store cannot be right"
-    must_raise(ProcessorStateError, rule, restored, manager_of(changelog), store_of(persistent=True))
+    must_raise(OffsetOutOfRangeError, rule, restored, manager_of(changelog), store_of(persistent=True))
     assert changelog.assigned is None, "unsubscribe also after an error (finally)"
 
 
@@ -122,7 +123,7 @@ def test_a_checkpoint_at_the_end(manager_of, changelog_of, store_of, checkpoint_
     checkpointed(checkpoint_file, "app-counts-changelog", 8)
     try:
         found = restored(manager_of(changelog_of(PAIRS)), store_of(persistent=True))
-    except ProcessorStateError as error:
+    except OffsetOutOfRangeError as error:
         pytest.fail(
             f"the checkpoint is the next offset: 8 is right where the log ends at 8, nothing is missing; {error}"
         )

@@ -96,6 +96,63 @@ def test_a_dropped_record_does_not_hold_the_time_back() -> None:
     assert partitions.timestamp == 5
 
 
+# ── waiting for a partition ───────────────────────────────────────────────────────────────────────────────────────────
+
+
+class Waiting:
+    """A group of two partitions; the first has a record. The lag of the other is what a test says."""
+
+    def __init__(self, max_task_idle_ms: int) -> None:
+        self.lag: int | None = None
+        self.asked = 0
+        self.group = PartitionGroup({T0: queue(T0), U0: queue(U0)}, self.lag_of, max_task_idle_ms)
+        self.group.add_raw_records(T0, [record(T0, 5), record(T0, 6)])
+
+    def lag_of(self, partition: TopicPartition) -> int | None:
+        assert partition == U0, "a partition with records does not matter"
+        self.asked += 1
+        return self.lag
+
+    def polled(self, lag: int | None) -> PartitionGroup:
+        self.lag = lag
+        self.group.update_lags()
+        return self.group
+
+
+def test_a_task_waits_while_the_broker_has_or_may_have_records_of_an_empty_partition() -> None:
+    waiting = Waiting(max_task_idle_ms=0)
+    assert not waiting.polled(None).ready_to_process(0), "nothing was fetched yet"
+    assert not waiting.polled(7).ready_to_process(99_999), "however long it takes"
+    assert waiting.polled(0).ready_to_process(99_999)
+    assert waiting.group.ready_to_process(99_999)
+    assert waiting.asked == 3, "once per poll"
+
+
+def test_a_task_waits_no_longer_for_new_records_than_it_may() -> None:
+    waiting = Waiting(max_task_idle_ms=100)
+    assert not waiting.polled(0).ready_to_process(1000)
+    assert not waiting.polled(0).ready_to_process(1099)
+    assert waiting.polled(0).ready_to_process(1100)
+    assert not waiting.polled(1).ready_to_process(1101), "a record has come"
+    waiting.group.add_raw_records(U0, [record(U0, 4)])
+    assert waiting.group.ready_to_process(1102)
+    assert waiting.group.next_record() is not None
+    assert not waiting.polled(0).ready_to_process(1103), "it waits from the beginning again"
+    assert waiting.group.ready_to_process(1203)
+
+
+def test_a_task_that_never_waits_asks_for_no_lag() -> None:
+    waiting = Waiting(max_task_idle_ms=-1)
+    assert waiting.polled(7).ready_to_process(0)
+    assert waiting.asked == 0
+
+
+def test_a_task_without_records_is_not_ready() -> None:
+    waiting = Waiting(max_task_idle_ms=0)
+    waiting.polled(0).clear()
+    assert not waiting.group.ready_to_process(0)
+
+
 @given(st.lists(st.tuples(st.booleans(), st.integers(0, 20)) | st.none(), max_size=60))
 def test_the_next_record_is_that_of_a_plain_model(events: list[tuple[bool, int] | None]) -> None:
     """An event adds a record (topic, time) or, None, takes one. The model looks at all records each time."""

@@ -26,13 +26,15 @@ class Task:
         """How many records were left at each commit."""
         self._time, self._commit_at = time, commit_at
 
-    def process(self) -> bool:
+    def process(self, now_ms: float = 0) -> bool:
         if self.num_buffered == 0:
             return False
         self._time.sleep(10)
         self.num_buffered -= 1
         self.commit_needed = self.num_buffered == self._commit_at
         return True
+
+    is_idle = False
 
     def maybe_punctuate(self) -> bool:
         return False

@@ -40,6 +40,10 @@ class Recorder(StateManager):
         super().__init__()
         self.calls: list[str] = []
         self.offsets = {CHANGELOG: 7}
+        self.lag: int | None = 0
+
+    def current_lag(self, partition: TopicPartition) -> int | None:
+        return self.lag
 
     def pause(self, partitions: Iterable[TopicPartition]) -> None:
         self.calls.append(f"pause {' '.join(map(str, partitions))}")
@@ -100,6 +104,10 @@ def recorder() -> Recorder:
 
 
 def task_of(builder: TopologyBuilder, recorder: Recorder) -> StreamTask:
+    return idling_task_of(builder, recorder, -1)
+
+
+def idling_task_of(builder: TopologyBuilder, recorder: Recorder, max_task_idle_ms: int) -> StreamTask:
     result = StreamTask(
         TaskId(0, 0),
         [T0, U0],
@@ -110,6 +118,7 @@ def task_of(builder: TopologyBuilder, recorder: Recorder) -> StreamTask:
         state_manager=recorder,
         timestamp_extractor=FailOnInvalidTimestamp(),
         max_buffered_records=3,
+        max_task_idle_ms=max_task_idle_ms,
     )
     result.initialize()
     return result
@@ -150,6 +159,27 @@ def test_without_records_nothing_is_processed(task: StreamTask) -> None:
     assert not task.process()
     assert task.requires_poll
     assert not task.maybe_punctuate()
+
+
+def test_a_task_with_a_full_queue_is_polled_for_the_partition_that_it_waits_for(recorder: Recorder) -> None:
+    builder = TopologyBuilder().set_application_id("app").add_source("source", "t", "u").add_sink("s", "out", "source")
+    task = idling_task_of(builder, recorder, 0)
+    add(task, T0, range(7, 12))
+    recorder.lag = 4
+    assert not task.process()
+    assert (task.is_idle, task.requires_poll) == (True, True), "its queue is full, but another is empty"
+    add(task, U0, [3])
+    assert task.process()
+    assert (task.is_idle, task.committable_offsets()) == (False, {U0: OffsetAndMetadata(4)})
+    assert not task.process(), "the lag was 4 before"
+    recorder.lag = 0
+    task.update_lags()
+    assert task.process()
+    recorder.lag = 1
+    task.update_lags()
+    assert not task.process()
+    task.close_topology()
+    assert not task.is_idle, "it has no records that could wait"
 
 
 def test_offsets_are_committed_after_everything_else_is_stored(task: StreamTask, recorder: Recorder) -> None:

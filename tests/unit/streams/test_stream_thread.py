@@ -260,23 +260,33 @@ def test_a_thread_polls_if_it_has_room_and_waits_if_it_has_nothing_to_do(
 ) -> None:
     thread: Any = FakeThread()
     thread._records_wait, thread._tasks.requires_poll, thread._tasks.result = records_wait, requires_poll, 0
+    thread._tasks.num_buffered = 0
     thread._maybe_commit = thread._maybe_clean = lambda _: None
     StreamThread.do_work(thread)
     assert [call for call in thread.calls if call.startswith("consumer")] == polls
     assert ("standbys.maybe_update()" in thread.calls) is bool(polls)
+    assert ("tasks.update_lags()" in thread.calls) is bool(polls)
 
 
-def test_records_that_tasks_skip_are_counted_and_do_not_hide_those_that_wait() -> None:
+def test_records_that_wait_for_another_partition_are_tried_after_each_poll() -> None:
+    """The poll may have said that the broker has none of it."""
+    thread: Any = FakeThread()
+    thread._records_wait, thread._tasks.num_buffered, thread._tasks.result = False, 7, 0
+    thread._maybe_commit = thread._maybe_clean = lambda _: None
+    for _ in range(2):
+        StreamThread.do_work(thread)
+    assert [call for call in thread.calls if "poll" in call or "process" in call] == [
+        "consumer.poll(100)", "tasks.process(50, 100)",
+    ] * 2  # fmt: skip
+
+
+def test_records_that_tasks_skip_are_counted() -> None:
     thread: Any = FakeThread()
     added = {"t": 3, "u": 0}
     thread._tasks.task_of = lambda of: SimpleNamespace(add_records=lambda *_: added[of.topic])
     records: Any = {TopicPartition(topic, 0): [object()] * 4 for topic in added}
     StreamThread._add_records(thread, ConsumerRecords(records))
-    assert thread._records_wait
     assert sorted(thread.calls) == ["sensor.record(1)", "sensor.record(4)"]
-    del records[TopicPartition("t", 0)]
-    StreamThread._add_records(thread, ConsumerRecords(records))
-    assert thread._records_wait
 
 
 def test_a_negative_interval_never_commits() -> None:

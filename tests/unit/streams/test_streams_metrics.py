@@ -17,6 +17,7 @@ from kafka_lite.metrics.stats import MetricConfig
 from kafka_lite.streams.kafka_streams import KafkaStreams
 from kafka_lite.streams.kstream.kstream_builder import KStreamBuilder
 from kafka_lite.streams.kstream.windows import TimeWindows
+from kafka_lite.streams.processor.internals.metrics.dropped_records import dropped_records_sensor
 from kafka_lite.streams.processor.internals.metrics.stream_thread_metrics import StreamThreadMetrics
 from kafka_lite.streams.processor.internals.metrics.streams_metrics_impl import StreamsMetricsImpl
 from kafka_lite.streams.processor.internals.tasks.standby_tasks import StandbyTasks
@@ -239,6 +240,35 @@ def test_all_entities_are_measured_until_the_last_is_removed() -> None:
     assert names(metrics.registry, "stream-lookup-metrics") == set()
 
 
+def test_what_was_dropped_has_a_rate_and_a_total_of_each_task() -> None:
+    """With the names and tags of Kafka since 2.5."""
+    time = MockTime()
+    metrics = StreamsMetricsImpl(registry(time), {"client-id": "app-1"}, time)
+    first, second = (dropped_records_sensor(metrics, TaskId(0, number)) for number in range(2))
+    assert dropped_records_sensor(metrics, TaskId(0, 0)) is first
+    for _ in range(3):
+        first.record()
+    found = {
+        (name.name, dict(name.tags)["task-id"]): metric.value
+        for name, metric in metrics.metrics().items()
+        if name.group == "stream-task-metrics" and dict(name.tags)["thread-id"] == "app-1"
+    }
+    assert found == {
+        ("dropped-records-rate", "0_0"): per_s(3),
+        ("dropped-records-total", "0_0"): 3,
+        ("dropped-records-rate", "0_1"): 0,
+        ("dropped-records-total", "0_1"): 0,
+    }
+    metrics.remove_sensor(first)
+    assert len(names(metrics.registry, "stream-task-metrics")) == 2
+    assert {dict(name.tags).get("task-id") for name in metrics.metrics() if name.group == "stream-task-metrics"} == {
+        "0_1"
+    }
+    metrics.close()
+    assert names(metrics.registry, "stream-task-metrics") == set()
+    assert second.name
+
+
 class Task(SimpleNamespace):
     """A task whose records take the milliseconds given; a commit takes 20."""
 
@@ -246,7 +276,9 @@ class Task(SimpleNamespace):
         super().__init__(id=TaskId(0, 0), partitions=frozenset(), num_buffered=0, commit_needed=False, is_dirty=False)
         self._time, self._took_ms = time, list(took_ms)
 
-    def process(self) -> bool:
+    is_idle = False
+
+    def process(self, now_ms: float) -> bool:
         self._time.sleep(self._took_ms.pop(0))
         return True
 

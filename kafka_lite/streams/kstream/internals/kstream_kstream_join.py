@@ -11,6 +11,7 @@ from typing import Any
 from kafka_lite.streams.errors import TopologyBuilderError
 from kafka_lite.streams.kstream.internals.kstream_window_aggregate import window_store
 from kafka_lite.streams.kstream.join_windows import JoinWindows
+from kafka_lite.streams.processor.internals.metrics.dropped_records import skip_record
 from kafka_lite.streams.processor.processor import Processor
 from kafka_lite.streams.processor.processor_context import ProcessorContext
 from kafka_lite.streams.state.window_store import WindowStore
@@ -40,9 +41,11 @@ class KStreamJoinWindow(Processor[Any, Any]):
 
     def process(self, key: Any, value: Any) -> None:
         """Pass the record on and keep it, or drop it if it has no key."""
-        if key is not None:
-            self.context.forward(key, value)
-            self._store.put(key, value)
+        if key is None:
+            skip_record(self.context, "null key or value")
+            return
+        self.context.forward(key, value)
+        self._store.put(key, value)
 
 
 class KStreamKStreamJoin(Processor[Any, Any]):
@@ -72,6 +75,7 @@ class KStreamKStreamJoin(Processor[Any, Any]):
     def process(self, key: Any, value: Any) -> None:
         """Join a record. One without a key or a value is dropped."""
         if key is None or value is None:
+            skip_record(self.context, "null key or value")
             return
         context, joiner, timestamp = self.context, self._joiner, self.context.timestamp
         time_from, time_to = max(0, timestamp - self._before_ms), max(0, timestamp + self._after_ms)

@@ -12,6 +12,7 @@ from kafka_lite.streams.kstream.internals.ktable_processors import KTableProcess
 from kafka_lite.streams.kstream.internals.tuple_forwarder import TupleForwarder
 from kafka_lite.streams.kstream.windowed import Windowed
 from kafka_lite.streams.kstream.windows import Windows
+from kafka_lite.streams.processor.internals.metrics.dropped_records import skip_record
 from kafka_lite.streams.processor.processor import Processor
 from kafka_lite.streams.processor.processor_context import ProcessorContext
 from kafka_lite.streams.state.window_store import WindowStore
@@ -111,6 +112,8 @@ class _KStreamWindowAggregateProcessor(Processor[Any, Any]):
         A record without a key, or one that belongs to no window, is dropped.
         """
         windows = self._supplier.windows.windows_for(self.context.timestamp)
+        if key is None:
+            skip_record(self.context, "null key")
         if key is None or not windows:
             return
         for start, old in self._store.fetch(key, min(windows), max(windows)):

@@ -13,6 +13,7 @@ from typing import Any
 from kafka_lite.streams.errors import StreamsError
 from kafka_lite.streams.kstream.internals.change import Change
 from kafka_lite.streams.kstream.internals.tuple_forwarder import TupleForwarder
+from kafka_lite.streams.processor.internals.metrics.dropped_records import skip_record
 from kafka_lite.streams.processor.processor import Processor
 from kafka_lite.streams.processor.processor_context import ProcessorContext
 from kafka_lite.streams.state.key_value_store import KeyValueStore
@@ -95,8 +96,10 @@ class KTableSource(StoredTable):
 
 class _KTableSourceProcessor(StoreProcessor):
     def process(self, key: Any, value: Any) -> None:
-        if key is not None:  # a table has no place for it
-            self.put(key, value, self.store.get(key))
+        if key is None:  # a table has no place for it
+            skip_record(self.context, "null key")
+            return
+        self.put(key, value, self.store.get(key))
 
 
 class KTableFilter(KTableProcessorSupplier):

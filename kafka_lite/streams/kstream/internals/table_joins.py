@@ -11,6 +11,7 @@ from typing import Any
 
 from kafka_lite.streams.kstream.internals.change import Change
 from kafka_lite.streams.kstream.internals.ktable_processors import KTableProcessorSupplier, KTableValueGetter
+from kafka_lite.streams.processor.internals.metrics.dropped_records import skip_record
 from kafka_lite.streams.processor.processor import Processor
 from kafka_lite.streams.processor.processor_context import ProcessorContext
 
@@ -37,10 +38,12 @@ class KStreamKTableJoin(Processor[Any, Any]):
 
     def process(self, key: Any, value: Any) -> None:
         """Join a record."""
-        if key is not None and value is not None:
-            other = self._getter(key)
-            if self._left or other is not None:
-                self.context.forward(key, self._joiner(value, other))
+        if key is None or value is None:
+            skip_record(self.context, "null join key or value")
+            return
+        other = self._getter(key)
+        if self._left or other is not None:
+            self.context.forward(key, self._joiner(value, other))
 
 
 class KTableKTableJoin(KTableProcessorSupplier):
@@ -110,6 +113,7 @@ class _KTableKTableJoinProcessor(Processor[Any, "Change[Any]"]):
         """
         supplier = self._supplier
         if key is None:
+            skip_record(self.context, "null key")
             return
         other = self._getter(key)
         if other is None and (supplier.needs_other or value == (None, None)):

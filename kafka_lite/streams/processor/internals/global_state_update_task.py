@@ -13,6 +13,7 @@ from kafka_lite.common.topic_partition import TopicPartition
 from kafka_lite.consumer.consumer_record import ConsumerRecord
 from kafka_lite.streams.errors import StreamsError
 from kafka_lite.streams.exception_handlers import DeserializationExceptionHandler, LogAndFailExceptionHandler
+from kafka_lite.streams.processor.internals.metrics.dropped_records import dropped_records_sensor
 from kafka_lite.streams.processor.internals.processor_context_impl import ProcessorContextImpl
 from kafka_lite.streams.processor.internals.processor_record_context import ProcessorRecordContext
 from kafka_lite.streams.processor.internals.record_deserializer import RecordDeserializer
@@ -36,6 +37,7 @@ class GlobalStateUpdateTask:
     ) -> None:
         """``on_bad_record`` handles records that cannot be deserialized; by default LogAndFailExceptionHandler."""
         self._on_bad_record = on_bad_record or LogAndFailExceptionHandler()
+        self._dropped = dropped_records_sensor(environment.metrics, _NO_TASK)
         self._topology = topology
         self._state_manager = state_manager
         self._offsets: dict[TopicPartition, int] = {}
@@ -56,7 +58,7 @@ class GlobalStateUpdateTask:
     def update(self, raw_record: ConsumerRecord) -> None:
         """Process a record. Raises StreamsError if it cannot be deserialized, unless the handler skips it."""
         source = self._topology.source(raw_record.topic)
-        record = RecordDeserializer(source, self._on_bad_record, _NO_TASK).deserialize(raw_record)
+        record = RecordDeserializer(source, self._on_bad_record, _NO_TASK, self._dropped.record).deserialize(raw_record)
         if record is not None:
             self._context.record_context = ProcessorRecordContext(
                 record.timestamp, record.offset, record.partition, record.topic, record.headers

@@ -1,12 +1,13 @@
 """The input partitions of a task. Its next record comes from the partition whose time is least.
 
-Kafka 0.10.2: streams/.../processor/internals/PartitionGroup.java · book 9.1.3
+Kafka 0.10.2: streams/.../processor/internals/PartitionGroup.java; ``ready_to_process`` is Kafka 3.0's (KIP-695)
+· book 9.1.3
 """
 
 from __future__ import annotations
 
 import heapq
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from itertools import count
 from typing import NamedTuple
 
@@ -14,6 +15,9 @@ from kafka_lite.common.topic_partition import TopicPartition
 from kafka_lite.consumer.consumer_record import ConsumerRecord
 from kafka_lite.streams.processor.internals.min_timestamp_tracker import StampedRecord
 from kafka_lite.streams.processor.internals.record_queue import RecordQueue
+
+MAX_TASK_IDLE_MS_DISABLED = -1
+"""The value of ``max.task.idle.ms`` with which a task never waits for an empty partition."""
 
 
 class NextRecord(NamedTuple):
@@ -28,10 +32,27 @@ class PartitionGroup:
 
     The time of a queue changes only when its first record is removed, and then the queue is not in the heap. Of queues
     with the same time, the one that has waited longest is first.
+
+    An empty queue may be about to get a record that belongs before all others. So the task waits for it::
+
+        lag of the last fetch     not known, or above 0: the broker has records      0: the broker has none
+        the task waits            until they have been fetched                       max_task_idle_ms for new ones
     """
 
-    def __init__(self, partition_queues: Mapping[TopicPartition, RecordQueue]) -> None:
+    def __init__(
+        self,
+        partition_queues: Mapping[TopicPartition, RecordQueue],
+        lag_of: Callable[[TopicPartition], int | None] = lambda _: 0,
+        max_task_idle_ms: float = MAX_TASK_IDLE_MS_DISABLED,
+    ) -> None:
+        """``lag_of``: how many records the broker has after the consumer's position; None if it is not known yet."""
         self._queues = dict(partition_queues)
+        self._lag_of = lag_of
+        self._max_task_idle_ms = max_task_idle_ms
+        self._fetched_lags: dict[TopicPartition, int | None] = {}
+        """What ``lag_of`` has said since the last poll."""
+        self._idle_deadlines: dict[TopicPartition, float] = {}
+        """When the task stops waiting for new records of a partition."""
         self._queues_by_time: list[tuple[int, int, RecordQueue]] = []
         self._entered = count()
         self.num_buffered = 0
@@ -47,6 +68,25 @@ class PartitionGroup:
             self._enter(queue)
         self.num_buffered -= 1
         return NextRecord(stamped, queue)
+
+    def ready_to_process(self, now_ms: float) -> bool:
+        """Whether the next record may be processed. ``now_ms`` is monotonic."""
+        if self._max_task_idle_ms == MAX_TASK_IDLE_MS_DISABLED or len(self._queues_by_time) == len(self._queues):
+            return True
+        empty = (partition for partition, queue in self._queues.items() if not queue)
+        return bool(self._queues_by_time) and all(self._may_stay_empty(partition, now_ms) for partition in empty)
+
+    def _may_stay_empty(self, partition: TopicPartition, now_ms: float) -> bool:
+        if partition not in self._fetched_lags:
+            self._fetched_lags[partition] = self._lag_of(partition)
+        if self._fetched_lags[partition] != 0:
+            self._idle_deadlines.pop(partition, None)
+            return False
+        return now_ms >= self._idle_deadlines.setdefault(partition, now_ms + self._max_task_idle_ms)
+
+    def update_lags(self) -> None:
+        """The consumer has polled: ask it for the lags again, if they matter."""
+        self._fetched_lags.clear()
 
     def add_raw_records(self, partition: TopicPartition, raw_records: Iterable[ConsumerRecord]) -> int:
         """Append records of a partition. Returns the new length of its queue. Raises KeyError and StreamsError."""
@@ -71,9 +111,12 @@ class PartitionGroup:
     def clear(self) -> None:
         """Drop all records."""
         self._queues_by_time.clear()
+        self._fetched_lags.clear()
+        self._idle_deadlines.clear()
         self.num_buffered = 0
         for queue in self._queues.values():
             queue.clear()
 
     def _enter(self, queue: RecordQueue) -> None:
+        self._idle_deadlines.pop(queue.partition, None)
         heapq.heappush(self._queues_by_time, (queue.timestamp, next(self._entered), queue))

@@ -117,12 +117,24 @@ class ProcessorStateManager(StateManager):
                 self._checkpoint.write(self._checkpointed_offsets)
         return True
 
+    def register(self, store: StateStore, restore: StateRestoreCallback) -> None:
+        """Restore a store, and keep it.
+
+        Raises ValueError for a name that is taken, StreamsError if the changelog has no such partition, and
+        TaskCorruptedError if it does not have the offset to continue at.
+        """
+        try:
+            super().register(store, restore)
+        except InvalidOffsetError as error:
+            self.forget_checkpoint(store.name, f"{error}. Deleting the store to recreate it from scratch")
+            raise TaskCorruptedError(str(self._task_id), str(error)) from error
+
     # ── restoring ─────────────────────────────────────────────────────────────────────────────────────────────────
 
     def restore(self, store: StateStore, restore: StateRestoreCallback) -> None:
         """Read the changelog of a store into it, up to its end, or to the committed offset of a source topic.
 
-        Raises StreamsError if the changelog has no such partition, and TaskCorruptedError if it does not have the
+        Raises StreamsError if the changelog has no such partition, and OffsetOutOfRangeError if it does not have the
         offset to continue at.
         """
         if store.name == CHECKPOINT_FILE_NAME:
@@ -134,9 +146,6 @@ class ProcessorStateManager(StateManager):
             self._restore_consumer.assign([partition])
             try:
                 self._restored_offsets[partition] = self._restore_from(partition, store.persistent, restore)
-            except InvalidOffsetError as error:
-                self.forget_checkpoint(store.name, f"{error}. Deleting the store to recreate it from scratch")
-                raise TaskCorruptedError(str(self._task_id), str(error)) from error
             finally:
                 self._restore_consumer.unsubscribe()
 

@@ -6,7 +6,7 @@ Kafka 0.10.2: streams/.../processor/internals/RecordCollectorImpl.java · book 9
 from __future__ import annotations
 
 import logging
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from kafka_lite.common.serialization import Serializer
@@ -37,8 +37,13 @@ class RecordCollectorImpl:
         producer: KafkaProducer | StreamsProducer,
         task_id: str,
         on_error: ProductionExceptionHandler | None = None,
+        on_dropped: Callable[[], None] = lambda: None,
     ) -> None:
-        """``on_error`` handles records that could not be stored; by default DefaultProductionExceptionHandler."""
+        """``on_error`` handles records that could not be stored; by default DefaultProductionExceptionHandler.
+
+        ``on_dropped`` is called, in the producer's thread, for each record that it continues without.
+        """
+        self._on_dropped = on_dropped
         self._producer = producer
         self._on_error = on_error or DefaultProductionExceptionHandler()
         self._task_id = task_id
@@ -92,6 +97,7 @@ class RecordCollectorImpl:
                 "The exception handler chose to CONTINUE processing in spite of this error: %s",
                 self._task_id, record.key, record.timestamp, record.topic, record.partition, error,
             )  # fmt: skip
+            self._on_dropped()
             return
         logger.error(
             "task [%s] Error sending record to topic %s. No more offsets will be recorded for this task and the "

@@ -5,6 +5,8 @@ Kafka 1.0: streams/.../processor/internals/RecordDeserializer.java · book 9.1.3
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from kafka_lite.consumer.consumer_record import ConsumerRecord
 from kafka_lite.streams.errors import StreamsError
 from kafka_lite.streams.exception_handlers import DeserializationExceptionHandler, HandlerResponse
@@ -15,7 +17,15 @@ from kafka_lite.streams.processor.task_id import TaskId
 class RecordDeserializer:
     """Of one source of a task."""
 
-    def __init__(self, source: SourceNode, handler: DeserializationExceptionHandler, task_id: TaskId) -> None:
+    def __init__(
+        self,
+        source: SourceNode,
+        handler: DeserializationExceptionHandler,
+        task_id: TaskId,
+        on_dropped: Callable[[], None] = lambda: None,
+    ) -> None:
+        """``on_dropped`` is called for each record that the handler skips."""
+        self._on_dropped = on_dropped
         self._source = source
         self._handler = handler
         self._task_id = task_id
@@ -29,6 +39,7 @@ class RecordDeserializer:
             return self._source.deserialize(record)
         except StreamsError as error:
             if self._handler.handle(self._task_id, record, error) is HandlerResponse.CONTINUE:
+                self._on_dropped()
                 return None
             raise StreamsError(
                 f"{error}. Deserialization exception handler is set to fail upon a deserialization error. If you would "

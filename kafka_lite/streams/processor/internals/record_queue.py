@@ -5,6 +5,7 @@ Kafka 0.10.2: streams/.../processor/internals/RecordQueue.java · book 9.1.3
 
 from __future__ import annotations
 
+import logging
 from collections import deque
 from collections.abc import Callable, Iterable
 
@@ -18,6 +19,8 @@ from kafka_lite.streams.processor.internals.min_timestamp_tracker import (
 from kafka_lite.streams.processor.internals.topology.source_node import SourceNode
 from kafka_lite.streams.processor.timestamp_extractor import TimestampExtractor
 
+logger = logging.getLogger(__name__)
+
 
 class RecordQueue:
     """First in, first out: the order of offsets, whatever the timestamps are."""
@@ -28,11 +31,16 @@ class RecordQueue:
         source: SourceNode,
         timestamp_extractor: TimestampExtractor,
         deserialize: Callable[[ConsumerRecord], ConsumerRecord | None] | None = None,
+        on_dropped: Callable[[], None] = lambda: None,
     ) -> None:
-        """``deserialize`` returns None for a record to skip. By default it is the source's, which skips none."""
+        """``deserialize`` returns None for a record to skip. By default it is the source's, which skips none.
+
+        ``on_dropped`` is called for each record with a negative time.
+        """
         self.partition = partition
         self.source = source
         self._deserialize = deserialize or source.deserialize
+        self._on_dropped = on_dropped
         self._timestamp_extractor = timestamp_extractor
         self._records: deque[StampedRecord] = deque()
         self._time_tracker = MinTimestampTracker()
@@ -54,8 +62,18 @@ class RecordQueue:
                 stamped = StampedRecord(record, timestamp)
                 self._records.append(stamped)
                 self._time_tracker.add(stamped)
+            else:
+                self._drop(record, timestamp)
         self._advance()
         return len(self._records)
+
+    def _drop(self, record: ConsumerRecord, timestamp: int) -> None:
+        logger.warning(
+            "Skipping record due to negative extracted timestamp. "
+            "topic=[%s] partition=[%d] offset=[%d] extractedTimestamp=[%d] extractor=[%s]",
+            record.topic, record.partition, record.offset, timestamp, type(self._timestamp_extractor).__name__,
+        )  # fmt: skip
+        self._on_dropped()
 
     def poll(self) -> StampedRecord:
         """Remove and return the first record. Raises IndexError if there is none."""

@@ -25,6 +25,7 @@ from kafka_lite.streams.processor.internals.assignment.assignment_info import Ho
 from kafka_lite.streams.processor.internals.assignment.internal_topic_manager import InternalTopicManager
 from kafka_lite.streams.processor.internals.assignment.stream_partition_assignor import StreamsAssignorContext
 from kafka_lite.streams.processor.internals.assignment.streams_kafka_client import StreamsKafkaClient
+from kafka_lite.streams.processor.internals.metrics.dropped_records import dropped_records_sensor
 from kafka_lite.streams.processor.internals.metrics.stream_thread_metrics import StreamThreadMetrics
 from kafka_lite.streams.processor.internals.processor_state_manager import ProcessorStateManager
 from kafka_lite.streams.processor.internals.record_collector_impl import RecordCollectorImpl
@@ -64,8 +65,8 @@ class StreamThread(ShutdownableThread):
          ▲                                                                                  │
          └─ commit all every commit.interval.ms · update standby tasks · delete directories of moved tasks ◀─┘
 
-    It polls only if a task has room for records, and waits in it (``poll.ms``) only if no record is buffered. A turn
-    processes up to fifty records of each task, or for ``poll.ms``, since a poll takes as long as several records.
+    It polls only if a task has room for records, and waits in it (``poll.ms``) only if no record can be processed. A
+    turn processes up to fifty records of each task, or for ``poll.ms``, since a poll takes as long as several records.
     (0.10.2 polls after each record; later Kafka also processes many of a task between two polls.)
 
     With ``processing.guarantee=exactly_once`` (Kafka 0.11) each task has a transactional producer of its own, with
@@ -238,7 +239,9 @@ class StreamThread(ShutdownableThread):
             self._is_subscribed = True
         if not self._records_wait or self._tasks.requires_poll:
             self._add_records(self._poll())
+            self._tasks.update_lags()
             self._tasks.standbys.maybe_update()
+            self._records_wait = self._tasks.num_buffered > 0
         if self._records_wait:
             self._records_wait = self._tasks.process(RECORDS_PER_TURN, self._poll_ms) > 0
         now_ms = self._time.hi_res_ms()
@@ -265,7 +268,6 @@ class StreamThread(ShutdownableThread):
         for partition in records.partitions:
             polled = records.records(partition)
             added = self._tasks.task_of(partition).add_records(partition, polled)
-            self._records_wait = self._records_wait or added > 0
             if added < len(polled):
                 self._metrics.skipped_records.record(len(polled) - added)
 
@@ -346,10 +348,16 @@ class StreamThread(ShutdownableThread):
                 topology,
                 self._new_environment(),
                 consumer=self._consumer,
-                record_collector=RecordCollectorImpl(producer, str(task_id), config.production_exception_handler()),
+                record_collector=RecordCollectorImpl(
+                    producer,
+                    str(task_id),
+                    config.production_exception_handler(),
+                    dropped_records_sensor(self._metrics, task_id).record,
+                ),
                 state_manager=state_manager,
                 timestamp_extractor=config.timestamp_extractor(),
                 max_buffered_records=config["buffered.records.per.partition"],
+                max_task_idle_ms=config["max.task.idle.ms"],
                 producer=transactions,
                 on_bad_record=config.deserialization_exception_handler(),
             )

@@ -138,7 +138,7 @@ class RocksDBSegmentedBytesStore(AbstractSegmentedBytesStore[RocksDBSegment]):
         except BaseException:
             self._segments.close()  # nobody else knows them yet
             raise
-        self._open = True
+        self._open, self._context = True, context
 
     def flush(self) -> None:
         """Write everything to disk, before the checkpoint that says so."""

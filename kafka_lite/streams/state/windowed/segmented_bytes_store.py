@@ -6,17 +6,21 @@ SegmentIterator.java, ChangeLoggingSegmentedBytesStore.java · book 9.2.4
 
 from __future__ import annotations
 
+import logging
 from abc import abstractmethod
 from collections.abc import Iterator
 from typing import Generic, TypeVar
 
 from kafka_lite.streams.errors import InvalidStateStoreError
+from kafka_lite.streams.processor.internals.metrics.dropped_records import dropped_records_sensor
 from kafka_lite.streams.processor.state_store import StateStore, StateStoreContext
 from kafka_lite.streams.state.change_logging_key_value_bytes_store import StoreChangeLogger
 from kafka_lite.streams.state.windowed.in_memory_segment import InMemorySegment
 from kafka_lite.streams.state.windowed.key_schema import KeySchema
 from kafka_lite.streams.state.windowed.segments import Segment, Segments
 from kafka_lite.streams.state.wrapped_state_store import WrappedStateStore
+
+logger = logging.getLogger(__name__)
 
 S = TypeVar("S", bound=Segment)
 
@@ -48,6 +52,8 @@ class AbstractSegmentedBytesStore(SegmentedBytesStore, Generic[S]):
         self._schema = key_schema
         self._segments = Segments(retention_ms, num_segments, self._open_segment)
         self._open = False
+        self._context: StateStoreContext | None = None
+        """Where dropped records are counted, once the store is open."""
 
     @abstractmethod
     def _open_segment(self, segment_id: int) -> S:
@@ -64,11 +70,18 @@ class AbstractSegmentedBytesStore(SegmentedBytesStore, Generic[S]):
         return self._open
 
     def put(self, key: bytes, value: bytes | None) -> None:
-        """Set or delete the value of a binary key."""
+        """Set or delete the value of a binary key. One that has expired is counted as a dropped record."""
+        if not self._put(key, value) and self._context is not None:
+            logger.warning("Store %s: Skipping record for expired segment.", self._name)
+            dropped_records_sensor(self._context.metrics, self._context.task_id).record()
+
+    def _put(self, key: bytes, value: bytes | None) -> bool:
+        """Returns False if its time has expired."""
         self._ensure_open()
         segment = self._segments.get_or_create(self._schema.segment_timestamp(key))
         if segment is not None:
             segment.put(key, value)
+        return segment is not None
 
     def get(self, key: bytes) -> bytes | None:
         """The value of a binary key, or None."""
@@ -120,7 +133,12 @@ class InMemorySegmentedBytesStore(AbstractSegmentedBytesStore[InMemorySegment]):
     def init(self, context: StateStoreContext, root: StateStore) -> None:
         """Open the store, and restore it."""
         self._open = True
-        context.register(root, self.put)
+        context.register(root, self._restore)
+        self._context = context
+
+    def _restore(self, key: bytes, value: bytes | None) -> None:
+        """What has expired since it was logged is not counted."""
+        self._put(key, value)
 
 
 class ChangeLoggingSegmentedBytesStore(WrappedStateStore[SegmentedBytesStore], SegmentedBytesStore):

@@ -13,7 +13,7 @@ from kafka_lite.common.time import SYSTEM_TIME, Time
 from kafka_lite.metrics.metrics import Metrics
 from kafka_lite.metrics.recording_level import RecordingLevel
 from kafka_lite.metrics.sensor import KafkaMetric, KafkaMetricName, MeasurableStat, Sensor
-from kafka_lite.metrics.stats import Avg, Count, Max, Rate
+from kafka_lite.metrics.stats import Avg, Count, CumulativeSum, Max, Rate
 from kafka_lite.streams.streams_metrics import StreamsMetrics
 
 T = TypeVar("T")
@@ -43,6 +43,7 @@ class StreamsMetricsImpl(StreamsMetrics):
         self._prefix = ",".join(self._tags.values())
         self._parents: dict[str, Sensor] = {}
         """By the name of a sensor, the one that aggregates it."""
+        self._without_parent: set[str] = set()
         self._children: Counter[str] = Counter()
         """By the name of a parent, how many sensors it aggregates."""
 
@@ -73,6 +74,24 @@ class StreamsMetricsImpl(StreamsMetrics):
     ) -> Sensor:
         """The same without latencies."""
         return self._add(_add_throughput, scope_name, entity_name, operation_name, level, tags)
+
+    def add_rate_total_sensor(
+        self,
+        scope_name: str,
+        entity_name: str,
+        operation_name: str,
+        level: RecordingLevel,
+        tags: Mapping[str, str] | None = None,
+    ) -> Sensor:
+        """A sensor of events. It has no parent."""
+        sensor = self.registry.sensor(f"{self._prefix}.{scope_name}.{entity_name}.{operation_name}", level=level)
+        self._without_parent.add(sensor.name)
+        own = {"thread-id": self._prefix, f"{scope_name}-id": entity_name, **(tags or {})}
+        add = self._adder(sensor, f"stream-{scope_name}-metrics", own)
+        what = operation_name.replace("-", " ")
+        add(f"{operation_name}-rate", f"The average number of {what} per second", Rate())
+        add(f"{operation_name}-total", f"The total number of {what}", CumulativeSum())
+        return sensor
 
     def _add(
         self,
@@ -108,6 +127,7 @@ class StreamsMetricsImpl(StreamsMetrics):
     def remove_sensor(self, sensor: Sensor) -> None:
         """Remove a sensor, and its parent after the last one."""
         self.registry.remove_sensor(sensor.name)
+        self._without_parent.discard(sensor.name)
         parent = self._parents.pop(sensor.name, None)
         if parent is not None:
             self._children[parent.name] -= 1
@@ -116,8 +136,9 @@ class StreamsMetricsImpl(StreamsMetrics):
 
     def close(self) -> None:
         """Remove the sensors of all entities, after the thread has ended."""
-        for name in [*self._parents, *self._children]:
+        for name in [*self._parents, *self._children, *self._without_parent]:
             self.registry.remove_sensor(name)
+        self._without_parent.clear()
         self._parents.clear()
         self._children.clear()
 

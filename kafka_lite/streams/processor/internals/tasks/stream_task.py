@@ -16,8 +16,13 @@ from kafka_lite.consumer.offset_and_metadata import OffsetAndMetadata
 from kafka_lite.metrics.recording_level import RecordingLevel
 from kafka_lite.streams.errors import StreamsError, TaskMigratedError
 from kafka_lite.streams.exception_handlers import DeserializationExceptionHandler, LogAndFailExceptionHandler
+from kafka_lite.streams.processor.internals.metrics.dropped_records import dropped_records_sensor
 from kafka_lite.streams.processor.internals.min_timestamp_tracker import NOT_KNOWN
-from kafka_lite.streams.processor.internals.partition_group import NextRecord, PartitionGroup
+from kafka_lite.streams.processor.internals.partition_group import (
+    MAX_TASK_IDLE_MS_DISABLED,
+    NextRecord,
+    PartitionGroup,
+)
 from kafka_lite.streams.processor.internals.processor_context_impl import ProcessorContextImpl
 from kafka_lite.streams.processor.internals.processor_record_context import ProcessorRecordContext
 from kafka_lite.streams.processor.internals.punctuation_queue import PunctuationQueue
@@ -46,6 +51,10 @@ class TaskConsumer(CommittedOffsets, Protocol):
 
     def resume(self, partitions: Iterable[TopicPartition], /) -> None:
         """Fetch records of these partitions again."""
+        ...
+
+    def current_lag(self, partition: TopicPartition, /) -> int | None:
+        """How many offsets the position was before the end of the log at the last fetch; None if it is not known."""
         ...
 
     def commit_sync(self, offsets: Mapping[TopicPartition, OffsetAndMetadata], /) -> None:
@@ -99,6 +108,7 @@ class StreamTask(AbstractTask):
         state_manager: StateManager,
         timestamp_extractor: TimestampExtractor,
         max_buffered_records: int = DEFAULT_BUFFERED_RECORDS,
+        max_task_idle_ms: int = MAX_TASK_IDLE_MS_DISABLED,
         producer: TaskProducer | None = None,
         on_bad_record: DeserializationExceptionHandler | None = None,
     ) -> None:
@@ -106,17 +116,20 @@ class StreamTask(AbstractTask):
         what it sees of its thread's.
 
         ``on_bad_record`` handles records that cannot be deserialized; by default LogAndFailExceptionHandler.
+        ``max_task_idle_ms`` is how long the task waits for new records of an empty partition: see PartitionGroup.
         """
         super().__init__(task_id, partitions, topology, state_manager)
         self._consumer = consumer
         self._collector = record_collector
         self._producer = producer
         self._max_buffered = max_buffered_records
-        on_bad_record = on_bad_record or LogAndFailExceptionHandler()
-        self._partition_group = PartitionGroup({
-            partition: _new_queue(task_id, partition, topology, timestamp_extractor, on_bad_record)
-            for partition in sorted(self.partitions)
-        })  # fmt: skip
+        self._metrics = environment.metrics
+        self._dropped = dropped_records_sensor(self._metrics, task_id)
+        handler = on_bad_record or LogAndFailExceptionHandler()
+        queues = {each: self._new_queue(each, timestamp_extractor, handler) for each in sorted(self.partitions)}
+        self._partition_group = PartitionGroup(queues, lambda each: consumer.current_lag(each), max_task_idle_ms)
+        self.is_idle = False
+        """Whether records wait for those of a partition that has none."""
         self._punctuation_queue = PunctuationQueue()
         self._consumed_offsets: dict[TopicPartition, int] = {}
         self._commit_offset_needed = False
@@ -125,10 +138,16 @@ class StreamTask(AbstractTask):
         self._context = ProcessorContextImpl(
             task_id, environment, record_collector, state_manager, self._need_commit, self._punctuation_queue.schedule
         )
-        self._metrics = environment.metrics
         self._commit_time = self._metrics.add_latency_and_throughput_sensor(
             "task", str(task_id), "commit", RecordingLevel.DEBUG, {"streams-task-id": str(task_id)}
         )
+
+    def _new_queue(
+        self, partition: TopicPartition, extractor: TimestampExtractor, on_bad_record: DeserializationExceptionHandler
+    ) -> RecordQueue:
+        source, dropped = self.topology.source(partition.topic), self._dropped.record
+        deserializer = RecordDeserializer(source, on_bad_record, self.id, dropped)
+        return RecordQueue(partition, source, extractor, deserializer.deserialize, dropped)
 
     def initialize(self) -> None:
         """Restore the stores, then initialize the processors. Raises StreamsError."""
@@ -167,15 +186,21 @@ class StreamTask(AbstractTask):
 
     @property
     def requires_poll(self) -> bool:
-        """Whether the queue that the next record comes from has room for more."""
-        return self._partition_group.top_queue_size <= self._max_buffered
+        """Whether the queue that the next record comes from has room for more, or another one needs some."""
+        return self.is_idle or self._partition_group.top_queue_size <= self._max_buffered
 
-    def process(self) -> bool:
-        """Process the next record. Returns False if there was none.
+    def update_lags(self) -> None:
+        """The consumer has polled: a partition without records may have got some, or be known to have none."""
+        self._partition_group.update_lags()
+
+    def process(self, now_ms: float = 0) -> bool:
+        """Process the next record. Returns False if there was none, or it has to wait. ``now_ms`` is monotonic.
 
         Raises StreamsError, with the record's offset, for an error of Kafka; errors of a processor as they are.
         """
-        following = self._partition_group.next_record()
+        group = self._partition_group
+        self.is_idle = not group.ready_to_process(now_ms) and group.num_buffered > 0
+        following = None if self.is_idle else group.next_record()
         if following is None:
             return False
         self._process(following)
@@ -299,6 +324,7 @@ class StreamTask(AbstractTask):
         With ``flush``, the processors first get what is in the caches. (0.10.2 flushes after it has closed them.)
         """
         self._partition_group.clear()
+        self.is_idle = False
         self._punctuation_queue.clear()
         try:
             if flush:
@@ -325,18 +351,7 @@ class StreamTask(AbstractTask):
             self._state_manager.close(self._checkpointable_offsets() if write_checkpoint else None)
         finally:
             self._metrics.remove_sensor(self._commit_time)
+            self._metrics.remove_sensor(self._dropped)
             if self._producer is not None:
                 self._producer.abort_transaction()
                 self._producer.close()
-
-
-def _new_queue(
-    task_id: TaskId,
-    partition: TopicPartition,
-    topology: ProcessorTopology,
-    timestamp_extractor: TimestampExtractor,
-    on_bad_record: DeserializationExceptionHandler,
-) -> RecordQueue:
-    source = topology.source(partition.topic)
-    deserializer = RecordDeserializer(source, on_bad_record, task_id)
-    return RecordQueue(partition, source, timestamp_extractor, deserializer.deserialize)

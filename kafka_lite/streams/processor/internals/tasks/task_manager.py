@@ -180,19 +180,29 @@ class TaskManager:
         """Let each task process records: up to ``max_records``, or only one once the time is up.
 
         After each record comes what is due then: punctuations, and a commit that was requested. Returns how many
-        records wait.
+        records wait for their turn; those of a task that waits for another partition do not count.
         """
         deadline_ms = self._time.hi_res_ms() + max_ms
         for task in self.active.values():
             self._process(task, max_records, deadline_ms)
+        return sum(task.num_buffered for task in self.active.values() if not task.is_idle)
+
+    @property
+    def num_buffered(self) -> int:
+        """How many records wait in all tasks."""
         return sum(task.num_buffered for task in self.active.values())
+
+    def update_lags(self) -> None:
+        """The consumer has polled: tasks need not wait for partitions that are known to have no records."""
+        for task in self.active.values():
+            task.update_lags()
 
     def _process(self, task: StreamTask, max_records: int, deadline_ms: float) -> None:
         metrics, now_ms = self._metrics, self._time.hi_res_ms
         start_ms = now_ms()
         has_more = True
         while has_more:
-            has_more = task.process()
+            has_more = task.process(start_ms)
             processed_ms = now_ms()
             if has_more:
                 metrics.process.add(start_ms, processed_ms)
