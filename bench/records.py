@@ -11,7 +11,7 @@ from rich.table import Table
 
 from kafka_lite.common.topic_partition import TopicPartition
 from kafka_lite.consumer.record_batch_reader import MessageReader, RecordBatchReader
-from kafka_lite.log.log_validator import validate_and_assign_offsets
+from kafka_lite.log.validation.log_validator import validate_and_assign_offsets
 from kafka_lite.record.compression import CompressionType
 from kafka_lite.record.conversion import down_convert
 from kafka_lite.record.default_record_batch import DefaultRecordBatch

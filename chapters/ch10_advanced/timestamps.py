@@ -39,7 +39,7 @@ from chapters.ch10_advanced.figures.timestamp_drawings import (
 )
 from kafka_learn.both_languages import InBothLanguages
 from kafka_lite.common.errors import ApiError
-from kafka_lite.log.log_validator import validate_and_assign_offsets
+from kafka_lite.log.validation.log_validator import validate_and_assign_offsets
 from kafka_lite.record.compression import CompressionType
 from kafka_lite.record.memory_records_builder import MemoryRecordsBuilder
 from kafka_lite.record.record import TimestampType

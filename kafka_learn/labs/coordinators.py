@@ -28,10 +28,10 @@ from kafka_lite.coordinator.transaction.transaction_metadata import (
 )
 from kafka_lite.coordinator.transaction.transaction_state import TransactionState
 from kafka_lite.coordinator.transaction.transaction_state_manager import TransactionStateManager
+from kafka_lite.log.append_origin import AppendOrigin
 from kafka_lite.log.log import Log
 from kafka_lite.log.log_config import LogConfig
 from kafka_lite.log.log_offset_metadata import LogOffsetMetadata
-from kafka_lite.log.log_validator import AppendOrigin
 from kafka_lite.log.producers.verification_state_entry import VerificationGuard
 from kafka_lite.protocol.messages.api_27_write_txn_markers import (
     WritableTxnMarkerPartitionResult,

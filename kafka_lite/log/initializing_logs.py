@@ -10,8 +10,8 @@ from collections.abc import Callable
 from kafka_lite.common.topic_partition import TopicPartition
 from kafka_lite.log.log import Log
 from kafka_lite.log.log_config import LogConfig
-from kafka_lite.log.log_configs import OutdatedConfigError
 from kafka_lite.log.log_manager import LogManager
+from kafka_lite.log.managing.log_configs import OutdatedConfigError
 
 
 class InitializingLogs:

@@ -13,15 +13,15 @@ from pathlib import Path
 from kafka_lite.common.errors import Errors
 from kafka_lite.common.sendable import Buffer
 from kafka_lite.common.time import Time
-from kafka_lite.log.cleaning.log_cleaning_state import LogCleaningAbortedError
-from kafka_lite.log.cleaning.segment_replacement import SegmentReplacement
 from kafka_lite.log.fetch_data_info import FetchDataInfo
 from kafka_lite.log.log_append_info import LogAppendInfo
+from kafka_lite.log.log_cleaning_state import LogCleaningAbortedError
 from kafka_lite.log.log_config import LogConfig
 from kafka_lite.log.log_offset_metadata import LogOffsetMetadata
 from kafka_lite.log.log_segment import LogSegment
 from kafka_lite.log.log_segments import LogSegments
 from kafka_lite.log.producers.aborted_txn import AbortedTxn
+from kafka_lite.log.segment_replacement import SegmentReplacement
 
 
 class LocalLog:

@@ -18,14 +18,15 @@ from kafka_lite.common.time import Time
 from kafka_lite.common.topic_partition import TopicPartition
 from kafka_lite.log import log_offset_search
 from kafka_lite.log.abstract_index import MAX_RELATIVE_OFFSET
+from kafka_lite.log.append_origin import AppendOrigin
 from kafka_lite.log.checkpoints.leader_epoch_checkpoint_file import EpochEntry, LeaderEpochCheckpointFile
-from kafka_lite.log.cleaning.segment_replacement import SegmentReplacement
 from kafka_lite.log.dirs.log_dir_failure_channel import LogDirFailureChannel
 from kafka_lite.log.dirs.storage_errors import StorageErrors
 from kafka_lite.log.fetch_data_info import FetchDataInfo
 from kafka_lite.log.files.file_message_set import TimestampAndOffset
 from kafka_lite.log.leader_epoch_file_cache import LeaderEpochFileCache
 from kafka_lite.log.loading.log_loader import LogLoader
+from kafka_lite.log.loading.producer_state_loader import rebuild_producer_state
 from kafka_lite.log.local_log import LocalLog
 from kafka_lite.log.log_append_info import LogAppendInfo, UnexpectedAppendOffsetError, analyze_and_validate_records
 from kafka_lite.log.log_config import LogConfig
@@ -34,12 +35,12 @@ from kafka_lite.log.log_offset_metadata import LogOffsetMetadata
 from kafka_lite.log.log_retention import deletable_segments
 from kafka_lite.log.log_segment import LogSegment
 from kafka_lite.log.log_segments import LogSegments
-from kafka_lite.log.log_validator import AppendOrigin, LogValidator
 from kafka_lite.log.producers.aborted_txn import AbortedTxn
-from kafka_lite.log.producers.producer_state_loader import rebuild_producer_state
 from kafka_lite.log.producers.producer_state_manager import LastRecord, PreparedUpdates, ProducerStateManager
 from kafka_lite.log.producers.producer_state_manager_config import ProducerStateManagerConfig
 from kafka_lite.log.producers.verification_state_entry import VerificationGuard
+from kafka_lite.log.segment_replacement import SegmentReplacement
+from kafka_lite.log.validation.log_validator import LogValidator
 from kafka_lite.record.record import MAGIC_V2
 from kafka_lite.record.records import batches
 

@@ -10,7 +10,7 @@ from kafka_lite.common.errors import ApiError, Errors
 from kafka_lite.common.sendable import Buffer
 from kafka_lite.common.topic_partition import TopicPartition
 from kafka_lite.log.producers.producer_state_entry import BatchMetadata
-from kafka_lite.log.validation_result import ValidationResult
+from kafka_lite.log.validation.validation_result import ValidationResult
 from kafka_lite.record.compression import CompressionType
 from kafka_lite.record.default_record_batch import DefaultRecordBatch
 from kafka_lite.record.record import MAGIC_V2, NO_PARTITION_LEADER_EPOCH, NO_TIMESTAMP

@@ -24,11 +24,8 @@ from kafka_lite.log.cleaning.cleaner_config import CleanerConfig
 from kafka_lite.log.cleaning.log_cleaner import LogCleaner
 from kafka_lite.log.dirs.log_dir_failure_channel import LogDirFailureChannel
 from kafka_lite.log.dirs.log_dirs import LogDirs
-from kafka_lite.log.future_logs import FutureLogs
-from kafka_lite.log.loading.log_dirs_loader import LogDirsLoader
 from kafka_lite.log.log import Log
 from kafka_lite.log.log_config import MAX_LONG, LogConfig
-from kafka_lite.log.log_configs import LogConfigs
 from kafka_lite.log.log_file_utils import (
     CLEAN_SHUTDOWN_FILE,
     log_delete_dir_name,
@@ -36,7 +33,10 @@ from kafka_lite.log.log_file_utils import (
     log_future_dir_name,
     parse_topic_partition_name,
 )
-from kafka_lite.log.log_offset_checkpoints import LogOffsetCheckpoints
+from kafka_lite.log.managing.future_logs import FutureLogs
+from kafka_lite.log.managing.log_configs import LogConfigs
+from kafka_lite.log.managing.log_dirs_loader import LogDirsLoader
+from kafka_lite.log.managing.log_offset_checkpoints import LogOffsetCheckpoints
 from kafka_lite.log.producers.producer_state_manager_config import ProducerStateManagerConfig
 
 logger = logging.getLogger(__name__)

@@ -9,7 +9,8 @@ from collections.abc import Iterable
 
 from kafka_lite.common.errors import Errors
 from kafka_lite.common.sendable import Buffer
-from kafka_lite.record.compression import CompressionType
+from kafka_lite.record.compression import CompressionType, compress
+from kafka_lite.record.default_record_batch import DefaultRecordBatch, encode_batch
 from kafka_lite.record.memory_records_builder import MemoryRecordsBuilder
 from kafka_lite.record.record import MAGIC_V0, MAGIC_V2, Record, TimestampType
 from kafka_lite.record.record_batch import RecordBatch
@@ -70,3 +71,22 @@ def magic_for_fetch_version(version: int) -> int:
     if version >= 4:
         return MAGIC_V2
     return MAGIC_V0 if version < 2 else MAGIC_V0 + 1
+
+
+def recompress(
+    batch: DefaultRecordBatch, data: bytes, target: CompressionType, compression_level: int | None
+) -> DefaultRecordBatch:
+    """The batch in another codec. Its records, ``data``, stay encoded as they are; the leader epoch is left open."""
+    recompressed = encode_batch(
+        compress(target, data, batch.magic, compression_level),
+        base_offset=batch.base_offset,
+        last_offset_delta=batch.last_offset_delta,
+        attributes=batch.attributes & ~batch.compression.code | target.code,
+        base_timestamp=batch.base_timestamp,
+        max_timestamp=batch.max_timestamp,
+        producer_id=batch.producer_id,
+        producer_epoch=batch.producer_epoch,
+        base_sequence=batch.base_sequence,
+        record_count=batch.record_count,
+    )
+    return DefaultRecordBatch(bytearray(recompressed), 0, len(recompressed))

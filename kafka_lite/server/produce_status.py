@@ -12,7 +12,7 @@ from typing import Final
 from kafka_lite.cluster.partition import Partition
 from kafka_lite.common.errors import ApiError, Errors
 from kafka_lite.common.topic_partition import TopicPartition
-from kafka_lite.log.log_validator import RecordError
+from kafka_lite.log.validation.record_validation_error import RecordError
 
 _NO_ERROR: Final = Errors.NONE  # looked up once, see record.record
 

@@ -19,11 +19,12 @@ from kafka_lite.common.sendable import Buffer
 from kafka_lite.common.time import Time
 from kafka_lite.common.topic_names import is_internal
 from kafka_lite.common.topic_partition import TopicPartition
+from kafka_lite.log.append_origin import AppendOrigin
 from kafka_lite.log.log import Log
 from kafka_lite.log.log_manager import LogManager
 from kafka_lite.log.log_offset_metadata import LogOffsetMetadata
-from kafka_lite.log.log_validator import AppendOrigin, RecordValidationError
 from kafka_lite.log.producers.verification_state_entry import VerificationGuard
+from kafka_lite.log.validation.record_validation_error import RecordValidationError
 from kafka_lite.metrics.metrics_registry import MetricsRegistry
 from kafka_lite.server.delayed_fetch import DelayedFetch
 from kafka_lite.server.delayed_produce import DelayedProduce

@@ -10,7 +10,7 @@ import pytest
 from crc32c import crc32c
 
 from kafka_lite.common.errors import ApiError
-from kafka_lite.log.log_validator import validate_and_assign_offsets
+from kafka_lite.log.validation.log_validator import validate_and_assign_offsets
 from kafka_lite.record.compression import CompressionType, compress
 from kafka_lite.record.memory_records_builder import MemoryRecordsBuilder
 from kafka_lite.record.message_set import encode_message

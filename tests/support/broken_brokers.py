@@ -14,14 +14,14 @@ from kafka_lite.coordinator.group.group_metadata import GroupMetadata
 from kafka_lite.coordinator.group.group_metadata_manager import GroupMetadataManager
 from kafka_lite.coordinator.group.group_offsets import GroupOffsets
 from kafka_lite.coordinator.group.group_rebalancer import GroupRebalancer
+from kafka_lite.log.append_origin import AppendOrigin
 from kafka_lite.log.cleaning.skimpy_offset_map import SkimpyOffsetMap
 from kafka_lite.log.files.file_message_set import FileMessageSet
 from kafka_lite.log.log import Log
-from kafka_lite.log.log_configs import LogConfigs
 from kafka_lite.log.log_file_utils import CLEAN_SHUTDOWN_FILE
 from kafka_lite.log.log_manager import LogManager
 from kafka_lite.log.log_offset_metadata import LogOffsetMetadata
-from kafka_lite.log.log_validator import AppendOrigin
+from kafka_lite.log.managing.log_configs import LogConfigs
 from kafka_lite.log.offset_index import OffsetIndex
 from kafka_lite.log.producers.producer_append_info import ProducerAppendInfo
 from kafka_lite.log.producers.producer_state_entry import ProducerStateEntry

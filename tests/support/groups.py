@@ -28,10 +28,10 @@ from kafka_lite.coordinator.group.group_offsets import Committer, GroupOffsets
 from kafka_lite.coordinator.group.group_state import GroupState
 from kafka_lite.coordinator.group.offset_and_metadata import OffsetAndMetadata
 from kafka_lite.coordinator.group.offsets_log import AppendResult
+from kafka_lite.log.append_origin import AppendOrigin
 from kafka_lite.log.log import Log
 from kafka_lite.log.log_config import LogConfig
 from kafka_lite.log.log_offset_metadata import LogOffsetMetadata
-from kafka_lite.log.log_validator import AppendOrigin
 from kafka_lite.log.producers.verification_state_entry import VerificationGuard
 from kafka_lite.protocol.messages.api_11_join_group import (
     JoinGroupRequest,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from kafka_lite.common.topic_partition import TopicPartition
-from kafka_lite.log.log_validator import AppendOrigin
+from kafka_lite.log.append_origin import AppendOrigin
 from kafka_lite.record.control_record import ControlRecordType, EndTransactionMarker
 from kafka_lite.testing import Cluster
 from tests.support.compaction import keyed_set

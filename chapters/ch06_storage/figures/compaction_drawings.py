@@ -15,10 +15,10 @@ from kafka_lite.common.throttler import Throttler
 from kafka_lite.common.time import MockTime
 from kafka_lite.log.cleaning.cleaner import Cleaner
 from kafka_lite.log.cleaning.cleaner_config import CleanerConfig
-from kafka_lite.log.cleaning.log_cleaning_state import VALID_PREVIOUS_STATES
 from kafka_lite.log.cleaning.log_to_clean import LogToClean
 from kafka_lite.log.cleaning.skimpy_offset_map import SkimpyOffsetMap
 from kafka_lite.log.log import Log
+from kafka_lite.log.log_cleaning_state import VALID_PREVIOUS_STATES
 from kafka_lite.log.log_segment import LogSegment
 from kafka_lite.record.record import Record
 from kafka_lite.record.records import batches

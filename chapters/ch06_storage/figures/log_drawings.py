@@ -22,7 +22,7 @@ from kafka_lite.log.log import Log
 from kafka_lite.log.log_config import LogConfig
 from kafka_lite.log.log_manager import LogManager
 from kafka_lite.log.log_retention import deletable_segments
-from kafka_lite.log.log_validator import validate_and_assign_offsets
+from kafka_lite.log.validation.log_validator import validate_and_assign_offsets
 from kafka_lite.record.compression import CompressionType
 from kafka_lite.record.memory_records_builder import MemoryRecordsBuilder
 from kafka_lite.record.record import MAGIC_V2

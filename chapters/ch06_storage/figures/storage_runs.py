@@ -21,18 +21,18 @@ from kafka_lite.common.scheduler import MockScheduler
 from kafka_lite.common.time import MockTime
 from kafka_lite.log.cleaning.cleaned_segment import CleanedSegment
 from kafka_lite.log.cleaning.cleaner import Cleaner
-from kafka_lite.log.cleaning.segment_replacement import SegmentReplacement
 from kafka_lite.log.cleaning.skimpy_offset_map import SkimpyOffsetMap
-from kafka_lite.log.cleaning.swap_files import SwapFiles
 from kafka_lite.log.files.file_message_set import FileMessageSet
-from kafka_lite.log.loading.log_dirs_loader import LogDirsLoader
 from kafka_lite.log.loading.log_loader import LogLoader
+from kafka_lite.log.loading.swap_files import SwapFiles
 from kafka_lite.log.local_log import LocalLog
 from kafka_lite.log.log import Log
 from kafka_lite.log.log_manager import LogManager
 from kafka_lite.log.log_segment import LogSegment
-from kafka_lite.log.log_validator import LogValidator
+from kafka_lite.log.managing.log_dirs_loader import LogDirsLoader
 from kafka_lite.log.offset_index import OffsetIndex
+from kafka_lite.log.segment_replacement import SegmentReplacement
+from kafka_lite.log.validation.log_validator import LogValidator
 
 
 def _recorded(

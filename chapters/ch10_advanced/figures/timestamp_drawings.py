@@ -16,7 +16,7 @@ from kafka_lite.common.time import MockTime
 from kafka_lite.log.log import Log
 from kafka_lite.log.log_config import LogConfig
 from kafka_lite.log.log_retention import deletable_segments
-from kafka_lite.log.log_validator import validate_and_assign_offsets
+from kafka_lite.log.validation.log_validator import validate_and_assign_offsets
 from kafka_lite.record.compression import CompressionType
 from kafka_lite.record.conversion import down_convert
 from kafka_lite.record.default_record import decode_record

@@ -31,7 +31,7 @@ from kafka_lite.coordinator.group.offsets_log import (
     OffsetsLog,
     uncommitted_end,
 )
-from kafka_lite.log.log_validator import AppendOrigin
+from kafka_lite.log.append_origin import AppendOrigin
 from kafka_lite.log.producers.verification_state_entry import VerificationGuard
 from kafka_lite.record.memory_records_builder import MemoryRecordsBuilder
 

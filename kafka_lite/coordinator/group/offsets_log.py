@@ -13,8 +13,8 @@ from kafka_lite.cluster.replica import Replica
 from kafka_lite.common.errors import ApiError, Errors
 from kafka_lite.common.sendable import Buffer
 from kafka_lite.common.topic_partition import TopicPartition
+from kafka_lite.log.append_origin import AppendOrigin
 from kafka_lite.log.log import Log
-from kafka_lite.log.log_validator import AppendOrigin
 from kafka_lite.log.producers.verification_state_entry import VerificationGuard
 
 COMMIT_POLL_MS: Final = 20

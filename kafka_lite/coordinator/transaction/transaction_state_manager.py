@@ -30,7 +30,7 @@ from kafka_lite.coordinator.transaction.transaction_config import TransactionCon
 from kafka_lite.coordinator.transaction.transaction_metadata import TransactionMetadata, TxnTransitMetadata
 from kafka_lite.coordinator.transaction.transaction_metrics import TransactionStateManagerMetrics
 from kafka_lite.coordinator.transaction.transaction_state import FINISHED, PREPARED
-from kafka_lite.log.log_validator import AppendOrigin
+from kafka_lite.log.append_origin import AppendOrigin
 from kafka_lite.protocol.schema_error import SchemaError
 from kafka_lite.record.memory_records_builder import MemoryRecordsBuilder
 from kafka_lite.record.record_batch import RecordBatch

@@ -21,11 +21,11 @@ from kafka_lite.log.cleaning.cleaner import Cleaner
 from kafka_lite.log.cleaning.cleaner_config import CleanerConfig
 from kafka_lite.log.cleaning.cleaner_stats import CleanerStats, PreCleanStats
 from kafka_lite.log.cleaning.log_cleaner_manager import LogCleanerManager
-from kafka_lite.log.cleaning.log_cleaning_state import LogCleaningAbortedError, ThreadShutdownError
 from kafka_lite.log.cleaning.log_to_clean import LogToClean
 from kafka_lite.log.cleaning.skimpy_offset_map import SkimpyOffsetMap
 from kafka_lite.log.dirs.log_dir_failure_channel import LogDirFailureChannel
 from kafka_lite.log.log import Log
+from kafka_lite.log.log_cleaning_state import LogCleaningAbortedError, ThreadShutdownError
 
 logger = logging.getLogger(__name__)
 

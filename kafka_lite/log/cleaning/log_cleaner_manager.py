@@ -16,10 +16,10 @@ from kafka_lite.common.topic_partition import TopicPartition
 from kafka_lite.log.checkpoints.checkpoint_file import CheckpointFormatError
 from kafka_lite.log.checkpoints.offset_checkpoint_file import CLEANER_OFFSET_CHECKPOINT_FILE, OffsetCheckpointFile
 from kafka_lite.log.cleaning.cleaner_stats import PreCleanStats
-from kafka_lite.log.cleaning.log_cleaning_state import VALID_PREVIOUS_STATES, LogCleaningAbortedError, LogCleaningState
 from kafka_lite.log.cleaning.log_to_clean import LogToClean, cleanable_offsets, max_compaction_delay_ms
 from kafka_lite.log.dirs.log_dir_failure_channel import LogDirFailureChannel
 from kafka_lite.log.log import Log
+from kafka_lite.log.log_cleaning_state import VALID_PREVIOUS_STATES, LogCleaningAbortedError, LogCleaningState
 
 logger = logging.getLogger("kafka_lite.log.cleaning.log_cleaner")  # as in Kafka: one logger for all cleaning
 

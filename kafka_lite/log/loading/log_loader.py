@@ -13,8 +13,9 @@ from pathlib import Path
 
 from kafka_lite.common.time import Time
 from kafka_lite.log.abstract_index import CorruptIndexError
-from kafka_lite.log.cleaning.swap_files import SwapFiles
 from kafka_lite.log.leader_epoch_file_cache import LeaderEpochFileCache
+from kafka_lite.log.loading.producer_state_loader import producer_batches, rebuild_producer_state
+from kafka_lite.log.loading.swap_files import SwapFiles
 from kafka_lite.log.log_config import LogConfig
 from kafka_lite.log.log_file_utils import (
     DELETE_DIR_SUFFIX,
@@ -27,7 +28,6 @@ from kafka_lite.log.log_file_utils import (
 from kafka_lite.log.log_offset_metadata import LogOffsetMetadata
 from kafka_lite.log.log_segment import LogSegment
 from kafka_lite.log.log_segments import LogSegments
-from kafka_lite.log.producers.producer_state_loader import producer_batches, rebuild_producer_state
 from kafka_lite.log.producers.producer_state_manager import ProducerStateManager
 from kafka_lite.log.producers.transaction_replay import TransactionReplay
 from kafka_lite.record.record import CorruptRecordError

@@ -10,7 +10,7 @@ from typing import Final
 
 from kafka_lite.common.errors import ApiError, Errors
 from kafka_lite.common.topic_partition import TopicPartition
-from kafka_lite.log.log_validator import AppendOrigin
+from kafka_lite.log.append_origin import AppendOrigin
 from kafka_lite.log.producers.open_transactions import CompletedTxn
 from kafka_lite.log.producers.producer_state_entry import BatchMetadata, ProducerStateEntry
 from kafka_lite.log.producers.verification_state_entry import VerificationStateEntry

@@ -14,13 +14,13 @@ from typing import Final, NamedTuple, cast
 
 from kafka_lite.common.errors import Errors
 from kafka_lite.common.topic_partition import TopicPartition
+from kafka_lite.log.append_origin import AppendOrigin
 from kafka_lite.log.log_file_utils import (
     DELETED_FILE_SUFFIX,
     PRODUCER_SNAPSHOT_FILE_SUFFIX,
     offset_from_snapshot_file,
     producer_snapshot_file,
 )
-from kafka_lite.log.log_validator import AppendOrigin
 from kafka_lite.log.producers.aborted_txn import AbortedTxn
 from kafka_lite.log.producers.open_transactions import OpenTransactions
 from kafka_lite.log.producers.producer_append_info import ProducerAppendInfo

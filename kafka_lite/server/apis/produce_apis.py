@@ -13,7 +13,7 @@ from kafka_lite.common.errors import ApiError, Errors, shorten_message
 from kafka_lite.common.producer_id_and_epoch import ProducerIdAndEpoch
 from kafka_lite.common.sendable import Buffer, size_of
 from kafka_lite.common.topic_partition import TopicPartition, known_topic_partition
-from kafka_lite.log.log_validator import AppendOrigin
+from kafka_lite.log.append_origin import AppendOrigin
 from kafka_lite.network.request import Request
 from kafka_lite.protocol.messages import api_00_produce as produce
 from kafka_lite.record.compression import CompressionType

@@ -14,7 +14,7 @@ from kafka_lite.common.errors import ApiError, Errors
 from kafka_lite.common.time import Time
 from kafka_lite.common.topic_names import GROUP_METADATA_TOPIC_NAME
 from kafka_lite.common.topic_partition import TopicPartition
-from kafka_lite.log.log_validator import AppendOrigin
+from kafka_lite.log.append_origin import AppendOrigin
 from kafka_lite.network.request import Request
 from kafka_lite.protocol.messages.api_27_write_txn_markers import (
     WritableTxnMarker,

@@ -16,8 +16,8 @@ from kafka_lite.common.errors import ApiError, Errors
 from kafka_lite.common.shutdownable_thread import ShutdownableThread
 from kafka_lite.common.time import SYSTEM_TIME, Time
 from kafka_lite.common.topic_partition import TopicPartition
-from kafka_lite.log.future_logs import copy_next
 from kafka_lite.log.log_manager import LogManager
+from kafka_lite.log.managing.future_logs import copy_next
 from kafka_lite.server.quotas.replication_quota_manager import UNBOUNDED_QUOTA, ReplicaQuota
 
 logger = logging.getLogger(__name__)

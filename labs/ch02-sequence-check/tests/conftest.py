@@ -4,7 +4,7 @@ import pytest
 
 from kafka_lite.common.errors import ApiError
 from kafka_lite.common.topic_partition import TopicPartition
-from kafka_lite.log.log_validator import AppendOrigin
+from kafka_lite.log.append_origin import AppendOrigin
 from kafka_lite.log.producers.producer_append_info import ProducerAppendInfo
 from kafka_lite.log.producers.producer_state_entry import BatchMetadata, ProducerStateEntry
 

@@ -3,7 +3,7 @@
 import pytest
 
 from kafka_lite.common.errors import Errors
-from kafka_lite.log.log_validator import AppendOrigin
+from kafka_lite.log.append_origin import AppendOrigin
 
 
 @pytest.mark.points(9, task=4)

@@ -4,8 +4,8 @@ import pytest
 
 from kafka_lite.common.time import MockTime
 from kafka_lite.common.topic_partition import TopicPartition
-from kafka_lite.log.cleaning.swap_files import SwapFiles
 from kafka_lite.log.loading.log_loader import LogLoader
+from kafka_lite.log.loading.swap_files import SwapFiles
 from kafka_lite.log.log_append_info import analyze_and_validate_records
 from kafka_lite.log.log_config import LogConfig
 from kafka_lite.log.log_segment import LogSegment

@@ -4,9 +4,9 @@ import pytest
 
 from kafka_lite.common.scheduler import MockScheduler
 from kafka_lite.common.time import MockTime
+from kafka_lite.log.append_origin import AppendOrigin
 from kafka_lite.log.log import Log
 from kafka_lite.log.log_config import LogConfig
-from kafka_lite.log.log_validator import AppendOrigin
 from kafka_lite.record.control_record import ControlRecordType, EndTransactionMarker
 from kafka_lite.record.memory_records_builder import MemoryRecordsBuilder
 from kafka_lite.record.records import batches

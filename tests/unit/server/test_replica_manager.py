@@ -17,10 +17,10 @@ from kafka_lite.common.errors import ApiError, Errors
 from kafka_lite.common.scheduler import MockScheduler
 from kafka_lite.common.time import MockTime
 from kafka_lite.common.topic_partition import TopicPartition
+from kafka_lite.log.append_origin import AppendOrigin
 from kafka_lite.log.log import Log
 from kafka_lite.log.log_config import LogConfig
 from kafka_lite.log.log_manager import LogManager
-from kafka_lite.log.log_validator import AppendOrigin
 from kafka_lite.log.producers.aborted_txn import AbortedTxn
 from kafka_lite.metrics.metrics_registry import MetricsRegistry
 from kafka_lite.metrics.stats import MetricConfig

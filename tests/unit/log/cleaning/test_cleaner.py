@@ -12,13 +12,13 @@ import pytest
 from kafka_lite.common.errors import ApiError
 from kafka_lite.common.time import MockTime
 from kafka_lite.common.topic_partition import TopicPartition
+from kafka_lite.log.append_origin import AppendOrigin
 from kafka_lite.log.cleaning.cleaner import BREATH_MS
-from kafka_lite.log.cleaning.log_cleaning_state import LogCleaningAbortedError
 from kafka_lite.log.cleaning.log_to_clean import LogToClean
 from kafka_lite.log.cleaning.segment_groups import group_segments_by_size
 from kafka_lite.log.log import Log
+from kafka_lite.log.log_cleaning_state import LogCleaningAbortedError
 from kafka_lite.log.log_segment import LogSegment
-from kafka_lite.log.log_validator import AppendOrigin
 from kafka_lite.record.compression import CompressionType
 from kafka_lite.record.control_record import ControlRecordType, EndTransactionMarker
 from kafka_lite.record.default_record_batch import DefaultRecordBatch

@@ -12,7 +12,7 @@ import pytest
 
 from kafka_lite.common.errors import ApiError, Errors
 from kafka_lite.common.time import MockTime
-from kafka_lite.log.cleaning import segment_replacement
+from kafka_lite.log import segment_replacement
 from kafka_lite.log.dirs.log_dir_failure_channel import LogDirFailureChannel
 from kafka_lite.log.log import Log
 from tests.support.compaction import Crash, all_records, append, clean, contents, crash_at, no_waiting_for_the_disk

@@ -18,9 +18,9 @@ from kafka_lite.common.topic_partition import TopicPartition
 from kafka_lite.log.cleaning.cleaned_segment import CleanedSegment
 from kafka_lite.log.cleaning.cleaner_config import CleanerConfig
 from kafka_lite.log.cleaning.log_cleaner import LogCleaner
-from kafka_lite.log.cleaning.log_cleaning_state import LogCleaningState
 from kafka_lite.log.dirs.log_dir_failure_channel import LogDirFailureChannel
 from kafka_lite.log.log import Log
+from kafka_lite.log.log_cleaning_state import LogCleaningState
 from kafka_lite.log.log_config import LogConfig
 from kafka_lite.log.log_manager import LogManager
 from kafka_lite.log.log_segment import LogSegment

@@ -15,10 +15,10 @@ from kafka_lite.common.topic_partition import TopicPartition
 from kafka_lite.log.checkpoints.offset_checkpoint_file import OffsetCheckpointFile
 from kafka_lite.log.cleaning.cleaner_stats import CleanerStats, PreCleanStats
 from kafka_lite.log.cleaning.log_cleaner_manager import LogCleanerManager
-from kafka_lite.log.cleaning.log_cleaning_state import VALID_PREVIOUS_STATES, LogCleaningAbortedError, LogCleaningState
 from kafka_lite.log.cleaning.log_to_clean import LogToClean, cleanable_offsets, max_compaction_delay_ms
 from kafka_lite.log.dirs.log_dir_failure_channel import LogDirFailureChannel
 from kafka_lite.log.log import Log
+from kafka_lite.log.log_cleaning_state import VALID_PREVIOUS_STATES, LogCleaningAbortedError, LogCleaningState
 from tests.support.compaction import append
 from tests.support.eventually import eventually
 from tests.support.logs import open_log

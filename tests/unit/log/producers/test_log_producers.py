@@ -8,8 +8,8 @@ import pytest
 
 from kafka_lite.common.errors import ApiError, Errors
 from kafka_lite.common.time import MockTime
+from kafka_lite.log.loading.producer_state_loader import producer_batches
 from kafka_lite.log.log import Log
-from kafka_lite.log.producers.producer_state_loader import producer_batches
 from kafka_lite.record.compression import CompressionType
 from kafka_lite.record.memory_records_builder import MemoryRecordsBuilder
 from tests.support.logs import open_log, read_records, record_set
@@ -134,7 +134,7 @@ def test_a_clean_start_does_not_read_the_log(tmp_path: Path, monkeypatch: pytest
     log = open_log(tmp_path)
     send(log, 0)
     log.close()
-    monkeypatch.setattr("kafka_lite.log.producers.producer_state_loader._load_producers", None)
+    monkeypatch.setattr("kafka_lite.log.loading.producer_state_loader._load_producers", None)
     assert send(open_log(tmp_path, had_clean_shutdown=True), 0) == 0
 
 
@@ -148,7 +148,7 @@ def test_a_log_without_snapshots_is_not_read_after_a_clean_shutdown(
     log.close()
     for file in log.dir.glob("*.snapshot"):
         file.unlink()
-    monkeypatch.setattr("kafka_lite.log.producers.producer_state_loader._load_producers", None)
+    monkeypatch.setattr("kafka_lite.log.loading.producer_state_loader._load_producers", None)
     assert snapshots(open_log(tmp_path, had_clean_shutdown=True)) == [2, 3]
 
 

@@ -10,9 +10,9 @@ import pytest
 
 from kafka_lite.common.errors import ApiError, Errors
 from kafka_lite.common.time import MockTime
+from kafka_lite.log.append_origin import AppendOrigin
 from kafka_lite.log.cleaning.log_to_clean import LogToClean, cleanable_offsets
 from kafka_lite.log.log import Log
-from kafka_lite.log.log_validator import AppendOrigin
 from kafka_lite.log.producers.aborted_txn import AbortedTxn
 from kafka_lite.record.control_record import ControlRecordType, EndTransactionMarker
 from kafka_lite.record.records import batches

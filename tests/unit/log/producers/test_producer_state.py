@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from kafka_lite.common.errors import ApiError, Errors
 from kafka_lite.common.topic_partition import TopicPartition
-from kafka_lite.log.log_validator import AppendOrigin
+from kafka_lite.log.append_origin import AppendOrigin
 from kafka_lite.log.producers.producer_snapshot import (
     CorruptSnapshotError,
     decode_entries,

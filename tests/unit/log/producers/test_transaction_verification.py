@@ -8,8 +8,8 @@ import pytest
 
 from kafka_lite.common.errors import ApiError, Errors
 from kafka_lite.common.time import MockTime
+from kafka_lite.log.append_origin import AppendOrigin
 from kafka_lite.log.log import Log
-from kafka_lite.log.log_validator import AppendOrigin
 from kafka_lite.log.producers.producer_state_manager import LATE_TRANSACTION_BUFFER_MS
 from kafka_lite.log.producers.producer_state_manager_config import ProducerStateManagerConfig
 from kafka_lite.log.producers.verification_state_entry import VerificationGuard

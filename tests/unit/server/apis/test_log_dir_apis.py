@@ -10,7 +10,7 @@ import pytest
 
 from kafka_lite.common.errors import Errors
 from kafka_lite.common.topic_partition import TopicPartition
-from kafka_lite.log.future_logs import FutureLogs
+from kafka_lite.log.managing.future_logs import FutureLogs
 from kafka_lite.protocol.messages import api_35_describe_log_dirs as log_dirs
 from kafka_lite.server.apis.log_dir_apis import LogDirApis
 

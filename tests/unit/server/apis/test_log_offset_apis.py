@@ -14,10 +14,10 @@ from kafka_lite.common.errors import Errors
 from kafka_lite.common.scheduler import MockScheduler
 from kafka_lite.common.time import MockTime
 from kafka_lite.common.topic_partition import TopicPartition
+from kafka_lite.log.append_origin import AppendOrigin
 from kafka_lite.log.log_config import LogConfig
 from kafka_lite.log.log_manager import LogManager
 from kafka_lite.log.log_offset_metadata import LogOffsetMetadata
-from kafka_lite.log.log_validator import AppendOrigin
 from kafka_lite.protocol.messages import api_02_list_offsets as list_offsets
 from kafka_lite.protocol.messages import api_21_delete_records as delete_records
 from kafka_lite.protocol.messages import api_23_offset_for_leader_epoch as epochs

@@ -11,7 +11,7 @@ import pytest
 from kafka_lite.common.errors import Errors
 from kafka_lite.common.producer_id_and_epoch import ProducerIdAndEpoch
 from kafka_lite.common.topic_partition import TopicPartition
-from kafka_lite.log.log_validator import AppendOrigin
+from kafka_lite.log.append_origin import AppendOrigin
 from kafka_lite.protocol.messages.api_00_produce import PartitionProduceData, ProduceRequest, TopicProduceData
 from kafka_lite.record.compression import CompressionType
 from kafka_lite.record.memory_records_builder import MemoryRecordsBuilder

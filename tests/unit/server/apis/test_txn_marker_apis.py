@@ -11,7 +11,7 @@ import pytest
 from kafka_lite.common.errors import Errors
 from kafka_lite.common.time import MockTime
 from kafka_lite.common.topic_partition import TopicPartition
-from kafka_lite.log.log_validator import AppendOrigin
+from kafka_lite.log.append_origin import AppendOrigin
 from kafka_lite.protocol.messages.api_27_write_txn_markers import (
     WritableTxnMarker,
     WritableTxnMarkerTopic,

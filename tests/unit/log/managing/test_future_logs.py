@@ -14,12 +14,12 @@ from kafka_lite.common.time import MockTime
 from kafka_lite.common.topic_partition import TopicPartition
 from kafka_lite.log import log as log_module
 from kafka_lite.log.cleaning.cleaner_config import CleanerConfig
-from kafka_lite.log.cleaning.log_cleaning_state import LogCleaningState
-from kafka_lite.log.future_logs import copy_next
 from kafka_lite.log.log import Log
+from kafka_lite.log.log_cleaning_state import LogCleaningState
 from kafka_lite.log.log_config import LogConfig
 from kafka_lite.log.log_file_utils import flush_file_or_directory
 from kafka_lite.log.log_manager import LogManager
+from kafka_lite.log.managing.future_logs import copy_next
 from kafka_lite.record.compression import CompressionType
 from kafka_lite.record.memory_records_builder import MemoryRecordsBuilder
 from kafka_lite.record.records import batches

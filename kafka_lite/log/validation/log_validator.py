@@ -5,16 +5,18 @@ Kafka 0.10.2: core/.../log/LogValidator.scala · book 6.1.2
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from enum import Enum
-from typing import Final, NamedTuple, cast
+from collections.abc import Iterable, Iterator
+from typing import Final, cast
 
-from kafka_lite.common.errors import ApiError, Errors
+from kafka_lite.common.errors import Errors
 from kafka_lite.common.sendable import Buffer
+from kafka_lite.log.append_origin import AppendOrigin
 from kafka_lite.log.log_config import LogConfig
-from kafka_lite.log.validation_result import ValidationResult
-from kafka_lite.record.compression import MAX_DECOMPRESSED_BYTES, CompressionType, compress
-from kafka_lite.record.default_record_batch import DefaultRecordBatch, encode_batch
+from kafka_lite.log.validation.record_validation_error import RefusedRecords
+from kafka_lite.log.validation.validation_result import ValidationResult
+from kafka_lite.record.compression import MAX_DECOMPRESSED_BYTES, CompressionType
+from kafka_lite.record.conversion import recompress
+from kafka_lite.record.default_record_batch import DefaultRecordBatch
 from kafka_lite.record.fast.scan import scan_records
 from kafka_lite.record.memory_records_builder import MemoryRecordsBuilder
 from kafka_lite.record.message_set import MessageAndOffset
@@ -37,33 +39,9 @@ from kafka_lite.record.records import batches, first_batch, last_wrapper
 _MAX_I64 = (1 << 63) - 1
 _ORDINARY_TIME: Final = 1 << 60  # in ms, beyond any clock; still a small int for compiled code
 
-
-class AppendOrigin(Enum):
-    """Who appends: control batches and offset ranges are checked only for clients."""
-
-    CLIENT = "client"
-    COORDINATOR = "coordinator"
-    REPLICATION = "replication"
-
-
 # Looked up once, because every append needs them (see record.record).
 _CLIENT: Final = AppendOrigin.CLIENT
 _NO_COMPRESSION: Final = CompressionType.NONE
-
-
-class RecordError(NamedTuple):
-    """One rejected record of a batch, as Produce v8 and later report it."""
-
-    batch_index: int
-    message: str
-
-
-class RecordValidationError(ApiError):
-    """A batch with rejected records; the whole batch is rejected."""
-
-    def __init__(self, error: Errors, message: str, record_errors: Sequence[RecordError]) -> None:
-        super().__init__(error, message)
-        self.record_errors = tuple(record_errors)
 
 
 def validate_and_assign_offsets(
@@ -238,7 +216,7 @@ class LogValidator:
         if self.magic != batch.magic or not scan.offsets_are_consecutive:
             return self._rebuild(batch, batch.records(), source, target)
         if target is not source:
-            batch = self._recompressed(batch, data, target)
+            batch = recompress(batch, data, target, self.compression_level)
             self._check_size(batch.size_in_bytes)
         if self._stamps:
             max_timestamp = self.now_ms
@@ -274,26 +252,11 @@ class LogValidator:
             raise InvalidRecordError(f"Timestamps from {oldest} to {newest} do not fit into 64 bits")
         suspicious = self.compacted_topic and scan.first_null_key is not None
         if suspicious or batch.timestamp_type is LOG_APPEND_TIME or not self._timely(oldest, newest):
-            refused = _RefusedRecords()
+            refused = RefusedRecords()
             for record in batch.records():
                 refused.check(self._error_of(record.key is not None, record.timestamp, record.timestamp_type))
             refused.raise_if_any()
         return newest
-
-    def _recompressed(self, batch: DefaultRecordBatch, data: bytes, target: CompressionType) -> DefaultRecordBatch:
-        recompressed = encode_batch(
-            compress(target, data, batch.magic, self.compression_level),
-            base_offset=batch.base_offset,
-            last_offset_delta=batch.last_offset_delta,
-            attributes=batch.attributes & ~batch.compression.code | target.code,
-            base_timestamp=batch.base_timestamp,
-            max_timestamp=batch.max_timestamp,
-            producer_id=batch.producer_id,
-            producer_epoch=batch.producer_epoch,
-            base_sequence=batch.base_sequence,
-            record_count=batch.record_count,
-        )
-        return DefaultRecordBatch(bytearray(recompressed), 0, len(recompressed))
 
     # --- formats v0 and v1 ---
 
@@ -322,7 +285,7 @@ class LogValidator:
 
     def _checked(self, view: memoryview, first: MessageAndOffset) -> Iterator[MessageAndOffset]:
         """Yield the messages of a set after checking each; rejected records raise at the end."""
-        refused = _RefusedRecords()
+        refused = RefusedRecords()
         for message in batches(view):
             refused.check(self._message_error(self._checked_message(message, first)))
             assert isinstance(message, MessageAndOffset)
@@ -334,7 +297,7 @@ class LogValidator:
     ) -> ValidationResult:
         """Validate a compressed set, whose inner messages have their own checksums."""
         data = wrapper.inner_data()
-        refused = _RefusedRecords()
+        refused = RefusedRecords()
         max_timestamp = NO_TIMESTAMP
         relative_offsets = True
         count = 0
@@ -368,7 +331,7 @@ class LogValidator:
 
     def _unwrapped(self, view: memoryview, first: MessageAndOffset) -> Iterator[Record]:
         """Yield the records of a mixed set after checking each; their total size is limited to that of one wrapper."""
-        refused = _RefusedRecords()
+        refused = RefusedRecords()
         budget_bytes = MAX_DECOMPRESSED_BYTES
         for batch in batches(view):
             outer = self._checked_message(batch, first)
@@ -480,34 +443,3 @@ class LogValidator:
             has_producer_id,
             batch,
         )
-
-
-class _RefusedRecords:
-    """Counts the rejected records of a batch and keeps the errors of the first ones."""
-
-    _KEPT = 100
-
-    def __init__(self) -> None:
-        self._index = -1
-        self._count = 0
-        self._untimely = False
-        self._kept: list[RecordError] = []
-
-    def check(self, error: tuple[Errors, str] | None) -> None:
-        """Record the error of the next record, or None."""
-        self._index += 1
-        if error is None:
-            return
-        self._count += 1
-        self._untimely = self._untimely or error[0] is Errors.INVALID_TIMESTAMP
-        if len(self._kept) < self._KEPT:
-            self._kept.append(RecordError(self._index, error[1]))
-
-    def raise_if_any(self) -> None:
-        """Raise ``RecordValidationError`` if a record was rejected; INVALID_TIMESTAMP takes precedence."""
-        if self._count:
-            raise RecordValidationError(
-                Errors.INVALID_TIMESTAMP if self._untimely else Errors.INVALID_RECORD,
-                f"{self._count} records were rejected; the first error: {self._kept[0].message}",
-                self._kept,
-            )

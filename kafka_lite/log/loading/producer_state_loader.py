@@ -10,9 +10,9 @@ from collections.abc import Iterator
 from typing import cast
 
 from kafka_lite.common.errors import ApiError
+from kafka_lite.log.append_origin import AppendOrigin
 from kafka_lite.log.log_segment import LogSegment
 from kafka_lite.log.log_segments import LogSegments
-from kafka_lite.log.log_validator import AppendOrigin
 from kafka_lite.log.producers.producer_state_manager import ProducerStateManager
 from kafka_lite.record.default_record_batch import RECORD_BATCH_OVERHEAD, DefaultRecordBatch
 from kafka_lite.record.record import MAGIC_V2

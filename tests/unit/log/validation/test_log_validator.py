@@ -12,12 +12,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kafka_lite.common.errors import ApiError, Errors
-from kafka_lite.log.log_validator import (
-    AppendOrigin,
-    RecordValidationError,
-    ValidationResult,
-    validate_and_assign_offsets,
-)
+from kafka_lite.log.append_origin import AppendOrigin
+from kafka_lite.log.validation.log_validator import ValidationResult, validate_and_assign_offsets
+from kafka_lite.log.validation.record_validation_error import RecordValidationError
 from kafka_lite.record.compression import CompressionType, compress
 from kafka_lite.record.control_record import ControlRecordType, EndTransactionMarker
 from kafka_lite.record.default_record import encode_record
@@ -185,7 +182,7 @@ def test_several_compressed_sets_of_an_old_client_become_one(
 
 def test_the_decompression_limit_applies_to_the_whole_set(monkeypatch: pytest.MonkeyPatch) -> None:
     inner = encode_message(1, 0, 0, NOW, None, b"v")
-    monkeypatch.setattr("kafka_lite.log.log_validator.MAX_DECOMPRESSED_BYTES", 2 * len(inner))
+    monkeypatch.setattr("kafka_lite.log.validation.log_validator.MAX_DECOMPRESSED_BYTES", 2 * len(inner))
     wrapper = encode_message(1, 0, GZIP.code, NOW, None, compress(GZIP, inner, 1))
     assert validate(wrapper * 2, magic=1).record_count == 2
     assert refused(wrapper * 3, magic=1).error is Errors.CORRUPT_MESSAGE

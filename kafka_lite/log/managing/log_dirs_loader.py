@@ -15,7 +15,6 @@ from kafka_lite.common.errors import KafkaError
 from kafka_lite.common.time import Time
 from kafka_lite.common.topic_partition import TopicPartition
 from kafka_lite.log.dirs.log_dirs import LogDirs, in_directory
-from kafka_lite.log.future_logs import FutureLogs
 from kafka_lite.log.loading.log_loader import Recovery
 from kafka_lite.log.log import Log
 from kafka_lite.log.log_file_utils import (
@@ -26,7 +25,8 @@ from kafka_lite.log.log_file_utils import (
     log_dir_name,
     parse_topic_partition_name,
 )
-from kafka_lite.log.log_offset_checkpoints import LogOffsetCheckpoints
+from kafka_lite.log.managing.future_logs import FutureLogs
+from kafka_lite.log.managing.log_offset_checkpoints import LogOffsetCheckpoints
 
 logger = logging.getLogger(__name__)
 
