@@ -9,10 +9,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from kafka_lite.common.topic_partition import TopicPartition
-from kafka_lite.consumer.group.consumer_coordinator_metrics import CumulativeCount
 from kafka_lite.metrics.metrics import Metrics
 from kafka_lite.metrics.sensor import MeasurableStat, Sensor
-from kafka_lite.metrics.stats import Avg, Count, CumulativeSum, Max, MetricConfig, Min, Rate
+from kafka_lite.metrics.stats import Avg, Count, CumulativeCount, CumulativeSum, Max, MetricConfig, Min, Rate
 
 GROUP = "consumer-fetch-manager-metrics"
 

@@ -170,6 +170,15 @@ class CumulativeSum:
         return self._total
 
 
+class CumulativeCount(CumulativeSum):
+    """The number of recorded events (Kafka's ``CumulativeCount``)."""
+
+    def record(self, config: MetricConfig, value: float, events: float, now_ms: float) -> None:
+        """Count."""
+        super().record(config, events, events, now_ms)
+        del value
+
+
 class Rate:
     """A total divided by the time in which it accumulated.
 

@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from kafka_lite.common.topic_partition import TopicPartition
 from kafka_lite.consumer.assignors.partition_assignor import AbstractPartitionAssignor, Subscription, ordered_members
-from kafka_lite.consumer.group.group_rebalance_config import NO_GENERATION_ID
+from kafka_lite.consumer.generation import NO_GENERATION_ID
 
 Shares = dict[str, list[TopicPartition]]
 """The partitions of each member, by its id."""

@@ -18,7 +18,7 @@ from kafka_lite.consumer.assignors.partition_assignor import (
     Subscription,
 )
 from kafka_lite.consumer.assignors.sticky_assignor import decode_user_data
-from kafka_lite.consumer.group.group_rebalance_config import NO_GENERATION_ID
+from kafka_lite.consumer.generation import NO_GENERATION_ID
 
 
 class AssignmentError(KafkaError):

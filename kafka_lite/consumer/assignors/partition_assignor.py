@@ -14,7 +14,7 @@ from enum import IntEnum
 
 from kafka_lite.clients.cluster import Cluster
 from kafka_lite.common.topic_partition import TopicPartition
-from kafka_lite.consumer.group.group_rebalance_config import NO_GENERATION_ID
+from kafka_lite.consumer.generation import NO_GENERATION_ID
 from kafka_lite.protocol.messages import consumer_protocol
 from kafka_lite.protocol.messages.consumer_protocol import ConsumerProtocolAssignment, ConsumerProtocolSubscription
 from kafka_lite.protocol.version_prefixed import decode_with_version, encode_with_version

@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from kafka_lite.common.topic_partition import TopicPartition
 from kafka_lite.consumer.assignors.abstract_sticky_assignor import AbstractStickyAssignor, MemberData
 from kafka_lite.consumer.assignors.partition_assignor import Assignment, Subscription
-from kafka_lite.consumer.group.group_rebalance_config import NO_GENERATION_ID
+from kafka_lite.consumer.generation import NO_GENERATION_ID
 
 _I16 = struct.Struct(">h")
 _I32 = struct.Struct(">i")

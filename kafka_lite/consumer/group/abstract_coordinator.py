@@ -16,6 +16,7 @@ from kafka_lite.common.errors import ApiError, Errors, KafkaError
 from kafka_lite.common.time import SYSTEM_TIME, Time
 from kafka_lite.consumer.consumer_errors import WakeupError
 from kafka_lite.consumer.consumer_network_client import ConsumerNetworkClient
+from kafka_lite.consumer.generation import NO_GENERATION, Generation
 from kafka_lite.consumer.group import group_requests
 from kafka_lite.consumer.group.consumer_coordinator_metrics import ConsumerCoordinatorMetrics
 from kafka_lite.consumer.group.coordinator_lookup import CoordinatorLookup
@@ -24,7 +25,7 @@ from kafka_lite.consumer.group.coordinator_response_handler import (
     JoinGroupResponseHandler,
     SyncGroupResponseHandler,
 )
-from kafka_lite.consumer.group.group_rebalance_config import NO_GENERATION, Generation, GroupRebalanceConfig
+from kafka_lite.consumer.group.group_rebalance_config import GroupRebalanceConfig
 from kafka_lite.consumer.group.heartbeat import POLL_TIMEOUT_EXPIRED, Heartbeat
 from kafka_lite.consumer.group.heartbeat_thread import HeartbeatThread
 from kafka_lite.consumer.group.member_state import VALID_PREVIOUS_STATES, MemberState

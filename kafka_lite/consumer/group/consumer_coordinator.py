@@ -32,6 +32,7 @@ from kafka_lite.consumer.consumer_errors import RetriableCommitFailedError, Wake
 from kafka_lite.consumer.consumer_group_metadata import ConsumerGroupMetadata
 from kafka_lite.consumer.consumer_interceptors import ConsumerInterceptors
 from kafka_lite.consumer.consumer_network_client import ConsumerNetworkClient
+from kafka_lite.consumer.generation import NO_GENERATION_ID, Generation
 from kafka_lite.consumer.group.abstract_coordinator import AbstractCoordinator
 from kafka_lite.consumer.group.commit_before_join import CommitBeforeJoin
 from kafka_lite.consumer.group.consumer_rebalance_listener_invoker import (
@@ -40,7 +41,7 @@ from kafka_lite.consumer.group.consumer_rebalance_listener_invoker import (
     names,
     raise_first,
 )
-from kafka_lite.consumer.group.group_rebalance_config import NO_GENERATION_ID, Generation, GroupRebalanceConfig
+from kafka_lite.consumer.group.group_rebalance_config import GroupRebalanceConfig
 from kafka_lite.consumer.group.member_state import MemberState
 from kafka_lite.consumer.group.offset_committer import OffsetCommitter, Offsets
 from kafka_lite.consumer.offset_and_metadata import OffsetAndMetadata, OffsetCommitCallback

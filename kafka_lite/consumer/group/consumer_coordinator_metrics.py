@@ -12,7 +12,7 @@ from collections.abc import Callable
 from kafka_lite.metrics.meter import RateUnit
 from kafka_lite.metrics.metrics import Metrics
 from kafka_lite.metrics.sensor import MeasurableStat, Sensor
-from kafka_lite.metrics.stats import Avg, Count, CumulativeSum, Max, MetricConfig, Rate
+from kafka_lite.metrics.stats import Avg, Count, CumulativeCount, CumulativeSum, Max, Rate
 
 GROUP = "consumer-coordinator-metrics"
 
@@ -100,15 +100,6 @@ class ConsumerCoordinatorMetrics:
 
     def _add(self, sensor: Sensor, name: str, description: str, stat: MeasurableStat) -> None:
         sensor.add(self._metrics.metric_name(name, GROUP, description), stat)
-
-
-class CumulativeCount(CumulativeSum):
-    """The number of recorded events (Kafka's ``CumulativeCount``)."""
-
-    def record(self, config: MetricConfig, value: float, events: float, now_ms: float) -> None:
-        """Count."""
-        super().record(config, events, events, now_ms)
-        del value
 
 
 def _seconds_since(then_ms: float, now_ms: float) -> float:

@@ -13,10 +13,11 @@ from typing import Protocol, cast
 from kafka_lite.clients.client_request import ClientResponse
 from kafka_lite.clients.request_future import DisconnectError, RequestFuture, RequestFutureAdapter, S
 from kafka_lite.common.errors import Errors
+from kafka_lite.consumer.generation import Generation
 from kafka_lite.consumer.group import group_requests
 from kafka_lite.consumer.group.consumer_coordinator_metrics import ConsumerCoordinatorMetrics
 from kafka_lite.consumer.group.coordinator_lookup import CoordinatorLookup
-from kafka_lite.consumer.group.group_rebalance_config import Generation, GroupRebalanceConfig
+from kafka_lite.consumer.group.group_rebalance_config import GroupRebalanceConfig
 from kafka_lite.protocol.messages.api_11_join_group import JoinGroupResponse
 from kafka_lite.protocol.messages.api_12_heartbeat import HeartbeatResponse
 from kafka_lite.protocol.messages.api_14_sync_group import SyncGroupResponse

@@ -1,16 +1,12 @@
-"""A member's group settings, and its generation.
+"""A member's group settings.
 
-Kafka 0.10.2: clients/.../consumer/internals/AbstractCoordinator.java (Generation); since 2.3
-GroupRebalanceConfig.java · book 5.1.1
+Kafka 2.3: clients/.../clients/GroupRebalanceConfig.java · book 5.1.1
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import NamedTuple
 
-UNKNOWN_MEMBER_ID = ""
-NO_GENERATION_ID = -1
 JOIN_GROUP_TIMEOUT_LAPSE_MS = 5000
 """How much longer than the rebalance timeout the response to JoinGroup may take."""
 
@@ -36,19 +32,3 @@ class GroupRebalanceConfig:
     def join_timeout_ms(self) -> int:
         """The request timeout of JoinGroup and SyncGroup."""
         return self.rebalance_timeout_ms + JOIN_GROUP_TIMEOUT_LAPSE_MS
-
-
-class Generation(NamedTuple):
-    """One generation of the group: this member's id in it, and the assignor that was elected."""
-
-    generation_id: int
-    member_id: str
-    protocol_name: str | None
-
-    @property
-    def has_member_id(self) -> bool:
-        """Whether the coordinator has given this member an id."""
-        return self.member_id != UNKNOWN_MEMBER_ID
-
-
-NO_GENERATION = Generation(NO_GENERATION_ID, UNKNOWN_MEMBER_ID, None)

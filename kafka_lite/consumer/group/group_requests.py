@@ -9,7 +9,8 @@ from collections.abc import Mapping, Sequence
 
 from kafka_lite.clients.client_request import RequestBuilder
 from kafka_lite.common.errors import ApiError, Errors
-from kafka_lite.consumer.group.group_rebalance_config import Generation, GroupRebalanceConfig
+from kafka_lite.consumer.generation import Generation
+from kafka_lite.consumer.group.group_rebalance_config import GroupRebalanceConfig
 from kafka_lite.protocol.messages.api_10_find_coordinator import FindCoordinatorRequest
 from kafka_lite.protocol.messages.api_11_join_group import JoinGroupRequest, JoinGroupRequestProtocol
 from kafka_lite.protocol.messages.api_12_heartbeat import HeartbeatRequest

@@ -17,9 +17,9 @@ from kafka_lite.common.errors import ApiError, Errors, KafkaError
 from kafka_lite.common.topic_partition import TopicPartition
 from kafka_lite.consumer.consumer_errors import CommitFailedError
 from kafka_lite.consumer.consumer_network_client import ConsumerNetworkClient
+from kafka_lite.consumer.generation import NO_GENERATION, Generation
 from kafka_lite.consumer.group.abstract_coordinator import AbstractCoordinator
 from kafka_lite.consumer.group.coordinator_response_handler import ANOTHER_COORDINATOR, CoordinatorResponseHandler
-from kafka_lite.consumer.group.group_rebalance_config import NO_GENERATION, Generation
 from kafka_lite.consumer.group.member_state import MemberState
 from kafka_lite.consumer.offset_and_metadata import OffsetAndMetadata
 from kafka_lite.consumer.subscription_state import SubscriptionState

@@ -17,7 +17,8 @@ from kafka_lite.common.time import MockTime
 from kafka_lite.common.topic_partition import TopicPartition
 from kafka_lite.consumer.consumer_group_metadata import ConsumerGroupMetadata
 from kafka_lite.consumer.consumer_record import ConsumerRecord, ConsumerRecords
-from kafka_lite.consumer.group.group_rebalance_config import NO_GENERATION, GroupRebalanceConfig
+from kafka_lite.consumer.generation import NO_GENERATION
+from kafka_lite.consumer.group.group_rebalance_config import GroupRebalanceConfig
 from kafka_lite.consumer.group.offset_committer import OffsetCommitter
 from kafka_lite.producer.transaction_errors import ProducerFencedError, TransactionError
 from kafka_lite.protocol.schema_error import UnsupportedVersionError
