@@ -18,7 +18,8 @@ from kafka_lite.common.sendable import Buffer
 from kafka_lite.common.time import SYSTEM_TIME, Time
 from kafka_lite.common.topic_partition import TopicPartition
 from kafka_lite.log.append_origin import AppendOrigin
-from kafka_lite.log.log import Log, LogAppendInfo
+from kafka_lite.log.log import Log
+from kafka_lite.log.log_append_info import LogAppendInfo
 from kafka_lite.log.log_offset_metadata import LogOffsetMetadata
 from kafka_lite.log.producers.verification_state_entry import VerificationGuard
 from kafka_lite.zookeeper.data import LeaderAndIsr, LeaderIsrAndControllerEpoch

@@ -91,7 +91,7 @@ class Replica:
     def high_watermark(self, value: LogOffsetMetadata) -> None:
         self._high_watermark = value
         if self.log is not None:
-            self.log.on_high_watermark_updated(value.message_offset)
+            self.log.derived_state.on_high_watermark_updated(value.message_offset)
 
     @property
     def last_stable_offset(self) -> LogOffsetMetadata:

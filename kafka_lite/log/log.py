@@ -11,7 +11,7 @@ import threading
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from kafka_lite.common.errors import ApiError, Errors
+from kafka_lite.common.errors import Errors
 from kafka_lite.common.scheduler import Scheduler
 from kafka_lite.common.sendable import Buffer
 from kafka_lite.common.time import Time
@@ -19,14 +19,13 @@ from kafka_lite.common.topic_partition import TopicPartition
 from kafka_lite.log import log_offset_search
 from kafka_lite.log.abstract_index import MAX_RELATIVE_OFFSET
 from kafka_lite.log.append_origin import AppendOrigin
-from kafka_lite.log.checkpoints.leader_epoch_checkpoint_file import EpochEntry, LeaderEpochCheckpointFile
+from kafka_lite.log.checkpoints.leader_epoch_checkpoint_file import EpochEntry
+from kafka_lite.log.derived_state import DerivedState
 from kafka_lite.log.dirs.log_dir_failure_channel import LogDirFailureChannel
 from kafka_lite.log.dirs.storage_errors import StorageErrors
 from kafka_lite.log.fetch_data_info import FetchDataInfo
 from kafka_lite.log.files.file_message_set import TimestampAndOffset
-from kafka_lite.log.leader_epoch_file_cache import LeaderEpochFileCache
 from kafka_lite.log.loading.log_loader import LogLoader
-from kafka_lite.log.loading.producer_state_loader import rebuild_producer_state
 from kafka_lite.log.local_log import LocalLog
 from kafka_lite.log.log_append_info import LogAppendInfo, UnexpectedAppendOffsetError, analyze_and_validate_records
 from kafka_lite.log.log_config import LogConfig
@@ -36,15 +35,12 @@ from kafka_lite.log.log_retention import deletable_segments
 from kafka_lite.log.log_segment import LogSegment
 from kafka_lite.log.log_segments import LogSegments
 from kafka_lite.log.producers.aborted_txn import AbortedTxn
-from kafka_lite.log.producers.producer_state_manager import LastRecord, PreparedUpdates, ProducerStateManager
+from kafka_lite.log.producers.producer_state_manager import PreparedUpdates
 from kafka_lite.log.producers.producer_state_manager_config import ProducerStateManagerConfig
 from kafka_lite.log.producers.verification_state_entry import VerificationGuard
 from kafka_lite.log.segment_replacement import SegmentReplacement
 from kafka_lite.log.validation.log_validator import LogValidator
-from kafka_lite.record.record import MAGIC_V2
 from kafka_lite.record.records import batches
-
-__all__ = ["Log", "LogAppendInfo"]
 
 logger = logging.getLogger(__name__)
 
@@ -67,8 +63,8 @@ class Log:
     * Records below the *recovery point* are on disk; those above may be only in the page cache.
     * The *log end offset* is the offset of the next message.
 
-    The log knows what the messages mean: it validates them, and keeps their leader epochs, the state of their producers
-    and the log start offset. Its ``LocalLog`` knows the files, and the positions in them.
+    The log knows what the messages mean: it validates them, and keeps the log start offset. Its ``DerivedState`` has
+    their leader epochs and producers, its ``LocalLog`` knows the files and the positions in them.
 
     One lock guards all changes. Reads take no lock: they see the log as it was when they began, because the log end
     offset moves only after the bytes have been written, and removed segments keep their files for a while.
@@ -105,14 +101,16 @@ class Log:
         started_ms = time.hi_res_ms()
         directory.mkdir(parents=True, exist_ok=True)
         self.segments = LogSegments()
-        self.leader_epoch_cache = self._open_leader_epoch_cache(directory, config)
-        self.producer_state = ProducerStateManager(self.topic_partition, directory, producer_config)
+        self.derived_state = DerivedState(
+            directory, config.magic, producer_config, self.topic_partition, self._lock, time
+        )
+        self.producer_state = self.derived_state.producers
         loaded = LogLoader(
             directory,
             config,
             time,
             self.segments,
-            self.leader_epoch_cache,
+            self.derived_state.leader_epoch_cache,
             self.producer_state,
             had_clean_shutdown=had_clean_shutdown,
             log_start_offset_checkpoint=log_start_offset,
@@ -120,7 +118,7 @@ class Log:
         ).load()
         replacement = SegmentReplacement(self.segments, self.producer_state, scheduler)
         end, recovery_point = loaded.next_offset_metadata, loaded.recovery_point
-        self._local = LocalLog(directory, config, self.segments, end, recovery_point, replacement, time)
+        self.local = LocalLog(directory, config, self.segments, end, recovery_point, replacement, time)
         self.log_start_offset = loaded.log_start_offset
         self.recovery = loaded.recovery
         """What recovery read from this log after an unclean shutdown."""
@@ -128,38 +126,32 @@ class Log:
         took_ms, offsets = time.hi_res_ms() - started_ms, f"{self.log_start_offset} to {self.log_end_offset}"
         logger.debug("Loaded log %s: %d segments, offsets %s, %.0f ms", self.name, len(self.segments), offsets, took_ms)
 
-    def _open_leader_epoch_cache(self, directory: Path, config: LogConfig) -> LeaderEpochFileCache | None:
-        """Open the cache, or return None for older formats: only v2 batches carry their leader's epoch."""
-        if config.magic < MAGIC_V2:
-            return None
-        return LeaderEpochFileCache(self.topic_partition, LeaderEpochCheckpointFile(directory))
-
     # -- properties --------------------------------------------------------------------------------------------------
 
     @property
     def dir(self) -> Path:
         """The directory of the log's files."""
-        return self._local.dir
+        return self.local.dir
 
     @property
     def name(self) -> str:
         """``topic-partition``."""
-        return self._local.dir.name
+        return self.local.dir.name
 
     @property
     def config(self) -> LogConfig:
         """The topic's configuration."""
-        return self._local.config
+        return self.local.config
 
     @property
     def log_end_offset(self) -> int:
         """The offset of the next message."""
-        return self._local.next_offset_metadata.message_offset
+        return self.local.next_offset_metadata.message_offset
 
     @property
     def log_end_offset_metadata(self) -> LogOffsetMetadata:
         """The offset of the next message and its position."""
-        return self._local.next_offset_metadata
+        return self.local.next_offset_metadata
 
     @property
     def size(self) -> int:
@@ -174,17 +166,7 @@ class Log:
     @property
     def recovery_point(self) -> int:
         """The offset below which everything is on disk."""
-        return self._local.recovery_point
-
-    @property
-    def unflushed_messages(self) -> int:
-        """Number of messages that may not be on disk yet."""
-        return self._local.unflushed_messages
-
-    @property
-    def last_flush_time_ms(self) -> int:
-        """When the log was last flushed (or opened)."""
-        return self._local.last_flushed_ms
+        return self.local.recovery_point
 
     def update_config(self, config: LogConfig) -> None:
         """Use another configuration from now on; existing segments keep their jitter and index interval.
@@ -193,10 +175,9 @@ class Log:
         cannot be read.
         """
         with self._lock:
-            if (config.magic >= MAGIC_V2) != (self.leader_epoch_cache is not None):
-                with self._storage_errors("reading the leader epochs"):
-                    self.leader_epoch_cache = self._open_leader_epoch_cache(self.dir, config)
-            self._local.config = config
+            with self._storage_errors("reading the leader epochs"):
+                self.derived_state.use_format(config.magic, self.dir)
+            self.local.config = config
             self._validator = LogValidator.for_log(config)
 
     # -- append ------------------------------------------------------------------------------------------------------
@@ -220,7 +201,7 @@ class Log:
         with self._lock:
             self._storage_errors.check()
             try:
-                offset, now_ms = self._local.next_offset_metadata.message_offset, self._time.milliseconds()
+                offset, now_ms = self.local.next_offset_metadata.message_offset, self._time.milliseconds()
                 result = self._validator.validate(records, offset, now_ms, leader_epoch, origin)
                 info = LogAppendInfo.of_validated(result, leader_epoch)
                 return self._append(result.records, info, origin, now_ms, verification_guard)
@@ -254,7 +235,7 @@ class Log:
             return info
         if self._is_retired:
             raise Errors.KAFKA_STORAGE_ERROR.exception(f"the log {self.name} has been replaced")
-        config = self._local.config
+        config = self.local.config
         # A follower must take what the leader has, or it would never catch up: one fetch may be larger than a segment.
         if info.size_in_bytes > config.segment_bytes and origin is not AppendOrigin.REPLICATION:
             sizes = f"{info.size_in_bytes} bytes exceed segment.bytes = {config.segment_bytes}"
@@ -265,22 +246,23 @@ class Log:
             producers = self.producer_state.prepare_updates(appended, origin, verification_guard)
         if producers.duplicate is not None:
             return LogAppendInfo.of_duplicate(producers.duplicate, self.log_start_offset)
-        if self.leader_epoch_cache is not None:
-            self.leader_epoch_cache.assign_from(records, info)
+        leader_epochs = self.derived_state.leader_epoch_cache
+        if leader_epochs is not None:
+            leader_epochs.assign_from(records, info)
         aborted = self.producer_state.aborted_by(producers.appends) if producers.appends else ()
         self._maybe_roll(info, now_ms)
-        self._local.append(info, records, aborted)
+        self.local.append(info, records, aborted)
         for append in producers.appends:
             self.producer_state.update(append)
         self.producer_state.update_map_end_offset(info.last_offset + 1)
-        if self._local.unflushed_messages >= config.flush_messages:
+        if self.local.unflushed_messages >= config.flush_messages:
             self.flush()
         return info
 
     # -- roll --------------------------------------------------------------------------------------------------------
 
     def _maybe_roll(self, info: LogAppendInfo, now_ms: int) -> None:
-        if self.segments.active.should_roll(self._local.config, info, info.size_in_bytes, now_ms):
+        if self.segments.active.should_roll(self.local.config, info, info.size_in_bytes, now_ms):
             # The first offset is not always known (see LogAppendInfo), but this is a lower bound for it. The base
             # offset must be close enough to the last offset, even if a compacted leader has no messages in between.
             self.roll(info.last_offset - MAX_RELATIVE_OFFSET)
@@ -296,7 +278,7 @@ class Log:
             active = self.segments.active
             if base_offset == active.base_offset:
                 return active
-            segment = self._local.roll(base_offset)
+            segment = self.local.roll(base_offset)
             self.producer_state.update_map_end_offset(base_offset)
             snapshot = self.producer_state.take_snapshot(sync=False)
             self._scheduler.schedule("flush-log", lambda: self._flush_rolled(base_offset, snapshot))
@@ -321,21 +303,12 @@ class Log:
         the offset is below the log start offset or above the log end offset, and KAFKA_STORAGE_ERROR.
         """
         with self._storage_errors("reading"):
-            found = self._local.read(start_offset, max_length, max_offset, min_one_message)
+            found = self.local.read(start_offset, max_length, max_offset, min_one_message)
             # Only now: a reader that missed a deleted segment finds the offset below the start (delete_old_segments).
             if start_offset < self.log_start_offset:
                 below = f"offset {start_offset} is below the log start offset {self.log_start_offset}"
                 raise Errors.OFFSET_OUT_OF_RANGE.exception(f"{below} of {self.topic_partition}")
             return found
-
-    def convert_to_offset_metadata(self, offset: int) -> LogOffsetMetadata:
-        """Find the position of the message with ``offset``. Returns UNKNOWN if it is out of range."""
-        try:
-            return self.read(offset, 1).fetch_offset_metadata
-        except ApiError as error:
-            if error.error is not Errors.OFFSET_OUT_OF_RANGE:
-                raise
-            return LogOffsetMetadata.UNKNOWN
 
     def fetch_offset_by_timestamp(self, target_timestamp: int) -> TimestampAndOffset | None:
         """Find the first message that is not older than the timestamp (ms), or the one that -1, -2, -3 or -4 asks for.
@@ -343,57 +316,31 @@ class Log:
         See ``log_offset_search``.
         """
         with self._storage_errors("searching by time"):
-            return log_offset_search.fetch_offset_by_timestamp(
-                tuple(self.segments),
-                target_timestamp,
-                log_start_offset=self.log_start_offset,
-                log_end_offset=self.log_end_offset,
-                magic=self.config.magic,
-                leader_epochs=self.leader_epoch_cache,
-            )
+            return log_offset_search.fetch_offset_by_timestamp(self, target_timestamp)
 
     def legacy_fetch_offsets_before(self, timestamp: int, max_num_offsets: int) -> list[int]:
         """Base offsets of segments last written to at or before ``timestamp``, newest first (ListOffsets v0)."""
-        return log_offset_search.legacy_fetch_offsets_before(
-            tuple(self.segments),
-            timestamp,
-            max_num_offsets,
-            log_start_offset=self.log_start_offset,
-            log_end_offset=self.log_end_offset,
-            now_ms=self._time.milliseconds(),
-        )
+        now_ms = self._time.milliseconds()
+        return log_offset_search.legacy_fetch_offsets_before(self, timestamp, max_num_offsets, now_ms)
 
     # -- leader epochs -----------------------------------------------------------------------------------------------
 
     def maybe_assign_epoch_start_offset(self, leader_epoch: int, start_offset: int) -> None:
         """Record that a new leader's epoch begins at ``start_offset``."""
-        if self.leader_epoch_cache is not None:
+        leader_epochs = self.derived_state.leader_epoch_cache
+        if leader_epochs is not None:
             with self._storage_errors("writing leader epochs"):
                 # An empty log has nothing to lose, so do not wait for the disk once per partition of a new topic.
-                self.leader_epoch_cache.assign(leader_epoch, start_offset, sync=self.log_end_offset > 0)
+                leader_epochs.assign(leader_epoch, start_offset, sync=self.log_end_offset > 0)
 
     @property
     def latest_epoch(self) -> int:
         """The newest known leader epoch, or -1 if there is none."""
-        return self.leader_epoch_cache.latest_epoch if self.leader_epoch_cache is not None else -1
+        return self.derived_state.latest_epoch
 
     def end_offset_for_epoch(self, leader_epoch: int) -> EpochEntry:
         """Return (epoch, end offset) of the newest epoch that is not newer, or (-1, -1) if unknown."""
-        if self.leader_epoch_cache is None:
-            return EpochEntry(-1, -1)
-        return self.leader_epoch_cache.end_offset_for(leader_epoch, self.log_end_offset)
-
-    # -- producers ---------------------------------------------------------------------------------------------------
-
-    def remove_expired_producers(self) -> None:
-        """Remove producers that have not written for ``producer.id.expiration.ms``."""
-        with self._lock:
-            self.producer_state.remove_expired_producers(self._time.milliseconds())
-
-    def last_records_of_active_producers(self) -> dict[int, LastRecord]:
-        """The last record of every known producer."""
-        with self._lock:
-            return self.producer_state.last_records()
+        return self.derived_state.end_offset_for_epoch(leader_epoch, self.log_end_offset)
 
     # -- transactions ------------------------------------------------------------------------------------------------
 
@@ -410,27 +357,6 @@ class Log:
         if first_unstable is None:
             return high_watermark
         return min(high_watermark, max(first_unstable, self.log_start_offset))
-
-    def maybe_start_transaction_verification(
-        self, producer_id: int, sequence: int, epoch: int
-    ) -> VerificationGuard | None:
-        """Begin to verify that this partition is part of the producer's transaction, or continue.
-
-        Returns None if the transaction is already open in this log, and nothing needs to be verified.
-        """
-        with self._lock:
-            now_ms = self._time.milliseconds()
-            return self.producer_state.maybe_start_verification(producer_id, sequence, epoch, now_ms)
-
-    def has_late_transaction(self, now_ms: int, max_timeout_ms: int) -> bool:
-        """See ``ProducerStateManager``."""
-        return self.producer_state.has_late_transaction(now_ms, max_timeout_ms)
-
-    def on_high_watermark_updated(self, high_watermark: int) -> None:
-        """Forget the transactions whose markers are replicated."""
-        if self.producer_state.transactions.ended:
-            with self._lock:
-                self.producer_state.on_high_watermark_updated(high_watermark)
 
     def aborted_transactions(self, fetched: FetchDataInfo) -> list[AbortedTxn]:
         """The aborted transactions that a reader of the records must know; some may lie behind the records."""
@@ -453,7 +379,7 @@ class Log:
                 # messages.
                 self.maybe_increment_log_start_offset(tuple(self.segments)[len(deletable)].base_offset)
             for segment in deletable:
-                self._local.delete_segment(segment)
+                self.local.delete_segment(segment)
             return len(deletable)
 
     def maybe_increment_log_start_offset(self, new_log_start_offset: int) -> bool:
@@ -468,9 +394,7 @@ class Log:
             if new_log_start_offset <= self.log_start_offset:
                 return False
             self.log_start_offset = new_log_start_offset
-            if self.leader_epoch_cache is not None:
-                self.leader_epoch_cache.truncate_from_start(new_log_start_offset)
-            self.producer_state.on_log_start_offset_incremented(new_log_start_offset)
+            self.derived_state.on_log_start_offset_incremented(new_log_start_offset)
             return True
 
     def replace_segments(self, new: LogSegment, old: Sequence[LogSegment]) -> None:
@@ -480,7 +404,7 @@ class Log:
         cleaned segment, if a source no longer exists. Raises ApiError KAFKA_STORAGE_ERROR.
         """
         with self._lock, self._storage_errors("replacing segments"):
-            self._local.replace_segments(new, old)
+            self.local.replace_segments(new, old)
 
     # -- truncation --------------------------------------------------------------------------------------------------
 
@@ -495,40 +419,25 @@ class Log:
         with self._lock, self._storage_errors("truncating"):
             if target_offset >= self.log_end_offset:
                 # An epoch without messages may begin at the end; another leader may have begun a different one there.
-                self._truncate_leader_epochs(target_offset)
+                self.derived_state.truncate_leader_epochs(target_offset)
                 return False
             logger.info("Truncating log %s to offset %d", self.name, target_offset)
             if target_offset < self.segments.first.base_offset:
                 self.truncate_fully_and_start_at(target_offset)
                 return True
-            self._local.truncate_to(target_offset)
-            self._truncate_leader_epochs(self.log_end_offset)
-            self.log_start_offset = min(self.log_start_offset, self.log_end_offset)
-            self._rebuild_producer_state()
+            self.local.truncate_to(target_offset)
+            end = self.log_end_offset
+            self.log_start_offset = min(self.log_start_offset, end)
+            self.derived_state.truncate_to(self.segments, self.log_start_offset, end)
             return True
-
-    def _rebuild_producer_state(self) -> None:
-        rebuild_producer_state(
-            self.producer_state,
-            self.segments,
-            self.log_start_offset,
-            self.log_end_offset,
-            self._time.milliseconds(),
-            reload_from_clean_shutdown=False,
-        )
 
     def truncate_fully_and_start_at(self, new_offset: int, log_start_offset: int | None = None) -> None:
         """Remove all messages and start again at ``new_offset``."""
         with self._lock, self._storage_errors("truncating"):
             logger.info("Truncating log %s fully; it restarts at offset %d", self.name, new_offset)
-            self._local.truncate_fully_and_start_at(new_offset)
-            self._truncate_leader_epochs(new_offset)
-            self.producer_state.truncate_fully_and_start_at(new_offset)
+            self.local.truncate_fully_and_start_at(new_offset)
+            self.derived_state.truncate_fully_and_start_at(new_offset)
             self.log_start_offset = new_offset if log_start_offset is None else log_start_offset
-
-    def _truncate_leader_epochs(self, offset: int) -> None:
-        if self.leader_epoch_cache is not None:
-            self.leader_epoch_cache.truncate_from_end(offset)
 
     # -- flush and close ---------------------------------------------------------------------------------------------
 
@@ -538,21 +447,20 @@ class Log:
         Appends continue meanwhile. Raises ApiError KAFKA_STORAGE_ERROR.
         """
         upto = self.log_end_offset if offset is None else offset
-        if upto <= self._local.recovery_point or self._storage_errors.closed:
+        if upto <= self.local.recovery_point or self._storage_errors.closed:
             return
         with self._storage_errors("flushing"):
-            self._local.flush(upto)
+            self.local.flush(upto)
             self._flush_directory()
         with self._lock:
-            self._local.mark_flushed(upto)
+            self.local.mark_flushed(upto)
 
     def _flush_directory(self) -> None:
         """Flush the leader epochs and the directory, even if another thread renames it meanwhile."""
         while True:
             directory = self.dir
             try:
-                if self.leader_epoch_cache is not None:
-                    self.leader_epoch_cache.flush()
+                self.derived_state.flush()
                 flush_file_or_directory(directory)
                 return
             except FileNotFoundError:
@@ -570,7 +478,7 @@ class Log:
                 try:
                     self.producer_state.take_snapshot()
                 finally:  # trimming frees space, so close the segments even if the disk is too full for the snapshot
-                    self._local.close()
+                    self.local.close()
 
     @contextlib.contextmanager
     def exclusively(self) -> Iterator[None]:
@@ -587,15 +495,13 @@ class Log:
         """Delete all files and the directory immediately."""
         with self._lock, self._storage_errors("deleting", when_closed=True):
             self._storage_errors.closed = True
-            self._local.delete()
+            self.local.delete()
 
     def rename_dir(self, directory: Path) -> None:
         """Rename the log's directory; reads and appends continue."""
         with self._lock, self._storage_errors("renaming the directory"):
-            self._local.rename_dir(directory)
-            self.producer_state.update_directory(directory)
-            if self.leader_epoch_cache is not None:
-                self.leader_epoch_cache.set_directory(directory)
+            self.local.rename_dir(directory)
+            self.derived_state.update_directory(directory)
 
     def __repr__(self) -> str:
         return f"Log({self.dir})"

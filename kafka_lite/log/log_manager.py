@@ -455,14 +455,14 @@ class LogManager:
         """Flush the logs whose flush.ms has elapsed."""
 
         def flush_if_due(log: Log) -> None:
-            if self._time.milliseconds() - log.last_flush_time_ms >= log.config.flush_ms:
+            if self._time.milliseconds() - log.local.last_flushed_ms >= log.config.flush_ms:
                 log.flush()
 
         self._for_each_log("flush", flush_if_due, self._logs_and_copies())
 
     def remove_expired_producers(self) -> None:
         """Remove inactive producers from all logs."""
-        self._for_each_log("expiry of producers", Log.remove_expired_producers)
+        self._for_each_log("expiry of producers", lambda log: log.derived_state.remove_expired_producers())
 
     def _for_each_log(
         self, task: str, run: Callable[[Log], int | None], logs: Iterable[Log] | None = None

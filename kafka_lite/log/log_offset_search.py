@@ -6,11 +6,14 @@ Kafka 0.10.2: core/.../log/Log.scala (fetchOffsetsByTimestamp), core/.../server/
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Protocol
 
 from kafka_lite.common.errors import Errors
+from kafka_lite.log.derived_state import DerivedState
 from kafka_lite.log.files.file_message_set import TimestampAndOffset
-from kafka_lite.log.leader_epoch_file_cache import LeaderEpochFileCache
+from kafka_lite.log.log_config import LogConfig
 from kafka_lite.log.log_segment import LogSegment
+from kafka_lite.log.log_segments import LogSegments
 from kafka_lite.record.record import MAGIC_V0, NO_TIMESTAMP
 
 LATEST_TIMESTAMP = -1
@@ -19,28 +22,38 @@ MAX_TIMESTAMP = -3
 EARLIEST_LOCAL_TIMESTAMP = -4
 
 
-def fetch_offset_by_timestamp(
-    segments: Sequence[LogSegment],
-    target_timestamp: int,
-    *,
-    log_start_offset: int,
-    log_end_offset: int,
-    magic: int,
-    leader_epochs: LeaderEpochFileCache | None,
-) -> TimestampAndOffset | None:
+class SearchedLog(Protocol):
+    """What a search needs of a log."""
+
+    segments: LogSegments
+    derived_state: DerivedState
+    log_start_offset: int
+
+    @property
+    def log_end_offset(self) -> int:
+        """The offset of the next message."""
+        ...
+
+    @property
+    def config(self) -> LogConfig:
+        """The topic's configuration."""
+        ...
+
+
+def fetch_offset_by_timestamp(log: SearchedLog, target_timestamp: int) -> TimestampAndOffset | None:
     """Find the first message that is not older than ``target_timestamp`` (ms), or None if there is none.
 
     Four negative timestamps have a special meaning: the log end (-1), the log start (-2, and -4, which differs only
     with tiered storage), and the message with the largest timestamp (-3). Raises UNSUPPORTED_FOR_MESSAGE_FORMAT for a
     search by time in a log whose messages have no timestamps.
     """
+    segments, log_start_offset = tuple(log.segments), log.log_start_offset
     if target_timestamp in (EARLIEST_TIMESTAMP, EARLIEST_LOCAL_TIMESTAMP):
-        epoch = leader_epochs.epoch_for_offset(log_start_offset) if leader_epochs is not None else -1
+        epoch = log.derived_state.epoch_for_offset(log_start_offset)
         return TimestampAndOffset(NO_TIMESTAMP, log_start_offset, epoch)
     if target_timestamp == LATEST_TIMESTAMP:
-        epoch = leader_epochs.latest_epoch if leader_epochs is not None else -1
-        return TimestampAndOffset(NO_TIMESTAMP, log_end_offset, epoch)
-    if magic == MAGIC_V0:
+        return TimestampAndOffset(NO_TIMESTAMP, log.log_end_offset, log.derived_state.latest_epoch)
+    if log.config.magic == MAGIC_V0:
         raise Errors.UNSUPPORTED_FOR_MESSAGE_FORMAT.exception("messages of format v0 have no timestamps to search by")
     if target_timestamp == MAX_TIMESTAMP:
         return _offset_of_max_timestamp(segments)
@@ -60,22 +73,15 @@ def _offset_of_max_timestamp(segments: Sequence[LogSegment]) -> TimestampAndOffs
     return latest.find_offset_by_timestamp(timestamp, latest.base_offset) if timestamp >= 0 else None
 
 
-def legacy_fetch_offsets_before(
-    segments: Sequence[LogSegment],
-    timestamp: int,
-    max_num_offsets: int,
-    *,
-    log_start_offset: int,
-    log_end_offset: int,
-    now_ms: int,
-) -> list[int]:
+def legacy_fetch_offsets_before(log: SearchedLog, timestamp: int, max_num_offsets: int, now_ms: int) -> list[int]:
     """ListOffsets v0: base offsets of segments last modified at or before ``timestamp``, newest first.
 
     The log end counts as one more segment, modified now; -1 and -2 stand for the newest and the oldest one.
     """
-    candidates = [(max(segment.base_offset, log_start_offset), segment.log.last_modified_ms()) for segment in segments]
+    segments, start = tuple(log.segments), log.log_start_offset
+    candidates = [(max(segment.base_offset, start), segment.log.last_modified_ms()) for segment in segments]
     if segments[-1].size > 0:
-        candidates.append((log_end_offset, now_ms))
+        candidates.append((log.log_end_offset, now_ms))
     if timestamp == EARLIEST_TIMESTAMP:
         last = 0
     elif timestamp == LATEST_TIMESTAMP:

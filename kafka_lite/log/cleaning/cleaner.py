@@ -162,7 +162,7 @@ class Cleaner:
         record_filter = CleanerFilter(
             self._offset_map,
             CleanedTransactionMetadata(log.segments.aborted_between(0, end_offset)),
-            log.last_records_of_active_producers(),
+            log.derived_state.last_records_of_active_producers(),
             stats,
             current_time_ms=self._time.milliseconds(),
             delete_retention_ms=config.delete_retention_ms,

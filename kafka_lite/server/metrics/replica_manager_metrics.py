@@ -67,7 +67,7 @@ class ReplicaManagerMetrics:
         """Partitions whose oldest transaction should have ended, and most likely hangs."""
         now_ms, timeout_ms = self._time.milliseconds(), self._transaction_max_timeout_ms
         logs = [partition.log for partition in self._led()]
-        return sum(log.has_late_transaction(now_ms, timeout_ms) for log in logs if log is not None)
+        return sum(log.producer_state.has_late_transaction(now_ms, timeout_ms) for log in logs if log is not None)
 
     def measure_topics(self, exists: Callable[[TopicPartition], bool]) -> BrokerTopicStats:
         """Register the meters of incoming and outgoing messages and bytes."""

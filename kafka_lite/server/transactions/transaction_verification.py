@@ -65,7 +65,9 @@ class TransactionVerification:
                 except ApiError as failure:
                     errors[topic_partition] = failure.error
                     continue
-                guard = log.maybe_start_transaction_verification(producer.producer_id, sequence, producer.epoch)
+                guard = log.derived_state.maybe_start_transaction_verification(
+                    producer.producer_id, sequence, producer.epoch
+                )
                 if guard is not None:
                     guards[topic_partition] = guard
         if not guards:

@@ -14,7 +14,8 @@ from kafka_lite.common.scheduler import MockScheduler
 from kafka_lite.common.time import MockTime
 from kafka_lite.common.topic_partition import TopicPartition
 from kafka_lite.log.append_origin import AppendOrigin
-from kafka_lite.log.log import Log, LogAppendInfo
+from kafka_lite.log.log import Log
+from kafka_lite.log.log_append_info import LogAppendInfo
 from kafka_lite.log.log_config import LogConfig
 from kafka_lite.log.log_offset_metadata import LogOffsetMetadata
 from kafka_lite.log.producers.verification_state_entry import VerificationGuard

@@ -152,7 +152,6 @@ def test_read_outside_the_log_is_out_of_range(tmp_path: Path) -> None:
             log.read(offset, 100)
         assert_error(Errors.OFFSET_OUT_OF_RANGE, info)
     assert to_bytes(log.read(2, 100).records) == b""
-    assert log.convert_to_offset_metadata(0) == LogOffsetMetadata.UNKNOWN
 
 
 def test_read_stops_at_max_offset(tmp_path: Path) -> None:
@@ -348,10 +347,10 @@ def test_flush_after_flush_messages(tmp_path: Path) -> None:
     log = open_log(tmp_path, time=time, flush_messages=2)
     time.sleep(5)
     append(log, b"x")
-    assert (log.recovery_point, log.unflushed_messages) == (0, 1)
+    assert (log.recovery_point, log.local.unflushed_messages) == (0, 1)
     append(log, b"x")
-    assert (log.recovery_point, log.unflushed_messages) == (2, 0)
-    assert log.last_flush_time_ms == time.milliseconds()
+    assert (log.recovery_point, log.local.unflushed_messages) == (2, 0)
+    assert log.local.last_flushed_ms == time.milliseconds()
 
 
 def test_what_rolls_leave_behind_is_forced_to_disk_in_the_background(
@@ -631,7 +630,7 @@ def test_rename_and_delete(tmp_path: Path) -> None:
 def test_message_format_changes_at_run_time(tmp_path: Path) -> None:
     log = open_log(tmp_path, message_format_version="0.10.2")
     append(log, b"a")
-    assert log.leader_epoch_cache is None
+    assert log.derived_state.leader_epoch_cache is None
     log.update_config(LogConfig())
     log.append_as_leader(record_set(b"b"), 4)
     assert log.latest_epoch == 4
@@ -639,4 +638,4 @@ def test_message_format_changes_at_run_time(tmp_path: Path) -> None:
     assert log.latest_epoch == -1
     assert [record.value for record in read_records(log)] == [b"a", b"b", b"c"]
     log.update_config(LogConfig({"message.format.version": "0.10.2"}))
-    assert log.leader_epoch_cache is None, "messages of this format have no epochs"
+    assert log.derived_state.leader_epoch_cache is None, "messages of this format have no epochs"

@@ -216,11 +216,11 @@ def test_a_log_whose_snapshot_cannot_be_written_is_closed_and_trimmed(tmp_path: 
     assert (log.dir / f"{0:020d}.index").stat().st_size == 0
 
 
-def test_a_position_in_a_closed_log_is_an_error_and_not_unknown(tmp_path: Path) -> None:
+def test_reading_a_closed_log_is_an_error(tmp_path: Path) -> None:
     log = open_log(tmp_path)
     append(log, b"x")
     log.close()
-    assert_storage_error(lambda: log.convert_to_offset_metadata(0))
+    assert_storage_error(lambda: log.read(0, 1))
 
 
 def test_unusable_directory_raises(tmp_path: Path) -> None:

@@ -216,13 +216,13 @@ def test_a_log_whose_format_cannot_change_is_retried_and_does_not_block_others(
     monkeypatch.setattr(LeaderEpochCheckpointFile, "read", fail_once)
     one.manager.update_default_config(LogConfig(SMALL))
     assert failing.config is before
-    assert failing.leader_epoch_cache is None
+    assert failing.derived_state.leader_epoch_cache is None
     assert other.config is one.manager.configs.default
-    assert other.leader_epoch_cache is not None
+    assert other.derived_state.leader_epoch_cache is not None
     assert "Could not change the configuration of topic-0" in caplog.text
     one.manager.update_topic_config("another", LogConfig({"retention.ms": 5}))
     assert failing.config is one.manager.configs.default
-    assert failing.leader_epoch_cache is not None
+    assert failing.derived_state.leader_epoch_cache is not None
 
 
 def test_validation_uses_the_new_defaults(one: Setup) -> None:

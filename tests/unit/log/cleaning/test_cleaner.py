@@ -291,7 +291,7 @@ def test_batches_of_expired_producers_are_removed(tmp_path: Path, time: MockTime
     send(log, 0, (b"a", b"1"))
     append(log, (b"a", b"2"))
     time.sleep(2 * DAY_MS)
-    log.remove_expired_producers()
+    log.derived_state.remove_expired_producers()
     log.roll()
     clean(log, time)
     assert [batch.base_offset for batch in all_batches(log)] == [1]
@@ -324,7 +324,7 @@ def test_a_transaction_marker_outlives_the_batches_of_its_transaction(
     # Another producer writes the key, and the first one expires: now no batch is left.
     append(log, (b"a", b"2"))
     time.sleep(2 * DAY_MS)
-    log.remove_expired_producers()
+    log.derived_state.remove_expired_producers()
     log.roll()
     clean(log, time, 3)
     assert [batch.base_offset for batch in all_batches(log)] == [1, 2, 3]

@@ -51,7 +51,8 @@ def test_nothing_is_lost_in_a_clean_shutdown(tmp_path: Path) -> None:
     filled(tmp_path).close()
     log = reopened(tmp_path, had_clean_shutdown=True)
     assert log.recovery_point == 12
-    assert [(entry.epoch, entry.start_offset) for entry in log.leader_epoch_cache.entries] == [(0, 0), (1, 5), (2, 10)]  # type: ignore[union-attr]
+    assert log.derived_state.leader_epoch_cache is not None
+    assert log.derived_state.leader_epoch_cache.entries == [(0, 0), (1, 5), (2, 10)]
     assert_holds(log, 12)
 
 
@@ -268,16 +269,16 @@ def test_log_start_offset_survives_a_restart(tmp_path: Path) -> None:
     log = reopened(tmp_path, log_start_offset=6)
     assert (log.log_start_offset, log.segments.first.base_offset) == (6, 0)
     assert [record.offset for record in read_records(log)] == list(range(6, 12))
-    assert log.leader_epoch_cache is not None
-    assert log.leader_epoch_cache.earliest_entry == (1, 6)
+    assert log.derived_state.leader_epoch_cache is not None
+    assert log.derived_state.leader_epoch_cache.earliest_entry == (1, 6)
 
 
 def test_epochs_are_recovered_from_the_batches(tmp_path: Path) -> None:
     log = filled(tmp_path)
     (log.dir / "leader-epoch-checkpoint").unlink()
     again = reopened(tmp_path)
-    assert again.leader_epoch_cache is not None
-    assert again.leader_epoch_cache.entries == [(0, 0), (1, 5), (2, 10)]
+    assert again.derived_state.leader_epoch_cache is not None
+    assert again.derived_state.leader_epoch_cache.entries == [(0, 0), (1, 5), (2, 10)]
 
 
 @pytest.mark.parametrize("content", ["", "x", "0\n5\n1 0\n", "7\n0\n", "0\n1\n1\n"])

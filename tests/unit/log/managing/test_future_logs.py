@@ -263,7 +263,7 @@ def test_a_copy_is_flushed_when_its_time_has_come(broker: Broker) -> None:
     for wait_ms in (99, 1):
         broker.time.sleep(wait_ms)
         broker.manager.flush_dirty_logs()
-        unflushed.append(broker.copy.unflushed_messages)
+        unflushed.append(broker.copy.local.unflushed_messages)
     assert unflushed == [15, 0]
 
 

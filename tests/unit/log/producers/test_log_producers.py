@@ -242,10 +242,10 @@ def test_idle_producers_expire(tmp_path: Path) -> None:
     log = open_log(tmp_path, time=time)
     send(log, 0)
     time.sleep(86_400_000 - 1)
-    log.remove_expired_producers()
+    log.derived_state.remove_expired_producers()
     assert refused(log, 5) is Errors.OUT_OF_ORDER_SEQUENCE_NUMBER
     time.sleep(1)
-    log.remove_expired_producers()
+    log.derived_state.remove_expired_producers()
     assert send(log, 5) == 1
 
 

@@ -180,9 +180,9 @@ def test_a_transaction_counts_as_undecided_until_its_marker_is_replicated(tmp_pa
     assert [log.last_stable_offset(high_watermark) for high_watermark in (0, 1, 2)] == [0, 1, first]
     marker = producers.end(7, COMMIT)
     assert [log.last_stable_offset(high_watermark) for high_watermark in (0, marker, marker + 1)] == [0, first, 3]
-    log.on_high_watermark_updated(marker)
+    log.derived_state.on_high_watermark_updated(marker)
     assert log.last_stable_offset(marker) == first
-    log.on_high_watermark_updated(marker + 1)
+    log.derived_state.on_high_watermark_updated(marker + 1)
     assert not log.producer_state.transactions.ended
     assert log.last_stable_offset(marker + 1) == marker + 1
 
@@ -246,7 +246,7 @@ def test_compaction_keeps_the_newest_committed_record_of_each_key(tmp_path: Path
     log = open_log(tmp_path, time=time, cleanup_policy="compact", **SMALL)
     producers = play(log, seed, 120)
     log.roll()
-    log.on_high_watermark_updated(log.log_end_offset)
+    log.derived_state.on_high_watermark_updated(log.log_end_offset)
     end = cleanable_offsets(log, None, time.milliseconds()).first_uncleanable_dirty_offset
     assert end == min(producers.stable(), log.active_segment.base_offset)
     for _ in range(2):  # the second time it reads what the first has written

@@ -32,7 +32,7 @@ class Verified:
         self.log: Log = open_log(directory, time=self.time, producer_config=self.config)
 
     def start(self, sequence: int = 0, epoch: int = 0) -> VerificationGuard | None:
-        return self.log.maybe_start_transaction_verification(PRODUCER, sequence, epoch)
+        return self.log.derived_state.maybe_start_transaction_verification(PRODUCER, sequence, epoch)
 
     def send(
         self,
@@ -154,16 +154,16 @@ def test_verification_can_be_switched_off_at_any_time(verified: Verified) -> Non
 def test_a_verification_that_nobody_finishes_expires(verified: Verified) -> None:
     guard = verified.start()
     verified.time.sleep(EXPIRATION_MS - 1)
-    verified.log.remove_expired_producers()
+    verified.log.derived_state.remove_expired_producers()
     assert verified.start() is guard
     verified.time.sleep(1)
-    verified.log.remove_expired_producers()
+    verified.log.derived_state.remove_expired_producers()
     assert verified.start() is not guard
 
 
 def test_a_transaction_is_late_after_the_longest_timeout_and_some_time_for_its_end(verified: Verified) -> None:
     def is_late(after_ms: int) -> bool:
-        return verified.log.has_late_transaction(verified.time.milliseconds() + after_ms, MAX_TIMEOUT_MS)
+        return verified.log.producer_state.has_late_transaction(verified.time.milliseconds() + after_ms, MAX_TIMEOUT_MS)
 
     limit_ms = MAX_TIMEOUT_MS + LATE_TRANSACTION_BUFFER_MS
     assert not is_late(limit_ms * 2)
@@ -189,8 +189,8 @@ def test_the_oldest_transaction_decides_whether_one_is_late(tmp_path: Path) -> N
     begin(8, 1_000_000)
     begin(9, 50_000_000)
     late_ms = 1_000_000 + MAX_TIMEOUT_MS + LATE_TRANSACTION_BUFFER_MS
-    assert not log.has_late_transaction(late_ms, MAX_TIMEOUT_MS)
-    assert log.has_late_transaction(late_ms + 1, MAX_TIMEOUT_MS)
+    assert not log.producer_state.has_late_transaction(late_ms, MAX_TIMEOUT_MS)
+    assert log.producer_state.has_late_transaction(late_ms + 1, MAX_TIMEOUT_MS)
 
 
 @pytest.mark.parametrize("timestamp", [0, -1])
@@ -201,4 +201,4 @@ def test_a_transaction_without_a_timestamp_is_not_late(tmp_path: Path, timestamp
         is_transactional=True,
     )  # fmt: skip
     log.append_as_leader(records, 0)
-    assert not log.has_late_transaction(1 << 50, MAX_TIMEOUT_MS)
+    assert not log.producer_state.has_late_transaction(1 << 50, MAX_TIMEOUT_MS)
