@@ -5,6 +5,8 @@ Kafka 0.10.2: streams/.../streams/errors · book 9.1
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from kafka_lite.common.errors import KafkaError
 
 
@@ -28,6 +30,15 @@ class TaskIdFormatError(StreamsError):
 
 class InvalidStateStoreError(StreamsError):
     """A store was used after it was closed."""
+
+
+class MissingSourceTopicError(StreamsError):
+    """A topic that the topology reads does not exist, or was deleted. Kafka 2.7: MissingSourceTopicException."""
+
+    def __init__(self, topics: Iterable[str]) -> None:
+        super().__init__(
+            f"The source topics {', '.join(sorted(topics))} are missing. Create all source topics before the start"
+        )
 
 
 class TaskAssignmentError(StreamsError):

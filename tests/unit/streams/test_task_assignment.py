@@ -14,7 +14,7 @@ from kafka_lite.clients.cluster import Cluster, Node, PartitionInfo
 from kafka_lite.common.time import MockTime
 from kafka_lite.common.topic_partition import TopicPartition
 from kafka_lite.consumer.assignors.partition_assignor import Assignment, Subscription
-from kafka_lite.streams.errors import StreamsError, TaskAssignmentError, TopologyBuilderError
+from kafka_lite.streams.errors import MissingSourceTopicError, StreamsError, TaskAssignmentError, TopologyBuilderError
 from kafka_lite.streams.processor.internals.assignment.assignment_info import AssignmentInfo, HostInfo
 from kafka_lite.streams.processor.internals.assignment.client_state import ClientState
 from kafka_lite.streams.processor.internals.assignment.internal_topic_manager import InternalTopicManager
@@ -419,6 +419,15 @@ def test_the_leader_refuses_topics_that_are_not_copartitioned() -> None:
     assignor = assignor_of(builder, FakeTopics())
     with pytest.raises(TopologyBuilderError, match=r"not co-partitioned: \[in \(1\),other \(2\)\]"):
         active_tasks(assignor, cluster_of(**{"in": 1, "other": 2}), SubscriptionInfo(ONE, frozenset(), frozenset()))
+
+
+def test_the_leader_refuses_a_topology_whose_source_topics_do_not_all_exist() -> None:
+    """KAFKA-10355. Repartition topics need not exist: the leader creates them."""
+    builder = counting().add_source("gone", "gone").add_source("lost", "lost")
+    topics, info = FakeTopics(), SubscriptionInfo(ONE, frozenset(), frozenset())
+    with pytest.raises(MissingSourceTopicError, match="The source topics gone, lost are missing"):
+        active_tasks(assignor_of(builder, topics), cluster_of(**{"in": 1}), info)
+    assert topics.created == []
 
 
 def test_each_task_has_standbys_at_other_instances() -> None:

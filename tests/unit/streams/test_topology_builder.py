@@ -40,6 +40,7 @@ def chain() -> TopologyBuilder:
         (lambda b: b.add_source("new"), "at least one topic, or a pattern"),
         (lambda b: b.add_source("new", "t", pattern="t"), "at least one topic, or a pattern"),
         (lambda b: b.add_source("new", "topic-1"), "Topic topic-1 has already been registered by another source."),
+        (lambda b: b.add_source("new", "t", "u", "t"), "Topic t has already been registered by another source."),
         (lambda b: b.add_source("new", pattern="topic-."), "Pattern topic-. will match a topic that has already"),
         (lambda b: b.add_processor("new", Nothing, "unknown"), "Parent processor unknown is not added yet."),
         (lambda b: b.add_processor("new", Nothing, "new"), "Processor new cannot be a parent of itself."),

@@ -13,7 +13,7 @@ from uuid import UUID
 from kafka_lite.clients.cluster import Cluster, PartitionInfo
 from kafka_lite.common.topic_partition import TopicPartition
 from kafka_lite.consumer.assignors.partition_assignor import Assignment, PartitionAssignor, Subscription
-from kafka_lite.streams.errors import TaskAssignmentError
+from kafka_lite.streams.errors import MissingSourceTopicError, TaskAssignmentError
 from kafka_lite.streams.processor.internals.assignment.assignment_info import AssignmentInfo, HostInfo
 from kafka_lite.streams.processor.internals.assignment.client_state import ClientState
 from kafka_lite.streams.processor.internals.assignment.internal_topic_manager import InternalTopicManager
@@ -158,8 +158,18 @@ class StreamPartitionAssignor(PartitionAssignor):
         }
 
     def _prepare_repartition_topics(self, topic_groups: Mapping[int, TopicsInfo], cluster: Cluster) -> Cluster:
-        """Create the repartition topics. Returns the cluster with them."""
+        """Create the repartition topics. Returns the cluster with them.
+
+        Raises MissingSourceTopicError if another source topic does not exist (KAFKA-10355), so that nothing looks as if
+        all its records were processed. This ends the leader, and each member that becomes the leader after it: 0.10.2's
+        assignments have no error code that would tell all of them at once.
+        """
         context = self.context
+        sources = {topic for info in topic_groups.values() for topic in info.source_topics}
+        internal = {topic for info in topic_groups.values() for topic in info.repartition_source_topics}
+        missing = {topic for topic in sources - internal if cluster.partition_count_for_topic(topic) is None}
+        if missing:
+            raise MissingSourceTopicError(missing)
         counts = repartition_partition_counts(topic_groups, cluster)
         ensure_copartitioning(context.builder.copartition_groups(), counts, cluster)
         configs = {

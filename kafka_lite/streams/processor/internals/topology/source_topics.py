@@ -86,7 +86,9 @@ class SourceTopics:
         return None
 
     def _ensure_unambiguous(self, added: SourceNodeFactory) -> None:
-        for topic in added.topics:
+        for number, topic in enumerate(added.topics):
+            if topic in added.topics[:number]:
+                raise TopologyBuilderError(f"Topic {topic} has already been registered by another source.")
             for source in self._sources.values():
                 if topic in source.topics:
                     raise TopologyBuilderError(f"Topic {topic} has already been registered by another source.")
