@@ -15,9 +15,9 @@ SAME: Words = ("the same", "相同")
 
 DIFFERENCES: Mapping[str, Words] = {
     "subscribePattern": (
-        "a regular expression of Java; here it is one of Python, which must match the whole name, too. Internal topics "
-        "are left out by both",
-        "Java 的正则表达式；这里是 Python 的，同样必须匹配整个名字。两者都不读内部主题",
+        "a regular expression of Java; sets within sets, `\\p{…}` and rarer constructs are refused here. Internal "
+        "topics are left out by both",
+        "Java 的正则表达式；嵌套的字符集、`\\p{…}` 和更少见的写法在这里会被拒绝。两者都不读内部主题",
     ),
     "maxRecordsPerPartition": ("the same, since Spark 4.0", "相同（Spark 4.0 起）"),
     "maxBytesPerPartition": (

@@ -5,10 +5,10 @@ Kafka 0.10.2: core/.../consumer/TopicFilter.scala (Whitelist, Blacklist) · book
 
 from __future__ import annotations
 
-import re
 from abc import ABC, abstractmethod
 
 from kafka_lite.common.errors import KafkaError
+from kafka_lite.common.java_pattern import JavaPatternError, java_pattern
 from kafka_lite.common.topic_names import is_internal
 
 
@@ -19,8 +19,8 @@ class InvalidRegexError(KafkaError):
 class TopicFilter(ABC):
     """A regular expression for whole names. ``t1,t2`` means ``t1|t2``; blanks and quotation marks are dropped.
 
-    The same text reaches every member of the group, in Java and Python, so it should only use syntax that both
-    understand. Raises InvalidRegexError.
+    The same text reaches every member of the group, in Java and Python: it is in Java's syntax. Raises
+    InvalidRegexError.
     """
 
     pattern: str
@@ -30,8 +30,8 @@ class TopicFilter(ABC):
         # Property files may contain quotes.
         self.regex = raw_regex.strip().replace(",", "|").replace(" ", "").strip("\"'")
         try:
-            self._compiled = re.compile(self.regex)
-        except re.error as error:
+            self._compiled = java_pattern(self.regex)
+        except JavaPatternError as error:
             raise InvalidRegexError(f"{self.regex} is an invalid regex: {error}") from error
 
     def matches(self, topic: str) -> bool:

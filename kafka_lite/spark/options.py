@@ -13,6 +13,7 @@ from typing import Any
 
 from kafka_lite.common.config_def import ConfigDef, ConfigError, Type, parse_value
 from kafka_lite.common.errors import KafkaError
+from kafka_lite.common.java_pattern import JavaPatternError, java_pattern
 from kafka_lite.common.topic_partition import TopicPartition
 from kafka_lite.spark.offsets import (
     EARLIEST,
@@ -280,8 +281,8 @@ def _not_empty(value: Any, name: str, text: str) -> Any:
 
 def _checked_pattern(text: str) -> str:
     try:
-        re.compile(text)
-    except re.error as error:
+        java_pattern(text)
+    except JavaPatternError as error:
         raise SparkOptionError(f"'subscribePattern' is not a valid regular expression ({error}): {text}") from error
     return text
 

@@ -6,12 +6,12 @@ Spark 4.2: connector/kafka-0-10-sql/.../KafkaOffsetReaderAdmin.scala · book 4.1
 from __future__ import annotations
 
 import logging
-import re
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Set
 from typing import TypeVar
 
 from kafka_lite.common.errors import ApiError, Errors
+from kafka_lite.common.java_pattern import java_pattern
 from kafka_lite.common.time import SYSTEM_TIME, Time
 from kafka_lite.common.topic_partition import TopicPartition
 from kafka_lite.protocol.messages.api_02_list_offsets import (
@@ -166,9 +166,8 @@ class OffsetReader:
                 return self._partitions_of(set(topics), missing_is_error)
             case SubscribePatternStrategy(pattern):
                 every = self._client.metadata(None).topics
-                matching = [
-                    topic for topic in every if not topic.is_internal and re.fullmatch(pattern, topic.name or "")
-                ]
+                matches = java_pattern(pattern).fullmatch
+                matching = [topic for topic in every if not topic.is_internal and matches(topic.name or "")]
                 return {partition for topic in matching for partition in _checked_partitions(topic)}
 
     def _partitions_of(self, topics: set[str], missing_is_error: bool) -> set[TopicPartition]:

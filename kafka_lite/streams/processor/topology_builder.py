@@ -123,7 +123,10 @@ class TopologyBuilder:
             raise TopologyBuilderError("You must provide at least one topic, or a pattern, and not both")
         ensure_serializer(key_deserializer, Deserializer, "key_deserializer")
         ensure_serializer(value_deserializer, Deserializer, "value_deserializer")
-        compiled = None if pattern is None else re.compile(pattern)
+        try:
+            compiled = None if pattern is None else re.compile(pattern)
+        except re.error as error:
+            raise TopologyBuilderError(f"{pattern!r} is not a valid regular expression: {error}") from error
         source = SourceNodeFactory(name, topics, compiled, key_deserializer, value_deserializer)
         with self._lock:
             self._ensure_new(name)

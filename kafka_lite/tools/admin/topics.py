@@ -12,6 +12,7 @@ from contextlib import contextmanager
 
 from kafka_lite.admin.replica_assignment import Assignment
 from kafka_lite.common.errors import ApiError, Errors
+from kafka_lite.common.java_pattern import JavaPatternError, java_pattern
 from kafka_lite.common.topic_names import has_collision_chars, is_internal
 from kafka_lite.tools.admin.command_config import add_command_config_argument, admin_channel
 from kafka_lite.tools.admin.topic_service import (
@@ -279,7 +280,10 @@ def _matching_topics(service: TopicService, options: argparse.Namespace) -> list
     names = service.list_topics()
     if options.exclude_internal:
         names = [name for name in names if not is_internal(name)]
-    return names if options.topic is None else [name for name in names if topic_pattern(options.topic).fullmatch(name)]
+    if options.topic is None:
+        return names
+    matches = topic_pattern(options.topic).fullmatch
+    return [name for name in names if matches(name)]
 
 
 def _existing_topics(service: TopicService, options: argparse.Namespace) -> list[str]:
@@ -294,8 +298,8 @@ def topic_pattern(text: str) -> re.Pattern[str]:
     """Compile ``--topic`` as Kafka does: one regular expression, or several separated by commas. Raises ToolError."""
     pattern = text.strip().strip("\"'").replace(",", "|").replace(" ", "")
     try:
-        return re.compile(pattern)
-    except re.error as error:
+        return java_pattern(pattern)
+    except JavaPatternError as error:
         raise ToolError(f"{text} is an invalid regular expression: {error}") from None
 
 

@@ -12,6 +12,7 @@ from collections.abc import Iterator, Mapping
 from typing import NoReturn, Protocol
 
 from kafka_lite.common.errors import KafkaError
+from kafka_lite.common.java_pattern import JavaPatternError, java_pattern
 from kafka_lite.common.time import SYSTEM_TIME, Time
 from kafka_lite.common.topic_partition import TopicPartition
 from kafka_lite.consumer.consumer_errors import WakeupError
@@ -209,6 +210,6 @@ class OldConsumer:
 
 def _pattern(text: str) -> re.Pattern[str]:
     try:
-        return re.compile(text)
-    except re.error as error:
+        return java_pattern(text)
+    except JavaPatternError as error:
         raise KafkaError(f"{text} is an invalid regex: {error}") from error

@@ -153,7 +153,10 @@ def parse_duration(text: str) -> timedelta:
     )
     if match is None or not parts or text.upper().endswith("T"):
         raise ToolError(f"--by-duration: {text!r} is not of the form PnDTnHnMnS, such as P7D or PT1H30M")
-    duration = timedelta(**parts)
+    try:
+        duration = timedelta(**parts)
+    except OverflowError:
+        raise ToolError(f"--by-duration: {text!r} is too long: at most {timedelta.max.days} days") from None
     return -duration if match["sign"] == "-" else duration
 
 

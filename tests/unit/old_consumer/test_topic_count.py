@@ -62,7 +62,7 @@ def test_a_filter_without_threads_is_rejected() -> None:
         WildcardTopicCount("c", Whitelist("t"), 0, lambda: TOPICS, True)
 
 
-@pytest.mark.parametrize("regex", ["*", "(", "a["])
+@pytest.mark.parametrize("regex", ["*", "(", "a[", "[a-z&&[^b]]", r"\p{Alpha}+", "(?P<n>a)"])
 def test_an_invalid_filter_is_rejected(regex: str) -> None:
     with pytest.raises(InvalidRegexError, match="is an invalid regex"):
         Whitelist(regex)

@@ -82,7 +82,7 @@ def test_timestamps_are_parsed(text, expected):
     assert offset_reset.parse_datetime(text) == expected
 
 
-@pytest.mark.parametrize("text", ["yesterday", "1970-01-01", "", "12:00"])
+@pytest.mark.parametrize("text", ["yesterday", "1970-01-01", "", "12:00", "10000-01-01T00:00:00", "2026-02-30T00:00"])
 def test_malformed_timestamps_are_rejected(text):
     with pytest.raises(ToolError, match="--to-datetime"):
         offset_reset.parse_datetime(text)
@@ -100,6 +100,25 @@ def test_malformed_timestamps_are_rejected(text):
 )
 def test_durations_are_parsed(text, expected):
     assert offset_reset.parse_duration(text) == expected
+
+
+@pytest.mark.parametrize(
+    "text", ["P99999999999D", "-P99999999999D", "PT99999999999999999999S", "PT9999999999999999H", f"P{'9' * 400}D"]
+)
+def test_durations_out_of_range_are_rejected(text):
+    with pytest.raises(ToolError, match=r"--by-duration: .* is too long: at most 999999999 days"):
+        offset_reset.parse_duration(text)
+
+
+@pytest.mark.parametrize("text", ["0001-01-01T00:00:00+14:00", "9999-12-31T23:59:59.999-14:00", "1969-12-31T23:59:59"])
+def test_the_first_and_the_last_moment_of_the_calendar_are_parsed(text):
+    before_1970 = text < "1970"
+    assert (offset_reset.parse_datetime(text) < 0) is before_1970
+
+
+@pytest.mark.parametrize("timestamp_ms", [-1, -2, -3, -86_400_000])
+def test_a_time_before_1970_is_before_all_records(timestamp_ms):
+    assert offset_reset.to_time("--to-datetime", timestamp_ms).offsets([P0, P1], {}, Logs()) == {P0: 10, P1: 0}
 
 
 @pytest.mark.parametrize("text", ["", "P", "PT", "P1DT", "7D", "P1H", "PT1D", "an hour"])
