@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Self
@@ -12,8 +11,8 @@ from typing import Any, Self
 from kafka_learn.labs.broker import LabBroker
 from kafka_lite.common.time import SYSTEM_TIME
 from kafka_lite.common.topic_partition import TopicPartition
-from kafka_lite.testing.cluster_zookeeper import ClusterZooKeeper
-from kafka_lite.zookeeper.embedded.embedded_zookeeper import EmbeddedZooKeeper
+from kafka_lite.testing.process_broker import ProcessBroker
+from kafka_lite.testing.process_cluster import AnyProcessCluster
 
 BROKER_IDS = (1, 2, 3)
 LEARNERS = 1
@@ -29,6 +28,19 @@ _SETTINGS = {
 }
 
 
+class _Processes(AnyProcessCluster[ProcessBroker]):
+    """The brokers' processes, the first of them with the learner's modules."""
+
+    def __init__(self, folder: Path, files: dict[str, Path], settings: Mapping[str, str]) -> None:
+        super().__init__(folder, BROKER_IDS, {**_SETTINGS, **settings})
+        self._files = files
+
+    def _new_broker(self, broker_id: int, folder: Path) -> ProcessBroker:
+        own = {"broker.id": str(broker_id), "zookeeper.connect": self.zookeeper_connect}
+        files = self._files if broker_id == LEARNERS else {}
+        return ProcessBroker(broker_id, folder, LabBroker(folder, files, {**self._overrides, **own}), self.zookeeper)
+
+
 class LabCluster:
     """Brokers 1, 2 and 3 around a ZooKeeper. Broker 1 has the learner's modules, starts first and is the controller.
 
@@ -36,58 +48,46 @@ class LabCluster:
     """
 
     def __init__(self, folder: Path, files: dict[str, Path], settings: Mapping[str, str]) -> None:
-        self._zookeeper = EmbeddedZooKeeper(folder / "zookeeper", min_session_timeout_ms=500)
-        self._stored = ClusterZooKeeper(lambda: self._zookeeper.connect_string)
-        self._folder = folder
-        self._files = files
-        self._settings = settings
-        self.brokers: dict[int, LabBroker] = {}
+        self._processes = _Processes(folder, files, settings)
 
     def __enter__(self) -> Self:
-        self._zookeeper.start()
-        for broker_id in BROKER_IDS:
-            folder = self._folder / f"broker-{broker_id}"
-            folder.mkdir()
-            own = {"broker.id": str(broker_id), "zookeeper.connect": self._zookeeper.connect_string}
-            files = self._files if broker_id == LEARNERS else {}
-            self.brokers[broker_id] = LabBroker(folder, files, {**_SETTINGS, **self._settings, **own})
-        self.brokers[LEARNERS].start()
-        with ThreadPoolExecutor() as pool:
-            list(pool.map(lambda broker_id: self.brokers[broker_id].start(), BROKER_IDS[1:]))
-        # Otherwise a topic may begin without a broker in its ISR, of whose return clients hear seconds later.
-        self.wait_until(lambda: self._live_brokers() == set(BROKER_IDS), lambda: "not all brokers have registered")
+        try:
+            self._processes.prepare()
+            self._processes.start_broker(LEARNERS)
+            self._processes.start_broker(*BROKER_IDS)
+            # Otherwise a topic may begin without a broker in its ISR, of whose return clients hear seconds later.
+            self.wait_until(lambda: self._live_brokers() == set(BROKER_IDS), lambda: "not all brokers have registered")
+        except BaseException:
+            self._processes.stop()
+            raise
         return self
 
     def __exit__(self, *_: object) -> None:
-        for broker in self.brokers.values():
-            broker.kill()
-        self._stored.close()
-        self._zookeeper.shutdown()
+        self._processes.stop()
 
     @property
     def bootstrap_servers(self) -> str:
         """Where clients connect to: all brokers that run."""
-        return ",".join(broker.bootstrap_servers for broker in self.brokers.values() if broker.is_running)
+        return ",".join(broker.bootstrap_server for broker in self._processes.brokers if broker.is_running)
 
     def log_tail(self, lines: int = 12) -> str:
         """The end of the log of the learner's broker."""
-        return self.brokers[LEARNERS].log_tail(lines)
+        return self._processes.brokers[LEARNERS].end_of_log(lines)
 
     def kill(self, broker_id: int) -> None:
         """End a broker with kill -9, and its ZooKeeper session with it.
 
         Sessions are so long that no broker loses its own while the machine is busy; nobody waits for them here.
         """
-        self.brokers[broker_id].kill()
-        self._zookeeper.end_owner_of(f"/brokers/ids/{broker_id}")
+        self._processes.brokers[broker_id].kill()
 
     def stop(self, broker_id: int) -> None:
         """Stop a broker, with controlled shutdown."""
-        self.brokers[broker_id].stop()
+        self._processes.stop_broker(broker_id)
 
     def start(self, broker_id: int) -> None:
         """Start a broker again with its files."""
-        self.brokers[broker_id].start()
+        self._processes.start_broker(broker_id)
 
     def create_topic(self, topic: str, *replicas: Sequence[int], **config: str) -> None:
         """Create a topic with these replicas for each partition; wait until all are in sync."""
@@ -119,7 +119,7 @@ class LabCluster:
     def _zookeeper_client(self) -> Iterator[Any]:
         from kazoo.client import KazooClient
 
-        zookeeper = KazooClient(self._zookeeper.connect_string)
+        zookeeper = KazooClient(self._processes.zookeeper_connect)
         zookeeper.start(WAIT_MS / 1000)
         try:
             yield zookeeper
@@ -152,7 +152,7 @@ class LabCluster:
             found = self._partition(topic, partition)
             if found is None:
                 return False
-            state = self._stored.partition_state(TopicPartition(topic, partition))
+            state = self._processes.zookeeper.partition_state(TopicPartition(topic, partition))
             in_sync = state.leader_and_isr.isr if state is not None else []
             seen.append(f"leader {found.leader}, ISR {sorted(in_sync)}")
             return leader in (None, found.leader) and (isr is None or set(isr) == set(in_sync))

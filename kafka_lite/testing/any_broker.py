@@ -38,11 +38,8 @@ class AnyBroker(ABC):
         """Start it with its former data and port."""
 
     @abstractmethod
-    def stop(self, *, controlled: bool = True) -> int | None:
-        """Shut it down cleanly; ``controlled``: its leaderships move to other brokers first. Idempotent.
-
-        Returns the exit code of a process.
-        """
+    def stop(self) -> int | None:
+        """Shut it down cleanly. Idempotent. Returns the exit code of a process."""
 
     @abstractmethod
     def kill(self) -> None:

@@ -10,7 +10,7 @@ import time
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from typing import Generic, Self, TypeVar
+from typing import Generic, Self, TypeVar, overload
 
 from kafka_lite.common.errors import Errors, KafkaError
 from kafka_lite.common.topic_partition import TopicPartition
@@ -24,6 +24,40 @@ from kafka_lite.testing.fault_injector import OWN_CLIENT_ID
 
 POLL_S = 0.01
 B = TypeVar("B", bound=AnyBroker)
+
+
+class BrokersById(Sequence[B]):
+    """The brokers of a cluster in the order of their ids; ``brokers[1]`` is the one with the id 1."""
+
+    def __init__(self, brokers: Sequence[B]) -> None:
+        self._brokers = brokers
+
+    @overload
+    def __getitem__(self, broker_id: int) -> B: ...
+    @overload
+    def __getitem__(self, broker_id: slice) -> Sequence[B]: ...
+    def __getitem__(self, broker_id: int | slice) -> B | Sequence[B]:
+        if isinstance(broker_id, slice):
+            return self._brokers[broker_id]
+        for broker in self._brokers:
+            if broker.id == broker_id:
+                return broker
+        raise IndexError(f"there is no broker {broker_id!r} in this cluster: {', '.join(map(str, self._brokers))}")
+
+    def __len__(self) -> int:
+        return len(self._brokers)
+
+    def __iter__(self) -> Iterator[B]:
+        return iter(self._brokers)
+
+    def __reversed__(self) -> Iterator[B]:
+        return reversed(self._brokers)
+
+    def __contains__(self, broker: object) -> bool:
+        return broker in self._brokers
+
+    def __repr__(self) -> str:
+        return repr(list(self._brokers))
 
 
 class AnyCluster(ABC, Generic[B]):
@@ -59,14 +93,14 @@ class AnyCluster(ABC, Generic[B]):
     # ── brokers ───────────────────────────────────────────────────────────────────────────────────────────────────
 
     @property
-    def brokers(self) -> Sequence[B]:
+    def brokers(self) -> BrokersById[B]:
         """All brokers, by id, also those that are down: ``cluster.brokers[1].kill()``."""
         if not self._brokers:
             raise RuntimeError(
                 "this cluster has not been started, or has been stopped: its brokers exist from start to stop. "
                 "Use it in a with block, or start it"
             )
-        return self._brokers
+        return BrokersById(self._brokers)
 
     @property
     def is_started(self) -> bool:
@@ -78,19 +112,20 @@ class AnyCluster(ABC, Generic[B]):
         """The value for a client's ``bootstrap.servers``: all brokers, also those that are stopped temporarily."""
         return ",".join(broker.bootstrap_server for broker in self.brokers)
 
-    def start_broker(self) -> None:
-        """Start every broker that is not running, at the same time, with its previous data and port."""
-        down = [broker for broker in self._brokers if not broker.is_running]
+    def start_broker(self, *brokers: B | int) -> None:
+        """Start these brokers at the same time, with their previous data and ports; by default all that are down."""
+        wanted = [self._broker(broker) for broker in brokers] or self._brokers
+        down = [broker for broker in wanted if not broker.is_running]
         if not down:
             return
         with ThreadPoolExecutor(len(down), "kafka-lite-start") as pool:
             for started in [pool.submit(broker.start) for broker in down]:
                 started.result()
 
-    def stop_broker(self) -> None:
-        """Shut every broker down cleanly; data and faults remain. Nobody is left to whom leaderships could move."""
-        for broker in self._brokers:
-            broker.stop(controlled=False)
+    def stop_broker(self, *brokers: B | int) -> None:
+        """Shut these brokers down cleanly, one by one, by default all; the data remains."""
+        for broker in [self._broker(broker) for broker in brokers] or self._brokers:
+            broker.stop()
 
     def restart(self) -> None:
         """Stop every broker and start it again with the same data and port. Raises RuntimeError if one is down."""
@@ -195,7 +230,7 @@ class AnyCluster(ABC, Generic[B]):
 
     @property
     def _leadership(self) -> ClusterLeadership[B]:
-        return ClusterLeadership(self.brokers, self.zookeeper)
+        return ClusterLeadership(list(self.brokers), self.zookeeper)
 
     # ── topics and records ────────────────────────────────────────────────────────────────────────────────────────
 
@@ -317,7 +352,7 @@ class AnyCluster(ABC, Generic[B]):
 
     @property
     def _any_broker(self) -> B:
-        return next((broker for broker in self.brokers if broker.is_running), self.brokers[0])
+        return next((broker for broker in self.brokers if broker.is_running), self._brokers[0])
 
     def _client(self, broker: B | None = None) -> ClusterClient:
         broker = broker or self._any_broker

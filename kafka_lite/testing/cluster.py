@@ -127,6 +127,17 @@ class Cluster(AnyCluster[ClusterBroker]):
         self._remove_temporary_dir()
         self._brokers, self._network, self._zookeeper_server = [], None, None
 
+    def stop_broker(self, *brokers: ClusterBroker | int) -> None:
+        """Shut these brokers down cleanly, by default all; data and faults remain.
+
+        If all are stopped, nobody is left to whom leaderships could move.
+        """
+        if brokers:
+            super().stop_broker(*brokers)
+            return
+        for broker in self._brokers:
+            broker.stop(controlled=False)
+
     def _remove_temporary_dir(self) -> None:
         if self._temporary_dir is not None:
             shutil.rmtree(self._temporary_dir, ignore_errors=True)

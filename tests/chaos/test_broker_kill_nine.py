@@ -30,7 +30,7 @@ from kafka_lite.record.compression import CompressionType
 from kafka_lite.record.memory_records_builder import memory_records
 from kafka_lite.record.record import Record
 from kafka_lite.record.records import batches
-from tests.support.broker_process import BrokerProcess, free_port
+from tests.support.cluster_process import ClusterProcess, free_port
 from tests.support.dump_log_segments import dump_log_segments, segment_files
 from tests.support.eventually import eventually
 from tests.support.produce_load import Load
@@ -105,11 +105,11 @@ def aftermath(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathF
     overrides = BROKER | {"listeners": f"PLAINTEXT://127.0.0.1:{port}"}
     load = Load(f"127.0.0.1:{port}", TOPIC, PARTITIONS, idempotent=request.param)
     for _ in range(KILLS):
-        with BrokerProcess(directory, overrides) as broker:
+        with ClusterProcess(directory, overrides) as broker:
             load.run(random.uniform(0.3, 1.5))
             assert broker.process.poll() is None, broker.log()
             broker.kill()
-    with BrokerProcess(directory, overrides) as broker:
+    with ClusterProcess(directory, overrides) as broker:
         load.finish()
         with BlockingChannel("127.0.0.1", broker.port) as channel:
             records = [read_all(channel, TOPIC, partition) for partition in range(PARTITIONS)]
@@ -167,7 +167,7 @@ def test_a_full_disk_rejects_messages_until_there_is_space(tmp_path: Path) -> No
     """A limit on the size of files stands in for the disk: the broker returns KAFKA_STORAGE_ERROR and keeps running."""
     limit = 200_000
     overrides = {"log.segment.bytes": "10000000", "log.index.size.max.bytes": "10000"}
-    with BrokerProcess(tmp_path, overrides, file_size_limit_bytes=limit) as broker:
+    with ClusterProcess(tmp_path, overrides, file_size_limit_bytes=limit) as broker:
         create(broker, "full", "roomy")
         with BlockingChannel("127.0.0.1", broker.port) as channel:
             codes = [produce(channel, "full", 30_000) for _ in range(10)]
@@ -177,7 +177,7 @@ def test_a_full_disk_rejects_messages_until_there_is_space(tmp_path: Path) -> No
             assert produce(channel, "full", 10) == 0, "a small message fits: the rejected ones left nothing"
             assert produce(channel, "roomy", 30_000) == 0, "other partitions accept messages"
             assert len(read_all(channel, "full", 0)) == fitting + 1
-    with BrokerProcess(tmp_path, overrides) as broker, BlockingChannel("127.0.0.1", broker.port) as channel:
+    with ClusterProcess(tmp_path, overrides) as broker, BlockingChannel("127.0.0.1", broker.port) as channel:
         eventually(lambda: produce(channel, "full", 30_000) == 0, "the controller has made it the leader again")
         records = read_all(channel, "full", 0)
         assert [record.offset for record in records] == list(range(fitting + 2))
@@ -189,7 +189,7 @@ def test_an_unusable_directory_does_not_stop_the_others(tmp_path: Path) -> None:
     """One of two directories cannot be used."""
     good, bad = tmp_path / "good", tmp_path / "file"
     bad.write_text("not a directory")
-    with BrokerProcess(tmp_path, {"log.dirs": f"{good},{bad}"}) as broker:
+    with ClusterProcess(tmp_path, {"log.dirs": f"{good},{bad}"}) as broker:
         create(broker, "one", "two")
         with BlockingChannel("127.0.0.1", broker.port) as channel:
             assert [produce(channel, name, 10) for name in ("one", "two")] == [0, 0]
@@ -203,7 +203,7 @@ def test_a_failing_directory_takes_only_its_partitions_offline(tmp_path: Path) -
     doomed, good = tmp_path / "doomed", tmp_path / "good"
     topics = [f"t{number}" for number in range(4)]
     overrides = {"log.dirs": f"{doomed},{good}", "log.segment.bytes": "1000"}
-    with BrokerProcess(tmp_path, overrides) as broker, BlockingChannel("127.0.0.1", broker.port) as channel:
+    with ClusterProcess(tmp_path, overrides) as broker, BlockingChannel("127.0.0.1", broker.port) as channel:
         create(broker, *topics)
         assert [produce(channel, name, 10) for name in topics] == [0] * 4
         lost = {path.name.removesuffix("-0") for path in doomed.glob("t*-0")}
@@ -221,7 +221,7 @@ def test_a_failing_directory_takes_only_its_partitions_offline(tmp_path: Path) -
         assert (good / "later-0").is_dir()
     doomed.unlink()
     (tmp_path / "gone").rename(doomed)
-    with BrokerProcess(tmp_path, overrides) as broker, BlockingChannel("127.0.0.1", broker.port) as channel:
+    with ClusterProcess(tmp_path, overrides) as broker, BlockingChannel("127.0.0.1", broker.port) as channel:
         eventually(lambda: not any(produce(channel, name, 10) for name in topics), "the controller has elected")
         assert [produce(channel, name, 10) for name in topics] == [0] * 4
         assert all(len(read_all(channel, name, 0)) >= 2 for name in topics)
@@ -233,7 +233,7 @@ def fetch_error(channel: BlockingChannel, topic: str, version: int) -> int:
     return cast(FetchResponse, channel.exchange(request, version)).responses[0].partitions[0].error_code
 
 
-def create(broker: BrokerProcess, *topics: str) -> None:
+def create(broker: ClusterProcess, *topics: str) -> None:
     admin = AdminClient({"bootstrap.servers": broker.bootstrap_servers})
     for future in admin.create_topics([NewTopic(name, 1, 1) for name in topics]).values():
         future.result(60)

@@ -12,7 +12,7 @@ from confluent_kafka.admin import AdminClient, NewTopic
 
 from kafka_lite.common.time import MockTime
 from kafka_lite.record.record import Record
-from tests.support.broker_process import BrokerProcess, free_port
+from tests.support.cluster_process import ClusterProcess, free_port
 from tests.support.compaction import all_records
 from tests.support.logs import open_log
 from tests.support.patience import Patience
@@ -101,7 +101,7 @@ def test_kills_during_cleaning_lose_no_newest_value(tmp_path: Path, message_form
     log_folder = log_dir / f"{TOPIC}-0"
     interrupted = 0
     for round_number in range(KILLS + 1):
-        with BrokerProcess(tmp_path, overrides) as broker:
+        with ClusterProcess(tmp_path, overrides) as broker:
             if round_number == 0:
                 admin = AdminClient({"bootstrap.servers": f"127.0.0.1:{port}"})
                 admin.create_topics([NewTopic(TOPIC, 1, 1, config=TOPIC_CONFIG)])[TOPIC].result(60)

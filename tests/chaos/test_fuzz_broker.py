@@ -53,7 +53,7 @@ from kafka_lite.protocol.messages.api_44_incremental_alter_configs import (
 )
 from kafka_lite.server.admin.admin_manager import BROKER_RESOURCE
 from kafka_lite.server.admin.runtime_logger_manager import BROKER_LOGGER_RESOURCE
-from tests.support.broker_process import BrokerProcess
+from tests.support.cluster_process import ClusterProcess
 from tests.support.fuzz import FUZZ_TOPIC, Flood, FrameMaker, captured_requests, framed, is_order, known_api_keys
 
 BAD_FRAMES = 100_000
@@ -80,8 +80,8 @@ EVERY_UNSERVED_REQUEST_LOGGED = IncrementalAlterConfigsRequest(
 
 
 @pytest.fixture(scope="module")
-def broker(tmp_path_factory: pytest.TempPathFactory) -> Iterator[BrokerProcess]:
-    with BrokerProcess(tmp_path_factory.mktemp("fuzzed"), OVERRIDES) as broker:
+def broker(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ClusterProcess]:
+    with ClusterProcess(tmp_path_factory.mktemp("fuzzed"), OVERRIDES) as broker:
         topics = [CreatableTopic(name=name, num_partitions=2, replication_factor=1) for name in (FUZZ_TOPIC, "golden")]
         with BlockingChannel("127.0.0.1", broker.port) as channel:
             channel.exchange(CreateTopicsRequest(topics=topics, timeout_ms=30_000), 0)
@@ -121,7 +121,7 @@ def number_of(connection_id: str) -> int:
     return int(connection_id.rpartition("-")[2])
 
 
-def newest_connection(broker: BrokerProcess) -> int:
+def newest_connection(broker: ClusterProcess) -> int:
     """The number of a connection made just now, which the broker logs because its first frame is malformed."""
     with socket.create_connection(("127.0.0.1", broker.port), timeout=30) as client:
         client.sendall(struct.pack(">i", -1))
@@ -132,7 +132,7 @@ def newest_connection(broker: BrokerProcess) -> int:
 
 @pytest.mark.soak
 @pytest.mark.timeout(600)
-def test_the_broker_survives_100_000_malformed_frames(broker: BrokerProcess) -> None:
+def test_the_broker_survives_100_000_malformed_frames(broker: ClusterProcess) -> None:
     check_a_normal_client(broker.bootstrap_servers)
     process = psutil.Process(broker.process.pid)
     flood = Flood(broker.port, iter(FrameMaker(seed=20_17)))
@@ -203,14 +203,14 @@ _FRAMES = st.one_of(
     suppress_health_check=list(HealthCheck),
 )
 @given(st.lists(_FRAMES, min_size=1, max_size=10))
-def test_frames_generated_by_hypothesis(broker: BrokerProcess, frames: list[bytes]) -> None:
+def test_frames_generated_by_hypothesis(broker: ClusterProcess, frames: list[bytes]) -> None:
     flood = Flood(broker.port, itertools.cycle(frames), pipeline=len(frames), patience_s=0.05)
     flood.run(len(frames), connections=1)
     assert broker.process.poll() is None
     assert "Traceback" not in broker.log()
 
 
-def test_a_stream_that_ends_anywhere_is_not_logged(broker: BrokerProcess) -> None:
+def test_a_stream_that_ends_anywhere_is_not_logged(broker: ClusterProcess) -> None:
     """A client that dies in the middle of a request causes no log line.
 
     (Older connections may still cause one: malformed frames of other tests wait behind requests that wait for minutes.)
@@ -225,7 +225,7 @@ def test_a_stream_that_ends_anywhere_is_not_logged(broker: BrokerProcess) -> Non
     assert [each for each in closed_connections(broker.log()) if number_of(each) > before] == []
 
 
-def test_large_announced_sizes_allocate_nothing(broker: BrokerProcess, tmp_path: Path) -> None:
+def test_large_announced_sizes_allocate_nothing(broker: ClusterProcess, tmp_path: Path) -> None:
     """50 connections announce 100 MB each, within the limit of a request, and send a few bytes."""
     process = psutil.Process(broker.process.pid)
     before = process.memory_info().rss
@@ -242,7 +242,7 @@ def test_large_announced_sizes_allocate_nothing(broker: BrokerProcess, tmp_path:
 
 
 @pytest.fixture
-def channel(broker: BrokerProcess) -> Iterator[BlockingChannel]:
+def channel(broker: ClusterProcess) -> Iterator[BlockingChannel]:
     with BlockingChannel("127.0.0.1", broker.port) as channel:
         yield channel
 
@@ -303,7 +303,9 @@ def test_an_error_message_that_quotes_a_long_name_fits_into_the_response(
     assert produced.responses[0].partition_responses[0].error_code == Errors.INVALID_RECORD.code
 
 
-def test_an_undecodable_name_that_cannot_be_returned_closes_the_connection_with_one_line(broker: BrokerProcess) -> None:
+def test_an_undecodable_name_that_cannot_be_returned_closes_the_connection_with_one_line(
+    broker: ClusterProcess,
+) -> None:
     before = len(broker.log())
     frame = encode_request(MetadataRequest(topics=[MetadataRequestTopic(name="x" * 32_767)]), 0, 7, None)
     with socket.create_connection(("127.0.0.1", broker.port), timeout=30) as client:
@@ -321,7 +323,7 @@ def test_a_broker_id_of_thousands_of_digits_is_invalid(channel: BlockingChannel)
     assert answer.results[0].error_code == Errors.INVALID_REQUEST.code
 
 
-def test_a_fetch_with_the_brokers_own_id_is_rejected(channel: BlockingChannel, broker: BrokerProcess) -> None:
+def test_a_fetch_with_the_brokers_own_id_is_rejected(channel: BlockingChannel, broker: ClusterProcess) -> None:
     asked = FetchPartition(partition=0, fetch_offset=0, partition_max_bytes=1_000)
     topic = FetchTopic(topic=FUZZ_TOPIC, partitions=[asked])
     answer = channel.exchange(FetchRequest(replica_id=0, max_wait_ms=10, min_bytes=1, topics=[topic]), 2)

@@ -13,7 +13,7 @@ import pytest
 
 from kafka_lite.common.errors import Errors
 from kafka_lite.coordinator.group.group_state import GroupState
-from tests.support.broker_process import BrokerProcess, free_port
+from tests.support.cluster_process import ClusterProcess, free_port
 from tests.support.group_sequences import NEW_CLIENTS, TOPIC, Event, Step, WireGroup
 from tests.support.real_kafka import create_topics
 
@@ -31,8 +31,8 @@ class Broker:
         self._overrides = BROKER | {"listeners": f"PLAINTEXT://127.0.0.1:{port}"}
         self.bootstrap_servers = f"127.0.0.1:{port}"
 
-    def start(self) -> BrokerProcess:
-        return BrokerProcess(self._directory, self._overrides)
+    def start(self) -> ClusterProcess:
+        return ClusterProcess(self._directory, self._overrides)
 
 
 class Clients:

@@ -15,7 +15,7 @@ from kafka_lite.old_producer import KeyedMessage, Producer
 from kafka_lite.old_producer.default_event_handler import FailedToSendMessageError
 from kafka_lite.producer import KafkaProducer, ProducerRecord
 from kafka_lite.testing.cluster import Cluster
-from tests.support.broker_process import BrokerProcess
+from tests.support.cluster_process import ClusterProcess
 from tests.support.producers import MemoryWatch, Outcomes, is_in_order
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(400)]
@@ -94,7 +94,7 @@ def aftermath(tmp_path_factory: pytest.TempPathFactory) -> Aftermath:
     folder: Path = tmp_path_factory.mktemp("killed")
     loads = {name: Load() for name in (*NEW, *OLD)}
     stop = threading.Event()
-    broker = BrokerProcess(folder, {"num.partitions": str(PARTITIONS), "log.segment.bytes": "100000"})
+    broker = ClusterProcess(folder, {"num.partitions": str(PARTITIONS), "log.segment.bytes": "100000"})
     with broker:
         threads = [
             threading.Thread(target=_sender_of(name), args=(broker.bootstrap_servers, name, load, stop), name=name)

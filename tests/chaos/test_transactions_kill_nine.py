@@ -12,7 +12,7 @@ import confluent_kafka
 import pytest
 from confluent_kafka import Producer
 
-from tests.support.broker_process import BrokerProcess, free_port
+from tests.support.cluster_process import ClusterProcess, free_port
 from tests.support.eventually import eventually
 from tests.support.real_kafka import create_topics
 from tests.support.transactional_producers import PARTITIONS, read_with_librdkafka
@@ -91,7 +91,7 @@ def test_transactions_are_whole_and_written_once_whenever_the_broker_is_killed(t
     bootstrap_servers = f"127.0.0.1:{port}"
     writers = [TransactionalWriter(bootstrap_servers, seed) for seed in (1, 2)]
     for kill in range(KILLS + 1):
-        with BrokerProcess(tmp_path, settings) as broker:
+        with ClusterProcess(tmp_path, settings) as broker:
             if kill == 0:
                 create_topics(bootstrap_servers, [TOPIC], PARTITIONS, {})
                 for writer in writers:

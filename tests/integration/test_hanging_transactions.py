@@ -11,7 +11,7 @@ from kafka_lite.network.blocking_channel import BlockingChannel
 from kafka_lite.testing.cluster import Cluster
 from kafka_lite.tools.main import main
 from tests.support.broker_configs import alter_all_brokers
-from tests.support.broker_process import BrokerProcess
+from tests.support.cluster_process import ClusterProcess
 from tests.support.eventually import eventually
 from tests.support.real_kafka import create_topics
 from tests.support.transaction_scripts import (
@@ -121,7 +121,7 @@ def test_verification_is_switched_off_and_on_while_the_broker_runs(capsys: pytes
 def test_what_hangs_is_ended_wherever_the_broker_was_killed(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], killed_before: str
 ) -> None:
-    broker = BrokerProcess(tmp_path, {VERIFY: "false"})
+    broker = ClusterProcess(tmp_path, {VERIFY: "false"})
     with broker:
         create_topics(broker.bootstrap_servers, [TOPIC], 1, {})
         await_topics(broker.bootstrap_servers)

@@ -14,7 +14,7 @@ from pathlib import Path
 import confluent_kafka
 import pytest
 
-from tests.support.broker_process import BrokerProcess
+from tests.support.cluster_process import ClusterProcess
 from tests.support.eventually import eventually
 from tests.support.group_members import (
     AiokafkaMember,
@@ -146,7 +146,7 @@ class Lives:
 
     def __init__(self, directory: Path, stack: ExitStack) -> None:
         self._stack = stack
-        self.broker = stack.enter_context(BrokerProcess(directory))
+        self.broker = stack.enter_context(ClusterProcess(directory))
         create_topics(self.broker.bootstrap_servers, [TOPIC], PARTITIONS, {})
         self.writer = Writer(self.broker.bootstrap_servers)
         self.writer.start()

@@ -28,10 +28,10 @@ TOPIC, PARTITIONS = "load", 4
 
 def start(cluster: MixedCluster, controller: int) -> None:
     """Start all brokers, ``controller`` first, and create the topic."""
-    cluster.start(controller)
-    cluster.start(*(cluster.brokers.keys() - {controller}))
+    cluster.start_broker(controller)
+    cluster.start_broker(*(set(cluster.ids) - {controller}))
     assert cluster.zk.get_controller_id() == controller
-    cluster.create_topic(TOPIC, replicated_over(1, 3, 2, 4, partitions=PARTITIONS))
+    cluster.create_assigned(TOPIC, replicated_over(1, 3, 2, 4, partitions=PARTITIONS))
 
 
 # The controller dies last, so that each of the others dies, and returns, under one of ours or of theirs.
@@ -44,8 +44,8 @@ def test_nothing_acknowledged_is_lost_when_brokers_are_killed(tmp_path: Path, vi
         load.run(1)
         for victim in victims:
             with load.running():
-                cluster.kill(victim)
-                cluster.start(victim)
+                cluster.brokers[victim].kill()
+                cluster.start_broker(victim)
                 cluster.await_in_sync(TOPIC)
         assert_nothing_lost(cluster, TOPIC, load)
         assert_replicas_are_equal(cluster, TOPIC)
@@ -58,12 +58,12 @@ def test_brokers_hand_their_leaderships_over_before_they_stop(tmp_path: Path, co
     with mixed_cluster(tmp_path, VERSIONS) as cluster:
         start(cluster, controller)
         load = Load(cluster.bootstrap_servers, TOPIC, PARTITIONS, idempotent=False)
-        others = sorted(cluster.brokers.keys() - {controller})
+        others = sorted(set(cluster.ids) - {controller})
         for stopping in (*others, controller):
             with load.running():
-                cluster.stop(stopping)
+                cluster.stop_broker(stopping)
                 assert not cluster.led_by(stopping, TOPIC)
-                cluster.start(stopping)
+                cluster.start_broker(stopping)
                 cluster.await_in_sync(TOPIC)
         assert_nothing_lost(cluster, TOPIC, load)
         assert_replicas_are_equal(cluster, TOPIC)

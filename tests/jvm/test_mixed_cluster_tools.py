@@ -39,23 +39,23 @@ TOPIC = "tools"
 @pytest.fixture(params=[1, 3], ids=["our-controller", "their-controller"])
 def cluster(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[MixedCluster]:
     with mixed_cluster(tmp_path, {1: OURS, 2: OURS, 3: OLD, 4: OLD}) as cluster:
-        cluster.start(request.param)
-        cluster.start(*(cluster.brokers.keys() - {request.param}))
+        cluster.start_broker(request.param)
+        cluster.start_broker(*(set(cluster.ids) - {request.param}))
         yield cluster
 
 
 @pytest.fixture(params=[1, 3], ids=["our-controller", "their-controller"])
 def todays_cluster(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[MixedCluster]:
     with mixed_cluster(tmp_path, {1: OURS, 2: OURS, 3: TODAYS, 4: TODAYS}) as cluster:
-        cluster.start(request.param)
-        cluster.start(*(cluster.brokers.keys() - {request.param}))
+        cluster.start_broker(request.param)
+        cluster.start_broker(*(set(cluster.ids) - {request.param}))
         yield cluster
 
 
 def await_known(cluster: MixedCluster, partitions: int) -> None:
     """Wait until every broker knows all partitions, as clients require: the controller tells one after the other."""
-    for broker in cluster.brokers.values():
-        admin = AdminClient({"bootstrap.servers": broker.bootstrap_servers, "log_level": 0})
+    for broker in cluster.brokers:
+        admin = AdminClient({"bootstrap.servers": broker.bootstrap_server, "log_level": 0})
         eventually(lambda admin=admin: len(admin.list_topics(TOPIC, timeout=10).topics[TOPIC].partitions) == partitions)
 
 
@@ -102,10 +102,10 @@ def test_tools_of_0_10_2_administer_a_mixed_cluster(cluster: MixedCluster, tmp_p
         assert "segment.ms=100" in tool(CONFIGS, "--describe", *zookeeper, *entity)
         eventually(lambda: rolled(cluster))
 
-        cluster.kill(2)
-        cluster.kill(4)
+        cluster.brokers[2].kill()
+        cluster.brokers[4].kill()
         eventually(lambda: not cluster.led_by(2, TOPIC) | cluster.led_by(4, TOPIC))
-        cluster.start(2, 4)
+        cluster.start_broker(2, 4)
         cluster.await_in_sync(TOPIC)
         preferred = json.dumps({"partitions": [{"topic": TOPIC, "partition": 2}, {"topic": TOPIC, "partition": 3}]})
         (tmp_path / "preferred.json").write_text(preferred)
@@ -126,7 +126,7 @@ def test_tools_of_0_10_2_administer_a_mixed_cluster(cluster: MixedCluster, tmp_p
 
         tool(TOPICS, "--delete", *zookeeper, "--topic", TOPIC)
         eventually(lambda: not cluster.zk.topic_exists(TOPIC))
-        for broker in cluster.brokers.values():
+        for broker in cluster.brokers:
             eventually(lambda b=broker: not list(b.log_dir.glob(f"{TOPIC}-?")))
 
 
@@ -154,10 +154,10 @@ def test_tools_of_3_9_administer_a_mixed_cluster(todays_cluster: MixedCluster, t
         assert "segment.ms=100" in tool(CONFIGS, "--describe", *servers, *entity)
         eventually(lambda: rolled(cluster))
 
-        cluster.kill(2)
-        cluster.kill(4)
+        cluster.brokers[2].kill()
+        cluster.brokers[4].kill()
         eventually(lambda: not cluster.led_by(2, TOPIC) | cluster.led_by(4, TOPIC))
-        cluster.start(2, 4)
+        cluster.start_broker(2, 4)
         cluster.await_in_sync(TOPIC)
         tool(ELECTION_3_9, *servers, "--election-type", "preferred", "--all-topic-partitions")
         eventually(lambda: (cluster.led_by(2, TOPIC), cluster.led_by(4, TOPIC)) == ({2}, {3}))
@@ -180,7 +180,7 @@ def test_tools_of_3_9_administer_a_mixed_cluster(todays_cluster: MixedCluster, t
 
         tool(TOPICS_3_9, "--delete", *servers, "--topic", TOPIC)
         eventually(lambda: not cluster.zk.topic_exists(TOPIC))
-        for broker in cluster.brokers.values():
+        for broker in cluster.brokers:
             eventually(lambda b=broker: not list(b.log_dir.glob(f"{TOPIC}-?")))
 
 

@@ -117,7 +117,7 @@ def assert_verified(cluster: MixedCluster, coordinators: Sequence[int], leader: 
     partition, coordinator = coordinator_among(cluster, coordinators)
     topic = f"led-by-{leader}"
     followers = [broker for broker in RING if broker not in (leader, coordinator)]
-    cluster.create_topic(topic, {0: [leader, *followers]})
+    cluster.create_assigned(topic, {0: [leader, *followers]})
     name = name_in(partition, topic)
     with connect(cluster.brokers[coordinator]) as to_coordinator, connect(cluster.brokers[leader]) as to_leader:
         producer = ScriptedProducer(to_coordinator, name)
@@ -134,9 +134,9 @@ def assert_verified(cluster: MixedCluster, coordinators: Sequence[int], leader: 
 
 def test_transactions_outlive_coordinators_and_leaders_of_either_kind(tmp_path: Path) -> None:
     with mixed_cluster(tmp_path, {1: OURS, 2: OURS, 3: TODAYS, 4: TODAYS}, SETTINGS) as cluster:
-        cluster.start(*cluster.brokers)
+        cluster.start_broker(*cluster.ids)
         for topic in (TRANSACTION_STATE_TOPIC_NAME, TOPIC):
-            cluster.create_topic(topic, replicated_over(*RING, partitions=PARTITIONS))
+            cluster.create_assigned(topic, replicated_over(*RING, partitions=PARTITIONS))
         transfers = [Transfers(cluster, partition) for partition in range(PARTITIONS)]
         for commit in (True, False, True):
             for each in transfers:
@@ -149,14 +149,14 @@ def test_transactions_outlive_coordinators_and_leaders_of_either_kind(tmp_path: 
             for each in transfers:
                 each.begin()
             _, killed = coordinator_among(cluster, brokers)
-            cluster.kill(killed)
+            cluster.brokers[killed].kill()
             for number, each in enumerate(transfers):
                 each.end(commit=number > 0)
             assert killed not in coordinators(cluster)
             for each in transfers:
                 each.begin()
                 each.end(commit=True)
-            cluster.start(killed)
+            cluster.start_broker(killed)
             cluster.await_in_sync(TOPIC, TRANSACTION_STATE_TOPIC_NAME)
         assert_atomic(cluster, transfers)
         assert_replicas_are_equal(cluster, TOPIC)

@@ -32,19 +32,19 @@ def run_load(folder: Path, version: str, protocol: str, killed: Sequence[int], *
     settings = {"inter.broker.protocol.version": protocol, "log.message.format.version": protocol}
     with mixed_cluster(folder, {1: OURS, 2: OURS, 3: version, 4: version}, settings) as cluster:
         controller = killed[-1]
-        cluster.start(controller)
-        cluster.start(*(cluster.brokers.keys() - {controller}))
+        cluster.start_broker(controller)
+        cluster.start_broker(*(set(cluster.ids) - {controller}))
         assert cluster.zk.get_controller_id() == controller
-        cluster.create_topic(TOPIC, replicated_over(1, 3, 2, 4, partitions=PARTITIONS))
+        cluster.create_assigned(TOPIC, replicated_over(1, 3, 2, 4, partitions=PARTITIONS))
         load = Load(cluster.bootstrap_servers, TOPIC, PARTITIONS, idempotent=idempotent)
         load.run(1)
         with load.running():
             for broker_id in STOPPED:
-                cluster.stop(broker_id)
+                cluster.stop_broker(broker_id)
                 assert not cluster.led_by(broker_id, TOPIC)
                 return_to(cluster, broker_id)
             for broker_id in killed:
-                cluster.kill(broker_id)
+                cluster.brokers[broker_id].kill()
                 return_to(cluster, broker_id)
         assert_nothing_lost(cluster, TOPIC, load)
         assert_replicas_are_equal(cluster, TOPIC)
@@ -54,7 +54,7 @@ def run_load(folder: Path, version: str, protocol: str, killed: Sequence[int], *
 
 def return_to(cluster: MixedCluster, broker_id: int) -> None:
     """Start a broker again, and wait until it has caught up."""
-    cluster.start(broker_id)
+    cluster.start_broker(broker_id)
     cluster.await_in_sync(TOPIC)
 
 

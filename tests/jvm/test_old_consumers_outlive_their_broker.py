@@ -11,7 +11,7 @@ import pytest
 from kafka_lite.old_producer import KeyedMessage, Producer
 from kafka_lite.server.broker_process import free_port
 from kafka_lite.zookeeper.embedded.embedded_zookeeper import EmbeddedZooKeeper
-from tests.support.broker_process import BrokerProcess
+from tests.support.cluster_process import ClusterProcess
 from tests.support.eventually import eventually
 from tests.support.old_consumers import QUICK, Group, PythonMember, ScalaMember
 from tests.support.real_kafka import create_topics
@@ -36,7 +36,7 @@ class Lives:
             zookeeper = stack.enter_context(EmbeddedZooKeeper(directory / "zookeeper", tick_time_ms=500))
             settings["zookeeper.connect"] = self.zookeeper_connect = zookeeper.connect_string
         self._zookeeper_dies = zookeeper_dies
-        self.broker = stack.enter_context(BrokerProcess(directory, settings))
+        self.broker = stack.enter_context(ClusterProcess(directory, settings))
         create_topics(self.broker.bootstrap_servers, [TOPIC], PARTITIONS[TOPIC], {})
         self.group = Group(self.zookeeper_connect, "outliving")
         stack.callback(self.group.close)

@@ -91,8 +91,8 @@ def test_brokers_are_replaced_one_by_one_and_back(tmp_path: Path) -> None:
     random.seed(1)
     with ExitStack() as stack:
         cluster = stack.enter_context(mixed_cluster(tmp_path, {1: OLD, 2: OLD, 3: OLD}))
-        cluster.start(1, 2, 3)
-        cluster.create_topic(TOPIC, replicated_over(1, 2, 3, partitions=PARTITIONS))
+        cluster.start_broker(1, 2, 3)
+        cluster.create_assigned(TOPIC, replicated_over(1, 2, 3, partitions=PARTITIONS))
         load = Load(cluster.bootstrap_servers, TOPIC, PARTITIONS, idempotent=False)
         load.run(1)
         groups = Groups(cluster, stack)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 import signal
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
@@ -21,6 +20,10 @@ from kafka_lite.server.broker_process import (
     free_port,
     write_properties,
 )
+from kafka_lite.testing.arguments import id_of
+from kafka_lite.testing.cluster_zookeeper import ClusterZooKeeper
+from kafka_lite.testing.process_broker import ProcessBroker
+from kafka_lite.testing.process_cluster import AnyProcessCluster
 from kafka_lite.zookeeper.data import LeaderAndIsr, TopicAssignment
 from kafka_lite.zookeeper.kafka_zk_client import KafkaZkClient
 from tests.support.dump_log_segments import dump_log_segments
@@ -30,7 +33,6 @@ from tests.support.kafka_tools import our_tool
 from tests.support.produce_load import Load
 from tests.support.real_kafka import JARS
 from tests.support.real_zookeeper import real_zookeeper
-from tests.support.zookeeper_sessions import end_session_of
 
 OURS = "kafka_lite"
 SESSION_TIMEOUT_MS = 18_000
@@ -69,117 +71,90 @@ log4j.logger.org.apache.zookeeper=WARN
 """
 
 
-class MixedBroker(ServerProcess):
-    """A broker of some version; ``become`` puts another version on its configuration file and its data."""
-
-    def __init__(self, folder: Path, broker_id: int, zookeeper_connect: str, settings: Mapping[str, str]) -> None:
-        folder.mkdir()
-        port = free_port()
-        self.broker_id = broker_id
-        self.log_dir = folder / "kafka-logs"
-        self._folder = folder
-        self._properties = folder / "server.properties"
-        self._starts = 0
-        write_properties(
-            self._properties,
-            {
-                "broker.id": str(broker_id),
-                "listeners": f"PLAINTEXT://{HOST}:{port}",
-                "log.dirs": str(self.log_dir),
-                "zookeeper.connect": zookeeper_connect,
-                **settings,
-            },
-        )
-        (folder / "log4j.properties").write_text(_LOG4J)
-        super().__init__([], port, folder / "broker.log")
-
-    def become(self, version: str) -> None:
-        """Run this version from the next start on."""
-        if version == OURS:
-            self.command = [*SERVER_START, str(self._properties)]
-            return
-        log4j = f"-Dlog4j.configuration=file:{self._folder / 'log4j.properties'}"
-        self.command = java_command(
-            "kafka.Kafka", str(self._properties), classpath=classpath(*JARS[version]), options=["-Xmx256m", log4j]
-        )
-
-    def start(self) -> float:
-        """Start it with a log file of its own."""
-        self._starts += 1
-        self.log_file = self._folder / f"broker-{self._starts}.log"
-        return super().start()
-
-    def start_despite_expiry(self) -> None:
-        """Start it, once more if ZooKeeper has ended its session meanwhile: Kafka's brokers exit then, and on a busy
-        machine a start takes longer than a session."""
-        try:
-            self.start()
-        except BrokerStartError:
-            if "SessionExpiredException" not in self.log():
-                raise
-            self.start()
+class MixedProcess(ServerProcess):
+    """A broker of any version, which says in its log that it has started."""
 
     def is_ready(self) -> bool:
         """Whether it has said so."""
         return _STARTED.search(self.log()) is not None
 
 
-class MixedCluster:
-    """Brokers by id, and what ZooKeeper knows of them."""
+class MixedBroker(ProcessBroker):
+    """A broker of some version; ``become`` puts another version on its configuration file and its data."""
+
+    def __init__(self, broker_id: int, folder: Path, zookeeper: ClusterZooKeeper, settings: Mapping[str, str]) -> None:
+        port = free_port()
+        super().__init__(broker_id, folder, MixedProcess([], port, folder / "broker.log"), zookeeper)
+        self._properties = folder / "server.properties"
+        own = {"broker.id": str(broker_id), "listeners": f"PLAINTEXT://{HOST}:{port}", "log.dirs": str(self.log_dir)}
+        write_properties(self._properties, {**own, **settings})
+        (folder / "log4j.properties").write_text(_LOG4J)
+
+    def become(self, version: str) -> None:
+        """Run this version from the next start on."""
+        if version == OURS:
+            self.process.command = [*SERVER_START, str(self._properties)]
+            return
+        log4j = f"-Dlog4j.configuration=file:{self.folder / 'log4j.properties'}"
+        self.process.command = java_command(
+            "kafka.Kafka", str(self._properties), classpath=classpath(*JARS[version]), options=["-Xmx256m", log4j]
+        )
+
+    def start(self) -> None:
+        """Start it, once more if ZooKeeper has ended its session meanwhile: Kafka's brokers exit then, and on a busy
+        machine a start takes longer than a session."""
+        try:
+            super().start()
+        except BrokerStartError:
+            if "SessionExpiredException" not in self.log():
+                raise
+            super().start()
+
+    def stop(self) -> int | None:
+        """SIGTERM; the controller must have moved its leaderships away before it ends."""
+        code = super().stop()
+        assert code in (0, 128 + signal.SIGTERM), f"exit code {code}\n{self.end_of_log(40)}"
+        assert _HANDED_OVER.search(self.log()), self.end_of_log(40)
+        return code
+
+
+class MixedCluster(AnyProcessCluster[MixedBroker]):
+    """Brokers of some versions on a real ZooKeeper. Those of 0.10.2 do not speak what ``produce`` and others need."""
 
     def __init__(
         self, folder: Path, zookeeper_connect: str, versions: Mapping[int, str], settings: Mapping[str, str]
     ) -> None:
-        self.zookeeper_connect = zookeeper_connect
-        self.zk = KafkaZkClient(zookeeper_connect)
-        self.zk.start()
-        self.brokers: dict[int, MixedBroker] = {}
-        for broker_id, version in versions.items():
-            broker = MixedBroker(folder / f"broker-{broker_id}", broker_id, zookeeper_connect, settings)
-            broker.become(version)
-            self.brokers[broker_id] = broker
+        own = {"zookeeper.connect": zookeeper_connect}
+        super().__init__(folder, versions, {**settings, **own}, zookeeper_connect=zookeeper_connect)
+        self._versions = versions
+
+    def _new_broker(self, broker_id: int, folder: Path) -> MixedBroker:
+        broker = MixedBroker(broker_id, folder, self.zookeeper, self._overrides)
+        broker.become(self._versions[broker_id])
+        return broker
 
     @property
-    def bootstrap_servers(self) -> str:
-        """The addresses of all brokers."""
-        return ",".join(broker.bootstrap_servers for broker in self.brokers.values())
-
-    def close(self) -> None:
-        """Kill what still runs."""
-        for broker in self.brokers.values():
-            broker.kill()
-        self.zk.close()
+    def zk(self) -> KafkaZkClient:
+        """What ZooKeeper has."""
+        return self.zookeeper.client
 
     # ── brokers ───────────────────────────────────────────────────────────────────────────────────────────────────
 
-    def start(self, *broker_ids: int) -> None:
+    def start_broker(self, *brokers: MixedBroker | int) -> None:
         """Start brokers at the same time. The first broker of a cluster becomes its controller."""
-        with ThreadPoolExecutor(len(broker_ids)) as pool:
-            list(pool.map(lambda broker_id: self.brokers[broker_id].start_despite_expiry(), broker_ids))
-        eventually(lambda: set(broker_ids) <= set(self.zk.get_broker_ids()))
-
-    def stop(self, broker_id: int) -> None:
-        """Stop a broker with SIGTERM; the controller must have moved its leaderships away before it goes."""
-        broker = self.brokers[broker_id]
-        code = broker.stop()
-        assert code in (0, 128 + signal.SIGTERM), f"exit code {code}\n{broker.end_of_log(40)}"
-        assert _HANDED_OVER.search(broker.log()), broker.end_of_log(40)
-
-    def kill(self, broker_id: int) -> None:
-        """Kill a broker, and end its session in ZooKeeper: Kafka 0.10.2 does not start before that."""
-        self.brokers[broker_id].kill()
-        end_session_of(self.zookeeper_connect, f"/brokers/ids/{broker_id}")
-        eventually(lambda: broker_id not in self.zk.get_broker_ids())
+        super().start_broker(*brokers)
+        wanted = {id_of(broker) for broker in brokers}
+        eventually(lambda: wanted <= set(self.zk.get_broker_ids()))
 
     def replace(self, broker_id: int, version: str) -> None:
         """Stop a broker, and start another version on its data."""
-        self.stop(broker_id)
+        self.stop_broker(broker_id)
         self.brokers[broker_id].become(version)
-        self.start(broker_id)
+        self.start_broker(broker_id)
 
     # ── topics ────────────────────────────────────────────────────────────────────────────────────────────────────
 
-    def create_topic(self, topic: str, assignment: Mapping[int, list[int]]) -> None:
+    def create_assigned(self, topic: str, assignment: Mapping[int, list[int]]) -> None:
         """Write a topic into ZooKeeper, as Kafka's tool does, and wait until it is in sync."""
         self.zk.set_entity_config(f"topics/{topic}", {})
         self.zk.create_topic_assignment(topic, TopicAssignment(assignment))
@@ -230,7 +205,8 @@ def mixed_cluster(
     with ExitStack() as stack:
         connect = stack.enter_context(real_zookeeper(folder / "zookeeper"))
         cluster = MixedCluster(folder, connect, versions, SETTINGS | dict(settings or {}))
-        stack.callback(cluster.close)
+        stack.callback(cluster.stop)
+        cluster.prepare()
         yield cluster
 
 

@@ -5,16 +5,14 @@ Kafka 0.10.2: tests/kafkatest/services/kafka/kafka.py, tests/kafkatest/services/
 
 from __future__ import annotations
 
-import os
 import re
 import shutil
-import signal
 import sys
 import threading
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Final
+from typing import Final, Self
 
 from kafka_lite.common.errors import KafkaError
 from kafka_lite.server.broker_process import HOST, SERVER_START, BrokerProcess, ServerProcess, free_port
@@ -23,6 +21,8 @@ from kafka_lite.testing.cluster_client import ClusterClient
 from kafka_lite.testing.cluster_properties import network_properties, several_defaults, target_ports
 from kafka_lite.testing.cluster_zookeeper import ClusterZooKeeper
 from kafka_lite.testing.network.cluster_network import CLIENTS, ClusterNetwork, Machine
+from kafka_lite.testing.process_broker import ProcessBroker
+from kafka_lite.testing.process_cluster import AnyProcessCluster
 
 ZOOKEEPER_START: Final = (sys.executable, "-m", "kafka_lite.tools.main", "zookeeper-server-start")
 ZOOKEEPER_SETTINGS: Final = {
@@ -55,51 +55,30 @@ NO_ZOOKEEPER: Final = ("Unable to connect to zookeeper server", "A broker is alr
 OPERATOR: Final = "operator"
 
 
-class ChaosBroker:
-    """A broker with its data and ports, which stay while its process is killed and started again.
-
-    It is ours, or Kafka's if ``kafka_version`` is given.
-    """
+class ChaosBroker(ProcessBroker):
+    """A broker of a run, ours or Kafka's if ``kafka_version`` is given."""
 
     def __init__(
-        self, broker_id: int, folder: Path, port: int, settings: Mapping[str, str], kafka_version: str = ""
+        self,
+        broker_id: int,
+        folder: Path,
+        settings: Mapping[str, str],
+        zookeeper: ClusterZooKeeper,
+        kafka_version: str = "",
     ) -> None:
-        folder.mkdir()
-        self.id = broker_id
         self.kafka_version = kafka_version
-        self.port = port
-        self.folder = folder
         self.is_wanted = False
         """Whether it should run: false while a fault keeps it down."""
-        self.is_paused = False
-        self.starts = 0
-        command = real_kafka.start_command(kafka_version, folder) if kafka_version else SERVER_START
-        self._process = BrokerProcess(folder, settings, start_command=command)
         self._lock = threading.Lock()  # a fault and the supervisor may both start it
-
-    @property
-    def is_running(self) -> bool:
-        """Whether its process has not ended."""
-        return self._process.is_running
-
-    @property
-    def pid(self) -> int:
-        """Its process. Raises BrokerStartError if there is none."""
-        return self._process.process.pid
-
-    @property
-    def log_dir(self) -> Path:
-        """Where its replicas are."""
-        return self.folder / "kafka-logs"
+        command = real_kafka.start_command(kafka_version, folder) if kafka_version else SERVER_START
+        super().__init__(broker_id, folder, BrokerProcess(folder, settings, start_command=command), zookeeper)
 
     def start(self) -> None:
-        """Start it with its former data, without waiting. Each life has a log of its own."""
+        """Start it with its former data, without waiting."""
         with self._lock:
             self.is_wanted = True
             if not self.is_running:
-                self.starts += 1
-                self._process.log_file = self.folder / f"broker-{self.starts}.log"
-                self._process.spawn()
+                self.spawn()
 
     def has_ended(self) -> bool:
         """Whether it has ended by itself."""
@@ -109,36 +88,17 @@ class ChaosBroker:
     def stop(self) -> int | None:
         """SIGTERM, and wait for its end; kills it if it takes too long. Returns its exit code, 0 if it was clean."""
         self.is_wanted = False
-        code = self._process.stop()
+        code = super().stop()
         return 0 if self.kafka_version and code == real_kafka.STOPPED else code
 
-    def kill(self) -> None:
-        """kill -9, also while it is paused."""
-        self.is_wanted = self.is_paused = False
-        self._process.kill()
-
-    def pause(self) -> None:
-        """SIGSTOP."""
-        self.is_paused = True
-        os.kill(self.pid, signal.SIGSTOP)
-
-    def resume(self) -> None:
-        """SIGCONT."""
-        self.is_paused = False
-        with suppress(ProcessLookupError, KafkaError):
-            os.kill(self.pid, signal.SIGCONT)
+    def kill(self, *, expire_session: bool = False) -> None:
+        """kill -9, also while it is paused. Its session expires by itself, unless ``expire_session``."""
+        self.is_wanted = False
+        super().kill(expire_session=expire_session)
 
     def empty_disk(self) -> None:
         """Remove its files while it is down, as if its disk had been replaced."""
         shutil.rmtree(self.log_dir)
-
-    def log(self) -> str:
-        """What the current life has logged."""
-        return self._process.log()
-
-    def end_of_log(self) -> str:
-        """The last lines of the current life's log."""
-        return self._process.end_of_log(30)
 
     def may_have_ended(self) -> bool:
         """Whether its log says why it ended, and that is what a broker may do; it is then started again."""
@@ -153,8 +113,8 @@ class ChaosBroker:
         return next((why for line, why in real_kafka.NEEDS_RESTART.items() if re.search(line, log)), "")
 
 
-class ChaosCluster:
-    """Brokers, a ZooKeeper and their network. A context manager: starts them, and kills what is left at the end.
+class ChaosCluster(AnyProcessCluster[ChaosBroker]):
+    """Brokers, a ZooKeeper in its own process, and their network, which is cut. It kills what is left at the end.
 
     Given a version of Kafka, every second broker, from broker 1 on, is Kafka's.
     """
@@ -162,56 +122,47 @@ class ChaosCluster:
     def __init__(
         self, folder: Path, brokers: int, overrides: Mapping[str, str] | None = None, kafka_version: str = ""
     ) -> None:
-        self._folder = folder
-        self._ids = range(brokers)
+        self._zookeeper_process = _new_zookeeper(folder / "zookeeper")
+        connect = self._zookeeper_process.bootstrap_servers
+        settings = (real_kafka.SETTINGS if kafka_version else {}) | dict(overrides or {})
+        super().__init__(folder, range(brokers), settings, zookeeper_connect=connect)
         self._kafka_version = kafka_version
-        self._overrides = (real_kafka.SETTINGS if kafka_version else {}) | dict(overrides or {})
-        self.brokers: list[ChaosBroker] = []
-        self.zookeeper = ClusterZooKeeper(lambda: f"{HOST}:{self._zookeeper_port}")
-        """What is stored in ZooKeeper, read beside the network that is cut."""
-        self._zookeeper_port = free_port()
-        self._zookeeper_process = self._new_zookeeper()
         self._network: ClusterNetwork | None = None
+        self._ports = [free_port() for _ in self.ids]
+        self._inner_ports = [[free_port() for _ in self.ids] for _ in self.ids]
         self._busy: set[Machine] = set()
         self._lock = threading.Lock()
 
-    def _new_zookeeper(self) -> ServerProcess:
-        folder = self._folder / "zookeeper"
-        folder.mkdir(parents=True)
-        settings = {"dataDir": str(folder), "clientPort": str(self._zookeeper_port), **ZOOKEEPER_SETTINGS}
-        arguments = [part for key, value in settings.items() for part in ("--override", f"{key}={value}")]
-        return ServerProcess([*ZOOKEEPER_START, *arguments], self._zookeeper_port, folder / "zookeeper.log")
-
-    def __enter__(self) -> ChaosCluster:
+    def start(self) -> Self:
+        """Start all of it, without waiting for the brokers."""
         try:
             self._zookeeper_process.start()
-            self._network = ClusterNetwork(self._ids, with_clients=True)
-            inner_ports = [[free_port() for _ in self._ids] for _ in self._ids]
-            ports = [free_port() for _ in self._ids]
-            targets = target_ports(inner_ports, self._zookeeper_port)
-            self.network.start(targets | {(CLIENTS, broker_id): ports[broker_id] for broker_id in self._ids})
-            for broker_id in self._ids:
-                settings = self._settings(broker_id, ports[broker_id], inner_ports[broker_id])
-                folder = self._folder / f"broker-{broker_id}"
-                version = self._kafka_version if broker_id % 2 else ""
-                self.brokers.append(ChaosBroker(broker_id, folder, ports[broker_id], settings, version))
-                self.brokers[-1].start()
+            self._network = ClusterNetwork(self.ids, with_clients=True)
+            targets = target_ports(self._inner_ports, self._zookeeper_process.port)
+            self.network.start(targets | {(CLIENTS, broker_id): self._ports[broker_id] for broker_id in self.ids})
+            self.prepare()
+            for broker in self.brokers:
+                broker.start()
         except BaseException:
-            self.__exit__()
+            self.stop()
             raise
         return self
 
-    def __exit__(self, *_: object) -> None:
-        for broker in self.brokers:
-            broker.kill()
-        self.zookeeper.close()
+    def stop(self) -> None:
+        """Kill what still runs."""
+        super().stop()
         self._zookeeper_process.kill()
         if self._network is not None:
             self._network.stop()
 
+    def _new_broker(self, broker_id: int, folder: Path) -> ChaosBroker:
+        version = self._kafka_version if broker_id % 2 else ""
+        settings = self._settings(broker_id, self._ports[broker_id], self._inner_ports[broker_id])
+        return ChaosBroker(broker_id, folder, settings, self.zookeeper, version)
+
     def _settings(self, broker_id: int, port: int, inner_ports: list[int]) -> dict[str, str]:
         own = network_properties(broker_id, port, inner_ports, self.network)
-        return {**several_defaults(len(self._ids)), **BROKER_SETTINGS, **own, **self._overrides}
+        return {**several_defaults(len(self.ids)), **BROKER_SETTINGS, **own, **self._overrides}
 
     @property
     def network(self) -> ClusterNetwork:
@@ -223,21 +174,16 @@ class ChaosCluster:
     # ── addresses ─────────────────────────────────────────────────────────────────────────────────────────────────
 
     @property
-    def bootstrap(self) -> str:
-        """The brokers' addresses for clients, through the network."""
-        return ",".join(self.network.address(CLIENTS, broker_id) for broker_id in self._ids)
-
-    @property
-    def direct_bootstrap(self) -> str:
-        """The brokers' addresses beside the network, for the operator."""
-        return ",".join(f"{HOST}:{broker.port}" for broker in self.brokers)
+    def bootstrap_through_network(self) -> str:
+        """The brokers' addresses for clients; ``bootstrap_servers`` are those beside the network, for the operator."""
+        return ",".join(self.network.address(CLIENTS, broker_id) for broker_id in self.ids)
 
     def client(self, broker: ChaosBroker) -> ClusterClient:
         """The operator's client of one broker, beside the network."""
         return ClusterClient(HOST, broker.port, OPERATOR)
 
-    def controller(self) -> ChaosBroker | None:
-        """The controller, as the first broker knows it that responds."""
+    def controller_if_any(self) -> ChaosBroker | None:
+        """The controller, as the first broker knows it that responds; ``controller`` waits for one."""
         for broker in self.brokers:
             if not broker.is_running or broker.is_paused:
                 continue
@@ -292,3 +238,11 @@ class ChaosCluster:
             broker.kill()
             broker.start()
         return {broker.id: why for broker, why in reasons.items()}
+
+
+def _new_zookeeper(folder: Path) -> ServerProcess:
+    folder.mkdir(parents=True)
+    port = free_port()
+    settings = {"dataDir": str(folder), "clientPort": str(port), **ZOOKEEPER_SETTINGS}
+    arguments = [part for key, value in settings.items() for part in ("--override", f"{key}={value}")]
+    return ServerProcess([*ZOOKEEPER_START, *arguments], port, folder / "zookeeper.log")

@@ -129,8 +129,8 @@ class ChaosRun:
         kinds = f" (Kafka's: {', '.join(theirs)})" if theirs else ""
         self._report(f"{len(self.cluster.brokers)} brokers{kinds}, seed {self.result.seed}")
         for topic, partitions in self._topics.items():
-            programs.create_topic(self.cluster.direct_bootstrap, topic, partitions, REPLICAS, {})
-        for spec in self._workload.clients(self.cluster.bootstrap, self._records_per_s):
+            programs.create_topic(self.cluster.bootstrap_servers, topic, partitions, REPLICAS, {})
+        for spec in self._workload.clients(self.cluster.bootstrap_through_network, self._records_per_s):
             self._clients.start(spec)
 
     @contextmanager
@@ -261,9 +261,9 @@ class ChaosRun:
             return
         self._await_transformations()
         history = self.result.history
-        programs.read_everything(self.cluster.direct_bootstrap, self._topics, history)
+        programs.read_everything(self.cluster.bootstrap_servers, self._topics, history)
         self._has_log = True
-        self._workload.read_visible(self.cluster.direct_bootstrap, history)
+        self._workload.read_visible(self.cluster.bootstrap_servers, history)
         groups = {client.spec.group: client.spec.topic for client in self._clients.running(producers=False)}
         if self._eventually_without_hung(lambda: not self._left_to_read(groups)):
             history.finished_groups = groups
@@ -275,7 +275,7 @@ class ChaosRun:
 
     def _await_transformations(self) -> None:
         """Wait until all transactions have ended, and each record is transformed; end the transformers."""
-        bootstrap = self.cluster.direct_bootstrap
+        bootstrap = self.cluster.bootstrap_servers
         if not self._eventually_without_hung(lambda: not self._workload.unsettled(bootstrap)):
             self._violate("unsettled", self._workload.unsettled(bootstrap))
         self._clients.end_transformers()

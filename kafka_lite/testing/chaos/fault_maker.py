@@ -44,7 +44,7 @@ class FaultMaker:
 
     def _chosen(self, fault: Fault) -> ChaosBroker:
         brokers = self._cluster.brokers
-        if fault.kind is Kind.KILL_CONTROLLER and (controller := self._cluster.controller()) is not None:
+        if fault.kind is Kind.KILL_CONTROLLER and (controller := self._cluster.controller_if_any()) is not None:
             return controller
         return brokers[int(fault.amount * len(brokers))]
 
@@ -204,7 +204,7 @@ class FaultMaker:
         random = Random(fault.amount)
         partition = random.choice(self._topics)
         replicas = [broker.id for broker in random.sample(self._cluster.brokers, 3)]
-        controller = self._cluster.controller()
+        controller = self._cluster.controller_if_any()
         if controller is None:
             return ""
         try:

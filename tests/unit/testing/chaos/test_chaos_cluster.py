@@ -4,6 +4,7 @@ import pytest
 
 from kafka_lite.testing.chaos import chaos_cluster
 from kafka_lite.testing.chaos.chaos_cluster import ChaosBroker, ChaosCluster
+from kafka_lite.testing.cluster_zookeeper import ClusterZooKeeper
 
 OUT_OF_REACH = "kafka_lite.common.errors: Unable to connect to zookeeper server 127.0.0.1:2181"
 EXPIRED_AT_START = """ERROR Exiting Kafka due to fatal exception during startup. (kafka.Kafka$)
@@ -22,8 +23,8 @@ kafka.zookeeper.ZooKeeperClientExpiredException: Session expired either before o
 )
 def test_a_broker_may_end_at_its_start_if_zookeeper_is_out_of_reach(tmp_path, monkeypatch, version, log, may):
     monkeypatch.setattr(chaos_cluster.real_kafka, "start_command", lambda *_: ["java"])
-    broker = ChaosBroker(1, tmp_path / "broker", 9092, {}, version)
-    monkeypatch.setattr(broker, "end_of_log", lambda: log)
+    broker = ChaosBroker(1, tmp_path, {}, ClusterZooKeeper(str), version)
+    monkeypatch.setattr(broker, "end_of_log", lambda *_: log)
     assert broker.may_have_ended() is may
 
 
@@ -44,13 +45,13 @@ def test_a_broker_of_kafka_that_an_expired_session_has_broken_is_started_again(t
     cluster = ChaosCluster(tmp_path, 3, kafka_version="3.9.1")
     logs = FAILED_TO_LOAD, FAILED_TO_LOAD, "INFO started", LEFT_PARTITIONS_OUT, REFUSED_A_REQUEST
     for broker_id, version in enumerate(("", *["3.9.1"] * 4)):
-        broker = ChaosBroker(broker_id, tmp_path / f"broker-{broker_id}", 9092, {}, version)
-        broker._process = ProcessWithALog(logs[broker_id])
-        cluster.brokers.append(broker)
+        broker = ChaosBroker(broker_id, tmp_path, {}, cluster.zookeeper, version)
+        broker.process = ProcessWithALog(logs[broker_id])
+        cluster._brokers.append(broker)
     restarted = {1: "would load transactions forever", 3: "left out what its controller told it"}
     assert cluster.restart_those_that_need_it() == restarted, "ours does not log that, and the others have not"
     again = ["kill", "spawn"]
-    assert [broker._process.calls for broker in cluster.brokers] == [[], again, [], again, []]
+    assert [broker.process.calls for broker in cluster.brokers] == [[], again, [], again, []]
     assert cluster.restart_those_that_need_it() == {}, "its new life has another log"
 
 

@@ -1,4 +1,4 @@
-"""A broker in a process of its own, so that its memory can be measured and its log read."""
+"""A ``Cluster`` of one in a process of its own, so that its memory can be measured and its log read."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ with Cluster(json.loads(sys.argv[1]), data_dir=sys.argv[2]):
 """
 
 
-class BrokerProcess(ServerProcess):
+class ClusterProcess(ServerProcess):
     """A ``Cluster`` in a process: starts on entry, ends with SIGTERM on exit, and must exit cleanly unless killed.
 
     ``file_size_limit_bytes``: no file of the broker may grow beyond it, as if the disk were full; 0: no limit.
