@@ -1,4 +1,5 @@
 # The verbs of the project. `make help` lists them. They need Python >= 3.11, make and the package registry, nothing else.
+# ARGS="…" passes options on to the program that a verb runs: make bench ARGS=--quick, make test ARGS="-k groups".
 PYTHON ?= $(shell command -v python3 || command -v python3.13 || command -v python3.12 || command -v python3.11 || echo python3)
 UV_VERSION := 0.13.9
 ACTIONLINT_VERSION := v1.7.12
@@ -15,10 +16,13 @@ export UV_PROJECT_ENVIRONMENT := $(CURDIR)/$(VENV)
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help setup lock demo pipeline test test-all soak every-python check types unit format broker cluster site site-build pages notebook notebooks bench compiled wheel simulate chaos actionlint clean
+# The former names of ARGS; other variables (SEED=7, MINUTES=20, OPEN=…) are shorthands of options.
+$(foreach old,SIMULATE_OPTIONS CHAOS_OPTIONS LAB_OPTIONS,$(if $($(old)),$(error $(old) is called ARGS now: ARGS="$($(old))")))
+.PHONY: help setup lock upgrade demo pipeline test test-all soak every-python check types unit format broker cluster site site-build pages notebook notebooks bench compiled wheel simulate chaos actionlint clean
 
 help: ## list the verbs
 	@awk -F':.*## ' '/^[a-z-]+:.*## /{printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@echo 'ARGS="…" passes options on: make pipeline ARGS=--help, make test ARGS="-k groups".'
 
 setup: $(STAMP) ## a .venv with all extras, from the lock file (idempotent; the others call it)
 
@@ -26,42 +30,47 @@ $(STAMP): pyproject.toml uv.lock
 	@$(PYTHON) -c 'import sys; sys.exit(0 if sys.version_info >= (3, 11) else "kafka_lite needs Python >= 3.11, this is %s: try make setup PYTHON=python3.12" % sys.version.split()[0])'
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV) || { echo "python -m venv failed: on Debian and Ubuntu, apt install python3-venv"; exit 1; }
 	@test -x $(BIN)/uv || $(BIN)/python -m pip install --quiet --disable-pip-version-check uv==$(UV_VERSION)
-	@echo "Installing the packages of uv.lock into $(VENV) (about 1.5 GB, a minute or so)"
-	@$(BIN)/uv sync --frozen --all-extras --quiet
+	@echo "Installing the packages of uv.lock into $(VENV): 1.5 GB, some four minutes the first time, seconds from uv's cache"
+	@# On a terminal uv shows its progress; in a log it would only list two hundred packages.
+	@if [ -t 2 ]; then $(BIN)/uv sync --frozen --all-extras; else $(BIN)/uv sync --frozen --all-extras --quiet; fi
+	@$(BIN)/python -m scripts.commit_message --install
 	@touch $@
 
-lock: setup ## resolve the dependencies anew into uv.lock
-	$(BIN)/uv lock --upgrade
+lock: setup ## bring uv.lock up to date with pyproject.toml, and upgrade nothing
+	$(BIN)/uv lock $(ARGS)
 
-demo: setup ## the main job: 336,776 flights through the broker into PySpark, and a chart
-	$(BIN)/python -m pipeline.demo
+upgrade: setup ## upgrade the dependencies in uv.lock (ARGS="--upgrade-package rich": this one)
+	$(BIN)/uv lock $(or $(ARGS),--upgrade)
+
+demo: setup ## the main job: 336,776 flights through the broker into PySpark, and a chart (about a minute)
+	$(BIN)/python -m pipeline.demo $(ARGS)
 
 pipeline: setup ## a day of flights and weather through streaming queries, live, checked by pandas (ARGS=--help)
 	@$(BIN)/python -m pipeline $(ARGS)
 
-test: check ## the whole, but for what needs real Kafka and what only soaks
-	$(LANE) test tests -- --ignore=tests/unit -n 4 $(BY_FILE) -m "not jvm and not soak"
+test: check ## the whole, but for what needs real Kafka and what only soaks: some five minutes on two quiet cores
+	$(LANE) test tests -- --ignore=tests/unit -n 4 $(BY_FILE) -m "not jvm and not soak" $(ARGS)
 
 test-all: test soak every-python ## make test, and the rest: real Kafka, long chaos, every Python that is here
 
 soak: setup ## what make test leaves out: beside real Kafka and ZooKeeper (Java, Maven), long chaos, others' test suites
-	$(LANE) soak tests -- -n 2 $(BY_FILE) -m "jvm or soak"
+	$(LANE) soak tests -- -n 2 $(BY_FILE) -m "jvm or soak" $(ARGS)
 
 every-python: setup ## the unit tests on every other Python that is here (ARGS=--newest: on the newest of them)
 	$(BIN)/python -m scripts.every_python $(ARGS)
 
-check: setup ## lint, types, import contracts, unit tests: under a minute
+check: setup ## lint, types, import contracts, unit tests: one or two minutes, the first time three
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/lint-imports --no-logo 2>/dev/null || $(BIN)/lint-imports
-	@$(MAKE) --no-print-directory -j 2 types unit
+	@$(MAKE) --no-print-directory -j 2 types unit ARGS=
 
 # Together, since mypy alone would leave a core idle.
 types: setup
-	$(BIN)/mypy
+	$(BIN)/mypy $(ARGS)
 
 unit: setup
-	$(LANE) unit tests/unit -- -q -n 2
+	$(LANE) unit tests/unit -- -q -n 2 $(ARGS)
 
 format: setup ## let ruff format and mend what it can
 	$(BIN)/ruff check --fix .
@@ -70,43 +79,43 @@ format: setup ## let ruff format and mend what it can
 # The compiled build runs if `make compiled` has made it of today's source; BUILD=plain does without it.
 broker: setup ## start a broker on 127.0.0.1:9092, embedded ZooKeeper included
 	@compiled="$$(test "$(BUILD)" = plain || $(BIN)/python -m scripts.compile_hot_modules --path)"; \
-	PYTHONPATH="$$compiled" exec $(BIN)/kafka-lite server-start config/server.properties
+	PYTHONPATH="$$compiled" exec $(BIN)/kafka-lite server-start config/server.properties $(ARGS)
 
 # Where its files are, how many brokers: ARGS="--dir FOLDER --brokers 5".
 cluster: setup ## three brokers on 127.0.0.1:9092, 9093 and 9094, and a ZooKeeper: kill one (ARGS=--help)
 	@compiled="$$(test "$(BUILD)" = plain || $(BIN)/python -m scripts.compile_hot_modules --path)"; \
 	PYTHONPATH="$$compiled" exec $(BIN)/kafka-lite cluster-start $(ARGS)
 
-site: setup ## the docs site on 127.0.0.1:8000, rebuilt on change
-	$(BIN)/python -m kafka_learn.site serve
+site: setup ## the docs site on 127.0.0.1:8000, rebuilt on change (the first build takes some six minutes)
+	$(BIN)/python -m kafka_learn.site serve $(ARGS)
 
 site-build: setup ## the docs site into site/, strictly: unknown symbols and dead links fail
-	$(BIN)/python -m kafka_learn.site build
+	$(BIN)/python -m kafka_learn.site build $(ARGS)
 
 pages: setup ## rewrite what Markdown pages say from data: the notes below directives
 	$(BIN)/python -m kafka_learn.site.repository_pages
 
 notebook: setup ## JupyterLab on the chapters' notebooks (OPEN=chapters/….ipynb: on one of them)
-	@$(BIN)/python -m kafka_learn.jupyter_notebooks $(OPEN) $(LAB_OPTIONS)
+	@$(BIN)/python -m kafka_learn.jupyter_notebooks $(OPEN) $(ARGS)
 
 notebooks: setup ## execute every notebook
-	$(BIN)/python -m kafka_learn.notebooks
+	$(BIN)/python -m kafka_learn.notebooks $(ARGS)
 
-bench: setup ## kafka_lite beside Kafka 3.9.1 and 4.3.1 (needs Java and Maven for Kafka's side)
-	$(BIN)/python -m bench
+bench: setup ## kafka_lite beside Kafka 3.9.1 and 4.3.1, which need Java and Maven: half an hour (ARGS=--quick: five minutes)
+	$(BIN)/python -m bench $(ARGS)
 
 # SEED=n: one seed, as ever. SEEDS=n: many, on all processors. BROKERS=3: a cluster. SCENARIO=name: another one. RECORD=run.html: draw the run. See docs/design/simulation.md.
 simulate: setup ## a whole broker and its clients in a world from a seed (SEED=n, or SEEDS=n for many)
 	$(BIN)/python -m kafka_learn.simulate $(if $(SEED),--seed $(SEED)) $(if $(SEEDS),--seeds $(SEEDS)) \
-		$(if $(BROKERS),--brokers $(BROKERS)) $(if $(SCENARIO),--scenario $(SCENARIO)) $(if $(RECORD),--record $(RECORD)) $(SIMULATE_OPTIONS)
+		$(if $(BROKERS),--brokers $(BROKERS)) $(if $(SCENARIO),--scenario $(SCENARIO)) $(if $(RECORD),--record $(RECORD)) $(ARGS)
 
-# MINUTES=20, SEED=n, BROKERS=5; see docs/design/chaos.md. CHAOS_OPTIONS=--help.
+# MINUTES=20, SEED=n, BROKERS=5; see docs/design/chaos.md. ARGS=--help.
 chaos: setup ## a real cluster and its clients, each in its own process, under faults from a seed (MINUTES=5)
 	@$(BIN)/python -m kafka_lite.testing.chaos.command $(if $(MINUTES),--minutes $(MINUTES)) $(if $(SEED),--seed $(SEED)) \
-		$(if $(BROKERS),--brokers $(BROKERS)) $(CHAOS_OPTIONS)
+		$(if $(BROKERS),--brokers $(BROKERS)) $(ARGS)
 
 compiled: setup ## the package with its hot modules compiled, in build/compiled (needs a C compiler; optional)
-	$(BIN)/python -m scripts.compile_hot_modules
+	$(BIN)/python -m scripts.compile_hot_modules $(ARGS)
 
 wheel: setup ## wheels in dist/: a plain one, and a compiled one if there is a C compiler
 	$(BIN)/python -m scripts.build_wheels

@@ -100,6 +100,13 @@ def _parser() -> argparse.ArgumentParser:
         prog="python -m pipeline", description=_DESCRIPTION, epilog=_EXAMPLES,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )  # fmt: skip
+    _add_what_is_replayed(parser)
+    _add_how(parser)
+    _add_where(parser)
+    return parser
+
+
+def _add_what_is_replayed(parser: argparse.ArgumentParser) -> None:
     what = parser.add_argument_group("what is replayed")
     what.add_argument("--from", dest="first_day", type=_day, metavar="DAY", help="first day (default: 2013-01-01)")
     what.add_argument("--days", type=_number(int, 1, _DAYS_IN_YEAR), metavar="N", help="number of days (default: 1)")
@@ -113,6 +120,9 @@ def _parser() -> argparse.ArgumentParser:
     what.add_argument(
         "--seed", type=int, metavar="N", help="draws the faults; the same seed draws the same (default: 0)"
     )
+
+
+def _add_how(parser: argparse.ArgumentParser) -> None:
     how = parser.add_argument_group("how")
     how.add_argument(
         "--speed", type=_number(float, *SPEEDS), default=DAY_IN_A_MINUTE, metavar="X",
@@ -131,6 +141,9 @@ def _parser() -> argparse.ArgumentParser:
         "--exactly-once", action="store_true", default=None,
         help="publish results in transactions (default: at least once, with ids that show doubles)",
     )  # fmt: skip
+
+
+def _add_where(parser: argparse.ArgumentParser) -> None:
     where = parser.add_argument_group("where")
     where.add_argument(
         "--bootstrap-server", metavar="HOST:PORT", help="use these brokers instead of starting one; any Kafka will do"
@@ -145,7 +158,6 @@ def _parser() -> argparse.ArgumentParser:
         "--workers", type=_number(int, 0, 64), default=0, metavar="N",
         help="start a Spark master and N workers on this machine, and run there",
     )  # fmt: skip
-    return parser
 
 
 def _option(name: str) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import subprocess
 import tomllib
 from pathlib import Path
 from typing import Any
@@ -34,6 +35,42 @@ def test_a_workflow_runs_existing_verbs_and_scripts(workflow: Path) -> None:
     assert verbs_of_make(commands) <= VERBS
     named = re.findall(r"(?:\.ci|tests)/[\w./]+|[A-Z]+\.md", commands)
     assert [name for name in named if not (ROOT / name).exists()] == []
+
+
+WITHOUT_ARGS = {"help", "check", "format", "pages", "wheel", "actionlint", "clean"}
+"""Verbs that run several programs, or one without options."""
+
+
+def test_every_verb_passes_args_on_to_its_program() -> None:
+    text = (ROOT / "Makefile").read_text(encoding="utf-8")
+    recipes = dict(re.findall(r"^([a-z-]+):[^\n]*\n((?:\t[^\n]*\n)+)", text, re.MULTILINE))
+    assert {verb for verb, recipe in recipes.items() if "ARGS)" not in recipe} == WITHOUT_ARGS
+
+
+def test_lock_does_not_upgrade() -> None:
+    def command(*arguments: str) -> str:
+        done = subprocess.run(["make", "--dry-run", *arguments], cwd=ROOT, capture_output=True, text=True, check=True)
+        return done.stdout.splitlines()[-1].strip()
+
+    assert command("lock") == ".venv/bin/uv lock"
+    assert command("upgrade") == ".venv/bin/uv lock --upgrade"
+    assert command("upgrade", "ARGS=--upgrade-package rich") == ".venv/bin/uv lock --upgrade-package rich"
+
+
+def test_a_former_name_of_args_is_refused() -> None:
+    done = subprocess.run(
+        ["make", "--dry-run", "chaos", "CHAOS_OPTIONS=--keep"], cwd=ROOT, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 2
+    assert 'CHAOS_OPTIONS is called ARGS now: ARGS="--keep"' in done.stderr
+
+
+PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", ROOT / ".ci" / "run", *sorted(ROOT.glob("docs/**/*.md"))]
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_no_page_names_another_variable_for_options(page: Path) -> None:
+    assert re.findall(r"\b\w+_OPTIONS=", page.read_text(encoding="utf-8")) == []
 
 
 @pytest.mark.parametrize("workflow", WORKFLOWS, ids=lambda path: path.stem)

@@ -140,7 +140,7 @@ def _shrink(options: argparse.Namespace) -> int:
         print(f"replay it: {_own_command(options, outcome.seed)} --faults {kept}")
     else:
         chosen = _scenario_option(options)
-        print(f'replay it: make simulate SEED={outcome.seed}{chosen} SIMULATE_OPTIONS="--faults {kept}"')
+        print(f'replay it: make simulate SEED={outcome.seed}{chosen} ARGS="--faults {kept}"')
     return 1
 
 
