@@ -15,6 +15,7 @@ from pathlib import Path
 
 import pytest
 from confluent_kafka import Consumer, Producer
+from packaging.metadata import Metadata
 
 from kafka_lite import __version__
 from kafka_lite.common.process.app_info_parser import UNKNOWN, commit_of
@@ -126,6 +127,26 @@ def test_a_wheel_has_the_package_and_nothing_else(installed: Installation) -> No
     library = {name for name in folders if re.search(r"__mypyc\..*\.so$", name)}
     assert folders - library == {"kafka_lite", "pyspark_kafka_lite", f"kafka_lite-{__version__}.dist-info"}
     assert len(library) == (installed.build == "compiled")
+
+
+def test_its_metadata_are_what_pypi_accepts(installed: Installation) -> None:
+    """What ``twine check`` and PyPI look at; the validation is that of PyPI itself."""
+    with zipfile.ZipFile(installed.wheel) as archive:
+        text = archive.read(f"kafka_lite-{__version__}.dist-info/METADATA").decode()
+    metadata = Metadata.from_email(text, validate=True)
+    assert (metadata.name, str(metadata.version), metadata.license_expression) == (
+        "kafka-lite",
+        __version__,
+        "Apache-2.0",
+    )
+    assert metadata.summary is not None
+    assert len(metadata.summary) <= 512
+    assert metadata.description_content_type == "text/markdown"
+    assert metadata.description is not None
+    assert metadata.description.startswith("# ")
+    assert metadata.license_files == ["LICENSE"]
+    assert [each for each in metadata.requires_dist or [] if each.url] == [], "PyPI refuses dependencies by address"
+    assert set(metadata.provides_extra or []) >= {"spark", "streams", "simulation"}
 
 
 def test_the_brokers_first_line_says_which_build_runs(installed: Installation, broker: BrokerProcess) -> None:
