@@ -10,7 +10,7 @@ import threading
 from collections.abc import Callable, Mapping, Sequence
 from enum import Enum
 from typing import Any, Self, TypeVar
-from uuid import uuid4
+from uuid import UUID, uuid4
 
 from kafka_lite.common.serialization import Serializer
 from kafka_lite.common.time import SYSTEM_TIME, Time
@@ -28,6 +28,7 @@ from kafka_lite.streams.processor.internals.state_directory import StateDirector
 from kafka_lite.streams.processor.internals.stream_thread import StreamThread
 from kafka_lite.streams.processor.internals.stream_thread_state import StreamThreadState
 from kafka_lite.streams.processor.internals.streams_metadata_state import StreamsMetadataState
+from kafka_lite.streams.processor.internals.topology.processor_topology import ProcessorTopology
 from kafka_lite.streams.processor.stream_partitioner import StreamPartitioner
 from kafka_lite.streams.processor.topology_builder import TopologyBuilder
 from kafka_lite.streams.state.queries.queryable_store_provider import QueryableStoreProvider
@@ -99,8 +100,7 @@ class KafkaStreams:
         client_id = config["client.id"] or f"{config.application_id}-{process_id}"
         builder.set_application_id(config.application_id).set_dsl_store(config["default.dsl.store"])
         builder.set_cache_size(config["cache.max.bytes.buffering"])
-        reads_topics = bool(builder.source_topic_pattern().pattern)
-        self._is_empty = not reads_topics and not builder.global_topics
+        self._is_empty = not builder.source_topic_pattern().pattern and not builder.global_topics
         self._jmx_reporter = JmxReporter("kafka.streams")
         self._metrics = _metrics_of(config, self._jmx_reporter, time)
         self._threads: list[StreamThread] = []
@@ -110,37 +110,50 @@ class KafkaStreams:
         global_stores = {store.name: store for store in global_topology.state_stores} if global_topology else {}
         self._global_stores = global_stores
         try:
-            if global_topology is not None:
-                self._global_thread = GlobalStreamThread(
-                    global_topology,
-                    config,
-                    client_id,
-                    self._on_global_thread_state,
-                    self._on_error,
-                    time,
-                    self._metrics,
-                )
-            # Global tables alone need no tasks, so no threads that would join a group for nothing. Kafka, since 2.6.
-            for number in range(1, config["num.stream.threads"] + 1 if reads_topics else 1):
-                self._threads.append(
-                    StreamThread(
-                        f"StreamThread-{number}",
-                        builder,
-                        config,
-                        client_id,
-                        process_id,
-                        self._on_thread_state,
-                        self._on_error,
-                        time,
-                        global_stores,
-                        config["cache.max.bytes.buffering"] // config["num.stream.threads"],
-                        self._metadata.on_change,
-                        self._metrics,
-                    )
-                )
+            self._create_threads(builder, client_id, process_id, global_topology, time)
         except BaseException:
             self.close()
             raise
+
+    def _create_threads(
+        self,
+        builder: TopologyBuilder,
+        client_id: str,
+        process_id: UUID,
+        global_topology: ProcessorTopology | None,
+        time: Time,
+    ) -> None:
+        """Raises ConfigError and ProcessorStateError; then threads made so far have to be closed."""
+        config = self.config
+        if global_topology is not None:
+            self._global_thread = GlobalStreamThread(
+                global_topology,
+                config,
+                client_id,
+                self._on_global_thread_state,
+                self._on_error,
+                time,
+                self._metrics,
+            )
+        # Global tables alone need no tasks, so no threads that would join a group for nothing. Kafka, since 2.6.
+        reads_topics = bool(builder.source_topic_pattern().pattern)
+        for number in range(1, config["num.stream.threads"] + 1 if reads_topics else 1):
+            self._threads.append(
+                StreamThread(
+                    f"StreamThread-{number}",
+                    builder,
+                    config,
+                    client_id,
+                    process_id,
+                    self._on_thread_state,
+                    self._on_error,
+                    time,
+                    self._global_stores,
+                    config["cache.max.bytes.buffering"] // config["num.stream.threads"],
+                    self._metadata.on_change,
+                    self._metrics,
+                )
+            )
 
     # ── the life of an instance ───────────────────────────────────────────────────────────────────────────────────
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from contextlib import ExitStack, nullcontext
+from contextlib import nullcontext
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -10,7 +10,6 @@ from uuid import UUID
 
 import pytest
 
-from kafka_lite.common.errors import ApiError, Errors
 from kafka_lite.common.time import MockTime
 from kafka_lite.common.topic_partition import TopicPartition
 from kafka_lite.consumer.consumer_errors import OffsetOutOfRangeError
@@ -18,7 +17,6 @@ from kafka_lite.consumer.consumer_record import EMPTY_RECORDS, ConsumerRecords
 from kafka_lite.streams.errors import InvalidStateStoreError, StreamsError, TaskCorruptedError, TaskMigratedError
 from kafka_lite.streams.kafka_streams import KafkaStreams
 from kafka_lite.streams.kstream.kstream_builder import KStreamBuilder
-from kafka_lite.streams.processor.internals import stream_thread
 from kafka_lite.streams.processor.internals.stream_thread import StreamThread, _Rebalances
 from kafka_lite.streams.processor.internals.stream_thread_state import StreamThreadState
 from kafka_lite.streams.processor.task_id import TaskId
@@ -303,31 +301,6 @@ def test_a_source_without_any_reset_policy_ends_the_thread() -> None:
         StreamThread._reset_invalid_offsets(thread, error)
 
 
-@pytest.mark.parametrize(
-    ("failing", "closed"),
-    [
-        ("_state_manager_of", ["standby.hand_over()", "standby.close_state_manager(write_checkpoint=False)"]),
-        (
-            "_producers_of",
-            ["standby.hand_over()", "stores.close(None)", "standby.close_state_manager(write_checkpoint=False)"],
-        ),
-    ],
-)
-def test_a_task_that_cannot_be_created_leaves_nothing_open(failing: str, closed: list[str]) -> None:
-    thread: Any = FakeThread()
-    standby: Any = Client("standby", thread.calls)
-    standby.topology, stores = object(), Client("stores", thread.calls)
-    thread._config, thread._state_manager_of = object(), lambda *_: stores
-
-    def fail(*_: object) -> Any:
-        raise StreamsError("no such changelog")
-
-    setattr(thread, failing, fail)
-    with pytest.raises(StreamsError, match="no such changelog"):
-        StreamThread._create_task(thread, TaskId(0, 1), [], standby)
-    assert thread.calls == closed
-
-
 def test_a_thread_reports_the_state_of_its_standby_tasks_and_of_its_directories() -> None:
     """A standby in memory has no checkpoint."""
     thread: Any = FakeThread()
@@ -340,54 +313,3 @@ def test_a_thread_reports_the_state_of_its_standby_tasks_and_of_its_directories(
     thread._builder = object()
     context = StreamThread._new_context(thread, "app", UUID(int=1), lambda _: None)
     assert context.cached_tasks() == {TaskId(0, 1), TaskId(0, 2)}
-
-
-@pytest.mark.parametrize("exactly_once", [False, True])
-def test_state_managers_know_the_guarantee_and_where_a_standby_has_come_to(
-    exactly_once: bool, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    given: dict[str, Any] = {}
-
-    def manager_of(*args: Any, **named: Any) -> Any:
-        given.update(dict(enumerate(args)), **named)
-        return Client("stores", thread.calls)
-
-    thread: Any = FakeThread()
-    thread._config = SimpleNamespace(is_exactly_once=exactly_once)
-    topology: Any = SimpleNamespace(store_to_changelog_topic={}, state_stores=["store"])
-    positions = {TopicPartition("app-store-changelog", 1): 7}
-    monkeypatch.setattr(stream_thread, "ProcessorStateManager", manager_of)
-    StreamThread._state_manager_of(thread, TaskId(0, 1), [], topology, positions)
-    assert (given[6], given["standby_positions"], given["ends_consumer"]) == (
-        exactly_once,
-        positions,
-        thread._ends_consumer,
-    )
-
-    def fail() -> Any:
-        raise StreamsError("no such changelog")
-
-    given.clear()
-    monkeypatch.setattr(stream_thread, "StandbyStateManager", manager_of)
-    thread._builder, thread._new_environment = SimpleNamespace(build=lambda _: topology), fail
-    with pytest.raises(StreamsError, match="no such changelog"):
-        StreamThread._create_standby_task(thread, TaskId(0, 1), [])
-    assert given[6] is exactly_once
-    assert thread.calls == ["stores.close(None)"]
-
-
-def test_the_producer_of_a_task_is_initialized_or_closed(monkeypatch: pytest.MonkeyPatch) -> None:
-    thread: Any = FakeThread()
-    own = Client("own", thread.calls)
-    thread._config = SimpleNamespace(task_producer_configs=lambda *_: {}, application_id="app")
-    thread._producer, thread._thread_client_id = None, "app"
-    monkeypatch.setattr(stream_thread, "KafkaProducer", lambda *_, **__: own)
-    with ExitStack() as on_error:
-        sender, committer = StreamThread._producers_of(thread, TaskId(0, 1), on_error)
-        assert sender is committer
-        assert thread.calls == ["own.init_transactions()"]
-        on_error.pop_all()
-    own.failing["init_transactions"] = ApiError(Errors.TRANSACTIONAL_ID_AUTHORIZATION_FAILED)
-    with pytest.raises(StreamsError, match="Failed to initialize transactions"), ExitStack() as on_error:
-        StreamThread._producers_of(thread, TaskId(0, 1), on_error)
-    assert thread.calls[-1] == "own.close()"

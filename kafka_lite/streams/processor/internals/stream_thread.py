@@ -8,7 +8,6 @@ from __future__ import annotations
 import logging
 import threading
 from collections.abc import Callable, Collection, Mapping
-from contextlib import ExitStack
 from uuid import UUID
 
 from kafka_lite.common.shutdownable_thread import ShutdownableThread
@@ -21,28 +20,24 @@ from kafka_lite.consumer.kafka_consumer import KafkaConsumer
 from kafka_lite.metrics.metrics import Metrics
 from kafka_lite.producer.kafka_producer import KafkaProducer
 from kafka_lite.streams.errors import InvalidStateStoreError, StreamsError, TaskCorruptedError, TaskMigratedError
+from kafka_lite.streams.kafka_client_supplier import KafkaClientSupplier
 from kafka_lite.streams.processor.internals.assignment.assignment_info import HostInfo
 from kafka_lite.streams.processor.internals.assignment.internal_topic_manager import InternalTopicManager
 from kafka_lite.streams.processor.internals.assignment.stream_partition_assignor import StreamsAssignorContext
 from kafka_lite.streams.processor.internals.assignment.streams_kafka_client import StreamsKafkaClient
-from kafka_lite.streams.processor.internals.metrics.dropped_records import dropped_records_sensor
 from kafka_lite.streams.processor.internals.metrics.stream_thread_metrics import StreamThreadMetrics
-from kafka_lite.streams.processor.internals.processor_state_manager import ProcessorStateManager
-from kafka_lite.streams.processor.internals.record_collector_impl import RecordCollectorImpl
-from kafka_lite.streams.processor.internals.standby_state_manager import StandbyStateManager
 from kafka_lite.streams.processor.internals.state_directory import StateDirectory
 from kafka_lite.streams.processor.internals.stream_thread_state import VALID_PREVIOUS_STATES, StreamThreadState
-from kafka_lite.streams.processor.internals.streams_producer import StreamsProducer
-from kafka_lite.streams.processor.internals.tasks.standby_task import StandbyTask
 from kafka_lite.streams.processor.internals.tasks.standby_tasks import StandbyTasks
-from kafka_lite.streams.processor.internals.tasks.stream_task import StreamTask, TaskProducer
-from kafka_lite.streams.processor.internals.tasks.task_environment import TaskEnvironment
+from kafka_lite.streams.processor.internals.tasks.task_creators import (
+    ActiveTaskCreator,
+    StandbyTaskCreator,
+    TaskParts,
+)
 from kafka_lite.streams.processor.internals.tasks.task_manager import TaskManager
-from kafka_lite.streams.processor.internals.tasks.thread_producer import SharedProducer, ThreadProducer
+from kafka_lite.streams.processor.internals.tasks.thread_producer import ThreadProducer
 from kafka_lite.streams.processor.internals.tasks.thread_task_manager import ThreadTaskManager
-from kafka_lite.streams.processor.internals.topology.processor_topology import ProcessorTopology
 from kafka_lite.streams.processor.state_store import StateStore
-from kafka_lite.streams.processor.task_id import TaskId
 from kafka_lite.streams.processor.topology_builder import AutoOffsetReset, TopologyBuilder
 from kafka_lite.streams.state.caching.thread_cache import ThreadCache
 from kafka_lite.streams.streams_config import StreamsConfig
@@ -87,34 +82,23 @@ class StreamThread(ShutdownableThread):
         cache_size_bytes: int = 0,
         on_hosts: Callable[[Mapping[HostInfo, frozenset[TopicPartition]]], None] = lambda _: None,
         metrics: Metrics | None = None,
+        clients: KafkaClientSupplier | None = None,
     ) -> None:
         """Create the clients. Raises ConfigError. ``on_error`` is called in the thread when it dies of an error.
 
         ``cache_size_bytes`` limits the record caches of all its tasks together.
         """
         super().__init__(name)
-        self._builder = builder
-        self._config = config
-        self._time = time
-        self._global_stores = global_stores or {}
-        self._on_state_change = on_state_change
-        self._on_error = on_error
+        self._builder, self._config, self._time = builder, config, time
+        self._on_state_change, self._on_error = on_state_change, on_error
         self._state_lock = threading.Lock()
         self._state = StreamThreadState.CREATED
         self._directory = StateDirectory(config.application_id, config["state.dir"], time)
-        self._metrics = StreamThreadMetrics(metrics or Metrics(time=time), f"{client_id}-{name}", time)
-        self._cache = ThreadCache(f"{client_id}-{name}", cache_size_bytes, self._metrics)
+        self._thread_client_id = f"{client_id}-{name}"
+        self._metrics = StreamThreadMetrics(metrics or Metrics(time=time), self._thread_client_id, time)
+        self._cache = ThreadCache(self._thread_client_id, cache_size_bytes, self._metrics)
         self._context = self._new_context(client_id, process_id, on_hosts)
-        thread_client_id = f"{client_id}-{name}"
-        has_resets = builder.has_offset_resets
-        self._consumer = KafkaConsumer(config.consumer_configs(thread_client_id, self._context, has_resets), time=time)
-        self._restore_consumer = KafkaConsumer(config.restore_consumer_configs(thread_client_id), time=time)
-        self._ends_consumer: KafkaConsumer | None = None
-        if config.is_exactly_once_v2:
-            self._ends_consumer = KafkaConsumer(config.ends_consumer_configs(thread_client_id), time=time)
-        self._thread_client_id = thread_client_id
-        self._producer = self._new_producer(process_id)  # last: it starts a thread
-        self._tasks = self._new_task_manager()
+        self._create_clients(clients or KafkaClientSupplier(time), process_id, global_stores or {})
         self._rebalance_error: Exception | None = None
         self._generation = self._context.generation
         """The generation of the group that the tasks are from."""
@@ -127,22 +111,48 @@ class StreamThread(ShutdownableThread):
         self._is_subscribed = False
         self._clean_run = True
 
-    def _new_producer(self, process_id: UUID) -> KafkaProducer | ThreadProducer | None:
+    def _create_clients(
+        self, clients: KafkaClientSupplier, process_id: UUID, global_stores: Mapping[str, StateStore]
+    ) -> None:
+        """Create the clients, and what makes tasks with them. Raises ConfigError."""
+        config, client_id = self._config, self._thread_client_id
+        has_resets = self._builder.has_offset_resets
+        self._consumer = clients.get_consumer(config.consumer_configs(client_id, self._context, has_resets))
+        self._restore_consumer = clients.get_restore_consumer(config.restore_consumer_configs(client_id))
+        self._ends_consumer: KafkaConsumer | None = None
+        if config.is_exactly_once_v2:
+            self._ends_consumer = clients.get_restore_consumer(config.ends_consumer_configs(client_id))
+        self._producer = self._new_producer(clients, process_id)  # last: it starts a thread
+        parts = TaskParts(
+            self.name,
+            self._builder,
+            config,
+            self._directory,
+            self._consumer,
+            self._restore_consumer,
+            self._ends_consumer,
+            self._metrics,
+            self._cache,
+            global_stores,
+            self._time,
+        )
+        active = ActiveTaskCreator(parts, clients, client_id, self._producer)
+        self._tasks = self._new_task_manager(active, StandbyTaskCreator(parts))
+
+    def _new_producer(self, clients: KafkaClientSupplier, process_id: UUID) -> KafkaProducer | ThreadProducer | None:
         """What all tasks send with; None with ``exactly_once``."""
         if not self._config.is_exactly_once:
-            return KafkaProducer(self._config.producer_configs(self._thread_client_id), time=self._time)
+            return clients.get_producer(self._config.producer_configs(self._thread_client_id))
         if not self._config.is_exactly_once_v2:
             return None
         configs = self._config.thread_producer_configs(self._thread_client_id, process_id, self.name)
-        return ThreadProducer(
-            lambda: KafkaProducer(configs, time=self._time), self.name, lambda: self._consumer.group_metadata()
-        )
+        return ThreadProducer(lambda: clients.get_producer(configs), self.name, lambda: self._consumer.group_metadata())
 
-    def _new_task_manager(self) -> TaskManager:
-        standbys = StandbyTasks(self._create_standby_task, self._restore_consumer, self._time)
+    def _new_task_manager(self, active: ActiveTaskCreator, standby: StandbyTaskCreator) -> TaskManager:
+        standbys = StandbyTasks(standby.create, self._restore_consumer, self._time)
         if isinstance(self._producer, ThreadProducer):
-            return ThreadTaskManager(self._create_task, standbys, self._producer, self._time, self._metrics)
-        return TaskManager(self._create_task, standbys, self._time, self._metrics)
+            return ThreadTaskManager(active.create, standbys, self._producer, self._time, self._metrics)
+        return TaskManager(active.create, standbys, self._time, self._metrics)
 
     def _new_context(
         self, client_id: str, process_id: UUID, on_hosts: Callable[[Mapping[HostInfo, frozenset[TopicPartition]]], None]
@@ -326,121 +336,6 @@ class StreamThread(ShutdownableThread):
 
     def _keep_error(self, error: Exception) -> None:
         self._rebalance_error = error
-
-    def _create_task(
-        self, task_id: TaskId, partitions: Collection[TopicPartition], standby: StandbyTask | None
-    ) -> StreamTask:
-        """A task with its stores restored; ``standby`` gives it its own. Raises LockError, StreamsError."""
-        logger.info("stream-thread [%s] Creating active task %s with %s", self.name, task_id, sorted(partitions))
-        config = self._config
-        with ExitStack() as on_error:
-            if standby is None:
-                topology, positions = self._builder.build(task_id.topic_group_id), {}
-            else:
-                on_error.callback(standby.close_state_manager, write_checkpoint=False)
-                topology, positions = standby.topology, standby.hand_over()
-            state_manager = self._state_manager_of(task_id, partitions, topology, positions)
-            on_error.callback(state_manager.close, None)
-            producer, transactions = self._producers_of(task_id, on_error)
-            task = StreamTask(
-                task_id,
-                partitions,
-                topology,
-                self._new_environment(),
-                consumer=self._consumer,
-                record_collector=RecordCollectorImpl(
-                    producer,
-                    str(task_id),
-                    config.production_exception_handler(),
-                    dropped_records_sensor(self._metrics, task_id).record,
-                ),
-                state_manager=state_manager,
-                timestamp_extractor=config.timestamp_extractor(),
-                max_buffered_records=config["buffered.records.per.partition"],
-                max_task_idle_ms=config["max.task.idle.ms"],
-                producer=transactions,
-                on_bad_record=config.deserialization_exception_handler(),
-            )
-            task.initialize()
-            on_error.pop_all()
-        return task
-
-    def _new_environment(self) -> TaskEnvironment:
-        """What a task shares with the others. Its serdes are its own."""
-        config = self._config
-        return TaskEnvironment(
-            config.application_id,
-            config.key_serde(),
-            config.value_serde(),
-            self._global_stores,
-            self._cache,
-            config.originals,
-            self._metrics,
-        )
-
-    def _state_manager_of(
-        self,
-        task_id: TaskId,
-        partitions: Collection[TopicPartition],
-        topology: ProcessorTopology,
-        standby_positions: Mapping[TopicPartition, int],
-    ) -> ProcessorStateManager:
-        return ProcessorStateManager(
-            task_id,
-            partitions,
-            self._restore_consumer,
-            self._directory,
-            topology.store_to_changelog_topic,
-            self._time,
-            self._config.is_exactly_once,
-            standby_positions=standby_positions,
-            ends_consumer=self._ends_consumer,
-        )
-
-    def _create_standby_task(self, task_id: TaskId, partitions: Collection[TopicPartition]) -> StandbyTask | None:
-        """A task that follows its changelogs; None if it has no stores. Raises LockError, StreamsError."""
-        topology = self._builder.build(task_id.topic_group_id)
-        if not topology.state_stores:
-            return None
-        logger.info("stream-thread [%s] Creating standby task %s with %s", self.name, task_id, sorted(partitions))
-        config = self._config
-        state_manager = StandbyStateManager(
-            task_id,
-            partitions,
-            self._restore_consumer,
-            self._directory,
-            topology.store_to_changelog_topic,
-            self._time,
-            config.is_exactly_once,
-        )
-        with ExitStack() as on_error:
-            on_error.callback(state_manager.close, None)
-            task = StandbyTask(
-                task_id,
-                partitions,
-                topology,
-                self._new_environment(),
-                consumer=self._consumer,
-                state_manager=state_manager,
-            )
-            task.initialize()
-            on_error.pop_all()
-        return task
-
-    def _producers_of(
-        self, task_id: TaskId, on_error: ExitStack
-    ) -> tuple[KafkaProducer | StreamsProducer, TaskProducer | None]:
-        """What a task sends with, and what it commits its transactions with. Raises StreamsError."""
-        if isinstance(self._producer, ThreadProducer):
-            self._producer.init_transactions()
-            return self._producer, SharedProducer(self._producer)
-        if self._producer is not None:
-            return self._producer, None
-        configs = self._config.task_producer_configs(self._thread_client_id, task_id)
-        own = StreamsProducer(KafkaProducer(configs, time=self._time), str(task_id), self._config.application_id)
-        on_error.callback(own.close)
-        own.init_transactions()
-        return own, own
 
     # ── the end ───────────────────────────────────────────────────────────────────────────────────────────────────
 
