@@ -54,7 +54,7 @@ accumulator = RecordAccumulator(BATCH_BYTES, CompressionType.NONE, LINGER_MS, BA
 def append(partition, count=1, size=60):
     """Append records; which of them began a batch, or found one full?"""
     for number in range(count):
-        result = accumulator.append(TopicPartition("t", partition), 0, None, bytes(size), (), None, 0)
+        result = accumulator.append(TopicPartition("t", partition), (0, None, bytes(size), (), None), 0)
         told = [name for name in ("new_batch_created", "batch_is_full") if getattr(result, name)]
         if told:
             print(f"t-{partition}, record {number}: {', '.join(told)}")

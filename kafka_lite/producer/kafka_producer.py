@@ -184,17 +184,15 @@ class KafkaProducer:
         if size > self._max_record_size:
             raise self._too_large(size)
         timestamp = self._time.milliseconds() if record.timestamp is None else record.timestamp
-        headers, result = record.headers, None
+        fields, result = (timestamp, key, value, record.headers, callback), None
         if partition is None:
             partition = self._partitioner.partition(record, key, cluster)
             topic_partition = TopicPartition(topic, partition)
-            result = self._accumulator.append_to_last_batch(topic_partition, timestamp, key, value, headers, callback)
+            result = self._accumulator.append_to_last_batch(topic_partition, fields)
             if result is None and self._partitioner.on_new_batch(topic, cluster, partition):
                 partition = self._partitioner.partition(record, key, cluster)
         if result is None:
-            result = self._accumulator.append(
-                TopicPartition(topic, partition), timestamp, key, value, headers, callback, max_block_ms
-            )
+            result = self._accumulator.append(TopicPartition(topic, partition), fields, max_block_ms)
         if self._transactional is not None:  # the sender takes no batch of a partition before this
             self._transactional.maybe_add_partition(TopicPartition(topic, partition))
         if result.batch_is_full or result.new_batch_created:

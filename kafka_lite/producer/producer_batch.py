@@ -11,6 +11,7 @@ from collections.abc import Callable
 from enum import Enum, auto
 from typing import Protocol
 
+from kafka_lite.common.errors import Errors
 from kafka_lite.common.sendable import Buffer
 from kafka_lite.common.topic_partition import TopicPartition
 from kafka_lite.producer.future_record_metadata import FutureRecordMetadata, ProduceRequestResult
@@ -207,6 +208,13 @@ class ProducerBatch:
     def has_reached_delivery_timeout(self, delivery_timeout_ms: float, now_ms: float) -> bool:
         """Whether the delivery timeout has expired."""
         return now_ms - self.created_ms >= delivery_timeout_ms
+
+    def expired_error(self, now_ms: float) -> Exception:
+        """The error that its records get after that."""
+        return Errors.REQUEST_TIMED_OUT.exception(
+            f"Expiring {self.record_count} record(s) for {self.topic_partition}: "
+            f"{now_ms - self.created_ms:.0f} ms has passed since batch creation"
+        )
 
     # ── completing ────────────────────────────────────────────────────────────────────────────────────────────────
 

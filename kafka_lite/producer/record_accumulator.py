@@ -14,19 +14,22 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 
 from kafka_lite.clients.cluster import Cluster, Node
-from kafka_lite.common.errors import Errors
 from kafka_lite.common.time import SYSTEM_TIME, Time
 from kafka_lite.common.topic_partition import TopicPartition
+from kafka_lite.producer.batch_split import split
 from kafka_lite.producer.buffer_pool import BufferPool, ProducerClosedError
 from kafka_lite.producer.future_record_metadata import FutureRecordMetadata
-from kafka_lite.producer.producer_batch import BatchListener, Callback, ProducerBatch, Thunk
+from kafka_lite.producer.incomplete_batches import IncompleteBatches
+from kafka_lite.producer.producer_batch import BatchListener, Callback, ProducerBatch
 from kafka_lite.producer.records_buffer import Headers, RecordsBuffer
 from kafka_lite.producer.transaction_manager import TransactionManager
 from kafka_lite.record.compression import CompressionType
-from kafka_lite.record.record import CURRENT_MAGIC, Record
-from kafka_lite.record.records import batches
+from kafka_lite.record.record import CURRENT_MAGIC
 
 logger = logging.getLogger(__name__)
+
+RecordFields = tuple[int, bytes | None, bytes | None, Headers, Callback | None]
+"""What is appended: timestamp (ms), key, value, headers, callback. A plain tuple, since every record needs one."""
 
 
 class RecordAppendResult:
@@ -52,8 +55,7 @@ class ReadyCheckResult:
 
 
 class RecordAccumulator:
-    """A queue of batches for each partition. Batches enter at the right and leave at the left, where retried ones
-    return.
+    """A queue of batches for each partition. They enter at the right and leave at the left, where retries return.
 
     ::
 
@@ -91,7 +93,7 @@ class RecordAccumulator:
         self._time = time
         self._lock = threading.Lock()
         self._batches: dict[TopicPartition, deque[ProducerBatch]] = {}
-        self._incomplete: dict[ProducerBatch, None] = {}
+        self._incomplete = IncompleteBatches(time)
         self._muted: set[TopicPartition] = set()
         self._drain_index: dict[int, int] = {}
         self._flushes_in_progress = 0
@@ -106,47 +108,30 @@ class RecordAccumulator:
     # ── appending ─────────────────────────────────────────────────────────────────────────────────────────────────
 
     def append(
-        self,
-        topic_partition: TopicPartition,
-        timestamp: int,
-        key: bytes | None,
-        value: bytes | None,
-        headers: Headers,
-        callback: Callback | None,
-        max_time_to_block_ms: float,
+        self, topic_partition: TopicPartition, fields: RecordFields, max_time_to_block_ms: float
     ) -> RecordAppendResult:
         """Add a record to the last batch of its partition, or start a new one.
 
         Raises BufferExhaustedError if there is no memory for ``max_time_to_block_ms``, ProducerClosedError.
         """
         with self._lock:
-            result = self._try_append(topic_partition, timestamp, key, value, headers, callback)
+            result = self._try_append(topic_partition, fields)
             if result is not None:
                 return result
             self._appends_in_progress += 1
         try:
-            return self._append_to_new_batch(
-                topic_partition, timestamp, key, value, headers, callback, max_time_to_block_ms
-            )
+            return self._append_to_new_batch(topic_partition, fields, max_time_to_block_ms)
         finally:
             with self._lock:
                 self._appends_in_progress -= 1
 
-    def append_to_last_batch(
-        self,
-        topic_partition: TopicPartition,
-        timestamp: int,
-        key: bytes | None,
-        value: bytes | None,
-        headers: Headers,
-        callback: Callback | None,
-    ) -> RecordAppendResult | None:
+    def append_to_last_batch(self, topic_partition: TopicPartition, fields: RecordFields) -> RecordAppendResult | None:
         """Add a record to the last batch of its partition; None if there is none, or it is full.
 
         For records without a fixed partition: if a new batch is needed, the partitioner decides where.
         """
         with self._lock:
-            return self._try_append(topic_partition, timestamp, key, value, headers, callback)
+            return self._try_append(topic_partition, fields)
 
     def append_for(
         self,
@@ -167,26 +152,20 @@ class RecordAccumulator:
             return queue[-1].try_append_for(listener, timestamp, key, value)
 
     def _append_to_new_batch(
-        self,
-        topic_partition: TopicPartition,
-        timestamp: int,
-        key: bytes | None,
-        value: bytes | None,
-        headers: Headers,
-        callback: Callback | None,
-        max_time_to_block_ms: float,
+        self, topic_partition: TopicPartition, fields: RecordFields, max_time_to_block_ms: float
     ) -> RecordAppendResult:
         """Start a new batch with the record, unless another thread has started one with room for it.
 
         Waits for memory without the lock, for up to ``max_time_to_block_ms``, and returns it if it is not needed.
         """
+        timestamp, key, value, headers, callback = fields
         magic = self._max_usable_magic()
         size = max(self._batch_size_bytes, RecordsBuffer.estimate_size(magic, key, value, headers))
         buffer = self._pool.allocate(size, max_time_to_block_ms)
         with self._lock:
             try:
                 # Another thread may have started a batch while this one waited for memory.
-                result = self._try_append(topic_partition, timestamp, key, value, headers, callback)
+                result = self._try_append(topic_partition, fields)
                 if result is None:
                     batch = self._new_batch(topic_partition, buffer, magic)
                     future = batch.try_append(timestamp, key, value, headers, callback)
@@ -199,18 +178,10 @@ class RecordAccumulator:
             assert future is not None, "the buffer was allocated for this record"
             queue = self._batches.setdefault(topic_partition, deque())
             queue.append(batch)
-            self._incomplete[batch] = None
+            self._incomplete.add(batch)
             return RecordAppendResult(future, len(queue) > 1 or batch.is_full, True)
 
-    def _try_append(
-        self,
-        topic_partition: TopicPartition,
-        timestamp: int,
-        key: bytes | None,
-        value: bytes | None,
-        headers: Headers,
-        callback: Callback | None,
-    ) -> RecordAppendResult | None:
+    def _try_append(self, topic_partition: TopicPartition, fields: RecordFields) -> RecordAppendResult | None:
         """Append to the partition's last batch, with the lock held; None if there is none, or it has no room.
 
         Raises ProducerClosedError.
@@ -221,6 +192,7 @@ class RecordAccumulator:
         if not queue:
             return None
         last = queue[-1]
+        timestamp, key, value, headers, callback = fields
         future = last.try_append(timestamp, key, value, headers, callback)
         # The sender already knows of full batches before the last one, since the last one was started.
         return None if future is None else RecordAppendResult(future, last.is_full, False)
@@ -257,8 +229,7 @@ class RecordAccumulator:
     def _check(
         self, queue: deque[ProducerBatch], leader: Node, hurry: bool, now_ms: float, result: ReadyCheckResult
     ) -> None:
-        """Add the leader to ``result`` if the queue's first batch is ready; otherwise lower the delay until the next
-        check."""
+        """Add the leader to ``result`` if the queue's first batch is ready, or else lower its delay until a check."""
         batch = queue[0]
         backing_off = self._is_backing_off(batch, now_ms)
         time_to_wait_ms = self._retry_backoff_ms if backing_off else self._linger_ms
@@ -370,40 +341,24 @@ class RecordAccumulator:
         limit = max(self._batch_size_bytes, 1)
         if batch.size_in_bytes <= limit:
             limit = max(1, batch.size_in_bytes // 2)
-        parts = self._split(batch, limit)
+        parts = split(batch, limit, lambda buffer: self._new_part(batch, buffer))
         if self._transactions is not None:
             self._transactions.sequences.split(batch, parts)
         with self._lock:
             queue = self._batches.setdefault(batch.topic_partition, deque())
             for part in reversed(parts):
-                self._incomplete[part] = None
                 self._insert(queue, part)  # after a batch with a smaller number that waits for its retry
-            del self._incomplete[batch]
+            self._incomplete.split(batch, parts)
         self._pool.exchange(batch.buffer, [part.buffer for part in parts])
         batch.result.done()  # threads that wait for it now wait for the parts, which must be registered by now
         return len(parts)
 
-    def _split(self, batch: ProducerBatch, limit: int) -> list[ProducerBatch]:
-        parts: list[ProducerBatch] = []
-        records = [record for each in batches(batch.records) for record in each.records()]
-        for record, thunk in zip(records, batch.take_thunks(), strict=True):
-            if not parts or not _try_move(record, thunk, parts[-1]):
-                estimate = RecordsBuffer.estimate_size(batch.magic, record.key, record.value, _headers(record))
-                size = max(limit, estimate)
-                # Not from the pool, because the sender must not wait. The whole batch's memory is exchanged for that of
-                # its parts.
-                part = ProducerBatch(
-                    batch.topic_partition, bytearray(size), batch.magic, self._compression, batch.created_ms,
-                    self._compression_level,
-                )  # fmt: skip
-                part.is_part = True
-                part.result.ended_by = self._sender
-                parts.append(part)
-                moved = _try_move(record, thunk, part)
-                assert moved, "the buffer was made for this record"
-        for part in parts:
-            part.trim()  # another record would take the sequence number of the next batch
-        return parts
+    def _new_part(self, batch: ProducerBatch, buffer: bytearray) -> ProducerBatch:
+        """Not from the pool, because the sender must not wait: the memory of the batch is exchanged for its parts'."""
+        tp, created_ms = batch.topic_partition, batch.created_ms
+        part = ProducerBatch(tp, buffer, batch.magic, self._compression, created_ms, self._compression_level)
+        part.result.ended_by = self._sender
+        return part
 
     def expired_batches(self, now_ms: float) -> list[ProducerBatch]:
         """Remove and return batches whose ``delivery.timeout.ms`` has expired."""
@@ -424,9 +379,7 @@ class RecordAccumulator:
 
     def deallocate(self, batch: ProducerBatch) -> None:
         """Release the memory of a completed batch."""
-        with self._lock:
-            known = self._incomplete.pop(batch, batch) is None
-        if known:
+        if self._incomplete.remove(batch):
             self._pool.deallocate(batch.buffer)
 
     def begin_flush(self) -> None:
@@ -436,36 +389,16 @@ class RecordAccumulator:
 
     def await_flush_completion(self, timeout_ms: float | None = None) -> bool:
         """Wait until all records that were appended before have completed; false after ``timeout_ms``."""
-        deadline_ms = math.inf if timeout_ms is None else self._time.hi_res_ms() + timeout_ms
         try:
-            with self._lock:
-                batches_to_await = list(self._incomplete)
-            for batch in batches_to_await:
-                left_ms = deadline_ms - self._time.hi_res_ms()
-                if not batch.result.wait(None if left_ms == math.inf else max(0.0, left_ms)):
-                    return False
-            were_split = any(not batch.is_done for batch in batches_to_await)
-            return not were_split or self._await_parts(deadline_ms)
+            return self._incomplete.await_all(timeout_ms)
         finally:
             with self._lock:
                 self._flushes_in_progress -= 1
 
-    def _await_parts(self, deadline_ms: float) -> bool:
-        """Wait for the parts of split batches."""
-        while True:
-            with self._lock:
-                parts = [batch for batch in self._incomplete if batch.is_part]
-            if not parts:
-                return True
-            left_ms = deadline_ms - self._time.hi_res_ms()
-            if not parts[0].result.wait(None if left_ms == math.inf else max(0.0, left_ms)):
-                return False
-
     @property
     def has_incomplete(self) -> bool:
         """Whether any record has not completed."""
-        with self._lock:
-            return bool(self._incomplete)
+        return bool(self._incomplete)
 
     def take_undrained(self) -> list[ProducerBatch]:
         """Remove and return all queued batches."""
@@ -503,7 +436,7 @@ class RecordAccumulator:
 
     def _abort_batches(self, error: Exception) -> None:
         with self._lock:
-            aborted = list(self._incomplete)
+            aborted = self._incomplete.all()
             for queue in self._batches.values():
                 queue.clear()
         for batch in aborted:
@@ -514,27 +447,3 @@ class RecordAccumulator:
         """Accept no more records."""
         with self._lock:
             self._closed = True
-
-
-def _try_move(record: Record, thunk: Thunk, part: ProducerBatch) -> bool:
-    """Append a record of a batch that is split to one of its parts; false if it does not fit."""
-    if not isinstance(thunk, tuple):
-        return part.try_append_for(thunk, record.timestamp, record.key, record.value)
-    old_future, callback = thunk
-    future = part.try_append(record.timestamp, record.key, record.value, _headers(record), callback)
-    if future is None:
-        return False
-    old_future.chain(future)
-    return True
-
-
-def _headers(record: Record) -> Headers:
-    return [(header.key, header.value) for header in record.headers]
-
-
-def expired_error(batch: ProducerBatch, now_ms: float) -> Exception:
-    """The error of an expired batch."""
-    return Errors.REQUEST_TIMED_OUT.exception(
-        f"Expiring {batch.record_count} record(s) for {batch.topic_partition}: "
-        f"{now_ms - batch.created_ms:.0f} ms has passed since batch creation"
-    )

@@ -24,7 +24,7 @@ from kafka_lite.common.topic_partition import TopicPartition
 from kafka_lite.metrics.metrics import Metrics
 from kafka_lite.producer.buffer_pool import ProducerClosedError
 from kafka_lite.producer.producer_batch import ProducerBatch
-from kafka_lite.producer.record_accumulator import RecordAccumulator, expired_error
+from kafka_lite.producer.record_accumulator import RecordAccumulator
 from kafka_lite.producer.sender_metrics import SenderMetrics
 from kafka_lite.producer.transaction_manager import TransactionManager
 from kafka_lite.producer.transactional_requests import TransactionalRequests
@@ -208,7 +208,7 @@ class Sender(ShutdownableThread):
                 self._give_up(batch, now_ms)
 
     def _give_up(self, batch: ProducerBatch, now_ms: float) -> None:
-        error = expired_error(batch, now_ms)
+        error = batch.expired_error(now_ms)
         if self._transactions is not None and not batch.in_flight:
             self._transactions.failed(batch, error, broker_has_refused=False)
         if batch.abort(error):

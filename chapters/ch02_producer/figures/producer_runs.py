@@ -103,7 +103,7 @@ def order_watches() -> list[Watch]:
     return [
         *watch_wire(),
         *watch_batches(),
-        *watch(RecordAccumulator.append, show=lambda call: {"value": call.argument("value").decode()}),
+        *watch(RecordAccumulator.append, show=lambda call: {"value": call.argument("fields")[2].decode()}),
         *watch(RecordAccumulator.reenqueue, show=lambda call: {"batch": contents(call.argument("batch"))}),
         *watch(RecordAccumulator.mute_partition, RecordAccumulator.unmute_partition),
         *watch(Sender._send_produce_request, show=_values_of_request),

@@ -31,7 +31,7 @@ class Accumulator(RecordAccumulator):
     def add(self, number, partition=0, size=100):
         """Append the record with this number; four of 100 bytes fit into a batch."""
         value = (b"%03d" % number).ljust(size, b".")
-        return self.append(TopicPartition("t", partition), 1000, None, value, (), None, 0)
+        return self.append(TopicPartition("t", partition), (1000, None, value, (), None), 0)
 
     def fill(self, numbers, partition=0):
         for number in numbers:

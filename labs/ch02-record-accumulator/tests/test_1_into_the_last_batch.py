@@ -9,7 +9,7 @@ def append_to(accumulator, batches, number=9):
     """The result of ``_try_append`` with a queue of batches."""
     partition = TopicPartition("t", 0)
     accumulator._batches[partition] = batches
-    return accumulator._try_append(partition, 1000, None, b"%03d" % number, (), None)
+    return accumulator._try_append(partition, (1000, None, b"%03d" % number, (), None))
 
 
 class Batch:
@@ -33,7 +33,7 @@ class Batch:
 def test_there_is_no_batch_yet(new_accumulator):
     """No batch to append to"""
     accumulator = new_accumulator()
-    unknown = accumulator._try_append(TopicPartition("t", 1), 1000, None, b"1", (), None)
+    unknown = accumulator._try_append(TopicPartition("t", 1), (1000, None, b"1", (), None))
     assert unknown is None, f"the partition has no queue yet, so there is no batch: None, not {unknown}"
     empty = append_to(accumulator, [])
     assert empty is None, f"all batches of the partition were drained, so there is no batch: None, not {empty}"

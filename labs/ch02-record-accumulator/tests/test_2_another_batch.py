@@ -70,7 +70,7 @@ class PoolWithoutMemory(BufferPool):
 def test_it_waits_no_longer_than_it_may(new_accumulator):
     """max_time_to_block_ms"""
     accumulator = new_accumulator(PoolWithoutMemory)
-    accumulator.append(TopicPartition("t", 0), 1000, None, b"1", (), None, 1234)
+    accumulator.append(TopicPartition("t", 0), (1000, None, b"1", (), None), 1234)
     asked = accumulator.pool.asked
     assert asked == 1234, (
         f"the caller may block for 1,234 ms more: pass max_time_to_block_ms on to the pool, not {asked}"

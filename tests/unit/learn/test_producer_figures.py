@@ -30,7 +30,7 @@ def new_accumulator() -> RecordAccumulator:
 
 def append(accumulator: RecordAccumulator, partition: int, count: int) -> None:
     for _ in range(count):
-        accumulator.append(PARTITIONS[partition], 0, None, bytes(60), (), None, 0)
+        accumulator.append(PARTITIONS[partition], (0, None, bytes(60), (), None), 0)
 
 
 def words(svg: str) -> list[str]:

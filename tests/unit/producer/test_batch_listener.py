@@ -122,7 +122,7 @@ def test_the_records_of_a_batch_that_is_split_keep_their_listener() -> None:
     time, listener = MockTime(), Listener()
     pool = BufferPool(10_000, 1000, time)
     accumulator = RecordAccumulator(1000, CompressionType.NONE, 0, 100, 3000, pool, time=time)
-    futures = [accumulator.append(T0, 1000, b"0", bytes(200), (), None, 0).future]
+    futures = [accumulator.append(T0, (1000, b"0", bytes(200), (), None), 0).future]
     for number in (1, 2):
         assert accumulator.append_for(listener, T0, 1000, b"%d" % number, bytes(200))
     cluster = Cluster((NODE,), (PartitionInfo("t", 0, NODE),))

@@ -54,7 +54,7 @@ class Accumulator:
 
     def add(self, partition: TopicPartition = T0, value: bytes = VALUE, count: int = 1) -> RecordAppendResult:
         for _ in range(count):
-            result = self.append(partition, 1000, None, value, (), None, 0)
+            result = self.append(partition, (1000, None, value, (), None), 0)
         return result
 
     def ready_ids(self) -> set[int]:
@@ -212,8 +212,10 @@ def test_a_large_batch_is_split() -> None:
     places: list[int] = []
     futures = [
         accumulator.append(
-            T0, 1000, None, b"%d" % number + b"v" * 80, (),
-            lambda metadata, _error: places.append(metadata.offset if metadata else -1), 0,
+            T0,
+            (1000, None, b"%d" % number + b"v" * 80, (),
+             lambda metadata, _error: places.append(metadata.offset if metadata else -1)),
+            0,
         ).future
         for number in range(4)
     ]  # fmt: skip
@@ -282,7 +284,7 @@ def test_flush_waits_for_the_parts_of_a_batch() -> None:
 
     class Done(threading.Event):
         def set(self) -> None:
-            seen.append(len(accumulator._incomplete))
+            seen.append(len(accumulator._incomplete.all()))
 
     batch.result._done = Done()
     count = accumulator.split_and_reenqueue(batch)
@@ -316,8 +318,8 @@ def test_a_flush_times_out() -> None:
 def test_closing_refuses_records_and_aborts_batches() -> None:
     accumulator = Accumulator()
     errors: list[Exception | None] = []
-    accumulator.append(T0, 0, None, VALUE, (), lambda _metadata, error: errors.append(error), 0)
-    accumulator.append(T1, 0, None, VALUE, (), lambda _metadata, error: errors.append(error), 0)
+    accumulator.append(T0, (0, None, VALUE, (), lambda _metadata, error: errors.append(error)), 0)
+    accumulator.append(T1, (0, None, VALUE, (), lambda _metadata, error: errors.append(error)), 0)
     accumulator.drained(NODES[0], max_bytes=1)  # one is in flight
     error = ProducerClosedError("closed forcefully")
     accumulator.abort_incomplete_batches(error)

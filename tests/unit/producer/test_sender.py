@@ -102,7 +102,7 @@ class Producer:
         self.sender._client.poll(0, 0)
 
     def send(self, value: bytes = b"v", partition: TopicPartition = T0) -> FutureRecordMetadata:
-        return self.accumulator.append(partition, 1000, None, value, (), None, 0).future
+        return self.accumulator.append(partition, (1000, None, value, (), None), 0).future
 
     def turn(self, count: int = 1) -> None:
         for _ in range(count):
