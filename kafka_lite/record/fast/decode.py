@@ -23,6 +23,8 @@ from kafka_lite.record.default_record import (
 from kafka_lite.record.record import Header, InvalidRecordError
 
 _NULL: Final = 1  # the length -1, as it is stored
+_ODD_OR_LONGER: Final = 0x4001  # bits of a negative number, and of one with a third byte
+_ODD_OR_LONGEST: Final = 0x200001  # the same of a delta, which may have three bytes
 
 
 def decode_records(data: bytes, position: int, limit: int) -> list[DecodedRecord]:
@@ -47,7 +49,6 @@ def _decode_usual_records(data: bytes, position: int, limit: int, records: list[
     append = records.append
     key: bytes | None
     value: bytes | None
-    headers: tuple[Header, ...]
     try:
         for _ in range(limit - len(records)):
             length, at = data[position], position + 1
@@ -80,13 +81,11 @@ def _decode_usual_records(data: bytes, position: int, limit: int, records: list[
                     value_length, at = value_length & 0x7F | data[at] << 7, at + 1
                 value = data[at : at + (value_length >> 1)]
                 at += value_length >> 1
-            if (length | timestamp_delta | offset_delta | key_length | value_length) & 1:
-                break  # a negative number
-            if (length | key_length | value_length) >= 0x4000 or (timestamp_delta | offset_delta) >= 0x200000:
-                break  # a longer number, so what was read behind it means nothing
-            if at + 1 == end and data[at] == 0:  # most records have no headers
-                headers = ()
-            else:
+            lengths, deltas = length | key_length | value_length, timestamp_delta | offset_delta
+            if lengths & _ODD_OR_LONGER or deltas & _ODD_OR_LONGEST:
+                break  # a negative number, or a longer one, so that what was read behind it means nothing
+            headers: tuple[Header, ...] = ()
+            if at + 1 != end or data[at]:  # most records have no headers
                 headers, at = decode_headers(data, at, end)
                 if at != end or end > len(data):
                     break
