@@ -9,8 +9,7 @@ import contextlib
 import logging
 import shutil
 import threading
-from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -25,7 +24,7 @@ from kafka_lite.log.cleaning.log_cleaner import LogCleaner
 from kafka_lite.log.dirs.log_dir_failure_channel import LogDirFailureChannel
 from kafka_lite.log.dirs.log_dirs import LogDirs
 from kafka_lite.log.log import Log
-from kafka_lite.log.log_config import MAX_LONG, LogConfig
+from kafka_lite.log.log_config import LogConfig
 from kafka_lite.log.log_file_utils import (
     CLEAN_SHUTDOWN_FILE,
     log_delete_dir_name,
@@ -36,12 +35,12 @@ from kafka_lite.log.log_file_utils import (
 from kafka_lite.log.managing.future_logs import FutureLogs
 from kafka_lite.log.managing.log_configs import LogConfigs
 from kafka_lite.log.managing.log_dirs_loader import LogDirsLoader
+from kafka_lite.log.managing.log_maintenance import LogMaintenance, MaintenancePeriods
 from kafka_lite.log.managing.log_offset_checkpoints import LogOffsetCheckpoints
 from kafka_lite.log.producers.producer_state_manager_config import ProducerStateManagerConfig
 
 logger = logging.getLogger(__name__)
 
-INITIAL_TASK_DELAY_MS = 30_000
 SPARE_FILES = 32
 """Creating a log requires this many free file descriptors: the broker also needs some for connections and ZooKeeper."""
 
@@ -58,7 +57,7 @@ class LogManager:
                        topic-0/  other-1/                      topic-1/
                        old-0.9f86d081…-delete/
 
-    A new log goes to the directory with the fewest logs. The scheduler runs in the background:
+    A new log goes to the directory with the fewest logs. The scheduler runs ``LogMaintenance`` in the background:
 
     * retention      deletes old segments (log.retention.check.interval.ms)
     * flush          of the logs whose flush.ms has elapsed
@@ -80,39 +79,33 @@ class LogManager:
         time: Time,
         *,
         recovery_threads_per_data_dir: int = 1,
-        flush_check_ms: int = MAX_LONG,
-        flush_recovery_offset_checkpoint_ms: int = 60_000,
-        flush_start_offset_checkpoint_ms: int = 60_000,
-        retention_check_ms: int = 300_000,
+        maintenance_periods: MaintenancePeriods | None = None,
         producer_config: ProducerStateManagerConfig | None = None,
-        producer_id_expiration_check_ms: int = 600_000,
         cleaner_config: CleanerConfig | None = None,
         log_dir_failure_channel: LogDirFailureChannel | None = None,
     ) -> None:
         """Compaction is disabled if ``cleaner_config`` is None or disables it."""
         self.configs = LogConfigs(default_config, topic_configs)
         self.log_dir_failure_channel = log_dir_failure_channel or LogDirFailureChannel()
-        self._dirs = LogDirs(log_dirs, self.log_dir_failure_channel)
+        self.dirs = LogDirs(log_dirs, self.log_dir_failure_channel)
         self.future_logs = FutureLogs()
         """Copies of logs that are being moved to another directory."""
-        self._preferred_dirs: dict[TopicPartition, Path] = {}
-        """Where logs are to be created that do not exist yet."""
-        self._checkpoints = LogOffsetCheckpoints(self._logs_and_copies, self._dirs.fail)
+        self._checkpoints = LogOffsetCheckpoints(self._logs_and_copies, self.dirs.fail)
         self._scheduler = scheduler
         self._time = time
         self._recovery_threads = recovery_threads_per_data_dir
-        self._flush_check_ms = flush_check_ms
-        self._recovery_point_checkpoint_ms = flush_recovery_offset_checkpoint_ms
-        self._start_offset_checkpoint_ms = flush_start_offset_checkpoint_ms
-        self._retention_check_ms = retention_check_ms
         self.producer_config = producer_config or ProducerStateManagerConfig()
-        self._producer_id_expiration_check_ms = producer_id_expiration_check_ms
         self._lock = threading.RLock()
         """Guards creation and deletion; lookups read the map without it."""
         self._logs: dict[TopicPartition, Log] = {}
         self.cleaner: LogCleaner | None = None
         if cleaner_config is not None and cleaner_config.enable_cleaner:
-            self.cleaner = LogCleaner(cleaner_config, self._dirs.all, self._logs, self.log_dir_failure_channel, time)
+            self.cleaner = LogCleaner(cleaner_config, self.dirs.all, self._logs, self.log_dir_failure_channel, time)
+        cleaner_manager, dirs = self.cleaner.cleaner_manager if self.cleaner is not None else None, self.dirs
+        periods = maintenance_periods or MaintenancePeriods()
+        self.maintenance = LogMaintenance(
+            self.all_logs, self.future_logs.all, dirs, self._checkpoints, cleaner_manager, scheduler, time, periods
+        )
 
     # -- start -------------------------------------------------------------------------------------------------------
 
@@ -123,33 +116,24 @@ class LogManager:
         also has, or if no directory is usable. Raises OSError, naming the directory, if the disk is full, or if there
         are too few file descriptors or too little memory to load its logs.
         """
-        self._dirs.open()
+        self.dirs.open()
         try:
             self._load_logs()
         except BaseException:
-            self._dirs.unlock_all()
+            self.dirs.unlock_all()
             raise
-        self._schedule("kafka-log-retention", self.cleanup_logs, self._retention_check_ms)
-        self._schedule("kafka-log-flusher", self.flush_dirty_logs, self._flush_check_ms)
-        recovery_points, start_offsets = self.checkpoint_recovery_point_offsets, self.checkpoint_log_start_offsets
-        self._schedule("kafka-recovery-point-checkpoint", recovery_points, self._recovery_point_checkpoint_ms)
-        self._schedule("kafka-log-start-offset-checkpoint", start_offsets, self._start_offset_checkpoint_ms)
-        self._schedule("producer-expiration", self.remove_expired_producers, self._producer_id_expiration_check_ms)
+        self.maintenance.startup()
         if self.cleaner is not None:
             self.cleaner.startup()
         for copy in self.future_logs.all():
             self._pause_cleaning(copy.topic_partition)
 
-    def _schedule(self, name: str, task: Callable[[], None], period_ms: int) -> None:
-        if period_ms < MAX_LONG:
-            self._scheduler.schedule(name, task, INITIAL_TASK_DELAY_MS, period_ms)
-
     def _load_logs(self) -> None:
-        dirs, copies, threads = self._dirs, self.future_logs, self._recovery_threads
+        dirs, copies, threads = self.dirs, self.future_logs, self._recovery_threads
         loader = LogDirsLoader(dirs, self._checkpoints, self._open_log, self._logs, copies, threads, self._time)
         loader.load()
         for log in loader.deleted:
-            self._delete_later(log)
+            self.maintenance.delete_later(log)
 
     def _open_log(
         self, log_dir: Path, recovery_point: int = 0, log_start_offset: int = 0, had_clean_shutdown: bool = False
@@ -172,16 +156,16 @@ class LogManager:
     @property
     def log_dirs(self) -> list[Path]:
         """All directories."""
-        return self._dirs.all
+        return self.dirs.all
 
     @property
     def live_log_dirs(self) -> list[Path]:
         """The directories that are online."""
-        return self._dirs.live
+        return self.dirs.live
 
     def is_log_dir_online(self, directory: Path) -> bool:
         """Whether the directory's disk has not failed."""
-        return self._dirs.is_online(directory)
+        return self.dirs.is_online(directory)
 
     def all_logs(self) -> list[Log]:
         """All logs."""
@@ -205,7 +189,7 @@ class LogManager:
         with self._lock:
             log = self._logs.get(topic_partition)
             if log is None:
-                if self._dirs.is_abandoned:
+                if self.dirs.is_abandoned:
                     raise ProcessKilledError
                 if config is not None:
                     self.configs.set_topic(topic_partition.topic, config, alterations)
@@ -215,14 +199,14 @@ class LogManager:
 
     def _create_log(self, topic_partition: TopicPartition) -> Log:
         reason = "all are offline"
-        for directory in self._next_log_dirs(topic_partition):
+        for directory in self.dirs.next_for(topic_partition, [log.parent_dir for log in self._logs.values()]):
             log_dir = directory / log_dir_name(topic_partition)
             existed = log_dir.exists()
             try:
                 check_open_files(SPARE_FILES)
                 log = self._open_log(log_dir)
             except OSError as error:
-                self._dirs.fail(directory, f"Cannot create a log for {topic_partition}", error)
+                self.dirs.fail(directory, f"Cannot create a log for {topic_partition}", error)
                 reason = f"{directory}: {error.strerror}"
                 if not existed:
                     shutil.rmtree(log_dir, ignore_errors=True)  # the files that did fit on the disk
@@ -231,16 +215,6 @@ class LogManager:
             return log
         message = f"cannot create a log for {topic_partition} in any log directory ({reason})"
         raise Errors.KAFKA_STORAGE_ERROR.exception(message)
-
-    def _next_log_dirs(self, topic_partition: TopicPartition) -> list[Path]:
-        """The preferred directory if there is one; otherwise the live directories, fewest logs first."""
-        preferred = self._preferred_dirs.get(topic_partition)
-        if preferred is not None and self.is_log_dir_online(preferred):
-            return [preferred]
-        if len(self.log_dirs) == 1:
-            return self.live_log_dirs
-        counts = Counter(log.parent_dir for log in self._logs.values())
-        return sorted(self.live_log_dirs, key=lambda directory: counts[str(directory)])
 
     def update_topic_config(self, topic: str, config: LogConfig) -> None:
         """Apply a topic's new configuration to its logs."""
@@ -283,7 +257,7 @@ class LogManager:
                         truncated |= log.truncate_to(offset)
                     self.future_logs.truncate_to([topic_partition], offset)
         if truncated:
-            self.checkpoint_recovery_point_offsets()
+            self.maintenance.checkpoint_recovery_point_offsets()
 
     def truncate_fully_and_start_at(self, topic_partition: TopicPartition, new_offset: int) -> None:
         """Remove all messages; the next one gets ``new_offset``."""
@@ -296,7 +270,7 @@ class LogManager:
             copy = self.future_logs.get(topic_partition)
             if copy is not None:
                 copy.truncate_fully_and_start_at(new_offset)
-        self.checkpoint_recovery_point_offsets()
+        self.maintenance.checkpoint_recovery_point_offsets()
 
     @contextlib.contextmanager
     def _without_cleaning(self, log: Log, *, pause: bool = True) -> Iterator[None]:
@@ -314,22 +288,6 @@ class LogManager:
 
     # -- moves to another directory ----------------------------------------------------------------------------------
 
-    def find_log_dir(self, path: str) -> Path:
-        """The directory of ``log.dirs`` with this absolute path.
-
-        Raises ApiError LOG_DIR_NOT_FOUND, and KAFKA_STORAGE_ERROR if it is offline.
-        """
-        for directory in self.log_dirs:
-            if str(directory.absolute()) == path:
-                if not self.is_log_dir_online(directory):
-                    raise Errors.KAFKA_STORAGE_ERROR.exception(f"log directory {path} is offline")
-                return directory
-        raise Errors.LOG_DIR_NOT_FOUND.exception(f"log directory {path} is not in log.dirs")
-
-    def prefer_log_dir(self, topic_partition: TopicPartition, directory: Path) -> None:
-        """Create the log of a partition there, if it does not exist yet."""
-        self._preferred_dirs[topic_partition] = directory
-
     def create_future_log(self, topic_partition: TopicPartition, directory: Path) -> Log:
         """Begin a copy of a log in another directory. The log is not compacted until the copy has replaced it.
 
@@ -341,7 +299,7 @@ class LogManager:
                 copy = self._open_log(directory / log_future_dir_name(topic_partition))
             except OSError as error:
                 self._resume_cleaning(topic_partition)
-                self._dirs.fail(directory, f"Cannot create a copy of {topic_partition}", error)
+                self.dirs.fail(directory, f"Cannot create a copy of {topic_partition}", error)
                 raise Errors.KAFKA_STORAGE_ERROR.exception(f"{directory}: {error.strerror}") from error
             copy.truncate_fully_and_start_at(self._logs[topic_partition].log_start_offset)
             self.future_logs.add(copy)
@@ -375,7 +333,7 @@ class LogManager:
             for directory in (current.dir.parent, copy.dir.parent):
                 self._checkpoint_all(directory)
             self._resume_cleaning(topic_partition)
-            self._delete_later(current)
+            self.maintenance.delete_later(current)
             logger.info("Moved the log of %s from %s to %s", topic_partition, current.parent_dir, copy.parent_dir)
             return copy
 
@@ -390,7 +348,7 @@ class LogManager:
     def _delete_directory_of(self, log: Log) -> None:
         log.rename_dir(log.dir.with_name(log_delete_dir_name(log.topic_partition)))
         logger.info("Log for %s is renamed to %s and scheduled for deletion", log.topic_partition, log.dir)
-        self._delete_later(log)
+        self.maintenance.delete_later(log)
 
     # -- deletion ----------------------------------------------------------------------------------------------------
 
@@ -423,69 +381,6 @@ class LogManager:
         self._checkpoints.write_log_start_offsets(directory)
         self._checkpoints.write_recovery_points(directory)
 
-    def _delete_later(self, log: Log) -> None:
-        def delete() -> None:
-            try:
-                log.delete()
-                logger.info("Deleted log for partition %s in %s", log.topic_partition, log.dir)
-            except ApiError:
-                logger.exception("Cannot delete %s; trying again later", log)
-                if self.is_log_dir_online(log.dir.parent):
-                    self._delete_later(log)
-
-        self._scheduler.schedule("kafka-delete-logs", delete, log.config.file_delete_delay_ms)
-
-    # -- background tasks --------------------------------------------------------------------------------------------
-
-    def cleanup_logs(self) -> None:
-        """Delete old segments of all logs that are not compacted."""
-        if self.cleaner is None:
-            logs = [log for log in self.all_logs() if not log.config.compact]
-            deleted = sum(self._for_each_log("retention", Log.delete_old_segments, logs))
-        else:
-            manager = self.cleaner.cleaner_manager
-            paused = manager.pause_cleaning_for_non_compacted_partitions()
-            try:
-                deleted = sum(self._for_each_log("retention", Log.delete_old_segments, paused.values()))
-            finally:
-                manager.resume_cleaning(paused)
-        logger.debug("Log cleanup completed, %d segments deleted", deleted)
-
-    def flush_dirty_logs(self) -> None:
-        """Flush the logs whose flush.ms has elapsed."""
-
-        def flush_if_due(log: Log) -> None:
-            if self._time.milliseconds() - log.local.last_flushed_ms >= log.config.flush_ms:
-                log.flush()
-
-        self._for_each_log("flush", flush_if_due, self._logs_and_copies())
-
-    def remove_expired_producers(self) -> None:
-        """Remove inactive producers from all logs."""
-        self._for_each_log("expiry of producers", lambda log: log.derived_state.remove_expired_producers())
-
-    def _for_each_log(
-        self, task: str, run: Callable[[Log], int | None], logs: Iterable[Log] | None = None
-    ) -> Iterable[int]:
-        """Run a task on logs (default: all); an error in one log does not affect the others."""
-        results = []
-        for log in self.all_logs() if logs is None else logs:
-            try:
-                results.append(run(log) or 0)
-            except ApiError as error:
-                logger.error("Error in %s of %s: %s", task, log.topic_partition, error)
-        return results
-
-    def checkpoint_recovery_point_offsets(self) -> None:
-        """Write the recovery points of all live directories."""
-        for directory in self.live_log_dirs:
-            self._checkpoints.write_recovery_points(directory)
-
-    def checkpoint_log_start_offsets(self) -> None:
-        """Write the log start offsets of all live directories."""
-        for directory in self.live_log_dirs:
-            self._checkpoints.write_log_start_offsets(directory)
-
     # -- disk failures -----------------------------------------------------------------------------------------------
 
     def handle_log_dir_failure(self, directory: Path) -> list[TopicPartition]:
@@ -499,11 +394,11 @@ class LogManager:
                 del self._logs[topic_partition]
                 self.future_logs.pop(topic_partition)
             self.future_logs.take_offline(directory)
-            self._dirs.unlock(directory)
+            self.dirs.unlock(directory)
         if self.cleaner is not None:
             self.cleaner.cleaner_manager.handle_log_dir_failure(directory)
         logger.error("Log directory %s is offline with these logs: %s", directory, ", ".join(map(str, lost)) or "none")
-        self._dirs.check_any_is_live()
+        self.dirs.check_any_is_live()
         return lost
 
     # -- shutdown ----------------------------------------------------------------------------------------------------
@@ -518,11 +413,11 @@ class LogManager:
                 self._close_logs_in(directory)
         finally:
             self._logs.clear()
-            self._dirs.unlock_all()
+            self.dirs.unlock_all()
 
     def abandon(self) -> None:
         """Leave all directories as a killed process does: nothing more is flushed, trimmed or checkpointed."""
-        self._dirs.abandon()
+        self.dirs.abandon()
 
     def resize_recovery_thread_pool(self, threads: int) -> None:
         """Set the number of threads per directory that close the logs; the next start uses its own configuration."""
@@ -545,4 +440,4 @@ class LogManager:
             try:
                 (directory / CLEAN_SHUTDOWN_FILE).touch()
             except OSError as error:
-                self._dirs.fail(directory, "Cannot write the marker of a clean shutdown", error)
+                self.dirs.fail(directory, "Cannot write the marker of a clean shutdown", error)

@@ -244,7 +244,7 @@ def test_topic_config_changes_take_effect_at_once(client: Client) -> None:
 
 def clean_up(cluster: Cluster) -> bool:
     """Run retention now; the broker's first run is 30 s after its start."""
-    cluster.server.log_manager.cleanup_logs()
+    cluster.server.log_manager.maintenance.cleanup_logs()
     return False
 
 

@@ -306,7 +306,7 @@ def checkpoint_files(language: str) -> str:
         first.flush()
         fill(first, 1)
         fill(second, 2)
-        manager.checkpoint_recovery_point_offsets()
+        manager.maintenance.checkpoint_recovery_point_offsets()
         running = _listing(root)
         manager.shutdown()
         stopped = _listing(root)

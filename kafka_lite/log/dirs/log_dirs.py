@@ -5,10 +5,12 @@ Kafka 0.10.2: core/.../log/LogManager.scala (createAndValidateLogDirs, lockLogDi
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from kafka_lite.common.errors import KafkaError
+from kafka_lite.common.errors import Errors, KafkaError
+from kafka_lite.common.topic_partition import TopicPartition
 from kafka_lite.log.dirs.file_lock import FileLock
 from kafka_lite.log.dirs.log_dir_failure_channel import LogDirFailureChannel
 
@@ -23,6 +25,8 @@ class LogDirs:
         self._failure_channel = failure_channel
         self._opened: list[Path] = []
         self._locks: dict[Path, FileLock] = {}
+        self._preferred: dict[TopicPartition, Path] = {}
+        """Where logs are to be created that do not exist yet."""
         self.is_abandoned = False
 
     @property
@@ -33,6 +37,35 @@ class LogDirs:
     def is_online(self, directory: Path) -> bool:
         """Whether the directory's disk has not failed."""
         return not self._failure_channel.has_offline_log_dir(directory)
+
+    def find(self, path: str) -> Path:
+        """The directory of ``log.dirs`` with this absolute path.
+
+        Raises ApiError LOG_DIR_NOT_FOUND, and KAFKA_STORAGE_ERROR if it is offline.
+        """
+        for directory in self.all:
+            if str(directory.absolute()) == path:
+                if not self.is_online(directory):
+                    raise Errors.KAFKA_STORAGE_ERROR.exception(f"log directory {path} is offline")
+                return directory
+        raise Errors.LOG_DIR_NOT_FOUND.exception(f"log directory {path} is not in log.dirs")
+
+    def prefer(self, topic_partition: TopicPartition, directory: Path) -> None:
+        """Create the log of a partition there, if it does not exist yet."""
+        self._preferred[topic_partition] = directory
+
+    def next_for(self, topic_partition: TopicPartition, of_logs: Iterable[str]) -> list[Path]:
+        """Where to create the log of a partition, the best place first: the preferred directory if there is one.
+
+        Otherwise the live directories, fewest logs first; ``of_logs`` are the directories of all logs.
+        """
+        preferred = self._preferred.get(topic_partition)
+        if preferred is not None and self.is_online(preferred):
+            return [preferred]
+        if len(self.all) == 1:
+            return self.live
+        counts = Counter(of_logs)
+        return sorted(self.live, key=lambda directory: counts[str(directory)])
 
     def open(self) -> None:
         """Create missing directories and take the locks; unusable directories go offline.

@@ -1,1 +1,1 @@
-"""What the log manager is made of: loading all directories, checkpoints, configurations, copies that are moved."""
+"""What the log manager is made of: loading all directories, checkpoints, configurations, background tasks, copies."""

@@ -122,7 +122,7 @@ class ReplicaAlterLogDirsManager:
         results = {}
         for topic_partition in topic_partitions:
             try:
-                self._alter(topic_partition, self._log_manager.find_log_dir(path))
+                self._alter(topic_partition, self._log_manager.dirs.find(path))
                 results[topic_partition] = Errors.NONE
             except ApiError as failure:
                 logger.info("Cannot move %s to %s: %s", topic_partition, path, failure)
@@ -136,7 +136,7 @@ class ReplicaAlterLogDirsManager:
         partition = self._partition_of(topic_partition)
         current = partition.log if partition is not None else None
         if current is None:
-            manager.prefer_log_dir(topic_partition, directory)
+            manager.dirs.prefer(topic_partition, directory)
             raise Errors.REPLICA_NOT_AVAILABLE.exception(f"{topic_partition} is not on this broker")
         with self._lock, manager.future_logs.lock:
             copy = manager.future_logs.get(topic_partition)

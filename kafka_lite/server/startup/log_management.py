@@ -12,6 +12,7 @@ from kafka_lite.common.scheduler import Scheduler
 from kafka_lite.common.time import Time
 from kafka_lite.log.log_config import LogConfig
 from kafka_lite.log.log_manager import LogManager
+from kafka_lite.log.managing.log_maintenance import MaintenancePeriods
 from kafka_lite.log.producers.producer_state_manager_config import ProducerStateManagerConfig
 from kafka_lite.server.dynamic.broker_reconfigurable import (
     BrokerReconfigurable,
@@ -49,14 +50,16 @@ class LogManagement:
             scheduler,
             time,
             recovery_threads_per_data_dir=config.num_recovery_threads_per_data_dir,
-            flush_check_ms=config.log_flush_scheduler_interval_ms,
-            flush_recovery_offset_checkpoint_ms=config.log_flush_offset_checkpoint_interval_ms,
-            flush_start_offset_checkpoint_ms=config.log_flush_start_offset_checkpoint_interval_ms,
-            retention_check_ms=config.log_retention_check_interval_ms,
+            maintenance_periods=MaintenancePeriods(
+                retention_ms=config.log_retention_check_interval_ms,
+                flush_ms=config.log_flush_scheduler_interval_ms,
+                recovery_points_ms=config.log_flush_offset_checkpoint_interval_ms,
+                start_offsets_ms=config.log_flush_start_offset_checkpoint_interval_ms,
+                producer_expiration_ms=config.producer_id_expiration_check_interval_ms,
+            ),
             producer_config=ProducerStateManagerConfig(
                 config.producer_id_expiration_ms, config.transaction_partition_verification_enable
             ),
-            producer_id_expiration_check_ms=config.producer_id_expiration_check_interval_ms,
             cleaner_config=config.cleaner_config(),
         )
 

@@ -26,6 +26,7 @@ from kafka_lite.log.dirs.file_lock import FileLock
 from kafka_lite.log.log_config import LogConfig
 from kafka_lite.log.log_file_utils import CLEAN_SHUTDOWN_FILE
 from kafka_lite.log.log_manager import SPARE_FILES, LogManager
+from kafka_lite.log.managing.log_maintenance import MaintenancePeriods
 from kafka_lite.log.producers.producer_state_manager_config import ProducerStateManagerConfig
 from kafka_lite.record.memory_records_builder import MemoryRecordsBuilder
 from tests.support.logs import read_records, record_set
@@ -107,7 +108,7 @@ def test_recovery_starts_at_the_recovery_point_checkpoint(one: Setup) -> None:
     assert log is not None
     log.flush()
     one.append(T0, b"c")
-    one.manager.checkpoint_recovery_point_offsets()
+    one.manager.maintenance.checkpoint_recovery_point_offsets()
     crash(one.manager)
     log = one.again().get_log(T0)
     assert log is not None
@@ -116,7 +117,7 @@ def test_recovery_starts_at_the_recovery_point_checkpoint(one: Setup) -> None:
 
 def crash(manager: LogManager) -> None:
     """What the kernel does when a process ends: it releases the locks."""
-    manager._dirs.unlock_all()
+    manager.dirs.unlock_all()
 
 
 def test_one_log_line_summarises_the_recovery(one: Setup, tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
@@ -127,7 +128,7 @@ def test_one_log_line_summarises_the_recovery(one: Setup, tmp_path: Path, caplog
     flushed.roll()
     flushed.flush()
     one.append(T0, b"new")
-    one.manager.checkpoint_recovery_point_offsets()
+    one.manager.maintenance.checkpoint_recovery_point_offsets()
     crash(one.manager)
     torn = tmp_path / "a" / "topic-1" / f"{0:020}.log"
     size = torn.stat().st_size
@@ -238,10 +239,10 @@ def test_retention_uses_the_new_defaults(one: Setup) -> None:
     for _ in range(3):
         one.append(T0, b"x" * 100)
     one.time.sleep(50_000)
-    one.manager.cleanup_logs()
+    one.manager.maintenance.cleanup_logs()
     assert one.manager.get_or_create_log(T0).log_start_offset == 0
     one.manager.update_default_config(LogConfig({**SMALL, "segment.bytes": 200, "retention.ms": 40_000}))
-    one.manager.cleanup_logs()
+    one.manager.maintenance.cleanup_logs()
     assert one.manager.get_or_create_log(T0).log_start_offset == 3
 
 
@@ -307,7 +308,7 @@ def test_a_malformed_checkpoint_only_makes_the_start_slower(one: Setup, tmp_path
 
 
 def test_retention_runs_in_the_background(tmp_path: Path) -> None:
-    setup = Setup(tmp_path, retention_check_ms=1_000)
+    setup = Setup(tmp_path, maintenance_periods=MaintenancePeriods(retention_ms=1_000))
     setup.config.update({"retention.ms": 60_000, "file.delete.delay.ms": 0})
     setup.append(T0, b"old", timestamp=100_000)
     setup.manager.update_topic_config("topic", LogConfig({**SMALL, "retention.ms": 40_000}))
@@ -325,7 +326,7 @@ def test_retention_leaves_compacted_logs_to_the_cleaner(one: Setup) -> None:
     one.manager.update_topic_config(
         "topic", LogConfig({**SMALL, "retention.ms": 1, "cleanup.policy": "compact,delete"})
     )
-    one.manager.cleanup_logs()
+    one.manager.maintenance.cleanup_logs()
     assert [log.log_start_offset for log in one.manager.all_logs()] == [0]
 
 
@@ -333,7 +334,7 @@ def test_idle_producers_expire_in_the_background(tmp_path: Path) -> None:
     setup = Setup(
         tmp_path,
         producer_config=ProducerStateManagerConfig(producer_id_expiration_ms=20_000),
-        producer_id_expiration_check_ms=1_000,
+        maintenance_periods=MaintenancePeriods(producer_expiration_ms=1_000),
     )
     builder = MemoryRecordsBuilder(producer_id=7, producer_epoch=0, base_sequence=0)
     builder.append(100_000, None, b"x")
@@ -346,7 +347,7 @@ def test_idle_producers_expire_in_the_background(tmp_path: Path) -> None:
 
 
 def test_flush_by_time(tmp_path: Path) -> None:
-    setup = Setup(tmp_path, flush_check_ms=1_000)
+    setup = Setup(tmp_path, maintenance_periods=MaintenancePeriods(flush_ms=1_000))
     setup.append(T0, b"x")
     setup.append(DASHED, b"x")
     setup.manager.update_topic_config("topic", LogConfig({**SMALL, "flush.ms": 5_000}))
@@ -391,7 +392,7 @@ def test_a_topic_can_be_recreated_at_once_after_its_deletion(one: Setup, tmp_pat
     log = one.manager.get_log(T0)
     assert log is not None
     log.maybe_increment_log_start_offset(2)
-    one.manager.checkpoint_log_start_offsets()
+    one.manager.maintenance.checkpoint_log_start_offsets()
     assert one.manager.async_delete([T0]) == {}
     assert one.manager.get_log(T0) is None
     assert one.manager.async_delete([T0]) == {}
@@ -579,7 +580,7 @@ def test_the_cleaner_forgets_a_failed_directory(tmp_path: Path) -> None:
 
 def test_a_preferred_directory_that_has_failed_is_not_used(tmp_path: Path) -> None:
     setup = Setup(tmp_path / "a", tmp_path / "b")
-    setup.manager.prefer_log_dir(T0, tmp_path / "a")
+    setup.manager.dirs.prefer(T0, tmp_path / "a")
     break_disk(setup.manager, tmp_path / "a")
     assert setup.manager.get_or_create_log(T0).dir.parent == tmp_path / "b"
 
@@ -598,7 +599,7 @@ def test_concurrent_checkpoint_writes_do_not_interfere(one: Setup) -> None:
 
     def write() -> None:
         for _ in range(30):
-            one.manager.checkpoint_recovery_point_offsets()
+            one.manager.maintenance.checkpoint_recovery_point_offsets()
 
     threads = [threading.Thread(target=write) for _ in range(4)]
     for thread in threads:

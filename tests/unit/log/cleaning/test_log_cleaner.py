@@ -280,7 +280,7 @@ def test_retention_does_not_delete_from_compacted_logs(manager: LogManager, time
     fill(log)
     fill(other)
     time.sleep(10_000)
-    manager.cleanup_logs()
+    manager.maintenance.cleanup_logs()
     assert len(all_records(log)) == 40
     assert all_records(other) == []
     assert manager.cleaner is not None
@@ -296,7 +296,7 @@ def test_retention_does_not_delete_from_compacted_logs_without_a_cleaner(tmp_pat
     log = manager.get_or_create_log(TP)
     fill(log)
     time.sleep(10_000)
-    manager.cleanup_logs()
+    manager.maintenance.cleanup_logs()
     assert len(all_records(log)) == 40
     manager.shutdown()
 

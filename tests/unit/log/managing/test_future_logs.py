@@ -39,7 +39,7 @@ class Broker:
             self.directories, {}, config, self.scheduler, self.time, cleaner_config=CleanerConfig() if cleans else None
         )
         self.manager.startup()
-        self.manager.prefer_log_dir(TP, self.directories[0])
+        self.manager.dirs.prefer(TP, self.directories[0])
         self.manager.get_or_create_log(TP)
 
     @property
@@ -262,7 +262,7 @@ def test_a_copy_is_flushed_when_its_time_has_come(broker: Broker) -> None:
     unflushed = []
     for wait_ms in (99, 1):
         broker.time.sleep(wait_ms)
-        broker.manager.flush_dirty_logs()
+        broker.manager.maintenance.flush_dirty_logs()
         unflushed.append(broker.copy.local.unflushed_messages)
     assert unflushed == [15, 0]
 
