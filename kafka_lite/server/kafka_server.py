@@ -20,6 +20,7 @@ from kafka_lite.network.acceptor import check_port_is_free
 from kafka_lite.network.socket_server import SocketServer
 from kafka_lite.server import missing_logs
 from kafka_lite.server.admin.admin_manager import AdminManager
+from kafka_lite.server.admin.config_admin_manager import ConfigAdminManager
 from kafka_lite.server.apis.admin_apis import AdminApis
 from kafka_lite.server.apis.api_handler import HandlerWrapper
 from kafka_lite.server.apis.fetch_apis import FetchApis
@@ -407,7 +408,7 @@ class KafkaServer:
             fetch=FetchApis(self.replica_manager, self._new_fetch_manager()),
             log_offsets=LogOffsetApis(self.replica_manager),
             metadata=self._metadata_apis,
-            admin=AdminApis(self.config, self.admin_manager, lambda: self.controller.is_active),
+            admin=self._new_admin_apis(),
             partition_admin=partition_admin,
             producer_ids=ProducerIdApis(self.producer_ids, self.transactions.coordinator, self.replica_manager),
             groups=self.groups.group_apis(),
@@ -431,6 +432,10 @@ class KafkaServer:
             self.admin_manager.auto_create_topic,
             SERVED_VERSIONS,
         )
+
+    def _new_admin_apis(self) -> AdminApis:
+        configs = ConfigAdminManager(self.config, self.metadata_cache, self.zk_client, self.dynamic_broker_config)
+        return AdminApis(self.config, self.admin_manager, configs, lambda: self.controller.is_active)
 
     def _new_partition_admin_apis(self) -> PartitionAdminApis:
         apis = PartitionAdminApis(self.config.broker_id, self.controller, self.metadata_cache, self.time)

@@ -24,7 +24,8 @@ from kafka_lite.protocol.messages.api_33_alter_configs import AlterableConfig, A
 from kafka_lite.protocol.messages.api_37_create_partitions import CreatePartitionsAssignment, CreatePartitionsTopic
 from kafka_lite.protocol.messages.api_44_incremental_alter_configs import AlterableConfig as ConfigOp
 from kafka_lite.protocol.messages.api_44_incremental_alter_configs import AlterConfigsResource as IncrementalResource
-from kafka_lite.server.admin.admin_manager import BROKER_RESOURCE, TOPIC_RESOURCE, AdminManager
+from kafka_lite.server.admin.admin_manager import AdminManager
+from kafka_lite.server.admin.config_admin_manager import BROKER_RESOURCE, TOPIC_RESOURCE, ConfigAdminManager
 from kafka_lite.server.dynamic.config_handler import BrokerConfigHandler, TopicConfigHandler
 from kafka_lite.server.dynamic.dynamic_broker_config import DynamicBrokerConfig
 from kafka_lite.server.dynamic.dynamic_config_manager import DynamicConfigManager
@@ -58,6 +59,7 @@ class OneBroker:
         self.cache = MetadataCache(1)
         self.dynamic = DynamicBrokerConfig(self.config)
         self.admin = AdminManager(self.config, self.cache, self.zk, self.dynamic)
+        self.configs = ConfigAdminManager(self.config, self.cache, self.zk, self.dynamic)
         end_point = EndPoint("127.0.0.1", 9092, "PLAINTEXT", SecurityProtocol.PLAINTEXT)
         self.zk.register_broker(1, Broker(1, (end_point,)).to_registration())
         defaults = self.config.log_config_map()
@@ -302,7 +304,7 @@ def test_a_closed_connection_to_zookeeper_sends_clients_to_another_broker(broker
 
 def describe(broker, kind, name, keys=None, **kwargs):
     resource = DescribeConfigsResource(resource_type=kind, resource_name=name, configuration_keys=keys)
-    (result,) = broker.admin.describe_configs([resource], **kwargs)
+    (result,) = broker.configs.describe_configs([resource], **kwargs)
     return result
 
 
@@ -384,7 +386,7 @@ def test_unknown_resources_cannot_be_described(broker, kind, name, error):
 def alter(broker, kind, name, validate_only=False, **configs):
     entries = [AlterableConfig(name=k.replace("_", "."), value=v) for k, v in configs.items()]
     resource = AlterConfigsResource(resource_type=kind, resource_name=name, configs=entries)
-    (result,) = broker.admin.alter_configs([resource], validate_only)
+    (result,) = broker.configs.alter_configs([resource], validate_only)
     return result
 
 
@@ -394,7 +396,7 @@ def increment(broker, kind, name, *ops, validate_only=False):
         resource_name=name,
         configs=[ConfigOp(name=n, config_operation=operation, value=value) for operation, n, value in ops],
     )
-    (result,) = broker.admin.incremental_alter_configs([resource], validate_only)
+    (result,) = broker.configs.incremental_alter_configs([resource], validate_only)
     return result
 
 

@@ -17,6 +17,7 @@ from kafka_lite.protocol.messages import api_33_alter_configs as alter_configs
 from kafka_lite.protocol.messages import api_37_create_partitions as create_partitions
 from kafka_lite.protocol.messages import api_44_incremental_alter_configs as incremental_alter_configs
 from kafka_lite.server.admin.admin_manager import AdminManager
+from kafka_lite.server.admin.config_admin_manager import ConfigAdminManager
 from kafka_lite.server.admin.config_helper import ConfigSource
 from kafka_lite.server.apis.api_handler import Respond
 from kafka_lite.server.kafka_config import KafkaConfig
@@ -27,9 +28,16 @@ TWICE = "Found multiple entries for this topic."
 class AdminApis:
     """Handlers that translate between the wire and the admin manager. Only the controller changes topics."""
 
-    def __init__(self, config: KafkaConfig, admin_manager: AdminManager, is_controller: Callable[[], bool]) -> None:
+    def __init__(
+        self,
+        config: KafkaConfig,
+        admin_manager: AdminManager,
+        config_admin_manager: ConfigAdminManager,
+        is_controller: Callable[[], bool],
+    ) -> None:
         self._config = config
         self._admin = admin_manager
+        self._configs = config_admin_manager
         self._is_controller = is_controller
 
     # ── topics ────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -108,7 +116,7 @@ class AdminApis:
         self, request: Request, body: describe_configs.DescribeConfigsRequest, respond: Respond
     ) -> None:
         """Describe the configurations of topics and of this broker."""
-        results = self._admin.describe_configs(
+        results = self._configs.describe_configs(
             body.resources,
             include_synonyms=body.include_synonyms,
             include_documentation=body.include_documentation,
@@ -125,14 +133,14 @@ class AdminApis:
         self, _request: Request, body: alter_configs.AlterConfigsRequest, respond: Respond
     ) -> None:
         """Replace the overrides of topics and brokers."""
-        results = self._admin.alter_configs(body.resources, body.validate_only)
+        results = self._configs.alter_configs(body.resources, body.validate_only)
         respond(alter_configs.AlterConfigsResponse(responses=results))
 
     def handle_incremental_alter_configs(
         self, _request: Request, body: incremental_alter_configs.IncrementalAlterConfigsRequest, respond: Respond
     ) -> None:
         """Change single overrides of topics and brokers."""
-        results = self._admin.incremental_alter_configs(body.resources, body.validate_only)
+        results = self._configs.incremental_alter_configs(body.resources, body.validate_only)
         respond(incremental_alter_configs.IncrementalAlterConfigsResponse(responses=results))
 
 

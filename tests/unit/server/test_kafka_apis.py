@@ -107,7 +107,7 @@ class Apis:
         self.replicas = FakeReplicaManager()
         self.admin = FakeAdminManager()
         replicas, nothing = cast(Any, self.replicas), cast(Any, _Anything())
-        admin = AdminApis(cast(Any, None), cast(Any, self.admin), lambda: True)
+        admin = AdminApis(cast(Any, None), cast(Any, self.admin), cast(Any, None), lambda: True)
         handlers = ApiHandlers(
             produce=ProduceApis(replicas, self.channel.close_connection),
             fetch=FetchApis(replicas, FetchManager(FetchSessionCache(10), MockTime())),

@@ -66,7 +66,7 @@ class Apis:
     def __init__(self, is_controller: bool = True, deletion: bool = True) -> None:
         self.admin = Admin()
         config = SimpleNamespace(delete_topic_enable=deletion)
-        self.apis = AdminApis(cast(Any, config), cast(Any, self.admin), lambda: is_controller)
+        self.apis = AdminApis(cast(Any, config), cast(Any, self.admin), cast(Any, self.admin), lambda: is_controller)
 
     def handle(self, name: str, body: Any, version: int) -> Any:
         request = SimpleNamespace(header=SimpleNamespace(api_version=version))

@@ -1,0 +1,209 @@
+"""Handles administrative requests about configurations: describes and alters those of topics, brokers and loggers.
+
+Kafka 0.11, 2.3: core/.../server/AdminManager.scala; later ConfigAdminManager.scala · book 6.1.5
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from kafka_lite.admin.admin_utils import BROKERS, DEFAULT_ENTITY, TOPICS, AdminUtils
+from kafka_lite.common.config_def import ConfigError, Type
+from kafka_lite.common.errors import ApiError, Errors
+from kafka_lite.common.topic_names import validate_topic_name
+from kafka_lite.log.log_config import LOG_CONFIG_DEF
+from kafka_lite.protocol.messages.api_32_describe_configs import (
+    DescribeConfigsResource,
+    DescribeConfigsResourceResult,
+    DescribeConfigsResult,
+)
+from kafka_lite.protocol.messages.api_33_alter_configs import AlterConfigsResource, AlterConfigsResourceResponse
+from kafka_lite.protocol.messages.api_44_incremental_alter_configs import (
+    AlterConfigsResource as IncrementalResource,
+)
+from kafka_lite.protocol.messages.api_44_incremental_alter_configs import (
+    AlterConfigsResourceResponse as IncrementalResourceResponse,
+)
+from kafka_lite.server.admin.admin_errors import api_error
+from kafka_lite.server.admin.alter_config_ops import apply_config_ops
+from kafka_lite.server.admin.config_helper import ConfigHelper
+from kafka_lite.server.admin.runtime_logger_manager import BROKER_LOGGER_RESOURCE, RuntimeLoggerManager
+from kafka_lite.server.dynamic.dynamic_broker_config import DYNAMIC_BROKER_CONFIGS, DynamicBrokerConfig
+from kafka_lite.server.kafka_config import KafkaConfig
+from kafka_lite.server.metadata_cache import MetadataCache
+from kafka_lite.zookeeper.kafka_zk_client import KafkaZkClient
+
+TOPIC_RESOURCE, BROKER_RESOURCE = 2, 4
+MAX_ID_DIGITS = 10
+"""The digits of an int32; longer text is not an id."""
+
+
+class ConfigAdminManager:
+    """Validates and executes requests, and responds at once.
+
+    Every resource of a request has its own result; an error of one does not affect the others.
+    """
+
+    def __init__(
+        self,
+        config: KafkaConfig,
+        metadata_cache: MetadataCache,
+        zk_client: KafkaZkClient,
+        dynamic_config: DynamicBrokerConfig,
+    ) -> None:
+        self._config = config
+        self._cache = metadata_cache
+        self._zk_client = zk_client
+        self._admin_utils = AdminUtils(zk_client, dynamic_config.topic_defaults)
+        self._dynamic_config = dynamic_config
+        self._config_helper = ConfigHelper(config, dynamic_config)
+        self._loggers = RuntimeLoggerManager(config.broker_id)
+
+    def describe_configs(
+        self,
+        resources: Sequence[DescribeConfigsResource],
+        *,
+        include_synonyms: bool = False,
+        include_documentation: bool = False,
+    ) -> list[DescribeConfigsResult]:
+        """The configurations of topics, of this broker, of all brokers (empty name), or of this broker's loggers."""
+        results = []
+        for resource in resources:
+            result = DescribeConfigsResult(
+                error_message=None, resource_type=resource.resource_type, resource_name=resource.resource_name
+            )
+            try:
+                result.configs = self._describe(resource, include_synonyms, include_documentation)
+            except Exception as error:  # noqa: BLE001  (becomes the result of this resource)
+                failure = api_error(error, f"describing {_display(resource.resource_type, resource.resource_name)}")
+                result.error_code, result.error_message = failure.error.code, str(failure)
+            results.append(result)
+        return results
+
+    def _describe(
+        self, resource: DescribeConfigsResource, include_synonyms: bool, include_documentation: bool
+    ) -> list[DescribeConfigsResourceResult]:
+        # Some old clients send an empty list for "all".
+        wanted = resource.configuration_keys or None
+        name = resource.resource_name
+        if resource.resource_type == TOPIC_RESOURCE:
+            validate_topic_name(name)
+            self._check_topic_exists(name)
+            overrides = self._zk_client.get_entity_config(f"{TOPICS}/{name}")
+            return self._config_helper.describe_topic(
+                overrides,
+                wanted,
+                include_synonyms=include_synonyms,
+                include_documentation=include_documentation,
+            )
+        if resource.resource_type == BROKER_LOGGER_RESOURCE:
+            return self._loggers.describe(name, wanted)
+        if resource.resource_type != BROKER_RESOURCE:
+            raise Errors.INVALID_REQUEST.exception(f"Unsupported resource type: {resource.resource_type}")
+        self._check_broker_id(name)
+        describe = self._config_helper.describe_broker if name else self._config_helper.describe_all_brokers
+        return describe(wanted, include_synonyms=include_synonyms, include_documentation=include_documentation)
+
+    def alter_configs(
+        self, resources: Sequence[AlterConfigsResource], validate_only: bool
+    ) -> list[AlterConfigsResourceResponse]:
+        """Replace all overrides of each resource."""
+        results = []
+        for resource in resources:
+            result = AlterConfigsResourceResponse(
+                error_message=None, resource_type=resource.resource_type, resource_name=resource.resource_name
+            )
+            try:
+                config = {entry.name: _required(entry.name, entry.value) for entry in resource.configs}
+                self._alter(resource.resource_type, resource.resource_name, config, validate_only)
+            except Exception as error:  # noqa: BLE001  (becomes the result of this resource)
+                failure = _alter_error(error, resource.resource_type, resource.resource_name)
+                result.error_code, result.error_message = failure.error.code, str(failure)
+            results.append(result)
+        return results
+
+    def incremental_alter_configs(
+        self, resources: Sequence[IncrementalResource], validate_only: bool
+    ) -> list[IncrementalResourceResponse]:
+        """Change single overrides of each resource: set, delete, append to a list, subtract from a list."""
+        results = []
+        for resource in resources:
+            kind, name = resource.resource_type, resource.resource_name
+            result = IncrementalResourceResponse(error_message=None, resource_type=kind, resource_name=name)
+            try:
+                self._alter_incrementally(resource, validate_only)
+            except Exception as error:  # noqa: BLE001  (becomes the result of this resource)
+                failure = _alter_error(error, kind, name)
+                result.error_code, result.error_message = failure.error.code, str(failure)
+            results.append(result)
+        return results
+
+    def _alter_incrementally(self, resource: IncrementalResource, validate_only: bool) -> None:
+        kind, name = resource.resource_type, resource.resource_name
+        if kind == BROKER_LOGGER_RESOURCE:
+            self._loggers.alter(name, resource.configs, validate_only=validate_only)
+            return
+        current = self._zk_client.get_entity_config(self._entity_path(kind, name))
+        config = apply_config_ops(current, resource.configs, self._list_defaults(kind))
+        self._alter(kind, name, config, validate_only)
+
+    def _list_defaults(self, resource_type: int) -> dict[str, list[str]]:
+        """The keys whose values are lists, with their values without an override."""
+        if resource_type != TOPIC_RESOURCE:
+            return {key.name: key.default for key in DYNAMIC_BROKER_CONFIGS if key.type is Type.LIST}
+        broker = self._dynamic_config.topic_defaults()
+        lists = [key for key in LOG_CONFIG_DEF if key.type is Type.LIST]
+        return {key.name: broker.get(key.name) or key.default for key in lists}
+
+    def _entity_path(self, resource_type: int, name: str) -> str:
+        """Where the overrides of a resource are stored. Raises ApiError if it cannot have any."""
+        if resource_type == TOPIC_RESOURCE:
+            self._check_topic_exists(name)
+            return f"{TOPICS}/{name}"
+        if resource_type == BROKER_RESOURCE:
+            self._check_broker_id(name)
+            return f"{BROKERS}/{self._config.broker_id if name else DEFAULT_ENTITY}"  # (the name may be "01")
+        raise Errors.INVALID_REQUEST.exception(
+            f"AlterConfigs is only supported for topics and brokers, but resource type is {resource_type}"
+        )
+
+    def _alter(self, resource_type: int, name: str, config: Mapping[str, str], validate_only: bool) -> None:
+        path = self._entity_path(resource_type, name)
+        if resource_type == TOPIC_RESOURCE:
+            self._admin_utils.validate_topic_config(config)
+        else:
+            self._dynamic_config.validate(config, per_broker=bool(name))
+        if not validate_only:
+            self._admin_utils.change_entity_config(path, config)
+
+    def _check_topic_exists(self, topic: str) -> None:
+        if not self._cache.contains(topic):
+            raise Errors.UNKNOWN_TOPIC_OR_PARTITION.exception(f"The topic '{topic}' does not exist.")
+
+    def _check_broker_id(self, name: str) -> None:
+        """Check that this broker serves the configuration: its own, or that of all brokers (the empty name)."""
+        if name and not (name.isdecimal() and len(name) <= MAX_ID_DIGITS):
+            raise Errors.INVALID_REQUEST.exception(f"Broker id must be an integer, but it is: {name}")
+        if name and int(name) != self._config.broker_id:
+            expected = f"expected {self._config.broker_id} or empty string, but received {name}"
+            raise Errors.INVALID_REQUEST.exception(f"Unexpected broker id, {expected}")
+
+
+def _alter_error(error: Exception, resource_type: int, name: str) -> ApiError:
+    """The error of a bad value: INVALID_REQUEST in an alteration, INVALID_CONFIG in a creation, as in Kafka."""
+    resource = _display(resource_type, name)
+    if isinstance(error, ConfigError):
+        error = Errors.INVALID_REQUEST.exception(f"Invalid config value for resource {resource}: {error}")
+    return api_error(error, f"altering the configuration of {resource}")
+
+
+def _display(resource_type: int, name: str) -> str:
+    names = {TOPIC_RESOURCE: "TOPIC", BROKER_RESOURCE: "BROKER", BROKER_LOGGER_RESOURCE: "BROKER_LOGGER"}
+    kind = names.get(resource_type, str(resource_type))
+    return f"ConfigResource(type={kind}, name='{name}')"
+
+
+def _required(name: str, value: str | None) -> str:
+    if value is None:
+        raise Errors.INVALID_REQUEST.exception(f"Null value not supported for : {name}")
+    return value
