@@ -233,6 +233,29 @@ class Partition:
             # Without followers in the ISR the records are committed at once.
             return info, self._maybe_increment_leader_high_watermark(leader)
 
+    def delete_records_on_leader(self, before_offset: int) -> int:
+        """Move the log start offset up (-1: to the high watermark) and return it.
+
+        Raises NOT_LEADER_OR_FOLLOWER, POLICY_VIOLATION if the topic has no delete policy, OFFSET_OUT_OF_RANGE beyond
+        the high watermark.
+        """
+        leader = self.leader_replica_if_local
+        log = leader.log if leader is not None else None
+        if leader is None or log is None:
+            raise Errors.NOT_LEADER_OR_FOLLOWER.exception(f"this broker does not lead {self.topic_partition}")
+        if not log.config.delete:
+            raise Errors.POLICY_VIOLATION.exception(
+                f"the cleanup policy of {self.topic_partition.topic} does not include delete"
+            )
+        high_watermark = leader.high_watermark.message_offset
+        target = high_watermark if before_offset == -1 else before_offset
+        if not 0 <= target <= high_watermark:
+            raise Errors.OFFSET_OUT_OF_RANGE.exception(
+                f"cannot delete up to {target}: the high watermark of {self.topic_partition} is {high_watermark}"
+            )
+        log.maybe_increment_log_start_offset(target)
+        return log.log_start_offset
+
     def update_follower_log_end_offset(
         self, broker_id: int, log_end_offset: LogOffsetMetadata, leader_log_end_offset: int | None = None
     ) -> bool:

@@ -428,26 +428,13 @@ class ReplicaManager:
     def delete_records(self, topic_partition: TopicPartition, before_offset: int) -> int:
         """Move the log start offset up (-1: to the high watermark) and return it.
 
-        Raises OFFSET_OUT_OF_RANGE beyond the high watermark, POLICY_VIOLATION if the topic has no delete policy,
-        INVALID_TOPIC_EXCEPTION for internal topics, and the errors of ``get_leader_log``.
+        Raises INVALID_TOPIC_EXCEPTION for internal topics, and the errors of ``get_leader_log`` and of the partition.
         """
         if is_internal(topic_partition.topic):
-            raise Errors.INVALID_TOPIC_EXCEPTION.exception(
-                f"{topic_partition.topic} is an internal topic; its records cannot be deleted"
-            )
-        _, leader, log = self.get_leader_log(topic_partition)
-        if not log.config.delete:
-            raise Errors.POLICY_VIOLATION.exception(
-                f"the cleanup policy of {topic_partition.topic} does not include delete"
-            )
-        high_watermark = leader.high_watermark.message_offset
-        target = high_watermark if before_offset == -1 else before_offset
-        if not 0 <= target <= high_watermark:
-            raise Errors.OFFSET_OUT_OF_RANGE.exception(
-                f"cannot delete up to {target}: the high watermark of {topic_partition} is {high_watermark}"
-            )
-        log.maybe_increment_log_start_offset(target)
-        return log.log_start_offset
+            message = f"{topic_partition.topic} is an internal topic; its records cannot be deleted"
+            raise Errors.INVALID_TOPIC_EXCEPTION.exception(message)
+        partition, _, _ = self.get_leader_log(topic_partition)
+        return partition.delete_records_on_leader(before_offset)
 
     def shutdown(self) -> None:
         """Write the high watermarks for the next start. Waiting clients notice when their connections close."""

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import logging
 import threading
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping
 
 from kafka_lite.common.errors import ApiError, Errors
 from kafka_lite.common.producer_id_and_epoch import ProducerIdAndEpoch
@@ -21,6 +21,7 @@ from kafka_lite.coordinator.group.group_config import OffsetConfig
 from kafka_lite.coordinator.group.group_coordinator_metrics import GroupCoordinatorMetrics
 from kafka_lite.coordinator.group.group_loader import GroupLoader, batches_of
 from kafka_lite.coordinator.group.group_metadata import GroupMetadata
+from kafka_lite.coordinator.group.group_records_appender import GroupRecordsAppender
 from kafka_lite.coordinator.group.group_state import GroupState
 from kafka_lite.coordinator.group.offset_and_metadata import OffsetAndMetadata
 from kafka_lite.coordinator.group.offset_cache import OffsetCache
@@ -31,9 +32,7 @@ from kafka_lite.coordinator.group.offsets_log import (
     OffsetsLog,
     uncommitted_end,
 )
-from kafka_lite.log.append_origin import AppendOrigin
 from kafka_lite.log.producers.verification_state_entry import VerificationGuard
-from kafka_lite.record.memory_records_builder import MemoryRecordsBuilder
 
 logger = logging.getLogger(__name__)
 
@@ -96,6 +95,7 @@ class GroupMetadataManager:
         """The groups with pending offsets of a transaction, by producer id."""
         self._num_partitions = config.topic_num_partitions
         self._shutting_down = threading.Event()
+        self._appender = GroupRecordsAppender(config, offsets_log, time, self.topic_partition_for)
 
     def startup(self, num_partitions: int, *, expire: bool = True) -> None:
         """Set the number of partitions of ``__consumer_offsets``, and start to delete expired offsets periodically."""
@@ -170,7 +170,7 @@ class GroupMetadataManager:
             with group.lock:
                 on_stored(error)
 
-        self._append_when_free(group, [(key, value)], on_appended)
+        self._appender.append_for_group(group, [(key, value)], on_appended)
 
     def store_offsets(
         self,
@@ -213,7 +213,7 @@ class GroupMetadataManager:
                     _end_txn_commit(cache, producer.producer_id, accepted, result)
             respond_with(COMMIT_ERRORS.get(result.error, result.error))
 
-        self._append_when_free(group, records, on_appended, producer, verification_guard)
+        self._appender.append_for_group(group, records, on_appended, producer, verification_guard)
 
     # ── transactions ──────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -251,62 +251,6 @@ class GroupMetadataManager:
             for topic_partition, offset in offsets.items()
         ]
 
-    def _append_when_free(
-        self,
-        group: GroupMetadata,
-        records: Sequence[tuple[bytes, bytes | None]],
-        on_appended: Callable[[AppendResult], None],
-        producer: ProducerIdAndEpoch | None = None,
-        verification_guard: VerificationGuard | None = None,
-    ) -> None:
-        group.lock.defer(lambda: self._append(group.group_id, records, on_appended, producer, verification_guard))
-
-    def _append(
-        self,
-        group_id: str,
-        records: Sequence[tuple[bytes, bytes | None]],
-        on_appended: Callable[[AppendResult], None],
-        producer: ProducerIdAndEpoch | None,
-        verification_guard: VerificationGuard | None,
-    ) -> None:
-        topic_partition = self.topic_partition_for(group_id)
-        try:
-            batch = self._encode(topic_partition, records, producer)
-        except ApiError as failure:
-            on_appended(_Refused(failure.error))
-            return
-        self._log.append_records(
-            self.config.commit_timeout_ms,
-            self.config.commit_required_acks,
-            True,
-            {topic_partition: batch},
-            lambda results: on_appended(results[topic_partition]),
-            AppendOrigin.COORDINATOR,
-            {} if verification_guard is None else {topic_partition: verification_guard},
-        )
-
-    def _encode(
-        self,
-        topic_partition: TopicPartition,
-        records: Sequence[tuple[bytes, bytes | None]],
-        producer: ProducerIdAndEpoch | None,
-    ) -> bytearray:
-        """One batch, in the format of the log. Raises like ``get_leader_log``, and UNSUPPORTED_FOR_MESSAGE_FORMAT for a
-        producer's batch in an old format."""
-        _, _, log = self._log.get_leader_log(topic_partition)
-        whose = producer or ProducerIdAndEpoch()
-        builder = MemoryRecordsBuilder(
-            log.config.magic,
-            self.config.compression,
-            producer_id=whose.producer_id,
-            producer_epoch=whose.epoch,
-            is_transactional=producer is not None,
-        )
-        timestamp_ms = self._time.milliseconds()
-        for key, value in records:
-            builder.append(timestamp_ms, key, value)
-        return bytearray(builder.build())
-
     # ── forgetting ────────────────────────────────────────────────────────────────────────────────────────────────
 
     def cleanup_expired_offsets(self) -> None:
@@ -336,7 +280,9 @@ class GroupMetadataManager:
                 if group.is_in(GroupState.DEAD) and self._remove(group) and group.generation_id > 0:
                     tombstones.append(group_records.group_metadata_key(group.group_id))
                 if tombstones:
-                    self._append_when_free(group, [(key, None) for key in tombstones], _log_failure(group.group_id))
+                    self._appender.append_for_group(
+                        group, [(key, None) for key in tombstones], _log_failure(group.group_id)
+                    )
             removed += len(offsets)
         return removed
 
@@ -480,15 +426,6 @@ def _end_txn_commit(cache: OffsetCache, producer_id: int, offsets: Offsets, resu
         cache.on_txn_commit_append(producer_id, offsets, result.base_offset)
     else:
         cache.fail_txn_commit(producer_id, offsets)
-
-
-class _Refused:
-    """The result of an append that was not attempted."""
-
-    base_offset = -1
-
-    def __init__(self, error: Errors) -> None:
-        self.error = error
 
 
 def _log_failure(group_id: str) -> Callable[[AppendResult], None]:
