@@ -11,7 +11,8 @@ from kafka_lite.clients.broker_end_point import BrokerEndPoint
 from kafka_lite.cluster.end_point import DEFAULT_SECURITY_PROTOCOL_MAP, EndPoint, EndPointError
 from kafka_lite.common.errors import Errors
 from kafka_lite.common.security_protocol import SecurityProtocol
-from kafka_lite.zookeeper.data import BrokerRegistration, ZnodeDataError
+from kafka_lite.zookeeper.data import BrokerRegistration
+from kafka_lite.zookeeper.znode_json import ZnodeDataError
 
 
 @dataclass(frozen=True)

@@ -19,8 +19,8 @@ from kafka_lite.controller.partition_reassigner import PartitionReassigner
 from kafka_lite.controller.partition_state_machine import PartitionState, PartitionStateMachine
 from kafka_lite.controller.replica_state_machine import ReplicaState, ReplicaStateMachine
 from kafka_lite.controller.topic_deletion_manager import TopicDeletionManager
-from kafka_lite.zookeeper.data import ZnodeDataError
 from kafka_lite.zookeeper.kafka_zk_client import KafkaZkClient
+from kafka_lite.zookeeper.znode_json import ZnodeDataError
 
 logger = logging.getLogger(__name__)
 

@@ -20,9 +20,9 @@ from kafka_lite.controller.replica_state_machine import ReplicaState, ReplicaSta
 from kafka_lite.controller.topic_deletion_manager import TopicDeletionManager
 from kafka_lite.protocol.messages.api_05_stop_replica import StopReplicaResponse
 from kafka_lite.zookeeper.admin_requests import AdminRequests
-from kafka_lite.zookeeper.data import ZnodeDataError
 from kafka_lite.zookeeper.kafka_zk_client import KafkaZkClient
 from kafka_lite.zookeeper.zk_errors import NoNodeError
+from kafka_lite.zookeeper.znode_json import ZnodeDataError
 
 logger = logging.getLogger(__name__)
 

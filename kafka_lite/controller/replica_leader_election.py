@@ -17,7 +17,7 @@ from kafka_lite.controller.partition_leader_selector import LeaderElectionNotNee
 from kafka_lite.controller.partition_state_machine import PartitionState, PartitionStateMachine
 from kafka_lite.controller.topic_deletion_manager import TopicDeletionManager
 from kafka_lite.zookeeper.admin_requests import AdminRequests
-from kafka_lite.zookeeper.data import ZnodeDataError
+from kafka_lite.zookeeper.znode_json import ZnodeDataError
 
 logger = logging.getLogger(__name__)
 

@@ -13,9 +13,9 @@ from typing import TypeVar
 from kafka_lite.common.process.garbage import without_collections
 from kafka_lite.controller.controller_context import ControllerContext
 from kafka_lite.controller.controller_event_thread import ControllerEvent, ControllerEventThread
-from kafka_lite.zookeeper.data import ZnodeDataError
 from kafka_lite.zookeeper.kafka_zk_client import KafkaZkClient
 from kafka_lite.zookeeper.zk_errors import FencedError, ZkConnectionError
+from kafka_lite.zookeeper.znode_json import ZnodeDataError
 
 logger = logging.getLogger(__name__)
 

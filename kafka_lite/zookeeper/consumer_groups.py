@@ -11,9 +11,10 @@ from collections.abc import Callable, Iterable, Mapping
 
 from kafka_lite.common.topic_partition import TopicPartition
 from kafka_lite.zookeeper import paths
-from kafka_lite.zookeeper.data import ConsumerRegistration, ZnodeDataError, decode_int, encode_int
+from kafka_lite.zookeeper.data import ConsumerRegistration, decode_int, encode_int
 from kafka_lite.zookeeper.kafka_zk_client import KafkaZkClient
 from kafka_lite.zookeeper.zk_errors import NodeExistsError, NoNodeError, ZkError
+from kafka_lite.zookeeper.znode_json import ZnodeDataError
 from kafka_lite.zookeeper.zookeeper_client import ZooKeeperClient
 
 logger = logging.getLogger(__name__)

@@ -10,68 +10,25 @@ core/.../controller/KafkaController.scala (LeaderIsrAndControllerEpoch); 3.9: co
 from __future__ import annotations
 
 import base64
-import json
 import uuid
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from kafka_lite.common.errors import KafkaError
 from kafka_lite.common.topic_partition import TopicPartition
+from kafka_lite.zookeeper.znode_json import (
+    ZnodeDataError,
+    broker_ids,
+    checked,
+    checked_if_any,
+    decode_json,
+    encode_json,
+    timestamp_ms_of,
+)
 
 NO_LEADER = -1
 LEADER_DURING_DELETE = -2
 INITIAL_LEADER_EPOCH = 0
-
-
-class ZnodeDataError(KafkaError):
-    """Data that Kafka would not have written to this znode."""
-
-
-def encode_json(value: object) -> bytes:
-    """Encode JSON as Kafka does: UTF-8, no spaces."""
-    return json.dumps(value, separators=(",", ":"), ensure_ascii=False).encode()
-
-
-def decode_json(data: bytes | None, what: str) -> dict[str, Any]:
-    """Decode a JSON object; ``what`` names it in error messages. Raises ZnodeDataError."""
-    try:
-        value = json.loads(data or b"")
-    except (ValueError, RecursionError) as error:
-        raise ZnodeDataError(f"{what}: not JSON: {data!r}") from error
-    if not isinstance(value, dict):
-        raise ZnodeDataError(f"{what}: not a JSON object: {data!r}")
-    return value
-
-
-def _checked(value: Mapping[str, Any], key: str, kind: type, what: str) -> Any:
-    found = value.get(key)
-    if not _is(found, kind):
-        raise ZnodeDataError(f"{what}: {key!r} must be a {kind.__name__}, not {found!r}")
-    return found
-
-
-def _checked_if_any(value: Mapping[str, Any], key: str, kind: type, what: str) -> Any:
-    return None if value.get(key) is None else _checked(value, key, kind, what)
-
-
-def _is(value: object, kind: type) -> bool:
-    """Like isinstance, but JSON's true and false are not numbers."""
-    return isinstance(value, kind) and not (kind is int and isinstance(value, bool))
-
-
-def _ints(values: object, what: str) -> list[int]:
-    if not isinstance(values, list) or not all(_is(value, int) for value in values):
-        raise ZnodeDataError(f"{what}: must be a list of broker ids, not {values!r}")
-    return values
-
-
-def _timestamp_ms(value: Mapping[str, Any]) -> int:
-    """The timestamp, or -1 if it is missing or unreadable: nothing depends on it."""
-    try:
-        return max(-1, int(str(value.get("timestamp", "-1"))))
-    except ValueError:
-        return -1
 
 
 # ---------------------------------------------------------------------------------------------- cluster and controller
@@ -97,7 +54,7 @@ class ClusterId:
     @staticmethod
     def decode(data: bytes | None) -> ClusterId:
         """Decode from bytes."""
-        return ClusterId(_checked(decode_json(data, "/cluster/id"), "id", str, "/cluster/id"))
+        return ClusterId(checked(decode_json(data, "/cluster/id"), "id", str, "/cluster/id"))
 
 
 @dataclass(frozen=True)
@@ -117,8 +74,8 @@ class ControllerData:
         if data is not None and data.isdigit():
             return ControllerData(decode_int(data, "/controller"), -1)
         value = decode_json(data, "/controller")
-        broker_id = _checked(value, "brokerid", int, "/controller")
-        return ControllerData(broker_id, _timestamp_ms(value))
+        broker_id = checked(value, "brokerid", int, "/controller")
+        return ControllerData(broker_id, timestamp_ms_of(value))
 
 
 def encode_int(value: int) -> bytes:
@@ -175,19 +132,19 @@ class BrokerRegistration:
         value = decode_json(data, what)
         version = value.get("version", 1)
         host, port = value.get("host"), value.get("port", -1)
-        protocols = _checked_if_any(value, "listener_security_protocol_map", dict, what) or {}
+        protocols = checked_if_any(value, "listener_security_protocol_map", dict, what) or {}
         if version == 1:
-            endpoints = [f"PLAINTEXT://{_checked(value, 'host', str, what)}:{_checked(value, 'port', int, what)}"]
+            endpoints = [f"PLAINTEXT://{checked(value, 'host', str, what)}:{checked(value, 'port', int, what)}"]
         else:
-            endpoints = _checked(value, "endpoints", list, what)
+            endpoints = checked(value, "endpoints", list, what)
         return BrokerRegistration(
             endpoints=tuple(str(endpoint) for endpoint in endpoints),
-            listener_security_protocol_map={name: _checked(protocols, name, str, what) for name in protocols},
-            rack=_checked_if_any(value, "rack", str, what),
+            listener_security_protocol_map={name: checked(protocols, name, str, what) for name in protocols},
+            rack=checked_if_any(value, "rack", str, what),
             host=host,
             port=port,
             jmx_port=value.get("jmx_port", -1),
-            timestamp_ms=_timestamp_ms(value),
+            timestamp_ms=timestamp_ms_of(value),
             version=version,
         )
 
@@ -222,10 +179,10 @@ class ProducerIdsBlock:
             return ProducerIdsBlock(-1, 0, -1)
         what = "/latest_producer_id_block"
         value = decode_json(data, what)
-        first, last = (_checked(value, key, str, what) for key in ("block_start", "block_end"))
+        first, last = (checked(value, key, str, what) for key in ("block_start", "block_end"))
         if not (first.isdecimal() and last.isdecimal()):
             raise ZnodeDataError(f"{what}: not producer ids: {data!r}")
-        return ProducerIdsBlock(_checked(value, "broker", int, what), decode_int(first, what), decode_int(last, what))
+        return ProducerIdsBlock(checked(value, "broker", int, what), decode_int(first, what), decode_int(last, what))
 
 
 def encode_uuid(value: uuid.UUID) -> str:
@@ -274,12 +231,12 @@ class TopicAssignment:
         """Decode from bytes, version 1 to 3."""
         what = f"/brokers/topics/{topic}"
         value = decode_json(data, what)
-        topic_id = _checked_if_any(value, "topic_id", str, what)
+        topic_id = checked_if_any(value, "topic_id", str, what)
         return TopicAssignment(
-            _decode_replicas(_checked(value, "partitions", dict, what), what),
+            _decode_replicas(checked(value, "partitions", dict, what), what),
             decode_uuid(topic_id) if topic_id else None,
-            _decode_replicas(_checked_if_any(value, "adding_replicas", dict, what) or {}, what),
-            _decode_replicas(_checked_if_any(value, "removing_replicas", dict, what) or {}, what),
+            _decode_replicas(checked_if_any(value, "adding_replicas", dict, what) or {}, what),
+            _decode_replicas(checked_if_any(value, "removing_replicas", dict, what) or {}, what),
         )
 
 
@@ -288,7 +245,7 @@ def _encode_replicas(partitions: Mapping[int, list[int]]) -> dict[str, list[int]
 
 
 def _decode_replicas(partitions: Mapping[str, Any], what: str) -> dict[int, list[int]]:
-    numbers = {decode_int(key, what): _ints(replicas, what) for key, replicas in partitions.items()}
+    numbers = {decode_int(key, what): broker_ids(replicas, what) for key, replicas in partitions.items()}
     return dict(sorted(numbers.items()))
 
 
@@ -337,9 +294,9 @@ class LeaderIsrAndControllerEpoch:
     def decode(data: bytes | None, zk_version: int = 0, what: str = "state") -> LeaderIsrAndControllerEpoch:
         """Decode from bytes and the node's version."""
         value = decode_json(data, what)
-        isr = _ints(_checked(value, "isr", list, what), what)
-        leader, epoch = _checked(value, "leader", int, what), _checked(value, "leader_epoch", int, what)
-        controller_epoch = _checked(value, "controller_epoch", int, what)
+        isr = broker_ids(checked(value, "isr", list, what), what)
+        leader, epoch = checked(value, "leader", int, what), checked(value, "leader_epoch", int, what)
+        controller_epoch = checked(value, "controller_epoch", int, what)
         return LeaderIsrAndControllerEpoch(LeaderAndIsr(leader, isr, epoch, zk_version), controller_epoch)
 
 
@@ -358,14 +315,14 @@ def decode_partitions(data: bytes | None, what: str) -> list[TopicPartition]:
 
 
 def _decode_entries(data: bytes | None, what: str) -> list[dict[str, Any]]:
-    entries: list[dict[str, Any]] = _checked(decode_json(data, what), "partitions", list, what)
+    entries: list[dict[str, Any]] = checked(decode_json(data, what), "partitions", list, what)
     if not all(isinstance(entry, dict) for entry in entries):
         raise ZnodeDataError(f"{what}: must be a list of partitions, not {entries!r}")
     return entries
 
 
 def _decode_partition(entry: Mapping[str, Any], what: str) -> TopicPartition:
-    return TopicPartition(_checked(entry, "topic", str, what), _checked(entry, "partition", int, what))
+    return TopicPartition(checked(entry, "topic", str, what), checked(entry, "partition", int, what))
 
 
 def encode_reassignment(partitions: Mapping[TopicPartition, list[int]]) -> bytes:
@@ -380,7 +337,7 @@ def decode_reassignment(data: bytes | None) -> dict[TopicPartition, list[int]]:
     """Decode from bytes."""
     what = "/admin/reassign_partitions"
     entries = _decode_entries(data, what)
-    return {_decode_partition(entry, what): _ints(entry.get("replicas"), what) for entry in entries}
+    return {_decode_partition(entry, what): broker_ids(entry.get("replicas"), what) for entry in entries}
 
 
 # ------------------------------------------------------------------------------------------------------ configurations
@@ -395,7 +352,7 @@ def decode_config(data: bytes | None, what: str) -> dict[str, str]:
     """Decode from bytes; a node without data has no overrides."""
     if not data:
         return {}
-    return {str(key): str(value) for key, value in _checked(decode_json(data, what), "config", dict, what).items()}
+    return {str(key): str(value) for key, value in checked(decode_json(data, what), "config", dict, what).items()}
 
 
 @dataclass(frozen=True)
@@ -417,9 +374,9 @@ class ConfigChange:
         what = "/config/changes"
         value = decode_json(data, what)
         if value.get("version") == 1:
-            kind, name = _checked(value, "entity_type", str, what), _checked(value, "entity_name", str, what)
+            kind, name = checked(value, "entity_type", str, what), checked(value, "entity_name", str, what)
             return ConfigChange(f"{kind}/{name}")
-        return ConfigChange(_checked(value, "entity_path", str, what))
+        return ConfigChange(checked(value, "entity_path", str, what))
 
 
 # ------------------------------------------------------------------------------------------------------- old consumers
@@ -448,6 +405,6 @@ class ConsumerRegistration:
         """Decode from bytes."""
         what = "/consumers/…/ids"
         value = decode_json(data, what)
-        topics = _checked(value, "subscription", dict, what)
-        subscription = {topic: _checked(topics, topic, int, what) for topic in topics}
-        return ConsumerRegistration(subscription, str(value.get("pattern", "static")), _timestamp_ms(value))
+        topics = checked(value, "subscription", dict, what)
+        subscription = {topic: checked(topics, topic, int, what) for topic in topics}
+        return ConsumerRegistration(subscription, str(value.get("pattern", "static")), timestamp_ms_of(value))

@@ -21,7 +21,6 @@ from kafka_lite.zookeeper.data import (
     LeaderIsrAndControllerEpoch,
     ProducerIdsBlock,
     TopicAssignment,
-    ZnodeDataError,
     decode_config,
     decode_int,
     decode_partitions,
@@ -31,6 +30,7 @@ from kafka_lite.zookeeper.data import (
 )
 from kafka_lite.zookeeper.node_operations import CreateNode, Operation, SetNode
 from kafka_lite.zookeeper.zk_errors import BadVersionError, NodeExistsError, NoNodeError, ZkError
+from kafka_lite.zookeeper.znode_json import ZnodeDataError
 from kafka_lite.zookeeper.zookeeper_client import ZooKeeperClient
 
 logger = logging.getLogger(__name__)

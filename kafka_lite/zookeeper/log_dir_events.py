@@ -10,8 +10,8 @@ import logging
 from collections.abc import Callable, Iterable
 
 from kafka_lite.zookeeper import paths
-from kafka_lite.zookeeper.data import ZnodeDataError, decode_json, encode_json
 from kafka_lite.zookeeper.zk_errors import NoNodeError
+from kafka_lite.zookeeper.znode_json import ZnodeDataError, decode_json, encode_json
 from kafka_lite.zookeeper.zookeeper_client import ZooKeeperClient
 
 logger = logging.getLogger(__name__)

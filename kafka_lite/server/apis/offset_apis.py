@@ -31,9 +31,9 @@ from kafka_lite.protocol.messages import api_47_offset_delete as offset_delete
 from kafka_lite.server.apis.api_handler import Respond, error_for_version
 from kafka_lite.server.metadata_cache import MetadataCache
 from kafka_lite.server.transactions.transaction_verification import TransactionVerification
-from kafka_lite.zookeeper.data import ZnodeDataError
 from kafka_lite.zookeeper.kafka_zk_client import KafkaZkClient
 from kafka_lite.zookeeper.zk_errors import ZkError
+from kafka_lite.zookeeper.znode_json import ZnodeDataError
 
 logger = logging.getLogger(__name__)
 

@@ -4,7 +4,8 @@ from kafka_lite.cluster.broker import Broker
 from kafka_lite.cluster.end_point import EndPoint, EndPointError
 from kafka_lite.common.errors import ApiError, Errors
 from kafka_lite.common.security_protocol import SecurityProtocol
-from kafka_lite.zookeeper.data import BrokerRegistration, ZnodeDataError
+from kafka_lite.zookeeper.data import BrokerRegistration
+from kafka_lite.zookeeper.znode_json import ZnodeDataError
 
 INTERNAL = EndPoint("h", 1, "INTERNAL", SecurityProtocol.SSL)
 PLAINTEXT = EndPoint("h", 2, "PLAINTEXT", SecurityProtocol.PLAINTEXT)

@@ -11,8 +11,8 @@ import pytest
 from kafka_lite.controller.controller_context import ControllerContext
 from kafka_lite.controller.controller_event_thread import ControllerEvent
 from kafka_lite.controller.zookeeper_leader_elector import ELECTION_BACKOFF_MS, ZookeeperLeaderElector
-from kafka_lite.zookeeper.data import ZnodeDataError
 from kafka_lite.zookeeper.zk_errors import FencedError, ZkConnectionError
+from kafka_lite.zookeeper.znode_json import ZnodeDataError
 
 US, OTHER = 1, 2
 

@@ -15,7 +15,8 @@ from kafka_lite.protocol.messages.api_22_init_producer_id import InitProducerIdR
 from kafka_lite.protocol.messages.headers import RequestHeader
 from kafka_lite.protocol.schema import Response
 from kafka_lite.server.apis.producer_id_apis import ProducerIdApis
-from kafka_lite.zookeeper.data import ProducerIdsBlock, ZnodeDataError
+from kafka_lite.zookeeper.data import ProducerIdsBlock
+from kafka_lite.zookeeper.znode_json import ZnodeDataError
 from tests.support.transactions import Transactions
 
 

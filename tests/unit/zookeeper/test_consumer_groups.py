@@ -9,8 +9,9 @@ import pytest
 
 from kafka_lite.common.topic_partition import TopicPartition
 from kafka_lite.zookeeper.consumer_groups import ConsumerGroups
-from kafka_lite.zookeeper.data import ConsumerRegistration, TopicAssignment, ZnodeDataError
+from kafka_lite.zookeeper.data import ConsumerRegistration, TopicAssignment
 from kafka_lite.zookeeper.zk_errors import NodeExistsError
+from kafka_lite.zookeeper.znode_json import ZnodeDataError
 from tests.support.fake_zookeeper import Tree, fake_zk
 
 LIVE = Path(__file__).parents[2] / "data" / "zookeeper-old-consumer-live.json"

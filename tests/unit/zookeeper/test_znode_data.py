@@ -15,7 +15,6 @@ from kafka_lite.zookeeper.data import (
     LeaderIsrAndControllerEpoch,
     ProducerIdsBlock,
     TopicAssignment,
-    ZnodeDataError,
     decode_config,
     decode_int,
     decode_partitions,
@@ -27,6 +26,7 @@ from kafka_lite.zookeeper.data import (
     encode_reassignment,
     encode_uuid,
 )
+from kafka_lite.zookeeper.znode_json import ZnodeDataError
 
 DATA = Path(__file__).parents[2] / "data"
 TREES = {name: json.loads((DATA / f"zookeeper-tree-{name}.json").read_text()) for name in ("0.10.2", "3.9")}

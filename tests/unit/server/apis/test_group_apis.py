@@ -24,8 +24,8 @@ from kafka_lite.protocol.schema import Response
 from kafka_lite.server.apis.group_apis import GROUP_OPERATIONS, GroupApis
 from kafka_lite.server.apis.metadata_apis import NO_AUTHORIZED_OPERATIONS
 from kafka_lite.server.apis.offset_apis import OffsetApis
-from kafka_lite.zookeeper.data import ZnodeDataError
 from kafka_lite.zookeeper.zk_errors import ZkError
+from kafka_lite.zookeeper.znode_json import ZnodeDataError
 from tests.support.groups import GROUP, MINUTE_MS, Groups
 
 OURS, UNKNOWN = TopicPartition("topic", 0), TopicPartition("topic", 9)
