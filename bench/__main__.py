@@ -102,7 +102,7 @@ def parse_options(arguments: Sequence[str] | None) -> argparse.Namespace:
 
 
 def duration(steps: int, scale: float) -> str:
-    """What a run will take: each step has a part that does not depend on the number of messages."""
+    """The duration of a run: each step has a part that does not depend on the number of messages."""
     minutes = math.ceil(steps * (STEP_S + MESSAGES_S * scale) / 60)
     return f"{steps} measurements, about {minutes} minute{'s' if minutes > 1 else ''} on two quiet cores"
 

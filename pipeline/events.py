@@ -9,7 +9,7 @@ A record on the wire:
     headers     event-id: UA1545/2013-01-01T10:00:00Z     schema-version: 1
     value       the row of the data set as JSON; missing values are null
 
-Each event has one id, so a record that was sent twice is recognised, whoever sent it again. Hours are those of UTC: the
+Each event has one id, so a record that was sent twice is recognised. Hours are those of UTC: the
 local year, month, day and hour, which the rows also have, occur twice at the end of daylight saving time.
 """
 

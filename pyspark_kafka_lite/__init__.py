@@ -2,7 +2,7 @@
 
 Spark imports the top-level modules named ``pyspark_*`` when it first looks for a format, and takes their
 ``DefaultSource``. So this module imports PySpark only: a session that reads no topic does not pay for numpy and Arrow,
-and if something is missing, the session of the user's other formats goes on; the error comes when the format is used.
+and if something is missing, the session still serves the user's other formats; the error comes when the format is used.
 
 Spark 4.0: python/pyspark/sql/worker/lookup_data_sources.py · book 1.1
 """

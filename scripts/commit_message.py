@@ -33,7 +33,7 @@ _TRAILER = re.compile(r"[A-Z][\w-]+: \S")
 
 
 def problems(message: str, changed_lines: int) -> list[str]:
-    """What is wrong with the message of a commit that changes so many lines, a sentence each; empty if it is fine."""
+    """The faults of the message of a commit that changes so many lines, a sentence each; empty if it is fine."""
     subject, *rest = _text(message).split("\n")
     if not subject or _BY_GIT.match(subject):
         return []  # git itself refuses an empty message
@@ -108,7 +108,7 @@ def _write(hook: Path) -> str:
 
 
 def _git(*arguments: str, cwd: Path | None = None) -> str:
-    """What git prints. Raises OSError if there is none, or CalledProcessError."""
+    """The output of git. Raises OSError if there is none, or CalledProcessError."""
     done = subprocess.run(["git", *arguments], cwd=cwd, capture_output=True, text=True, check=True)
     return done.stdout.strip()
 

@@ -89,7 +89,7 @@ def chance(outcome: TestOutcome) -> tuple[str, ...]:
 def summary(lanes: Sequence[Lane]) -> Iterator[str]:
     """The lines that end a run: the slowest tests, flaky and failed ones, and the totals in pytest's form.
 
-    What matters most comes last: whoever shows a long output shows its end.
+    The most important part comes last: tools that shorten a long output keep its end.
     """
     slowest = sorted(((*test, lane) for lane in lanes for test in lane.slowest), key=lambda row: row[:2], reverse=True)
     if slowest:

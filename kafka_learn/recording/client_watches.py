@@ -248,7 +248,7 @@ def watch_transfers() -> list[Watch]:
 
 
 def watch_polls() -> list[Watch]:
-    """What each poll returns to the selector's owner, if anything."""
+    """The results of each poll that returns something to the selector's owner."""
 
     def after(call: Call) -> None:
         selector: Selector = call.subject

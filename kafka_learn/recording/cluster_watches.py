@@ -417,7 +417,7 @@ def watch_znodes(broker_of: Callable[[KafkaZkClient], int], *names: str) -> list
 
 
 def watch_reassignment_znode(tool: str) -> list[Watch]:
-    """What a tool, whose thread has this name, asks for in /admin/reassign_partitions; and the end of it."""
+    """The reassignment that a tool, whose thread has this name, writes to /admin/reassign_partitions; and its end."""
 
     def asked(call: Call) -> None:
         says = ", ".join(f"{partition} → {_ids(ids)}" for partition, ids in call.argument("target_replicas").items())

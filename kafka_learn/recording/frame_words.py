@@ -37,7 +37,7 @@ class Exchange:
 
 
 def request_words(frame: bytes) -> tuple[Exchange, str]:
-    """What a request asks for. A frame that cannot be read is an exchange without a name."""
+    """A request in words. A frame that cannot be read is an exchange without a name."""
     try:
         header, request = decode_request(frame)
     except (KafkaError, SchemaError, ValueError):
@@ -62,7 +62,7 @@ def correlation_id(frame: bytes) -> int:
 
 
 def response_words(exchange: Exchange, frame: bytes) -> str:
-    """What a response says. A fetch with records or an error is not quiet any more."""
+    """A response in words. A fetch with records or an error is not quiet any more."""
     try:
         _, response = decode_response(exchange.key, exchange.version, frame)
     except (KafkaError, SchemaError, ValueError):

@@ -132,7 +132,7 @@ class RecordedRun:
     lanes: tuple[str, ...] = ()
     """The objects that a sequence diagram shows by default; empty: all."""
     hide: tuple[str, ...] = ()
-    """What it hides by default, see ``matches``."""
+    """The events that it hides by default, see ``matches``."""
 
     def __len__(self) -> int:
         return len(self.events)
@@ -202,7 +202,7 @@ class RecordedRun:
         return self.actors.get(thread, thread) in (thread, "main")
 
     def structure(self) -> dict[str, list[str]]:
-        """What must be the same in every recording: the actions of each thread, and the hand-overs between threads.
+        """The part that is the same in every recording: the actions of each thread, and the hand-overs between threads.
 
         Times, sizes and the order of events across threads are not part of it. Threads of one pool count as one.
         """

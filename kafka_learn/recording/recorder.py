@@ -142,7 +142,7 @@ class Watch:
         function = inspect.unwrap(getattr(function, "__func__", function))
         module, path = importlib.import_module(function.__module__), function.__qualname__.split(".")
         if "<locals>" in path:
-            raise RecordingError(f"{function.__qualname__} is created anew at each call: watch its caller")
+            raise RecordingError(f"{function.__qualname__} is created at each call: watch its caller")
         owner: Any = functools.reduce(getattr, path[:-1], module)
         return cls(owner, path[-1], before, after)
 

@@ -71,7 +71,7 @@ _TIMESTAMP = 1_600_000_000_000
 
 @dataclass(frozen=True)
 class ReplicaView:
-    """What one broker knows at a moment. ``values`` has each record with the epoch of the leader that appended it."""
+    """One broker's state at a moment. ``values`` has each record with the epoch of the leader that appended it."""
 
     is_alive: bool = False
     leads: bool = False
@@ -117,7 +117,7 @@ class ReplicasByHand:
         self.protocol = protocol
         self.film: list[Frame] = []
         self.state = LeaderIsrAndControllerEpoch(LeaderAndIsr(-1, [], -1, 0), CONTROLLER_EPOCH)
-        """What ZooKeeper would have in the partition's ``state`` node."""
+        """The content that the partition's ``state`` node would have in ZooKeeper."""
         self._folder = Path(tempfile.mkdtemp(prefix="kafka-lite-replicas-"))
         self._quiet = ExitStack()
         self.brokers = {number: BrokerByHand(self, number) for number in range(1, brokers + 1)}
@@ -234,7 +234,7 @@ class ReplicasByHand:
         self._note(f"fetch {follower}")
 
     def consume(self) -> list[str]:
-        """What a consumer can read from the leader: everything below the high watermark."""
+        """The records that a consumer can read from the leader: everything below the high watermark."""
         read = self.brokers[self.state.leader_and_isr.leader].read(FetchParams(-1, 0, 0, _MAX_BYTES, False), 0)
         return [value for value, _ in _records_in(_bytes_of(read.records))]
 
@@ -302,7 +302,7 @@ class BrokerByHand:
 
     @property
     def changes(self) -> ReplicaStateChanges:
-        """What executes the controller's requests. Raises ConnectionError if the broker is down."""
+        """The object that executes the controller's requests. Raises ConnectionError if the broker is down."""
         if self._manager is None or self._changes is None:
             raise ConnectionError(f"broker {self.id} is down")
         return self._changes
@@ -368,7 +368,7 @@ class BrokerByHand:
         return found[0][1]
 
     def view(self, before: ReplicaView | None) -> ReplicaView:
-        """What this broker knows now; what it last knew if it is down."""
+        """This broker's current state; its last one if it is down."""
         if self._manager is None:
             return replace(before or ReplicaView(), is_alive=False, leads=False, in_isr=self._is_in_isr)
         partition = self._manager.get_partition(PARTITION)

@@ -124,7 +124,7 @@ class WorldWatch:
     # ── the run ───────────────────────────────────────────────────────────────────────────────────────────────────
 
     def run(self, title: str, findings: Sequence[str] = (), *, everything: bool = False) -> RecordedRun:
-        """What happened, in the order of time, and what was found.
+        """The events in the order of time, and the findings.
 
         If the findings name records, only requests and responses with these records are kept, and the lives of those
         who sent and got them: the whole story of a record fits into a figure. ``everything`` keeps all.
@@ -281,7 +281,7 @@ def around(run: RecordedRun, moment_ns: int, steps: int = STEPS) -> RecordedRun:
 
 
 def _within(run: RecordedRun, begin_ns: int, end_ns: int) -> Iterator[Event]:
-    """What happens between two moments: what is received then, whenever it was sent; parts of spans."""
+    """The events between two moments: messages received then, whenever they were sent; parts of spans."""
     taken = {
         (event.what, event.number) for event in run if event.kind is Kind.TAKE and begin_ns <= event.time_ns <= end_ns
     }

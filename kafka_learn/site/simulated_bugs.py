@@ -132,7 +132,7 @@ BUGS: Final[Mapping[str, tuple[str, str]]] = {
         "事务里的偏移量在提交之前就生效",
     ),
 }
-"""What each broken broker of ``tests/support`` breaks, in English and Chinese."""
+"""The promise that each broken broker of ``tests/support`` breaks, in English and Chinese."""
 HEAD: Final = {"en": "| bug | brokers | seeds | found as |", "zh": "| 缺陷 | broker 数 | 种子数 | 发现的现象 |"}
 NOT_FOUND: Final = {"en": "not found in {seeds}", "zh": "{seeds} 个种子内未发现"}
 SWITCHING: Final = {"en": "; threads switched at statements", "zh": "；线程可在语句之间切换"}

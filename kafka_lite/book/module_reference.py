@@ -1,4 +1,4 @@
-"""What a module's docstring says of its place in Kafka and in the book, read without importing the module.
+"""A module's place in Kafka and in the book, read from its docstring without importing the module.
 
 The last lines of a docstring name the source file of Kafka, and in parentheses which of its classes are meant where
 the file has several; then the sections of the book::

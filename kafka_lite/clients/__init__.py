@@ -1,1 +1,1 @@
-"""What every client shares."""
+"""The parts that all clients share."""

@@ -125,7 +125,7 @@ class Metadata:
             self._raise_fatal()
 
     def why_timed_out(self) -> str:
-        """What to append to the message of a timeout: nothing, or that no broker of ``bootstrap.servers`` responds."""
+        """A suffix for the message of a timeout: nothing, or that no broker of ``bootstrap.servers`` responds."""
         cluster = self._cluster
         if not cluster.is_bootstrap_configured:
             return ""

@@ -17,7 +17,7 @@ from kafka_lite.zookeeper.znode_json import ZnodeDataError
 
 @dataclass(frozen=True)
 class Broker:
-    """What every part of the cluster knows about a broker."""
+    """A broker, as every part of the cluster knows it."""
 
     id: int
     end_points: tuple[EndPoint, ...]

@@ -55,7 +55,7 @@ def _no_other_replicas(
 
 @dataclass(frozen=True)
 class PartitionState:
-    """What the controller says about a partition: the useful part of a LeaderAndIsr request."""
+    """The controller's state of a partition: the useful part of a LeaderAndIsr request."""
 
     controller_epoch: int
     leader: int
@@ -146,7 +146,7 @@ class Partition:
             return is_new_leader
 
     def _reset_followers(self, leader: Replica, is_new_leader: bool) -> None:
-        """Those in the ISR have as long as a follower may lag until they must have fetched from this leader."""
+        """Replicas in the ISR must fetch from this leader within the time that a follower may lag."""
         now_ms = self._time.hi_res_ms()
         end = leader.log_end_offset.message_offset
         for replica in self._replicas.values():

@@ -23,7 +23,7 @@ _NAMED_REFERENCE = re.compile(r"\\k<([a-zA-Z][a-zA-Z0-9]*)>")
 _REPETITION = re.compile(r"\{\d+(?:,\d*)?\}")
 _HEXADECIMAL = re.compile(r"\\x[0-9a-fA-F]{2}")
 _CONSTRUCT = re.compile(r"\\[pP]\{\w*\}?|\\.|\(\?[^\s:)]?|.|$", re.DOTALL)
-"""What a message shows of a pattern that is not known from some place on."""
+"""The part of a pattern, from the first unknown construct on, that a message shows."""
 
 
 class JavaPatternError(KafkaError):

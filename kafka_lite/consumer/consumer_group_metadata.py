@@ -1,4 +1,4 @@
-"""What a transactional producer needs to know about a consumer, to commit its offsets.
+"""The metadata of a consumer with which a transactional producer commits its offsets.
 
 Kafka 2.5: clients/.../consumer/ConsumerGroupMetadata.java · book 10.3
 """

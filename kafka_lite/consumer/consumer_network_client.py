@@ -301,7 +301,7 @@ class ConsumerNetworkClient:
         return True
 
     def why_timed_out(self) -> str:
-        """What to append to the message of a timeout, as ``Metadata.why_timed_out``."""
+        """A suffix for the message of a timeout, as ``Metadata.why_timed_out``."""
         return self._metadata.why_timed_out()
 
     def _maybe_raise_metadata_error(self) -> None:

@@ -46,7 +46,7 @@ INVALID_METADATA = frozenset({
 
 
 class FetchPosition(NamedTuple):
-    """What a request says of one partition."""
+    """The request for one partition."""
 
     offset: int
     leader_epoch: int

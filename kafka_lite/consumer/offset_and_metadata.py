@@ -17,7 +17,7 @@ LATEST_TIMESTAMP = -1
 
 
 class OffsetAndMetadata(NamedTuple):
-    """What is committed for a partition: the offset of the *next* record to read, and the user's metadata."""
+    """A committed position of a partition: the offset of the *next* record to read, and the user's metadata."""
 
     offset: int
     metadata: str = ""

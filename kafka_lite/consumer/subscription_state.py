@@ -1,4 +1,4 @@
-"""What a consumer reads, and its position in each partition.
+"""The topics and partitions that a consumer reads, and its position in each.
 
 Kafka 0.10.2: clients/.../consumer/internals/SubscriptionState.java (TopicPartitionState, SubscriptionType),
 common/internals/PartitionStates.java · book 4.1.1

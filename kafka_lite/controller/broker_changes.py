@@ -1,4 +1,4 @@
-"""What follows when brokers join, fail, lose a disk or are about to stop.
+"""The controller's reaction to brokers that join, fail, lose a disk or are about to stop.
 
 Kafka 0.10.2: core/.../controller/ReplicaStateMachine.scala (BrokerChangeListener), KafkaController.scala
 (onBrokerStartup, onBrokerFailure, shutdownBroker)

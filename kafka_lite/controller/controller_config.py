@@ -1,4 +1,4 @@
-"""What the controller needs of the broker's configuration.
+"""The part of the broker's configuration that the controller needs.
 
 Kafka 0.10.2: core/.../server/KafkaConfig.scala · book 7.1.1
 """

@@ -1,4 +1,4 @@
-"""What the controller keeps in memory, so that it need not read it from ZooKeeper again.
+"""The controller's copy in memory of the state in ZooKeeper.
 
 Kafka 0.10.2: core/.../controller/KafkaController.scala (ControllerContext, PartitionAndReplica) · book 7.1.2
 """

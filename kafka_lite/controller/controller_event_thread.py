@@ -40,7 +40,7 @@ class ControllerEventThread(ShutdownableThread):
         self._queue.put(None)
 
     def do_work(self) -> None:
-        """Process the next event. If it fails, log that and go on."""
+        """Process the next event. A failure is logged and does not end the thread."""
         event = self._queue.get()
         if event is None:
             return

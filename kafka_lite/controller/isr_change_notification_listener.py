@@ -1,4 +1,4 @@
-"""What the leaders of partitions have changed: the controller reads it again.
+"""Changes that the leaders of partitions have made: the controller reads them again.
 
 Kafka 0.10.2: core/.../controller/KafkaController.scala (IsrChangeNotificationListener, updateLeaderAndIsrCache)
 · book 7.1.3

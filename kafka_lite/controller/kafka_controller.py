@@ -53,7 +53,7 @@ WATCHED = (
     paths.REASSIGN_PARTITIONS,
     paths.PREFERRED_REPLICA_ELECTION,
 )
-"""What only the controller watches, besides the topics and the partitions that are being reassigned."""
+"""The watches that only the controller sets, besides those of topics and of reassigned partitions."""
 
 FIRST_REBALANCE_MS = 5_000
 """How long a new controller waits before it looks at the balance of the leaders, in ms."""
@@ -373,7 +373,7 @@ class KafkaController:
         self.partition_state_machine.trigger_online_partition_state_change(is_deleted, topic)
 
     def _unclean_leader_election_enable(self, topic: str) -> bool:
-        """What the topic's configuration says now; the broker's default if it says nothing."""
+        """The current value in the topic's configuration, or the broker's default."""
         overrides = self._zk_client.get_entity_config(f"topics/{topic}")
         try:
             return LogConfig(overrides, self._config.topic_defaults()).unclean_leader_election_enable

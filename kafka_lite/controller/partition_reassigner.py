@@ -89,7 +89,7 @@ class PartitionReassigner:
     # --------------------------------------------------------------------------------------------------------- events
 
     def resume(self) -> None:
-        """A new controller: go on with what the last one has left, unless the znode asks for something else now."""
+        """A new controller: continue the reassignments of the last one, unless the znode has changed."""
         left = dict(self._context.partitions_being_reassigned)
         self.process_znode()
         for partition, reassignment in left.items():
@@ -137,7 +137,7 @@ class PartitionReassigner:
     def list_reassignments(
         self, partitions: Collection[TopicPartition] | None
     ) -> dict[TopicPartition, ReplicaAssignment]:
-        """Those of these partitions (None: of all) that are being reassigned."""
+        """The partitions that are being reassigned, out of these (None: of all)."""
         current = self._context.partitions_being_reassigned
         return {p: current[p] for p in (current if partitions is None else partitions) if p in current}
 
@@ -151,7 +151,7 @@ class PartitionReassigner:
             self._on_partition_reassignment(partition, reassignment)
 
     def on_broker_startup(self, broker_ids: Collection[int]) -> None:
-        """Go on with reassignments that have waited for these brokers."""
+        """Continue reassignments that have waited for these brokers."""
         for partition, reassignment in list(self._context.partitions_being_reassigned.items()):
             if partition not in self._stopping and set(reassignment.target_replicas) & set(broker_ids):
                 self._on_partition_reassignment(partition, reassignment)

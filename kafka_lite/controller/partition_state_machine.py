@@ -59,7 +59,7 @@ class PartitionStateMachine:
     """Knows every partition's state, and changes it only along VALID_PREVIOUS_STATES.
 
     A change that fails (no replica is alive, another controller is in charge) is logged. Its partition keeps its state,
-    and the other partitions of the batch go on.
+    and the other partitions of the batch proceed.
     """
 
     def __init__(

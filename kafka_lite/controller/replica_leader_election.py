@@ -23,7 +23,7 @@ logger = logging.getLogger(__name__)
 
 
 class ElectionType(Enum):
-    """What ElectLeaders can ask for; the numbers are those of the request."""
+    """The kinds of election in ElectLeaders; the numbers are those of the request."""
 
     PREFERRED = 0
     """The first assigned replica, if it is in sync."""

@@ -1,4 +1,4 @@
-"""What follows when topics are created, extended or marked for deletion.
+"""The controller's reaction to topics that are created, extended or marked for deletion.
 
 Kafka 0.10.2: core/.../controller/KafkaController.scala (onNewTopicCreation, onNewPartitionCreation)
 · book 7.1.3, 7.1.4, 7.1.5

@@ -1,4 +1,4 @@
-"""The election of the controller: whoever creates /controller is it, until that znode is gone.
+"""The election of the controller: the broker that creates /controller is it, until that znode is gone.
 
 Kafka 0.10.2: core/.../server/ZookeeperLeaderElector.scala (LeaderChangeListener), controller/KafkaController.scala
 (SessionExpirationListener) · book 7.1.1

@@ -126,7 +126,7 @@ class KafkaChannel:
         self.muted = True
 
     def unmute(self) -> None:
-        """Go on."""
+        """Start to hand out and read frames again."""
         self.muted = False
         self.resume_reading()
 

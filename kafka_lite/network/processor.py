@@ -197,7 +197,7 @@ class Processor:
             self._close(pipeline.connection_id)
 
     def _send_responses_in_order(self, pipeline: Pipeline) -> None:
-        """Go on until a response does not fit into the socket."""
+        """Write responses until one does not fit into the socket."""
         if self._selector.channel(pipeline.connection_id) is None:
             return  # lost in the last poll: _process_disconnected completes its requests
         responses = pipeline.responses

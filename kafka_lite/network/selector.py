@@ -159,7 +159,7 @@ class Selector:
         self._channel_or_fail(connection_id).mute()
 
     def unmute(self, connection_id: str) -> None:
-        """Go on reading, beginning with the frames that are already here."""
+        """Resume reading, beginning with the frames that are already here."""
         channel = self._channel_or_fail(connection_id)
         channel.unmute()
         if channel.staged:

@@ -326,7 +326,7 @@ class KafkaProducer:
 
         Afterwards, older producers with the same id are fenced, and what they left open is aborted. All transactional
         calls block for at most ``max.block.ms`` and then raise ApiError REQUEST_TIMED_OUT: the same call may be
-        repeated, and goes on waiting. They raise IllegalTransactionStateError in the wrong state,
+        repeated, and continues to wait. They raise IllegalTransactionStateError in the wrong state,
         ProducerFencedError once a newer producer has the id, and TransactionError after another error, which says
         whether ``abort_transaction`` helps.
         """

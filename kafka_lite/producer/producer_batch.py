@@ -44,7 +44,7 @@ class BatchListener(Protocol):
 
 
 Thunk = tuple[FutureRecordMetadata, Callback | None] | BatchListener
-"""Who is told of a record."""
+"""The callbacks of a record."""
 
 
 class FinalState(Enum):

@@ -27,7 +27,7 @@ COLLECT_EVERY_MS = 1000
 
 
 class SentBatch(NamedTuple):
-    """What is noted of a batch in a request."""
+    """The figures of a batch in a request."""
 
     topic: str
     records: int
@@ -39,7 +39,7 @@ class SentBatch(NamedTuple):
 
 
 class ReceivedResponse(NamedTuple):
-    """What is noted of a response."""
+    """The figures of a response."""
 
     node: str
     latency_ms: float
@@ -48,7 +48,7 @@ class ReceivedResponse(NamedTuple):
 
 
 class Trouble(NamedTuple):
-    """What is noted of records whose attempt failed."""
+    """The figures of records whose attempt failed."""
 
     topic: str
     records: int

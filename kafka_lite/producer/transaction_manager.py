@@ -1,4 +1,4 @@
-"""What a producer's id and its transactions need next, and what came of it.
+"""The state of a producer's id and transactions, and the requests that they need next.
 
 Kafka 0.11: clients/.../producer/internals/TransactionManager.java · book 10.3
 """

@@ -1,4 +1,4 @@
-"""What the responses to transactional requests mean, in tables.
+"""The meaning of the responses to transactional requests, in tables.
 
 Kafka 0.11: clients/.../producer/internals/TransactionManager.java (FindCoordinatorHandler, InitProducerIdHandler,
 AddPartitionsToTxnHandler, AddOffsetsToTxnHandler, TxnOffsetCommitHandler, EndTxnHandler) · book 10.3
@@ -37,14 +37,14 @@ EPOCH_BUMP_VERSION = 3
 
 
 class Reaction(IntEnum):
-    """What an error makes the producer do. Of several errors in one response, the greatest reaction counts."""
+    """The producer's reaction to an error. Of several errors in one response, the greatest reaction counts."""
 
     RETRY = 0
     """Send the request again after a backoff."""
     FIND_COORDINATOR = 1
     """Look up the coordinator first."""
     ABORTABLE = 2
-    """Fail the transaction. The user aborts it, and goes on with the next one."""
+    """Fail the transaction. The user aborts it, and begins the next one."""
     NEW_ID = 3
     """The same, and then request a new producer id; fatal with a coordinator that cannot give the next epoch."""
     FATAL = 4
@@ -94,7 +94,7 @@ REACTIONS: dict[ApiKey, dict[Errors, Reaction]] = {
 
 
 def reaction_to(api_key: ApiKey, error: Errors) -> Reaction:
-    """What the error of a response makes the producer do."""
+    """The producer's reaction to the error of a response."""
     return REACTIONS[api_key].get(error, Reaction.RETRY if error.retriable else Reaction.FATAL)
 
 

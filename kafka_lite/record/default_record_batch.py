@@ -166,7 +166,7 @@ class DefaultRecordBatch(RecordBatch):
 
     @property
     def timestamp_type(self) -> TimestampType:
-        """Who set the timestamps."""
+        """Whether the client or the broker set the timestamps."""
         return LOG_APPEND_TIME if self.attributes & TIMESTAMP_TYPE_MASK else CREATE_TIME
 
     @property

@@ -121,7 +121,7 @@ class MessageAndOffset(RecordBatch):
 
     @property
     def timestamp_type(self) -> TimestampType:
-        """Who set the timestamp."""
+        """Whether the client or the broker set the timestamp."""
         if self.magic == MAGIC_V0:
             return TimestampType.NO_TIMESTAMP_TYPE
         log_append_time = self.attributes & TIMESTAMP_TYPE_MASK
@@ -188,7 +188,7 @@ class MessageAndOffset(RecordBatch):
             yield message.to_record(first_offset + message.last_offset, timestamp, self.timestamp_type)
 
     def _offset_of_inner_zero(self, inner_data: bytes) -> int:
-        """What to add to the inner offsets, for the wrapper has the offset of the last one."""
+        """The difference to add to the inner offsets: the wrapper has the offset of the last one."""
         # Some versions of librdkafka send wrappers with offset 0, whatever is inside. Then nothing is added.
         if self.magic == MAGIC_V0 or self._offset == 0:
             return 0

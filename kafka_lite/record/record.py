@@ -23,7 +23,7 @@ CURRENT_MAGIC = MAGIC_V2
 
 
 class TimestampType(IntEnum):
-    """Who set a record's timestamp; the value is that of the bit in the attributes."""
+    """Whether the client or the broker set a record's timestamp; the value is that of the bit in the attributes."""
 
     NO_TIMESTAMP_TYPE = -1  # format v0 has none
     CREATE_TIME = 0  # the producer

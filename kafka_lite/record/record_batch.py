@@ -70,7 +70,7 @@ class RecordBatch(ABC):
     @property
     @abstractmethod
     def last_offset(self) -> int:
-        """Offset of the last record; in v2 also if compaction has removed that record."""
+        """Offset of the last record; in v2 even if compaction has removed that record."""
 
     @property
     def next_offset(self) -> int:
@@ -90,7 +90,7 @@ class RecordBatch(ABC):
     @property
     @abstractmethod
     def timestamp_type(self) -> TimestampType:
-        """Who set the timestamps."""
+        """Whether the client or the broker set the timestamps."""
 
     @property
     def compression(self) -> CompressionType:

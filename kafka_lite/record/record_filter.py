@@ -30,7 +30,7 @@ _KEPT_FLAGS = CODEC_MASK | TIMESTAMP_TYPE_MASK | TRANSACTIONAL_FLAG_MASK | CONTR
 
 
 class BatchRetention(Enum):
-    """What happens to a batch."""
+    """How a batch is retained."""
 
     DELETE = "delete"
     """It is removed, with all of its records."""
@@ -65,7 +65,7 @@ class RecordFilter(ABC):
 
 
 class FilteredBatch(NamedTuple):
-    """What is left of a batch, with the numbers that the log needs. ``data`` is empty if nothing is left."""
+    """The retained part of a batch, with the numbers that the log needs. ``data`` is empty if nothing is left."""
 
     data: bytes | memoryview
     messages_read: int = 0

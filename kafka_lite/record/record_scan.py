@@ -1,4 +1,4 @@
-"""What the broker checks and sums up of the records of a batch that is appended.
+"""The broker's checks and sums over the records of a batch that is appended.
 
 Kafka 2.4: clients/.../common/record/PartialDefaultRecord.java, core/.../log/LogValidator.scala · book 10.3
 """
@@ -11,8 +11,8 @@ from kafka_lite.record.default_record import decode_record
 from kafka_lite.record.record import InvalidRecordError
 
 MAX_OUT_OF_ORDER: Final = 100_000
-"""Batches of more records must have the offset deltas 0, 1, 2, ...: to bring others into order all records are built
-anew, and a kilobyte that is compressed well holds millions."""
+"""Batches of more records must have the offset deltas 0, 1, 2, ...: to bring others into order, all records are
+rebuilt, and a kilobyte that is compressed well holds millions."""
 
 
 class RecordScan:

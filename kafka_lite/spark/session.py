@@ -55,7 +55,7 @@ SHORT_LIVED_CHECKPOINTS: dict[str, str] = {
 
 Spark's own choice asks three times for each file whether a name is a link. Without Hadoop's native library, each of
 these questions starts a process, ``readlink``. The other manager writes and renames the same files and does not ask.
-But it renames a file and its checksum one after the other: a stream that is killed in between may be unable to go on.
+But it renames a file and its checksum one after the other: a stream that is killed in between may fail to resume.
 """
 
 

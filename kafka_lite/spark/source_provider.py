@@ -1,4 +1,4 @@
-"""What stands behind ``format("kafka_lite")``: the schema, and a reader or writer for each kind of query.
+"""The implementation of ``format("kafka_lite")``: the schema, and a reader or writer for each kind of query.
 
 Schema and options are those of Spark's own Kafka source, so a job only has to change its format.
 

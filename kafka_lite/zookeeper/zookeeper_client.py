@@ -187,7 +187,7 @@ class ZooKeeperClient:
     def session(self) -> tuple[int, bytes] | None:
         """Id and password of the last session, also without a connection; None if there has not been any.
 
-        Whoever has them can take the session over, and end it.
+        Anyone who has them can take over the session, and end it.
         """
         session_id = self._client._session_id
         return (session_id, self._client._session_passwd) if session_id else None

@@ -70,7 +70,7 @@ class RunFolder:
         return self._written(RunRecord(replay, bootstrap_servers, pid=os.getpid()))
 
     def resume(self, bootstrap_servers: str | None) -> RunRecord:
-        """Go on with the folder's run; brokers that are given replace those it had.
+        """Continue the folder's run; brokers that are given replace those it had.
 
         Raises ``RunFolderError`` if there is no run, or if it is still running.
         """

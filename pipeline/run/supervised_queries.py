@@ -22,8 +22,8 @@ MAX_RESTARTS = 5
 _LONGEST_REASON = 300
 _TOO_SLOW = "Python worker failed to connect back"
 _ADVICE = (
-    "\nThe machine is too busy: Spark gives a Python process ten seconds to start. Let the machine do less, and go on "
-    "where this run stopped, with --resume"
+    "\nThe machine is too busy: Spark gives a Python process ten seconds to start. Stop other programs, and resume "
+    "this run with --resume"
 )
 
 

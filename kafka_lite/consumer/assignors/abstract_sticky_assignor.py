@@ -20,7 +20,7 @@ Shares = dict[str, list[TopicPartition]]
 
 
 class MemberData(NamedTuple):
-    """What a member says that it owned, and in which generation."""
+    """The partitions that a member claims to have owned, and the generation."""
 
     partitions: Collection[TopicPartition]
     generation: int = NO_GENERATION_ID

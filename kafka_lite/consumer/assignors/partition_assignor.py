@@ -28,7 +28,7 @@ ASSIGNMENT_VERSION = 0
 
 
 class RebalanceProtocol(IntEnum):
-    """What members do with their partitions during a rebalance (KIP-429)."""
+    """How members treat their partitions during a rebalance (KIP-429)."""
 
     EAGER = 0
     """A member gives up all its partitions before it joins."""

@@ -304,7 +304,7 @@ class ConsumerCoordinator(AbstractCoordinator):
             logger.info("Assigned topics that no member has subscribed to: %s", sorted(assigned_topics - topics))
             self._watch(assigned_topics)
         self._remember(self._metadata.fetch())
-        # What has become known while the assignor was at work is a change. What the assignor has created is not.
+        # A topic that became known while the assignor ran is a change. A topic that the assignor created is not.
         self._assignment_snapshot = self._metadata_snapshot | {
             topic: count
             for topic in topics

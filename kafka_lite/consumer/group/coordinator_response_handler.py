@@ -97,10 +97,10 @@ class CoordinatorResponseHandler(RequestFutureAdapter[ClientResponse, S]):
 
 
 class JoinGroupResponseHandler(CoordinatorResponseHandler[bytes]):
-    """Ends the join with an error, or goes on with SyncGroup."""
+    """Ends the join with an error, or continues with SyncGroup."""
 
     def handle(self, value: ClientResponse, future: RequestFuture[bytes]) -> None:
-        """Go on with SyncGroup, or fail."""
+        """Continue with SyncGroup, or fail."""
         response = cast(JoinGroupResponse, value.response)
         error, owner = Errors.for_code(response.error_code), self._owner
         if error is Errors.NONE:

@@ -1,4 +1,4 @@
-"""What the readers of streaming queries share: where a query starts, and which ranges make up a micro-batch.
+"""Shared by the readers of streaming queries: where a query starts, and which ranges make up a micro-batch.
 
 Spark 4.2: connector/kafka-0-10-sql/.../KafkaMicroBatchStream.scala · book 4.4.2
 """

@@ -142,7 +142,7 @@ class OffsetReader:
         return self._retrying(lambda: self._partitions(missing_is_error=False))
 
     def _not_found(self, found: Iterable[TopicPartition]) -> str:
-        """What the options name and the brokers do not know, in words; empty if all is there."""
+        """The topics and partitions of the options that the brokers do not know, in words; empty if all exist."""
         partitions = set(found)
         match self._options.strategy:
             case AssignStrategy(named):

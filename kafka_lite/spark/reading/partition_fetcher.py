@@ -155,7 +155,7 @@ class PartitionFetcher:
         return Fetched(list(visible_batches(complete, aborted)), position, complete[-1].next_offset)
 
     def _skip_unavailable(self, position: int) -> Fetched | None:
-        """Go on where the log begins, or at the end of the range; None if the log has ``position`` again."""
+        """Continue at the log's start, or at the range's end; returns None if the log has ``position`` again."""
         partition, until = self._range.topic_partition, self._range.until_offset
         offsets = OffsetReader(self._client, self._options, self._time)
         earliest = offsets.earliest([partition])[partition]

@@ -63,7 +63,7 @@ class TxnLog:
         self.reserved_bytes = 0
         """Length of the file: up to here, no more space is needed."""
         self._pending = bytearray()
-        """What follows the first ``durable_bytes`` of the file, written or not."""
+        """The bytes after the first ``durable_bytes`` of the file, written or not."""
 
     def open(self, first_zxid: int) -> None:
         """Start a new file unless one is open. Raises OSError if the disk has no space for it."""

@@ -57,7 +57,7 @@ class CreateTTLTxn(NamedTuple):
 
 
 class DeleteTxn(NamedTuple):
-    """A deletion, also of an empty container or an expired TTL znode."""
+    """A deletion by a client, or of an empty container or an expired TTL znode."""
 
     path: Ustring
 

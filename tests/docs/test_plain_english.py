@@ -1,0 +1,99 @@
+"""Turns of phrase that made a native reader stumble do not come back."""
+
+from __future__ import annotations
+
+import ast
+import io
+import re
+import tokenize
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+FOLDERS = ("kafka_lite", "pyspark_kafka_lite", "kafka_learn", "pipeline", "examples", "bench", "scripts", "chapters")
+NOT_YET = (
+    "kafka_lite/streams",
+    "kafka_lite/testing",
+    "kafka_lite/tools",
+    "kafka_lite/log",
+    "kafka_lite/server",
+    "chapters",
+)
+"""Folders that have not been swept yet. Take a folder out after sweeping it; never add one."""
+
+PHRASES = {
+    r"\banew\b": "say 'again', or leave it out",
+    r"\b(go|goes|going|went) on\b(?! with (a|the) lock)": "say 'continue', or what continues",
+    r"\bat work\b": "say 'running', 'in progress' or 'in use'",
+    r"\balso (if|of|those)\b": "say 'even if', 'including'",
+    r"\b(stand|stands|lie|lies|come|comes|came|put|puts|move|moves) behind\b": "say 'after'",
+    r"\b(one|two|three) an? (call|request|record|batch|partition|broker|topic)\b": "say 'per call'",
+    r"\bas good as (every|all|no)\b": "say 'almost'",
+    r"\bwhoever\b": "name the client, thread or reader",
+}
+"""A phrase, and the advice. They were counted in a reading of a hundred docstrings."""
+HEADS = re.compile(r"(What|Who|Whose|Whoever|Those)\b(?![^.]*\?)")
+"""A docstring is headed by a noun: 'The partitions of …', not 'What has …' or 'Those that …'."""
+
+
+def texts(source: str) -> Iterator[tuple[int, str]]:
+    """The comments and strings of a module, each line with its number."""
+    for token in tokenize.generate_tokens(io.StringIO(source).readline):
+        if token.type in (tokenize.COMMENT, tokenize.STRING):
+            yield from enumerate(token.string.splitlines(), token.start[0])
+
+
+def docstrings(source: str) -> Iterator[tuple[int, str]]:
+    """The strings that stand as statements of their own: of modules, classes, functions and names."""
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) and isinstance(node.value.value, str):
+            yield node.lineno, node.value.value
+
+
+def stumbles(source: str) -> Iterator[tuple[int, str]]:
+    """Lines with a phrase of the table, each with the advice."""
+    for number, text in texts(source):
+        for phrase, advice in PHRASES.items():
+            if re.search(phrase, text, re.IGNORECASE):
+                yield number, f"{advice}: {text.strip()}"
+    for number, text in docstrings(source):
+        if HEADS.match(text.strip()):
+            yield number, f"begin with a noun or a verb: {text.strip().splitlines()[0]}"
+
+
+def modules() -> list[Path]:
+    return [
+        path
+        for folder in FOLDERS
+        for path in sorted((ROOT / folder).rglob("*.py"))
+        if not str(path.relative_to(ROOT)).startswith(NOT_YET)
+    ]
+
+
+def test_no_module_has_a_phrase_that_readers_stumble_over() -> None:
+    found = [
+        f"{path.relative_to(ROOT)}:{number}: {advice}"
+        for path in modules()
+        for number, advice in stumbles(path.read_text(encoding="utf-8"))
+    ]
+    assert not found, "\n".join(found)
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "# the records behind it go on",
+        '"""The list is made anew."""',
+        'class A:\n    """Those of the topics that exist."""',
+        'raise ValueError("a request is at work")',
+        "x = 1\n'''What a group has.'''",
+    ],
+)
+def test_a_phrase_is_found(source: str) -> None:
+    assert len(list(stumbles(source + "\n"))) == 1
+
+
+def test_a_question_may_begin_with_what() -> None:
+    assert not list(stumbles('"""What is a segment? A file."""\n'))
