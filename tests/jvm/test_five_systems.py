@@ -12,6 +12,7 @@ from chapters.ch09_streams.five_systems.systems import COMMANDS, PARTITIONS, Cou
 from examples.word_count.topology import TEXT, WORD_COUNTS
 from kafka_lite.producer import KafkaProducer
 from kafka_lite.testing.cluster import Cluster
+from tests.support.patience import patient_s
 
 pytestmark = [pytest.mark.jvm, pytest.mark.soak]
 
@@ -39,7 +40,7 @@ def test_every_system_finds_the_counts_of_a_dictionary(
         try:
             for begin, end in ((0, 3), (3, len(SMALL))):
                 send(producer, SMALL[begin:end])
-                reader.read_until(counted(SMALL[:end]), lambda: process.poll() is None, polls=2400)
+                reader.read_until(counted(SMALL[:end]), lambda: process.poll() is None, polls=int(patient_s(240) * 10))
         finally:
             reader.close()
     assert process.returncode == 0, (tmp_path / "system" / "output.log").read_text(encoding="utf-8")[-2000:]
