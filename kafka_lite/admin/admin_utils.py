@@ -122,7 +122,9 @@ class AdminUtils:
         """Raise ApiError INVALID_CONFIG for an unknown topic key, ConfigError for invalid values."""
         unknown = LOG_CONFIG_DEF.unused(config)
         if unknown:
-            raise Errors.INVALID_CONFIG.exception(f"Unknown topic config name: {unknown[0]}")
+            meant = LOG_CONFIG_DEF.meant_by(unknown[0])
+            question = f".{meant}" if meant else ""
+            raise Errors.INVALID_CONFIG.exception(f"Unknown topic config name: {unknown[0]}{question}")
         LogConfig(config, self._topic_defaults()).validate_values()
 
     # ------------------------------------------------------------------------------------------------- more partitions

@@ -72,7 +72,8 @@ class MissingConfigError(ConfigError):
     """A required key without a value."""
 
     def __init__(self, name: str, doc: str) -> None:
-        super().__init__(name, None, f"it is required and has no default. {doc}")
+        super().__init__(name, None, doc)
+        self.args = (f"Missing required configuration {name}, which has no default. {doc}",)
 
 
 class _NoDefault:

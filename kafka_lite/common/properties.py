@@ -21,11 +21,12 @@ class PropertiesError(KafkaError):
 def load_properties(source: Path | str) -> dict[str, str]:
     """Parse a file (a ``Path``) or a text (a ``str``); the last entry wins if a key occurs twice.
 
-    Files are read as UTF-8. Raises OSError if the file cannot be read and PropertiesError if it is malformed.
+    Files are read as UTF-8, with or without a byte order mark. Raises OSError if the file cannot be read and
+    PropertiesError if it is malformed.
     """
     if isinstance(source, Path):
         try:
-            source = source.read_text(encoding="utf-8")
+            source = source.read_text(encoding="utf-8-sig")  # an editor on Windows may begin it with a BOM
         except UnicodeDecodeError as error:
             raise PropertiesError(f"{source} is not UTF-8 text: {error}") from error
     entries = (_split(line) for line in _logical_lines(source))

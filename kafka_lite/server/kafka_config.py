@@ -10,17 +10,16 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from kafka_lite.cluster.end_point import EndPoint, EndPointError
 from kafka_lite.common.api_version import ApiVersion, InvalidVersionError
 from kafka_lite.common.config_def import ConfigDef, ConfigError
 from kafka_lite.common.process.file_names import file_name_of
 from kafka_lite.common.properties import load_properties
-from kafka_lite.common.security_protocol import SecurityProtocol
 from kafka_lite.log.cleaning.cleaner_config import CleanerConfig
 from kafka_lite.log.log_config import LOG_CONFIG_DEF
 from kafka_lite.network.acceptor import Listener
 from kafka_lite.network.socket_server import SocketServerConfig
 from kafka_lite.server.config.group_coordinator_configs import GROUP_COORDINATOR_CONFIGS
+from kafka_lite.server.config.listeners import Listeners, pairs_of
 from kafka_lite.server.config.not_yet_applied import part_to_come
 from kafka_lite.server.config.quota_configs import QUOTA_CONFIGS
 from kafka_lite.server.config.replica_fetch_config import ReplicaFetchConfig
@@ -219,10 +218,11 @@ class KafkaConfig:
 
     def _read_socket_server(self) -> None:
         v = self.values
-        self.listener_security_protocol_map = self._security_protocol_map()
-        self.listeners = self._listeners()
-        self.advertised_listeners = self._advertised_listeners()
-        self.inter_broker_listener_name = self._inter_broker_listener_name()
+        listeners = Listeners(v, self.original)
+        self.listener_security_protocol_map = listeners.security_protocol_map
+        self.listeners = listeners.listeners
+        self.advertised_listeners = listeners.advertised
+        self.inter_broker_listener_name = listeners.inter_broker_name
         self.socket_send_buffer_bytes: int = v["socket.send.buffer.bytes"]
         self.socket_receive_buffer_bytes: int = v["socket.receive.buffer.bytes"]
         self.socket_request_max_bytes: int = v["socket.request.max.bytes"]
@@ -342,73 +342,10 @@ class KafkaConfig:
         except InvalidVersionError as error:
             raise ConfigError(name, self.values[name], str(error)) from None
 
-    def _pairs(self, name: str) -> list[tuple[str, str]]:
-        """Parse ``a:b,c:d``; the last colon of an entry separates."""
-        entries = [entry.strip() for entry in self.values[name].split(",") if entry.strip()]
-        if any(":" not in entry for entry in entries):
-            raise ConfigError(name, self.values[name], "must be a list of key:value, separated by commas")
-        return [(left.strip(), right.strip()) for left, _, right in (entry.rpartition(":") for entry in entries)]
-
-    def _security_protocol_map(self) -> dict[str, SecurityProtocol]:
-        name = "listener.security.protocol.map"
-        try:
-            return {listener.upper(): SecurityProtocol.for_name(protocol) for listener, protocol in self._pairs(name)}
-        except ValueError as error:
-            raise ConfigError(name, self.values[name], str(error)) from None
-
-    def _end_points(self, name: str, text: str) -> list[EndPoint]:
-        """Parse listeners. Their names and (except for port 0) ports must be different, as in Kafka."""
-        try:
-            found = [EndPoint.parse(uri, self.listener_security_protocol_map) for uri in text.split(",") if uri.strip()]
-        except EndPointError as error:
-            raise ConfigError(name, text, str(error)) from None
-        ports = [end_point.port for end_point in found if end_point.port != 0]
-        if not found:
-            raise ConfigError(name, text, "must contain at least one listener NAME://host:port")
-        if len({end_point.listener_name for end_point in found}) < len(found):
-            raise ConfigError(name, text, "Each listener must have a different name")
-        if name == "listeners" and len(set(ports)) < len(ports):
-            raise ConfigError(name, text, "Each listener must have a different port")
-        return found
-
-    def _listeners(self) -> list[EndPoint]:
-        """``listeners``; if only the old ``host.name`` or ``port`` is set, one PLAINTEXT listener from these."""
-        v = self.values
-        if "listeners" not in self.original and ("host.name" in self.original or "port" in self.original):
-            return self._end_points("listeners", f"PLAINTEXT://{v['host.name']}:{v['port']}")
-        return self._end_points("listeners", v["listeners"])
-
-    def _advertised_listeners(self) -> list[EndPoint]:
-        """``advertised.listeners``; otherwise from the old host and port keys; otherwise ``listeners``."""
-        v = self.values
-        name = "advertised.listeners"
-        if v[name] is not None:
-            advertised = self._end_points(name, v[name])
-        elif v["advertised.host.name"] is not None or v["advertised.port"] is not None:
-            host, port = v["advertised.host.name"] or v["host.name"], v["advertised.port"] or v["port"]
-            advertised = self._end_points(name, f"PLAINTEXT://{host}:{port}")
-        else:
-            name, advertised = "listeners", self.listeners
-        if any(end_point.host in ("0.0.0.0", "::") for end_point in advertised):
-            message = "clients cannot connect to a wildcard address: name the host in advertised.listeners"
-            raise ConfigError(name, v[name], message)
-        return advertised
-
-    def _inter_broker_listener_name(self) -> str:
-        name, protocol_key = "inter.broker.listener.name", "security.inter.broker.protocol"
-        if self.values[name] is None:
-            try:
-                return SecurityProtocol.for_name(self.values[protocol_key]).name
-            except ValueError as error:
-                raise ConfigError(protocol_key, self.values[protocol_key], str(error)) from None
-        if protocol_key in self.original:
-            raise ConfigError(name, self.values[name], f"Only one of {name} and {protocol_key} should be set")
-        return str(self.values[name]).upper()
-
     def _connection_overrides(self) -> dict[str, int]:
         """Address -> maximum number of connections. Raises ConfigError if a limit is not a number."""
         name = "max.connections.per.ip.overrides"
-        pairs, limit = self._pairs(name), KAFKA_CONFIG_DEF.keys["max.connections.per.ip"]
+        pairs, limit = pairs_of(name, self.values), KAFKA_CONFIG_DEF.keys["max.connections.per.ip"]
         try:
             return {host: limit.parse(number) for host, number in pairs}
         except ConfigError:
@@ -422,7 +359,6 @@ class KafkaConfig:
         self._validate_log()
         self._validate_topic_defaults()
         self._validate_replication()
-        self._validate_listeners()
         for name, (only, reason) in UNSERVED.items():
             self._require(self.values[name] == only, name, f"only {only!r} is supported: {reason}")
 
@@ -501,25 +437,3 @@ class KafkaConfig:
             "offsets.commit.required.acks",
             f"must be between -1 and offsets.topic.replication.factor ({self.offsets_topic_replication_factor})",
         )
-
-    def _validate_listeners(self) -> None:
-        names = [end_point.listener_name for end_point in self.listeners]
-        advertised = [end_point.listener_name for end_point in self.advertised_listeners]
-        self._require(
-            set(advertised) <= set(names),
-            "advertised.listeners",
-            f"may contain only listener names of listeners: {', '.join(names)}",
-        )
-        self._require(
-            self.inter_broker_listener_name in advertised,
-            "security.inter.broker.protocol"
-            if self.values["inter.broker.listener.name"] is None
-            else "inter.broker.listener.name",
-            f"must name an advertised listener: one of {', '.join(advertised)}",
-        )
-        for end_point in self.listeners:
-            self._require(
-                end_point.security_protocol is SecurityProtocol.PLAINTEXT,
-                "listeners",
-                f"{end_point.listener_name} uses {end_point.security_protocol.name}; only PLAINTEXT is supported yet",
-            )

@@ -174,6 +174,7 @@ def test_a_manual_assignment_is_applied(broker):
         (topic("no", -1, -1, [(0, [1]), (1, [1, 2])]), Errors.INVALID_REPLICA_ASSIGNMENT, "same number"),
         (topic("no", -1, -1, [(0, [])]), Errors.INVALID_REPLICA_ASSIGNMENT, "larger than 0"),
         (topic("no", no_such="1"), Errors.INVALID_CONFIG, "Unknown topic config name: no.such"),
+        (topic("no", retention_mss="1"), Errors.INVALID_CONFIG, "retention.mss. Did you mean 'retention.ms'?"),
         (topic("no", retention_ms="soon"), Errors.INVALID_CONFIG, "retention.ms"),
         (topic("no", retention_ms=None), Errors.INVALID_REQUEST, "Null value"),
     ],

@@ -9,6 +9,7 @@ import logging
 from collections.abc import Callable
 from pathlib import Path
 
+from kafka_lite.common.errors import KafkaError
 from kafka_lite.server.broker_metadata_checkpoint import read_broker_metadata
 from kafka_lite.server.kafka_config import KafkaConfig
 from kafka_lite.zookeeper import paths
@@ -28,9 +29,10 @@ def start_embedded_zookeeper(config: KafkaConfig) -> EmbeddedZooKeeper:
     """Start it on its data in ``zookeeper.embedded.dir`` (default: beside the first log directory).
 
     The last process of this broker is dead, since its ZooKeeper is. This process takes its place, so the session that
-    registered it ends now.
+    registered it ends now. Raises KafkaError if the folder cannot be made.
     """
     directory = config.zk_embedded_dir or f"{config.log_dirs[0].rstrip('/')}-zookeeper"
+    _make_directory(config, directory)
     port = config.zk_embedded_port
     # On the machine's clock, even if a test gives the broker another one: its sessions belong to real connections.
     zookeeper = EmbeddedZooKeeper(
@@ -42,6 +44,17 @@ def start_embedded_zookeeper(config: KafkaConfig) -> EmbeddedZooKeeper:
     broker_id = known.broker_id if known is not None else config.broker_id
     zookeeper.start(end_owners_of=[paths.broker(broker_id)])
     return zookeeper
+
+
+def _make_directory(config: KafkaConfig, directory: str) -> None:
+    """Make it here, where an error can name the key that the folder comes from."""
+    try:
+        Path(directory).mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        key = f"zookeeper.embedded.dir={directory}"
+        if config.zk_embedded_dir is None:
+            key = f"log.dirs={config.log_dirs[0]}, the embedded ZooKeeper beside it in {directory}"
+        raise KafkaError(f"{key}: the folder cannot be created: {error.strerror}") from error
 
 
 def connect_to_embedded_zookeeper(new_client: Callable[[], KafkaZkClient]) -> KafkaZkClient:

@@ -60,7 +60,7 @@ class Deletion:
 @reports_errors
 def run(options: argparse.Namespace) -> int:
     """Print each partition's new log start offset; returns 1 if any failed (Kafka's tool returns 0)."""
-    offsets = parse_offsets(options.offset_json_file.read_text(encoding="utf-8"))
+    offsets = parse_offsets(options.offset_json_file.read_text(encoding="utf-8-sig"))
     with admin_channel(options) as channel:
         print("Executing records delete operation")
         deletions = sorted(delete_records(channel, offsets), key=lambda deletion: deletion.partition)

@@ -90,7 +90,7 @@ def format_assignments(assignments: Mapping[TopicPartition, list[int]]) -> str:
 
 def _entries(path: Path, key: str) -> list[dict[str, Any]]:
     try:
-        value = json.loads(path.read_text())
+        value = json.loads(path.read_text(encoding="utf-8-sig"))
     except ValueError as error:
         raise ToolError(f"{path}: not valid JSON: {error}") from error
     entries = value.get(key) if isinstance(value, dict) else None

@@ -309,6 +309,22 @@ def test_an_unwritable_log_directory_is_reported(directory: str, tmp_path: Path)
     assert "log.dirs" in said
 
 
+def test_a_log_directory_beside_which_zookeeper_has_no_place_is_named(tmp_path: Path) -> None:
+    said = refused(tmp_path, log_dirs="/proc/kafka-lite-logs")
+    assert "log.dirs=/proc/kafka-lite-logs, the embedded ZooKeeper beside it in /proc/kafka-lite-logs-zookeeper" in said
+    said = refused(tmp_path, zookeeper_embedded_dir="/proc/zookeeper")
+    assert "zookeeper.embedded.dir=/proc/zookeeper: the folder cannot be created" in said
+
+
+def test_a_configuration_without_zookeeper_is_told_what_is_missing(tmp_path: Path) -> None:
+    file = tmp_path / "server.properties"
+    file.write_text("broker.id=0\n")
+    code, _, err = run(tmp_path, "server-start", str(file))
+    assert code == 1
+    assert "Missing required configuration zookeeper.connect, which has no default." in err
+    assert "None" not in err
+
+
 def test_an_unreachable_zookeeper_is_reported(tmp_path: Path) -> None:
     said = refused(tmp_path, zookeeper_connect="127.0.0.1:1", zookeeper_connection_timeout_ms="300")
     assert "127.0.0.1:1" in said

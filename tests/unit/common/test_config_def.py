@@ -77,7 +77,8 @@ def test_an_error_names_key_value_and_valid_values(name, value, says):
 
 
 def test_a_missing_required_key_is_an_error():
-    with pytest.raises(MissingConfigError, match=r"zookeeper\.connect.*required.*Where ZooKeeper is"):
+    message = r"^Missing required configuration zookeeper\.connect, which has no default\. Where ZooKeeper is"
+    with pytest.raises(MissingConfigError, match=message):
         definition().parse({})
 
 

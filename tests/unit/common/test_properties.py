@@ -49,3 +49,10 @@ def test_written_properties_are_read_back():
     text = dump_properties(entries, ("", "a comment"))
     assert text.startswith("#\n#a comment\n")
     assert load_properties(text) == entries
+
+
+def test_a_byte_order_mark_is_no_part_of_the_first_key(tmp_path):
+    """Notepad begins a UTF-8 file with one."""
+    file = tmp_path / "server.properties"
+    file.write_bytes(b"\xef\xbb\xbfbroker.id=1\r\nlog.dirs=/d\r\n")
+    assert load_properties(file) == {"broker.id": "1", "log.dirs": "/d"}

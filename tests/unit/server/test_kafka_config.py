@@ -170,6 +170,8 @@ def test_protocol_and_message_format_versions():
         ({"listeners": ""}, "listeners", "at least one"),
         ({"listeners": "PLAINTEXT://0.0.0.0:9092"}, "listeners", "advertised.listeners"),
         ({"listeners": "SSL://h:1", "security_inter_broker_protocol": "SSL"}, "listeners", "only PLAINTEXT"),
+        ({"listeners": "SSL://h:1"}, "listeners", "only PLAINTEXT is supported yet, neither TLS nor SASL"),
+        ({"listeners": "SASL_SSL://0.0.0.0:1"}, "listeners", "uses SASL_SSL; only PLAINTEXT"),
         ({"advertised_listeners": "SSL://h:1"}, "advertised.listeners", "PLAINTEXT"),
         ({"security_inter_broker_protocol": "SSL"}, "security.inter.broker.protocol", "PLAINTEXT"),
         ({"security_inter_broker_protocol": "FOO"}, "security.inter.broker.protocol", "SASL_SSL"),
