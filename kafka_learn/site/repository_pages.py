@@ -1,4 +1,7 @@
-"""Writes what the repository's Markdown says from data: the notes below directives. ``make pages`` calls it."""
+"""Writes what the repository's Markdown says from data: notes below directives, APIs served, what is missing.
+
+``make pages`` calls it.
+"""
 
 from __future__ import annotations
 
@@ -8,6 +11,7 @@ from pathlib import Path
 
 from kafka_learn.project import PROJECT_ROOT
 from kafka_learn.site.notes import with_notes
+from kafka_learn.site.stated_facts import with_facts
 from kafka_learn.source import UnknownSymbolError
 
 
@@ -20,12 +24,14 @@ def changed_pages(root: Path = PROJECT_ROOT) -> dict[Path, str]:
 
 
 def _rewritten(root: Path) -> Iterator[tuple[Path, str]]:
+    readme = root / "README.md"
+    yield readme, with_facts(readme.read_text(encoding="utf-8"))
     for folder in ("docs", "chapters", "labs"):
         for path in sorted((root / folder).rglob("*.md")):
             origin = path.relative_to(root).as_posix()
             try:
                 language = "zh" if origin.endswith(".zh.md") else "en"
-                yield path, with_notes(path.read_text(encoding="utf-8"), origin, language)
+                yield path, with_facts(with_notes(path.read_text(encoding="utf-8"), origin, language))
             except UnknownSymbolError as error:
                 raise UnknownSymbolError(f"{origin}: {error}") from error
 

@@ -21,6 +21,7 @@ _DOCSTRING = re.compile(r'(?<![=(\[,{] )(?<![=(\[,{fbr])"""(.*?)"""', re.DOTALL)
 _COMMENT = re.compile(r"^\s*#.*$", re.MULTILINE)
 _FENCED = re.compile(r"^( *)(`{3,})[^\n]*\n.*?^\1\2 *$|^ {4}[^\n]*$|<!--.*?-->", re.MULTILINE | re.DOTALL)
 _QUOTED = re.compile(r"(`+)(?!`)([^`]+?)\1")
+_THIS = "tests/docs/test_names.py"
 _OURS = ("kafka_lite", "kafka_learn", "pipeline", "bench", "scripts", "chapters", "examples", "tests", "labs")
 _ENDING = r"\.(?:py|md|toml|java|jsonl|json|yml|properties|js|css|scala|sh|ipynb|lock)"
 _PATH = re.compile(r"\.?[\w.-]+(?:/[\w.-]+)*/?")
@@ -47,7 +48,7 @@ class Project:
         parts = {path[: match.start()] for path in self.files for match in re.finditer("/", path)} | set(self.files)
         self.paths = {path[start:] for path in parts for start in (0, *(m.end() for m in re.finditer("/", path)))}
         self.docstrings: list[tuple[str, str]] = []
-        code = [self._code_of(path) for path in self.files if path.endswith(".py")]
+        code = [self._code_of(path) for path in self.files if path.endswith(".py") and path != _THIS]
         makefile = (PROJECT_ROOT / "Makefile").read_text(encoding="utf-8")
         source = "\n".join([*code, makefile])
         self.identifiers = set(re.findall(r"\w+", source))
@@ -105,13 +106,17 @@ class Project:
         return [] if known else [name]
 
 
+def _is_module(name: str) -> bool:
+    return bool(_text_of(name)) or PROJECT_ROOT.joinpath(*name.split(".")).is_dir()
+
+
 def _is_symbol(name: str) -> bool:
     """Whether ``module.Symbol`` or ``module:Symbol.method`` is defined there, or offered as part of ``__all__``."""
     module, _, symbol = name.partition(":") if ":" in name else name.rpartition(".")
     try:
         find_symbol(f"{module}:{symbol}")
     except UnknownSymbolError:
-        return _is_module(module) and f'"{symbol}"' in _text_of(module)
+        return f'"{symbol}"' in _text_of(module)
     return True
 
 
