@@ -3,6 +3,7 @@
 import contextlib
 import gc
 import os
+import random
 import signal
 from collections.abc import Generator, Iterator
 from pathlib import Path
@@ -23,6 +24,12 @@ settings.register_profile("kafka_lite", deadline=None, print_blob=True, suppress
 settings.load_profile("kafka_lite")
 
 pytest_plugins = ["tests.support.time_limits"]
+
+
+@pytest.fixture(autouse=True)
+def seeded_random(request: pytest.FixtureRequest) -> None:
+    """A test that draws from ``random`` draws the same numbers in every run."""
+    random.seed(request.node.nodeid)
 
 
 @pytest.fixture(autouse=True, scope="module")

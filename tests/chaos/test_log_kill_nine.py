@@ -21,6 +21,7 @@ from pathlib import Path
 from tests.support.logs import open_log, record_set
 
 recovery_point = int(sys.argv[2])
+random.seed(recovery_point)
 log = open_log(Path(sys.argv[1]), recovery_point=recovery_point, **{config})
 print("opened", log.log_end_offset, flush=True)
 while True:
