@@ -6,7 +6,7 @@ ACTIONLINT_VERSION := v1.7.12
 VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.synced
-# A lane of tests; a test that fails gets a second try at the end: CONTRIBUTING.md, "Tests".
+# A lane of tests; a test that fails gets a second try at the end: docs/contributing/tests.md.
 LANE := $(BIN)/python -m scripts.run_tests
 # A worker takes whole files, in the order of tests/conftest.py: brokers and Spark are shared by the tests of a file. More
 # workers than cores, for tests wait longer than they work; the soak tests have several JVMs each.

@@ -9,6 +9,7 @@ import pytest
 
 ROOT = Path(__file__).parents[2]
 ENGLISH_ONLY = {"docs/design/architecture.md", "docs/design/performance.md"}
+ENGLISH_ONLY |= {str(page.relative_to(ROOT)) for page in (ROOT / "docs" / "contributing").glob("*.md")}
 PAGES = sorted(
     path
     for folder in ("chapters", "docs", "labs")

@@ -16,6 +16,7 @@ from tests.support.patience import patient_s
 ROOT = Path(__file__).parents[2]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 CONTRIBUTING = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+RECIPES = sorted((ROOT / "docs" / "contributing").glob("*.md"))
 
 
 def blocks(language: str) -> list[str]:
@@ -81,3 +82,15 @@ def test_the_verbs_of_make_exist(text: str) -> None:
     verbs = set(re.findall(r"(?:`|^)make ([a-z-]+)", text, re.MULTILINE))
     assert verbs
     assert [verb for verb in sorted(verbs) if not re.search(rf"^{verb}:", makefile, re.MULTILINE)] == []
+
+
+def test_contributing_fits_a_screen_or_two_and_leads_to_every_recipe() -> None:
+    assert len(CONTRIBUTING.splitlines()) <= 100
+    assert [recipe.name for recipe in RECIPES if f"(docs/contributing/{recipe.name})" not in CONTRIBUTING] == []
+
+
+@pytest.mark.parametrize("page", [ROOT / "CONTRIBUTING.md", *RECIPES], ids=lambda page: page.name)
+def test_lines_have_at_most_130_columns_and_no_run_has_a_date(page: Path) -> None:
+    lines = page.read_text(encoding="utf-8").splitlines()
+    assert [line for line in lines if len(line) > 130 and not line.startswith("|")] == []
+    assert [line for line in lines if re.search(r"\d{1,2} [A-Z][a-z]+ 20\d\d|20\d\d-\d\d-\d\d", line)] == []

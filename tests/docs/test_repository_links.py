@@ -102,6 +102,13 @@ def test_no_page_has_marks_that_only_mkdocs_understands() -> None:
     assert found == []
 
 
+def test_no_directive_is_a_fence() -> None:
+    """On GitHub such a fence is an empty box."""
+    fence = re.compile(r"^ *`{3,}(?:source|figure|generated|recording) .*$", re.MULTILINE)
+    pages = ((name, (PROJECT_ROOT / name).read_text(encoding="utf-8")) for name in markdown_files())
+    assert [(name, found) for name, text in pages for found in fence.findall(text)] == []
+
+
 def test_what_pages_say_from_data_is_up_to_date() -> None:
     stale = [str(path.relative_to(PROJECT_ROOT)) for path in changed_pages()]
     assert stale == [], "make pages rewrites them"
