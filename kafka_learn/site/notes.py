@@ -19,6 +19,7 @@ import re
 
 from kafka_learn.java_source import SUFFIX as JAVA
 from kafka_learn.project import PROJECT_ROOT
+from kafka_learn.site.repository_markdown import FENCE
 from kafka_learn.source import module_path
 
 DIRECTIVE = re.compile(r"^(?P<indent> *)<!-- (?P<spec>(?:source|figure|generated|recording) .*) -->$")
@@ -72,10 +73,12 @@ def with_notes(text: str, origin: str, language: str) -> str:
     """A page with every note as it should be. Raises UnknownSymbolError for a module that does not exist."""
     lines = text.splitlines()
     output: list[str] = []
-    number = 0
+    number, ticks = 0, ""
     while number < len(lines):
         output.append(lines[number])
-        if directive := DIRECTIVE.match(lines[number]):
+        if (fence := FENCE.match(lines[number])) and (not ticks or lines[number].strip() == ticks):
+            ticks = "" if ticks else fence["ticks"]
+        if not ticks and (directive := DIRECTIVE.match(lines[number])):
             verb, reference = directive["spec"].split()[:2]
             old = lines[number + 1] if has_note(lines, number) else ""
             written = note(verb, reference, origin, language, caption_of(old))
