@@ -101,14 +101,9 @@ class KafkaController:
         self._active = threading.Event()
         self.context = ControllerContext()
         self._channels = ControllerChannelManager(config.broker_id, send_request, abort_request)
+        is_active, take_over = self._active.is_set, self._on_controller_failover
         self._elector = ZookeeperLeaderElector(
-            config.broker_id,
-            self.context,
-            zk_client,
-            self._thread,
-            lambda: self.is_active,
-            self._on_controller_failover,
-            self._resign,
+            config.broker_id, self.context, zk_client, self._thread, is_active, take_over, self._resign
         )
         self._build_state_machines()
         self._build_procedures()
