@@ -9,7 +9,7 @@ from enum import Enum
 
 
 class AppendOrigin(Enum):
-    """Who appends: control batches and offset ranges are checked only for clients."""
+    """The writer of a batch: control batches and offset ranges are checked only for clients."""
 
     CLIENT = "client"
     COORDINATOR = "coordinator"

@@ -1,4 +1,4 @@
-"""What a log knows of its messages besides their bytes: the leaders and the producers that wrote them.
+"""State that a log derives from its messages: the epochs of the leaders and the producers that wrote them.
 
 Kafka 0.11: core/.../log/Log.scala (leaderEpochCache, producerStateManager); since 3.1 UnifiedLog · book 6.2.2, 10.3
 """

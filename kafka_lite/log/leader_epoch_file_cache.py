@@ -90,7 +90,7 @@ class LeaderEpochFileCache:
             raise ValueError(f"leader epoch {epoch} cannot start at offset {start_offset}")
         with self._lock:
             if self._insert(EpochEntry(epoch, start_offset)):
-                self._unsynced = True  # also if the write fails, for example on a full disk
+                self._unsynced = True  # even if the write fails, for example on a full disk
                 self._checkpoint.write(self._entries, sync=sync)
                 self._unsynced = not sync
 

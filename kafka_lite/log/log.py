@@ -121,7 +121,7 @@ class Log:
         self.local = LocalLog(directory, config, self.segments, end, recovery_point, replacement, time)
         self.log_start_offset = loaded.log_start_offset
         self.recovery = loaded.recovery
-        """What recovery read from this log after an unclean shutdown."""
+        """The part of this log that recovery read after an unclean shutdown."""
         self._is_retired = False
         took_ms, offsets = time.hi_res_ms() - started_ms, f"{self.log_start_offset} to {self.log_end_offset}"
         logger.debug("Loaded log %s: %d segments, offsets %s, %.0f ms", self.name, len(self.segments), offsets, took_ms)
@@ -359,7 +359,7 @@ class Log:
         return min(high_watermark, max(first_unstable, self.log_start_offset))
 
     def aborted_transactions(self, fetched: FetchDataInfo) -> list[AbortedTxn]:
-        """The aborted transactions that a reader of the records must know; some may lie behind the records."""
+        """The aborted transactions that a reader of the records must know; some may extend past the records."""
         start = fetched.fetch_offset_metadata
         if not fetched.size_in_bytes or start.message_offset_only:
             return []
@@ -487,7 +487,7 @@ class Log:
             yield
 
     def retire(self) -> None:
-        """Reject appends from now on: a copy in another directory has replaced this log. Reads go on for a while."""
+        """Reject appends from now on: a copy in another directory has replaced this log. Reads still work meanwhile."""
         with self._lock:
             self._is_retired = True
 

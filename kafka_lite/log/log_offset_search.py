@@ -23,7 +23,7 @@ EARLIEST_LOCAL_TIMESTAMP = -4
 
 
 class SearchedLog(Protocol):
-    """What a search needs of a log."""
+    """The part of a log that a search needs."""
 
     segments: LogSegments
     derived_state: DerivedState

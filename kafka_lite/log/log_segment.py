@@ -324,8 +324,8 @@ class LogSegment:
         """Read the whole file, check every CRC, rebuild the indexes, and truncate at the first invalid batch.
 
         New leader epochs found in the batches are added to the cache. The transaction index is rebuilt if
-        ``transactions`` knows what is open where the segment begins, otherwise it is kept, except for what lies behind
-        the valid batches. Returns the number of bytes truncated.
+        ``transactions`` knows which ones are open at the segment's base offset. Otherwise it is kept, without the
+        entries past the valid batches. Returns the number of bytes truncated.
         """
         if transactions is not None:
             self.txn_index.reset()

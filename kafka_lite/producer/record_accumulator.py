@@ -29,7 +29,7 @@ from kafka_lite.record.record import CURRENT_MAGIC
 logger = logging.getLogger(__name__)
 
 RecordFields = tuple[int, bytes | None, bytes | None, Headers, Callback | None]
-"""What is appended: timestamp (ms), key, value, headers, callback. A plain tuple, since every record needs one."""
+"""A record to append: timestamp (ms), key, value, headers, callback. A plain tuple, since every record needs one."""
 
 
 class RecordAppendResult:

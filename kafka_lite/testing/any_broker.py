@@ -1,4 +1,4 @@
-"""What every broker of a test cluster can do, in the test's process or in one of its own, ours or Kafka's.
+"""The interface of every broker of a test cluster: in the test's process or in one of its own, ours or Kafka's.
 
 Kafka 0.10.2: tests/kafkatest/services/kafka/kafka.py (KafkaService) · book 1.4.2
 """

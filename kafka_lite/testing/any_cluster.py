@@ -1,4 +1,4 @@
-"""What every test cluster can do, wherever its brokers run: addresses, leadership, topics and records.
+"""The interface of every test cluster, wherever its brokers run: addresses, leadership, topics and records.
 
 Kafka 0.10.2: core/src/test/.../integration/KafkaServerTestHarness.scala, utils/TestUtils.scala · book 1.4.1, 1.4.2
 """
@@ -69,7 +69,7 @@ class AnyCluster(ABC, Generic[B]):
     def __init__(self) -> None:
         self._brokers: list[B] = []
         self.zookeeper = ClusterZooKeeper(lambda: self.zookeeper_connect)
-        """What is stored in ZooKeeper, read on a session that no fault affects."""
+        """The contents of ZooKeeper, read in a session that no fault affects."""
 
     @abstractmethod
     def start(self) -> Self:
@@ -94,7 +94,7 @@ class AnyCluster(ABC, Generic[B]):
 
     @property
     def brokers(self) -> BrokersById[B]:
-        """All brokers, by id, also those that are down: ``cluster.brokers[1].kill()``."""
+        """All brokers by id, including those that are down: ``cluster.brokers[1].kill()``."""
         if not self._brokers:
             raise RuntimeError(
                 "this cluster has not been started, or has been stopped: its brokers exist from start to stop. "
@@ -109,7 +109,7 @@ class AnyCluster(ABC, Generic[B]):
 
     @property
     def bootstrap_servers(self) -> str:
-        """The value for a client's ``bootstrap.servers``: all brokers, also those that are stopped temporarily."""
+        """The value for a client's ``bootstrap.servers``: all brokers, including those that are stopped temporarily."""
         return ",".join(broker.bootstrap_server for broker in self.brokers)
 
     def start_broker(self, *brokers: B | int) -> None:

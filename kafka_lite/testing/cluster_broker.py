@@ -55,7 +55,7 @@ class ClusterBroker(AnyBroker):
         self._faults = FaultList()
         alone = network is None
         self.requests = clients_requests if alone else RequestLog()
-        """All requests to this broker since the last ``reset``, also those of other brokers."""
+        """All requests to this broker since the last ``reset``, including those of other brokers."""
         self._injector = FaultInjector(
             time,
             [self._faults, cluster_faults],

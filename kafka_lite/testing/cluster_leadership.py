@@ -1,4 +1,4 @@
-"""Who leads what in a test cluster, and waiting until that has changed.
+"""The leaders and the controller of a test cluster, and waiting until they change.
 
 Kafka 0.10.2: core/src/test/.../utils/TestUtils.scala (waitUntilLeaderIsElectedOrChanged) · book 7.1
 """

@@ -58,7 +58,7 @@ class ClusterZooKeeper:
         return self.client.get_replica_assignment([partition.topic]).get(partition, [])
 
     def partitions(self) -> dict[TopicPartition, list[int]]:
-        """Every partition with its replicas, also of internal topics."""
+        """All partitions with their replicas, including those of internal topics."""
         return self.client.get_replica_assignment(self.client.get_all_topics())
 
     def isrs(self) -> dict[TopicPartition, list[int]]:

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 def await_pending_joins(consumer: KafkaConsumer) -> None:
-    """Let each ``poll`` of kafka-python's ``consumer`` go on with a join that has begun, until one has succeeded."""
+    """Let each ``poll`` of kafka-python's ``consumer`` continue a join that has begun, until one has succeeded."""
     coordinator = consumer._coordinator
     needs_rejoin = coordinator.need_rejoin
     coordinator.need_rejoin = lambda: coordinator.rejoining or needs_rejoin()  # since the heartbeats are disabled

@@ -29,7 +29,7 @@ _POM = """<project xmlns="http://maven.apache.org/POM/4.0.0">
 </project>
 """
 _COORDINATES = {3: ("groupId", "artifactId", "version"), 5: ("groupId", "artifactId", "type", "classifier", "version")}
-"""What the parts of coordinates are, by how many there are."""
+"""The names of the parts of Maven coordinates, by the number of parts."""
 
 
 class JvmUnavailableError(KafkaError):

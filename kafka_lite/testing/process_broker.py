@@ -113,7 +113,7 @@ class ProcessBroker(AnyBroker):
             os.kill(self.pid, signal.SIGCONT)
 
     def log(self) -> str:
-        """What the current life has logged."""
+        """The log of the current process, since its start."""
         return self.process.log()
 
     def end_of_log(self, lines: int = 30) -> str:

@@ -28,7 +28,7 @@ MakeProcess = Callable[[Path, Mapping[str, str]], ServerProcess]
 
 
 class AnyProcessCluster(AnyCluster[P], Generic[P]):
-    """What all clusters of processes have: ``_new_broker`` says what a broker of this one is.
+    """Base of all clusters whose brokers are processes: ``_new_broker`` makes a broker of the right kind.
 
     ``overrides`` are keys of every broker's ``server.properties``. ``zookeeper_connect`` names a ZooKeeper that runs;
     by default an embedded one runs in the test's process.

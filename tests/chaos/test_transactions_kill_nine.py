@@ -28,7 +28,7 @@ SETTINGS = {
 
 
 class Outcome(Enum):
-    """What a producer knows of a transaction."""
+    """The outcome of a transaction, as far as its producer knows."""
 
     COMMITTED, ABORTED, UNKNOWN = range(3)
 

@@ -9,7 +9,7 @@ from kafka_lite.common.time import Time
 
 
 class PreCleanStats:
-    """What a thread found when it chose a log to clean."""
+    """Statistics of one choice of a log to clean."""
 
     def __init__(self) -> None:
         self.max_compaction_delay_ms = 0

@@ -1,1 +1,1 @@
-"""What the log manager is made of: loading all directories, checkpoints, configurations, background tasks, copies."""
+"""The parts of the log manager: loading all directories, checkpoints, configurations, background tasks, copies."""

@@ -70,7 +70,7 @@ class FutureLogs:
 def copy_next(current: Log, future: Log) -> int:
     """Append the next records of a log to its copy and return their size in bytes; 0 if the copy has all of them.
 
-    The copy starts where the log does, also if that moves on. Raises ApiError KAFKA_STORAGE_ERROR.
+    The copy starts at the log's start offset, even if that advances. Raises ApiError KAFKA_STORAGE_ERROR.
     """
     if future.log_end_offset < current.log_start_offset:
         future.truncate_fully_and_start_at(current.log_start_offset)

@@ -1,4 +1,4 @@
-"""What a broker does with its logs in the background: retention, flushes, checkpoints, expiry, deletion.
+"""Background tasks of the logs: retention, flushes, checkpoints, expiry, deletion.
 
 Kafka 0.10.2: core/.../log/LogManager.scala (startup, cleanupLogs, flushDirtyLogs, deleteLogs) · book 6.1.5
 """

@@ -81,9 +81,9 @@ class ProducerStateManager:
         self._config = config or ProducerStateManagerConfig()
         self._producers: dict[int, ProducerStateEntry] = {}
         self._verifications: dict[int, VerificationStateEntry] = {}
-        """By producer id. Neither snapshots nor followers have them: after a restart a batch is verified anew."""
+        """By producer id. Neither snapshots nor followers have them: after a restart a batch is verified again."""
         self.transactions = OpenTransactions()
-        """What readers of committed records must wait for. Replaced by another object at each change."""
+        """The transactions that ``read_committed`` readers must wait for. Each change replaces the object."""
         self._map_end_offset = 0
         self._last_snapshot_offset = 0
         self._snapshots = self._list_snapshots()

@@ -70,7 +70,7 @@ class ChaosClient:
             os.kill(self._process.process.pid, number)
 
     def failure(self) -> str:
-        """What went wrong if it ended by itself with an error, otherwise ""."""
+        """The error with which the client ended by itself, or "" if there was none."""
         if self._was_killed or self.is_running or self._process.process.returncode == 0:
             return ""
         return f"{self.name} ended with {self._process.process.returncode}:\n{self._process.end_of_log()}"
@@ -144,7 +144,7 @@ class ChaosClients:
                 client.end()
 
     def running(self, *, producers: bool) -> list[ChaosClient]:
-        """Those that have not ended."""
+        """The clients that have not ended."""
         return [client for client in self._clients if client.spec.is_producer == producers and client.is_running]
 
     def progress(self) -> Counter[str]:
@@ -179,7 +179,7 @@ class ChaosClients:
         return [client.name for client in hung]
 
     def failures(self) -> list[str]:
-        """What those that ended by themselves say."""
+        """The errors of the clients that ended by themselves."""
         return [failure for client in self._clients if (failure := client.failure())]
 
     def kill(self) -> None:

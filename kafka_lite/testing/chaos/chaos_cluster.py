@@ -51,7 +51,7 @@ BROKER_SETTINGS: Final = {
 }
 """Differences from the defaults of test clusters: what is lost is noticed within seconds, and segments are rolled."""
 NO_ZOOKEEPER: Final = ("Unable to connect to zookeeper server", "A broker is already registered on the path")
-"""What a broker may end with when it starts while ZooKeeper is out of reach, or its last session has not expired."""
+"""Errors that end a broker if it starts while ZooKeeper is unreachable or before its last session has expired."""
 OPERATOR: Final = "operator"
 
 
@@ -106,7 +106,7 @@ class ChaosBroker(ProcessBroker):
         return any(name in self.end_of_log() for name in reasons)
 
     def why_it_needs_a_restart(self) -> str:
-        """What a broker of Kafka has not survived, though it still runs; "" if there is no such thing."""
+        """The error that one of Kafka's brokers has not recovered from, though it still runs; "" if there is none."""
         if not self.kafka_version or not self.is_running:
             return ""
         log = self.log()

@@ -43,7 +43,7 @@ POLL_S: Final = 0.2
 
 @dataclass
 class Result:
-    """What a run has done and found."""
+    """The history of a run and its findings."""
 
     seed: int
     history: History = field(default_factory=History)
@@ -186,7 +186,7 @@ class ChaosRun:
     # ── recovery ──────────────────────────────────────────────────────────────────────────────────────────────────
 
     def _recover(self) -> bool:
-        """Wait until all replicas are in sync and all clients go on. False and a violation if they do not."""
+        """Wait until all replicas are in sync and all clients make progress. False and a violation if they do not."""
         began = time.monotonic()
         if not self._await_replicas():
             return False
@@ -210,7 +210,7 @@ class ChaosRun:
     def _eventually_without_hung(self, condition: Callable[[], bool]) -> bool:
         """Wait for a condition; twice before the wait is over, replace what is known to hang.
 
-        Twice, because one that goes on a little before it hangs, and holds up its group, is not noticed the first time.
+        Twice, because a client that progresses a little before it hangs, and blocks its group, escapes the first look.
         """
         for _ in range(LOOKS_FOR_HUNG):
             before = self._progress_of_each()

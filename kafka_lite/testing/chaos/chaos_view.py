@@ -1,4 +1,4 @@
-"""What ``make chaos`` shows: what happens, while it happens, and a table at the end.
+"""The output of ``make chaos``: the events as they happen, and a table at the end.
 
 Not in Kafka.
 """

@@ -28,7 +28,7 @@ MOST_POLLED: Final = 100
 
 @dataclass(frozen=True)
 class ClientSpec:
-    """What a client process is started with."""
+    """The settings that a client process is started with."""
 
     name: str
     is_producer: bool

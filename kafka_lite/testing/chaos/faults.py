@@ -1,4 +1,4 @@
-"""What goes wrong in a run of ``make chaos``: drawn from its seed, one fault after the other.
+"""The faults of a run of ``make chaos``, drawn from its seed, one after the other.
 
 Kafka has no such thing; its system tests (tests/kafkatest/services) have one test per fault.
 """
@@ -14,7 +14,7 @@ from typing import Final, NamedTuple
 
 
 class Kind(Enum):
-    """What may go wrong. The value names it."""
+    """A kind of fault. The value describes it."""
 
     KILL = "kill -9 of a broker"
     STOP = "clean restart of a broker"

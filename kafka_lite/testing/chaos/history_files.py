@@ -1,6 +1,6 @@
 """A history that is written by several processes, each to a file of its own.
 
-Not in Kafka. An event is a line of JSON, written before the client goes on, so it outlives a kill -9 of the client::
+Not in Kafka. An event is a line of JSON, written before the client continues, so it outlives a kill -9 of the client::
 
     ["send", "producer-1", "orders", 0, "producer-1-17", null]
     ["acknowledge", "producer-1-17", 4711]

@@ -24,7 +24,7 @@ MAY_END_WITH: Final = (
     "NodeExistsException",
     "SessionExpiredException",
 )
-"""What a broker of Kafka may end with when it starts: see ``chaos_cluster.NO_ZOOKEEPER``."""
+"""Errors that may end one of Kafka's brokers when it starts: see ``chaos_cluster.NO_ZOOKEEPER``."""
 NEEDS_RESTART: Final = {
     # The task asks ZooKeeper for the number of partitions, and ends with the exception. The partition stays in
     # TransactionStateManager.loadingPartitions: its producers get COORDINATOR_LOAD_IN_PROGRESS, even if the broker is
@@ -34,7 +34,7 @@ NEEDS_RESTART: Final = {
     # log nor a fetcher: when the controller sends the request again, it ignores them.
     r"Error while processing LeaderAndIsr request[^\n]*\n[^\n]*SessionExpired": "left out what its controller told it",
 }
-"""What the log of a broker has whose session expired at the wrong moment, and why it must be started again."""
+"""Log lines of a broker whose session expired at the wrong moment -> the reason why it needs a restart."""
 STOPPED: Final = 128 + signal.SIGTERM
 """The exit code after a clean stop."""
 _LOG4J = """log4j.rootLogger=INFO, stdout

@@ -63,7 +63,7 @@ def transactional_clients(bootstrap: str, records_per_s: float) -> Iterator[Clie
 
 
 def all_clients(bootstrap: str, records_per_s: float) -> Iterator[ClientSpec]:
-    """Those without and those with transactions."""
+    """The clients without transactions, then those with transactions."""
     yield from plain_clients(bootstrap, records_per_s)
     yield from transactional_clients(bootstrap, records_per_s)
 
@@ -106,4 +106,4 @@ WORKLOADS: Final = {
     "transactions": ChaosWorkload(_TRANSACTIONAL, transactional_clients, frozenset(_TRANSACTIONAL)),
     "all": ChaosWorkload(_PLAIN | _TRANSACTIONAL, all_clients, frozenset(_TRANSACTIONAL)),
 }
-"""What ``--clients`` chooses."""
+"""Workloads by the value of ``--clients``."""

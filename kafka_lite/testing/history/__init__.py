@@ -1,4 +1,4 @@
-"""What clients did and were told, and the checker that judges it: one for the simulator and for real processes.
+"""The history of a run and its checker, shared by the simulator and by tests with real processes.
 
 Not in Kafka.
 """

@@ -252,7 +252,7 @@ def stuck_groups(history: History) -> Iterator[str]:
 
 
 def _possible_offsets(commits: Sequence[Commit], began: int, ended: int) -> set[int | None]:
-    """What a read between two moments may return: any commit that none that surely came later has replaced."""
+    """The offsets that a read between two moments may return: of all commits that no certainly later one replaced."""
     before = [commit for commit in commits if commit.ended is not None and commit.ended < began]
     newest_start = max((commit.began for commit in before), default=0)
     possible: set[int | None] = set() if before else {None}

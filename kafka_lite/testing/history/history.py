@@ -1,4 +1,4 @@
-"""What clients did and what they were told: the evidence that a checker judges.
+"""The history of a run: the calls of the clients and the responses, as evidence for a checker.
 
 Not in Kafka. Plain data without clocks or threads of its own: the simulator writes one, and so does ``make chaos``,
 whose clients are real processes. Values are unique: a value says which record is meant.
@@ -68,7 +68,7 @@ class Assignment(NamedTuple):
 
 
 class StoredGeneration(NamedTuple):
-    """What a coordinator has written about a group into ``__consumer_offsets``: a generation, or that it is removed."""
+    """A coordinator's record about a group in ``__consumer_offsets``: a generation, or the removal of the group."""
 
     group: str
     generation: int | None
@@ -151,7 +151,7 @@ class History:
     transactional: set[str] = field(default_factory=set)
     """Topics that are written in transactions, and whose consumers are all ``read_committed``."""
     visible: list[Stored] = field(default_factory=list)
-    """What a ``read_committed`` consumer finds in the transactional topics at the end."""
+    """The records that a ``read_committed`` consumer finds in the transactional topics at the end."""
     transformed: dict[str, str] = field(default_factory=dict)
     """Topic -> the topic from whose records its own are made, exactly once. The key of a record is the value of the
     one that it is made from."""
@@ -270,7 +270,7 @@ class History:
         )
 
     def store_replica(self, broker: int, values: Mapping[tuple[str, int, int], str | None]) -> None:
-        """What is in a broker's files at the end, by topic, partition and offset."""
+        """Note the contents of a broker's files at the end, by topic, partition and offset."""
         self.replicas[broker] = {Place(*place): value for place, value in values.items()}
 
     def summary(self) -> str:

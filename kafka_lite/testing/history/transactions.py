@@ -1,4 +1,4 @@
-"""What transactional producers did and were told.
+"""The calls of transactional producers, and their results.
 
 Not in Kafka. A producer that initialized its transactional id is one ``Initialization``: the one after it has a higher
 epoch. The order of initializations stands for their epochs, which librdkafka does not tell.
@@ -11,7 +11,7 @@ from enum import Enum
 
 
 class Outcome(Enum):
-    """What a producer knows of a transaction."""
+    """The outcome of a transaction, as far as its producer knows."""
 
     COMMITTED = "committed"
     ABORTED = "aborted"

@@ -35,12 +35,12 @@ REPLICATED: Final[Mapping[str, str]] = {
 """Differences from a broker's defaults in a cluster: what is lost is noticed within seconds."""
 
 NO_ZOOKEEPER: Final = ("ZkConnectionError", "NodeExistsError", "ControllerMovedError")
-"""What a broker may end with when it starts while ZooKeeper is out of reach, or its last session has not expired."""
+"""Errors that end a broker if it starts while ZooKeeper is unreachable or before its last session has expired."""
 NO_ROOM: Final = ("No space left on device", "Too many open files", "no block of")
-"""What a broker says that cannot start on a full disk (it says which folder is full, as Kafka does), or with too few
-descriptors or too little memory."""
+"""Messages of a broker that cannot start because its disk is full (it names the folder, as Kafka does) or because
+descriptors or memory run out."""
 STOPPED: Final = "BrokerStoppedError"
-"""What a broker ends with when its only disk fails while it starts."""
+"""The error that ends a broker if its only disk fails during startup."""
 
 
 @dataclass

@@ -181,7 +181,7 @@ def _run_many(options: argparse.Namespace) -> int:
 
 
 def _command(options: argparse.Namespace, seed: int) -> str:
-    """What replays a seed."""
+    """The command that replays a seed."""
     if _is_own(options):
         return _own_command(options, seed)
     return f"make simulate SEED={seed}{_scenario_option(options)}"

@@ -1,4 +1,4 @@
-"""What a disk still has after a power failure, and which operations it refuses.
+"""A disk that loses unsynced writes in a power failure, and that refuses operations on request.
 
 Not in Kafka. The files are real ones, in a folder of the machine. The disk notes how to undo every change that no
 fsync has made durable::
@@ -28,7 +28,7 @@ GRAVEYARD: Final = ".removed"
 
 @dataclass
 class Faults:
-    """What the disk refuses."""
+    """The operations that the disk refuses."""
 
     free_bytes: int | None = None
     """Room that is left; None for no limit."""
@@ -47,7 +47,7 @@ class DataChange:
 
     position: int
     before: bytes
-    """What was there."""
+    """The bytes that were there before."""
     size_before: int
     written: int
     """How many bytes were written; 0 for a truncation."""

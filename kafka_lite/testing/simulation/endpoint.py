@@ -23,7 +23,7 @@ Address = tuple[str, int]
 
 
 class Carrier(Protocol):
-    """What an endpoint needs of the network."""
+    """The part of the network that an endpoint needs."""
 
     def pieces_of(self, data: bytes, sender: Endpoint) -> list[bytes]:
         """The pieces in which data arrives."""

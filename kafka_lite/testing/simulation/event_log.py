@@ -1,4 +1,4 @@
-"""What happened in a world: a running hash of all of it, and lines for a reader.
+"""The events of a world: a running hash of all of them, and lines for a reader.
 
 Not in Kafka. The hash is how two runs of one seed are compared: every step of every thread and every piece of data that
 arrives is in it.
@@ -21,7 +21,7 @@ class EventLog:
 
     def __init__(self, trace: Callable[[str], None] | None = None) -> None:
         self.notes: deque[str] = deque(maxlen=NOTES)
-        """What a reader wants to know: processes that start and end, faults, warnings that were logged."""
+        """Lines for a reader: processes that start and end, faults, logged warnings."""
         self.steps = 0
         """How often a thread ran on."""
         self._trace = trace

@@ -1,4 +1,4 @@
-"""What goes wrong in a run: a list that is drawn from the seed before the run begins.
+"""The faults of a run: a list that is drawn from the seed before the run begins.
 
 Not in Kafka.
 """
@@ -12,7 +12,7 @@ from typing import Final, NamedTuple
 
 
 class Kind(Enum):
-    """What may go wrong with brokers and their clients. The value names it."""
+    """A kind of fault of brokers and their clients. The value describes it."""
 
     KILL = "kill -9 of the broker"
     STOP = "clean stop of the broker"
@@ -40,15 +40,15 @@ class Kind(Enum):
 
 
 SCARCE: Final = (Kind.DESCRIPTORS, Kind.MEMORY)
-"""What a broker may have too little of."""
+"""Faults in which a broker runs out of a resource."""
 CLUSTER: Final = tuple(kind for kind in Kind if kind not in (Kind.FLIP, *SCARCE))
-"""What may go wrong in a cluster."""
+"""The faults of a cluster."""
 SCARCITY: Final = (*CLUSTER, *SCARCE)
 """The same, and brokers run out of descriptors and memory."""
 DAMAGING: Final = (*CLUSTER, Kind.FLIP)
 """The same, and bits of its replicas flip."""
 ONE_BROKER: Final = CLUSTER[: CLUSTER.index(Kind.KILL_CONTROLLER)]
-"""What may go wrong with one broker."""
+"""The faults of a single broker."""
 SCARCITY_OF_ONE_BROKER: Final = (*ONE_BROKER, *SCARCE)
 """The same, and it runs out of descriptors and memory."""
 

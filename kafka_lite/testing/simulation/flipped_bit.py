@@ -80,7 +80,7 @@ class FlippedBit:
         return os.pread(self._fd, self._end - self._start, self._start)
 
     def put_right(self) -> bool:
-        """Make it right; returns False if it is not there any more: the file was cut off before it, or written anew.
+        """Flip the bit back. Returns False if it no longer exists: the file was truncated before it, or rewritten.
 
         It is there if the batch is the same up to the bit. No other bit of the batch may flip meanwhile.
         """

@@ -1,4 +1,4 @@
-"""What must hold in a cluster at every moment, whatever has gone wrong.
+"""Invariants of a cluster: they hold at every moment, whatever has gone wrong.
 
 Not in Kafka. Looks into the running brokers, between two steps of the world: it reads plain attributes and takes no
 lock, so a run with invariants has the same events as one without.
@@ -31,7 +31,7 @@ class Invariants:
             raise InvariantError(broken)
 
     def broken(self, server: Any) -> Iterator[str]:
-        """What does not hold. This runs after each step of a broker, so it makes no object that it can do without."""
+        """The invariants that are broken. This runs after each step of a broker, so it avoids making objects."""
         yield from self._two_controllers(server)
         manager = getattr(server, "replica_manager", None)
         for partition in manager.partitions if manager is not None else ():

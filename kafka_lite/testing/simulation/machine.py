@@ -23,7 +23,7 @@ from kafka_lite.testing.simulation.system.modules import Modules
 
 
 class Surroundings(Protocol):
-    """What a machine needs of its world."""
+    """The part of the world that a machine needs."""
 
     seed: int
     scheduler: Scheduler
@@ -214,7 +214,7 @@ class Process:
 
 
 def _close_all(kernel: Kernel, is_power_failure: bool) -> None:
-    """What the system does for a process that has ended."""
+    """Release what a process that has ended still holds, as the operating system does."""
     sockets, kernel.sockets = kernel.sockets, {}
     if not is_power_failure:
         for watched in sockets.values():
@@ -243,7 +243,7 @@ class Machine:
         self.wall_offset_ns = 0
         """How far its wall clock is ahead of the world's."""
         self.processes: list[Process] = []
-        """Those that run."""
+        """The running processes."""
         self._world = world
 
     @property
@@ -285,6 +285,6 @@ class Machine:
         self.disk.crash(world.random_for("disk"))
 
     def switch_on(self) -> None:
-        """The machine answers again; its processes are started by whoever wants them."""
+        """Make the machine reachable again. The caller starts its processes."""
         self._world.note(f"{self.name} is switched on")
         self._world.network.restart(self.name)

@@ -31,7 +31,7 @@ LAST_PORT: Final = 65_535
 
 
 class Clock(Protocol):
-    """What the network needs of the scheduler."""
+    """The part of the scheduler that the network needs."""
 
     now_ns: int
 

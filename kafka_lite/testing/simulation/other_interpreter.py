@@ -1,7 +1,7 @@
 """Runs seeds in another interpreter, where nothing need be at the addresses of this one.
 
-Not in Kafka. Whoever replays a seed does so in another process. Forks of one process would not tell whether it is the
-same run there: they share the addresses of all that was there before the fork. Up to Python 3.11 the hash of None is
+Not in Kafka. A seed is replayed in another process. Forks of one process would not tell whether the run is the same
+there: they share the addresses of everything that existed before the fork. Up to Python 3.11 the hash of None is
 one of these, so a set of tuples with None in them has one order in all forks, and another one elsewhere.
 """
 
@@ -18,7 +18,7 @@ from kafka_lite.testing.simulation.runner import ModulePool, Outcome, Plan, Run,
 
 
 class Work(NamedTuple):
-    """What the other interpreter is to do."""
+    """The task of the other interpreter."""
 
     plan: Plan
     runs: Sequence[Run]

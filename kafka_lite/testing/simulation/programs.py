@@ -1,6 +1,6 @@
 """Programs that run inside a world: a broker, producers and consumers.
 
-Not in Kafka. A world loads this module anew for each process; what it imports are the process's own copies.
+Not in Kafka. A world loads this module once per process, so its imports are the process's own copies.
 """
 
 from __future__ import annotations
@@ -69,11 +69,11 @@ servers: list[Any] = []
 
 
 DAMAGED_BACKOFF_S = 2.0
-"""What a consumer waits after a damaged record."""
+"""How long a consumer waits after a damaged record."""
 DAMAGED = "(a damaged batch)"
-"""What a replica has where a checksum is wrong."""
+"""Stands for the batch of a replica whose checksum is wrong."""
 BACKOFF_S = 0.2
-"""What a program waits after a call that failed."""
+"""How long a program waits after a call that failed."""
 PRODUCER_DEFAULTS: dict[str, object] = {
     "linger.ms": 5,
     "retry.backoff.ms": 50,
@@ -86,7 +86,7 @@ PRODUCER_DEFAULTS: dict[str, object] = {
 
 @dataclass(frozen=True)
 class Load:
-    """What a producer sends."""
+    """The load of a producer: which records it sends, and where to."""
 
     topic: str
     partitions: int = 1

@@ -36,7 +36,7 @@ LOADED: Final = (
     "kafka_lite.server.kafka_server", "kafka_lite.producer", "kafka_lite.consumer", "kafka_lite.testing.cluster_client",
     "kafka", "kazoo.client",
 )  # fmt: skip
-"""What each process has imported when it begins."""
+"""Modules that each process has imported when it begins."""
 READY: Final = 28
 """How many processes' modules are imported beforehand. A world that starts more imports those when it needs them."""
 MEMORY: Final = Path("/dev/shm")
@@ -46,7 +46,7 @@ MEMORY_BYTES: Final = 1 << 30
 
 @dataclass(frozen=True)
 class Plan:
-    """What is run with each seed."""
+    """The plan of all runs: it is the same for each seed."""
 
     scenario: str = "one-broker"
     """A name of ``SCENARIOS``, or a function of yours as ``module:function``."""
@@ -66,13 +66,13 @@ class Outcome:
     failure: str = ""
     """The traceback, if the world itself came to a bad end."""
     notes: list[str] = field(default_factory=list)
-    """What the reader wants to know of a bad end."""
+    """The last notes of the world, for the reader of a failure."""
     simulated_s: float = 0.0
     processor_s: float = 0.0
     steps: int = 0
     summary: str = ""
     faults: list[str] = field(default_factory=list)
-    """What the seed drew, whether it was suffered or not."""
+    """The faults that the seed drew, whether they happened or not."""
 
     @property
     def is_good(self) -> bool:
@@ -81,7 +81,7 @@ class Outcome:
 
     @property
     def findings(self) -> set[str]:
-        """What was found, in short: the rules of the checker that were broken, or the kind of the world's failure."""
+        """The findings in short: the rules of the checker that were broken, or the kind of the world's failure."""
         rules = {violation.partition(":")[0] for violation in self.violations}
         return rules or {self.failure.rstrip().rpartition("\n")[2].partition(":")[0].rpartition(".")[2]} - {""}
 
@@ -239,7 +239,7 @@ class _Child:
         return bool(data)
 
     def outcome(self) -> Outcome:
-        """What the seed found. Keeps the code that it compiled, so that later seeds need not compile it again."""
+        """The outcome of the seed's run. Keeps the code that it compiled, so later seeds need not compile it again."""
         os.close(self._reader)
         os.waitpid(self._pid, 0)
         if not self._data:

@@ -1,4 +1,4 @@
-"""What a seed is run with: brokers, clients, and what goes wrong with them, all drawn from the seed.
+"""The scenarios of the simulator: brokers, clients and faults, all drawn from the seed.
 
 Not in Kafka.
 """
@@ -45,7 +45,7 @@ GROWING, GROWN_REPLICATED = "growing", 4
 ALTERED_S: Final = 0.03
 """How long after that begins the alteration begins, on average."""
 FETCH_BYTES: Final = (200, 2_000, 1_048_576)
-"""What a consumer gets of a partition at once: a few records, or all of them."""
+"""How many bytes a fetch returns per partition: a few records, or all of them."""
 UNDISTURBED_S: Final = 15.0
 """How long a drawn application may run before anything goes wrong: then there is more to be restored."""
 SKEWS_NS: Final = (0, 10**8, 10**12)
@@ -203,7 +203,7 @@ def drawn_streams_of_three_brokers(world: World) -> Result:
 
     What the topology makes of the records of a partition is determined by their order there alone. Late records are
     no exception: whether a window has expired depends on the latest window that a store has had a result for, and a
-    store that is restored from its changelog has that again. (Stream time, which begins anew with each task, decides
+    store that is restored from its changelog has that again. (Stream time, which starts over with each task, decides
     when to punctuate, and which of several partitions a task reads next. There is neither here.)
 
     If results of keys are cached, those of each key may lack some, but not the last one.
@@ -325,4 +325,4 @@ SCENARIOS: Final[dict[str, Callable[[World], Result]]] = {
     "mixed": mixed(one_broker, transactions),
     "mixed-three-brokers": mixed(three_brokers, transactions_of_three_brokers),
 }
-"""What a seed can be run with, by name."""
+"""The scenarios that a seed can be run with, by name."""

@@ -38,7 +38,7 @@ NEVER_NS: Final = 100 * 365 * 86_400 * 10**9
 
 
 class SimulationError(Exception):
-    """The world cannot go on: a deadlock, a runaway loop, or a call that is not simulated."""
+    """The world cannot continue: a deadlock, a runaway loop, or a call that is not simulated."""
 
 
 class DeadlockError(SimulationError):
@@ -50,7 +50,7 @@ class RunawayError(SimulationError):
 
 
 class State(Enum):
-    """What a task does."""
+    """The state of a task."""
 
     READY = auto()
     RUNNING = auto()
@@ -88,7 +88,7 @@ class Task:
         self.timer: Timer | None = None
         self.greenlet: greenlet | None = None
         self.interruptions: list[Callable[[], None]] = []
-        """Signal handlers that the task must run before it goes on."""
+        """Signal handlers that the task must run before it continues."""
         self.at_end: list[Callable[[], None]] = []
 
     def __repr__(self) -> str:
@@ -175,7 +175,7 @@ class Scheduler:
         self._ready = [task for task in self._ready if task.owner is not owner]
 
     def resume(self, owner: Owner) -> None:
-        """Its tasks go on."""
+        """Let the owner's tasks continue."""
         owner.is_paused = False
         held, owner.held = owner.held, []
         self._ready += held
@@ -334,7 +334,7 @@ class Scheduler:
             self.after_step(task.owner)
 
     def _cost_ns(self, owner: Owner) -> int:
-        """What a step costs. A process that is busy all the time pays more: it polls, and need not do so often."""
+        """The cost of a step. A process that is always busy pays more: it polls, and need not poll so often."""
         window = self.now_ns >> BUSY_WINDOW_BITS
         if owner.window != window:
             owner.window, owner.steps = window, 0

@@ -27,7 +27,7 @@ ABORTED_SHARE, FORGOTTEN_SHARE = 0.2, 0.03
 OPEN_SHARE = 0.5
 """How many producers die in the middle of their last transaction."""
 FENCED_S = 4.0
-"""What a producer waits on average before it comes back as another one."""
+"""How long a producer waits on average before it comes back as another one."""
 ENDS_BACKOFF_S = 1.0
 """How often the last stable offsets are read at the end."""
 MOST_RECORDS = 6
@@ -36,7 +36,7 @@ MOST_RECORDS = 6
 
 @dataclass(frozen=True)
 class TransactionalLoad:
-    """What a producer writes in transactions."""
+    """The load of a transactional producer: which records it writes, and where to."""
 
     transactional_id: str
     topic: str
@@ -59,7 +59,7 @@ class TransactionalClient(Protocol):
     """A transactional producer of some library."""
 
     errors: tuple[type[Exception], ...]
-    """What its calls raise."""
+    """The exceptions that its calls raise."""
 
     def initialize(self) -> None:
         """``init_transactions``."""
@@ -394,7 +394,7 @@ def read_visible(bootstrap: str, topics: Mapping[str, int], history: History) ->
 
 
 def committed_records(bootstrap: str, topics: Mapping[str, int]) -> Iterator[Any]:
-    """What a ``read_committed`` consumer finds in all partitions, up to their present ends."""
+    """The records that a ``read_committed`` consumer finds in all partitions, up to their current ends."""
     with _reader(bootstrap, "read_committed") as reader:
         partitions = _partitions(topics)
         reader.assign(partitions)

@@ -1,4 +1,4 @@
-"""What the simulator does with transactions: producers, one of them a zombie, a consume-transform-produce, readers.
+"""The simulator's workload of transactions: producers (one a zombie), a consume-transform-produce loop, readers.
 
 Not in Kafka.
 """
@@ -22,7 +22,7 @@ ENDED_S: Final = 120.0
 
 
 def transaction_properties(brokers: int) -> dict[str, str]:
-    """What the brokers of a workload with transactions are started with."""
+    """The broker properties of a workload with transactions."""
     replicas = min(brokers, 3)
     return {
         "transaction.state.log.num.partitions": str(replicas),

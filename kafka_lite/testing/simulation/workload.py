@@ -1,4 +1,4 @@
-"""What the simulator does with one broker: clients, groups, topics and faults, all drawn from the seed.
+"""The simulator's workload of one broker: clients, groups, topics and faults, all drawn from the seed.
 
 Not in Kafka.
 """
@@ -46,8 +46,8 @@ ALTERATIONS: Final = 3
 FEW_DESCRIPTORS: Final = 8
 """How many more files and connections a broker may open at most when descriptors run out."""
 SPARED_BLOCK_BYTES: Final = (4_096, 100_000)
-"""What a broker that is short of memory gets at once: so little that it can hardly read a log, or nearly all that it
-wants."""
+"""The largest block that a broker gets when memory is short: so small that it can hardly read a log, or nearly as
+large as it wants."""
 LOOKS_S: Final = 0.05
 """How often a broker with a flipped bit is looked at, to see whether it was started again."""
 PATIENT: Final = {"bootstrap_timeout_ms": 600_000}
@@ -61,7 +61,7 @@ THEIR_PRODUCER: Final = {**PATIENT, "acks": "all", "batch_size": 1_000}
 
 
 class Result(NamedTuple):
-    """What a run found."""
+    """The result of a run."""
 
     history: History
     violations: list[Violation]
@@ -473,7 +473,7 @@ class Workload:
             broker.start()
 
     def _spare_memory(self, fault: Fault) -> None:
-        """What a broker cannot do for want of memory, it does later: it is not started again."""
+        """Limit the broker's memory for a while. It retries later what failed, so it is not restarted."""
         process = self._target(fault).process
         if process is None or not process.is_running:
             return

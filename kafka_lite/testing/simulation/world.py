@@ -36,7 +36,7 @@ _ENDED: Final[list[object]] = []
 """Worlds and processes that have ended. Never collected: that would run the ``finally`` blocks of killed threads."""
 POLL_NS: Final = 10_000_000
 STEP_NS: Final = 50_000
-"""What it costs to switch to a thread: about what the GIL's hand-over takes on a busy machine."""
+"""The cost of switching to a thread: about as long as a hand-over of the GIL takes on a busy machine."""
 
 
 FOLDER_FD: Final = 900
@@ -94,7 +94,7 @@ class World:
         self.processes: list[Process] = []
         """All that were ever started."""
         self.faults: Sequence[object] = ()
-        """What the scenario has drawn to go wrong."""
+        """The faults that the scenario has drawn."""
         self.suffering: list[Span] = []
         """Faults from their beginnings to their ends."""
         self.kept_faults: Collection[int] | None = None
@@ -159,7 +159,7 @@ class World:
     def run(self, scenario: Callable[[World], Any]) -> Any:
         """Run the world until the scenario, a function that runs inside as a thread of its own, has returned.
 
-        Returns what it returns. Raises what it raises, and SimulationError if the world cannot go on.
+        Returns what it returns. Raises what it raises, and SimulationError if the world cannot continue.
         """
         _ENDED.append(self)
         result: list[Any] = []

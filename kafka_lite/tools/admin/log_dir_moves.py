@@ -77,7 +77,7 @@ def execute_moves(service: LogDirService, moves: LogDirs, timeout_ms: float, tim
 
 
 def moves_back(targets: LogDirs, found: Mapping[Replica, ReplicaLogDirs]) -> LogDirs:
-    """What cancels these moves: the replicas that are on their way are sent to where they are."""
+    """The moves that cancel ``targets``: each replica that is being moved is sent back to its current directory."""
     return {
         replica: dirs.current
         for replica, dirs in found.items()

@@ -80,7 +80,7 @@ def read_topics(path: Path) -> list[str]:
 
 
 def format_assignments(assignments: Mapping[TopicPartition, list[int]]) -> str:
-    """What ``read_assignments`` reads, with ``log_dirs`` that are all ``any``, as Kafka writes it."""
+    """The JSON that ``read_assignments`` reads, with ``any`` for all ``log_dirs``, as Kafka writes it."""
     partitions = [
         {"topic": tp.topic, "partition": tp.partition, "replicas": replicas, "log_dirs": [ANY_LOG_DIR] * len(replicas)}
         for tp, replicas in sorted(assignments.items())

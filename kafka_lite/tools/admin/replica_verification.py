@@ -87,7 +87,7 @@ class Replicas(NamedTuple):
 
 
 class Batch(NamedTuple):
-    """What is compared of a batch (of a message, in the formats before v2)."""
+    """The compared fields of a batch (of a message, in the formats before v2)."""
 
     offset: int
     next_offset: int
@@ -96,7 +96,7 @@ class Batch(NamedTuple):
 
 @dataclass
 class Fetched:
-    """What one replica has from an offset on."""
+    """The contents of one replica from an offset on."""
 
     high_watermark: int
     batches: list[Batch]
@@ -144,7 +144,7 @@ class Verification:
             self.max_lag, self.lagging = lag, partition
 
     def report(self) -> str:
-        """The line that Kafka's tool prints now and then; the maximum begins anew after it."""
+        """The line that Kafka's tool prints at each report interval. Resets the maximum."""
         offset = self.offsets.get(self.lagging, -1) if self.lagging is not None else -1
         where = f"partition {self.lagging} at offset {offset} among {len(self.replicas)} partitions"
         line = f"max lag is {self.max_lag} for {where}"

@@ -33,7 +33,7 @@ def partition_moves(
     current: Mapping[TopicPartition, ReplicaAssignment],
     in_progress: Mapping[TopicPartition, ReplicaAssignment],
 ) -> dict[TopicPartition, PartitionMove]:
-    """What is being moved already, and what ``targets`` will move."""
+    """The moves that are in progress, and those that ``targets`` will start."""
     moves = {
         tp: PartitionMove(frozenset(each.replicas) - frozenset(each.adding_replicas), frozenset(each.adding_replicas))
         for tp, each in in_progress.items()

@@ -1,1 +1,1 @@
-"""What the tools share: options, logging, errors, signals, and output to a terminal or a pipe."""
+"""Parts that the tools share: options, logging, errors, signals, and output to a terminal or a pipe."""

@@ -41,7 +41,7 @@ class ToolArgumentParser(argparse.ArgumentParser):
         sys.exit(USAGE_ERROR)
 
     def _unknown_options(self) -> str:
-        """What to say about flags that do not exist. argparse might only say that the right one is missing."""
+        """The message about flags that do not exist. argparse might only say that the right one is missing."""
         import difflib
 
         known = sorted(_options_of(self))

@@ -34,7 +34,7 @@ class StreamEndError(KafkaError):
 
 
 class BaseConsumer(Protocol):
-    """What a tool needs from a consumer. Used by one thread; only ``stop`` may be called from others."""
+    """The consumer that a tool needs. Used by one thread; only ``stop`` may be called from others."""
 
     def receive(self) -> ConsumerRecord:
         """Wait for a record; key and value are bytes.

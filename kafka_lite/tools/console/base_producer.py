@@ -21,7 +21,7 @@ logger = logging.getLogger(__name__)
 
 
 class BaseProducer(Protocol):
-    """What a tool needs from a producer."""
+    """The producer that a tool needs."""
 
     @property
     def failures(self) -> int:

@@ -26,7 +26,7 @@ from kafka_lite.protocol.version_prefixed import decode_with_version, read_versi
 from kafka_lite.record.record import Record
 
 Texts = tuple[str | None, str | None]
-"""What to print as key and payload; None prints nothing."""
+"""The key and payload to print; None prints nothing."""
 
 Decoder = Callable[[Record], Texts]
 

@@ -33,7 +33,7 @@ class Block(NamedTuple):
 
 @dataclass(frozen=True)
 class Segment:
-    """What to draw. ``size_in_bytes`` may extend past the last batch if invalid bytes follow."""
+    """The segment to draw. ``size_in_bytes`` may extend past the last batch if invalid bytes follow."""
 
     blocks: Sequence[Block]
     size_in_bytes: int

@@ -54,7 +54,7 @@ class GroupState:
 
 @dataclass(frozen=True)
 class ClusterState:
-    """What one round of requests has found. ``problems`` are the requests that failed."""
+    """The cluster as one round of requests found it. ``problems`` are the requests that failed."""
 
     cluster_id: str
     controller_id: int
@@ -107,7 +107,7 @@ class ClusterSnapshot:
     state: ClusterState
     brokers: list[BrokerRow]
     partitions: list[PartitionRow]
-    """Those with a problem first, then by name; without internal topics' partitions that have none."""
+    """Partitions with a problem first, then by name. Healthy partitions of internal topics are left out."""
     hidden: int
     """Number of partitions that are left out of ``partitions``."""
     groups: list[GroupRow]

@@ -112,8 +112,8 @@ class LocalCluster:
     def watch(self, on_end: Callable[[int, int | None], None]) -> None:
         """Call ``on_end`` with each broker that has ended since the last call, and its exit code.
 
-        Keeps the pid files true, also of brokers that were started again by hand. Raises KafkaError if ZooKeeper has
-        ended.
+        Keeps the pid files correct, including those of brokers that were restarted by hand. Raises KafkaError if
+        ZooKeeper has ended.
         """
         if self._zookeeper is not None and not self._zookeeper.is_running:
             raise KafkaError(f"ZooKeeper has ended. The end of its log:\n{self._zookeeper.end_of_log()}")
@@ -126,7 +126,7 @@ class LocalCluster:
             self._write_pid(broker_id, running.get(broker_id))
 
     def _running_pids(self) -> dict[int, int]:
-        """The process of each broker that runs, whoever started it."""
+        """The process ids of all running brokers, including those that were started by hand."""
         pids = {broker_id: broker.process.pid for broker_id, broker in self.brokers.items() if broker.is_running}
         for broker_id in self.brokers:
             for found in _brokers_below(self.broker_folder(broker_id)):
@@ -146,7 +146,7 @@ class LocalCluster:
     # ── stop ──────────────────────────────────────────────────────────────────────────────────────────────────────
 
     def stop(self) -> None:
-        """Stop all brokers cleanly, also those that were started again by hand, and then ZooKeeper."""
+        """Stop all brokers cleanly, including those that were restarted by hand, and then ZooKeeper."""
         for broker in self.brokers.values():
             broker.stop()
         self._stop_others()

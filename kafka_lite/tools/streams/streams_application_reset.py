@@ -44,7 +44,7 @@ def run(options: argparse.Namespace) -> int:
     """Reset the application. Its instances must be stopped, and clean up their state directories by themselves.
 
     All offsets are looked up before anything is changed: without the offsets of its input, an application that has
-    lost its state would go on in the middle.
+    lost its state would resume in the middle.
     """
     application_id, dry_run = options.application_id, options.dry_run
     with AdminChannel(options.bootstrap_servers) as channel:

@@ -1,4 +1,4 @@
-"""What brokers know about transactions: the coordinators of transactional ids, and the leaders of producers.
+"""Transactions as brokers know them: the coordinators know transactional ids, partition leaders know producers.
 
 Kafka 3.0: clients/.../clients/admin/KafkaAdminClient.java (listTransactions, describeTransactions, describeProducers,
 abortTransaction) · book 10.3
@@ -97,7 +97,7 @@ def find_coordinator(channel: AdminChannel, transactional_id: str) -> int:
 
 
 def describe_transaction(channel: AdminChannel, transactional_id: str) -> tuple[int, TransactionState]:
-    """The coordinator of an id, and what it knows. Raises ToolError, also if there is no such id."""
+    """The coordinator of an id, and the transaction's state. Raises ToolError if there is none, or on another error."""
     request = DescribeTransactionsRequest(transactional_ids=[transactional_id])
     for _ in range(MAX_RETRIES):
         coordinator_id = find_coordinator(channel, transactional_id)
@@ -201,7 +201,7 @@ def open_longer_than(
 
 
 def find_hanging(channel: AdminChannel, candidates: Collection[OpenTransaction]) -> list[OpenTransaction]:
-    """Those of the open transactions that no coordinator will end: it does not know the partition is in one."""
+    """The open transactions that no coordinator will end: it does not know that the partition is part of one."""
     if not candidates:
         return []
     ids = list_transactions(channel, producer_ids={each.producer.producer_id for each in candidates})

@@ -1,4 +1,4 @@
-"""What the simulator does with an application of Streams: it runs instances, which faults kill and pause.
+"""The simulator's workload of a Streams application: its instances run, and faults kill and pause them.
 
 Not in Kafka.
 """

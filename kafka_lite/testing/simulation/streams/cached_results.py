@@ -1,4 +1,4 @@
-"""What leaves a cache: of the results of each key some, in their order, and the last one.
+"""The results that leave a cache: for each key some of its results, in order, and always the last one.
 
 Not in Kafka.
 """
@@ -14,7 +14,7 @@ NOTHING: Sequence[Content] = ()
 
 
 def wrong_results(found: Iterable[Content], made: Iterable[Content]) -> Iterator[str]:
-    """What is wrong with the results that were found, by all that were made; both in the order of each key."""
+    """The errors in ``found``, the results that left the cache, given all that were made; both ordered per key."""
     found_of, made_of = _by_key(found), _by_key(made)
     for key in sorted(found_of.keys() | made_of.keys()):
         yield from _wrong_of_one_key(found_of.get(key, NOTHING), made_of.get(key, NOTHING))

@@ -1,4 +1,4 @@
-"""What a seed draws of an application of Streams: which operators its topology has, and how it runs.
+"""The drawing of a Streams application from a seed: the operators of its topology, and how it runs.
 
 Not in Kafka. A drawing is plain data, since each simulated process has its own copy of every class.
 """

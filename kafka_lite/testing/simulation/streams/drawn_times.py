@@ -17,7 +17,7 @@ LATE_MS: Final = 30_000
 TOO_LATE_MS: Final = (200_000, 400_000)
 """How late records are whose windows have expired."""
 JUMP_MS: Final = 300_000
-"""How far time goes on at once, now and then: then all windows expire."""
+"""How far time jumps now and then: far enough for all windows to expire."""
 
 
 class DrawnTimes:

@@ -1,4 +1,4 @@
-"""What the simulator does with an application of Streams whose topology is drawn.
+"""The simulator's workload of a Streams application whose topology is drawn from the seed.
 
 Not in Kafka.
 """

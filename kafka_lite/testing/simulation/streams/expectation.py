@@ -1,4 +1,4 @@
-"""What must be in the topics of a drawn application, by what is in the topics that it reads.
+"""The expected contents of the topics of a drawn application, given the contents of the topics that it reads.
 
 Not in Kafka. The topics are judged one after the other: those that a sub-topology writes by those that it reads, as
 they are. So a record that is lost on the way is missing in one topic only.
@@ -102,7 +102,7 @@ def _described(contents: Sequence[Content], offsets: Sequence[int], first: Diffe
 
 
 def judge(drawing: Drawing, partitions: int, seen: Seen) -> list[Violation]:
-    """What is wrong with the topics at the end."""
+    """The violations in the topics at the end."""
     expectation = Expectation(drawing, partitions)
     expectation.feed(seen)
     return list(expectation.violations(seen))

@@ -1,4 +1,4 @@
-"""What a task makes of the records of its partition if nothing goes wrong.
+"""The results of a task from the records of its partition if nothing goes wrong.
 
 Not in Kafka.
 """
@@ -25,7 +25,7 @@ class Replay:
         self._driver = TopologyTestDriver(build(drawing), application_id=APPLICATION_ID)
         self._fed = 0
         self.made: dict[tuple[str, int], list[Content]] = defaultdict(list)
-        """What the task sends to each partition of the other topics."""
+        """The records that the task sends to each partition of the other topics."""
 
     def feed(self, contents: Sequence[Content]) -> None:
         """Process what is new in the records of the task's partition."""

@@ -1,4 +1,4 @@
-"""What a ``read_committed`` consumer has seen of an application's topics.
+"""The contents of an application's topics, as a ``read_committed`` consumer has seen them.
 
 Not in Kafka.
 """
@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 
 class Content(NamedTuple):
-    """What a record consists of, wherever it is."""
+    """The contents of a record, without its topic, partition and offset."""
 
     key: bytes | None
     value: bytes | None

@@ -1,4 +1,4 @@
-"""What the simulator does with Streams: an application that counts exactly once, and whose counts show if it does.
+"""The simulator's workload of Streams: an application that counts exactly once, and whose counts prove it.
 
 Not in Kafka. Each change of a count is a record. So the committed counts of a key are 1, 2, 3, …, one for each of its
 records, if and only if nothing was lost or counted twice.

@@ -14,7 +14,7 @@ from typing import Any
 from kafka_lite.testing.simulation.system.kernel import CLOCK_READING_NS, EPOCH_NS, Kernel, stand_in
 
 UPTIME_NS = 1_000 * 10**9
-"""What a monotonic clock shows when a world begins."""
+"""The reading of a monotonic clock when a world begins."""
 
 
 class Clocks:

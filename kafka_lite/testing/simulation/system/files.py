@@ -1,6 +1,6 @@
 """The modules ``posix``, ``io``, ``mmap`` and ``fcntl``: real files in the machine's folder, watched by its disk.
 
-Not in Kafka. ``os``, ``pathlib``, ``shutil`` and ``tempfile`` are loaded anew on top of them.
+Not in Kafka. ``os``, ``pathlib``, ``shutil`` and ``tempfile`` are loaded again on top of them.
 """
 
 from __future__ import annotations
@@ -337,7 +337,7 @@ class Files:
 
 
 class SortedEntries:
-    """What ``scandir`` returns."""
+    """The return value of ``scandir``, with the entries sorted by name."""
 
     def __init__(self, path: Any) -> None:
         with os.scandir(path) as entries:

@@ -1,4 +1,4 @@
-"""What the stand-ins of one process talk to.
+"""The kernel to which the stand-ins of one process talk.
 
 Not in Kafka. A process's modules are imported before the process runs, so the kernel begins without a world: locks can
 be made and taken, the clock stands still, and everything that would block raises SimulationError.
@@ -25,7 +25,7 @@ EPOCH_NS: Final = 1_700_000_000 * 10**9
 FIRST_SOCKET_FD: Final = 1_000_000
 """Descriptors from here on are sockets of the world; those below are real files."""
 CLOCK_READING_NS: Final = 100
-"""What it costs to look at the clock."""
+"""The cost of reading the clock."""
 
 
 class NotSimulatedError(SimulationError, OSError):

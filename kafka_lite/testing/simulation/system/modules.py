@@ -47,7 +47,7 @@ STANDARD_LIBRARY: Final = (
     "threading", "_threading_local", "queue", "selectors", "socket", "concurrent", "logging", "random", "uuid", "os",
     "pathlib", "shutil", "tempfile", "secrets",
 )  # fmt: skip
-"""Modules of the standard library that are loaded anew over the stand-ins."""
+"""Modules of the standard library that are loaded again on top of the stand-ins."""
 _FUTURE: Final = functools.reduce(
     operator.or_, (getattr(__future__, name).compiler_flag for name in __future__.all_feature_names)
 )

@@ -1,7 +1,7 @@
 """The module ``_socket``: sockets over the world's network.
 
-Not in Kafka. Python's own ``socket.py`` is loaded anew on top of it, so files, ``create_connection`` and the rest
-are as ever.
+Not in Kafka. Python's own ``socket.py`` is loaded again on top of it, so files, ``create_connection`` and the
+rest work as usual.
 """
 
 from __future__ import annotations
@@ -156,7 +156,7 @@ class SocketBase:
         return self.kernel.open_socket(endpoint), endpoint.remote or ("0.0.0.0", 0)
 
     def connect(self, address: Address) -> None:
-        """Connect. Raises OSError, and BlockingIOError if it goes on in the background."""
+        """Connect. Raises OSError, and BlockingIOError if connecting continues in the background."""
         endpoint = self._endpoint
         endpoint.raise_error()
         if endpoint.is_connected:

@@ -1,6 +1,6 @@
 """The module ``_thread``: threads that are tasks, and locks that let other tasks run.
 
-Not in Kafka. ``threading``, ``queue`` and ``concurrent.futures`` are loaded anew on top of it, as they are.
+Not in Kafka. ``threading``, ``queue`` and ``concurrent.futures`` are loaded again on top of it, unchanged.
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ class Lock(Hashed):
         return True
 
     def release(self) -> None:
-        """Release it, whoever holds it. Raises RuntimeError if it is free."""
+        """Release the lock, even if another thread holds it. Raises RuntimeError if it is free."""
         if not self._is_locked:
             raise RuntimeError("release unlocked lock")
         self._is_locked = False
@@ -251,7 +251,7 @@ class ThreadHandle:
 
 
 class ExceptHookArgs(tuple[Any, ...]):
-    """What ``threading.excepthook`` gets: type, value, traceback and thread."""
+    """The argument of ``threading.excepthook``: type, value, traceback and thread."""
 
     __slots__ = ()
 
