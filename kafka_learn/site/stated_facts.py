@@ -1,4 +1,4 @@
-"""What the README and the front page state from data: the APIs served, and what does not exist yet.
+"""Facts that the README and the front page state from data: the APIs served, and what does not exist yet.
 
 Such a passage stands between two comments, which GitHub does not show; ``make pages`` writes what is between them::
 
@@ -69,7 +69,7 @@ def reasons_not_yet(root: Path = PROJECT_ROOT) -> list[str]:
 
 
 def missing(language: str) -> str:
-    """What does not exist yet, as the end of a sentence."""
+    """The parts that do not exist yet, as the end of a sentence."""
     reasons = reasons_not_yet()
     names = [part.zh if language == "zh" else part.en for part in PARTS if part.holds(reasons)]
     return ("、" if language == "zh" else "; ").join(names)
