@@ -1,7 +1,7 @@
 """Patterns in the syntax of Java, as Kafka's options and flags have them, compiled by Python's ``re``.
 
-The two languages mean the same by most patterns, and by some of Java's Python means something else without a word:
-``[a-z&&[^b]]`` is a set with an ampersand. Such a pattern is refused with what is not known here.
+Most patterns mean the same in both languages. Python silently reads some of Java's as something else:
+``[a-z&&[^b]]`` is a set with an ampersand. Such a pattern is rejected with an error that names the unsupported part.
 
 Kafka 0.10.2: none; java.util.regex.Pattern · book 3.1.3
 """

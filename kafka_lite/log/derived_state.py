@@ -29,7 +29,7 @@ class DerivedState:
         epochs         │ 0 begins at 20                │ 2 begins at 45                            │
         producers      snapshots at 20, 45                             in memory: 7 and 9, as of 58
 
-    They follow the log, which reports whatever changes its range, under its lock. Other threads' questions take that
+    They follow the log, which reports whatever changes its range, under its lock. Queries from other threads take that
     lock themselves. Messages of formats before v2 carry no leader epochs, and then there is no ``leader_epoch_cache``.
     Raises OSError if a file cannot be written.
     """

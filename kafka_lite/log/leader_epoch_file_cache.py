@@ -36,7 +36,7 @@ class LeaderEpochFileCache:
 
     A returning follower asks the leader where the follower's last epoch ends, and truncates its log to that offset.
     This removes messages that only an old leader had, but no acknowledged ones. (Up to 0.10 Kafka truncated to the high
-    watermark, which lags behind, so that too much could be removed.)
+    watermark, which lags, so too much could be removed.)
     """
 
     def __init__(self, topic_partition: TopicPartition, checkpoint: LeaderEpochCheckpointFile) -> None:

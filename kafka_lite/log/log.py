@@ -59,7 +59,7 @@ class Log:
                                           ▲                                    ▲         ▲
                                           log start offset         recovery point        log end offset (LEO)
 
-    * Records below the *log start offset* may not be read any more, even if the segment still exists.
+    * Records below the *log start offset* may no longer be read, even if the segment still exists.
     * Records below the *recovery point* are on disk; those above may be only in the page cache.
     * The *log end offset* is the offset of the next message.
 

@@ -56,7 +56,7 @@ class OffsetIndex(AbstractIndex[OffsetPosition]):
             return OffsetPosition(self.base_offset, 0) if slot == -1 else self._parse_entry(slot)
 
     def upper_bound_offset(self, end_position: int) -> int | None:
-        """The offset of the first entry that points to ``end_position`` or behind it; None if there is none.
+        """The offset of the first entry that points to ``end_position`` or beyond; None if there is none.
 
         What lies before the position has smaller offsets.
         """

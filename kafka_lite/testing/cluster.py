@@ -130,7 +130,7 @@ class Cluster(AnyCluster[ClusterBroker]):
     def stop_broker(self, *brokers: ClusterBroker | int) -> None:
         """Shut these brokers down cleanly, by default all; data and faults remain.
 
-        If all are stopped, nobody is left to whom leaderships could move.
+        If all are stopped, no broker is left to take over their leaderships.
         """
         if brokers:
             super().stop_broker(*brokers)
@@ -262,7 +262,7 @@ def _check_keys(overrides: object, broker_overrides: Mapping[int, object] | None
 
 
 def _warn_of_unknown_keys(overrides: Iterable[Mapping[str, object]]) -> None:
-    """The broker only logs it, and nobody reads the log of a test that passes for the wrong reason.
+    """Warn of unknown keys: the broker only logs them, and nobody reads the log of a test that passes.
 
     Reporters of metrics get all keys, and may have their own.
     """

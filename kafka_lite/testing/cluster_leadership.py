@@ -46,7 +46,7 @@ class ClusterLeadership(Generic[B]):
         )
 
     def check_exists(self, partition: TopicPartition) -> None:
-        """Raises ValueError, which says what there is, if there is no such partition: waiting would be in vain."""
+        """Raises ValueError, which says what there is, if there is no such partition: waiting would not help."""
         if self._zookeeper.replicas(partition):
             return
         topics: dict[str, int] = {}
@@ -111,7 +111,7 @@ class ClusterLeadership(Generic[B]):
         )
 
     def await_brokers(self, timeout_s: float = KNOWN_S) -> None:
-        """Wait until the controller knows every running broker. One that is cut off is waited for in vain."""
+        """Wait until the controller knows every running broker. It never learns of one that is cut off."""
         self._await_known_by([self.controller(None, TIMEOUT_S)], timeout_s)
 
     def await_acquaintance(self, timeout_s: float = KNOWN_S) -> None:

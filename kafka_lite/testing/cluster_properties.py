@@ -31,7 +31,7 @@ SEVERAL_DEFAULTS: dict[str, str] = {
     "num.network.threads": "1",  # for each listener, and every broker has one for each other broker
     "num.io.threads": "3",
     "zookeeper.session.timeout.ms": "4000",
-    # A follower that stands still leaves the ISR after one and a half times this.
+    # A follower that makes no progress leaves the ISR after one and a half times this.
     "replica.lag.time.max.ms": "1500",
     "replica.fetch.backoff.ms": "50",
     # The longest that a broker waits for a response of a broker that is cut off.

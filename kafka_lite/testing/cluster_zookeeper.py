@@ -69,7 +69,7 @@ class ClusterZooKeeper:
     def expire_broker(self, broker_id: int) -> bool:
         """End the session that registered a broker. Returns False if the broker is not registered.
 
-        A broker that is alive may take its session back before it is closed; then it is taken over once more.
+        A broker that is alive may take its session back before it is closed; then it is taken over again.
         """
         path = paths.broker(broker_id)
         stat = self.client.zookeeper.exists(path)

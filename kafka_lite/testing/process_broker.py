@@ -78,7 +78,7 @@ class ProcessBroker(AnyBroker):
         self.process.spawn()
 
     def next_log(self) -> None:
-        """Give its next life a log of its own."""
+        """Give its next process a new log file."""
         self.starts += 1
         self.process.log_file = self.folder / f"broker-{self.starts}.log"
 
@@ -88,7 +88,7 @@ class ProcessBroker(AnyBroker):
         return self.process.stop()
 
     def kill(self, *, expire_session: bool = True) -> None:
-        """kill -9, also while it is paused.
+        """kill -9, even while it is paused.
 
         Its ZooKeeper session ends at once; with ``expire_session=False`` only after ``zookeeper.session.timeout.ms``.
         """
@@ -117,7 +117,7 @@ class ProcessBroker(AnyBroker):
         return self.process.log()
 
     def end_of_log(self, lines: int = 30) -> str:
-        """The last lines of the current life's log."""
+        """The last lines of the current process's log."""
         return self.process.end_of_log(lines)
 
     # ── what it knows ─────────────────────────────────────────────────────────────────────────────────────────────

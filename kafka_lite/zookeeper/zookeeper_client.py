@@ -168,7 +168,7 @@ class ZooKeeperClient:
         self._kazoo_log.disabled = True
 
     def _check_alive(self) -> None:
-        """Raises ProcessKilledError, which ends a thread without a word, after ``halt``."""
+        """Raises ProcessKilledError, which silently ends a thread, after ``halt``."""
         if self._halting_thread not in (None, threading.get_ident()):
             raise ProcessKilledError
 

@@ -24,10 +24,14 @@ PHRASES = {
     r"\banew\b": "say 'again', or leave it out",
     r"\b(go|goes|going|went) on\b(?! with (a|the) lock)": "say 'continue', or what continues",
     r"\bat work\b": "say 'running', 'in progress' or 'in use'",
-    r"\balso (if|of|those)\b": "say 'even if', 'including'",
+    r"\balso (if|of|those|while)\b": "say 'even if', 'including', 'even while'",
     r"\b(stand|stands|lie|lies|come|comes|came|put|puts|move|moves) behind\b": "say 'after'",
     r"\b(one|two|three) an? (call|request|record|batch|partition|broker|topic)\b": "say 'per call'",
     r"\bas good as (every|all|no)\b": "say 'almost'",
+    r"\b(come|comes|came) to an end\b": "say 'end' or 'finish'",
+    r"\bon and on\b": "say 'keeps' with the verb: 'keeps running'",
+    r"\bas ever\b": "say 'as usual', or 'each time'",
+    r"\bwithout a word\b": "say 'silently'",
     r"\bwhoever\b": "name the client, thread or reader",
 }
 """A phrase, and the advice. They were counted in a reading of a hundred docstrings."""

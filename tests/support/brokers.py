@@ -65,7 +65,7 @@ class Brokers:
     def expire_session(self, broker_id: int) -> None:
         """End a broker's session, as after a long pause: take it over, and close it.
 
-        The broker may take it back before it is closed; then it is taken over once more.
+        The broker may take it back before it is closed; then it is taken over again.
         """
         zookeeper = self.servers[broker_id].zk_client.zookeeper
         session = zookeeper.session

@@ -38,7 +38,7 @@ class CleanedTransactionMetadata:
         """Offsets of the markers that the cleaning removes; the transaction index must lose them, too."""
 
     def on_batch_read(self, batch: RecordBatch) -> bool:
-        """Record a data batch. Returns True if it belongs to an aborted transaction, so that it is to be removed."""
+        """Record a data batch. Returns True if it belongs to an aborted transaction, so it must be removed."""
         if not batch.is_transactional:
             return False
         self._ongoing.add(batch.producer_id)

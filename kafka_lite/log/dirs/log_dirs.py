@@ -108,7 +108,7 @@ class LogDirs:
         return not self.is_online(directory)
 
     def abandon(self) -> None:
-        """Treat no directory as open any more, so that nothing is written; the locks are kept."""
+        """Treat all directories as closed, so that nothing is written; the locks are kept."""
         self.is_abandoned = True
         self._opened.clear()
 

@@ -77,7 +77,7 @@ class ChaosClient:
 
 
 class ChaosClients:
-    """All clients, those that were killed included."""
+    """All clients, including those that were killed."""
 
     def __init__(self, folder: Path, history: History, seed: int) -> None:
         folder.mkdir()
@@ -132,13 +132,13 @@ class ChaosClients:
             client.file.read()
 
     def end(self, *, producers: bool) -> None:
-        """Ask the producers, or the consumers, to come to an end."""
+        """Ask the producers, or the consumers, to finish."""
         for client in self._clients:
             if client.spec.is_producer == producers:
                 client.end()
 
     def end_transformers(self) -> None:
-        """Ask the clients that make records from others to come to an end."""
+        """Ask the clients that make records from others to finish."""
         for client in self._clients:
             if client.spec.target:
                 client.end()
@@ -155,7 +155,7 @@ class ChaosClients:
         return counts
 
     def replace_hung(self, before: Mapping[str, int]) -> list[str]:
-        """Replace clients of librdkafka that have not gone on since ``before``; returns their names.
+        """Replace clients of librdkafka that have made no progress since ``before``; returns their names.
 
         Since librdkafka 2.10, a client forgets brokers that its metadata no longer lists. It may wait for one of them
         forever: confluentinc/librdkafka#5511.

@@ -29,7 +29,7 @@ ZOOKEEPER_SETTINGS: Final = {
     "tickTime": "500",
     "maxSessionTimeout": "120000",
     "maxClientCnxns": "0",
-    "forceSync": "no",  # no fault of a run loses what the system has taken
+    "forceSync": "no",  # no fault of a run loses data that the operating system has accepted
 }
 BROKER_SETTINGS: Final = {
     "min.insync.replicas": "2",
@@ -92,7 +92,7 @@ class ChaosBroker(ProcessBroker):
         return 0 if self.kafka_version and code == real_kafka.STOPPED else code
 
     def kill(self, *, expire_session: bool = False) -> None:
-        """kill -9, also while it is paused. Its session expires by itself, unless ``expire_session``."""
+        """kill -9, even while it is paused. Its session expires by itself, unless ``expire_session``."""
         self.is_wanted = False
         super().kill(expire_session=expire_session)
 

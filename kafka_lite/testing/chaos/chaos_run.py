@@ -35,7 +35,7 @@ HUNG_S: Final = 60.0
 LOOKS_FOR_HUNG: Final = 2
 """How often they are looked for in one wait."""
 SETTLE_S: Final = 180.0
-"""How long the cluster has to recover, and clients to come to an end: their longest timeouts are shorter."""
+"""How long the cluster has to recover, and clients to finish: their longest timeouts are shorter."""
 MOST_AT_ONCE: Final = 3
 """Faults that overlap."""
 POLL_S: Final = 0.2
@@ -60,7 +60,7 @@ class Result:
 
 
 class ChaosRun:
-    """Runs for a time and judges. ``report`` gets a line for everything that happens; also from other threads."""
+    """Runs for a time and judges. ``report`` gets a line for every event, and may be called by any thread."""
 
     def __init__(
         self,

@@ -91,7 +91,7 @@ def librdkafka_producer(bootstrap: str, name: str, load: Load, history: History,
             except KafkaException as error:
                 if error.args[0].code() != KafkaError._FATAL:
                     raise
-                producer.flush()  # all that it still has fails
+                producer.flush()  # all records that it still holds fail
                 producer = new_producer()
         producer.poll(0)
 

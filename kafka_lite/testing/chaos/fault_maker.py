@@ -36,7 +36,7 @@ class FaultMaker:
         """Ends the faults in progress."""
 
     def apply(self, fault: Fault) -> str:
-        """Let one thing go wrong, and end it. Returns what has suffered; "" if it was not possible at the moment."""
+        """Apply one fault, and end it. Returns the name of its target; "" if it was not possible at the moment."""
         return _APPLY[fault.kind](self, fault)
 
     def _wait(self, fault: Fault) -> None:
@@ -55,7 +55,7 @@ class FaultMaker:
     # ── processes ─────────────────────────────────────────────────────────────────────────────────────────────────
 
     def _with_broker(self, fault: Fault, suffer: Callable[[ChaosBroker], None]) -> str:
-        """Let a running broker suffer something that no other fault may interfere with."""
+        """Apply a fault to a running broker that no other fault may interfere with."""
         broker = self._chosen(fault)
         with self._cluster.holding(broker.id) as is_free:
             if not is_free or not broker.is_running:

@@ -80,7 +80,7 @@ class LibrdkafkaClient:
 
 
 def _until_it_returns(call: Callable[[float], Any]) -> None:
-    """Repeat a transactional call for as long as that may help. Raises its other errors.
+    """Repeat a transactional call while its error is retriable. Raises its other errors.
 
     librdkafka calls ``_CONFLICT`` retriable: another call has not returned. Here it has, by an exception. If a producer
     is fenced during a commit, confluent-kafka raises in the error callback, and librdkafka takes the commit for one

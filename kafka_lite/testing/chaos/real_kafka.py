@@ -12,7 +12,7 @@ from typing import Final
 from kafka_lite.testing import maven
 
 SETTINGS: Final = {
-    "inter.broker.protocol.version": "2.6",  # the newest that ours speaks
+    "inter.broker.protocol.version": "2.6",  # the newest version that our brokers speak
     "log.message.format.version": "2.6",
     "log.cleaner.dedupe.buffer.size": "10485760",
     "zookeeper.connection.timeout.ms": "60000",
@@ -28,7 +28,7 @@ MAY_END_WITH: Final = (
 NEEDS_RESTART: Final = {
     # The task asks ZooKeeper for the number of partitions, and ends with the exception. The partition stays in
     # TransactionStateManager.loadingPartitions: its producers get COORDINATOR_LOAD_IN_PROGRESS, even if the broker is
-    # elected and has loaded once more.
+    # elected and has loaded again.
     r"Uncaught exception in scheduled task 'load-txns-for-partition": "would load transactions forever",
     # It asks for the configuration of a topic. Those partitions whose leader epoch it has noted already get neither a
     # log nor a fetcher: when the controller sends the request again, it ignores them.

@@ -18,7 +18,7 @@ PARTITIONS: Final = 3
 SOURCE, TARGET = "transfers", "statements"
 READ_COMMITTED: Final = {"isolation.level": "read_committed"}
 RECORDS_OF_A_TRANSACTION: Final = 10
-"""A transactional producer writes so many times fewer transactions than others write records."""
+"""A transactional producer writes fewer transactions than others write records, by this factor."""
 
 
 def plain_clients(bootstrap: str, records_per_s: float) -> Iterator[ClientSpec]:

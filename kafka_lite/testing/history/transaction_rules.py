@@ -49,7 +49,7 @@ def lost_transactions(history: History) -> Iterator[str]:
 
 
 def zombies_writes(history: History) -> Iterator[str]:
-    """A record behind one of a later producer of the transactional id, or a commit after that producer began."""
+    """A record after one of a later producer of the transactional id, or a commit after that producer began."""
     yield from _records_behind_successors(history)
     places = _visible_places(history)
     for transaction in history.transactions:

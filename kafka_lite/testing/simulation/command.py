@@ -2,7 +2,7 @@
 
 Not in Kafka::
 
-    make simulate SEED=7          the same run as ever, and what happened in it
+    make simulate SEED=7          the same run each time, and what happened in it
     make simulate SEEDS=1000      many runs, on all processors; the first bad seed with the command that replays it
 """
 
@@ -188,7 +188,7 @@ def _command(options: argparse.Namespace, seed: int) -> str:
 
 
 def _is_own(options: argparse.Namespace) -> bool:
-    """Whether the scenario is a function of the user's, who need not have our Makefile."""
+    """Whether the scenario is a function of the user: such users may not have our Makefile."""
     return options.brokers is None and ":" in options.scenario
 
 

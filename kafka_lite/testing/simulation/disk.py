@@ -91,7 +91,7 @@ class DirtyFile:
 
 
 class MappedFile:
-    """A file that a process has mapped into its memory and may change without a word."""
+    """A file that a process has mapped into its memory and may change without a system call."""
 
     def __init__(self, fd: int) -> None:
         self.fd = os.open(f"/proc/self/fd/{fd}", os.O_RDWR | os.O_CLOEXEC)
@@ -102,7 +102,7 @@ class MappedFile:
         self._durable = os.pread(self.fd, os.fstat(self.fd).st_size, 0)
 
     def lose(self, random: Random) -> None:
-        """Each page that has changed is as it was, or as it is."""
+        """Let each changed page either keep its new content or revert to what was last flushed."""
         for position in range(0, os.fstat(self.fd).st_size, PAGE_BYTES):
             now = os.pread(self.fd, PAGE_BYTES, position)
             before = self._durable[position : position + PAGE_BYTES].ljust(len(now), b"\0")[: len(now)]
@@ -186,15 +186,15 @@ class Disk:
     # ── changes of names ──────────────────────────────────────────────────────────────────────────────────────────
 
     def created(self, path: str) -> None:
-        """A file is there that was not."""
+        """A file was created."""
         self._names.append(lambda: _remove(path))
 
     def made_directory(self, path: str) -> None:
-        """A directory is there that was not."""
+        """A directory was created."""
         self._names.append(lambda: os.rmdir(path))
 
     def removed_directory(self, path: str) -> None:
-        """An empty directory is gone."""
+        """An empty directory was removed."""
         self._names.append(lambda: os.mkdir(path))
 
     def before_unlink(self, path: str) -> None:
@@ -262,7 +262,7 @@ class Disk:
     # ── the crash ─────────────────────────────────────────────────────────────────────────────────────────────────
 
     def crash(self, random: Random) -> None:
-        """The power fails: forget what the draw says, among what was not flushed."""
+        """The power fails: lose a drawn part of what was not flushed."""
         for file in self._open_files():
             file.lose(random)
         for undo in reversed(self._names[random.randint(0, len(self._names)) :]):

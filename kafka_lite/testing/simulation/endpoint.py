@@ -75,7 +75,7 @@ class Watched:
 
     @property
     def has_hung_up(self) -> bool:
-        """Whether neither direction carries anything any more."""
+        """Whether both directions have ended."""
         return False
 
 

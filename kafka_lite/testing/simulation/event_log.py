@@ -23,7 +23,7 @@ class EventLog:
         self.notes: deque[str] = deque(maxlen=NOTES)
         """Lines for a reader: processes that start and end, faults, logged warnings."""
         self.steps = 0
-        """How often a thread ran on."""
+        """How many steps all threads have taken."""
         self._trace = trace
         self._hash = hashlib.blake2b(digest_size=8)
 
@@ -33,7 +33,7 @@ class EventLog:
         return self._hash.hexdigest()
 
     def step(self, now_ns: int, number: int, name: str) -> None:
-        """A thread runs on."""
+        """A thread takes its next step."""
         self.steps += 1
         self._hash.update(_STEP.pack(now_ns, number))
         if self._trace is not None:

@@ -266,7 +266,7 @@ class Machine:
         return process
 
     def ended(self, process: Process) -> None:
-        """It runs no more."""
+        """Remove it from the running processes."""
         self.processes.remove(process)
 
     def set_wall_clock(self, ahead_ns: int) -> None:
@@ -276,7 +276,7 @@ class Machine:
             process.follow_wall_clock()
 
     def lose_power(self) -> None:
-        """The power fails: processes are gone without a word, and the disk forgets what was not flushed."""
+        """The power fails: processes vanish without closing anything, and the disk loses what was not flushed."""
         world = self._world
         world.note(f"{self.name} loses power")
         for process in self.processes.copy():

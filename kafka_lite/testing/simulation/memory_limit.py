@@ -17,7 +17,7 @@ NEARLY: Final = 0.8
 
 
 class MemoryLimit:
-    """Within it this process may take so many bytes more; for more it gets a MemoryError."""
+    """A block in which this process may take ``growth_bytes`` more memory; beyond that it gets a MemoryError."""
 
     def __init__(self, growth_bytes: int = GROWTH_BYTES) -> None:
         self._growth_bytes = growth_bytes

@@ -24,7 +24,7 @@ from kafka_lite.testing.simulation.endpoint import Address, Endpoint, Listener
 LOOPBACK_NS: Final = (5_000, 50_000)
 CONNECT_RETRY_NS: Final = 1_000_000_000
 CONNECT_RETRIES: Final = 127
-"""A connection request that nobody answers is repeated each second, and ends with ETIMEDOUT."""
+"""A connection request without a response is repeated each second, and ends with ETIMEDOUT."""
 BACKLOG: Final = 128
 FIRST_EPHEMERAL_PORT: Final = 32_768
 LAST_PORT: Final = 65_535
@@ -129,7 +129,7 @@ class Network:
         return machine in self._down
 
     def crash(self, machine: str) -> None:
-        """The machine is gone without a word: its connections stay half-open."""
+        """The machine vanishes without closing anything: its connections stay half-open."""
         self._down.add(machine)
         for address in [address for address, listener in self._listeners.items() if listener.machine == machine]:
             self._listeners.pop(address).is_closed = True
@@ -224,7 +224,7 @@ class Network:
     # ── connections ───────────────────────────────────────────────────────────────────────────────────────────────
 
     def socket_pair(self, machine: str) -> tuple[Endpoint, Endpoint]:
-        """Two connected endpoints inside a process: what one sends has arrived at once."""
+        """Two connected endpoints inside a process: data arrives as soon as it is sent."""
         first, second = Endpoint(self, machine), Endpoint(self, machine)
         first.is_pair = second.is_pair = True
         self._join(first, second)
@@ -292,7 +292,7 @@ class Network:
         self._endpoints[first] = self._endpoints[second] = None
 
     def forget(self, endpoint: Endpoint) -> None:
-        """It can neither be reset nor crash any more."""
+        """Forget a closed endpoint: resets and crashes no longer reach it."""
         self._endpoints.pop(endpoint, None)
 
     def _machine_at(self, source: str, ip: str) -> str | None:

@@ -1,4 +1,4 @@
-"""Runs seeds in another interpreter, where nothing need be at the addresses of this one.
+"""Runs seeds in another interpreter, where objects may have other addresses than in this one.
 
 Not in Kafka. A seed is replayed in another process. Forks of one process would not tell whether the run is the same
 there: they share the addresses of everything that existed before the fork. Up to Python 3.11 the hash of None is
@@ -70,5 +70,5 @@ def answer(source: IO[bytes], target: IO[bytes]) -> None:
 
 if __name__ == "__main__":
     with os.fdopen(os.dup(sys.stdout.fileno()), "wb") as outcomes:
-        os.dup2(sys.stderr.fileno(), sys.stdout.fileno())  # what programs print is no outcome
+        os.dup2(sys.stderr.fileno(), sys.stdout.fileno())  # the output of programs is not part of the outcome
         answer(sys.stdin.buffer, outcomes)

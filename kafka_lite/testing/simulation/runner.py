@@ -40,7 +40,7 @@ LOADED: Final = (
 READY: Final = 28
 """How many processes' modules are imported beforehand. A world that starts more imports those when it needs them."""
 MEMORY: Final = Path("/dev/shm")
-"""Where a world's files are, if there is room: nothing need be written to a disk."""
+"""The place of a world's files if it has room: in memory, so nothing is written to a disk."""
 MEMORY_BYTES: Final = 1 << 30
 
 
@@ -64,7 +64,7 @@ class Outcome:
     digest: str
     violations: list[str] = field(default_factory=list)
     failure: str = ""
-    """The traceback, if the world itself came to a bad end."""
+    """The traceback, if the world itself failed."""
     notes: list[str] = field(default_factory=list)
     """The last notes of the world, for the reader of a failure."""
     simulated_s: float = 0.0
@@ -108,7 +108,7 @@ class ModulePool:
     def __init__(self, size: int = READY, packages: Iterable[str] = (), switching: Collection[str] = ()) -> None:
         self._packages = (*PACKAGES, *packages)
         self._switching = switching
-        gc.disable()  # importing makes much and drops little: collections would double its time
+        gc.disable()  # imports allocate much and free little: garbage collection would double their time
         self._ready = [self._new() for _ in range(size)]
         gc.enable()
 
@@ -179,7 +179,7 @@ def run_seed(
 
 
 def _run_with_limit(plan: Plan, run: Run, pool: ModulePool) -> Outcome:
-    """Run one seed, in a process of its own: what it finds once there is no more memory says nothing else."""
+    """Run one seed in this process. If memory runs out, that is the only finding: others would prove nothing."""
     outcome: Outcome | None = None
     limit = MemoryLimit()
     with contextlib.suppress(MemoryError), limit:

@@ -20,13 +20,13 @@ from greenlet import getcurrent, greenlet
 from kafka_lite.testing.simulation.event_log import EventLog
 
 RUNAWAY_STEPS: Final = 300_000
-"""So many steps without a nanosecond of progress are a loop that starves everything else."""
+"""After this many steps without a nanosecond of progress, a loop is starving everything else."""
 COMPACT_TIMERS: Final = 5_000
 """Cancelled timers that are left in the heap before it is cleaned."""
 BUSY_WINDOW_BITS: Final = 27
 """The steps of a process are counted in spans of 2^27 ns, about 0.13 s."""
 BUSY_STEPS: Final = 100
-"""Steps in such a span from which on a process is busy: a client that polls for a broker that is away."""
+"""A process with this many steps in one span is busy, such as a client that polls for a broker that is down."""
 BUSY_FACTOR: Final = 60
 """How much more a step of a busy process costs."""
 STATEMENTS: Final = 40
@@ -46,7 +46,7 @@ class DeadlockError(SimulationError):
 
 
 class RunawayError(SimulationError):
-    """Tasks run on and on without any progress of time."""
+    """Tasks keep running while time stands still."""
 
 
 class State(Enum):
@@ -356,7 +356,7 @@ class Scheduler:
         if timer.is_cancelled:
             self._cancelled -= 1
         else:
-            timer.is_cancelled = True  # it cannot be cancelled any more
+            timer.is_cancelled = True  # it can no longer be cancelled
             timer.call(*timer.args)
 
     def _make_ready(self, task: Task) -> None:

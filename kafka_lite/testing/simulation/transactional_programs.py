@@ -331,7 +331,7 @@ def transformer(
             for record in reversed(records):
                 reader.seek(record.topic_partition, record.offset)
         elif outcome is Outcome.UNKNOWN:
-            # To ask for the committed offsets is not enough: a coordinator that has been replaced without knowing it
+            # Asking for the committed offsets is not enough: a coordinator that has been replaced without knowing it
             # returns old ones. It cannot let anybody join the group, since it cannot write.
             reader.close()
             reader = new_reader()

@@ -91,7 +91,7 @@ class TransactionalWorkload(Workload):
         return self._is_done
 
     def _known(self) -> tuple[int, ...]:
-        """Differs as soon as the history has more of what says whether the groups have caught up."""
+        """Changes when the history has new evidence of whether the groups have caught up."""
         history = self.history
         committed = sum(transaction.outcome is Outcome.COMMITTED for transaction in history.transactions)
         return len(history.polled), len(history.acknowledged), len(history.sent), committed

@@ -31,7 +31,7 @@ from kafka_lite.testing.simulation.programs import Load
 from kafka_lite.testing.simulation.world import World
 
 SETTLE_S: Final = 600.0
-"""How long clients have to come to an end after the last fault: the longest retries are shorter."""
+"""How long clients have to finish after the last fault: the longest retries are shorter."""
 MOST_REPLICAS: Final = 3
 """Replicas of each partition, if there are as many brokers."""
 CATCH_UP_S: Final = 50.0
@@ -247,7 +247,7 @@ class Workload:
 
         As in Kafka 0.10.2 (until KAFKA-3959), it has no more than there were live brokers when somebody first looked
         for a coordinator: one, if the two others had lost their ZooKeeper sessions. It stays like that until an
-        operator adds replicas. Groups have waited in vain by then, so runs without such a topic are not disturbed.
+        operator adds replicas. This is checked only after the groups' wait has failed, so other runs are not disturbed.
         """
         controller = self.cluster.controller()
         return controller is not None and any(
@@ -444,7 +444,7 @@ class Workload:
         self.world.sleep(fault.duration_s)
 
     def _fail_disk(self, fault: Fault) -> None:
-        """The disk takes no more. A broker without a log directory stops; then, or afterwards, it is started again."""
+        """The disk is full. A broker without a log directory stops; then, or afterwards, it is started again."""
         broker = self._target(fault)
         if not broker.is_wanted:
             return

@@ -57,12 +57,12 @@ class OpenFolder:
         self.path = Path(f"/proc/self/fd/{self._fd}")
 
     def close(self) -> None:
-        """The path is no more; the files stay where they are."""
+        """Release the path; the files stay where they are."""
         os.close(self._fd)
 
 
 class World:
-    """Everything there is, drawn from one seed."""
+    """A world with everything in it, drawn from one seed."""
 
     def __init__(
         self,
@@ -180,7 +180,7 @@ class World:
         return result[0]
 
     def in_background(self, name: str, work: Callable[[], object]) -> Task:
-        """Run a function of the scenario's beside it, as a thread of its own. ``run`` raises what it raises."""
+        """Run a function of the scenario in parallel, as its own thread. ``run`` raises what it raises."""
         return self.scheduler.spawn(self._operator, name, lambda: (work(), None)[1])
 
     def sleep(self, duration_s: float) -> None:

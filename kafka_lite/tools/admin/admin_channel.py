@@ -30,7 +30,7 @@ CLIENT_ID = "kafka-lite-admin"
 RETRY_BACKOFF_MS = 100
 MAX_CONTROLLER_RETRIES = 30
 SETTLE_MS = 5_000
-"""How long a tool asks again while leaders are elected or brokers restart, in ms."""
+"""How long a tool retries while leaders are elected or brokers restart, in ms."""
 UNKNOWN_TOPIC_MS = 1_000
 """How long a topic may be unknown before it counts as missing: a broker that has just started knows none yet."""
 SINCE_AUTO_CREATION = 4

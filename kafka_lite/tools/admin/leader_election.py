@@ -52,7 +52,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 @reports_errors
 def run(options: argparse.Namespace) -> int:
-    """Elect, and print what came of it; returns 1 if an election failed."""
+    """Elect, and print the results; returns 1 if an election failed."""
     if (options.topic is None) != (options.partition is None):
         raise ToolError("--topic and --partition are used together")
     partitions = None

@@ -90,7 +90,7 @@ class TopicService(Protocol):
         ...
 
     def marked_for_deletion(self) -> set[str]:
-        """The topics that are still there, but marked, as far as that can be known."""
+        """The topics that are marked for deletion and still exist, as far as that can be known."""
         ...
 
     def create(self, topic: NewTopic) -> None:
@@ -275,7 +275,7 @@ class ZooKeeperTopicService:
 
     def add_partitions(self, topic: str, count: int, new_replicas: Sequence[list[int]] | None) -> None:
         """Write the extended assignment."""
-        if topic == GROUP_METADATA_TOPIC_NAME:  # the partition of a group would be another one
+        if topic == GROUP_METADATA_TOPIC_NAME:  # a group would map to another partition
             raise Errors.INVALID_REQUEST.exception("The number of partitions for the offsets topic cannot be changed.")
         self._admin_utils.add_partitions(topic, count, self._admin_utils.get_broker_metadatas(), new_replicas)
 

@@ -1,4 +1,4 @@
-"""Reads the state of a whole cluster through Kafka's protocol, also while some of its brokers are down.
+"""Reads the state of a whole cluster through Kafka's protocol, even while some of its brokers are down.
 
 Kafka has no such tool; the requests are those of kafka-topics.sh and kafka-consumer-groups.sh · book 6.2
 """
@@ -32,7 +32,7 @@ class ClusterReader:
 
     def __init__(self, bootstrap_servers: str) -> None:
         self._servers = dict.fromkeys(bootstrap_servers.split(","))
-        """Where to connect to: in order, first those that were given, then those that have been alive."""
+        """Addresses to connect to, in order: first the given ones, then those of brokers that have been alive."""
         self._channel: AdminChannel | None = None
         self._problems: list[str] = []
 

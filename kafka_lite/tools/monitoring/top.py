@@ -101,7 +101,7 @@ def _print_once(watch: Watch | ClusterWatch | TransactionsWatch) -> None:
 
     console = Console(highlight=False, width=None if on_terminal() else WIDTH_OF_PIPES)
     frame = watch.only_frame(console)
-    if not on_terminal():  # a pipe is as wide as what it gets: a name that is cut short is of no use to a program
+    if not on_terminal():  # a pipe has no width: a program could not use a truncated name
         unbounded = console.options.update(max_width=MAX_WIDTH_OF_PIPES)
         console.width = max(WIDTH_OF_PIPES, console.measure(frame, options=unbounded).maximum)
     console.print(frame)

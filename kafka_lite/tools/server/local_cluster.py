@@ -1,4 +1,4 @@
-"""Several brokers on this machine, each a process of its own, and a ZooKeeper beside them.
+"""Several brokers on this machine, each in its own process, and a ZooKeeper for them.
 
 Kafka has no such tool; the book copies server.properties for each broker · book 1.4.2
 """

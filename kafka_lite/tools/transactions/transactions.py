@@ -73,7 +73,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     terminate = commands.add_parser("force-terminate", help="abort an id's transaction and fence its producer")
     terminate.add_argument("--transactional-id", required=True, metavar="ID")
     for command in commands.choices.values():
-        # Behind the command, too, where the other tools have them. Kafka's tool takes them before it only.
+        # Accepted after the command, too, as in the other tools. Kafka's tool takes them only before it.
         _add_brokers(command, default=argparse.SUPPRESS)
 
 

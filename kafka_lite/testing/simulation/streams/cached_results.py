@@ -30,7 +30,7 @@ def _wrong_of_one_key(found: Sequence[Content], made: Sequence[Content]) -> Iter
     later = iter(made)
     for content in found:
         if content not in later:  # this reads on
-            yield f"has {content}, which was never due, or is not due any more"
+            yield f"has {content}, which was never due, or is no longer due"
             return
     if found[-1:] != made[-1:]:
         yield f"lacks {made[-1]}, the last result of its key"

@@ -15,7 +15,7 @@ STEP_MS: Final = 4_000
 LATE_MS: Final = 30_000
 """How late records are, on average, that may still find their windows."""
 TOO_LATE_MS: Final = (200_000, 400_000)
-"""How late records are whose windows have expired."""
+"""How late the records are whose windows have expired."""
 JUMP_MS: Final = 300_000
 """How far time jumps now and then: far enough for all windows to expire."""
 

@@ -29,7 +29,7 @@ HOPPING: Final = TimeWindows.of(60_000).advance_by(20_000).until(MAINTAINED_MS)
 SESSIONS: Final = SessionWindows.with_gap(10_000).until(MAINTAINED_MS)
 JOINED: Final = JoinWindows.of(5_000).until(MAINTAINED_MS)
 START_SIZE: Final = 8
-"""Bytes behind the key of a window; they do not count for its partition."""
+"""Bytes after the key of a window; they do not count for its partition."""
 
 
 class _Table(NamedTuple):
@@ -71,7 +71,7 @@ def _digest(text: str) -> int:
 
 
 def _is_kept(value: Any) -> bool:
-    """True for three values in four."""
+    """True for three out of four values."""
     return _digest(f"{value}") % 4 > 0
 
 

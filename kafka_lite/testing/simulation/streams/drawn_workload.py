@@ -66,7 +66,7 @@ class DrawnStreamsWorkload(ApplicationWorkload):
         return self._is_done
 
     def _known(self) -> tuple[int, ...]:
-        """Differs as soon as there is more to be known."""
+        """Changes when there is more to judge."""
         return len(self.history.acknowledged), *map(self._seen.count, self._application_topics)
 
     def _read_more(self) -> None:

@@ -1,4 +1,4 @@
-"""Whether one sequence consists of others, each in its order, in whatever way they alternate.
+"""Checks that one sequence is an interleaving of others: each keeps its order, however they alternate.
 
 Not in Kafka.
 """

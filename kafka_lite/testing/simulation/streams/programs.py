@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 APPLICATION_ID = "counter"
 TEXT, COUNTS = "text", "counts"
 LOOKS_S = 0.2
-"""How often an instance looks whether it is to end."""
+"""How often an instance checks whether it should end."""
 SMALL_BATCH_BYTES = 1_000
 """A batch must fit into the smallest segment. After a pause there is enough to be sent for a larger one, which brokers
 would refuse for ever."""

@@ -153,7 +153,7 @@ class Files:
         disk.flushed(fd)
 
     def _take_time(self, span_ns: tuple[int, int]) -> None:
-        """Block as long as the draw says, at least and at most; no-op outside of tasks."""
+        """Block for a drawn time between a minimum and a maximum; no-op outside of tasks."""
         scheduler, (low, high) = self._kernel.scheduler, span_ns
         deadline_ns = scheduler.now_ns + low + int(self._kernel.random.random() * (high - low))
         while scheduler.current is not None and scheduler.park(deadline_ns):
@@ -280,7 +280,7 @@ class Files:
             if not isinstance(file, int):
                 self._kernel.take_descriptor()
             if self._kernel.largest_block_bytes is not None:
-                self._kernel.take_memory(os.stat(file).st_size)  # of those that read a file, all read it whole
+                self._kernel.take_memory(os.stat(file).st_size)  # every caller that reads a file reads all of it
             return open(file, mode, buffering, encoding, errors, newline, closefd, opener)
         raw: Any = WorldFile(self, file, mode, closefd, opener)
         if buffering == 0:

@@ -29,7 +29,7 @@ CLOCK_READING_NS: Final = 100
 
 
 class NotSimulatedError(SimulationError, OSError):
-    """The program called what the world does not have."""
+    """The program called a function that the world does not simulate."""
 
 
 class Kernel:
@@ -49,9 +49,9 @@ class Kernel:
         self.open_files: dict[int, str] = {}
         """Open files of the machine's disk, and their paths."""
         self.most_descriptors: int | None = None
-        """How many sockets and files it may have open: ``ulimit -n``. None: as many as it likes."""
+        """How many sockets and files it may have open: ``ulimit -n``. None for no limit."""
         self.largest_block_bytes: int | None = None
-        """How much memory it gets at once: ``ulimit -v``. None: as much as it likes."""
+        """The largest block of memory that it can get: ``ulimit -v``. None for no limit."""
         self.locked_files: dict[str, Kernel] = {}
         """Locks on files of the machine, and who holds them."""
         self.main_task: Task | None = None
@@ -97,7 +97,7 @@ class Kernel:
             raise OSError(errno.EMFILE, "Too many open files")
 
     def take_memory(self, size_bytes: int) -> None:
-        """A block of memory is about to be taken. Raises MemoryError if there is none that is so large."""
+        """A block of memory is about to be allocated. Raises MemoryError if it exceeds the limit."""
         if self.largest_block_bytes is not None and size_bytes > self.largest_block_bytes:
             raise MemoryError(f"no block of {size_bytes} bytes")
 

@@ -20,7 +20,7 @@ from kafka_lite.testing.simulation.system.kernel import Kernel, NotSimulatedErro
 IN, OUT, ERR, HUP = select.POLLIN, select.POLLOUT, select.POLLERR, select.POLLHUP
 """Events; ``epoll`` has the same bits."""
 EMPTY_POLL_NS, LONGEST_EMPTY_POLL_NS = 20_000, 2_000_000
-"""How long a poll without a timeout takes if nothing is ready: twice as long each time, if a thread polls on and on."""
+"""How long a poll without a timeout takes if nothing is ready: doubled each time while a thread keeps polling."""
 
 
 def wait_for(kernel: Kernel, watched: Watched, is_ready: Callable[[], bool], deadline_ns: int | None) -> bool:
@@ -159,7 +159,7 @@ class Poller:
         self._changed.pop(fd, None)
 
     def fileno(self) -> int:
-        """A descriptor of no use."""
+        """A dummy descriptor."""
         return self._fd
 
     def close(self) -> None:

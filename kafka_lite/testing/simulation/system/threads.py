@@ -81,7 +81,7 @@ class Lock(Hashed):
         """Whether somebody holds it."""
         return self._is_locked
 
-    __enter__ = acquire  # the same function, for locks are what a world does most
+    __enter__ = acquire  # the same function: a world spends most of its calls on locks
 
     def __exit__(self, *_: object) -> None:
         self.release()
@@ -105,7 +105,7 @@ class RLock(Hashed):
         self._waiters: list[Task] | None = None
 
     def acquire(self, blocking: bool = True, timeout: float = -1) -> bool:
-        """Take the lock, once more if this thread holds it; returns False if it is not free in time."""
+        """Take the lock, again if this thread already holds it; returns False if it is not free in time."""
         scheduler = self.kernel.scheduler
         if self._count and self._owner is scheduler.current:
             self._count += 1
