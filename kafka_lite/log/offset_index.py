@@ -58,7 +58,7 @@ class OffsetIndex(AbstractIndex[OffsetPosition]):
     def upper_bound_offset(self, end_position: int) -> int | None:
         """The offset of the first entry that points to ``end_position`` or beyond; None if there is none.
 
-        What lies before the position has smaller offsets.
+        Batches before the position have smaller offsets.
         """
         with self._lock:
             low, high = 0, self._entries

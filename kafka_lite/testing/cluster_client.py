@@ -286,7 +286,7 @@ def _encoded_header(header: Any) -> Header:
     match header:
         case (str(name), value):  # no text of two letters: "id" would become the header "i" with the value "d"
             return Header(name, _encoded(value))
-    raise TypeError(f"a header is a name and a value, such as ('id', b'7'), and not {header!r}")
+    raise TypeError(f"a header must be a name and a value, such as ('id', b'7'), not {header!r}")
 
 
 def _check(code: int, message: str | None) -> None:

@@ -91,7 +91,7 @@ class ClusterLeadership(Generic[B]):
         wanted = set(self._zookeeper.replicas(partition)) if expected is None else expected
         wait_until(
             lambda: self.isr(partition) == wanted,
-            lambda: f"the ISR of {partition} is {sorted(self.isr(partition))}, and not {sorted(wanted)}",
+            lambda: f"the ISR of {partition} is {sorted(self.isr(partition))}, not {sorted(wanted)}",
             timeout_s,
         )
 
@@ -106,7 +106,7 @@ class ClusterLeadership(Generic[B]):
         """Wait until a partition is assigned to these brokers, in this order. Raises TimeoutError."""
         wait_until(
             lambda: self._zookeeper.replicas(partition) == expected,
-            lambda: f"{partition} has the replicas {self._zookeeper.replicas(partition)}, and not {expected}",
+            lambda: f"{partition} has the replicas {self._zookeeper.replicas(partition)}, not {expected}",
             timeout_s,
         )
 

@@ -89,7 +89,7 @@ class ClusterZooKeeper:
 def end_session(connect_string: str, session: tuple[int, bytes]) -> None:
     """Take a session, its id and password, over from its owner, and close it.
 
-    Raises ZkConnectionError if ZooKeeper is not there: somebody may be starting it again.
+    Raises ZkConnectionError if ZooKeeper is unreachable: it may be restarting.
     """
     client = KazooClient(connect_string, timeout=TIMEOUT_MS / 1000, client_id=session)
     try:

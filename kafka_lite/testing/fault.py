@@ -66,7 +66,7 @@ class Fault:
     ) -> None:
         self.api: ApiKey | None = None if api is None else api_key(api)
         if error is Errors.NONE:
-            raise ValueError("Errors.NONE is no error: call inject(api) without an error, and then say what happens")
+            raise ValueError("Errors.NONE is not an error: call inject(api) without an error, then say what happens")
         self.error = error
         self.ending = Ending.RESPONSE if error is None else Ending.ERROR
         self.delay_ms = 0.0

@@ -32,7 +32,7 @@ class FaultList:
         RuntimeError if an earlier fault was never put in force.
         """
         if error is not None and not isinstance(error, Errors):
-            raise TypeError(f"an error is one of Errors, such as Errors.NOT_LEADER_OR_FOLLOWER, and not {error!r}")
+            raise TypeError(f"an error must be one of Errors, such as Errors.NOT_LEADER_OR_FOLLOWER, not {error!r}")
         if self.unarmed:
             raise RuntimeError(self.unarmed[0].not_in_force)
         fault = Fault(api, error, self._arm, self._disarm)

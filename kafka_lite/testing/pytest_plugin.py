@@ -237,7 +237,7 @@ def _set_log_level(level: str) -> None:
     try:
         logging.getLogger("kafka_lite").setLevel(level.upper())
     except ValueError:
-        raise pytest.UsageError(f"kafka_lite_log_level: {level!r} is no level of logging") from None
+        raise pytest.UsageError(f"kafka_lite_log_level: {level!r} is not a logging level") from None
 
 
 def _brokers(config: pytest.Config) -> int:

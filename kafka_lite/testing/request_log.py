@@ -30,12 +30,12 @@ def api_key(api: Api) -> ApiKey:
     if isinstance(api, ApiKey):
         return api
     if not isinstance(api, str):
-        raise TypeError(f"an API is 'Produce', say, or ApiKey.PRODUCE, and not {api!r}")
+        raise TypeError(f"an API must be 'Produce', for example, or ApiKey.PRODUCE, not {api!r}")
     wanted = api.replace("_", "").upper()
     for key in ApiKey:
         if key.name.replace("_", "") == wanted:
             return key
-    raise ValueError(f"Kafka has no API {api!r}; a name is for instance 'Produce' or ApiKey.LIST_OFFSETS")
+    raise ValueError(f"Kafka has no API {api!r}; valid names are, for example, 'Produce' or ApiKey.LIST_OFFSETS")
 
 
 @dataclass(eq=False)

@@ -41,7 +41,7 @@ class LogDirsLoader:
 
         topic-0/                    ──> logs
         topic-1.9f86d081…-future/   ──> future_logs, copies that are being moved to another directory
-        old-0.5e8848…-delete/       ──> deleted, whose deletion a stop has interrupted
+        old-0.5e8848…-delete/       ──> deleted, logs whose deletion was interrupted when the broker stopped
     """
 
     def __init__(
@@ -122,7 +122,7 @@ class LogDirsLoader:
             )
 
     def _complete_replacements(self) -> None:
-        """Let complete copies replace their logs, of which a crash has left only the directories to be deleted."""
+        """Let complete copies replace logs that were already marked for deletion when a crash interrupted the move."""
         deleted = {log.topic_partition for log in self.deleted}
         for copy in self._future_logs.all():
             topic_partition = copy.topic_partition

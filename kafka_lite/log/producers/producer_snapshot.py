@@ -44,8 +44,8 @@ def encode_snapshot(entries: Collection[ProducerStateEntry]) -> bytes:
         entry:  producer id I64 | epoch I16 | last sequence I32 | last offset I64 | offset delta I32
                 | timestamp I64 | coordinator epoch I32 | current transaction's first offset I64 (-1: none) |
 
-    Kafka stores only the last of the five batches, which is enough to continue the sequence. It then refuses an earlier
-    one that is sent again as out of order, and the producer writes both a second time, with a new producer id or epoch.
+    Kafka stores only the last of the five batches, which is enough to continue the sequence. It then rejects
+    an earlier one as out of order if it is retried, and the producer writes both again, with a new id or epoch.
     Here a producer has one entry for each batch, oldest first. Kafka reads them, too, and keeps the last.
     """
     rows = [row for entry in entries for row in _encode_entry(entry)]

@@ -26,7 +26,7 @@ class TransactionReplay:
         }
 
     def add(self, batch: RecordBatch) -> list[AbortedTxn]:
-        """Take in a batch with a producer id, a control batch with its records; return the transaction it aborts."""
+        """Process a batch with a producer id, a control batch with its records; return the transaction it aborts."""
         if not batch.is_control:
             if batch.is_transactional:
                 self._first_offsets.setdefault(batch.producer_id, batch.base_offset)

@@ -168,7 +168,7 @@ class ChaosCluster(AnyProcessCluster[ChaosBroker]):
     def network(self) -> ClusterNetwork:
         """The network between brokers, ZooKeeper and clients. Raises RuntimeError before the start."""
         if self._network is None:
-            raise RuntimeError("the network of a cluster exists from its start")
+            raise RuntimeError("the network of a cluster does not exist before its start")
         return self._network
 
     # ── addresses ─────────────────────────────────────────────────────────────────────────────────────────────────

@@ -135,7 +135,7 @@ def _entities(options: argparse.Namespace) -> tuple[str, Sequence[str | None] | 
         return options.entity_type, [options.entity_name]
     if options.alter or options.entity_type == BROKER_LOGGERS:
         alternative = "" if options.entity_type == BROKER_LOGGERS else " (or --entity-default)"
-        raise ToolError(f"--alter, and whatever is done with {BROKER_LOGGERS}, needs --entity-name{alternative}")
+        raise ToolError(f"--alter, and every action on {BROKER_LOGGERS}, needs --entity-name{alternative}")
     return options.entity_type, None
 
 

@@ -1,4 +1,4 @@
-"""Moves of replicas to log directories that a reassignment names: how far they are, and how they are started.
+"""Moves of replicas to log directories that a reassignment names: their progress, and how they are started.
 
 Kafka 1.1: core/.../admin/ReassignPartitionsCommand.scala (alterReplicaLogDirs), KIP-113; 2.6: the same file
 (LogDirMoveState, findLogDirMoveStates, executeMoves) · book 7.1.6

@@ -237,7 +237,7 @@ def _existing(service: ReassignmentService, targets: Assignments) -> Assignments
 
 
 def verify(service: ReassignmentService, options: argparse.Namespace) -> None:
-    """Print how far each partition and each replica is; remove the throttles once nothing is moving."""
+    """Print the progress of each partition and each replica; remove the throttles once nothing is moving."""
     targets, log_dirs = read_assignments(options.reassignment_json_file), read_log_dirs(options.reassignment_json_file)
     if options.watch:
         watch_reassignment(service, targets)

@@ -333,7 +333,7 @@ def new_consumer_configs(options: argparse.Namespace) -> dict[str, str]:
         )
     configs.setdefault("auto.offset.reset", "earliest" if options.from_beginning else "latest")
     configs.setdefault("client.id", CLIENT_ID)
-    configs.setdefault("allow.auto.create.topics", "false")  # a reader that is misspelt must not create a topic
+    configs.setdefault("allow.auto.create.topics", "false")  # subscribing to a misspelt topic must not create it
     if options.isolation_level:
         configs["isolation.level"] = options.isolation_level
     if not has_group:

@@ -27,7 +27,7 @@ T = TypeVar("T")
 class ClusterReader:
     """Asks any broker for the metadata, leaders for end offsets, coordinators for groups, all brokers for sizes.
 
-    A broker that does not respond costs what only it knows; ``ClusterState.problems`` says so.
+    If a broker does not respond, the data that only it has is missing, and ``ClusterState.problems`` says so.
     """
 
     def __init__(self, bootstrap_servers: str) -> None:
@@ -68,7 +68,7 @@ class ClusterReader:
             self._channel = None
 
     def _metadata(self) -> tuple[AdminChannel, Sequence[MetadataResponseTopic]]:
-        """The metadata of all topics; if the broker that was asked before is gone, of another one."""
+        """The metadata of all topics, from the previous broker, or from another one if that is gone."""
         if self._channel is not None:
             try:
                 return self._channel, self._channel.ask_metadata(None)

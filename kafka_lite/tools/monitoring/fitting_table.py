@@ -1,4 +1,4 @@
-"""A table that leaves out columns instead of cutting off what is in them.
+"""A table that leaves out columns instead of truncating their cells.
 
 Kafka has no such tool · book 6.2
 """

@@ -22,7 +22,7 @@ SUMMARY = "print a broker's metrics as CSV under Kafka's JMX names"
 TIME = "time"
 ALL_BEANS = "*:*"
 WAIT_MS = 100
-"""How long ``--wait`` waits between two looks, as Kafka's."""
+"""How long ``--wait`` waits between two attempts, as in Kafka."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

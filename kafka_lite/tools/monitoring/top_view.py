@@ -120,7 +120,7 @@ def _requests(requests: Sequence[RequestRow], snapshot: TopSnapshot, wide: bool)
         return Text("no requests yet", "dim")
     # Omit phases in which no request has spent time.
     phases = [p for p in PHASES if p == "total" or any(row.phases[p][1] > 0 for row in snapshot.requests)]
-    # The order of phases is that of a request's way: the last ones are seldom the long ones, and are left out first.
+    # Phases follow a request's path through the broker: the last ones are seldom long, and are left out first.
     columns = [Column(phase, expendable=number) for number, phase in enumerate(phases)]
     table = FittingTable([Column("request", "left", "cyan", is_name=True), Column("per second"), *columns])
     for row in requests:

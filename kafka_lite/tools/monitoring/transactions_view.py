@@ -65,7 +65,7 @@ COLUMNS = (
 
 
 def transactions_view(rows: Sequence[TransactionRow], now_ms: int, max_rows: int | None = None) -> RenderableType:
-    """The table, those that are open for the longest first. ``max_rows``: how many fit; the others are only counted."""
+    """The table of transactions, longest open first. ``max_rows``: how many fit; the others are only counted."""
     ordered = sorted(rows, key=lambda row: (-row.open_ms(now_ms), row.state.transactional_id))
     shown = ordered[:max_rows]
     table = FittingTable(COLUMNS)

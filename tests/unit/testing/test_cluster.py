@@ -337,5 +337,5 @@ def test_a_value_that_is_no_text_and_no_bytes_is_refused():
 
 @pytest.mark.parametrize("header", ["id", ("id",), (b"id", b"7"), ("id", 7)])
 def test_a_header_that_is_no_name_and_value_is_refused(cluster, header):
-    with pytest.raises(TypeError, match=r"a header is a name and a value|keys and values are bytes"):
+    with pytest.raises(TypeError, match=r"a header must be a name and a value|keys and values are bytes"):
         cluster.produce("orders", "one", headers=[header])

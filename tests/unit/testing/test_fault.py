@@ -110,7 +110,7 @@ def test_contradictions_are_errors_of_the_test(in_force):
         in_force.fault().once()
     with pytest.raises(ValueError, match="already in force"):
         in_force.fault().drop_response().once().always()
-    with pytest.raises(ValueError, match="NONE is no error"):
+    with pytest.raises(ValueError, match="NONE is not an error"):
         in_force.fault(error=Errors.NONE)
     with pytest.raises(ValueError, match="never happens"):
         in_force.fault().drop_response().times(0)

@@ -50,7 +50,7 @@ def test_it_never_goes_back():
 def test_a_step_without_a_unit_is_refused_with_what_to_say(step):
     with pytest.raises(TypeError, match=r"of which unit\? say advance\(days=…, .* ms=…\)"):
         ShiftedTime().advance(step)
-    with pytest.raises(TypeError, match=r"a step of the clock is a number, and not '5'"):
+    with pytest.raises(TypeError, match=r"a step of the clock must be a number, not '5'"):
         ShiftedTime().advance(seconds="5")
 
 
