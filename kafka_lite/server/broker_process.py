@@ -90,7 +90,7 @@ class ServerProcess:
     def spawn(self) -> None:
         """Start it without waiting: ``start`` then only waits, so that several can start at a time.
 
-        Raises BrokerStartError if another server has the port: that one would be taken for ours.
+        Raises BrokerStartError if another server has the port: it would be taken for ours.
         """
         if takes_connections(self.port):
             raise BrokerStartError(f"Another server listens on {self.bootstrap_servers}: stop it, or use another port.")

@@ -228,8 +228,7 @@ class KafkaApis:
             try:
                 self._send(request, request.header.api_version, response)
             except Exception:
-                # Caught here, for this thread may be one that completes a delayed operation while it has a request of
-                # its own at work.
+                # Caught here: a thread that completes a delayed operation may be handling another request.
                 logger.exception(
                     "Error when responding to %s, apiKey %d", request.connection_id, request.header.api_key
                 )

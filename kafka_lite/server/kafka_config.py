@@ -136,7 +136,7 @@ class KafkaConfig:
         return log_config_map(self.values)
 
     def replica_fetch_config(self) -> ReplicaFetchConfig:
-        """What a follower needs; the broker id must be known."""
+        """The configuration of a follower; the broker id must be known."""
         return ReplicaFetchConfig(
             self.broker_id,
             self.inter_broker_protocol_version,

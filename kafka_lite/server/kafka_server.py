@@ -125,7 +125,7 @@ class KafkaServer:
     def shutdown(self) -> None:
         """Stop everything, last started first. A part that fails to stop does not keep the others running.
 
-        While another thread starts the broker, that one stops it at the end of ``startup``, which raises
+        If another thread is starting the broker, that thread stops it at the end of ``startup``, which raises
         BrokerStoppedError.
         """
         with self._lock:
@@ -467,7 +467,7 @@ class KafkaServer:
         return FetchManager(FetchSessionCache(slots, registry=self.metrics.registry, time=self.time), self.time)
 
     def _complete_delayed_operations(self, partition_admin: PartitionAdminApis) -> Callable[[str], None]:
-        """What to do once the metadata of a topic has changed."""
+        """The callback for a topic whose metadata has changed."""
 
         def on_topic_changed(topic: str) -> None:
             self.admin_manager.try_complete_delayed_topic_operations(topic)

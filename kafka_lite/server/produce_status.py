@@ -58,7 +58,7 @@ class PartitionResponse:
 
 
 class ProducePartitionStatus:
-    """What one partition waits for: a high watermark of at least ``required_offset``."""
+    """The state of one partition, which waits for a high watermark of at least ``required_offset``."""
 
     __slots__ = ("acks_pending", "required_offset", "response")
 

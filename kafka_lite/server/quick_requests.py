@@ -72,7 +72,7 @@ class InlineRequestHandler:
         request_channel.quick_handler = self.handle
 
     def handle(self, request: Request) -> Request | None:
-        """Handle a request and those pipelined behind it, up to the first that is not quick; returns that one."""
+        """Handle a request and those pipelined behind it, up to the first that is not quick; returns that request."""
         left: Request | None = request
         self._at_work[request.processor] = True
         try:
@@ -98,7 +98,7 @@ class QuickRequests:
 
     =================  ==================================================================================
     Produce            quick unless the topic is flushed every so many messages (fsync), the batches must be
-                       converted or compressed anew, or there is much to decompress
+                       converted or recompressed, or there is much to decompress
     Fetch              quick unless the client is so old that batches may have to be converted for it
     ListOffsets        quick for the beginning and the end of a log; a search by time reads files
     Metadata           quick unless a topic may have to be created (ZooKeeper)

@@ -1,4 +1,4 @@
-"""What the controller's requests change on this broker: leaders, followers, deleted replicas, metadata.
+"""Applies the controller's requests to this broker: leaders, followers, deleted replicas, metadata.
 
 Kafka 0.10.2: core/.../server/ReplicaManager.scala (becomeLeaderOrFollower, stopReplicas, maybeUpdateMetadataCache)
 · book 6.2.1, 7.2.1, 7.2.2

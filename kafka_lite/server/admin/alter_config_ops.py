@@ -13,7 +13,7 @@ from kafka_lite.protocol.messages.api_44_incremental_alter_configs import Altera
 
 
 class AlterConfigOp(IntEnum):
-    """What to do with a key; the numbers are those of the protocol."""
+    """An operation on a key; the numbers are those of the protocol."""
 
     SET = 0
     DELETE = 1

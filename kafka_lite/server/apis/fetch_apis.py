@@ -72,7 +72,7 @@ class FetchApis:
         self._replicas.fetch_messages(params, context.partitions, send)
 
     def _context(self, body: fetch.FetchRequest) -> FetchContext:
-        """What the request reads: the partitions that it names, and those of its session.
+        """The context of the request: the partitions that it names, and those of its session.
 
         A partition that is named twice is read once, from its last offset.
         """

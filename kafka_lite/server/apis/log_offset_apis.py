@@ -70,7 +70,7 @@ class LogOffsetApis:
             return list_offsets.ListOffsetsPartitionResponse(error_code=failure.error.code)
 
     def _log_getter(self, replica_id: int) -> Callable[..., tuple[Partition, Replica, Log]]:
-        """What finds a log: only a leader's, except for tools that look at each replica."""
+        """The function that finds a log: only a leader's, except for tools that look at each replica."""
         any_replica = replica_id == DEBUGGING_CONSUMER_ID
         return self._replicas.get_local_log if any_replica else self._replicas.get_leader_log
 

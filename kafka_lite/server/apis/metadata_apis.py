@@ -198,7 +198,7 @@ class MetadataApis:
             if error is Errors.TOPIC_ALREADY_EXISTS:
                 error = Errors.LEADER_NOT_AVAILABLE
         except Exception:
-            logger.exception("Error creating topic %s", name)  # an error of ZooKeeper, say; the other topics go on
+            logger.exception("Error creating topic %s", name)  # an error of ZooKeeper, say; the others are created
             error = Errors.UNKNOWN_SERVER_ERROR
         return metadata.MetadataResponseTopic(error_code=error.code, name=name)
 

@@ -12,7 +12,7 @@ from kafka_lite.common.api_version import ApiVersion
 
 @dataclass(frozen=True)
 class ReplicaFetchConfig:
-    """What a follower's requests are made of: keys ``replica.fetch.…`` and ``replica.socket.…``."""
+    """The configuration of a follower's requests: keys ``replica.fetch.…`` and ``replica.socket.…``."""
 
     broker_id: int
     protocol: ApiVersion

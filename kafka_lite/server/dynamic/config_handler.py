@@ -60,7 +60,7 @@ class TopicConfigHandler:
 
 
 class BrokerConfigHandler:
-    """Applies the overrides of a running broker, also to its replication quotas."""
+    """Applies the overrides of a running broker to its configuration and its replication quotas."""
 
     def __init__(self, dynamic_config: DynamicBrokerConfig, quotas: QuotaManagers) -> None:
         self._dynamic_config = dynamic_config

@@ -1,4 +1,4 @@
-"""What a broker remembers of one partition in a fetch session.
+"""One partition of a fetch session, as the broker remembers it.
 
 Kafka 1.1: core/.../server/FetchSession.scala (CachedPartition); 0.10 has no fetch sessions · book 4.1.4
 """

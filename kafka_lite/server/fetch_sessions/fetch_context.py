@@ -1,4 +1,4 @@
-"""What a fetch request reads, and which of the results its response contains.
+"""The partitions that a fetch request reads, and the results that its response contains.
 
 Kafka 1.1: core/.../server/FetchSession.scala (FetchContext, SessionErrorContext, SessionlessFetchContext,
 FullFetchContext, IncrementalFetchContext); 0.10 has no fetch sessions · book 4.1.4
@@ -30,7 +30,7 @@ class FetchContext:
 
     def __init__(self, partitions: Asked) -> None:
         self.partitions = partitions
-        """What to read, in order."""
+        """The partitions to read, in order."""
         self.session_id = INVALID_SESSION_ID
         """The session id of the response, valid after ``update_and_select``."""
         self.error_code = 0

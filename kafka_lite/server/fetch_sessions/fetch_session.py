@@ -73,7 +73,7 @@ class FetchSession:
             partitions.pop(topic_partition, None)
 
     def asked(self) -> list[tuple[TopicPartition, FetchPartition]]:
-        """What to read for the current request, in order."""
+        """The partitions to read for the current request, in order."""
         return [(topic_partition, cached.asked) for topic_partition, cached in self.partitions.items()]
 
     def select_changed(

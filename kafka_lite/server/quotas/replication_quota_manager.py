@@ -22,7 +22,7 @@ ALL_REPLICAS = "*"
 
 
 class ReplicationType(Enum):
-    """What a quota limits; the value is the type of its bean."""
+    """The kind of replication that a quota limits; the value is the type of its bean."""
 
     LEADER = "LeaderReplication"
     FOLLOWER = "FollowerReplication"

@@ -1,1 +1,1 @@
-"""What brokers say to each other: followers fetch, leaders change the ISR, the controller gives orders."""
+"""Requests between brokers: followers fetch, leaders change the ISR, the controller gives orders."""

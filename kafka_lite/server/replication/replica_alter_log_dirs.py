@@ -160,7 +160,7 @@ class ReplicaAlterLogDirsManager:
                 self._thread.wake_up()
 
     def shutdown(self) -> None:
-        """End the thread. The copies go on with the next start."""
+        """End the thread. The copies continue after the next start."""
         with self._lock:
             self._is_shut_down = True
         if self._thread is not None:

@@ -79,7 +79,7 @@ class ReplicaFetcherManager(AbstractFetcherManager[ReplicaFetcherThread]):
         """Start fetching these partitions from their leaders; returns those whose leader is not among ``leaders``.
 
         Leaders of 0.10 cannot say where their logs and ours part. Then a new leader's followers keep what is committed
-        as far as they know. They learn of that one fetch late, so a follower whose leader has not changed keeps all: it
+        as far as they know. They learn of it one fetch late, so a follower whose leader has not changed keeps all: it
         may be the only one that has, besides the leader, what a producer got acknowledged.
         """
         followed: list[Partition] = []

@@ -256,7 +256,7 @@ class ReplicaFetcherThread(AbstractFetcherThread[ReplicaFetchRequest, ReplicaPar
         self.delay_partitions(failed, self._config.backoff_ms)
 
     def _cut(self, offsets: Mapping[TopicPartition, int]) -> None:
-        """Truncate logs, and go on where they end."""
+        """Truncate logs, and continue to fetch where they end."""
         self._log_manager.truncate_to(offsets)
         for topic_partition in offsets:
             _, replica, log = self._local(topic_partition)

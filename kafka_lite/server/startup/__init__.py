@@ -1,1 +1,1 @@
-"""What a starting broker finds out and creates: its id, ZooKeeper, logs, coordinators, controller, first metadata."""
+"""The startup of a broker: finds or creates its id, ZooKeeper, logs, coordinators, controller and first metadata."""

@@ -68,7 +68,7 @@ class LogManagement:
         return LogConfig(self._zk_client.get_entity_config(f"topics/{topic}"), self._topic_defaults())
 
     def reconfigurables(self) -> list[BrokerReconfigurable]:
-        """What changes with the dynamic configuration of a running broker."""
+        """The parts that follow the dynamic configuration of a running broker."""
         logs, cleaner = self.log_manager, self.log_manager.cleaner
         parts: list[BrokerReconfigurable] = [
             DynamicThreadPool("num.recovery.threads.per.data.dir", logs.resize_recovery_thread_pool, self._config),

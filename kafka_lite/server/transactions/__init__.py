@@ -1,1 +1,1 @@
-"""What the broker of a partition asks the transaction coordinators before it appends to it."""
+"""Requests of a partition's broker to the transaction coordinators before it appends to the partition."""
