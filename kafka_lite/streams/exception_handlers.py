@@ -1,4 +1,4 @@
-"""What an application does about a record that cannot be deserialized, or cannot be stored.
+"""Handlers of records that cannot be deserialized, or cannot be stored.
 
 Kafka 0.10.2 ends the thread in both cases. The handlers are KIP-161's (Kafka 1.0) and KIP-210's (Kafka 1.1):
 streams/.../streams/errors/DeserializationExceptionHandler.java, LogAndContinueExceptionHandler.java,
@@ -20,10 +20,10 @@ logger = logging.getLogger(__name__)
 
 
 class HandlerResponse(Enum):
-    """What to do after an error. Kafka: DeserializationHandlerResponse, ProductionExceptionHandlerResponse."""
+    """The action after an error. Kafka: DeserializationHandlerResponse, ProductionExceptionHandlerResponse."""
 
     CONTINUE = 0
-    """go on with the next record"""
+    """continue with the next record"""
     FAIL = 1
     """end the thread"""
 

@@ -238,7 +238,7 @@ class KafkaStreams:
         return self._metadata.all_metadata()
 
     def all_metadata_for_store(self, name: str) -> tuple[StreamsMetadata, ...]:
-        """Those that have a part of a store. Raises RuntimeError unless the instance runs."""
+        """All instances that have a part of a store. Raises RuntimeError unless the instance runs."""
         self._ensure_running()
         return self._metadata.all_metadata_for_store(name)
 

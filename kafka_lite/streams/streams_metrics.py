@@ -1,4 +1,4 @@
-"""What processors may measure: sensors of the application, beside those of the runtime.
+"""The metrics of processors: sensors of the application, beside those of the runtime.
 
 Kafka 0.10.2: streams/.../streams/StreamsMetrics.java · book 9.1.1
 """

@@ -53,7 +53,7 @@ class TopologyTestDriver:
 
     A record is processed at once, with all that follows from it, and then committed, unless there are caches. Records
     that are sent to a topic with a source are processed, too, as a repartition topic's. All sent records can be read,
-    also those of changelogs.
+    including those of changelogs.
     """
 
     def __init__(

@@ -361,7 +361,7 @@ class KStream(WritableStream[K, V]):
         return self._same_key("KSTREAM-LEFTJOIN-", lambda: KStreamGlobalKTableJoin(store, key_mapper, joiner, left))
 
     def _repartitioned_to_join(self, key_serde: Serde[K] | None, value_serde: Serde[V] | None) -> KStream[K, V]:
-        """This stream if it is not marked, else the stream behind a repartition topic that is named after its node."""
+        """This stream if it is not marked, else the stream from a repartition topic that is named after its node."""
         if not self._repartition_required:
             return self
         source = repartitioned(self._builder, self.name, self.name, key_serde, value_serde)

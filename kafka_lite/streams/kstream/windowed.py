@@ -62,7 +62,7 @@ class UnlimitedWindow(Window):
         super().__init__(start, MAX_TIME)
 
     def overlap(self, other: Window) -> bool:
-        """True: both go on for ever."""
+        """True: neither window ends."""
         self._ensure_comparable(other)
         return True
 

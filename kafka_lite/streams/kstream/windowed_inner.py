@@ -1,4 +1,4 @@
-"""What a configuration says about the keys inside windowed ones.
+"""The configuration of the keys inside windowed ones.
 
 Kafka 0.10.2: streams/.../kstream/internals/WindowedSerializer.java, WindowedDeserializer.java (configure);
 Kafka 2.0: streams/.../streams/StreamsConfig.java · book 9.2.4

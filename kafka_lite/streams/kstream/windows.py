@@ -30,7 +30,7 @@ class Windows(ABC):
     @property
     @abstractmethod
     def maintain_ms(self) -> int:
-        """How long a window is kept, at least, from its start on. A record that comes later begins it anew."""
+        """The least time that a window is kept, counted from its start. A later record starts it over."""
 
     @abstractmethod
     def windows_for(self, timestamp: int) -> dict[int, Window]:

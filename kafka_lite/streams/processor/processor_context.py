@@ -1,4 +1,4 @@
-"""What a processor may ask of the runtime.
+"""The runtime as a processor may use it.
 
 Kafka 0.10.2: streams/.../processor/ProcessorContext.java · book 9.1.1
 """

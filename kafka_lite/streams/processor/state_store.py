@@ -1,4 +1,4 @@
-"""What the runtime asks of a state store, and what a store may ask of the runtime.
+"""A state store as the runtime uses it, and the runtime as a store may use it.
 
 Kafka 0.10.2: streams/.../processor/StateStore.java, StateStoreSupplier.java, StateRestoreCallback.java;
 state/internals/WindowStoreSupplier.java · book 9.1.4
@@ -42,7 +42,7 @@ class StateStoreContext(ABC):
     cache: ThreadCache
     """The record caches of the thread."""
     metrics: StreamsMetrics
-    """What the thread measures, and where users add sensors of their own."""
+    """The metrics of the thread, to which users add sensors of their own."""
     record_context: ProcessorRecordContext | None
     """Where the current record was read; None before the first one."""
     app_configs: Mapping[str, object]

@@ -47,7 +47,7 @@ class TopicsInfo:
     sink_topics: frozenset[str]
     source_topics: frozenset[str]
     repartition_source_topics: Mapping[str, InternalTopicConfig]
-    """Those of the source topics that Streams creates, by name."""
+    """The source topics that Streams creates, by name."""
     state_changelog_topics: Mapping[str, InternalTopicConfig]
     """The changelogs that Streams creates, by name."""
 
@@ -97,7 +97,7 @@ class TopologyBuilder:
     def set_cache_size(self, size_bytes: int) -> Self:
         """Set ``cache.max.bytes.buffering``. With 0, key-value stores are built without caches.
 
-        0.10.2 builds them, and each put is flushed at once. What is sent is the same, with more work for each record.
+        0.10.2 builds them, and each put is flushed at once. The same records are sent, with more work for each.
         """
         with self._lock:
             self._has_caches = size_bytes > 0
@@ -312,7 +312,7 @@ class TopologyBuilder:
             ]
 
     def source_topic_pattern(self) -> re.Pattern[str]:
-        """Matches the names of all source topics. What the group of the application subscribes to."""
+        """Matches the names of all source topics. The group of the application subscribes to it."""
         with self._lock:
             topics = [
                 re.escape(topic)

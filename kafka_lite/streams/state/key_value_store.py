@@ -16,7 +16,7 @@ V = TypeVar("V")
 
 
 class ReadOnlyKeyValueStore(ABC, Generic[K, V]):
-    """What other threads may do with a store. All methods raise InvalidStateStoreError if the store is closed."""
+    """A store as other threads may use it. All methods raise InvalidStateStoreError if the store is closed."""
 
     @abstractmethod
     def get(self, key: K) -> V | None:

@@ -16,7 +16,7 @@ from kafka_lite.streams.state.in_memory_key_value_store import InMemoryKeyValueS
 class MemoryLRUCache(InMemoryKeyValueStore):
     """Holds at most ``max_entries``. One more drops the entry that was read or written least recently.
 
-    What is dropped is lost for good: whoever wraps the store in a changelog deletes it there, too.
+    A dropped entry is lost for good: a changelogging store around this one deletes it from the changelog, too.
     """
 
     def __init__(self, name: str, max_entries: int) -> None:

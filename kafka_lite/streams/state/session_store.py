@@ -17,7 +17,7 @@ V = TypeVar("V")
 
 
 class ReadOnlySessionStore(ABC, Generic[K, V]):
-    """What other threads may do with a session store. Raises InvalidStateStoreError if the store is closed."""
+    """A session store as other threads may use it. Raises InvalidStateStoreError if the store is closed."""
 
     @abstractmethod
     def fetch(self, key: K) -> Iterator[tuple[Windowed[K], V]]:

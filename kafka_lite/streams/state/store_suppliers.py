@@ -51,7 +51,7 @@ _SESSION_SEGMENTS = 3
 
 @dataclass(frozen=True, kw_only=True)
 class LayeredStoreSupplier(StateStoreSupplier[S_co], Generic[S_co, K, V]):
-    """What is declared of every store: serdes outside, cache and changelog between, the entries inside."""
+    """The declaration of any store: serdes outside, cache and changelog between, the entries inside."""
 
     name: str
     key_serde: Serde[K] | None = None
@@ -100,7 +100,7 @@ class KeyValueStoreSupplier(LayeredStoreSupplier[KeyValueStore[K, V], K, V]):
 
 @dataclass(frozen=True, kw_only=True)
 class SegmentedStoreSupplier(LayeredStoreSupplier[S_co, K, V], WindowStoreSupplier[S_co]):
-    """What window and session stores have in common: the layers that know only bytes."""
+    """The common base of window and session stores: the layers that know only bytes."""
 
     retention_ms: int
 

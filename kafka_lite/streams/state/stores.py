@@ -21,7 +21,7 @@ V = TypeVar("V")
 
 
 class StoreOptions(TypedDict, total=False):
-    """What can be said of every store."""
+    """The options of every store."""
 
     logging_enabled: bool
     """Whether changes go to a changelog topic: by default, yes. Without it, the content is lost when the task moves,
@@ -29,12 +29,12 @@ class StoreOptions(TypedDict, total=False):
     log_config: Mapping[str, str] | None
     """Configuration of the changelog topic."""
     caching_enabled: bool
-    """Whether several changes of a key become one, in the changelog and for the processors behind a table: by default,
+    """Whether several changes of a key become one, in the changelog and for the processors after a table: by default,
     no."""
 
 
 class WindowStoreOptions(StoreOptions, total=False):
-    """What can be said of every store, and of window stores in addition."""
+    """The options of every store, and those of window stores in addition."""
 
     num_segments: int
     """Entries expire one segment at a time: more segments drop them sooner. By default 3, at least 2."""
@@ -171,7 +171,7 @@ class Stores:
 
 
 class _Layers(TypedDict):
-    """What :class:`StoreOptions` say, all of it."""
+    """All :class:`StoreOptions`, with none left out."""
 
     logging_enabled: bool
     log_config: Mapping[str, str]

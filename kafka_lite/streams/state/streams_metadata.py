@@ -34,4 +34,4 @@ class StreamsMetadata:
 
 
 NOT_AVAILABLE = StreamsMetadata(HostInfo("unavailable", -1), frozenset(), frozenset())
-"""What ``metadata_for_key`` returns while no instance is known to have the key."""
+"""The result of ``metadata_for_key`` while no instance is known to have the key."""

@@ -1,4 +1,4 @@
-"""What the typed stores around a store of bytes have in common: serdes, filled in when the store is opened.
+"""The common base of the typed stores around a store of bytes: serdes, filled in when the store is opened.
 
 Kafka 0.10.2: streams/.../state/StateSerdes.java, internals/MeteredKeyValueStore.java, RocksDBWindowStore.java
 · book 9.1.4
@@ -46,7 +46,7 @@ class TypedStore(WrappedStateStore[S], CachedStateStore, Generic[S, K, V]):
 
     @abstractmethod
     def typed_key(self, binary: bytes) -> Any:
-        """What a binary key of the inner store stands for."""
+        """The typed key for a binary key of the inner store."""
 
     def record_key(self, raw: bytes) -> K:
         """The record's key of bytes."""

@@ -16,7 +16,7 @@ V = TypeVar("V")
 
 
 class ReadOnlyWindowStore(ABC, Generic[K, V]):
-    """What other threads may do with a window store. Raises InvalidStateStoreError if the store is closed."""
+    """A window store as other threads may use it. Raises InvalidStateStoreError if the store is closed."""
 
     @abstractmethod
     def fetch(self, key: K, time_from: int, time_to: int) -> Iterator[tuple[int, V]]:

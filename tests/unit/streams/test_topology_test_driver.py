@@ -122,7 +122,7 @@ def test_outside_of_a_record_there_is_no_current_record() -> None:
     kept: list[Calling] = []
     with driver_of(single(lambda self, *_: kept.append(self))) as driver:
         driver.pipe_input("in", "k", "v", timestamp=1)
-        with pytest.raises(RuntimeError, match="forward may be called only by a processor that is at work"):
+        with pytest.raises(RuntimeError, match="forward may be called only while a processor is running"):
             kept[0].context.forward("k", "v")
         with pytest.raises(TopologyBuilderError, match="Accessing from an unknown node"):
             kept[0].context.get_state_store("store")

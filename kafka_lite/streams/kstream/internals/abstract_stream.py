@@ -1,4 +1,4 @@
-"""What streams, tables and grouped streams have in common: a node of the topology, and the sources of its records.
+"""The common base of streams, tables and grouped streams: a node of the topology, and the sources of its records.
 
 Kafka 0.10.2: streams/.../kstream/internals/AbstractStream.java · book 9.2.2
 """

@@ -1,4 +1,4 @@
-"""What a table passes on: the new value of a key, and the old one if somebody needs it.
+"""A change that a table forwards: the new value of a key, and the old one if a later node needs it.
 
 Kafka 0.10.2: streams/.../kstream/internals/Change.java, ChangedSerializer.java, ChangedDeserializer.java · book 9.2.2
 """
@@ -16,7 +16,7 @@ V = TypeVar("V")
 
 
 class Change(NamedTuple, Generic[V]):
-    """A change of one key. Either value is None if there is none; the old one also if it was not asked for."""
+    """A change of one key. A value is None if there is none; the old one is None, too, if not asked for."""
 
     new_value: V | None
     old_value: V | None

@@ -1,4 +1,4 @@
-"""The nodes and stores that a join consists of. What they do with a record is in the processors' modules.
+"""The nodes and stores that a join consists of. The processors' modules say what they do with a record.
 
 Kafka 0.10.2: streams/.../kstream/internals/KStreamImpl.java (KStreamImplJoin), KTableImpl.java (doJoin) · book 9.2.3
 """

@@ -18,7 +18,7 @@ from kafka_lite.streams.state.key_value_store import KeyValueStore
 class KStreamGlobalKTableJoin(Processor[Any, Any]):
     """Joins each record with the value that the table has for a key that a function makes of the record.
 
-    Records without a key or a value are dropped; without ``left`` also those whose key is not in the table.
+    Records without a key or a value are dropped; without ``left``, so are those whose key is not in the table.
     """
 
     _store: KeyValueStore[Any, Any]

@@ -182,7 +182,7 @@ class _KTableMapValuesProcessor(Processor[Any, "Change[Any]"]):
 
 
 class KTableRepartitionMap(Processor[Any, "Change[Any]"]):
-    """Groups a table anew: subtracts the old value from its group, then adds the new value to its own.
+    """Regroups a table: subtracts the old value from its group, then adds the new value to its own.
 
     These are two records, since the groups may be in different partitions.
     """

@@ -1,4 +1,4 @@
-"""What an aggregation of a grouped stream consists of, for each kind of windows: the processor, and its store.
+"""The parts of an aggregation of a grouped stream, for each kind of window: the processor, and its store.
 
 Kafka 0.10.2: streams/.../kstream/internals/KGroupedStreamImpl.java, AbstractStream.java (windowedStore) · book 9.2.4
 """

@@ -21,7 +21,7 @@ Joiner = Callable[[Any, Any], Any]
 class KStreamKTableJoin(Processor[Any, Any]):
     """Joins each record with the value that its key has in the table now. Changes of the table send nothing.
 
-    Records without a key or a value are dropped; without ``left`` also those whose key is not in the table.
+    Records without a key or a value are dropped; without ``left``, so are those whose key is not in the table.
     """
 
     _getter: KTableValueGetter

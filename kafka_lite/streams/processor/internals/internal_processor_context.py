@@ -1,4 +1,4 @@
-"""What the runtime's own processors may do with a context.
+"""The context as the runtime's own processors may use it.
 
 Kafka 0.10.2: streams/.../processor/internals/InternalProcessorContext.java · book 9.1.2
 """

@@ -23,7 +23,7 @@ class StampedRecord(NamedTuple):
 
 
 class MinTimestampTracker:
-    """Keeps only the records that can still become the smallest: those with no smaller one behind them.
+    """Keeps only the records that can still become the smallest: those with no smaller one after them.
 
     A record that arrives removes all larger (and equal) ones before it, since they leave the queue earlier than it.
     What remains ascends, and its first is the smallest of the queue::

@@ -50,7 +50,7 @@ class PartitionGroup:
         self._lag_of = lag_of
         self._max_task_idle_ms = max_task_idle_ms
         self._fetched_lags: dict[TopicPartition, int | None] = {}
-        """What ``lag_of`` has said since the last poll."""
+        """The results of ``lag_of`` since the last poll."""
         self._idle_deadlines: dict[TopicPartition, float] = {}
         """When the task stops waiting for new records of a partition."""
         self._queues_by_time: list[tuple[int, int, RecordQueue]] = []

@@ -145,4 +145,4 @@ class ProcessorContextImpl(InternalProcessorContext):
 
 
 def _no_current_node(what: str) -> RuntimeError:
-    return RuntimeError(f"{what} may be called only by a processor that is at work: the current node is unknown")
+    return RuntimeError(f"{what} may be called only while a processor is running: the current node is unknown")

@@ -56,9 +56,9 @@ class ProcessorStateManager(StateManager):
         lock_retries: int = _LOCK_RETRIES,
         ends_consumer: KafkaConsumer | None = None,
     ) -> None:
-        """``standby_positions``: where the changelogs of stores go on that a standby task has kept in memory.
+        """``standby_positions``: the changelog positions of stores that a standby task has kept in memory.
 
-        ``ends_consumer``: with exactly_once_v2, it sees the ends of changelogs behind open transactions. The task's
+        ``ends_consumer``: with exactly_once_v2, it sees the ends of changelogs past open transactions. The task's
         last owner may have committed, while the changelog has no marker of it yet: the task has to wait for that.
 
         Raises LockError if another thread or process has the task's directory.

@@ -81,7 +81,7 @@ class StandbyStateManager(ProcessorStateManager):
     def update_standby_states(
         self, partition: TopicPartition, records: Sequence[ConsumerRecord]
     ) -> Sequence[ConsumerRecord]:
-        """Restore the records of a changelog. Returns those behind the offset limit, for later."""
+        """Restore the records of a changelog. Returns those from the offset limit on, for later."""
         limit = self._offset_limits.get(partition)
         restore = self._followers[partition].restore
         for number, record in enumerate(records):
@@ -101,7 +101,7 @@ class StandbyStateManager(ProcessorStateManager):
     def hand_over(self) -> dict[TopicPartition, int]:
         """Leave stores in memory open, and the directory locked. Close stores on disk, with a checkpoint.
 
-        Returns where the changelogs of the stores in memory go on.
+        Returns where the changelogs of the stores in memory continue.
         """
         self.flush()
         for store in self.stores.values():

@@ -71,7 +71,7 @@ class StateManager(ABC):
 
     @abstractmethod
     def put_offset_limit(self, partition: TopicPartition, limit: int) -> None:
-        """The committed offset of a source partition; what lies behind it is not restored."""
+        """Set the committed offset of a source partition; records from it on are not restored."""
 
     def flush(self) -> None:
         """Flush all stores, and first their caches, in the order in which records pass the stores.

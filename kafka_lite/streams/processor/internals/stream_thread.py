@@ -140,7 +140,7 @@ class StreamThread(ShutdownableThread):
         self._tasks = self._new_task_manager(active, StandbyTaskCreator(parts))
 
     def _new_producer(self, clients: KafkaClientSupplier, process_id: UUID) -> KafkaProducer | ThreadProducer | None:
-        """What all tasks send with; None with ``exactly_once``."""
+        """The producer of all tasks; None with ``exactly_once``."""
         if not self._config.is_exactly_once:
             return clients.get_producer(self._config.producer_configs(self._thread_client_id))
         if not self._config.is_exactly_once_v2:

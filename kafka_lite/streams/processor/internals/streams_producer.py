@@ -29,7 +29,7 @@ class StreamsProducer:
 
     ::
 
-        init_transactions      fences the producer that had the task before; what that one left open is aborted
+        init_transactions      fences the producer that had the task before; its open transaction is aborted
         send                   begins a transaction, if none is open
         commit_transaction     adds the offsets of the processed records, then commits both
         abort_transaction      at an unclean close

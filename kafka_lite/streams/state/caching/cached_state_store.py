@@ -19,7 +19,7 @@ CacheFlushListener = Callable[[Any, Any, Any], None]
 
 
 class CachedStateStore(ABC):
-    """What the typed stores say about the stores inside them."""
+    """A store that may have a cache, as the typed stores around it see it."""
 
     @abstractmethod
     def set_flush_listener(self, listener: CacheFlushListener) -> bool:
@@ -28,7 +28,7 @@ class CachedStateStore(ABC):
 
 @contextmanager
 def record_context_set(context: StateStoreContext, record_context: ProcessorRecordContext) -> Iterator[None]:
-    """What is sent inside the block belongs to another record than the current one."""
+    """Inside the block, all that is sent belongs to ``record_context`` instead of the current record."""
     current = context.record_context
     context.record_context = record_context
     try:

@@ -126,8 +126,8 @@ class CachingKeyValueStore(
         super().flush()
 
     def close(self) -> None:
-        """Drop the cache, and close the inner store. What has not been flushed belongs to records that are not
-        committed either."""
+        """Drop the cache, and close the inner store. Changes that are not flushed belong to records that
+        are not committed either."""
         self._is_closed = True
         if self._cache_name:
             self._cache.close(self._cache_name)

@@ -80,7 +80,7 @@ class CachingSegmentedBytesStore(WrappedStateStore[SegmentedBytesStore], Segment
         return entry.value if entry is not None else self._inner.get(key)
 
     def fetch(self, key: bytes, time_from: int, time_to: int) -> Iterator[tuple[bytes, bytes]]:
-        """What the store has of a record's key in a range of time."""
+        """The entries of a record's key in a range of time."""
         self._ensure_open()
         return merged(self._inner.fetch(key, time_from, time_to), self._cached(key, time_from, time_to))
 
@@ -106,8 +106,8 @@ class CachingSegmentedBytesStore(WrappedStateStore[SegmentedBytesStore], Segment
         super().flush()
 
     def close(self) -> None:
-        """Drop the cache, and close the inner store. What has not been flushed belongs to records that are not
-        committed either."""
+        """Drop the cache, and close the inner store. Changes that are not flushed belong to records that
+        are not committed either."""
         if self._cache_name:
             self._cache.close(self._cache_name)
         super().close()

@@ -29,7 +29,7 @@ class LRUCacheEntry:
     record_context: ProcessorRecordContext = NO_RECORD
     is_dirty: bool = False
     size_bytes: int = field(init=False, compare=False)
-    """What Kafka's entry counts for. (Python's objects are larger.)"""
+    """The size of Kafka's entry. (Python's objects are larger.)"""
 
     def __post_init__(self) -> None:
         value, topic = self.value, self.record_context.topic
@@ -60,7 +60,7 @@ class NamedCache:
                └── evicted first
 
     A dirty entry that is evicted takes all others with it: they are flushed together, in the order of their puts, and
-    stay as clean entries. Safe for threads: while the listener is at work, others wait.
+    stay as clean entries. Safe for threads: while the listener runs, other threads wait.
     """
 
     def __init__(self, name: str) -> None:
@@ -72,7 +72,7 @@ class NamedCache:
         self._listener: DirtyEntryFlushListener | None = None
         self._lock = threading.RLock()
         self.size_bytes = 0
-        """What all entries count for."""
+        """The size of all entries."""
         self.hits = 0
         self.misses = 0
         self.overwrites = 0

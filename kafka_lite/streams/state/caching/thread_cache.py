@@ -50,7 +50,7 @@ class ThreadCache:
 
     @property
     def size_bytes(self) -> int:
-        """What all entries count for."""
+        """The size of all entries."""
         return sum(cache.size_bytes for cache in self._caches.values())
 
     def get(self, namespace: str, key: bytes) -> LRUCacheEntry | None:

@@ -27,7 +27,7 @@ class QueryableStoreProvider:
         self._global_stores = global_stores
 
     def store(self, name: str, kind: QueryableStoreType[T]) -> T:
-        """All stores of a name as one. It finds the stores anew at each query, so it outlives rebalances.
+        """All stores of a name as one. It looks the stores up at each query, so it outlives rebalances.
 
         Raises InvalidStateStoreError if there is none of this name and kind; each query does, too.
         """

@@ -113,7 +113,7 @@ class RocksDBSegmentedBytesStore(AbstractSegmentedBytesStore[RocksDBSegment]):
         self._directory = Path()
         self._configs: Mapping[str, object] = {}
         self._loading = BulkLoad(self._put_all)
-        """What a standby task restores waits in it until the next flush."""
+        """Entries that a standby task restores wait in it until the next flush."""
 
     @property
     def persistent(self) -> bool:

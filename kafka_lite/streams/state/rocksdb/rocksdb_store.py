@@ -21,7 +21,7 @@ class RocksDBStore(KeyValueStore[bytes, bytes]):
         self._name = name
         self._database: Database | None = None
         self._loading: BulkLoad | None = None
-        """What a standby task restores waits in it until the next flush."""
+        """Entries that a standby task restores wait in it until the next flush."""
 
     @property
     def name(self) -> str:

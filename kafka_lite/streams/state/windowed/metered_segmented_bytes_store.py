@@ -51,7 +51,7 @@ class MeteredSegmentedBytesStore(WrappedStateStore[SegmentedBytesStore], Segment
         return self._metrics.measure_latency_ns(lambda: self._inner.get(key), self._sensors["get"])
 
     def fetch(self, key: bytes, time_from: int, time_to: int) -> Iterator[tuple[bytes, bytes]]:
-        """What the store has of a record's key in a range of time. The time is that of the call."""
+        """The entries of a record's key in a range of time. The measured time is that of the call."""
         if not self._is_recording:
             return self._inner.fetch(key, time_from, time_to)
         return self._metrics.measure_latency_ns(

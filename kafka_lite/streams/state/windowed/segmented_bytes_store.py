@@ -38,7 +38,7 @@ class SegmentedBytesStore(StateStore):
 
     @abstractmethod
     def fetch(self, key: bytes, time_from: int, time_to: int) -> Iterator[tuple[bytes, bytes]]:
-        """What the store has of a record's key in a range of time: suffixes of binary keys, and values.
+        """The entries of a record's key in a range of time: suffixes of binary keys, and values.
 
         They are in the order of the suffixes, and those of the moment of the call.
         """
@@ -90,7 +90,7 @@ class AbstractSegmentedBytesStore(SegmentedBytesStore, Generic[S]):
         return None if segment is None else segment.get(key)
 
     def fetch(self, key: bytes, time_from: int, time_to: int) -> Iterator[tuple[bytes, bytes]]:
-        """What the store has of a record's key in a range of time."""
+        """The entries of a record's key in a range of time."""
         self._ensure_open()
         schema, first = self._schema, max(0, time_from)
         if time_to < first:
@@ -137,7 +137,7 @@ class InMemorySegmentedBytesStore(AbstractSegmentedBytesStore[InMemorySegment]):
         self._context = context
 
     def _restore(self, key: bytes, value: bytes | None) -> None:
-        """What has expired since it was logged is not counted."""
+        """Entries that have expired since they were logged are not counted."""
         self._put(key, value)
 
 
@@ -164,5 +164,5 @@ class ChangeLoggingSegmentedBytesStore(WrappedStateStore[SegmentedBytesStore], S
         return self._inner.get(key)
 
     def fetch(self, key: bytes, time_from: int, time_to: int) -> Iterator[tuple[bytes, bytes]]:
-        """What the inner store has of a record's key in a range of time."""
+        """The inner store's entries of a record's key in a range of time."""
         return self._inner.fetch(key, time_from, time_to)

@@ -57,7 +57,7 @@ class Segments(Generic[S]):
            0     5     10    15    20 min
            |  0  |  1  |  2  |  3  |          a time in segment 3 drops segment 0
 
-    So an entry is kept for at least the retention period, and at most one interval longer. Time goes on with the puts.
+    So an entry is kept for at least the retention period, and at most one interval longer. Time advances with the puts.
 
     0.10.2 never reads segments that are older than the first one: late records at the start of an application do not
     find each other. (That was a bug, mended later; here they do.)

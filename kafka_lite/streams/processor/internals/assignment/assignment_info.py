@@ -1,4 +1,4 @@
-"""What the leader of the group tells an instance.
+"""The assignment that the leader of the group sends to an instance.
 
 Kafka 0.10.2: streams/.../processor/internals/assignment/AssignmentInfo.java, state/HostInfo.java · book 9.1.3
 """

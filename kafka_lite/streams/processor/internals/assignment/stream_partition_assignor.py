@@ -38,7 +38,7 @@ TaskPartitions = dict[TaskId, frozenset[TopicPartition]]
 
 @dataclass
 class StreamsAssignorContext:
-    """What the assignor and its thread tell each other."""
+    """The state that the assignor and its thread share."""
 
     builder: TopologyBuilder
     process_id: UUID
@@ -57,7 +57,7 @@ class StreamsAssignorContext:
     active_tasks: TaskPartitions = field(default_factory=dict)
     """The thread's tasks, after an assignment."""
     standby_tasks: TaskPartitions = field(default_factory=dict)
-    """Those whose state it is to keep."""
+    """The tasks whose state it keeps on standby."""
     generation: int = -1
     """The generation of the group that the assignment belongs to."""
 

@@ -31,7 +31,7 @@ R = TypeVar("R", bound=Response)
 
 
 class ClusterTopics(NamedTuple):
-    """What a Metadata response says."""
+    """The content of a Metadata response."""
 
     brokers: int
     """The number of live brokers."""
@@ -42,7 +42,7 @@ class ClusterTopics(NamedTuple):
 
 
 class TopicsClient(Protocol):
-    """What InternalTopicManager needs of a cluster."""
+    """The requests to a cluster that InternalTopicManager needs."""
 
     def fetch_topics(self) -> ClusterTopics:
         """All topics. Raises StreamsError, which may pass."""

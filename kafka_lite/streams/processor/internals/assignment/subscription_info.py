@@ -1,4 +1,4 @@
-"""What an instance reports about itself when it joins the group.
+"""The report of an instance about itself when it joins the group.
 
 Kafka 0.10.2: streams/.../processor/internals/assignment/SubscriptionInfo.java · book 9.1.3
 """

@@ -1,4 +1,4 @@
-"""What the runtime measures: threads, nodes and stores.
+"""The metrics of the runtime: threads, nodes and stores.
 
 Kafka 0.10.2: streams/.../processor/internals (StreamsMetricsImpl.java, StreamThread.java,
 ProcessorNode.java) · book 9.1.3

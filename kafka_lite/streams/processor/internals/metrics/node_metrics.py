@@ -1,4 +1,4 @@
-"""What is measured of a processor node: the group ``stream-processor-node-metrics``, at the level DEBUG.
+"""The metrics of a processor node: the group ``stream-processor-node-metrics``, at the level DEBUG.
 
 Kafka 0.10.2: streams/.../processor/internals/ProcessorNode.java (NodeMetrics) · book 9.1.3
 """

@@ -1,4 +1,4 @@
-"""What a stream thread measures of itself: the group ``stream-metrics``.
+"""The metrics of a stream thread: the group ``stream-metrics``.
 
 Kafka 0.10.2: streams/.../processor/internals/StreamThread.java (StreamsMetricsThreadImpl) · book 9.1.3
 """

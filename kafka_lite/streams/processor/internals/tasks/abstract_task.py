@@ -1,4 +1,4 @@
-"""What active and standby tasks have in common: their sub-topology, and the stores in it.
+"""The common base of active and standby tasks: their sub-topology, and the stores in it.
 
 Kafka 0.10.2: streams/.../processor/internals/AbstractTask.java · book 9.1.3
 """
@@ -64,6 +64,6 @@ class AbstractTask(ABC):
             store.init(context, store)
 
     def _initialize_offset_limits(self, partitions: Iterable[TopicPartition], consumer: CommittedOffsets) -> None:
-        """Nothing behind the committed offset of a source partition gets into a store by its changelog."""
+        """A store whose changelog is a source topic is restored only up to the committed offset."""
         for partition, committed in consumer.committed(partitions).items():
             self._state_manager.put_offset_limit(partition, committed.offset if committed is not None else 0)

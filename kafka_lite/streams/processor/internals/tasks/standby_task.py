@@ -18,7 +18,7 @@ from kafka_lite.streams.processor.task_id import TaskId
 
 
 class StandbyTask(AbstractTask):
-    """The active task is at another instance. What that writes to the changelogs comes into the stores here::
+    """The active task is at another instance. Its writes to the changelogs reach the stores here::
 
     active   record ─▶ processor ─▶ store ─▶ changelog
                                                  └──▶ restore consumer ─▶ update ─▶ store   standby
@@ -73,7 +73,7 @@ class StandbyTask(AbstractTask):
     def hand_over(self) -> dict[TopicPartition, int]:
         """Leave the topology, its stores in memory and the lock of the directory to the active task.
 
-        Returns where the changelogs of the stores in memory go on.
+        Returns where the changelogs of the stores in memory continue.
         """
         return self._stores.hand_over()
 

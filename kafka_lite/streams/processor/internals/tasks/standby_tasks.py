@@ -38,11 +38,11 @@ class ChangelogConsumer(Protocol):
         ...
 
     def seek(self, partition: TopicPartition, offset: int, /) -> None:
-        """Go on at an offset."""
+        """Continue at an offset."""
         ...
 
     def seek_to_beginning(self, partitions: Iterable[TopicPartition], /) -> None:
-        """Go on at the start."""
+        """Continue at the start."""
         ...
 
     def pause(self, partitions: Iterable[TopicPartition], /) -> None:
@@ -64,7 +64,7 @@ class StandbyTasks:
         suspend   following ─▶ suspended    a rebalance begins: the restore consumer is for restoring
         release   suspended ─▶ closed       neither standby nor active here any more: checkpoint, release the lock
         take      suspended ─▶ –            it becomes active in this thread, which gets its stores
-        assign    suspended ─▶ following    go on at the position of each changelog
+        assign    suspended ─▶ following    continue at the position of each changelog
                   new ─▶ following          lock the directory, open the stores
                   new ─▶ waiting            another thread still has the directory: try again every second
         update    following ─▶ new          a changelog no longer has the next offset: restore all from its start
@@ -84,7 +84,7 @@ class StandbyTasks:
         self._retry_at_ms = 0.0
         self._by_changelog: dict[TopicPartition, StandbyTask] = {}
         self._held_back: dict[TopicPartition, Sequence[ConsumerRecord]] = {}
-        """Records of paused partitions, behind the offset that the active task has committed."""
+        """Records of paused partitions, from the offset on that the active task has committed."""
         self._limits_are_new = False
 
     @property

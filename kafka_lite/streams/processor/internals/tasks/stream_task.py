@@ -157,7 +157,7 @@ class StreamTask(AbstractTask):
         self.initialize_topology()
 
     def initialize_topology(self) -> None:
-        """Initialize the processors: at first, and again when a suspended task goes on. Raises StreamsError."""
+        """Initialize the processors: at first, and again when a suspended task resumes. Raises StreamsError."""
         logger.info("task [%s] Initializing processor nodes of the topology", self.id)
         for node in self.topology.processors:
             self._context.current_node = node
@@ -291,14 +291,14 @@ class StreamTask(AbstractTask):
         self.committed()
 
     def committable_offsets(self) -> dict[TopicPartition, OffsetAndMetadata]:
-        """The offsets behind the processed records."""
+        """The offsets after the processed records."""
         offsets = {partition: offset + 1 for partition, offset in self._consumed_offsets.items()}
         for partition, offset in offsets.items():
             self._state_manager.put_offset_limit(partition, offset)
         return {partition: OffsetAndMetadata(offset) for partition, offset in offsets.items()}
 
     def committed(self) -> None:
-        """What the task has processed is committed."""
+        """Note that all processed records are committed."""
         self._commit_offset_needed = False
         self.commit_needed = False
 

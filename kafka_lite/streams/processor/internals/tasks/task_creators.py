@@ -39,7 +39,7 @@ logger = logging.getLogger(__name__)
 
 @dataclass(frozen=True)
 class TaskParts:
-    """What the tasks of a thread share."""
+    """The parts that the tasks of a thread share."""
 
     thread: str
     """The name of the thread, for its log lines."""
@@ -56,7 +56,7 @@ class TaskParts:
     time: Time
 
     def new_environment(self) -> TaskEnvironment:
-        """What a task sees of the application. Its serdes are its own."""
+        """The application as a new task sees it. Its serdes are its own."""
         config = self.config
         return TaskEnvironment(
             config.application_id,
@@ -146,7 +146,7 @@ class ActiveTaskCreator:
     def _producers_of(
         self, task_id: TaskId, on_error: ExitStack
     ) -> tuple[KafkaProducer | StreamsProducer, TaskProducer | None]:
-        """What a task sends with, and what it commits its transactions with. Raises StreamsError."""
+        """The producer that a task sends with, and the one that commits its transactions. Raises StreamsError."""
         if isinstance(self._producer, ThreadProducer):
             self._producer.init_transactions()
             return self._producer, SharedProducer(self._producer)

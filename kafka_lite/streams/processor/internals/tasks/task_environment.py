@@ -1,4 +1,4 @@
-"""What an application has for all of its tasks.
+"""The application as its tasks see it.
 
 Kafka 0.10.2: streams/.../processor/internals/AbstractProcessorContext.java (its fields), StreamThread.java · book 9.1.3
 """
@@ -33,4 +33,4 @@ class TaskEnvironment:
     app_configs: Mapping[str, object] = field(default_factory=dict)
     """The configuration of the application, as it was given."""
     metrics: StreamsMetrics = field(default_factory=lambda: StreamsMetricsImpl(Metrics()))
-    """What the thread measures. Nobody sees the default."""
+    """The metrics of the thread. The default has no reporter."""

@@ -81,7 +81,7 @@ class ThreadProducer(StreamsProducer):
 
 
 class SharedProducer:
-    """What a task sees of its thread's producer: whether a transaction is open. The thread ends it, and closes it."""
+    """A task's view of its thread's producer: whether a transaction is open. The thread ends it, and closes it."""
 
     def __init__(self, producer: ThreadProducer) -> None:
         self._producer = producer

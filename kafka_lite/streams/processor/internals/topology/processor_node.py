@@ -26,7 +26,7 @@ class ProcessorNode:
         """The names of the stores that it may use."""
         self.children: list[ProcessorNode] = []
         self._node_metrics: NodeMetrics | None = None
-        """What is measured between ``init`` and ``close``."""
+        """The metrics of the node, from ``init`` to ``close``."""
         self._recording: NodeMetrics | None = None
         """The same, if the recording level is DEBUG."""
 
