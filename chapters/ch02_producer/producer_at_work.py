@@ -61,7 +61,7 @@ def append(partition, count=1, size=60):
 
 
 def look():
-    """What the sender would see."""
+    """Show what the sender would see."""
     result = accumulator.ready(cluster, clock.hi_res_ms())
     names = sorted(node.host for node in result.ready_nodes)
     print(f"ready: {names or 'nobody'}, look again in {result.next_ready_check_delay_ms:g} ms")
@@ -69,7 +69,7 @@ def look():
 
 
 def drain(nodes):
-    """What would be sent."""
+    """Show what would be sent."""
     drained = accumulator.drain(cluster, sorted(nodes, key=lambda node: node.id), 1 << 20, clock.hi_res_ms())
     for node, batches in drained.items():
         print(f"node {node}:", ", ".join(f"{batch.topic_partition} ({batch.record_count})" for batch in batches))
@@ -264,7 +264,7 @@ sequence_diagram(reordered)
 
 # %%
 def log_of(run):
-    """What the broker appended, by the offsets that the appends returned."""
+    """Show what the broker appended, with the offsets that the appends returned."""
     spans = [span for span in run.calls() if span.begin.what == "append_as_leader"]
     for span in spans:
         outcome = span.end.detail.get("result", span.end.detail.get("error"))

@@ -75,7 +75,7 @@ sequence_diagram(as_in_kafka)
 
 # %%
 def hand_overs(run):
-    """What went from one thread to another, and how long it lay between them."""
+    """Show each hand-over from one thread to another, and how long it waited in between."""
     for pair in run.hand_overs():
         if pair.take is not None:
             ways = f"{run.actors[pair.put.thread]:20} → {run.actors[pair.take.thread]:20}"
@@ -305,7 +305,7 @@ time_line(full)
 # %%
 for event in full:
     if event.kind in (Kind.CALL, Kind.RETURN) and event.what == "_wait_for_room":
-        state = "stands still" if event.kind is Kind.CALL else "goes on"
+        state = "stands still" if event.kind is Kind.CALL else "continues"
         print(f"{event.time_ns / 1e6:7.2f} ms  the network thread {state}")
 
 # %% [markdown]

@@ -93,7 +93,7 @@ def new_driver():
 
 
 def taken(driver, topic, values=None):
-    """What was written to a topic since the last call: keys and values."""
+    """The records written to a topic since the last call: keys and values."""
     return [(record.key, record.value) for record in iter(lambda: driver.read_output(topic, None, values), None)]
 
 

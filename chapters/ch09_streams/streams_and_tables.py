@@ -89,7 +89,7 @@ print()
 show(as_table(), *MOVES)
 
 # %% [markdown]
-# The stream counts visits: nothing that has happened goes away. The table counts people: whoever is in Oslo is no
+# The stream counts visits: nothing that has happened goes away. The table counts people: a person who is in Oslo is no
 # longer in Rome. For that, the change must know the old city.
 #
 # **How many records go through the repartition topic of the table, for three moves?**
@@ -274,7 +274,7 @@ for time, sessions in zip(TIMES, sessions_after_each(TIMES, SessionWindows.with_
 # ## Now you
 #
 # - Count the flights of a day by hopping windows of two hours. In how many windows is each flight?
-# - Give the hours `until(2 * HOUR)`, let the flights of two days come, and find a count that begins anew.
+# - Give the hours `until(2 * HOUR)`, let the flights of two days come, and find a count that starts over.
 # - Then write it: [where a topic is needed](../../labs/ch09-repartition.md),
 #   [the join of two tables](../../labs/ch09-table-join.md), [windows](../../labs/ch09-window-assignment.md) and
 #   [sessions](../../labs/ch09-session-merge.md).

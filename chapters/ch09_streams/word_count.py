@@ -63,7 +63,7 @@ driver = TopologyTestDriver(
 
 
 def sent(topic, values=None):
-    """What was sent to a topic since the last call."""
+    """The records sent to a topic since the last call."""
     records = iter(lambda: driver.read_output(topic, None, values), None)
     return [f"{record.key}={record.value} @{record.timestamp}" for record in records]
 
@@ -178,7 +178,7 @@ for record in cluster.records("word-counts")[10:]:
     print(record.key.decode(), int.from_bytes(record.value, "big"))
 
 # %% [markdown]
-# It has restored the counts from the changelog. The committed offsets say where in `text` and in `app-words` to go on;
+# It has restored the counts from the changelog. The committed offsets say where to continue in `text` and `app-words`;
 # the changelog has the result of everything before. Both are in the broker, and nothing is in the process.
 
 # %% [markdown] lang="zh"

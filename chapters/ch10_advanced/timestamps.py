@@ -219,7 +219,7 @@ consumer = Consumer({"bootstrap.servers": cluster.bootstrap_servers, "group.id":
 
 
 def offset_for(topic, timestamp):
-    """What the broker returns: -1 becomes the end in this client."""
+    """The offset that the broker returns: -1 becomes the end in this client."""
     (found,) = consumer.offsets_for_times([TopicPartition(topic, 0, timestamp)], timeout=10)
     return found.offset
 

@@ -120,7 +120,7 @@ producer = again
 first[1], again[1], first[0] == again[0]
 
 # %% [markdown]
-# The id is the same, and the epoch has grown: whoever has epoch 0 is fenced already.
+# The id is the same, and the epoch has grown: a producer with epoch 0 is fenced already.
 #
 # ## Partitions, then records
 #
@@ -368,7 +368,7 @@ show(0)
 
 # %% [markdown]
 # The partition refuses the zombie's record by the epoch of the marker, the coordinator its requests by that of the
-# heir. The program with the zombie has no way to go on but to start again.
+# heir. The program with the zombie can only start again.
 #
 # Here is all of partition 0, batch by batch. **Which of these records does a consumer with `read_committed`
 # return?**

@@ -140,7 +140,7 @@ print("a frame that was made before, and never read:", unread.count())
 
 # %% [markdown]
 # A frame looks "the latest" up when it runs for the first time, and keeps it: what was read once stays as it was.
-# (Spark's own connector looks it up anew for each action.) A batch whose end is written down is the same for every
+# (Spark's own connector looks it up again for each action.) A batch whose end is written down is the same for every
 # frame and forever, and writing it down is what a checkpoint does.
 #
 # ## The newest record of each key

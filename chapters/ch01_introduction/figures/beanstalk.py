@@ -16,7 +16,7 @@ from typing import Self
 
 TIMEOUT_S = 10.0
 _PUT = b"put 0 0 60 %d\r\n%b\r\n"
-"""Most urgent, at once, and whoever reserves it has 60 s."""
+"""Most urgent, without delay; the client that reserves it has 60 s."""
 
 
 class BeanstalkError(Exception):

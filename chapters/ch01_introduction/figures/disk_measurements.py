@@ -1,4 +1,4 @@
-"""What this machine's disk, page cache and sockets do: measured for a chapter's figures, and again by its notebook.
+"""Measures this machine's disk, page cache and sockets, for a chapter's figures and again for its notebook.
 
 It measures wall-clock time for the disk, and CPU time for copies. ``python -m
 chapters.ch01_introduction.figures.disk_measurements --save FILE`` measures everything and keeps it. Book 1.3.1.

@@ -1,4 +1,4 @@
-"""The measurements of the chapter on persistence, kept in a file, and its charts: ``python -m`` this measures anew.
+"""The measurements of the chapter on persistence, kept in a file, and its charts: ``python -m`` this measures again.
 
 What is measured differs from machine to machine and from run to run, so the page shows one kept run and says where it
 was made; the notebook measures on the reader's machine. Book 1.3.1.
@@ -130,7 +130,7 @@ def log_append_chart(values: Mapping[str, float], language: str = "en") -> BarCh
 
 @with_chinese_twin
 def transfer_chart(values: Mapping[str, float], language: str = "en") -> BarChart:
-    """What a gigabyte costs the sender."""
+    """The sender's cost of a gigabyte."""
     return bars("Processor time of the sender for one gigabyte", values, "ms", language, logarithmic=True)
 
 
@@ -142,7 +142,7 @@ def queues_chart(values: Mapping[str, float], language: str = "en") -> BarChart:
 
 
 def binlog_table(states: Sequence[BinlogState], language: str = "en") -> str:
-    """What is in the binlog after each step, as a table in Markdown."""
+    """The content of the binlog after each step, as a table in Markdown."""
     head = ("step", "files", "kB", "records written", "jobs migrated")
     if language == "zh":
         head = ("步骤", "文件", "kB", "写入的记录", "迁移的任务")

@@ -29,7 +29,7 @@ OPTIONS = {
     "binlog, fsync every 50 ms": (),
     "binlog, -f 0 (fsync every time)": ("-f", "0"),
 }
-"""What beanstalkd is started with; None: without ``-b``."""
+"""The options that beanstalkd is started with; None: without ``-b``."""
 
 
 def beanstalkd_rates() -> dict[str, float]:
@@ -81,7 +81,7 @@ def _how_many(together: int) -> str:
 
 
 class BinlogState(NamedTuple):
-    """What beanstalkd has on the disk after a step, and how much it has written so far."""
+    """The files of beanstalkd on the disk after a step, and how much it has written so far."""
 
     step: str
     files: tuple[str, ...]

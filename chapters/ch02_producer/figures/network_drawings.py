@@ -15,7 +15,7 @@ _WORDS = {
         "sockets": " sockets, in turn",
         "queue": "request queue\nroom for {}",
         "responses": "response queue\n{}",
-        "any": " whoever is free",
+        "any": " whichever is free",
         "own": " the one that owns\n the connection",
         "layer": "layer {}",
     },

@@ -47,7 +47,7 @@ QUEUE_LANES = (
     "KafkaRequestHandler",
 )
 UNREAD_MS = 20
-"""How long a request lies in the kernel before the handler goes on: long enough to be seen."""
+"""How long a request lies in the kernel before the handler continues: long enough to be seen."""
 PIPELINE_LANES = ("producer", "Processor", "KafkaChannel", "RequestChannel", "KafkaRequestHandler", "KafkaApis")
 
 

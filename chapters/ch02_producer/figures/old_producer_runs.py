@@ -148,7 +148,7 @@ def _values(messages: Sequence[KeyedMessage] | Sequence[SerializedMessage]) -> D
 
 
 def _request(call: Call) -> Detail:
-    """What goes to one broker: ``m0 m4 → demo-0``."""
+    """The messages to one broker: ``m0 m4 → demo-0``."""
     parts = (f"{partition}: {_values(messages)['messages']}" for partition, messages in _by_partition(call).items())
     return {"broker": call.argument("broker_id"), "sends": "; ".join(parts)}
 

@@ -94,7 +94,7 @@ def producer_watches() -> list[Watch]:
 
 
 def watch_appends() -> list[Watch]:
-    """What the broker's log is given: the values of the records, and their sequence numbers."""
+    """The appends to the broker's log: the values of the records, and their sequence numbers."""
     return watch(Log.append_as_leader, show=lambda call: {"values": of_batches(batches(call.argument("records")))})
 
 

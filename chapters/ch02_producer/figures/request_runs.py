@@ -32,7 +32,7 @@ from kafka_lite.server.delayed_fetch import DelayedFetch
 from kafka_lite.server.replica_manager import ReplicaManager
 
 BEFORE_THE_RECORD_MS = 50
-"""How long the consumer waits alone: much longer than anything else takes, and short for who waits for the figure."""
+"""How long the consumer waits alone: much longer than anything else takes, and short for a waiting reader."""
 
 
 def storage_watches() -> list[Watch]:

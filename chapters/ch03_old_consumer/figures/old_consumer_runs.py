@@ -154,7 +154,7 @@ def znodes(cluster: Cluster) -> dict[str, str]:
 
 
 QUIET = "kafka_lite.old_consumer"
-"""What warns of what the runs make go wrong on purpose."""
+"""The logger that warns of the failures that the runs cause on purpose."""
 
 
 # ── watches ─────────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -246,7 +246,7 @@ def _is_done(recording: Recording, member: str) -> bool:
 
 @contextmanager
 def running_members() -> Iterator[list[Member]]:
-    """A list of members, who leave at the end."""
+    """A list of members, which leave at the end."""
     members: list[Member] = []
     try:
         yield members
@@ -389,7 +389,7 @@ def commit_to_zookeeper() -> RecordedRun:
 
 
 def commit_to_both() -> RecordedRun:
-    """One message consumed and committed to Kafka and to ZooKeeper, after the coordinator was found anew."""
+    """One message consumed and committed to Kafka and to ZooKeeper, after the coordinator was looked up again."""
 
     def work(connector: ZookeeperConsumerConnector, messages: Iterator[object]) -> None:
         next(messages)

@@ -242,7 +242,7 @@ def polls_in_a_row() -> RecordedRun:
 def futures_of_a_join() -> RecordedRun:
     """A join as four futures: a response leads to the next request, and the last one completes the first future.
 
-    The member is a static one (it has a ``group.instance.id``), which need not ask for an id first.
+    The member is static (it has a ``group.instance.id``), so it need not ask for an id first.
     """
     watches = (
         watch_futures(),

@@ -57,7 +57,7 @@ class Store:
             self.database.execute("create table positions (partition text primary key, position integer)")
 
     def position(self, partition: TopicPartition) -> int:
-        """Where to go on."""
+        """The offset to continue at."""
         row = self.database.execute("select position from positions where partition = ?", [str(partition)]).fetchone()
         return row[0] if row is not None else 0
 
@@ -67,7 +67,7 @@ class Store:
         return [value for (value,) in self.database.execute("select value from results order by rowid")]
 
     def add(self, record: ConsumerRecord) -> None:
-        """Part of a transaction: the result of one record, and the position behind it."""
+        """Part of a transaction: the result of one record, and the position after it."""
         position = (str(record.topic_partition), record.offset + 1)
         self.database.execute("insert into results values (?)", [record.value.decode()])
         self.database.execute("insert or replace into positions values (?, ?)", position)
@@ -76,7 +76,7 @@ class Store:
 def exactly_once(
     consumer: KafkaConsumer, partition: TopicPartition, store: Store, process: Process, polls: int
 ) -> None:
-    """Work and position in one transaction: a crash undoes both, and the next consumer goes on where the store says."""
+    """Work and position in one transaction: a crash undoes both, and the next consumer starts where the store says."""
     consumer.assign([partition])
     consumer.seek(partition, store.position(partition))
     for _ in range(polls):
@@ -123,7 +123,7 @@ def in_kafka(cluster: Cluster, output: str) -> Loop:
 
 
 def results(cluster: Cluster, output: str, isolation_level: str) -> list[str]:
-    """What a reader of the output gets."""
+    """The values that a reader of the output gets."""
     configs = {"bootstrap.servers": cluster.bootstrap_servers, "auto.offset.reset": "earliest"}
     partition, found = TopicPartition(output, 0), list[str]()
     with KafkaConsumer({**configs, "isolation.level": isolation_level}) as reader:

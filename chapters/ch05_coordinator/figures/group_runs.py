@@ -39,7 +39,7 @@ NAMES = ("ann", "bob", "cid", "dan", "eve")
 GROUP_ID = "readers"
 PARTITIONS = 4
 ONE_HANDLER = {**AS_IN_KAFKA, "num.io.threads": "1", "offsets.topic.num.partitions": "1"}
-"""All requests go through one pair of hands: whoever waits, waits without a thread."""
+"""One request handler for all requests: a request that waits does so without a thread."""
 HEARTBEAT_MS = 60
 RARE_MS = 1_500
 """Between the heartbeats of a member that shall hear of something late."""
@@ -72,7 +72,7 @@ class Reader(ConsumerRebalanceListener):
         """How many it has read."""
         self.commits_on_revoke = False
         self.last_commit = ""
-        """What became of it."""
+        """The outcome of the last commit."""
         self._is_busy = threading.Event()
         self._is_held = threading.Event()
         self._is_stopping = False
@@ -123,7 +123,7 @@ class Reader(ConsumerRebalanceListener):
     def stopped_world(self) -> Iterator[None]:
         """Stop the whole consumer, heartbeats included, as a long garbage collection stops a JVM.
 
-        Afterwards the heartbeat thread runs first; the user's code goes on after its response.
+        Afterwards the heartbeat thread runs first; the user's code continues after its response.
         """
         coordinator = self.consumer._parts.coordinator
         assert coordinator is not None
@@ -186,7 +186,7 @@ def running_cluster(**overrides: str) -> Iterator[Cluster]:
 
 
 QUIET = ("kafka_lite.consumer", "kafka_lite.coordinator")
-"""What warns of what the runs make go wrong on purpose."""
+"""The loggers that warn of the failures that the runs cause on purpose."""
 
 
 def _member_watches() -> list[Watch]:

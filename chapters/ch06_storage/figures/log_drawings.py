@@ -188,12 +188,12 @@ def _short_hex(data: bytes | bytearray) -> str:
 
 
 def validation_figure(language: str) -> str:
-    """What an append changes of a batch."""
+    """The changes that an append makes to a batch."""
     return draw_validation().svg(language)
 
 
 def ways_through_validation(language: str) -> str:
-    """What is sent, what the topic wants, what becomes of it: as the validator itself says."""
+    """The batch sent, the format that the topic wants, and the outcome, as the validator itself says."""
     head = {
         "en": ["sent", "the topic wants", "bytes sent", "bytes kept", "rebuilt or recompressed"],
         "zh": ["发送的", "主题要求的", "发送字节", "保存字节", "重建或重新压缩"],
@@ -294,7 +294,7 @@ def retention_table(language: str) -> str:
 
 
 def checkpoint_files(language: str) -> str:
-    """What the files of a log directory hold while the broker runs, and after a clean stop."""
+    """The content of a log directory's files while the broker runs, and after a clean stop."""
     words = {"en": ("running, flushed once", "stopped"), "zh": ("运行中，刷盘过一次", "正常停止之后")}[language]
     time = MockTime()
     with tempfile.TemporaryDirectory() as folder:

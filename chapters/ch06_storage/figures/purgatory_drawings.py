@@ -43,7 +43,7 @@ class NamedOperation(DelayedOperation):
         self.name = name
         self.ready = False
         self.history: list[str] = []
-        """What became of it: ``tried``, ``completed``, ``expired``."""
+        """The events so far: ``tried``, ``completed``, ``expired``."""
 
     def try_complete(self) -> bool:
         """Complete if it is ready."""
@@ -127,7 +127,7 @@ class SteppedTimer:
         return task
 
     def state(self) -> WheelState:
-        """What there is now."""
+        """The wheel as it is now."""
         return wheel_state(self.timer._wheel, [bucket for _, _, bucket in self.timer._armed], self.ran)
 
     def step(self) -> bool:

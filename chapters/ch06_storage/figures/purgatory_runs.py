@@ -175,7 +175,7 @@ def event_between_try_and_lists() -> RecordedRun:
 
 
 def note_for_the_one_who_checks() -> RecordedRun:
-    """Two events: while the first thread's check takes long, the second thread leaves a note, and goes on."""
+    """Two events: while the first thread's check takes long, the second thread leaves a note, and continues."""
     purgatory: DelayedOperationPurgatory[_Held] = DelayedOperationPurgatory(
         "demo", reaper_enabled=False, time=MockTime()
     )

@@ -267,7 +267,7 @@ def new_leader_on_the_brokers() -> RecordedRun:
 
 
 def controller_dies() -> RecordedRun:
-    """The controller dies, and leads nothing: what changes is who decides."""
+    """The controller dies. It leads no partition, so only the controller changes."""
 
     def scene(brokers: RunningBrokers, recording: Recording) -> None:
         _die(brokers, recording, 1)

@@ -1,4 +1,4 @@
-"""What ``python -m chapters.ch09_streams.five_systems`` has measured, as a table and a chart. Book 9.3."""
+"""The measurements of ``python -m chapters.ch09_streams.five_systems``, as a table and a chart. Book 9.3."""
 
 from __future__ import annotations
 

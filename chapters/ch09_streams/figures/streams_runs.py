@@ -136,7 +136,7 @@ def repartition() -> RecordedRun:
 # ── a task moves ──────────────────────────────────────────────────────────────────────────────────────────────────────
 
 INSTANCES = ("instance 1", "instance 2")
-SETTLED = "all tasks are at work"
+SETTLED = "all tasks are running"
 
 
 def instance_of(_call: Call) -> str:
@@ -226,7 +226,7 @@ class Instance:
 
     @property
     def tasks(self) -> set[str]:
-        """The tasks that are at work."""
+        """The running tasks."""
         return {str(task) for task in dict(self.thread._tasks.active)} if self.streams.state is State.RUNNING else set()
 
 

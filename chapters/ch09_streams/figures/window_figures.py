@@ -29,7 +29,7 @@ _CHINESE = {
     "clicks": "点击",
     "views": "浏览",
     "nothing": "不发送",
-    "begins anew": "从头开始",
+    "starts over": "从头开始",
 }
 STRING: Serde[str] = Serdes.string()
 MINUTE = 60_000
@@ -201,7 +201,7 @@ def kept_windows(language: str) -> str:
         minute = start // MINUTE
         is_lost = minute in KEPT_MINUTES[:number] and count == 1
         colour = _RED if is_lost else _colour_of(KEPT_MINUTES, number)
-        remark = _say("begins anew", language) if is_lost else _remark(KEPT_MINUTES, number, language)
+        remark = _say("starts over", language) if is_lost else _remark(KEPT_MINUTES, number, language)
         bars = [_Bar(minute, end // MINUTE, str(count), colour)]
         rows.append(_Row(f"{minute}:30", minute + 0.5, colour, bars, remark))
     return _draw(rows, 10, 1, 490, "records in windows of a minute that are kept for two minutes", language)

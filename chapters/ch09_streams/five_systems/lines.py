@@ -28,5 +28,5 @@ def many_lines(count: int, seed: int = 9) -> list[str]:
 
 
 def counted(lines: Iterable[str]) -> dict[str, int]:
-    """What every system must find."""
+    """The counts that every system must find."""
     return dict(Counter(word for line in lines for word in line.lower().split()))

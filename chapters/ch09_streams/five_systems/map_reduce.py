@@ -35,7 +35,7 @@ _KEY = operator.itemgetter(0)
 
 @dataclass(frozen=True)
 class Job:
-    """What the user of MapReduce writes, and how much of it runs at once."""
+    """The user's code of a MapReduce job, and how much of it runs at once."""
 
     map: Callable[[str], Iterable[Pair]]
     """From a line to pairs."""
@@ -70,7 +70,7 @@ class MapTask:
     """Maps one split of the input. Its result is one sorted file for each reducer."""
 
     def __init__(self, job: Job, folder: Path) -> None:
-        """``folder`` is the task's own. What an attempt that died has left there is deleted."""
+        """``folder`` is the task's own. Files of an attempt that died are deleted."""
         self._job = job
         self._folder = folder
         self._buffer: list[tuple[int, str, int]] = []

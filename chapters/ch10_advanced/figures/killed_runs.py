@@ -84,7 +84,7 @@ def run_to_the_end(cluster: Cluster) -> None:
 
 
 def run_and_die(cluster: Cluster, step: str, held: HeldMarkers, on_death: Callable[[Cluster], Seen]) -> Seen:
-    """Start the program, and kill it after a step. Returns what ``on_death`` sees, before anything can go on."""
+    """Start the program, and kill it after a step. Returns what ``on_death`` sees, before anything else can happen."""
 
     def done(now: str) -> None:
         if now == step:
@@ -160,7 +160,7 @@ class Seen(NamedTuple):
 
 
 def look(cluster: Cluster) -> Seen:
-    """What is seen now."""
+    """The records and the offset that can be seen now."""
     servers = {"bootstrap.servers": cluster.bootstrap_servers, "auto.offset.reset": "earliest", "group.id": GROUP}
     found = []
     for isolation in ("read_committed", "read_uncommitted"):
@@ -230,7 +230,7 @@ def run_to_the_end_of_nothing(cluster: Cluster) -> None:
 
 
 def _watch_appends(sender: Callable[[], str]) -> Watch:
-    """What the logs of the output and of the group's offsets are given."""
+    """The appends to the logs of the output and of the group's offsets."""
 
     def appended(call: Call) -> None:
         partition = call.subject.topic_partition

@@ -37,7 +37,7 @@ WAIT_MS = 60_000
 def record_states(sender: Callable[[], str], coordinator: str = COORDINATOR) -> list[Watch]:
     """The requests of a producer to the coordinator, and the states of its transactional id.
 
-    ``sender`` returns the lane of the producer that is at work.
+    ``sender`` returns the lane of the producer that is running.
     """
 
     def asks(name: str, says: Callable[[Call], str]) -> Callable[[Call], None]:
@@ -67,7 +67,7 @@ def record_states(sender: Callable[[], str], coordinator: str = COORDINATOR) -> 
 
 
 def watch_appends() -> list[Watch]:
-    """What the logs of the topic are given: the producer's records, and the coordinator's markers."""
+    """The appends to the logs of the topic: the producer's records, and the coordinator's markers."""
 
     def appended(call: Call) -> None:
         partition = call.subject.topic_partition

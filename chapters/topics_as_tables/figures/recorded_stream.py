@@ -1,6 +1,6 @@
 """A small run of the pipeline's job ``delays``, kept in a file: its events, its progress and its checkpoint.
 
-``python -m chapters.topics_as_tables.figures.recorded_stream`` records it anew, in about a minute. Each step of the run
+``python -m chapters.topics_as_tables.figures.recorded_stream`` records it again in about a minute. Each step of the run
 sends a few flights of EWR, waits until the query has nothing left to do, and keeps the query's progress. Afterwards the
 query is stopped, loses the last file of ``commits`` as if it had been killed between its sink and its commit, and is
 started again.
@@ -185,7 +185,7 @@ def send(bootstrap_servers: str, times: Sequence[str]) -> None:
 
 
 def _progress(query: Any) -> list[dict[str, Any]]:
-    """What is kept of each batch that the query has reported and run."""
+    """The kept values of each batch that the query has reported and run."""
     every = [json.loads(each.json) for each in query.recentProgress]
     return [
         {

@@ -189,7 +189,7 @@ def _draw_legend(canvas: Canvas, language: str) -> None:
 
 
 def progress_table(language: str) -> str:
-    """What each batch of the kept run reported."""
+    """The report of each batch of the kept run."""
     heads = {
         "en": ("batch", "rows", "watermark", "too late", "ids kept", "windows kept", "until offset"),
         "zh": ("批次", "行数", "水位线", "太迟", "保留的编号", "保留的窗口", "读到偏移量"),
@@ -230,7 +230,7 @@ def _shortened_line(line: str) -> str:
 
 
 def replay_table(language: str) -> str:
-    """What was in table and topic before the commit was taken away, and after the query had run again."""
+    """The content of table and topic before the commit was taken away, and after the query had run again."""
     before, after = kept()["before"], kept()["after"]
     heads = {"en": ("", "before", "after the replay"), "zh": ("", "之前", "重放之后")}
     table = ("table" if language == "en" else "表", *(_folders(each["table"]) for each in (before, after)))

@@ -19,5 +19,5 @@ def test_every_thread_of_every_layer_is_in_the_figure(language):
 
 
 def test_labels_are_in_the_language_of_the_page():
-    assert "whoever is free" in three_layers("en")
+    assert "whichever is free" in three_layers("en")
     assert "谁空闲谁取" in three_layers("zh")
