@@ -42,7 +42,7 @@ ONE_HANDLER = {**AS_IN_KAFKA, "num.io.threads": "1", "offsets.topic.num.partitio
 """One request handler for all requests: a request that waits does so without a thread."""
 HEARTBEAT_MS = 60
 RARE_MS = 1_500
-"""Between the heartbeats of a member that shall hear of something late."""
+"""The interval between heartbeats of a member that is to hear of something late."""
 INITIAL_DELAY_S = 30
 REST_MS = 120
 """How long a group is left alone between two changes of its members."""

@@ -119,7 +119,7 @@ class UnlimitedWindows(Windows):
 
     @property
     def maintain_ms(self) -> int:
-        """For ever: the greatest time that there is."""
+        """Forever: the greatest possible time."""
         return MAX_TIME
 
     def windows_for(self, timestamp: int) -> dict[int, Window]:

@@ -97,7 +97,7 @@ class StateStore(ABC):
 
     @abstractmethod
     def flush(self) -> None:
-        """Make all that has been written durable, as far as the store is persistent."""
+        """Make all writes durable, if the store is persistent."""
 
     @abstractmethod
     def close(self) -> None:

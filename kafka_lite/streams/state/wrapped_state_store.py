@@ -13,7 +13,7 @@ S = TypeVar("S", bound=StateStore)
 
 
 class WrappedStateStore(StateStore, Generic[S]):
-    """Passes what every store can do on to the inner store; subclasses add what they are for."""
+    """Delegates the methods of every store to the inner store; subclasses add their own."""
 
     def __init__(self, inner: S) -> None:
         self._inner = inner

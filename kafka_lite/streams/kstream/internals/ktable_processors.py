@@ -191,7 +191,7 @@ class KTableRepartitionMap(Processor[Any, "Change[Any]"]):
         self._selector = selector
 
     def process(self, key: Any, value: Change[Any]) -> None:
-        """Pass on what is to be subtracted, and what is to be added. Raises StreamsError for a record without a key."""
+        """Forward the value to subtract, and the value to add. Raises StreamsError for a record without a key."""
         if key is None:
             raise StreamsError("Record key for the grouping KTable should not be null.")
         old, new = self._pair(key, value.old_value), self._pair(key, value.new_value)

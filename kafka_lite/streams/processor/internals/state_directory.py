@@ -117,7 +117,7 @@ class StateDirectory:
         return frozenset(each for each in self.task_ids() if (self._path_of(each) / CHECKPOINT_FILE_NAME).exists())
 
     def clean_removed_tasks(self) -> None:
-        """Delete the directories of tasks that nobody has locked."""
+        """Delete the directories of tasks that are not locked."""
         for task_id in self.task_ids():
             path = self._path_of(task_id)
             if path not in self._locks and self.lock(task_id):
@@ -130,7 +130,7 @@ class StateDirectory:
                     self.unlock(task_id)
 
     def clean(self) -> None:
-        """Delete the state of the application, except what somebody has locked."""
+        """Delete the state of the application, except locked directories."""
         self.clean_removed_tasks()
         self._clean_global_state()
         with suppress(OSError):  # something is left

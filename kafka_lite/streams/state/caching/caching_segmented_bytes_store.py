@@ -58,7 +58,7 @@ class CachingSegmentedBytesStore(WrappedStateStore[SegmentedBytesStore], Segment
         """Put a change into the inner store, and pass it on."""
 
     def _old_value(self, key: bytes) -> bytes | None:
-        """The inner store's value, if somebody needs it."""
+        """The inner store's value, if a later processor needs it."""
         return self._inner.get(key) if self._listener is not None else None
 
     def _pass_on(self, entry: DirtyEntry, old: bytes | None) -> None:

@@ -68,7 +68,7 @@ class NamedCache:
         self._entries: OrderedDict[bytes, LRUCacheEntry] = OrderedDict()
         self._dirty: dict[bytes, None] = {}
         self._sorted: list[bytes] | None = None
-        """The keys in order; None until somebody asks for a range."""
+        """The keys in order; None until a range is asked for."""
         self._listener: DirtyEntryFlushListener | None = None
         self._lock = threading.RLock()
         self.size_bytes = 0

@@ -33,7 +33,7 @@ class Segment(ABC):
 
     @abstractmethod
     def flush(self) -> None:
-        """Make all that has been written durable, as far as the segment is persistent."""
+        """Make all writes durable, if the segment is persistent."""
 
     @abstractmethod
     def close(self) -> None:

@@ -14,7 +14,7 @@ from kafka_lite.streams.processor.internals.topology.node_factories import Sourc
 
 
 class AutoOffsetReset(Enum):
-    """Where a source begins if its group has no committed offset; without one, ``auto.offset.reset`` says it."""
+    """Where a source begins if its group has no committed offset; without one, ``auto.offset.reset`` decides."""
 
     EARLIEST = "earliest"
     LATEST = "latest"
