@@ -262,7 +262,7 @@ def test_an_invalid_watch_is_rejected_and_nothing_stays_wrapped():
     with pytest.raises(RecordingError, match=r"int.bit_length is compiled"):
         Recording(watch(Store.put), [Watch(int, "bit_length", lambda call: None)]).__enter__()
     assert dict(vars(Store)) == before
-    with pytest.raises(RecordingError, match="created anew at each call"):
+    with pytest.raises(RecordingError, match="is created at each call"):
         watch(lambda: None)
 
 

@@ -21,12 +21,14 @@ from kafka_lite.common.serdes import Serdes
 from kafka_lite.common.time import MockTime
 from kafka_lite.common.topic_partition import TopicPartition
 from kafka_lite.consumer.consumer_record import ConsumerRecord, ConsumerRecords
+from kafka_lite.metrics.metrics import Metrics
 from kafka_lite.record.record import TimestampType
 from kafka_lite.streams.errors import InvalidStateStoreError, ProcessorStateError, StreamsError
 from kafka_lite.streams.kstream.join_windows import JoinWindows
 from kafka_lite.streams.kstream.kstream_builder import KStreamBuilder
 from kafka_lite.streams.kstream.session_windows import SessionWindows
 from kafka_lite.streams.kstream.windows import TimeWindows
+from kafka_lite.streams.processor.internals.metrics.streams_metrics_impl import StreamsMetricsImpl
 from kafka_lite.streams.processor.internals.processor_state_manager import ProcessorStateManager
 from kafka_lite.streams.processor.internals.standby_state_manager import StandbyStateManager
 from kafka_lite.streams.processor.internals.state_directory import StateDirectory
@@ -109,6 +111,8 @@ class Task:
         topics = {"store": CHANGELOG.topic} if logged else {}
         directory = StateDirectory("app", state_dir, MockTime())
         self.changelog = changelog
+        self.task_id = TASK
+        self.metrics = StreamsMetricsImpl(Metrics())
         self.manager = kind(TASK, [], consumer, directory, topics, MockTime())
         self.app_configs: Mapping[str, object] = configs or {}
         self.state_dir = self.manager.base_dir
