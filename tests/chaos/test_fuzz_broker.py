@@ -51,7 +51,7 @@ from kafka_lite.protocol.messages.api_44_incremental_alter_configs import (
     AlterConfigsResource,
     IncrementalAlterConfigsRequest,
 )
-from kafka_lite.server.admin.admin_manager import BROKER_RESOURCE
+from kafka_lite.server.admin.config_admin_manager import BROKER_RESOURCE
 from kafka_lite.server.admin.runtime_logger_manager import BROKER_LOGGER_RESOURCE
 from tests.support.cluster_process import ClusterProcess
 from tests.support.fuzz import FUZZ_TOPIC, Flood, FrameMaker, captured_requests, framed, is_order, known_api_keys

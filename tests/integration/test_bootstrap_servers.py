@@ -35,7 +35,7 @@ def servers(cluster: Cluster) -> str:
 def test_clients_of_both_generations_take_them(servers: str, cluster: Cluster) -> None:
     with KafkaProducer({"bootstrap.servers": servers}) as producer:
         producer.send(ProducerRecord("t", b"new")).get(60_000)
-    old = Producer({"metadata.broker.list": servers, "producer.type": "sync"})
+    old = Producer({"metadata.broker.list": servers, "producer.type": "sync", "request.required.acks": 1})
     old.send(KeyedMessage("t", b"old"))
     old.close()
     assert cluster.values("t") == [b"new", b"old"]

@@ -23,8 +23,24 @@ class DiskFailsMeanwhile(KafkaServer):
         super()._start_controller()
 
 
-def test_what_is_stopped_while_it_starts_stops_whole_and_says_so(tmp_path: Path) -> None:
-    before = set(threading.enumerate())
+@pytest.fixture
+def started(monkeypatch: pytest.MonkeyPatch) -> set[threading.Thread]:
+    """The threads that the test starts, and those that they start. Leftovers of other tests may start some, too."""
+    ours = {threading.current_thread()}
+    start = threading.Thread.start
+
+    def noted_start(thread: threading.Thread) -> None:
+        if threading.current_thread() in ours:
+            ours.add(thread)
+        start(thread)
+
+    monkeypatch.setattr(threading.Thread, "start", noted_start)
+    return ours
+
+
+def test_what_is_stopped_while_it_starts_stops_whole_and_says_so(
+    tmp_path: Path, started: set[threading.Thread]
+) -> None:
     server = DiskFailsMeanwhile(
         KafkaConfig(
             {
@@ -39,4 +55,5 @@ def test_what_is_stopped_while_it_starts_stops_whole_and_says_so(tmp_path: Path)
         server.startup()
     assert server.state is BrokerState.NOT_RUNNING
     assert server.await_shutdown(0)
-    eventually(lambda: set(threading.enumerate()) <= before)
+    assert len(started) > 5
+    eventually(lambda: set(threading.enumerate()) & started == {threading.current_thread()})

@@ -8,6 +8,8 @@ from threading import Thread
 
 import pytest
 
+from kafka_lite.common.topic_partition import TopicPartition
+from kafka_lite.consumer.kafka_consumer import KafkaConsumer
 from kafka_lite.streams.errors import MissingSourceTopicError
 from kafka_lite.streams.kafka_streams import KafkaStreams, State
 from kafka_lite.streams.processor.topology_builder import TopologyBuilder
@@ -46,6 +48,14 @@ class Application:
         eventually(lambda: self.streams.state is State.ERROR, timeout_s=60)
 
 
+def committed_offset(cluster: Cluster) -> int | None:
+    """The offset that the application has committed in the topic that will be deleted."""
+    partition = TopicPartition("other", 0)
+    with KafkaConsumer({"bootstrap.servers": cluster.bootstrap_servers, "group.id": "word-count"}) as consumer:
+        committed = consumer.committed([partition])[partition]
+    return committed.offset if committed else None
+
+
 def test_a_topic_that_is_unknown_at_the_start(cluster: Cluster, tmp_path: Path) -> None:
     application = Application(cluster, tmp_path)
     with application.streams:
@@ -62,5 +72,6 @@ def test_a_topic_that_is_deleted_while_the_application_runs(cluster: Cluster, tm
         application.streams.start()
         cluster.produce("other", "first", key="k")
         eventually(lambda: cluster.values("out") == [b"first"], timeout_s=120)
+        eventually(lambda: committed_offset(cluster) == 1, timeout_s=60)  # a deleted topic accepts no commit
         cluster.delete_topic("other")
         application.await_the_end()
