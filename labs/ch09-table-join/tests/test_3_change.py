@@ -5,9 +5,12 @@ from types import SimpleNamespace
 
 import pytest
 
+from kafka_lite.metrics.metrics import Metrics
 from kafka_lite.streams.kstream.internals.change import Change
 from kafka_lite.streams.kstream.internals.table_joins import KTableKTableJoin
+from kafka_lite.streams.processor.internals.metrics.streams_metrics_impl import StreamsMetricsImpl
 from kafka_lite.streams.processor.processor import Processor
+from kafka_lite.streams.processor.task_id import TaskId
 
 KINDS = ("join", "left_join", "outer_join")
 
@@ -91,6 +94,12 @@ def test_the_old_value_if_nobody_asks(table_join, outputs):
     assert seen == [None, None], f"nobody asked for old values: the old value is None; yours are {seen}"
 
 
+def a_context(forward):
+    """The part of a context that a join uses: where its record is from, and the metrics that count dropped ones."""
+    record = {"topic": "left", "partition": 0, "offset": 0, "task_id": TaskId(0, 0)}
+    return SimpleNamespace(forward=forward, metrics=StreamsMetricsImpl(Metrics()), **record)
+
+
 @pytest.mark.points(1, task=3)
 @pytest.mark.parametrize("needs_other", [True, False])
 def test_no_key_and_empty_ones(needs_other):
@@ -99,7 +108,7 @@ def test_no_key_and_empty_ones(needs_other):
     table = SimpleNamespace(store_names=(), value_getter=lambda _context: {"": ""}.get)
     join = KTableKTableJoin(table, table, "{}+{}".format, needs_this=False, needs_other=needs_other)
     processor = join()
-    processor.init(SimpleNamespace(forward=lambda key, value: sent.append((key, value))))
+    processor.init(a_context(lambda key, value: sent.append((key, value))))
     processor.process(None, Change("1", None))
     assert sent == [], f"a change without a key is dropped; yours sends {sent}"
     processor.process("", Change("1", None))
