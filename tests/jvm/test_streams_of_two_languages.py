@@ -229,6 +229,7 @@ def test_stores_on_disk_that_java_has_left_are_opened_by_ours(
         eventually(lambda: streams.state.name == "RUNNING", "ours runs", timeout_s=120)
         eventually(lambda: len(restorations(caplog)) == PARTITIONS, "all tasks are here", timeout_s=120)
         assert all(start == end for start, end in restorations(caplog)), restorations(caplog)
+        eventually(lambda: streams.state.name == "RUNNING", "the rebalance that brought them is over", timeout_s=120)
         counts = streams.store("Counts", QueryableStoreTypes.key_value_store())
         eventually(lambda: Counter(dict(counts.all())) == text.counts, "Java's counts", timeout_s=120)
         text.write()
