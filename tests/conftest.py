@@ -2,6 +2,7 @@
 
 import contextlib
 import gc
+import logging
 import os
 import random
 import signal
@@ -30,6 +31,20 @@ pytest_plugins = ["tests.support.time_limits"]
 def seeded_random(request: pytest.FixtureRequest) -> None:
     """A test that draws from ``random`` draws the same numbers in every run."""
     random.seed(request.node.nodeid)
+
+
+@pytest.fixture(autouse=True)
+def logging_as_before() -> Iterator[None]:
+    """A tool that configures logging in the process of a test does so for this test only.
+
+    Its handler writes to the test's captured stderr, which is closed when the next test logs.
+    """
+    root, kazoo = logging.getLogger(), logging.getLogger("kazoo")
+    handlers, levels = root.handlers[:], (root.level, kazoo.level)
+    yield
+    root.handlers[:] = handlers
+    root.setLevel(levels[0])
+    kazoo.setLevel(levels[1])
 
 
 @pytest.fixture(autouse=True, scope="module")

@@ -9,6 +9,7 @@ import pytest
 
 from kafka_lite.server.broker_process import BrokerStartError
 from kafka_lite.testing.process_cluster import ProcessCluster
+from tests.support.eventually import eventually
 
 
 @pytest.fixture(scope="module")
@@ -51,7 +52,8 @@ def test_a_clean_stop_ends_with_0_and_a_restart_has_a_log_of_its_own(cluster: Pr
     broker.start()
     broker.restart()
     assert (broker.folder / f"broker-{lives + 2}.log").exists()
-    assert "Awaiting socket connections" in broker.log()
+    # It takes connections from the moment that its socket listens, a little before it says so.
+    eventually(lambda: "Awaiting socket connections" in broker.log())
     cluster.wait_for_controller()
 
 

@@ -16,15 +16,9 @@ from kafka_lite.tools.common.logging_config import CONFIG_VARIABLE, LEVEL_VARIAB
 
 
 @pytest.fixture(autouse=True)
-def _restored_logging(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+def _no_settings_of_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv(LEVEL_VARIABLE, raising=False)
     monkeypatch.delenv(CONFIG_VARIABLE, raising=False)
-    root, kazoo = logging.getLogger(), logging.getLogger("kazoo")
-    handlers, levels = root.handlers[:], (root.level, kazoo.level)
-    yield
-    root.handlers[:] = handlers
-    root.setLevel(levels[0])
-    kazoo.setLevel(levels[1])
 
 
 @pytest.mark.parametrize(
@@ -46,6 +40,11 @@ def test_info_is_printed_on_stderr_and_debug_is_not(capsys: pytest.CaptureFixtur
     assert captured.out == ""
     assert "INFO shown (kafka_lite.some.module)" in captured.err
     assert "hidden" not in captured.err
+
+
+def test_the_next_test_has_no_handler_of_the_former_one() -> None:
+    """The fixture ``logging_as_before`` of tests/conftest.py: the stderr of the test above is closed by now."""
+    assert [each for each in logging.getLogger().handlers if isinstance(each.formatter, KafkaFormatter)] == []
 
 
 def test_warnings_of_kazoo_are_hidden(capsys: pytest.CaptureFixture[str]) -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import errno
 import gc
-import logging
 import os
 import re
 import signal
@@ -58,14 +57,9 @@ class Server:
 @pytest.fixture(autouse=True)
 def _restored() -> Iterator[None]:
     handlers = {number: signal.getsignal(number) for number in StopSignals.SIGNALS}
-    root, kazoo = logging.getLogger(), logging.getLogger("kazoo")
-    log_handlers, levels = root.handlers[:], (root.level, kazoo.level)
     yield
     for number, handler in handlers.items():
         signal.signal(number, handler)
-    root.handlers[:] = log_handlers
-    root.setLevel(levels[0])
-    kazoo.setLevel(levels[1])
 
 
 @pytest.mark.parametrize("step", ["startup", "await_shutdown"])
