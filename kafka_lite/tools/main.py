@@ -137,7 +137,7 @@ TOOLS = (
     Tool(
         "where",
         ".where",
-        "find a class: its module, its file in Kafka, its sections in the book, its page and its lab",
+        "find a class: its module, its tests, its file in Kafka, its sections in the book, its page and its lab",
     ),
     Tool("labs", "kafka_learn.labs.command", "graded labs in which you write parts of the broker"),
 )

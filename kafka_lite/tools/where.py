@@ -11,10 +11,11 @@ from collections.abc import Iterator, Sequence
 from kafka_lite.book.class_index import ClassEntry, load_class_index
 from kafka_lite.book.contents import Book, load_book
 from kafka_lite.book.data_files import PACKAGE
+from kafka_lite.book.mirrored_tests import files_that_test
 from kafka_lite.tools.common import terminal
 
 NAME = "where"
-SUMMARY = "find a class: its module, its file in Kafka, its sections in the book, its page and its lab"
+SUMMARY = "find a class: its module, its tests, its file in Kafka, its sections in the book, its page and its lab"
 
 NOT_FOUND = 1
 _SHOWN_IN_FULL = 3
@@ -75,6 +76,7 @@ def _facts(entry: ClassEntry, book: Book) -> Iterator[tuple[str, str]]:
         yield "here", f"{_place(entry)}, as {entry.symbol}"
     else:
         yield "here", _place(entry)
+    yield from _rows("tests", files_that_test(entry.file) if entry.file else ())
     yield "Kafka", f"{entry.origin.removeprefix('Kafka ')}: {entry.kafka}" if entry.origin else "no class of this name"
     sections = [book.section(number) for number in entry.sections]
     yield from _rows("book", [f"{each.number} {each.en} · {each.zh}" for each in sections])

@@ -37,6 +37,7 @@ def test_a_class_is_shown_with_everything_about_it(capsys: pytest.CaptureFixture
     assert place
     line = (PROJECT / place[1]).read_text().splitlines()[int(place[2]) - 1]
     assert line.startswith("class RecordAccumulator")
+    assert re.search(r"tests +tests/unit/producer/test_record_accumulator\.py", shown)
     assert re.search(r"Kafka +0\.10\.2: clients/\.\.\./producer/internals/RecordAccumulator\.java", shown)
     assert re.search(r"book +2\.1\.1 Sending", shown)
     assert "同步和异步发送消息" in shown
