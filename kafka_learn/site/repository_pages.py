@@ -1,4 +1,4 @@
-"""Writes what the repository's Markdown says from data: notes below directives, APIs served, what is missing.
+"""Writes what the repository's Markdown says from data: notes below directives, APIs served, the map.
 
 ``make pages`` calls it.
 """
@@ -24,8 +24,8 @@ def changed_pages(root: Path = PROJECT_ROOT) -> dict[Path, str]:
 
 
 def _rewritten(root: Path) -> Iterator[tuple[Path, str]]:
-    readme = root / "README.md"
-    yield readme, with_facts(readme.read_text(encoding="utf-8"))
+    for path in (root / "README.md", root / "CONTRIBUTING.md"):
+        yield path, with_facts(path.read_text(encoding="utf-8"))
     for folder in ("docs", "chapters", "labs"):
         for path in sorted((root / folder).rglob("*.md")):
             origin = path.relative_to(root).as_posix()

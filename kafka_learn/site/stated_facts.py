@@ -1,4 +1,4 @@
-"""Facts that the README and the front page state from data: the APIs served, and what does not exist yet.
+"""Facts that pages state from data: the APIs served, what does not exist yet, the map of the repository.
 
 Such a passage stands between two comments, which GitHub does not show; ``make pages`` writes what is between them::
 
@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from kafka_learn.project import PROJECT_ROOT
+from kafka_learn.site.folder_map import folder_map
 from kafka_lite.protocol.api_keys import API_SPECS, ApiKey, api_name
 from kafka_lite.server.kafka_apis import SERVED_VERSIONS
 
@@ -103,6 +104,7 @@ FACTS: dict[str, Callable[[str], str]] = {
     "client-apis": served_to_clients,
     "broker-apis": served_to_brokers,
     "codec-apis": known_to_the_codecs,
+    "map": folder_map,
 }
 
 

@@ -62,14 +62,6 @@ def test_both_languages_have_the_same_table_of_what_works() -> None:
         assert names == same, twin
 
 
-@pytest.mark.parametrize("heading", ["## The map", "### 目录结构"])
-def test_the_map_has_every_folder(heading: str) -> None:
-    tree = README.partition(f"{heading}\n")[2].partition("```text\n")[2].partition("```")[0]
-    listed = subprocess.run(["git", "ls-files"], cwd=ROOT, capture_output=True, text=True, check=True).stdout
-    tracked = {line.partition("/")[0] for line in listed.splitlines() if "/" in line and not line.startswith(".")}
-    assert {line.partition("/")[0] for line in tree.splitlines()} == tracked
-
-
 def test_the_named_files_exist() -> None:
     named = re.findall(r"(?<![\w/])(?:config|chapters|labs|tests|bench)/[\w./-]+\.(?:properties|toml|py|md)", README)
     assert named
