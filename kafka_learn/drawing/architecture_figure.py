@@ -19,6 +19,16 @@ def server_floors(language: str) -> str:
     return _layers_in("kafka_lite.server", language)
 
 
+def log_floors(language: str) -> str:
+    """The same inside of ``log``."""
+    return _layers_in("kafka_lite.log", language)
+
+
+def consumer_floors(language: str) -> str:
+    """The same inside of ``consumer``."""
+    return _layers_in("kafka_lite.consumer", language)
+
+
 def _layers_in(container: str, language: str) -> str:
     contracts = tomllib.loads((PROJECT_ROOT / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["importlinter"]
     layered = next(contract for contract in contracts["contracts"] if contract.get("containers") == [container])

@@ -34,7 +34,14 @@ def test_no_english_word_is_left_in_a_chinese_drawing(figure):
 
 
 @pytest.mark.parametrize(
-    "figure", [architecture_figure.layers, architecture_figure.server_floors, network_drawings.three_layers]
+    "figure",
+    [
+        architecture_figure.layers,
+        architecture_figure.server_floors,
+        architecture_figure.log_floors,
+        architecture_figure.consumer_floors,
+        network_drawings.three_layers,
+    ],
 )
 def test_a_drawing_of_names_has_a_chinese_description(figure):
     (description,) = re.findall(r'aria-label="([^"]+)"', figure("zh"))
