@@ -1,4 +1,4 @@
-"""Shared by the examples: topics that exist, and an application that runs until Ctrl-C."""
+"""Shared by the examples: topics that exist, their partitions, and an application that runs until Ctrl-C."""
 
 from __future__ import annotations
 
@@ -6,6 +6,9 @@ import sys
 import threading
 from collections.abc import Iterable
 
+from kafka_lite.common.errors import Errors
+from kafka_lite.common.topic_partition import TopicPartition
+from kafka_lite.consumer import KafkaConsumer
 from kafka_lite.producer import KafkaProducer
 from kafka_lite.streams.kafka_streams import KafkaStreams
 
@@ -15,6 +18,14 @@ def ensure_topics(bootstrap_server: str, topics: Iterable[str]) -> None:
     with KafkaProducer({"bootstrap.servers": bootstrap_server, "max.block.ms": 10_000}) as producer:
         for topic in topics:
             producer.partitions_for(topic)
+
+
+def partitions_of(consumer: KafkaConsumer, topic: str) -> list[TopicPartition]:
+    """All partitions of a topic. Raises KafkaError if the broker does not know it: a consumer of none reads nothing."""
+    found = [TopicPartition(topic, each.partition) for each in consumer.partitions_for(topic)]
+    if not found:
+        raise Errors.UNKNOWN_TOPIC_OR_PARTITION.exception(f"There is no topic {topic}.")
+    return found
 
 
 def run_until_ctrl_c(streams: KafkaStreams, ready: str) -> int:

@@ -21,6 +21,7 @@ from collections.abc import Sequence
 
 from examples.smoke_test.driver import Verifier, Writer, numbers_of
 from examples.smoke_test.topology import CONFIGS, smoke_test
+from kafka_lite.common.errors import KafkaError
 from kafka_lite.common.time import SYSTEM_TIME
 from kafka_lite.streams.kafka_streams import KafkaStreams
 
@@ -77,7 +78,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--records-per-key", type=int, default=RECORDS_PER_KEY, help="default: %(default)s")
     options = parser.parse_args(arguments)
     if options.command == "run":
-        return run(options.bootstrap_server, options.keys, options.records_per_key)
+        try:
+            return run(options.bootstrap_server, options.keys, options.records_per_key)
+        except KafkaError as error:
+            print(error, file=sys.stderr)
+            return 1
     configs = {**CONFIGS, "bootstrap.servers": options.bootstrap_server, "state.dir": options.state_dir}
     return process({**configs, **dict(each.split("=", 1) for each in options.config)})
 

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import Any, Self
 
+from examples.running import partitions_of
 from examples.smoke_test.topology import (
     AVG,
     CNT,
@@ -33,7 +34,6 @@ from examples.smoke_test.topology import (
 )
 from kafka_lite.common.serdes import Serde
 from kafka_lite.common.time import SYSTEM_TIME, Time
-from kafka_lite.common.topic_partition import TopicPartition
 from kafka_lite.consumer import KafkaConsumer
 from kafka_lite.producer import KafkaProducer, ProducerRecord
 
@@ -172,13 +172,15 @@ class Verifier:
     """Reads the answers, from the beginning of the output topics."""
 
     def __init__(self, bootstrap_servers: str, numbers: Iterable[Numbers], isolation: str = "read_uncommitted") -> None:
-        """Connects. The topics exist. Raises ConfigError."""
+        """Connects. Raises ConfigError, and KafkaError if a topic does not exist."""
         self.answers = Answers(numbers)
         configs = {"bootstrap.servers": bootstrap_servers, "isolation.level": isolation, "client.id": "verifier"}
         self._consumer = consumer = KafkaConsumer({**configs, "auto.offset.reset": "earliest"})
-        consumer.assign(
-            [TopicPartition(topic, each.partition) for topic in OUTPUTS for each in consumer.partitions_for(topic)]
-        )
+        try:
+            consumer.assign([partition for topic in OUTPUTS for partition in partitions_of(consumer, topic)])
+        except BaseException:
+            consumer.close()
+            raise
 
     def poll(self, timeout_ms: int = 500) -> bool:
         """Read what is there, or wait for it; True if there was something."""

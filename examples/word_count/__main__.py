@@ -11,10 +11,10 @@ import sys
 import threading
 from collections.abc import Sequence
 
+from examples.running import partitions_of
 from examples.word_count.topology import TEXT, WORD_COUNTS, five_lines
 from kafka_lite.common.errors import KafkaError
 from kafka_lite.common.serialization import LongDeserializer, StringDeserializer
-from kafka_lite.common.topic_partition import TopicPartition
 from kafka_lite.consumer import KafkaConsumer
 from kafka_lite.producer import KafkaProducer, ProducerRecord
 from kafka_lite.streams.kafka_streams import KafkaStreams
@@ -34,12 +34,10 @@ class CountsPrinter(threading.Thread):
     """Prints the records that arrive in ``word-counts`` from now on."""
 
     def __init__(self, bootstrap_servers: str) -> None:
-        """Find the ends of the topic, where the printing begins."""
+        """Find the ends of the topic, where the printing begins. Raises KafkaError if there is no such topic."""
         super().__init__(name="counts-printer")
         self._consumer = KafkaConsumer({"bootstrap.servers": bootstrap_servers, "auto.offset.reset": "latest"})
-        partitions = [
-            TopicPartition(WORD_COUNTS, each.partition) for each in self._consumer.partitions_for(WORD_COUNTS)
-        ]
+        partitions = partitions_of(self._consumer, WORD_COUNTS)
         self._consumer.assign(partitions)
         for partition in partitions:
             self._consumer.position(partition)

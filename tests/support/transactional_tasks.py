@@ -110,6 +110,9 @@ class FakeConsumer:
     def commit_sync(self, offsets: Mapping[TopicPartition, OffsetAndMetadata]) -> None:
         raise AssertionError("with exactly_once the producer commits offsets")
 
+    def list_topics(self) -> dict[str, object]:
+        return {"t": ()}
+
 
 def copying_task(
     task_id: TaskId,

@@ -9,6 +9,8 @@ import pytest
 
 from kafka_lite.common.serdes import Serdes
 from kafka_lite.metrics.metrics import Metrics
+from kafka_lite.metrics.recording_level import RecordingLevel
+from kafka_lite.metrics.sensor import Sensor
 from kafka_lite.streams.kstream.join_windows import JoinWindows
 from kafka_lite.streams.kstream.kstream_builder import KStreamBuilder
 from kafka_lite.streams.kstream.session_windows import SessionWindows
@@ -72,6 +74,29 @@ def test_a_record_without_a_key_or_a_value_that_an_operator_needs(
         f"[{topic}] partition=[0] offset=[{len([each for each in records[:number] if each[0] == topic])}]"
         for number, (topic, _, _) in enumerate(records)
     ]
+
+
+def test_the_sensor_is_not_looked_up_for_each_dropped_record() -> None:
+    class Registry(Metrics):
+        looked_up = 0
+
+        def sensor(self, name: str, *parents: Sensor, level: RecordingLevel = RecordingLevel.INFO) -> Sensor:
+            self.looked_up += name.endswith("dropped-records")
+            return super().sensor(name, *parents, level=level)
+
+    lookups = []
+    windows = TimeWindows.of(1000).until(120_000)
+    for number in (1, 9):
+        metrics = Registry()
+        builder = reads(lambda _, s, t: (s.join(t, add), s.group_by_key().count("C", windows)))
+        late = [("s", None, "v"), ("s", "k", "v")] * number
+        driver = TopologyTestDriver(builder, key_serde=TEXT, value_serde=TEXT, metrics=metrics)
+        with driver:
+            driver.pipe_input("s", "k", "v", timestamp=10_000_000)
+            for topic, key, value in late:
+                driver.pipe_input(topic, key, value, timestamp=1)
+        lookups.append(metrics.looked_up)
+    assert lookups[0] == lookups[1]
 
 
 def test_a_record_that_a_table_has_no_partner_for_is_no_dropped_record() -> None:

@@ -47,6 +47,8 @@ class Topic:
         self.starts = {FIRST: 0, SECOND: 0}
         """What lies below is removed."""
         self.read = 0
+        self.unknown = 0
+        """So many calls the broker will not know the topic."""
         self._positions: dict[TopicPartition, int] = {}
 
     def append(self, partition: TopicPartition, key: bytes | None, value: bytes | None) -> ConsumerRecord:
@@ -57,6 +59,9 @@ class Topic:
         return ConsumerRecord(*partition, offset, 1, TimestampType.CREATE_TIME, *self.partitions[partition][offset])
 
     def partitions_for(self, topic: str) -> list[PartitionInfo]:
+        if self.unknown:
+            self.unknown -= 1
+            return []
         return [PartitionInfo(topic, partition.partition, None) for partition in self.partitions]
 
     def beginning_offsets(self, partitions: Iterable[TopicPartition]) -> dict[TopicPartition, int]:
@@ -99,8 +104,9 @@ class Instance:
         builder.global_table("cities", "Cities", string, string)
         topology = builder.build_global_state_topology()
         assert topology is not None
-        directory, consumer = StateDirectory("app", state_dir, MockTime()), topic
-        self.manager = GlobalStateManager(consumer, topology.store_to_changelog_topic, directory)  # type: ignore[arg-type]
+        consumer: Any = topic
+        directory = StateDirectory("app", state_dir, MockTime())
+        self.manager = GlobalStateManager(consumer, topology.store_to_changelog_topic, directory, MockTime())
         skip = LogAndContinueExceptionHandler()
         self.task = GlobalStateUpdateTask(topology, TaskEnvironment("app", string, string), self.manager, skip)
         topic.read = 0
@@ -371,6 +377,19 @@ def test_stores_in_memory_share_a_directory_and_leave_it_alone(topic: Topic, clo
     on_disk = Instance(topic, closed)
     assert topic.read == 1
     on_disk.task.close()
+
+
+def test_a_topic_that_a_broker_does_not_know_yet_is_asked_for_again(topic: Topic, tmp_path: Path) -> None:
+    topic.unknown = 3
+    first = Instance(topic, tmp_path)
+    assert first.content() == {"b": "Berlin", "p": "Paris"}
+    first.task.close()
+    outdate_by_another_topic(topic)
+    topic.unknown = 3
+    second = Instance(topic, tmp_path)
+    assert topic.unknown == 0
+    assert topic.read == sum(map(len, topic.partitions.values())), "an unknown topic fits no checkpoint"
+    second.task.close()
 
 
 def test_a_missing_topic_leaves_the_lock_free(tmp_path: Path) -> None:

@@ -104,14 +104,17 @@ class Waiting:
 
     def __init__(self, max_task_idle_ms: int) -> None:
         self.lag: int | None = None
-        self.asked = 0
-        self.group = PartitionGroup({T0: queue(T0), U0: queue(U0)}, self.lag_of, max_task_idle_ms)
+        self.asked = self.enforced = 0
+        self.group = PartitionGroup({T0: queue(T0), U0: queue(U0)}, self.lag_of, max_task_idle_ms, self.on_enforced)
         self.group.add_raw_records(T0, [record(T0, 5), record(T0, 6)])
 
     def lag_of(self, partition: TopicPartition) -> int | None:
         assert partition == U0, "a partition with records does not matter"
         self.asked += 1
         return self.lag
+
+    def on_enforced(self) -> None:
+        self.enforced += 1
 
     def polled(self, lag: int | None) -> PartitionGroup:
         self.lag = lag
@@ -151,6 +154,16 @@ def test_a_task_without_records_is_not_ready() -> None:
     waiting = Waiting(max_task_idle_ms=0)
     waiting.polled(0).clear()
     assert not waiting.group.ready_to_process(0)
+
+
+def test_processing_is_enforced_only_while_a_partition_is_empty() -> None:
+    waiting = Waiting(max_task_idle_ms=100)
+    for lag, now_ms, enforced in [(None, 0, 0), (0, 1000, 0), (0, 1100, 1), (0, 1101, 2), (3, 1102, 2)]:
+        assert waiting.polled(lag).ready_to_process(now_ms) is (enforced > 0 and lag == 0)
+        assert waiting.enforced == enforced
+    waiting.group.add_raw_records(U0, [record(U0, 4)])
+    assert waiting.group.ready_to_process(1103)
+    assert waiting.enforced == 2, "all partitions have records"
 
 
 @given(st.lists(st.tuples(st.booleans(), st.integers(0, 20)) | st.none(), max_size=60))

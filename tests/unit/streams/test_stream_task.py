@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
 from contextlib import nullcontext
+from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any
 
@@ -12,11 +13,21 @@ import pytest
 from kafka_lite.common.serdes import Serdes
 from kafka_lite.common.time import MockTime
 from kafka_lite.common.topic_partition import TopicPartition
-from kafka_lite.consumer.consumer_errors import CommitFailedError
+from kafka_lite.consumer.consumer_errors import CommitFailedError, ConsumerTimeoutError
 from kafka_lite.consumer.consumer_record import ConsumerRecord
 from kafka_lite.consumer.offset_and_metadata import OffsetAndMetadata
+from kafka_lite.metrics.metrics import Metrics
+from kafka_lite.metrics.recording_level import RecordingLevel
+from kafka_lite.metrics.stats import MetricConfig
 from kafka_lite.record.record import Header, TimestampType
-from kafka_lite.streams.errors import LockError, StreamsError, TaskCorruptedError, TaskMigratedError
+from kafka_lite.streams.errors import (
+    LockError,
+    MissingSourceTopicError,
+    StreamsError,
+    TaskCorruptedError,
+    TaskMigratedError,
+)
+from kafka_lite.streams.processor.internals.metrics.streams_metrics_impl import StreamsMetricsImpl
 from kafka_lite.streams.processor.internals.state_manager import StateManager
 from kafka_lite.streams.processor.internals.tasks.standby_tasks import StandbyTasks
 from kafka_lite.streams.processor.internals.tasks.stream_task import StreamTask
@@ -29,6 +40,7 @@ from kafka_lite.streams.processor.task_id import TaskId
 from kafka_lite.streams.processor.timestamp_extractor import FailOnInvalidTimestamp
 from kafka_lite.streams.processor.topology_builder import TopologyBuilder
 from kafka_lite.streams.state.stores import Stores
+from kafka_lite.streams.streams_metrics import StreamsMetrics
 
 T0, U0, CHANGELOG = TopicPartition("t", 0), TopicPartition("u", 0), TopicPartition("app-store-changelog", 0)
 
@@ -41,6 +53,9 @@ class Recorder(StateManager):
         self.calls: list[str] = []
         self.offsets = {CHANGELOG: 7}
         self.lag: int | None = 0
+        self.topics = ["t", "u"]
+        self.failure: Exception | None = None
+        """Of a commit."""
 
     def current_lag(self, partition: TopicPartition) -> int | None:
         return self.lag
@@ -55,7 +70,12 @@ class Recorder(StateManager):
         return {partition: OffsetAndMetadata(5) if partition == T0 else None for partition in sorted(partitions)}
 
     def commit_sync(self, offsets: Mapping[TopicPartition, OffsetAndMetadata]) -> None:
+        if self.failure is not None:
+            raise self.failure
         self.calls.append(f"commit { ({str(partition): each.offset for partition, each in offsets.items()}) }")
+
+    def list_topics(self) -> dict[str, object]:
+        return dict.fromkeys(self.topics)
 
     def send(self, topic: str, *_: Any) -> None:
         self.calls.append(f"send {topic}")
@@ -107,12 +127,15 @@ def task_of(builder: TopologyBuilder, recorder: Recorder) -> StreamTask:
     return idling_task_of(builder, recorder, -1)
 
 
-def idling_task_of(builder: TopologyBuilder, recorder: Recorder, max_task_idle_ms: int) -> StreamTask:
+def idling_task_of(
+    builder: TopologyBuilder, recorder: Recorder, max_task_idle_ms: int, metrics: StreamsMetrics | None = None
+) -> StreamTask:
+    environment = TaskEnvironment("app", Serdes.byte_array(), Serdes.byte_array())
     result = StreamTask(
         TaskId(0, 0),
         [T0, U0],
         builder.build(0),
-        TaskEnvironment("app", Serdes.byte_array(), Serdes.byte_array()),
+        environment if metrics is None else replace(environment, metrics=metrics),
         consumer=recorder,
         record_collector=recorder,
         state_manager=recorder,
@@ -200,6 +223,43 @@ def test_offsets_are_committed_after_everything_else_is_stored(task: StreamTask,
     recorder.calls.clear()
     task.commit_offsets()
     assert recorder.calls == [], "nothing new"
+
+
+def test_a_deleted_source_topic_is_named_if_its_offsets_cannot_be_committed(
+    task: StreamTask, recorder: Recorder
+) -> None:
+    add(task, T0, [5])
+    add(task, U0, [2])
+    while task.process():
+        pass
+    recorder.failure = ConsumerTimeoutError("Timeout expired")
+    with pytest.raises(ConsumerTimeoutError):
+        task.commit()
+    recorder.topics = ["u", "v"]
+    with pytest.raises(MissingSourceTopicError, match="The source topics t are missing"):
+        task.commit()
+    recorder.failure = CommitFailedError()
+    with pytest.raises(CommitFailedError):
+        task.commit()
+
+
+def test_records_that_a_task_no_longer_waits_with_are_counted_as_enforced_processing(recorder: Recorder) -> None:
+    """KIP-353: with the names and tags of Kafka, at the level DEBUG."""
+    time = MockTime()
+    metrics = StreamsMetricsImpl(
+        Metrics(MetricConfig(record_level=RecordingLevel.DEBUG), time=time), {"client-id": "x"}, time
+    )
+    builder = TopologyBuilder().set_application_id("app").add_source("source", "t", "u").add_sink("s", "out", "source")
+    task = idling_task_of(builder, recorder, 100, metrics)
+    add(task, T0, [1, 2])
+    add(task, U0, [1])
+    assert [task.process(now_ms) for now_ms in (0, 1, 2, 102, 103)] == [True, True, False, True, False]
+    found = {name.name: each for name, each in metrics.metrics().items() if name.name.startswith("enforced-processing")}
+    assert found["enforced-processing-total"].value == 1
+    [tags] = {name.tags for name in metrics.metrics() if name.name == "enforced-processing-rate"}
+    assert {"thread-id": "x", "task-id": "0_0"}.items() <= dict(tags).items()
+    task.close_state_manager(write_checkpoint=False)
+    assert not [name for name in metrics.metrics() if name.group == "stream-task-metrics"]
 
 
 def test_stores_are_flushed_before_the_task_waits_for_what_they_send(

@@ -22,7 +22,7 @@ from kafka_lite.streams.processor.internals.assignment import streams_kafka_clie
 from kafka_lite.streams.processor.internals.assignment.streams_kafka_client import ClusterTopics, StreamsKafkaClient
 from kafka_lite.streams.processor.internals.topology.internal_topic_config import InternalTopicConfig
 
-CLUSTER = ClusterTopics(2, ("127.0.0.1", 2), {"in": 3})
+CLUSTER = ClusterTopics(2, ("127.0.0.1", 2), {"in": 3}, {})
 WINDOWS = InternalTopicConfig("app-windows-changelog", "compact,delete", retention_ms=1000)
 
 
@@ -33,6 +33,8 @@ class Brokers:
         self.down: set[int] = set()
         self.highest = {ApiKey.METADATA: 12, ApiKey.CREATE_TOPICS: 7}
         self.creation = Errors.NONE
+        self.unclear: dict[str, Errors] = {}
+        """Topics without partitions in a Metadata response, and the error that it has instead."""
         self.requests: list[tuple[int, Any, int]] = []
         """Port, request and version."""
 
@@ -52,7 +54,13 @@ class Brokers:
                 return MetadataResponse(
                     brokers=[MetadataResponseBroker(node_id=each, host="127.0.0.1", port=each) for each in (1, 2)],
                     controller_id=2,
-                    topics=[MetadataResponseTopic(name="in", partitions=partitions)],
+                    topics=[
+                        MetadataResponseTopic(name="in", partitions=partitions),
+                        *(
+                            MetadataResponseTopic(name=name, error_code=each.code)
+                            for name, each in self.unclear.items()
+                        ),
+                    ],
                 )
             case _:
                 results = [
@@ -104,6 +112,12 @@ def test_all_topics_come_from_the_first_broker_that_responds(brokers: Brokers, c
     brokers.down = {1, 2}
     with pytest.raises(StreamsError, match="Could not fetch the topics of the cluster: cannot connect to port 2"):
         client.fetch_topics()
+
+
+def test_a_topic_with_an_error_is_not_absent(brokers: Brokers, client: StreamsKafkaClient) -> None:
+    new = {"new": Errors.LEADER_NOT_AVAILABLE}
+    brokers.unclear = new | {"gone": Errors.UNKNOWN_TOPIC_OR_PARTITION}
+    assert client.fetch_topics() == CLUSTER._replace(errors=new)
 
 
 def test_topics_are_created_by_the_controller(brokers: Brokers, client: StreamsKafkaClient) -> None:

@@ -17,9 +17,9 @@ from kafka_lite.metrics.stats import MetricConfig
 from kafka_lite.streams.kafka_streams import KafkaStreams
 from kafka_lite.streams.kstream.kstream_builder import KStreamBuilder
 from kafka_lite.streams.kstream.windows import TimeWindows
-from kafka_lite.streams.processor.internals.metrics.dropped_records import dropped_records_sensor
 from kafka_lite.streams.processor.internals.metrics.stream_thread_metrics import StreamThreadMetrics
 from kafka_lite.streams.processor.internals.metrics.streams_metrics_impl import StreamsMetricsImpl
+from kafka_lite.streams.processor.internals.metrics.task_metrics import dropped_records_sensor
 from kafka_lite.streams.processor.internals.tasks.standby_tasks import StandbyTasks
 from kafka_lite.streams.processor.internals.tasks.task_manager import TaskManager
 from kafka_lite.streams.processor.processor import Processor

@@ -11,6 +11,7 @@ from uuid import UUID
 import pytest
 
 from kafka_lite.clients.cluster import Cluster, Node, PartitionInfo
+from kafka_lite.common.errors import Errors
 from kafka_lite.common.time import MockTime
 from kafka_lite.common.topic_partition import TopicPartition
 from kafka_lite.consumer.assignors.partition_assignor import Assignment, Subscription
@@ -55,6 +56,9 @@ class Nothing(Processor[Any, Any]):
 class FakeTopics:
     """The topics of a cluster. The first ``failures`` calls fail. Brokers know created topics after ``late`` calls."""
 
+    errors: Mapping[str, Errors] = {}
+    """Topics that the first ``late`` responses have an error for."""
+
     def __init__(self, failures: int = 0, brokers: int = 1, late: int = 0, **partitions: int) -> None:
         self.failures = failures
         self.brokers = brokers
@@ -70,7 +74,11 @@ class FakeTopics:
         if self.created and self.late:
             self.late -= 1
             counts |= {entry.split(":")[0]: 1 for entry in self.created}  # the first partition is known already
-        return ClusterTopics(self.brokers, ("localhost", 9092), counts)
+        if self.errors and self.late:
+            self.late -= 1
+            known = {topic: count for topic, count in counts.items() if topic not in self.errors}
+            return ClusterTopics(self.brokers, ("localhost", 9092), known, self.errors)
+        return ClusterTopics(self.brokers, ("localhost", 9092), counts, {})
 
     def create_topics(
         self, topics: Mapping[InternalTopicConfig, int], replication_factor: int, cluster: ClusterTopics
@@ -199,6 +207,21 @@ def test_missing_internal_topics_are_created() -> None:
     wanted = {InternalTopicConfig("there", "compact"): 3, InternalTopicConfig("new", "delete"): 2}
     manager_of(topics).make_ready(wanted)
     assert topics.created == ["new:2:delete"]
+
+
+def test_an_internal_topic_that_is_being_created_is_waited_for() -> None:
+    topics = FakeTopics(late=3, there=3)
+    topics.errors = {"there": Errors.LEADER_NOT_AVAILABLE}
+    manager_of(topics).make_ready({InternalTopicConfig("there", "compact"): 3})
+    assert (topics.created, topics.late) == ([], 0)
+
+
+def test_an_internal_topic_that_cannot_be_described_is_an_error() -> None:
+    topics = FakeTopics(late=9, there=3)
+    topics.errors = {"there": Errors.TOPIC_AUTHORIZATION_FAILED}
+    with pytest.raises(StreamsError, match="Could not describe topic there: TOPIC_AUTHORIZATION_FAILED"):
+        manager_of(topics).make_ready({InternalTopicConfig("there", "compact"): 3})
+    assert topics.created == []
 
 
 def test_internal_topics_that_cannot_be_made_ready() -> None:

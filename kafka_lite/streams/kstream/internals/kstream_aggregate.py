@@ -9,7 +9,6 @@ from collections.abc import Callable
 from typing import Any
 
 from kafka_lite.streams.kstream.internals.ktable_processors import StoredTable, StoreProcessor
-from kafka_lite.streams.processor.internals.metrics.dropped_records import skip_record
 from kafka_lite.streams.processor.processor import Processor
 
 
@@ -35,7 +34,7 @@ class _KStreamAggregateProcessor(StoreProcessor):
 
     def process(self, key: Any, value: Any) -> None:
         if key is None:
-            skip_record(self.context, "null key")
+            self.skip_record("null key")
             return
         old = self.store.get(key)
         new = self._supplier.initializer() if old is None else old
@@ -63,7 +62,7 @@ class _KStreamReduceProcessor(StoreProcessor):
 
     def process(self, key: Any, value: Any) -> None:
         if key is None:
-            skip_record(self.context, "null key")
+            self.skip_record("null key")
             return
         new = old = self.store.get(key)
         if value is not None:

@@ -8,14 +8,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from kafka_lite.streams.kstream.internals.dropping_processor import DroppingProcessor
 from kafka_lite.streams.kstream.internals.ktable_processors import key_value_store
-from kafka_lite.streams.processor.internals.metrics.dropped_records import skip_record
-from kafka_lite.streams.processor.processor import Processor
 from kafka_lite.streams.processor.processor_context import ProcessorContext
 from kafka_lite.streams.state.key_value_store import KeyValueStore
 
 
-class KStreamGlobalKTableJoin(Processor[Any, Any]):
+class KStreamGlobalKTableJoin(DroppingProcessor):
     """Joins each record with the value that the table has for a key that a function makes of the record.
 
     Records without a key or a value are dropped; without ``left``, so are those whose key is not in the table.
@@ -43,7 +42,7 @@ class KStreamGlobalKTableJoin(Processor[Any, Any]):
     def process(self, key: Any, value: Any) -> None:
         """Join a record. A key of None is in no table."""
         if key is None or value is None:
-            skip_record(self.context, "null join key or value")
+            self.skip_record("null join key or value")
             return
         mapped = self._key_mapper(key, value)
         other = None if mapped is None else self._store.get(mapped)

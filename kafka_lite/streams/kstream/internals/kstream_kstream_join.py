@@ -9,10 +9,9 @@ from collections.abc import Callable
 from typing import Any
 
 from kafka_lite.streams.errors import TopologyBuilderError
+from kafka_lite.streams.kstream.internals.dropping_processor import DroppingProcessor
 from kafka_lite.streams.kstream.internals.kstream_window_aggregate import window_store
 from kafka_lite.streams.kstream.join_windows import JoinWindows
-from kafka_lite.streams.processor.internals.metrics.dropped_records import skip_record
-from kafka_lite.streams.processor.processor import Processor
 from kafka_lite.streams.processor.processor_context import ProcessorContext
 from kafka_lite.streams.state.window_store import WindowStore
 
@@ -26,7 +25,7 @@ def ensure_kept_long_enough(store_name: str, windows: JoinWindows) -> None:
         )
 
 
-class KStreamJoinWindow(Processor[Any, Any]):
+class KStreamJoinWindow(DroppingProcessor):
     """Passes each record of one stream on to be joined, and then keeps it for those of the other stream."""
 
     _store: WindowStore[Any, Any]
@@ -42,13 +41,13 @@ class KStreamJoinWindow(Processor[Any, Any]):
     def process(self, key: Any, value: Any) -> None:
         """Pass the record on and keep it, or drop it if it has no key."""
         if key is None:
-            skip_record(self.context, "null key or value")
+            self.skip_record("null key or value")
             return
         self.context.forward(key, value)
         self._store.put(key, value)
 
 
-class KStreamKStreamJoin(Processor[Any, Any]):
+class KStreamKStreamJoin(DroppingProcessor):
     """Joins each record of one stream with all of the other stream that have its key and are near in time.
 
     Each join has two of them. With ``outer``, a record that meets none is joined with None, at once: if a record of
@@ -75,7 +74,7 @@ class KStreamKStreamJoin(Processor[Any, Any]):
     def process(self, key: Any, value: Any) -> None:
         """Join a record. One without a key or a value is dropped."""
         if key is None or value is None:
-            skip_record(self.context, "null key or value")
+            self.skip_record("null key or value")
             return
         context, joiner, timestamp = self.context, self._joiner, self.context.timestamp
         time_from, time_to = max(0, timestamp - self._before_ms), max(0, timestamp + self._after_ms)

@@ -9,11 +9,11 @@ from collections.abc import Callable
 from typing import Any
 
 from kafka_lite.streams.errors import ProcessorStateError
+from kafka_lite.streams.kstream.internals.dropping_processor import DroppingProcessor
 from kafka_lite.streams.kstream.internals.ktable_processors import KTableProcessorSupplier, KTableValueGetter
 from kafka_lite.streams.kstream.internals.tuple_forwarder import TupleForwarder
 from kafka_lite.streams.kstream.session_windows import SessionWindows
 from kafka_lite.streams.kstream.windowed import SessionWindow, Windowed
-from kafka_lite.streams.processor.internals.metrics.dropped_records import skip_record
 from kafka_lite.streams.processor.processor import Processor
 from kafka_lite.streams.processor.processor_context import ProcessorContext
 from kafka_lite.streams.state.session_store import SessionStore
@@ -72,7 +72,7 @@ class KStreamSessionWindowAggregate(KTableProcessorSupplier):
         return value_of
 
 
-class _KStreamSessionWindowAggregateProcessor(Processor[Any, Any]):
+class _KStreamSessionWindowAggregateProcessor(DroppingProcessor):
     _store: SessionStore[Any, Any]
 
     def __init__(self, supplier: KStreamSessionWindowAggregate) -> None:
@@ -92,7 +92,7 @@ class _KStreamSessionWindowAggregateProcessor(Processor[Any, Any]):
         an old value. A record without a key is dropped.
         """
         if key is None:
-            skip_record(self.context, "null key")
+            self.skip_record("null key")
             return
         supplier, timestamp = self._supplier, self.context.timestamp
         gap = supplier.windows.inactivity_gap_ms

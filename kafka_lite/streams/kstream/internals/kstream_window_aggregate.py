@@ -8,11 +8,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from kafka_lite.streams.kstream.internals.dropping_processor import DroppingProcessor
 from kafka_lite.streams.kstream.internals.ktable_processors import KTableProcessorSupplier, KTableValueGetter
 from kafka_lite.streams.kstream.internals.tuple_forwarder import TupleForwarder
 from kafka_lite.streams.kstream.windowed import Windowed
 from kafka_lite.streams.kstream.windows import Windows
-from kafka_lite.streams.processor.internals.metrics.dropped_records import skip_record
 from kafka_lite.streams.processor.processor import Processor
 from kafka_lite.streams.processor.processor_context import ProcessorContext
 from kafka_lite.streams.state.window_store import WindowStore
@@ -91,7 +91,7 @@ class KStreamWindowReduce(WindowedTable):
         return (value if old is None else self.reducer(old, value)), old
 
 
-class _KStreamWindowAggregateProcessor(Processor[Any, Any]):
+class _KStreamWindowAggregateProcessor(DroppingProcessor):
     _store: WindowStore[Any, Any]
 
     def __init__(self, supplier: WindowedTable, combine: Callable[[Any, Any, Any], tuple[Any, Any]]) -> None:
@@ -113,7 +113,7 @@ class _KStreamWindowAggregateProcessor(Processor[Any, Any]):
         """
         windows = self._supplier.windows.windows_for(self.context.timestamp)
         if key is None:
-            skip_record(self.context, "null key")
+            self.skip_record("null key")
         if key is None or not windows:
             return
         for start, old in self._store.fetch(key, min(windows), max(windows)):

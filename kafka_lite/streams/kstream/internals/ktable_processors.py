@@ -12,8 +12,8 @@ from typing import Any
 
 from kafka_lite.streams.errors import StreamsError
 from kafka_lite.streams.kstream.internals.change import Change
+from kafka_lite.streams.kstream.internals.dropping_processor import DroppingProcessor
 from kafka_lite.streams.kstream.internals.tuple_forwarder import TupleForwarder
-from kafka_lite.streams.processor.internals.metrics.dropped_records import skip_record
 from kafka_lite.streams.processor.processor import Processor
 from kafka_lite.streams.processor.processor_context import ProcessorContext
 from kafka_lite.streams.state.key_value_store import KeyValueStore
@@ -65,7 +65,7 @@ def key_value_store(context: ProcessorContext, name: str) -> KeyValueStore[Any, 
     return store
 
 
-class StoreProcessor(Processor[Any, Any]):
+class StoreProcessor(DroppingProcessor):
     """The base of processors with a key-value store that passes on its changes."""
 
     store: KeyValueStore[Any, Any]
@@ -97,7 +97,7 @@ class KTableSource(StoredTable):
 class _KTableSourceProcessor(StoreProcessor):
     def process(self, key: Any, value: Any) -> None:
         if key is None:  # a table has no place for it
-            skip_record(self.context, "null key")
+            self.skip_record("null key")
             return
         self.put(key, value, self.store.get(key))
 

@@ -10,15 +10,15 @@ from collections.abc import Callable
 from typing import Any
 
 from kafka_lite.streams.kstream.internals.change import Change
+from kafka_lite.streams.kstream.internals.dropping_processor import DroppingProcessor
 from kafka_lite.streams.kstream.internals.ktable_processors import KTableProcessorSupplier, KTableValueGetter
-from kafka_lite.streams.processor.internals.metrics.dropped_records import skip_record
 from kafka_lite.streams.processor.processor import Processor
 from kafka_lite.streams.processor.processor_context import ProcessorContext
 
 Joiner = Callable[[Any, Any], Any]
 
 
-class KStreamKTableJoin(Processor[Any, Any]):
+class KStreamKTableJoin(DroppingProcessor):
     """Joins each record with the value that its key has in the table now. Changes of the table send nothing.
 
     Records without a key or a value are dropped; without ``left``, so are those whose key is not in the table.
@@ -39,7 +39,7 @@ class KStreamKTableJoin(Processor[Any, Any]):
     def process(self, key: Any, value: Any) -> None:
         """Join a record."""
         if key is None or value is None:
-            skip_record(self.context, "null join key or value")
+            self.skip_record("null join key or value")
             return
         other = self._getter(key)
         if self._left or other is not None:
@@ -95,7 +95,7 @@ class KTableKTableJoin(KTableProcessorSupplier):
         return _KTableKTableJoinProcessor(self)
 
 
-class _KTableKTableJoinProcessor(Processor[Any, "Change[Any]"]):
+class _KTableKTableJoinProcessor(DroppingProcessor):
     _getter: KTableValueGetter
 
     def __init__(self, supplier: KTableKTableJoin) -> None:
@@ -113,7 +113,7 @@ class _KTableKTableJoinProcessor(Processor[Any, "Change[Any]"]):
         """
         supplier = self._supplier
         if key is None:
-            skip_record(self.context, "null key")
+            self.skip_record("null key")
             return
         other = self._getter(key)
         if other is None and (supplier.needs_other or value == (None, None)):

@@ -9,6 +9,7 @@ import logging
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
+from kafka_lite.common.time import SYSTEM_TIME, Time
 from kafka_lite.common.topic_partition import TopicPartition
 from kafka_lite.consumer.kafka_consumer import KafkaConsumer
 from kafka_lite.streams.errors import LockError, StreamsError
@@ -21,6 +22,8 @@ logger = logging.getLogger(__name__)
 
 _LOCK_RETRIES = 5
 _POLL_MS = 100
+_TOPIC_WAIT_MS = 5000
+_TOPIC_BACKOFF_MS = 50
 
 
 class GlobalStateManager(StateManager):
@@ -35,9 +38,14 @@ class GlobalStateManager(StateManager):
     """
 
     def __init__(
-        self, consumer: KafkaConsumer, store_to_topic: Mapping[str, str], state_directory: StateDirectory
+        self,
+        consumer: KafkaConsumer,
+        store_to_topic: Mapping[str, str],
+        state_directory: StateDirectory,
+        time: Time = SYSTEM_TIME,
     ) -> None:
         super().__init__()
+        self._time = time
         self._consumer = consumer
         self._topics = store_to_topic
         self._directory = state_directory
@@ -72,7 +80,7 @@ class GlobalStateManager(StateManager):
 
     def _outdated(self, topic: str, checkpointed: Mapping[TopicPartition, int]) -> str:
         """Why a checkpoint does not fit its topic; empty if it fits."""
-        known = {info.partition for info in self._consumer.partitions_for(topic)} if checkpointed else set()
+        known = {each.partition for each in self._partitions_of(topic)} if checkpointed else set()
         for partition in checkpointed:
             if known and partition.partition not in known:
                 return f"{topic} has no partition {partition.partition} any more"
@@ -119,7 +127,7 @@ class GlobalStateManager(StateManager):
         Raises StreamsError if there is no such topic.
         """
         topic, consumer = self._topics[store.name], self._consumer
-        partitions = [TopicPartition(topic, info.partition) for info in consumer.partitions_for(topic)]
+        partitions = self._partitions_of(topic)
         if not partitions:
             raise StreamsError(
                 f"There are no partitions available for topic {topic} when initializing global store {store.name}"
@@ -139,6 +147,15 @@ class GlobalStateManager(StateManager):
             self.offsets.update({partition: consumer.position(partition) for partition in partitions})
         finally:
             consumer.unsubscribe()
+
+    def _partitions_of(self, topic: str) -> list[TopicPartition]:
+        """Ask for the partitions of a topic, again and again for a while: a broker that has just started knows none."""
+        deadline_ms = self._time.hi_res_ms() + _TOPIC_WAIT_MS
+        while True:
+            found = [TopicPartition(topic, info.partition) for info in self._consumer.partitions_for(topic)]
+            if found or self._time.hi_res_ms() >= deadline_ms:
+                return found
+            self._time.sleep(_TOPIC_BACKOFF_MS)
 
     def _seek(self, partition: TopicPartition, persistent: bool) -> None:
         start = self._checkpointed_offsets.get(partition) if persistent else None

@@ -13,7 +13,7 @@ from kafka_lite.common.topic_partition import TopicPartition
 from kafka_lite.consumer.consumer_record import ConsumerRecord
 from kafka_lite.streams.errors import StreamsError
 from kafka_lite.streams.exception_handlers import DeserializationExceptionHandler, LogAndFailExceptionHandler
-from kafka_lite.streams.processor.internals.metrics.dropped_records import dropped_records_sensor
+from kafka_lite.streams.processor.internals.metrics.task_metrics import dropped_records_sensor
 from kafka_lite.streams.processor.internals.processor_context_impl import ProcessorContextImpl
 from kafka_lite.streams.processor.internals.processor_record_context import ProcessorRecordContext
 from kafka_lite.streams.processor.internals.record_deserializer import RecordDeserializer

@@ -74,7 +74,7 @@ class GlobalStreamThread(ShutdownableThread):
         self._state = GlobalStreamThreadState.CREATED
         self._consumer = KafkaConsumer(config.restore_consumer_configs(f"{client_id}-global"), time=time)
         directory = StateDirectory(config.application_id, config["state.dir"], time)
-        self._state_manager = GlobalStateManager(self._consumer, topology.store_to_changelog_topic, directory)
+        self._state_manager = GlobalStateManager(self._consumer, topology.store_to_changelog_topic, directory, time)
         tags = {"client-id": f"{client_id}-{self.name}"}
         self._metrics = StreamsMetricsImpl(metrics or Metrics(time=time), tags, time)
         environment = TaskEnvironment(

@@ -44,11 +44,16 @@ class PartitionGroup:
         partition_queues: Mapping[TopicPartition, RecordQueue],
         lag_of: Callable[[TopicPartition], int | None] = lambda _: 0,
         max_task_idle_ms: float = MAX_TASK_IDLE_MS_DISABLED,
+        on_enforced: Callable[[], None] = lambda: None,
     ) -> None:
-        """``lag_of``: how many records the broker has after the consumer's position; None if it is not known yet."""
+        """``lag_of``: how many records the broker has after the consumer's position; None if it is not known yet.
+
+        ``on_enforced`` is called when a record may be processed although a partition is still empty.
+        """
         self._queues = dict(partition_queues)
         self._lag_of = lag_of
         self._max_task_idle_ms = max_task_idle_ms
+        self._on_enforced = on_enforced
         self._fetched_lags: dict[TopicPartition, int | None] = {}
         """The results of ``lag_of`` since the last poll."""
         self._idle_deadlines: dict[TopicPartition, float] = {}
@@ -74,7 +79,10 @@ class PartitionGroup:
         if self._max_task_idle_ms == MAX_TASK_IDLE_MS_DISABLED or len(self._queues_by_time) == len(self._queues):
             return True
         empty = (partition for partition, queue in self._queues.items() if not queue)
-        return bool(self._queues_by_time) and all(self._may_stay_empty(partition, now_ms) for partition in empty)
+        if not self._queues_by_time or not all(self._may_stay_empty(partition, now_ms) for partition in empty):
+            return False
+        self._on_enforced()
+        return True
 
     def _may_stay_empty(self, partition: TopicPartition, now_ms: float) -> bool:
         if partition not in self._fetched_lags:

@@ -11,8 +11,9 @@ from abc import abstractmethod
 from collections.abc import Iterator
 from typing import Generic, TypeVar
 
+from kafka_lite.metrics.sensor import Sensor
 from kafka_lite.streams.errors import InvalidStateStoreError
-from kafka_lite.streams.processor.internals.metrics.dropped_records import dropped_records_sensor
+from kafka_lite.streams.processor.internals.metrics.task_metrics import dropped_records_sensor
 from kafka_lite.streams.processor.state_store import StateStore, StateStoreContext
 from kafka_lite.streams.state.change_logging_key_value_bytes_store import StoreChangeLogger
 from kafka_lite.streams.state.windowed.in_memory_segment import InMemorySegment
@@ -53,7 +54,9 @@ class AbstractSegmentedBytesStore(SegmentedBytesStore, Generic[S]):
         self._segments = Segments(retention_ms, num_segments, self._open_segment)
         self._open = False
         self._context: StateStoreContext | None = None
-        """Where dropped records are counted, once the store is open."""
+        """That of its task, once the store is open."""
+        self._dropped: Sensor | None = None
+        """Counts dropped records. Found for the first one: a standby task has none."""
 
     @abstractmethod
     def _open_segment(self, segment_id: int) -> S:
@@ -73,7 +76,9 @@ class AbstractSegmentedBytesStore(SegmentedBytesStore, Generic[S]):
         """Set or delete the value of a binary key. One that has expired is counted as a dropped record."""
         if not self._put(key, value) and self._context is not None:
             logger.warning("Store %s: Skipping record for expired segment.", self._name)
-            dropped_records_sensor(self._context.metrics, self._context.task_id).record()
+            if self._dropped is None:
+                self._dropped = dropped_records_sensor(self._context.metrics, self._context.task_id)
+            self._dropped.record()
 
     def _put(self, key: bytes, value: bytes | None) -> bool:
         """Returns False if its time has expired."""

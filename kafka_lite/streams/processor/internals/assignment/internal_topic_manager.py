@@ -8,6 +8,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Mapping
 
+from kafka_lite.common.errors import Errors
 from kafka_lite.common.time import SYSTEM_TIME, Time
 from kafka_lite.streams.errors import StreamsError
 from kafka_lite.streams.processor.internals.assignment.streams_kafka_client import TopicsClient
@@ -55,7 +56,9 @@ class InternalTopicManager:
         missing = {}
         for topic, expected in topics.items():
             actual = cluster.partition_counts.get(topic.name)
-            if actual is None:
+            if topic.name in cluster.errors:
+                self._ensure_exists_soon(topic.name, cluster.errors[topic.name])
+            elif actual is None:
                 missing[topic] = expected
             elif actual != expected:
                 raise StreamsError(
@@ -71,14 +74,24 @@ class InternalTopicManager:
                 )
             self._client.create_topics(missing, self._replication_factor, cluster)
 
+    @staticmethod
+    def _ensure_exists_soon(topic: str, error: Errors) -> None:
+        """A topic that is there, but cannot be described: it is waited for if that may pass. Raises StreamsError."""
+        if not error.retriable:
+            raise StreamsError(f"Could not describe topic {topic}: {error.name}.")
+
     def _await(self, topics: Mapping[InternalTopicConfig, int]) -> None:
         """Wait for the metadata of new topics. (0.10.2 waits without end.)"""
         deadline_ms = self._time.hi_res_ms() + _READY_WAIT_MS
         while True:
-            counts = self._client.fetch_topics().partition_counts
+            cluster = self._client.fetch_topics()
+            counts = cluster.partition_counts
             missing = [topic.name for topic, expected in topics.items() if counts.get(topic.name) != expected]
             if not missing:
                 return
             if self._time.hi_res_ms() >= deadline_ms:
-                raise StreamsError(f"Internal topics {missing} were created, but are not in the brokers' metadata")
+                errors = {topic: cluster.errors[topic].name for topic in missing if topic in cluster.errors}
+                raise StreamsError(
+                    f"Internal topics {missing} were created, but are not in the brokers' metadata. {errors or ''}"
+                )
             self._time.sleep(_READY_BACKOFF_MS)

@@ -39,6 +39,8 @@ class ClusterTopics(NamedTuple):
     """Host and port of the controller; None if there is none at the moment."""
     partition_counts: Mapping[str, int]
     """The number of partitions of each topic."""
+    errors: Mapping[str, Errors]
+    """Topics whose partitions the broker could not tell, and why. One that is just being created has no leaders yet."""
 
 
 class TopicsClient(Protocol):
@@ -131,4 +133,7 @@ class StreamsKafkaClient:
 def _cluster_topics(response: MetadataResponse) -> ClusterTopics:
     addresses = {broker.node_id: (broker.host, broker.port) for broker in response.brokers}
     counts = {topic.name: len(topic.partitions) for topic in response.topics if topic.name and topic.partitions}
-    return ClusterTopics(len(addresses), addresses.get(response.controller_id), counts)
+    found = {topic.name: Errors.for_code(topic.error_code) for topic in response.topics if topic.name not in counts}
+    absent = (Errors.NONE, Errors.UNKNOWN_TOPIC_OR_PARTITION)
+    errors = {name: error for name, error in found.items() if name is not None and error not in absent}
+    return ClusterTopics(len(addresses), addresses.get(response.controller_id), counts, errors)

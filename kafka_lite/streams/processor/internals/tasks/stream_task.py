@@ -9,14 +9,17 @@ import logging
 from collections.abc import Iterable, Mapping
 from typing import Protocol
 
-from kafka_lite.common.errors import KafkaError
+from kafka_lite.common.errors import Errors, KafkaError
 from kafka_lite.common.topic_partition import TopicPartition
 from kafka_lite.consumer.consumer_record import ConsumerRecord
 from kafka_lite.consumer.offset_and_metadata import OffsetAndMetadata
 from kafka_lite.metrics.recording_level import RecordingLevel
-from kafka_lite.streams.errors import StreamsError, TaskMigratedError
+from kafka_lite.streams.errors import MissingSourceTopicError, StreamsError, TaskMigratedError
 from kafka_lite.streams.exception_handlers import DeserializationExceptionHandler, LogAndFailExceptionHandler
-from kafka_lite.streams.processor.internals.metrics.dropped_records import dropped_records_sensor
+from kafka_lite.streams.processor.internals.metrics.task_metrics import (
+    dropped_records_sensor,
+    enforced_processing_sensor,
+)
 from kafka_lite.streams.processor.internals.min_timestamp_tracker import NOT_KNOWN
 from kafka_lite.streams.processor.internals.partition_group import (
     MAX_TASK_IDLE_MS_DISABLED,
@@ -30,6 +33,7 @@ from kafka_lite.streams.processor.internals.record_collector import RecordCollec
 from kafka_lite.streams.processor.internals.record_deserializer import RecordDeserializer
 from kafka_lite.streams.processor.internals.record_queue import RecordQueue
 from kafka_lite.streams.processor.internals.state_manager import StateManager
+from kafka_lite.streams.processor.internals.streams_producer import is_one_of
 from kafka_lite.streams.processor.internals.tasks.abstract_task import AbstractTask, CommittedOffsets
 from kafka_lite.streams.processor.internals.tasks.task_environment import TaskEnvironment
 from kafka_lite.streams.processor.internals.topology.processor_node import ProcessorNode
@@ -58,7 +62,11 @@ class TaskConsumer(CommittedOffsets, Protocol):
         ...
 
     def commit_sync(self, offsets: Mapping[TopicPartition, OffsetAndMetadata], /) -> None:
-        """Commit offsets of the group."""
+        """Commit offsets of the group. Raises ConsumerTimeoutError."""
+        ...
+
+    def list_topics(self) -> Mapping[str, object]:
+        """All topics, by their names, as the brokers know them now. Raises ConsumerTimeoutError."""
         ...
 
 
@@ -125,9 +133,12 @@ class StreamTask(AbstractTask):
         self._max_buffered = max_buffered_records
         self._metrics = environment.metrics
         self._dropped = dropped_records_sensor(self._metrics, task_id)
+        self._enforced = enforced_processing_sensor(self._metrics, task_id)
         handler = on_bad_record or LogAndFailExceptionHandler()
         queues = {each: self._new_queue(each, timestamp_extractor, handler) for each in sorted(self.partitions)}
-        self._partition_group = PartitionGroup(queues, lambda each: consumer.current_lag(each), max_task_idle_ms)
+        self._partition_group = PartitionGroup(
+            queues, lambda each: consumer.current_lag(each), max_task_idle_ms, self._enforced.record
+        )
         self.is_idle = False
         """Whether records wait for those of a partition that has none."""
         self._punctuation_queue = PunctuationQueue()
@@ -284,11 +295,29 @@ class StreamTask(AbstractTask):
         self._collector.flush()
 
     def commit_offsets(self) -> None:
-        """Commit the offsets of the processed records, if there are new ones, and the open transaction."""
+        """Commit the offsets of the processed records, if there are new ones, and the open transaction.
+
+        Raises MissingSourceTopicError if that takes too long because a source topic was deleted.
+        """
         if self.has_uncommitted:
             commit = self._consumer.commit_sync if self._producer is None else self._producer.commit_transaction
-            commit(self.committable_offsets())
+            offsets = self.committable_offsets()
+            try:
+                commit(offsets)
+            except KafkaError as error:
+                self._ensure_source_topics(offsets, error)
+                raise
         self.committed()
+
+    def _ensure_source_topics(self, offsets: Iterable[TopicPartition], error: KafkaError) -> None:
+        """A commit has failed. A deleted topic accepts none: coordinators respond to each try that they do not know it.
+
+        Raises MissingSourceTopicError.
+        """
+        if is_one_of(error, (Errors.REQUEST_TIMED_OUT,)):
+            missing = {partition.topic for partition in offsets}.difference(self._consumer.list_topics())
+            if missing:
+                raise MissingSourceTopicError(missing) from error
 
     def committable_offsets(self) -> dict[TopicPartition, OffsetAndMetadata]:
         """The offsets after the processed records."""
@@ -350,8 +379,8 @@ class StreamTask(AbstractTask):
         try:
             self._state_manager.close(self._checkpointable_offsets() if write_checkpoint else None)
         finally:
-            self._metrics.remove_sensor(self._commit_time)
-            self._metrics.remove_sensor(self._dropped)
+            for sensor in (self._commit_time, self._dropped, self._enforced):
+                self._metrics.remove_sensor(sensor)
             if self._producer is not None:
                 self._producer.abort_transaction()
                 self._producer.close()

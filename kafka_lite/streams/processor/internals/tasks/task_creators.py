@@ -16,8 +16,8 @@ from kafka_lite.common.topic_partition import TopicPartition
 from kafka_lite.consumer.kafka_consumer import KafkaConsumer
 from kafka_lite.producer.kafka_producer import KafkaProducer
 from kafka_lite.streams.kafka_client_supplier import KafkaClientSupplier
-from kafka_lite.streams.processor.internals.metrics.dropped_records import dropped_records_sensor
 from kafka_lite.streams.processor.internals.metrics.stream_thread_metrics import StreamThreadMetrics
+from kafka_lite.streams.processor.internals.metrics.task_metrics import dropped_records_sensor
 from kafka_lite.streams.processor.internals.processor_state_manager import ProcessorStateManager
 from kafka_lite.streams.processor.internals.record_collector_impl import RecordCollectorImpl
 from kafka_lite.streams.processor.internals.standby_state_manager import StandbyStateManager
