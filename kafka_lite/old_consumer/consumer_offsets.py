@@ -39,6 +39,7 @@ OFFSET_FETCH_VERSION = 2
 members."""
 
 _MOVED = frozenset({Errors.NOT_COORDINATOR, Errors.COORDINATOR_NOT_AVAILABLE})
+_ASK_AGAIN = _MOVED | {Errors.COORDINATOR_LOAD_IN_PROGRESS}
 
 
 class CommitOutcome(NamedTuple):
@@ -147,7 +148,8 @@ class ConsumerOffsets:
     def fetch_offsets(self, partitions: Collection[TopicPartition]) -> dict[TopicPartition, int] | None:
         """The committed offsets, INVALID_OFFSET where there is none; None if the consumer shuts down meanwhile.
 
-        Retries for as long as the coordinator cannot be found or is still loading. Raises ZnodeDataError, ZkError.
+        Retries for as long as the coordinator cannot be found or is still loading. Raises ZnodeDataError, ZkError, and
+        ApiError for any other error of the coordinator: an offset that is not known is not a missing one.
         """
         if not partitions:
             return {}
@@ -165,12 +167,14 @@ class ConsumerOffsets:
         return dict.fromkeys(partitions, INVALID_OFFSET) | self._groups.get_offsets(self._group, partitions)
 
     def _try_fetch_from_kafka(self, partitions: Collection[TopicPartition]) -> dict[TopicPartition, int] | None:
-        """The committed offsets; None if the request must be retried."""
+        """The committed offsets; None if the request must be retried. Raises ApiError if that would not help."""
         request = OffsetFetchRequest(group_id=self._group, topics=fetch_topics(partitions))
         try:
             response = cast(OffsetFetchResponse, self._connected_channel().exchange(request, OFFSET_FETCH_VERSION))
-            offsets = committed_offsets(response)
+            from_kafka = committed_offsets(response, partitions)
         except ApiError as error:
+            if error.error not in _ASK_AGAIN:
+                raise
             logger.debug("Could not fetch offsets (because offset manager has moved, or is loading): %s", error)
             if error.error is not Errors.COORDINATOR_LOAD_IN_PROGRESS:
                 self.disconnect()
@@ -179,7 +183,6 @@ class ConsumerOffsets:
             logger.warning("Error while fetching offsets of group %s: %s", self._group, error)
             self.disconnect()
             return None
-        from_kafka = {partition: offsets.get(partition, INVALID_OFFSET) for partition in partitions}
         if not self._config["dual.commit.enabled"]:
             return from_kafka
         from_zookeeper = self._fetch_from_zookeeper(partitions)
@@ -223,22 +226,28 @@ class ConsumerOffsets:
             self._is_shutting_down.wait(backoff_s)
 
 
-def committed_offsets(response: OffsetFetchResponse) -> dict[TopicPartition, int]:
-    """The offsets in a response; unknown partitions have none. Raises ApiError for retriable errors."""
-    _raise_unless_final(Errors.for_code(response.error_code))
+def committed_offsets(
+    response: OffsetFetchResponse, partitions: Collection[TopicPartition]
+) -> dict[TopicPartition, int]:
+    """The offsets of these partitions in a response, INVALID_OFFSET where none is committed.
+
+    Raises ApiError if the response or a partition has an error, and KafkaError if a partition is missing.
+    """
+    error = Errors.for_code(response.error_code)
+    if error is not Errors.NONE:
+        raise error.exception()
     offsets = {}
     for topic in response.topics:
         for each in topic.partitions:
-            error = Errors.for_code(each.error_code)
-            _raise_unless_final(error)
-            offset = each.committed_offset if error is Errors.NONE else INVALID_OFFSET
-            offsets[TopicPartition(topic.name, each.partition_index)] = offset
-    return offsets
-
-
-def _raise_unless_final(error: Errors) -> None:
-    if error in (*_MOVED, Errors.COORDINATOR_LOAD_IN_PROGRESS):
-        raise error.exception()
+            partition, error = TopicPartition(topic.name, each.partition_index), Errors.for_code(each.error_code)
+            if error is not Errors.NONE:
+                reason = f"{error.name}: {error.message}"
+                raise error.exception(f"the committed offset of {partition} is not known: {reason}")
+            offsets[partition] = each.committed_offset
+    missing = [partition for partition in partitions if partition not in offsets]
+    if missing:
+        raise KafkaError(f"the response has no committed offset of {', '.join(map(str, missing))}")
+    return {partition: offsets[partition] for partition in partitions}
 
 
 def _commit_topics(offsets: Mapping[TopicPartition, int]) -> list[OffsetCommitRequestTopic]:

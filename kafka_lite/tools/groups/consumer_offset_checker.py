@@ -115,7 +115,8 @@ class OffsetChecker:
             response = cast(OffsetFetchResponse, channel.exchange(request, OFFSET_FETCH_VERSION))
         finally:
             channel.close()
-        in_kafka = {partition: offset for partition, offset in committed_offsets(response).items() if offset >= 0}
+        committed = committed_offsets(response, partitions)
+        in_kafka = {partition: offset for partition, offset in committed.items() if offset >= 0}
         others = [partition for partition in partitions if partition not in in_kafka]
         return in_kafka | self._groups.get_offsets(self._group, others)
 

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from kafka_lite.common.errors import Errors
 from kafka_lite.common.topic_partition import TopicPartition
 from kafka_lite.old_consumer.consumer_config import ConsumerConfig
 from kafka_lite.old_consumer.consumer_stats import ConsumerStats
@@ -51,6 +52,7 @@ class Offsets:
         self.committed: dict[TopicPartition, int] = {}
         self.steps: list[str] = []
         self.is_away = False
+        self.error: Errors | None = None
 
     def commit_offsets(self, offsets: Mapping[TopicPartition, int], retry_on_failure: bool) -> bool:
         assert not retry_on_failure
@@ -60,6 +62,8 @@ class Offsets:
 
     def fetch_offsets(self, partitions: Collection[TopicPartition]) -> dict[TopicPartition, int] | None:
         self.steps.append("fetch offsets")
+        if self.error is not None:
+            raise self.error.exception()
         return None if self.is_away else {partition: self.committed.get(partition, -1) for partition in partitions}
 
     def remember(self, partition: TopicPartition, offset: int) -> None:
@@ -226,6 +230,18 @@ def test_a_topic_without_streams_is_left_for_the_next_rebalance(members: Members
     del member.listener.queues[TOPIC, ConsumerThreadId("g_a", 1)]
     assert member.rebalance() == [0, 1]
     assert members.owners() == ["g_a-0", "g_a-0", None, None]
+
+
+def test_nothing_is_owned_while_offsets_are_not_known(members: Members) -> None:
+    member = Member(members, "a", max_retries=2)
+    members.offsets.error = Errors.UNKNOWN_TOPIC_OR_PARTITION
+    with pytest.raises(ConsumerRebalanceFailedError):
+        member.rebalance()
+    assert members.offsets.steps.count("fetch offsets") == 2, "the whole attempt is repeated"
+    assert members.owners() == [None] * 4
+    assert member.fetcher.infos == []
+    members.offsets.error = None
+    assert member.rebalance() == [0, 1, 2, 3]
 
 
 def test_a_shutdown_ends_the_attempts(members: Members) -> None:
