@@ -57,25 +57,27 @@ class SimpleExample:
 
         Raises KafkaError if no leader is found, or after more than five errors in a row.
         """
-        self._leader = self._must_find_leader()
+        leader = self._must_find_leader()
         with ExitStack() as stack:
-            consumer = stack.enter_context(self._consumer(self._leader))
-            offset = self.read_offset(consumer, EARLIEST_TIME)
-            errors = 0
+            consumer = stack.enter_context(self._consumer(leader))
+            offset: int | None = None
+            start_at, errors = EARLIEST_TIME, 0
             while max_reads > 0:
                 try:
+                    if offset is None:
+                        offset = self.read_offset(consumer, start_at)
                     records = self.fetch(consumer, offset)
                 except (ConnectionError, KafkaError) as error:
                     errors += 1
                     if errors > RETRIES:
                         raise KafkaError(f"gave up on {self._partition} after {errors} errors: {error}") from error
-                    logger.warning("Error fetching data from the broker %s: %s", self._leader, error)
+                    logger.warning("Error fetching data from the broker %s: %s", leader, error)
                     if isinstance(error, ApiError) and error.error is Errors.OFFSET_OUT_OF_RANGE:
-                        offset = self.read_offset(consumer, LATEST_TIME)
+                        offset, start_at = None, LATEST_TIME
                     else:
                         consumer.close()
-                        self._leader = self.find_new_leader(self._leader)
-                        consumer = stack.enter_context(self._consumer(self._leader))
+                        leader = self.find_new_leader(leader)
+                        consumer = stack.enter_context(self._consumer(leader))
                     continue
                 errors = 0
                 for record in records[:max_reads]:
