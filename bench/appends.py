@@ -37,8 +37,7 @@ from kafka_lite.server.delayed_produce import PartitionResponse
 from kafka_lite.server.fetch_params import FetchParams, FetchPartition, LogReadResult
 from kafka_lite.server.kafka_config import KafkaConfig
 from kafka_lite.server.replica_manager import ReplicaManager
-from kafka_lite.server.replica_state_changes import ReplicaStateChanges
-from kafka_lite.testing.replica_managers import new_replica_manager
+from kafka_lite.testing.replica_managers import new_replica_manager, new_replica_state_changes
 
 TOPIC_PARTITION = TopicPartition("bench", 0)
 ROUND_BYTES = 32 << 20
@@ -61,7 +60,7 @@ def replica_manager() -> Iterator[ReplicaManager]:
         state = LeaderAndIsrPartitionState(
             topic_name=TOPIC_PARTITION.topic, partition_index=0, controller_epoch=1, leader=1, isr=[1], replicas=[1]
         )
-        ReplicaStateChanges(replicas, lambda _: LogConfig()).become_leader_or_follower(
+        new_replica_state_changes(replicas, LogConfig()).become_leader_or_follower(
             LeaderAndIsrRequest(controller_id=1, controller_epoch=1, ungrouped_partition_states=[state])
         )
         try:

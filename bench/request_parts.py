@@ -14,7 +14,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
 from rich.console import Console
 from rich.table import Table
@@ -42,9 +42,12 @@ from kafka_lite.protocol.messages.api_00_produce import (
 from kafka_lite.server.apis.produce_apis import ProduceApis
 from kafka_lite.server.quick_requests import InlineRequestHandler
 from kafka_lite.server.replica_manager import ReplicaManager
+from kafka_lite.server.transactions.transaction_verification import TransactionVerification
 
 TIMES = 8000
 WARMING = 4000
+NO_TRANSACTIONS = cast(TransactionVerification, None)
+"""No request is part of a transaction, so that nothing has to be verified."""
 
 
 class DataOnly:
@@ -52,7 +55,7 @@ class DataOnly:
 
     def __init__(self, channel: RequestChannel, replicas: ReplicaManager) -> None:
         self._channel = channel
-        self._produce = ProduceApis(replicas, channel.close_connection)
+        self._produce = ProduceApis(replicas, channel.close_connection, NO_TRANSACTIONS)
 
     def handle(self, request: Request) -> None:
         """Handle a produce request and respond."""

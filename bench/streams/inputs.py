@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 import time
+from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -30,7 +31,7 @@ Records = Iterator[tuple[bytes | None, bytes, int]]
 
 
 @dataclass(frozen=True)
-class Input:
+class Input(ABC):
     """The input of an application, and the number of records that it must send."""
 
     records: int
@@ -43,18 +44,18 @@ class Input:
             self._topics[broker.name] = [filled_topic(broker, records) for records in self.contents()]
         return self._topics[broker.name]
 
+    @abstractmethod
     def contents(self) -> Sequence[Records]:
         """The records of each topic."""
-        raise NotImplementedError
 
     @property
+    @abstractmethod
     def outputs_each(self) -> float:
         """How many records are sent for one that is read."""
-        raise NotImplementedError
 
+    @abstractmethod
     def expected(self) -> Mapping[str, Any]:
         """The last value of each key of the output."""
-        raise NotImplementedError
 
     def value_of(self, value: bytes) -> Any:
         """A value of the output; counts by default."""

@@ -38,6 +38,7 @@ from kafka_lite.controller.partition_leader_selector import select_offline_parti
 from kafka_lite.log.log import Log
 from kafka_lite.log.log_config import LogConfig
 from kafka_lite.log.log_manager import LogManager
+from kafka_lite.metrics.metrics_registry import MetricsRegistry
 from kafka_lite.protocol.messages.api_04_leader_and_isr import (
     LeaderAndIsrLiveLeader,
     LeaderAndIsrPartitionState,
@@ -55,7 +56,7 @@ from kafka_lite.server.replica_state_changes import ReplicaStateChanges
 from kafka_lite.server.replication.leader_end_point import EpochEnd, ReplicaFetchRequest, ReplicaPartitionData
 from kafka_lite.server.replication.replica_fetcher_manager import ReplicaFetcherManager
 from kafka_lite.server.replication.replica_fetcher_thread import ReplicaFetcherThread
-from kafka_lite.testing.replica_managers import new_replica_manager
+from kafka_lite.testing.replica_managers import new_replica_manager, new_replica_state_changes
 from kafka_lite.zookeeper.data import LeaderAndIsr, LeaderIsrAndControllerEpoch
 
 PARTITION = TopicPartition("demo", 0)
@@ -330,10 +331,11 @@ class BrokerByHand:
         broker_config = KafkaConfig(settings)
         manager = new_replica_manager(broker_config, logs, scheduler, time, isr_store=replicas)
         manager.fetchers = FetchersByHand(
-            broker_config.replica_fetch_config(), 1, manager.get_partition, logs, time=time, connect=self._connect
-        )
+            broker_config.replica_fetch_config(), 1, manager.get_partition, logs, registry=MetricsRegistry(), time=time,
+            quota=manager.quotas.follower, connect=self._connect,
+        )  # fmt: skip
         manager.startup()
-        self._manager, self._changes = manager, ReplicaStateChanges(manager, lambda _: config)
+        self._manager, self._changes = manager, new_replica_state_changes(manager, config)
 
     def _connect(self, leader: BrokerEndPoint, config: ReplicaFetchConfig, _time: Time) -> LeaderByHand:
         return LeaderByHand(self._replicas.brokers[leader.id], config.broker_id)

@@ -13,7 +13,7 @@ from typing import Generic, NamedTuple, TypeVar
 
 from kafka_lite.clients.abstract_fetcher_thread import AbstractFetcherThread
 from kafka_lite.clients.broker_end_point import BrokerEndPoint
-from kafka_lite.common.time import SYSTEM_TIME, Time
+from kafka_lite.common.time import Time
 from kafka_lite.common.topic_partition import TopicPartition
 from kafka_lite.common.utils import java_abs, java_string_hash
 from kafka_lite.metrics.kafka_metrics_group import KafkaMetricsGroup
@@ -53,15 +53,15 @@ class AbstractFetcherManager(ABC, Generic[T]):
         client_id: str,
         num_fetchers: int = 1,
         *,
-        registry: MetricsRegistry | None = None,
-        time: Time = SYSTEM_TIME,
+        registry: MetricsRegistry,
+        time: Time,
         metric_group: tuple[str, str] = ("kafka.server", "AbstractFetcherManager"),
     ) -> None:
         self.name = name
         self._num_fetchers = num_fetchers
         self._map_lock = threading.Lock()
         self.fetcher_thread_map: dict[BrokerAndFetcherId, T] = {}
-        self.registry = registry if registry is not None else MetricsRegistry()
+        self.registry = registry
         metrics = KafkaMetricsGroup(self.registry, time, *metric_group)
         metrics.new_gauge("MaxLag", lambda: self.max_lag, {"clientId": client_id})
         metrics.new_gauge("MinFetchRate", lambda: self.min_fetch_rate, {"clientId": client_id})

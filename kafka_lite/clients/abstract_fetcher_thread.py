@@ -17,7 +17,7 @@ from kafka_lite.clients.fetcher_stats import FetcherLagStats, FetcherStats
 from kafka_lite.clients.partition_states import PartitionStates
 from kafka_lite.common.errors import ApiError, Errors, KafkaError
 from kafka_lite.common.shutdownable_thread import ShutdownableThread
-from kafka_lite.common.time import SYSTEM_TIME, Time
+from kafka_lite.common.time import Time
 from kafka_lite.common.topic_partition import TopicPartition
 from kafka_lite.metrics.metrics_registry import MetricsRegistry
 from kafka_lite.record.record import CorruptRecordError
@@ -102,11 +102,10 @@ class AbstractFetcherThread(ShutdownableThread, Generic[REQ, PD]):
         source_broker: BrokerEndPoint,
         fetch_back_off_ms: float = 0,
         *,
-        registry: MetricsRegistry | None = None,
-        time: Time = SYSTEM_TIME,
+        registry: MetricsRegistry,
+        time: Time,
     ) -> None:
         super().__init__(name)
-        registry = registry if registry is not None else MetricsRegistry()
         self.source_broker = source_broker
         self._fetch_back_off_ms = fetch_back_off_ms
         self._time = time

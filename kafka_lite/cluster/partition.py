@@ -15,7 +15,7 @@ from typing import Final
 from kafka_lite.cluster.replica import Replica
 from kafka_lite.common.errors import ApiError, Errors
 from kafka_lite.common.sendable import Buffer
-from kafka_lite.common.time import SYSTEM_TIME, Time
+from kafka_lite.common.time import Time
 from kafka_lite.common.topic_partition import TopicPartition
 from kafka_lite.log.append_origin import AppendOrigin
 from kafka_lite.log.log import Log
@@ -45,12 +45,6 @@ UpdateIsr = Callable[[TopicPartition, LeaderIsrAndControllerEpoch, IsrChange], i
 Returns None if the controller has written since. The ISR then stays as it was; the controller's next request corrects
 it.
 """
-
-
-def _no_other_replicas(
-    topic_partition: TopicPartition, _state: LeaderIsrAndControllerEpoch, _change: IsrChange
-) -> int | None:
-    raise AssertionError(f"the ISR of {topic_partition} cannot be written")
 
 
 @dataclass(frozen=True)
@@ -84,8 +78,8 @@ class Partition:
         local_broker_id: int,
         log_for: Callable[[TopicPartition], Log],
         checkpointed_high_watermark: Callable[[TopicPartition], int],
-        update_isr: UpdateIsr = _no_other_replicas,
-        time: Time = SYSTEM_TIME,
+        update_isr: UpdateIsr,
+        time: Time,
     ) -> None:
         self.topic_partition = topic_partition
         self.local_broker_id = local_broker_id

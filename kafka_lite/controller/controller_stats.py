@@ -5,7 +5,7 @@ Kafka 0.10.2: core/.../controller/KafkaController.scala (ControllerStats) · boo
 
 from __future__ import annotations
 
-from kafka_lite.common.time import SYSTEM_TIME, Time
+from kafka_lite.common.time import Time
 from kafka_lite.metrics.kafka_metrics_group import KafkaMetricsGroup
 from kafka_lite.metrics.metrics_registry import MetricsRegistry
 
@@ -13,9 +13,8 @@ from kafka_lite.metrics.metrics_registry import MetricsRegistry
 class ControllerStats:
     """The beans ``kafka.controller:type=ControllerStats,name=…``."""
 
-    def __init__(self, registry: MetricsRegistry | None = None, time: Time = SYSTEM_TIME) -> None:
-        """Without a registry they are not shown."""
-        group = KafkaMetricsGroup(registry or MetricsRegistry(), time, "kafka.controller", "ControllerStats")
+    def __init__(self, registry: MetricsRegistry, time: Time) -> None:
+        group = KafkaMetricsGroup(registry, time, "kafka.controller", "ControllerStats")
         self.leader_election_timer = group.new_timer("LeaderElectionRateAndTimeMs")
         """Changes of the set of live brokers, during which leaders are elected."""
         self.unclean_leader_election_rate = group.new_meter("UncleanLeaderElectionsPerSec", "elections")

@@ -464,7 +464,7 @@ class KafkaServer:
 
     def _new_fetch_manager(self) -> FetchManager:
         slots = self.config.max_incremental_fetch_session_cache_slots
-        return FetchManager(FetchSessionCache(slots, registry=self.metrics.registry, time=self.time), self.time)
+        return FetchManager(FetchSessionCache(slots, self.metrics.registry, self.time), self.time)
 
     def _complete_delayed_operations(self, partition_admin: PartitionAdminApis) -> Callable[[str], None]:
         """The callback for a topic whose metadata has changed."""

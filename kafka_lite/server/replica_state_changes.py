@@ -54,7 +54,7 @@ class ReplicaStateChanges:
         self,
         replica_manager: ReplicaManager,
         topic_config: Callable[[str], LogConfig],
-        alive_brokers: Callable[[], Iterable[Broker]] = list,
+        alive_brokers: Callable[[], Iterable[Broker]],
     ) -> None:
         """``topic_config`` reads the configuration for a new log; ``alive_brokers`` are those of the metadata cache."""
         self._alive_brokers = alive_brokers

@@ -5,6 +5,7 @@ Kafka 0.10.2: tests/kafkatest/services/kafka/kafka.py (KafkaService), services/z
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Generic, Self, TypeVar
@@ -28,7 +29,7 @@ MakeProcess = Callable[[Path, Mapping[str, str]], ServerProcess]
 
 
 class AnyProcessCluster(AnyCluster[P], Generic[P]):
-    """Base of all clusters whose brokers are processes: ``_new_broker`` makes a broker of the right kind.
+    """Base of all clusters whose brokers are processes. A subclass makes a broker of the right kind.
 
     ``overrides`` are keys of every broker's ``server.properties``. ``zookeeper_connect`` names a ZooKeeper that runs;
     by default an embedded one runs in the test's process.
@@ -49,8 +50,9 @@ class AnyProcessCluster(AnyCluster[P], Generic[P]):
         self._given_zookeeper = zookeeper_connect
         self._embedded: EmbeddedZooKeeper | None = None
 
+    @abstractmethod
     def _new_broker(self, broker_id: int, folder: Path) -> P:
-        raise NotImplementedError
+        """A broker of this cluster, not started. ``folder``, which exists, is its own."""
 
     def start(self) -> Self:
         """Start ZooKeeper, then all brokers at the same time, and wait until they know each other.

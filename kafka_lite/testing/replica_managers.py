@@ -1,4 +1,6 @@
-"""A replica manager without a broker around it, for tests, benchmarks and figures.
+"""A replica manager, and the state changes of its partitions, without a broker around them.
+
+For tests, benchmarks and figures.
 
 Not in Kafka, whose tests build theirs in ``ReplicaManagerTest.scala``.
 """
@@ -10,12 +12,14 @@ from collections.abc import Collection
 from kafka_lite.common.scheduler import Scheduler
 from kafka_lite.common.time import SYSTEM_TIME, Time
 from kafka_lite.common.topic_partition import TopicPartition
+from kafka_lite.log.log_config import LogConfig
 from kafka_lite.log.log_manager import LogManager
 from kafka_lite.metrics.metrics_registry import MetricsRegistry
 from kafka_lite.server.kafka_config import KafkaConfig
 from kafka_lite.server.metadata_cache import MetadataCache
 from kafka_lite.server.quotas.quota_factory import quota_managers
 from kafka_lite.server.replica_manager import ReplicaManager
+from kafka_lite.server.replica_state_changes import ReplicaStateChanges
 from kafka_lite.server.replication.isr_changes import IsrChanges, IsrStore
 from kafka_lite.zookeeper.data import LeaderIsrAndControllerEpoch
 
@@ -56,3 +60,11 @@ def new_replica_manager(
         quota_managers(config, time),
         metadata_cache or MetadataCache(config.broker_id),
     )
+
+
+def new_replica_state_changes(replica_manager: ReplicaManager, config: LogConfig) -> ReplicaStateChanges:
+    """Makes partitions of a replica manager leaders or followers; every topic has the same configuration.
+
+    It knows the brokers that a request names, and no others.
+    """
+    return ReplicaStateChanges(replica_manager, lambda _topic: config, list)

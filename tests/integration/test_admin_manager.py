@@ -9,7 +9,7 @@ from kafka_lite.cluster.broker import Broker
 from kafka_lite.cluster.end_point import EndPoint
 from kafka_lite.common.errors import ApiError, Errors
 from kafka_lite.common.security_protocol import SecurityProtocol
-from kafka_lite.common.time import MockTime
+from kafka_lite.common.time import SYSTEM_TIME, MockTime
 from kafka_lite.controller.controller_config import ControllerConfig
 from kafka_lite.protocol.messages.api_04_leader_and_isr import LeaderAndIsrResponse
 from kafka_lite.protocol.messages.api_05_stop_replica import StopReplicaRequest, StopReplicaResponse
@@ -58,7 +58,7 @@ class OneBroker:
         self.zk.create_persistent_paths()
         self.cache = MetadataCache(1)
         self.dynamic = DynamicBrokerConfig(self.config)
-        self.admin = AdminManager(self.config, self.cache, self.zk, self.dynamic)
+        self.admin = self.new_admin_manager()
         self.configs = ConfigAdminManager(self.config, self.cache, self.zk, self.dynamic)
         end_point = EndPoint("127.0.0.1", 9092, "PLAINTEXT", SecurityProtocol.PLAINTEXT)
         self.zk.register_broker(1, Broker(1, (end_point,)).to_registration())
@@ -82,6 +82,17 @@ class OneBroker:
         self.controller.startup()
         assert self.controller.await_active(60)
         eventually(lambda: self.cache.get_alive_brokers())
+
+    def new_admin_manager(self):
+        return AdminManager(
+            self.config,
+            self.cache,
+            self.zk,
+            self.dynamic,
+            SYSTEM_TIME,
+            lambda _topic: False,
+            lambda _topic: None,
+        )
 
     def send(self, _broker_id, request):
         if isinstance(request, StopReplicaRequest):
@@ -281,7 +292,7 @@ def test_at_most_ten_thousand_partitions_are_created_at_once(broker):
 
 
 def test_a_broker_that_stops_creates_nothing_more(broker):
-    admin, answers = AdminManager(broker.config, broker.cache, broker.zk, broker.dynamic), []
+    admin, answers = broker.new_admin_manager(), []
     admin.begin_shutdown()
     with pytest.raises(ApiError) as info:
         admin.auto_create_topic("late")

@@ -10,6 +10,7 @@ from kafka_lite.controller.controller_channel_manager import SendRequest
 from kafka_lite.controller.controller_config import ControllerConfig
 from kafka_lite.controller.controller_stats import ControllerStats
 from kafka_lite.controller.kafka_controller import KafkaController
+from kafka_lite.metrics.metrics_registry import MetricsRegistry
 from kafka_lite.zookeeper.kafka_zk_client import KafkaZkClient
 
 
@@ -20,7 +21,8 @@ def new_controller(
     on_topic_deleted: Callable[[str], None] = lambda _topic: None,
 ) -> KafkaController:
     """A controller whose clock stands still, so that leaders are not rebalanced; no request can be interrupted."""
-    scheduler = MockScheduler(MockTime())
+    time = MockTime()
+    stats = ControllerStats(MetricsRegistry(), time)
     return KafkaController(
-        config, zk_client, send_request, on_topic_deleted, ControllerStats(), lambda _broker_id: None, scheduler
+        config, zk_client, send_request, on_topic_deleted, stats, lambda _broker_id: None, MockScheduler(time)
     )

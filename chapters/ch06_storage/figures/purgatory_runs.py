@@ -31,8 +31,7 @@ from kafka_lite.server.delayed_produce import DelayedProduce
 from kafka_lite.server.fetch_params import FetchParams, FetchPartition
 from kafka_lite.server.kafka_config import KafkaConfig
 from kafka_lite.server.replica_manager import ReplicaManager
-from kafka_lite.server.replica_state_changes import ReplicaStateChanges
-from kafka_lite.testing.replica_managers import new_replica_manager
+from kafka_lite.testing.replica_managers import new_replica_manager, new_replica_state_changes
 
 _WAIT_S = 60.0
 PARTITION = TopicPartition("demo", 0)
@@ -72,7 +71,7 @@ def _leader_with_a_follower() -> Iterator[ReplicaManager]:
             topic_name=PARTITION.topic, partition_index=PARTITION.partition, controller_epoch=1, leader=LEADER,
             leader_epoch=0, isr=[LEADER, FOLLOWER], partition_epoch=0, replicas=[LEADER, FOLLOWER], is_new=True,
         )  # fmt: skip
-        ReplicaStateChanges(replicas, lambda _: LogConfig()).become_leader_or_follower(
+        new_replica_state_changes(replicas, LogConfig()).become_leader_or_follower(
             LeaderAndIsrRequest(controller_id=LEADER, controller_epoch=1, ungrouped_partition_states=[state])
         )
         try:

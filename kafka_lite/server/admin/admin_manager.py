@@ -13,7 +13,7 @@ from kafka_lite.admin.admin_utils import AdminUtils
 from kafka_lite.admin.replica_assignment import Assignment, BrokerMetadata, assign_replicas_to_brokers
 from kafka_lite.common.errors import Errors
 from kafka_lite.common.purgatory.delayed_operation import DelayedOperationPurgatory
-from kafka_lite.common.time import SYSTEM_TIME, Time
+from kafka_lite.common.time import Time
 from kafka_lite.common.topic_names import (
     GROUP_METADATA_TOPIC_NAME,
     TRANSACTION_STATE_TOPIC_NAME,
@@ -64,9 +64,9 @@ class AdminManager:
         metadata_cache: MetadataCache,
         zk_client: KafkaZkClient,
         dynamic_config: DynamicBrokerConfig,
-        time: Time = SYSTEM_TIME,
-        is_queued_up_for_deletion: Callable[[str], bool] = lambda _topic: False,
-        storage_failure: Callable[[str], str | None] = lambda _topic: None,
+        time: Time,
+        is_queued_up_for_deletion: Callable[[str], bool],
+        storage_failure: Callable[[str], str | None],
     ) -> None:
         """``is_queued_up_for_deletion`` is the controller's: whether a deleted topic is not completely removed yet.
 

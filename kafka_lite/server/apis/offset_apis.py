@@ -63,7 +63,7 @@ class OffsetApis:
         metadata_cache: MetadataCache,
         zk_client: KafkaZkClient,
         time: Time,
-        verification: TransactionVerification | None = None,  # without it producers are trusted
+        verification: TransactionVerification,
     ) -> None:
         self._offsets = offsets
         self._verification = verification
@@ -162,12 +162,9 @@ class OffsetApis:
         knows_abortable = request.header.api_version >= FIRST_TXN_COMMIT_VERSION_WITH_ABORTABLE
 
         def verify(topic_partition: TopicPartition, on_verified: OnVerified) -> None:
-            if self._verification is None:
-                on_verified(Errors.NONE, None)
-            else:
-                self._verification.verify_offsets(
-                    body.transactional_id, producer, topic_partition, knows_abortable, on_verified
-                )
+            self._verification.verify_offsets(
+                body.transactional_id, producer, topic_partition, knows_abortable, on_verified
+            )
 
         self._offsets.handle_txn_commit_offsets(body.group_id, producer, committer, offsets, send, verify)
 

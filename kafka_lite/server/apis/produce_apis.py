@@ -69,7 +69,7 @@ class ProduceApis:
         self,
         replica_manager: ReplicaManager,
         close_connection: Callable[[Request], None],
-        verification: TransactionVerification | None = None,  # without it producers are trusted
+        verification: TransactionVerification,
     ) -> None:
         self._replicas = replica_manager
         self._verification = verification
@@ -106,7 +106,7 @@ class ProduceApis:
             send({})
             return
         internal_topics_allowed = request.header.client_id == ADMIN_CLIENT_ID
-        if body.transactional_id is None or self._verification is None:
+        if body.transactional_id is None:
             self._replicas.append_records(body.timeout_ms, body.acks, internal_topics_allowed, entries, send)
             _forget_records(body)
             return

@@ -56,8 +56,8 @@ class ReplicationApis:
         controller: KafkaController,
         on_topic_changed: Callable[[str], None],
         notify_controller: Callable[[], None],
-        broker_epoch: Callable[[], int] = lambda: UNKNOWN_BROKER_EPOCH,
-        broker_epoch_of: Callable[[int], int | None] = lambda _broker_id: None,
+        broker_epoch: Callable[[], int],
+        broker_epoch_of: Callable[[int], int | None],
     ) -> None:
         """``coordinators`` has the coordinator of each internal topic.
 

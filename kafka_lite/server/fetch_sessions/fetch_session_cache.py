@@ -12,7 +12,7 @@ import threading
 from collections import OrderedDict
 
 from kafka_lite.clients.fetch_metadata import INVALID_SESSION_ID
-from kafka_lite.common.time import SYSTEM_TIME, Time
+from kafka_lite.common.time import Time
 from kafka_lite.common.topic_partition import TopicPartition
 from kafka_lite.metrics.kafka_metrics_group import KafkaMetricsGroup
 from kafka_lite.metrics.metrics_registry import MetricsRegistry
@@ -47,9 +47,9 @@ class FetchSessionCache:
     def __init__(
         self,
         max_entries: int,
+        registry: MetricsRegistry,
+        time: Time,
         eviction_ms: float = MIN_INCREMENTAL_FETCH_SESSION_EVICTION_MS,
-        registry: MetricsRegistry | None = None,
-        time: Time = SYSTEM_TIME,
     ) -> None:
         self.lock = threading.RLock()
         """Held for every access. A caller that looks a session up and changes it holds it for both."""
@@ -59,7 +59,7 @@ class FetchSessionCache:
         self._evictable_by_all: list[EvictableKey] = []  # sorted, like the next one
         self._evictable_by_privileged: list[EvictableKey] = []
         self._num_partitions = 0
-        group = KafkaMetricsGroup(registry or MetricsRegistry(), time, "kafka.server", "FetchSessionCache")
+        group = KafkaMetricsGroup(registry, time, "kafka.server", "FetchSessionCache")
         group.new_gauge("NumIncrementalFetchSessions", lambda: len(self._sessions))
         group.new_gauge("NumIncrementalFetchPartitionsCached", lambda: self._num_partitions)
         self.evictions_meter = group.new_meter("IncrementalFetchSessionEvictionsPerSec", "evictions")

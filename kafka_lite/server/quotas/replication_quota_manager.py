@@ -1,7 +1,7 @@
 """A limit for the bytes per second that the throttled replicas of a broker are copied with.
 
-Kafka 0.10.2: core/.../server/ReplicationQuotaManager.scala (ReplicationQuotaManager, ReplicaQuota), QuotaFactory.scala
-(UnboundedQuota), KIP-73 · book 10.1
+Kafka 0.10.2: core/.../server/ReplicationQuotaManager.scala (ReplicationQuotaManager, ReplicaQuota), KIP-73
+· book 10.1
 """
 
 from __future__ import annotations
@@ -44,23 +44,6 @@ class ReplicaQuota(Protocol):
     def record(self, size_bytes: int) -> None:
         """Count bytes that were copied."""
         ...
-
-
-class UnboundedQuota:
-    """A quota that limits nothing."""
-
-    is_quota_exceeded = False
-
-    def is_throttled(self, topic_partition: TopicPartition) -> bool:
-        """False."""
-        del topic_partition
-        return False
-
-    def record(self, size_bytes: int) -> None:
-        """Nothing is counted."""
-
-
-UNBOUNDED_QUOTA = UnboundedQuota()
 
 
 class ReplicationQuotaManager:

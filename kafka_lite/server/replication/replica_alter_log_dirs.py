@@ -14,11 +14,11 @@ from pathlib import Path
 from kafka_lite.cluster.partition import Partition
 from kafka_lite.common.errors import ApiError, Errors
 from kafka_lite.common.shutdownable_thread import ShutdownableThread
-from kafka_lite.common.time import SYSTEM_TIME, Time
+from kafka_lite.common.time import Time
 from kafka_lite.common.topic_partition import TopicPartition
 from kafka_lite.log.log_manager import LogManager
 from kafka_lite.log.managing.future_logs import copy_next
-from kafka_lite.server.quotas.replication_quota_manager import UNBOUNDED_QUOTA, ReplicaQuota
+from kafka_lite.server.quotas.replication_quota_manager import ReplicaQuota
 
 logger = logging.getLogger(__name__)
 
@@ -40,7 +40,7 @@ class ReplicaAlterLogDirsThread(ShutdownableThread):
         partition_of: PartitionOf,
         on_moved: Callable[[TopicPartition], None],
         time: Time,
-        quota: ReplicaQuota = UNBOUNDED_QUOTA,
+        quota: ReplicaQuota,
     ) -> None:
         super().__init__("ReplicaAlterLogDirsThread")
         self._log_manager = log_manager
@@ -98,9 +98,9 @@ class ReplicaAlterLogDirsManager:
         log_manager: LogManager,
         partition_of: PartitionOf,
         is_offline: Callable[[TopicPartition], bool],
-        on_moved: Callable[[TopicPartition], None] = lambda _topic_partition: None,
-        time: Time = SYSTEM_TIME,
-        quota: ReplicaQuota = UNBOUNDED_QUOTA,
+        on_moved: Callable[[TopicPartition], None],
+        time: Time,
+        quota: ReplicaQuota,
     ) -> None:
         """``on_moved`` is called after a log was replaced: its readers have positions in the old one."""
         self._log_manager = log_manager

@@ -11,12 +11,12 @@ from collections.abc import Callable, Collection, Mapping
 from kafka_lite.clients.abstract_fetcher_manager import AbstractFetcherManager, BrokerAndInitialOffset
 from kafka_lite.clients.broker_end_point import BrokerEndPoint
 from kafka_lite.cluster.partition import Partition
-from kafka_lite.common.time import SYSTEM_TIME, Time
+from kafka_lite.common.time import Time
 from kafka_lite.common.topic_partition import TopicPartition
 from kafka_lite.log.log_manager import LogManager
 from kafka_lite.metrics.metrics_registry import MetricsRegistry
 from kafka_lite.server.config.replica_fetch_config import ReplicaFetchConfig
-from kafka_lite.server.quotas.replication_quota_manager import UNBOUNDED_QUOTA, ReplicaQuota
+from kafka_lite.server.quotas.replication_quota_manager import ReplicaQuota
 from kafka_lite.server.replication.inter_broker_versions import leader_epochs_are_known
 from kafka_lite.server.replication.leader_end_point import LeaderEndPoint, RemoteLeaderEndPoint
 from kafka_lite.server.replication.replica_fetcher_thread import ReplicaFetcherThread
@@ -36,10 +36,10 @@ class ReplicaFetcherManager(AbstractFetcherManager[ReplicaFetcherThread]):
         partition_of: Callable[[TopicPartition], Partition | None],
         log_manager: LogManager,
         *,
-        registry: MetricsRegistry | None = None,
-        time: Time = SYSTEM_TIME,
+        registry: MetricsRegistry,
+        time: Time,
+        quota: ReplicaQuota,
         connect: Connect = RemoteLeaderEndPoint,
-        quota: ReplicaQuota = UNBOUNDED_QUOTA,
     ) -> None:
         super().__init__(
             f"ReplicaFetcherManager on broker {config.broker_id}",

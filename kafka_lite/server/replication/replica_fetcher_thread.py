@@ -14,7 +14,7 @@ from kafka_lite.cluster.partition import Partition
 from kafka_lite.cluster.replica import Replica
 from kafka_lite.common.errors import Errors, KafkaError
 from kafka_lite.common.sendable import Buffer
-from kafka_lite.common.time import SYSTEM_TIME, Time
+from kafka_lite.common.time import Time
 from kafka_lite.common.topic_partition import TopicPartition
 from kafka_lite.log.log import Log
 from kafka_lite.log.log_append_info import UnexpectedAppendOffsetError
@@ -22,7 +22,7 @@ from kafka_lite.log.log_manager import LogManager
 from kafka_lite.log.log_offset_metadata import LogOffsetMetadata
 from kafka_lite.metrics.metrics_registry import MetricsRegistry
 from kafka_lite.server.config.replica_fetch_config import ReplicaFetchConfig
-from kafka_lite.server.quotas.replication_quota_manager import UNBOUNDED_QUOTA, ReplicaQuota
+from kafka_lite.server.quotas.replication_quota_manager import ReplicaQuota
 from kafka_lite.server.replication.inter_broker_versions import leader_epochs_are_known
 from kafka_lite.server.replication.leader_end_point import (
     UNDEFINED_EPOCH,
@@ -57,9 +57,9 @@ class ReplicaFetcherThread(AbstractFetcherThread[ReplicaFetchRequest, ReplicaPar
         partition_of: Callable[[TopicPartition], Partition | None],
         log_manager: LogManager,
         *,
-        registry: MetricsRegistry | None = None,
-        time: Time = SYSTEM_TIME,
-        quota: ReplicaQuota = UNBOUNDED_QUOTA,
+        registry: MetricsRegistry,
+        time: Time,
+        quota: ReplicaQuota,
     ) -> None:
         super().__init__(name, name, source_broker, config.backoff_ms, registry=registry, time=time)
         self._config = config

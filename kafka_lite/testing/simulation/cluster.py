@@ -5,6 +5,7 @@ Not in Kafka. One broker has its ZooKeeper embedded; several have one on a machi
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
@@ -44,7 +45,7 @@ STOPPED: Final = "BrokerStoppedError"
 
 
 @dataclass
-class Server:
+class Server(ABC):
     """A program on a machine of its own, which is started again after each fault."""
 
     world: World
@@ -68,8 +69,9 @@ class Server:
         if not self.is_wanted:
             self.process.kill()
 
+    @abstractmethod
     def _started(self) -> Process:
-        raise NotImplementedError
+        """Start the program."""
 
     def running(self) -> Process:
         """Its process: the last one, if none runs."""

@@ -9,6 +9,7 @@ Not in Kafka. A model without I/O. An endpoint gives the network what it sends, 
 from __future__ import annotations
 
 import errno
+from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final, Protocol
@@ -46,7 +47,7 @@ class Carrier(Protocol):
         ...
 
 
-class Watched:
+class Watched(ABC):
     """Something a thread can wait for."""
 
     def __init__(self) -> None:
@@ -59,14 +60,14 @@ class Watched:
             watcher()
 
     @property
+    @abstractmethod
     def is_readable(self) -> bool:
         """Whether reading or accepting would not block."""
-        raise NotImplementedError
 
     @property
+    @abstractmethod
     def is_writable(self) -> bool:
         """Whether writing would not block."""
-        raise NotImplementedError
 
     @property
     def has_failed(self) -> bool:

@@ -16,6 +16,7 @@ from kafka_lite.log.log import Log
 from kafka_lite.log.log_config import LogConfig
 from kafka_lite.log.log_manager import LogManager
 from kafka_lite.log.log_offset_metadata import LogOffsetMetadata
+from kafka_lite.metrics.metrics_registry import MetricsRegistry
 from kafka_lite.record.compression import CompressionType
 from kafka_lite.record.memory_records_builder import memory_records
 from kafka_lite.record.record import MAGIC_V2
@@ -64,6 +65,18 @@ def history():
     return make
 
 
+class NoQuota:
+    """Limits nothing."""
+
+    is_quota_exceeded = False
+
+    def is_throttled(self, _partition):
+        return False
+
+    def record(self, size_bytes):
+        pass
+
+
 class Following:
     """Broker 1 follows; ``leader`` is the log of broker 2."""
 
@@ -75,12 +88,15 @@ class Following:
         logs = LogManager([folder / "own"], {}, LogConfig(), scheduler, self.time)
         logs.startup()
         self.leader = Log(folder / "leader" / str(PARTITION), LogConfig(), 0, scheduler, self.time)
-        self.partition = Partition(PARTITION, FOLLOWER, lambda tp: logs.get_or_create_log(tp, LogConfig()), lambda _: 0)
+        self.partition = Partition(
+            PARTITION, FOLLOWER, lambda tp: logs.get_or_create_log(tp, LogConfig()), lambda _: 0, lambda *_: None,
+            self.time,
+        )  # fmt: skip
         self.partition.make_follower(PartitionState(1, LEADER, 3, [LEADER], 0, [FOLLOWER, LEADER]))
         config = ReplicaFetchConfig(FOLLOWER, list(ApiVersion)[-1])
         self.fetcher = ReplicaFetcherThread(
             "fetcher", BrokerEndPoint(LEADER, "h", 9092), config, self, {PARTITION: self.partition}.get, logs,
-            time=self.time,
+            registry=MetricsRegistry(), time=self.time, quota=NoQuota(),
         )  # fmt: skip
 
     def latest_offset(self, _partition):

@@ -60,7 +60,7 @@ class Fetcher(AbstractFetcherThread[Request, Data]):
 
     def __init__(self, broker: BrokerEndPoint = BROKER, registry: MetricsRegistry | None = None) -> None:
         self.clock = MockTime()
-        super().__init__("fetcher", "client", broker, 50, registry=registry, time=self.clock)
+        super().__init__("fetcher", "client", broker, 50, registry=registry or MetricsRegistry(), time=self.clock)
         self.answers: dict[TopicPartition, Data] | Exception = {}
         self.requests: list[dict[TopicPartition, int]] = []
         self.processed: list[tuple[TopicPartition, int]] = []
@@ -242,7 +242,10 @@ class _Sleeper(Fetcher):
 
 @pytest.fixture
 def manager() -> Manager:
-    return Manager("manager", "client", 3, metric_group=("kafka.consumer", "ConsumerFetcherManager"))
+    return Manager(
+        "manager", "client", 3,
+        registry=MetricsRegistry(), time=MockTime(), metric_group=("kafka.consumer", "ConsumerFetcherManager"),
+    )  # fmt: skip
 
 
 def test_the_fetcher_of_a_partition_matches_kafka(manager: Manager) -> None:

@@ -341,7 +341,7 @@ def test_the_old_epoch_lasts_until_the_new_leader_is_known(tmp_path: Path) -> No
         seen.append((partition.leader_epoch, partition.leader_id))
         return Log(tmp_path / "orders-0", LogConfig({}), 0, MockScheduler(MockTime()), MockTime())
 
-    partition = Partition(TP, LOCAL, log_for, lambda _: 0)
+    partition = Partition(TP, LOCAL, log_for, lambda _: 0, lambda *_: None, MockTime())
     partition.make_leader(led_by(LOCAL, [LOCAL], epoch=7))
     assert seen == [(-1, -1)]
     log = partition.log

@@ -109,8 +109,8 @@ class Apis:
         replicas, nothing = cast(Any, self.replicas), cast(Any, _Anything())
         admin = AdminApis(cast(Any, None), cast(Any, self.admin), cast(Any, None), lambda: True)
         handlers = ApiHandlers(
-            produce=ProduceApis(replicas, self.channel.close_connection),
-            fetch=FetchApis(replicas, FetchManager(FetchSessionCache(10), MockTime())),
+            produce=ProduceApis(replicas, self.channel.close_connection, nothing),
+            fetch=FetchApis(replicas, FetchManager(FetchSessionCache(10, MetricsRegistry(), MockTime()), MockTime())),
             log_offsets=nothing,
             metadata=nothing,
             admin=admin,

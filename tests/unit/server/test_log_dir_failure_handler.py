@@ -17,8 +17,7 @@ from kafka_lite.log.log_manager import LogManager
 from kafka_lite.protocol.messages.api_04_leader_and_isr import LeaderAndIsrPartitionState, LeaderAndIsrRequest
 from kafka_lite.server.kafka_config import KafkaConfig
 from kafka_lite.server.log_dir_failure_handler import LogDirFailureHandler
-from kafka_lite.server.replica_state_changes import ReplicaStateChanges
-from kafka_lite.testing.replica_managers import new_replica_manager
+from kafka_lite.testing.replica_managers import new_replica_manager, new_replica_state_changes
 from kafka_lite.zookeeper.zk_errors import ZkConnectionError
 
 PARTITIONS = [TopicPartition("t", 0), TopicPartition("t", 1)]
@@ -32,7 +31,7 @@ class Broker:
         self.logs.startup()
         config = KafkaConfig({"broker.id": 1, "zookeeper.connect": "embedded", "log.dirs": str(directories[0])})
         self.replicas = new_replica_manager(config, self.logs, scheduler, time)
-        state_changes = ReplicaStateChanges(self.replicas, lambda _: LogConfig())
+        state_changes = new_replica_state_changes(self.replicas, LogConfig())
         states = [
             LeaderAndIsrPartitionState(
                 topic_name=tp.topic, partition_index=tp.partition, leader=1, isr=[1], replicas=[1]

@@ -195,12 +195,6 @@ def test_a_topic_that_is_named_twice_has_one_result_for_each_partition(apis: Api
 # -- transactions
 
 
-def test_without_verification_producers_are_trusted(apis: Apis) -> None:
-    apis.apis = ProduceApis(cast(Any, apis.logs), apis.closed.append)
-    assert apis.produce(transactional(), transactional_id="x") == [Errors.NONE]
-    assert (list(apis.logs.appended), apis.logs.arguments) == ([TP], ())
-
-
 @pytest.mark.parametrize("version", [10, 11])
 def test_the_batches_of_a_transaction_are_verified_and_appended_with_guards(apis: Apis, version: int) -> None:
     batch = transactional(sequence=6)

@@ -42,8 +42,7 @@ from kafka_lite.protocol.messages.api_07_controlled_shutdown import ControlledSh
 from kafka_lite.server.apis.replication_apis import ReplicationApis
 from kafka_lite.server.kafka_config import KafkaConfig
 from kafka_lite.server.metadata_cache import MetadataCache
-from kafka_lite.server.replica_state_changes import ReplicaStateChanges
-from kafka_lite.testing.replica_managers import new_replica_manager
+from kafka_lite.testing.replica_managers import new_replica_manager, new_replica_state_changes
 
 RECORDED = json.loads((Path(__file__).parents[3] / "data" / "inter-broker-0.10.2.json").read_text())
 OFFSETS = "__consumer_offsets"
@@ -70,7 +69,7 @@ class Broker:
         controller = SimpleNamespace(shutdown_broker=self.shutdown_broker)
         self.remaining: list[TopicPartition] = []
         apis = ReplicationApis(
-            ReplicaStateChanges(self.replicas, lambda _: LogConfig()),
+            new_replica_state_changes(self.replicas, LogConfig()),
             self.cache,
             coordinators,
             cast(Any, offsets),

@@ -37,7 +37,7 @@ class Offsets:
 
 
 class Apis:
-    def __init__(self, is_verifying: bool = True) -> None:
+    def __init__(self) -> None:
         self.offsets = Offsets()
         self.verifications: list[Any] = []
         cache = SimpleNamespace(get_partition_info=lambda tp: object() if tp != UNKNOWN else None)
@@ -47,7 +47,7 @@ class Apis:
             cast(Any, cache),
             cast(Any, None),
             MockTime(NOW_MS),
-            cast(Any, self) if is_verifying else None,
+            cast(Any, self),
         )
 
     def verify_offsets(self, *arguments: Any) -> None:
@@ -117,12 +117,6 @@ def test_the_coordinator_is_asked_whether_the_transaction_has_the_partition(vers
     apis.commit(OURS, version=version)
     assert apis.verifications == [("x", ProducerIdAndEpoch(70, 3), STORED_IN, version == 4)]
     assert apis.offsets.verified == (Errors.INVALID_TXN_STATE, None)
-
-
-def test_without_verification_producers_are_trusted() -> None:
-    apis = Apis(is_verifying=False)
-    apis.commit(OURS)
-    assert apis.offsets.verified == (Errors.NONE, None)
 
 
 @pytest.mark.parametrize(

@@ -31,8 +31,8 @@ class Broker:
     """A FetchManager with a cache, and the outcome of reading each partition."""
 
     def __init__(self, slots: int = 10) -> None:
-        self.cache = FetchSessionCache(slots, registry=MetricsRegistry())
         self.time = MockTime()
+        self.cache = FetchSessionCache(slots, MetricsRegistry(), self.time)
         self.manager = FetchManager(self.cache, self.time)
         self.logs: dict[TopicPartition, LogReadResult] = {}
 

@@ -6,6 +6,7 @@ import random
 
 import pytest
 
+from kafka_lite.common.time import MockTime
 from kafka_lite.common.topic_partition import TopicPartition
 from kafka_lite.metrics.metrics_registry import MetricsRegistry
 from kafka_lite.server.fetch_params import FetchPartition
@@ -26,7 +27,7 @@ class Cache(FetchSessionCache):
 
     def __init__(self, slots: int) -> None:
         self.registry = MetricsRegistry()
-        super().__init__(slots, EVICTION_MS, self.registry)
+        super().__init__(slots, self.registry, MockTime(), EVICTION_MS)
         self.now_ms = 0.0
 
     def create(self, size: int, *, follower: bool = False) -> int:

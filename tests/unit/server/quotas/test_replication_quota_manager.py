@@ -14,7 +14,6 @@ from kafka_lite.metrics.stats import MetricConfig
 from kafka_lite.server.kafka_config import KafkaConfig
 from kafka_lite.server.quotas.quota_factory import QuotaManagers, quota_managers
 from kafka_lite.server.quotas.replication_quota_manager import (
-    UNBOUNDED_QUOTA,
     UNLIMITED,
     ReplicationQuotaManager,
     ReplicationType,
@@ -94,12 +93,6 @@ def test_over_a_minute_the_mean_rate_keeps_to_the_bound(rate: int, chunk: int, s
         time.sleep(step_ms)
     # Each request that began below the bound may exceed it: one chunk at the start of each eleven seconds, and a step.
     assert copied <= 1.25 * rate * 60 + 7 * chunk
-
-
-def test_an_unbounded_quota_limits_nothing() -> None:
-    UNBOUNDED_QUOTA.record(1 << 60)
-    assert not UNBOUNDED_QUOTA.is_throttled(TP)
-    assert not UNBOUNDED_QUOTA.is_quota_exceeded
 
 
 @pytest.mark.parametrize(

@@ -20,6 +20,7 @@ from kafka_lite.log.log_append_info import UnexpectedAppendOffsetError
 from kafka_lite.log.log_config import LogConfig
 from kafka_lite.log.log_manager import LogManager
 from kafka_lite.log.log_offset_metadata import LogOffsetMetadata
+from kafka_lite.metrics.metrics_registry import MetricsRegistry
 from kafka_lite.metrics.stats import MetricConfig
 from kafka_lite.record.compression import CompressionType
 from kafka_lite.record.memory_records_builder import MemoryRecordsBuilder
@@ -111,7 +112,14 @@ class Follower:
         self.logs = LogManager([folder / "follower"], {}, LogConfig(), scheduler, self.time)
         self.logs.startup()
         self.leader = Leader(Log(folder / "leader" / str(TP), LogConfig(), 0, scheduler, self.time))
-        self.partition = Partition(TP, FOLLOWER, lambda tp: self.logs.get_or_create_log(tp, LogConfig()), lambda _: 0)
+        self.partition = Partition(
+            TP,
+            FOLLOWER,
+            lambda tp: self.logs.get_or_create_log(tp, LogConfig()),
+            lambda _: 0,
+            lambda *_: None,
+            self.time,
+        )
         self.quota = ReplicationQuotaManager(ReplicationType.FOLLOWER, MetricConfig(11, 1000), self.time)
         self.fetcher = ReplicaFetcherThread(
             "fetcher",
@@ -120,6 +128,7 @@ class Follower:
             self.leader,
             {TP: self.partition}.get,
             self.logs,
+            registry=MetricsRegistry(),
             time=self.time,
             quota=self.quota,
         )
