@@ -98,7 +98,6 @@ class Log:
         failures = log_dir_failure_channel or LogDirFailureChannel()
         self._storage_errors = StorageErrors(self.topic_partition, directory.parent, failures)
         self._validator = LogValidator.for_log(config)
-        started_ms = time.hi_res_ms()
         directory.mkdir(parents=True, exist_ok=True)
         self.segments = LogSegments()
         self.derived_state = DerivedState(
@@ -123,8 +122,6 @@ class Log:
         self.recovery = loaded.recovery
         """The part of this log that recovery read after an unclean shutdown."""
         self._is_retired = False
-        took_ms, offsets = time.hi_res_ms() - started_ms, f"{self.log_start_offset} to {self.log_end_offset}"
-        logger.debug("Loaded log %s: %d segments, offsets %s, %.0f ms", self.name, len(self.segments), offsets, took_ms)
 
     # -- properties --------------------------------------------------------------------------------------------------
 

@@ -1,19 +1,91 @@
-"""No folder of the source has more modules than a reader takes in at a glance: docs/design/architecture.md, *Size*."""
+"""The source stays readable in small pieces: docs/design/architecture.md, *Size*."""
 
 from __future__ import annotations
 
+import ast
 from collections import Counter
+from functools import cache
 from pathlib import Path
 
 REPOSITORY = Path(__file__).parents[2]
+Function = ast.FunctionDef | ast.AsyncFunctionDef
 FOLDERS = ("kafka_lite", "pyspark_kafka_lite", "kafka_learn", "pipeline", "examples", "bench", "scripts", "chapters")
 MAX_MODULES = 25
+MAX_LINES = 450
+MAX_LINES_OF_FUNCTION = 50
 ONE_MODULE_PER_API = "kafka_lite/protocol/messages"
+
+LONG_MODULES = {
+    "chapters/ch03_old_consumer/figures/old_consumer_runs.py": "the runs of a chapter",
+    "chapters/ch04_new_consumer/figures/consumer_runs.py": "the runs of a chapter",
+    "kafka_learn/recording/cluster_watches.py": "to be divided",
+    "kafka_learn/recording/replicas_by_hand.py": "to be divided",
+    "kafka_lite/consumer/group/abstract_coordinator.py": "one state machine, which ConsumerCoordinator extends",
+    "kafka_lite/consumer/group/consumer_coordinator.py": "Kafka's class: the hooks of a rebalance need its offsets",
+    "kafka_lite/consumer/kafka_consumer.py": "the public API of the consumer, each method with its contract",
+    "kafka_lite/log/log.py": "the public API of a log under its one lock; files and derived state have their own classes",
+    "kafka_lite/producer/kafka_producer.py": "the public API of the producer; a record must not pay for another call",
+    "kafka_lite/producer/transaction_manager.py": "one state machine, whose transitions share its lock",
+    "kafka_lite/server/kafka_server.py": "to be divided",
+    "kafka_lite/server/metrics/bean_catalogue.py": "to be divided",
+    "kafka_lite/streams/kstream/kstream.py": "the public API of a stream, each method with its contract",
+    "kafka_lite/streams/processor/topology_builder.py": "the public API of a topology",
+    "kafka_lite/testing/simulation/programs.py": "to be divided",
+    "kafka_lite/testing/simulation/workload.py": "to be divided",
+    "kafka_lite/zookeeper/kafka_zk_client.py": "Kafka's class: one method per kind of znode, and nothing else",
+    "kafka_lite/zookeeper/zookeeper_client.py": "to be divided",
+}
+"""Modules of more than ``MAX_LINES`` lines, and why each is left whole."""
+LONG_FUNCTIONS = {
+    "kafka_lite/record/fast/scan.py: _add_usual": "one loop over the bytes of a batch; a call per record would double it",
+}
+
+
+@cache
+def sources() -> dict[str, str]:
+    """Path of each module -> its text."""
+    files = (file for folder in FOLDERS for file in (REPOSITORY / folder).rglob("*.py"))
+    return {file.relative_to(REPOSITORY).as_posix(): file.read_text() for file in sorted(files)}
+
+
+@cache
+def functions() -> list[tuple[str, Function]]:
+    """Each function, with the path of its module."""
+    trees = ((path, ast.parse(text)) for path, text in sources().items())
+    return [(path, node) for path, tree in trees for node in ast.walk(tree) if isinstance(node, Function)]
 
 
 def test_no_folder_has_too_many_modules() -> None:
-    files = [file for folder in FOLDERS for file in (REPOSITORY / folder).rglob("*.py") if file.name != "__init__.py"]
-    sizes = Counter(file.parent.relative_to(REPOSITORY).as_posix() for file in files)
+    sizes = Counter(Path(path).parent.as_posix() for path in sources() if not path.endswith("/__init__.py"))
     too_large = {folder: size for folder, size in sizes.items() if size > MAX_MODULES and folder != ONE_MODULE_PER_API}
 
     assert not too_large, "give the modules that belong together a folder of their own"
+
+
+def test_no_module_is_longer_than_one_reads_in_a_sitting() -> None:
+    long = {path for path, text in sources().items() if text.count("\n") > MAX_LINES}
+
+    assert not long - LONG_MODULES.keys(), f"more than {MAX_LINES} lines: divide it where its reader would"
+    assert not LONG_MODULES.keys() - long, "these are short now: take them out of LONG_MODULES"
+
+
+def test_no_function_is_longer_than_a_screen() -> None:
+    long = {
+        f"{path}: {function.name}"
+        for path, function in functions()
+        if (function.end_lineno or 0) - function.lineno + 1 > MAX_LINES_OF_FUNCTION
+    }
+
+    assert not long - LONG_FUNCTIONS.keys(), f"more than {MAX_LINES_OF_FUNCTION} lines: divide it into steps with names"
+    assert not LONG_FUNCTIONS.keys() - long, "these are short now: take them out of LONG_FUNCTIONS"
+
+
+def test_what_a_subclass_must_define_is_abstract() -> None:
+    raising = [f"{path}: {function.name}" for path, function in functions() if _only_says_not_implemented(function)]
+
+    assert not raising, "use abc: an incomplete subclass should fail when it is made, not when it is used"
+
+
+def _only_says_not_implemented(function: Function) -> bool:
+    last = function.body[-1]
+    return isinstance(last, ast.Raise) and last.exc is not None and ast.unparse(last.exc) == "NotImplementedError"

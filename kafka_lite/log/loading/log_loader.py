@@ -99,6 +99,16 @@ class LogLoader:
 
     def load(self) -> LoadedLogOffsets:
         """Load the segments. Raises OSError."""
+        started_ms = self._time.hi_res_ms()
+        loaded = self._load()
+        offsets = f"{loaded.log_start_offset} to {loaded.next_offset_metadata.message_offset}"
+        took_ms = self._time.hi_res_ms() - started_ms
+        logger.debug(
+            "Loaded log %s: %d segments, offsets %s, %.0f ms", self._dir.name, len(self._segments), offsets, took_ms
+        )
+        return loaded
+
+    def _load(self) -> LoadedLogOffsets:
         swap_files = SwapFiles(self._dir, self._config, self._time)
         swap_files.remove_temporary_files()
         swap_files.complete_swaps()

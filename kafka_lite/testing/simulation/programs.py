@@ -207,13 +207,42 @@ def _read(
 ) -> int:
     """Read until the history is over or a record is damaged. ``assignments``: how many there were; returns the same."""
     from kafka_lite.common.errors import KafkaError
-    from kafka_lite.consumer import ConsumerRebalanceListener, KafkaConsumer, OffsetAndMetadata
+    from kafka_lite.consumer import KafkaConsumer
     from kafka_lite.record.record import CorruptRecordError
+
+    reader = KafkaConsumer({
+        "bootstrap.servers": bootstrap, "client.id": name, "group.id": group, **CONSUMER_DEFAULTS, **configs,
+    })  # fmt: skip
+    listener = _assignments_listener(reader, group, history, assignments)
+    reader.subscribe([topic], listener)
+    while not history.is_over:
+        try:
+            records = list(reader.poll(500))
+        except CorruptRecordError:
+            time.sleep(DAMAGED_BACKOFF_S)
+            break
+        except KafkaError:
+            time.sleep(BACKOFF_S)
+            continue
+        for record in records:
+            place = record.topic, record.partition, record.offset
+            history.poll(name, listener.assignments, *place, _text(record.value))
+        if records:
+            _commit(reader, group, history, records)
+    reader.close()
+    return int(listener.assignments)
+
+
+def _assignments_listener(reader: Any, group: str, history: History, assignments: int) -> Any:
+    """Tells the history what is assigned to the reader, and where it starts; counts on from ``assignments``."""
+    from kafka_lite.common.errors import KafkaError
+    from kafka_lite.consumer import ConsumerRebalanceListener
 
     class Listener(ConsumerRebalanceListener):
         """Counts assignments."""
 
-        assignments = 0
+        def __init__(self) -> None:
+            self.assignments = assignments
 
         def on_partitions_assigned(self, partitions: Any) -> None:
             self.assignments += 1
@@ -229,37 +258,23 @@ def _read(
             for at, offset in committed.items():
                 history.read_committed(group, at.topic, at.partition, offset and offset.offset, began)
 
-    listener = Listener()
-    listener.assignments = assignments
-    reader = KafkaConsumer({
-        "bootstrap.servers": bootstrap, "client.id": name, "group.id": group, **CONSUMER_DEFAULTS, **configs,
-    })  # fmt: skip
-    reader.subscribe([topic], listener)
-    while not history.is_over:
-        try:
-            records = list(reader.poll(500))
-        except CorruptRecordError:
-            time.sleep(DAMAGED_BACKOFF_S)
-            break
-        except KafkaError:
-            time.sleep(BACKOFF_S)
-            continue
-        for record in records:
-            place = record.topic, record.partition, record.offset
-            history.poll(name, listener.assignments, *place, _text(record.value))
-        offsets = {record.topic_partition: record.offset + 1 for record in records}
-        if not offsets:
-            continue
-        coordinator = reader._parts.coordinator
-        generation = coordinator.generation.generation_id if coordinator is not None else -1
-        commits = history.begin_commit(
-            group, {(at.topic, at.partition): offset for at, offset in offsets.items()}, generation
-        )
-        with contextlib.suppress(KafkaError):
-            reader.commit_sync({partition: OffsetAndMetadata(offset) for partition, offset in offsets.items()})
-            history.end_commit(commits)
-    reader.close()
-    return listener.assignments
+    return Listener()
+
+
+def _commit(reader: Any, group: str, history: History, records: Sequence[Any]) -> None:
+    """Commit the positions after these records, and tell the history whether that succeeded."""
+    from kafka_lite.common.errors import KafkaError
+    from kafka_lite.consumer import OffsetAndMetadata
+
+    offsets = {record.topic_partition: record.offset + 1 for record in records}
+    coordinator = reader._parts.coordinator
+    generation = coordinator.generation.generation_id if coordinator is not None else -1
+    commits = history.begin_commit(
+        group, {(at.topic, at.partition): offset for at, offset in offsets.items()}, generation
+    )
+    with contextlib.suppress(KafkaError):
+        reader.commit_sync({partition: OffsetAndMetadata(offset) for partition, offset in offsets.items()})
+        history.end_commit(commits)
 
 
 def kafka_python_consumer(

@@ -66,6 +66,16 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     actions.add_argument("--verify", action="store_true", help="say how far what --reassignment-json-file says is")
     actions.add_argument("--cancel", action="store_true", help="cancel what --reassignment-json-file says")
     actions.add_argument("--list", action="store_true", help="list the reassignments in progress")
+    _add_proposal_arguments(parser)
+    _add_move_arguments(parser)
+    parser.add_argument(
+        "--watch", action="store_true", help="with --execute or --verify: show the progress until all is done"
+    )
+    add_command_config_argument(parser)
+
+
+def _add_proposal_arguments(parser: argparse.ArgumentParser) -> None:
+    """The flags that say which partitions move, and between which brokers."""
     file = {"type": Path, "metavar": "FILE"}
     parser.add_argument(
         "--reassignment-json-file",
@@ -79,6 +89,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--broker-list", metavar="0,1,2", help="with --generate: the brokers to move to")
     parser.add_argument("--disable-rack-aware", action="store_true", help="with --generate: ignore racks")
+
+
+def _add_move_arguments(parser: argparse.ArgumentParser) -> None:
+    """The flags that say how partitions move: their throttles and times."""
     parser.add_argument(
         "--additional",
         action="store_true",
@@ -109,10 +123,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="MS",
         help="how long to wait for replicas whose log directory the file names (default: 10000)",
     )
-    parser.add_argument(
-        "--watch", action="store_true", help="with --execute or --verify: show the progress until all is done"
-    )
-    add_command_config_argument(parser)
 
 
 @reports_errors

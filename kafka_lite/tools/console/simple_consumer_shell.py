@@ -62,6 +62,21 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--fetchsize", type=int, default=1024 * 1024, metavar="BYTES", help="maximum bytes per fetch (default: 1048576)"
     )
+    _add_output_arguments(parser)
+    parser.add_argument(
+        "--max-wait-ms",
+        type=int,
+        default=1000,
+        metavar="MS",
+        help="how long the broker may wait for messages (default: 1000)",
+    )
+    parser.add_argument(
+        "--max-messages", type=int, default=0x7FFFFFFF, metavar="N", help="exit after this many messages"
+    )
+    parser.add_argument("--no-wait-at-logend", action="store_true", help="exit at the end of the log")
+
+
+def _add_output_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--formatter", default="DefaultMessageFormatter", metavar="CLASS", help="class that prints a message"
     )
@@ -74,19 +89,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--print-offsets", action="store_true", help="print the next offset before each message")
     parser.add_argument(
-        "--max-wait-ms",
-        type=int,
-        default=1000,
-        metavar="MS",
-        help="how long the broker may wait for messages (default: 1000)",
-    )
-    parser.add_argument(
-        "--max-messages", type=int, default=0x7FFFFFFF, metavar="N", help="exit after this many messages"
-    )
-    parser.add_argument(
         "--skip-message-on-error", action="store_true", help="skip a message that cannot be printed instead of exiting"
     )
-    parser.add_argument("--no-wait-at-logend", action="store_true", help="exit at the end of the log")
 
 
 @reports_errors

@@ -72,6 +72,15 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="MS",
         help="give up if no record arrives for this long (default: 10000)",
     )
+    _add_old_consumer_arguments(parser)
+    parser.add_argument(
+        "--consumer.config", "--command-config", dest="consumer_config", type=Path, metavar="FILE",
+        help="file of consumer configs",
+    )  # fmt: skip
+    _add_output_arguments(parser)
+
+
+def _add_old_consumer_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--threads", type=int, default=10, metavar="N", help="number of streams; old consumer only (default: 10)"
     )
@@ -82,11 +91,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="N",
         help="number of fetcher threads; old consumer only (default: 1)",
     )
-    parser.add_argument(
-        "--consumer.config", "--command-config", dest="consumer_config", type=Path, metavar="FILE",
-        help="file of consumer configs",
-    )  # fmt: skip
-    _add_output_arguments(parser)
 
 
 def _add_output_arguments(parser: argparse.ArgumentParser) -> None:
