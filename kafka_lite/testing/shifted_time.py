@@ -55,24 +55,31 @@ class ShiftedTime(SystemTime):
         self,
         delta: timedelta | None = None,
         *,
-        days: float = 0,
-        hours: float = 0,
-        minutes: float = 0,
-        seconds: float = 0,
-        milliseconds: float = 0,
-        ms: float = 0,
+        days: float | None = None,
+        hours: float | None = None,
+        minutes: float | None = None,
+        seconds: float | None = None,
+        milliseconds: float | None = None,
+        ms: float | None = None,
     ) -> None:
         """Advance the clock, wake up all timed waits, and call the listeners. ``ms`` is short for ``milliseconds``.
 
-        Raises ValueError for a negative step: deadlines rely on a clock that never goes back. Raises TypeError for a
-        step that is not a timedelta and has no unit.
+        Raises ValueError for a negative step: deadlines rely on a clock that never goes back. Raises TypeError without
+        a step, and for a step that is not a timedelta and has no unit.
         """
         if delta is not None and not isinstance(delta, timedelta):
             raise TypeError(f"advance({delta!r}): of which unit? {STEPS}")
-        for value in (days, hours, minutes, seconds, milliseconds, ms):
-            check_number("a step of the clock", value, STEPS)
-        step = timedelta(days=days, hours=hours, minutes=minutes, seconds=seconds, milliseconds=milliseconds + ms)
-        step_ms = (step + (delta or timedelta())) / timedelta(milliseconds=1)
+        if (delta, days, hours, minutes, seconds, milliseconds, ms) == (None,) * 7:
+            raise TypeError(f"advance(): by how much? {STEPS}")
+        step = delta or timedelta()
+        for unit, value in (
+            ("days", days), ("hours", hours), ("minutes", minutes), ("seconds", seconds),
+            ("milliseconds", milliseconds), ("milliseconds", ms),
+        ):  # fmt: skip
+            if value is not None:
+                check_number("a step of the clock", value, STEPS)
+                step += timedelta(**{unit: value})
+        step_ms = step / timedelta(milliseconds=1)
         if step_ms < 0:
             raise ValueError(f"time can only move forward, not by {step_ms:g} ms")
         with self._lock:

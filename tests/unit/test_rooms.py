@@ -23,7 +23,7 @@ LONG_MODULES = {
     "kafka_lite/consumer/group/abstract_coordinator.py": "one state machine, which ConsumerCoordinator extends",
     "kafka_lite/consumer/group/consumer_coordinator.py": "Kafka's class: the hooks of a rebalance need its offsets",
     "kafka_lite/consumer/kafka_consumer.py": "the public API of the consumer, each method with its contract",
-    "kafka_lite/log/log.py": "the public API of a log under its one lock; files and derived state have their own classes",
+    "kafka_lite/log/log.py": "the public API of a log, under its one lock; its files and derived state have classes",
     "kafka_lite/producer/kafka_producer.py": "the public API of the producer; a record must not pay for another call",
     "kafka_lite/producer/transaction_manager.py": "one state machine, whose transitions share its lock",
     "kafka_lite/server/kafka_server.py": "to be divided",
@@ -37,7 +37,7 @@ LONG_MODULES = {
 }
 """Modules of more than ``MAX_LINES`` lines, and why each is left whole."""
 LONG_FUNCTIONS = {
-    "kafka_lite/record/fast/scan.py: _add_usual": "one loop over the bytes of a batch; a call per record would double it",
+    "kafka_lite/record/fast/scan.py: _add_usual": "one loop over the bytes of a batch, without a call per record",
 }
 
 

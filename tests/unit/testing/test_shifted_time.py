@@ -54,6 +54,15 @@ def test_a_step_without_a_unit_is_refused_with_what_to_say(step):
         ShiftedTime().advance(seconds="5")
 
 
+def test_an_advance_without_a_step_is_refused_but_a_step_of_zero_is_not():
+    clock = ShiftedTime()
+    with pytest.raises(TypeError, match=r"^advance\(\): by how much\? say advance\(days=…, .* ms=…\)"):
+        clock.advance()
+    clock.advance(timedelta())
+    clock.advance(seconds=0)
+    assert clock.ahead_ms == 0
+
+
 def test_ms_is_short_for_milliseconds():
     clock = ShiftedTime()
     clock.advance(ms=5, milliseconds=2)
