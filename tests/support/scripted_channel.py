@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import Any
 
 from kafka_lite.common.errors import Errors
 from kafka_lite.common.time import MockTime
@@ -18,6 +19,11 @@ from kafka_lite.protocol.messages.api_03_metadata import (
     MetadataResponsePartition,
     MetadataResponseTopic,
 )
+from kafka_lite.protocol.messages.api_35_describe_log_dirs import (
+    DescribeLogDirsPartition,
+    DescribeLogDirsResult,
+    DescribeLogDirsTopic,
+)
 from kafka_lite.protocol.schema import Response
 from kafka_lite.tools.admin.admin_channel import AdminChannel
 
@@ -30,10 +36,10 @@ class ScriptedChannel(AdminChannel):
         self._script = list(responses)
         self.requests: list[object] = []
 
-    def api_versions(self, broker_id=None):
+    def api_versions(self, broker_id: int | None = None) -> dict[int, tuple[int, int]]:
         return {3: (0, 9)}
 
-    def send(self, request, response_class, broker_id=None, max_version=1 << 15):
+    def send(self, request: Any, response_class: Any, broker_id: int | None = None, max_version: int = 1 << 15) -> Any:
         self.requests.append(request)
         matching = [each for each in self._script if isinstance(each, response_class | Exception)]
         response = matching[0]
@@ -54,6 +60,20 @@ def metadata(*partitions: TopicPartition, leader: int = 1, **errors: Errors) -> 
         topics.setdefault(topic, MetadataResponseTopic(name=topic, partitions=[])).partitions.append(entry)
     broker = MetadataResponseBroker(node_id=1, host="127.0.0.1", port=1)
     return MetadataResponse(brokers=[broker], controller_id=1, topics=list(topics.values()))
+
+
+def log_dir(
+    path: str, sizes: dict[TopicPartition, int], error: Errors = Errors.NONE, *, is_future: bool = False
+) -> DescribeLogDirsResult:
+    """A log directory of a broker: the sizes of its replicas in bytes, or its error."""
+    topics = [
+        DescribeLogDirsTopic(
+            name=topic,
+            partitions=[DescribeLogDirsPartition(partition_index=number, partition_size=size, is_future_key=is_future)],
+        )
+        for (topic, number), size in sizes.items()
+    ]
+    return DescribeLogDirsResult(error_code=error.code, log_dir=path, topics=topics)
 
 
 def offsets(found: dict[TopicPartition, int | Errors]) -> ListOffsetsResponse:

@@ -10,13 +10,10 @@ import json
 from collections.abc import Collection
 
 from kafka_lite.common.errors import Errors
-from kafka_lite.protocol.messages.api_35_describe_log_dirs import (
-    DescribeLogDirsRequest,
-    DescribeLogDirsResponse,
-    DescribeLogDirsResult,
-)
-from kafka_lite.tools.admin.admin_channel import AdminChannel, check_error
+from kafka_lite.protocol.messages.api_35_describe_log_dirs import DescribeLogDirsResult
+from kafka_lite.tools.admin.admin_channel import AdminChannel
 from kafka_lite.tools.admin.command_config import add_command_config_argument, admin_channel
+from kafka_lite.tools.admin.log_dir_descriptions import describe_log_dirs
 from kafka_lite.tools.common.terminal import on_terminal, print_table
 from kafka_lite.tools.common.tool_errors import ToolError, reports_errors
 
@@ -41,7 +38,7 @@ def run(options: argparse.Namespace) -> int:
     topics = {topic.strip() for topic in options.topic_list.split(",") if topic.strip()}
     with admin_channel(options) as channel:
         brokers = _brokers(options.broker_list, channel)
-        results = {broker_id: _describe(channel, broker_id) for broker_id in brokers}
+        results = {broker_id: describe_log_dirs(channel, broker_id) for broker_id in brokers}
     if on_terminal():
         _print_tables(results, topics)
         return 0
@@ -63,12 +60,6 @@ def _brokers(text: str, channel: AdminChannel) -> list[int]:
             f"ERROR: The given brokers do not exist from --broker-list: {missing}. Current existent brokers: {alive}"
         )
     return sorted({int(entry) for entry in entries} or channel.brokers)
-
-
-def _describe(channel: AdminChannel, broker_id: int) -> list[DescribeLogDirsResult]:
-    response = channel.send(DescribeLogDirsRequest(topics=None), DescribeLogDirsResponse, broker_id)
-    check_error(response.error_code)
-    return response.results
 
 
 def as_json(results: dict[int, list[DescribeLogDirsResult]], topics: Collection[str]) -> dict[str, object]:

@@ -5,7 +5,7 @@ Kafka 0.10.2: core/.../admin/ReassignPartitionsCommand.scala (ZooKeeper); 2.6: t
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from typing import Protocol
 
 from kafka_lite.admin.admin_utils import BROKERS, AdminUtils, RackAwareMode
@@ -19,11 +19,6 @@ from kafka_lite.protocol.messages.api_34_alter_replica_log_dirs import (
     AlterReplicaLogDirsResponse,
     AlterReplicaLogDirTopic,
 )
-from kafka_lite.protocol.messages.api_35_describe_log_dirs import (
-    DescribeLogDirsPartition,
-    DescribeLogDirsRequest,
-    DescribeLogDirsResponse,
-)
 from kafka_lite.protocol.messages.api_45_alter_partition_reassignments import (
     AlterPartitionReassignmentsRequest,
     AlterPartitionReassignmentsResponse,
@@ -36,6 +31,7 @@ from kafka_lite.protocol.messages.api_46_list_partition_reassignments import (
 )
 from kafka_lite.tools.admin.admin_channel import AdminChannel, check_error
 from kafka_lite.tools.admin.configs import alter_configs
+from kafka_lite.tools.admin.log_dir_descriptions import live_replicas
 from kafka_lite.tools.admin.log_dir_moves import ReplicaLogDirs
 from kafka_lite.tools.admin.partition_json import Assignments, LogDirs, Replica
 from kafka_lite.tools.admin.replication_throttles import ConfigChanges
@@ -159,22 +155,17 @@ class BrokerReassignmentService:
             raise ToolError(f"{failure} {'; '.join(errors)}")
 
     def sizes(self, topics: Collection[str]) -> dict[tuple[int, TopicPartition], int]:
-        """From DescribeLogDirs of every broker. A copy that is made by a move between directories does not count."""
+        """From DescribeLogDirs of every broker. A copy that is made by a move between directories does not count.
+
+        Replicas in an offline log directory are left out. Raises ToolError for another error of a directory.
+        """
         self._channel.refresh()
         return {
             (broker_id, tp): p.partition_size
             for broker_id in self._channel.brokers
-            for _, tp, p in self._described(broker_id)
+            for _, tp, p in live_replicas(self._channel, broker_id)
             if tp.topic in topics and not p.is_future_key
         }
-
-    def _described(self, broker_id: int) -> Iterator[tuple[str, TopicPartition, DescribeLogDirsPartition]]:
-        """The replicas in each log directory of a broker."""
-        response = self._channel.send(DescribeLogDirsRequest(topics=None), DescribeLogDirsResponse, broker_id)
-        for directory in response.results:
-            for topic in directory.topics:
-                for p in topic.partitions:
-                    yield directory.log_dir, TopicPartition(topic.name, p.partition_index), p
 
     def alter_configs(self, changes: ConfigChanges) -> bool:
         """IncrementalAlterConfigs: of a topic to any broker, of a broker to itself. Dead brokers are left out."""
@@ -186,12 +177,15 @@ class BrokerReassignmentService:
         return True
 
     def log_dirs(self, replicas: Collection[Replica]) -> dict[Replica, ReplicaLogDirs]:
-        """From DescribeLogDirs. A replica of a dead broker is nowhere."""
+        """From DescribeLogDirs. A replica of a dead broker, or in an offline log directory, is nowhere.
+
+        Raises ToolError for another error of a directory.
+        """
         self._channel.refresh()
         current: LogDirs = {}
         future: LogDirs = {}
         for broker_id in sorted({broker for broker, _ in replicas} & self._channel.brokers.keys()):
-            for log_dir, tp, p in self._described(broker_id):
+            for log_dir, tp, p in live_replicas(self._channel, broker_id):
                 (future if p.is_future_key else current)[broker_id, tp] = log_dir
         return {replica: ReplicaLogDirs(current.get(replica), future.get(replica)) for replica in replicas}
 

@@ -12,8 +12,8 @@ from typing import TypeVar
 from kafka_lite.common.errors import Errors
 from kafka_lite.common.topic_partition import TopicPartition
 from kafka_lite.protocol.messages.api_03_metadata import MetadataResponseBroker, MetadataResponseTopic
-from kafka_lite.protocol.messages.api_35_describe_log_dirs import DescribeLogDirsRequest, DescribeLogDirsResponse
 from kafka_lite.tools.admin.admin_channel import AdminChannel
+from kafka_lite.tools.admin.log_dir_descriptions import describe_log_dirs
 from kafka_lite.tools.admin.partition_offsets import LATEST, Offset, Offsets, ask_leader
 from kafka_lite.tools.common.tool_errors import ToolError
 from kafka_lite.tools.groups.consumer_group_service import ConsumerGroupService
@@ -47,7 +47,9 @@ class ClusterReader:
         ends = self._end_offsets(channel, partitions)
         service = ConsumerGroupService(channel, SETTLE_MS)
         groups = self._try("groups", lambda: _groups(service)) or []
-        sizes = {each: self._try(f"size of broker {each}", partial(_size, channel, each)) for each in channel.brokers}
+        sizes = {
+            each: self._try(f"size of broker {each}", partial(self._size, channel, each)) for each in channel.brokers
+        }
         return ClusterState(
             channel.cluster_id or "?",
             channel.controller_id,
@@ -92,6 +94,17 @@ class ClusterReader:
                     self._problems.append(f"end offset of {each.partition}: {each.error.name}")
         return ends
 
+    def _size(self, channel: AdminChannel, broker_id: int) -> int:
+        """The bytes in all log directories of a broker; those that it cannot read are missing, which is noted."""
+        directories = describe_log_dirs(channel, broker_id)
+        self._problems += [
+            f"log directory {each.log_dir} of broker {broker_id}: {Errors.for_code(each.error_code).name}"
+            for each in directories
+            if each.error_code != Errors.NONE.code
+        ]
+        topics = [topic for directory in directories for topic in directory.topics]
+        return sum(partition.partition_size for topic in topics for partition in topic.partitions)
+
     def _try(self, what: str, read: Callable[[], T]) -> T | None:
         """The result, or None after an error, which is noted."""
         try:
@@ -126,10 +139,3 @@ def _partitions(topic: MetadataResponseTopic) -> list[PartitionState]:
         )
         for each in sorted(topic.partitions, key=lambda partition: partition.partition_index)
     ]
-
-
-def _size(channel: AdminChannel, broker_id: int) -> int:
-    response = channel.send(DescribeLogDirsRequest(topics=None), DescribeLogDirsResponse, broker_id)
-    return sum(
-        p.partition_size for directory in response.results for topic in directory.topics for p in topic.partitions
-    )
