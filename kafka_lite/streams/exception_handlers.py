@@ -14,7 +14,7 @@ from enum import Enum
 
 from kafka_lite.consumer.consumer_record import ConsumerRecord
 from kafka_lite.producer.producer_record import ProducerRecord
-from kafka_lite.streams.processor.task_id import TaskId
+from kafka_lite.streams.task_id import TaskId
 
 logger = logging.getLogger(__name__)
 

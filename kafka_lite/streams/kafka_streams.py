@@ -22,19 +22,19 @@ from kafka_lite.metrics.recording_level import RecordingLevel
 from kafka_lite.metrics.sensor import KafkaMetric, KafkaMetricName
 from kafka_lite.metrics.stats import MetricConfig
 from kafka_lite.streams.errors import TopologyBuilderError
-from kafka_lite.streams.processor.internals.assignment.assignment_info import HostInfo
-from kafka_lite.streams.processor.internals.global_stream_thread import GlobalStreamThread, GlobalStreamThreadState
-from kafka_lite.streams.processor.internals.state_directory import StateDirectory
-from kafka_lite.streams.processor.internals.stream_thread import StreamThread
-from kafka_lite.streams.processor.internals.stream_thread_state import StreamThreadState
-from kafka_lite.streams.processor.internals.streams_metadata_state import StreamsMetadataState
 from kafka_lite.streams.processor.internals.topology.processor_topology import ProcessorTopology
 from kafka_lite.streams.processor.stream_partitioner import StreamPartitioner
 from kafka_lite.streams.processor.topology_builder import TopologyBuilder
+from kafka_lite.streams.state.host_info import HostInfo
 from kafka_lite.streams.state.queries.queryable_store_provider import QueryableStoreProvider
-from kafka_lite.streams.state.queryable_store_types import QueryableStoreType
+from kafka_lite.streams.state.queries.queryable_store_types import QueryableStoreType
 from kafka_lite.streams.state.streams_metadata import StreamsMetadata
 from kafka_lite.streams.streams_config import StreamsConfig
+from kafka_lite.streams.tasks.state_directory import StateDirectory
+from kafka_lite.streams.threads.global_stream_thread import GlobalStreamThread, GlobalStreamThreadState
+from kafka_lite.streams.threads.stream_thread import StreamThread
+from kafka_lite.streams.threads.stream_thread_state import StreamThreadState
+from kafka_lite.streams.threads.streams_metadata_state import StreamsMetadataState
 
 logger = logging.getLogger(__name__)
 

@@ -32,6 +32,11 @@ from kafka_lite.common.serdes import Serde
 from kafka_lite.consumer import consumer_config
 from kafka_lite.metrics.metrics_reporter import MetricsReporter
 from kafka_lite.producer import producer_config
+from kafka_lite.streams.assignment.stream_partition_assignor import (
+    STREAM_THREAD_INSTANCE,
+    StreamPartitionAssignor,
+    StreamsAssignorContext,
+)
 from kafka_lite.streams.errors import TaskAssignmentError
 from kafka_lite.streams.exception_handlers import DeserializationExceptionHandler, ProductionExceptionHandler
 from kafka_lite.streams.kstream.windowed_inner import (
@@ -39,18 +44,13 @@ from kafka_lite.streams.kstream.windowed_inner import (
     WINDOWED_KEY_SERDE_INNER,
     WINDOWED_VALUE_SERDE_INNER,
 )
-from kafka_lite.streams.processor.internals.assignment.assignment_info import HostInfo
-from kafka_lite.streams.processor.internals.assignment.stream_partition_assignor import (
-    STREAM_THREAD_INSTANCE,
-    StreamPartitionAssignor,
-    StreamsAssignorContext,
-)
 from kafka_lite.streams.processor.partition_grouper import PartitionGrouper
 from kafka_lite.streams.processor.state_store import IN_MEMORY, ROCKS_DB
-from kafka_lite.streams.processor.task_id import TaskId
 from kafka_lite.streams.processor.timestamp_extractor import TimestampExtractor
+from kafka_lite.streams.state.host_info import HostInfo
 from kafka_lite.streams.state.rocksdb.database import is_available
 from kafka_lite.streams.state.rocksdb.rocksdb_config_setter import CONFIG_SETTER, RocksDBConfigSetter
+from kafka_lite.streams.task_id import TaskId
 
 logger = logging.getLogger(__name__)
 

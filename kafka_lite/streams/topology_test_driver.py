@@ -22,19 +22,19 @@ from kafka_lite.consumer.offset_and_metadata import OffsetAndMetadata
 from kafka_lite.metrics.metrics import Metrics
 from kafka_lite.producer.producer_record import ProducerRecord
 from kafka_lite.record.record import TimestampType
-from kafka_lite.streams.processor.internals.global_state_update_task import GlobalStateUpdateTask
-from kafka_lite.streams.processor.internals.metrics.streams_metrics_impl import StreamsMetricsImpl
-from kafka_lite.streams.processor.internals.state_manager import StateManager
-from kafka_lite.streams.processor.internals.tasks.stream_task import StreamTask
-from kafka_lite.streams.processor.internals.tasks.task_environment import TaskEnvironment
+from kafka_lite.streams.metrics.streams_metrics_impl import StreamsMetricsImpl
 from kafka_lite.streams.processor.internals.topology.processor_topology import ProcessorTopology
 from kafka_lite.streams.processor.state_store import IN_MEMORY, StateRestoreCallback, StateStore
 from kafka_lite.streams.processor.stream_partitioner import StreamPartitioner
-from kafka_lite.streams.processor.task_id import TaskId
 from kafka_lite.streams.processor.timestamp_extractor import FailOnInvalidTimestamp, TimestampExtractor
 from kafka_lite.streams.processor.topology_builder import TopologyBuilder
-from kafka_lite.streams.state.caching.thread_cache import ThreadCache
+from kafka_lite.streams.record_cache.thread_cache import ThreadCache
 from kafka_lite.streams.state.key_value_store import KeyValueStore
+from kafka_lite.streams.task_id import TaskId
+from kafka_lite.streams.tasks.state_manager import StateManager
+from kafka_lite.streams.tasks.stream_task import StreamTask
+from kafka_lite.streams.tasks.task_environment import TaskEnvironment
+from kafka_lite.streams.threads.global_state_update_task import GlobalStateUpdateTask
 
 K = TypeVar("K")
 V = TypeVar("V")

@@ -12,7 +12,7 @@ from kafka_lite.old_producer import KeyedMessage, Producer
 from kafka_lite.producer.kafka_producer import KafkaProducer
 from kafka_lite.producer.producer_record import ProducerRecord
 from kafka_lite.spark.cluster_client import ClusterClient
-from kafka_lite.streams.processor.internals.assignment.streams_kafka_client import StreamsKafkaClient
+from kafka_lite.streams.assignment.streams_kafka_client import StreamsKafkaClient
 from kafka_lite.testing.cluster import Cluster
 from kafka_lite.tools.main import main
 

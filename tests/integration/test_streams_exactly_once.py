@@ -17,7 +17,7 @@ from kafka_lite.common.topic_partition import TopicPartition
 from kafka_lite.consumer import KafkaConsumer
 from kafka_lite.producer import KafkaProducer
 from kafka_lite.streams.kafka_streams import KafkaStreams, State
-from kafka_lite.streams.processor.internals.tasks.thread_producer import ThreadProducer
+from kafka_lite.streams.tasks.thread_producer import ThreadProducer
 from kafka_lite.testing.cluster import Cluster
 from tests.support.eventually import eventually
 from tests.support.word_count import COUNTS, TEXT, WORDS, configs_of, start_process, word_count

@@ -21,8 +21,8 @@ from kafka_lite.consumer import KafkaConsumer
 from kafka_lite.streams.kafka_streams import KafkaStreams
 from kafka_lite.streams.kstream.kstream import KStream, KTable
 from kafka_lite.streams.kstream.kstream_builder import KStreamBuilder
-from kafka_lite.streams.kstream.windowed import Windowed
 from kafka_lite.streams.kstream.windows import TimeWindows
+from kafka_lite.streams.windowed import Windowed
 from kafka_lite.testing.cluster import Cluster
 from pipeline.nycflights import load_flights, load_planes
 from tests.support.eventually import eventually

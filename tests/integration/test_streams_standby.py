@@ -10,9 +10,9 @@ import pytest
 
 from kafka_lite.common.topic_partition import TopicPartition
 from kafka_lite.streams.kafka_streams import KafkaStreams
-from kafka_lite.streams.processor.internals.processor_state_manager import ProcessorStateManager
-from kafka_lite.streams.processor.internals.tasks.task_manager import TaskManager
 from kafka_lite.streams.processor.state_store import StateRestoreCallback
+from kafka_lite.streams.tasks.processor_state_manager import ProcessorStateManager
+from kafka_lite.streams.tasks.task_manager import TaskManager
 from kafka_lite.testing.cluster import Cluster
 from tests.support.counted_text import PARTITIONS, Text, counts_in
 from tests.support.eventually import eventually

@@ -25,9 +25,9 @@ from kafka_lite.protocol.messages.api_15_describe_groups import (
     DescribeGroupsResponse,
 )
 from kafka_lite.streams.kafka_streams import KafkaStreams
-from kafka_lite.streams.processor.internals.state_directory import CHECKPOINT_FILE_NAME
 from kafka_lite.streams.state.offset_checkpoint import OffsetCheckpoint
-from kafka_lite.streams.state.queryable_store_types import QueryableStoreTypes
+from kafka_lite.streams.state.queries.queryable_store_types import QueryableStoreTypes
+from kafka_lite.streams.tasks.state_directory import CHECKPOINT_FILE_NAME
 from kafka_lite.testing.cluster import Cluster
 from kafka_lite.tools.admin.admin_channel import AdminChannel
 from tests.support.eventually import eventually

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from kafka_lite.streams.kstream.internals.kstream_window_aggregate import _KStreamWindowAggregateProcessor
-from kafka_lite.streams.processor.internals.processor_state_manager import ProcessorStateManager
-from kafka_lite.streams.processor.internals.tasks.stream_task import StreamTask
 from kafka_lite.streams.streams_config import StreamsConfig
+from kafka_lite.streams.tasks.processor_state_manager import ProcessorStateManager
+from kafka_lite.streams.tasks.stream_task import StreamTask
 from kafka_lite.testing.history.history import History
 from kafka_lite.testing.simulation.streams import programs
 from kafka_lite.testing.simulation.streams.drawn_programs import drawn_instance

@@ -20,10 +20,10 @@ from kafka_lite.streams.kstream.kstream import KGroupedTable, KStream, KTable
 from kafka_lite.streams.kstream.kstream_builder import KStreamBuilder
 from kafka_lite.streams.kstream.session_windows import SessionWindows
 from kafka_lite.streams.kstream.transformer import ValueTransformer
-from kafka_lite.streams.kstream.windowed import Windowed
 from kafka_lite.streams.kstream.windows import TimeWindows
 from kafka_lite.streams.state.stores import Stores
 from kafka_lite.streams.topology_test_driver import TopologyTestDriver
+from kafka_lite.streams.windowed import Windowed
 
 STRING, LONG = Serdes.string(), Serdes.long()
 # Java creates the windows of a record in the order of a hash table: that of time, with powers of two. And it never

@@ -12,12 +12,12 @@ from kafka_lite.streams.kstream.kstream import KStream, KTable
 from kafka_lite.streams.kstream.kstream_builder import KStreamBuilder
 from kafka_lite.streams.kstream.session_windows import SessionWindows
 from kafka_lite.streams.kstream.transformer import Transformer
-from kafka_lite.streams.kstream.windowed import Windowed
 from kafka_lite.streams.kstream.windowed_serde import SessionKeySerde, WindowedSerde
 from kafka_lite.streams.kstream.windows import TimeWindows, UnlimitedWindows
 from kafka_lite.streams.processor.processor_context import ProcessorContext
 from kafka_lite.streams.processor.state_store import StateStoreSupplier
 from kafka_lite.streams.state.stores import Stores
+from kafka_lite.streams.windowed import Windowed
 
 STRING, LONG = Serdes.string(), Serdes.long()
 WINDOWED: Serde[Windowed[str]] = WindowedSerde(STRING)

@@ -9,15 +9,15 @@ from kafka_lite.common.topic_partition import TopicPartition
 from kafka_lite.consumer.consumer_group_metadata import ConsumerGroupMetadata
 from kafka_lite.consumer.offset_and_metadata import OffsetAndMetadata
 from kafka_lite.producer.producer_batch import BatchListener
-from kafka_lite.streams.processor.internals.record_collector_impl import RecordCollectorImpl
-from kafka_lite.streams.processor.internals.state_manager import StateManager
-from kafka_lite.streams.processor.internals.streams_producer import StreamsProducer
-from kafka_lite.streams.processor.internals.tasks.stream_task import StreamTask, TaskProducer
-from kafka_lite.streams.processor.internals.tasks.task_environment import TaskEnvironment
 from kafka_lite.streams.processor.state_store import StateRestoreCallback, StateStore
-from kafka_lite.streams.processor.task_id import TaskId
 from kafka_lite.streams.processor.timestamp_extractor import FailOnInvalidTimestamp
 from kafka_lite.streams.processor.topology_builder import TopologyBuilder
+from kafka_lite.streams.task_id import TaskId
+from kafka_lite.streams.tasks.record_collector_impl import RecordCollectorImpl
+from kafka_lite.streams.tasks.state_manager import StateManager
+from kafka_lite.streams.tasks.stream_task import StreamTask, TaskProducer
+from kafka_lite.streams.tasks.streams_producer import StreamsProducer
+from kafka_lite.streams.tasks.task_environment import TaskEnvironment
 
 OUT = TopicPartition("out", 0)
 

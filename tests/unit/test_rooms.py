@@ -29,7 +29,6 @@ LONG_MODULES = {
     "kafka_lite/server/kafka_server.py": "to be divided",
     "kafka_lite/server/metrics/bean_catalogue.py": "to be divided",
     "kafka_lite/streams/kstream/kstream.py": "the public API of a stream, each method with its contract",
-    "kafka_lite/streams/processor/topology_builder.py": "the public API of a topology",
     "kafka_lite/testing/simulation/programs.py": "to be divided",
     "kafka_lite/testing/simulation/workload.py": "to be divided",
     "kafka_lite/zookeeper/kafka_zk_client.py": "Kafka's class: one method per kind of znode, and nothing else",

@@ -30,10 +30,10 @@ from kafka_learn.recording.run_brokers import wait_until
 from kafka_learn.recording.watches import watch
 from kafka_lite.common.topic_partition import TopicPartition
 from kafka_lite.streams import kafka_streams
-from kafka_lite.streams.processor.internals.processor_state_manager import ProcessorStateManager
-from kafka_lite.streams.processor.internals.tasks.standby_task import StandbyTask
-from kafka_lite.streams.processor.internals.tasks.stream_task import StreamTask
-from kafka_lite.streams.processor.internals.tasks.task_manager import TaskManager
+from kafka_lite.streams.tasks.processor_state_manager import ProcessorStateManager
+from kafka_lite.streams.tasks.standby_task import StandbyTask
+from kafka_lite.streams.tasks.stream_task import StreamTask
+from kafka_lite.streams.tasks.task_manager import TaskManager
 from kafka_lite.testing.cluster import Cluster
 
 LINE = "to be or not to be that is the question"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from examples.word_count.topology import five_lines, node_by_node
 from kafka_learn.drawing.state_machines import draw_states
 from kafka_lite.streams import kafka_streams
-from kafka_lite.streams.processor.internals import stream_thread_state
+from kafka_lite.streams.threads import stream_thread_state
 from kafka_lite.streams.topology_drawing import TopologyDrawing
 
 APPLICATION_ID = "word-count"

@@ -20,19 +20,19 @@ from kafka_learn.recording.run_brokers import wait_until
 from kafka_learn.recording.watches import watch
 from kafka_lite.common.serdes import Serdes
 from kafka_lite.streams import kafka_streams
+from kafka_lite.streams.assignment.stream_partition_assignor import StreamPartitionAssignor
 from kafka_lite.streams.kafka_streams import KafkaStreams, State
 from kafka_lite.streams.kstream.kstream import KTable
 from kafka_lite.streams.kstream.kstream_builder import KStreamBuilder
-from kafka_lite.streams.processor.internals.assignment.stream_partition_assignor import StreamPartitionAssignor
-from kafka_lite.streams.processor.internals.processor_state_manager import ProcessorStateManager
-from kafka_lite.streams.processor.internals.stream_thread import StreamThread
-from kafka_lite.streams.processor.internals.tasks.stream_task import StreamTask
-from kafka_lite.streams.processor.internals.tasks.task_manager import TaskManager
 from kafka_lite.streams.processor.internals.topology.processor_node import ProcessorNode
 from kafka_lite.streams.processor.internals.topology.sink_node import SinkNode
 from kafka_lite.streams.processor.internals.topology.source_node import SourceNode
 from kafka_lite.streams.state.change_logging_key_value_bytes_store import StoreChangeLogger
 from kafka_lite.streams.state.serializing_key_value_store import SerializingKeyValueStore
+from kafka_lite.streams.tasks.processor_state_manager import ProcessorStateManager
+from kafka_lite.streams.tasks.stream_task import StreamTask
+from kafka_lite.streams.tasks.task_manager import TaskManager
+from kafka_lite.streams.threads.stream_thread import StreamThread
 from kafka_lite.streams.topology_test_driver import TopologyTestDriver
 from kafka_lite.testing.cluster import Cluster
 

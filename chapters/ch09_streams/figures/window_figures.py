@@ -15,10 +15,10 @@ from kafka_lite.streams.kstream.join_windows import JoinWindows
 from kafka_lite.streams.kstream.kstream import KStream
 from kafka_lite.streams.kstream.kstream_builder import KStreamBuilder
 from kafka_lite.streams.kstream.session_windows import SessionWindows
-from kafka_lite.streams.kstream.windowed import Windowed
 from kafka_lite.streams.kstream.windows import TimeWindows, Windows
 from kafka_lite.streams.state.session_store import SessionStore
 from kafka_lite.streams.topology_test_driver import TopologyTestDriver
+from kafka_lite.streams.windowed import Windowed
 
 _BLUE, _ORANGE, _GREEN, _PURPLE, _RED, _TEAL, _BROWN, _GREY = PALETTE
 _CHINESE = {

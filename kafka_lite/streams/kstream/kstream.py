@@ -14,10 +14,10 @@ from collections.abc import Callable, Iterable
 from typing import Any, Generic, TypeVar, overload
 
 from kafka_lite.common.serdes import Serde, Serdes
+from kafka_lite.streams.kstream.dsl_arguments import ensure_callable, ensure_kind
 from kafka_lite.streams.kstream.global_ktable import GlobalKTable
 from kafka_lite.streams.kstream.internals.abstract_stream import AbstractStream
 from kafka_lite.streams.kstream.internals.change import ChangedDeserializer, ChangedSerializer
-from kafka_lite.streams.kstream.internals.dsl_arguments import ensure_callable, ensure_kind
 from kafka_lite.streams.kstream.internals.join_nodes import (
     JoinSerdes,
     add_stream_join,
@@ -65,12 +65,12 @@ from kafka_lite.streams.kstream.internals.writable_stream import WritableStream
 from kafka_lite.streams.kstream.join_windows import JoinWindows
 from kafka_lite.streams.kstream.session_windows import SessionWindows
 from kafka_lite.streams.kstream.transformer import Transformer, ValueTransformer
-from kafka_lite.streams.kstream.windowed import Windowed
 from kafka_lite.streams.kstream.windows import Windows
 from kafka_lite.streams.processor.processor import ProcessorSupplier
 from kafka_lite.streams.processor.state_store import StateStoreSupplier
 from kafka_lite.streams.processor.stream_partitioner import StreamPartitioner
 from kafka_lite.streams.processor.topology_builder import AutoOffsetReset
+from kafka_lite.streams.windowed import Windowed
 
 K = TypeVar("K")
 V = TypeVar("V")

@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Self
 
-from kafka_lite.streams.kstream.internals.dsl_arguments import ensure_milliseconds
+from kafka_lite.streams.kstream.dsl_arguments import ensure_milliseconds
 from kafka_lite.streams.kstream.windows import DEFAULT_MAINTAIN_MS
 
 

@@ -13,13 +13,13 @@ from typing import Any, Generic, TypeVar
 from kafka_lite.common.murmur2 import murmur2, to_positive
 from kafka_lite.common.serdes import Serde
 from kafka_lite.common.serialization import Deserializer, SerializationError, Serializer
-from kafka_lite.streams.kstream.windowed import SessionWindow, UnlimitedWindow, Windowed
 from kafka_lite.streams.kstream.windowed_inner import (
     NoInnerDeserializer,
     NoInnerSerializer,
     inner_deserializer,
     inner_serializer,
 )
+from kafka_lite.streams.windowed import SessionWindow, UnlimitedWindow, Windowed
 
 K = TypeVar("K")
 

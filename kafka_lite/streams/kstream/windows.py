@@ -9,8 +9,8 @@ from abc import ABC, abstractmethod
 from dataclasses import dataclass, replace
 from typing import Self
 
-from kafka_lite.streams.kstream.internals.dsl_arguments import ensure_milliseconds
-from kafka_lite.streams.kstream.windowed import MAX_TIME, TimeWindow, UnlimitedWindow, Window
+from kafka_lite.streams.kstream.dsl_arguments import ensure_milliseconds
+from kafka_lite.streams.windowed import MAX_TIME, TimeWindow, UnlimitedWindow, Window
 
 DEFAULT_MAINTAIN_MS = 24 * 60 * 60 * 1000
 DEFAULT_NUM_SEGMENTS = 3

@@ -11,7 +11,7 @@ from collections.abc import Collection, Mapping
 
 from kafka_lite.clients.cluster import Cluster
 from kafka_lite.common.topic_partition import TopicPartition
-from kafka_lite.streams.processor.task_id import TaskId
+from kafka_lite.streams.task_id import TaskId
 
 logger = logging.getLogger(__name__)
 

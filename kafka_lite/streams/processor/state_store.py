@@ -12,11 +12,11 @@ from pathlib import Path
 from typing import Any, Generic, Self, TypeVar
 
 from kafka_lite.common.serdes import Serde
-from kafka_lite.streams.processor.internals.processor_record_context import ProcessorRecordContext
-from kafka_lite.streams.processor.internals.record_collector import RecordCollector
-from kafka_lite.streams.processor.task_id import TaskId
-from kafka_lite.streams.state.caching.thread_cache import ThreadCache
+from kafka_lite.streams.processor.record_collector import RecordCollector
+from kafka_lite.streams.record_cache.processor_record_context import ProcessorRecordContext
+from kafka_lite.streams.record_cache.thread_cache import ThreadCache
 from kafka_lite.streams.streams_metrics import StreamsMetrics
+from kafka_lite.streams.task_id import TaskId
 
 IN_MEMORY, ROCKS_DB = "in_memory", "rocksDB"
 """Where the DSL may keep its stores: the values of ``default.dsl.store``."""

@@ -7,20 +7,22 @@ from __future__ import annotations
 
 import re
 import threading
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable
 from typing import Any, Self
 
 from kafka_lite.common.serialization import Deserializer, Serializer, ensure_serializer
 from kafka_lite.streams.errors import TopologyBuilderError
 from kafka_lite.streams.processor.internals.changelog_topics import store_changelog_topic
 from kafka_lite.streams.processor.internals.topology.internal_topic_config import InternalTopicConfig
+from kafka_lite.streams.processor.internals.topology.node_building import build_node
+from kafka_lite.streams.processor.internals.topology.node_descriptions import describe_node
 from kafka_lite.streams.processor.internals.topology.node_factories import (
     NodeFactory,
     ProcessorNodeFactory,
     SinkNodeFactory,
     SourceNodeFactory,
     StateStoreFactory,
+    ensure_new,
 )
 from kafka_lite.streams.processor.internals.topology.processor_node import ProcessorNode
 from kafka_lite.streams.processor.internals.topology.processor_topology import ProcessorTopology
@@ -28,28 +30,16 @@ from kafka_lite.streams.processor.internals.topology.quick_union import QuickUni
 from kafka_lite.streams.processor.internals.topology.sink_node import SinkNode
 from kafka_lite.streams.processor.internals.topology.source_node import SourceNode
 from kafka_lite.streams.processor.internals.topology.source_topics import AutoOffsetReset, SourceTopics
+from kafka_lite.streams.processor.internals.topology.topics_info import TopicsInfo, changelog_config
 from kafka_lite.streams.processor.internals.topology.topology_description import (
-    NodeDescription,
     TopologyDescription,
     describe_subtopology,
 )
 from kafka_lite.streams.processor.processor import ProcessorSupplier
-from kafka_lite.streams.processor.state_store import ROCKS_DB, StateStore, StateStoreSupplier, WindowStoreSupplier
+from kafka_lite.streams.processor.state_store import ROCKS_DB, StateStore, StateStoreSupplier
 from kafka_lite.streams.processor.stream_partitioner import StreamPartitioner
 
 __all__ = ["AutoOffsetReset", "TopicsInfo", "TopologyBuilder"]
-
-
-@dataclass(frozen=True)
-class TopicsInfo:
-    """The topics of a node group, under the names that they have in the cluster."""
-
-    sink_topics: frozenset[str]
-    source_topics: frozenset[str]
-    repartition_source_topics: Mapping[str, InternalTopicConfig]
-    """The source topics that Streams creates, by name."""
-    state_changelog_topics: Mapping[str, InternalTopicConfig]
-    """The changelogs that Streams creates, by name."""
 
 
 class TopologyBuilder:
@@ -129,7 +119,7 @@ class TopologyBuilder:
             raise TopologyBuilderError(f"{pattern!r} is not a valid regular expression: {error}") from error
         source = SourceNodeFactory(name, topics, compiled, key_deserializer, value_deserializer)
         with self._lock:
-            self._ensure_new(name)
+            ensure_new(self._nodes, name)
             self._sources.add(source, offset_reset)
             self._add_node(source)
         return self
@@ -142,7 +132,7 @@ class TopologyBuilder:
         if not callable(supplier):
             raise TypeError(f"processor {name}: the supplier must be a class or function, not {supplier!r}")
         with self._lock:
-            self._ensure_new(name, *parents)
+            ensure_new(self._nodes, name, *parents)
             self._add_node(ProcessorNodeFactory(name, supplier, parents))
         return self
 
@@ -163,7 +153,7 @@ class TopologyBuilder:
         ensure_serializer(key_serializer, Serializer, "key_serializer")
         ensure_serializer(value_serializer, Serializer, "value_serializer")
         with self._lock:
-            self._ensure_new(name, *parents)
+            ensure_new(self._nodes, name, *parents)
             self._add_node(SinkNodeFactory(name, topic, key_serializer, value_serializer, partitioner, parents))
         return self
 
@@ -197,7 +187,7 @@ class TopologyBuilder:
         with self._lock:
             self._ensure_new_store(supplier.name)
             self.add_source(source, topic, key_deserializer=key_deserializer, value_deserializer=value_deserializer)
-            self._ensure_new(processor, source)
+            ensure_new(self._nodes, processor, source)
             node = ProcessorNodeFactory(processor, processor_supplier, (source,))
             node.state_stores.append(supplier.name)
             self._add_node(node)
@@ -246,17 +236,6 @@ class TopologyBuilder:
         with self._lock:
             self._copartition_groups.append(tuple(sources))
         return self
-
-    def _ensure_new(self, name: str, *parents: str) -> None:
-        if name in self._nodes:
-            raise TopologyBuilderError(f"Processor {name} is already added.")
-        for parent in parents:
-            if parent == name:
-                raise TopologyBuilderError(f"Processor {name} cannot be a parent of itself.")
-            if parent not in self._nodes:
-                raise TopologyBuilderError(f"Parent processor {parent} is not added yet.")
-            if isinstance(self._nodes[parent], SinkNodeFactory):
-                raise TopologyBuilderError(f"Sink {parent} cannot be a parent: it forwards nothing.")
 
     def _ensure_new_store(self, name: str) -> None:
         if name in self._stores or name in self._global_stores:
@@ -314,13 +293,9 @@ class TopologyBuilder:
     def source_topic_pattern(self) -> re.Pattern[str]:
         """Matches the names of all source topics. The group of the application subscribes to it."""
         with self._lock:
-            topics = [
-                re.escape(topic)
-                for name in self._sources.names()
-                for topic in self._source_topics(name)
-                if topic not in self._global_topics
-            ]
-            return re.compile("|".join([*sorted(topics), *self._sources.patterns()]))
+            topics = (topic for name in self._sources.names() for topic in self._source_topics(name))
+            escaped = sorted(re.escape(topic) for topic in topics if topic not in self._global_topics)
+            return re.compile("|".join([*escaped, *self._sources.patterns()]))
 
     def source_topics_of_stores(self) -> dict[str, frozenset[str]]:
         """The topics, by store, whose records reach the processors that use it. Their keys decide who has a key."""
@@ -381,7 +356,7 @@ class TopologyBuilder:
             if topic in self._internal_topics
         }
         changelogs = {
-            topic: _changelog_config(topic, store.supplier)
+            topic: changelog_config(topic, store.supplier)
             for store in self._stores.values()
             if store.supplier.logging_enabled and not group.isdisjoint(store.users)
             for topic in (store_changelog_topic(self._required_application_id(), store.supplier.name),)
@@ -424,7 +399,7 @@ class TopologyBuilder:
         factories = [node for name, node in self._nodes.items() if name in group]
         nodes: dict[str, ProcessorNode] = {}
         for factory in factories:
-            nodes[factory.name] = self._build_node(factory)
+            nodes[factory.name] = build_node(factory, self._source_topics, self._decorated)
             for parent in factory.parents:
                 nodes[parent].add_child(nodes[factory.name])
         return ProcessorTopology(
@@ -436,19 +411,6 @@ class TopologyBuilder:
             state_stores=tuple(self._configured(supplier).get() for supplier in self._stores_of(factories)),
             store_to_changelog_topic=self._changelogs_of(factories),
         )
-
-    def _build_node(self, factory: NodeFactory) -> ProcessorNode:
-        match factory:
-            case SourceNodeFactory():
-                topics = self._source_topics(factory.name)
-                return SourceNode(factory.name, topics, factory.key_deserializer, factory.value_deserializer)
-            case SinkNodeFactory():
-                topic = self._decorated(factory.topic)
-                return SinkNode(
-                    factory.name, topic, factory.key_serializer, factory.value_serializer, factory.partitioner
-                )
-            case ProcessorNodeFactory():
-                return ProcessorNode(factory.name, factory.supplier(), factory.state_stores)
 
     def _stores_of(self, factories: Iterable[NodeFactory]) -> list[StateStoreSupplier[StateStore]]:
         names = dict.fromkeys(
@@ -476,34 +438,9 @@ class TopologyBuilder:
     def describe(self) -> TopologyDescription:
         """The sub-topologies with their nodes. Its ``str`` is Kafka's."""
         with self._lock:
-            return TopologyDescription(
-                tuple(
-                    describe_subtopology(
-                        number, [self._describe_node(self._nodes[name]) for name in group], self._is_global(group)
-                    )
-                    for number, group in self.node_groups().items()
-                )
+            nodes = self._nodes
+            subtopologies = (
+                describe_subtopology(number, [describe_node(nodes[name]) for name in group], self._is_global(group))
+                for number, group in self.node_groups().items()
             )
-
-    def _describe_node(self, factory: NodeFactory) -> NodeDescription:
-        topics: tuple[str, ...] = ()
-        stores: tuple[str, ...] = ()
-        match factory:
-            case SourceNodeFactory():
-                pattern = factory.pattern.pattern if factory.pattern is not None else None
-                topics = factory.topics or (pattern or "",)
-                listed = ", ".join(topics)
-                label = f"Source: {factory.name} (topics: {pattern or f'[{listed}]'})"
-            case SinkNodeFactory():
-                topics = (factory.topic,)
-                label = f"Sink: {factory.name} (topic: {factory.topic})"
-            case ProcessorNodeFactory():
-                stores = tuple(factory.state_stores)
-                label = f"Processor: {factory.name} (stores: [{', '.join(stores)}])"
-        return NodeDescription(factory.name, label, factory.parents, topics, stores)
-
-
-def _changelog_config(topic: str, supplier: StateStoreSupplier[StateStore]) -> InternalTopicConfig:
-    if isinstance(supplier, WindowStoreSupplier):
-        return InternalTopicConfig(topic, "compact,delete", supplier.log_config, supplier.retention_ms)
-    return InternalTopicConfig(topic, "compact", supplier.log_config)
+            return TopologyDescription(tuple(subtopologies))

@@ -9,8 +9,8 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from typing import Generic, TypeVar
 
-from kafka_lite.streams.kstream.windowed import Windowed
 from kafka_lite.streams.processor.state_store import StateStore
+from kafka_lite.streams.windowed import Windowed
 
 K = TypeVar("K")
 V = TypeVar("V")

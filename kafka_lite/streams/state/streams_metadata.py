@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from kafka_lite.common.topic_partition import TopicPartition
-from kafka_lite.streams.processor.internals.assignment.assignment_info import HostInfo
+from kafka_lite.streams.state.host_info import HostInfo
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ from typing import Any, Generic, TypeVar
 from kafka_lite.common.serdes import Serde
 from kafka_lite.streams.processor.internals.changelog_topics import store_changelog_topic
 from kafka_lite.streams.processor.state_store import StateStore, StateStoreContext
-from kafka_lite.streams.state.caching.cached_state_store import CachedStateStore, CacheFlushListener
+from kafka_lite.streams.state.cached_state_store import CachedStateStore, CacheFlushListener
 from kafka_lite.streams.state.wrapped_state_store import WrappedStateStore
 
 S = TypeVar("S", bound=StateStore)

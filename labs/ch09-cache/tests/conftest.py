@@ -7,10 +7,10 @@ import pytest
 from kafka_learn.labs.groups import GROUP_BROKER
 from kafka_lite.common.serdes import Serdes
 from kafka_lite.streams.kstream.kstream_builder import KStreamBuilder
-from kafka_lite.streams.processor.internals.processor_record_context import ProcessorRecordContext
+from kafka_lite.streams.record_cache.named_cache import LRUCacheEntry, NamedCache
+from kafka_lite.streams.record_cache.processor_record_context import ProcessorRecordContext
+from kafka_lite.streams.record_cache.thread_cache import ThreadCache
 from kafka_lite.streams.state.caching.caching_key_value_store import CachingKeyValueStore
-from kafka_lite.streams.state.caching.named_cache import LRUCacheEntry, NamedCache
-from kafka_lite.streams.state.caching.thread_cache import ThreadCache
 from kafka_lite.streams.state.in_memory_key_value_store import InMemoryKeyValueStore
 from kafka_lite.streams.topology_test_driver import TopologyTestDriver
 

@@ -3,7 +3,7 @@
 import pytest
 
 from kafka_learn.labs.raising import must_raise
-from kafka_lite.streams.state.caching.named_cache import LRUCacheEntry
+from kafka_lite.streams.record_cache.named_cache import LRUCacheEntry
 
 
 def in_order(cache):

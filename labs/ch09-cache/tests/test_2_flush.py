@@ -2,7 +2,7 @@
 
 import pytest
 
-from kafka_lite.streams.state.caching.named_cache import LRUCacheEntry
+from kafka_lite.streams.record_cache.named_cache import LRUCacheEntry
 
 
 def evict(cache):

@@ -4,7 +4,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from kafka_lite.streams.state.caching.named_cache import LRUCacheEntry
+from kafka_lite.streams.record_cache.named_cache import LRUCacheEntry
 
 
 def get(opened, key):

@@ -7,10 +7,10 @@ from kafka_lite.common.serialization import ByteArrayDeserializer
 from kafka_lite.common.topic_partition import TopicPartition
 from kafka_lite.consumer.consumer_record import ConsumerRecord
 from kafka_lite.record.record import TimestampType
-from kafka_lite.streams.processor.internals.partition_group import NextRecord, PartitionGroup
-from kafka_lite.streams.processor.internals.record_queue import RecordQueue
 from kafka_lite.streams.processor.internals.topology.source_node import SourceNode
 from kafka_lite.streams.processor.timestamp_extractor import LogAndSkipOnInvalidTimestamp
+from kafka_lite.streams.tasks.partition_group import NextRecord, PartitionGroup
+from kafka_lite.streams.tasks.record_queue import RecordQueue
 
 TOPICS = ("left", "right")
 

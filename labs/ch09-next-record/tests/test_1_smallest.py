@@ -5,7 +5,7 @@ from collections import deque
 
 import pytest
 
-from kafka_lite.streams.processor.internals.min_timestamp_tracker import MinTimestampTracker, StampedRecord
+from kafka_lite.streams.tasks.min_timestamp_tracker import MinTimestampTracker, StampedRecord
 
 
 def stamped(timestamp):

@@ -5,11 +5,11 @@ import re
 import pytest
 
 from kafka_learn.labs.raising import must_raise
-from kafka_lite.streams.errors import TopologyBuilderError
-from kafka_lite.streams.processor.internals.assignment.repartition_topics import (
+from kafka_lite.streams.assignment.repartition_topics import (
     ensure_copartitioning,
     repartition_partition_counts,
 )
+from kafka_lite.streams.errors import TopologyBuilderError
 from kafka_lite.streams.processor.internals.topology.internal_topic_config import InternalTopicConfig
 from kafka_lite.streams.processor.topology_builder import TopicsInfo
 

@@ -7,10 +7,10 @@ from kafka_lite.common.time import MockTime
 from kafka_lite.common.topic_partition import TopicPartition
 from kafka_lite.consumer.consumer_record import ConsumerRecord
 from kafka_lite.record.record import TimestampType
-from kafka_lite.streams.processor.internals.processor_state_manager import ProcessorStateManager
-from kafka_lite.streams.processor.internals.state_directory import StateDirectory
-from kafka_lite.streams.processor.task_id import TaskId
 from kafka_lite.streams.state.in_memory_key_value_store import InMemoryKeyValueStore
+from kafka_lite.streams.task_id import TaskId
+from kafka_lite.streams.tasks.processor_state_manager import ProcessorStateManager
+from kafka_lite.streams.tasks.state_directory import StateDirectory
 
 
 @pytest.fixture(scope="session")

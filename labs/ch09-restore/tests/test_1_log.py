@@ -4,12 +4,12 @@ from types import SimpleNamespace
 
 import pytest
 
-from kafka_lite.streams.processor.task_id import TaskId
 from kafka_lite.streams.state.change_logging_key_value_bytes_store import (
     ChangeLoggingKeyValueBytesStore,
     StoreChangeLogger,
 )
 from kafka_lite.streams.state.in_memory_key_value_store import InMemoryKeyValueStore
+from kafka_lite.streams.task_id import TaskId
 
 
 class Context(SimpleNamespace):

@@ -4,7 +4,7 @@ import random
 
 import pytest
 
-from kafka_lite.streams.kstream.windowed import SessionWindow, Windowed
+from kafka_lite.streams.windowed import SessionWindow, Windowed
 
 MINUTE = 60_000
 

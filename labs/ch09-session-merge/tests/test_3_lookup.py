@@ -8,7 +8,7 @@ from kafka_learn.labs.raising import must_raise
 from kafka_lite.streams.errors import ProcessorStateError
 from kafka_lite.streams.kstream.internals.kstream_session_window_aggregate import KStreamSessionWindowAggregate
 from kafka_lite.streams.kstream.session_windows import SessionWindows
-from kafka_lite.streams.kstream.windowed import SessionWindow, Windowed
+from kafka_lite.streams.windowed import SessionWindow, Windowed
 
 
 @pytest.fixture

@@ -8,9 +8,9 @@ import pytest
 from kafka_lite.metrics.metrics import Metrics
 from kafka_lite.streams.kstream.internals.change import Change
 from kafka_lite.streams.kstream.internals.table_joins import KTableKTableJoin
-from kafka_lite.streams.processor.internals.metrics.streams_metrics_impl import StreamsMetricsImpl
+from kafka_lite.streams.metrics.streams_metrics_impl import StreamsMetricsImpl
 from kafka_lite.streams.processor.processor import Processor
-from kafka_lite.streams.processor.task_id import TaskId
+from kafka_lite.streams.task_id import TaskId
 
 KINDS = ("join", "left_join", "outer_join")
 

@@ -7,9 +7,9 @@ import pytest
 
 from kafka_learn.labs.groups import GROUP_BROKER
 from kafka_lite.clients.cluster import Cluster, Node, PartitionInfo
-from kafka_lite.streams.processor.internals.assignment.client_state import ClientState
-from kafka_lite.streams.processor.internals.assignment.task_assignor import TaskAssignor
-from kafka_lite.streams.processor.task_id import TaskId
+from kafka_lite.streams.assignment.client_state import ClientState
+from kafka_lite.streams.assignment.task_assignor import TaskAssignor
+from kafka_lite.streams.task_id import TaskId
 
 
 @pytest.fixture(scope="session")

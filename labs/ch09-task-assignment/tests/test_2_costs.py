@@ -2,7 +2,7 @@
 
 import pytest
 
-from kafka_lite.streams.processor.task_id import TaskId
+from kafka_lite.streams.task_id import TaskId
 
 
 @pytest.mark.points(7, task=2)

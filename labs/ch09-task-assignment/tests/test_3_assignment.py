@@ -7,7 +7,7 @@ import pytest
 
 from kafka_learn.labs.raising import must_raise
 from kafka_lite.streams.errors import TaskAssignmentError
-from kafka_lite.streams.processor.task_id import TaskId
+from kafka_lite.streams.task_id import TaskId
 
 
 @pytest.mark.points(6, task=3)

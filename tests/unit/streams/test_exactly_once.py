@@ -18,14 +18,14 @@ from kafka_lite.producer.producer_record import ProducerRecord
 from kafka_lite.producer.transaction_errors import ProducerFencedError
 from kafka_lite.record.record import TimestampType
 from kafka_lite.streams.errors import ProcessorStateError, StreamsError, TaskMigratedError
-from kafka_lite.streams.processor.internals.processor_state_manager import ProcessorStateManager
-from kafka_lite.streams.processor.internals.state_directory import StateDirectory
-from kafka_lite.streams.processor.internals.streams_producer import StreamsProducer
-from kafka_lite.streams.processor.internals.tasks.standby_tasks import StandbyTasks
-from kafka_lite.streams.processor.internals.tasks.stream_task import StreamTask
-from kafka_lite.streams.processor.internals.tasks.task_manager import TaskManager
-from kafka_lite.streams.processor.task_id import TaskId
 from kafka_lite.streams.state.offset_checkpoint import OffsetCheckpoint
+from kafka_lite.streams.task_id import TaskId
+from kafka_lite.streams.tasks.processor_state_manager import ProcessorStateManager
+from kafka_lite.streams.tasks.standby_tasks import StandbyTasks
+from kafka_lite.streams.tasks.state_directory import StateDirectory
+from kafka_lite.streams.tasks.stream_task import StreamTask
+from kafka_lite.streams.tasks.streams_producer import StreamsProducer
+from kafka_lite.streams.tasks.task_manager import TaskManager
 from tests.support.transactional_tasks import FakeConsumer, FakeProducer, copying_task, taken
 
 TASK = TaskId(0, 0)

@@ -24,13 +24,13 @@ from kafka_lite.producer.transaction_errors import ProducerFencedError, Transact
 from kafka_lite.protocol.schema_error import UnsupportedVersionError
 from kafka_lite.record.record import TimestampType
 from kafka_lite.streams.errors import StreamsError, TaskCorruptedError, TaskMigratedError
-from kafka_lite.streams.processor.internals.processor_state_manager import ProcessorStateManager
-from kafka_lite.streams.processor.internals.state_directory import StateDirectory
-from kafka_lite.streams.processor.internals.tasks.standby_tasks import StandbyTasks
-from kafka_lite.streams.processor.internals.tasks.stream_task import StreamTask
-from kafka_lite.streams.processor.internals.tasks.thread_producer import SharedProducer, ThreadProducer
-from kafka_lite.streams.processor.internals.tasks.thread_task_manager import ThreadTaskManager
-from kafka_lite.streams.processor.task_id import TaskId
+from kafka_lite.streams.task_id import TaskId
+from kafka_lite.streams.tasks.processor_state_manager import ProcessorStateManager
+from kafka_lite.streams.tasks.standby_tasks import StandbyTasks
+from kafka_lite.streams.tasks.state_directory import StateDirectory
+from kafka_lite.streams.tasks.stream_task import StreamTask
+from kafka_lite.streams.tasks.thread_producer import SharedProducer, ThreadProducer
+from kafka_lite.streams.tasks.thread_task_manager import ThreadTaskManager
 from tests.support.transactional_tasks import FakeConsumer, FakeProducer, copying_task, taken
 
 T0, T1, T2 = (TopicPartition("t", number) for number in range(3))

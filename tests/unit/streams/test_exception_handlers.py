@@ -26,13 +26,13 @@ from kafka_lite.streams.exception_handlers import (
     LogAndFailExceptionHandler,
     ProductionExceptionHandler,
 )
-from kafka_lite.streams.processor.internals.record_collector_impl import RecordCollectorImpl
-from kafka_lite.streams.processor.internals.record_deserializer import RecordDeserializer
-from kafka_lite.streams.processor.internals.record_queue import RecordQueue
 from kafka_lite.streams.processor.internals.topology.source_node import SourceNode
-from kafka_lite.streams.processor.task_id import TaskId
 from kafka_lite.streams.processor.timestamp_extractor import FailOnInvalidTimestamp
 from kafka_lite.streams.streams_config import StreamsConfig
+from kafka_lite.streams.task_id import TaskId
+from kafka_lite.streams.tasks.record_collector_impl import RecordCollectorImpl
+from kafka_lite.streams.tasks.record_deserializer import RecordDeserializer
+from kafka_lite.streams.tasks.record_queue import RecordQueue
 
 T3, OUT = TopicPartition("t", 3), TopicPartition("out", 0)
 TOO_LARGE = ApiError(Errors.MESSAGE_TOO_LARGE, "2000 bytes")

@@ -21,17 +21,17 @@ from kafka_lite.streams.errors import LockError, StreamsError
 from kafka_lite.streams.exception_handlers import LogAndContinueExceptionHandler
 from kafka_lite.streams.kafka_streams import KafkaStreams
 from kafka_lite.streams.kstream.kstream_builder import KStreamBuilder
-from kafka_lite.streams.processor.internals.global_state_manager import GlobalStateManager
-from kafka_lite.streams.processor.internals.global_state_update_task import GlobalStateUpdateTask
-from kafka_lite.streams.processor.internals.global_stream_thread import GlobalStreamThread, GlobalStreamThreadState
-from kafka_lite.streams.processor.internals.state_directory import StateDirectory
-from kafka_lite.streams.processor.internals.tasks.task_environment import TaskEnvironment
 from kafka_lite.streams.processor.processor import Processor
 from kafka_lite.streams.processor.state_store import IN_MEMORY, ROCKS_DB
 from kafka_lite.streams.processor.topology_builder import TopologyBuilder
 from kafka_lite.streams.state.key_value_store import KeyValueStore
 from kafka_lite.streams.state.offset_checkpoint import OffsetCheckpoint
 from kafka_lite.streams.state.stores import Stores
+from kafka_lite.streams.tasks.state_directory import StateDirectory
+from kafka_lite.streams.tasks.task_environment import TaskEnvironment
+from kafka_lite.streams.threads.global_state_manager import GlobalStateManager
+from kafka_lite.streams.threads.global_state_update_task import GlobalStateUpdateTask
+from kafka_lite.streams.threads.global_stream_thread import GlobalStreamThread, GlobalStreamThreadState
 from kafka_lite.streams.topology_test_driver import TopologyTestDriver
 
 FIRST, SECOND = TopicPartition("cities", 0), TopicPartition("cities", 1)

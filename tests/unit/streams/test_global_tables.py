@@ -12,13 +12,13 @@ from kafka_lite.streams.errors import StreamsError, TopologyBuilderError
 from kafka_lite.streams.kstream.global_ktable import GlobalKTable
 from kafka_lite.streams.kstream.kstream import KStream, KTable
 from kafka_lite.streams.kstream.kstream_builder import KStreamBuilder
-from kafka_lite.streams.processor.internals.global_stream_thread import (
-    VALID_PREVIOUS_STATES,
-    GlobalStreamThreadState,
-)
 from kafka_lite.streams.processor.processor import Processor
 from kafka_lite.streams.state.key_value_store import KeyValueStore
 from kafka_lite.streams.state.stores import Stores
+from kafka_lite.streams.threads.global_stream_thread import (
+    VALID_PREVIOUS_STATES,
+    GlobalStreamThreadState,
+)
 from kafka_lite.streams.topology_test_driver import TopologyTestDriver
 
 STRING = Serdes.string()

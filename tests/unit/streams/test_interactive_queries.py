@@ -16,18 +16,18 @@ from kafka_lite.metrics.metrics import Metrics
 from kafka_lite.streams.errors import InvalidStateStoreError
 from kafka_lite.streams.kafka_streams import KafkaStreams
 from kafka_lite.streams.kstream.kstream_builder import KStreamBuilder
-from kafka_lite.streams.kstream.windowed import TimeWindow, Windowed
-from kafka_lite.streams.processor.internals.assignment.assignment_info import HostInfo
-from kafka_lite.streams.processor.internals.metrics.streams_metrics_impl import StreamsMetricsImpl
-from kafka_lite.streams.processor.internals.streams_metadata_state import StreamsMetadataState
+from kafka_lite.streams.metrics.streams_metrics_impl import StreamsMetricsImpl
 from kafka_lite.streams.processor.state_store import StateRestoreCallback, StateStore
+from kafka_lite.streams.state.host_info import HostInfo
 from kafka_lite.streams.state.key_value_store import KeyValueStore
 from kafka_lite.streams.state.queries.queryable_store_provider import QueryableStoreProvider
-from kafka_lite.streams.state.queryable_store_types import QueryableStoreTypes
+from kafka_lite.streams.state.queries.queryable_store_types import QueryableStoreTypes
 from kafka_lite.streams.state.session_store import SessionStore
 from kafka_lite.streams.state.stores import Stores
 from kafka_lite.streams.state.streams_metadata import NOT_AVAILABLE
 from kafka_lite.streams.state.window_store import WindowStore
+from kafka_lite.streams.threads.streams_metadata_state import StreamsMetadataState
+from kafka_lite.streams.windowed import TimeWindow, Windowed
 
 
 class Context:

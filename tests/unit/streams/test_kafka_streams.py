@@ -11,9 +11,9 @@ import pytest
 from kafka_lite.streams.errors import InvalidStateStoreError, TopologyBuilderError
 from kafka_lite.streams.kafka_streams import KafkaStreams, State
 from kafka_lite.streams.kstream.kstream_builder import KStreamBuilder
-from kafka_lite.streams.processor.internals.global_stream_thread import GlobalStreamThreadState
-from kafka_lite.streams.processor.internals.stream_thread_state import StreamThreadState
-from kafka_lite.streams.state.queryable_store_types import QueryableStoreTypes
+from kafka_lite.streams.state.queries.queryable_store_types import QueryableStoreTypes
+from kafka_lite.streams.threads.global_stream_thread import GlobalStreamThreadState
+from kafka_lite.streams.threads.stream_thread_state import StreamThreadState
 
 RUNNING, REVOKED, ASSIGNING, DEAD = (
     StreamThreadState.RUNNING,

@@ -13,13 +13,13 @@ from kafka_lite.common.serdes import Serdes
 from kafka_lite.streams.errors import InvalidStateStoreError
 from kafka_lite.streams.processor.processor import Processor
 from kafka_lite.streams.processor.processor_context import ProcessorContext
-from kafka_lite.streams.processor.task_id import TaskId
 from kafka_lite.streams.processor.topology_builder import TopologyBuilder
 from kafka_lite.streams.state.change_logging_key_value_bytes_store import StoreChangeLogger
 from kafka_lite.streams.state.key_value_store import KeyValueStore
 from kafka_lite.streams.state.memory_lru_cache import MemoryLRUCache
 from kafka_lite.streams.state.store_suppliers import KeyValueStoreSupplier
 from kafka_lite.streams.state.stores import Stores
+from kafka_lite.streams.task_id import TaskId
 from kafka_lite.streams.topology_test_driver import TopologyTestDriver
 
 CHANGELOG = "test-store-changelog"

@@ -14,10 +14,6 @@ from kafka_lite.common.topic_partition import TopicPartition
 from kafka_lite.consumer.consumer_record import ConsumerRecord
 from kafka_lite.record.record import TimestampType
 from kafka_lite.streams.errors import StreamsError
-from kafka_lite.streams.processor.internals.min_timestamp_tracker import MinTimestampTracker, StampedRecord
-from kafka_lite.streams.processor.internals.partition_group import PartitionGroup
-from kafka_lite.streams.processor.internals.punctuation_queue import PunctuationQueue
-from kafka_lite.streams.processor.internals.record_queue import RecordQueue
 from kafka_lite.streams.processor.internals.topology.processor_node import ProcessorNode
 from kafka_lite.streams.processor.internals.topology.source_node import SourceNode
 from kafka_lite.streams.processor.timestamp_extractor import (
@@ -27,6 +23,10 @@ from kafka_lite.streams.processor.timestamp_extractor import (
     UsePreviousTimeOnInvalidTimestamp,
     WallclockTimestampExtractor,
 )
+from kafka_lite.streams.tasks.min_timestamp_tracker import MinTimestampTracker, StampedRecord
+from kafka_lite.streams.tasks.partition_group import PartitionGroup
+from kafka_lite.streams.tasks.punctuation_queue import PunctuationQueue
+from kafka_lite.streams.tasks.record_queue import RecordQueue
 
 T0, U0 = TopicPartition("t", 0), TopicPartition("u", 0)
 

@@ -10,10 +10,10 @@ from kafka_lite.common.serdes import Serdes
 from kafka_lite.common.time import MockTime
 from kafka_lite.common.topic_partition import TopicPartition
 from kafka_lite.streams.kstream.kstream_builder import KStreamBuilder
-from kafka_lite.streams.processor.internals.tasks.standby_tasks import StandbyTasks
-from kafka_lite.streams.processor.internals.tasks.task_manager import TaskManager
-from kafka_lite.streams.processor.task_id import TaskId
-from kafka_lite.streams.state.caching.cached_state_store import CachedStateStore
+from kafka_lite.streams.state.cached_state_store import CachedStateStore
+from kafka_lite.streams.task_id import TaskId
+from kafka_lite.streams.tasks.standby_tasks import StandbyTasks
+from kafka_lite.streams.tasks.task_manager import TaskManager
 
 
 class Task:

@@ -10,11 +10,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kafka_lite.streams.processor.internals.processor_record_context import ProcessorRecordContext
+from kafka_lite.streams.record_cache.named_cache import DirtyEntry, LRUCacheEntry, NamedCache
+from kafka_lite.streams.record_cache.processor_record_context import ProcessorRecordContext
+from kafka_lite.streams.record_cache.thread_cache import ThreadCache
 from kafka_lite.streams.state.caching.caching_key_value_store import CachingKeyValueStore
 from kafka_lite.streams.state.caching.caching_segmented_bytes_store import CachingSessionStore, CachingWindowStore
-from kafka_lite.streams.state.caching.named_cache import DirtyEntry, LRUCacheEntry, NamedCache
-from kafka_lite.streams.state.caching.thread_cache import ThreadCache
 from kafka_lite.streams.state.in_memory_key_value_store import InMemoryKeyValueStore
 from kafka_lite.streams.state.windowed.key_schema import KeySchema, SessionKeySchema, WindowStoreKeySchema
 from kafka_lite.streams.state.windowed.segmented_bytes_store import InMemorySegmentedBytesStore

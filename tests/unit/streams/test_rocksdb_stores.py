@@ -28,12 +28,8 @@ from kafka_lite.streams.kstream.join_windows import JoinWindows
 from kafka_lite.streams.kstream.kstream_builder import KStreamBuilder
 from kafka_lite.streams.kstream.session_windows import SessionWindows
 from kafka_lite.streams.kstream.windows import TimeWindows
-from kafka_lite.streams.processor.internals.metrics.streams_metrics_impl import StreamsMetricsImpl
-from kafka_lite.streams.processor.internals.processor_state_manager import ProcessorStateManager
-from kafka_lite.streams.processor.internals.standby_state_manager import StandbyStateManager
-from kafka_lite.streams.processor.internals.state_directory import StateDirectory
+from kafka_lite.streams.metrics.streams_metrics_impl import StreamsMetricsImpl
 from kafka_lite.streams.processor.state_store import StateStore
-from kafka_lite.streams.processor.task_id import TaskId
 from kafka_lite.streams.state.offset_checkpoint import OffsetCheckpoint
 from kafka_lite.streams.state.rocksdb.bulk_load import BATCH_SIZE
 from kafka_lite.streams.state.rocksdb.database import Database
@@ -47,6 +43,10 @@ from kafka_lite.streams.state.rocksdb.rocksdb_segmented_bytes_store import (
 from kafka_lite.streams.state.rocksdb.rocksdb_store import RocksDBStore
 from kafka_lite.streams.state.windowed.key_schema import MAX_TIME, WINDOW_SUFFIX, WindowStoreKeySchema
 from kafka_lite.streams.streams_config import StreamsConfig
+from kafka_lite.streams.task_id import TaskId
+from kafka_lite.streams.tasks.processor_state_manager import ProcessorStateManager
+from kafka_lite.streams.tasks.standby_state_manager import StandbyStateManager
+from kafka_lite.streams.tasks.state_directory import StateDirectory
 from kafka_lite.streams.topology_test_driver import TopologyTestDriver
 from tests.support.full_disk import SmallDisk
 from tests.support.patience import patient_s

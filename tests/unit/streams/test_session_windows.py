@@ -14,13 +14,13 @@ from kafka_lite.streams.kstream.internals.kstream_session_window_aggregate impor
 from kafka_lite.streams.kstream.kstream import KStream
 from kafka_lite.streams.kstream.kstream_builder import KStreamBuilder
 from kafka_lite.streams.kstream.session_windows import SessionWindows
-from kafka_lite.streams.kstream.windowed import SessionWindow, Windowed
 from kafka_lite.streams.kstream.windows import TimeWindows
 from kafka_lite.streams.processor.processor import Processor
 from kafka_lite.streams.processor.processor_context import ProcessorContext
 from kafka_lite.streams.state.session_store import SessionStore
 from kafka_lite.streams.state.stores import Stores
 from kafka_lite.streams.topology_test_driver import TopologyTestDriver
+from kafka_lite.streams.windowed import SessionWindow, Windowed
 
 STRING, LONG = Serdes.string(), Serdes.long()
 MINUTE, DAY_MS = 60_000, 24 * 60 * 60 * 1000

@@ -18,18 +18,18 @@ from kafka_lite.consumer.consumer_record import ConsumerRecord, ConsumerRecords
 from kafka_lite.consumer.offset_and_metadata import OffsetAndMetadata
 from kafka_lite.record.record import TimestampType
 from kafka_lite.streams.errors import LockError, StreamsError
-from kafka_lite.streams.processor.internals.processor_state_manager import ProcessorStateManager
-from kafka_lite.streams.processor.internals.standby_state_manager import StandbyStateManager
-from kafka_lite.streams.processor.internals.state_directory import StateDirectory
-from kafka_lite.streams.processor.internals.tasks.standby_context_impl import StandbyContextImpl
-from kafka_lite.streams.processor.internals.tasks.standby_task import StandbyTask
-from kafka_lite.streams.processor.internals.tasks.standby_tasks import StandbyTasks
-from kafka_lite.streams.processor.internals.tasks.task_environment import TaskEnvironment
-from kafka_lite.streams.processor.internals.tasks.task_manager import TaskManager
 from kafka_lite.streams.processor.state_store import StateStore, StateStoreContext, StateStoreSupplier
-from kafka_lite.streams.processor.task_id import TaskId
 from kafka_lite.streams.state.offset_checkpoint import OffsetCheckpoint
 from kafka_lite.streams.state.stores import Stores
+from kafka_lite.streams.task_id import TaskId
+from kafka_lite.streams.tasks.processor_state_manager import ProcessorStateManager
+from kafka_lite.streams.tasks.standby_context_impl import StandbyContextImpl
+from kafka_lite.streams.tasks.standby_state_manager import StandbyStateManager
+from kafka_lite.streams.tasks.standby_task import StandbyTask
+from kafka_lite.streams.tasks.standby_tasks import StandbyTasks
+from kafka_lite.streams.tasks.state_directory import StateDirectory
+from kafka_lite.streams.tasks.task_environment import TaskEnvironment
+from kafka_lite.streams.tasks.task_manager import TaskManager
 
 TASK = TaskId(0, 1)
 MEMORY, DISK, TABLE = (TopicPartition(topic, 1) for topic in ("app-memory-changelog", "app-disk-changelog", "table"))

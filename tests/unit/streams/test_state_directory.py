@@ -18,11 +18,11 @@ from kafka_lite.record.record import TimestampType
 from kafka_lite.streams.errors import LockError, ProcessorStateError, StreamsError, TaskCorruptedError
 from kafka_lite.streams.kafka_streams import KafkaStreams
 from kafka_lite.streams.kstream.kstream_builder import KStreamBuilder
-from kafka_lite.streams.processor.internals.processor_state_manager import ProcessorStateManager
-from kafka_lite.streams.processor.internals.state_directory import StateDirectory
 from kafka_lite.streams.processor.state_store import StateStore, StateStoreContext
-from kafka_lite.streams.processor.task_id import TaskId
 from kafka_lite.streams.state.offset_checkpoint import OffsetCheckpoint
+from kafka_lite.streams.task_id import TaskId
+from kafka_lite.streams.tasks.processor_state_manager import ProcessorStateManager
+from kafka_lite.streams.tasks.state_directory import StateDirectory
 
 TASK, OTHER = TaskId(0, 1), TaskId(1, 0)
 CHANGELOG = TopicPartition("app-store-changelog", 1)

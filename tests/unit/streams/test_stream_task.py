@@ -27,20 +27,20 @@ from kafka_lite.streams.errors import (
     TaskCorruptedError,
     TaskMigratedError,
 )
-from kafka_lite.streams.processor.internals.metrics.streams_metrics_impl import StreamsMetricsImpl
-from kafka_lite.streams.processor.internals.state_manager import StateManager
-from kafka_lite.streams.processor.internals.tasks.standby_tasks import StandbyTasks
-from kafka_lite.streams.processor.internals.tasks.stream_task import StreamTask
-from kafka_lite.streams.processor.internals.tasks.task_environment import TaskEnvironment
-from kafka_lite.streams.processor.internals.tasks.task_manager import TaskManager
+from kafka_lite.streams.metrics.streams_metrics_impl import StreamsMetricsImpl
 from kafka_lite.streams.processor.processor import Processor
 from kafka_lite.streams.processor.processor_context import ProcessorContext
 from kafka_lite.streams.processor.state_store import StateRestoreCallback, StateStore
-from kafka_lite.streams.processor.task_id import TaskId
 from kafka_lite.streams.processor.timestamp_extractor import FailOnInvalidTimestamp
 from kafka_lite.streams.processor.topology_builder import TopologyBuilder
 from kafka_lite.streams.state.stores import Stores
 from kafka_lite.streams.streams_metrics import StreamsMetrics
+from kafka_lite.streams.task_id import TaskId
+from kafka_lite.streams.tasks.standby_tasks import StandbyTasks
+from kafka_lite.streams.tasks.state_manager import StateManager
+from kafka_lite.streams.tasks.stream_task import StreamTask
+from kafka_lite.streams.tasks.task_environment import TaskEnvironment
+from kafka_lite.streams.tasks.task_manager import TaskManager
 
 T0, U0, CHANGELOG = TopicPartition("t", 0), TopicPartition("u", 0), TopicPartition("app-store-changelog", 0)
 

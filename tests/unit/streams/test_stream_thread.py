@@ -17,10 +17,10 @@ from kafka_lite.consumer.consumer_record import EMPTY_RECORDS, ConsumerRecords
 from kafka_lite.streams.errors import InvalidStateStoreError, StreamsError, TaskCorruptedError, TaskMigratedError
 from kafka_lite.streams.kafka_streams import KafkaStreams
 from kafka_lite.streams.kstream.kstream_builder import KStreamBuilder
-from kafka_lite.streams.processor.internals.stream_thread import StreamThread, _Rebalances
-from kafka_lite.streams.processor.internals.stream_thread_state import StreamThreadState
-from kafka_lite.streams.processor.task_id import TaskId
 from kafka_lite.streams.processor.topology_builder import AutoOffsetReset
+from kafka_lite.streams.task_id import TaskId
+from kafka_lite.streams.threads.stream_thread import StreamThread, _Rebalances
+from kafka_lite.streams.threads.stream_thread_state import StreamThreadState
 
 
 def test_the_next_commit_is_an_interval_after_the_end_of_the_last_one() -> None:

@@ -12,11 +12,11 @@ import pytest
 from kafka_lite.common.config_def import ConfigError
 from kafka_lite.common.serdes import IntegerSerde, Serde, StringSerde
 from kafka_lite.common.serialization import SerializationError
-from kafka_lite.streams.kstream.windowed import SessionWindow, TimeWindow, UnlimitedWindow, Windowed
 from kafka_lite.streams.kstream.windowed_serde import SessionKeySerde, WindowedSerde
-from kafka_lite.streams.processor.task_id import TaskId
 from kafka_lite.streams.processor.timestamp_extractor import LogAndSkipOnInvalidTimestamp
 from kafka_lite.streams.streams_config import StreamsConfig
+from kafka_lite.streams.task_id import TaskId
+from kafka_lite.streams.windowed import SessionWindow, TimeWindow, UnlimitedWindow, Windowed
 
 MINIMUM: dict[str, object] = {"application.id": "app", "bootstrap.servers": "localhost:9092"}
 

@@ -17,9 +17,9 @@ from kafka_lite.protocol.messages.api_03_metadata import (
 )
 from kafka_lite.protocol.messages.api_18_api_versions import ApiVersion, ApiVersionsResponse
 from kafka_lite.protocol.messages.api_19_create_topics import CreatableTopicResult, CreateTopicsResponse
+from kafka_lite.streams.assignment import streams_kafka_client
+from kafka_lite.streams.assignment.streams_kafka_client import ClusterTopics, StreamsKafkaClient
 from kafka_lite.streams.errors import StreamsError
-from kafka_lite.streams.processor.internals.assignment import streams_kafka_client
-from kafka_lite.streams.processor.internals.assignment.streams_kafka_client import ClusterTopics, StreamsKafkaClient
 from kafka_lite.streams.processor.internals.topology.internal_topic_config import InternalTopicConfig
 
 CLUSTER = ClusterTopics(2, ("127.0.0.1", 2), {"in": 3}, {})

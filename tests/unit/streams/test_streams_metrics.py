@@ -17,16 +17,16 @@ from kafka_lite.metrics.stats import MetricConfig
 from kafka_lite.streams.kafka_streams import KafkaStreams
 from kafka_lite.streams.kstream.kstream_builder import KStreamBuilder
 from kafka_lite.streams.kstream.windows import TimeWindows
-from kafka_lite.streams.processor.internals.metrics.stream_thread_metrics import StreamThreadMetrics
-from kafka_lite.streams.processor.internals.metrics.streams_metrics_impl import StreamsMetricsImpl
-from kafka_lite.streams.processor.internals.metrics.task_metrics import dropped_records_sensor
-from kafka_lite.streams.processor.internals.tasks.standby_tasks import StandbyTasks
-from kafka_lite.streams.processor.internals.tasks.task_manager import TaskManager
+from kafka_lite.streams.metrics.stream_thread_metrics import StreamThreadMetrics
+from kafka_lite.streams.metrics.streams_metrics_impl import StreamsMetricsImpl
+from kafka_lite.streams.metrics.task_metrics import dropped_records_sensor
 from kafka_lite.streams.processor.processor import Processor
-from kafka_lite.streams.processor.task_id import TaskId
 from kafka_lite.streams.processor.topology_builder import TopologyBuilder
-from kafka_lite.streams.state.caching.named_cache import LRUCacheEntry, NamedCache
-from kafka_lite.streams.state.caching.thread_cache import ThreadCache
+from kafka_lite.streams.record_cache.named_cache import LRUCacheEntry, NamedCache
+from kafka_lite.streams.record_cache.thread_cache import ThreadCache
+from kafka_lite.streams.task_id import TaskId
+from kafka_lite.streams.tasks.standby_tasks import StandbyTasks
+from kafka_lite.streams.tasks.task_manager import TaskManager
 from kafka_lite.streams.topology_test_driver import TopologyTestDriver
 
 WINDOW_S = 30.0

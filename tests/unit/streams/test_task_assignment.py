@@ -15,29 +15,30 @@ from kafka_lite.common.errors import Errors
 from kafka_lite.common.time import MockTime
 from kafka_lite.common.topic_partition import TopicPartition
 from kafka_lite.consumer.assignors.partition_assignor import Assignment, Subscription
-from kafka_lite.streams.errors import MissingSourceTopicError, StreamsError, TaskAssignmentError, TopologyBuilderError
-from kafka_lite.streams.processor.internals.assignment.assignment_info import AssignmentInfo, HostInfo
-from kafka_lite.streams.processor.internals.assignment.client_state import ClientState
-from kafka_lite.streams.processor.internals.assignment.internal_topic_manager import InternalTopicManager
-from kafka_lite.streams.processor.internals.assignment.repartition_topics import (
+from kafka_lite.streams.assignment.assignment_info import AssignmentInfo
+from kafka_lite.streams.assignment.client_state import ClientState
+from kafka_lite.streams.assignment.internal_topic_manager import InternalTopicManager
+from kafka_lite.streams.assignment.repartition_topics import (
     changelog_partition_counts,
     ensure_copartitioning,
     repartition_partition_counts,
 )
-from kafka_lite.streams.processor.internals.assignment.stream_partition_assignor import (
+from kafka_lite.streams.assignment.stream_partition_assignor import (
     STREAM_THREAD_INSTANCE,
     StreamPartitionAssignor,
     StreamsAssignorContext,
 )
-from kafka_lite.streams.processor.internals.assignment.streams_kafka_client import ClusterTopics
-from kafka_lite.streams.processor.internals.assignment.subscription_info import SubscriptionInfo
-from kafka_lite.streams.processor.internals.assignment.task_assignor import TaskAssignor
+from kafka_lite.streams.assignment.streams_kafka_client import ClusterTopics
+from kafka_lite.streams.assignment.subscription_info import SubscriptionInfo
+from kafka_lite.streams.assignment.task_assignor import TaskAssignor
+from kafka_lite.streams.errors import MissingSourceTopicError, StreamsError, TaskAssignmentError, TopologyBuilderError
 from kafka_lite.streams.processor.internals.topology.internal_topic_config import InternalTopicConfig
 from kafka_lite.streams.processor.partition_grouper import DefaultPartitionGrouper
 from kafka_lite.streams.processor.processor import Processor
-from kafka_lite.streams.processor.task_id import TaskId
 from kafka_lite.streams.processor.topology_builder import TopologyBuilder
+from kafka_lite.streams.state.host_info import HostInfo
 from kafka_lite.streams.state.stores import Stores
+from kafka_lite.streams.task_id import TaskId
 
 ONE, TWO = UUID(int=1), UUID(int=2)
 

@@ -15,15 +15,15 @@ from kafka_lite.common.topic_partition import TopicPartition
 from kafka_lite.consumer.consumer_record import EMPTY_RECORDS, ConsumerRecords
 from kafka_lite.metrics.metrics import Metrics
 from kafka_lite.streams.errors import LockError, StreamsError
-from kafka_lite.streams.processor.internals.metrics.stream_thread_metrics import StreamThreadMetrics
-from kafka_lite.streams.processor.internals.state_directory import StateDirectory
-from kafka_lite.streams.processor.internals.tasks.task_creators import ActiveTaskCreator, StandbyTaskCreator, TaskParts
+from kafka_lite.streams.metrics.stream_thread_metrics import StreamThreadMetrics
 from kafka_lite.streams.processor.processor import Processor
-from kafka_lite.streams.processor.task_id import TaskId
 from kafka_lite.streams.processor.topology_builder import TopologyBuilder
-from kafka_lite.streams.state.caching.thread_cache import ThreadCache
+from kafka_lite.streams.record_cache.thread_cache import ThreadCache
 from kafka_lite.streams.state.stores import Stores
 from kafka_lite.streams.streams_config import StreamsConfig
+from kafka_lite.streams.task_id import TaskId
+from kafka_lite.streams.tasks.state_directory import StateDirectory
+from kafka_lite.streams.tasks.task_creators import ActiveTaskCreator, StandbyTaskCreator, TaskParts
 
 TASK, SOURCE = TaskId(0, 1), [TopicPartition("in", 1)]
 CHANGELOG = TopicPartition("app-store-changelog", 1)

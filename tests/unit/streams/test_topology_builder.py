@@ -12,9 +12,9 @@ from kafka_lite.streams.errors import TaskIdFormatError, TopologyBuilderError
 from kafka_lite.streams.processor.internals.topology.internal_topic_config import InternalTopicConfig
 from kafka_lite.streams.processor.internals.topology.quick_union import QuickUnion
 from kafka_lite.streams.processor.processor import Processor
-from kafka_lite.streams.processor.task_id import TaskId
 from kafka_lite.streams.processor.topology_builder import AutoOffsetReset, TopologyBuilder
 from kafka_lite.streams.state.stores import Stores
+from kafka_lite.streams.task_id import TaskId
 
 
 class Nothing(Processor[Any, Any]):

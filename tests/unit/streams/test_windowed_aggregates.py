@@ -14,12 +14,12 @@ from kafka_lite.streams.kstream.internals.change import Change
 from kafka_lite.streams.kstream.internals.kstream_window_aggregate import KStreamWindowReduce
 from kafka_lite.streams.kstream.kstream import KStream, KTable
 from kafka_lite.streams.kstream.kstream_builder import KStreamBuilder
-from kafka_lite.streams.kstream.windowed import Windowed
 from kafka_lite.streams.kstream.windowed_serde import WindowedSerde
 from kafka_lite.streams.kstream.windows import TimeWindows, UnlimitedWindows, Windows
 from kafka_lite.streams.processor.state_store import StateStoreSupplier
 from kafka_lite.streams.state.stores import Stores
 from kafka_lite.streams.topology_test_driver import TopologyTestDriver
+from kafka_lite.streams.windowed import Windowed
 
 STRING, LONG = Serdes.string(), Serdes.long()
 WINDOWED: Serde[Windowed[str]] = WindowedSerde(STRING)

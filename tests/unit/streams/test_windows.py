@@ -12,14 +12,6 @@ from kafka_lite.common.murmur2 import murmur2, to_positive
 from kafka_lite.common.serdes import Serdes
 from kafka_lite.common.serialization import SerializationError
 from kafka_lite.streams.kstream.join_windows import JoinWindows
-from kafka_lite.streams.kstream.windowed import (
-    MAX_TIME,
-    SessionWindow,
-    TimeWindow,
-    UnlimitedWindow,
-    Window,
-    Windowed,
-)
 from kafka_lite.streams.kstream.windowed_serde import (
     SessionKeySerde,
     WindowedSerde,
@@ -27,6 +19,14 @@ from kafka_lite.streams.kstream.windowed_serde import (
     WindowedStreamPartitioner,
 )
 from kafka_lite.streams.kstream.windows import TimeWindows, UnlimitedWindows, Windows
+from kafka_lite.streams.windowed import (
+    MAX_TIME,
+    SessionWindow,
+    TimeWindow,
+    UnlimitedWindow,
+    Window,
+    Windowed,
+)
 
 DAY_MS = 24 * 60 * 60 * 1000
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import logging
 from typing import Any
 
-from kafka_lite.streams.processor.internals.metrics.task_metrics import dropped_records_sensor
+from kafka_lite.streams.metrics.task_metrics import dropped_records_sensor
 from kafka_lite.streams.processor.processor import Processor
 from kafka_lite.streams.processor.processor_context import ProcessorContext
 

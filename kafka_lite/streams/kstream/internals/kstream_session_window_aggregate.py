@@ -13,10 +13,10 @@ from kafka_lite.streams.kstream.internals.dropping_processor import DroppingProc
 from kafka_lite.streams.kstream.internals.ktable_processors import KTableProcessorSupplier, KTableValueGetter
 from kafka_lite.streams.kstream.internals.tuple_forwarder import TupleForwarder
 from kafka_lite.streams.kstream.session_windows import SessionWindows
-from kafka_lite.streams.kstream.windowed import SessionWindow, Windowed
 from kafka_lite.streams.processor.processor import Processor
 from kafka_lite.streams.processor.processor_context import ProcessorContext
 from kafka_lite.streams.state.session_store import SessionStore
+from kafka_lite.streams.windowed import SessionWindow, Windowed
 
 
 def session_store(context: ProcessorContext, name: str) -> SessionStore[Any, Any]:

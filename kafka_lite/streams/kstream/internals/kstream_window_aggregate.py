@@ -11,11 +11,11 @@ from typing import Any
 from kafka_lite.streams.kstream.internals.dropping_processor import DroppingProcessor
 from kafka_lite.streams.kstream.internals.ktable_processors import KTableProcessorSupplier, KTableValueGetter
 from kafka_lite.streams.kstream.internals.tuple_forwarder import TupleForwarder
-from kafka_lite.streams.kstream.windowed import Windowed
 from kafka_lite.streams.kstream.windows import Windows
 from kafka_lite.streams.processor.processor import Processor
 from kafka_lite.streams.processor.processor_context import ProcessorContext
 from kafka_lite.streams.state.window_store import WindowStore
+from kafka_lite.streams.windowed import Windowed
 
 
 class WindowedTable(KTableProcessorSupplier):

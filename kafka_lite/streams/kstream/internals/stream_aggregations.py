@@ -9,7 +9,7 @@ from collections.abc import Callable
 from typing import Any
 
 from kafka_lite.common.serdes import Serde
-from kafka_lite.streams.kstream.internals.dsl_arguments import ensure_callable, ensure_kind, ensure_serde
+from kafka_lite.streams.kstream.dsl_arguments import ensure_callable, ensure_kind, ensure_serde
 from kafka_lite.streams.kstream.internals.kstream_aggregate import KStreamAggregate, KStreamReduce
 from kafka_lite.streams.kstream.internals.kstream_session_window_aggregate import KStreamSessionWindowAggregate
 from kafka_lite.streams.kstream.internals.kstream_window_aggregate import KStreamWindowAggregate, KStreamWindowReduce

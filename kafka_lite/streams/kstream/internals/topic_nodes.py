@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 
 from kafka_lite.common.serdes import Serde
 from kafka_lite.common.serialization import Deserializer, Serializer
-from kafka_lite.streams.kstream.internals.dsl_arguments import ensure_serde, ensure_topic
+from kafka_lite.streams.kstream.dsl_arguments import ensure_serde, ensure_topic
 from kafka_lite.streams.kstream.internals.kstream_processors import KStreamFilter
 from kafka_lite.streams.kstream.internals.ktable_processors import KTableSource
 from kafka_lite.streams.kstream.internals.named_topology_builder import NamedTopologyBuilder

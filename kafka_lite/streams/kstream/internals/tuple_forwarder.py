@@ -13,7 +13,7 @@ from kafka_lite.streams.processor.internals.internal_processor_context import In
 from kafka_lite.streams.processor.internals.topology.processor_node import ProcessorNode
 from kafka_lite.streams.processor.processor_context import ProcessorContext
 from kafka_lite.streams.processor.state_store import StateStore
-from kafka_lite.streams.state.caching.cached_state_store import CachedStateStore
+from kafka_lite.streams.state.cached_state_store import CachedStateStore
 
 
 class ForwardingCacheFlushListener:

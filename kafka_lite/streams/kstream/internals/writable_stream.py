@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any, Generic, TypeVar
 
 from kafka_lite.common.serdes import Serde
+from kafka_lite.streams.kstream.dsl_arguments import ensure_topic
 from kafka_lite.streams.kstream.internals.abstract_stream import AbstractStream
-from kafka_lite.streams.kstream.internals.dsl_arguments import ensure_topic
 from kafka_lite.streams.kstream.internals.key_value_printer import KeyValuePrinter, ensure_writable
 from kafka_lite.streams.kstream.internals.topic_nodes import serializer_of
 from kafka_lite.streams.kstream.windowed_serde import WindowedSerializer, WindowedStreamPartitioner

@@ -1,4 +1,4 @@
-"""Record caches: several changes of a key become one.
+"""Stores that keep what was written in a record cache, until it is flushed.
 
-Kafka 0.10.2: streams/.../state/internals (ThreadCache.java, NamedCache.java, Caching*Store.java) · book 9.1.4
+Kafka 0.10.2: streams/.../state/internals (CachingKeyValueStore.java, CachingWindowStore.java) · book 9.1.4
 """

@@ -11,13 +11,13 @@ from collections.abc import Iterator, Sequence
 
 from kafka_lite.streams.errors import InvalidStateStoreError
 from kafka_lite.streams.processor.state_store import StateStore, StateStoreContext
-from kafka_lite.streams.state.caching.cached_state_store import (
+from kafka_lite.streams.record_cache.named_cache import DirtyEntry, LRUCacheEntry
+from kafka_lite.streams.state.cached_state_store import (
     CachedStateStore,
     CacheFlushListener,
     merged,
     record_context_set,
 )
-from kafka_lite.streams.state.caching.named_cache import DirtyEntry, LRUCacheEntry
 from kafka_lite.streams.state.key_value_store import KeyValueStore
 from kafka_lite.streams.state.wrapped_state_store import WrappedStateStore
 

@@ -10,10 +10,10 @@ from collections.abc import Callable, Iterator, Sequence
 from itertools import chain
 from typing import TypeVar
 
-from kafka_lite.streams.kstream.windowed import Windowed
 from kafka_lite.streams.state.key_value_store import ReadOnlyKeyValueStore
 from kafka_lite.streams.state.session_store import ReadOnlySessionStore
 from kafka_lite.streams.state.window_store import ReadOnlyWindowStore
+from kafka_lite.streams.windowed import Windowed
 
 K = TypeVar("K")
 V = TypeVar("V")

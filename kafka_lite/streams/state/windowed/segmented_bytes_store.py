@@ -13,7 +13,7 @@ from typing import Generic, TypeVar
 
 from kafka_lite.metrics.sensor import Sensor
 from kafka_lite.streams.errors import InvalidStateStoreError
-from kafka_lite.streams.processor.internals.metrics.task_metrics import dropped_records_sensor
+from kafka_lite.streams.metrics.task_metrics import dropped_records_sensor
 from kafka_lite.streams.processor.state_store import StateStore, StateStoreContext
 from kafka_lite.streams.state.change_logging_key_value_bytes_store import StoreChangeLogger
 from kafka_lite.streams.state.windowed.in_memory_segment import InMemorySegment

@@ -8,11 +8,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TypeVar
 
-from kafka_lite.streams.kstream.windowed import SessionWindow, Windowed
 from kafka_lite.streams.state.session_store import SessionStore
 from kafka_lite.streams.state.typed_store import TypedStore
 from kafka_lite.streams.state.windowed.key_schema import MAX_TIME, SESSION_SUFFIX
 from kafka_lite.streams.state.windowed.segmented_bytes_store import SegmentedBytesStore
+from kafka_lite.streams.windowed import SessionWindow, Windowed
 
 K = TypeVar("K")
 V = TypeVar("V")

@@ -15,9 +15,9 @@ from kafka_lite.streams.kstream.join_windows import JoinWindows
 from kafka_lite.streams.kstream.kstream import KGroupedStream, KStream, KTable
 from kafka_lite.streams.kstream.kstream_builder import KStreamBuilder
 from kafka_lite.streams.kstream.session_windows import SessionWindows
-from kafka_lite.streams.kstream.windowed import Windowed
 from kafka_lite.streams.kstream.windowed_serde import SessionKeySerde, WindowedSerde
 from kafka_lite.streams.kstream.windows import TimeWindows
+from kafka_lite.streams.windowed import Windowed
 from kafka_lite.testing.simulation.streams.drawing import Drawing
 from kafka_lite.testing.simulation.streams.programs import COUNTS, TEXT
 

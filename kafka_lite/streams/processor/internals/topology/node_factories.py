@@ -7,10 +7,12 @@ SinkNodeFactory, StateStoreFactory) · book 9.1.2
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 from kafka_lite.common.serialization import Deserializer, Serializer
+from kafka_lite.streams.errors import TopologyBuilderError
 from kafka_lite.streams.processor.processor import ProcessorSupplier
 from kafka_lite.streams.processor.state_store import StateStore, StateStoreSupplier
 from kafka_lite.streams.processor.stream_partitioner import StreamPartitioner
@@ -62,3 +64,16 @@ class StateStoreFactory:
     supplier: StateStoreSupplier[StateStore]
     users: list[str] = field(default_factory=list)
     """The names of the processors that it is connected to."""
+
+
+def ensure_new(nodes: Mapping[str, NodeFactory], name: str, *parents: str) -> None:
+    """Check the name of a node, and its parents, before it is added. Raises TopologyBuilderError."""
+    if name in nodes:
+        raise TopologyBuilderError(f"Processor {name} is already added.")
+    for parent in parents:
+        if parent == name:
+            raise TopologyBuilderError(f"Processor {name} cannot be a parent of itself.")
+        if parent not in nodes:
+            raise TopologyBuilderError(f"Parent processor {parent} is not added yet.")
+        if isinstance(nodes[parent], SinkNodeFactory):
+            raise TopologyBuilderError(f"Sink {parent} cannot be a parent: it forwards nothing.")

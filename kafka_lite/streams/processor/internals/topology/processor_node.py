@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from kafka_lite.streams.errors import StreamsError
-from kafka_lite.streams.processor.internals.metrics.node_metrics import NodeMetrics
+from kafka_lite.streams.metrics.node_metrics import NodeMetrics
 from kafka_lite.streams.processor.processor import Processor
 from kafka_lite.streams.processor.processor_context import ProcessorContext
 

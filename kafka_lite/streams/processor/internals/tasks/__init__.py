@@ -1,4 +1,0 @@
-"""Tasks: active ones, which process records, and standby ones, which follow changelogs.
-
-Kafka 0.10.2: streams/.../processor/internals · book 9.1.3
-"""
