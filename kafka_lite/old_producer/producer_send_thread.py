@@ -44,8 +44,10 @@ class ProducerSendThread(ShutdownableThread):
     def do_work(self) -> None:
         """Wait for one message, or until the batch must be sent."""
         wait_ms = max(0.0, self._last_send_ms + self._queue_time_ms - self._time.hi_res_ms())
+        # Without a queue time, a thread that has nothing to send would ask for messages over and over again.
+        timeout_s = wait_ms / 1000 if self._events or self._queue_time_ms > 0 else None
         try:
-            message = self._queue.get(timeout=wait_ms / 1000)
+            message = self._queue.get(timeout=timeout_s)
         except queue.Empty:
             self._hand_on("queue time reached")
             return

@@ -13,13 +13,13 @@ Handler = Callable[[Any], "Response | Exception"]
 
 
 class BlockingBrokers:
-    """Brokers by address. One that has no handler for a kind of request refuses connections.
+    """Brokers by port, whatever their host is called. One without handlers refuses connections.
 
     Requests and responses pass through their codecs, so that a field that a version does not have does not arrive.
     """
 
     def __init__(self) -> None:
-        self.handlers: dict[tuple[str, int], dict[type[Request], Handler]] = {}
+        self.handlers: dict[int, dict[type[Request], Handler]] = {}
         self.requests: list[tuple[int, Request, int]] = []
         """Port, request and version, in order."""
         self.opened: list[int] = []
@@ -35,11 +35,11 @@ class BlockingBrokers:
             each = script.pop(0) if len(script) > 1 else script[0]
             return each if isinstance(each, Response | Exception) else each(request)
 
-        self.handlers.setdefault(("h", port), {})[request_class] = handle
+        self.handlers.setdefault(port, {})[request_class] = handle
 
     def stop(self, port: int) -> None:
         """Refuse connections from now on."""
-        del self.handlers["h", port]
+        del self.handlers[port]
 
     def sent_to(self, port: int) -> list[Any]:
         """The requests that a broker has received."""
@@ -51,15 +51,17 @@ class BlockingBrokers:
 
 
 class ScriptedBlockingChannel:
-    """A connection to one of the brokers."""
+    """A connection to one of the brokers, with one request in flight at a time."""
 
     def __init__(self, brokers: BlockingBrokers, host: str, port: int) -> None:
         self._brokers = brokers
         self.host, self.port = host, port
         self.is_connected = False
+        self.last_request_bytes = 0
+        self._in_flight: list[tuple[Request, int]] = []
 
     def connect(self) -> None:
-        if (self.host, self.port) not in self._brokers.handlers:
+        if self.port not in self._brokers.handlers:
             raise NotConnectedError(f"cannot connect to {self.host}:{self.port}")
         if not self.is_connected:
             self.is_connected = True
@@ -73,15 +75,26 @@ class ScriptedBlockingChannel:
     def abort(self) -> None:
         """The brokers respond at once, so there is nothing to interrupt."""
 
-    def exchange(self, request: Request, version: int, timeout_ms: float | None = None) -> object:
+    def send(self, request: Request, version: int, *, expect_response: bool = True) -> None:
         assert self.is_connected, "a request without a connection"
-        _, received = decode_request(encode_request(request, version, 1, "c"))
+        frame = encode_request(request, version, 1, "c")
+        self.last_request_bytes = len(frame)
+        _, received = decode_request(frame)
         self._brokers.requests.append((self.port, received, version))
-        handlers = self._brokers.handlers.get((self.host, self.port), {})
+        if expect_response:
+            self._in_flight.append((received, version))
+
+    def exchange(self, request: Request, version: int, timeout_ms: float | None = None) -> object:
+        self.send(request, version)
+        return self.receive(timeout_ms)
+
+    def receive(self, timeout_ms: float | None = None) -> object:
+        request, version = self._in_flight.pop()
+        handlers = self._brokers.handlers.get(self.port, {})
         if type(request) not in handlers:
             self.close()
             raise NotConnectedError(f"{self.host}:{self.port} closed the connection")
-        response = handlers[type(request)](received)
+        response = handlers[type(request)](request)
         if isinstance(response, Exception):
             self.close()
             raise response

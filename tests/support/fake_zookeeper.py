@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -74,7 +75,9 @@ class FakeZooKeeper:
         below = [each.rpartition("/") for each in self.tree.nodes]
         return sorted(name for parent, _, name in below if parent == path and name)
 
-    def create(self, path: str, data: bytes | None, *, ephemeral: bool = False) -> str:
+    def create(self, path: str, data: bytes | None, *, ephemeral: bool = False, sequential: bool = False) -> str:
+        if sequential:
+            path = f"{path}{len(self.tree.writes):010d}"
         if path in self.tree.nodes:
             raise NodeExistsError(path)
         self._node(path.rpartition("/")[0] or "/")
@@ -125,6 +128,9 @@ class FakeZooKeeper:
         self.tree.watches.setdefault(path, []).append(callback)
 
     watch_data = watch_children
+
+    def refusing_without_room(self) -> contextlib.AbstractContextManager[None]:
+        return contextlib.nullcontext()
 
     def unwatch(self, path: str) -> None:
         self.tree.watches.pop(path, None)

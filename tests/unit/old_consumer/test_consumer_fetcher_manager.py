@@ -128,7 +128,7 @@ def test_the_search_for_leaders_survives_a_cluster_that_is_away(
 def test_a_start_offset_that_nobody_committed_is_asked_for_until_the_leader_responds(consuming: Consuming) -> None:
     consuming.cluster.ends[T0] = (5, 8)
     brokers = consuming.cluster.brokers
-    offsets_of = brokers.handlers["h", 9001]
+    offsets_of = brokers.handlers[9001]
     (list_offsets,) = [each for each in offsets_of if each.__name__ == "ListOffsetsRequest"]
     working = offsets_of[list_offsets]
     brokers.answer(9001, list_offsets, ConnectionError("lost"), ConnectionError("lost"), working)

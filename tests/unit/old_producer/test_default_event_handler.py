@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 import random
-from typing import Any
 
 import pytest
 
-from kafka_lite.common.config_def import ConfigError
 from kafka_lite.common.errors import Errors
 from kafka_lite.common.time import MockTime
 from kafka_lite.old_producer import KeyedMessage
 from kafka_lite.old_producer import broker_partition_info as broker_partition_info_module
 from kafka_lite.old_producer.default_event_handler import DefaultEventHandler, FailedToSendMessageError
-from kafka_lite.old_producer.encoder import DefaultEncoder, NullEncoder, StringEncoder
-from kafka_lite.old_producer.partitioner import DefaultPartitioner, java_hash_code
+from kafka_lite.old_producer.encoder import DefaultEncoder
+from kafka_lite.old_producer.partitioner import DefaultPartitioner
 from kafka_lite.old_producer.producer_config import ProducerConfig
 from kafka_lite.protocol.messages.api_00_produce import (
     PartitionProduceResponse,
@@ -227,42 +225,3 @@ def test_partition_keys_are_not_stored(monkeypatch: pytest.MonkeyPatch) -> None:
     handler.handle([KeyedMessage("t", b"v", b"k"), KeyedMessage("t", b"w", part_key=b"p")])
     (batch, other) = batches(handler.pool.brokers[0].requests[0].topic_data[0].partition_data[0].records)  # type: ignore[arg-type]
     assert [record.key for each in (batch, other) for record in each.records()] == [b"k", None]
-
-
-@pytest.mark.parametrize(
-    ("key", "code"),
-    [
-        # As Java prints them.
-        ("", 0), ("a", 97), ("hello", 99162322), ("技术", 808111), (b"", 1), (b"a", 128),
-        (b"\xff\x01", (1 * 31 - 1) * 31 + 1), (7, 7), (-1, -1), (1 << 40, 256), (True, 1231),
-    ],
-)  # fmt: skip
-def test_hash_codes_match_java(key: Any, code: int) -> None:
-    assert java_hash_code(key) == code
-
-
-def test_keys_without_a_hash_code_are_refused() -> None:
-    with pytest.raises(TypeError, match=r"partitioner\.class"):
-        java_hash_code(1.5)
-
-
-def test_encoders() -> None:
-    assert StringEncoder({}).to_bytes("é") == "é".encode()
-    assert StringEncoder({"serializer.encoding": "latin-1"}).to_bytes("é") == b"\xe9"
-    assert NullEncoder({}).to_bytes("x") is None
-    assert DefaultEncoder({}).to_bytes(None) is None
-
-
-def test_configuration() -> None:
-    servers = {"metadata.broker.list": "localhost:9092"}
-    assert ProducerConfig(servers | {"compression.codec": "2"}).compression is CompressionType.SNAPPY
-    with pytest.raises(ConfigError, match=r"queue\.buffering\.max\.messages=10"):
-        ProducerConfig(servers | {"queue.buffering.max.messages": 10})
-    with pytest.raises(ConfigError, match=r"producer\.type"):
-        ProducerConfig(servers | {"producer.type": "fast"})
-
-
-@pytest.mark.parametrize(("key", "place"), [(5, 2), (-5, 2), (-(1 << 31), 0), (b"\xff" * 8, None)])
-def test_the_absolute_value_of_the_hash_counts(key: object, place: int | None) -> None:
-    chosen = DefaultPartitioner({}).partition(key, 3)
-    assert chosen == (abs(java_hash_code(key)) % 3 if place is None else place)

@@ -122,7 +122,7 @@ def test_it_gives_up_after_six_errors_in_a_row(cluster: LeadersAndLogs, time: Cl
 
 
 def test_after_a_deletion_reading_continues_at_the_end(cluster: LeadersAndLogs, time: ClockOfChanges) -> None:
-    list_offsets = cluster.brokers.handlers["h", 9001][ListOffsetsRequest]
+    list_offsets = cluster.brokers.handlers[9001][ListOffsetsRequest]
 
     def delete(record: Record) -> None:
         if record.offset == 3:
@@ -156,7 +156,7 @@ def test_an_offset_that_is_asked_for_after_a_deletion_may_be_at_another_leader(
     def append() -> None:
         cluster.ends[T0] = (10, 14)
 
-    list_at_2 = cluster.brokers.handlers["h", 9002][ListOffsetsRequest]
+    list_at_2 = cluster.brokers.handlers[9002][ListOffsetsRequest]
 
     def list_then_append(request: object) -> Response | Exception:
         response = list_at_2(request)
@@ -171,7 +171,7 @@ def test_an_offset_that_is_asked_for_after_a_deletion_may_be_at_another_leader(
 def test_an_offset_that_cannot_be_read_at_once_is_asked_for_again(
     cluster: LeadersAndLogs, time: ClockOfChanges, request_class: type[ListOffsetsRequest | MetadataRequest]
 ) -> None:
-    working = cluster.brokers.handlers["h", 9001][request_class]
+    working = cluster.brokers.handlers[9001][request_class]
     lost = ConnectionError("lost")
     cluster.brokers.answer(9001, request_class, lost, lost, working)
     assert read(time, 3) == [3, 4, 5]
