@@ -92,7 +92,7 @@ site: setup ## the docs site on 127.0.0.1:8000, rebuilt on change (the first bui
 site-build: setup ## the docs site into site/, strictly: unknown symbols and dead links fail
 	$(BIN)/python -m kafka_learn.site build $(ARGS)
 
-pages: setup ## rewrite what Markdown pages say from data: the notes below directives
+pages: setup ## rewrite what Markdown pages say from data, and fill lines of more than 130 columns
 	$(BIN)/python -m kafka_learn.site.repository_pages
 
 notebook: setup ## JupyterLab on the chapters' notebooks (OPEN=chapters/….ipynb: on one of them)

@@ -1,6 +1,6 @@
 """Writes what the repository's Markdown says from data: notes below directives, APIs served, the map.
 
-``make pages`` calls it.
+``make pages`` calls it. It fills lines of more than 130 columns, too.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from kafka_learn.project import PROJECT_ROOT
+from kafka_learn.site.line_width import within_columns
 from kafka_learn.site.notes import with_notes
 from kafka_learn.site.stated_facts import with_facts
 from kafka_learn.source import UnknownSymbolError
@@ -24,14 +25,15 @@ def changed_pages(root: Path = PROJECT_ROOT) -> dict[Path, str]:
 
 
 def _rewritten(root: Path) -> Iterator[tuple[Path, str]]:
-    for path in (root / "README.md", root / "CONTRIBUTING.md"):
-        yield path, with_facts(path.read_text(encoding="utf-8"))
+    for path in (*sorted(root.glob("*.md")), root / "bench" / "README.md"):
+        yield path, within_columns(with_facts(path.read_text(encoding="utf-8")))
     for folder in ("docs", "chapters", "labs"):
         for path in sorted((root / folder).rglob("*.md")):
             origin = path.relative_to(root).as_posix()
             try:
                 language = "zh" if origin.endswith(".zh.md") else "en"
-                yield path, with_facts(with_notes(path.read_text(encoding="utf-8"), origin, language))
+                noted = with_notes(path.read_text(encoding="utf-8"), origin, language)
+                yield path, within_columns(with_facts(noted))
             except UnknownSymbolError as error:
                 raise UnknownSymbolError(f"{origin}: {error}") from error
 

@@ -25,7 +25,7 @@ _BETWEEN_BROKERS = (
     ApiKey.CONTROLLED_SHUTDOWN,
     ApiKey.WRITE_TXN_MARKERS,
 )
-_PASSAGE = re.compile(r"(?P<begin><!-- (?P<name>[\w-]+) -->).*?(?P<end><!-- /(?P=name) -->)", re.DOTALL)
+_PASSAGE = re.compile(r"(?P<begin><!-- (?P<name>[\w-]+) -->)(?P<fact>.*?)(?P<end><!-- /(?P=name) -->)", re.DOTALL)
 _NOT_YET = ": not yet"
 
 
@@ -108,6 +108,10 @@ FACTS: dict[str, Callable[[str], str]] = {
 }
 
 
+def _letters(text: str) -> str:
+    return "".join(text.split())
+
+
 def with_facts(text: str) -> str:
     """A page with every such passage as it should be; names that end in ``-zh`` are those of the Chinese ones."""
 
@@ -115,7 +119,8 @@ def with_facts(text: str) -> str:
         name = passage["name"].removesuffix("-zh")
         if name not in FACTS:
             return passage[0]
-        language = "zh" if passage["name"].endswith("-zh") else "en"
-        return passage["begin"] + FACTS[name](language) + passage["end"]
+        fact = FACTS[name]("zh" if passage["name"].endswith("-zh") else "en")
+        is_stated = _letters(passage["fact"]) == _letters(fact)  # maybe on several lines
+        return passage[0] if is_stated else passage["begin"] + fact + passage["end"]
 
     return _PASSAGE.sub(_stated, text)

@@ -31,7 +31,7 @@ from kafka_lite.testing.simulation.memory_limit import GROWTH_BYTES
 from kafka_lite.testing.simulation.scenarios import TRANSACTIONAL_EVERY
 from kafka_lite.zookeeper.zookeeper_client import MAX_OPERATIONS_AT_ONCE
 from scripts.simulated_bugs import ALL
-from tests.unit.test_rooms import MAX_MODULES
+from tests.unit.test_rooms import MAX_LINES, MAX_LINES_OF_FUNCTION, MAX_MODULES
 
 ROOT = Path(__file__).parents[2]
 WORDS = {
@@ -57,7 +57,9 @@ def shipped() -> dict[str, str]:
 
 
 CLAIMS: list[tuple[str, str, object]] = [
-    ("architecture", r"A folder has no more than (\d+) modules", MAX_MODULES),
+    ("architecture", r"A function has at most (\d+) lines", MAX_LINES_OF_FUNCTION),
+    ("architecture", r"at most \d+ lines, a module (\d+),", MAX_LINES),
+    ("architecture", r"a folder (\d+) modules", MAX_MODULES),
     ("architecture", r"chains up to (\d+) of them", MAX_PIPELINED_REQUESTS),
     ("architecture", r"more than (\d+) KiB to decompress", MAX_QUICK_COMPRESSED_BYTES // 1024),
     ("architecture", r"transactions of up to (\d+) operations", MAX_OPERATIONS_AT_ONCE),

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from kafka_learn.project import PROJECT_ROOT
+from kafka_learn.site.line_width import too_long
 from kafka_learn.site.repository_pages import changed_pages
 
 _FENCED = re.compile(r"^( *)(`{3,})[^\n]*\n.*?^\1\2 *$|^ {4}[^\n]*$|<!--.*?-->", re.MULTILINE | re.DOTALL)
@@ -107,6 +108,12 @@ def test_no_directive_is_a_fence() -> None:
     fence = re.compile(r"^ *`{3,}(?:source|figure|generated|recording) .*$", re.MULTILINE)
     pages = ((name, (PROJECT_ROOT / name).read_text(encoding="utf-8")) for name in markdown_files())
     assert [(name, found) for name, text in pages for found in fence.findall(text)] == []
+
+
+def test_no_line_of_a_paragraph_or_list_has_more_than_130_columns() -> None:
+    written = [name for name in markdown_files() if not name.startswith("bench/results/")]  # the others are reports
+    pages = [(name, (PROJECT_ROOT / name).read_text(encoding="utf-8")) for name in written]
+    assert [f"{name}:{number}" for name, text in pages for number, _ in too_long(text)] == [], "make pages fills them"
 
 
 def test_what_pages_say_from_data_is_up_to_date() -> None:
