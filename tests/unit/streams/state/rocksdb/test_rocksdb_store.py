@@ -405,7 +405,7 @@ def test_a_full_disk_is_an_error_and_the_next_start_has_everything(small_disk: S
 KILLED = """
 import os, signal, sys
 from pathlib import Path
-from tests.unit.streams.test_rocksdb_stores import Changelog, Task, RocksDBStore
+from tests.unit.streams.state.rocksdb.test_rocksdb_store import Changelog, Task, RocksDBStore
 task = Task(Path(sys.argv[1]), Changelog())
 store = task.opened(RocksDBStore("store"))
 task.write(store, (b"a", b"1"), (b"b", b"2"))
