@@ -13,24 +13,12 @@ from typing import Self
 from kafka_lite.common.process.open_files import raise_open_files_limit
 from kafka_lite.common.scheduler import KafkaScheduler
 from kafka_lite.common.time import SystemTime, Time
-from kafka_lite.common.topic_names import GROUP_METADATA_TOPIC_NAME, TRANSACTION_STATE_TOPIC_NAME
 from kafka_lite.coordinator.transaction.producer_id_manager import ProducerIdManager
 from kafka_lite.log.log_config import LogConfig
 from kafka_lite.network.acceptor import check_port_is_free
 from kafka_lite.network.socket_server import SocketServer
-from kafka_lite.server import missing_logs
 from kafka_lite.server.admin.admin_manager import AdminManager
-from kafka_lite.server.admin.config_admin_manager import ConfigAdminManager
-from kafka_lite.server.apis.admin_apis import AdminApis
 from kafka_lite.server.apis.api_handler import HandlerWrapper
-from kafka_lite.server.apis.fetch_apis import FetchApis
-from kafka_lite.server.apis.log_dir_apis import LogDirApis
-from kafka_lite.server.apis.log_offset_apis import LogOffsetApis
-from kafka_lite.server.apis.metadata_apis import MetadataApis
-from kafka_lite.server.apis.partition_admin_apis import PartitionAdminApis
-from kafka_lite.server.apis.produce_apis import ProduceApis
-from kafka_lite.server.apis.producer_id_apis import ProducerIdApis
-from kafka_lite.server.apis.replication_apis import ReplicationApis
 from kafka_lite.server.broker_metadata_checkpoint import BrokerMetadata, BrokerMetadataCheckpoint
 from kafka_lite.server.broker_states import BrokerState, BrokerStoppedError, check_transition
 from kafka_lite.server.dynamic.broker_reconfigurable import (
@@ -41,32 +29,23 @@ from kafka_lite.server.dynamic.broker_reconfigurable import (
 from kafka_lite.server.dynamic.config_handler import BrokerConfigHandler, ConfigHandler, TopicConfigHandler
 from kafka_lite.server.dynamic.dynamic_broker_config import DynamicBrokerConfig
 from kafka_lite.server.dynamic.dynamic_config_manager import DynamicConfigManager
-from kafka_lite.server.fetch_sessions.fetch_manager import FetchManager
-from kafka_lite.server.fetch_sessions.fetch_session_cache import FetchSessionCache
-from kafka_lite.server.kafka_apis import SERVED_VERSIONS, ApiHandlers, KafkaApis
 from kafka_lite.server.kafka_config import EMBEDDED, KafkaConfig
 from kafka_lite.server.kafka_healthcheck import KafkaHealthcheck
-from kafka_lite.server.kafka_request_handler import KafkaRequestHandlerPool
-from kafka_lite.server.log_dir_failure_handler import LogDirFailureHandler
 from kafka_lite.server.metadata_cache import MetadataCache
-from kafka_lite.server.quick_requests import InlineRequestHandler, QuickRequests
 from kafka_lite.server.quotas.quota_factory import QuotaManagers, quota_managers
-from kafka_lite.server.replica_manager import ReplicaManager
-from kafka_lite.server.replica_state_changes import ReplicaStateChanges
 from kafka_lite.server.replication.controlled_shutdown import controlled_shutdown
-from kafka_lite.server.replication.inter_broker_versions import log_dirs_are_known
-from kafka_lite.server.replication.isr_changes import IsrChanges
 from kafka_lite.server.startup.broker_id import get_broker_id
 from kafka_lite.server.startup.broker_metrics import BrokerMetrics
 from kafka_lite.server.startup.cluster_control import ClusterControl
 from kafka_lite.server.startup.group_coordination import GroupCoordination
 from kafka_lite.server.startup.initial_metadata import await_initial_metadata
 from kafka_lite.server.startup.log_management import LogManagement
+from kafka_lite.server.startup.replica_management import ReplicaManagement
+from kafka_lite.server.startup.request_handling import BrokerParts, RequestHandling
 from kafka_lite.server.startup.transaction_coordination import TransactionCoordination
 from kafka_lite.server.startup.zookeeper_in_broker import connect_to_embedded_zookeeper, start_embedded_zookeeper
 from kafka_lite.zookeeper.embedded.embedded_zookeeper import EmbeddedZooKeeper
 from kafka_lite.zookeeper.kafka_zk_client import KafkaZkClient
-from kafka_lite.zookeeper.log_dir_events import LogDirEvents
 
 logger = logging.getLogger(__name__)
 
@@ -325,35 +304,21 @@ class KafkaServer:
         )
         self._on_stop("admin manager", self.admin_manager.shutdown)
         self.metrics.measure_purgatory(self.admin_manager.topic_purgatory)
-        self.replica_manager = ReplicaManager(
+        self._replicas = ReplicaManagement(
             config,
-            self.log_manager,
-            self.scheduler,
-            self.time,
-            self.time,
-            self.metrics.registry,
-            IsrChanges(self.zk_client, self.time),
-            self.quotas,
+            self._logs,
+            self.zk_client,
             self.metadata_cache,
-        )
-        self.replica_manager.startup()
-        self._on_stop("replica manager", self.replica_manager.shutdown)
-        self.replica_state_changes = ReplicaStateChanges(
-            self.replica_manager, self._logs.topic_config, self.metadata_cache.get_alive_brokers
-        )
-        failure_handler = LogDirFailureHandler(
-            self.log_manager,
-            self.replica_state_changes,
+            self.quotas,
+            self.metrics.registry,
+            self.scheduler,
             self.shutdown,
-            self._notify_controller_of_log_dirs,
-            log_dirs_are_known(config.inter_broker_protocol_version),
+            self.time,
         )
-        failure_handler.start()
-        self._on_stop("log directory failure handler", failure_handler.shutdown)
-
-    def _notify_controller_of_log_dirs(self) -> None:
-        """Let the controller find out which replicas are online here."""
-        LogDirEvents(self.zk_client.zookeeper).propagate(self.config.broker_id)
+        self.replica_manager = self._replicas.manager
+        self.replica_state_changes = self._replicas.state_changes
+        self._replicas.startup()
+        self._on_stop("replica manager", self._replicas.shutdown)
 
     def _start_group_coordinator(self) -> None:
         """Start the coordinator before the controller, whose first request already has this broker's groups."""
@@ -384,7 +349,7 @@ class KafkaServer:
             self.config,
             self.dynamic_broker_config.topic_defaults,
             self.zk_client,
-            lambda request, version: self.apis.handle_own(request, version),
+            lambda request, version: self.requests.apis.handle_own(request, version),
             self.admin_manager.try_complete_delayed_topic_operations,
             self.metrics.controller_stats(),
             self.scheduler,
@@ -393,87 +358,37 @@ class KafkaServer:
         self.controller = self._cluster_control.controller
         self.metrics.measure_controller(self.controller)
         self._healthcheck = KafkaHealthcheck(self.config, self.zk_client, self.socket_server.bound_port, self.time)
-        self.apis = self._new_apis()
+        self.requests = self._new_request_handling()
         self.controller.startup()
         log_config = DynamicLogConfig(self.log_manager, self.controller.enable_default_unclean_leader_election)
         self.dynamic_broker_config.add_broker_reconfigurable(log_config)
         self._on_stop("controller", self._cluster_control.shutdown)
 
-    def _new_apis(self) -> KafkaApis:
-        channel = self.socket_server.request_channel
-        partition_admin = self._new_partition_admin_apis()
-        self._metadata_apis = self._new_metadata_apis()
-        handlers = ApiHandlers(
-            produce=ProduceApis(self.replica_manager, channel.close_connection, self.transactions.verification),
-            fetch=FetchApis(self.replica_manager, self._new_fetch_manager()),
-            log_offsets=LogOffsetApis(self.replica_manager),
-            metadata=self._metadata_apis,
-            admin=self._new_admin_apis(),
-            partition_admin=partition_admin,
-            producer_ids=ProducerIdApis(self.producer_ids, self.transactions.coordinator, self.replica_manager),
-            groups=self.groups.group_apis(),
-            offsets=self.groups.offset_apis(self.metadata_cache, self.zk_client, self.transactions.verification),
-            replication=self._new_replication_apis(partition_admin),
-            log_dirs=LogDirApis(self.config.log_dirs, self.replica_manager),
-            transactions=self.transactions.transaction_apis(),
-            txn_markers=self.transactions.marker_apis,
+    def _new_request_handling(self) -> RequestHandling:
+        requests = RequestHandling(
+            BrokerParts(
+                config=self.config,
+                cluster_id=self.cluster_id,
+                dynamic_config=self.dynamic_broker_config,
+                zk_client=self.zk_client,
+                socket_server=self.socket_server,
+                metadata_cache=self.metadata_cache,
+                replicas=self._replicas,
+                groups=self.groups,
+                transactions=self.transactions,
+                producer_ids=self.producer_ids,
+                admin_manager=self.admin_manager,
+                controller=self.controller,
+                healthcheck=self._healthcheck,
+                metrics=self.metrics,
+                scheduler=self.scheduler,
+                time=self.time,
+            )
         )
-        apis = KafkaApis(channel, self.socket_server.unserved_requests, handlers)
         if self._wrap_handler is not None:
-            apis.wrap_handlers(self._wrap_handler)
-        return apis
-
-    def _new_metadata_apis(self) -> MetadataApis:
-        return MetadataApis(
-            self.config,
-            self.cluster_id,
-            self.metadata_cache,
-            self._healthcheck.local_broker,
-            self.admin_manager.auto_create_topic,
-            SERVED_VERSIONS,
-        )
-
-    def _new_admin_apis(self) -> AdminApis:
-        configs = ConfigAdminManager(self.config, self.metadata_cache, self.zk_client, self.dynamic_broker_config)
-        return AdminApis(self.config, self.admin_manager, configs, lambda: self.controller.is_active)
-
-    def _new_partition_admin_apis(self) -> PartitionAdminApis:
-        apis = PartitionAdminApis(self.config.broker_id, self.controller, self.metadata_cache, self.time)
-        self._on_stop("elections in progress", apis.shutdown)
-        self.metrics.measure_purgatory(apis.elect_leader_purgatory)
-        return apis
-
-    def _new_replication_apis(self, partition_admin: PartitionAdminApis) -> ReplicationApis:
-        apis = ReplicationApis(
-            self.replica_state_changes,
-            self.metadata_cache,
-            {
-                GROUP_METADATA_TOPIC_NAME: self.groups.coordinator,
-                TRANSACTION_STATE_TOPIC_NAME: self.transactions.coordinator,
-            },
-            self.groups.offsets,
-            self.controller,
-            self._complete_delayed_operations(partition_admin),
-            self._notify_controller_of_log_dirs,
-            lambda: self._healthcheck.broker_epoch,
-            self.zk_client.get_broker_epoch,
-        )
-        retry_ms = missing_logs.RETRY_MS
-        self.scheduler.schedule("missing-logs", apis.make_missing_logs, retry_ms, retry_ms)
-        return apis
-
-    def _new_fetch_manager(self) -> FetchManager:
-        slots = self.config.max_incremental_fetch_session_cache_slots
-        return FetchManager(FetchSessionCache(slots, self.metrics.registry, self.time), self.time)
-
-    def _complete_delayed_operations(self, partition_admin: PartitionAdminApis) -> Callable[[str], None]:
-        """The callback for a topic whose metadata has changed."""
-
-        def on_topic_changed(topic: str) -> None:
-            self.admin_manager.try_complete_delayed_topic_operations(topic)
-            partition_admin.try_complete_delayed_elections(topic)
-
-        return on_topic_changed
+            requests.apis.wrap_handlers(self._wrap_handler)
+        self._on_stop("elections in progress", requests.shutdown_elections)
+        return requests
 
     def _start_config_changes(self) -> None:
         """Start applying changes of configurations in ZooKeeper."""
@@ -506,28 +421,19 @@ class KafkaServer:
             self._await_metadata()
             self._start_request_handlers()
         else:
-            self._metadata_apis.hold_metadata_back()
+            self.requests.metadata_apis.hold_metadata_back()
             self._start_request_handlers()
             self._await_metadata()
-            self._metadata_apis.release_metadata()
+            self.requests.metadata_apis.release_metadata()
 
     def _await_metadata(self) -> None:
         await_initial_metadata(self.config.broker_id, self.metadata_cache, self.replica_manager)
 
     def _start_request_handlers(self) -> None:
-        channel = self.socket_server.request_channel
         config = self.dynamic_broker_config.current_config
-        self._handler_pool = KafkaRequestHandlerPool(config.num_io_threads, channel, self.apis, self.time)
+        self._handler_pool = self.requests.start_handlers()
         self._on_stop("request handlers", self._handler_pool.shutdown)
         if config.inline_quick_requests:
-            quick = QuickRequests(
-                self.replica_manager,
-                self.metadata_cache,
-                config.auto_create_topics_enable,
-                self.groups.group_manager.topic_partition_for,
-            )
-            inline = InlineRequestHandler(channel, self.apis, quick.includes, self.time)
-            self._on_stop("inline request handler", inline.shutdown)
-        self.metrics.measure_handlers(self._handler_pool)
+            self._on_stop("inline request handler", self.requests.start_inline_handler().shutdown)
         handlers = DynamicThreadPool("num.io.threads", self._handler_pool.resize, config)
         self.dynamic_broker_config.add_broker_reconfigurable(handlers, created_with=config)

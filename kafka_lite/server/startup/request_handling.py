@@ -1,0 +1,161 @@
+"""The APIs of a broker, connected with its parts, and the threads that handle requests.
+
+Kafka 0.10.2: core/.../server/KafkaServer.scala (apis, requestHandlerPool) · book 2.3.3
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from kafka_lite.common.scheduler import Scheduler
+from kafka_lite.common.time import Time
+from kafka_lite.common.topic_names import GROUP_METADATA_TOPIC_NAME, TRANSACTION_STATE_TOPIC_NAME
+from kafka_lite.controller.kafka_controller import KafkaController
+from kafka_lite.coordinator.transaction.producer_id_manager import ProducerIdManager
+from kafka_lite.network.socket_server import SocketServer
+from kafka_lite.server import missing_logs
+from kafka_lite.server.admin.admin_manager import AdminManager
+from kafka_lite.server.admin.config_admin_manager import ConfigAdminManager
+from kafka_lite.server.apis.admin_apis import AdminApis
+from kafka_lite.server.apis.fetch_apis import FetchApis
+from kafka_lite.server.apis.log_dir_apis import LogDirApis
+from kafka_lite.server.apis.log_offset_apis import LogOffsetApis
+from kafka_lite.server.apis.metadata_apis import MetadataApis
+from kafka_lite.server.apis.partition_admin_apis import PartitionAdminApis
+from kafka_lite.server.apis.produce_apis import ProduceApis
+from kafka_lite.server.apis.producer_id_apis import ProducerIdApis
+from kafka_lite.server.apis.replication_apis import ReplicationApis
+from kafka_lite.server.dynamic.dynamic_broker_config import DynamicBrokerConfig
+from kafka_lite.server.fetch_sessions.fetch_manager import FetchManager
+from kafka_lite.server.fetch_sessions.fetch_session_cache import FetchSessionCache
+from kafka_lite.server.kafka_apis import SERVED_VERSIONS, ApiHandlers, KafkaApis
+from kafka_lite.server.kafka_config import KafkaConfig
+from kafka_lite.server.kafka_healthcheck import KafkaHealthcheck
+from kafka_lite.server.kafka_request_handler import KafkaRequestHandlerPool
+from kafka_lite.server.metadata_cache import MetadataCache
+from kafka_lite.server.quick_requests import InlineRequestHandler, QuickRequests
+from kafka_lite.server.startup.broker_metrics import BrokerMetrics
+from kafka_lite.server.startup.group_coordination import GroupCoordination
+from kafka_lite.server.startup.replica_management import ReplicaManagement
+from kafka_lite.server.startup.transaction_coordination import TransactionCoordination
+from kafka_lite.zookeeper.kafka_zk_client import KafkaZkClient
+
+
+@dataclass(frozen=True)
+class BrokerParts:
+    """The parts of a broker that requests reach."""
+
+    config: KafkaConfig
+    cluster_id: str
+    dynamic_config: DynamicBrokerConfig
+    zk_client: KafkaZkClient
+    socket_server: SocketServer
+    metadata_cache: MetadataCache
+    replicas: ReplicaManagement
+    groups: GroupCoordination
+    transactions: TransactionCoordination
+    producer_ids: ProducerIdManager
+    admin_manager: AdminManager
+    controller: KafkaController
+    healthcheck: KafkaHealthcheck
+    metrics: BrokerMetrics
+    scheduler: Scheduler
+    time: Time
+
+
+class RequestHandling:
+    """``apis`` handles any request; until ``start_handlers``, only this broker's own controller calls it."""
+
+    def __init__(self, parts: BrokerParts) -> None:
+        self._parts = parts
+        self._partition_admin = PartitionAdminApis(
+            parts.config.broker_id, parts.controller, parts.metadata_cache, parts.time
+        )
+        parts.metrics.measure_purgatory(self._partition_admin.elect_leader_purgatory)
+        self.metadata_apis = MetadataApis(
+            parts.config,
+            parts.cluster_id,
+            parts.metadata_cache,
+            parts.healthcheck.local_broker,
+            parts.admin_manager.auto_create_topic,
+            SERVED_VERSIONS,
+        )
+        self.apis = KafkaApis(
+            parts.socket_server.request_channel, parts.socket_server.unserved_requests, self._new_handlers()
+        )
+
+    def _new_handlers(self) -> ApiHandlers:
+        parts = self._parts
+        replica_manager, verification = parts.replicas.manager, parts.transactions.verification
+        return ApiHandlers(
+            produce=ProduceApis(replica_manager, parts.socket_server.request_channel.close_connection, verification),
+            fetch=FetchApis(replica_manager, self._new_fetch_manager()),
+            log_offsets=LogOffsetApis(replica_manager),
+            metadata=self.metadata_apis,
+            admin=self._new_admin_apis(),
+            partition_admin=self._partition_admin,
+            producer_ids=ProducerIdApis(parts.producer_ids, parts.transactions.coordinator, replica_manager),
+            groups=parts.groups.group_apis(),
+            offsets=parts.groups.offset_apis(parts.metadata_cache, parts.zk_client, verification),
+            replication=self._new_replication_apis(),
+            log_dirs=LogDirApis(parts.config.log_dirs, replica_manager),
+            transactions=parts.transactions.transaction_apis(),
+            txn_markers=parts.transactions.marker_apis,
+        )
+
+    def _new_fetch_manager(self) -> FetchManager:
+        slots, time = self._parts.config.max_incremental_fetch_session_cache_slots, self._parts.time
+        return FetchManager(FetchSessionCache(slots, self._parts.metrics.registry, time), time)
+
+    def _new_admin_apis(self) -> AdminApis:
+        parts = self._parts
+        configs = ConfigAdminManager(parts.config, parts.metadata_cache, parts.zk_client, parts.dynamic_config)
+        return AdminApis(parts.config, parts.admin_manager, configs, lambda: parts.controller.is_active)
+
+    def _new_replication_apis(self) -> ReplicationApis:
+        parts = self._parts
+        apis = ReplicationApis(
+            parts.replicas.state_changes,
+            parts.metadata_cache,
+            {
+                GROUP_METADATA_TOPIC_NAME: parts.groups.coordinator,
+                TRANSACTION_STATE_TOPIC_NAME: parts.transactions.coordinator,
+            },
+            parts.groups.offsets,
+            parts.controller,
+            self._on_topic_changed,
+            parts.replicas.notify_controller,
+            lambda: parts.healthcheck.broker_epoch,
+            parts.zk_client.get_broker_epoch,
+        )
+        retry_ms = missing_logs.RETRY_MS
+        parts.scheduler.schedule("missing-logs", apis.make_missing_logs, retry_ms, retry_ms)
+        return apis
+
+    def _on_topic_changed(self, topic: str) -> None:
+        """Complete the operations that wait for a change of this topic's metadata."""
+        self._parts.admin_manager.try_complete_delayed_topic_operations(topic)
+        self._partition_admin.try_complete_delayed_elections(topic)
+
+    def shutdown_elections(self) -> None:
+        """Stop waiting for elections that clients have requested."""
+        self._partition_admin.shutdown()
+
+    def start_handlers(self) -> KafkaRequestHandlerPool:
+        """Start the threads that handle requests; returns their pool."""
+        parts, channel = self._parts, self._parts.socket_server.request_channel
+        config = parts.dynamic_config.current_config
+        pool = KafkaRequestHandlerPool(config.num_io_threads, channel, self.apis, parts.time)
+        parts.metrics.measure_handlers(pool)
+        return pool
+
+    def start_inline_handler(self) -> InlineRequestHandler:
+        """Let the network threads handle the requests that are quick, without a hand-over to another thread."""
+        parts = self._parts
+        quick = QuickRequests(
+            parts.replicas.manager,
+            parts.metadata_cache,
+            parts.dynamic_config.current_config.auto_create_topics_enable,
+            parts.groups.group_manager.topic_partition_for,
+        )
+        return InlineRequestHandler(parts.socket_server.request_channel, self.apis, quick.includes, parts.time)
