@@ -24,7 +24,8 @@ from kafka_lite.server.config.server_topic_config_synonyms import TOPIC_CONFIG_S
 from kafka_lite.server.dynamic.dynamic_broker_config import DYNAMIC_BROKER_CONFIGS
 from kafka_lite.server.kafka_apis import SERVED_VERSIONS
 from kafka_lite.server.kafka_config import CONFIG_GROUPS, DEVIATIONS, UNSERVED
-from kafka_lite.server.metrics.bean_catalogue import BEANS, BeanDeclaration
+from kafka_lite.server.metrics.bean_catalogue import BEANS
+from kafka_lite.server.metrics.bean_declaration import BeanDeclaration
 
 COMMAND_LINE = "kafka_lite.tools.main"
 """Imported by name when the page is built, because the tools are in a layer above this package."""

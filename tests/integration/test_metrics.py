@@ -21,7 +21,8 @@ from kafka_lite.metrics.metric_name import ObjectNamePattern
 from kafka_lite.metrics.metrics_reporter import MetricsReporter
 from kafka_lite.metrics.sensor import KafkaMetric
 from kafka_lite.server.broker_process import BrokerProcess
-from kafka_lite.server.metrics.bean_catalogue import BEANS, GAUGE, HISTOGRAM, METER, TIMER
+from kafka_lite.server.metrics.bean_catalogue import BEANS
+from kafka_lite.server.metrics.bean_declaration import GAUGE, HISTOGRAM, METER, TIMER
 from kafka_lite.testing.cluster import Cluster
 from kafka_lite.tools.monitoring.broker_beans import Beans, BrokerBeans
 from kafka_lite.tools.server.running_brokers import RunningBrokers

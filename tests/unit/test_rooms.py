@@ -26,7 +26,6 @@ LONG_MODULES = {
     "kafka_lite/log/log.py": "the public API of a log, under its one lock; its files and derived state have classes",
     "kafka_lite/producer/kafka_producer.py": "the public API of the producer; a record must not pay for another call",
     "kafka_lite/producer/transaction_manager.py": "one state machine, whose transitions share its lock",
-    "kafka_lite/server/metrics/bean_catalogue.py": "to be divided",
     "kafka_lite/streams/kstream/kstream.py": "the public API of a stream, each method with its contract",
     "kafka_lite/testing/simulation/programs.py": "to be divided",
     "kafka_lite/testing/simulation/workload.py": "to be divided",
