@@ -17,13 +17,14 @@ from __future__ import annotations
 
 import shutil
 import tempfile
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import TracebackType
 from typing import Self
 
+from kafka_learn.recording.fetchers_by_hand import MAX_BYTES, FetchersByHand, LeaderByHand, bytes_of
 from kafka_learn.recording.run_brokers import in_thread
 from kafka_lite.clients.broker_end_point import BrokerEndPoint
 from kafka_lite.clients.fetched_records import FetchedRecords
@@ -31,7 +32,6 @@ from kafka_lite.cluster.partition import Partition
 from kafka_lite.common.errors import Errors
 from kafka_lite.common.process.log_levels import quiet
 from kafka_lite.common.scheduler import MockScheduler
-from kafka_lite.common.sendable import Buffer, Part
 from kafka_lite.common.time import MockTime, Time
 from kafka_lite.common.topic_partition import TopicPartition
 from kafka_lite.controller.partition_leader_selector import select_offline_partition_leader
@@ -53,9 +53,6 @@ from kafka_lite.server.kafka_config import KafkaConfig
 from kafka_lite.server.produce_status import PartitionResponse
 from kafka_lite.server.replica_manager import ReplicaManager
 from kafka_lite.server.replica_state_changes import ReplicaStateChanges
-from kafka_lite.server.replication.leader_end_point import EpochEnd, ReplicaFetchRequest, ReplicaPartitionData
-from kafka_lite.server.replication.replica_fetcher_manager import ReplicaFetcherManager
-from kafka_lite.server.replication.replica_fetcher_thread import ReplicaFetcherThread
 from kafka_lite.testing.replica_managers import new_replica_manager, new_replica_state_changes
 from kafka_lite.zookeeper.data import LeaderAndIsr, LeaderIsrAndControllerEpoch
 
@@ -66,7 +63,6 @@ CONTROLLER, CONTROLLER_EPOCH = 9, 1
 LONG_MS = 60_000
 NO_EPOCH = -1
 """The leader epoch of records in the formats up to 0.10.2, which have none."""
-_MAX_BYTES = 1 << 20
 _TIMESTAMP = 1_600_000_000_000
 
 
@@ -236,8 +232,8 @@ class ReplicasByHand:
 
     def consume(self) -> list[str]:
         """The records that a consumer can read from the leader: everything below the high watermark."""
-        read = self.brokers[self.state.leader_and_isr.leader].read(FetchParams(-1, 0, 0, _MAX_BYTES, False), 0)
-        return [value for value, _ in _records_in(_bytes_of(read.records))]
+        read = self.brokers[self.state.leader_and_isr.leader].read(FetchParams(-1, 0, 0, MAX_BYTES, False), 0)
+        return [value for value, _ in _records_in(bytes_of(read.records))]
 
     def stop(self, broker_id: int) -> None:
         """Stop a broker cleanly: it writes its high watermarks."""
@@ -365,7 +361,7 @@ class BrokerByHand:
     def read(self, params: FetchParams, offset: int, leader_epoch: int = -1) -> LogReadResult:
         """A fetch request for the partition, which does not wait."""
         found: list[tuple[TopicPartition, LogReadResult]] = []
-        asked = FetchPartition(offset, _MAX_BYTES, current_leader_epoch=leader_epoch)
+        asked = FetchPartition(offset, MAX_BYTES, current_leader_epoch=leader_epoch)
         self.manager.fetch_messages(params, [(PARTITION, asked)], found.extend)
         return found[0][1]
 
@@ -394,58 +390,8 @@ class BrokerByHand:
         return self.id in self._replicas.state.leader_and_isr.isr
 
 
-class FetchersByHand(ReplicaFetcherManager):
-    """Makes the fetchers as threads that are never started."""
-
-    def create_fetcher_thread(self, fetcher_id: int, source_broker: BrokerEndPoint) -> ReplicaFetcherThread:
-        """A fetcher whose turns are made by ``BrokerByHand.fetch``."""
-        thread = super().create_fetcher_thread(fetcher_id, source_broker)
-        start: Callable[[], None] = lambda: None  # noqa: E731
-        thread.start = start  # type: ignore[method-assign]
-        return thread
-
-
-class LeaderByHand:
-    """A leader as a follower's fetcher sees it, without a connection between them."""
-
-    def __init__(self, leader: BrokerByHand, follower_id: int) -> None:
-        self._leader = leader
-        self._follower_id = follower_id
-
-    def fetch(self, request: ReplicaFetchRequest) -> list[tuple[TopicPartition, ReplicaPartitionData]]:
-        """The records after these positions."""
-        params = FetchParams(self._follower_id, 0, 0, _MAX_BYTES, False)
-        position = request.positions[PARTITION]
-        read = self._leader.read(params, position.fetch_offset, position.leader_epoch)
-        records = FetchedRecords(_bytes_of(read.records))
-        data = ReplicaPartitionData(read.error, read.high_watermark, read.log_start_offset, records)
-        return [(PARTITION, data)]
-
-    def latest_offset(self, _partition: TopicPartition) -> int:
-        """Where the leader's log ends."""
-        return self._log.log_end_offset
-
-    def earliest_offset(self, _partition: TopicPartition) -> int:
-        """Where the leader's log starts."""
-        return self._log.log_start_offset
-
-    def epoch_ends(self, epochs: Mapping[TopicPartition, tuple[int, int]]) -> dict[TopicPartition, EpochEnd]:
-        """Where epochs end."""
-        return {tp: EpochEnd(Errors.NONE, *self._log.end_offset_for_epoch(asked)) for tp, (_, asked) in epochs.items()}
-
-    @property
-    def _log(self) -> Log:
-        return self._leader.manager.get_leader_log(PARTITION)[2]
-
-    def abort(self) -> None:
-        """There is nothing to interrupt."""
-
-    def close(self) -> None:
-        """There is nothing to close."""
-
-
 def _records_of(log: Log) -> list[tuple[str, int]]:
-    return _records_in(_bytes_of(log.read(log.log_start_offset, _MAX_BYTES).records))
+    return _records_in(bytes_of(log.read(log.log_start_offset, MAX_BYTES).records))
 
 
 def _records_in(data: bytes) -> list[tuple[str, int]]:
@@ -454,7 +400,3 @@ def _records_in(data: bytes) -> list[tuple[str, int]]:
         for batch in FetchedRecords(data).batches()
         for record in batch.records()
     ]
-
-
-def _bytes_of(part: Part) -> bytes:
-    return bytes(part) if isinstance(part, Buffer) else part.to_bytes()

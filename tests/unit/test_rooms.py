@@ -18,8 +18,6 @@ ONE_MODULE_PER_API = "kafka_lite/protocol/messages"
 LONG_MODULES = {
     "chapters/ch03_old_consumer/figures/old_consumer_runs.py": "the runs of a chapter",
     "chapters/ch04_new_consumer/figures/consumer_runs.py": "the runs of a chapter",
-    "kafka_learn/recording/cluster_watches.py": "to be divided",
-    "kafka_learn/recording/replicas_by_hand.py": "to be divided",
     "kafka_lite/consumer/group/abstract_coordinator.py": "one state machine, which ConsumerCoordinator extends",
     "kafka_lite/consumer/group/consumer_coordinator.py": "Kafka's class: the hooks of a rebalance need its offsets",
     "kafka_lite/consumer/kafka_consumer.py": "the public API of the consumer, each method with its contract",

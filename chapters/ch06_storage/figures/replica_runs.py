@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from kafka_learn.recording.cluster_watches import ZOOKEEPER, watch_fetches, watch_isr, watch_offsets
+from kafka_learn.recording.cluster_watches import ZOOKEEPER, watch_fetches, watch_isr
+from kafka_learn.recording.offset_watches import watch_offsets
 from kafka_learn.recording.recorded_run import RecordedRun
 from kafka_learn.recording.recorder import Recording, Watch
 from kafka_learn.recording.replicas_by_hand import ReplicasByHand

@@ -20,7 +20,6 @@ from kafka_learn.recording.cluster_watches import (
     watch_fetches,
     watch_group_migration,
     watch_member,
-    watch_offsets,
     watch_orders,
     watch_partition_states,
     watch_reassignment_znode,
@@ -28,6 +27,7 @@ from kafka_learn.recording.cluster_watches import (
     watch_roles,
     watch_znodes,
 )
+from kafka_learn.recording.offset_watches import watch_offsets
 from kafka_learn.recording.recorded_run import Kind, RecordedRun
 from kafka_learn.recording.recorder import Recording, Watch
 from kafka_learn.recording.run_brokers import TOPIC, connect, in_thread, send_record, wait_until
