@@ -1,4 +1,4 @@
-"""Makes the clients of stream threads. Give your own to see or to replace them, in tests for example.
+"""Makes the clients of an application. Give your own to see or to replace them, in tests for example.
 
 Kafka 0.10.2: streams/.../streams/KafkaClientSupplier.java, processor/internals/DefaultKafkaClientSupplier.java
 · book 9.1.3
@@ -24,7 +24,7 @@ class KafkaClientSupplier:
         return KafkaConsumer(config, time=self._time)
 
     def get_restore_consumer(self, config: Mapping[str, object]) -> KafkaConsumer:
-        """A consumer without a group: it restores stores, or asks for the ends of changelogs."""
+        """A consumer without a group: it restores stores, follows global topics, or asks for the ends of changelogs."""
         return KafkaConsumer(config, time=self._time)
 
     def get_producer(self, config: Mapping[str, object]) -> KafkaProducer:

@@ -22,6 +22,7 @@ from kafka_lite.metrics.recording_level import RecordingLevel
 from kafka_lite.metrics.sensor import KafkaMetric, KafkaMetricName
 from kafka_lite.metrics.stats import MetricConfig
 from kafka_lite.streams.errors import TopologyBuilderError
+from kafka_lite.streams.kafka_client_supplier import KafkaClientSupplier
 from kafka_lite.streams.processor.internals.topology.processor_topology import ProcessorTopology
 from kafka_lite.streams.processor.stream_partitioner import StreamPartitioner
 from kafka_lite.streams.processor.topology_builder import TopologyBuilder
@@ -86,9 +87,19 @@ class KafkaStreams:
             ...
     """
 
-    def __init__(self, builder: TopologyBuilder, configs: Mapping[str, object], *, time: Time = SYSTEM_TIME) -> None:
-        """Raises ConfigError, TypeError unless there is a topology, and ProcessorStateError if the state directory
-        cannot be created. Does not connect."""
+    def __init__(
+        self,
+        builder: TopologyBuilder,
+        configs: Mapping[str, object],
+        client_supplier: KafkaClientSupplier | None = None,
+        *,
+        time: Time = SYSTEM_TIME,
+    ) -> None:
+        """``client_supplier`` makes the consumers and producers of all threads.
+
+        Raises ConfigError, TypeError unless there is a topology, and ProcessorStateError if the state directory cannot
+        be created. Does not connect.
+        """
         if not isinstance(builder, TopologyBuilder):
             raise TypeError(f"a KStreamBuilder or TopologyBuilder is needed, not {builder!r}")
         self.config = config = StreamsConfig(configs)
@@ -109,8 +120,9 @@ class KafkaStreams:
         global_topology = builder.build_global_state_topology()
         global_stores = {store.name: store for store in global_topology.state_stores} if global_topology else {}
         self._global_stores = global_stores
+        clients = client_supplier or KafkaClientSupplier(time)
         try:
-            self._create_threads(builder, client_id, process_id, global_topology, time)
+            self._create_threads(builder, client_id, process_id, global_topology, time, clients)
         except BaseException:
             self.close()
             raise
@@ -122,6 +134,7 @@ class KafkaStreams:
         process_id: UUID,
         global_topology: ProcessorTopology | None,
         time: Time,
+        clients: KafkaClientSupplier,
     ) -> None:
         """Raises ConfigError and ProcessorStateError; then threads made so far have to be closed."""
         config = self.config
@@ -134,6 +147,7 @@ class KafkaStreams:
                 self._on_error,
                 time,
                 self._metrics,
+                clients,
             )
         # Global tables alone need no tasks, so no threads that would join a group for nothing. Kafka, since 2.6.
         reads_topics = bool(builder.source_topic_pattern().pattern)
@@ -152,6 +166,7 @@ class KafkaStreams:
                     config["cache.max.bytes.buffering"] // config["num.stream.threads"],
                     self._metadata.on_change,
                     self._metrics,
+                    clients,
                 )
             )
 

@@ -14,9 +14,9 @@ from functools import partial
 from kafka_lite.common.shutdownable_thread import ShutdownableThread
 from kafka_lite.common.time import SYSTEM_TIME, Time
 from kafka_lite.consumer.consumer_errors import InvalidOffsetError
-from kafka_lite.consumer.kafka_consumer import KafkaConsumer
 from kafka_lite.metrics.metrics import Metrics
 from kafka_lite.streams.errors import StreamsError
+from kafka_lite.streams.kafka_client_supplier import KafkaClientSupplier
 from kafka_lite.streams.metrics.streams_metrics_impl import StreamsMetricsImpl
 from kafka_lite.streams.processor.internals.topology.processor_topology import ProcessorTopology
 from kafka_lite.streams.streams_config import StreamsConfig
@@ -63,6 +63,7 @@ class GlobalStreamThread(ShutdownableThread):
         on_error: Callable[[threading.Thread, Exception], None],
         time: Time = SYSTEM_TIME,
         metrics: Metrics | None = None,
+        clients: KafkaClientSupplier | None = None,
     ) -> None:
         """Create the consumer. Raises ConfigError. ``on_error`` is called in the thread when it dies of an error."""
         super().__init__("GlobalStreamThread")
@@ -72,7 +73,8 @@ class GlobalStreamThread(ShutdownableThread):
         self._on_state_change = on_state_change
         self._on_error = on_error
         self._state = GlobalStreamThreadState.CREATED
-        self._consumer = KafkaConsumer(config.restore_consumer_configs(f"{client_id}-global"), time=time)
+        clients = clients or KafkaClientSupplier(time)
+        self._consumer = clients.get_restore_consumer(config.restore_consumer_configs(f"{client_id}-global"))
         directory = StateDirectory(config.application_id, config["state.dir"], time)
         self._state_manager = GlobalStateManager(self._consumer, topology.store_to_changelog_topic, directory, time)
         tags = {"client-id": f"{client_id}-{self.name}"}
