@@ -27,8 +27,8 @@ from kafka_lite.consumer.kafka_consumer import KafkaConsumer
 from kafka_lite.protocol.api_key import ApiKey
 from kafka_lite.protocol.messages.api_11_join_group import JoinGroupResponse
 from tests.support.scripted_broker import ScriptedBroker
+from tests.support.scripted_members import T0, T1, U0, Listener, another, heartbeat_with, joined, member, poll
 from tests.unit.consumer.conftest import ConsumerFactory
-from tests.unit.consumer.test_consumer_group import T0, T1, U0, Listener, another, heartbeat_with, joined, member, poll
 
 COOPERATIVE = "cooperative-sticky"
 NONE: list[TopicPartition] = []

@@ -12,7 +12,6 @@ from http import HTTPStatus
 from pathlib import Path
 
 import pytest
-from prometheus_client.parser import text_string_to_metric_families
 
 from kafka_lite.common.errors import KafkaError
 from kafka_lite.common.time import MockTime
@@ -23,7 +22,6 @@ from kafka_lite.metrics.mbean_server import MBeanServer
 from kafka_lite.metrics.metric_name import MetricName, ObjectNamePattern
 from kafka_lite.metrics.metrics_http_server import MetricsHttpServer, response_to
 from kafka_lite.metrics.metrics_registry import MetricsRegistry
-from kafka_lite.metrics.prometheus_text import prometheus_text
 
 
 @pytest.fixture
@@ -53,89 +51,6 @@ def beans(registry: MetricsRegistry) -> MBeanServer:
         lambda: {"request-rate": 2.5, "request-size-max": -math.inf, "request-size-avg": math.nan},
     )
     return server
-
-
-class TestRegistry:
-    def test_a_metric_is_found_until_it_is_removed(self, registry: MetricsRegistry) -> None:
-        meters = group(registry)
-        name = meters.metric_name("BytesInPerSec", {"topic": "t"})
-        meter = meters.new_meter("BytesInPerSec", "bytes", {"topic": "t"})
-        assert registry.get(name) is meter
-        assert len(registry) == 1
-        meters.remove_metric("BytesInPerSec", {"topic": "t"})
-        assert registry.get(name) is None
-        meters.remove_metric("BytesInPerSec", {"topic": "t"})
-
-    def test_a_family_of_gauges_follows_its_members(self, registry: MetricsRegistry) -> None:
-        sizes = {"t": 10}
-        group(registry, "Log").new_gauges(
-            {"Size": lambda size: size, "Half": lambda size: size / 2},
-            lambda: [({"topic": topic}, size) for topic, size in sizes.items()],
-        )
-        assert {str(name): bean["Value"] for name, bean in registry.beans().items()} == {
-            "kafka.server:type=Log,name=Size,topic=t": 10,
-            "kafka.server:type=Log,name=Half,topic=t": 5,
-        }
-        assert len(registry) == 2
-        sizes.clear()
-        sizes["u"] = 4
-        assert {name.tags for name in registry.beans()} == {(("topic", "u"),)}
-
-    def test_collectors_run_before_every_read_and_at_every_tick(self, registry: MetricsRegistry) -> None:
-        meter = group(registry).new_meter("BytesInPerSec", "bytes")
-        registry.add_collector(lambda: meter.mark(10))
-        (bean,) = registry.beans().values()
-        assert bean["Count"] == 10
-        registry.tick()
-        assert meter.count == 20
-        assert meter.one_minute_rate == 4.0
-
-    def test_a_failing_metric_does_not_hide_the_others(
-        self, registry: MetricsRegistry, caplog: pytest.LogCaptureFixture
-    ) -> None:
-        group(registry).new_gauge("Broken", lambda: 1 // 0)
-        group(registry).new_gauge("Well", lambda: 1)
-        assert [name.name for name in registry.beans()] == ["Well"]
-        assert "Cannot read the metric kafka.server:type=BrokerTopicMetrics,name=Broken" in caplog.text
-
-
-class TestPrometheus:
-    def test_names_match_those_of_the_jmx_exporter(self, beans: MBeanServer) -> None:
-        samples = {
-            (sample.name, tuple(sample.labels.items())): sample.value
-            for family in text_string_to_metric_families(prometheus_text(beans.query()))
-            for sample in family.samples
-        }
-        assert samples[("kafka_server_brokertopicmetrics_bytesin_total", ())] == 300
-        assert samples[("kafka_server_brokertopicmetrics_bytesin_total", (("topic", 'a"b\\c'),))] == 200
-        assert samples[("kafka_server_replicamanager_partitioncount", ())] == 3
-        request = ("request", "Produce")
-        assert samples[("kafka_server_requestmetrics_totaltimems_count", (request,))] == 1
-        assert samples[("kafka_server_requestmetrics_totaltimems", (request, ("quantile", "0.99")))] == 1.5
-        assert samples[("kafka_server_processor_idle_percent", (("networkProcessor", "0"),))] == 0.25
-        assert samples[("kafka_server_requestmetrics_totaltimems_sum", (request,))] == 1.5
-        assert "\nkafka_server_pool_avgidlepercent_count 5.0\n" in prometheus_text(beans.query())
-        assert ("kafka_server_pool_avgidle_percent", ()) in samples
-        processor = (("networkProcessor", "0"),)
-        assert samples[("kafka_server_socket_server_metrics_request_rate", processor)] == 2.5
-        assert samples[("kafka_server_socket_server_metrics_request_size_max", processor)] == -math.inf
-        assert math.isnan(samples[("kafka_server_socket_server_metrics_request_size_avg", processor)])
-        assert not any("clusterid" in name for name, _ in samples), "a text is not a sample"
-
-    def test_samples_of_one_name_are_adjacent_under_one_type(self, beans: MBeanServer) -> None:
-        lines = prometheus_text(beans.query()).splitlines()
-        types = [line.split()[2] for line in lines if line.startswith("# TYPE")]
-        assert len(types) == len(set(types))
-        current = ""
-        for line in lines:
-            if line.startswith("# TYPE"):
-                current = line.split()[2]
-            else:
-                name = line.partition("{")[0].partition(" ")[0]
-                assert name in (current, f"{current}_sum", f"{current}_count")
-        assert "# TYPE kafka_server_brokertopicmetrics_bytesin_total counter" in lines
-        assert "# TYPE kafka_server_requestmetrics_totaltimems summary" in lines
-        assert "# TYPE kafka_server_replicamanager_partitioncount gauge" in lines
 
 
 class TestResponses:

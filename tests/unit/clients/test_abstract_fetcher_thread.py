@@ -2,46 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
-from typing import NamedTuple
-
 import pytest
 
-from kafka_lite.clients.abstract_fetcher_manager import (
-    AbstractFetcherManager,
-    BrokerAndFetcherId,
-    BrokerAndInitialOffset,
-)
-from kafka_lite.clients.abstract_fetcher_thread import AbstractFetcherThread, PartitionFetchState
-from kafka_lite.clients.broker_end_point import BrokerEndPoint
 from kafka_lite.clients.fetched_records import FetchedRecords
 from kafka_lite.common.errors import Errors, KafkaError
-from kafka_lite.common.time import MockTime
 from kafka_lite.common.topic_partition import TopicPartition
 from kafka_lite.metrics.metrics_registry import MetricsRegistry
 from kafka_lite.record.compression import CompressionType
 from kafka_lite.record.memory_records_builder import MemoryRecordsBuilder
-from kafka_lite.record.record import MAGIC_V1, CorruptRecordError
+from kafka_lite.record.record import MAGIC_V1
+from tests.support.scripted_fetcher import Data, Fetcher, Request
 
-BROKER = BrokerEndPoint(1, "broker", 9092)
 T0, T1, T2 = (TopicPartition("t", number) for number in range(3))
-
-
-class Request(NamedTuple):
-    offsets: dict[TopicPartition, int]
-
-    @property
-    def is_empty(self) -> bool:
-        return not self.offsets
-
-    def offset(self, partition: TopicPartition) -> int:
-        return self.offsets[partition]
-
-
-class Data(NamedTuple):
-    error: Errors
-    high_watermark: int
-    records: FetchedRecords
 
 
 def answer(offset: int, count: int, high_watermark: int = 100) -> Data:
@@ -53,47 +25,6 @@ def answer(offset: int, count: int, high_watermark: int = 100) -> Data:
 
 def failure(error: Errors) -> Data:
     return Data(error, -1, FetchedRecords(b""))
-
-
-class Fetcher(AbstractFetcherThread[Request, Data]):
-    """A fetcher whose responses the test defines."""
-
-    def __init__(self, broker: BrokerEndPoint = BROKER, registry: MetricsRegistry | None = None) -> None:
-        self.clock = MockTime()
-        super().__init__("fetcher", "client", broker, 50, registry=registry or MetricsRegistry(), time=self.clock)
-        self.answers: dict[TopicPartition, Data] | Exception = {}
-        self.requests: list[dict[TopicPartition, int]] = []
-        self.processed: list[tuple[TopicPartition, int]] = []
-        self.failed: list[TopicPartition] = []
-        self.reset_to: int | Exception = 7
-        self.corrupt: set[TopicPartition] = set()
-        self.too_large: set[TopicPartition] = set()
-
-    def process_partition_data(self, partition: TopicPartition, fetch_offset: int, data: Data) -> None:
-        if partition in self.corrupt:
-            raise CorruptRecordError("damaged")
-        if partition in self.too_large:
-            raise MemoryError
-        self.processed.append((partition, fetch_offset))
-
-    def handle_offset_out_of_range(self, partition: TopicPartition) -> int:
-        if isinstance(self.reset_to, Exception):
-            raise self.reset_to
-        return self.reset_to
-
-    def handle_partitions_with_errors(self, partitions: Collection[TopicPartition]) -> None:
-        self.failed += partitions
-
-    def build_fetch_request(self, partitions: Sequence[tuple[TopicPartition, PartitionFetchState]]) -> Request:
-        now_ms = self.clock.hi_res_ms()
-        return Request({partition: state.offset for partition, state in partitions if state.is_active(now_ms)})
-
-    def fetch(self, request: Request) -> list[tuple[TopicPartition, Data]]:
-        self.requests.append(request.offsets)
-        if isinstance(self.answers, Exception):
-            raise self.answers
-        answers, self.answers = self.answers, {}
-        return list(answers.items())
 
 
 def test_records_advance_the_offset_and_move_the_partition_to_the_end() -> None:
@@ -226,63 +157,3 @@ def test_delayed_partitions_are_not_fetched_until_the_delay_ends() -> None:
     fetcher.clock.sleep(100)
     fetcher.do_work()
     assert fetcher.requests == [{T1: 5}, {T1: 5, T0: 5}]
-
-
-class Manager(AbstractFetcherManager[Fetcher]):
-    def create_fetcher_thread(self, fetcher_id: int, source_broker: BrokerEndPoint) -> Fetcher:
-        return _Sleeper(source_broker, self.registry)
-
-
-class _Sleeper(Fetcher):
-    """A started thread that does nothing."""
-
-    def do_work(self) -> None:
-        self.pause(10_000)
-
-
-@pytest.fixture
-def manager() -> Manager:
-    return Manager(
-        "manager", "client", 3,
-        registry=MetricsRegistry(), time=MockTime(), metric_group=("kafka.consumer", "ConsumerFetcherManager"),
-    )  # fmt: skip
-
-
-def test_the_fetcher_of_a_partition_matches_kafka(manager: Manager) -> None:
-    # Java: Math.abs(31 * "topic".hashCode() + n) % 3, where "topic".hashCode() is 110546223 and the product overflows.
-    assert [manager.get_fetcher_id(TopicPartition("topic", number)) for number in range(6)] == [1, 0, 2, 1, 0, 2]
-
-
-def test_threads_start_with_their_first_partition_and_end_when_idle(manager: Manager) -> None:
-    other = BrokerEndPoint(2, "other", 9092)
-    try:
-        manager.add_fetcher_for_partitions({
-            T0: BrokerAndInitialOffset(BROKER, 1), T1: BrokerAndInitialOffset(BROKER, 2),
-            T2: BrokerAndInitialOffset(other, 3),
-        })  # fmt: skip
-        keys = set(manager.fetcher_thread_map)
-        assert keys == {
-            BrokerAndFetcherId(broker, manager.get_fetcher_id(partition))
-            for partition, broker in ((T0, BROKER), (T1, BROKER), (T2, other))
-        }
-        manager.remove_fetcher_for_partitions([T2])
-        manager.shutdown_idle_fetcher_threads()
-        assert {key.broker for key in manager.fetcher_thread_map} == {BROKER}
-        died = next(iter(manager.fetcher_thread_map.values()))
-        died.shutdown()
-        manager.add_fetcher_for_partitions(dict.fromkeys([T0, T1], BrokerAndInitialOffset(BROKER, 1)))
-        assert died not in manager.fetcher_thread_map.values()
-    finally:
-        manager.close_all_fetchers()
-    assert manager.fetcher_thread_map == {}
-
-
-def test_the_gauges_of_a_manager(manager: Manager) -> None:
-    registry = manager.registry
-    beans = {name.mbean_name: attributes["Value"] for name, attributes in registry.beans().items()}
-    prefix = "kafka.consumer:type=ConsumerFetcherManager,name="
-    assert beans == {f"{prefix}MaxLag,clientId=client": 0, f"{prefix}MinFetchRate,clientId=client": 0.0}
-    fetcher = Fetcher()
-    fetcher.fetcher_lag_stats.set_lag(T0, 12)
-    manager.fetcher_thread_map[BrokerAndFetcherId(BROKER, 0)] = fetcher
-    assert manager.max_lag == 12
