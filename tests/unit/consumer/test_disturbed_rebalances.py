@@ -14,8 +14,8 @@ from kafka_lite.common.topic_partition import TopicPartition
 from kafka_lite.consumer.consumer_errors import WakeupError
 from kafka_lite.protocol.api_key import ApiKey
 from tests.support.scripted_broker import KAFKA_0_10_2, ScriptedBroker
-from tests.unit.consumer.conftest import ConsumerFactory
 from tests.support.scripted_members import T0, T1, Listener, joined, member, poll
+from tests.unit.consumer.conftest import ConsumerFactory
 from tests.unit.consumer.test_cooperative_rebalancing import (
     COOPERATIVE,
     cooperative,

@@ -27,7 +27,7 @@ from kafka_lite.consumer.consumer_interceptors import ConsumerInterceptor
 from kafka_lite.consumer.consumer_record import ConsumerRecords
 from kafka_lite.consumer.fetcher import SHORT_WAIT_MS
 from kafka_lite.consumer.kafka_consumer import KafkaConsumer
-from kafka_lite.consumer.offset_and_metadata import OffsetAndMetadata, OffsetAndTimestamp
+from kafka_lite.consumer.offset_and_metadata import OffsetAndMetadata
 from kafka_lite.protocol.api_key import ApiKey
 from kafka_lite.protocol.messages.api_01_fetch import FetchableTopicResponse, FetchResponse, PartitionData
 from kafka_lite.record.default_record_batch import RECORD_BATCH_OVERHEAD
@@ -43,9 +43,6 @@ def poll_all(consumer: KafkaConsumer, polls: int = 10) -> list[Any]:
 
 def values(records: Any) -> list[Any]:
     return [record.value for record in records]
-
-
-# ── Records ───────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
 def test_records_of_assigned_partitions_are_returned_in_order(
@@ -169,23 +166,6 @@ def test_a_batch_with_a_wrong_checksum_is_an_error_unless_checks_are_off(
     assert len(poll_all(careless, 3)) == 2
 
 
-# ── Positions ─────────────────────────────────────────────────────────────────────────────────────────────────────────
-
-
-@pytest.mark.parametrize(("policy", "expected"), [("earliest", [b"c", b"d"]), ("latest", [])])
-def test_a_consumer_without_a_group_starts_by_the_reset_policy(
-    broker: ScriptedBroker, new_consumer: ConsumerFactory, policy: str, expected: list[bytes]
-) -> None:
-    broker.append(T0, b"a", b"b")
-    broker.logs[T0].clear()
-    broker.ends[T0] = (2, 2)
-    broker.append(T0, b"c", b"d")
-    consumer = new_consumer(auto_offset_reset=policy)
-    consumer.assign([T0])
-    assert values(poll_all(consumer)) == expected
-    assert consumer.position(T0) == 4
-
-
 def test_without_a_policy_a_missing_offset_is_raised(broker: ScriptedBroker, new_consumer: ConsumerFactory) -> None:
     consumer = new_consumer(auto_offset_reset="none")
     consumer.assign([T0, T1])
@@ -276,18 +256,6 @@ def test_seek_discards_fetched_records(broker: ScriptedBroker, new_consumer: Con
     assert consumer.position(T0) == 3
 
 
-def test_a_seek_during_a_reset_wins(broker: ScriptedBroker, new_consumer: ConsumerFactory) -> None:
-    broker.append(T0, b"a", b"b", b"c")
-    consumer = new_consumer()
-    consumer.assign([T0])
-    answer, broker.handlers[ApiKey.LIST_OFFSETS] = broker.handlers[ApiKey.LIST_OFFSETS], lambda _request, _version: None
-    poll_all(consumer, 5)
-    assert broker.of(ApiKey.LIST_OFFSETS)
-    consumer.seek(T0, 2)
-    broker.handlers[ApiKey.LIST_OFFSETS] = answer
-    assert values(consumer.poll(1000)) == [b"c"]
-
-
 def test_paused_partitions_return_nothing_and_lose_nothing(
     broker: ScriptedBroker, new_consumer: ConsumerFactory
 ) -> None:
@@ -318,17 +286,6 @@ def test_retriable_partition_errors_refresh_the_metadata(broker: ScriptedBroker,
     assert len(broker.of(ApiKey.METADATA)) > before
 
 
-def test_list_offsets_is_retried_until_the_leader_responds(
-    broker: ScriptedBroker, new_consumer: ConsumerFactory
-) -> None:
-    broker.append(T0, b"a")
-    broker.fail_next(ApiKey.LIST_OFFSETS, Errors.NOT_LEADER_OR_FOLLOWER, Errors.LEADER_NOT_AVAILABLE)
-    consumer = new_consumer()
-    consumer.assign([T0])
-    assert values(poll_all(consumer)) == [b"a"]
-    assert len(broker.of(ApiKey.LIST_OFFSETS)) == 3
-
-
 def test_an_unauthorized_topic_is_raised(broker: ScriptedBroker, new_consumer: ConsumerFactory) -> None:
     broker.fail_next(ApiKey.FETCH, Errors.TOPIC_AUTHORIZATION_FAILED)
     consumer = new_consumer()
@@ -336,22 +293,6 @@ def test_an_unauthorized_topic_is_raised(broker: ScriptedBroker, new_consumer: C
     with pytest.raises(ApiError, match="Not authorized") as raised:
         poll_all(consumer)
     assert raised.value.error is Errors.TOPIC_AUTHORIZATION_FAILED
-
-
-# ── Lookups ───────────────────────────────────────────────────────────────────────────────────────────────────────────
-
-
-def test_offsets_by_timestamp_and_beginning_and_end_offsets(
-    broker: ScriptedBroker, new_consumer: ConsumerFactory
-) -> None:
-    broker.append(T0, b"a", b"b", b"c")
-    consumer = new_consumer()
-    assert consumer.beginning_offsets([T0, T1]) == {T0: 0, T1: 0}
-    assert consumer.end_offsets([T0, T1]) == {T0: 3, T1: 0}
-    found = consumer.offsets_for_times({T0: 1001, T1: 1001})
-    assert found == {T0: OffsetAndTimestamp(1, 1001), T1: None}
-    with pytest.raises(ValueError, match="negative"):
-        consumer.offsets_for_times({T0: -1})
 
 
 def test_partitions_and_topics_are_fetched(broker: ScriptedBroker, new_consumer: ConsumerFactory) -> None:
@@ -396,9 +337,6 @@ def test_lag_is_that_of_the_last_fetch(broker: ScriptedBroker, new_consumer: Con
     found = {name.name: metric.value for name, metric in consumer.metrics().items() if "partition" in dict(name.tags)}
     assert found.keys() == {f"records-{what}" for what in ("lag", "lag-avg", "lag-max", "lead", "lead-avg", "lead-min")}
     assert (found["records-lag"], found["records-lead"]) == (2, 1)
-
-
-# ── Rules of use ──────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
 def test_subscribe_and_assign_exclude_each_other(new_consumer: ConsumerFactory) -> None:
