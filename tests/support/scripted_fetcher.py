@@ -43,7 +43,7 @@ class Fetcher(AbstractFetcherThread[Request, Data]):
 
     def __init__(self, broker: BrokerEndPoint = BROKER, registry: MetricsRegistry | None = None) -> None:
         self.clock = MockTime()
-        super().__init__("fetcher", "client", broker, 50, registry=registry, time=self.clock)
+        super().__init__("fetcher", "client", broker, 50, registry=registry or MetricsRegistry(), time=self.clock)
         self.answers: dict[TopicPartition, Data] | Exception = {}
         self.requests: list[dict[TopicPartition, int]] = []
         self.processed: list[tuple[TopicPartition, int]] = []

@@ -10,7 +10,9 @@ from kafka_lite.clients.abstract_fetcher_manager import (
     BrokerAndInitialOffset,
 )
 from kafka_lite.clients.broker_end_point import BrokerEndPoint
+from kafka_lite.common.time import MockTime
 from kafka_lite.common.topic_partition import TopicPartition
+from kafka_lite.metrics.metrics_registry import MetricsRegistry
 from tests.support.scripted_fetcher import BROKER, Fetcher
 
 T0, T1, T2 = (TopicPartition("t", number) for number in range(3))
@@ -30,7 +32,10 @@ class _Sleeper(Fetcher):
 
 @pytest.fixture
 def manager() -> Manager:
-    return Manager("manager", "client", 3, metric_group=("kafka.consumer", "ConsumerFetcherManager"))
+    return Manager(
+        "manager", "client", 3,
+        registry=MetricsRegistry(), time=MockTime(), metric_group=("kafka.consumer", "ConsumerFetcherManager"),
+    )  # fmt: skip
 
 
 def test_the_fetcher_of_a_partition_matches_kafka(manager: Manager) -> None:
