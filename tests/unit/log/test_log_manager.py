@@ -3,11 +3,8 @@
 from __future__ import annotations
 
 import errno
-import logging
 import os
 import shutil
-import subprocess
-import sys
 import threading
 from collections.abc import Iterable, Mapping
 from pathlib import Path
@@ -22,18 +19,20 @@ from kafka_lite.log.checkpoints.checkpoint_file import CheckpointFile
 from kafka_lite.log.checkpoints.leader_epoch_checkpoint_file import EpochEntry, LeaderEpochCheckpointFile
 from kafka_lite.log.checkpoints.offset_checkpoint_file import CLEANER_OFFSET_CHECKPOINT_FILE, OffsetCheckpointFile
 from kafka_lite.log.cleaning.cleaner_config import CleanerConfig
-from kafka_lite.log.dirs.file_lock import FileLock
 from kafka_lite.log.log_config import LogConfig
 from kafka_lite.log.log_file_utils import CLEAN_SHUTDOWN_FILE
-from kafka_lite.log.log_manager import SPARE_FILES, LogManager
+from kafka_lite.log.log_manager import LogManager
 from kafka_lite.log.managing.log_maintenance import MaintenancePeriods
 from kafka_lite.log.producers.producer_state_manager_config import ProducerStateManagerConfig
 from kafka_lite.record.memory_records_builder import MemoryRecordsBuilder
 from tests.support.logs import read_records, record_set
 
 T0 = TopicPartition("topic", 0)
+
 T1 = TopicPartition("topic", 1)
+
 DASHED = TopicPartition("my-dashed-topic", 12)
+
 SMALL = {"segment.index.bytes": 1024}
 
 
@@ -88,89 +87,9 @@ def test_files_of_a_log_directory(one: Setup, tmp_path: Path) -> None:
     assert (tmp_path / "a" / "log-start-offset-checkpoint").read_text() == "0\n0\n"
 
 
-def test_logs_are_loaded_after_a_restart(one: Setup, tmp_path: Path) -> None:
-    for topic_partition in (T0, T1, DASHED):
-        one.append(topic_partition, str(topic_partition).encode())
-    one.manager.shutdown()
-    manager = one.again()
-    assert {log.topic_partition for log in manager.all_logs()} == {T0, T1, DASHED}
-    assert not (tmp_path / "a" / ".kafka_cleanshutdown").exists()
-    log = manager.get_log(DASHED)
-    assert log is not None
-    assert log.recovery_point == 1
-    assert [record.value for record in read_records(log)] == [b"my-dashed-topic-12"]
-    assert manager.get_log(TopicPartition("nothing", 0)) is None
-
-
-def test_recovery_starts_at_the_recovery_point_checkpoint(one: Setup) -> None:
-    one.append(T0, b"a", b"b")
-    log = one.manager.get_log(T0)
-    assert log is not None
-    log.flush()
-    one.append(T0, b"c")
-    one.manager.maintenance.checkpoint_recovery_point_offsets()
-    crash(one.manager)
-    log = one.again().get_log(T0)
-    assert log is not None
-    assert (log.recovery_point, log.log_end_offset) == (2, 3)
-
-
 def crash(manager: LogManager) -> None:
     """What the kernel does when a process ends: it releases the locks."""
     manager.dirs.unlock_all()
-
-
-def test_one_log_line_summarises_the_recovery(one: Setup, tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
-    caplog.set_level(logging.INFO)
-    for topic_partition in (T0, T1, DASHED):
-        one.append(topic_partition, b"v" * 100)
-    flushed = one.manager.get_or_create_log(T0)
-    flushed.roll()
-    flushed.flush()
-    one.append(T0, b"new")
-    one.manager.maintenance.checkpoint_recovery_point_offsets()
-    crash(one.manager)
-    torn = tmp_path / "a" / "topic-1" / f"{0:020}.log"
-    size = torn.stat().st_size
-    with torn.open("ab") as file:
-        file.write(b"torn")
-    caplog.clear()
-    one.again()
-    lines = [message for message in caplog.messages if "recover" in message.lower()]
-    newest = one.manager.get_or_create_log(T0).active_segment.size
-    read = 2 * size + 4 + newest
-    assert lines == [
-        f"{tmp_path / 'a'} was not shut down cleanly: its unflushed logs will be recovered",
-        f"Recovered 3 logs after an unclean shutdown in 0.0 s: 3 segments, {read} bytes read, 4 bytes cut off",
-    ]
-
-
-def test_nothing_is_logged_about_recovery_after_a_clean_shutdown(one: Setup, caplog: pytest.LogCaptureFixture) -> None:
-    caplog.set_level(logging.DEBUG)
-    one.append(T0, b"v")
-    one.manager.shutdown()
-    caplog.clear()
-    one.again()
-    assert [message for message in caplog.messages if "recover" in message.lower()] == []
-    assert one.manager.get_or_create_log(T0).recovery.segments == 0
-
-
-def test_logs_are_loaded_in_parallel(tmp_path: Path) -> None:
-    setup = Setup(tmp_path / "a", tmp_path / "b", recovery_threads_per_data_dir=3)
-    for i in range(12):
-        setup.append(TopicPartition("t", i), b"%d" % i)
-    crash(setup.manager)
-    logs = setup.again().all_logs()
-    assert sorted(log.topic_partition.partition for log in logs) == list(range(12))
-    assert all(log.log_end_offset == 1 for log in logs)
-
-
-def test_new_logs_go_to_the_directory_with_the_fewest_logs(tmp_path: Path) -> None:
-    setup = Setup(tmp_path / "a", tmp_path / "b")
-    for i in range(5):
-        setup.append(TopicPartition("t", i), b"x")
-    counts = [len([log for log in setup.manager.all_logs() if log.dir.parent == directory]) for directory in setup.dirs]
-    assert sorted(counts) == [2, 3]
 
 
 def test_get_or_create_log_returns_the_same_log(one: Setup) -> None:
@@ -244,67 +163,6 @@ def test_retention_uses_the_new_defaults(one: Setup) -> None:
     one.manager.update_default_config(LogConfig({**SMALL, "segment.bytes": 200, "retention.ms": 40_000}))
     one.manager.maintenance.cleanup_logs()
     assert one.manager.get_or_create_log(T0).log_start_offset == 3
-
-
-# -- locks and directories -------------------------------------------------------------------------------------------
-
-
-def test_directory_locked_by_this_process_is_rejected(one: Setup, tmp_path: Path) -> None:
-    with pytest.raises(KafkaError, match=r"Stop that broker, or give this one another log\.dirs"):
-        Setup(tmp_path / "a")
-    one.manager.shutdown()
-    Setup(tmp_path / "a").manager.shutdown()
-
-
-def test_directory_locked_by_another_process_is_rejected(tmp_path: Path) -> None:
-    script = (
-        "import sys; from pathlib import Path; from kafka_lite.log.dirs.file_lock import FileLock\n"
-        f"assert FileLock(Path({str(tmp_path / '.lock')!r})).try_lock()\nprint('locked', flush=True)\nsys.stdin.read()"
-    )
-    other = subprocess.Popen([sys.executable, "-c", script], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
-    with other:
-        assert other.stdout is not None
-        assert other.stdout.readline() == "locked\n"
-        with pytest.raises(KafkaError, match="failed to acquire the lock"):
-            Setup(tmp_path)
-        other.kill()
-    Setup(tmp_path).manager.shutdown()
-
-
-def test_directory_listed_twice_is_rejected(tmp_path: Path) -> None:
-    with pytest.raises(KafkaError, match="twice"):
-        Setup(tmp_path / "a", tmp_path / "b" / ".." / "a")
-
-
-def test_log_in_two_directories_is_rejected(tmp_path: Path) -> None:
-    for directory in ("a", "b"):
-        (tmp_path / directory / "topic-0").mkdir(parents=True)
-    with pytest.raises(KafkaError, match="in two directories"):
-        Setup(tmp_path / "a", tmp_path / "b")
-    shutil.rmtree(tmp_path / "b" / "topic-0")
-    Setup(tmp_path / "a", tmp_path / "b").manager.shutdown()
-
-
-def test_unrelated_directories_are_ignored(tmp_path: Path) -> None:
-    for name in ("lost+found", "topic", "-5", "topic-x", "x-delete", "topic--1"):
-        (tmp_path / name).mkdir()
-    (tmp_path / "some-file-0").write_bytes(b"")
-    manager = Setup(tmp_path).manager
-    assert [log.topic_partition for log in manager.all_logs()] == [TopicPartition("topic-", 1)]
-
-
-@pytest.mark.parametrize("content", [b"", b"x\n", b"0\n3\n", b"0\n1\ntopic 0\n", b"\xff\xfe", b"1\n0\n"])
-def test_a_malformed_checkpoint_only_makes_the_start_slower(one: Setup, tmp_path: Path, content: bytes) -> None:
-    one.append(T0, b"a")
-    one.manager.shutdown()
-    for name in ("recovery-point-offset-checkpoint", "log-start-offset-checkpoint"):
-        (tmp_path / "a" / name).write_bytes(content)
-    log = one.again().get_log(T0)
-    assert log is not None
-    assert (log.log_start_offset, log.log_end_offset) == (0, 1)
-
-
-# -- background tasks ------------------------------------------------------------------------------------------------
 
 
 def test_retention_runs_in_the_background(tmp_path: Path) -> None:
@@ -381,9 +239,6 @@ def test_truncation_is_checkpointed(one: Setup, tmp_path: Path) -> None:
     one.manager.truncate_fully_and_start_at(T0, 0)
     assert (log.log_start_offset, log.log_end_offset) == (0, 0)
     assert (tmp_path / "a" / "recovery-point-offset-checkpoint").read_text() == "0\n1\ntopic 0 0\n"
-
-
-# -- deletion --------------------------------------------------------------------------------------------------------
 
 
 def test_a_topic_can_be_recreated_at_once_after_its_deletion(one: Setup, tmp_path: Path) -> None:
@@ -487,41 +342,6 @@ def test_an_epoch_is_fsynced_before_the_recovery_point_passes_its_messages(
     assert events[2:] == ["leader-epoch-checkpoint True 2"]
 
 
-def test_an_interrupted_deletion_is_completed_after_a_restart(one: Setup, tmp_path: Path) -> None:
-    one.append(T0, b"old")
-    log = one.manager.get_log(T0)
-    assert log is not None
-    one.manager.async_delete([T0])
-    crash(one.manager)
-    with open(log.active_segment.log.file, "ab") as file:
-        file.write(b"\xff" * 100)  # a log that is to be deleted may be corrupt
-    (tmp_path / "a" / "empty-0.0123456789abcdef0123456789abcdef-delete").mkdir()
-    one.time = MockTime()
-    manager = one.again()
-    assert manager.all_logs() == []
-    assert any(name.endswith("-delete") for name in names(tmp_path / "a"))
-    one.time.sleep(60_000)
-    assert not any(name.endswith("-delete") for name in names(tmp_path / "a"))
-
-
-# -- failures --------------------------------------------------------------------------------------------------------
-
-
-def test_unusable_directory_goes_offline(tmp_path: Path) -> None:
-    (tmp_path / "bad").write_bytes(b"not a directory")
-    setup = Setup(tmp_path / "bad", tmp_path / "good")
-    assert setup.manager.live_log_dirs == [tmp_path / "good"]
-    setup.append(T0, b"x")
-    setup.append(T1, b"x")
-    assert {log.dir.parent for log in setup.manager.all_logs()} == {tmp_path / "good"}
-
-
-def test_start_fails_if_no_directory_is_usable(tmp_path: Path) -> None:
-    (tmp_path / "bad").write_bytes(b"not a directory")
-    with pytest.raises(KafkaError, match=r"set log\.dirs to directories that this user may write to"):
-        Setup(tmp_path / "bad")
-
-
 def test_a_failed_disk_takes_its_logs_offline(tmp_path: Path) -> None:
     setup = Setup(tmp_path / "a", tmp_path / "b")
     setup.append(T0, b"x")
@@ -556,15 +376,6 @@ def break_disk(manager: LogManager, directory: Path) -> None:
     manager.log_dir_failure_channel.maybe_add_offline_log_dir(directory, "test", OSError(errno.EIO, "broken"))
 
 
-def test_another_process_may_use_a_failed_directory(tmp_path: Path) -> None:
-    setup = Setup(tmp_path / "a", tmp_path / "b")
-    break_disk(setup.manager, tmp_path / "a")
-    setup.manager.handle_log_dir_failure(tmp_path / "a")
-    locks = [FileLock(directory / ".lock") for directory in setup.dirs]
-    assert [lock.try_lock() for lock in locks] == [True, False]
-    locks[0].unlock()
-
-
 def test_the_cleaner_forgets_a_failed_directory(tmp_path: Path) -> None:
     cleaner_config = CleanerConfig(dedupe_buffer_size=1 << 16)
     setup = Setup(tmp_path / "a", tmp_path / "b", cleaner_config=cleaner_config)
@@ -576,13 +387,6 @@ def test_the_cleaner_forgets_a_failed_directory(tmp_path: Path) -> None:
     checkpoints.append(setup.manager.cleaner.cleaner_manager.all_cleaner_checkpoints())
     setup.manager.shutdown()
     assert checkpoints == [{T0: 3}, {}]
-
-
-def test_a_preferred_directory_that_has_failed_is_not_used(tmp_path: Path) -> None:
-    setup = Setup(tmp_path / "a", tmp_path / "b")
-    setup.manager.dirs.prefer(T0, tmp_path / "a")
-    break_disk(setup.manager, tmp_path / "a")
-    assert setup.manager.get_or_create_log(T0).dir.parent == tmp_path / "b"
 
 
 def test_a_shutdown_is_not_clean_if_a_log_could_not_be_closed(one: Setup, tmp_path: Path) -> None:
@@ -608,49 +412,3 @@ def test_concurrent_checkpoint_writes_do_not_interfere(one: Setup) -> None:
         thread.join(60)
     assert list(one.manager.live_log_dirs) == list(one.dirs)
     assert not one.manager.log_dir_failure_channel.has_offline_log_dir(one.dirs[0])
-
-
-@pytest.mark.parametrize("number", [errno.ENOSPC, errno.EMFILE, errno.ENOMEM])
-def test_start_fails_if_a_log_cannot_be_loaded_for_lack_of_resources(
-    one: Setup, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, number: int
-) -> None:
-    """If the start went on, these logs would be recreated, empty."""
-    one.append(T0, b"x")
-    one.append(T1, b"y")
-    one.manager.shutdown()
-    open_log = LogManager._open_log
-
-    def refuse(manager: LogManager, directory: Path, *arguments: object) -> object:
-        if directory.name == str(T1):
-            raise OSError(number, os.strerror(number))
-        return open_log(manager, directory, *arguments)  # type: ignore[arg-type]
-
-    with monkeypatch.context() as patch:
-        patch.setattr(LogManager, "_open_log", refuse)
-        with pytest.raises(OSError, match=os.strerror(number)) as raised:
-            one.again()
-        assert raised.value.filename == str(tmp_path / "a")
-    manager = one.again()
-    assert {log.topic_partition: log.log_end_offset for log in manager.all_logs()} == {T0: 1, T1: 1}
-
-
-def test_opening_logs_leaves_spare_file_descriptors(
-    one: Setup, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    opened, left = os.open, SPARE_FILES - 1
-
-    def open_a_few(path: str, flags: int, *arguments: int, **named: int) -> int:
-        nonlocal left
-        if path == os.devnull:
-            left -= 1
-            if left < 0:
-                raise OSError(errno.EMFILE, "Too many open files")
-        return opened(path, flags, *arguments, **named)
-
-    with monkeypatch.context() as patch:
-        patch.setattr(os, "open", open_a_few)
-        with pytest.raises(ApiError, match="Too many open files") as raised:
-            one.manager.get_or_create_log(T0)
-    assert raised.value.error is Errors.KAFKA_STORAGE_ERROR
-    assert one.manager.is_log_dir_online(tmp_path / "a")
-    assert one.manager.get_or_create_log(T0).log_end_offset == 0

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -12,7 +11,6 @@ import pytest
 from kafka_lite.common.errors import ApiError
 from kafka_lite.common.time import MockTime
 from kafka_lite.common.topic_partition import TopicPartition
-from kafka_lite.log.append_origin import AppendOrigin
 from kafka_lite.log.cleaning.cleaner import BREATH_MS
 from kafka_lite.log.cleaning.log_to_clean import LogToClean
 from kafka_lite.log.cleaning.segment_groups import group_segments_by_size
@@ -20,11 +18,8 @@ from kafka_lite.log.log import Log
 from kafka_lite.log.log_cleaning_state import LogCleaningAbortedError
 from kafka_lite.log.log_segment import LogSegment
 from kafka_lite.record.compression import CompressionType
-from kafka_lite.record.control_record import ControlRecordType, EndTransactionMarker
-from kafka_lite.record.default_record_batch import DefaultRecordBatch
 from tests.support.compaction import (
     FORMATS,
-    all_batches,
     all_records,
     append,
     clean,
@@ -32,7 +27,7 @@ from tests.support.compaction import (
     keyed_set,
     new_cleaner,
 )
-from tests.support.logs import note_syncs, open_log, read_records
+from tests.support.logs import open_log, read_records
 
 DAY_MS = 24 * 3600 * 1000
 
@@ -48,21 +43,6 @@ def compacted(tmp_path: Path, time: MockTime, **config: Any) -> Log:
 
 def values_of(log: Log) -> dict[int, bytes | None]:
     return {record.offset: record.value for record in all_records(log)}
-
-
-def dirty(log: Log, key: bytes) -> None:
-    """Append a record and roll, so that there is a dirty segment."""
-    append(log, (key, b"v"))
-    log.roll()
-
-
-def batch_with(log: Log, offset: int) -> DefaultRecordBatch:
-    found = next(batch for batch in all_batches(log) if batch.base_offset <= offset <= batch.last_offset)
-    assert isinstance(found, DefaultRecordBatch)
-    return found
-
-
-# -- records -----------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("magic", FORMATS)
@@ -108,19 +88,6 @@ def test_a_second_cleaning_reads_only_the_dirty_part(tmp_path: Path, time: MockT
 
 
 @pytest.mark.parametrize("magic", FORMATS)
-def test_records_without_a_key_are_removed(tmp_path: Path, time: MockTime, magic: int) -> None:
-    log = compacted(tmp_path, time, message_format_version=FORMATS[magic], cleanup_policy="delete")
-    append(log, (None, b"1"))
-    append(log, (b"a", b"2"))
-    append(log, (None, b"3"))
-    log.roll()
-    append(log, (None, b"in the active segment"))
-    _, stats = clean(log, time)
-    assert values_of(log) == {1: b"2", 3: b"in the active segment"}
-    assert stats.invalid_messages_read == 2
-
-
-@pytest.mark.parametrize("magic", FORMATS)
 def test_records_without_a_key_fail_the_cleaning(tmp_path: Path, time: MockTime, magic: int) -> None:
     log = compacted(tmp_path, time, message_format_version=FORMATS[magic])
     with pytest.raises(ApiError, match="key") as refused:
@@ -147,82 +114,6 @@ def test_a_full_offset_map_limits_how_far_a_cleaning_gets(tmp_path: Path, time: 
     assert rounds == 8
 
 
-# -- tombstones --------------------------------------------------------------------------------------------------------
-
-
-def test_v2_tombstones_stay_until_their_delete_horizon(tmp_path: Path, time: MockTime) -> None:
-    log = compacted(tmp_path, time)
-    append(log, (b"a", b"1"), (b"b", b"1"), timestamp=time.milliseconds())
-    append(log, (b"a", None), (b"c", b"1"), timestamp=time.milliseconds())
-    log.roll()
-    time.sleep(10 * DAY_MS)  # the record's age is irrelevant; the horizon counts from the first cleaning
-    clean(log, time)
-    assert values_of(log) == {1: b"1", 2: None, 3: b"1"}
-    assert batch_with(log, 2).delete_horizon_ms == time.milliseconds() + DAY_MS
-    assert batch_with(log, 1).delete_horizon_ms is None
-    time.sleep(DAY_MS - 1)
-    dirty(log, b"d")
-    clean(log, time, 4)
-    assert values_of(log) == {1: b"1", 2: None, 3: b"1", 4: b"v"}
-    time.sleep(1)
-    dirty(log, b"e")
-    clean(log, time, 5)
-    assert values_of(log) == {1: b"1", 3: b"1", 4: b"v", 5: b"v"}
-
-
-def test_a_superseded_tombstone_is_removed_at_once(tmp_path: Path, time: MockTime) -> None:
-    log = compacted(tmp_path, time)
-    append(log, (b"a", None))
-    append(log, (b"a", b"2"))
-    log.roll()
-    clean(log, time)
-    assert values_of(log) == {1: b"2"}
-
-
-@pytest.mark.parametrize("magic", [0, 1])
-def test_v0_and_v1_tombstones_expire_by_the_age_of_their_segment(tmp_path: Path, time: MockTime, magic: int) -> None:
-    log = compacted(tmp_path, time, message_format_version=FORMATS[magic], segment_bytes=50)
-    append(log, (b"a", None))
-    log.roll()
-    dirty(log, b"b")
-    first, second, _ = log.segments
-    first.set_last_modified_ms(1_000_000)
-    second.set_last_modified_ms(1_000_000 + DAY_MS - 1)
-    clean(log, time)
-    assert values_of(log) == {0: None, 1: b"v"}, "there was no clean segment yet"
-    dirty(log, b"c")
-    clean(log, time, 2)
-    assert 0 in values_of(log), "the newest clean segment is not a day younger than the tombstone's"
-    dirty(log, b"d")
-    tuple(log.segments)[1].set_last_modified_ms(1_000_000 + DAY_MS)
-    clean(log, time, 2)
-    assert values_of(log) == {1: b"v", 2: b"v", 3: b"v"}
-
-
-def test_cleaning_keeps_the_last_modified_time_of_the_newest_source_segment(tmp_path: Path, time: MockTime) -> None:
-    log = compacted(tmp_path, time)
-    for n in range(3):
-        append(log, (b"%d" % n, b"v"))
-        log.roll()
-        tuple(log.segments)[n].set_last_modified_ms(1_000_000 + n)
-    clean(log, time)
-    (cleaned, _) = log.segments
-    assert cleaned.log.last_modified_ms() == 1_000_002
-    assert {os.stat(cleaned.offset_index.file).st_mtime_ns, os.stat(cleaned.time_index.file).st_mtime_ns} == {
-        1_000_002_000_000
-    }
-
-
-def test_a_cleaning_is_on_disk_when_it_ends(tmp_path: Path, time: MockTime, monkeypatch: pytest.MonkeyPatch) -> None:
-    log = compacted(tmp_path, time)
-    dirty(log, b"a")
-    dirty(log, b"b")
-    time.sleep(1)
-    synced = note_syncs(monkeypatch)
-    clean(log, time)
-    assert synced == [f"{'0' * 20}.log.cleaned", log.dir.name]
-
-
 def test_the_snapshots_of_merged_segments_are_deleted_except_the_first(tmp_path: Path, time: MockTime) -> None:
     log = compacted(tmp_path, time)
     for sequence in range(3):
@@ -235,125 +126,9 @@ def test_the_snapshots_of_merged_segments_are_deleted_except_the_first(tmp_path:
     assert log.producer_state.snapshot_offsets == (1, 3)
 
 
-# -- batches -----------------------------------------------------------------------------------------------------------
-
-
-def test_empty_batches_are_removed(tmp_path: Path, time: MockTime) -> None:
-    log = compacted(tmp_path, time)
-    append(log, (b"a", b"1"), (b"b", b"1"))
-    append(log, (b"a", b"2"), (b"b", b"2"))
-    append(log, (b"c", b"1"))
-    log.roll()
-    clean(log, time)
-    assert [batch.base_offset for batch in all_batches(log)] == [2, 4]
-
-
-def test_the_last_batch_of_a_cleaning_is_kept_as_a_header(tmp_path: Path, time: MockTime) -> None:
-    log = compacted(tmp_path, time, cleanup_policy="delete")
-    append(log, (b"a", b"1"))
-    append(log, (None, b"without a key, so it goes"))
-    log.roll()
-    append(log, (b"a", b"2"))
-    clean(log, time)
-    assert [(batch.base_offset, batch.record_count) for batch in all_batches(log)] == [(0, 1), (1, 0), (2, 1)]
-
-
 def send(log: Log, sequence: int, *pairs: tuple[bytes, bytes], producer_id: int = 7, epoch: int = 0) -> None:
     records = keyed_set(*pairs, producer_id=producer_id, producer_epoch=epoch, base_sequence=sequence)
     log.append_as_leader(records, 0)
-
-
-def test_the_last_batch_of_a_producer_is_kept_as_a_header(tmp_path: Path, time: MockTime) -> None:
-    log = compacted(tmp_path, time)
-    send(log, 0, (b"a", b"1"))
-    send(log, 1, (b"a", b"2"), (b"b", b"2"))
-    append(log, (b"a", b"3"), (b"b", b"3"))
-    append(log, (b"c", b"3"))
-    log.roll()
-    clean(log, time)
-    assert [(batch.base_offset, batch.record_count) for batch in all_batches(log)] == [(1, 0), (3, 2), (5, 1)]
-    assert (batch_with(log, 1).producer_id, batch_with(log, 1).base_sequence) == (7, 1)
-    # After a restart without a snapshot, the header is all that is known of the producer.
-    for snapshot in log.dir.glob("*.snapshot"):
-        snapshot.unlink()
-    again = compacted(tmp_path, time)
-    with pytest.raises(ApiError):
-        send(again, 7, (b"d", b"4"))
-    send(again, 3, (b"d", b"4"))
-    # Now the producer has a newer last batch.
-    again.roll()
-    clean(again, time)
-    assert [batch.base_offset for batch in all_batches(again)] == [3, 5, 6]
-
-
-def test_batches_of_expired_producers_are_removed(tmp_path: Path, time: MockTime) -> None:
-    log = compacted(tmp_path, time)
-    send(log, 0, (b"a", b"1"))
-    append(log, (b"a", b"2"))
-    time.sleep(2 * DAY_MS)
-    log.derived_state.remove_expired_producers()
-    log.roll()
-    clean(log, time)
-    assert [batch.base_offset for batch in all_batches(log)] == [1]
-
-
-def transactional(log: Log, sequence: int, *pairs: tuple[bytes, bytes], producer_id: int) -> None:
-    records = keyed_set(
-        *pairs, producer_id=producer_id, producer_epoch=0, base_sequence=sequence, is_transactional=True
-    )
-    log.append_as_leader(records, 0, AppendOrigin.COORDINATOR)
-
-
-def end_transaction(log: Log, kind: ControlRecordType, *, producer_id: int, epoch: int = 0) -> None:
-    marker = EndTransactionMarker(kind, 0).to_batch(producer_id, epoch, log._time.milliseconds())
-    log.append_as_leader(bytearray(marker), 0, AppendOrigin.COORDINATOR)
-
-
-@pytest.mark.parametrize("kind", [ControlRecordType.COMMIT, ControlRecordType.ABORT])
-def test_a_transaction_marker_outlives_the_batches_of_its_transaction(
-    tmp_path: Path, time: MockTime, kind: ControlRecordType
-) -> None:
-    log = compacted(tmp_path, time)
-    transactional(log, 0, (b"a", b"1"), producer_id=7)
-    end_transaction(log, kind, producer_id=7)
-    append(log, (b"b", b"1"))
-    log.roll()
-    clean(log, time)
-    assert [batch.base_offset for batch in all_batches(log)] == [0, 1, 2]
-    assert batch_with(log, 1).delete_horizon_ms is None
-    # Another producer writes the key, and the first one expires: now no batch is left.
-    append(log, (b"a", b"2"))
-    time.sleep(2 * DAY_MS)
-    log.derived_state.remove_expired_producers()
-    log.roll()
-    clean(log, time, 3)
-    assert [batch.base_offset for batch in all_batches(log)] == [1, 2, 3]
-    # A cleaning sets the marker's delete horizon once the batches are gone.
-    dirty(log, b"c")
-    clean(log, time, 4)
-    assert batch_with(log, 1).delete_horizon_ms == time.milliseconds() + DAY_MS
-    time.sleep(DAY_MS)
-    dirty(log, b"d")
-    clean(log, time, 5)
-    assert [batch.base_offset for batch in all_batches(log)] == [2, 3, 4, 5]
-
-
-def test_the_marker_with_the_newest_epoch_of_a_producer_is_kept(tmp_path: Path, time: MockTime) -> None:
-    log = compacted(tmp_path, time)
-    end_transaction(log, ControlRecordType.ABORT, producer_id=7, epoch=5)
-    append(log, (b"a", b"1"))
-    log.roll()
-    clean(log, time)
-    time.sleep(DAY_MS // 2)
-    end_transaction(log, ControlRecordType.ABORT, producer_id=8, epoch=1)
-    time.sleep(DAY_MS // 2)
-    log.roll()
-    clean(log, time, 2)
-    assert [(batch.base_offset, batch.record_count) for batch in all_batches(log)] == [(0, 0), (1, 1), (2, 1)]
-    assert batch_with(log, 0).producer_epoch == 5
-
-
-# -- segments ----------------------------------------------------------------------------------------------------------
 
 
 def segment(size: int, base_offset: int, index_size: int = 8) -> LogSegment:
@@ -384,16 +159,6 @@ def test_segments_are_grouped_by_offset_range() -> None:
     assert grouped([segment(1, 0), segment(0, 5)], end=far + 1) == [2]
 
 
-def test_small_segments_are_merged(tmp_path: Path, time: MockTime) -> None:
-    log = compacted(tmp_path, time)
-    for n in range(8):
-        append(log, (b"%d" % (n % 3), b"v" * 20))
-        log.roll()
-    clean(log, time)
-    assert [(s.base_offset, s.size > 0) for s in log.segments] == [(0, True), (8, False)]
-    assert sorted(path.name for path in log.dir.glob("*.log*"))[0] == "00000000000000000000.log"
-
-
 def test_a_log_whose_records_are_all_removed(tmp_path: Path, time: MockTime) -> None:
     log = compacted(tmp_path, time, cleanup_policy="delete", message_format_version="0.10.2")
     append(log, (None, b"v"))
@@ -404,45 +169,6 @@ def test_a_log_whose_records_are_all_removed(tmp_path: Path, time: MockTime) -> 
     assert [(s.base_offset, s.size) for s in log.segments] == [(0, 0), (2, 0)]
     assert (end_offset, log.log_end_offset, read_records(log)) == (2, 2, [])
     assert open_log(tmp_path, time=time).log_end_offset == 2
-
-
-@pytest.mark.parametrize("magic", FORMATS)
-def test_the_indexes_of_a_cleaned_segment_find_its_batches(tmp_path: Path, time: MockTime, magic: int) -> None:
-    log = compacted(tmp_path, time, index_interval_bytes=200, message_format_version=FORMATS[magic])
-    for n in range(200):
-        append(log, (b"%d" % (n % 150), b"v" * 30), timestamp=1_000 + n)
-    log.roll()
-    clean(log, time)
-    (cleaned, _) = log.segments
-    places = {batch.last_offset: batch.position for batch in cleaned.log.batches_from()}
-    entries = [cleaned.offset_index.entry(n) for n in range(cleaned.offset_index.entries)]
-    assert len(entries) >= cleaned.size // 400
-    assert all(places[entry.offset] == entry.position for entry in entries)
-    if magic > 0:
-        for offset in places:
-            found = log.fetch_offset_by_timestamp(1_000 + offset)
-            assert found is not None
-            assert found.offset == offset
-
-
-def test_a_small_index_does_not_overflow(tmp_path: Path, time: MockTime) -> None:
-    log = compacted(tmp_path, time, index_interval_bytes=0, segment_index_bytes=48)
-    # A few large appends have few index entries; the cleaner appends batch by batch.
-    offset = 0
-    for _ in range(3):
-        batches = b""
-        for _ in range(20):
-            batches += keyed_set((b"%d" % offset, b"v"), base_offset=offset)
-            offset += 1
-        log.append_as_follower(batches)
-    log.roll()
-    clean(log, time)
-    assert len(values_of(log)) == 60
-    (cleaned, _) = log.segments
-    assert 0 < cleaned.offset_index.entries <= 6
-    assert 0 < cleaned.time_index.entries <= 4
-    again = compacted(tmp_path, time, index_interval_bytes=0, segment_index_bytes=48)
-    assert len(read_records(again)) == 60
 
 
 @pytest.mark.parametrize("magic", FORMATS)
@@ -478,9 +204,6 @@ def test_the_throttler_limits_io(tmp_path: Path, time: MockTime) -> None:
     clean(log, ticking, max_io_bytes_per_second=1_000, io_buffer_size=2 * 5 * (size // 50))
     elapsed_s = (ticking.hi_res_ms() - started_ms) / 1000
     assert elapsed_s == pytest.approx(3 * size / 1_000, rel=0.2)  # read twice, written once
-
-
-# -- stopping ----------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("stop_after", range(12))
