@@ -11,7 +11,7 @@ import pytest
 from kafka_learn.recording import broker_watches
 from kafka_learn.recording.recorded_run import Kind
 from kafka_learn.recording.recorder import Call, Recording, RecordingError, Watch
-from kafka_learn.recording.summaries import fields, summary
+from kafka_learn.recording.summaries import fields
 from kafka_learn.recording.watches import watch, watch_queue, watch_state_machine, watch_states
 from kafka_lite.protocol.messages.headers import RequestHeader
 
@@ -272,12 +272,3 @@ def test_waiting_for_an_event_that_does_not_come_times_out():
         recording.wait_for("Store.put", 2)
         with pytest.raises(TimeoutError, match=r"Store.put did not happen 3 times within 5 ms"):
             recording.wait_for("Store.put", 3, timeout_ms=5)
-
-
-def test_values_are_summarised_in_a_few_words():
-    assert summary(b"abc") == "3 bytes"
-    assert summary({"t-0": b"abc", "t-1": memoryview(b"x"), "t-2": 0}) == "{t-0: 3 bytes, t-1: 1 bytes, …}"
-    assert summary((1, Store())) == "[1, Store]"
-    assert summary(Color.RED) == "RED"
-    assert summary("x" * 100) == "x" * 59 + "…"
-    assert summary(object()) is None
