@@ -30,7 +30,7 @@ def recorded_run(reference: str, root: Path = PROJECT_ROOT, *, seed: int | None 
     if not reference.endswith(".jsonl"):
         return _recorded_now(reference, seed)
     if seed is not None:
-        raise ValueError(f"{reference} is a file: it has no seed")
+        raise ValueError(f"{reference} is a recorded file: it takes no seed")
     path = root / reference
     if not path.is_file():
         raise UnknownSymbolError(f"there is no file {reference}")

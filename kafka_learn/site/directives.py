@@ -162,7 +162,7 @@ def _fence(block: list[str], opening: re.Match[str], page: Page, line: int) -> l
     """A block of code, without the marks of runnable blocks."""
     info = opening["info"].strip()
     if info.split(" ")[0] in _VERBS:
-        raise DirectiveError(f"{page.origin}:{line}: a directive is a comment: <!-- {info} -->")
+        raise DirectiveError(f"{page.origin}:{line}: write this directive as a comment: <!-- {info} -->")
     language = re.sub(r"\s+run(=\S+)?$", "", info).replace("text output", "{ .text .output }")
     return [f"{opening['indent']}{opening['ticks']}{language}", *block[1:]]
 

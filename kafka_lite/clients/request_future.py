@@ -142,7 +142,7 @@ class RequestFuture(Generic[T]):
 
     def _ensure_pending(self) -> None:
         if self.is_done:
-            raise IllegalFutureStateError("a future is completed once")
+            raise IllegalFutureStateError("this future is already completed")
 
     # ── composing ─────────────────────────────────────────────────────────────────────────────────────────────────
 

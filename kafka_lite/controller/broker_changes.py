@@ -112,7 +112,7 @@ class BrokerChanges:
             self._send_update_metadata(())  # no election has told the brokers which ones are alive
 
     def on_replicas_become_offline(self, replicas: Collection[PartitionAndReplica]) -> None:
-        """The same as for a failure, for replicas on failed log directories of brokers that are alive."""
+        """Handle replicas on failed log directories of live brokers like replicas on failed brokers."""
         info = self._context.partition_leadership_info
         led = {
             each.partition

@@ -179,7 +179,7 @@ class KafkaStreams:
         or the topology reads none.
         """
         if self._is_empty:
-            raise TopologyBuilderError("no stream or table reads a topic")
+            raise TopologyBuilderError("the topology has no stream or table that reads a topic")
         with self._lock:
             if self._state is not State.CREATED:
                 raise RuntimeError("Cannot start again.")

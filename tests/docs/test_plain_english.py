@@ -21,7 +21,7 @@ PHRASES = {
     r"\balso (if|of|those|while)\b": "say 'even if', 'including', 'even while'",
     r"\b(stand|stands|lie|lies|come|comes|came|put|puts|move|moves) behind\b": "say 'after'",
     r"\b(one|two|three) an? (call|request|record|batch|partition|broker|topic)\b": "say 'per call'",
-    r"\bas good as (every|all|no)\b": "say 'almost'",
+    r"\bas good as\b": "say 'almost', or 'counts as'",
     r"\b(come|comes|came) to an end\b": "say 'end' or 'finish'",
     r"\bon and on\b": "say 'keeps' with the verb: 'keeps running'",
     r"\bas ever\b": "say 'as usual', or 'each time'",
@@ -33,10 +33,16 @@ HEADS = re.compile(r"(What|Who|Whose|Whoever|Those)\b(?![^.]*\?)")
 """A docstring is headed by a noun: 'The partitions of …', not 'What has …' or 'Those that …'."""
 
 
+TEXT_TOKENS = {tokenize.COMMENT, tokenize.STRING, getattr(tokenize, "FSTRING_MIDDLE", tokenize.STRING)}
+
+
 def texts(source: str) -> Iterator[tuple[int, str]]:
-    """The comments and strings of a module, each line with its number."""
+    """The comments and strings of a module, each line with its number.
+
+    Since Python 3.12 the text of an f-string is not in a STRING token, but in an FSTRING_MIDDLE between placeholders.
+    """
     for token in tokenize.generate_tokens(io.StringIO(source).readline):
-        if token.type in (tokenize.COMMENT, tokenize.STRING):
+        if token.type in TEXT_TOKENS:
             yield from enumerate(token.string.splitlines(), token.start[0])
 
 
@@ -78,6 +84,7 @@ def test_no_module_has_a_phrase_that_readers_stumble_over() -> None:
         '"""The list is made anew."""',
         'class A:\n    """Those of the topics that exist."""',
         'raise ValueError("a request is at work")',
+        'raise ValueError(f"{count} requests are at work in {place}")',
         "x = 1\n'''What a group has.'''",
     ],
 )

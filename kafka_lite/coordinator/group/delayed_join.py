@@ -1,4 +1,4 @@
-"""The wait of a rebalance for the members of a group to join.
+"""A rebalance that waits until the members of a group have joined.
 
 Kafka 0.10.2: core/.../coordinator/DelayedJoin.scala; InitialDelayedJoin: 0.11 · book 5.3.2, 5.3.3
 """

@@ -145,7 +145,7 @@ class AdminApis:
 
 
 def _unusable(topic: delete_topics.DeleteTopicState) -> tuple[Errors, str] | None:
-    """Why a topic cannot be deleted that is identified like this; None for a name without an id."""
+    """Why a topic identified in this way cannot be deleted; None if it is identified by its name."""
     if topic.name is None:
         if topic.topic_id.int:
             return Errors.UNKNOWN_TOPIC_ID, Errors.UNKNOWN_TOPIC_ID.message

@@ -58,7 +58,7 @@ class OffsetCheckpoint:
         return offsets
 
     def read_unless_damaged(self, owner: str) -> dict[TopicPartition, int]:
-        """The offsets. A damaged file is as good as none: everything is restored. ``owner`` begins the log line."""
+        """The offsets. A damaged file counts as missing: everything is restored. ``owner`` begins the log line."""
         try:
             return self.read()
         except ProcessorStateError as error:

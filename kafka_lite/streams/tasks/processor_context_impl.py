@@ -22,7 +22,7 @@ from kafka_lite.streams.tasks.task_environment import TaskEnvironment
 
 
 class ProcessorContextImpl(InternalProcessorContext):
-    """A record goes depth first: each child has processed it, with all below it, before the next child gets it."""
+    """Records are forwarded depth first: a child and its descendants process a record before the next child gets it."""
 
     def __init__(
         self,

@@ -1,4 +1,4 @@
-"""The program of a client process: a producer or a consumer, ours or librdkafka's, that writes what it was told.
+"""The program of a client process: a producer or a consumer, ours or librdkafka's, that records the responses it gets.
 
 Not in Kafka, whose system tests use VerifiableProducer and VerifiableConsumer for this. The clients here also run in
 the simulator. SIGTERM ends a client: a producer waits for its acknowledgements, a consumer leaves its group.

@@ -37,7 +37,7 @@ class HistoryWriter(History):
         self.is_over = self.is_sending_over = True
 
     def send(self, producer: str, topic: str, partition: int, value: str, key: str | None = None) -> Sent:
-        """A producer was given a record."""
+        """A record was handed to a producer."""
         sent = Sent(producer, topic, partition, value, key)
         self._write("send", *sent)
         return sent
@@ -55,7 +55,7 @@ class HistoryWriter(History):
         self._write("poll", consumer, assignment, topic, partition, offset, value, self.now())
 
     def assign(self, group: str, generation: int, member: str, partitions: Iterable[tuple[str, int]]) -> None:
-        """A member of a group was given partitions."""
+        """A member of a group was assigned partitions."""
         self._write("assign", group, generation, member, [[topic, number] for topic, number in partitions])
 
     def begin_commit(self, group: str, offsets: Mapping[tuple[str, int], int], generation: int = -1) -> list[Commit]:
@@ -91,7 +91,7 @@ class HistoryWriter(History):
         return Transaction(name, initialization)
 
     def send_in(self, transaction: Transaction, topic: str, partition: int, value: str, key: str | None = None) -> Sent:
-        """A producer was given a record of a transaction."""
+        """A record of a transaction was handed to a producer."""
         sent = Sent(transaction.initialization.producer, topic, partition, value, key)
         self._write("send_in", transaction.name, *sent[1:])
         return sent

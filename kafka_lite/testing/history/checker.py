@@ -68,7 +68,7 @@ def lost_keys(history: History) -> Iterator[str]:
 
 
 def unsent_records(history: History) -> Iterator[str]:
-    """A record in the log, or at a consumer, that no producer was given."""
+    """A record in the log, or at a consumer, that nobody handed to a producer."""
     sent = {(record.topic, record.partition, record.value) for record in history.sent}
     for polled in history.polled:
         place = polled.place
@@ -239,7 +239,7 @@ def too_few_copies(history: History) -> Iterator[str]:
 
 
 def forgotten_configs(history: History) -> Iterator[str]:
-    """A log whose configuration is not the one that its topic was given last."""
+    """A log without the last configuration of its topic."""
     for broker, topic, config in history.applied_configs:
         if config != history.configs.get(topic, config):
             yield f"broker {broker} has {config} for {topic}, which was given {history.configs[topic]}"

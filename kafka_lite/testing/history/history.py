@@ -29,7 +29,7 @@ class Place(NamedTuple):
 
 
 class Sent(NamedTuple):
-    """A record that a producer was given, and what became of it."""
+    """A record that was handed to a producer, and its outcome."""
 
     producer: str
     topic: str
@@ -58,7 +58,7 @@ class Polled(NamedTuple):
 
 
 class Assignment(NamedTuple):
-    """A partition that a member of a group was given."""
+    """A partition assigned to a member of a group."""
 
     group: str
     generation: int
@@ -169,7 +169,7 @@ class History:
         return self._order
 
     def send(self, producer: str, topic: str, partition: int, value: str, key: str | None = None) -> Sent:
-        """A producer was given a record."""
+        """A record was handed to a producer."""
         record = Sent(producer, topic, partition, value, key)
         self.sent.append(record)
         return record
@@ -190,7 +190,7 @@ class History:
         self.polled.append(Polled(consumer, assignment, Place(topic, partition, offset), value, self.now()))
 
     def assign(self, group: str, generation: int, member: str, partitions: Iterable[tuple[str, int]]) -> None:
-        """A member of a group was given partitions."""
+        """A member of a group was assigned partitions."""
         self.assignments += [Assignment(group, generation, member, topic, number) for topic, number in partitions]
 
     def begin_commit(self, group: str, offsets: Mapping[tuple[str, int], int], generation: int = -1) -> list[Commit]:
@@ -236,7 +236,7 @@ class History:
         return transaction
 
     def send_in(self, transaction: Transaction, topic: str, partition: int, value: str, key: str | None = None) -> Sent:
-        """A producer was given a record of a transaction."""
+        """A record of a transaction was handed to a producer."""
         transaction.values.append(value)
         return self.send(transaction.initialization.producer, topic, partition, value, key)
 

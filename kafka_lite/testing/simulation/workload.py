@@ -69,7 +69,7 @@ class Result(NamedTuple):
 
 
 class Workload:
-    """Clients of one broker or of a cluster, and what they were told."""
+    """Clients of one broker or of a cluster, and the responses that they got."""
 
     def __init__(self, world: World, properties: Mapping[str, str] | None = None, brokers: int = 1) -> None:
         self.world = world

@@ -225,7 +225,7 @@ def test_a_page_shows_a_recording_with_its_steps_as_text(kept):
         ("{kept} lanes=Procesor", "the recorded run has no Procesor"),
         ("{kept} returns=some", "returns=some: must be one of"),
         ("{kept} width=3", "'width' is none of its options: lanes, hide, returns, by"),
-        ("{kept} seed=1", "chapters/run.jsonl is a file: it has no seed"),
+        ("{kept} seed=1", "chapters/run.jsonl is a recorded file: it takes no seed"),
         ("{kept} seed=one", "seed=one: must be a number"),
         ("{kept} view=time-line lanes=Log", "'lanes' is none of its options: hide, threads"),
     ],

@@ -262,6 +262,6 @@ def test_a_global_table_alone_needs_no_threads(tmp_path: Path) -> None:
 def test_a_topology_that_reads_nothing_cannot_be_started(tmp_path: Path) -> None:
     with (
         streams_of(KStreamBuilder(), tmp_path) as streams,
-        pytest.raises(TopologyBuilderError, match="no stream or table reads a topic"),
+        pytest.raises(TopologyBuilderError, match="the topology has no stream or table that reads a topic"),
     ):
         streams.start()

@@ -27,7 +27,7 @@ class KStreamFilter(Processor[Any, Any]):
 
 
 class KStreamMap(Processor[Any, Any]):
-    """Makes a new record of each."""
+    """Maps each record to a new one."""
 
     def __init__(self, mapper: Callable[[Any, Any], tuple[Any, Any]]) -> None:
         self._mapper = mapper
@@ -39,7 +39,7 @@ class KStreamMap(Processor[Any, Any]):
 
 
 class KStreamMapValues(Processor[Any, Any]):
-    """Makes a new value of each."""
+    """Maps each value to a new one."""
 
     def __init__(self, mapper: Callable[[Any], Any]) -> None:
         self._mapper = mapper

@@ -103,7 +103,7 @@ class _KTableSourceProcessor(StoreProcessor):
 
 
 class KTableFilter(KTableProcessorSupplier):
-    """A value for which the predicate does not hold is as good as deleted."""
+    """Treats a value that does not satisfy the predicate as deleted."""
 
     def __init__(
         self, parent: KTableProcessorSupplier, predicate: Callable[[Any, Any], bool], negate: bool = False
@@ -145,7 +145,7 @@ class _KTableFilterProcessor(Processor[Any, "Change[Any]"]):
 
 
 class KTableMapValues(KTableProcessorSupplier):
-    """Makes a new value of each. A deleted key stays deleted."""
+    """Maps each value to a new one. A deleted key stays deleted."""
 
     def __init__(self, parent: KTableProcessorSupplier, mapper: Callable[[Any], Any]) -> None:
         self._parent = parent

@@ -35,7 +35,7 @@ def test_a_directive_inside_a_list_keeps_its_indentation(page):
         (f"<!-- source {INDEX} docstring -->", "not of the form option=value"),
         ("<!-- figure chapters.ch06_storage.figures.segment_drawings:gone -->", "no 'gone'"),
         ("```python\nx = 1", "never closed"),
-        (f"```source {INDEX}.lookup\n```", "a directive is a comment"),
+        (f"```source {INDEX}.lookup\n```", "write this directive as a comment"),
         ("[the licence](../../LICENSE)", "which the site does not show"),
     ],
 )

@@ -70,7 +70,7 @@ def test_streams_of_two_builders_cannot_be_joined() -> None:
 def test_an_application_that_reads_nothing_is_refused() -> None:
     with (
         KafkaStreams(KStreamBuilder(), CONFIGS) as streams,
-        pytest.raises(TopologyBuilderError, match="no stream or table reads a topic"),
+        pytest.raises(TopologyBuilderError, match="the topology has no stream or table that reads a topic"),
     ):
         streams.start()
 
