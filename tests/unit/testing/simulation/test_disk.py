@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from kafka_lite.testing.simulation.disk import PAGE_BYTES, Disk
-from kafka_lite.testing.simulation.endpoint import Watched
+from kafka_lite.testing.simulation.endpoint import Listener
 from kafka_lite.testing.simulation.system.files import Files
 from kafka_lite.testing.simulation.system.kernel import Kernel
 
@@ -219,7 +219,7 @@ def test_a_process_without_descriptors_opens_nothing_until_it_closes_something(t
     for open_another in (
         lambda: computer.files.open(computer.folder / "index", os.O_RDWR | os.O_CREAT),
         lambda: computer.files.open_file(computer.folder / "log", "rb"),
-        lambda: computer.kernel.open_socket(Watched()),
+        lambda: computer.kernel.open_socket(Listener("computer", ("10.0.0.1", 9092))),
     ):
         with pytest.raises(OSError, match="Too many open files") as failure:
             open_another()
