@@ -85,5 +85,5 @@ class LeaderByHand:
 
 
 def bytes_of(part: Part) -> bytes:
-    """What a response would carry."""
+    """The records that a response would carry."""
     return bytes(part) if isinstance(part, Buffer) else part.to_bytes()
