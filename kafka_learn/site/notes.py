@@ -29,14 +29,12 @@ _CAPTION = re.compile(
     r"^ *\*\*(?:Figure|Recorded run|图|实录)\*\*(?:: |：)(?P<caption>.*?)"
     r" ?[(（]\[[^\]]*\]\([^)]*\)[,，][^()（）]*[)）]$"
 )
-DIRECTIVE = re.compile(r"^(?P<indent> *)<!-- (?P<spec>(?:source|figure|generated|recording) .*) -->$")
-_DRAWN = {"figure": ("Figure", "图"), "recording": ("Recorded run", "实录")}
-"""English and Chinese."""
+_NOTE = re.compile(r" *(?:\*\*(?:Figure|Recorded run|图|实录)\*\*|\[`[^`]*`[^\]]*\]\([^)]*\)|站点（`make site`）上)")
 
 
 def has_note(lines: list[str], directive: int) -> bool:
-    """Whether the line below the directive is its note."""
-    return directive + 1 < len(lines) and lines[directive + 1].strip() != ""
+    """Whether the line below the directive is its note, and not the author's next line."""
+    return directive + 1 < len(lines) and _NOTE.match(lines[directive + 1]) is not None
 
 
 def caption_of(note: str) -> str:
@@ -84,5 +82,7 @@ def with_notes(text: str, origin: str, language: str) -> str:
             written = note(verb, reference, origin, language, caption_of(old))
             output.append(directive["indent"] + written)
             number += bool(old)
+            if not old and number + 1 < len(lines) and lines[number + 1].strip():
+                output.append("")
         number += 1
     return "\n".join(output) + "\n"
