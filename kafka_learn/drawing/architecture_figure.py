@@ -29,6 +29,11 @@ def consumer_floors(language: str) -> str:
     return _layers_in("kafka_lite.consumer", language)
 
 
+def streams_floors(language: str) -> str:
+    """The same inside of ``streams``."""
+    return _layers_in("kafka_lite.streams", language)
+
+
 def _layers_in(container: str, language: str) -> str:
     contracts = tomllib.loads((PROJECT_ROOT / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["importlinter"]
     layered = next(contract for contract in contracts["contracts"] if contract.get("containers") == [container])

@@ -40,6 +40,7 @@ def test_no_english_word_is_left_in_a_chinese_drawing(figure):
         architecture_figure.server_floors,
         architecture_figure.log_floors,
         architecture_figure.consumer_floors,
+        architecture_figure.streams_floors,
         network_drawings.three_layers,
     ],
 )
