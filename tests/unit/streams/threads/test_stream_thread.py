@@ -1,119 +1,291 @@
-"""What a stream thread does in a turn of its loop."""
+"""A stream thread in a turn of its loop, in a rebalance and at its end, seen by its clients and its topology."""
 
 from __future__ import annotations
 
-from contextlib import nullcontext
+from collections.abc import Callable, Iterable, Mapping
+from itertools import pairwise
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 from uuid import UUID
 
 import pytest
 
+from kafka_lite.clients.cluster import PartitionInfo
+from kafka_lite.common.serdes import Serde
+from kafka_lite.common.serialization import ByteArrayDeserializer, ByteArraySerializer, SerializationError
 from kafka_lite.common.time import MockTime
 from kafka_lite.common.topic_partition import TopicPartition
 from kafka_lite.consumer.consumer_errors import OffsetOutOfRangeError
-from kafka_lite.consumer.consumer_record import EMPTY_RECORDS, ConsumerRecords
+from kafka_lite.consumer.consumer_rebalance_listener import ConsumerRebalanceListener
+from kafka_lite.consumer.consumer_record import EMPTY_RECORDS, ConsumerRecord, ConsumerRecords
+from kafka_lite.consumer.offset_and_metadata import OffsetAndMetadata
+from kafka_lite.metrics.metrics import Metrics
+from kafka_lite.record.record import TimestampType
+from kafka_lite.streams.assignment.stream_partition_assignor import STREAM_THREAD_INSTANCE, StreamsAssignorContext
 from kafka_lite.streams.errors import InvalidStateStoreError, StreamsError, TaskCorruptedError, TaskMigratedError
+from kafka_lite.streams.exception_handlers import LogAndContinueExceptionHandler
 from kafka_lite.streams.kafka_streams import KafkaStreams
 from kafka_lite.streams.kstream.kstream_builder import KStreamBuilder
-from kafka_lite.streams.processor.topology_builder import AutoOffsetReset
+from kafka_lite.streams.processor.processor import Processor
+from kafka_lite.streams.processor.processor_context import ProcessorContext
+from kafka_lite.streams.processor.topology_builder import AutoOffsetReset, TopologyBuilder
+from kafka_lite.streams.state.stores import Stores
+from kafka_lite.streams.streams_config import StreamsConfig
 from kafka_lite.streams.task_id import TaskId
-from kafka_lite.streams.threads.stream_thread import StreamThread, _Rebalances
+from kafka_lite.streams.threads.stream_thread import StreamThread
 from kafka_lite.streams.threads.stream_thread_state import StreamThreadState
 
+TASK, OTHER_TASK = TaskId(0, 0), TaskId(0, 1)
+T0, U0 = TopicPartition("t", 0), TopicPartition("u", 0)
+POLL_TAKES_MS = 10
+Step = Callable[[], ConsumerRecords | None]
+"""What happens in a poll: it returns records, or None if there are none."""
 
-def test_the_next_commit_is_an_interval_after_the_end_of_the_last_one() -> None:
+
+def records(count: int, partition: TopicPartition = T0, value: bytes = b"v") -> ConsumerRecords:
+    kind = TimestampType.CREATE_TIME
+    return ConsumerRecords({partition: [ConsumerRecord(*partition, n, n, kind, b"k", value) for n in range(count)]})
+
+
+class Member:
+    """The consumer of a thread. Each poll takes ten milliseconds and a step of the test; after the last one, the thread
+    is asked to end. It is the group's assignor, too."""
+
+    listener: ConsumerRebalanceListener
+
+    def __init__(self, application: Application, context: StreamsAssignorContext) -> None:
+        self._application = application
+        self.context = context
+        self.timeouts: list[float] = []
+        self.lags: dict[TopicPartition, int] = {}
+        self.commits: list[tuple[float, float]] = []
+        """When each began and ended."""
+        self.commit_takes_ms = 0
+
+    def _note(self, call: str) -> None:
+        self._application.calls.append(call)
+
+    def subscribe(self, pattern: Any, listener: ConsumerRebalanceListener) -> None:
+        self._note(f"subscribe {pattern.pattern}")
+        self.listener = listener
+
+    def unsubscribe(self) -> None:
+        self._note("unsubscribe")
+
+    def poll(self, timeout_ms: float) -> ConsumerRecords:
+        self.timeouts.append(timeout_ms)
+        self._application.time.sleep(POLL_TAKES_MS)
+        return self._application.step() or EMPTY_RECORDS
+
+    def assign_tasks(self, *tasks: TaskId, standby: Iterable[TaskId] = ()) -> None:
+        """What the assignor notes, and the listener hears."""
+        topics = self._application.topics
+        self.context.active_tasks = {t: frozenset(TopicPartition(n, t.partition) for n in topics) for t in tasks}
+        self.context.standby_tasks = {t: frozenset(TopicPartition(n, t.partition) for n in topics) for t in standby}
+        self.context.generation += 1
+        self.listener.on_partitions_assigned([])
+
+    def revoke(self) -> None:
+        self.listener.on_partitions_revoked([])
+
+    def lose(self) -> None:
+        self.listener.on_partitions_lost([])
+
+    def committed(self, partitions: Iterable[TopicPartition]) -> dict[TopicPartition, OffsetAndMetadata | None]:
+        return dict.fromkeys(partitions)
+
+    def commit_sync(self, offsets: Mapping[TopicPartition, OffsetAndMetadata]) -> None:
+        began_ms = self._application.time.hi_res_ms()
+        self._application.time.sleep(self.commit_takes_ms)
+        self.commits.append((began_ms, self._application.time.hi_res_ms()))
+        self._note(f"commit { ({str(each): offset.offset for each, offset in offsets.items()}) }")
+
+    def current_lag(self, partition: TopicPartition) -> int:
+        return self.lags.get(partition, 0)
+
+    def seek_to_beginning(self, partitions: Iterable[TopicPartition]) -> None:
+        self._note(f"beginning of {', '.join(map(str, partitions))}")
+
+    def seek_to_end(self, partitions: Iterable[TopicPartition]) -> None:
+        self._note(f"end of {', '.join(map(str, partitions))}")
+
+    def pause(self, _: object) -> None:
+        """The queue of a task is full."""
+
+    def resume(self, _: object) -> None:
+        """It has room again."""
+
+    def close(self) -> None:
+        self._note("close consumer")
+        self.revoke()  # as a consumer that leaves its group
+
+
+class Restorer:
+    """The consumer that restores: all changelogs are empty."""
+
+    def __init__(self, calls: list[str]) -> None:
+        self._calls = calls
+
+    def partitions_for(self, topic: str) -> list[PartitionInfo]:
+        return [PartitionInfo(topic, number, None) for number in range(2)]
+
+    def end_offsets(self, partitions: Iterable[TopicPartition]) -> dict[TopicPartition, int]:
+        return dict.fromkeys(partitions, 0)
+
+    def position(self, _: TopicPartition) -> int:
+        return 0
+
+    def poll(self, _: float) -> ConsumerRecords:
+        return EMPTY_RECORDS
+
+    def assign(self, *_: object) -> None:
+        """There is nothing to read."""
+
+    unsubscribe = seek_to_beginning = seek = pause = resume = assign
+
+    def close(self) -> None:
+        self._calls.append("close restorer")
+
+
+class Producer:
+    """A producer that may be impossible to close."""
+
+    def __init__(self, calls: list[str]) -> None:
+        self._calls = calls
+        self.error: Exception | None = None
+
+    def flush(self) -> None:
+        """Nothing was sent."""
+
+    def close(self) -> None:
+        self._calls.append("close producer")
+        if self.error is not None:
+            raise self.error
+
+
+class Application:
+    """A thread with a task that keeps a store in memory; it runs in the thread of the test."""
+
+    def __init__(self, state_dir: Path, topics: Iterable[str] = "t", **configs: object) -> None:
+        self.topics = tuple(topics)
+        self.calls: list[str] = []
+        self.states: list[StreamThreadState] = []
+        self.processed: list[bytes] = []
+        self.close_error: Exception | None = None
+        """Of the processor."""
+        self.time = MockTime()
+        self.metrics = Metrics(time=self.time)
+        self._steps: list[Step] = []
+        builder = TopologyBuilder().set_application_id("app")
+        for topic in self.topics:
+            builder.add_source(topic, topic, offset_reset=AutoOffsetReset.EARLIEST if topic == "t" else None)
+        builder.add_processor("processor", lambda: Noting(self), *self.topics)
+        builder.add_state_store(Stores.in_memory_key_value("store"), "processor")
+        given: dict[str, object] = {"application.id": "app", "bootstrap.servers": "127.0.0.1:1", "poll.ms": 100}
+        config = StreamsConfig({**given, "commit.interval.ms": -1, "state.dir": str(state_dir), **configs})
+        self.producer, clients = Producer(self.calls), self
+        any_clients: Any = clients
+        self.thread = StreamThread(
+            "StreamThread-1",
+            builder,
+            config,
+            "app",
+            UUID(int=1),
+            lambda _, new, __: self.states.append(new),
+            lambda _, error: self.calls.append(f"error {error}"),
+            self.time,
+            metrics=self.metrics,
+            clients=any_clients,
+        )
+
+    def get_consumer(self, config: Mapping[str, object]) -> Member:
+        context = config[STREAM_THREAD_INSTANCE]
+        assert isinstance(context, StreamsAssignorContext)
+        self.member = Member(self, context)
+        return self.member
+
+    def get_restore_consumer(self, _: object) -> Restorer:
+        return Restorer(self.calls)
+
+    def get_producer(self, _: object) -> Producer:
+        return self.producer
+
+    def step(self) -> ConsumerRecords | None:
+        step = self._steps.pop(0)
+        if not self._steps:
+            self.thread.initiate_shutdown()
+        return step()
+
+    def run(self, *steps: Step) -> list[str]:
+        """Run the thread until all steps are taken, and return the calls of its clients."""
+        self._steps = list(steps)
+        self.thread.run()
+        return self.calls
+
+    def metric(self, name: str) -> float:
+        [found] = [metric for key, metric in self.metrics.metrics.items() if key.name == name]
+        assert isinstance(found.value, int | float)
+        return found.value
+
+
+class Noting(Processor[bytes, bytes]):
+    """Notes the values that it processes."""
+
+    def __init__(self, application: Application) -> None:
+        self._application = application
+
+    def init(self, context: ProcessorContext) -> None:
+        super().init(context)
+        self.store = context.get_state_store("store")
+
+    def process(self, key: bytes, value: bytes) -> None:
+        self._application.processed.append(value)
+
+    def close(self) -> None:
+        if self._application.close_error is not None:
+            raise self._application.close_error
+
+
+class PickyDeserializer(ByteArrayDeserializer):
+    """Refuses one value."""
+
+    def deserialize(self, topic: str, data: bytes | None) -> bytes | None:
+        if data == b"bad":
+            raise SerializationError(f"a bad value in {topic}")
+        return super().deserialize(topic, data)
+
+
+class PickySerde(Serde[bytes]):
+    def __init__(self) -> None:
+        super().__init__(ByteArraySerializer(), PickyDeserializer())
+
+
+def raising(error: Exception) -> Step:
+    def step() -> ConsumerRecords:
+        raise error
+
+    return step
+
+
+def nothing() -> None:
+    """A poll without records."""
+
+
+# ── turns ─────────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def test_the_next_commit_is_an_interval_after_the_end_of_the_last_one(tmp_path: Path) -> None:
     """Otherwise a thread whose commits take longer than the interval would do little else."""
-    time, commits = MockTime(), []
-    thread: Any = SimpleNamespace(name="StreamThread-1", _time=time, _commit_interval_ms=100)
-    thread._last_commit_ms = time.hi_res_ms()
-
-    def commit_all() -> None:
-        time.sleep(250)
-        commits.append(time.hi_res_ms())
-
-    thread._tasks = SimpleNamespace(commit_all=commit_all)
-    time.sleep(101)
-    for _ in range(21):  # a turn takes 10 ms
-        StreamThread._maybe_commit(thread, time.hi_res_ms())
-        time.sleep(10)
-    assert len(commits) == 2
-
-
-@pytest.mark.parametrize(
-    ("generation", "calls"),
-    [(3, ["assign"]), (4, ["assign"]), (5, ["close suspended", "assign"]), (1, ["close suspended", "assign"])],
-    ids=["the same generation", "the next one", "one was missed", "the group was new"],
-)
-def test_tasks_go_on_only_if_nobody_else_can_have_had_their_partitions(generation: int, calls: list[str]) -> None:
-    found: list[str] = []
-    thread: Any = SimpleNamespace(_kept_error=nullcontext, _set_state=lambda _: None, _time=MockTime(), _generation=3)
-    thread._context = SimpleNamespace(generation=generation, active_tasks={}, standby_tasks={})
-    thread._tasks = SimpleNamespace(
-        assign=lambda *_: found.append("assign"), close_suspended=lambda: found.append("close suspended")
-    )
-    StreamThread.partitions_assigned(thread)
-    assert found == calls
-    assert thread._generation == generation
-
-
-@pytest.fixture
-def rebalancing() -> Any:
-    """A thread whose directories may be cleaned ten milliseconds after a rebalance. It notes what it does."""
-    thread: Any = SimpleNamespace(_kept_error=nullcontext, _set_state=lambda _: None, _time=MockTime(), _generation=0)
-    thread._context = SimpleNamespace(generation=1, active_tasks={}, standby_tasks={})
-    thread.calls = []
-    thread._tasks = SimpleNamespace(
-        assign=lambda *_: None, suspend=lambda commit: thread.calls.append(f"suspend, commit={commit}")
-    )
-    thread._directory = SimpleNamespace(clean_removed_tasks=lambda: thread.calls.append("clean"))
-    thread._cleanup_delay_ms, thread._last_clean_ms = 10, 0.0
-    return thread
-
-
-def test_no_directory_is_deleted_during_a_rebalance_or_soon_after_it(rebalancing: Any) -> None:
-    """The tasks that look removed may be about to come back."""
-    thread = rebalancing
-    StreamThread.partitions_revoked(thread, lost=False)
-    StreamThread._maybe_clean(thread, thread._time.hi_res_ms() + 99)
-    StreamThread.partitions_assigned(thread)
-    StreamThread._maybe_clean(thread, thread._time.hi_res_ms() + 10)
-    assert "clean" not in thread.calls
-    StreamThread._maybe_clean(thread, thread._time.hi_res_ms() + 11)
-    assert thread.calls[-1] == "clean"
-    thread.calls.clear()
-    StreamThread._maybe_clean(thread, thread._time.hi_res_ms() + 12)
-    assert thread.calls == [], "the delay begins again"
-
-
-@pytest.mark.parametrize("lost", [False, True])
-def test_what_is_processed_is_committed_unless_the_partitions_are_lost(rebalancing: Any, lost: bool) -> None:
-    StreamThread.partitions_revoked(rebalancing, lost)
-    assert rebalancing.calls == [f"suspend, commit={not lost}"]
-
-
-def test_a_source_without_an_offset_begins_where_it_says_or_where_the_application_says() -> None:
-    seeks: list[tuple[str, str]] = []
-    resets = {"t": AutoOffsetReset.EARLIEST, "u": None}
-    thread: Any = SimpleNamespace(_config=SimpleNamespace(auto_offset_reset="latest"))
-    thread._builder = SimpleNamespace(reset_of=resets.get)
-    thread._consumer = SimpleNamespace(
-        seek_to_beginning=lambda partitions: seeks.append((partitions[0].topic, "beginning")),
-        seek_to_end=lambda partitions: seeks.append((partitions[0].topic, "end")),
-    )
-    error: Any = SimpleNamespace(partitions=[TopicPartition("t", 0), TopicPartition("u", 0)])
-    StreamThread._reset_invalid_offsets(thread, error)
-    assert seeks == [("t", "beginning"), ("u", "end")]
-
-
-def test_stores_cannot_be_queried_while_the_thread_rebalances() -> None:
-    thread: Any = SimpleNamespace(name="StreamThread-1", _state=StreamThreadState.PARTITIONS_REVOKED)
-    with pytest.raises(InvalidStateStoreError, match=r"Counts, is currently unavailable: .* is PARTITIONS_REVOKED"):
-        StreamThread.stores_of(thread, "Counts")
+    application = Application(tmp_path, **{"commit.interval.ms": 100})
+    application.member.commit_takes_ms = 250
+    application.run(lambda: application.member.assign_tasks(TASK), *[lambda: records(1)] * 40)
+    commits = application.member.commits
+    assert len(commits) > 2
+    assert all(100 < began - ended <= 120 for (_, ended), (began, _) in pairwise(commits[:-1]))
 
 
 def test_the_threads_of_an_instance_share_its_caches(tmp_path: Path) -> None:
+    """Each has its part of the bytes, and the group's assignor knows the number of standbys."""
     configs: dict[str, object] = {
         "application.id": "app",
         "bootstrap.servers": "127.0.0.1:1",
@@ -127,189 +299,231 @@ def test_the_threads_of_an_instance_share_its_caches(tmp_path: Path) -> None:
         assert streams._threads[0]._context.num_standby_replicas == 3
 
 
-# ── states and errors ─────────────────────────────────────────────────────────────────────────────────────────────────
+def test_a_negative_interval_commits_only_at_the_end(tmp_path: Path) -> None:
+    application = Application(tmp_path)
+    application.run(lambda: application.member.assign_tasks(TASK), *[lambda: records(1)] * 40)
+    assert len(application.member.commits) == 1
 
 
-class Client:
-    """A client, or the tasks, of a thread: notes each call, by its name and arguments."""
-
-    def __init__(self, name: str, calls: list[str]) -> None:
-        self._name, self._calls = name, calls
-        self.failing: dict[str, Exception] = {}
-        self.result: Any = None
-
-    def __getattr__(self, method: str) -> Any:
-        def call(*args: Any, **named: Any) -> Any:
-            listed = [*map(str, args), *(f"{key}={value}" for key, value in named.items())]
-            self._calls.append(f"{self._name}.{method}({', '.join(listed)})")
-            if method in self.failing:
-                raise self.failing[method]
-            return self.result
-
-        return call
+def test_a_thread_polls_if_it_has_room_and_waits_if_it_has_nothing_to_do(tmp_path: Path) -> None:
+    application = Application(tmp_path)
+    member = application.member
+    application.run(lambda: member.assign_tasks(TASK), lambda: records(120), *[nothing] * 3)
+    assert member.timeouts == [100, 100, 0, 0, 100], "fifty records in each turn"
+    assert len(application.processed) == 120
 
 
-class FakeThread(SimpleNamespace):
-    """The parts of a thread around its loop. The loop raises ``errors``, one after the other, and ends."""
-
-    def __init__(self, *errors: Exception) -> None:
-        calls: list[str] = []
-        super().__init__(
-            name="StreamThread-1",
-            calls=calls,
-            errors=list(errors),
-            is_running=True,
-            _time=MockTime(),
-            _state=StreamThreadState.RUNNING,
-            _state_lock=nullcontext(),
-            _clean_run=True,
-            _stopping=SimpleNamespace(set=lambda: None),
-            _poll_ms=100,
-            _records_wait=False,
-            _rebalance_error=None,
-            _is_subscribed=True,
-            _builder=SimpleNamespace(source_topic_pattern=lambda: "in"),
-        )
-        for name in ("tasks", "consumer", "producer", "restore_consumer", "ends_consumer", "metrics", "directory"):
-            setattr(self, f"_{name}", Client(name, calls))
-        self._tasks.standbys = Client("standbys", calls)
-        self._tasks.requires_poll = True
-        self._metrics.poll = self._metrics.process = self._metrics.skipped_records = Client("sensor", calls)
-        self._consumer.result = EMPTY_RECORDS
-
-    def do_work(self) -> None:
-        self.is_running = len(self.errors) > 1
-        raise self.errors.pop(0)
-
-    def _on_state_change(self, thread: Any, new: StreamThreadState, old: StreamThreadState) -> None:
-        assert thread is self
-        self.calls.append(f"{old.name} > {new.name}")
-
-    def _on_error(self, thread: Any, error: Exception) -> None:
-        assert thread is self
-        self.calls.append(f"error {error}")
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(StreamThread, name).__get__(self)
+def test_a_thread_without_room_does_not_poll(tmp_path: Path) -> None:
+    application = Application(tmp_path, **{"buffered.records.per.partition": 60})
+    member, processed = application.member, list[int]()
+    application.run(
+        lambda: member.assign_tasks(TASK),
+        lambda: records(120),
+        lambda: processed.append(len(application.processed)),
+        nothing,
+    )
+    assert processed == [100], "with 70 records in the queue there is no room for more"
+    assert member.timeouts == [100, 100, 0, 100]
 
 
-CLOSED = [
-    "RUNNING > PENDING_SHUTDOWN",
-    "tasks.close(clean=False)",
-    *(f"{client}.close()" for client in ("producer", "consumer", "restore_consumer", "ends_consumer", "metrics")),
-    "PENDING_SHUTDOWN > DEAD",
-]
+def test_records_that_wait_for_another_partition_are_tried_after_each_poll(tmp_path: Path) -> None:
+    """The poll may have said that the broker has none of it."""
+    application = Application(tmp_path, "tu")
+    member, processed = application.member, list[int]()
+    member.lags[U0] = 5
+
+    def no_more() -> None:
+        processed.append(len(application.processed))
+        member.lags[U0] = 0
+
+    application.run(lambda: member.assign_tasks(TASK), lambda: records(3), nothing, no_more, nothing)
+    assert processed == [0]
+    assert len(application.processed) == 3
+    assert member.timeouts == [100] * 5
 
 
-def test_an_error_ends_the_thread_and_is_reported_after_everything_is_closed() -> None:
-    thread: Any = FakeThread(ValueError("no"))
-    thread._producer.failing["close"] = OSError("a client that cannot be closed keeps no other open")
-    StreamThread.run(thread)
-    assert thread.calls == [*CLOSED, "error no"]
+def test_records_that_tasks_skip_are_counted(tmp_path: Path) -> None:
+    handler = LogAndContinueExceptionHandler
+    configs = {"default.deserialization.exception.handler": handler, "value.serde": PickySerde}
+    application = Application(tmp_path, **configs)
+    skipped: list[float] = []
+    application.run(
+        lambda: application.member.assign_tasks(TASK),
+        lambda: records(3),
+        lambda: records(2, value=b"bad"),
+        lambda: skipped.append(application.metric("dropped-records-total")),
+        lambda: skipped.append(application.metric("skipped-records-rate")),
+    )
+    assert skipped[0] == 2
+    assert skipped[1] > 0
+    assert application.processed == [b"v"] * 3
 
 
-@pytest.mark.parametrize("error", [TaskMigratedError("0_1"), TaskCorruptedError("0_1", "late")])
-def test_a_thread_that_has_lost_a_task_joins_the_group_again(error: TaskMigratedError | TaskCorruptedError) -> None:
-    thread: Any = FakeThread(error, ValueError("no"))
-    StreamThread.run(thread)
-    assert thread.calls[:2] == ["tasks.close_migrated(0_1)", "consumer.unsubscribe()"]
-    assert thread.calls[2].startswith("consumer.subscribe(in, ")
-    assert thread.calls[3:] == [*CLOSED, "error no"]
-
-
-def test_a_thread_that_ends_stays_on_its_way_whatever_a_rebalance_wants() -> None:
-    thread: Any = FakeThread()
-    with pytest.raises(RuntimeError, match="Unexpected state transition"):
-        StreamThread._set_state(thread, StreamThreadState.CREATED)
-    for state in (StreamThreadState.PENDING_SHUTDOWN, StreamThreadState.RUNNING, StreamThreadState.DEAD):
-        StreamThread._set_state(thread, state)
-    StreamThread._set_state(thread, StreamThreadState.ASSIGNING_PARTITIONS)
-    assert thread.calls == ["RUNNING > PENDING_SHUTDOWN", "PENDING_SHUTDOWN > DEAD"]
-
-
-@pytest.mark.parametrize("lost", [False, True])
-def test_an_error_in_a_rebalance_ends_the_thread_at_its_next_poll(lost: bool) -> None:
-    thread: Any = FakeThread()
-    thread._tasks.failing["suspend"] = error = OSError("no space left")
-    listener = _Rebalances(thread)
-    with pytest.raises(OSError, match="no space left"):
-        listener.on_partitions_lost([]) if lost else listener.on_partitions_revoked([])
-    assert thread.calls[-1] == f"tasks.suspend(commit={not lost})"
-    with pytest.raises(StreamsError, match="Failed to rebalance") as raised:
-        StreamThread._poll(thread)
-    assert raised.value.__cause__ is error
-
-
-def test_active_and_standby_tasks_are_assigned() -> None:
-    thread: Any = FakeThread()
-    thread._generation = 0
-    thread._context = SimpleNamespace(generation=1, active_tasks="active", standby_tasks="standby")
-    _Rebalances(thread).on_partitions_assigned([])
-    assert "tasks.assign(active, standby)" in thread.calls
+# ── rebalances ────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
 @pytest.mark.parametrize(
-    ("records_wait", "requires_poll", "polls"),
-    [(False, False, ["consumer.poll(100)"]), (True, True, ["consumer.poll(0)"]), (True, False, [])],
-    ids=["nothing to do", "room for more", "no room"],
+    ("missed", "stays"),
+    [(-1, True), (0, True), (1, False), (-4, False)],
+    ids=["the same generation", "the next one", "one was missed", "the group was new"],
 )
-def test_a_thread_polls_if_it_has_room_and_waits_if_it_has_nothing_to_do(
-    records_wait: bool, requires_poll: bool, polls: list[str]
+def test_tasks_continue_only_if_nobody_else_can_have_had_their_partitions(
+    tmp_path: Path, missed: int, stays: bool
 ) -> None:
-    thread: Any = FakeThread()
-    thread._records_wait, thread._tasks.requires_poll, thread._tasks.result = records_wait, requires_poll, 0
-    thread._tasks.num_buffered = 0
-    thread._maybe_commit = thread._maybe_clean = lambda _: None
-    StreamThread.do_work(thread)
-    assert [call for call in thread.calls if call.startswith("consumer")] == polls
-    assert ("standbys.maybe_update()" in thread.calls) is bool(polls)
-    assert ("tasks.update_lags()" in thread.calls) is bool(polls)
+    application = Application(tmp_path)
+    member, stores = application.member, list[object]()
+
+    def assigned_again() -> None:
+        member.context.generation += missed
+        member.assign_tasks(TASK)
+
+    def note() -> None:
+        stores.extend(application.thread.stores_of("store"))
+
+    member.context.generation = 6
+    application.run(lambda: member.assign_tasks(TASK), note, member_revokes(application), assigned_again, note)
+    assert (stores[0] is stores[1]) is stays
 
 
-def test_records_that_wait_for_another_partition_are_tried_after_each_poll() -> None:
-    """The poll may have said that the broker has none of it."""
-    thread: Any = FakeThread()
-    thread._records_wait, thread._tasks.num_buffered, thread._tasks.result = False, 7, 0
-    thread._maybe_commit = thread._maybe_clean = lambda _: None
-    for _ in range(2):
-        StreamThread.do_work(thread)
-    assert [call for call in thread.calls if "poll" in call or "process" in call] == [
-        "consumer.poll(100)", "tasks.process(50, 100)",
-    ] * 2  # fmt: skip
+def member_revokes(application: Application) -> Step:
+    return lambda: application.member.revoke()
 
 
-def test_records_that_tasks_skip_are_counted() -> None:
-    thread: Any = FakeThread()
-    added = {"t": 3, "u": 0}
-    thread._tasks.task_of = lambda of: SimpleNamespace(add_records=lambda *_: added[of.topic])
-    records: Any = {TopicPartition(topic, 0): [object()] * 4 for topic in added}
-    StreamThread._add_records(thread, ConsumerRecords(records))
-    assert sorted(thread.calls) == ["sensor.record(1)", "sensor.record(4)"]
+def test_no_directory_is_deleted_during_a_rebalance_or_soon_after_it(tmp_path: Path) -> None:
+    """The tasks that look removed may be about to come back."""
+    application = Application(tmp_path, **{"state.cleanup.delay.ms": 1000})
+    member, removed = application.member, tmp_path / "app" / "7_0"
+    removed.mkdir(parents=True)
+    there: list[bool] = []
 
+    def later(ms: float) -> Step:
+        def step() -> None:
+            there.append(removed.exists())
+            application.time.sleep(ms)
 
-def test_a_negative_interval_never_commits() -> None:
-    thread: Any = SimpleNamespace(_commit_interval_ms=-1, _last_commit_ms=0.0)
-    StreamThread._maybe_commit(thread, 1e9)
+        return step
 
-
-def test_a_source_without_any_reset_policy_ends_the_thread() -> None:
-    thread: Any = SimpleNamespace(
-        _config=SimpleNamespace(auto_offset_reset="none"), _builder=SimpleNamespace(reset_of=lambda _: None)
+    application.run(
+        lambda: member.assign_tasks(TASK),
+        member_revokes(application),
+        later(5000),
+        lambda: member.assign_tasks(TASK),
+        later(900),
+        later(200),
+        later(0),
     )
-    error: Any = OffsetOutOfRangeError({TopicPartition("t", 0): 7})
-    with pytest.raises(StreamsError, match=r"input topic t \(partition 0\) and no valid reset policy configured"):
-        StreamThread._reset_invalid_offsets(thread, error)
+    assert there == [True, True, True, False], "it is deleted after 1,110 of 1,000 ms"
 
 
-def test_a_thread_reports_the_state_of_its_standby_tasks_and_of_its_directories() -> None:
+@pytest.mark.parametrize("lost", [False, True])
+def test_what_is_processed_is_committed_unless_the_partitions_are_lost(tmp_path: Path, lost: bool) -> None:
+    application = Application(tmp_path)
+    member = application.member
+    calls: list[str] = []
+    application.run(
+        lambda: member.assign_tasks(TASK),
+        lambda: records(3),
+        lambda: member.lose() if lost else member.revoke(),
+        lambda: calls.extend(application.calls),
+    )
+    assert calls == ["subscribe t", *([] if lost else ["commit {'t-0': 3}"])]
+
+
+@pytest.mark.parametrize("lost", [False, True])
+def test_an_error_in_a_rebalance_ends_the_thread_at_its_next_poll(tmp_path: Path, lost: bool) -> None:
+    application = Application(tmp_path)
+    application.close_error = OSError("no space left")
+    member = application.member
+
+    def rebalance() -> None:
+        with pytest.raises(StreamsError, match="failed to suspend stream tasks"):
+            member.lose() if lost else member.revoke()
+
+    application.run(lambda: member.assign_tasks(TASK), lambda: records(1), rebalance, nothing)
+    assert application.calls[-1] == "error stream-thread [StreamThread-1] Failed to rebalance"
+    assert len(member.timeouts) == 3, "it does not poll again"
+
+
+def test_stores_cannot_be_queried_while_the_thread_rebalances(tmp_path: Path) -> None:
+    application = Application(tmp_path)
+
+    def query() -> None:
+        with pytest.raises(InvalidStateStoreError, match=r"store, is currently unavailable: .* is PARTITIONS_REVOKED"):
+            application.thread.stores_of("store")
+
+    application.run(lambda: application.member.assign_tasks(TASK), member_revokes(application), query)
+    assert application.states[-1] is StreamThreadState.DEAD
+    assert not [call for call in application.calls if call.startswith("error")]
+
+
+def test_a_thread_reports_the_state_of_its_standby_tasks_and_of_its_directories(tmp_path: Path) -> None:
     """A standby in memory has no checkpoint."""
-    thread: Any = FakeThread()
-    values: dict[str, Any] = {"bootstrap.servers": ["127.0.0.1:1"]}
-    thread._config = type(
-        "Config", (), {"partition_grouper": object, "__getitem__": lambda _, key: values.get(key, 0)}
-    )()
-    thread._directory.result = frozenset({TaskId(0, 1)})
-    thread._tasks.standbys.ids = frozenset({TaskId(0, 2)})
-    thread._builder = object()
-    context = StreamThread._new_context(thread, "app", UUID(int=1), lambda _: None)
-    assert context.cached_tasks() == {TaskId(0, 1), TaskId(0, 2)}
+    application = Application(tmp_path)
+    member, found = application.member, list[frozenset[TaskId]]()
+    other = tmp_path / "app" / "7_0"
+    other.mkdir(parents=True)
+    (other / ".checkpoint").write_text("0\n0\n")
+    application.run(
+        lambda: member.assign_tasks(TASK, standby=[OTHER_TASK]),
+        lambda: found.append(member.context.cached_tasks()),
+    )
+    assert OTHER_TASK in found[0]
+    assert TaskId(7, 0) in found[0]
+
+
+def test_sources_without_an_offset_begin_where_they_or_the_application_say(tmp_path: Path) -> None:
+    application = Application(tmp_path, "tu", **{"auto.offset.reset": "latest"})
+    application.run(raising(OffsetOutOfRangeError({T0: 7, U0: 9})), nothing)
+    assert sorted(application.calls[1:3]) == ["beginning of t-0", "end of u-0"]
+
+
+def test_a_source_without_any_reset_policy_ends_the_thread(tmp_path: Path) -> None:
+    application = Application(tmp_path, "tu", **{"auto.offset.reset": "none"})
+    application.run(raising(OffsetOutOfRangeError({U0: 7})), nothing)
+    assert "input topic u (partition 0) and no valid reset policy configured" in application.calls[-1]
+
+
+# ── states and errors ─────────────────────────────────────────────────────────────────────────────────────────────────
+
+CLOSED = ["close producer", "close consumer", "close restorer"]
+
+
+def test_an_error_ends_the_thread_and_is_reported_after_everything_is_closed(tmp_path: Path) -> None:
+    application = Application(tmp_path)
+    application.producer.error = OSError("a client that cannot be closed keeps no other open")
+    application.run(
+        lambda: application.member.assign_tasks(TASK), lambda: records(1), raising(ValueError("no")), nothing
+    )
+    assert application.calls == ["subscribe t", *CLOSED, "error no"], "nothing is committed"
+    assert application.states[-2:] == [StreamThreadState.PENDING_SHUTDOWN, StreamThreadState.DEAD]
+    assert not [name for name in application.metrics.metrics if name.group.startswith("stream-")]
+
+
+@pytest.mark.parametrize("error", [TaskMigratedError("0_0"), TaskCorruptedError("0_0", "late")])
+def test_a_thread_that_has_lost_a_task_joins_the_group_again(
+    tmp_path: Path, error: TaskMigratedError | TaskCorruptedError
+) -> None:
+    application = Application(tmp_path)
+    stores: list[object] = []
+    application.run(
+        lambda: application.member.assign_tasks(TASK),
+        lambda: records(1),
+        raising(error),
+        lambda: stores.extend(application.thread.stores_of("store")),
+    )
+    assert application.calls == ["subscribe t", "unsubscribe", "subscribe t", *CLOSED]
+    assert stores == []
+
+
+def test_a_thread_that_ends_stays_on_its_way_whatever_a_rebalance_wants(tmp_path: Path) -> None:
+    """Its consumer revokes the partitions when it leaves the group."""
+    application = Application(tmp_path)
+    application.run(lambda: application.member.assign_tasks(TASK))
+    assert application.states == [
+        StreamThreadState.RUNNING,
+        StreamThreadState.ASSIGNING_PARTITIONS,
+        StreamThreadState.RUNNING,
+        StreamThreadState.PENDING_SHUTDOWN,
+        StreamThreadState.DEAD,
+    ]
+    assert not application.thread.is_running
