@@ -18,7 +18,7 @@ unexport PYTHONDONTWRITEBYTECODE
 .DEFAULT_GOAL := help
 # The former names of ARGS; other variables (SEED=7, MINUTES=20, OPEN=…) are shorthands of options.
 $(foreach old,SIMULATE_OPTIONS CHAOS_OPTIONS LAB_OPTIONS,$(if $($(old)),$(error $(old) is called ARGS now: ARGS="$($(old))")))
-.PHONY: help setup lock upgrade demo pipeline test test-all soak every-python check types unit format broker cluster site site-build pages notebook notebooks bench compiled wheel simulate chaos actionlint clean
+.PHONY: help setup lock upgrade demo pipeline test test-all soak nightly every-python check types unit format broker cluster site site-build pages notebook notebooks bench compiled wheel simulate chaos actionlint clean
 
 help: ## list the verbs
 	@awk -F':.*## ' '/^[a-z-]+:.*## /{printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -51,10 +51,13 @@ pipeline: setup ## a day of flights and weather through streaming queries, live,
 test: check ## the whole, but for what needs real Kafka and what only soaks: some five minutes on two quiet cores
 	$(LANE) test tests -- --ignore=tests/unit -n 4 $(BY_FILE) -m "not jvm and not soak" $(ARGS)
 
-test-all: test soak every-python ## make test, and the rest: real Kafka, long chaos, every Python that is here
+test-all: test soak nightly every-python ## make test, and the rest: real Kafka, long chaos, every Python that is here
 
 soak: setup ## what make test leaves out: beside real Kafka and ZooKeeper (Java, Maven), long chaos, others' test suites
-	$(LANE) soak tests -- -n 2 $(BY_FILE) -m "jvm or soak" $(ARGS)
+	$(LANE) soak tests -- -n 2 $(BY_FILE) -m "(jvm or soak) and not nightly" $(ARGS)
+
+nightly: setup ## the longest of soak, by themselves: Spark loses its driver or an executor; five stream processors beside each other
+	$(LANE) nightly tests -- -n 2 $(BY_FILE) -m nightly $(ARGS)
 
 every-python: setup ## the unit tests on every other Python that is here (ARGS=--newest: on the newest of them)
 	$(BIN)/python -m scripts.every_python $(ARGS)

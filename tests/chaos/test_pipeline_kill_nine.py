@@ -155,6 +155,7 @@ def run(data: Data, tmp_path: Path) -> Iterator[Run]:
 Undisturbed = dict[str, pd.DataFrame]
 
 
+@pytest.mark.nightly
 def test_a_batch_is_in_the_table_once_after_a_kill_of_the_driver_at_each_of_its_points(
     run: Run, undisturbed: Undisturbed
 ) -> None:
@@ -178,6 +179,7 @@ def test_a_python_worker_killed_in_a_batch_is_replaced(run: Run, undisturbed: Un
     run.assert_equal_to(undisturbed, "flights")
 
 
+@pytest.mark.nightly
 def test_state_moves_to_another_executor_if_one_is_killed_while_timers_close_days(
     run: Run, undisturbed: Undisturbed
 ) -> None:

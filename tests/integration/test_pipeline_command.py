@@ -50,6 +50,7 @@ def test_a_run_that_is_stopped_goes_on_and_equals_pandas(tmp_path: Path) -> None
     eventually(lambda: processes_of(tmp_path) == {}, lambda: processes_of(tmp_path))
 
 
+@pytest.mark.nightly
 def test_a_spark_cluster_loses_a_worker_and_still_equals_pandas(tmp_path: Path) -> None:
     def executors() -> set[int]:
         return {pid for pid, line in processes_of(tmp_path).items() if "CoarseGrainedExecutor" in line}

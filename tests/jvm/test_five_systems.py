@@ -14,7 +14,7 @@ from kafka_lite.producer import KafkaProducer
 from kafka_lite.testing.cluster import Cluster
 from tests.support.patience import patient_s
 
-pytestmark = [pytest.mark.jvm, pytest.mark.soak]
+pytestmark = [pytest.mark.jvm, pytest.mark.soak, pytest.mark.nightly]
 
 
 @pytest.fixture
