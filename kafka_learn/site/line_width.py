@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterator
 
 from kafka_learn.site.notes import DIRECTIVE
-from kafka_learn.site.repository_markdown import FENCE
+from kafka_learn.site.repository_markdown import in_fences
 
 COLUMNS = 130
 _HAN = "\u3000-\u303f\u3400-\u9fff\uff00-\uffef\u2018-\u201d"
@@ -51,16 +51,12 @@ def too_long(text: str) -> Iterator[tuple[int, str]]:
 
 def _kinds(lines: list[str]) -> Iterator[str]:
     """For each line, whether it begins a paragraph or an item, is a continued one, or stands alone."""
-    ticks, before, front_matter = "", "alone", lines[0] == "---"
-    for number, line in enumerate(lines):
-        fence = FENCE.match(line)
+    before, front_matter = "alone", lines[0] == "---"
+    for number, (line, is_code) in enumerate(zip(lines, in_fences(lines), strict=True)):
         if front_matter:
             front_matter = number == 0 or line != "---"
             kind = "alone"
-        elif fence and (not ticks or line.strip() == ticks):
-            ticks = "" if ticks else fence["ticks"]
-            kind = "alone"
-        elif ticks or not line.strip() or DIRECTIVE.match(line) or (number and DIRECTIVE.match(lines[number - 1])):
+        elif is_code or not line.strip() or DIRECTIVE.match(line) or (number and DIRECTIVE.match(lines[number - 1])):
             kind = "alone"
         elif _ITEM.match(line):
             kind = "begun"

@@ -19,7 +19,7 @@ import re
 
 from kafka_learn.java_source import SUFFIX as JAVA
 from kafka_learn.project import PROJECT_ROOT
-from kafka_learn.site.repository_markdown import FENCE
+from kafka_learn.site.repository_markdown import in_fences
 from kafka_learn.source import module_path
 
 DIRECTIVE = re.compile(r"^(?P<indent> *)<!-- (?P<spec>(?:source|figure|generated|recording) .*) -->$")
@@ -70,13 +70,12 @@ def note(verb: str, reference: str, origin: str, language: str, caption: str = "
 def with_notes(text: str, origin: str, language: str) -> str:
     """A page with every note as it should be. Raises UnknownSymbolError for a module that does not exist."""
     lines = text.splitlines()
+    is_code = list(in_fences(lines))
     output: list[str] = []
-    number, ticks = 0, ""
+    number = 0
     while number < len(lines):
         output.append(lines[number])
-        if (fence := FENCE.match(lines[number])) and (not ticks or lines[number].strip() == ticks):
-            ticks = "" if ticks else fence["ticks"]
-        if not ticks and (directive := DIRECTIVE.match(lines[number])):
+        if not is_code[number] and (directive := DIRECTIVE.match(lines[number])):
             verb, reference = directive["spec"].split()[:2]
             old = lines[number + 1] if has_note(lines, number) else ""
             written = note(verb, reference, origin, language, caption_of(old))

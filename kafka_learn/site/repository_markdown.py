@@ -21,7 +21,7 @@ from __future__ import annotations
 import html
 import posixpath
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import PurePosixPath
 
 FENCE = re.compile(r"^(?P<indent> *)(?P<ticks>`{3,})(?P<info>[^`]*)$")
@@ -37,15 +37,26 @@ class NotOnTheSiteError(Exception):
     """A link leads to a file of the repository that the site does not show."""
 
 
+def in_fences(lines: Iterable[str]) -> Iterator[bool]:
+    """For each line, whether it belongs to a fenced block of code; its fences do, too."""
+    ticks = ""
+    for line in lines:
+        if ticks:
+            yield True
+            ticks = "" if line.strip() == ticks else ticks
+        else:
+            fence = FENCE.match(line)
+            ticks = fence["ticks"] if fence else ""
+            yield fence is not None
+
+
 def for_mkdocs(text: str) -> str:
     """Collapsible blocks and anchors of headings in the form of mkdocs. Raises ValueError for an unclosed block."""
     lines: list[str] = []
-    inside = ticks = ""
-    for line in text.splitlines():
-        fence = FENCE.match(line)
-        if fence and (not ticks or line.strip() == ticks):
-            ticks = "" if ticks else fence["ticks"]
-        if ticks:
+    inside = ""
+    page = text.splitlines()
+    for line, is_code in zip(page, in_fences(page), strict=True):
+        if is_code:
             lines.append(inside + line if line else line)
         elif opening := _DETAILS.match(line):
             inside = "    "

@@ -6,7 +6,9 @@ from pathlib import Path, PurePosixPath
 
 import pytest
 
-from kafka_learn.site.directives import DIRECTIVE, FENCE, Page, expand
+from kafka_learn.site.directives import Page, expand
+from kafka_learn.site.notes import DIRECTIVE
+from kafka_learn.site.repository_markdown import in_fences
 
 ROOT = Path(__file__).parents[2]
 PAGES = sorted(
@@ -16,15 +18,12 @@ PAGES = sorted(
 
 def excerpts(text: str) -> list[tuple[int, str]]:
     """(number of the line, directive) of each excerpt outside of fences."""
-    found, ticks = [], ""
-    for number, line in enumerate(text.splitlines(), 1):
-        if ticks:
-            ticks = "" if line.strip() == ticks else ticks
-        elif opening := FENCE.match(line):
-            ticks = opening["ticks"]
-        elif (directive := DIRECTIVE.match(line)) and directive["spec"].split()[0] == "source":
-            found.append((number, line.strip()))
-    return found
+    lines = text.splitlines()
+    return [
+        (number, line.strip())
+        for number, (line, is_code) in enumerate(zip(lines, in_fences(lines), strict=True), 1)
+        if not is_code and (directive := DIRECTIVE.match(line)) and directive["spec"].split()[0] == "source"
+    ]
 
 
 @pytest.mark.parametrize("page", [page for page in PAGES if excerpts((ROOT / page).read_text(encoding="utf-8"))])
