@@ -12,7 +12,7 @@ from enum import Enum
 from functools import partial
 
 from kafka_lite.common.shutdownable_thread import ShutdownableThread
-from kafka_lite.common.time import SYSTEM_TIME, Time
+from kafka_lite.common.time import Time
 from kafka_lite.consumer.consumer_errors import InvalidOffsetError
 from kafka_lite.metrics.metrics import Metrics
 from kafka_lite.streams.errors import StreamsError
@@ -61,9 +61,9 @@ class GlobalStreamThread(ShutdownableThread):
         client_id: str,
         on_state_change: Callable[[GlobalStreamThreadState], None],
         on_error: Callable[[threading.Thread, Exception], None],
-        time: Time = SYSTEM_TIME,
-        metrics: Metrics | None = None,
-        clients: KafkaClientSupplier | None = None,
+        time: Time,
+        metrics: Metrics,
+        clients: KafkaClientSupplier,
     ) -> None:
         """Create the consumer. Raises ConfigError. ``on_error`` is called in the thread when it dies of an error."""
         super().__init__("GlobalStreamThread")
@@ -73,12 +73,11 @@ class GlobalStreamThread(ShutdownableThread):
         self._on_state_change = on_state_change
         self._on_error = on_error
         self._state = GlobalStreamThreadState.CREATED
-        clients = clients or KafkaClientSupplier(time)
         self._consumer = clients.get_restore_consumer(config.restore_consumer_configs(f"{client_id}-global"))
         directory = StateDirectory(config.application_id, config["state.dir"], time)
         self._state_manager = GlobalStateManager(self._consumer, topology.store_to_changelog_topic, directory, time)
         tags = {"client-id": f"{client_id}-{self.name}"}
-        self._metrics = StreamsMetricsImpl(metrics or Metrics(time=time), tags, time)
+        self._metrics = StreamsMetricsImpl(metrics, tags, time)
         environment = TaskEnvironment(
             config.application_id,
             config.key_serde(),

@@ -11,7 +11,7 @@ from collections.abc import Callable, Collection, Mapping
 from uuid import UUID
 
 from kafka_lite.common.shutdownable_thread import ShutdownableThread
-from kafka_lite.common.time import SYSTEM_TIME, Time
+from kafka_lite.common.time import Time
 from kafka_lite.common.topic_partition import TopicPartition
 from kafka_lite.consumer.consumer_errors import InvalidOffsetError
 from kafka_lite.consumer.consumer_rebalance_listener import ConsumerRebalanceListener
@@ -77,12 +77,12 @@ class StreamThread(ShutdownableThread):
         process_id: UUID,
         on_state_change: ThreadStateListener,
         on_error: Callable[[threading.Thread, Exception], None],
-        time: Time = SYSTEM_TIME,
-        global_stores: Mapping[str, StateStore] | None = None,
-        cache_size_bytes: int = 0,
-        on_hosts: Callable[[Mapping[HostInfo, frozenset[TopicPartition]]], None] = lambda _: None,
-        metrics: Metrics | None = None,
-        clients: KafkaClientSupplier | None = None,
+        time: Time,
+        global_stores: Mapping[str, StateStore],
+        cache_size_bytes: int,
+        on_hosts: Callable[[Mapping[HostInfo, frozenset[TopicPartition]]], None],
+        metrics: Metrics,
+        clients: KafkaClientSupplier,
     ) -> None:
         """Create the clients. Raises ConfigError. ``on_error`` is called in the thread when it dies of an error.
 
@@ -95,10 +95,10 @@ class StreamThread(ShutdownableThread):
         self._state = StreamThreadState.CREATED
         self._directory = StateDirectory(config.application_id, config["state.dir"], time)
         self._thread_client_id = f"{client_id}-{name}"
-        self._metrics = StreamThreadMetrics(metrics or Metrics(time=time), self._thread_client_id, time)
+        self._metrics = StreamThreadMetrics(metrics, self._thread_client_id, time)
         self._cache = ThreadCache(self._thread_client_id, cache_size_bytes, self._metrics)
         self._context = self._new_context(client_id, process_id, on_hosts)
-        self._create_clients(clients or KafkaClientSupplier(time), process_id, global_stores or {})
+        self._create_clients(clients, process_id, global_stores)
         self._rebalance_error: Exception | None = None
         self._generation = self._context.generation
         """The generation of the group that the tasks are from."""

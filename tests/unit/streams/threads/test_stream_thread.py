@@ -194,6 +194,9 @@ class Application:
             lambda _, new, __: self.states.append(new),
             lambda _, error: self.calls.append(f"error {error}"),
             self.time,
+            global_stores={},
+            cache_size_bytes=0,
+            on_hosts=lambda _: None,
             metrics=self.metrics,
             clients=any_clients,
         )
