@@ -27,8 +27,11 @@ from kafka_lite.record.memory_records_builder import MemoryRecordsBuilder
 from kafka_lite.record.record import Record
 from kafka_lite.record.record_batch import RecordBatch
 from kafka_lite.record.records import batches
+from tests.support.logs import open_log
 
 Pair = tuple[bytes | None, bytes | None]
+
+DAY_MS = 24 * 3600 * 1000
 
 FORMATS = {0: "0.9.0", 1: "0.10.2", 2: "3.0-IV1"}
 """``message.format.version`` by magic."""
@@ -150,3 +153,30 @@ def crash_at(step: int | None) -> Iterator[list[str]]:
 
     with mock.patch.multiple(os, **{name: hooked(name) for name in _STEPS}):
         yield made
+
+
+def compacted(tmp_path: Path, time: MockTime, **config: Any) -> Log:
+    return open_log(tmp_path, time=time, **{"cleanup_policy": "compact", "delete_retention_ms": DAY_MS, **config})
+
+
+def values_of(log: Log) -> dict[int, bytes | None]:
+    return {record.offset: record.value for record in all_records(log)}
+
+
+def dirty(log: Log, key: bytes) -> None:
+    """Append a record and roll, so that there is a dirty segment."""
+    append(log, (key, b"v"))
+    log.roll()
+
+
+def cleanable(tmp_path: Path, time: MockTime, name: str = "topic-0", segments: int = 2, **config: Any) -> Log:
+    """A log of closed segments of one message each, and an empty active one."""
+    log = open_log(tmp_path, time=time, name=name, **{"cleanup_policy": "compact", **config})
+    for n in range(segments):
+        append(log, (b"%d" % n, b"v"), timestamp=time.milliseconds())
+        log.roll()
+    return log
+
+
+def manager_of(tmp_path: Path, time: MockTime, *logs: Log) -> LogCleanerManager:
+    return LogCleanerManager([tmp_path], {log.topic_partition: log for log in logs}, LogDirFailureChannel(), time)

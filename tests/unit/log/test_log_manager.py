@@ -12,8 +12,6 @@ from pathlib import Path
 import pytest
 
 from kafka_lite.common.errors import ApiError, Errors, KafkaError
-from kafka_lite.common.scheduler import MockScheduler
-from kafka_lite.common.time import MockTime
 from kafka_lite.common.topic_partition import TopicPartition
 from kafka_lite.log.checkpoints.checkpoint_file import CheckpointFile
 from kafka_lite.log.checkpoints.leader_epoch_checkpoint_file import EpochEntry, LeaderEpochCheckpointFile
@@ -25,7 +23,8 @@ from kafka_lite.log.log_manager import LogManager
 from kafka_lite.log.managing.log_maintenance import MaintenancePeriods
 from kafka_lite.log.producers.producer_state_manager_config import ProducerStateManagerConfig
 from kafka_lite.record.memory_records_builder import MemoryRecordsBuilder
-from tests.support.logs import read_records, record_set
+from tests.support.log_managers import ManagedLogs
+from tests.support.logs import read_records
 
 T0 = TopicPartition("topic", 0)
 
@@ -36,43 +35,16 @@ DASHED = TopicPartition("my-dashed-topic", 12)
 SMALL = {"segment.index.bytes": 1024}
 
 
-class Setup:
-    """A manager with its clock; ``again`` starts another one on the same directories."""
-
-    def __init__(self, *dirs: Path, **options: object) -> None:
-        self.dirs = dirs
-        self.options = options
-        self.time = MockTime(start_ms=100_000)
-        self.config = dict(SMALL)
-        self.manager = self.again()
-
-    def again(self) -> LogManager:
-        self.manager = LogManager(
-            list(self.dirs),
-            {},
-            LogConfig(self.config),
-            MockScheduler(self.time),
-            self.time,
-            **self.options,  # type: ignore[arg-type]
-        )
-        self.manager.startup()
-        return self.manager
-
-    def append(self, topic_partition: TopicPartition, *values: bytes, timestamp: int = 100_000) -> None:
-        log = self.manager.get_or_create_log(topic_partition)
-        log.append_as_leader(record_set(*values, timestamp=timestamp), 0)
-
-
 @pytest.fixture
-def one(tmp_path: Path) -> Setup:
-    return Setup(tmp_path / "a")
+def one(tmp_path: Path) -> ManagedLogs:
+    return ManagedLogs(tmp_path / "a")
 
 
 def names(directory: Path) -> set[str]:
     return {path.name for path in directory.iterdir()}
 
 
-def test_files_of_a_log_directory(one: Setup, tmp_path: Path) -> None:
+def test_files_of_a_log_directory(one: ManagedLogs, tmp_path: Path) -> None:
     one.append(T0, b"x")
     assert names(tmp_path / "a") == {".lock", "topic-0"}
     one.manager.shutdown()
@@ -92,12 +64,12 @@ def crash(manager: LogManager) -> None:
     manager.dirs.unlock_all()
 
 
-def test_get_or_create_log_returns_the_same_log(one: Setup) -> None:
+def test_get_or_create_log_returns_the_same_log(one: ManagedLogs) -> None:
     log = one.manager.get_or_create_log(T0)
     assert one.manager.get_or_create_log(T0, LogConfig({"retention.ms": 1})) is log
 
 
-def test_topic_config_applies_to_new_and_existing_logs(one: Setup) -> None:
+def test_topic_config_applies_to_new_and_existing_logs(one: ManagedLogs) -> None:
     log = one.manager.get_or_create_log(T0, LogConfig({**SMALL, "retention.ms": 5}))
     assert log.config.retention_ms == 5
     assert one.manager.get_or_create_log(T1).config.retention_ms == 5
@@ -107,7 +79,7 @@ def test_topic_config_applies_to_new_and_existing_logs(one: Setup) -> None:
     assert one.manager.get_or_create_log(DASHED).config.retention_ms == 7 * 24 * 3600 * 1000
 
 
-def test_new_defaults_apply_to_what_topics_do_not_override(one: Setup) -> None:
+def test_new_defaults_apply_to_what_topics_do_not_override(one: ManagedLogs) -> None:
     one.manager.update_topic_config("topic", LogConfig({"retention.ms": 5}))
     own, plain = one.manager.get_or_create_log(T0), one.manager.get_or_create_log(DASHED)
     one.manager.update_default_config(LogConfig({**SMALL, "retention.ms": 7, "segment.bytes": 1000}))
@@ -122,7 +94,7 @@ def test_new_defaults_apply_to_what_topics_do_not_override(one: Setup) -> None:
 
 
 def test_a_log_whose_format_cannot_change_is_retried_and_does_not_block_others(
-    one: Setup, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+    one: ManagedLogs, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     one.manager.update_default_config(LogConfig({**SMALL, "message.format.version": "0.10.2"}))
     failing, other = one.manager.get_or_create_log(T0), one.manager.get_or_create_log(T1)
@@ -145,7 +117,7 @@ def test_a_log_whose_format_cannot_change_is_retried_and_does_not_block_others(
     assert failing.derived_state.leader_epoch_cache is not None
 
 
-def test_validation_uses_the_new_defaults(one: Setup) -> None:
+def test_validation_uses_the_new_defaults(one: ManagedLogs) -> None:
     one.append(T0, b"x" * 300)
     one.manager.update_default_config(LogConfig({**SMALL, "max.message.bytes": 200}))
     with pytest.raises(ApiError) as caught:
@@ -153,7 +125,7 @@ def test_validation_uses_the_new_defaults(one: Setup) -> None:
     assert caught.value.error is Errors.MESSAGE_TOO_LARGE
 
 
-def test_retention_uses_the_new_defaults(one: Setup) -> None:
+def test_retention_uses_the_new_defaults(one: ManagedLogs) -> None:
     one.manager.update_default_config(LogConfig({**SMALL, "segment.bytes": 200}))
     for _ in range(3):
         one.append(T0, b"x" * 100)
@@ -166,7 +138,7 @@ def test_retention_uses_the_new_defaults(one: Setup) -> None:
 
 
 def test_retention_runs_in_the_background(tmp_path: Path) -> None:
-    setup = Setup(tmp_path, maintenance_periods=MaintenancePeriods(retention_ms=1_000))
+    setup = ManagedLogs(tmp_path, maintenance_periods=MaintenancePeriods(retention_ms=1_000))
     setup.config.update({"retention.ms": 60_000, "file.delete.delay.ms": 0})
     setup.append(T0, b"old", timestamp=100_000)
     setup.manager.update_topic_config("topic", LogConfig({**SMALL, "retention.ms": 40_000}))
@@ -178,7 +150,7 @@ def test_retention_runs_in_the_background(tmp_path: Path) -> None:
     assert (log.log_start_offset, log.log_end_offset) == (1, 1)
 
 
-def test_retention_leaves_compacted_logs_to_the_cleaner(one: Setup) -> None:
+def test_retention_leaves_compacted_logs_to_the_cleaner(one: ManagedLogs) -> None:
     one.append(T0, b"old")
     one.time.sleep(10)
     one.manager.update_topic_config(
@@ -189,7 +161,7 @@ def test_retention_leaves_compacted_logs_to_the_cleaner(one: Setup) -> None:
 
 
 def test_idle_producers_expire_in_the_background(tmp_path: Path) -> None:
-    setup = Setup(
+    setup = ManagedLogs(
         tmp_path,
         producer_config=ProducerStateManagerConfig(producer_id_expiration_ms=20_000),
         maintenance_periods=MaintenancePeriods(producer_expiration_ms=1_000),
@@ -205,7 +177,7 @@ def test_idle_producers_expire_in_the_background(tmp_path: Path) -> None:
 
 
 def test_flush_by_time(tmp_path: Path) -> None:
-    setup = Setup(tmp_path, maintenance_periods=MaintenancePeriods(flush_ms=1_000))
+    setup = ManagedLogs(tmp_path, maintenance_periods=MaintenancePeriods(flush_ms=1_000))
     setup.append(T0, b"x")
     setup.append(DASHED, b"x")
     setup.manager.update_topic_config("topic", LogConfig({**SMALL, "flush.ms": 5_000}))
@@ -213,7 +185,7 @@ def test_flush_by_time(tmp_path: Path) -> None:
     assert [log.recovery_point for log in setup.manager.all_logs()] == [1, 0]
 
 
-def test_checkpoints_are_written_in_the_background(one: Setup, tmp_path: Path) -> None:
+def test_checkpoints_are_written_in_the_background(one: ManagedLogs, tmp_path: Path) -> None:
     one.append(T0, b"a", b"b")
     log = one.manager.get_log(T0)
     assert log is not None
@@ -228,7 +200,7 @@ def test_checkpoints_are_written_in_the_background(one: Setup, tmp_path: Path) -
     assert (log.log_start_offset, log.recovery_point) == (1, 2)
 
 
-def test_truncation_is_checkpointed(one: Setup, tmp_path: Path) -> None:
+def test_truncation_is_checkpointed(one: ManagedLogs, tmp_path: Path) -> None:
     one.append(T0, b"a")
     one.append(T0, b"b")
     log = one.manager.get_log(T0)
@@ -241,7 +213,7 @@ def test_truncation_is_checkpointed(one: Setup, tmp_path: Path) -> None:
     assert (tmp_path / "a" / "recovery-point-offset-checkpoint").read_text() == "0\n1\ntopic 0 0\n"
 
 
-def test_a_topic_can_be_recreated_at_once_after_its_deletion(one: Setup, tmp_path: Path) -> None:
+def test_a_topic_can_be_recreated_at_once_after_its_deletion(one: ManagedLogs, tmp_path: Path) -> None:
     one.append(T0, b"old", b"old")
     one.append(T1, b"kept")
     log = one.manager.get_log(T0)
@@ -262,7 +234,7 @@ def test_a_topic_can_be_recreated_at_once_after_its_deletion(one: Setup, tmp_pat
 
 
 def test_deleting_many_logs_writes_each_checkpoint_once(
-    one: Setup, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    one: ManagedLogs, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     partitions = [TopicPartition("many", number) for number in range(20)]
     for partition in partitions:
@@ -284,7 +256,7 @@ def test_deleting_many_logs_writes_each_checkpoint_once(
 def test_a_failed_rename_does_not_prevent_deletions_on_other_disks(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    two = Setup(tmp_path / "a", tmp_path / "b")
+    two = ManagedLogs(tmp_path / "a", tmp_path / "b")
     two.append(T0, b"x")
     two.append(T1, b"x")
     rename = os.rename
@@ -301,7 +273,7 @@ def test_a_failed_rename_does_not_prevent_deletions_on_other_disks(
 
 
 def test_a_deletion_that_lacks_file_descriptors_is_tried_again(
-    one: Setup, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    one: ManagedLogs, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     one.append(T0, b"x")
     one.manager.async_delete([T0])
@@ -321,7 +293,7 @@ def test_a_deletion_that_lacks_file_descriptors_is_tried_again(
 
 
 def test_an_epoch_is_fsynced_before_the_recovery_point_passes_its_messages(
-    one: Setup, monkeypatch: pytest.MonkeyPatch
+    one: ManagedLogs, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     log = one.manager.get_or_create_log(T0)
     events: list[str] = []
@@ -343,7 +315,7 @@ def test_an_epoch_is_fsynced_before_the_recovery_point_passes_its_messages(
 
 
 def test_a_failed_disk_takes_its_logs_offline(tmp_path: Path) -> None:
-    setup = Setup(tmp_path / "a", tmp_path / "b")
+    setup = ManagedLogs(tmp_path / "a", tmp_path / "b")
     setup.append(T0, b"x")
     setup.append(T1, b"x")
     failed = setup.manager.get_or_create_log(T0).dir.parent
@@ -362,7 +334,7 @@ def test_a_failed_disk_takes_its_logs_offline(tmp_path: Path) -> None:
     assert (other / ".kafka_cleanshutdown").exists()
 
 
-def test_failure_of_the_last_disk_is_fatal(one: Setup, tmp_path: Path) -> None:
+def test_failure_of_the_last_disk_is_fatal(one: ManagedLogs, tmp_path: Path) -> None:
     error = OSError(errno.EIO, "Input/output error")
     one.manager.log_dir_failure_channel.maybe_add_offline_log_dir(tmp_path / "a", "test", error)
     with pytest.raises(ApiError) as info:
@@ -378,7 +350,7 @@ def break_disk(manager: LogManager, directory: Path) -> None:
 
 def test_the_cleaner_forgets_a_failed_directory(tmp_path: Path) -> None:
     cleaner_config = CleanerConfig(dedupe_buffer_size=1 << 16)
-    setup = Setup(tmp_path / "a", tmp_path / "b", cleaner_config=cleaner_config)
+    setup = ManagedLogs(tmp_path / "a", tmp_path / "b", cleaner_config=cleaner_config)
     assert setup.manager.cleaner is not None
     OffsetCheckpointFile(tmp_path / "a" / CLEANER_OFFSET_CHECKPOINT_FILE).write({T0: 3})
     checkpoints = [setup.manager.cleaner.cleaner_manager.all_cleaner_checkpoints()]
@@ -389,7 +361,7 @@ def test_the_cleaner_forgets_a_failed_directory(tmp_path: Path) -> None:
     assert checkpoints == [{T0: 3}, {}]
 
 
-def test_a_shutdown_is_not_clean_if_a_log_could_not_be_closed(one: Setup, tmp_path: Path) -> None:
+def test_a_shutdown_is_not_clean_if_a_log_could_not_be_closed(one: ManagedLogs, tmp_path: Path) -> None:
     one.append(T0, b"x")
     one.append(DASHED, b"x")
     (tmp_path / "a" / str(T0) / f"{1:020d}.snapshot").symlink_to("/dev/full")
@@ -397,7 +369,7 @@ def test_a_shutdown_is_not_clean_if_a_log_could_not_be_closed(one: Setup, tmp_pa
     assert CLEAN_SHUTDOWN_FILE not in names(tmp_path / "a")
 
 
-def test_concurrent_checkpoint_writes_do_not_interfere(one: Setup) -> None:
+def test_concurrent_checkpoint_writes_do_not_interfere(one: ManagedLogs) -> None:
     """The scheduler writes checkpoints, and so does a deletion: neither may lose its temporary file to the other."""
     one.append(T0, b"a")
 

@@ -3,7 +3,6 @@
 import queue
 import sys
 import threading
-from enum import Enum
 from types import ModuleType
 
 import pytest
@@ -14,36 +13,7 @@ from kafka_learn.recording.recorder import Call, Recording, RecordingError, Watc
 from kafka_learn.recording.summaries import fields
 from kafka_learn.recording.watches import watch, watch_queue, watch_state_machine, watch_states
 from kafka_lite.protocol.messages.headers import RequestHeader
-
-
-class Color(Enum):
-    RED = 1
-    GREEN = 2
-
-
-class Store:
-    """Has methods of all kinds."""
-
-    def __init__(self):
-        self.rows = []
-        self.state = Color.RED
-
-    def put(self, row, position=0):
-        self.check(row)
-        self.rows.append(row)
-        return len(self.rows)
-
-    def check(self, row):
-        if row == b"bad":
-            raise ValueError(row)
-
-    @classmethod
-    def new(cls, size):
-        return cls()
-
-    @staticmethod
-    def twice(number):
-        return 2 * number
+from tests.support.recorded_store import Color, Store
 
 
 class Mailbox:

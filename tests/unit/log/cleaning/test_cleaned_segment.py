@@ -4,41 +4,25 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from kafka_lite.common.time import MockTime
-from kafka_lite.log.log import Log
 from tests.support.compaction import (
     FORMATS,
-    all_records,
     append,
     clean,
+    compacted,
+    dirty,
     keyed_set,
+    values_of,
 )
-from tests.support.logs import note_syncs, open_log, read_records
-
-DAY_MS = 24 * 3600 * 1000
+from tests.support.logs import note_syncs, read_records
 
 
 @pytest.fixture
 def time() -> MockTime:
     return MockTime()
-
-
-def compacted(tmp_path: Path, time: MockTime, **config: Any) -> Log:
-    return open_log(tmp_path, time=time, **{"cleanup_policy": "compact", "delete_retention_ms": DAY_MS, **config})
-
-
-def values_of(log: Log) -> dict[int, bytes | None]:
-    return {record.offset: record.value for record in all_records(log)}
-
-
-def dirty(log: Log, key: bytes) -> None:
-    """Append a record and roll, so that there is a dirty segment."""
-    append(log, (key, b"v"))
-    log.roll()
 
 
 def test_cleaning_keeps_the_last_modified_time_of_the_newest_source_segment(tmp_path: Path, time: MockTime) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any
 
 import pytest
 
@@ -23,26 +22,18 @@ from tests.support.compaction import (
     all_records,
     append,
     clean,
+    compacted,
     contents,
     keyed_set,
     new_cleaner,
+    values_of,
 )
 from tests.support.logs import open_log, read_records
-
-DAY_MS = 24 * 3600 * 1000
 
 
 @pytest.fixture
 def time() -> MockTime:
     return MockTime()
-
-
-def compacted(tmp_path: Path, time: MockTime, **config: Any) -> Log:
-    return open_log(tmp_path, time=time, **{"cleanup_policy": "compact", "delete_retention_ms": DAY_MS, **config})
-
-
-def values_of(log: Log) -> dict[int, bytes | None]:
-    return {record.offset: record.value for record in all_records(log)}
 
 
 @pytest.mark.parametrize("magic", FORMATS)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -14,35 +13,21 @@ from kafka_lite.log.log import Log
 from kafka_lite.record.control_record import ControlRecordType, EndTransactionMarker
 from kafka_lite.record.default_record_batch import DefaultRecordBatch
 from tests.support.compaction import (
+    DAY_MS,
     FORMATS,
     all_batches,
-    all_records,
     append,
     clean,
+    compacted,
+    dirty,
     keyed_set,
+    values_of,
 )
-from tests.support.logs import open_log
-
-DAY_MS = 24 * 3600 * 1000
 
 
 @pytest.fixture
 def time() -> MockTime:
     return MockTime()
-
-
-def compacted(tmp_path: Path, time: MockTime, **config: Any) -> Log:
-    return open_log(tmp_path, time=time, **{"cleanup_policy": "compact", "delete_retention_ms": DAY_MS, **config})
-
-
-def values_of(log: Log) -> dict[int, bytes | None]:
-    return {record.offset: record.value for record in all_records(log)}
-
-
-def dirty(log: Log, key: bytes) -> None:
-    """Append a record and roll, so that there is a dirty segment."""
-    append(log, (key, b"v"))
-    log.roll()
 
 
 def batch_with(log: Log, offset: int) -> DefaultRecordBatch:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import itertools
 import threading
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -16,11 +15,9 @@ from kafka_lite.log.checkpoints.offset_checkpoint_file import OffsetCheckpointFi
 from kafka_lite.log.cleaning.cleaner_stats import CleanerStats, PreCleanStats
 from kafka_lite.log.cleaning.log_cleaner_manager import LogCleanerManager
 from kafka_lite.log.dirs.log_dir_failure_channel import LogDirFailureChannel
-from kafka_lite.log.log import Log
 from kafka_lite.log.log_cleaning_state import VALID_PREVIOUS_STATES, LogCleaningAbortedError, LogCleaningState
-from tests.support.compaction import append
+from tests.support.compaction import cleanable, manager_of
 from tests.support.eventually import eventually
-from tests.support.logs import open_log
 
 TP = TopicPartition("topic", 0)
 
@@ -34,21 +31,8 @@ def time() -> MockTime:
     return MockTime()
 
 
-def compacted(tmp_path: Path, time: MockTime, name: str = "topic-0", segments: int = 2, **config: Any) -> Log:
-    """A log of closed segments of one message each, and an empty active one."""
-    log = open_log(tmp_path, time=time, name=name, **{"cleanup_policy": "compact", **config})
-    for n in range(segments):
-        append(log, (b"%d" % n, b"v"), timestamp=time.milliseconds())
-        log.roll()
-    return log
-
-
-def manager_of(tmp_path: Path, time: MockTime, *logs: Log) -> LogCleanerManager:
-    return LogCleanerManager([tmp_path], {log.topic_partition: log for log in logs}, LogDirFailureChannel(), time)
-
-
 def test_a_cleaning_from_grab_to_done(tmp_path: Path, time: MockTime) -> None:
-    manager = manager_of(tmp_path, time, compacted(tmp_path, time))
+    manager = manager_of(tmp_path, time, cleanable(tmp_path, time))
     assert manager.cleaning_state(TP) is NONE
     grabbed = manager.grab_filthiest_compacted_log()
     assert grabbed is not None
@@ -64,7 +48,7 @@ def test_a_cleaning_from_grab_to_done(tmp_path: Path, time: MockTime) -> None:
 
 
 def test_pauses_are_counted(tmp_path: Path, time: MockTime) -> None:
-    manager = manager_of(tmp_path, time, compacted(tmp_path, time))
+    manager = manager_of(tmp_path, time, cleanable(tmp_path, time))
     for count in (1, 2):
         manager.abort_and_pause_cleaning(TP)
         assert (manager.cleaning_state(TP), manager.paused_count(TP)) == (PAUSED, count)
@@ -83,7 +67,7 @@ def test_pauses_are_counted(tmp_path: Path, time: MockTime) -> None:
 
 @pytest.mark.parametrize("deleting", [False, True])
 def test_abort_blocks_until_the_cleaner_thread_has_stopped(tmp_path: Path, time: MockTime, deleting: bool) -> None:
-    manager = manager_of(tmp_path, time, compacted(tmp_path, time))
+    manager = manager_of(tmp_path, time, cleanable(tmp_path, time))
     if deleting:
         assert list(manager.deletable_logs()) == [TP]
     else:
@@ -115,7 +99,7 @@ def test_abort_blocks_until_the_cleaner_thread_has_stopped(tmp_path: Path, time:
 
 def test_concurrent_aborts_all_block_until_the_cleaning_has_stopped(tmp_path: Path, time: MockTime) -> None:
     """One deletes the topic while another truncates it: neither may start before the cleaning has stopped."""
-    manager = manager_of(tmp_path, time, compacted(tmp_path, time))
+    manager = manager_of(tmp_path, time, cleanable(tmp_path, time))
     assert manager.grab_filthiest_compacted_log() is not None
     aborting = [threading.Thread(target=manager.abort_and_pause_cleaning, args=(TP,), daemon=True) for _ in range(2)]
     for thread in aborting:
@@ -146,7 +130,7 @@ def test_only_transitions_of_the_table_are_allowed(tmp_path: Path, time: MockTim
 
 
 def test_retention_pauses_cleaning_of_logs_that_are_not_compacted(tmp_path: Path, time: MockTime) -> None:
-    log, other = compacted(tmp_path, time), compacted(tmp_path, time, "other-0", cleanup_policy="delete")
+    log, other = cleanable(tmp_path, time), cleanable(tmp_path, time, "other-0", cleanup_policy="delete")
     manager = manager_of(tmp_path, time, log, other)
     paused = manager.pause_cleaning_for_non_compacted_partitions()
     assert paused == {OTHER: other}
@@ -159,7 +143,7 @@ def test_retention_pauses_cleaning_of_logs_that_are_not_compacted(tmp_path: Path
 
 
 def test_the_filthiest_log_is_next(tmp_path: Path, time: MockTime) -> None:
-    log, other = compacted(tmp_path, time, segments=4), compacted(tmp_path, time, "other-0", segments=4)
+    log, other = cleanable(tmp_path, time, segments=4), cleanable(tmp_path, time, "other-0", segments=4)
     manager = manager_of(tmp_path, time, log, other)
     manager.update_checkpoints(tmp_path, {TP: 1, OTHER: 0})
     stats = PreCleanStats()
@@ -174,7 +158,7 @@ def test_the_filthiest_log_is_next(tmp_path: Path, time: MockTime) -> None:
 
 
 def test_uncleanable_logs_are_skipped(tmp_path: Path, time: MockTime) -> None:
-    log = compacted(tmp_path, time)
+    log = cleanable(tmp_path, time)
     logs = {TP: log}
     manager = LogCleanerManager([tmp_path], logs, LogDirFailureChannel(), time)
     manager.mark_partition_uncleanable(tmp_path, TP)
@@ -198,14 +182,14 @@ def test_time_since_the_last_run(tmp_path: Path, time: MockTime) -> None:
 
 
 def test_checkpoints_of_deleted_logs_are_removed(tmp_path: Path, time: MockTime) -> None:
-    manager = manager_of(tmp_path, time, compacted(tmp_path, time))
+    manager = manager_of(tmp_path, time, cleanable(tmp_path, time))
     OffsetCheckpointFile(tmp_path / "cleaner-offset-checkpoint").write({TP: 1, OTHER: 5})
     manager.update_checkpoints(tmp_path)
     assert manager.all_cleaner_checkpoints() == {TP: 1}
 
 
 def test_truncation_lowers_the_checkpoint_to_the_end_of_the_log(tmp_path: Path, time: MockTime) -> None:
-    manager = manager_of(tmp_path, time, compacted(tmp_path, time))
+    manager = manager_of(tmp_path, time, cleanable(tmp_path, time))
     manager.update_checkpoints(tmp_path, {TP: 2})
     manager.maybe_truncate_checkpoint(tmp_path, TP, 3)
     assert manager.all_cleaner_checkpoints() == {TP: 2}
@@ -214,7 +198,7 @@ def test_truncation_lowers_the_checkpoint_to_the_end_of_the_log(tmp_path: Path, 
 
 
 def test_a_malformed_checkpoint_restarts_cleaning_at_the_log_start(tmp_path: Path, time: MockTime) -> None:
-    manager = manager_of(tmp_path, time, compacted(tmp_path, time))
+    manager = manager_of(tmp_path, time, cleanable(tmp_path, time))
     (tmp_path / "cleaner-offset-checkpoint").write_text("0\n1\n")
     grabbed = manager.grab_filthiest_compacted_log()
     assert grabbed is not None
@@ -224,7 +208,7 @@ def test_a_malformed_checkpoint_restarts_cleaning_at_the_log_start(tmp_path: Pat
 
 
 def test_checkpoints_of_an_offline_log_directory_are_ignored(tmp_path: Path, time: MockTime) -> None:
-    manager = manager_of(tmp_path, time, compacted(tmp_path, time))
+    manager = manager_of(tmp_path, time, cleanable(tmp_path, time))
     manager.update_checkpoints(tmp_path, {TP: 2})
     manager.handle_log_dir_failure(tmp_path)
     assert manager.all_cleaner_checkpoints() == {}
@@ -234,7 +218,7 @@ def test_checkpoints_of_an_offline_log_directory_are_ignored(tmp_path: Path, tim
 
 def test_a_failed_checkpoint_write_takes_the_directory_offline(tmp_path: Path, time: MockTime) -> None:
     failures = LogDirFailureChannel()
-    manager = LogCleanerManager([tmp_path], {TP: compacted(tmp_path, time)}, failures, time)
+    manager = LogCleanerManager([tmp_path], {TP: cleanable(tmp_path, time)}, failures, time)
     (tmp_path / "cleaner-offset-checkpoint.tmp").mkdir()
     manager.update_checkpoints(tmp_path, {TP: 2})
     assert failures.has_offline_log_dir(tmp_path)

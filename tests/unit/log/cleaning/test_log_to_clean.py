@@ -3,18 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from kafka_lite.common.time import MockTime
 from kafka_lite.common.topic_partition import TopicPartition
 from kafka_lite.log.cleaning.cleaner_stats import PreCleanStats
-from kafka_lite.log.cleaning.log_cleaner_manager import LogCleanerManager
 from kafka_lite.log.cleaning.log_to_clean import LogToClean, cleanable_offsets, max_compaction_delay_ms
-from kafka_lite.log.dirs.log_dir_failure_channel import LogDirFailureChannel
-from kafka_lite.log.log import Log
-from tests.support.compaction import append
+from tests.support.compaction import append, cleanable, manager_of
 from tests.support.logs import open_log
 
 TP = TopicPartition("topic", 0)
@@ -25,24 +21,11 @@ def time() -> MockTime:
     return MockTime()
 
 
-def compacted(tmp_path: Path, time: MockTime, name: str = "topic-0", segments: int = 2, **config: Any) -> Log:
-    """A log of closed segments of one message each, and an empty active one."""
-    log = open_log(tmp_path, time=time, name=name, **{"cleanup_policy": "compact", **config})
-    for n in range(segments):
-        append(log, (b"%d" % n, b"v"), timestamp=time.milliseconds())
-        log.roll()
-    return log
-
-
-def manager_of(tmp_path: Path, time: MockTime, *logs: Log) -> LogCleanerManager:
-    return LogCleanerManager([tmp_path], {log.topic_partition: log for log in logs}, LogDirFailureChannel(), time)
-
-
 @pytest.mark.parametrize(("checkpoint", "is_cleaned"), [(1, True), (2, False), (4, False)])
 def test_a_log_below_the_dirty_ratio_is_not_cleaned(
     tmp_path: Path, time: MockTime, checkpoint: int, is_cleaned: bool
 ) -> None:
-    log = compacted(tmp_path, time, segments=4, min_cleanable_dirty_ratio=0.5)
+    log = cleanable(tmp_path, time, segments=4, min_cleanable_dirty_ratio=0.5)
     manager = manager_of(tmp_path, time, log)
     manager.update_checkpoints(tmp_path, {TP: checkpoint})
     assert (manager.grab_filthiest_compacted_log() is not None) == is_cleaned
@@ -52,8 +35,8 @@ def test_empty_and_not_compacted_logs_are_not_cleaned(tmp_path: Path, time: Mock
     manager = manager_of(
         tmp_path,
         time,
-        compacted(tmp_path, time, cleanup_policy="delete"),
-        compacted(tmp_path, time, "other-0", segments=0),
+        cleanable(tmp_path, time, cleanup_policy="delete"),
+        cleanable(tmp_path, time, "other-0", segments=0),
     )
     assert manager.grab_filthiest_compacted_log() is None
 
@@ -71,12 +54,12 @@ def test_empty_and_not_compacted_logs_are_not_cleaned(tmp_path: Path, time: Mock
 def test_range_of_offsets_to_clean(
     tmp_path: Path, time: MockTime, checkpoint: int | None, wanted: tuple[int, int, bool]
 ) -> None:
-    log = compacted(tmp_path, time, segments=3)
+    log = cleanable(tmp_path, time, segments=3)
     assert tuple(cleanable_offsets(log, checkpoint, time.milliseconds())) == wanted
 
 
 def test_a_checkpoint_below_the_log_start_is_rewritten(tmp_path: Path, time: MockTime) -> None:
-    log = compacted(tmp_path, time, segments=5)
+    log = cleanable(tmp_path, time, segments=5)
     log.maybe_increment_log_start_offset(2)
     manager = manager_of(tmp_path, time, log)
     manager.update_checkpoints(tmp_path, {TP: 1})

@@ -10,13 +10,10 @@ from pathlib import Path
 import pytest
 
 from kafka_lite.common.errors import KafkaError
-from kafka_lite.common.scheduler import MockScheduler
-from kafka_lite.common.time import MockTime
 from kafka_lite.common.topic_partition import TopicPartition
 from kafka_lite.log.dirs.file_lock import FileLock
-from kafka_lite.log.log_config import LogConfig
 from kafka_lite.log.log_manager import LogManager
-from tests.support.logs import record_set
+from tests.support.log_managers import ManagedLogs
 
 T0 = TopicPartition("topic", 0)
 
@@ -25,51 +22,24 @@ T1 = TopicPartition("topic", 1)
 SMALL = {"segment.index.bytes": 1024}
 
 
-class Setup:
-    """A manager with its clock; ``again`` starts another one on the same directories."""
-
-    def __init__(self, *dirs: Path, **options: object) -> None:
-        self.dirs = dirs
-        self.options = options
-        self.time = MockTime(start_ms=100_000)
-        self.config = dict(SMALL)
-        self.manager = self.again()
-
-    def again(self) -> LogManager:
-        self.manager = LogManager(
-            list(self.dirs),
-            {},
-            LogConfig(self.config),
-            MockScheduler(self.time),
-            self.time,
-            **self.options,  # type: ignore[arg-type]
-        )
-        self.manager.startup()
-        return self.manager
-
-    def append(self, topic_partition: TopicPartition, *values: bytes, timestamp: int = 100_000) -> None:
-        log = self.manager.get_or_create_log(topic_partition)
-        log.append_as_leader(record_set(*values, timestamp=timestamp), 0)
-
-
 @pytest.fixture
-def one(tmp_path: Path) -> Setup:
-    return Setup(tmp_path / "a")
+def one(tmp_path: Path) -> ManagedLogs:
+    return ManagedLogs(tmp_path / "a")
 
 
 def test_new_logs_go_to_the_directory_with_the_fewest_logs(tmp_path: Path) -> None:
-    setup = Setup(tmp_path / "a", tmp_path / "b")
+    setup = ManagedLogs(tmp_path / "a", tmp_path / "b")
     for i in range(5):
         setup.append(TopicPartition("t", i), b"x")
     counts = [len([log for log in setup.manager.all_logs() if log.dir.parent == directory]) for directory in setup.dirs]
     assert sorted(counts) == [2, 3]
 
 
-def test_directory_locked_by_this_process_is_rejected(one: Setup, tmp_path: Path) -> None:
+def test_directory_locked_by_this_process_is_rejected(one: ManagedLogs, tmp_path: Path) -> None:
     with pytest.raises(KafkaError, match=r"Stop that broker, or give this one another log\.dirs"):
-        Setup(tmp_path / "a")
+        ManagedLogs(tmp_path / "a")
     one.manager.shutdown()
-    Setup(tmp_path / "a").manager.shutdown()
+    ManagedLogs(tmp_path / "a").manager.shutdown()
 
 
 def test_directory_locked_by_another_process_is_rejected(tmp_path: Path) -> None:
@@ -82,19 +52,19 @@ def test_directory_locked_by_another_process_is_rejected(tmp_path: Path) -> None
         assert other.stdout is not None
         assert other.stdout.readline() == "locked\n"
         with pytest.raises(KafkaError, match="failed to acquire the lock"):
-            Setup(tmp_path)
+            ManagedLogs(tmp_path)
         other.kill()
-    Setup(tmp_path).manager.shutdown()
+    ManagedLogs(tmp_path).manager.shutdown()
 
 
 def test_directory_listed_twice_is_rejected(tmp_path: Path) -> None:
     with pytest.raises(KafkaError, match="twice"):
-        Setup(tmp_path / "a", tmp_path / "b" / ".." / "a")
+        ManagedLogs(tmp_path / "a", tmp_path / "b" / ".." / "a")
 
 
 def test_unusable_directory_goes_offline(tmp_path: Path) -> None:
     (tmp_path / "bad").write_bytes(b"not a directory")
-    setup = Setup(tmp_path / "bad", tmp_path / "good")
+    setup = ManagedLogs(tmp_path / "bad", tmp_path / "good")
     assert setup.manager.live_log_dirs == [tmp_path / "good"]
     setup.append(T0, b"x")
     setup.append(T1, b"x")
@@ -104,7 +74,7 @@ def test_unusable_directory_goes_offline(tmp_path: Path) -> None:
 def test_start_fails_if_no_directory_is_usable(tmp_path: Path) -> None:
     (tmp_path / "bad").write_bytes(b"not a directory")
     with pytest.raises(KafkaError, match=r"set log\.dirs to directories that this user may write to"):
-        Setup(tmp_path / "bad")
+        ManagedLogs(tmp_path / "bad")
 
 
 def break_disk(manager: LogManager, directory: Path) -> None:
@@ -112,7 +82,7 @@ def break_disk(manager: LogManager, directory: Path) -> None:
 
 
 def test_another_process_may_use_a_failed_directory(tmp_path: Path) -> None:
-    setup = Setup(tmp_path / "a", tmp_path / "b")
+    setup = ManagedLogs(tmp_path / "a", tmp_path / "b")
     break_disk(setup.manager, tmp_path / "a")
     setup.manager.handle_log_dir_failure(tmp_path / "a")
     locks = [FileLock(directory / ".lock") for directory in setup.dirs]
@@ -121,7 +91,7 @@ def test_another_process_may_use_a_failed_directory(tmp_path: Path) -> None:
 
 
 def test_a_preferred_directory_that_has_failed_is_not_used(tmp_path: Path) -> None:
-    setup = Setup(tmp_path / "a", tmp_path / "b")
+    setup = ManagedLogs(tmp_path / "a", tmp_path / "b")
     setup.manager.dirs.prefer(T0, tmp_path / "a")
     break_disk(setup.manager, tmp_path / "a")
     assert setup.manager.get_or_create_log(T0).dir.parent == tmp_path / "b"

@@ -11,12 +11,11 @@ from pathlib import Path
 import pytest
 
 from kafka_lite.common.errors import ApiError, Errors, KafkaError
-from kafka_lite.common.scheduler import MockScheduler
 from kafka_lite.common.time import MockTime
 from kafka_lite.common.topic_partition import TopicPartition
-from kafka_lite.log.log_config import LogConfig
 from kafka_lite.log.log_manager import SPARE_FILES, LogManager
-from tests.support.logs import read_records, record_set
+from tests.support.log_managers import ManagedLogs
+from tests.support.logs import read_records
 
 T0 = TopicPartition("topic", 0)
 
@@ -27,43 +26,16 @@ DASHED = TopicPartition("my-dashed-topic", 12)
 SMALL = {"segment.index.bytes": 1024}
 
 
-class Setup:
-    """A manager with its clock; ``again`` starts another one on the same directories."""
-
-    def __init__(self, *dirs: Path, **options: object) -> None:
-        self.dirs = dirs
-        self.options = options
-        self.time = MockTime(start_ms=100_000)
-        self.config = dict(SMALL)
-        self.manager = self.again()
-
-    def again(self) -> LogManager:
-        self.manager = LogManager(
-            list(self.dirs),
-            {},
-            LogConfig(self.config),
-            MockScheduler(self.time),
-            self.time,
-            **self.options,  # type: ignore[arg-type]
-        )
-        self.manager.startup()
-        return self.manager
-
-    def append(self, topic_partition: TopicPartition, *values: bytes, timestamp: int = 100_000) -> None:
-        log = self.manager.get_or_create_log(topic_partition)
-        log.append_as_leader(record_set(*values, timestamp=timestamp), 0)
-
-
 @pytest.fixture
-def one(tmp_path: Path) -> Setup:
-    return Setup(tmp_path / "a")
+def one(tmp_path: Path) -> ManagedLogs:
+    return ManagedLogs(tmp_path / "a")
 
 
 def names(directory: Path) -> set[str]:
     return {path.name for path in directory.iterdir()}
 
 
-def test_logs_are_loaded_after_a_restart(one: Setup, tmp_path: Path) -> None:
+def test_logs_are_loaded_after_a_restart(one: ManagedLogs, tmp_path: Path) -> None:
     for topic_partition in (T0, T1, DASHED):
         one.append(topic_partition, str(topic_partition).encode())
     one.manager.shutdown()
@@ -77,7 +49,7 @@ def test_logs_are_loaded_after_a_restart(one: Setup, tmp_path: Path) -> None:
     assert manager.get_log(TopicPartition("nothing", 0)) is None
 
 
-def test_recovery_starts_at_the_recovery_point_checkpoint(one: Setup) -> None:
+def test_recovery_starts_at_the_recovery_point_checkpoint(one: ManagedLogs) -> None:
     one.append(T0, b"a", b"b")
     log = one.manager.get_log(T0)
     assert log is not None
@@ -95,7 +67,9 @@ def crash(manager: LogManager) -> None:
     manager.dirs.unlock_all()
 
 
-def test_one_log_line_summarises_the_recovery(one: Setup, tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+def test_one_log_line_summarises_the_recovery(
+    one: ManagedLogs, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
     caplog.set_level(logging.INFO)
     for topic_partition in (T0, T1, DASHED):
         one.append(topic_partition, b"v" * 100)
@@ -120,7 +94,9 @@ def test_one_log_line_summarises_the_recovery(one: Setup, tmp_path: Path, caplog
     ]
 
 
-def test_nothing_is_logged_about_recovery_after_a_clean_shutdown(one: Setup, caplog: pytest.LogCaptureFixture) -> None:
+def test_nothing_is_logged_about_recovery_after_a_clean_shutdown(
+    one: ManagedLogs, caplog: pytest.LogCaptureFixture
+) -> None:
     caplog.set_level(logging.DEBUG)
     one.append(T0, b"v")
     one.manager.shutdown()
@@ -131,7 +107,7 @@ def test_nothing_is_logged_about_recovery_after_a_clean_shutdown(one: Setup, cap
 
 
 def test_logs_are_loaded_in_parallel(tmp_path: Path) -> None:
-    setup = Setup(tmp_path / "a", tmp_path / "b", recovery_threads_per_data_dir=3)
+    setup = ManagedLogs(tmp_path / "a", tmp_path / "b", recovery_threads_per_data_dir=3)
     for i in range(12):
         setup.append(TopicPartition("t", i), b"%d" % i)
     crash(setup.manager)
@@ -144,21 +120,21 @@ def test_log_in_two_directories_is_rejected(tmp_path: Path) -> None:
     for directory in ("a", "b"):
         (tmp_path / directory / "topic-0").mkdir(parents=True)
     with pytest.raises(KafkaError, match="in two directories"):
-        Setup(tmp_path / "a", tmp_path / "b")
+        ManagedLogs(tmp_path / "a", tmp_path / "b")
     shutil.rmtree(tmp_path / "b" / "topic-0")
-    Setup(tmp_path / "a", tmp_path / "b").manager.shutdown()
+    ManagedLogs(tmp_path / "a", tmp_path / "b").manager.shutdown()
 
 
 def test_unrelated_directories_are_ignored(tmp_path: Path) -> None:
     for name in ("lost+found", "topic", "-5", "topic-x", "x-delete", "topic--1"):
         (tmp_path / name).mkdir()
     (tmp_path / "some-file-0").write_bytes(b"")
-    manager = Setup(tmp_path).manager
+    manager = ManagedLogs(tmp_path).manager
     assert [log.topic_partition for log in manager.all_logs()] == [TopicPartition("topic-", 1)]
 
 
 @pytest.mark.parametrize("content", [b"", b"x\n", b"0\n3\n", b"0\n1\ntopic 0\n", b"\xff\xfe", b"1\n0\n"])
-def test_a_malformed_checkpoint_only_makes_the_start_slower(one: Setup, tmp_path: Path, content: bytes) -> None:
+def test_a_malformed_checkpoint_only_makes_the_start_slower(one: ManagedLogs, tmp_path: Path, content: bytes) -> None:
     one.append(T0, b"a")
     one.manager.shutdown()
     for name in ("recovery-point-offset-checkpoint", "log-start-offset-checkpoint"):
@@ -168,7 +144,7 @@ def test_a_malformed_checkpoint_only_makes_the_start_slower(one: Setup, tmp_path
     assert (log.log_start_offset, log.log_end_offset) == (0, 1)
 
 
-def test_an_interrupted_deletion_is_completed_after_a_restart(one: Setup, tmp_path: Path) -> None:
+def test_an_interrupted_deletion_is_completed_after_a_restart(one: ManagedLogs, tmp_path: Path) -> None:
     one.append(T0, b"old")
     log = one.manager.get_log(T0)
     assert log is not None
@@ -187,7 +163,7 @@ def test_an_interrupted_deletion_is_completed_after_a_restart(one: Setup, tmp_pa
 
 @pytest.mark.parametrize("number", [errno.ENOSPC, errno.EMFILE, errno.ENOMEM])
 def test_start_fails_if_a_log_cannot_be_loaded_for_lack_of_resources(
-    one: Setup, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, number: int
+    one: ManagedLogs, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, number: int
 ) -> None:
     """If the start went on, these logs would be recreated, empty."""
     one.append(T0, b"x")
@@ -210,7 +186,7 @@ def test_start_fails_if_a_log_cannot_be_loaded_for_lack_of_resources(
 
 
 def test_opening_logs_leaves_spare_file_descriptors(
-    one: Setup, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    one: ManagedLogs, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     opened, left = os.open, SPARE_FILES - 1
 
