@@ -64,7 +64,7 @@ class ReplicaManagement:
         )
 
     def startup(self) -> None:
-        """Read the high watermarks of the last run, watch the ISRs and the disks."""
+        """Read the high watermarks of the last run, and begin to watch the ISRs and the log directories."""
         self.manager.startup()
         self._failure_handler.start()
 

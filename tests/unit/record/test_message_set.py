@@ -1,4 +1,4 @@
-"""Messages of v0 and v1: wrappers and what is inside them, damaged and made by old clients."""
+"""Messages of v0 and v1: wrappers and their inner messages, damaged ones, and those of old clients."""
 
 from __future__ import annotations
 
