@@ -14,7 +14,7 @@ import pytest
 from tests.support.eventually import eventually
 from tests.support.pipeline_command import PipelineCommand, processes_of
 
-pytestmark = [pytest.mark.spark, pytest.mark.soak, pytest.mark.timeout(900)]
+pytestmark = [pytest.mark.spark, pytest.mark.soak, pytest.mark.nightly, pytest.mark.timeout(900)]
 
 FAULTS = ["--late", "0.05", "--duplicates", "0.02", "--garbage", "10", "--seed", "1"]
 AT_ONCE = ("--speed", "20000")
@@ -50,7 +50,6 @@ def test_a_run_that_is_stopped_goes_on_and_equals_pandas(tmp_path: Path) -> None
     eventually(lambda: processes_of(tmp_path) == {}, lambda: processes_of(tmp_path))
 
 
-@pytest.mark.nightly
 def test_a_spark_cluster_loses_a_worker_and_still_equals_pandas(tmp_path: Path) -> None:
     def executors() -> set[int]:
         return {pid for pid, line in processes_of(tmp_path).items() if "CoarseGrainedExecutor" in line}

@@ -49,6 +49,7 @@ def run_in_process(*options: str, hash_seed: str) -> str:
 
 
 @pytest.mark.soak
+@pytest.mark.nightly  # .ci/run runs seeds twice itself
 def test_a_seed_has_the_same_hash_in_two_processes() -> None:
     outputs = [run_in_process("--seed", "2", hash_seed=hash_seed) for hash_seed in ("1", "random")]
     hashes = [re.findall(r"hash (\w+) of (\d+) steps", output) for output in outputs]
@@ -179,6 +180,7 @@ def test_a_group_reads_all_partitions_of_a_topic_that_grows_while_brokers_fail(t
 
 
 @pytest.mark.soak
+@pytest.mark.nightly  # .ci/run runs seeds twice itself
 def test_many_seeds_find_nothing_and_have_the_same_hashes_again() -> None:
     output = run_in_process("--seeds", "4", "--twice", "1", "--workers", "2", hash_seed="3")
     assert "5 runs of 4 seeds, 1 of them twice; 0 bad" in " ".join(output.split())
