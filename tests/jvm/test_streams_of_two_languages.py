@@ -208,7 +208,7 @@ def group(cluster: Cluster) -> DescribedGroup:
 
 
 def is_shared(cluster: Cluster) -> bool:
-    """Whether two instances have divided the tasks: one division of seventy leaves either without a counting task."""
+    """Whether two instances have divided the tasks. One division of seventy leaves the second no task that counts."""
     now = group(cluster)
     return now.group_state == "Stable" and len(now.members) == 2
 
