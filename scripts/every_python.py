@@ -1,6 +1,6 @@
 """Runs the unit tests on every Python that pyproject.toml names and this machine has, except the one in ``.venv``.
 
-    python -m scripts.every_python [--newest]    --newest: only on the newest of them, as .ci/run does
+    python -m scripts.every_python [--newest] [PATH…]    --newest: only on the newest of them; PATH…: only these tests
 
 Interpreters are searched for on the PATH and in the directories of pyenv and uv; none is downloaded. Each gets the
 packages of uv.lock in ``build/python-3.NN``, and a lane ``unit-3.NN``.
@@ -25,13 +25,14 @@ def main(arguments: Sequence[str]) -> int:
     """Run the lanes; returns 1 if one of them is red."""
     parser = argparse.ArgumentParser(prog="python -m scripts.every_python", description="Unit tests on other Pythons.")
     parser.add_argument("--newest", action="store_true", help="only on the newest of them")
-    only_newest = parser.parse_args(arguments).newest
+    parser.add_argument("paths", nargs="*", default=["tests/unit"], help="the tests; without any, all unit tests")
+    options = parser.parse_args(arguments)
     here = "{}.{}".format(*sys.version_info[:2])
     found = interpreters(candidates(os.environ, Path.home()))
     others = [version for version in supported_versions() if version != here]
     installed = [version for version in others if version in found]
-    chosen = newest(installed) if only_newest else installed
-    green = [run_lane(version, found[version]) for version in chosen]
+    chosen = newest(installed) if options.newest else installed
+    green = [run_lane(version, found[version], options.paths) for version in chosen]
     for version in others:
         if version not in chosen:
             print(f"not tested on Python {version}: {'not the newest' if version in found else 'it is not installed'}")
@@ -69,14 +70,14 @@ def interpreters(paths: Iterable[Path]) -> dict[str, Path]:
     return found
 
 
-def run_lane(version: str, interpreter: Path) -> bool:
-    """Run the unit tests with an interpreter; returns whether they are green."""
+def run_lane(version: str, interpreter: Path, paths: Sequence[str]) -> bool:
+    """Run the tests of these paths with an interpreter; returns whether they are green."""
     print(f"\nPython {version}: {interpreter}", flush=True)
     target = PROJECT / "build" / f"python-{version}"
     uv = Path(sys.executable).with_name("uv")
     sync = [uv, "sync", "--frozen", "--all-extras", "--quiet", "--no-python-downloads", "--python", interpreter]
     subprocess.run(sync, cwd=PROJECT, env={**os.environ, "UV_PROJECT_ENVIRONMENT": str(target)}, check=True)
-    tests = [target / "bin/python", "-m", "scripts.run_tests", f"unit-{version}", "tests/unit", "--", "-q", "-n", "2"]
+    tests = [target / "bin/python", "-m", "scripts.run_tests", f"unit-{version}", *paths, "--", "-q", "-n", "2"]
     return subprocess.run(tests, cwd=PROJECT, check=False).returncode == 0
 
 
