@@ -75,9 +75,18 @@ def run_lane(version: str, interpreter: Path, paths: Sequence[str]) -> bool:
     print(f"\nPython {version}: {interpreter}", flush=True)
     target = PROJECT / "build" / f"python-{version}"
     uv = Path(sys.executable).with_name("uv")
-    sync = [uv, "sync", "--frozen", "--all-extras", "--quiet", "--no-python-downloads", "--python", interpreter]
+    sync = [
+        str(uv),
+        "sync",
+        "--frozen",
+        "--all-extras",
+        "--quiet",
+        "--no-python-downloads",
+        "--python",
+        str(interpreter),
+    ]
     subprocess.run(sync, cwd=PROJECT, env={**os.environ, "UV_PROJECT_ENVIRONMENT": str(target)}, check=True)
-    tests = [target / "bin/python", "-m", "scripts.run_tests", f"unit-{version}", *paths, "--", "-q", "-n", "2"]
+    tests = [str(target / "bin/python"), "-m", "scripts.run_tests", f"unit-{version}", *paths, "--", "-q", "-n", "2"]
     return subprocess.run(tests, cwd=PROJECT, check=False).returncode == 0
 
 

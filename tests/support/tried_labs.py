@@ -2,9 +2,9 @@
 
     python -m tests.support.tried_labs LAB …    # notes in tests/data/tried-labs.json that all of theirs were tried
 
-There are more than a thousand wrong answers: trying one takes half a second, on Spark ten. CI tries one of each lab
-(on Spark, all of one lab), and all of every lab whose digest is not in the file: a changed lab is tried in every run
-until it is noted there. The starters and the shipped code of labs on Spark are tried in the same runs, and if our
+There are more than a thousand wrong answers: trying one takes half a second, on Spark ten. CI tries one of each lab but
+those on Spark, and all of every lab whose digest is not in the file: a changed lab is tried in every run until
+it is noted there. The starters and the shipped code of labs on Spark are tried in the same runs, and if our
 source for Spark has changed, which all of them use, of all these labs; those of other labs in each run.
 """
 
