@@ -1,6 +1,6 @@
 """A partition as the broker of one of its replicas sees it: the leader, the ISR, what is committed.
 
-Kafka 0.10.2: core/.../cluster/Partition.scala · book 6.2.2
+Kafka 0.10.2: core/.../cluster/Partition.scala · book 6.2.2, 1.3.3
 """
 
 from __future__ import annotations

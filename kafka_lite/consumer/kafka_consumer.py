@@ -1,6 +1,6 @@
 """The new consumer: reads topics, alone or as a member of a group that shares their partitions.
 
-Kafka 0.10.2: clients/.../consumer/KafkaConsumer.java · book 4.1.2, 4.1.3, 4.4.4
+Kafka 0.10.2: clients/.../consumer/KafkaConsumer.java · book 4.1.2, 4.1.3, 4.4.4, 1.3.2
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """The log of one partition: append at the end, read anywhere.
 
-Kafka 0.10.2: core/.../log/Log.scala · book 6.1.2
+Kafka 0.10.2: core/.../log/Log.scala · book 6.1.2, 1.1
 """
 
 from __future__ import annotations

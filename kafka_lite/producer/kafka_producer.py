@@ -1,6 +1,6 @@
 """The new producer: accepts records from any thread, and sends them in batches from its own.
 
-Kafka 0.10.2: clients/.../producer/KafkaProducer.java · book 2.1.1
+Kafka 0.10.2: clients/.../producer/KafkaProducer.java · book 2.1.1, 1.3.2
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Chooses the partition of a record.
 
-Kafka 0.10.2: clients/.../producer/Partitioner.java, internals/DefaultPartitioner.java · book 2.1.1
+Kafka 0.10.2: clients/.../producer/Partitioner.java, internals/DefaultPartitioner.java · book 2.1.1, 1.2.1
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Assigns consecutive partitions of each topic.
 
-Kafka 0.10.2: clients/.../consumer/RangeAssignor.java · book 5.1.3
+Kafka 0.10.2: clients/.../consumer/RangeAssignor.java · book 5.1.3, 1.2.2
 """
 
 from __future__ import annotations

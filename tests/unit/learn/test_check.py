@@ -1,0 +1,46 @@
+"""A prediction tells right from wrong with a reason, and gives nothing away."""
+
+import pytest
+
+from chapters.ch01_introduction.figures import predictions
+from kafka_learn.both_languages import CHINESE
+from kafka_learn.check import Prediction, Words
+
+SUM = Prediction(
+    lambda: 1 + 1, Words("It is the sum.", "这是和。"), {3: Words("That counts one twice.", "多数了一个。")}
+)
+
+
+@pytest.mark.parametrize(
+    ("answer", "said"),
+    [
+        (2, "**Right.** It is the sum."),
+        (3, "**Not 3.** That counts one twice."),
+        (4, "**Not 4.** Try the code above with other values, and answer again."),
+        ([2], "**Not [2].** Try the code above with other values, and answer again."),
+        (None, "No answer yet: write it in the place of `None`, and run the cell again."),
+    ],
+)
+def test_a_verdict_has_a_reason(answer: object, said: str) -> None:
+    assert SUM.verdict(answer) == said
+
+
+def test_a_cell_has_the_verdict_in_both_languages() -> None:
+    output = SUM.check(3)._repr_mimebundle_()
+    assert output == {"text/markdown": "**Not 3.** That counts one twice.", CHINESE: "**不是 3。** 多数了一个。"}
+
+
+ALL = {name: value for name, value in vars(predictions).items() if isinstance(value, Prediction)}
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_a_prediction_of_chapter_1_is_computed_and_knows_likely_mistakes(name: str) -> None:
+    prediction = ALL[name]
+    right = prediction.right()
+    assert isinstance(right, int | str)
+    assert prediction.verdict(right).startswith("**Right.**")
+    assert prediction.mistakes
+    for mistake, words in prediction.mistakes.items():
+        assert mistake != right
+        assert str(right) not in words.en.replace(str(mistake), ""), "it gives the answer away"
+        assert prediction.verdict(mistake, "zh").endswith(words.zh)
