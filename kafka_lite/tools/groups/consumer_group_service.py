@@ -143,8 +143,7 @@ class ConsumerGroupService:
         ]  # fmt: skip
 
     def _list_of(self, broker: int) -> list[GroupListing]:
-        response = self._channel.send(ListGroupsRequest(), ListGroupsResponse, broker)
-        self._check(response.error_code, f"listing the groups of broker {broker}")
+        response = self._until_settled(f"listing the groups of broker {broker}", partial(self._ask_for_list, broker))
         groups = [each for each in response.groups if each.protocol_type in CONSUMER_GROUPS]
         _, newest = self._channel.api_versions(broker).get(ListGroupsRequest.API_KEY, (0, 0))
         if newest >= SINCE_STATES:
@@ -155,6 +154,11 @@ class ConsumerGroupService:
             ]
         states = {each.group: each.state for each in self._describe_at(broker, [each.group_id for each in groups])}
         return [GroupListing(each.group_id, states.get(each.group_id, "")) for each in groups]
+
+    def _ask_for_list(self, broker: int) -> tuple[Errors, ListGroupsResponse]:
+        """A broker that is loading groups lists some of them only: its error says so."""
+        response = self._channel.send(ListGroupsRequest(), ListGroupsResponse, broker)
+        return Errors.for_code(response.error_code), response
 
     # ── Describing groups ─────────────────────────────────────────────────────────────────────────────────────────
 
@@ -232,7 +236,7 @@ class ConsumerGroupService:
                 for each in topic.partitions
             }
             moving = next((error for error in errors.values() if error in MOVING), Errors.NONE)
-            return moving, errors
+            return moving, dict.fromkeys(offsets, Errors.UNKNOWN_SERVER_ERROR) | errors
 
         refused = {p: error for p, error in self._at_coordinator(group, commit).items() if error is not Errors.NONE}
         if refused:
@@ -323,7 +327,7 @@ class ConsumerGroupService:
 
     def find_coordinator(self, group: str) -> int:
         """Broker id of the group's coordinator."""
-        return self._until_settled(group, lambda: self._find_coordinator(group))
+        return self._until_settled(f"group '{group}'", lambda: self._find_coordinator(group))
 
     def _find_coordinator(self, group: str) -> tuple[Errors, int]:
         request = FindCoordinatorRequest(key=group)
@@ -334,15 +338,16 @@ class ConsumerGroupService:
 
     def _at_coordinator(self, group: str, ask: Callable[[int], tuple[Errors, Result]]) -> Result:
         """Send a request to the coordinator; if it has moved, find the new one and retry."""
-        return self._until_settled(group, lambda: ask(self.find_coordinator(group)))
+        return self._until_settled(f"group '{group}'", lambda: ask(self.find_coordinator(group)))
 
-    def _until_settled(self, group: str, ask: Callable[[], tuple[Errors, Result]]) -> Result:
+    def _until_settled(self, what: str, ask: Callable[[], tuple[Errors, Result]]) -> Result:
+        """Ask until the error no longer passes by itself. Raises ToolError, whose text begins with ``what``."""
         time = self._channel.time
         deadline_ms = time.hi_res_ms() + self._timeout_ms
         while True:
             error, result = ask()
             if error not in MOVING or time.hi_res_ms() > deadline_ms:
-                self._check(error.code, f"group '{group}'")
+                self._check(error.code, what)
                 return result
             time.sleep(RETRY_BACKOFF_MS)
 

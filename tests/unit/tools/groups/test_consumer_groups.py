@@ -6,6 +6,7 @@ from types import MappingProxyType
 
 import pytest
 
+from kafka_lite.common.time import MockTime
 from kafka_lite.common.topic_partition import TopicPartition
 from kafka_lite.protocol.messages.api_03_metadata import MetadataResponseBroker
 from kafka_lite.protocol.messages.api_16_list_groups import ListedGroup, ListGroupsRequest, ListGroupsResponse
@@ -136,6 +137,7 @@ def test_type_names_match_kafka(told, shown):
 
     class Channel:
         brokers = MappingProxyType({7: None})
+        time = MockTime()
 
         def send(self, *_):
             return ListGroupsResponse(groups=[ListedGroup(group_id="g", protocol_type="consumer", group_type=told)])
