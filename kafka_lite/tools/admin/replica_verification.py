@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import argparse
 import re
-import time
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -23,7 +22,7 @@ from kafka_lite.protocol.messages.api_01_fetch import (
     FetchTopic,
 )
 from kafka_lite.record.records import batches
-from kafka_lite.tools.admin.admin_channel import AdminChannel
+from kafka_lite.tools.admin.admin_channel import RETRY_BACKOFF_MS, SETTLE_MS, AdminChannel
 from kafka_lite.tools.admin.get_offsets import parse_time
 from kafka_lite.tools.admin.partition_offsets import LATEST, known_offsets, list_offsets
 from kafka_lite.tools.admin.topics import topic_pattern
@@ -114,6 +113,14 @@ class Verification:
     unmatched: int = 0
     stopped: set[TopicPartition] = field(default_factory=set)
     """Partitions whose replicas have different offsets: there is nothing to compare after that."""
+    errors: dict[tuple[int, TopicPartition], Errors] = field(default_factory=dict)
+    """The replicas, by broker, that could not be read last time, so that their partitions were not compared."""
+
+    def failed(self, broker: int, partition: TopicPartition, error: Errors) -> bool:
+        """Note that a replica could not be read; true if that is a new error."""
+        known = self.errors.get((broker, partition))
+        self.errors[broker, partition] = error
+        return known is not error
 
     def compare(self, partition: TopicPartition, fetched: Mapping[int, Fetched]) -> Iterator[str]:
         """Compare the replicas' batches, as far as all of them have committed ones; yields the differences."""
@@ -157,16 +164,31 @@ def _committed(data: Fetched) -> list[Batch]:
 
 
 def _verify(channel: AdminChannel, verification: Verification, options: argparse.Namespace) -> int:
-    reported_ms = time.monotonic() * 1000
+    """Compare round by round. With --once, an error of a replica is asked for again for up to SETTLE_MS."""
+    reported_ms = progress_ms = channel.time.hi_res_ms()
     while True:
         before = dict(verification.offsets)
         _one_round(channel, verification, options)
-        at_end = verification.offsets == before
-        if time.monotonic() * 1000 - reported_ms > options.report_interval_ms or (options.once and at_end):
+        now_ms = channel.time.hi_res_ms()
+        if verification.offsets != before:
+            progress_ms = now_ms
+        waits = bool(verification.errors) and now_ms - progress_ms < SETTLE_MS
+        at_end = verification.offsets == before and not waits
+        if now_ms - reported_ms > options.report_interval_ms or (options.once and at_end):
             _say(verification.report())
-            reported_ms = time.monotonic() * 1000
+            reported_ms = now_ms
         if options.once and at_end:
-            return 1 if verification.unmatched else 0
+            return _exit_code(verification)
+        if verification.errors:
+            channel.time.sleep(RETRY_BACKOFF_MS)
+
+
+def _exit_code(verification: Verification) -> int:
+    """1 if replicas differ, or if some were not compared."""
+    not_compared = sorted({str(partition) for _, partition in verification.errors})
+    if not_compared:
+        print_error(f"Not all replicas of {', '.join(not_compared)} could be read, so they were not compared.")
+    return 1 if verification.unmatched or not_compared else 0
 
 
 def _one_round(channel: AdminChannel, verification: Verification, options: argparse.Namespace) -> None:
@@ -205,8 +227,10 @@ def _fetch(
         for data in topic.partitions:
             partition, error = TopicPartition(topic.topic, data.partition_index), Errors.for_code(data.error_code)
             if error is not Errors.NONE:
-                print_error(f"Replica {broker_id} of {partition}: {error.name}")
+                if verification.failed(broker_id, partition, error):
+                    print_error(f"Replica {broker_id} of {partition}: {error.name}")
                 continue
+            verification.errors.pop((broker_id, partition), None)
             records = memoryview(bytes(data.records or b""))  # type: ignore[arg-type]
             read = [Batch(batch.base_offset, batch.next_offset, batch.crc) for batch in batches(records)]
             found[partition] = Fetched(data.high_watermark, read)

@@ -46,7 +46,7 @@ class TransactionsReader:
         self._servers = bootstrap_servers
 
     def read(self) -> list[TransactionRow]:
-        """One round of requests. Raises ConnectionError, or ToolError if a broker serves no transactions."""
+        """One round of requests. Raises ConnectionError, or ToolError if a state is not known."""
         with AdminChannel(self._servers, timeout_ms=TIMEOUT_MS) as channel:
             listed = list_transactions(channel)
             return [TransactionRow(*each) for each in describe_transactions(channel, listed)]

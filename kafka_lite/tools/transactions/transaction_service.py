@@ -6,7 +6,6 @@ abortTransaction) · book 10.3
 
 from __future__ import annotations
 
-import time
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import NamedTuple
 
@@ -91,42 +90,66 @@ def find_coordinator(channel: AdminChannel, transactional_id: str) -> int:
         response = channel.send(request, FindCoordinatorResponse, max_version=LAST_WITH_ONE_KEY)
         if Errors.for_code(response.error_code) not in RETRIABLE:
             break
-        time.sleep(RETRY_BACKOFF_MS / 1000)
+        channel.time.sleep(RETRY_BACKOFF_MS)
     check_error(response.error_code, response.error_message)
     return response.node_id
 
 
 def describe_transaction(channel: AdminChannel, transactional_id: str) -> tuple[int, TransactionState]:
     """The coordinator of an id, and the transaction's state. Raises ToolError if there is none, or on another error."""
-    request = DescribeTransactionsRequest(transactional_ids=[transactional_id])
-    for _ in range(MAX_RETRIES):
-        coordinator_id = find_coordinator(channel, transactional_id)
-        (state,) = channel.send(request, DescribeTransactionsResponse, coordinator_id).transaction_states
-        if Errors.for_code(state.error_code) not in RETRIABLE:
-            break
-        time.sleep(RETRY_BACKOFF_MS / 1000)
-    error = Errors.for_code(state.error_code)
-    if error is not Errors.NONE:
-        reason = f"Failed to describe transaction state of transactional-id `{transactional_id}`"
-        raise ToolError(f"{reason}: {error.name}: {error.message}")
+    ((coordinator_id, state),) = _settled_states(
+        channel, {transactional_id: find_coordinator(channel, transactional_id)}
+    )
+    _check_described(state)
     return coordinator_id, state
 
 
 def describe_transactions(
     channel: AdminChannel, listed: Iterable[ListedTransaction]
 ) -> list[tuple[int, TransactionState]]:
-    """The coordinator and the state of each id; without ids that have moved or expired meanwhile."""
+    """The coordinator and the state of each id, without ids that have expired meanwhile. Raises ToolError."""
+    states = _settled_states(channel, {each.transactional_id: each.coordinator_id for each in listed})
+    alive = [each for each in states if each[1].error_code != Errors.TRANSACTIONAL_ID_NOT_FOUND.code]
+    for _, state in alive:
+        _check_described(state)
+    return alive
+
+
+def _settled_states(channel: AdminChannel, coordinators: Mapping[str, int]) -> list[tuple[int, TransactionState]]:
+    """The coordinator and the state, or the error, of each id. An id whose error may pass is asked for again."""
+    settled = []
+    for _ in range(MAX_RETRIES):
+        states = list(_ask_coordinators(channel, coordinators))
+        passing = [each for each in states if _may_pass(each[1])]
+        settled += [each for each in states if not _may_pass(each[1])]
+        if not passing:
+            return settled
+        channel.time.sleep(RETRY_BACKOFF_MS)
+        ids = [state.transactional_id for _, state in passing]
+        coordinators = {each: find_coordinator(channel, each) for each in ids}
+    return settled + passing
+
+
+def _ask_coordinators(channel: AdminChannel, coordinators: Mapping[str, int]) -> Iterator[tuple[int, TransactionState]]:
+    """One request to each coordinator."""
     by_coordinator: dict[int, list[str]] = {}
-    for each in listed:
-        by_coordinator.setdefault(each.coordinator_id, []).append(each.transactional_id)
-    return [
-        (broker_id, state)
-        for broker_id, ids in by_coordinator.items()
-        for state in channel.send(
-            DescribeTransactionsRequest(transactional_ids=ids), DescribeTransactionsResponse, broker_id
-        ).transaction_states
-        if state.error_code == Errors.NONE.code
-    ]
+    for transactional_id, coordinator_id in coordinators.items():
+        by_coordinator.setdefault(coordinator_id, []).append(transactional_id)
+    for coordinator_id, ids in by_coordinator.items():
+        request = DescribeTransactionsRequest(transactional_ids=ids)
+        response = channel.send(request, DescribeTransactionsResponse, coordinator_id)
+        yield from ((coordinator_id, state) for state in response.transaction_states)
+
+
+def _may_pass(state: TransactionState) -> bool:
+    return Errors.for_code(state.error_code) in RETRIABLE
+
+
+def _check_described(state: TransactionState) -> None:
+    error = Errors.for_code(state.error_code)
+    if error is not Errors.NONE:
+        reason = f"Failed to describe transaction state of transactional-id `{state.transactional_id}`"
+        raise ToolError(f"{reason}: {error.name}: {error.message}")
 
 
 def describe_producers(
@@ -173,6 +196,8 @@ def abort_transaction(channel: AdminChannel, partition: TopicPartition, marker: 
     leader = channel.leaders({partition.topic}).get(partition, -1)
     response = channel.send(WriteTxnMarkersRequest(markers=[marker]), WriteTxnMarkersResponse, leader)
     errors = [each.error_code for of in response.markers for topic in of.topics for each in topic.partitions]
+    if not errors:
+        raise ToolError(f"broker {leader} did not say whether it has aborted the transaction in {partition}")
     for code in errors:
         check_error(code)
 
@@ -184,7 +209,7 @@ def force_terminate(channel: AdminChannel, transactional_id: str) -> None:
         response = channel.send(request, InitProducerIdResponse, find_coordinator(channel, transactional_id), 4)
         if Errors.for_code(response.error_code) not in RETRIABLE:
             break
-        time.sleep(RETRY_BACKOFF_MS / 1000)
+        channel.time.sleep(RETRY_BACKOFF_MS)
     check_error(response.error_code)
 
 
@@ -205,7 +230,7 @@ def find_hanging(channel: AdminChannel, candidates: Collection[OpenTransaction])
     if not candidates:
         return []
     ids = list_transactions(channel, producer_ids={each.producer.producer_id for each in candidates})
-    known = {each.producer_id: describe_transaction(channel, each.transactional_id)[1] for each in ids}
+    known = {state.producer_id: state for _, state in describe_transactions(channel, ids)}
     return [each for each in candidates if not is_known(each, known.get(each.producer.producer_id))]
 
 
