@@ -17,7 +17,6 @@ from kafka_lite.protocol.messages.api_32_describe_configs import (
     DescribeConfigsRequest,
     DescribeConfigsResource,
     DescribeConfigsResourceResult,
-    DescribeConfigsResponse,
 )
 from kafka_lite.protocol.messages.api_44_incremental_alter_configs import (
     AlterableConfig,
@@ -30,6 +29,7 @@ from kafka_lite.server.admin.config_helper import ConfigSource
 from kafka_lite.server.dynamic.dynamic_broker_config import validate_dynamic_configs
 from kafka_lite.tools.admin.admin_channel import AdminChannel
 from kafka_lite.tools.admin.command_config import add_command_config_argument, admin_channel
+from kafka_lite.tools.admin.described_configs import described_configs
 from kafka_lite.tools.admin.topics import add_cluster_arguments
 from kafka_lite.tools.common.terminal import on_terminal, print_table
 from kafka_lite.tools.common.tool_errors import ToolError, reports_errors
@@ -172,11 +172,8 @@ def _fetch(channel: AdminChannel, entity: Entity) -> list[DescribeConfigsResourc
         resource_type=RESOURCE_TYPES[entity.type], resource_name=entity.name or "", configuration_keys=None
     )
     request = DescribeConfigsRequest(resources=[resource], include_synonyms=True)
-    response = channel.send(request, DescribeConfigsResponse, _broker_of(channel, entity))
-    for result in response.results:
-        if result.error_code:
-            raise Errors.for_code(result.error_code).exception(result.error_message)
-    return response.results[0].configs
+    (result,) = described_configs(channel, request, _broker_of(channel, entity))
+    return result.configs
 
 
 def _dynamic_source(entity: Entity) -> ConfigSource:

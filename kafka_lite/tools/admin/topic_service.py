@@ -25,7 +25,6 @@ from kafka_lite.protocol.messages.api_20_delete_topics import DeleteTopicsReques
 from kafka_lite.protocol.messages.api_32_describe_configs import (
     DescribeConfigsRequest,
     DescribeConfigsResource,
-    DescribeConfigsResponse,
 )
 from kafka_lite.protocol.messages.api_37_create_partitions import (
     CreatePartitionsAssignment,
@@ -33,11 +32,11 @@ from kafka_lite.protocol.messages.api_37_create_partitions import (
     CreatePartitionsResponse,
     CreatePartitionsTopic,
 )
+from kafka_lite.server.admin.config_helper import ConfigSource
 from kafka_lite.tools.admin.admin_channel import AdminChannel
+from kafka_lite.tools.admin.described_configs import TOPIC_RESOURCE, described_configs
 from kafka_lite.zookeeper.kafka_zk_client import KafkaZkClient
 
-TOPIC_RESOURCE = 2
-DEFAULT_CONFIG = 5
 UNSET = -1
 REQUEST_TIMEOUT_MS = 30_000
 DELETE_BY_NAME = 5
@@ -174,12 +173,12 @@ class BrokerTopicService:
             DescribeConfigsResource(resource_type=TOPIC_RESOURCE, resource_name=topic, configuration_keys=None)
             for topic in topics
         ]
-        response = self._channel.send(DescribeConfigsRequest(resources=resources), DescribeConfigsResponse)
         found = {}
-        for result in response.results:
-            _check(result.error_code, result.error_message)
+        for result in described_configs(self._channel, DescribeConfigsRequest(resources=resources)):
             values = {
-                entry.name: entry.value or "" for entry in result.configs if entry.config_source != DEFAULT_CONFIG
+                entry.name: entry.value or ""
+                for entry in result.configs
+                if entry.config_source != ConfigSource.DEFAULT_CONFIG
             }
             min_isr = [entry.value for entry in result.configs if entry.name == "min.insync.replicas"]
             found[result.resource_name] = (values, int(min_isr[0] or 1) if min_isr else None)
