@@ -88,7 +88,9 @@ class JsonOffsetsMessageFormatter(GroupRecordFormatter):
     def line(self, record: ConsumerRecord) -> str:
         """The line; ``"value":null`` for a tombstone."""
         value = None if record.value is None else _as_json(self.VALUE, record.value)
-        return json.dumps({"key": _as_json(self.KEY, record.key), "value": value}, separators=(",", ":"))
+        return json.dumps(
+            {"key": _as_json(self.KEY, record.key), "value": value}, separators=(",", ":"), ensure_ascii=False
+        )
 
 
 class JsonGroupMetadataMessageFormatter(JsonOffsetsMessageFormatter):
