@@ -15,17 +15,16 @@ from kafka_lite.common.topic_names import GROUP_METADATA_TOPIC_NAME
 from kafka_lite.testing.history.checker import Violation, check, forgotten_configs
 from kafka_lite.testing.history.greatest_offsets import GreatestOffsets
 from kafka_lite.testing.history.history import History
+from kafka_lite.testing.simulation.broker_faults import BrokerFaults
 from kafka_lite.testing.simulation.cluster import (
     NO_ROOM,
     NO_ZOOKEEPER,
     PROGRAMS,
     STOPPED,
-    ZOOKEEPER,
     Broker,
     BrokerCluster,
 )
 from kafka_lite.testing.simulation.faults import Fault, Kind
-from kafka_lite.testing.simulation.flipped_bit import FlippedBit, Spot, committed_batches, draw_position, isr
 from kafka_lite.testing.simulation.machine import Machine, Process, Span
 from kafka_lite.testing.simulation.programs import Load
 from kafka_lite.testing.simulation.world import World
@@ -43,13 +42,6 @@ NOTIFIED_S: Final = 60.0
 """How long brokers have to apply an alteration."""
 ALTERATIONS: Final = 3
 """How often a topic is altered after its creation."""
-FEW_DESCRIPTORS: Final = 8
-"""How many more files and connections a broker may open at most when descriptors run out."""
-SPARED_BLOCK_BYTES: Final = (4_096, 100_000)
-"""The largest block that a broker gets when memory is short: so small that it can hardly read a log, or nearly as
-large as it wants."""
-LOOKS_S: Final = 0.05
-"""How often a broker with a flipped bit is looked at, to see whether it was started again."""
 PATIENT: Final = {"bootstrap_timeout_ms": 600_000}
 """kafka-python's clients give up at their start if there is no broker for a while."""
 MEMBER: Final = {
@@ -87,11 +79,11 @@ class Workload:
         self._acknowledged = GreatestOffsets(self.history.acknowledged, itemgetter(1))
         self.has_idempotence = True
         """Whether producers are idempotent: brokers with an old message format have no place for sequence numbers."""
-        self._rotten: set[Spot] = set()
-        """Batches with a bit that is flipped now."""
         self.catch_up_s = CATCH_UP_S
         """How long groups have to read what is left."""
-        self._power_failed = False
+        self._broker_faults = BrokerFaults(
+            world, self.cluster, self._stop_broker, self._machine, self.topics, self.history
+        )
         self._consumers: set[Process] = set()
         """Clients that read until the end. The others end once nothing more is to be sent."""
         self._successors: dict[Process, Callable[[], None]] = {}
@@ -235,7 +227,7 @@ class Workload:
 
     def _wait_for_groups(self) -> bool:
         """Returns whether they have caught up in time."""
-        timeout_s = HALF_OPEN_S if self._power_failed else self.catch_up_s
+        timeout_s = HALF_OPEN_S if self._broker_faults.power_failed else self.catch_up_s
         try:
             self.world.wait_until(self._has_caught_up, timeout_s, "groups to catch up")
         except TimeoutError:
@@ -326,92 +318,14 @@ class Workload:
         self.world.note(f"fault: {fault}")
         span = Span(str(fault), self.world.scheduler.now_ns)
         self.world.suffering.append(span)
-        _APPLY[fault.kind](self, fault)
+        if fault.kind is Kind.KILL_CONSUMER:
+            self._kill_consumer(fault)
+        elif fault.kind is Kind.PAUSE_CONSUMER:
+            self._pause_consumer(fault)
+        else:
+            self._broker_faults.apply(fault)
         span.ended_ns = self.world.scheduler.now_ns
         self.world.sleep(fault.after_s)
-
-    def _target(self, fault: Fault) -> Broker:
-        """The broker that suffers."""
-        brokers = self.cluster.brokers
-        if fault.kind is Kind.KILL_CONTROLLER and (controller := self.cluster.controller()) is not None:
-            return controller
-        return brokers[int(fault.amount * 1000) % len(brokers)]
-
-    def _kill(self, fault: Fault) -> None:
-        broker = self._target(fault)
-        if broker.is_wanted:
-            broker.kill()
-            self.world.sleep(fault.duration_s)
-            broker.start()
-
-    def _stop(self, fault: Fault) -> None:
-        broker = self._target(fault)
-        if broker.is_wanted:
-            self._stop_broker(broker)
-            self.world.sleep(fault.duration_s)
-            broker.start()
-
-    def _kill_zookeeper(self, fault: Fault) -> None:
-        zookeeper = self.cluster.zookeeper
-        assert zookeeper is not None
-        if zookeeper.is_wanted:
-            zookeeper.kill()
-            self.world.sleep(fault.duration_s)
-            zookeeper.start()
-
-    def _lose_power(self, fault: Fault) -> None:
-        broker = self._target(fault)
-        if broker.is_wanted:
-            broker.is_wanted = False
-            broker.machine.lose_power()
-            self._power_failed = True
-            self.world.sleep(fault.duration_s)
-            broker.machine.switch_on()
-            broker.start()
-
-    def _pause(self, fault: Fault) -> None:
-        process = self._target(fault).running()
-        process.pause()
-        self.world.sleep(fault.duration_s)
-        process.resume()
-
-    def _reset(self, fault: Fault) -> None:
-        self.world.network.reset_connections(self._target(fault).machine.name, share=fault.amount)
-        self.world.sleep(fault.duration_s)
-
-    def _cut(self, fault: Fault) -> None:
-        links = self._links_to_cut(fault)
-        for link in links:
-            self.world.network.cut(*link)
-        self.world.sleep(fault.duration_s)
-        for link in links:
-            self.world.network.heal(*link)
-
-    def _links_to_cut(self, fault: Fault) -> list[tuple[str, str]]:
-        target = self._target(fault).machine.name
-        others = list(self.cluster.others(target))
-        if fault.kind is Kind.CUT_ZOOKEEPER:
-            others = [ZOOKEEPER]
-        elif fault.kind is Kind.CUT_PAIR:
-            others = [others[int(fault.amount * 10_000) % len(others)]]
-        there, back = [(other, target) for other in others], [(target, other) for other in others]
-        is_one_way = fault.kind is Kind.CUT_PAIR and int(fault.amount * 100_000) % 2 == 0
-        if fault.kind is Kind.CUT_REQUESTS or is_one_way:
-            return there
-        return back if fault.kind is Kind.CUT_RESPONSES else [*there, *back]
-
-    def _slow(self, fault: Fault) -> None:
-        link = self.world.network.link("clients", self._target(fault).machine.name)
-        link.extra_ns = int(fault.amount * 3e9)
-        self.world.sleep(fault.duration_s)
-        link.extra_ns = 0
-
-    def _refuse(self, fault: Fault) -> None:
-        machine = self._target(fault).machine.name
-        self.world.network.refuse(machine)
-        self.world.network.reset_connections(machine, share=fault.amount)
-        self.world.sleep(fault.duration_s)
-        self.world.network.refuse(machine, False)
 
     def _kill_consumer(self, fault: Fault) -> None:
         consumer, start = self._drawn_consumer(fault)
@@ -437,92 +351,3 @@ class Workload:
             return None, lambda: None
         consumer = consumers[int(fault.amount * len(consumers))]
         return consumer, self._successors[consumer]
-
-    def _jump(self, fault: Fault) -> None:
-        machine = self._machine if fault.kind is Kind.JUMP_CLIENTS else self._target(fault).machine
-        machine.set_wall_clock(int((fault.amount - 0.3) * 1e13))
-        self.world.sleep(fault.duration_s)
-
-    def _fail_disk(self, fault: Fault) -> None:
-        """The disk is full. A broker without a log directory stops; then, or afterwards, it is started again."""
-        broker = self._target(fault)
-        if not broker.is_wanted:
-            return
-        disk = broker.machine.disk.faults
-        if fault.kind is Kind.FULL:
-            disk.free_bytes = int(fault.amount * 100_000)
-        else:
-            disk.failing_write = 1 + int(fault.amount * 200)
-        self.world.sleep(fault.duration_s)
-        disk.free_bytes = disk.failing_write = None
-        if broker.is_wanted:
-            broker.kill()
-            self.world.sleep(0.5)
-            broker.start()
-
-    def _spare_descriptors(self, fault: Fault) -> None:
-        """As with a disk: the broker may stop; then, or afterwards, it is started again."""
-        broker = self._target(fault)
-        if not broker.is_wanted or broker.process is None:
-            return
-        broker.process.limit_descriptors(int(fault.amount * FEW_DESCRIPTORS))
-        self.world.sleep(fault.duration_s)
-        if broker.is_wanted:
-            broker.kill()
-            self.world.sleep(0.5)
-            broker.start()
-
-    def _spare_memory(self, fault: Fault) -> None:
-        """Limit the broker's memory for a while. It retries later what failed, so it is not restarted."""
-        process = self._target(fault).process
-        if process is None or not process.is_running:
-            return
-        smallest, largest = SPARED_BLOCK_BYTES
-        process.limit_memory(int(smallest * (largest / smallest) ** fault.amount))
-        self.world.sleep(fault.duration_s)
-        process.limit_memory(None)
-
-    def _flip(self, fault: Fault) -> None:
-        """A bit of a committed batch reads wrong for a while. No-op if the broker has none."""
-        broker, random = self._target(fault), self.world.random_for("flipped bits")
-        topics = [topic for topic in self.topics if topic not in self.history.compacted]
-        found = committed_batches(broker.parts, broker.machine.folder / "data", topics)
-        spots = [spot for spot in found if spot not in self._rotten]
-        if not spots:
-            return
-        spot = random.choice(spots)
-        self._rotten.add(spot)
-        position, bit = draw_position(random, spot), random.randrange(8)
-        self.world.note(f"bit {bit} at {position} of {spot.topic}-{spot.partition}/{spot.segment.name} flips")
-        flipped = FlippedBit(spot, position, bit)
-        self._watch_restarts(broker, spot, fault.duration_s)
-        if not flipped.put_right():
-            self.world.note("the flipped bit is gone already")
-        self._rotten.remove(spot)
-
-    def _watch_restarts(self, broker: Broker, spot: Spot, duration_s: float) -> None:
-        """Excuse the partition if the broker starts again while it is in the ISR: it may lead with a log cut off."""
-        process, deadline_ns = broker.process, self.world.scheduler.now_ns + int(duration_s * 1e9)
-        while (left_ns := deadline_ns - self.world.scheduler.now_ns) > 0:
-            self.world.sleep(min(LOOKS_S, left_ns / 1e9))
-            if broker.process is process:
-                continue
-            process = broker.process
-            assert self.cluster.zookeeper is not None
-            in_sync = isr(self.cluster.zookeeper.parts, spot.topic, spot.partition)
-            if in_sync is None or broker.number in in_sync:
-                self.history.excused.add((spot.topic, spot.partition))
-                self.world.note(f"{spot.topic}-{spot.partition} is excused: {in_sync} are in sync")
-
-
-_APPLY: Final[dict[Kind, Callable[[Workload, Fault], None]]] = {
-    Kind.KILL: Workload._kill, Kind.STOP: Workload._stop, Kind.POWER: Workload._lose_power, Kind.PAUSE: Workload._pause,
-    Kind.RESET: Workload._reset, Kind.CUT: Workload._cut, Kind.CUT_REQUESTS: Workload._cut,
-    Kind.CUT_RESPONSES: Workload._cut, Kind.SLOW: Workload._slow, Kind.REFUSE: Workload._refuse,
-    Kind.KILL_CONSUMER: Workload._kill_consumer, Kind.PAUSE_CONSUMER: Workload._pause_consumer,
-    Kind.JUMP: Workload._jump, Kind.JUMP_CLIENTS: Workload._jump,
-    Kind.FULL: Workload._fail_disk, Kind.EIO: Workload._fail_disk,
-    Kind.KILL_CONTROLLER: Workload._kill, Kind.CUT_PAIR: Workload._cut, Kind.CUT_ZOOKEEPER: Workload._cut,
-    Kind.KILL_ZOOKEEPER: Workload._kill_zookeeper, Kind.FLIP: Workload._flip,
-    Kind.DESCRIPTORS: Workload._spare_descriptors, Kind.MEMORY: Workload._spare_memory,
-}  # fmt: skip
