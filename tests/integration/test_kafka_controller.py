@@ -11,6 +11,7 @@ from kafka_lite.common.topic_partition import TopicPartition
 from kafka_lite.controller.controller_channel_manager import ControllerChannelManager
 from kafka_lite.controller.controller_config import ControllerConfig
 from kafka_lite.controller.controller_event_thread import ControllerEvent
+from kafka_lite.controller.kafka_controller import KafkaController
 from kafka_lite.controller.partition_state_machine import PartitionState
 from kafka_lite.protocol.messages.api_04_leader_and_isr import LeaderAndIsrRequest, LeaderAndIsrResponse
 from kafka_lite.protocol.messages.api_05_stop_replica import StopReplicaRequest, StopReplicaResponse
@@ -77,7 +78,7 @@ class Cluster:
         self.server = server
         self.brokers = Brokers()
         self.clients = {}
-        self.controllers = {}
+        self.controllers: dict[int, KafkaController] = {}
 
     def start(self, broker_id, *, controller=True, **config):
         client = KafkaZkClient(self.server.connect_string, session_timeout_ms=6000)

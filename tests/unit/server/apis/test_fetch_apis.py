@@ -1,0 +1,184 @@
+"""What Fetch passes to the replica manager, and what it makes of the results."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from kafka_lite.common.errors import Errors
+from kafka_lite.common.topic_partition import TopicPartition
+from kafka_lite.log.files.file_log_input_stream import FileChannelRecordBatch
+from kafka_lite.log.files.file_message_set import FileMessageSetSlice
+from kafka_lite.log.producers.aborted_txn import AbortedTxn
+from kafka_lite.protocol.api_keys import ApiKey
+from kafka_lite.protocol.messages.api_01_fetch import (
+    FetchPartition,
+    FetchRequest,
+    FetchResponse,
+    FetchTopic,
+    ForgottenTopic,
+)
+from kafka_lite.server.fetch_params import LogReadResult
+from kafka_lite.server.quotas.replication_quota_manager import parse_throttled_partitions
+from tests.support.recorded_apis import BATCH, TP, Apis
+
+
+@pytest.fixture
+def apis() -> Apis:
+    return Apis()
+
+
+def fetch(**fields: Any) -> FetchRequest:
+    partition = FetchPartition(partition=0, fetch_offset=0, partition_max_bytes=fields.pop("partition_max_bytes", 100))
+    return FetchRequest(topics=[FetchTopic(topic="t", partitions=[partition])], **fields)
+
+
+def test_malformed_records_are_an_error_of_their_partition(apis: Apis) -> None:
+    class Unreadable(FileMessageSetSlice):
+        def __init__(self) -> None:
+            self.size_in_bytes = 10
+
+        def headers(self) -> Iterator[FileChannelRecordBatch]:
+            raise OSError("I/O error")
+
+    apis.handle(ApiKey.FETCH, 2, fetch(max_wait_ms=100, min_bytes=1))
+    assert apis.replicas.respond is not None
+    apis.replicas.respond([(TP, LogReadResult(Errors.NONE, 5, 0, None, Unreadable()))])
+    answer: FetchResponse = apis.message()
+    partition = answer.responses[0].partitions[0]
+    assert (partition.error_code, partition.high_watermark) == (Errors.UNKNOWN_SERVER_ERROR.code, -1)
+    assert not partition.records
+
+
+@pytest.mark.parametrize(
+    ("version", "asked", "expected"),
+    [
+        (4, {"min_bytes": 5000, "max_bytes": 400}, (400, 400)),
+        (4, {"min_bytes": 5000, "max_bytes": 5000}, (1000, 1000)),
+        (4, {"min_bytes": 1, "max_bytes": 400}, (1, 400)),
+        (4, {"min_bytes": -1, "max_bytes": -7}, (-7, -7)),
+        (3, {"min_bytes": 1, "max_bytes": 400}, (1, 400)),
+        (2, {"min_bytes": 5000, "partition_max_bytes": 300}, (300, 300)),
+    ],
+)
+def test_min_bytes_is_limited_to_what_a_response_can_hold(
+    apis: Apis, version: int, asked: dict[str, int], expected: tuple[int, int]
+) -> None:
+    apis.handle(ApiKey.FETCH, version, fetch(max_wait_ms=60_000, **asked))
+    params = apis.replicas.params
+    assert params is not None
+    assert (params.min_bytes, params.max_bytes) == expected
+
+
+def test_a_partition_that_is_named_twice_is_read_once_from_its_last_offset(apis: Apis) -> None:
+    def named(number: int, offset: int) -> FetchPartition:
+        return FetchPartition(partition=number, fetch_offset=offset, partition_max_bytes=100)
+
+    topics = [FetchTopic(topic="t", partitions=[named(0, 1), named(1, 2), named(0, 3)])]
+    apis.handle(ApiKey.FETCH, 4, FetchRequest(topics=topics))
+    assert [(each.partition, asked.fetch_offset) for each, asked in apis.replicas.asked] == [(0, 3), (1, 2)]
+
+
+def respond(apis: Apis, *results: tuple[TopicPartition, LogReadResult]) -> FetchResponse:
+    assert apis.replicas.respond is not None
+    apis.replicas.respond(list(results))
+    response: FetchResponse = apis.message()
+    return response
+
+
+@pytest.mark.parametrize(
+    ("version", "fields", "expected"),
+    [
+        (2, {}, (True, False, False)),
+        (3, {}, (False, False, False)),
+        (4, {"isolation_level": 1}, (False, True, False)),
+        (4, {"replica_id": 0, "isolation_level": 1}, (False, False, True)),
+        (4, {"replica_id": -1}, (False, False, False)),
+    ],
+)
+def test_who_fetches_and_what_may_be_read(
+    apis: Apis, version: int, fields: dict[str, int], expected: tuple[bool, bool, bool]
+) -> None:
+    apis.handle(ApiKey.FETCH, version, fetch(**fields))
+    params = apis.replicas.params
+    assert params is not None
+    assert (params.hard_max_bytes, params.committed_only, params.from_follower) == expected
+
+
+def test_the_leader_epoch_that_a_client_knows_is_checked(apis: Apis) -> None:
+    partition = FetchPartition(
+        partition=0, fetch_offset=5, partition_max_bytes=100, current_leader_epoch=7, log_start_offset=2
+    )
+    apis.handle(ApiKey.FETCH, 9, FetchRequest(topics=[FetchTopic(topic="t", partitions=[partition])]))
+    [(_, asked)] = apis.replicas.asked
+    assert (asked.fetch_offset, asked.max_bytes, asked.log_start_offset, asked.current_leader_epoch) == (5, 100, 2, 7)
+
+
+def test_a_response_has_the_bounds_of_the_log_and_the_aborted_transactions(apis: Apis) -> None:
+    apis.handle(ApiKey.FETCH, 5, fetch(isolation_level=1))
+    result = LogReadResult(Errors.NONE, 9, 2, None, b"", 6, [AbortedTxn(70, 3, 5, 6)])
+    data = respond(apis, (TP, result)).responses[0].partitions[0]
+    assert (data.high_watermark, data.last_stable_offset, data.log_start_offset) == (9, 6, 2)
+    assert data.aborted_transactions is not None
+    assert [(each.producer_id, each.first_offset) for each in data.aborted_transactions] == [(70, 3)]
+
+
+def test_partitions_are_grouped_by_their_topics(apis: Apis) -> None:
+    apis.handle(ApiKey.FETCH, 5, fetch())
+    asked = [TP, TopicPartition("t", 1), TopicPartition("u", 0)]
+    response = respond(apis, *((each, LogReadResult(Errors.NONE, 1, 0)) for each in asked))
+    assert [(each.topic, len(each.partitions)) for each in response.responses] == [("t", 2), ("u", 1)]
+
+
+def test_a_session_names_only_what_has_changed(apis: Apis) -> None:
+    other = TopicPartition("t", 1)
+    named = [FetchPartition(partition=number, fetch_offset=0, partition_max_bytes=100) for number in (0, 1)]
+    apis.handle(ApiKey.FETCH, 7, FetchRequest(session_epoch=0, topics=[FetchTopic(topic="t", partitions=named)]))
+    idle = LogReadResult(Errors.NONE, 1, 0)
+    session = respond(apis, (TP, idle), (other, idle)).session_id
+    assert session > 0
+    forget = [ForgottenTopic(topic="t", partitions=[1])]
+    apis.handle(ApiKey.FETCH, 7, FetchRequest(session_id=session, session_epoch=1, forgotten_topics_data=forget))
+    assert [each for each, _ in apis.replicas.asked] == [TP]
+    assert respond(apis, (TP, idle)).responses == []
+    apis.handle(ApiKey.FETCH, 7, FetchRequest(session_id=session, session_epoch=7))
+    assert respond(apis).error_code == Errors.INVALID_FETCH_SESSION_EPOCH.code
+    apis.handle(ApiKey.FETCH, 7, FetchRequest(session_id=session, session_epoch=-1))
+    respond(apis)
+    apis.handle(ApiKey.FETCH, 7, FetchRequest(session_id=session, session_epoch=2))
+    assert respond(apis).error_code == Errors.FETCH_SESSION_ID_NOT_FOUND.code, "the client has ended it"
+
+
+@pytest.mark.parametrize(
+    ("replica_id", "throttled", "rate"), [(2, ["0:1"], len(BATCH)), (2, ["1:1"], 0), (-1, ["0:1"], 0)]
+)
+def test_the_leaders_quota_counts_what_throttled_followers_get(
+    apis: Apis, replica_id: int, throttled: list[str], rate: int
+) -> None:
+    apis.replicas.quotas.leader.mark_throttled("t", parse_throttled_partitions(throttled, 1))
+    apis.handle(ApiKey.FETCH, 4, fetch(replica_id=replica_id))
+    respond(apis, (TP, LogReadResult(Errors.NONE, 1, 0, None, BATCH)))
+    assert apis.replicas.quotas.leader.byte_rate == rate
+
+
+@pytest.mark.parametrize(
+    ("version", "compression", "error"),
+    [
+        (9, "zstd", Errors.UNSUPPORTED_COMPRESSION_TYPE),
+        (10, "zstd", Errors.NONE),
+        (9, "gzip", Errors.NONE),
+        (1, "zstd", Errors.UNSUPPORTED_COMPRESSION_TYPE),
+    ],
+)
+def test_clients_that_do_not_know_zstd_get_nothing_of_a_topic_that_uses_it(
+    apis: Apis, version: int, compression: str, error: Errors
+) -> None:
+    log = SimpleNamespace(config=SimpleNamespace(compression_type=compression))
+    apis.replicas.partition = SimpleNamespace(log=log)
+    apis.handle(ApiKey.FETCH, version, fetch(max_wait_ms=1))
+    data = respond(apis, (TP, LogReadResult(Errors.NONE, 1, 0, None, BATCH))).responses[0].partitions[0]
+    assert Errors.for_code(data.error_code) is error
+    assert bytes(data.records or b"") == (BATCH if error is Errors.NONE else b"")
