@@ -14,7 +14,7 @@ from kafka_lite.common.security_protocol import SecurityProtocol
 BOOTSTRAP_SERVERS = "bootstrap.servers"
 
 _SERVER = re.compile(
-    r"(?:(?P<protocol>\w+)://)?(?:\[(?P<ipv6>[^\[\]/]+)\]|(?P<host>[\w\-%.:]+)):(?P<port>[0-9]+)", re.A
+    r"(?:(?P<protocol>\w+)://)?(?:\[(?P<ipv6>[^\[\]/]+)\]|(?P<host>[\w\-%.:]+)):(?P<port>[0-9]{1,10})", re.A
 )
 
 

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from kafka_lite.common.errors import KafkaError
 
-_HOST_AND_PORT = re.compile(r"(?:\[(?P<ipv6>[0-9A-Fa-f:.%]+)\]|(?P<host>[^:\[\]/]+)):(?P<port>\d+)")
+_HOST_AND_PORT = re.compile(r"(?:\[(?P<ipv6>[0-9A-Fa-f:.%]+)\]|(?P<host>[^:\[\]/]+)):(?P<port>[0-9]{1,10})")
 
 
 class BrokerEndPoint(NamedTuple):

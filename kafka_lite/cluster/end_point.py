@@ -14,7 +14,7 @@ from kafka_lite.common.security_protocol import SecurityProtocol
 
 # NAME://host:port, NAME://:port (all interfaces) or NAME://[ipv6]:port
 _URI = re.compile(
-    r"^(?P<name>[A-Za-z0-9_.-]+)://(?:\[(?P<ipv6>[0-9A-Fa-f:.%]*)\]|(?P<host>[^/:\[\]]*)):(?P<port>-?\d+)$"
+    r"^(?P<name>[A-Za-z0-9_.-]+)://(?:\[(?P<ipv6>[0-9A-Fa-f:.%]*)\]|(?P<host>[^/:\[\]]*)):(?P<port>-?[0-9]{1,10})$"
 )
 
 DEFAULT_SECURITY_PROTOCOL_MAP = {protocol.name: protocol for protocol in SecurityProtocol}

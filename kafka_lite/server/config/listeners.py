@@ -21,6 +21,11 @@ def pairs_of(name: str, values: Mapping[str, Any]) -> list[tuple[str, str]]:
     return [(left.strip(), right.strip()) for left, _, right in (entry.rpartition(":") for entry in entries)]
 
 
+def _plaintext(host: str, port: int) -> str:
+    """The listener that the old keys of host and port describe. An IPv6 address gets the brackets it needs there."""
+    return f"PLAINTEXT://[{host}]:{port}" if ":" in host else f"PLAINTEXT://{host}:{port}"
+
+
 class Listeners:
     """Where the broker listens, what it tells others, and which listener other brokers use. Raises ConfigError."""
 
@@ -94,7 +99,7 @@ class Listeners:
         """``listeners``; if only the old ``host.name`` or ``port`` is set, one PLAINTEXT listener from these."""
         v = self.values
         if "listeners" not in self.original and ("host.name" in self.original or "port" in self.original):
-            return self._end_points("listeners", f"PLAINTEXT://{v['host.name']}:{v['port']}")
+            return self._end_points("listeners", _plaintext(v["host.name"], v["port"]))
         return self._end_points("listeners", v["listeners"])
 
     def _advertised_listeners(self) -> list[EndPoint]:
@@ -105,7 +110,7 @@ class Listeners:
             advertised = self._end_points(name, v[name])
         elif v["advertised.host.name"] is not None or v["advertised.port"] is not None:
             host, port = v["advertised.host.name"] or v["host.name"], v["advertised.port"] or v["port"]
-            advertised = self._end_points(name, f"PLAINTEXT://{host}:{port}")
+            advertised = self._end_points(name, _plaintext(host, port))
         else:
             name, advertised = "listeners", self.listeners
         if any(end_point.host in ("0.0.0.0", "::") for end_point in advertised):

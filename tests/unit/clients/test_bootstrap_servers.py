@@ -51,6 +51,11 @@ def test_a_malformed_server_is_refused_by_name(text: str) -> None:
     assert f"Invalid value {text} " in str(raised.value)
 
 
+def test_a_port_of_more_digits_than_python_converts_is_refused_like_any_other() -> None:
+    with pytest.raises(ConfigError, match="Invalid value h:99.*an address must be host:port with a port"):
+        parse_bootstrap_servers("h:" + "9" * 5_000)
+
+
 @pytest.mark.parametrize("protocol", ["SSL", "sasl_plaintext", "SASL_SSL"])
 def test_a_protected_protocol_is_refused_with_the_reason(protocol: str) -> None:
     with pytest.raises(

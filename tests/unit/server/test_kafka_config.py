@@ -129,24 +129,6 @@ def test_defaults_that_are_invalid_for_topics_are_rejected(keys, says):
         config(**keys)
 
 
-def test_listeners_are_parsed():
-    c = config(
-        listeners="INTERNAL://:9093,client://[::1]:9094",
-        listener_security_protocol_map="internal:PLAINTEXT,CLIENT:plaintext",
-        advertised_listeners="INTERNAL://host1:1",
-        inter_broker_listener_name="internal",
-    )
-    assert [str(end_point) for end_point in c.listeners] == ["INTERNAL://:9093", "CLIENT://[::1]:9094"]
-    assert [str(end_point) for end_point in c.advertised_listeners] == ["INTERNAL://host1:1"]
-    assert c.inter_broker_listener_name == "INTERNAL"
-
-
-def test_host_and_port_replace_missing_listeners():
-    c = config(host_name="h", port="1000", advertised_port="2000")
-    assert [str(end_point) for end_point in c.listeners] == ["PLAINTEXT://h:1000"]
-    assert [str(end_point) for end_point in c.advertised_listeners] == ["PLAINTEXT://h:2000"]
-
-
 def test_protocol_and_message_format_versions():
     c = config(inter_broker_protocol_version="0.10.2", log_message_format_version="0.9.0.1")
     assert c.inter_broker_protocol_version is ApiVersion.KAFKA_0_10_2_IV0
@@ -162,26 +144,7 @@ def test_protocol_and_message_format_versions():
         ({"broker_id": "1001"}, "broker.id", "reserved.broker.max.id (1000)"),
         ({"broker_id": "-2"}, "broker.id", "between -1"),
         ({"broker_id_generation_enable": "false"}, "broker.id", "0 or more"),
-        ({"listeners": "127.0.0.1:9092"}, "listeners", "NAME://host:port"),
-        ({"listeners": "FOO://127.0.0.1:9092"}, "listeners", "FOO"),
-        ({"listeners": "PLAINTEXT://h:99999"}, "listeners", "65535"),
-        ({"listeners": "PLAINTEXT://h:1,PLAINTEXT://h:2"}, "listeners", "different name"),
-        ({"listeners": "PLAINTEXT://h:1,TRACE://h:1"}, "listeners", "different port"),
-        ({"listeners": ""}, "listeners", "at least one"),
-        ({"listeners": "PLAINTEXT://0.0.0.0:9092"}, "listeners", "advertised.listeners"),
-        ({"listeners": "SSL://h:1", "security_inter_broker_protocol": "SSL"}, "listeners", "only PLAINTEXT"),
         ({"listeners": "SSL://h:1"}, "listeners", "only PLAINTEXT is supported yet, neither TLS nor SASL"),
-        ({"listeners": "SASL_SSL://0.0.0.0:1"}, "listeners", "uses SASL_SSL; only PLAINTEXT"),
-        ({"advertised_listeners": "SSL://h:1"}, "advertised.listeners", "PLAINTEXT"),
-        ({"security_inter_broker_protocol": "SSL"}, "security.inter.broker.protocol", "PLAINTEXT"),
-        ({"security_inter_broker_protocol": "FOO"}, "security.inter.broker.protocol", "SASL_SSL"),
-        (
-            {"security_inter_broker_protocol": "PLAINTEXT", "inter_broker_listener_name": "PLAINTEXT"},
-            "inter.broker.listener.name",
-            "Only one of",
-        ),
-        ({"listener_security_protocol_map": "A"}, "listener.security.protocol.map", "key:value"),
-        ({"listener_security_protocol_map": "A:B"}, "listener.security.protocol.map", "PLAINTEXT"),
         ({"max_connections_per_ip_overrides": "h:many"}, "max.connections.per.ip.overrides", "host:number"),
         ({"log_retention_ms": "0"}, "log.retention.ms", "unlimited (-1)"),
         ({"log_retention_ms": "-2"}, "log.retention.ms", "unlimited (-1)"),
@@ -189,7 +152,6 @@ def test_protocol_and_message_format_versions():
         ({"log_roll_jitter_ms": "-1"}, "log.roll.jitter.ms", "greater than 0"),
         ({"log_cleaner_io_buffer_load_factor": "0.0009"}, "log.cleaner.io.buffer.load.factor", "between 0.001"),
         ({"log_cleaner_io_buffer_load_factor": "1.01"}, "log.cleaner.io.buffer.load.factor", "between 0.001"),
-        ({"listeners": "PLAINTEXT://[::]:9092"}, "listeners", "advertised.listeners"),
         ({"log_dirs": "/a,,/b"}, "log.dirs", "empty"),
         ({"log_message_format_version": "0.12"}, "log.message.format.version", "3.9"),
         (
