@@ -52,7 +52,7 @@ def test_a_malformed_server_is_refused_by_name(text: str) -> None:
 
 
 def test_a_port_of_more_digits_than_python_converts_is_refused_like_any_other() -> None:
-    with pytest.raises(ConfigError, match="Invalid value h:99.*an address must be host:port with a port"):
+    with pytest.raises(ConfigError, match=r"Invalid value h:99.*an address must be host:port with a port"):
         parse_bootstrap_servers("h:" + "9" * 5_000)
 
 
