@@ -212,5 +212,5 @@ API_SPECS: dict[ApiKey, ApiSpec] = {
 
 
 def api_name(key: int) -> str:
-    """Kafka's name of the API, such as ``OffsetCommit``. Raises KeyError if there is no codec for it."""
+    """Kafka's name of the API, such as ``OffsetCommit``. Raises ValueError if there is no codec for it."""
     return API_SPECS[ApiKey(key)].request.__name__.removesuffix("Request")
