@@ -34,6 +34,12 @@ def versions(message: type[Message]) -> range:
     return range(message.VERSIONS.lowest, message.VERSIONS.highest + 1)
 
 
+def shares_of_defaults(message: type[Message], version: int) -> tuple[float, ...]:
+    """How many of the fields have their defaults: none, half, all. An older version takes its turn at one of them."""
+    shares = (0.0, 0.5, 1.0)
+    return shares if version == message.VERSIONS.highest else (shares[version % len(shares)],)
+
+
 def leaves(value: object, version: int) -> Iterator[object]:
     """The values of a message in wire order, without the names of the fields."""
     if isinstance(value, Struct):
