@@ -174,7 +174,8 @@ def _decode_body(op: int, reader: JuteReader) -> Txn:
     txn_class = TXN_CLASSES[OpCode(op)]
     if txn_class is MultiTxn:
         subs = read_record(_MultiTxn, reader).txns
-        return MultiTxn([(OpCode(sub.type), _decode_body(sub.type, JuteReader(sub.data or b""))) for sub in subs])
+        bodies = [(sub.type, _decode_body(sub.type, JuteReader(sub.data or b""))) for sub in subs]
+        return MultiTxn([(OpCode(op), body) for op, body in bodies])
     if txn_class is CloseSessionTxn and not reader.remaining:
         # Servers before 3.6 leave the list out; the tree knows the session's znodes anyway.
         return CloseSessionTxn([])
