@@ -235,9 +235,9 @@ class ControllerBrokerRequestBatch:
         )
 
     def _send_stop_replica(self, broker_id: int, stops: list[_StopReplica]) -> None:
-        """One request for all that are only stopped, one for all that are deleted, as in Kafka since 2.2.
+        """One request for all that are only stopped, one for all that are deleted, as in Kafka since 2.3.
 
-        0.10.2 sends a separate request for each replica whose response it waits for.
+        0.10.2 sends a separate request for each replica that is deleted.
         """
         requests: dict[tuple[bool, StopReplicaCallback | None], list[_StopReplica]] = {}
         for stop in stops:

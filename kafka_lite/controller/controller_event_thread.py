@@ -1,6 +1,6 @@
 """The thread in which the controller does everything.
 
-Kafka 0.10.2 guards the controller with a lock that every ZooKeeper listener takes; since 1.0 Kafka has this queue:
+Kafka 0.10.2 guards the controller with a lock that every ZooKeeper listener takes; since 0.11 Kafka has this queue:
 core/.../controller/ControllerEventManager.scala · book 7.1.3
 """
 

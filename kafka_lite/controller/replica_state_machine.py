@@ -57,7 +57,7 @@ VALID_PREVIOUS_STATES: dict[ReplicaState, frozenset[ReplicaState]] = {
     ),
     ReplicaState.DELETION_STARTED: frozenset({ReplicaState.OFFLINE}),
     ReplicaState.DELETION_SUCCESSFUL: frozenset({ReplicaState.DELETION_STARTED}),
-    # 0.10.2 has DELETION_STARTED only, and logs an error for each replica on a dead broker; Kafka 2.0 added OFFLINE.
+    # 0.10.2 has DELETION_STARTED only, and logs an error for each replica on a dead broker; Kafka 2.3 added OFFLINE.
     ReplicaState.DELETION_INELIGIBLE: frozenset({ReplicaState.OFFLINE, ReplicaState.DELETION_STARTED}),
     ReplicaState.NON_EXISTENT: frozenset({ReplicaState.DELETION_SUCCESSFUL}),
 }
@@ -97,7 +97,7 @@ class ReplicaStateMachine:
         """Replicas on live brokers are ONLINE, and their brokers are told; those on dead ones cannot be deleted now.
 
         A broker that died with the last controller in office is still in the ISRs, where acks=all would wait for it. It
-        leaves those whose leader is alive (as since Kafka 1.1); an election takes care of the others.
+        leaves those whose leader is alive (as since Kafka 2.3); an election takes care of the others.
         """
         live = self._context.live_broker_ids
         for replica in self._context.all_replicas():
