@@ -57,9 +57,20 @@ def find_symbol(reference: str) -> SourceSymbol:
         raise UnknownSymbolError(f"{reference!r} is not of the form module:Symbol")
     path = module_path(module)
     lines = path.read_text(encoding="utf-8").splitlines()
-    node = _descend(ast.parse("\n".join(lines)), name, module)
+    node = _descend(_parsed("\n".join(lines)), name, module)
     first = _first_line(node, lines)
     return SourceSymbol(module, name, path, first, node.end_lineno or first, node, tuple(lines))
+
+
+def module_docstring(symbol: SourceSymbol) -> str:
+    """The docstring of the symbol's module; empty if it has none."""
+    return ast.get_docstring(_parsed("\n".join(symbol.lines))) or ""
+
+
+@functools.lru_cache(maxsize=1024)
+def _parsed(text: str) -> ast.Module:
+    """The tree of a module, which many excerpts are cut out of and none changes."""
+    return ast.parse(text)
 
 
 def render(symbol: SourceSymbol, *, docstring: bool = True, only: tuple[str, ...] = (), bodies: bool = True) -> str:

@@ -10,6 +10,8 @@ from collections.abc import Iterable, Iterator
 from pathlib import PurePosixPath
 
 from kafka_learn.project import PROJECT_ROOT
+from kafka_learn.site.path.reading_path import Stop, reading_path
+from kafka_learn.site.path.site_menu import uri
 from kafka_learn.site.reference import table
 from kafka_lite.book.class_index import ClassEntry, load_class_index
 from kafka_lite.book.contents import Book, Section, load_book
@@ -19,6 +21,9 @@ _WORDS = {
     "title": ("title", "标题"),
     "to read": ("to read", "学习材料"),
     "page": ("text", "正文"),
+    "minutes": ("minutes", "分钟"),
+    "to do": ("notebook, labs", "笔记本、实验"),
+    "sections": ("Section by section, with its modules", "各小节及其模块"),
     "notebook": ("notebook", "笔记本"),
     "lab": ("lab", "实验"),
     "modules": ("modules", "模块"),
@@ -33,15 +38,43 @@ _SHOWN_SOURCE = re.compile(r"^\s*<!-- source (?P<module>[\w.]+):", re.MULTILINE)
 
 
 def contents(language: str) -> str:
-    """The table of contents: each section with its text, notebook, labs, and the modules that refer to it."""
+    """The table of contents: each chapter's pages with notebooks and labs, and folded, its sections with their modules.
+
+    Sections share pages, so a chapter's pages fit on a screen where its sections do not.
+    """
     book, references = load_book(), module_references()
     parts = []
     for chapter in book.chapters + book.added_chapters:
         title = chapter.zh if language == "zh" else chapter.en
-        rows = [_section_row(s, _modules(s.number, references), language) for s in book.sections_of(chapter.number)]
-        head = ["§", *(_word(name, language) for name in ("title", "to read", "modules"))]
-        parts.append(f"## {chapter.number} {title}\n\n{table(head, rows)}")
+        sections = book.sections_of(chapter.number)
+        pages = _pages(sections, language)
+        folded = "\n".join(
+            f"    {line}" if line else "" for line in _by_section(sections, references, language).splitlines()
+        )
+        parts.append(f'## {chapter.number} {title}\n\n{pages}??? abstract "{_word("sections", language)}"\n\n{folded}')
     return "\n\n".join(parts)
+
+
+def _pages(sections: Iterable[Section], language: str) -> str:
+    """The chapter's pages as a table; nothing if it has none yet."""
+    stops = [stop for stop in map(reading_path().stop, dict.fromkeys(s.page for s in sections)) if stop]
+    if not stops:
+        return ""
+    head = [_word(name, language) for name in ("page", "minutes", "to do")]
+    return table(head, [_page_row(stop, language) for stop in stops]) + "\n\n"
+
+
+def _page_row(stop: Stop, language: str) -> list[str]:
+    path = reading_path()
+    links = [f"[{_word('notebook', language)}](../{uri(name)})" for name in stop.notebooks]
+    links += [f"[{path.lab(name).title_in(language)}](../{uri(name)})" for name in stop.labs]
+    title = f'[{path.title(stop.page, language)}](../{uri(stop.page)}){{ data-stop="{stop.page}" }}'
+    return [title, str(path.minutes(stop.page, language)), " · ".join(links)]
+
+
+def _by_section(sections: Iterable[Section], references: Iterable[ModuleReference], language: str) -> str:
+    rows = [_section_row(section, _modules(section.number, references), language) for section in sections]
+    return table(["§", *(_word(name, language) for name in ("title", "to read", "modules"))], rows)
 
 
 def class_index(language: str) -> str:

@@ -117,6 +117,10 @@ class Directive:
             raise ValueError(f"{name}={value}: must be yes or no")
         return value == "yes"
 
+    def names(self, name: str) -> tuple[str, ...]:
+        """An option that lists names, with commas between them; empty if it is not given."""
+        return tuple(filter(None, self.options.get(name, "").split(",")))
+
     def number(self, name: str) -> int | None:
         """An option that is a number; None if it is not given. Raises ValueError if it is something else."""
         value = self.options.get(name)
@@ -189,8 +193,8 @@ def _source(directive: Directive, page: Page) -> str:
         page.sources.add(java.relative_path)
         return f"```` java\n{java.code}\n````\n\n{source_link(java, page)}\n"
     symbol = find_symbol(directive.reference)
-    only = tuple(filter(None, directive.options.get("only", "").split(",")))
-    code = render(symbol, docstring=directive.flag("docstring"), only=only, bodies=directive.flag("bodies"))
+    docstring, bodies = directive.flag("docstring"), directive.flag("bodies")
+    code = render(symbol, docstring=docstring, only=directive.names("only"), bodies=bodies)
     page.sources.add(symbol.module)
     return f"```` python\n{code}\n````\n\n{source_link(symbol, page)}\n"
 

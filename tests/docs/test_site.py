@@ -92,6 +92,7 @@ docs_dir: {folder}/docs
 theme: {{custom_dir: {project}/kafka_learn/site/theme}}
 extra_css: []
 extra_javascript: []
+hooks: ["{project}/kafka_learn/site/path/site_menu.py"]
 nav: [{{Home: index.md}}]
 """
 

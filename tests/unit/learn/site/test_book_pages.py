@@ -11,6 +11,7 @@ import pytest
 from kafka_learn.project import PROJECT_ROOT
 from kafka_learn.site import book_pages
 from kafka_learn.site.book_pages import class_index, contents
+from kafka_learn.site.path.reading_path import reading_path
 from tests.support.book_references import all_references, sources_read_once
 
 
@@ -51,5 +52,18 @@ def test_another_name_and_a_missing_module_are_explained() -> None:
     assert "尚未实现" in row_of("MirrorMaker", "zh")
 
 
-def test_the_contents_have_every_section() -> None:
-    assert len(re.findall(r"^\| (?:\*\*)?\d+\.\d", contents("zh"), re.MULTILINE)) > 100
+def test_the_contents_have_every_section_folded() -> None:
+    assert len(re.findall(r"^    \| (?:\*\*)?\d+\.\d", contents("zh"), re.MULTILINE)) > 100
+
+
+MAX_ROWS = 14
+"""Of a chapter's table, with a line of some 36 pixels each: what a laptop's screen has room for."""
+
+
+@pytest.mark.parametrize("language", ["en", "zh"])
+def test_each_chapter_of_the_contents_fits_on_a_screen_and_has_each_page_once(language: str) -> None:
+    chapters = re.split("^## ", contents(language), flags=re.MULTILINE)[1:]
+    rows = [re.findall(r"^\| \[[^]]+\]\(([^)]+)\)", chapter, re.MULTILINE) for chapter in chapters]
+    assert max(map(len, rows)) <= MAX_ROWS
+    pages = [page for of_chapter in rows for page in of_chapter]
+    assert len(pages) == len(set(pages)) == len(reading_path().stops)

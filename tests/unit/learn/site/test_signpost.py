@@ -38,6 +38,16 @@ name = "t"
 en = "T"
 section = "3.1"
 """
+PATH = """
+[[stage]]
+sections = ["3"]
+en = "Three"
+zh = "三"
+
+[pages]
+"chapters/ch03/page.md" = { difficulty = "easy", before = [] }
+"chapters/ch03/alone.md" = { difficulty = "hard", before = ["chapters/ch03/page.md"] }
+"""
 LAB = """
 title = "{0}"
 title_zh = "{1}"
@@ -103,6 +113,23 @@ page = "chapters/tables/source.md"
     assert text.splitlines()[2] == "**Beyond the book:** T.1 Source"
     text = with_signpost("# 标题\n", "chapters/tables/source.zh.md", "zh", root)
     assert text.splitlines()[2] == "**书外：** T.1 源"
+
+
+def test_a_page_of_the_path_says_how_long_how_hard_and_what_to_know_before(root):
+    for name, title in (("page", "# 3.1–3.2 Page"), ("alone", "# 3.3 Alone")):
+        for suffix in (".md", ".zh.md"):
+            file = root / "chapters" / "ch03" / f"{name}{suffix}"
+            file.parent.mkdir(exist_ok=True)
+            file.write_text(f"{title}\n", encoding="utf-8")
+    (root / "chapters" / "path.toml").write_text(PATH, encoding="utf-8")
+    text = with_signpost("# Title\n", "chapters/ch03/alone.md", "en", root)
+    assert text.splitlines()[2:5] == [
+        "**Book:** 3.3 Alone<br>",
+        "**5 min** · hard · know before: [3.1–3.2 Page](page.md) · [stop 2 of 2](../path.md)",
+        '{ .signpost data-stop="chapters/ch03/alone.md" }',
+    ]
+    text = with_signpost("# 标题\n", "chapters/ch03/page.zh.md", "zh", root)
+    assert "\n**5 分钟** · 容易 · [路线第 1/2 站](../path.md)\n" in text
 
 
 @pytest.mark.parametrize(
