@@ -106,6 +106,22 @@ class Canvas:
             shape["style"] = f"paint-order:stroke;stroke:{BACKGROUND};stroke-width:4px;stroke-linejoin:round"
         self._rows.append(f"<text{_attributes(shape)}>{html.escape(words, quote=False)}</text>")
 
+    def vertical_arrow_head(self, tip: Point, *, down: bool, fill: str = INK) -> None:
+        """The head of a vertical arrow."""
+        x, y = tip
+        back = y - _ARROW if down else y + _ARROW
+        drawn = " ".join(f"{_number(px)},{_number(py)}" for px, py in [(x - 3.5, back), (x, y), (x + 3.5, back)])
+        self._shape("polygon", points=drawn, fill=fill)
+
+    @contextmanager
+    def link(self, target: str, title: str, kind: str = "") -> Iterator[None]:
+        """Let the shapes drawn in the block lead to a page; ``title`` is the link's name, ``kind`` its CSS class."""
+        marks = f' class="{html.escape(kind)}"' if kind else ""
+        self._rows.append(f'<a href="{html.escape(target)}" aria-label="{html.escape(title)}"{marks}>')
+        self._rows.append(f"<title>{html.escape(title, quote=False)}</title>")
+        yield
+        self._rows.append("</a>")
+
     @contextmanager
     def group(self, title: str) -> Iterator[None]:
         """Group the shapes drawn in the block; ``title`` is their tooltip."""
@@ -113,14 +129,15 @@ class Canvas:
         yield
         self._rows.append("</g>")
 
-    def svg(self, width: float, height: float, label: str) -> str:
+    def svg(self, width: float, height: float, label: str, *, role: str = "img") -> str:
         """One ``<svg>`` element; ``label`` describes it in words.
 
-        Full size if there is room; on a phone it scrolls instead of shrinking until it is unreadable.
+        Full size if there is room; on a phone it scrolls instead of shrinking until it is unreadable. The ``role`` of
+        a drawing with links is "group": those who cannot see it find the links.
         """
         size = f"width:{width:.0f}px;min-width:min({width:.0f}px,36rem);max-width:100%;height:auto"
         opening = (
-            f'<svg xmlns="http://www.w3.org/2000/svg" role="img" aria-label="{html.escape(label)}" '
+            f'<svg xmlns="http://www.w3.org/2000/svg" role="{role}" aria-label="{html.escape(label)}" '
             f'viewBox="0 0 {_number(width)} {_number(height)}" style="{size}" font-family="{FONT}">'
         )
         return "\n".join([opening, *self._rows, "</svg>"])
