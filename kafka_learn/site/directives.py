@@ -38,6 +38,7 @@ from kafka_learn.java_source import SUFFIX as JAVA
 from kafka_learn.java_source import JavaSymbol, find_java_symbol
 from kafka_learn.recording.recorded_run import RecordedRun, thread_names
 from kafka_learn.recording.run_store import recorded_run
+from kafka_learn.site.badges import badge_of_module
 from kafka_learn.site.notes import DIRECTIVE, caption_of, has_note
 from kafka_learn.site.repository_markdown import (
     FENCE,
@@ -47,7 +48,7 @@ from kafka_learn.site.repository_markdown import (
     site_page,
     with_links,
 )
-from kafka_learn.source import SourceSymbol, UnknownSymbolError, find_symbol, render
+from kafka_learn.source import SourceSymbol, UnknownSymbolError, find_symbol, module_docstring, render
 
 
 class DirectiveError(Exception):
@@ -200,9 +201,12 @@ def _source(directive: Directive, page: Page) -> str:
 
 
 def source_link(symbol: SourceSymbol | JavaSymbol, page: Page) -> str:
-    """The line below an excerpt: its location, linked to that line of the whole file."""
+    """The line below an excerpt: whose class it is, and its location, linked to that line of the whole file."""
+    whose = ""
+    if isinstance(symbol, SourceSymbol) and symbol.module.startswith("kafka_lite."):
+        whose = f"{badge_of_module(module_docstring(symbol), page.language)} "
     target = page.link(f"{source_page(symbol.relative_path)}#__codelineno-0-{symbol.first_line}")
-    return f"[`{symbol.relative_path}`:{symbol.first_line} · `{symbol.name}`]({target}){{ .source-link }}"
+    return f"[{whose}`{symbol.relative_path}`:{symbol.first_line} · `{symbol.name}`]({target}){{ .source-link }}"
 
 
 def _figure(directive: Directive, page: Page) -> str:

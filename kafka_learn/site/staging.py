@@ -16,6 +16,7 @@ from kafka_learn.both_languages import join_chinese_lines
 from kafka_learn.java_source import SUFFIX as JAVA
 from kafka_learn.jupyter_notebooks import for_download
 from kafka_learn.project import PROJECT_ROOT
+from kafka_learn.site.badges import with_badges
 from kafka_learn.site.build_progress import Track, untracked
 from kafka_learn.site.directives import Page, expand
 from kafka_learn.site.path.reading_path import reading_path
@@ -100,7 +101,7 @@ def expanded(file: StagedFile, root: Path = PROJECT_ROOT) -> tuple[str, set[str]
     page = _page(file, root)
     text = expand(file.origin.read_text(encoding="utf-8"), page)
     if reading_path(root).stop(page.origin.replace(".zh.md", ".md")):
-        text = with_signpost(text, page.origin, page.language, root)
+        text = with_badges(with_signpost(text, page.origin, page.language, root), page.language)
     if page.language == "zh":
         text = join_chinese_lines(text)
     return text, page.sources
