@@ -8,6 +8,7 @@ Kafka 0.10.2: clients/.../common/record/CompressionType.java, KafkaLZ4BlockOutpu
 
 from __future__ import annotations
 
+import functools
 import struct
 import threading
 import zlib
@@ -15,12 +16,8 @@ from collections.abc import Callable
 from enum import Enum
 from typing import Any
 
-import cramjam
-import lz4.frame
-import xxhash
-import zstandard
-
 from kafka_lite.common.sendable import Buffer
+from kafka_lite.record.codec_libraries import DECOMPRESSION_ERRORS, cramjam, lz4_frame, xxhash, zstandard
 from kafka_lite.record.record import MAGIC_V0, CorruptRecordError
 
 MAX_DECOMPRESSED_BYTES = 128 * 1024 * 1024
@@ -65,18 +62,22 @@ _BY_NAME = {codec.codec_name: codec for codec in CompressionType} | {"uncompress
 
 
 def compress(codec: CompressionType, data: Buffer, magic: int, level: int | None = None) -> bytes:
-    """``data`` compressed as Kafka does for a batch of format ``magic``; ``level`` None is the codec's default."""
+    """``data`` compressed as Kafka does for a batch of format ``magic``; ``level`` None is the codec's default.
+
+    Raises UNSUPPORTED_COMPRESSION_TYPE if the codec's library is not installed.
+    """
     return _COMPRESSORS[codec.code](data, magic, level)
 
 
 def decompress(codec: CompressionType, data: Buffer, magic: int, max_bytes: int = MAX_DECOMPRESSED_BYTES) -> bytes:
     """``data`` decompressed.
 
-    Raises ``CorruptRecordError`` if the codec cannot read it, or the result would exceed ``max_bytes``.
+    Raises ``CorruptRecordError`` if the codec cannot read it, or the result would exceed ``max_bytes``, and
+    UNSUPPORTED_COMPRESSION_TYPE if its library is not installed.
     """
     try:
         return _DECOMPRESSORS[codec.code](data, magic, max_bytes)
-    except (zlib.error, cramjam.DecompressionError, RuntimeError, zstandard.ZstdError, struct.error) as error:
+    except DECOMPRESSION_ERRORS as error:
         raise CorruptRecordError(f"Undecodable {codec.codec_name} data: {error}") from error
 
 
@@ -185,10 +186,10 @@ _LZ4_FLAG_DICTIONARY = 0x01
 
 def _lz4_compress(data: Buffer, magic: int, level: int | None) -> bytes:
     """An lz4 frame as Kafka writes it: independent blocks of 64 KB, no checksums but the header's."""
-    frame: bytes = lz4.frame.compress(
+    frame: bytes = lz4_frame.compress(
         data,
         compression_level=0 if level is None else level,
-        block_size=lz4.frame.BLOCKSIZE_MAX64KB,
+        block_size=lz4_frame.BLOCKSIZE_MAX64KB,
         block_linked=False,
         content_checksum=False,
         block_checksum=False,
@@ -201,13 +202,13 @@ def _lz4_decompress(data: Buffer, magic: int, max_bytes: int) -> bytes:
     frame = memoryview(data)
     if magic == MAGIC_V0:  # old clients write a broken header checksum, newer ones a correct one: do not verify it
         frame = memoryview(_with_header_checksum(bytes(data), broken=False))
-    context = lz4.frame.create_decompression_context()
+    context = lz4_frame.create_decompression_context()
     # In pieces: the library reserves the largest possible result, and to reserve 128 MB costs more than most batches.
     pieces: list[bytes] = []
     room, is_end = max_bytes, False
     while not is_end:
         most = min(_PIECE_BYTES, room + 1)
-        piece, consumed, is_end = lz4.frame.decompress_chunk(context, frame, max_length=most)
+        piece, consumed, is_end = lz4_frame.decompress_chunk(context, frame, max_length=most)
         pieces.append(piece)
         room -= len(piece)
         if room < 0:
@@ -265,8 +266,10 @@ def _zstd_decompress(data: Buffer, _magic: int, max_bytes: int) -> bytes:
 class _ZstdOfThread(threading.local):
     """A decompressor for each thread: creating one takes three times as long as decompressing a batch of 16 KB."""
 
-    def __init__(self) -> None:
-        self.usual = zstandard.ZstdDecompressor(max_window_size=_ZSTD_USUAL_WINDOW_BYTES)
+    @functools.cached_property
+    def usual(self) -> zstandard.ZstdDecompressor:
+        """The decompressor of this thread."""
+        return zstandard.ZstdDecompressor(max_window_size=_ZSTD_USUAL_WINDOW_BYTES)
 
 
 _of_thread = _ZstdOfThread()

@@ -7,11 +7,14 @@ from __future__ import annotations
 
 import contextlib
 import os
-import resource
 
 
 def raise_open_files_limit() -> None:
-    """Raise this process's limit of open files to the maximum; child processes inherit it."""
+    """Raise this process's limit of open files to the maximum; child processes inherit it. No-op without a limit."""
+    try:
+        import resource
+    except ImportError:  # as in a page in a browser
+        return
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     if soft != hard:
         with contextlib.suppress(ValueError, OSError):  # macOS rejects limits above one that it does not report

@@ -26,7 +26,6 @@ from typing import Final, NamedTuple, cast
 from kafka_lite.testing.history.checker import Violation
 from kafka_lite.testing.simulation.cluster import PROGRAMS
 from kafka_lite.testing.simulation.disturbance import Disturbance
-from kafka_lite.testing.simulation.memory_limit import MemoryLimit
 from kafka_lite.testing.simulation.scenarios import SCENARIOS
 from kafka_lite.testing.simulation.system.modules import PACKAGES, Modules, compiled
 from kafka_lite.testing.simulation.workload import Result
@@ -180,6 +179,9 @@ def run_seed(
 
 def _run_with_limit(plan: Plan, run: Run, pool: ModulePool) -> Outcome:
     """Run one seed in this process. If memory runs out, that is the only finding: others would prove nothing."""
+    # Imported here, since it takes the module resource, which a page in a browser has as little as forks.
+    from kafka_lite.testing.simulation.memory_limit import MemoryLimit
+
     outcome: Outcome | None = None
     limit = MemoryLimit()
     with contextlib.suppress(MemoryError), limit:

@@ -40,6 +40,7 @@ from kafka_lite.testing.simulation.system.refusals import refusing_module
 from kafka_lite.testing.simulation.system.sockets import SocketFunctions
 from kafka_lite.testing.simulation.system.switching import SWITCH, with_switches
 from kafka_lite.testing.simulation.system.threads import Threads
+from kafka_lite.testing.simulation.system.tls import tls_modules
 
 PACKAGES: Final = ("kafka_lite", "kazoo", "kafka")
 """Packages of which each process has its own copy."""
@@ -91,7 +92,7 @@ class Modules(MetaPathFinder):
             "signal": self._signal_module(), "atexit": self._atexit_module(), "_queue": None,
             "subprocess": refusing_module(subprocess, "run", "Popen", "call", "check_call", "check_output"),
             "typing": stand_in("typing", typing, {"get_type_hints": self._get_type_hints}),
-            "_posixsubprocess": refusing_module(_posixsubprocess, "fork_exec"),
+            "_posixsubprocess": refusing_module(_posixsubprocess, "fork_exec"), **tls_modules(),
         }  # fmt: skip
 
     def _get_type_hints(self, annotated: Any, *args: Any, **options: Any) -> Any:

@@ -1,0 +1,26 @@
+"""The ``ssl`` of a host that has none."""
+
+from __future__ import annotations
+
+import sys
+
+import pytest
+
+from kafka_lite.testing.simulation.system.kernel import NotSimulatedError
+from kafka_lite.testing.simulation.system.tls import ssl_module, tls_modules
+
+
+def test_a_host_with_ssl_shares_it() -> None:
+    assert tls_modules() == {}
+
+
+def test_a_host_without_ssl_gets_one_that_can_be_imported(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "_ssl", None)
+    assert set(tls_modules()) == {"ssl"}
+
+
+def test_the_stand_in_is_caught_by_its_errors_and_refuses_to_begin() -> None:
+    ssl = ssl_module()
+    assert issubclass(ssl.SSLWantReadError, ssl.SSLError)
+    with pytest.raises(NotSimulatedError, match=r"ssl\.SSLContext"):
+        ssl.SSLContext()
