@@ -7,7 +7,8 @@ fsync has made durable::
     names     create, rename, …   a random number of the last ones is undone, over the whole disk
     mappings  any page            each page is, at random, as it was written or as it was last flushed
 
-An fsync of a file makes its data and all names so far durable, as the journal of ext4 or xfs does.
+An fsync of a file makes its data and all names so far durable, as the journal of ext4 or xfs does. The disk also knows
+which pages of a file have blocks, so that holes are where they are on Linux whatever file system the host has.
 """
 
 from __future__ import annotations
@@ -53,11 +54,36 @@ class DataChange:
     """How many bytes were written; 0 for a truncation."""
 
 
-class DirtyFile:
-    """A file with changes that are not durable."""
+class Blocks:
+    """The pages of a file that take up space; the others are holes, and read as zeros."""
 
-    def __init__(self, fd: int) -> None:
-        self.fd = os.open(f"/proc/self/fd/{fd}", os.O_RDWR | os.O_CLOEXEC)
+    def __init__(self) -> None:
+        self._pages: set[int] = set()
+
+    def wrote(self, position: int, length: int) -> None:
+        """Pages were written, even if with zeros."""
+        if length:
+            self._pages.update(range(position // PAGE_BYTES, (position + length - 1) // PAGE_BYTES + 1))
+
+    def truncated(self, size: int) -> None:
+        """The file was cut off at ``size``, or extended by a hole."""
+        pages = -(-size // PAGE_BYTES)
+        self._pages = {page for page in self._pages if page < pages}
+
+    def hole_from(self, position: int, size: int) -> int:
+        """Where the first hole at or after ``position`` begins; the end of a file counts as one."""
+        page = position // PAGE_BYTES
+        while page in self._pages:
+            page += 1
+        return min(max(position, page * PAGE_BYTES), size)
+
+
+class DirtyFile:
+    """A file with changes that are not durable. ``fd`` is open for reading and writing."""
+
+    def __init__(self, fd: int, blocks: Blocks) -> None:
+        self.fd = os.dup(fd)
+        self.blocks = blocks
         self.changes: list[DataChange] = []
 
     def lose(self, random: Random) -> None:
@@ -71,7 +97,12 @@ class DirtyFile:
     def _undo(self, change: DataChange) -> None:
         if change.before:
             os.pwrite(self.fd, change.before, change.position)
-        os.ftruncate(self.fd, change.size_before)
+            self.blocks.wrote(change.position, len(change.before))
+        self._truncate(change.size_before)
+
+    def _truncate(self, size: int) -> None:
+        os.ftruncate(self.fd, size)
+        self.blocks.truncated(size)
 
     def _tear(self, change: DataChange, random: Random) -> None:
         """Only the first pages of the write have reached the disk."""
@@ -81,7 +112,7 @@ class DirtyFile:
             return
         cut = random.randint(first, last) * PAGE_BYTES
         if cut >= change.size_before:
-            os.ftruncate(self.fd, cut)
+            self._truncate(cut)
         else:
             os.pwrite(self.fd, change.before[cut - change.position :], cut)
 
@@ -94,7 +125,7 @@ class MappedFile:
     """A file that a process has mapped into its memory and may change without a system call."""
 
     def __init__(self, fd: int) -> None:
-        self.fd = os.open(f"/proc/self/fd/{fd}", os.O_RDWR | os.O_CLOEXEC)
+        self.fd = os.dup(fd)
         self.flush()
 
     def flush(self) -> None:
@@ -131,6 +162,8 @@ class Disk:
         self._mapped: dict[int, MappedFile] = {}
         self.modified_ns: dict[int, int] = {}
         """Inode -> when the file was changed, by the world's clock."""
+        self._blocks: dict[int, Blocks] = {}
+        """Inode -> which pages of the file have blocks."""
         self._names: list[Callable[[], None]] = []
         """How to undo each change of a name."""
 
@@ -149,6 +182,7 @@ class Disk:
         file = self._dirty_file(fd, stat.st_ino)
         before = os.pread(file.fd, overlap, position) if overlap else b""
         file.changes.append(DataChange(position, before, stat.st_size, length))
+        file.blocks.wrote(position, length)
         return length
 
     def _check_writable(self) -> None:
@@ -176,17 +210,32 @@ class Disk:
         file = self._dirty_file(fd, stat.st_ino)
         before = os.pread(file.fd, stat.st_size - size, size) if size < stat.st_size else b""
         file.changes.append(DataChange(size, before, stat.st_size, 0))
+        file.blocks.truncated(size)
 
     def _dirty_file(self, fd: int, inode: int) -> DirtyFile:
         file = self._dirty.get(inode)
         if file is None:
-            file = self._dirty[inode] = DirtyFile(fd)
+            file = self._dirty[inode] = DirtyFile(fd, self._blocks_of(fd, inode))
         return file
+
+    def _blocks_of(self, fd: int, inode: int) -> Blocks:
+        """A file that was there before the disk counts as one without holes."""
+        if inode not in self._blocks:
+            self._blocks[inode] = Blocks()
+            self._blocks[inode].wrote(0, os.fstat(fd).st_size)
+        return self._blocks[inode]
+
+    def hole_from(self, fd: int, position: int) -> int | None:
+        """``SEEK_HOLE``. None for a file that no process of this disk has written: its host knows."""
+        stat = os.fstat(fd)
+        blocks = self._blocks.get(stat.st_ino)
+        return None if blocks is None else blocks.hole_from(position, stat.st_size)
 
     # ── changes of names ──────────────────────────────────────────────────────────────────────────────────────────
 
-    def created(self, path: str) -> None:
+    def created(self, path: str, inode: int) -> None:
         """A file was created."""
+        self._blocks[inode] = Blocks()
         self._names.append(lambda: _remove(path))
 
     def made_directory(self, path: str) -> None:
@@ -197,14 +246,16 @@ class Disk:
         """An empty directory was removed."""
         self._names.append(lambda: os.mkdir(path))
 
-    def before_unlink(self, path: str) -> None:
-        """A file is about to go."""
+    def unlink(self, path: str) -> None:
+        """Remove a file, so that its removal can be undone."""
         grave = self._bury(path)
         self._names.append(lambda: os.rename(grave, path))
 
     def before_rename(self, source: str, target: str) -> None:
-        """A file or directory is about to be renamed, and may replace another file."""
-        grave = self._bury(target) if os.path.isfile(target) else None
+        """A file or directory is about to be renamed; a file that it replaces is gone after this call."""
+        if source == target:
+            return
+        grave = self._bury(target) if os.path.isfile(target) and not os.path.isdir(source) else None
 
         def undo() -> None:
             os.rename(target, source)
@@ -216,7 +267,7 @@ class Disk:
     def _bury(self, path: str) -> str:
         self._buried += 1
         grave = str(self._graveyard / str(self._buried))
-        os.link(path, grave)
+        os.rename(path, grave)
         return grave
 
     def flip_bit(self, path: Path, position: int, bit: int = 0) -> None:

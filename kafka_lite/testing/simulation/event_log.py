@@ -22,6 +22,8 @@ class EventLog:
     def __init__(self, trace: Callable[[str], None] | None = None) -> None:
         self.notes: deque[str] = deque(maxlen=NOTES)
         """Lines for a reader: processes that start and end, faults, logged warnings."""
+        self.listener: Callable[[int, str], None] | None = None
+        """Gets the time and text of each note."""
         self.steps = 0
         """How many steps all threads have taken."""
         self._trace = trace
@@ -49,6 +51,8 @@ class EventLog:
         """Something for the reader; not part of the hash, because texts name folders and addresses."""
         line = f"{seconds(now_ns)} {text}"
         self.notes.append(line)
+        if self.listener is not None:
+            self.listener(now_ns, text)
         if self._trace is not None:
             self._trace(line)
 

@@ -15,8 +15,8 @@ The same seed gives the same run, event by event, in any process that has the sa
 
 from __future__ import annotations
 
-import fcntl
 import gc
+import itertools
 import logging
 import os
 from collections.abc import Callable, Collection, Iterator, Sequence
@@ -52,13 +52,22 @@ class OpenFolder:
     def __init__(self, folder: Path) -> None:
         folder.mkdir(parents=True, exist_ok=True)
         opened = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
-        self._fd = fcntl.fcntl(opened, fcntl.F_DUPFD_CLOEXEC, FOLDER_FD)
+        self._fd = os.dup2(opened, _free_descriptor(), inheritable=False)
         os.close(opened)
         self.path = Path(f"/proc/self/fd/{self._fd}")
 
     def close(self) -> None:
         """Release the path; the files stay where they are."""
         os.close(self._fd)
+
+
+def _free_descriptor() -> int:
+    for fd in itertools.count(FOLDER_FD):
+        try:
+            os.fstat(fd)
+        except OSError:
+            return fd
+    raise AssertionError
 
 
 class World:

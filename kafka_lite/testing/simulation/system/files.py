@@ -6,7 +6,6 @@ Not in Kafka. ``os``, ``pathlib``, ``shutil`` and ``tempfile`` are loaded again 
 from __future__ import annotations
 
 import errno
-import fcntl
 import io
 import mmap
 import os
@@ -18,6 +17,8 @@ from typing import IO, Any
 from kafka_lite.testing.simulation.disk import Disk
 from kafka_lite.testing.simulation.endpoint import Endpoint
 from kafka_lite.testing.simulation.system.kernel import EPOCH_NS, FIRST_SOCKET_FD, Kernel, stand_in
+from kafka_lite.testing.simulation.system.linux import FCNTL, LOCK_UN, SEEK, SEEK_HOLE
+from kafka_lite.testing.simulation.system.mappings import mapping_class
 from kafka_lite.testing.simulation.system.refusals import refusing
 from kafka_lite.testing.simulation.system.sockets import close_descriptor
 
@@ -63,13 +64,13 @@ class Files:
         name = _name(path)
         disk = self._disk_at(name)
         is_new = disk is not None and bool(flags & os.O_CREAT) and not os.path.lexists(name)
-        fd = posix.open(path, flags & ~os.O_TRUNC if disk else flags, mode, dir_fd=dir_fd)
+        fd = posix.open(path, _with_undo(flags) if disk else flags, mode, dir_fd=dir_fd)
         if disk is not None:
             self._paths[fd] = name
             if flags & os.O_APPEND:
                 self._appending.add(fd)
             if is_new:
-                disk.created(name)
+                disk.created(name, posix.fstat(fd).st_ino)
                 self._touch(fd)
             elif flags & os.O_TRUNC and posix.fstat(fd).st_size:
                 self.ftruncate(fd, 0)
@@ -111,7 +112,7 @@ class Files:
         disk = self._disk_of(fd)
         view = memoryview(data).cast("B")
         if disk is not None and len(view):
-            position = posix.fstat(fd).st_size if fd in self._appending else os.lseek(fd, 0, os.SEEK_CUR)
+            position = os.lseek(fd, 0, os.SEEK_END if fd in self._appending else os.SEEK_CUR)
             view = view[: disk.before_write(fd, position, len(view))]
             self._touch(fd)
         return posix.write(fd, view)
@@ -143,6 +144,12 @@ class Files:
             self.ftruncate(fd, length)
         finally:
             self.close(fd)
+
+    def lseek(self, fd: int, position: int, whence: int, /) -> int:
+        """Move the file's position. The disk knows where its files have holes."""
+        disk = self._kernel.disk
+        hole = disk.hole_from(fd, position) if disk is not None and whence == SEEK_HOLE else None
+        return posix.lseek(fd, position, whence) if hole is None else posix.lseek(fd, hole, os.SEEK_SET)
 
     def fsync(self, fd: int) -> None:
         """Make the file durable. It takes time, while others run."""
@@ -181,8 +188,9 @@ class Files:
         """Remove a file."""
         disk = self._disk_at(_name(path)) if dir_fd is None else None
         if disk is not None and os.path.isfile(_name(path)):
-            disk.before_unlink(_name(path))
-        posix.unlink(path, dir_fd=dir_fd)
+            disk.unlink(_name(path))
+        else:
+            posix.unlink(path, dir_fd=dir_fd)
 
     def mkdir(self, path: Any, mode: int = 0o777, *, dir_fd: int | None = None) -> None:
         """Make a directory. It takes time, while others run."""
@@ -263,11 +271,11 @@ class Files:
             "fsync": self.fsync, "fdatasync": self.fsync, "sendfile": self.sendfile, "rename": self.rename,
             "replace": self.rename, "unlink": self.unlink, "remove": self.unlink, "mkdir": self.mkdir,
             "rmdir": self.rmdir, "listdir": self.listdir, "scandir": self.scandir, "stat": self.stat,
-            "lstat": self.lstat, "fstat": self.fstat, "utime": self.utime, "statvfs": self.statvfs,
+            "lstat": self.lstat, "fstat": self.fstat, "utime": self.utime, "statvfs": self.statvfs, "lseek": self.lseek,
             "urandom": self.urandom, "getpid": lambda: self._kernel.pid, "kill": self.kill,
             "_exit": lambda code: self._kernel.exit(code), "cpu_count": lambda: 2, "register_at_fork": lambda **_: None,
         }  # fmt: skip
-        return stand_in("posix", posix, names | {name: refusing(f"os.{name}") for name in REFUSED})
+        return stand_in("posix", posix, {**SEEK, **names} | {name: refusing(f"os.{name}") for name in REFUSED})
 
     # ── io, mmap, fcntl ───────────────────────────────────────────────────────────────────────────────────────────
 
@@ -297,25 +305,7 @@ class Files:
 
     def mmap_module(self) -> types.ModuleType:
         """``mmap``: the disk knows which files are mapped."""
-        kernel = self._kernel
-
-        class Mapping(mmap.mmap):
-            """A mapping whose flushes the disk sees."""
-
-            def __new__(cls, fileno: int, length: int, *args: Any, **options: Any) -> Mapping:
-                mapping = super().__new__(cls, fileno, length, *args, **options)
-                if fileno >= 0 and kernel.disk is not None and fileno in kernel.open_files:
-                    mapping.inode = kernel.disk.mapped(fileno)
-                return mapping
-
-            inode: int | None = None
-
-            def flush(self, *args: int) -> None:
-                super().flush(*args)
-                if self.inode is not None and kernel.disk is not None:
-                    kernel.disk.flushed_mapping(self.inode)
-
-        return stand_in("mmap", mmap, {"mmap": Mapping})
+        return stand_in("mmap", mmap, {"mmap": mapping_class(self._kernel)})
 
     def lock(self, fd: Any, operation: int, *_: int) -> None:
         """``lockf`` and ``flock``. Raises BlockingIOError if another process holds the lock; they never wait."""
@@ -324,7 +314,7 @@ class Files:
         if path is None:
             return
         locked = self._kernel.locked_files
-        if operation & fcntl.LOCK_UN:
+        if operation & LOCK_UN:
             if locked.get(path) is self._kernel:
                 del locked[path]
         elif locked.setdefault(path, self._kernel) is not self._kernel:
@@ -333,7 +323,7 @@ class Files:
     def fcntl_module(self) -> types.ModuleType:
         """``fcntl``."""
         names = {"lockf": self.lock, "flock": self.lock, "fcntl": lambda *_: 0, "ioctl": refusing("fcntl.ioctl")}
-        return stand_in("fcntl", fcntl, names)
+        return stand_in("fcntl", None, {**FCNTL, **names})
 
 
 class SortedEntries:
@@ -426,6 +416,16 @@ def _flags(mode: str) -> int:
     elif "a" in mode:
         flags |= os.O_CREAT | os.O_APPEND
     return flags
+
+
+def _with_undo(flags: int) -> int:
+    """Flags for a file of a disk, which reads what is overwritten, and undoes it, through a copy of the descriptor.
+
+    The process may have asked to write only, and at the end only: ``write`` goes there by itself.
+    """
+    if flags & os.O_WRONLY:
+        flags = flags & ~os.O_WRONLY | os.O_RDWR
+    return flags & ~(os.O_TRUNC | os.O_APPEND)
 
 
 def _name(path: Any) -> str:

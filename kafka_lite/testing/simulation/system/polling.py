@@ -16,8 +16,9 @@ from typing import Any, ClassVar
 from kafka_lite.testing.simulation.endpoint import Watched
 from kafka_lite.testing.simulation.scheduler import Task
 from kafka_lite.testing.simulation.system.kernel import Kernel, NotSimulatedError, stand_in
+from kafka_lite.testing.simulation.system.linux import POLL
 
-IN, OUT, ERR, HUP = select.POLLIN, select.POLLOUT, select.POLLERR, select.POLLHUP
+IN, OUT, ERR, HUP = (POLL[name] for name in ("POLLIN", "POLLOUT", "POLLERR", "POLLHUP"))
 """Events; ``epoll`` has the same bits."""
 EMPTY_POLL_NS, LONGEST_EMPTY_POLL_NS = 20_000, 2_000_000
 """How long a poll without a timeout takes if nothing is ready: doubled each time while a thread keeps polling."""
@@ -237,4 +238,4 @@ def select_module(kernel: Kernel) -> types.ModuleType:
 
     new_poller = type("epoll", (Poller,), {"kernel": kernel})
     new_poll = type("poll", (MillisecondPoller,), {"kernel": kernel})
-    return stand_in("select", select, {"epoll": new_poller, "poll": new_poll, "select": select_once})
+    return stand_in("select", select, {**POLL, "epoll": new_poller, "poll": new_poll, "select": select_once})

@@ -16,11 +16,12 @@ from typing import Any, ClassVar, Final
 
 from kafka_lite.testing.simulation.endpoint import Address, Endpoint, Listener, Watched
 from kafka_lite.testing.simulation.network import Network
+from kafka_lite.testing.simulation.system import linux
 from kafka_lite.testing.simulation.system.kernel import Kernel, NotSimulatedError, stand_in
 from kafka_lite.testing.simulation.system.polling import wait_for
 
 Buffer = bytes | bytearray | memoryview
-_BUFFERS: Final = {_socket.SO_SNDBUF: "send_bytes", _socket.SO_RCVBUF: "receive_bytes"}
+_BUFFERS: Final = {linux.SO_SNDBUF: "send_bytes", linux.SO_RCVBUF: "receive_bytes"}
 
 
 class SocketBase:
@@ -31,13 +32,13 @@ class SocketBase:
     __slots__ = ("_bound", "_family", "_fd", "_options", "_timeout_s", "_type", "proto")
 
     def __init__(self, family: int = -1, type: int = -1, proto: int = -1, fileno: int | None = None) -> None:
-        self._family = _socket.AF_INET if family == -1 else family
-        kind = _socket.SOCK_STREAM if type == -1 else type
-        self._type = kind & ~(_socket.SOCK_NONBLOCK | _socket.SOCK_CLOEXEC)
+        self._family = linux.AF_INET if family == -1 else family
+        kind = linux.SOCK_STREAM if type == -1 else type
+        self._type = kind & ~(linux.SOCK_NONBLOCK | linux.SOCK_CLOEXEC)
         self.proto = 0 if proto == -1 else proto
-        if self._type != _socket.SOCK_STREAM:
+        if self._type != linux.SOCK_STREAM:
             raise NotSimulatedError(f"sockets of type {self._type} are not simulated")
-        self._timeout_s = 0.0 if kind & _socket.SOCK_NONBLOCK else self.default_timeout[0]
+        self._timeout_s = 0.0 if kind & linux.SOCK_NONBLOCK else self.default_timeout[0]
         self._bound: Address | None = None
         self._options: dict[tuple[int, int], int] = {}
         kernel = self.kernel
@@ -109,13 +110,13 @@ class SocketBase:
         watched = self._watched
         if isinstance(value, int):
             self._options[level, option] = int(value)
-            if level == _socket.SOL_SOCKET and option in _BUFFERS and isinstance(watched, Endpoint | Listener):
+            if level == linux.SOL_SOCKET and option in _BUFFERS and isinstance(watched, Endpoint | Listener):
                 watched.buffers = replace(watched.buffers, **{_BUFFERS[option]: 2 * value})
 
     def getsockopt(self, level: int, option: int, size: int = 0) -> int | bytes:
         """An option; ``SO_ERROR`` is the pending error."""
         watched = self._watched
-        if (level, option) == (_socket.SOL_SOCKET, _socket.SO_ERROR):
+        if (level, option) == (linux.SOL_SOCKET, linux.SO_ERROR):
             number, watched_error = 0, watched if isinstance(watched, Endpoint) else None
             if watched_error is not None:
                 number, watched_error.error = watched_error.error, 0
@@ -180,7 +181,7 @@ class SocketBase:
     def _resolve(self, host: str) -> str:
         ip = self._network.resolve(host, self.kernel.machine)
         if ip is None:
-            raise real_socket.gaierror(_socket.EAI_NONAME, "Name or service not known")
+            raise real_socket.gaierror(linux.EAI_NONAME, "Name or service not known")
         return ip
 
     def getsockname(self) -> Address:
@@ -237,7 +238,7 @@ class SocketBase:
         endpoint = self._endpoint
         if not endpoint.is_readable and endpoint.is_connected:
             self._wait(endpoint, lambda: endpoint.is_readable or endpoint.is_closed)
-        return endpoint.receive(count, bool(flags & _socket.MSG_PEEK))
+        return endpoint.receive(count, bool(flags & linux.MSG_PEEK))
 
     def recv_into(self, buffer: bytearray | memoryview, count: int = 0, flags: int = 0) -> int:
         """Receive into a buffer; returns how many bytes."""
@@ -253,9 +254,9 @@ class SocketBase:
         endpoint = self._endpoint
         if not endpoint.is_connected:
             raise OSError(errno.ENOTCONN, "Transport endpoint is not connected")
-        if how != _socket.SHUT_RD:
+        if how != linux.SHUT_RD:
             endpoint.shut_down_writing()
-        if how != _socket.SHUT_WR:
+        if how != linux.SHUT_WR:
             endpoint.saw_end = True
         endpoint.notify()
 
@@ -302,8 +303,8 @@ class SocketFunctions:
         if kernel.network is None:
             raise NotSimulatedError("sockets are not simulated while modules are imported")
         ends = kernel.network.socket_pair(kernel.machine)
-        family = _socket.AF_UNIX if family == -1 else family
-        first, second = (self._class(family, _socket.SOCK_STREAM, proto, kernel.open_socket(end)) for end in ends)
+        family = linux.AF_UNIX if family == -1 else family
+        first, second = (self._class(family, linux.SOCK_STREAM, proto, kernel.open_socket(end)) for end in ends)
         return first, second
 
     def getaddrinfo(self, host: Any, port: Any, family: int = 0, type: int = 0, proto: int = 0, flags: int = 0) -> Any:
@@ -312,8 +313,8 @@ class SocketFunctions:
         name = host.decode() if isinstance(host, bytes) else (host or "127.0.0.1")
         ip = self._kernel.network and self._kernel.network.resolve(name, self._kernel.machine)
         if ip is None:
-            raise real_socket.gaierror(_socket.EAI_NONAME, "Name or service not known")
-        return [(_socket.AF_INET, _socket.SOCK_STREAM, _socket.IPPROTO_TCP, "", (ip, int(port or 0)))]
+            raise real_socket.gaierror(linux.EAI_NONAME, "Name or service not known")
+        return [(linux.AF_INET, linux.SOCK_STREAM, linux.IPPROTO_TCP, "", (ip, int(port or 0)))]
 
     def gethostname(self) -> str:
         """The machine's name."""
@@ -343,4 +344,4 @@ class SocketFunctions:
             "gethostbyaddr": self.gethostbyaddr, "close": self.close, "setdefaulttimeout": set_default_timeout,
             "getdefaulttimeout": lambda: self._default_timeout[0],
         }  # fmt: skip
-        return stand_in("_socket", _socket, names)
+        return stand_in("_socket", _socket, {**linux.SOCKET, **names})

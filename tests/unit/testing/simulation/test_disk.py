@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import errno
 import os
-from collections.abc import Callable
+import tempfile
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -17,6 +18,13 @@ from kafka_lite.testing.simulation.system.files import Files
 from kafka_lite.testing.simulation.system.kernel import Kernel
 
 SEEDS = range(40)
+MEMORY = Path("/dev/shm")
+
+
+@pytest.fixture
+def memory_path() -> Iterator[Path]:
+    with tempfile.TemporaryDirectory(dir=MEMORY) as folder:
+        yield Path(folder)
 
 
 class Computer:
@@ -251,3 +259,46 @@ def test_directories_are_listed_in_order(tmp_path: Path) -> None:
     assert computer.files.listdir(computer.folder) == ["a", "b", "c"]
     with computer.files.scandir(computer.folder) as entries:
         assert [entry.name for entry in entries] == ["a", "b", "c"]
+
+
+def test_holes_are_where_nothing_was_written(tmp_path: Path) -> None:
+    computer = Computer(tmp_path)
+    fd = computer.files.open(computer.folder / "index", os.O_RDWR | os.O_CREAT)
+    computer.files.ftruncate(fd, 4 * PAGE_BYTES)
+    assert computer.files.lseek(fd, 0, os.SEEK_HOLE) == 0
+    computer.files.pwrite(fd, bytes(PAGE_BYTES + 1), 0)  # zeros take up space, too
+    assert computer.files.lseek(fd, 0, os.SEEK_HOLE) == 2 * PAGE_BYTES
+    assert computer.files.lseek(fd, 3 * PAGE_BYTES, os.SEEK_HOLE) == 3 * PAGE_BYTES
+    computer.files.ftruncate(fd, 10)
+    assert computer.files.lseek(fd, 0, os.SEEK_HOLE) == 10  # the end of a file counts as a hole
+    computer.files.ftruncate(fd, 4 * PAGE_BYTES)
+    assert computer.files.lseek(fd, 0, os.SEEK_HOLE) == PAGE_BYTES
+    computer.files.close(fd)
+
+
+@pytest.mark.skipif(not MEMORY.is_dir(), reason="other file systems may have blocks of other sizes")
+def test_holes_are_those_of_files_in_memory(memory_path: Path) -> None:
+    computer, random = Computer(memory_path), Random(7)
+    fd = computer.files.open(computer.folder / "index", os.O_RDWR | os.O_CREAT)
+    for _ in range(60):
+        position = random.randrange(12 * PAGE_BYTES)
+        if random.random() < 0.3:
+            computer.files.ftruncate(fd, position)
+        else:
+            computer.files.pwrite(fd, bytes(random.randrange(1, PAGE_BYTES)), position)
+        if size := os.fstat(fd).st_size:
+            at = random.randrange(size)
+            assert computer.files.lseek(fd, at, os.SEEK_HOLE) == os.lseek(fd, at, os.SEEK_HOLE)
+    computer.files.close(fd)
+
+
+def test_a_write_at_the_end_goes_there_although_the_disk_reads_through_the_same_descriptor(tmp_path: Path) -> None:
+    computer = Computer(tmp_path)
+    computer.write("log", b"one", flush=True)
+    fd = computer.files.open(computer.folder / "log", os.O_WRONLY | os.O_APPEND)
+    os.lseek(fd, 0, os.SEEK_SET)
+    computer.files.write(fd, b"two")
+    computer.files.close(fd)
+    assert computer.content("log") == b"onetwo"
+    computer.disk.crash(Random(3))
+    assert (computer.content("log") or b"").startswith(b"one")
