@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import difflib
 import math
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from enum import Enum
 from typing import Any, Final, Protocol
 
+from kafka_lite.common.config_value import ConfigValue, Recommender, Width
 from kafka_lite.common.errors import ApiError, Errors
 
 
@@ -286,6 +287,12 @@ class ConfigKey:
     importance: Importance
     doc: str
     validator: Validator | None = None
+    group: str | None = None  # the rest is for a form: the heading under which the key stands, and where
+    order_in_group: int = -1
+    width: Width = Width.NONE
+    display_name: str = ""
+    dependents: tuple[str, ...] = ()  # keys whose values or visibility depend on this one's
+    recommender: Recommender | None = None
 
     @property
     def has_default(self) -> bool:
@@ -336,13 +343,21 @@ class ConfigDef:
         importance: Importance,
         doc: str,
         validator: Validator | None = None,
+        *,
+        group: str | None = None,
+        order_in_group: int = -1,
+        width: Width = Width.NONE,
+        display_name: str | None = None,
+        dependents: Sequence[str] = (),
+        recommender: Recommender | None = None,
     ) -> ConfigDef:
-        """Add a key and return this definition; the default is validated like any other value."""
+        """Add a key and return this definition; its default is validated, too. What has to be named is for forms."""
         if name in self.keys:
             raise ValueError(f"configuration {name} is defined twice")
-        key = ConfigKey(name, kind, default, importance, doc, validator)
+        form = (group, order_in_group, width, display_name or name, tuple(dependents), recommender)
+        key = ConfigKey(name, kind, default, importance, doc, validator, *form)
         if key.has_default:
-            key = ConfigKey(name, kind, key.parse(default), importance, doc, validator)
+            key = replace(key, default=key.parse(default))
         self.keys[name] = key
         return self
 
@@ -369,6 +384,26 @@ class ConfigDef:
             raise MissingConfigError(key.name, key.doc)
         return list(key.default) if isinstance(key.default, list) else key.default
 
+    def validate(self, values: Mapping[str, object]) -> list[ConfigValue]:
+        """Check all keys at once, for a form: errors are collected, not raised, with Kafka's texts.
+
+        Each key has its value, its errors, and what its recommender says. Unknown keys in ``values`` are left out.
+        """
+        checked = {key.name: _checked(key, values) for key in self}
+        parsed = {name: value.value for name, value in checked.items()}
+        for key in self:
+            for dependent in key.dependents:
+                if dependent not in checked:
+                    problem = f"{dependent} is referred in the dependents, but not defined."
+                    checked[dependent] = ConfigValue(dependent, error_messages=[problem], visible=False)
+            if key.recommender is not None:
+                _recommend(key.recommender, checked[key.name], parsed)
+        return list(checked.values())
+
+    def groups(self) -> list[str]:
+        """The groups of the keys, each once, in the order of their first keys."""
+        return list(dict.fromkeys(key.group for key in self if key.group is not None))
+
     def unused(self, values: Mapping[str, object]) -> list[str]:
         """The undefined keys in ``values``, sorted, so that the caller can warn about them."""
         return sorted(set(values) - set(self.keys))
@@ -383,3 +418,31 @@ class ConfigDef:
 
     def __iter__(self) -> Iterator[ConfigKey]:
         return iter(self.keys.values())
+
+
+def _checked(key: ConfigKey, values: Mapping[str, object]) -> ConfigValue:
+    """One key by itself."""
+    found = ConfigValue(key.name)
+    if key.name in values:
+        try:
+            found.value = parse_value(key.name, key.type, values[key.name])
+        except ConfigError as error:
+            found.error_messages.append(str(error))
+    elif key.has_default:
+        found.value = key.default
+    else:
+        found.error_messages.append(f'Missing required configuration "{key.name}" which has no default value.')
+    if key.validator is not None:
+        try:
+            key.validator.ensure_valid(key.name, found.value)
+        except ConfigError as error:
+            found.error_messages.append(str(error))
+    return found
+
+
+def _recommend(recommender: Recommender, value: ConfigValue, parsed: Mapping[str, Any]) -> None:
+    try:
+        value.recommended_values = list(recommender.valid_values(value.name, parsed))
+        value.visible = recommender.visible(value.name, parsed)
+    except ConfigError as error:
+        value.error_messages.append(str(error))

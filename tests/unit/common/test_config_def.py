@@ -16,6 +16,7 @@ from kafka_lite.common.config_def import (
     format_value,
     parse_value,
 )
+from kafka_lite.common.config_value import Width
 from kafka_lite.common.errors import Errors
 
 
@@ -135,3 +136,64 @@ def test_a_check_describes_valid_values():
     even.ensure_valid("k", 4)
     with pytest.raises(ConfigError, match="Value must be an even number"):
         even.ensure_valid("k", 3)
+
+
+class OneOf:
+    """Recommends the names that begin with the value of another key."""
+
+    def __init__(self, prefix_key):
+        self.prefix_key = prefix_key
+
+    def valid_values(self, name, parsed_config):
+        if parsed_config[self.prefix_key] is None:
+            raise ConfigError(name, None, "no prefix")
+        return [parsed_config[self.prefix_key] + end for end in "ab"]
+
+    def visible(self, name, parsed_config):
+        return parsed_config[self.prefix_key] != "hide"
+
+
+def form():
+    return (
+        ConfigDef()
+        .define("prefix", Type.STRING, None, Importance.LOW, "", group="G", dependents=["name", "gone"])
+        .define("name", Type.STRING, NO_DEFAULT, Importance.HIGH, "", NON_EMPTY, group="G", recommender=OneOf("prefix"))
+        .define("count", Type.INT, 1, Importance.LOW, "", Range.at_least(1), group="H", width=Width.SHORT)
+    )
+
+
+def test_a_form_shows_all_errors_at_once():
+    values = {value.name: value for value in form().validate({"prefix": "p", "count": "many"})}
+
+    assert [value.error_messages for value in values.values()] == [
+        [],
+        ['Missing required configuration "name" which has no default value.'],
+        [
+            "Invalid value many for configuration count: Not a number of type INT: "
+            "must be an integer from -2147483648 to 2147483647"
+        ],
+        ["gone is referred in the dependents, but not defined."],
+    ]
+    assert values["name"].recommended_values == ["pa", "pb"]
+    assert [value.visible for value in values.values()] == [True, True, True, False]
+
+
+def test_a_recommender_can_hide_a_key_or_find_an_error():
+    hidden = form().validate({"prefix": "hide", "name": "n"})[1]
+    no_prefix = form().validate({"name": "", "count": "0"})
+
+    assert (hidden.visible, hidden.value) == (False, "n")
+    assert no_prefix[1].error_messages == [
+        "Invalid value  for configuration name: Value must be non-empty",
+        "Invalid value None for configuration name: no prefix",
+    ]
+    assert no_prefix[2].error_messages == ["Invalid value 0 for configuration count: Value must be at least 1"]
+
+
+def test_keys_have_groups_and_names_to_show():
+    assert form().groups() == ["G", "H"]
+    assert [(key.display_name, key.order_in_group, key.width) for key in form()] == [
+        ("prefix", -1, Width.NONE),
+        ("name", -1, Width.NONE),
+        ("count", -1, Width.SHORT),
+    ]
