@@ -19,14 +19,14 @@ def double_text(number: float) -> str:
 
 def float_text(number: float) -> str:
     """A 32-bit float, with the fewest digits that make it: ``0.1`` for the float nearest to 0.1."""
-    single = _to_single(number)
+    single = to_single(number)
     if not math.isfinite(single):
         return _java_form(single, "")
     texts = (f"{single:.{digits}e}" for digits in range(1, 9))
-    return _java_form(single, next(text for text in texts if _to_single(float(text)) == single))
+    return _java_form(single, next(text for text in texts if to_single(float(text)) == single))
 
 
-def _to_single(number: float) -> float:
+def to_single(number: float) -> float:
     """The nearest 32-bit float. Beyond the largest one it is infinite."""
     try:
         single: float = struct.unpack("<f", struct.pack("<f", number))[0]

@@ -39,9 +39,9 @@ class Struct:
         value = self._values[found.index]
         return found.schema.default if value is None else value
 
-    def get_without_default(self, name: str) -> Any:
+    def get_without_default(self, field: str | Field) -> Any:
         """The value of a field, None if it was not set. Raises DataError if there is no such field."""
-        return self._values[self._find(name).index]
+        return self._values[self._find(field).index]
 
     def put(self, field: str | Field, value: object) -> Struct:
         """Set a field, and return this struct. Raises DataError if there is no such field or the value does not fit."""
@@ -114,15 +114,15 @@ def validate_value(schema: Schema, value: object, field: str | None = None) -> N
             raise DataError(f"Invalid value: null used for required field{of}")
         return
     logical = LOGICAL_TYPE_CLASSES.get(schema.name) if schema.name is not None else None
-    if not _is_instance(value, (logical,) if logical is not None else _CLASSES[schema.type], schema.type):
+    if not (isinstance(value, logical) if logical is not None else is_of_type(schema.type, value)):
         raise _invalid(schema, type(value).__qualname__, field)
     if logical is None:
         _validate_content(schema, value, field)
 
 
-def _is_instance(value: object, classes: tuple[type, ...], kind: Type) -> bool:
-    # For Python a bool is an int.
-    return isinstance(value, classes) and (kind is Type.BOOLEAN or not isinstance(value, bool))
+def is_of_type(kind: Type, value: object) -> bool:
+    """Whether a value has a class of the type. (For Python, a bool is an int.)"""
+    return isinstance(value, _CLASSES[kind]) and (kind is Type.BOOLEAN or not isinstance(value, bool))
 
 
 def _validate_content(schema: Schema, value: Any, field: str | None) -> None:
