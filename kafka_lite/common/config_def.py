@@ -432,7 +432,7 @@ def _checked(key: ConfigKey, values: Mapping[str, object]) -> ConfigValue:
         found.value = key.default
     else:
         found.error_messages.append(f'Missing required configuration "{key.name}" which has no default value.')
-    if key.validator is not None:
+    if key.validator is not None and found.value is not None:
         try:
             key.validator.ensure_valid(key.name, found.value)
         except ConfigError as error:

@@ -1,4 +1,4 @@
-"""What a check of a whole configuration says about one key, for a person who fills in a form.
+"""The result of checking one key of a configuration, for a person who fills in a form.
 
 Kafka 0.10.2: clients/.../common/config/ConfigValue.java, ConfigDef.java (Width, Recommender) · book 8.3.2
 """

@@ -1,4 +1,4 @@
-"""What the author of a connector, converter or transformation writes against.
+"""The classes that connectors, converters and transformations are written with.
 
 A connector extends :class:`SourceConnector` or :class:`SinkConnector`, and its tasks extend :class:`SourceTask` or
 :class:`SinkTask`. Data has a :class:`Schema`, made by a :class:`SchemaBuilder`; a :class:`Struct` holds a record of it.

@@ -15,7 +15,7 @@ from kafka_lite.connect.api.headers import NO_HEADERS, Headers
 
 @dataclass(frozen=True, kw_only=True)
 class ConnectRecord:
-    """What source records and sink records have in common. Immutable: ``new_record`` makes a changed copy."""
+    """The attributes that source records and sink records share. Immutable: ``new_record`` makes a changed copy."""
 
     topic: str
     kafka_partition: int | None = None

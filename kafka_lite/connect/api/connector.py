@@ -1,4 +1,4 @@
-"""What divides the work into tasks.
+"""The base class of connectors, which divide their work into tasks.
 
 Kafka 0.10.2: connect/api/.../connect/connector/Connector.java, ConnectorContext.java · book 8.3.2
 """
@@ -22,7 +22,7 @@ class ConnectorContext(ABC):
 
     @abstractmethod
     def raise_error(self, error: BaseException) -> None:
-        """Make the connector FAILED: it cannot go on."""
+        """Make the connector FAILED, since it cannot continue."""
 
 
 class Connector(ABC):

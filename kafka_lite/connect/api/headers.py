@@ -50,7 +50,7 @@ class Headers:
         )
 
     def apply(self, transform: Callable[[Header], Header | None], key: str | None = None) -> Headers:
-        """What ``transform`` makes of each header, or of each one of this name; None drops it."""
+        """Apply a function to each header, or to each one of this name; None drops it."""
         transformed = (transform(header) if key is None or header.key == key else header for header in self._headers)
         return Headers(header for header in transformed if header is not None)
 

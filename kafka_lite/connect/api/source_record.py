@@ -21,7 +21,7 @@ class SourceRecord(ConnectRecord):
     """
 
     source_partition: Mapping[str, Any] | None = None
-    """What was read, such as ``{"filename": "/tmp/a"}``."""
+    """The source of the record, such as ``{"filename": "/tmp/a"}``."""
     source_offset: Mapping[str, Any] | None = None
     """Where reading has to continue after this record, such as ``{"position": 14}``."""
 

@@ -1,4 +1,4 @@
-"""What copies the data.
+"""The base class of tasks, which copy the data.
 
 Kafka 0.10.2: connect/api/.../connect/connector/Task.java · book 8.3.2
 """

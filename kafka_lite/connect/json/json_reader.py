@@ -15,7 +15,7 @@ import math
 from collections.abc import Callable
 from typing import Any, Final
 
-from kafka_lite.common.java_numbers import to_single
+from kafka_lite.common.java.java_numbers import to_single
 from kafka_lite.connect.api.data.logical_types import Date, Decimal, Time, Timestamp
 from kafka_lite.connect.api.data.schema import Schema, Type
 from kafka_lite.connect.api.data.struct import Struct

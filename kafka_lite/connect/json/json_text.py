@@ -11,7 +11,7 @@ import re
 from decimal import Decimal, InvalidOperation
 from typing import Any, Final, NoReturn
 
-from kafka_lite.common.java_numbers import double_text, float_text
+from kafka_lite.common.java.java_numbers import double_text, float_text
 
 _ENCODER: Final = json.JSONEncoder(ensure_ascii=False)
 _ESCAPE: Final = re.compile(r"\\(u[0-9a-f]{4}|.)")

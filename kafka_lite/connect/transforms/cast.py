@@ -11,7 +11,7 @@ from typing import Any, Final
 
 from kafka_lite.common.config_def import NO_DEFAULT, ConfigDef, ConfigError, Importance
 from kafka_lite.common.config_def import Type as ConfigType
-from kafka_lite.common.java_numbers import to_single
+from kafka_lite.common.java.java_numbers import to_single
 from kafka_lite.common.lru_cache import LRUCache
 from kafka_lite.connect.api.data.java_text import java_text
 from kafka_lite.connect.api.data.logical_types import Date, Time, Timestamp
@@ -78,7 +78,7 @@ def _spec_error(entries: Sequence[str], message: str) -> ConfigError:
 class _Spec:
     """Checks that there is an entry, and that all can be understood."""
 
-    def ensure_valid(self, name: str, value: Sequence[str] | None) -> None:
+    def ensure_valid(self, name: str, value: Sequence[str]) -> None:
         """Raise ConfigError if not."""
         if not value:
             raise ConfigError(name, value, "Must specify at least one field to cast.")
@@ -203,7 +203,7 @@ def _type_of(value: Any) -> Type:
 
 
 def _plain(schema: Schema, value: Any) -> Any:
-    """What represents a date, a time or a timestamp."""
+    """The number that represents a date, a time or a timestamp."""
     match schema.name:
         case Date.LOGICAL_NAME:
             return Date.from_logical(schema, value)

@@ -1,4 +1,4 @@
-"""Conditions for transformations: ``transforms.ALIAS.predicate`` names one.
+"""Conditions for transformations: a transformation of a connector may name one.
 
 Kafka 2.6: connect/transforms/.../connect/transforms/predicates · book 8.3.3
 """

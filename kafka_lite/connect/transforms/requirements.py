@@ -1,4 +1,4 @@
-"""What transformations require of records.
+"""The requirements of transformations: a map, a struct, a sink's record.
 
 Kafka 0.10.2: connect/transforms/.../connect/transforms/util/Requirements.java · book 8.3.3
 """

@@ -11,8 +11,8 @@ from typing import Any, Final
 
 from kafka_lite.common.config_def import NO_DEFAULT, ConfigDef, ConfigError, Importance, ValidString
 from kafka_lite.common.config_def import Type as ConfigType
+from kafka_lite.common.java.simple_date_format import SimpleDateFormat
 from kafka_lite.common.lru_cache import LRUCache
-from kafka_lite.common.simple_date_format import SimpleDateFormat
 from kafka_lite.connect.api.data.logical_types import Date, Time, Timestamp
 from kafka_lite.connect.api.data.schema import Schema, Type
 from kafka_lite.connect.api.data.schema_builder import SchemaBuilder

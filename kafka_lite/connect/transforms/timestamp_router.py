@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from kafka_lite.common.config_def import ConfigDef, ConfigError, Importance, Type
-from kafka_lite.common.simple_date_format import SimpleDateFormat
+from kafka_lite.common.java.simple_date_format import SimpleDateFormat
 from kafka_lite.connect.api.errors import DataError
 from kafka_lite.connect.api.transformation import R, Transformation
 

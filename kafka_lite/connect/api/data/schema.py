@@ -1,4 +1,4 @@
-"""What a value looks like: its type, whether it may be missing, and what it means.
+"""The description of a value: its type, whether it may be missing, and what it means.
 
 Kafka 0.10.2: connect/api/.../connect/data/Schema.java (Schema, Type), ConnectSchema.java, Field.java · book 8.3.3
 """
@@ -60,7 +60,7 @@ class Schema:
     optional: bool = False
     """Whether None is a valid value."""
     default: Any = None
-    """What a struct has for a field that was not set; None if there is no default."""
+    """The value of a field that was not set; None if there is no default."""
     name: str | None = None
     version: int | None = None
     doc: str | None = None

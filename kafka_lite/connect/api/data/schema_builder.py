@@ -119,7 +119,7 @@ class SchemaBuilder:
         return self
 
     def name(self, name: str) -> SchemaBuilder:
-        """What the data is, such as ``org.apache.kafka.connect.data.Date``."""
+        """Say what the data is, such as ``org.apache.kafka.connect.data.Date``."""
         _check_unset("name", self._name)
         self._name = name
         return self

@@ -15,8 +15,8 @@ from decimal import Decimal as Number
 from decimal import InvalidOperation
 from typing import Any, Final
 
-from kafka_lite.common.java_numbers import to_single
-from kafka_lite.common.simple_date_format import SimpleDateFormat
+from kafka_lite.common.java.java_numbers import to_single
+from kafka_lite.common.java.simple_date_format import SimpleDateFormat
 from kafka_lite.connect.api.data.java_text import java_text
 from kafka_lite.connect.api.data.logical_types import Date, Decimal, Time, Timestamp
 from kafka_lite.connect.api.data.schema import Schema, Type

@@ -41,7 +41,7 @@ class SimpleDateFormat:
         )
 
     def parse(self, text: str) -> int:
-        """The ms since 1970 of a text, which may go on after the pattern's end. Raises ValueError."""
+        """The ms since 1970 of a text. More text may follow. Raises ValueError."""
         found = self._compiled().match(text)
         if found is None:
             raise ValueError(f'Unparseable date: "{text}"')
@@ -60,7 +60,7 @@ class SimpleDateFormat:
         return self._parser
 
     def _expression(self, index: int) -> str:
-        """What a token matches. Digits that follow each other without a separator have as many as letters."""
+        """The expression that a token matches. A number without a separator after it has as many digits as letters."""
         token = self._tokens[index]
         if not token[0].isalpha():
             return re.escape(_literal(token))
@@ -151,7 +151,7 @@ _PARSED: Final[dict[str, str]] = {
     "Z": _ZONE,
     "X": _ZONE,
 }
-"""What the letters match that can be parsed; empty: digits."""
+"""The letters that can be parsed, with the expressions that they match; digits if it is empty."""
 
 
 def _time_of(parts: dict[str, str]) -> int:

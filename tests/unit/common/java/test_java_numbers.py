@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kafka_lite.common.java_numbers import double_text, float_text
+from kafka_lite.common.java.java_numbers import double_text, float_text
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,6 @@
 import pytest
 
-from kafka_lite.common.simple_date_format import SimpleDateFormat
+from kafka_lite.common.java.simple_date_format import SimpleDateFormat
 
 MS = 1700000000123  # Tuesday, 2023-11-14 22:13:20.123
 
