@@ -1,0 +1,196 @@
+"""What the records of the config topic mean.
+
+Kafka 0.10.2: connect/runtime/.../connect/storage/KafkaConfigBackingStore.java (ConsumeCallback) · book 8.3.6
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Collection
+from dataclasses import dataclass
+from enum import Enum, auto
+
+from kafka_lite.connect.runtime.connector_task_id import ConnectorTaskId
+from kafka_lite.connect.runtime.storage.cluster_config_state import NO_OFFSET, ClusterConfigState, Config
+from kafka_lite.connect.runtime.target_state import TargetState
+
+logger = logging.getLogger(__name__)
+
+TARGET_STATE_PREFIX, CONNECTOR_PREFIX = "target-state-", "connector-"
+TASK_PREFIX, COMMIT_TASKS_PREFIX = "task-", "commit-"
+MAX_TASKS = 0x7FFFFFFF
+
+
+def target_state_key(connector: str) -> str:
+    """The key of a connector's target state."""
+    return TARGET_STATE_PREFIX + connector
+
+
+def connector_key(connector: str) -> str:
+    """The key of a connector's configuration."""
+    return CONNECTOR_PREFIX + connector
+
+
+def task_key(task: ConnectorTaskId) -> str:
+    """The key of a task's configuration."""
+    return f"{TASK_PREFIX}{task}"
+
+
+def commit_tasks_key(connector: str) -> str:
+    """The key of the record that makes a connector's task configurations valid."""
+    return COMMIT_TASKS_PREFIX + connector
+
+
+class ChangeKind(Enum):
+    """What a record has changed."""
+
+    CONNECTOR_UPDATED = auto()
+    CONNECTOR_REMOVED = auto()
+    TASKS_UPDATED = auto()
+    TARGET_STATE_CHANGED = auto()
+
+
+@dataclass(frozen=True)
+class Change:
+    """What listeners are told after a record was applied."""
+
+    kind: ChangeKind
+    connector: str
+    tasks: tuple[ConnectorTaskId, ...] = ()
+
+
+def is_complete(numbers: Collection[int], count: int) -> bool:
+    """Whether configurations of the tasks 0 to ``count - 1`` are all there.
+
+    More may be there. Say that a connector went from two tasks to one, and that the topic was compacted: the first
+    commit is gone, but the configuration of task 1, which it made valid, still precedes the second one.
+    """
+    return len(numbers) >= count and all(number in numbers for number in range(count))
+
+
+class ConfigTopic:
+    """Applies the records in the order of their offsets.
+
+    ======================  ==========================================  ==================================
+    key                     value                                       meaning
+    ======================  ==========================================  ==================================
+    connector-NAME          {"properties": {key: value, …}}             configuration of a connector
+    connector-NAME          null                                        the connector was deleted
+    task-NAME-N             {"properties": {key: value, …}}             configuration of a task, *deferred*
+    commit-NAME             {"tasks": count}                            makes deferred ones valid
+    target-state-NAME       {"state": "STARTED"} or "PAUSED"            what the user wants
+    target-state-NAME       null                                        STARTED again
+    ======================  ==========================================  ==================================
+
+    The tasks of a connector divide its work. If some ran with a new configuration and others with the old one, part of
+    the work would be done twice, or not at all. So task configurations wait for the commit, which says how many there
+    are. If some are missing, because compaction removed them or their writer died, the connector is *inconsistent*.
+    """
+
+    def __init__(self) -> None:
+        self.offset = NO_OFFSET
+        """The position after the last record."""
+        self._task_counts: dict[str, int] = {}
+        self._connector_configs: dict[str, Config] = {}
+        self._target_states: dict[str, TargetState] = {}
+        self._task_configs: dict[ConnectorTaskId, Config] = {}
+        self._inconsistent: set[str] = set()
+        self._deferred: dict[str, dict[ConnectorTaskId, Config]] = {}
+
+    def snapshot(self) -> ClusterConfigState:
+        """A copy of the current state. Configurations themselves are never changed, only replaced."""
+        return ClusterConfigState(
+            self.offset,
+            dict(self._task_counts),
+            dict(self._connector_configs),
+            dict(self._target_states),
+            dict(self._task_configs),
+            frozenset(self._inconsistent),
+        )
+
+    def __contains__(self, connector: object) -> bool:
+        return connector in self._connector_configs
+
+    def apply(self, key: str | None, value: object, offset: int) -> Change | None:
+        """Apply the record at an offset. ``value`` is what its JSON contains.
+
+        Returns what has changed. A record that is not understood is logged and otherwise ignored: later versions of
+        Kafka write kinds of their own.
+        """
+        self.offset = offset + 1
+        key = key or ""
+        if key.startswith(TARGET_STATE_PREFIX):
+            return self._apply_target_state(key.removeprefix(TARGET_STATE_PREFIX), value)
+        if key.startswith(CONNECTOR_PREFIX):
+            return self._apply_connector(key.removeprefix(CONNECTOR_PREFIX), value)
+        if key.startswith(TASK_PREFIX):
+            self._apply_task(key, value)
+            return None  # the commit tells listeners
+        if key.startswith(COMMIT_TASKS_PREFIX):
+            return self._apply_commit(key.removeprefix(COMMIT_TASKS_PREFIX), value)
+        logger.error("Discarding config update record with invalid key: %s", key)
+        return None
+
+    def _apply_target_state(self, connector: str, value: object) -> Change | None:
+        if value is None:
+            self._target_states.pop(connector, None)
+            if connector in self._connector_configs:
+                self._target_states[connector] = TargetState.STARTED
+            return None  # the removal of the connector tells listeners
+        state = value.get("state") if isinstance(value, dict) else None
+        try:
+            self._target_states[connector] = TargetState(state)
+        except ValueError:
+            logger.error("Invalid target state for connector (%s): %r", connector, value)
+            return None
+        return Change(ChangeKind.TARGET_STATE_CHANGED, connector)
+
+    def _apply_connector(self, connector: str, value: object) -> Change | None:
+        if value is None:
+            logger.info("Removed connector %s", connector)
+            self._connector_configs.pop(connector, None)
+            return Change(ChangeKind.CONNECTOR_REMOVED, connector)
+        properties = _properties(value)
+        if properties is None:
+            logger.error("Found configuration of connector %s in wrong format", connector)
+            return None
+        self._connector_configs[connector] = properties
+        self._target_states.setdefault(connector, TargetState.STARTED)
+        return Change(ChangeKind.CONNECTOR_UPDATED, connector)
+
+    def _apply_task(self, key: str, value: object) -> None:
+        task = ConnectorTaskId.parse(key.removeprefix(TASK_PREFIX))
+        if task is None:
+            logger.error("Ignoring task configuration because %s couldn't be parsed as a task config key", key)
+            return
+        properties = _properties(value)
+        if properties is None:
+            logger.error("Ignoring configuration of task %s because it is in the wrong format", task)
+            return
+        self._deferred.setdefault(task.connector, {})[task] = properties
+
+    def _apply_commit(self, connector: str, value: object) -> Change | None:
+        count = value.get("tasks") if isinstance(value, dict) else None
+        if not isinstance(count, int) or isinstance(count, bool) or not 0 <= count <= MAX_TASKS:
+            logger.error("Ignoring commit of tasks of connector %s: wrong format %r", connector, value)
+            return None
+        # Deferred configurations go even if they are incomplete: only a fresh complete set is valid.
+        deferred = self._deferred.pop(connector, {})
+        self._task_counts[connector] = count
+        if not is_complete({task.task for task in deferred}, count):
+            logger.debug("Incomplete set of task configs of connector %s, probably due to compaction", connector)
+            self._inconsistent.add(connector)
+            return Change(ChangeKind.TASKS_UPDATED, connector)
+        self._inconsistent.discard(connector)
+        self._task_configs.update(deferred)
+        return Change(ChangeKind.TASKS_UPDATED, connector, tuple(sorted(deferred)))
+
+
+def _properties(value: object) -> Config | None:
+    """The configuration in a record's value; None unless it maps texts to texts or nulls."""
+    properties = value.get("properties") if isinstance(value, dict) else None
+    if not isinstance(properties, dict):
+        return None
+    if not all(isinstance(text, str | None) for text in properties.values()):
+        return None
+    return properties

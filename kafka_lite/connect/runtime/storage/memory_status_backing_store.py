@@ -1,0 +1,65 @@
+"""Keeps the statuses of a standalone worker in memory.
+
+Kafka 0.10.2: connect/runtime/.../connect/storage/MemoryStatusBackingStore.java · book 8.3.6
+"""
+
+from __future__ import annotations
+
+import threading
+
+from kafka_lite.connect.runtime.connector_task_id import ConnectorTaskId
+from kafka_lite.connect.runtime.status import ConnectorStatus, State, TaskStatus
+from kafka_lite.connect.runtime.storage.status_backing_store import StatusBackingStore
+
+
+class MemoryStatusBackingStore(StatusBackingStore):
+    """With one worker every write is safe."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._tasks: dict[ConnectorTaskId, TaskStatus] = {}
+        self._connectors: dict[str, ConnectorStatus] = {}
+
+    def start(self) -> None:
+        """Do nothing: there is nothing to read."""
+
+    def stop(self) -> None:
+        """Do nothing: nothing is open."""
+
+    def put(self, status: ConnectorStatus | TaskStatus) -> None:
+        """Store a status. One that is DESTROYED removes what is stored."""
+        destroyed = status.state is State.DESTROYED
+        with self._lock:
+            if isinstance(status, TaskStatus):
+                self._tasks.pop(status.id, None)
+                self._tasks.update({} if destroyed else {status.id: status})
+            else:
+                self._connectors.pop(status.id, None)
+                self._connectors.update({} if destroyed else {status.id: status})
+
+    def put_safe(self, status: ConnectorStatus | TaskStatus) -> None:
+        """Store a status."""
+        self.put(status)
+
+    def task(self, task: ConnectorTaskId) -> TaskStatus | None:
+        """The status of a task."""
+        with self._lock:
+            return self._tasks.get(task)
+
+    def connector(self, connector: str) -> ConnectorStatus | None:
+        """The status of a connector."""
+        with self._lock:
+            return self._connectors.get(connector)
+
+    def tasks(self, connector: str) -> list[TaskStatus]:
+        """The statuses of all tasks of a connector, by number."""
+        with self._lock:
+            return [self._tasks[task] for task in sorted(self._tasks) if task.connector == connector]
+
+    def connectors(self) -> set[str]:
+        """The names of all connectors that have a status."""
+        with self._lock:
+            return set(self._connectors)
+
+    def flush(self) -> None:
+        """Do nothing: everything is stored."""
