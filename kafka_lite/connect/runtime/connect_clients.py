@@ -1,0 +1,28 @@
+"""Makes the clients of a worker. Give your own to see or to replace them, in tests for example.
+
+Kafka 0.10.2: connect/runtime/.../connect/runtime/Worker.java (producerProps), WorkerSinkTask.java (createConsumer),
+connect/util/KafkaBasedLog.java (createProducer, createConsumer) · book 8.3.5
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from kafka_lite.common.time import SYSTEM_TIME, Time
+from kafka_lite.consumer.kafka_consumer import KafkaConsumer
+from kafka_lite.producer.kafka_producer import KafkaProducer
+
+
+class ConnectClients:
+    """Each method makes a new client, and raises ConfigError. The caller closes it."""
+
+    def __init__(self, time: Time = SYSTEM_TIME) -> None:
+        self._time = time
+
+    def consumer(self, config: Mapping[str, object]) -> KafkaConsumer:
+        """The consumer of a sink task or of an internal topic."""
+        return KafkaConsumer(config, time=self._time)
+
+    def producer(self, config: Mapping[str, object]) -> KafkaProducer:
+        """The producer of a source task or of an internal topic."""
+        return KafkaProducer(config, time=self._time)

@@ -1,0 +1,134 @@
+import json
+from collections.abc import Sequence
+from itertools import chain
+
+import pytest
+
+from kafka_lite.connect.api.errors import ConnectError
+from kafka_lite.connect.runtime.connector_task_id import ConnectorTaskId
+from kafka_lite.connect.runtime.storage import kafka_config_backing_store
+from kafka_lite.connect.runtime.storage.kafka_config_backing_store import KafkaConfigBackingStore
+from kafka_lite.connect.runtime.target_state import TargetState
+from tests.support.connect_samples import two_workers
+from tests.support.connect_stores import FakeTopic, PlainJson
+
+
+class Listener:
+    def __init__(self) -> None:
+        self.calls: list[tuple[str, ...]] = []
+
+    def on_connector_config_remove(self, connector: str) -> None:
+        self.calls.append(("removed", connector))
+
+    def on_connector_config_update(self, connector: str) -> None:
+        self.calls.append(("updated", connector))
+
+    def on_task_config_update(self, tasks: Sequence[ConnectorTaskId]) -> None:
+        self.calls.append(("tasks", *map(str, tasks)))
+
+    def on_connector_target_state_change(self, connector: str) -> None:
+        self.calls.append(("target", connector))
+
+
+@pytest.fixture
+def topic() -> FakeTopic:
+    return FakeTopic()
+
+
+def _store(topic: FakeTopic) -> KafkaConfigBackingStore:
+    return KafkaConfigBackingStore("connect-configs", PlainJson(), topic.new_log)
+
+
+def test_the_same_course_of_actions_writes_the_records_of_java(topic: FakeTopic) -> None:
+    recorded = two_workers()["connect-configs"][:15]
+    store = _store(topic)
+    store.start()
+    for record in recorded:
+        _repeat(store, record, recorded)
+    assert topic.texts() == [(key, value) for key, value in recorded]
+
+
+def _repeat(store: KafkaConfigBackingStore, record: Sequence[str], records: Sequence[Sequence[str]]) -> None:
+    key, value = record
+    fields = json.loads(value)
+    if key.startswith("connector-"):
+        store.put_connector_config(key.removeprefix("connector-"), fields["properties"])
+    elif key.startswith("target-state-"):
+        store.put_target_state(key.removeprefix("target-state-"), TargetState[fields["state"]])
+    elif key.startswith("commit-"):
+        connector, before = key.removeprefix("commit-"), records[: list(records).index(record)]
+        tasks = [json.loads(text)["properties"] for name, text in before if name.startswith(f"task-{connector}-")]
+        store.put_task_configs(connector, tasks[-fields["tasks"] :])
+
+
+def test_a_deletion_writes_two_tombstones(topic: FakeTopic) -> None:
+    store = _store(topic)
+    store.start()
+    store.put_connector_config("a", {"name": "a"})
+    assert "a" in store
+    store.remove_connector_config("a")
+    assert topic.texts()[1:] == [("connector-a", None), ("target-state-a", None)]
+    assert ("a" in store, store.snapshot().offset) == (False, 3)
+
+
+def test_a_commit_follows_when_all_task_configs_can_be_read(topic: FakeTopic) -> None:
+    store = _store(topic)
+    store.start()
+    store.put_connector_config("a", {})
+    store.put_task_configs("a", [{"n": "0"}, {"n": "1"}])
+    store.put_task_configs("a", [])
+    assert [key for key, _ in topic.texts()] == ["connector-a", "task-a-0", "task-a-1", "commit-a", "commit-a"]
+    assert store.snapshot().tasks("a") == []
+
+
+def test_every_worker_is_told_of_changes_after_its_start(topic: FakeTopic) -> None:
+    leader, other = _store(topic), _store(topic)
+    leader.start()
+    leader.put_connector_config("old", {})
+    listener = Listener()
+    other.set_update_listener(listener)
+    other.start()
+    leader.put_connector_config("a", {})
+    leader.put_task_configs("a", [{}])
+    leader.put_target_state("a", TargetState.PAUSED)
+    leader.remove_connector_config("old")
+    other.refresh(0)
+    assert listener.calls == [("updated", "a"), ("tasks", "a-0"), ("target", "a"), ("removed", "old")]
+    assert other.snapshot() == leader.snapshot()
+
+
+def test_garbage_changes_nothing(topic: FakeTopic) -> None:
+    store = _store(topic)
+    store.start()
+    topic.records += [(b"connector-a", b"not json"), (None, b"{}"), (b"\xff\xfe", b"{}"), (b"connector-b", b"{}")]
+    store.refresh(0)
+    assert (store.snapshot().connectors, store.snapshot().offset) == ([], 4)
+
+
+def test_a_topic_that_does_not_answer(topic: FakeTopic, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(kafka_config_backing_store, "READ_TO_END_TIMEOUT_MS", 0)
+    store = _store(topic)
+    store.start()
+    topic.answers = False
+    with pytest.raises(TimeoutError, match="0 ms were not enough"):
+        store.refresh(0)
+    with pytest.raises(ConnectError, match="Error writing connector configuration"):
+        store.put_connector_config("a", {})
+    store.stop()
+
+
+def test_task_configs_are_not_removed(topic: FakeTopic) -> None:
+    with pytest.raises(ConnectError, match="not currently supported"):
+        _store(topic).remove_task_configs("a")
+
+
+def test_all_records_of_the_recorded_life_are_understood(topic: FakeTopic, caplog: pytest.LogCaptureFixture) -> None:
+    records = two_workers()["connect-configs"]
+    topic.records = [(key.encode(), value and value.encode()) for key, value in records]
+    store = _store(topic)
+    store.start()
+    assert not [record for record in caplog.records if record.levelname == "ERROR"]
+    assert store.snapshot().connectors == []
+    assert {task.connector for task in store.snapshot().task_configs} == {
+        key.removeprefix("commit-") for key in chain.from_iterable(records) if key and key.startswith("commit-")
+    }
