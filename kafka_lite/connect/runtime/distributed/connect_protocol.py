@@ -1,4 +1,4 @@
-"""What workers tell each other when they join the group. The group's coordinator passes it on unread.
+"""Messages between workers, which the group's coordinator passes on unread.
 
 Kafka 0.10.2: connect/runtime/.../connect/runtime/distributed/ConnectProtocol.java (ConnectProtocol, WorkerState,
 Assignment) · book 8.3.4
@@ -80,7 +80,7 @@ CONFIG_MISMATCH = 1
 
 @dataclass(frozen=True)
 class Assignment:
-    """What a worker is to run, according to the config topic up to ``offset``."""
+    """The share of a worker, according to the config topic up to ``offset``."""
 
     error: int
     leader: str

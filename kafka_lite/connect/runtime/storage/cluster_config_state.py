@@ -1,4 +1,4 @@
-"""What the config topic says, up to an offset.
+"""The content of the config topic, up to an offset.
 
 Kafka 0.10.2: connect/runtime/.../connect/runtime/distributed/ClusterConfigState.java · book 8.3.4
 """

@@ -1,4 +1,4 @@
-"""What the records of the config topic mean.
+"""The meaning of the records of the config topic.
 
 Kafka 0.10.2: connect/runtime/.../connect/storage/KafkaConfigBackingStore.java (ConsumeCallback) · book 8.3.6
 """
@@ -42,7 +42,7 @@ def commit_tasks_key(connector: str) -> str:
 
 
 class ChangeKind(Enum):
-    """What a record has changed."""
+    """The kind of thing that a record has changed."""
 
     CONNECTOR_UPDATED = auto()
     CONNECTOR_REMOVED = auto()
@@ -52,7 +52,7 @@ class ChangeKind(Enum):
 
 @dataclass(frozen=True)
 class Change:
-    """What listeners are told after a record was applied."""
+    """The effect of a record, for listeners."""
 
     kind: ChangeKind
     connector: str

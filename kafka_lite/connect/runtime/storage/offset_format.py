@@ -1,4 +1,4 @@
-"""What source partitions and offsets may consist of, and how they are serialized.
+"""The format of source partitions and offsets, and how they are serialized.
 
 Kafka 0.10.2: connect/runtime/.../connect/storage/OffsetUtils.java · book 8.3.6
 """

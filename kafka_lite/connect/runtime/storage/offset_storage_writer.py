@@ -24,7 +24,7 @@ Entries = dict[Hashable, tuple[Partition, Offset]]
 
 
 class OffsetStorageWriter:
-    """A double buffer: the task's thread goes on collecting while another thread stores what there was.
+    """A double buffer: the task's thread keeps collecting while another thread stores what there was.
 
     ::
 
