@@ -8,7 +8,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 
 from kafka_lite.common.errors import KafkaError
-from kafka_lite.common.java_pattern import JavaPatternError, java_pattern
+from kafka_lite.common.java.java_pattern import JavaPatternError, java_pattern
 from kafka_lite.common.topic_names import is_internal
 
 

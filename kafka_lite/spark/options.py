@@ -13,7 +13,7 @@ from typing import Any
 
 from kafka_lite.common.config_def import ConfigDef, ConfigError, Type, parse_value
 from kafka_lite.common.errors import KafkaError
-from kafka_lite.common.java_pattern import JavaPatternError, java_pattern
+from kafka_lite.common.java.java_pattern import JavaPatternError, java_pattern
 from kafka_lite.common.topic_partition import TopicPartition
 from kafka_lite.spark.offsets import (
     EARLIEST,

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
-from kafka_lite.common.java_pattern import JavaPatternError
+from kafka_lite.common.java.java_pattern import JavaPatternError
 
 _TOKEN = re.compile(r"\\(.)|\$\{([a-zA-Z][a-zA-Z0-9]*)\}|\$([0-9]+)|([^\\$]+)|(.)", re.DOTALL)
 

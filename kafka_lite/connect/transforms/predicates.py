@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from kafka_lite.common.config_def import NO_DEFAULT, NON_EMPTY, ConfigDef, Importance, Type
-from kafka_lite.common.java_pattern import java_pattern
+from kafka_lite.common.java.java_pattern import java_pattern
 from kafka_lite.connect.api.connect_record import ConnectRecord
 from kafka_lite.connect.api.transformation import Predicate
 from kafka_lite.connect.transforms.regex_router import RegexValidator

@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from kafka_lite.common.config_def import NO_DEFAULT, ConfigDef, ConfigError, Importance, Type
+from kafka_lite.common.java.java_pattern import JavaPatternError, java_pattern
 from kafka_lite.common.java.java_replacement import java_replacement
-from kafka_lite.common.java_pattern import JavaPatternError, java_pattern
 from kafka_lite.connect.api.transformation import R, Transformation
 
 

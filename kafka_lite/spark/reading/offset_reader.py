@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Mapping, Set
 from typing import TypeVar
 
 from kafka_lite.common.errors import ApiError, Errors
-from kafka_lite.common.java_pattern import java_pattern
+from kafka_lite.common.java.java_pattern import java_pattern
 from kafka_lite.common.time import SYSTEM_TIME, Time
 from kafka_lite.common.topic_partition import TopicPartition
 from kafka_lite.protocol.messages.api_02_list_offsets import (

@@ -12,7 +12,7 @@ from contextlib import contextmanager
 
 from kafka_lite.admin.replica_assignment import Assignment
 from kafka_lite.common.errors import ApiError, Errors
-from kafka_lite.common.java_pattern import JavaPatternError, java_pattern
+from kafka_lite.common.java.java_pattern import JavaPatternError, java_pattern
 from kafka_lite.common.topic_names import has_collision_chars, is_internal
 from kafka_lite.tools.admin.command_config import add_command_config_argument, admin_channel
 from kafka_lite.tools.admin.topic_service import (

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping
 from typing import NoReturn, Protocol
 
 from kafka_lite.common.errors import KafkaError
-from kafka_lite.common.java_pattern import JavaPatternError, java_pattern
+from kafka_lite.common.java.java_pattern import JavaPatternError, java_pattern
 from kafka_lite.common.time import SYSTEM_TIME, Time
 from kafka_lite.common.topic_partition import TopicPartition
 from kafka_lite.consumer.consumer_errors import WakeupError

@@ -1,7 +1,7 @@
 import pytest
 
+from kafka_lite.common.java.java_pattern import JavaPatternError, java_pattern
 from kafka_lite.common.java.java_replacement import java_replacement
-from kafka_lite.common.java_pattern import JavaPatternError, java_pattern
 
 
 @pytest.mark.parametrize(

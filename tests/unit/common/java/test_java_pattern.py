@@ -4,7 +4,7 @@ import warnings
 
 import pytest
 
-from kafka_lite.common.java_pattern import JavaPatternError, java_pattern
+from kafka_lite.common.java.java_pattern import JavaPatternError, java_pattern
 
 
 @pytest.mark.parametrize(
