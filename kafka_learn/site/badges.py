@@ -19,7 +19,7 @@ BOOK_VERSION = "Kafka 0.10.2"
 
 
 class Whose(Enum):
-    """Whose behaviour something is; the value is the CSS class of its badge."""
+    """The owner of a behaviour; the value is the CSS class of its badge."""
 
     OF_THE_BOOK = "book"
     TODAYS = "today"
@@ -79,7 +79,7 @@ def _reference(docstring: str) -> ModuleReference:
 
 
 def whose(here: str, why: str) -> Whose:
-    """Whose behaviour a row describes, by its cells *here* and *why*.
+    """The owner of the behaviour that a row describes, by its cells *here* and *why*.
 
     >>> whose("the same", ""), whose("by leader epoch", "KIP-101."), whose("one lock", "One is enough.")
     (<Whose.OF_THE_BOOK: 'book'>, <Whose.TODAYS: 'today'>, <Whose.OURS: 'ours'>)
