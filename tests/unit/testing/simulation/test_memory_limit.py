@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 import pytest
 
-from kafka_lite.testing.simulation import runner
+from kafka_lite.testing.simulation import memory_limit, runner
 from kafka_lite.testing.simulation.memory_limit import MemoryLimit
 from kafka_lite.testing.simulation.runner import ModulePool, Outcome, Plan, Run, run_in_forks
 
@@ -17,7 +17,7 @@ MIB = 1 << 20
 def outcome_of(run_seed: Callable[[], Outcome], monkeypatch: pytest.MonkeyPatch) -> Outcome:
     """The outcome of a seed whose run is this function."""
     monkeypatch.setattr(runner, "run_seed", lambda *_: run_seed())
-    monkeypatch.setattr(runner, "MemoryLimit", lambda: MemoryLimit(100 * MIB))
+    monkeypatch.setattr(memory_limit, "MemoryLimit", lambda: MemoryLimit(100 * MIB))
     (outcome,) = run_in_forks(Plan(), [Run(7)], ModulePool(0), workers=1)
     return outcome
 
