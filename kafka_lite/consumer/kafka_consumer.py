@@ -364,7 +364,7 @@ class KafkaConsumer:
     def _seek_to_end_of_log(self, partitions: Iterable[TopicPartition] | None, strategy: OffsetResetStrategy) -> None:
         with self._open():
             named = [] if partitions is None else consumer_arguments.topic_partitions(partitions, "seek")
-            for partition in named or self._subscriptions.assigned_partitions:
+            for partition in named or sorted(self._subscriptions.assigned_partitions):
                 logger.info("Seeking to %s offset of partition %s", strategy.name, partition)
                 self._subscriptions.need_offset_reset(partition, strategy)
 

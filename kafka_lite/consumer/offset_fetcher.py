@@ -172,7 +172,7 @@ class OffsetFetcher:
                     raise future.exception
                 if future.succeeded:
                     offsets |= future.value.offsets
-                    left = {partition: left[partition] for partition in left.keys() - future.value.offsets.keys()}
+                    left = {partition: time for partition, time in left.items() if partition not in offsets}
                     if not left:
                         break
             if timer.is_expired:

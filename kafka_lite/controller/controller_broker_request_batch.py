@@ -181,7 +181,7 @@ class ControllerBrokerRequestBatch:
             )
 
     def _trace_update_metadata(self) -> None:
-        for partition in self._metadata_partitions:
+        for partition in sorted(self._metadata_partitions):
             state_change_logger.trace(
                 "Controller %d epoch %d sending UpdateMetadata request %s to brokers %s for partition %s",
                 self._controller_id,
@@ -213,7 +213,7 @@ class ControllerBrokerRequestBatch:
             controller_epoch=self._context.epoch,
             ungrouped_partition_states=[
                 self._metadata_state(partition, being_deleted)
-                for partition, being_deleted in self._metadata_partitions.items()
+                for partition, being_deleted in sorted(self._metadata_partitions.items())
             ],
             live_brokers=[_live_broker(broker) for _, broker in sorted(self._context.live_brokers.items())],
         )

@@ -32,7 +32,7 @@ class IsrChangeNotificationListener:
         if not names:
             return
         known = self._context.partition_replica_assignment
-        changed = {partition for partition in self._zk_client.get_isr_changes(names) if partition in known}
+        changed = sorted(partition for partition in self._zk_client.get_isr_changes(names) if partition in known)
         self.update_leader_and_isr_cache(changed)
         if changed:
             self._send_update_metadata(changed)

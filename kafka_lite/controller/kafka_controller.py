@@ -243,7 +243,7 @@ class KafkaController:
         is_deleted = self.topic_deletion_manager.is_topic_queued_up_for_deletion
         self.partition_state_machine.startup(is_deleted)
         self._log_dir_failures.discard_notifications()
-        for topic in self.context.all_topics:
+        for topic in sorted(self.context.all_topics):
             self._watch_topic(topic)
         self.reassigner.resume()
         self._election.process_znode()
@@ -282,8 +282,9 @@ class KafkaController:
         context, zk = self.context, self._zk_client
         context.reset()
         context.live_brokers, context.broker_epochs = self._broker_changes.read_brokers()
-        context.all_topics = set(zk.get_all_topics())
-        context.add_topics(zk.get_topic_assignments(context.all_topics))
+        topics = zk.get_all_topics()
+        context.all_topics = set(topics)
+        context.add_topics(zk.get_topic_assignments(topics))
         self._isr_changes.update_leader_and_isr_cache(context.partition_replica_assignment)
         for broker_id in context.live_brokers:
             self._channels.add_broker(broker_id)

@@ -130,8 +130,9 @@ class PartitionReassigner:
         accepted = {partition for partition, error in results.items() if error is None}
         if accepted:
             self._requests.remove_reassignments(lambda partition, _: partition in accepted)
-        for partition in accepted:
-            results[partition] = self._start(partition, targets[partition])
+        for partition, target in targets.items():
+            if partition in accepted:
+                results[partition] = self._start(partition, target)
         return results
 
     def list_reassignments(

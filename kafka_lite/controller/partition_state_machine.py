@@ -135,10 +135,11 @@ class PartitionStateMachine:
         if not partitions:
             return {}
         self._batch.new_batch()
-        first_states = self._create_first_states(partitions) if target is PartitionState.ONLINE else {}
+        in_order = sorted(partitions)
+        first_states = self._create_first_states(in_order) if target is PartitionState.ONLINE else {}
         select_leader = select_leader or self.leader_selector.select_offline_leader
         failures = {}
-        for partition in sorted(partitions):
+        for partition in in_order:
             error = self._handle_state_change(partition, target, select_leader, first_states)
             if error is not None:
                 failures[partition] = error

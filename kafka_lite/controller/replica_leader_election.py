@@ -63,7 +63,7 @@ class ReplicaLeaderElection:
         if partitions is None:
             return
         logger.info("Starting preferred replica leader election for partitions %s", sorted(map(str, partitions)))
-        for partition, result in self.elect(partitions, ElectionType.PREFERRED).items():
+        for partition, result in self.elect(sorted(partitions), ElectionType.PREFERRED).items():
             if isinstance(result, ApiError) and result.error is not Errors.ELECTION_NOT_NEEDED:
                 logger.warning(
                     "Partition %s failed to complete preferred replica leader election: %s", partition, result
@@ -128,9 +128,9 @@ class ReplicaLeaderElection:
         }
         leaders = {p: context.partition_leadership_info[p].leader_and_isr.leader for p in eligible}
         moved = imbalanced_partitions(eligible, leaders, self._imbalance_percentage)
-        electable = {partition for partition in moved if self._can_lead(partition, eligible[partition][0])}
+        electable = [partition for partition in sorted(moved) if self._can_lead(partition, eligible[partition][0])]
         if electable:
-            logger.info("Leaders are imbalanced: electing the preferred replicas of %s", sorted(map(str, electable)))
+            logger.info("Leaders are imbalanced: electing the preferred replicas of %s", list(map(str, electable)))
             self.elect(electable, ElectionType.PREFERRED)
 
     def _can_lead(self, partition: TopicPartition, broker_id: int) -> bool:

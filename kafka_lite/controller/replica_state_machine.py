@@ -162,9 +162,10 @@ class ReplicaStateMachine:
         if not replicas:
             return
         self._batch.new_batch()
+        in_order = sorted(replicas)
         if target is ReplicaState.OFFLINE:
-            self._remove_replicas_from_isr(replicas)
-        for replica in sorted(replicas):
+            self._remove_replicas_from_isr(in_order)
+        for replica in in_order:
             self._handle_state_change(replica, target, stop_replica_callback)
         self._batch.send_requests_to_brokers()
 

@@ -45,13 +45,13 @@ class TopicChanges:
     def process_topic_change(self) -> None:
         """Topics were created or deleted."""
         current = set(self._zk_client.get_all_topics())
-        added, removed = current - self._context.all_topics, self._context.all_topics - current
+        added, removed = sorted(current - self._context.all_topics), sorted(self._context.all_topics - current)
         for topic in removed:
             self._context.remove_topic(topic)
         self._context.all_topics = current
         partitions = self._context.add_topics(self._zk_client.get_topic_assignments(added))
         if added or removed:
-            logger.info("New topics: %s, deleted topics: %s", sorted(added), sorted(removed))
+            logger.info("New topics: %s, deleted topics: %s", added, removed)
         for topic in added:
             self._watch_topic(topic)
         self.on_new_partition_creation(partitions)
@@ -83,13 +83,13 @@ class TopicChanges:
         unknown = marked - self._context.all_topics
         # The topic may have been created and marked before TopicChange had its turn.
         unknown = {topic for topic in unknown if not self._zk_client.topic_exists(topic)}
-        for topic in unknown:
+        for topic in sorted(unknown):
             logger.warning("Ignoring the deletion of topic %s: there is no such topic", topic)
             self._zk_client.delete_delete_topic(topic)
         if marked - unknown - self._context.all_topics:
             self.process_topic_change()
         is_queued = self._deletion.is_topic_queued_up_for_deletion
-        new = {topic for topic in marked - unknown if not is_queued(topic)}
+        new = [topic for topic in sorted(marked - unknown) if not is_queued(topic)]
         if new:
-            logger.info("Topics marked for deletion: %s", sorted(new))
+            logger.info("Topics marked for deletion: %s", new)
             self._deletion.enqueue_topics_for_deletion(new)

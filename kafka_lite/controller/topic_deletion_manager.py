@@ -150,7 +150,7 @@ class TopicDeletionManager:
         machine = self._replica_machine
         gone = [r for r in replicas if r not in failed and machine.state(r) is ReplicaState.DELETION_STARTED]
         machine.handle_state_changes(gone, ReplicaState.DELETION_SUCCESSFUL)
-        for topic in {replica.partition.topic for replica in gone}:
+        for topic in sorted({replica.partition.topic for replica in gone}):
             self._resume(topic)
 
     def fail_replica_deletion(self, replicas: Collection[PartitionAndReplica]) -> None:

@@ -365,7 +365,7 @@ class LogManager:
                 for log in logs:
                     self.cleaner.abort_cleaning(log.topic_partition)
             # Do this first: otherwise, after a crash, a new topic of that name could inherit the log start offset.
-            for directory in {log.dir.parent for log in logs}:
+            for directory in dict.fromkeys(log.dir.parent for log in logs):
                 self._checkpoint_all(directory)
             for log in logs:
                 try:

@@ -171,7 +171,7 @@ class Sender(ShutdownableThread):
             for topic in result.unknown_leader_topics:
                 self._metadata.add(topic)  # it may have expired as unused
             self._metadata.request_update()
-        nodes, not_ready_ms = self._connected(result.ready_nodes, now_ms)
+        nodes, not_ready_ms = self._connected(sorted(result.ready_nodes, key=lambda node: node.id), now_ms)
         drained = self._accumulator.drain(cluster, nodes, self._max_request_size_bytes, now_ms)
         if self._guarantee_message_order:
             for batches in drained.values():

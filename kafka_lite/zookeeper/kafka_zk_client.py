@@ -370,7 +370,7 @@ class KafkaZkClient:
 
         An existing state that is equal to the new one counts as our own write, whose response was lost.
         """
-        for topic in {partition.topic for partition in states}:
+        for topic in dict.fromkeys(partition.topic for partition in states):
             self.zookeeper.ensure_path(paths.topic_partitions(topic))
         nodes = []
         for partition, state in states.items():

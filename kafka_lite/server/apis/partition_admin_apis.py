@@ -128,7 +128,8 @@ class PartitionAdminApis:
     ) -> None:
         """Elect leaders, and respond once this broker knows them."""
         all_partitions = body.topic_partitions is None
-        partitions = set(self._all_partitions() if body.topic_partitions is None else _asked_for(body.topic_partitions))
+        asked = self._all_partitions() if body.topic_partitions is None else _asked_for(body.topic_partitions)
+        partitions = list(dict.fromkeys(asked))
 
         def on_complete(errors: ElectionErrors) -> None:
             if all_partitions:

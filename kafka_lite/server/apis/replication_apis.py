@@ -127,7 +127,7 @@ class ReplicationApis:
             return
         if deleted:
             self._offsets.handle_deleted_partitions(deleted)
-        for topic in {topic_partition.topic for topic_partition, _ in body.partition_states()}:
+        for topic in dict.fromkeys(topic_partition.topic for topic_partition, _ in body.partition_states()):
             self._on_topic_changed(topic)
         respond(UpdateMetadataResponse(error_code=Errors.NONE.code))
 

@@ -56,6 +56,17 @@ def test_each_broker_gets_one_request_of_each_kind():
     assert [len(r.ungrouped_partition_states) for _, r in controller.told(UpdateMetadataRequest)] == [4, 4]
 
 
+def test_the_metadata_of_a_set_of_partitions_is_in_their_order():
+    partitions = {TopicPartition(topic, 0): [1] for topic in "zyxwv"}
+    controller = Controller(live=(1,), assignment=partitions)
+    controller.partitions.handle_state_changes(list(partitions), PartitionState.NEW)
+    controller.partitions.handle_state_changes(list(partitions), PartitionState.ONLINE)
+    controller.sent.clear()
+    controller.update_metadata(list(partitions))
+    ((_, request),) = controller.told(UpdateMetadataRequest)
+    assert [state.topic_name for state in request.ungrouped_partition_states] == list("vwxyz")
+
+
 def test_broker_0_gets_its_requests_too():
     controller = Controller(live=(0,), assignment={P: [0]})
     controller.create()
