@@ -2,14 +2,16 @@
 
 import re
 from collections import Counter
+from dataclasses import replace
 from functools import cache
 
 import pytest
 
 from kafka_learn.project import PROJECT_ROOT
 from kafka_learn.site.path.reading_path import reading_path
+from kafka_learn.site.runnable import steps
 from kafka_learn.site.stated_facts import reasons_not_yet
-from kafka_lite.book.contents import load_book
+from kafka_lite.book.contents import Section, load_book
 from kafka_lite.book.data_files import read_toml
 from kafka_lite.book.module_reference import ModuleReference, module_references, parse_reference
 
@@ -129,6 +131,56 @@ def test_a_chapter_whose_packages_do_not_exist_is_among_what_is_missing():
     bare = {s.chapter for s in BOOK.sections if s.home and not any(module.startswith(s.home) for module in modules)}
     reasons = " ".join(reasons_not_yet())
     assert [chapter for chapter in sorted(bare) if f"chapter {chapter}, " not in reasons] == []
+
+
+LATER = {
+    "8": "Connect, MirrorMaker and uReplicator are not there yet",
+    "10.1": "the quotas of clients are not there yet",
+    "10.4": "the summary comes with 10.1",
+}
+"""Rows of the map without text, code or exercise, and what they wait for; a chapter stands for its sections."""
+TYPED = ("1.4.1", "1.4.2", "1.4.3")
+"""Quick starts are exercises themselves: their commands are typed, and run in CI (test_quickstart.py)."""
+ROWS = [section for section in BOOK.sections if not any(n.startswith(f"{section.number}.") for n in NUMBERS)]
+
+
+def waits(number: str) -> bool:
+    """Whether a row is, or is below, one of LATER."""
+    return any(number == later or number.startswith(f"{later}.") for later in LATER)
+
+
+def lacking(section: Section) -> list[str]:
+    """The parts of text, code and exercise that a row lacks.
+
+    Its code is that of the modules that name it, or, for a summary, the code that its page shows.
+    """
+    page = (PROJECT_ROOT / section.page).read_text(encoding="utf-8") if section.page else ""
+    has_code = "<!-- source " in page or any(section.number in ref.sections for ref in references())
+    has_exercise = bool(section.notebook or section.labs)
+    if section.number in TYPED:
+        has_exercise = len(steps(page)) > 3
+    found = {"text": bool(page), "code": has_code, "exercise": has_exercise}
+    return [what for what, is_there in found.items() if not is_there]
+
+
+@pytest.mark.parametrize("section", [pytest.param(row, id=row.number) for row in ROWS if not waits(row.number)])
+def test_every_row_of_the_map_has_a_text_code_and_an_exercise(section: Section) -> None:
+    assert lacking(section) == []
+
+
+def test_every_row_that_is_left_for_later_still_lacks_something() -> None:
+    for later in LATER:
+        rows = [row for row in ROWS if row.number == later or row.number.startswith(f"{later}.")]
+        assert rows, f"{later} is no row of the map"
+        assert any(map(lacking, rows)), f"{later} has everything: it needs no exception any more"
+
+
+def test_what_a_row_lacks_is_found() -> None:
+    row = BOOK.section("6.4")
+    assert lacking(row) == []
+    assert lacking(replace(row, notebook="", labs=())) == ["exercise"]
+    assert lacking(replace(row, page="", number="0")) == ["text", "code"]
+    assert lacking(replace(BOOK.section("1.4.1"), page="chapters/ch06_storage/reading.md")) == ["exercise"]
 
 
 def test_a_reference_is_read_from_the_last_lines_of_a_docstring():
