@@ -1,7 +1,7 @@
 """The partitions of a produce request: their results, and what each one waits for before the response.
 
 Kafka 0.10.2: core/.../server/DelayedProduce.scala (ProducePartitionStatus),
-clients/.../common/requests/ProduceResponse.java (PartitionResponse) · book 6.3.1
+clients/.../common/requests/ProduceResponse.java (PartitionResponse) · book 6.3.1, 6.4
 """
 
 from __future__ import annotations

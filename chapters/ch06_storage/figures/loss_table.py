@@ -7,9 +7,10 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum
 
+from chapters.ch06_storage.figures.replica_drawings import film, played
 from kafka_learn.recording.replicas_by_hand import PARKED, Produced, ReplicasByHand
 from kafka_lite.common.errors import Errors
 from kafka_lite.controller.partition_leader_selector import NoReplicaOnlineError
@@ -79,9 +80,7 @@ def outcome(history: History, setting: Setting) -> Outcome:
     """Play a history with brokers of this setting, then let the leader die and another one be elected."""
     with ReplicasByHand(min_insync_replicas=setting.min_insync_replicas) as replicas:
         replicas.lead(1)
-        for _ in range(2):
-            for follower in (2, 3):
-                replicas.fetch(follower)
+        _follow(replicas, 1)
         produced = history(replicas, setting)
         if produced.response == Errors.NOT_ENOUGH_REPLICAS.name:
             return Outcome.REFUSED
@@ -92,6 +91,25 @@ def outcome(history: History, setting: Setting) -> Outcome:
             return Outcome.AWAY
         _follow(replicas, leader)
         return Outcome.KEPT if VALUE in replicas.consume() else Outcome.LOST
+
+
+# -- one of the runs -------------------------------------------------------------------------------------------------
+
+
+def acknowledged_by_one(replicas: ReplicasByHand) -> None:
+    """The history with a shrunk ISR and an unclean election, from the moment when all are in sync."""
+    replicas.lead(1)
+    _follow(replicas, 1)
+    del replicas.film[:-1]
+    replicas.film[0] = replace(replicas.film[0], step="begin")
+    isr_had_shrunk(replicas, Setting(-1, 1))
+    replicas.kill(1)
+    _follow(replicas, replicas.elect(unclean=True))
+
+
+def loss_figure(language: str) -> str:
+    """The film of it."""
+    return film(played(acknowledged_by_one), language=language).svg()
 
 
 # -- the table -------------------------------------------------------------------------------------------------------
