@@ -29,6 +29,7 @@ from kafka_lite.testing.simulation.machine import Machine, Process, Span
 from kafka_lite.testing.simulation.programs import Load
 from kafka_lite.testing.simulation.world import World
 
+OPERATOR_PROGRAMS: Final = "kafka_lite.testing.simulation.operator_programs:"
 SETTLE_S: Final = 600.0
 """How long clients have to finish after the last fault: the longest retries are shorter."""
 MOST_REPLICAS: Final = 3
@@ -145,7 +146,9 @@ class Workload:
     def _operate(self, program: str, *args: Any) -> None:
         self._await_success(program, self._start(program, *args))
 
-    def _start(self, program: str, *args: Any, module: str = PROGRAMS, machine: Machine | None = None) -> Process:
+    def _start(
+        self, program: str, *args: Any, module: str = OPERATOR_PROGRAMS, machine: Machine | None = None
+    ) -> Process:
         return (machine or self._machine).start(module + program, self.cluster.bootstrap, *args, name=program)
 
     def _await_success(self, program: str, process: Process) -> None:
@@ -288,8 +291,8 @@ class Workload:
         """Tell the history what is in each replica's files."""
         for broker in self.cluster.brokers:
             reader = broker.machine.start(
-                PROGRAMS + "read_replica", broker.number, str(broker.machine.folder / "data"), dict(self.topics),
-                self.history, name="read_replica",
+                OPERATOR_PROGRAMS + "read_replica", broker.number, str(broker.machine.folder / "data"),
+                dict(self.topics), self.history, name="read_replica",
             )  # fmt: skip
             self._await_end(reader, "reading a replica")
 
