@@ -96,7 +96,7 @@ predictions.IDLE.check(answer)
 # %% [markdown] lang="zh"
 # ## 分布在各个 broker 上的副本
 #
-# 每个分区所在的 broker，首选主副本在前。请改变 broker 或者副本的个数。
+# 每个分区所在的 broker，优先副本在前。请改变 broker 或者副本的个数。
 
 # %%
 BROKERS, COPIES = 3, 2
