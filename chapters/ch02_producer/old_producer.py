@@ -23,8 +23,8 @@
 # %% [markdown] lang="zh"
 # # 笔记本：旧生产者
 #
-# *本书 2.2；相应的正文是[事件处理器](old-event-handler.md)、[按节点和分区整理](old-collation.md)，以
-# 及[通过 BlockingChannel 发送](old-blocking-channel.md)。*
+# 本书 2.2；相应的正文是[事件处理器](old-event-handler.md)、[按节点和分区整理](old-collation.md)，以
+# 及[通过 BlockingChannel 发送](old-blocking-channel.md)。
 #
 # 真实的 broker 在本进程里运行，旧生产者向它们发送，所发生的事从外部录制下来。数字是生成本页时测得的，那台机器当时还在
 # 做别的事；请在自己的机器上运行。单元格如果以问题结尾，请先回答，再运行下一个。

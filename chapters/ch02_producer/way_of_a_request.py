@@ -23,8 +23,8 @@
 # %% [markdown] lang="zh"
 # # 笔记本：一个请求的旅程
 #
-# *本书 2.3；相应的正文
-# 是[套接字服务器](socket-server.md)、[请求通道](request-channel.md)和[从队列到 KafkaApis](request-handlers.md)。*
+# 本书 2.3；相应的正文
+# 是[套接字服务器](socket-server.md)、[请求通道](request-channel.md)和[从队列到 KafkaApis](request-handlers.md)。
 #
 # 一个 broker 在本进程里运行，客户端通过 TCP 与它对话，它的线程做了什么，从外部录制下来。下面的数字是生成本页时测得
 # 的，那台机器当时还在做别的事；请在自己的机器上运行。单元格如果以问题结尾，请先回答，再运行下一个。

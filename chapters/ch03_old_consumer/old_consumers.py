@@ -22,9 +22,9 @@
 # %% [markdown] lang="zh"
 # # 笔记本：旧消费者
 #
-# *本书第 3 章；相应的正文
+# 本书第 3 章；相应的正文
 # 是[消费者连接器](connector.md)、[再平衡](rebalance.md)、[拉取和消费消息](fetching.md)、[提交偏移量](commits.md)，以
-# 及[低级 API](simple-consumer.md)。*
+# 及[低级 API](simple-consumer.md)。
 #
 # 一个 broker 和一个 ZooKeeper 在本进程里运行，真实的消费者与它们对话，所发生的事从外部录制下来。单元格如果以问题结
 # 尾，请先回答，再运行下一个。

@@ -22,8 +22,8 @@
 # %% [markdown] lang="zh"
 # # 笔记本：工作中的消费者
 #
-# *本书第 4 章；相应的正文
-# 是[轮询](polling.md)、[拉取](fetching.md)、[异步请求](futures.md)、[心跳](heartbeats.md)和[提交](committing.md)。*
+# 本书第 4 章；相应的正文
+# 是[轮询](polling.md)、[拉取](fetching.md)、[异步请求](futures.md)、[心跳](heartbeats.md)和[提交](committing.md)。
 #
 # 真实的消费者连接真实的 broker，运行时被录制下来，其中大多数可以改动。单元格如果以问题结尾，请先回答，再运行下一个。
 

@@ -22,7 +22,7 @@
 # %% [markdown] lang="zh"
 # # 笔记本：加入消费组
 #
-# *本书 5.1 和 5.3；相应的正文是[消费者加入消费组](joining.md)和[延迟的加入组操作](delayed-join.md)。*
+# 本书 5.1 和 5.3；相应的正文是[消费者加入消费组](joining.md)和[延迟的加入组操作](delayed-join.md)。
 #
 # 一个 broker 和最多五个真实的消费者在本进程里运行，每个消费者有自己的线程，它们之间的通信从外部录制下来。时间是生成
 # 本页时测得的，那台机器当时还在做别的事；请在自己的机器上运行。单元格如果以问题结尾，请先回答，再运行下一个。
@@ -221,4 +221,4 @@ with Cluster() as cluster:
 # - 让 `one_to_five` 使用 `partition.assignment.strategy=sticky`（`Reader` 在
 #   `chapters/ch05_coordinator/figures/group_runs.py` 里，接受配置的键），比较颜色。
 # - 让成员的心跳间隔为 300 ms，预测那些空隙。
-# - 手工操作：在另一个成员加入这个纪元之前，发送主消费者的 SyncGroup。会得到什么响应？
+# - 手工操作：在另一个成员加入这个世代之前，发送主消费者的 SyncGroup。会得到什么响应？

@@ -22,7 +22,7 @@
 # %% [markdown] lang="zh"
 # # 笔记本：会话与状态
 #
-# *本书 5.2 和 5.4；相应的正文是[协调者处理请求](requests.md)和[消费组状态机](group-states.md)。*
+# 本书 5.2 和 5.4；相应的正文是[协调者处理请求](requests.md)和[消费组状态机](group-states.md)。
 #
 # 这个笔记本里 broker 的时钟可以拨快，它的客户端却按真实的时间运行。所以十秒的会话一转眼就结束了。单元格如果以问题结
 # 尾，请先回答，再运行下一个。
@@ -71,8 +71,8 @@ with Cluster() as cluster:
 # Each cell is the response of a broker, requested now. Cover the table, and fill in the row of OffsetCommit first.
 
 # %% [markdown] lang="zh"
-# 看不到 `PREPARING_REBALANCE` 这个状态：只有一个成员，它就是全体，它自己的 JoinGroup 就完成了 DelayedJoin。不过从纪元
-# 看得出来：每次加入都开始一个纪元，离开也是。
+# 看不到 `PREPARING_REBALANCE` 这个状态：只有一个成员，它就是全体，它自己的 JoinGroup 就完成了 DelayedJoin。不过从世代
+# 看得出来：每次加入都开始一个世代，离开也是。
 #
 # ## 每个状态下的每种请求
 #
@@ -90,7 +90,7 @@ InBothLanguages(group_figures.responses)
 # %% [markdown] lang="zh"
 # ## 再平衡中间的一次提交
 #
-# *ann* 在 `on_partitions_revoked` 里提交。**带着哪个纪元？组处于什么状态，提交被接受吗？**
+# *ann* 在 `on_partitions_revoked` 里提交。**带着哪个世代？组处于什么状态，提交被接受吗？**
 
 # %%
 sequence_diagram(commit_in_a_rebalance())
@@ -100,7 +100,7 @@ sequence_diagram(commit_in_a_rebalance())
 # starts.
 
 # %% [markdown] lang="zh"
-# 同样的事由我们手工操作，并且多走一步：旧纪元的提交和新纪元的提交，在新纪元开始之前和之后。
+# 同样的事由我们手工操作，并且多走一步：旧世代的提交和新世代的提交，在新世代开始之前和之后。
 
 # %%
 with Cluster() as cluster:

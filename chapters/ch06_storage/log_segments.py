@@ -22,7 +22,7 @@
 # %% [markdown] lang="zh"
 # # 笔记本：逐字节看一个分段
 #
-# *本书 6.1.3；相应的正文是[日志分段与索引](log-segments.md)。*
+# 本书 6.1.3；相应的正文是[日志分段与索引](log-segments.md)。
 #
 # 下面的每个对象都是 broker 自己的：`LogSegment`、`OffsetIndex`、`TimeIndex`、`FileMessageSet`，把真实的文件写进一个临
 # 时目录。图由这些对象画出，所以显示的是实际的样子，而不是应有的样子。单元格如果以问题结尾，请先回答，再运行下一个。

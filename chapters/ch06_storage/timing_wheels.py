@@ -23,7 +23,7 @@
 # %% [markdown] lang="zh"
 # # 笔记本：一步一步看延迟缓存
 #
-# *本书 6.3；相应的正文是[延迟操作](delayed-operations.md)、[监听列表](watchers.md)和[时间轮](timing-wheels.md)。*
+# 本书 6.3；相应的正文是[延迟操作](delayed-operations.md)、[监听列表](watchers.md)和[时间轮](timing-wheels.md)。
 #
 # `DelayedOperationPurgatory`、`SystemTimer`、`TimingWheel`：下面的每个对象都是 broker 自己的。只有操作是我们的，因为
 # 它们总得等点什么：`NamedOperation` 等到我们说它就绪为止。我们拨动时钟，时钟才走。单元格如果以问题结尾，请先回答，再

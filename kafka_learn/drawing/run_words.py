@@ -221,10 +221,10 @@ _CHINESE_PHRASE_PATTERNS = (
         r"生产者在 transaction.timeout.ms = \1 的时间里不再发送任何请求",
     ),
     (re.compile(r"instance (\d+), task (\d+_\d+)"), r"实例 \1，任务 \2"),
-    (re.compile(r"generation (\d+)"), r"纪元 \1"),
-    (re.compile(r"generation (\d+): (.+)"), r"纪元 \1：\2"),
-    (re.compile(r"generation (\d+), leader of (\d+)"), r"纪元 \1，\2 个成员的主消费者"),
-    (re.compile(r"generation (\d+), follower"), r"纪元 \1，普通消费者"),
+    (re.compile(r"generation (\d+)"), r"世代 \1"),
+    (re.compile(r"generation (\d+): (.+)"), r"世代 \1：\2"),
+    (re.compile(r"generation (\d+), leader of (\d+)"), r"世代 \1，\2 个成员的主消费者"),
+    (re.compile(r"generation (\d+), follower"), r"世代 \1，普通消费者"),
     (re.compile(r"epoch (-?\d+)"), r"纪元 \1"),
     (re.compile(r"epoch (-?\d+) ends at (-?\d+)"), r"纪元 \1 到 \2 为止"),
     (re.compile(r"leader (-?\d+)"), r"主副本 \1"),
@@ -233,7 +233,7 @@ _CHINESE_PHRASE_PATTERNS = (
     (re.compile(r"leads (\S+-\d+), epoch (\d+)"), r"\1 的主副本，纪元 \2"),
     (re.compile(r"(\S+-\d+) follows broker (-?\d+), epoch (\d+)"), r"\1 追随 broker \2，纪元 \3"),
     (re.compile(r"coordinator of (\S+-\d+), epoch (\d+)"), r"\1 的协调者，纪元 \2"),
-    (re.compile(r"has read group (\S+): generation (\d+), (\d+) member"), r"已读入消费组 \1：纪元 \2，\3 个成员"),
+    (re.compile(r"has read group (\S+): generation (\d+), (\d+) member"), r"已读入消费组 \1：世代 \2，\3 个成员"),
     (re.compile(r"forgets group (\S+)"), r"忘掉消费组 \1"),
     (re.compile(r"the coordinator is broker (\d+)"), r"协调者是 broker \1"),
     (re.compile(r"committed: offset (\d+)"), r"已提交：偏移量 \1"),
@@ -303,7 +303,7 @@ def phrase(text: str, language: str) -> str:
     """A phrase of the recorder in a language; the parts of a list one by one; unchanged if the tables do not have it.
 
     >>> phrase("generation 1, leader of 4", "zh"), phrase("NOT_COORDINATOR", "zh"), phrase("has left", "en")
-    ('纪元 1，4 个成员的主消费者', 'NOT_COORDINATOR', 'has left')
+    ('世代 1，4 个成员的主消费者', 'NOT_COORDINATOR', 'has left')
     >>> phrase("[demo-0, from offset 1 on]", "zh")
     '[demo-0, 从偏移量 1 起]'
     """

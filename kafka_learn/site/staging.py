@@ -19,6 +19,7 @@ from kafka_learn.project import PROJECT_ROOT
 from kafka_learn.site.badges import with_badges
 from kafka_learn.site.build_progress import Track, untracked
 from kafka_learn.site.directives import Page, expand
+from kafka_learn.site.glossary import with_links
 from kafka_learn.site.path.reading_path import reading_path
 from kafka_learn.site.signpost import with_signpost
 from kafka_learn.source import module_path
@@ -100,10 +101,11 @@ def expanded(file: StagedFile, root: Path = PROJECT_ROOT) -> tuple[str, set[str]
     """
     page = _page(file, root)
     text = expand(file.origin.read_text(encoding="utf-8"), page)
-    if reading_path(root).stop(page.origin.replace(".zh.md", ".md")):
-        text = with_badges(with_signpost(text, page.origin, page.language, root), page.language)
     if page.language == "zh":
         text = join_chinese_lines(text)
+    text = with_links(text, page.target, page.language)
+    if reading_path(root).stop(page.origin.replace(".zh.md", ".md")):
+        text = with_badges(with_signpost(text, page.origin, page.language, root), page.language)
     return text, page.sources
 
 

@@ -72,6 +72,20 @@ def test_no_word_is_right_for_one_term_and_wrong_for_another() -> None:
     assert not {term["zh"] for term in TERMS} & set(wrong)
 
 
+ITALIC = re.compile(r"(?<![\w*\\])\*(?![\s*])[^*]*[\u3400-\u9fff][^*]*(?<!\s)\*(?!\*)")
+
+
+def test_no_chinese_is_emphasised_by_italics(everything: list[Paragraph]) -> None:
+    found = [f"{each.path}:{each.lines[0]}: {hit[0]}" for each in everything for hit in ITALIC.finditer(each.text)]
+    assert found == [], "Chinese has no italics: use **…**"
+
+
+def test_the_self_test_of_a_page_is_no_checkpoint(everything: list[Paragraph]) -> None:
+    """检查点 is a checkpoint, a file; the list at the end of a chapter's page is 自测."""
+    named = re.compile(r"^## 检查点$|“检查点”")
+    assert [f"{each.path}:{each.lines[0]}" for each in everything if named.search(each.text)] == []
+
+
 PAGE = """\
 # 协调器
 

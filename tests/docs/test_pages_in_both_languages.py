@@ -29,7 +29,7 @@ STANDARD_HEADINGS = {
     "How Kafka's Scala differs": "与 Kafka 的 Scala 代码有何不同",
     "How Kafka's Java differs": "与 Kafka 的 Java 代码有何不同",
     "Experiment": "动手试验",
-    "Checkpoint": "检查点",
+    "Checkpoint": "自测",
     "Test your understanding": "检验理解",
     "Questions": "检验理解",
     "Bonus": "更进一步",

@@ -7,6 +7,7 @@ Building it takes minutes of CPU time: every notebook runs, every page is expand
 import json
 import os
 import re
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -17,8 +18,9 @@ from kafka_learn import notebooks
 from kafka_learn.java_source import find_java_symbol
 from kafka_learn.project import PROJECT_ROOT
 from kafka_learn.site import docs_site as site
-from kafka_learn.site import staging
+from kafka_learn.site import search_index, staging
 from kafka_learn.site.directives import DirectiveError
+from kafka_learn.site.glossary import terms
 from kafka_learn.site.link_check import check
 from kafka_learn.source import UnknownSymbolError, find_symbol
 
@@ -51,8 +53,34 @@ def test_both_languages_have_code_figures_and_search(built):
     chapter = (built / "book/ch06_storage/log-segments/index.html").read_text(encoding="utf-8")
     assert chapter.count("<svg role=") >= 6
     assert "_index_slot_for" in chapter
-    index = json.loads((built / "search" / "search_index.json").read_text(encoding="utf-8"))
+    index = json.loads((built / "search" / "en.json").read_text(encoding="utf-8"))
     assert any(row["location"].startswith("book/ch06_storage/log-segments/") for row in index["docs"])
+
+
+@pytest.mark.soak
+@pytest.mark.timeout(400)
+@pytest.mark.parametrize("language", ["en", "zh"])
+def test_every_term_of_the_glossary_finds_its_own_page_first(built, language):
+    """Types each term into the site's own search, with Node instead of a browser."""
+    if shutil.which("node") is None:
+        pytest.skip("node not found")
+    words = sorted({term.word(language) for term in terms()})
+    command = ["node", str(PROJECT_ROOT / "tests/support/search_site.mjs"), str(built), language]
+    done = subprocess.run(command, input="\n".join(words), capture_output=True, text=True, check=True)
+    found = {row["query"]: row["found"] for row in map(json.loads, done.stdout.splitlines())}
+    own = {word: {place_of(term, language) for term in terms() if term.word(language) == word} for word in words}
+    assert {word: found[word][:2] for word in words if not found[word] or page(found[word][0]) not in own[word]} == {}
+    sizes = [(built / "search" / f"{each}.json").stat().st_size for each in ("search_index", language)]
+    assert sizes[0] < 1_000
+    assert sizes[1] < 3_000_000
+
+
+def place_of(term, language):
+    return page(search_index.location_of(term, language))
+
+
+def page(location):
+    return location.partition("#")[0]
 
 
 @pytest.mark.soak
@@ -92,7 +120,7 @@ docs_dir: {folder}/docs
 theme: {{custom_dir: {project}/kafka_learn/site/theme}}
 extra_css: []
 extra_javascript: []
-hooks: ["{project}/kafka_learn/site/path/site_menu.py"]
+hooks: ["{project}/kafka_learn/site/path/site_menu.py", "{project}/kafka_learn/site/search_index.py"]
 nav: [{{Home: index.md}}]
 """
 

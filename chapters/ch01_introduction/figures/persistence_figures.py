@@ -165,7 +165,7 @@ def machine_line(language: str) -> str:
     machine = kept()["machine"]
     described = "{system}, {processors} processors, {filesystem}, {python}".format(**machine)
     if language == "zh":
-        return f"*图中的数字测自：{described}。你的机器上会是别的数字，请用[笔记本](persistence_notebook.md)测一测。*"
+        return f"图中的数字测自：{described}。你的机器上会是别的数字，请用[笔记本](persistence_notebook.md)测一测。"
     return f"*Measured on: {described}. Ask yours with the [notebook](persistence_notebook.md).*"
 
 

@@ -28,11 +28,11 @@ _WORDS = {
     },
     "zh": {
         "partition": "分区", "group": "消费组的状态", "members": "成员",
-        "parked": "*搁置*", "request": "请求",
+        "parked": "**搁置**", "request": "请求",
         "new": "JoinGroup，没有编号", "same": "普通消费者的 JoinGroup，元数据没有变",
         "leader": "主消费者的 JoinGroup，元数据没有变", "changed": "普通消费者的 JoinGroup，元数据变了",
-        "stranger": "JoinGroup，编号未知", "sync": "普通消费者的 SyncGroup", "old": "SyncGroup，旧的纪元",
-        "heartbeat": "Heartbeat", "commit": "OffsetCommit", "alone": "OffsetCommit，没有纪元",
+        "stranger": "JoinGroup，编号未知", "sync": "普通消费者的 SyncGroup", "old": "SyncGroup，旧的世代",
+        "heartbeat": "Heartbeat", "commit": "OffsetCommit", "alone": "OffsetCommit，没有世代",
         "leave": "LeaveGroup",
     },
 }  # fmt: skip

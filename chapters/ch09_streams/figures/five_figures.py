@@ -24,7 +24,7 @@ def machine_line(language: str) -> str:
         "*Measured on {recorded}: {system}, {processors} processors, {python}, load average {load} before the start.*"
     )
     if language == "zh":
-        text = "*测于 {recorded}：{system}，{processors} 个处理器，{python}，开始前的平均负载 {load}。*"
+        text = "**测于 {recorded}：{system}，{processors} 个处理器，{python}，开始前的平均负载 {load}。**"
     return text.format(**kept()["machine"])
 
 

@@ -9,9 +9,9 @@ from kafka_learn.recording.recorded_run import Event, Kind, RecordedRun
     ("english", "chinese"),
     [
         ("the bell rings", "铃响"),
-        ("generation 1", "纪元 1"),
-        ("generation 1, leader of 4", "纪元 1，4 个成员的主消费者"),
-        ("generation 1: demo-0=2", "纪元 1：demo-0=2"),
+        ("generation 1", "世代 1"),
+        ("generation 1, leader of 4", "世代 1，4 个成员的主消费者"),
+        ("generation 1: demo-0=2", "世代 1：demo-0=2"),
         ("on_join_prepare, had nothing", "on_join_prepare，原来没有分区"),
         ("on_join_complete, has 0 1", "on_join_complete，分到 0 1"),
         ("works on 0–2", "处理 0–2"),

@@ -1,0 +1,51 @@
+// The search of the site: Material's own worker, with the index of the page's language and with Chinese words.
+//
+// kafka_learn/site/theme/main.html gives this script the page's language and the name of Material's worker: `?zh=search.….js`.
+// Each language has an index of its own (kafka_learn/site/search_index.py). Material splits a Chinese query by looking up
+// pieces of it in the index, but never looks up a piece that ends where the query ends. So the words are found here, longest first,
+// and each ends with MARK, a character that is in no word.
+
+const SETUP = 0, QUERY = 2; // of Material's messages
+const MARK = "〇";
+const LONGEST = 8;
+const HAN = /\p{sc=Han}+/gu;
+
+const [language, worker] = [...new URL(self.location).searchParams][0];
+const material = new URL(`javascripts/workers/${worker}`, self.location);
+const words = new Set();
+let handle;
+
+function noteWords(docs) {
+  for (const { title, text, tags = [] } of docs)
+    for (const field of [title, text, ...tags])
+      for (const [word] of field.matchAll(HAN)) if (word.length > 1) words.add(word);
+}
+
+function wordsOf(run) {
+  const found = [];
+  for (let start = 0; start < run.length; start += found.at(-1).length) {
+    let end = Math.min(run.length, start + LONGEST);
+    while (end > start + 1 && !words.has(run.slice(start, end))) end--;
+    found.push(run.slice(start, end));
+  }
+  return ` ${found.map(word => (words.has(word) ? word + MARK : word)).join(" ")} `;
+}
+
+async function withIndex(message) {
+  const response = await fetch(new URL(`../search/${language}.json`, self.location));
+  const { config, docs } = await response.json();
+  noteWords(docs);
+  return { ...message, data: { ...message.data, config, docs } };
+}
+
+// Material's worker adds one listener and loads its languages relative to itself.
+const listen = self.addEventListener.bind(self), load = self.importScripts.bind(self);
+self.addEventListener = (_, listener) => { handle = listener; };
+self.importScripts = (...scripts) => load(...scripts.map(script => new URL(script, material)));
+load(material);
+
+listen("message", async ({ data: message }) => {
+  if (message.type === SETUP) message = await withIndex(message);
+  if (message.type === QUERY) message = { ...message, data: message.data.replace(HAN, wordsOf) };
+  await handle({ data: message });
+});

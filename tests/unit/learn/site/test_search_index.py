@@ -1,0 +1,77 @@
+import json
+from pathlib import Path
+
+from kafka_learn.site.glossary import Term
+from kafka_learn.site.search_index import divided, on_page_content, on_post_build, write
+
+TERMS = (
+    Term("timing wheel", "时间轮", "A ring.", "环。", "book/ch06/wheels"),
+    Term("hash", "散列", "A number.", "数。"),
+    Term("batch", "批次", "Records.", "记录。", "book/ch02/sending"),
+    Term("header of a batch", "批次头", "Fields.", "字段。"),
+)
+
+
+def doc(location: str, text: str = "", title: str = "") -> dict[str, str]:
+    return {"location": location, "title": title, "text": text}
+
+
+INDEX = {
+    "config": {"lang": ["en", "zh"], "separator": "x"},
+    "docs": [
+        doc("book/ch06/wheels/", "<p>ring</p><pre>def add</pre>", "Wheels"),
+        doc("book/glossary/#hash"),
+        doc("book/glossary/#header-of-a-batch"),
+        doc("book/ch02/sending/"),
+        doc("zh/book/ch06/wheels/", "\u200b时间\u200b轮\u200b转\u200b", "时间\u200b轮"),
+    ],
+}
+
+
+def documents(language: str) -> dict[str, dict[str, object]]:
+    return {each["location"]: each for each in divided(INDEX, TERMS)[language]["docs"]}
+
+
+def test_each_language_has_an_index_of_its_own_pages() -> None:
+    assert list(documents("zh")) == ["zh/book/ch06/wheels/"]
+    assert len(documents("en")) == 4
+    assert [divided(INDEX, TERMS)[language]["config"]["lang"] for language in ("en", "zh")] == [["en"], ["en", "zh"]]
+
+
+def test_a_chinese_term_is_one_word_wherever_it_was_cut() -> None:
+    found = documents("zh")["zh/book/ch06/wheels/"]
+    assert found["text"] == "\u200b时间轮\u200b转\u200b"
+    assert str(found["title"]).strip("\u200b") == "时间轮"
+
+
+def test_the_page_that_explains_a_term_has_it_as_a_tag_or_else_its_entry_in_the_glossary() -> None:
+    tags = {location: found.get("tags") for location, found in documents("en").items()}
+    assert tags == {
+        "book/ch06/wheels/": ["timing wheel"],
+        "book/glossary/#hash": ["hash"],
+        "book/glossary/#header-of-a-batch": ["header of a batch"],
+        "book/ch02/sending/": ["batch"],
+    }
+    assert documents("zh")["zh/book/ch06/wheels/"]["tags"] == ["时间轮", "timing wheel"]
+
+
+def test_sections_and_words_within_other_terms_weigh_more() -> None:
+    boosts = {location: found.get("boost") for location, found in documents("en").items()}
+    assert list(boosts.values()) == [1.0, 3.0, 3.0, 1.5]
+
+
+def test_code_and_figures_are_not_searched() -> None:
+    assert documents("en")["book/ch06/wheels/"]["text"] == "<p>ring</p>"
+    assert on_page_content('<figure><svg role="img">') == '<figure><svg data-search-exclude="true" role="img">'
+
+
+def test_the_pages_load_only_the_configuration(tmp_path: Path) -> None:
+    (tmp_path / "search").mkdir()
+    path = tmp_path / "search" / "search_index.json"
+    path.write_text(json.dumps(INDEX), encoding="utf-8")
+    on_post_build({"site_dir": str(tmp_path)})
+    assert json.loads(path.read_text(encoding="utf-8")) == {**INDEX, "docs": []}
+    english = json.loads((tmp_path / "search" / "en.json").read_text(encoding="utf-8"))
+    assert [each["location"] for each in english["docs"]] == [each["location"] for each in INDEX["docs"][:4]]
+    write(tmp_path)  # as in a build of one language, before the last
+    assert json.loads((tmp_path / "search" / "en.json").read_text(encoding="utf-8"))["docs"] == []
