@@ -28,7 +28,7 @@ def _optional(schema: Schema) -> Schema:
 @st.composite
 def _structs(draw: st.DrawFn, inner: st.SearchStrategy[Schema]) -> Schema:
     builder = SchemaBuilder.struct()
-    for name in draw(st.lists(_TEXTS, max_size=3, unique=True)):
+    for name in draw(st.lists(_TEXTS.filter(bool), max_size=3, unique=True)):
         builder.field(name, draw(inner))
     return builder.build()
 

@@ -57,10 +57,11 @@ def _value_without_schema(node: Any) -> Any:
 
 
 def _integer(node: Any, bits: int) -> int:
-    """The lower bits of a number, signed. A fraction is cut, one that is too large is the largest int or long."""
+    """The lower bits of a number, signed; a fraction is cut."""
     if isinstance(node, decimal.Decimal):
-        limit = 1 << (max(bits, 32) - 1)
-        node = limit - 1 if node >= limit else -limit if node < -limit else int(node)
+        # The lower 64 bits of 1E64 are 0, and int() of 1E999999999 would take all memory.
+        exponent = node.as_tuple().exponent
+        node = int(node) if isinstance(exponent, int) and exponent < 64 else 0
     if type(node) is not int:
         return 0
     lower = node & ((1 << bits) - 1)

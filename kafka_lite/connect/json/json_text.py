@@ -15,13 +15,21 @@ from kafka_lite.common.java.java_numbers import double_text, float_text
 
 _ENCODER: Final = json.JSONEncoder(ensure_ascii=False)
 _ESCAPE: Final = re.compile(r"\\(u[0-9a-f]{4}|.)")
+_ABOVE_16_BITS: Final = re.compile("[\U00010000-\U0010ffff]")
 _WHITESPACE: Final = " \t\r\n"
 
 
 def quoted(text: str) -> str:
-    """A string. Python's form, except that Jackson writes the hexadecimal digits of control characters in capitals."""
+    """A string. Python's form, except that Jackson escapes characters of more than 16 bits, and with capital digits."""
     encoded = _ENCODER.encode(text)
-    return _ESCAPE.sub(_in_capitals, encoded) if "\\u" in encoded else encoded
+    if "\\u" in encoded:
+        encoded = _ESCAPE.sub(_in_capitals, encoded)
+    return encoded if encoded.isascii() else _ABOVE_16_BITS.sub(_as_surrogates, encoded)
+
+
+def _as_surrogates(character: re.Match[str]) -> str:
+    high, low = divmod(ord(character[0]) - 0x10000, 0x400)
+    return f"\\u{0xD800 + high:04X}\\u{0xDC00 + low:04X}"
 
 
 def _in_capitals(escape: re.Match[str]) -> str:

@@ -8,7 +8,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
-from kafka_lite.common.config_def import ConfigDef, ConfigError, Importance, Type
+from kafka_lite.common.config_def import ConfigDef, ConfigError, Importance
+from kafka_lite.common.config_def import Type as ConfigType
+from kafka_lite.connect.api.data.schema import Type
 from kafka_lite.connect.api.data.struct import Struct
 from kafka_lite.connect.api.errors import DataError
 from kafka_lite.connect.api.transformation import R
@@ -16,15 +18,16 @@ from kafka_lite.connect.transforms.key_or_value import KeyOrValueTransformation,
 
 CONFIG = (
     ConfigDef()
-    .define("schema.name", Type.STRING, None, Importance.HIGH, "Schema name to set.")
-    .define("schema.version", Type.INT, None, Importance.HIGH, "Schema version to set.")
+    .define("schema.name", ConfigType.STRING, None, Importance.HIGH, "Schema name to set.")
+    .define("schema.version", ConfigType.INT, None, Importance.HIGH, "Schema version to set.")
 )
 
 
 class SetSchemaMetadata(KeyOrValueTransformation):
     """``schema.name`` and ``schema.version``: at least one of them.
 
-    A struct gets the new schema as well. (In 0.10.2 it keeps the old one, so that no converter takes the record.)
+    A struct gets the new schema as well. (In 0.10.2 it keeps the old one, so that no converter takes the record.) As in
+    Kafka, other values cannot have a name set.
     """
 
     def config(self) -> ConfigDef:
@@ -40,12 +43,14 @@ class SetSchemaMetadata(KeyOrValueTransformation):
             raise ConfigError("schema.name", None, "Neither schema name nor version configured")
 
     def apply(self, record: R) -> R:
-        """Set them. Raises DataError for a value without a schema."""
+        """Set them. Raises DataError for a value without a schema, and for one that is not a struct's."""
         schema, value = self.operating_schema(record), self.operating_value(record)
         if schema is None:
             if value is None:
                 return record
             raise DataError("Schema required for [updating schema metadata]")
+        if schema.type is not Type.STRUCT:
+            raise DataError("Cannot list fields on non-struct type")
         updated = replace(schema, **self._changes)
         if isinstance(value, Struct):
             value = Struct(updated, dict(value.items()))

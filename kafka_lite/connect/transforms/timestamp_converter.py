@@ -133,6 +133,8 @@ class TimestampConverter(KeyOrValueTransformation):
         return {**values, self._field: converted}
 
     def _updated_schema(self, schema: Schema) -> Schema:
+        if schema.type is not Type.STRUCT:
+            raise DataError("Cannot list fields on non-struct type")
         builder = copy_schema_basics(schema, SchemaBuilder.struct())
         for field in schema.fields:
             converted = field.name == self._field

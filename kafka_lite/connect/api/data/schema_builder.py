@@ -147,9 +147,11 @@ class SchemaBuilder:
         return self
 
     def field(self, name: str, schema: Schema | SchemaBuilder) -> SchemaBuilder:
-        """Add a field to a struct. Raises SchemaBuilderError for other types, and if the struct has the field."""
+        """Add a field to a struct. Raises SchemaBuilderError for other types, and for a name that is empty or taken."""
         if self._type is not Type.STRUCT:
             raise SchemaBuilderError(f"Cannot create fields on type {self._type}")
+        if not name:
+            raise SchemaBuilderError("fieldName cannot be null.")
         if any(field.name == name for field in self._fields):
             raise SchemaBuilderError(f"Cannot create field because of field name duplication {name}")
         built = schema.build() if isinstance(schema, SchemaBuilder) else schema

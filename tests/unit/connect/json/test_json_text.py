@@ -14,7 +14,8 @@ from kafka_lite.connect.json.json_text import double_json, float_json, parse_jso
         ("\b\t\n\f\r", '"\\b\\t\\n\\f\\r"'),
         ("\x00\x1f\x7f", '"\\u0000\\u001F\x7f"'),
         ("\\u001f\x1f", '"\\\\u001f\\u001F"'),
-        ("中/\u2028😀", '"中/\u2028😀"'),
+        ("中/\u2028", '"中/\u2028"'),
+        ("a😀\U0010ffff", '"a\\uD83D\\uDE00\\uDBFF\\uDFFF"'),
     ],
 )
 def test_strings_are_escaped_as_by_jackson(text: str, expected: str) -> None:

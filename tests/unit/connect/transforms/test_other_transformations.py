@@ -35,7 +35,7 @@ def test_set_schema_metadata() -> None:
     assert (renamed.value_schema.name, renamed.value_schema.version) == ("n", None)
     assert renamed.value == Struct(renamed.value_schema, {"a": 1})
     version = made("SetSchemaMetadata$Value", schema_version="8")
-    assert of_value(version, 5, Schema.INT8_SCHEMA).value_schema == SchemaBuilder.int8().version(8).build()
+    assert of_value(version, STRUCT, SCHEMA).value.schema.version == 8
     assert of_value(name, None).value is None
 
 

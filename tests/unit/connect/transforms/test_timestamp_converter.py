@@ -111,6 +111,13 @@ def test_a_schema_without_times() -> None:
         of_value(made("TimestampConverter$Value", target_type="unix"), 1, Schema.INT8_SCHEMA)
 
 
+def test_a_field_needs_a_struct() -> None:
+    with pytest.raises(DataError, match=r"^Cannot list fields on non-struct type$"):
+        of_value(
+            made("TimestampConverter$Value", field="when", target_type="unix"), None, Schema.OPTIONAL_STRING_SCHEMA
+        )
+
+
 def test_texts_need_a_format() -> None:
     with pytest.raises(ConfigError, match="requires format option to be specified"):
         made("TimestampConverter$Value", target_type="string")

@@ -61,6 +61,8 @@ def test_a_default_must_fit(value: object) -> None:
 def test_fields_belong_to_structs_and_have_different_names() -> None:
     with pytest.raises(SchemaBuilderError, match=r"^Cannot create fields on type INT8$"):
         SchemaBuilder.int8().field("a", Schema.INT8_SCHEMA)
+    with pytest.raises(SchemaBuilderError, match=r"^fieldName cannot be null\.$"):
+        SchemaBuilder.struct().field("", Schema.INT8_SCHEMA)
     with pytest.raises(SchemaBuilderError, match=r"field name duplication a"):
         SchemaBuilder.struct().field("a", Schema.INT8_SCHEMA).field("a", Schema.INT8_SCHEMA)
 
