@@ -1,0 +1,165 @@
+"""The common part of both herders: statuses, target states, validation.
+
+Kafka 0.10.2: connect/runtime/.../connect/runtime/AbstractHerder.java · book 8.3.4
+"""
+
+from __future__ import annotations
+
+import traceback
+from abc import abstractmethod
+from itertools import chain
+
+from kafka_lite.connect.api.connector import Connector
+from kafka_lite.connect.api.errors import NotFoundError
+from kafka_lite.connect.api.source_connector import SourceConnector
+from kafka_lite.connect.runtime.config_infos import ConfigInfos, config_infos
+from kafka_lite.connect.runtime.connector_config import (
+    CONNECTOR_CLASS,
+    TASKS_MAX,
+    TOPICS,
+    ConnectorConfig,
+    enriched,
+    sink_config_def,
+    source_config_def,
+)
+from kafka_lite.connect.runtime.connector_task_id import ConnectorTaskId
+from kafka_lite.connect.runtime.herder import ConnectorStateInfo, Herder
+from kafka_lite.connect.runtime.herder_errors import BadRequestError
+from kafka_lite.connect.runtime.plugin_discovery import new_connector
+from kafka_lite.connect.runtime.status import ConnectorStatus, State, TaskStatus
+from kafka_lite.connect.runtime.storage.cluster_config_state import Config
+from kafka_lite.connect.runtime.storage.config_backing_store import ConfigBackingStore
+from kafka_lite.connect.runtime.storage.status_backing_store import StatusBackingStore
+from kafka_lite.connect.runtime.target_state import TargetState
+from kafka_lite.connect.runtime.worker import Worker
+
+
+class AbstractHerder(Herder):
+    """Also the status listener of the worker's connectors and tasks: it stores what they report."""
+
+    def __init__(self, worker: Worker, statuses: StatusBackingStore, configs: ConfigBackingStore) -> None:
+        self._worker = worker
+        self._statuses = statuses
+        self._configs = configs
+
+    @property
+    @abstractmethod
+    def generation(self) -> int:
+        """Of the group, for statuses."""
+
+    def _start_services(self) -> None:
+        self._worker.start()
+        self._statuses.start()
+        self._configs.start()
+
+    def _stop_services(self) -> None:
+        self._statuses.stop()
+        self._configs.stop()
+        self._worker.stop()
+
+    # ── statuses ──────────────────────────────────────────────────────────────────────────────────────────────────
+
+    def on_startup(self, of: str | ConnectorTaskId) -> None:
+        """A connector or task has started."""
+        self._statuses.put(self._status(of, State.RUNNING))
+
+    def on_pause(self, of: str | ConnectorTaskId) -> None:
+        """A connector or task is paused."""
+        self._statuses.put(self._status(of, State.PAUSED))
+
+    def on_resume(self, of: str | ConnectorTaskId) -> None:
+        """A connector or task continues."""
+        self._statuses.put(self._status(of, State.RUNNING))
+
+    def on_shutdown(self, of: str | ConnectorTaskId) -> None:
+        """A connector or task was stopped. Another worker may run it already, so the write is a safe one."""
+        self._statuses.put_safe(self._status(of, State.UNASSIGNED))
+
+    def on_failure(self, of: str | ConnectorTaskId, error: BaseException) -> None:
+        """An error has ended a connector or task."""
+        trace = "".join(traceback.format_exception(error))
+        self._statuses.put_safe(self._status(of, State.FAILED, trace))
+
+    def _on_deletion(self, connector: str) -> None:
+        for status in self._statuses.tasks(connector):
+            self._statuses.put(self._status(status.id, State.DESTROYED))
+        self._statuses.put(self._status(connector, State.DESTROYED))
+
+    def _status(
+        self, of: str | ConnectorTaskId, state: State, trace: str | None = None
+    ) -> ConnectorStatus | TaskStatus:
+        if isinstance(of, ConnectorTaskId):
+            return TaskStatus(of, state, self._worker.id, self.generation, trace)
+        return ConnectorStatus(of, state, self._worker.id, self.generation, trace)
+
+    def connector_status(self, name: str) -> ConnectorStateInfo:
+        """The statuses of a connector and of its tasks. Raises NotFoundError."""
+        status = self._statuses.connector(name)
+        if status is None:
+            raise NotFoundError(f"No status found for connector {name}")
+        return ConnectorStateInfo(name, status, self._statuses.tasks(name))
+
+    def task_status(self, task: ConnectorTaskId) -> TaskStatus:
+        """The status of a task. Raises NotFoundError."""
+        status = self._statuses.task(task)
+        if status is None:
+            raise NotFoundError(f"No status found for task {task}")
+        return status
+
+    # ── target states ─────────────────────────────────────────────────────────────────────────────────────────────
+
+    def pause_connector(self, name: str) -> None:
+        """Write that the user wants the connector paused. Raises NotFoundError."""
+        self._put_target_state(name, TargetState.PAUSED)
+
+    def resume_connector(self, name: str) -> None:
+        """Write that the user wants the connector to run. Raises NotFoundError."""
+        self._put_target_state(name, TargetState.STARTED)
+
+    def _put_target_state(self, name: str, state: TargetState) -> None:
+        if name not in self._configs:
+            raise NotFoundError(f"Unknown connector {name}")
+        self._configs.put_target_state(name, state)
+
+    # ── validation ────────────────────────────────────────────────────────────────────────────────────────────────
+
+    def validate_connector_config(self, config: Config) -> ConfigInfos:
+        """Check the keys that all connectors have, those of transformations, and the connector's own."""
+        class_or_alias = config.get(CONNECTOR_CLASS)
+        if class_or_alias is None:
+            raise BadRequestError(f"Connector config {_java_map(config)} contains no connector type")
+        connector = new_connector(class_or_alias)
+        base = source_config_def() if isinstance(connector, SourceConnector) else sink_config_def()
+        common, own = enriched(base, config, require_full_config=False), connector.config()
+        values = [*common.validate(config), *connector.validate(config)]
+        for value in values:
+            value.error_messages += self._more_errors(connector, config, value.name)
+        keys = {key.name: key for key in chain(common, own)}
+        return config_infos(class_or_alias, keys, values, [*common.groups(), *own.groups()])
+
+    def _more_errors(self, connector: Connector, config: Config, key: str) -> list[str]:  # noqa: ARG002  a hook
+        """More errors of the value of a key."""
+        return []
+
+    def _ensure_valid(self, config: Config) -> None:
+        """Raise BadRequestError with all errors, one per line."""
+        infos = self.validate_connector_config(config)
+        if infos.error_count:
+            raise BadRequestError("\n".join([
+                f"Connector configuration is invalid and contains the following {infos.error_count} error(s):",
+                *infos.errors,
+                "You can also find the above list of errors at the endpoint `/{connectorType}/config/validate`",
+            ]))  # fmt: skip
+
+
+def _java_map(config: Config) -> str:
+    """As Java writes a map."""
+    return "{" + ", ".join(f"{key}={value}" for key, value in config.items()) + "}"
+
+
+def compute_task_configs(worker: Worker, name: str, config: Config) -> list[dict[str, str]]:
+    """The configurations that a running connector wants for its tasks. Raises ConnectError, and what it raises."""
+    if worker.is_sink_connector(name):
+        values = ConnectorConfig(config, sink_config_def())
+        return worker.connector_task_configs(name, values[TASKS_MAX], values[TOPICS])
+    return worker.connector_task_configs(name, ConnectorConfig(config)[TASKS_MAX], None)

@@ -1,0 +1,139 @@
+"""The configuration keys that every connector has, and those of its transformations.
+
+Kafka 0.10.2: connect/runtime/.../connect/runtime/ConnectorConfig.java, SourceConnectorConfig.java,
+SinkConnectorConfig.java, TaskConfig.java · book 8.3.5
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from kafka_lite.common.config_def import NO_DEFAULT, Check, ConfigDef, ConfigError, Importance, Range, Type, parse_value
+from kafka_lite.common.config_value import Width
+from kafka_lite.connect.api.converter import Converter
+from kafka_lite.connect.api.errors import ConnectError
+from kafka_lite.connect.api.transformation import Transformation
+from kafka_lite.connect.runtime.plugin_discovery import load_class, new_plugin
+
+HIGH, LOW = Importance.HIGH, Importance.LOW
+NAME, CONNECTOR_CLASS, TASKS_MAX = "name", "connector.class", "tasks.max"
+KEY_CONVERTER, VALUE_CONVERTER = "key.converter", "value.converter"
+TRANSFORMS, TOPICS, TASK_CLASS = "transforms", "topics", "task.class"
+COMMON_GROUP, TRANSFORMS_GROUP = "Common", "Transforms"
+
+
+def source_config_def() -> ConfigDef:
+    """The keys of a source connector."""
+    return (
+        ConfigDef()
+        .define(NAME, Type.STRING, NO_DEFAULT, HIGH, "The name of the connector, unique in the group of workers.",
+                group=COMMON_GROUP, order_in_group=1, width=Width.MEDIUM, display_name="Connector name")
+        .define(CONNECTOR_CLASS, Type.STRING, NO_DEFAULT, HIGH,
+                "The class of the connector: its full name, its simple name, or that without Connector at the end.",
+                group=COMMON_GROUP, order_in_group=2, width=Width.LONG, display_name="Connector class")
+        .define(TASKS_MAX, Type.INT, 1, HIGH, "How many tasks the connector may have.", Range.at_least(1),
+                group=COMMON_GROUP, order_in_group=3, width=Width.SHORT, display_name="Tasks max")
+        .define(KEY_CONVERTER, Type.CLASS, None, LOW, "The class that converts keys, in place of the worker's.",
+                group=COMMON_GROUP, order_in_group=4, width=Width.SHORT, display_name="Key converter class")
+        .define(VALUE_CONVERTER, Type.CLASS, None, LOW, "The class that converts values, in place of the worker's.",
+                group=COMMON_GROUP, order_in_group=5, width=Width.SHORT, display_name="Value converter class")
+        .define(TRANSFORMS, Type.LIST, None, LOW, "The aliases of transformations, in the order of their application.",
+                Check(lambda aliases: len(aliases) == len(set(aliases)), "a list without duplicates"),
+                group=TRANSFORMS_GROUP, order_in_group=6, width=Width.LONG, display_name="Transforms")
+    )  # fmt: skip
+
+
+def sink_config_def() -> ConfigDef:
+    """The keys of a sink connector."""
+    return source_config_def().define(
+        TOPICS, Type.LIST, "", HIGH, "The topics to read, comma separated.",
+        group=COMMON_GROUP, order_in_group=4, width=Width.LONG, display_name="Topics",
+    )  # fmt: skip
+
+
+def enriched(definition: ConfigDef, props: Mapping[str, str], *, require_full_config: bool) -> ConfigDef:
+    """A definition with the keys of the transformations that a configuration names: ``transforms.ALIAS.…``.
+
+    A transformation whose class is missing has only its ``type`` then; with ``require_full_config`` this raises
+    ConfigError.
+    """
+    aliases = parse_value(TRANSFORMS, Type.LIST, props.get(TRANSFORMS)) or []
+    found = ConfigDef().include(definition)
+    for alias in dict.fromkeys(aliases):
+        prefix, group = f"{TRANSFORMS}.{alias}.", f"{TRANSFORMS_GROUP}: {alias}"
+        key = f"{prefix}type"
+        found.define(
+            key, Type.CLASS, NO_DEFAULT, HIGH, f"The class of the transformation '{alias}'.", _TransformationClass(),
+            group=group, order_in_group=0, width=Width.LONG, display_name=f"Transformation type for {alias}",
+        )  # fmt: skip
+        try:
+            own = transformation_of(key, props.get(key)).config()
+        except ConfigError:
+            if require_full_config:
+                raise
+            continue
+        for order, each in enumerate(own, 1):
+            found.define(
+                prefix + each.name, each.type, each.default, each.importance, each.doc, each.validator, group=group,
+                order_in_group=order, width=each.width, display_name=each.display_name,
+                dependents=[prefix + name for name in each.dependents], recommender=each.recommender,
+            )  # fmt: skip
+    return found
+
+
+def transformation_of(key: str, name: object) -> Transformation:
+    """A new transformation of a class. Raises ConfigError, which names ``key``."""
+    try:
+        found: Transformation = new_plugin(load_class(str(name)), Transformation)
+    except ConnectError as error:
+        raise ConfigError(key, name, f"Not a Transformation: {error}") from error
+    return found
+
+
+class _TransformationClass:
+    def ensure_valid(self, name: str, value: Any) -> None:
+        transformation_of(name, value)
+
+    def __str__(self) -> str:
+        return "the class of a Transformation"
+
+
+class ConnectorConfig:
+    """The values of a connector's keys; ``config["tasks.max"]``."""
+
+    def __init__(self, props: Mapping[str, str], definition: ConfigDef | None = None) -> None:
+        """By default as a source connector's. Raises ConfigError."""
+        self.originals = dict(props)
+        base = definition or source_config_def()
+        self._values = enriched(base, self.originals, require_full_config=True).parse(self.originals)
+
+    def __getitem__(self, key: str) -> Any:
+        return self._values[key]
+
+    def originals_with_prefix(self, prefix: str) -> dict[str, str]:
+        """The given keys that begin with a prefix, without it."""
+        return {key.removeprefix(prefix): self.originals[key] for key in self.originals if key.startswith(prefix)}
+
+    def transformations(self) -> list[Transformation]:
+        """New transformations, configured, in order. Raises ConfigError."""
+        found = []
+        for alias in self[TRANSFORMS] or ():
+            prefix = f"{TRANSFORMS}.{alias}."
+            transformation = transformation_of(f"{prefix}type", self[f"{prefix}type"])
+            transformation.configure(self.originals_with_prefix(prefix))
+            found.append(transformation)
+        return found
+
+    def converter(self, key: str, default: Converter) -> Converter:
+        """The connector's own converter of keys or values, or else the worker's. Raises ConnectError, ConfigError."""
+        if self[key] is None:
+            return default
+        return new_converter(self[key], self.originals_with_prefix(f"{key}."), is_key=key == KEY_CONVERTER)
+
+
+def new_converter(name: str, configs: Mapping[str, object], *, is_key: bool) -> Converter:
+    """A new converter, configured. Raises ConnectError, ConfigError."""
+    converter: Converter = new_plugin(load_class(name), Converter)
+    converter.configure(configs, is_key)
+    return converter

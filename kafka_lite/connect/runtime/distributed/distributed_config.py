@@ -1,0 +1,58 @@
+"""The configuration keys of a distributed worker.
+
+Kafka 0.10.2: connect/runtime/.../connect/runtime/distributed/DistributedConfig.java · book 8.3.1
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from kafka_lite.common.config_def import NO_DEFAULT, NON_EMPTY, ConfigDef, Importance, Range, Type
+from kafka_lite.connect.runtime.worker_config import WorkerConfig, base_config_def
+
+HIGH, MEDIUM, LOW = Importance.HIGH, Importance.MEDIUM, Importance.LOW
+WORKER_UNSYNC_BACKOFF_MS_DEFAULT = 5 * 60 * 1000
+
+
+def _config_def() -> ConfigDef:
+    return (
+        base_config_def()
+        .define("group.id", Type.STRING, NO_DEFAULT, HIGH, "The group of workers. All of them have the same topics.",
+                NON_EMPTY)
+        .define("session.timeout.ms", Type.INT, 10_000, HIGH,
+                "How long a worker may be silent before the group removes it.")
+        .define("rebalance.timeout.ms", Type.INT, 60_000, HIGH,
+                "How long a worker may take to stop its tasks when the group rebalances.")
+        .define("heartbeat.interval.ms", Type.INT, 3000, HIGH, "How often a worker shows that it is alive.")
+        .define("metadata.max.age.ms", Type.LONG, 300_000, LOW, "How often metadata is refreshed.", Range.at_least(0))
+        .define("client.id", Type.STRING, "", LOW, "The id that is sent with the worker's requests.")
+        .define("send.buffer.bytes", Type.INT, 128 * 1024, MEDIUM, "SO_SNDBUF.", Range.at_least(0))
+        .define("receive.buffer.bytes", Type.INT, 32 * 1024, MEDIUM, "SO_RCVBUF.", Range.at_least(0))
+        .define("reconnect.backoff.ms", Type.LONG, 50, LOW, "How long to wait before the next attempt to connect.",
+                Range.at_least(0))
+        .define("retry.backoff.ms", Type.LONG, 100, LOW, "How long to wait before a request is repeated.",
+                Range.at_least(0))
+        .define("request.timeout.ms", Type.INT, 40_000, MEDIUM, "How long to wait for a response.", Range.at_least(0))
+        .define("connections.max.idle.ms", Type.LONG, 540_000, MEDIUM, "How long an idle connection is kept.")
+        .define("worker.sync.timeout.ms", Type.INT, 3000, MEDIUM,
+                "How long a worker that is behind may take to read the config topic to its end.")
+        .define("worker.unsync.backoff.ms", Type.INT, WORKER_UNSYNC_BACKOFF_MS_DEFAULT, MEDIUM,
+                "How long it leaves the group if that is not enough.")
+        .define("offset.storage.topic", Type.STRING, NO_DEFAULT, HIGH, "The topic that has the source offsets.",
+                NON_EMPTY)
+        .define("config.storage.topic", Type.STRING, NO_DEFAULT, HIGH,
+                "The topic that has the configurations of connectors and tasks.", NON_EMPTY)
+        .define("status.storage.topic", Type.STRING, NO_DEFAULT, HIGH,
+                "The topic that has the statuses of connectors and tasks.", NON_EMPTY)
+    )  # fmt: skip
+
+
+CONFIG = _config_def()
+
+
+class DistributedConfig(WorkerConfig):
+    """The values of a distributed worker's keys."""
+
+    def __init__(self, props: Mapping[str, str]) -> None:
+        """Raises ConfigError."""
+        super().__init__(CONFIG, props)

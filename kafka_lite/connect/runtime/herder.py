@@ -1,0 +1,131 @@
+"""The interface of herders, for the REST interface and the commands.
+
+Kafka 0.10.2: connect/runtime/.../connect/runtime/Herder.java (Herder, Created),
+runtime/rest/entities/ConnectorInfo.java, TaskInfo.java, ConnectorStateInfo.java · book 8.3.4
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from concurrent.futures import Future
+from dataclasses import dataclass
+from typing import Generic, TypeVar
+
+from kafka_lite.connect.runtime.config_infos import ConfigInfos
+from kafka_lite.connect.runtime.connector_task_id import ConnectorTaskId
+from kafka_lite.connect.runtime.status import ConnectorStatus, TaskStatus
+from kafka_lite.connect.runtime.storage.cluster_config_state import Config
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class ConnectorInfo:
+    """A connector, its configuration, and its tasks."""
+
+    name: str
+    config: Config
+    tasks: Sequence[ConnectorTaskId]
+
+
+@dataclass(frozen=True)
+class TaskInfo:
+    """A task and its configuration."""
+
+    id: ConnectorTaskId
+    config: Config
+
+
+@dataclass(frozen=True)
+class ConnectorStateInfo:
+    """The statuses of a connector and of its tasks, by number."""
+
+    name: str
+    connector: ConnectorStatus
+    tasks: Sequence[TaskStatus]
+
+
+@dataclass(frozen=True)
+class Created(Generic[T]):
+    """The result of a write, and whether it is new."""
+
+    created: bool
+    result: T | None
+
+
+class Herder(ABC):
+    """Keeps track of connectors and tasks, and makes a worker run them.
+
+    Calls that may have to wait for other workers return futures. Those that only read what every worker knows return at
+    once. Errors are ConnectErrors, some of which have a meaning of their own: NotFoundError, AlreadyExistsError,
+    BadRequestError, and in a group NotLeaderError, NotAssignedError, RebalanceNeededError.
+    """
+
+    @abstractmethod
+    def start(self) -> None:
+        """Start the worker and the stores. Raises ConnectError."""
+
+    @abstractmethod
+    def stop(self) -> None:
+        """Stop all connectors and tasks, then the worker and the stores."""
+
+    @abstractmethod
+    def connectors(self) -> Future[list[str]]:
+        """The names of all connectors."""
+
+    @abstractmethod
+    def connector_info(self, name: str) -> Future[ConnectorInfo]:
+        """A connector with its configuration and tasks."""
+
+    @abstractmethod
+    def connector_config(self, name: str) -> Future[Config]:
+        """The configuration of a connector."""
+
+    @abstractmethod
+    def put_connector_config(self, name: str, config: Config, *, allow_replace: bool) -> Future[Created[ConnectorInfo]]:
+        """Create a connector, or change it if ``allow_replace``."""
+
+    @abstractmethod
+    def delete_connector_config(self, name: str) -> Future[Created[ConnectorInfo]]:
+        """Delete a connector."""
+
+    @abstractmethod
+    def request_task_reconfiguration(self, name: str) -> None:
+        """A connector wants to be asked for the configurations of its tasks again."""
+
+    @abstractmethod
+    def task_configs(self, name: str) -> Future[list[TaskInfo]]:
+        """The configurations of a connector's tasks."""
+
+    @abstractmethod
+    def put_task_configs(self, name: str, configs: Sequence[Config]) -> Future[None]:
+        """Write the configurations of a connector's tasks: a request of the worker that runs the connector."""
+
+    @abstractmethod
+    def restart_connector(self, name: str) -> Future[None]:
+        """Restart a connector, not its tasks."""
+
+    @abstractmethod
+    def restart_task(self, task: ConnectorTaskId) -> Future[None]:
+        """Restart a task."""
+
+    @abstractmethod
+    def connector_status(self, name: str) -> ConnectorStateInfo:
+        """The statuses of a connector and of its tasks. Raises NotFoundError."""
+
+    @abstractmethod
+    def task_status(self, task: ConnectorTaskId) -> TaskStatus:
+        """The status of a task. Raises NotFoundError."""
+
+    @abstractmethod
+    def pause_connector(self, name: str) -> None:
+        """Pause a connector and its tasks, soon. Raises NotFoundError."""
+
+    @abstractmethod
+    def resume_connector(self, name: str) -> None:
+        """Resume a connector and its tasks, soon. Raises NotFoundError."""
+
+    @abstractmethod
+    def validate_connector_config(self, config: Config) -> ConfigInfos:
+        """Check a configuration: what a form needs to know. Raises BadRequestError, ConnectError."""

@@ -1,0 +1,124 @@
+"""Finds the classes that configurations name: connectors, tasks, converters, transformations.
+
+Kafka 0.10.2: connect/runtime/.../connect/runtime/PluginDiscovery.java, ConnectorFactory.java · book 8.3.5
+"""
+
+from __future__ import annotations
+
+import importlib
+import inspect
+import logging
+from collections.abc import Mapping
+from functools import cache
+from importlib.metadata import entry_points
+from itertools import chain
+from typing import Any
+
+from kafka_lite.connect.api.connector import Connector
+from kafka_lite.connect.api.errors import ConnectError
+from kafka_lite.connect.api.task import Task
+from kafka_lite.connect.java_names import JAVA_NAMES, java_name
+
+logger = logging.getLogger(__name__)
+
+ENTRY_POINTS = "kafka_lite.connectors"
+"""The group in which a package declares its connectors."""
+_FILE, _JAVA_FILE = "kafka_lite.connect.file", "org.apache.kafka.connect.file"
+CONNECTORS: Mapping[str, str] = {
+    f"{_JAVA_FILE}.FileStreamSinkConnector": f"{_FILE}.file_stream_sink_connector.FileStreamSinkConnector",
+    f"{_JAVA_FILE}.FileStreamSourceConnector": f"{_FILE}.file_stream_source_connector.FileStreamSourceConnector",
+}
+"""Java's full name -> the class here."""
+TASKS: Mapping[str, str] = {
+    f"{_JAVA_FILE}.FileStreamSinkTask": f"{_FILE}.file_stream_sink_task.FileStreamSinkTask",
+    f"{_JAVA_FILE}.FileStreamSourceTask": f"{_FILE}.file_stream_source_task.FileStreamSourceTask",
+}
+"""The same of tasks."""
+
+
+def load_class(name: str) -> type[Any]:
+    """The class of a name: ``package.module.Class``, or Java's name of a class that is here, too.
+
+    Raises ConnectError if there is none.
+    """
+    path = CONNECTORS.get(name) or TASKS.get(name) or JAVA_NAMES.get(java_name(name) or "") or name
+    module, _, attribute = path.rpartition(".")
+    try:
+        found = getattr(importlib.import_module(module), attribute)
+    except Exception as error:  # a module may raise anything while it is imported
+        raise ConnectError(f"Class {name} not found: {error!r}") from error
+    if not isinstance(found, type):
+        raise ConnectError(f"{name} is not a class")
+    return found
+
+
+def class_name(of: type[Any]) -> str:
+    """The name by which any worker finds a connector or task: Java's if it has one."""
+    path = f"{of.__module__}.{of.__qualname__}"
+    return next((java for java, ours in chain(CONNECTORS.items(), TASKS.items()) if ours == path), path)
+
+
+@cache
+def known_connectors() -> dict[str, type[Connector]]:
+    """The connectors of kafka_lite and of installed packages, by class name."""
+    found = {name: load_class(name) for name in CONNECTORS}
+    for entry in entry_points(group=ENTRY_POINTS):
+        try:
+            connector = entry.load()
+        except Exception:
+            logger.exception("The connector %s = %s cannot be loaded", entry.name, entry.value)
+            continue
+        if inspect.isclass(connector) and issubclass(connector, Connector):
+            found[class_name(connector)] = connector
+        else:
+            logger.error("The entry point %s = %s is not a Connector", entry.name, entry.value)
+    return dict(sorted(found.items()))
+
+
+def connector_class(class_or_alias: str) -> type[Connector]:
+    """The connector of a full name, a simple name, or a simple name without ``Connector``. Raises ConnectError."""
+    if "." in class_or_alias:
+        try:
+            found = load_class(class_or_alias)
+        except ConnectError:
+            logger.info("No class %s", class_or_alias, exc_info=True)
+        else:
+            if not issubclass(found, Connector):
+                raise ConnectError(f"Class {class_or_alias} does not implement Connector")
+            return found
+    connectors = known_connectors()
+    wanted = {class_or_alias, f"{class_or_alias}Connector"}
+    names = [name for name, connector in connectors.items() if connector.__name__ in wanted]
+    if not names:
+        raise ConnectError(
+            "Failed to find any class that implements Connector and which name matches "
+            f"{class_or_alias}, available connectors are: {', '.join(connectors)}"
+        )
+    if len(names) > 1:
+        raise ConnectError(
+            f"More than one connector matches alias {class_or_alias}. Please use full package and class name instead. "
+            f"Classes found: {', '.join(names)}"
+        )
+    return connectors[names[0]]
+
+
+def new_connector(class_or_alias: str) -> Connector:
+    """A new connector. Raises ConnectError."""
+    found: Connector = new_plugin(connector_class(class_or_alias), Connector)
+    return found
+
+
+def new_task(name: str) -> Task:
+    """A new task of a class. Raises ConnectError."""
+    found: Task = new_plugin(load_class(name), Task)
+    return found
+
+
+def new_plugin(plugin: type[Any], kind: type[Any]) -> Any:
+    """A new object of a plug-in's class. Raises ConnectError if it is not of the kind, or cannot be created."""
+    if not issubclass(plugin, kind):
+        raise ConnectError(f"Class {class_name(plugin)} is not a {kind.__name__}")
+    try:
+        return plugin()
+    except Exception as error:
+        raise ConnectError(f"Instantiation error of {class_name(plugin)}: {error!r}") from error

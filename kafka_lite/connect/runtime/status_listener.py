@@ -1,0 +1,34 @@
+"""The interface of a listener that is told how connectors and tasks are doing.
+
+Kafka 0.10.2: connect/runtime/.../connect/runtime/ConnectorStatus.java, TaskStatus.java (Listener) · book 8.3.7
+"""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+from kafka_lite.connect.runtime.connector_task_id import ConnectorTaskId
+
+
+class StatusListener(Protocol):
+    """The herder. It is told by the thread in which it happens; ``of`` is a connector's name, or a task."""
+
+    def on_startup(self, of: str | ConnectorTaskId) -> None:
+        """It has started."""
+        ...
+
+    def on_pause(self, of: str | ConnectorTaskId) -> None:
+        """It is paused."""
+        ...
+
+    def on_resume(self, of: str | ConnectorTaskId) -> None:
+        """It continues."""
+        ...
+
+    def on_shutdown(self, of: str | ConnectorTaskId) -> None:
+        """It was stopped."""
+        ...
+
+    def on_failure(self, of: str | ConnectorTaskId, error: BaseException) -> None:
+        """An error has ended it."""
+        ...

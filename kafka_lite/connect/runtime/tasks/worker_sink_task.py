@@ -1,0 +1,297 @@
+"""Runs a sink task: reads topics, gives it the records, commits its offsets.
+
+Kafka 0.10.2: connect/runtime/.../connect/runtime/WorkerSinkTask.java · book 8.3.7
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Collection, Mapping
+from typing import Any
+
+from kafka_lite.common.errors import KafkaError
+from kafka_lite.common.time import SYSTEM_TIME, Time
+from kafka_lite.common.topic_partition import TopicPartition
+from kafka_lite.connect.api.converter import Converter, HeaderConverter
+from kafka_lite.connect.api.errors import ConnectError, RetriableError
+from kafka_lite.connect.api.headers import NO_HEADERS, Headers
+from kafka_lite.connect.api.sink_record import SinkRecord
+from kafka_lite.connect.api.sink_task import SinkTask
+from kafka_lite.connect.runtime.connector_task_id import ConnectorTaskId
+from kafka_lite.connect.runtime.status_listener import StatusListener
+from kafka_lite.connect.runtime.target_state import TargetState
+from kafka_lite.connect.runtime.tasks.sink_offsets import Offsets, SinkOffsets
+from kafka_lite.connect.runtime.tasks.worker_sink_task_context import WorkerSinkTaskContext
+from kafka_lite.connect.runtime.tasks.worker_task import WorkerTask
+from kafka_lite.connect.runtime.transformation_chain import TransformationChain
+from kafka_lite.consumer.consumer_errors import WakeupError
+from kafka_lite.consumer.consumer_rebalance_listener import ConsumerRebalanceListener
+from kafka_lite.consumer.consumer_record import ConsumerRecord
+from kafka_lite.record.record import TimestampType
+
+logger = logging.getLogger(__name__)
+
+
+class WorkerSinkTask(WorkerTask):
+    """The tasks of a connector are one consumer group, which divides the partitions among them.
+
+    ::
+
+        commit if it is due ─▶ rewind if the task asked for it ─▶ poll ─▶ convert ─▶ transform ─▶ put
+                                                                             ▲                     │
+                                       all partitions paused, the same batch └── RetriableError ───┘
+
+    A pause, a resume and the stop wake the consumer up. The task stays in its group while it is paused.
+    """
+
+    def __init__(
+        self,
+        task_id: ConnectorTaskId,
+        task: SinkTask,
+        listener: StatusListener,
+        target: TargetState,
+        *,
+        config: Mapping[str, str],
+        key_converter: Converter,
+        value_converter: Converter,
+        header_converter: HeaderConverter,
+        transformations: TransformationChain,
+        consumer: Any,
+        commit_interval_ms: float,
+        commit_timeout_ms: float,
+        time: Time = SYSTEM_TIME,
+    ) -> None:
+        """``consumer`` is a KafkaConsumer of bytes, which the task closes."""
+        super().__init__(task_id, listener, target)
+        self._task = task
+        self._config = config
+        self._key_converter = key_converter
+        self._value_converter = value_converter
+        self._header_converter = header_converter
+        self._transformations = transformations
+        self._consumer = consumer
+        self._commit_interval_ms = commit_interval_ms
+        self._commit_timeout_ms = commit_timeout_ms
+        self._time = time
+        self._context = WorkerSinkTaskContext(consumer, lambda: self.should_pause, config)
+        self._offsets = SinkOffsets()
+        self._batch: list[SinkRecord] = []
+        self._paused_for_redelivery = False
+        self._rebalance_error: Exception | None = None
+        self._next_commit_ms = time.hi_res_ms() + commit_interval_ms
+
+    # ── the thread ────────────────────────────────────────────────────────────────────────────────────────────────
+
+    def start_task(self) -> None:
+        """Subscribe to the topics, and start the task."""
+        topics = [topic.strip() for topic in self._config.get(SinkTask.TOPICS_CONFIG, "").split(",") if topic.strip()]
+        if not topics:
+            raise ConnectError("Sink tasks require a list of topics.")
+        self._consumer.subscribe(topics, listener=_HandleRebalance(self))
+        self._task.initialize(self._context)
+        self._task.start(dict(self._config))
+        logger.info("Sink task %s finished initialization and start", self.id)
+
+    def do_work(self) -> None:
+        """Commit if it is due, then poll and put."""
+        try:
+            now_ms = self._time.hi_res_ms()
+            if not self._offsets.committing and (self._context.commit_requested or now_ms >= self._next_commit_ms):
+                self._commit(closing=False)
+                self._next_commit_ms += self._commit_interval_ms
+                self._context.commit_requested = False
+            if self._offsets.is_overdue(now_ms, self._commit_timeout_ms):
+                logger.warning("Commit of %s offsets timed out", self.id)
+                self._offsets.give_up()
+            self._poll(max(self._next_commit_ms - now_ms, 0))
+        except WakeupError:
+            self._woken_up()
+
+    def _woken_up(self) -> None:
+        if not self.is_running:
+            return
+        if self.should_pause:
+            self._consumer.pause(self._consumer.assignment())
+            self.report_paused()
+            self._context.request_commit()
+        elif not self._paused_for_redelivery:
+            self._resume_all()
+            self.report_resumed()
+
+    def finish(self) -> None:
+        """Commit what the task has written."""
+        self._commit(closing=True)
+
+    def close(self) -> None:
+        """Stop the task, and leave the group."""
+        for what, close in (
+            ("task", self._task.stop),
+            ("consumer", self._consumer.close),
+            ("transformations", self._transformations.close),
+        ):
+            try:
+                close()
+            except Exception:
+                logger.exception("Task %s: could not close its %s", self.id, what)
+
+    def transition_to(self, target: TargetState) -> None:
+        """Pause or resume, soon."""
+        super().transition_to(target)
+        self._consumer.wakeup()
+
+    def wake_up(self) -> None:
+        """Make ``poll`` return."""
+        super().wake_up()
+        self._consumer.wakeup()
+
+    # ── records ───────────────────────────────────────────────────────────────────────────────────────────────────
+
+    def _poll(self, timeout_ms: float) -> None:
+        self._rewind()
+        retry_ms = self._context.take_timeout()
+        records = self._consumer.poll(min(timeout_ms, retry_ms) if retry_ms > 0 else timeout_ms)
+        error, self._rebalance_error = self._rebalance_error, None
+        if error is not None:
+            raise error
+        for record in records:
+            self._convert(record)
+        self._deliver()
+
+    def _convert(self, consumed: ConsumerRecord) -> None:
+        key = self._key_converter.to_connect_data(consumed.topic, consumed.key)
+        value = self._value_converter.to_connect_data(consumed.topic, consumed.value)
+        has_time = consumed.timestamp_type is not TimestampType.NO_TIMESTAMP_TYPE and consumed.timestamp >= 0
+        record = self._transformations.apply(
+            SinkRecord(
+                topic=consumed.topic,
+                kafka_partition=consumed.partition,
+                key_schema=key.schema,
+                key=key.value,
+                value_schema=value.schema,
+                value=value.value,
+                kafka_offset=consumed.offset,
+                timestamp=consumed.timestamp if has_time else None,
+                timestamp_type=consumed.timestamp_type,
+                headers=self._headers(consumed),
+            )
+        )
+        self._offsets.consumed(consumed.topic_partition, consumed.offset)
+        if record is not None:
+            self._batch.append(record)
+
+    def _headers(self, consumed: ConsumerRecord) -> Headers:
+        headers = NO_HEADERS
+        for name, value in consumed.headers:
+            data = self._header_converter.to_connect_header(consumed.topic, name, value)
+            headers = headers.add(name, data.value, data.schema)
+        return headers
+
+    def _deliver(self) -> None:
+        """Give the task its batch, which may be empty."""
+        try:
+            self._task.put(list(self._batch))
+        except RetriableError:
+            logger.exception("RetriableError from sink task %s", self.id)
+            self._paused_for_redelivery = True
+            self._consumer.pause(self._consumer.assignment())  # polls continue, and return nothing
+            return
+        except Exception as error:
+            raise ConnectError("Exiting WorkerSinkTask due to unrecoverable exception.") from error
+        self._batch.clear()
+        self._offsets.delivered()
+        if self._paused_for_redelivery:
+            self._paused_for_redelivery = False
+            if not self.should_pause:
+                self._resume_all()
+
+    def _resume_all(self) -> None:
+        self._consumer.resume(
+            [each for each in self._consumer.assignment() if each not in self._context.paused_partitions]
+        )
+
+    def _rewind(self) -> None:
+        """Seek to where the task wants to continue."""
+        for partition, offset in self._context.take_offsets().items():
+            self._consumer.seek(partition, offset)
+            self._offsets.rewound(partition, offset)
+
+    # ── offsets ───────────────────────────────────────────────────────────────────────────────────────────────────
+
+    def _commit(self, closing: bool) -> None:
+        """Ask the task which offsets may be committed, and commit them; when ``closing``, close its partitions
+        first."""
+        if not self._offsets.current:
+            return
+        number = self._offsets.begin_commit(self._time.hi_res_ms())
+        try:
+            provided: Offsets = self._task.pre_commit(dict(self._offsets.current))
+        except Exception as error:  # noqa: BLE001  logged there
+            self._commit_refused(number, error, closing)
+            return
+        finally:
+            if closing:
+                self._task.close(set(self._offsets.current))
+        wanted = self._offsets.committable(provided)
+        if wanted is None:
+            self._offsets.end_commit(number, None, None)
+        elif closing:
+            self._commit_sync(wanted, number)
+        else:
+            self._consumer.commit_async(
+                wanted, lambda committed, error: self._offsets.end_commit(number, error, committed)
+            )
+
+    def _commit_refused(self, number: int, error: Exception, closing: bool) -> None:
+        """The task could not finish writing: read again what was not committed."""
+        logger.error("Task %s: offset commit failed%s", self.id, "" if closing else ", rewinding", exc_info=error)
+        if not closing:
+            for partition, committed in self._offsets.rewind_to_committed().items():
+                self._consumer.seek(partition, committed.offset)
+        self._offsets.end_commit(number, error, None)
+
+    def _commit_sync(self, offsets: Offsets, number: int) -> None:
+        try:
+            self._consumer.commit_sync(offsets)
+            self._offsets.end_commit(number, None, offsets)
+        except WakeupError:
+            self._commit_sync(offsets, number)  # so that they are committed, before poll learns of it
+            raise
+        except KafkaError as error:
+            self._offsets.end_commit(number, error, None)
+
+    # ── rebalances of the consumer group ──────────────────────────────────────────────────────────────────────────
+
+    def partitions_assigned(self, partitions: Collection[TopicPartition]) -> None:
+        """Open the partitions. What the task raises ends it, after the rebalance."""
+        self._offsets.assigned({partition: self._consumer.position(partition) for partition in partitions})
+        self._paused_for_redelivery = False
+        self._context.paused_partitions.intersection_update(partitions)
+        to_pause = partitions if self.should_pause else self._context.paused_partitions
+        if to_pause:
+            self._consumer.pause(list(to_pause))
+        if self._rebalance_error is None or isinstance(self._rebalance_error, WakeupError):
+            try:
+                self._task.open(partitions)
+                self._rewind()
+            except Exception as error:  # noqa: BLE001  poll raises it
+                self._rebalance_error = error
+
+    def partitions_revoked(self) -> None:
+        """Commit, and close the partitions. Records that were not put yet are read again by their next owner."""
+        try:
+            self._commit(closing=True)
+        except Exception as error:  # noqa: BLE001  poll raises it
+            self._rebalance_error = error
+        self._batch.clear()
+        self._offsets.dropped()
+
+
+class _HandleRebalance(ConsumerRebalanceListener):
+    def __init__(self, task: WorkerSinkTask) -> None:
+        self._task = task
+
+    def on_partitions_assigned(self, partitions: Collection[TopicPartition]) -> None:
+        self._task.partitions_assigned(partitions)
+
+    def on_partitions_revoked(self, partitions: Collection[TopicPartition]) -> None:  # noqa: ARG002  always all of them
+        self._task.partitions_revoked()

@@ -1,0 +1,272 @@
+"""Runs connectors and tasks in this process.
+
+Kafka 0.10.2: connect/runtime/.../connect/runtime/Worker.java · book 8.3.5
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+from collections.abc import Callable, Iterable, Sequence
+
+from kafka_lite.common.time import SYSTEM_TIME, Time
+from kafka_lite.connect.api.converter import Converter, HeaderConverter
+from kafka_lite.connect.api.errors import ConnectError
+from kafka_lite.connect.api.sink_task import SinkTask
+from kafka_lite.connect.api.source_task import SourceTask
+from kafka_lite.connect.api.task import Task
+from kafka_lite.connect.converters.simple_header_converter import SimpleHeaderConverter
+from kafka_lite.connect.runtime.connect_clients import ConnectClients
+from kafka_lite.connect.runtime.connector_config import (
+    CONNECTOR_CLASS,
+    KEY_CONVERTER,
+    TASK_CLASS,
+    TOPICS,
+    VALUE_CONVERTER,
+    ConnectorConfig,
+    new_converter,
+)
+from kafka_lite.connect.runtime.connector_task_id import ConnectorTaskId
+from kafka_lite.connect.runtime.plugin_discovery import class_name, new_connector, new_task
+from kafka_lite.connect.runtime.status_listener import StatusListener
+from kafka_lite.connect.runtime.storage.cluster_config_state import Config
+from kafka_lite.connect.runtime.storage.offset_backing_store import OffsetBackingStore
+from kafka_lite.connect.runtime.storage.offset_storage_reader_impl import OffsetStorageReaderImpl
+from kafka_lite.connect.runtime.storage.offset_storage_writer import OffsetStorageWriter
+from kafka_lite.connect.runtime.target_state import TargetState
+from kafka_lite.connect.runtime.tasks.source_task_offset_committer import SourceTaskOffsetCommitter
+from kafka_lite.connect.runtime.tasks.worker_sink_task import WorkerSinkTask
+from kafka_lite.connect.runtime.tasks.worker_source_task import WorkerSourceTask
+from kafka_lite.connect.runtime.tasks.worker_task import WorkerTask
+from kafka_lite.connect.runtime.transformation_chain import TransformationChain
+from kafka_lite.connect.runtime.worker_config import WorkerConfig
+from kafka_lite.connect.runtime.worker_connector import WorkerConnector
+
+logger = logging.getLogger(__name__)
+
+
+class Worker:
+    """Decides nothing: the herder says what to start and stop, and is told how it goes. Thread-safe, since the herder
+    starts and stops several at a time."""
+
+    def __init__(
+        self,
+        worker_id: str,
+        config: WorkerConfig,
+        offset_store: OffsetBackingStore,
+        *,
+        clients: ConnectClients | None = None,
+        time: Time = SYSTEM_TIME,
+    ) -> None:
+        """``worker_id`` is host:port of the REST interface. Raises ConnectError, ConfigError."""
+        self.id = worker_id
+        self.config = config
+        self._offset_store = offset_store
+        self._clients = clients or ConnectClients(time)
+        self._time = time
+        self._key_converter = _converter(config, KEY_CONVERTER, is_key=True)
+        self._value_converter = _converter(config, VALUE_CONVERTER, is_key=False)
+        self._header_converter: HeaderConverter = SimpleHeaderConverter()
+        self.internal_key_converter = _converter(config, "internal.key.converter", is_key=True)
+        self.internal_value_converter = _converter(config, "internal.value.converter", is_key=False)
+        self._committer = SourceTaskOffsetCommitter(config["offset.flush.interval.ms"], time)
+        self._lock = threading.Lock()
+        self._connectors: dict[str, WorkerConnector] = {}
+        self._tasks: dict[ConnectorTaskId, WorkerTask] = {}
+
+    def start(self) -> None:
+        """Read the stored offsets. Raises ConnectError."""
+        self._offset_store.start()
+        self._committer.start()
+
+    def stop(self) -> None:
+        """Stop what still runs; the herder should have done so."""
+        if self._connectors:
+            logger.warning("Shutting down connectors %s uncleanly", self.connector_names)
+            for name in self.connector_names:
+                self.stop_connector(name)
+        if self._tasks:
+            logger.warning("Shutting down tasks %s uncleanly", self.task_ids)
+            self.stop_and_await_tasks(self.task_ids)
+        self._committer.shutdown(self.config["task.shutdown.graceful.timeout.ms"] / 1000)
+        self._offset_store.stop()
+
+    # ── connectors ────────────────────────────────────────────────────────────────────────────────────────────────
+
+    @property
+    def connector_names(self) -> list[str]:
+        """The connectors that run here, or have failed here."""
+        with self._lock:
+            return sorted(self._connectors)
+
+    def start_connector(
+        self,
+        name: str,
+        config: Config,
+        request_task_reconfiguration: Callable[[], None],
+        listener: StatusListener,
+        target: TargetState,
+    ) -> bool:
+        """Create a connector and start it. False, and a FAILED status, if it cannot be created. (One that fails in its
+        ``start`` was created.) Raises ConnectError if it runs already."""
+        self._ensure_new(name in self._connectors, f"Connector with name {name} already exists")
+        try:
+            plugin = new_connector(ConnectorConfig(config)[CONNECTOR_CLASS])
+            connector = WorkerConnector(name, plugin, request_task_reconfiguration, listener)
+            logger.info("Created connector %s of version %s, a %s", name, plugin.version(), class_name(type(plugin)))
+            connector.initialize(config)
+            connector.transition_to(target)
+        except Exception as error:
+            logger.exception("Failed to start connector %s", name)
+            listener.on_failure(name, error)
+            return False
+        with self._lock:
+            self._connectors[name] = connector
+        return True
+
+    def stop_connector(self, name: str) -> bool:
+        """Stop a connector. False if it does not run here."""
+        with self._lock:
+            connector = self._connectors.pop(name, None)
+        if connector is None:
+            logger.warning("Ignoring stop request for unowned connector %s", name)
+            return False
+        connector.shutdown()
+        return True
+
+    def is_running(self, name: str) -> bool:
+        """Whether a connector runs here, neither paused nor failed."""
+        connector = self._connectors.get(name)
+        return connector is not None and connector.is_running
+
+    def is_sink_connector(self, name: str) -> bool:
+        """Whether a connector's tasks read topics. Raises ConnectError if it does not run here."""
+        return self._connector(name).is_sink_connector
+
+    def connector_task_configs(self, name: str, max_tasks: int, topics: Sequence[str] | None) -> list[dict[str, str]]:
+        """Ask a connector for the configurations of its tasks; ``topics`` are those of a sink.
+
+        Raises ConnectError if it does not run here, and what the connector raises.
+        """
+        connector = self._connector(name).connector
+        added = {TASK_CLASS: class_name(connector.task_class())}
+        if topics is not None:
+            added[TOPICS] = ",".join(topics)
+        return [{**config, **added} for config in connector.task_configs(max_tasks)]
+
+    def _connector(self, name: str) -> WorkerConnector:
+        connector = self._connectors.get(name)
+        if connector is None:
+            raise ConnectError(f"Connector {name} not found in this worker.")
+        return connector
+
+    # ── tasks ─────────────────────────────────────────────────────────────────────────────────────────────────────
+
+    @property
+    def task_ids(self) -> list[ConnectorTaskId]:
+        """The tasks that run here, or have failed here."""
+        with self._lock:
+            return sorted(self._tasks)
+
+    def start_task(
+        self,
+        task_id: ConnectorTaskId,
+        connector_config: Config,
+        task_config: Config,
+        listener: StatusListener,
+        target: TargetState,
+    ) -> bool:
+        """Create a task and start its thread. False, and a FAILED status, if it cannot be created.
+
+        Raises ConnectError if it runs already.
+        """
+        self._ensure_new(task_id in self._tasks, f"Task already exists in this worker: {task_id}")
+        try:
+            task = new_task(task_config[TASK_CLASS])
+            worker_task = self._build(task_id, task, ConnectorConfig(connector_config), task_config, listener, target)
+        except Exception as error:
+            logger.exception("Failed to start task %s", task_id)
+            listener.on_failure(task_id, error)
+            return False
+        with self._lock:
+            self._tasks[task_id] = worker_task
+        worker_task.start()
+        if isinstance(worker_task, WorkerSourceTask):
+            self._committer.schedule(task_id, worker_task)
+        return True
+
+    def _build(
+        self,
+        task_id: ConnectorTaskId,
+        task: Task,
+        connector_config: ConnectorConfig,
+        task_config: Config,
+        listener: StatusListener,
+        target: TargetState,
+    ) -> WorkerTask:
+        key_converter = connector_config.converter(KEY_CONVERTER, self._key_converter)
+        value_converter = connector_config.converter(VALUE_CONVERTER, self._value_converter)
+        transformations = TransformationChain(connector_config.transformations())
+        if isinstance(task, SourceTask):
+            internal = (task_id.connector, self.internal_key_converter, self.internal_value_converter)
+            return WorkerSourceTask(
+                task_id, task, listener, target,
+                config=task_config,
+                key_converter=key_converter,
+                value_converter=value_converter,
+                header_converter=self._header_converter,
+                transformations=transformations,
+                producer=self._clients.producer(self.config.source_task_producer()),
+                offset_reader=OffsetStorageReaderImpl(self._offset_store, *internal),
+                offset_writer=OffsetStorageWriter(self._offset_store, *internal),
+                flush_timeout_ms=self.config["offset.flush.timeout.ms"],
+                time=self._time,
+            )  # fmt: skip
+        if isinstance(task, SinkTask):
+            return WorkerSinkTask(
+                task_id, task, listener, target,
+                config=task_config,
+                key_converter=key_converter,
+                value_converter=value_converter,
+                header_converter=self._header_converter,
+                transformations=transformations,
+                consumer=self._clients.consumer(self.config.sink_task_consumer(task_id.connector)),
+                commit_interval_ms=self.config["offset.flush.interval.ms"],
+                commit_timeout_ms=self.config["offset.flush.timeout.ms"],
+                time=self._time,
+            )  # fmt: skip
+        raise ConnectError("Tasks must be a subclass of either SourceTask or SinkTask")
+
+    def stop_and_await_tasks(self, task_ids: Iterable[ConnectorTaskId]) -> None:
+        """Tell all of them to stop, then wait for all within one deadline. What takes longer is abandoned."""
+        with self._lock:
+            stopping = [self._tasks[task_id] for task_id in task_ids if task_id in self._tasks]
+        for task in stopping:
+            self._committer.remove(task.id)
+            task.initiate_shutdown()
+        deadline_ms = self._time.hi_res_ms() + self.config["task.shutdown.graceful.timeout.ms"]
+        for task in stopping:
+            if not task.await_stop(max(deadline_ms - self._time.hi_res_ms(), 0)):
+                logger.error("Graceful stop of task %s failed.", task.id)
+                task.cancel()
+            with self._lock:
+                self._tasks.pop(task.id, None)
+
+    def set_target_state(self, connector: str, target: TargetState) -> None:
+        """Pause or resume what runs here of a connector."""
+        with self._lock:
+            owned = self._connectors.get(connector)
+            tasks = [task for task_id, task in self._tasks.items() if task_id.connector == connector]
+        if owned is not None:
+            owned.transition_to(target)
+        for task in tasks:
+            task.transition_to(target)
+
+    @staticmethod
+    def _ensure_new(exists: bool, problem: str) -> None:
+        if exists:
+            raise ConnectError(problem)
+
+
+def _converter(config: WorkerConfig, key: str, *, is_key: bool) -> Converter:
+    return new_converter(config[key], config.originals_with_prefix(f"{key}."), is_key=is_key)

@@ -1,0 +1,297 @@
+from collections.abc import Collection, Mapping, Sequence
+from typing import Any
+
+import pytest
+
+from kafka_lite.common.errors import ApiError, Errors
+from kafka_lite.common.time import MockTime
+from kafka_lite.common.topic_partition import TopicPartition
+from kafka_lite.connect.api.errors import ConnectError, IllegalWorkerStateError, RetriableError
+from kafka_lite.connect.api.sink_record import SinkRecord
+from kafka_lite.connect.api.sink_task import SinkTask
+from kafka_lite.connect.api.transformation import Transformation
+from kafka_lite.connect.converters.simple_header_converter import SimpleHeaderConverter
+from kafka_lite.connect.runtime.connector_task_id import ConnectorTaskId
+from kafka_lite.connect.runtime.target_state import TargetState
+from kafka_lite.connect.runtime.tasks.worker_sink_task import WorkerSinkTask
+from kafka_lite.connect.runtime.transformation_chain import TransformationChain
+from kafka_lite.consumer.consumer_errors import WakeupError
+from kafka_lite.consumer.offset_and_metadata import OffsetAndMetadata
+from tests.support.connect_stores import PlainJson
+from tests.support.connect_tasks import FakeConsumer, Reports, record
+
+P0, P1 = TopicPartition("t", 0), TopicPartition("t", 1)
+
+
+class Keeper(SinkTask):
+    """Keeps what it is given, and raises what the test wants."""
+
+    def __init__(self) -> None:
+        self.values: list[Any] = []
+        self.calls: list[str] = []
+        self.put_errors: list[Exception] = []
+        self.flush_errors: list[Exception] = []
+        self.open_errors: list[Exception] = []
+        self.rewinds: dict[TopicPartition, int] = {}
+
+    def start(self, props: Mapping[str, str]) -> None:
+        self.calls.append("start")
+
+    def stop(self) -> None:
+        self.calls.append("stop")
+
+    def open(self, partitions: Collection[TopicPartition]) -> None:
+        self.calls.append(f"open {sorted(each.partition for each in partitions)}")
+        if self.open_errors:
+            raise self.open_errors.pop(0)
+        self.context.offset(self.rewinds)
+
+    def close(self, partitions: Collection[TopicPartition]) -> None:
+        self.calls.append(f"close {sorted(each.partition for each in partitions)}")
+
+    def put(self, records: Sequence[SinkRecord]) -> None:
+        if self.put_errors:
+            raise self.put_errors.pop(0)
+        self.values += [each.value for each in records]
+
+    def flush(self, current_offsets: Mapping[TopicPartition, OffsetAndMetadata]) -> None:
+        self.calls.append("flush")
+        if self.flush_errors:
+            raise self.flush_errors.pop(0)
+
+
+class DropNull(Transformation):
+    def apply(self, record: Any) -> Any:
+        return None if record.value is None else record
+
+
+class Rig:
+    """A worker task whose thread the test runs itself. It is started, and owns a partition."""
+
+    def __init__(self, target: TargetState = TargetState.STARTED, topics: str = "t") -> None:
+        self.task, self.reports, self.consumer, self.time = Keeper(), Reports(), FakeConsumer(), MockTime()
+        self.worker = WorkerSinkTask(
+            ConnectorTaskId("snk", 0), self.task, self.reports, target,
+            config={"topics": topics},
+            key_converter=PlainJson(),
+            value_converter=PlainJson(),
+            header_converter=SimpleHeaderConverter(),
+            transformations=TransformationChain([DropNull()]),
+            consumer=self.consumer,
+            commit_interval_ms=10_000,
+            commit_timeout_ms=5000,
+            time=self.time,
+        )  # fmt: skip
+
+    def start(self) -> None:
+        self.worker.start_task()
+        self.consumer.positions = {P0: 5}
+        self.consumer.rebalance(P0)
+
+    def read(self, *values: bytes | None) -> None:
+        """One turn with a batch that begins at offset 5."""
+        self.consumer.records.append([record(value, 5 + index) for index, value in enumerate(values)])
+        self.worker.do_work()
+
+
+@pytest.fixture
+def rig() -> Rig:
+    rig = Rig()
+    rig.start()
+    return rig
+
+
+def test_records_are_converted_transformed_and_put(rig: Rig) -> None:
+    rig.read(b'{"a":1}', None, b"[2]")
+    assert rig.task.values == [{"a": 1}, [2]]
+    assert rig.consumer.topics == ["t"]
+    assert rig.task.calls == ["start", "open [0]"]
+    rig.worker.do_work()  # an empty batch is put, too
+    assert rig.task.values == [{"a": 1}, [2]]
+
+
+def test_offsets_are_committed_at_each_interval(rig: Rig) -> None:
+    rig.read(b"1", None)
+    assert rig.consumer.timeouts[-1] == 10_000
+    assert rig.consumer.commits == []
+    rig.time.sleep(10_000)
+    rig.worker.do_work()
+    offsets, done = rig.consumer.commits[-1]
+    assert offsets == {P0: 7}  # the record that was dropped counts
+    assert rig.task.calls[-1] == "flush"
+    done()
+    rig.time.sleep(10_000)
+    rig.worker.do_work()
+    assert len(rig.consumer.commits) == 1  # nothing has changed
+
+
+def test_a_requested_commit_comes_with_the_next_turn(rig: Rig) -> None:
+    rig.read(b"1")
+    rig.task.context.request_commit()
+    rig.worker.do_work()
+    rig.worker.do_work()
+    assert [offsets for offsets, _ in rig.consumer.commits] == [{P0: 6}]
+
+
+def test_a_commit_that_is_not_answered_is_given_up(rig: Rig) -> None:
+    rig.read(b"1")
+    rig.task.context.request_commit()
+    rig.worker.do_work()
+    rig.time.sleep(5000)
+    rig.task.context.request_commit()
+    rig.worker.do_work()  # gives up
+    rig.worker.do_work()  # commits again
+    assert len(rig.consumer.commits) == 2
+
+
+def test_a_task_that_cannot_flush_reads_again_from_what_is_committed(rig: Rig) -> None:
+    rig.read(b"1")
+    rig.task.flush_errors = [ConnectError("disk full")]
+    rig.task.context.request_commit()
+    rig.worker.do_work()
+    assert rig.consumer.seeks == [(P0, 5)]
+    assert rig.consumer.commits == []
+
+
+def test_a_batch_is_put_again_after_a_retriable_error(rig: Rig) -> None:
+    rig.task.put_errors = [RetriableError("busy")]
+    rig.task.context.timeout(300)
+    rig.read(b"1", b"2")
+    assert rig.consumer.timeouts[-1] == 300
+    assert (rig.task.values, rig.consumer.paused) == ([], {P0})
+    rig.worker.do_work()
+    assert (rig.task.values, rig.consumer.paused) == ([1, 2], set())
+    assert rig.consumer.timeouts[-1] == 10_000
+
+
+def test_another_error_of_put_ends_the_task(rig: Rig) -> None:
+    rig.task.put_errors = [ValueError("cannot write")]
+    with pytest.raises(ConnectError, match="Exiting WorkerSinkTask due to unrecoverable exception") as raised:
+        rig.read(b"1")
+    assert isinstance(raised.value.__cause__, ValueError)
+
+
+def test_a_record_that_cannot_be_converted_ends_the_task(rig: Rig) -> None:
+    with pytest.raises(ConnectError):
+        rig.read(b"not json")
+
+
+def test_a_pause_keeps_the_place_in_the_group(rig: Rig) -> None:
+    rig.read(b"1")
+    rig.worker.transition_to(TargetState.PAUSED)
+    rig.worker.do_work()
+    assert (rig.consumer.paused, rig.reports.told) == ({P0}, ["snk-0 pause"])
+    rig.worker.do_work()  # a pause commits
+    assert [offsets for offsets, _ in rig.consumer.commits] == [{P0: 6}]
+    rig.worker.transition_to(TargetState.STARTED)
+    rig.worker.do_work()
+    assert (rig.consumer.paused, rig.reports.told) == (set(), ["snk-0 pause", "snk-0 resume"])
+
+
+def test_a_resume_leaves_paused_what_the_task_has_paused(rig: Rig) -> None:
+    rig.consumer.rebalance(P0, P1)
+    rig.task.context.pause(P1)
+    assert rig.consumer.paused == {P1}
+    rig.worker.transition_to(TargetState.PAUSED)
+    rig.worker.do_work()
+    rig.task.context.pause(P0)
+    rig.task.context.resume(P0)
+    assert rig.consumer.paused == {P0, P1}  # the connector is paused: the task's wish is noted only
+    rig.worker.transition_to(TargetState.STARTED)
+    rig.worker.do_work()
+    assert rig.consumer.paused == {P1}
+    rig.consumer.rebalance(P0)  # a pause ends with the ownership
+    rig.consumer.rebalance(P0, P1)
+    assert rig.consumer.paused == set()
+
+
+def test_only_owned_partitions_can_be_paused(rig: Rig) -> None:
+    assert rig.task.context.assignment() == {P0}
+    with pytest.raises(IllegalWorkerStateError, match="may not pause partitions"):
+        rig.task.context.pause(P1)
+    with pytest.raises(IllegalWorkerStateError, match="may not resume partitions"):
+        rig.task.context.resume(P1)
+
+
+def test_a_rebalance_closes_and_commits_then_opens(rig: Rig) -> None:
+    rig.read(b"1", b"2")
+    rig.consumer.rebalance(P0, P1)
+    assert rig.consumer.commits == [({P0: 7}, None)]
+    assert rig.task.calls == ["start", "open [0]", "flush", "close [0]", "open [0, 1]"]
+
+
+def test_a_batch_in_redelivery_is_dropped_by_a_rebalance(rig: Rig) -> None:
+    rig.task.put_errors = [RetriableError("busy")]
+    rig.read(b"1")
+    rig.consumer.rebalance(P1)
+    rig.worker.do_work()
+    assert (rig.task.values, rig.consumer.paused) == ([], set())
+    assert rig.consumer.commits == []
+
+
+def test_a_task_that_cannot_open_its_partitions_ends(rig: Rig) -> None:
+    rig.task.open_errors = [ValueError("no such table")]
+    rig.consumer.rebalance(P1)
+    with pytest.raises(ValueError, match="no such table"):
+        rig.worker.do_work()
+
+
+def test_a_task_continues_where_its_own_store_says(rig: Rig) -> None:
+    rig.task.rewinds = {P1: 42}
+    rig.consumer.rebalance(P1)
+    assert rig.consumer.seeks == [(P1, 42)]
+    rig.task.context.request_commit()
+    rig.worker.do_work()
+    assert rig.consumer.commits == []  # it counts as committed
+
+
+def test_the_end_commits_and_closes() -> None:
+    rig = Rig()
+    rig.task.put_errors = []
+
+    def poll(timeout_ms: float) -> list[Any]:
+        if not rig.consumer.assigned:
+            rig.consumer.rebalance(P0)
+            return [record(b"1", 5)]
+        rig.worker.initiate_shutdown()
+        raise WakeupError
+
+    rig.consumer.poll = poll  # type: ignore[method-assign]
+    rig.worker.run()
+    assert rig.task.values == [1]
+    assert rig.consumer.commits == [({P0: 6}, None)]
+    assert rig.task.calls[-3:] == ["flush", "close [0]", "stop"]
+    assert rig.consumer.closed
+    assert rig.reports.told == ["snk-0 startup", "snk-0 shutdown"]
+
+
+def test_a_wake_up_during_the_last_commit_does_not_prevent_it(rig: Rig) -> None:
+    rig.read(b"1")
+    rig.consumer.commit_errors = [WakeupError()]
+    with pytest.raises(WakeupError):
+        rig.worker.finish()
+    assert rig.consumer.commits == [({P0: 6}, None)]
+
+
+def test_a_last_commit_that_fails_is_logged(rig: Rig, caplog: pytest.LogCaptureFixture) -> None:
+    rig.read(b"1")
+    rig.consumer.commit_errors = [ApiError(Errors.REBALANCE_IN_PROGRESS)]
+    rig.worker.finish()
+    assert "Commit of offsets failed" in caplog.text
+    rig.task.flush_errors = [ConnectError("disk full")]
+    rig.worker.finish()
+    assert "disk full" in caplog.text
+    assert rig.consumer.seeks == []
+
+
+def test_a_sink_needs_topics() -> None:
+    rig = Rig(topics=" , ")
+    rig.worker.run()
+    assert rig.reports.told == ["snk-0 startup", "snk-0 failure"]
+    assert str(rig.reports.errors[0]) == "Sink tasks require a list of topics."
+    assert rig.task.calls == ["stop"]
+
+
+def test_the_configuration_is_in_the_context(rig: Rig) -> None:
+    assert rig.task.context.configs() == {"topics": "t"}
+    assert rig.task.context.errant_record_reporter is None
