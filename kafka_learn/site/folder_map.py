@@ -46,8 +46,8 @@ FOLDERS = (
     Folder("labs/", "one folder for each graded lab: task, hints, tests", "每个实验一个目录：任务、提示、测试"),
     Folder(
         "examples/",
-        "applications on Kafka Streams to start from; `word_count/` comes with its test",
-        "Kafka Streams 的应用程序，可以由此开始；`word_count/` 附有测试",
+        "applications on Kafka Streams to start from, and a connector, `csv_source/`; each comes with its test",
+        "Kafka Streams 的应用程序和一个连接器（`csv_source/`），可以由此开始；都附有测试",
     ),
     Folder(
         "pipeline/",
