@@ -25,7 +25,7 @@ from kafka_lite.testing.chaos.faults import Fault, Kind, draw_faults
 from kafka_lite.testing.chaos.workloads import WORKLOADS
 from kafka_lite.testing.history.checker import Violation, check
 from kafka_lite.testing.history.history import History
-from kafka_lite.testing.simulation import programs
+from kafka_lite.testing.simulation import operator_programs
 
 REPLICAS: Final = 3
 ROUND_S: Final = 45.0
@@ -129,7 +129,7 @@ class ChaosRun:
         kinds = f" (Kafka's: {', '.join(theirs)})" if theirs else ""
         self._report(f"{len(self.cluster.brokers)} brokers{kinds}, seed {self.result.seed}")
         for topic, partitions in self._topics.items():
-            programs.create_topic(self.cluster.bootstrap_servers, topic, partitions, REPLICAS, {})
+            operator_programs.create_topic(self.cluster.bootstrap_servers, topic, partitions, REPLICAS, {})
         for spec in self._workload.clients(self.cluster.bootstrap_through_network, self._records_per_s):
             self._clients.start(spec)
 
@@ -261,7 +261,7 @@ class ChaosRun:
             return
         self._await_transformations()
         history = self.result.history
-        programs.read_everything(self.cluster.bootstrap_servers, self._topics, history)
+        operator_programs.read_everything(self.cluster.bootstrap_servers, self._topics, history)
         self._has_log = True
         self._workload.read_visible(self.cluster.bootstrap_servers, history)
         groups = {client.spec.group: client.spec.topic for client in self._clients.running(producers=False)}
@@ -319,7 +319,7 @@ class ChaosRun:
                 self._violate("unclean stop", f"broker {broker.id} ended with {code}:\n{broker.end_of_log()}")
         if self._has_log:
             for broker in self.cluster.brokers:
-                programs.read_replica(broker.id, str(broker.log_dir), self._topics, self.result.history)
+                operator_programs.read_replica(broker.id, str(broker.log_dir), self._topics, self.result.history)
 
 
 def _eventually(condition: Callable[[], bool], timeout_s: float = SETTLE_S) -> bool:
