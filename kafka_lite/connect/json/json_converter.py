@@ -49,30 +49,32 @@ class JsonConverter(Converter):
         Without a schema, None is a tombstone if schemas are not enabled; else there is an envelope, which a worker of
         0.10.2 needs. (Kafka's since 2.0 writes a tombstone, which it cannot read.)
         """
-        if not self._config.schemas_enabled:
-            if schema is None and value is None:
-                return None
-            text = json_of(schema, value, self._config)
-        else:
-            schema_text = (
-                "null" if schema is None else self._texts.get(schema, lambda: schema_json(schema, self._config))
-            )
-            text = f'{{"schema":{schema_text},"payload":{json_of(schema, value, self._config)}}}'
+        if not self._config.schemas_enabled and schema is None and value is None:
+            return None
         try:
-            return text.encode()
-        except UnicodeEncodeError as error:
+            return self._text(schema, value).encode()
+        except (UnicodeEncodeError, RecursionError) as error:
             message = "Converting Kafka Connect data to byte[] failed due to serialization error: "
             raise DataError(f"{message}{error}") from error
+
+    def _text(self, schema: Schema | None, value: Any) -> str:
+        payload = json_of(schema, value, self._config)
+        if not self._config.schemas_enabled:
+            return payload
+        known = "null" if schema is None else self._texts.get(schema, lambda: schema_json(schema, self._config))
+        return f'{{"schema":{known},"payload":{payload}}}'
 
     def to_connect_data(self, topic: str, value: bytes | None) -> SchemaAndValue:  # noqa: ARG002
         """The value of JSON in UTF-8. Raises DataError."""
         if value is None:
             return NULL
         try:
-            node = parse_json(value)
-        except ValueError as error:
+            return self._data(parse_json(value))
+        except (ValueError, RecursionError) as error:  # the text may be nested more deeply than Python's stack
             message = "Converting byte[] to Kafka Connect data failed due to serialization error: "
             raise DataError(f"{message}{error}") from error
+
+    def _data(self, node: Any) -> SchemaAndValue:
         if not self._config.schemas_enabled:
             return SchemaAndValue(None, value_of(None, node, self._config))
         if not isinstance(node, dict) or node.keys() != {"schema", "payload"}:

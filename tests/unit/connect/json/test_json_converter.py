@@ -193,3 +193,26 @@ def test_a_null_can_stay_one_beside_a_default() -> None:
 def test_a_text_that_has_no_utf_8() -> None:
     with pytest.raises(DataError, match=r"serialization error"):
         converter().from_connect_data("t", Schema.STRING_SCHEMA, "\ud800")
+
+
+def nested(depth: int) -> str:
+    return "[" * depth + "]" * depth
+
+
+@pytest.mark.parametrize("depth", [1_500, 100_000])
+def test_data_that_is_nested_too_deeply_is_an_error_of_data(depth: int) -> None:
+    """Such a record must end as any other that cannot be read: with ``errors.tolerance``, say."""
+    deep: list[Any] = []
+    for _ in range(depth):
+        deep = [deep]
+    with pytest.raises(DataError, match="serialization error"):
+        converter("false").to_connect_data("t", nested(depth).encode())
+    with pytest.raises(DataError, match="serialization error"):
+        converter("false").from_connect_data("t", None, deep)
+    assert converter("false").to_connect_data("t", nested(50).encode()).value
+
+
+def test_a_schema_that_is_nested_too_deeply() -> None:
+    schema = '{"type":"array","items":' * 400 + '{"type":"int8"}' + "}" * 400
+    with pytest.raises(DataError, match="serialization error"):
+        converter().to_connect_data("t", f'{{"schema":{schema},"payload":[]}}'.encode())
