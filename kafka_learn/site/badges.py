@@ -78,13 +78,13 @@ def _reference(docstring: str) -> ModuleReference:
     return parse_reference("", docstring)
 
 
-def whose(here: str, why: str) -> Whose:
-    """The owner of the behaviour that a row describes, by its cells *here* and *why*.
+def whose(here: str, why: str, there: str = "") -> Whose:
+    """The owner of the behaviour that a row describes, by its cells *here*, *why* and *Kafka 0.10.2*.
 
     >>> whose("the same", ""), whose("by leader epoch", "KIP-101."), whose("one lock", "One is enough.")
     (<Whose.OF_THE_BOOK: 'book'>, <Whose.TODAYS: 'today'>, <Whose.OURS: 'ours'>)
     """
-    if _SAME.fullmatch(here.strip()):
+    if _SAME.fullmatch(here.strip()) or here == there:
         return Whose.OF_THE_BOOK
     return Whose.TODAYS if _LATER.search(f"{here} {why}") else Whose.OURS
 
@@ -110,5 +110,5 @@ def cells(row: str) -> list[str]:
 
 def _with_badge(row: str, language: str) -> str:
     subject, there, here, *why = cells(row)
-    marked = f"{badge(whose(here, ' '.join(why)), language)} {here}"
+    marked = f"{badge(whose(here, ' '.join(why), there), language)} {here}"
     return f"| {' | '.join([subject, there, marked, *why])} |"

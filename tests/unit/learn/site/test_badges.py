@@ -58,6 +58,11 @@ def test_a_row_names_the_version_that_does_as_we_do(here: str, why: str, expecte
     assert whose(here, why) is expected
 
 
+def test_what_is_as_there_is_of_the_book_whatever_came_later() -> None:
+    assert whose("none", "KRaft came in 2.8.", there="none") is Whose.OF_THE_BOOK
+    assert whose("none", "KRaft came in 2.8.", there="one") is Whose.OURS
+
+
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
 def test_both_languages_of_a_page_have_the_same_badges(page) -> None:
     english, chinese = (path.read_text(encoding="utf-8") for path in (page, page.with_suffix(".zh.md")))
