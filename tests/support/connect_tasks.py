@@ -93,6 +93,7 @@ class FakeConsumer:
         self.assigned, self.paused = list(partitions), set()
         self.listener.on_partitions_assigned(self.assigned)
 
+    @property
     def assignment(self) -> frozenset[TopicPartition]:
         return frozenset(self.assigned)
 

@@ -10,7 +10,6 @@ import threading
 from collections.abc import Callable, Mapping
 from concurrent.futures import Future, InvalidStateError
 from contextlib import suppress
-from typing import Any
 
 from kafka_lite.common.errors import KafkaError
 from kafka_lite.common.shutdownable_thread import ShutdownableThread
@@ -20,6 +19,8 @@ from kafka_lite.connect.api.errors import ConnectError
 from kafka_lite.connect.runtime.connect_clients import ConnectClients
 from kafka_lite.consumer.consumer_errors import WakeupError
 from kafka_lite.consumer.consumer_record import ConsumerRecord
+from kafka_lite.consumer.kafka_consumer import KafkaConsumer
+from kafka_lite.producer.kafka_producer import KafkaProducer
 from kafka_lite.producer.producer_record import ProducerRecord, RecordMetadata
 
 logger = logging.getLogger(__name__)
@@ -70,15 +71,18 @@ class KafkaBasedLog:
         self._partition_count = partition_count
         self._lock = threading.Lock()
         self._waiting: list[Future[None]] = []
-        self._producer: Any = None
-        self._consumer: Any = None
+        self._producer: KafkaProducer
+        self._consumer: KafkaConsumer
+        self._open: list[KafkaProducer | KafkaConsumer] = []
         self._thread: _WorkThread | None = None
 
     def start(self) -> None:
         """Read the topic to its end, then follow it. Raises ConnectError if the topic cannot be used."""
         logger.info("Starting KafkaBasedLog with topic %s", self.topic)
         self._producer = self._clients.producer(self._producer_configs)
+        self._open.append(self._producer)
         self._consumer = self._clients.consumer(self._consumer_configs)
+        self._open.append(self._consumer)
         partitions = self._look_up_partitions()
         self._consumer.assign(partitions)
         self._consumer.seek_to_beginning(partitions)
@@ -120,9 +124,7 @@ class KafkaBasedLog:
             waiting, self._waiting = self._waiting, []
         for future in waiting:
             _complete(future, ConnectError(f"The log of topic {self.topic} was stopped"))
-        for client in (self._producer, self._consumer):
-            if client is None:
-                continue
+        for client in self._open:
             try:
                 client.close()
             except KafkaError:
@@ -165,7 +167,7 @@ class KafkaBasedLog:
         self._consumer.wakeup()
 
     def _read_to_log_end(self) -> None:
-        for partition, end in self._consumer.end_offsets(self._consumer.assignment()).items():
+        for partition, end in self._consumer.end_offsets(self._consumer.assignment).items():
             while self._consumer.position(partition) < end:
                 self._poll(FOREVER_MS)
 

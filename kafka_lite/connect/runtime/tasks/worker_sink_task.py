@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Collection, Mapping
-from typing import Any
 
 from kafka_lite.common.errors import KafkaError
 from kafka_lite.common.time import SYSTEM_TIME, Time
@@ -27,6 +26,7 @@ from kafka_lite.connect.runtime.transformation_chain import TransformationChain
 from kafka_lite.consumer.consumer_errors import WakeupError
 from kafka_lite.consumer.consumer_rebalance_listener import ConsumerRebalanceListener
 from kafka_lite.consumer.consumer_record import ConsumerRecord
+from kafka_lite.consumer.kafka_consumer import KafkaConsumer
 from kafka_lite.record.record import TimestampType
 
 logger = logging.getLogger(__name__)
@@ -56,12 +56,12 @@ class WorkerSinkTask(WorkerTask):
         value_converter: Converter,
         header_converter: HeaderConverter,
         transformations: TransformationChain,
-        consumer: Any,
+        consumer: KafkaConsumer,
         commit_interval_ms: float,
         commit_timeout_ms: float,
         time: Time = SYSTEM_TIME,
     ) -> None:
-        """``consumer`` is a KafkaConsumer of bytes, which the task closes."""
+        """The consumer returns bytes. The task closes it."""
         super().__init__(task_id, listener, target)
         self._task = task
         self._config = config
@@ -111,7 +111,7 @@ class WorkerSinkTask(WorkerTask):
         if not self.is_running:
             return
         if self.should_pause:
-            self._consumer.pause(self._consumer.assignment())
+            self._consumer.pause(self._consumer.assignment)
             self.report_paused()
             self._context.request_commit()
         elif not self._paused_for_redelivery:
@@ -193,7 +193,7 @@ class WorkerSinkTask(WorkerTask):
         except RetriableError:
             logger.exception("RetriableError from sink task %s", self.id)
             self._paused_for_redelivery = True
-            self._consumer.pause(self._consumer.assignment())  # polls continue, and return nothing
+            self._consumer.pause(self._consumer.assignment)  # polls continue, and return nothing
             return
         except Exception as error:
             raise ConnectError("Exiting WorkerSinkTask due to unrecoverable exception.") from error
@@ -206,7 +206,7 @@ class WorkerSinkTask(WorkerTask):
 
     def _resume_all(self) -> None:
         self._consumer.resume(
-            [each for each in self._consumer.assignment() if each not in self._context.paused_partitions]
+            [each for each in self._consumer.assignment if each not in self._context.paused_partitions]
         )
 
     def _rewind(self) -> None:

@@ -11,6 +11,7 @@ from typing import Any
 from kafka_lite.common.topic_partition import TopicPartition
 from kafka_lite.connect.api.errors import IllegalWorkerStateError
 from kafka_lite.connect.api.sink_task import SinkTaskContext
+from kafka_lite.consumer.kafka_consumer import KafkaConsumer
 
 NO_TIMEOUT = -1
 
@@ -19,7 +20,7 @@ class WorkerSinkTaskContext(SinkTaskContext):
     """Requests are noted here, and the worker's thread carries them out before it polls. It is used by that thread
     only."""
 
-    def __init__(self, consumer: Any, should_pause: Callable[[], bool], config: Mapping[str, str]) -> None:
+    def __init__(self, consumer: KafkaConsumer, should_pause: Callable[[], bool], config: Mapping[str, str]) -> None:
         self._consumer = consumer
         self._should_pause = should_pause
         self._config = config
@@ -53,7 +54,7 @@ class WorkerSinkTaskContext(SinkTaskContext):
 
     def assignment(self) -> set[TopicPartition]:
         """The partitions of this task."""
-        return set(self._consumer.assignment())
+        return set(self._consumer.assignment)
 
     def pause(self, *partitions: TopicPartition) -> None:
         """Put no more records of these partitions until ``resume``. Raises IllegalWorkerStateError."""

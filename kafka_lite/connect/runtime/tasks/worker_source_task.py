@@ -9,8 +9,8 @@ import concurrent.futures
 import logging
 import threading
 from collections.abc import Mapping
+from functools import partial
 from itertools import count
-from typing import Any
 
 from kafka_lite.common.errors import ApiError, KafkaError
 from kafka_lite.common.time import SYSTEM_TIME, Time
@@ -25,6 +25,7 @@ from kafka_lite.connect.runtime.storage.offset_storage_writer import OffsetStora
 from kafka_lite.connect.runtime.target_state import TargetState
 from kafka_lite.connect.runtime.tasks.worker_task import WorkerTask
 from kafka_lite.connect.runtime.transformation_chain import TransformationChain
+from kafka_lite.producer.kafka_producer import KafkaProducer
 from kafka_lite.producer.producer_record import ProducerRecord, RecordMetadata
 
 logger = logging.getLogger(__name__)
@@ -58,13 +59,13 @@ class WorkerSourceTask(WorkerTask):
         value_converter: Converter,
         header_converter: HeaderConverter,
         transformations: TransformationChain,
-        producer: Any,
+        producer: KafkaProducer,
         offset_reader: OffsetStorageReader,
         offset_writer: OffsetStorageWriter,
         flush_timeout_ms: float,
         time: Time = SYSTEM_TIME,
     ) -> None:
-        """``producer`` is a KafkaProducer of bytes, which the task closes."""
+        """The producer takes bytes. The task closes it."""
         super().__init__(task_id, listener, target)
         self._task = task
         self._config = config
@@ -121,7 +122,7 @@ class WorkerSourceTask(WorkerTask):
         if not self.should_pause:
             self._stop_task()
         for what, close in (
-            ("producer", lambda: self._producer.close(CLOSE_TIMEOUT_MS)),
+            ("producer", partial(self._producer.close, CLOSE_TIMEOUT_MS)),
             ("transformations", self._transformations.close),
         ):
             try:

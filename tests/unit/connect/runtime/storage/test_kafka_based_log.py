@@ -55,6 +55,7 @@ class FakeClients:
     def assign(self, partitions: Iterable[TopicPartition]) -> None:
         self.assigned = list(partitions)
 
+    @property
     def assignment(self) -> list[TopicPartition]:
         return self.assigned
 

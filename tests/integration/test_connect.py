@@ -1,0 +1,122 @@
+"""Connect's worker and stores against a broker: a file through a topic into a file, and two stores on one topic."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from kafka_lite.connect.json.json_converter import JsonConverter
+from kafka_lite.connect.runtime.connector_task_id import ConnectorTaskId
+from kafka_lite.connect.runtime.distributed.distributed_config import DistributedConfig
+from kafka_lite.connect.runtime.standalone.standalone_config import StandaloneConfig
+from kafka_lite.connect.runtime.standalone.standalone_herder import StandaloneHerder
+from kafka_lite.connect.runtime.status import State, TaskStatus
+from kafka_lite.connect.runtime.storage.file_offset_backing_store import FileOffsetBackingStore
+from kafka_lite.connect.runtime.storage.kafka_based_log import KafkaBasedLog
+from kafka_lite.connect.runtime.storage.kafka_config_backing_store import KafkaConfigBackingStore
+from kafka_lite.connect.runtime.storage.kafka_offset_backing_store import KafkaOffsetBackingStore
+from kafka_lite.connect.runtime.storage.kafka_status_backing_store import KafkaStatusBackingStore
+from kafka_lite.connect.runtime.worker import Worker
+from kafka_lite.testing.cluster import Cluster
+from tests.support.eventually import eventually
+
+JSON = "org.apache.kafka.connect.json.JsonConverter"
+CONVERTERS = {
+    "key.converter": JSON,
+    "value.converter": JSON,
+    "internal.key.converter": JSON,
+    "internal.value.converter": JSON,
+    "internal.key.converter.schemas.enable": "false",
+    "internal.value.converter.schemas.enable": "false",
+    "offset.flush.interval.ms": "100",
+}
+
+
+@pytest.fixture(scope="module")
+def cluster() -> Iterator[Cluster]:
+    with Cluster({"group.initial.rebalance.delay.ms": 0}) as running:
+        yield running
+
+
+def _start(cluster: Cluster, folder: Path) -> StandaloneHerder:
+    offsets = folder / "connect.offsets"
+    props = {"bootstrap.servers": cluster.bootstrap_servers, "offset.storage.file.filename": str(offsets)} | CONVERTERS
+    worker = Worker("127.0.0.1:8083", StandaloneConfig(props), FileOffsetBackingStore(offsets))
+    herder = StandaloneHerder(worker)
+    herder.start()
+    for kind, topics in (("Source", "topic"), ("Sink", "topics")):
+        config = {
+            "name": kind,
+            "connector.class": f"FileStream{kind}",
+            "file": str(folder / f"{kind}.txt"),
+            topics: "connect-test",
+        }
+        herder.put_connector_config(kind, config, allow_replace=False).result(0)
+    return herder
+
+
+def test_a_file_through_a_topic_into_a_file(cluster: Cluster, tmp_path: Path) -> None:
+    cluster.create_topic("connect-test", 1)
+    source, sink = tmp_path / "Source.txt", tmp_path / "Sink.txt"
+    source.write_text("eins\nzwei\n")
+    herder = _start(cluster, tmp_path)
+    try:
+        eventually(lambda: sink.exists() and sink.read_text() == "eins\nzwei\n")
+        assert cluster.records("connect-test")[0].key == b'{"schema":null,"payload":null}'
+        herder.pause_connector("Sink")
+        eventually(lambda: herder.task_status(ConnectorTaskId("Sink", 0)).state is State.PAUSED)
+        herder.resume_connector("Sink")
+        with source.open("a", encoding="utf-8") as more:
+            more.write("fünf\n")
+        eventually(lambda: sink.read_text(encoding="utf-8") == "eins\nzwei\nfünf\n")
+    finally:
+        herder.stop()
+    with source.open("a") as more:
+        more.write("sechs\n")
+    again = _start(cluster, tmp_path)  # continues at both stored positions
+    try:
+        eventually(lambda: sink.read_text(encoding="utf-8").endswith("sechs\n"))
+    finally:
+        again.stop()
+    assert sink.read_text(encoding="utf-8") == "eins\nzwei\nfünf\nsechs\n"
+
+
+def test_two_workers_read_what_each_other_stores(cluster: Cluster) -> None:
+    topics = {name: f"connect-{name}s" for name in ("offset", "config", "status")}
+    for topic in topics.values():
+        cluster.create_topic(topic, 1)
+    props = {f"{name}.storage.topic": topic for name, topic in topics.items()}
+    config = DistributedConfig(
+        props | CONVERTERS | {"bootstrap.servers": cluster.bootstrap_servers, "group.id": "connect-cluster"}
+    )
+    converter = JsonConverter()
+    converter.configure({"schemas.enable": "false"}, False)
+
+    def log(name: str, retries: int = 0x7FFFFFFF) -> Any:
+        return partial(KafkaBasedLog, topics[name], config.internal_producer(retries), config.internal_consumer())
+
+    configs = [KafkaConfigBackingStore(topics["config"], converter, log("config")) for _ in range(2)]
+    statuses = [KafkaStatusBackingStore(topics["status"], converter, log("status", 0)) for _ in range(2)]
+    offsets = [KafkaOffsetBackingStore(log("offset")) for _ in range(2)]
+    stores: list[Any] = [*configs, *statuses, *offsets]
+    try:
+        for store in stores:
+            store.start()
+        configs[0].put_connector_config("a", {"name": "a"})
+        configs[0].put_task_configs("a", [{"n": "0"}])
+        configs[1].refresh(10_000)
+        assert configs[1].snapshot() == configs[0].snapshot()
+        task = ConnectorTaskId("a", 0)
+        assert configs[1].snapshot().tasks("a") == [task]
+
+        statuses[0].put(TaskStatus(task, State.RUNNING, "w:1", 1))
+        eventually(lambda: statuses[1].task(task) == TaskStatus(task, State.RUNNING, "w:1", 1))
+        offsets[0].set({b"k": b"v"}).result(10)
+        assert offsets[1].get([b"k"]).result(10) == {b"k": b"v"}
+    finally:
+        for store in stores:
+            store.stop()
