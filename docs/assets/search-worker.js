@@ -3,7 +3,7 @@
 // kafka_learn/site/theme/main.html gives this script the page's language and the name of Material's worker: `?zh=search.….js`.
 // Each language has an index of its own (kafka_learn/site/search_index.py). Material splits a Chinese query by looking up
 // pieces of it in the index, but never looks up a piece that ends where the query ends. So the words are found here, longest first,
-// and each ends with MARK, a character that is in no word.
+// and each ends with MARK, a character that is in no word. The word itself counts more than longer ones that begin with it.
 
 const SETUP = 0, QUERY = 2; // of Material's messages
 const MARK = "〇";
@@ -28,7 +28,7 @@ function wordsOf(run) {
     while (end > start + 1 && !words.has(run.slice(start, end))) end--;
     found.push(run.slice(start, end));
   }
-  return ` ${found.map(word => (words.has(word) ? word + MARK : word)).join(" ")} `;
+  return ` ${found.map(word => (words.has(word) ? `${word}${MARK}^9 ${word}${MARK}` : word)).join(" ")} `;
 }
 
 async function withIndex(message) {

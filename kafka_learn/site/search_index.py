@@ -22,7 +22,7 @@ LANGUAGES = ("en", "zh")
 _CUT = "\u200b"
 _CODE = re.compile(r"<pre>.*?</pre>", re.DOTALL)
 _FIGURE = re.compile(r"<svg\b")
-_SECTION, _PART = 3.0, 1.5
+_SECTION, _PART = 2.0, 1.5
 
 
 def on_page_content(content: str, **_: Any) -> str:

@@ -57,7 +57,7 @@ def test_the_page_that_explains_a_term_has_it_as_a_tag_or_else_its_entry_in_the_
 
 def test_sections_and_words_within_other_terms_weigh_more() -> None:
     boosts = {location: found.get("boost") for location, found in documents("en").items()}
-    assert list(boosts.values()) == [1.0, 3.0, 3.0, 1.5]
+    assert list(boosts.values()) == [1.0, 2.0, 2.0, 1.5]
 
 
 def test_code_and_figures_are_not_searched() -> None:
