@@ -1,5 +1,6 @@
 import json
 from pathlib import Path
+from typing import Any
 
 from kafka_learn.site.glossary import Term
 from kafka_learn.site.search_index import divided, on_page_content, on_post_build, write
@@ -16,7 +17,7 @@ def doc(location: str, text: str = "", title: str = "") -> dict[str, str]:
     return {"location": location, "title": title, "text": text}
 
 
-INDEX = {
+INDEX: dict[str, Any] = {
     "config": {"lang": ["en", "zh"], "separator": "x"},
     "docs": [
         doc("book/ch06/wheels/", "<p>ring</p><pre>def add</pre>", "Wheels"),
