@@ -1,0 +1,203 @@
+"""Three brokers, ZooKeeper, a producer and consumers in a simulated world that its reader steers while it runs.
+
+Not in Kafka. Everything in the world is unmodified source of this project. A driver, in a page or in a test, gives
+commands and lets time pass in small turns::
+
+    live = LiveCluster(seed=1, folder=folder)
+    live.turn(elapsed_s)                    as much simulated time as the pace allows
+    live.do(["kill", 1])                    between two turns
+    live.snapshot()                         what a page shows: plain JSON
+
+The same seed with the same actions at the same times gives the same run, wherever it runs: ``actions`` has them.
+"""
+
+from __future__ import annotations
+
+import gc
+import logging
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any, Final
+
+from kafka_learn.live.client_figures import ClientFigures
+from kafka_learn.live.commands import CONSUMERS, Action, Command, as_text, command
+from kafka_learn.live.event_feed import EventFeed
+from kafka_learn.live.pace import Pace
+from kafka_learn.live.snapshot import broker_rows, group_row, partition_rows
+from kafka_lite.testing.simulation.cluster import PROGRAMS, BrokerCluster
+from kafka_lite.testing.simulation.machine import Process
+from kafka_lite.testing.simulation.network import Conditions
+from kafka_lite.testing.simulation.system.modules import PACKAGES, Modules
+from kafka_lite.testing.simulation.world import World
+
+CLIENTS: Final = "clients"
+"""The machine of the clients."""
+CLIENT_PROGRAMS: Final = "kafka_learn.live.client_programs"
+COPIED: Final = (*PACKAGES, "kafka_learn")
+"""Packages of which each process has its own copy."""
+TOPIC, GROUP, PARTITIONS = "demo", "readers", 3
+START_S: Final = 600.0
+"""Simulated seconds after which a cluster that has no topic yet has failed."""
+COLLECT_EVERY_S: Final = 5.0
+"""After how many simulated seconds garbage is collected."""
+
+
+class LiveCluster:
+    """A cluster and its clients. One for each process of the system: what killed threads hold is never freed."""
+
+    def __init__(self, seed: int, folder: Path, *, brokers: int = 3) -> None:
+        # A collection runs __del__ when it happens, so it happens at times of the world. See _collect.
+        gc.disable()
+        self.world = World(
+            seed, folder, conditions=Conditions(), modules=lambda: Modules(COPIED), log_level=logging.WARNING
+        )
+        self.feed = EventFeed()
+        self.world.events.listener = self.feed.note
+        self.pace = Pace()
+        self.figures = ClientFigures(self._note)
+        self.cluster = BrokerCluster(self.world, brokers, {})
+        self.actions: list[Action] = []
+        """What the reader has done, and when."""
+        self.is_ready = False
+        """Whether the topic is there, and the clients run."""
+        self._now_ns = 0
+        """Up to where the driver has let the world run; the world's own clock may be a little ahead."""
+        self._collected_ns = 0
+        self._cuts: set[tuple[str, str]] = set()
+        self._producer: Process | None = None
+        self._consumers: dict[int, Process] = {}
+        self.world.in_background("live", self._start)
+
+    # ── time ──────────────────────────────────────────────────────────────────────────────────────────────────────
+
+    def turn(self, elapsed_s: float) -> None:
+        """Let as much time pass as the pace allows after ``elapsed_s`` real seconds."""
+        self.run(self.pace.due_s(elapsed_s))
+
+    def run(self, duration_s: float) -> None:
+        """Let simulated time pass. Raises what the world raises if it cannot continue."""
+        if duration_s <= 0:
+            return
+        self._now_ns += round(duration_s * 1e9)
+        self.world.scheduler.run(self._now_ns)
+        self._collect()
+
+    def replay(self, actions: Sequence[Action], until_s: float) -> None:
+        """Do again what somebody has done, at the same times, and run on until ``until_s``."""
+        for action in actions:
+            self.run((action.at_ns - self._now_ns) / 1e9)
+            self._do(action.command)
+        self.run(until_s - self._now_ns / 1e9)
+
+    def _collect(self) -> None:
+        """Collect what became garbage, at the same times in each run of the seed."""
+        if self._now_ns - self._collected_ns >= COLLECT_EVERY_S * 1e9:
+            self._collected_ns = self._now_ns
+            gc.collect(1)
+
+    # ── commands ──────────────────────────────────────────────────────────────────────────────────────────────────
+
+    @property
+    def machines(self) -> list[str]:
+        """Machines whose links can be cut."""
+        return [*(server.machine.name for server in self.cluster.servers), CLIENTS]
+
+    def do(self, words: Sequence[object]) -> None:
+        """Carry out a command (``commands``). Raises ValueError for one that there is not, or not yet."""
+        if not self.is_ready:
+            raise ValueError("the cluster is still starting")
+        self._do(command(words, len(self.cluster.brokers), self.machines))
+
+    def _do(self, wanted: Command) -> None:
+        self.actions.append(Action(self._now_ns, wanted))
+        self._note(f"you: {' '.join((wanted.name, *wanted.arguments))}")
+        self.world.in_background(wanted.name, lambda: self._carry_out(wanted))
+
+    def _carry_out(self, wanted: Command) -> None:
+        name = wanted.name
+        if name in ("kill", "stop", "start"):
+            getattr(self.cluster.brokers[wanted.number()], name)()
+        elif name in ("pause", "resume"):
+            self._pause_or_resume(wanted.number(), name == "pause")
+        elif name in ("cut", "heal"):
+            self._cut_or_heal(wanted.arguments[0], wanted.arguments[1], name == "cut")
+        elif name == "produce":
+            self._order(wanted.number(), wanted.arguments[1])
+        elif name == "join":
+            self._join(wanted.number())
+        elif name == "leave":
+            self._leave(wanted.number())
+        else:
+            setting, value = wanted.arguments
+            self._run_program("alter_topic", TOPIC, [{setting: value}])
+
+    def _pause_or_resume(self, number: int, is_to_pause: bool) -> None:
+        process = self.cluster.brokers[number].running()
+        if process.owner.is_paused is not is_to_pause:
+            (process.pause if is_to_pause else process.resume)()
+
+    def _cut_or_heal(self, first: str, second: str, is_to_cut: bool) -> None:
+        change: Callable[[str, str], None] = self.world.network.cut if is_to_cut else self.world.network.heal
+        change(first, second)
+        change(second, first)
+        (self._cuts.add if is_to_cut else self._cuts.discard)((min(first, second), max(first, second)))
+
+    def _order(self, count: int, acks: str) -> None:
+        assert self._producer is not None
+        programs = self._producer.module(CLIENT_PROGRAMS)
+        programs.orders.put(programs.Order(count, acks))
+
+    def _join(self, number: int) -> None:
+        process = self._consumers.get(number)
+        if process is None or not process.is_running:
+            name = _consumer(number)
+            self._consumers[number] = self._start_client("consumer", TOPIC, GROUP, name, self.figures, name=name)
+
+    def _leave(self, number: int) -> None:
+        process = self._consumers.get(number)
+        if process is None or not process.is_running:
+            return
+        process.stop()
+        self.world.wait_until(lambda: not process.is_running, START_S, f"{process.name} leaves")
+        self.figures.ended(process.name)
+
+    # ── the beginning ─────────────────────────────────────────────────────────────────────────────────────────────
+
+    def _start(self) -> None:
+        self.cluster.start()
+        self._run_program("create_topic", TOPIC, PARTITIONS, len(self.cluster.brokers), {})
+        self._producer = self._start_client("producer", TOPIC, self.figures, name="producer")
+        self._join(1)
+        self.is_ready = True
+
+    def _run_program(self, program: str, *args: Any) -> None:
+        """Run a program of the simulator on the clients' machine until it ends."""
+        machine = self.world.machine(CLIENTS)
+        process = machine.start(PROGRAMS + program, self.cluster.bootstrap, *args, name=program)
+        self.world.wait_until(lambda: not process.is_running, START_S, program)
+
+    def _start_client(self, program: str, *args: Any, name: str) -> Process:
+        machine = self.world.machine(CLIENTS)
+        return machine.start(f"{CLIENT_PROGRAMS}:{program}", self.cluster.bootstrap, *args, name=name)
+
+    def _note(self, text: str) -> None:
+        self.feed.note(self.world.scheduler.now_ns, text)
+
+    # ── what is shown ─────────────────────────────────────────────────────────────────────────────────────────────
+
+    def snapshot(self) -> dict[str, Any]:
+        """The state as plain JSON; ``events`` are those that are new or have another count since the last snapshot."""
+        running = [(broker.number, broker.parts) for broker in self.cluster.brokers if broker.parts is not None]
+        return {
+            "seed": self.world.seed, "now_s": self._now_ns / 1e9, "is_ready": self.is_ready,
+            "is_paused": self.pace.is_paused, "speed": self.pace.speed,
+            "brokers": broker_rows(self.cluster.brokers), "cuts": sorted(self._cuts),
+            "partitions": partition_rows(running, {TOPIC}), "group": group_row(running, GROUP),
+            **self.figures.as_json(), "events": self.feed.news(),
+            "actions": as_text(self.actions), "steps": self.world.events.steps, "digest": self.world.events.digest,
+        }  # fmt: skip
+
+
+def _consumer(number: int) -> str:
+    assert 1 <= number <= CONSUMERS
+    return f"consumer-{number}"

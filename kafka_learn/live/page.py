@@ -1,0 +1,80 @@
+"""The live cluster in a page: what its worker calls, in plain values that JavaScript understands.
+
+Not in Kafka. The worker first makes the interpreter ready, then has a cluster::
+
+    prepare(Path("/library"))       once: greenlets, and the standard library as files
+    page = LivePage(seed)
+    page.turn(elapsed_s)            every few milliseconds
+    page.shot()                     the news as JSON
+    page.do('["kill", 1]')          an empty text, or why not
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from kafka_learn.live.live_cluster import LiveCluster
+
+FOLDER: Final = Path("/world")
+"""The place of the world's files, in the page's memory."""
+_LINUX_LINKS: Final = """
+FS => FS.lookupPath("/proc/self/fd").node.node_ops.lookup = (folder, name) => {
+  const stream = FS.getStream(Number(name));
+  if (!stream) throw new FS.ErrnoError(44);
+  return stream.node;
+}
+"""
+"""Makes a path through the descriptor of an open folder lead into it, as on Linux. Error 44 is "no such file"."""
+
+
+def prepare(folder: Path) -> None:
+    """Make this interpreter ready for a world. Must be called before anything imports the simulator."""
+    import pyodide_js
+    from pyodide.code import run_js
+
+    from kafka_learn.live import promises
+
+    run_js(_LINUX_LINKS)(pyodide_js.FS)
+    promises.install()
+    from kafka_learn.live import standard_library
+
+    archive = next(Path(path) for path in sys.path if path.endswith(".zip"))
+    standard_library.unpack(archive, folder)
+    sys.path.insert(0, str(folder))
+    sys.dont_write_bytecode = True
+
+
+class LivePage:
+    """A live cluster for JavaScript."""
+
+    def __init__(self, seed: int) -> None:
+        from kafka_learn.live.live_cluster import LiveCluster
+
+        self._live: LiveCluster = LiveCluster(seed, FOLDER)
+
+    def turn(self, elapsed_s: float) -> None:
+        """Let time pass after so many real seconds."""
+        self._live.turn(elapsed_s)
+
+    def shot(self) -> str:
+        """A snapshot as JSON, with the events since the last one."""
+        return json.dumps(self._live.snapshot())
+
+    def do(self, words: str) -> str:
+        """Carry out a command, a list in JSON: the cluster's, ``speed`` or ``time``. Returns why not, or nothing."""
+        name, *arguments = json.loads(words)
+        pace = self._live.pace
+        try:
+            if name == "speed":
+                pace.set_speed(float(arguments[0]))
+            elif name == "time":
+                {"stop": pace.pause, "go": pace.resume, "step": pace.step}[arguments[0]]()
+            else:
+                self._live.do([name, *arguments])
+        except (ValueError, KeyError) as error:
+            return str(error)
+        return ""

@@ -1,0 +1,89 @@
+"""What a reader sees of a running cluster, as plain JSON: brokers, partitions with each replica's LEO and HW, groups.
+
+Not in Kafka. It reads the brokers' own objects from outside and takes no lock, so a world that is looked at has the
+same events as one that is not. Each figure is what that broker believes: after a fault, two may believe that they lead.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Sequence
+from typing import Any, Final
+
+from kafka_lite.testing.simulation.cluster import Broker
+
+DOWN, PAUSED, STARTING, UP = "down", "paused", "starting", "up"
+RUNNING: Final = "RUNNING_AS_BROKER"
+
+
+def broker_rows(brokers: Sequence[Broker]) -> list[dict[str, Any]]:
+    """Number, state, number of threads and whether it is the controller, for each broker."""
+    return [
+        {
+            "broker": broker.number, "state": broker_state(broker), "is_controller": _is_controller(broker.parts),
+            "threads": len(broker.process.owner.tasks) if broker.process is not None and _is_alive(broker) else 0,
+        }
+        for broker in brokers
+    ]  # fmt: skip
+
+
+def broker_state(broker: Broker) -> str:
+    """``down``, ``paused``, ``starting`` or ``up``."""
+    if broker.process is None or not _is_alive(broker):
+        return DOWN
+    if broker.process.owner.is_paused:
+        return PAUSED
+    state = getattr(broker.parts, "state", None)
+    return UP if state is not None and state.name == RUNNING else STARTING
+
+
+def _is_alive(broker: Broker) -> bool:
+    return broker.process is not None and broker.process.is_running
+
+
+def _is_controller(server: Any) -> bool:
+    controller = getattr(server, "controller", None)
+    return controller is not None and controller.is_active
+
+
+def partition_rows(servers: Iterable[tuple[int, Any]], topics: Collection[str]) -> list[dict[str, Any]]:
+    """Leader, epoch, ISR and replicas of each partition of these topics.
+
+    ``servers``: number and KafkaServer of each broker that runs. The leader, its epoch and the ISR are those of the
+    leader with the newest epoch.
+    """
+    rows: dict[tuple[str, int], dict[str, Any]] = {}
+    for number, server in servers:
+        manager = getattr(server, "replica_manager", None)
+        for partition in manager.partitions if manager is not None else ():
+            topic, index = partition.topic_partition
+            if topic in topics:
+                new = {"topic": topic, "partition": index, "leader": None, "epoch": -1, "isr": [], "replicas": {}}
+                _add(rows.setdefault((topic, index), new), number, partition)
+    return [rows[place] for place in sorted(rows)]
+
+
+def _add(row: dict[str, Any], broker: int, partition: Any) -> None:
+    """Add what one broker knows of a partition."""
+    replica = partition.get_replica()
+    if replica is not None and replica.log is not None:
+        row["replicas"][str(broker)] = {
+            "leo": replica.log_end_offset.message_offset, "hw": replica.high_watermark.message_offset,
+        }  # fmt: skip
+    if partition.leader_id == broker and partition.leader_epoch > row["epoch"]:
+        in_sync = sorted(replica.broker_id for replica in partition.in_sync_replicas)
+        row.update(leader=broker, epoch=partition.leader_epoch, isr=in_sync)
+
+
+def group_row(servers: Iterable[tuple[int, Any]], group_id: str) -> dict[str, Any] | None:
+    """State, generation and members of a group, by its coordinator with the newest generation; None without one."""
+    found: dict[str, Any] | None = None
+    for number, server in servers:
+        manager = getattr(getattr(server, "groups", None), "group_manager", None)
+        group = manager.get_group(group_id) if manager is not None else None
+        if group is not None and (found is None or group.generation_id > found["generation"]):
+            members = sorted(member.client_id for member in group.members.values())
+            found = {
+                "group": group_id, "coordinator": number, "state": group.state.name, "generation": group.generation_id,
+                "members": members,
+            }  # fmt: skip
+    return found

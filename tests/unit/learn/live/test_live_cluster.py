@@ -1,0 +1,99 @@
+"""Three brokers and their clients, steered by a reader: the same run in any process."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from kafka_learn.project import PROJECT_ROOT
+
+PLAY = """
+import json, os, sys
+from pathlib import Path
+from kafka_learn.live.commands import actions_of
+from kafka_learn.live.live_cluster import LiveCluster
+
+live = LiveCluster(3, Path(sys.argv[1]))
+shots = []
+
+def until(holds, what, most_s=60.0):
+    for _ in range(int(most_s / 0.05)):
+        live.turn(0.05)
+        shots.append(live.snapshot())
+        if holds(shots[-1]):
+            return shots[-1]
+    raise SystemExit(f"{what}: {json.dumps(shots[-1])}")
+
+def led_by_others(shot):
+    return all(row["leader"] not in (None, 1) and 1 not in row["isr"] for row in shot["partitions"])
+
+def in_sync(shot):
+    return len(shot["partitions"]) == 3 and all(len(row["isr"]) == 3 for row in shot["partitions"])
+
+def level(shot):
+    offsets = [(each["leo"], each["hw"]) for row in shot["partitions"] for each in row["replicas"].values()]
+    return len(offsets) == 9 and all(leo == hw for leo, hw in offsets)
+
+until(lambda shot: shot["is_ready"], "ready", 300)
+until(in_sync, "in sync")
+live.do(["produce", 10, "all"])
+until(lambda shot: shot["producer"]["acknowledged"] == 10 and level(shot), "ten acknowledged")
+live.do(["join", 2])
+until(lambda shot: shot["group"]["state"] == "STABLE" and len(shot["group"]["members"]) == 2, "joined")
+live.do(["kill", 1])
+until(lambda shot: shot["brokers"][1]["state"] == "down" and led_by_others(shot), "others lead")
+live.do(["produce", 5, "all"])
+until(lambda shot: shot["producer"]["acknowledged"] == 15, "fifteen acknowledged")
+live.do(["start", 1])
+until(in_sync, "in sync again", 120)
+live.do(["cut", "broker-0", "broker-1"])
+live.do(["pause", 2])
+until(lambda shot: shot["brokers"][2]["state"] == "paused" and shot["cuts"], "cut and paused")
+live.do(["heal", "broker-0", "broker-1"])
+live.do(["resume", 2])
+until(lambda shot: in_sync(shot) and level(shot), "healed", 120)
+live.do(["leave", 2])
+last = until(lambda shot: list(shot["consumers"]) == ["consumer-1"], "left")
+last = until(lambda shot: shot["group"]["members"] == ["consumer-1"], "alone")
+print(json.dumps({**last, "events": [event["text"] for shot in shots for event in shot["events"]]}))
+sys.stdout.flush()
+os._exit(0)
+"""
+REPLAY = """
+import json, os, sys
+from pathlib import Path
+from kafka_learn.live.commands import actions_of
+from kafka_learn.live.live_cluster import LiveCluster
+
+live = LiveCluster(3, Path(sys.argv[1]))
+live.replay(actions_of(sys.argv[2], 3, live.machines), float(sys.argv[3]))
+print(json.dumps(live.snapshot()))
+sys.stdout.flush()
+os._exit(0)
+"""
+
+
+def play(program: str, *arguments: object) -> Any:
+    done = subprocess.run(
+        [sys.executable, "-c", program, *map(str, arguments)], cwd=PROJECT_ROOT, capture_output=True, text=True,
+        check=False, env={**os.environ, "PYTHONHASHSEED": "0"},
+    )  # fmt: skip
+    assert done.returncode == 0, done.stdout + done.stderr
+    return json.loads(done.stdout.splitlines()[-1])
+
+
+@pytest.mark.soak
+@pytest.mark.timeout(600)
+def test_a_reader_kills_cuts_and_pauses_and_somebody_else_sees_the_same_run(tmp_path: Path) -> None:
+    seen = play(PLAY, tmp_path / "one")
+    assert any("you: kill 1" in text for text in seen["events"])
+    assert seen["producer"]["failed"] == 0
+    again = play(REPLAY, tmp_path / "two", seen["actions"], seen["now_s"])
+    assert (again["digest"], again["steps"]) == (seen["digest"], seen["steps"])
+    assert again["partitions"] == seen["partitions"]

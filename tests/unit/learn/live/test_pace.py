@@ -1,0 +1,35 @@
+"""How fast the time of a live cluster passes."""
+
+from __future__ import annotations
+
+import pytest
+
+from kafka_learn.live.pace import LONGEST_TURN_S, STEP_S, Pace
+
+
+def test_time_passes_at_the_chosen_speed() -> None:
+    pace = Pace()
+    assert pace.due_s(0.02) == 0.02
+    pace.set_speed(0.5)
+    assert pace.due_s(0.02) == 0.01
+    with pytest.raises(ValueError, match="3 is not among"):
+        pace.set_speed(3)
+
+
+def test_a_machine_that_cannot_keep_up_has_a_slower_world() -> None:
+    assert Pace().due_s(30) == LONGEST_TURN_S
+
+
+def test_a_pause_ends_with_resume_and_each_step_lets_a_little_time_pass() -> None:
+    pace = Pace()
+    pace.pause()
+    assert pace.due_s(1) == 0
+    pace.step()
+    pace.step()
+    assert pace.due_s(1) == 2 * STEP_S
+    assert pace.due_s(1) == 0
+    pace.resume()
+    assert pace.due_s(0.05) == 0.05
+    pace.step()  # stops the time, too
+    assert pace.due_s(0.05) == STEP_S
+    assert pace.is_paused
