@@ -1,4 +1,4 @@
-"""What has happened to the reader's clients: counts, and what each consumer has.
+"""Counts of the records of the reader's clients, and the partitions that each consumer has.
 
 Not in Kafka.
 """

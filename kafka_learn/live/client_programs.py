@@ -1,7 +1,7 @@
 """The reader's clients: programs that run inside the world, with the project's own producer and consumer.
 
-Not in Kafka. What they are asked comes through ``orders``, the queue of their process; what happens to them they tell
-to functions that they are given.
+Not in Kafka. The producer takes its work from ``orders``, the queue of its process. Both tell a witness what happens to
+them.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ BACKOFF_S: Final = 0.2
 
 
 class Order(NamedTuple):
-    """What the producer is to send."""
+    """Records for the producer to send."""
 
     records: int
     acks: str
@@ -58,7 +58,7 @@ class Witness(Protocol):
 
 
 orders: queue.Queue[Order] = queue.Queue()
-"""What the producer of this process is to send."""
+"""Orders for the producer of this process."""
 
 
 def producer(bootstrap: str, topic: str, witness: Witness) -> None:

@@ -1,4 +1,4 @@
-"""What a reader does to a live cluster: one command, with the arguments that it takes, as text and as JSON.
+"""Commands of a live cluster's reader, each with its arguments, as text and as JSON.
 
 Not in Kafka. Text is what a link has, so that somebody else sees the same run::
 

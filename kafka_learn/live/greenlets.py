@@ -49,9 +49,9 @@ class Greenlet:
         """Whether it has ended."""
         self._has_begun = False
         self._value: Any = None
-        """What its ``switch`` returns when it is resumed."""
+        """The value that its ``switch`` returns when it is resumed."""
         self._error: BaseException | None = None
-        """What its ``switch`` raises instead."""
+        """The error that its ``switch`` raises instead."""
         kind = _provided(type(self))
         kind.count += 1
         self._number = kind.count

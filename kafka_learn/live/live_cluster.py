@@ -57,7 +57,7 @@ class LiveCluster:
         self.figures = ClientFigures(self._note)
         self.cluster = BrokerCluster(self.world, brokers, {})
         self.actions: list[Action] = []
-        """What the reader has done, and when."""
+        """The commands so far, with their times."""
         self.is_ready = False
         """Whether the topic is there, and the clients run."""
         self._now_ns = 0

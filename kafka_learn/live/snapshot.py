@@ -1,4 +1,4 @@
-"""What a reader sees of a running cluster, as plain JSON: brokers, partitions with each replica's LEO and HW, groups.
+"""A running cluster as plain JSON for a page: brokers, partitions with each replica's LEO and HW, the group.
 
 Not in Kafka. It reads the brokers' own objects from outside and takes no lock, so a world that is looked at has the
 same events as one that is not. Each figure is what that broker believes: after a fault, two may believe that they lead.

@@ -118,15 +118,18 @@ def _fingerprint() -> dict[Path, int]:
 
 def _run_stage() -> int:
     from kafka_learn.notebooks import NotebookError
+    from kafka_learn.site import live_engine
     from kafka_learn.site.directives import DirectiveError
     from kafka_learn.site.staging import STAGE, stage
 
     progress = BuildProgress()
     if not STAGE.exists():
         progress.say(FIRST_BUILD)
+    if not (has_engine := live_engine.has_npm()):
+        progress.say("There is no npm, so the page of the live cluster has no Python interpreter.")
     try:
-        stage(track=progress.track)
-    except (DirectiveError, NotebookError) as error:
+        stage(track=progress.track, live=live_engine.write if has_engine else None)
+    except (DirectiveError, NotebookError, live_engine.EngineError) as error:
         sys.stderr.write(f"{error}\n")
         return 1
     return 0

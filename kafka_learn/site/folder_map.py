@@ -32,8 +32,9 @@ FOLDERS = (
     Folder(
         "kafka_learn/",
         "the workshop: `recording/` watches a run, `drawing/` draws it, `labs/` runs and grades labs, "
-        "`site/` builds the docs site",
-        "教学工具：`recording/` 记录运行过程，`drawing/` 画图，`labs/` 运行实验并评分，`site/` 生成文档站点",
+        "`live/` lets a reader steer a cluster, in a page too, `site/` builds the docs site",
+        "教学工具：`recording/` 记录运行过程，`drawing/` 画图，`labs/` 运行实验并评分，"
+        "`live/` 让读者操纵一个集群（也可以在网页里），`site/` 生成文档站点",
     ),
     Folder(
         "chapters/",

@@ -6,7 +6,7 @@ has changed, so that ``make site`` rebuilds no more than necessary.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import Any
@@ -26,6 +26,9 @@ from kafka_learn.source import module_path
 
 STAGE = PROJECT_ROOT / ".build" / "docs"
 LANGUAGES = ("en", "zh")
+LIVE = PurePosixPath("assets/live/engine")
+"""The place of the interpreter and the source that the page of the live cluster loads."""
+Live = Callable[[Path], Iterable[Path]]
 
 _SOURCE_PAGE = """---
 title: {path}
@@ -63,9 +66,12 @@ def pages(root: Path = PROJECT_ROOT) -> Iterator[StagedFile]:
         yield StagedFile(origin, PurePosixPath("labs", origin.parent.name + suffix))
 
 
-def stage(target: Path = STAGE, root: Path = PROJECT_ROOT, track: Track[Any] = untracked) -> list[Path]:
+def stage(
+    target: Path = STAGE, root: Path = PROJECT_ROOT, track: Track[Any] = untracked, live: Live | None = None
+) -> list[Path]:
     """Write the site's source tree; returns its files. ``track`` shows the progress.
 
+    ``live`` writes the files of the live cluster into a folder, and yields them.
     Raises DirectiveError if a directive cannot be expanded, NotebookError if a notebook fails.
     """
     written: list[Path] = []
@@ -90,6 +96,8 @@ def stage(target: Path = STAGE, root: Path = PROJECT_ROOT, track: Track[Any] = u
         for language, suffix in notebooks.JUPYTER_SUFFIXES.items():
             written.append(_write(place.with_name(notebook.stem + suffix), for_download(notebook, language).encode()))
     written.extend(_source_page(module, target) for module in sorted(sources))
+    if live is not None:
+        written.extend(live(target / LIVE))
     _remove_stale(target, set(written))
     return written
 

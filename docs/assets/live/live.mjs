@@ -1,0 +1,210 @@
+// The live cluster: a button that loads it, and what one sees and does. The cluster itself runs in worker.mjs.
+//
+// Controls and cells carry data-role, and data-broker or data-partition where they belong to one.
+
+import { words } from "./words.mjs";
+
+const CONSUMERS = [1, 2, 3, 4, 5];
+const SPEEDS = [0.1, 0.5, 1, 5];
+const KEPT_EVENTS = 300;
+const root = document.getElementById("live");
+let worker = null;
+
+// ── elements ────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+function element(tag, attributes = {}, ...children) {
+  const made = document.createElement(tag);
+  for (const [name, value] of Object.entries(attributes)) {
+    if (name === "onclick" || name === "onchange") made[name] = value;
+    else if (value !== null) made.setAttribute(name, value);
+  }
+  made.append(...children);
+  return made;
+}
+
+function button(role, text, onclick, attributes = {}) {
+  return element("button", { type: "button", class: "md-button", "data-role": role, onclick, ...attributes }, text);
+}
+
+const tell = (...command) => worker.postMessage({ words: command });
+
+function choice(role, label, values, chosen, onchange) {
+  const options = values.map((value) => element("option", { value, selected: value === chosen ? "" : null }, String(value)));
+  return element("label", {}, `${label} `,
+    element("select", { "data-role": role, onchange: (event) => onchange(event.target.value) }, ...options));
+}
+
+// Replaces the content of a part only if it has changed, so that the focus and a click on a button are not lost.
+const drawn = new Map();
+function draw(part, state, content) {
+  const text = JSON.stringify(state);
+  if (drawn.get(part) === text) return;
+  drawn.set(part, text);
+  const focused = part.contains(document.activeElement) ? keyOf(document.activeElement) : null;
+  part.replaceChildren(...content());
+  if (focused) [...part.querySelectorAll("button, select")].find((each) => keyOf(each) === focused)?.focus();
+}
+const keyOf = (each) => JSON.stringify({ ...each.dataset });
+
+// ── the parts ───────────────────────────────────────────────────────────────────────────────────────────────────────
+
+const parts = {
+  clock: element("output", { "data-role": "clock" }),
+  time: element("div", { class: "live-row" }),
+  brokers: element("div", { class: "live-brokers" }),
+  links: element("div", { class: "live-row" }),
+  clients: element("div", { class: "live-row" }),
+  topic: element("div", { class: "live-row" }),
+  group: element("div", { "data-role": "group" }),
+  partitions: element("div", { class: "live-scroll" }),
+  events: element("ol", { class: "live-events", tabindex: "0", "aria-label": words.events }),
+  message: element("p", { role: "status", "data-role": "status" }),
+};
+let acks = "all";
+
+function brokerCard(row) {
+  const own = { "data-broker": row.broker };
+  const lives = row.state === "up" || row.state === "starting";
+  const controls = row.state === "down"
+    ? [button("start", words.start, () => tell("start", row.broker), own)]
+    : [
+      button("kill", words.kill, () => tell("kill", row.broker), own),
+      button("stop", words.stop, () => tell("stop", row.broker), own),
+      lives
+        ? button("pause", words.pause, () => tell("pause", row.broker), own)
+        : button("resume", words.resume, () => tell("resume", row.broker), own),
+    ];
+  return element("section", { class: `live-broker live-${row.state}`, "data-role": "broker", "data-state": row.state, ...own },
+    element("strong", {}, `${words.broker} ${row.broker}`),
+    row.is_controller ? element("span", { class: "live-tag", "data-role": "controller", ...own }, words.controller) : "",
+    element("div", {}, `${words[row.state]}${row.state === "down" ? "" : `, ${row.threads} ${words.threads}`}`),
+    element("div", { class: "live-row" }, ...controls));
+}
+
+function linkControls(shot) {
+  const machines = [...shot.brokers.map((row) => `broker-${row.broker}`), "zookeeper", "clients"];
+  const pairs = machines.flatMap((first, at) => machines.slice(at + 1).map((second) => [first, second]))
+    .filter(([first, second]) => first.startsWith("broker") && second !== "clients");
+  const isCut = ([first, second]) => shot.cuts.some(([a, b]) => (a === first && b === second) || (a === second && b === first));
+  return pairs.map((pair) => button("cut", `${isCut(pair) ? words.heal : words.cut} ${pair.join(" – ")}`,
+    () => tell(isCut(pair) ? "heal" : "cut", ...pair), { "data-link": pair.join(" "), "aria-pressed": String(isCut(pair)) }));
+}
+
+function clientControls(shot) {
+  const { sent, acknowledged, failed } = shot.producer;
+  return [
+    button("produce", words.produce, () => tell("produce", 10, acks)),
+    choice("acks", "acks", ["0", "1", "all"], acks, (value) => { acks = value; }),
+    element("span", { "data-role": "acknowledged" }, `${sent} ${words.sent}, ${acknowledged} ${words.acknowledged}, ${failed} ${words.lost}`),
+    ...CONSUMERS.map((number) => {
+      const runs = `consumer-${number}` in shot.consumers;
+      return button("consume", `consumer-${number} ${runs ? words.leave : words.join}`,
+        () => tell(runs ? "leave" : "join", number), { "data-consumer": number, "aria-pressed": String(runs) });
+    }),
+  ];
+}
+
+function topicControls() {
+  const alter = (setting) => (value) => tell("alter", setting, value);
+  return [
+    choice("min-insync", "min.insync.replicas", ["1", "2", "3"], "2", alter("min.insync.replicas")),
+    choice("unclean", words.unclean, ["false", "true"], "false", alter("unclean.leader.election.enable")),
+  ];
+}
+
+function groupText(shot) {
+  const { group, consumers } = shot;
+  const about = group
+    ? `${words.group} ${group.group}: ${group.state}, ${words.generation} ${group.generation}, ${words.coordinator} ${group.coordinator}`
+    : `${words.group}: ${words.none}`;
+  const each = Object.entries(consumers).map(([name, its]) => element("div", { "data-role": "consumer", "data-consumer": name.split("-")[1] },
+    `${name}: ${words.has} ${its.partitions.join(", ") || words.none}; ${its.records} ${words.read}${its.last ? ` (${its.last})` : ""}`));
+  return [element("div", {}, about), ...each];
+}
+
+function partitionTable(shot) {
+  const ids = shot.brokers.map((row) => row.broker);
+  const most = Math.max(1, ...shot.partitions.flatMap((row) => Object.values(row.replicas).map((its) => its.leo)));
+  const head = [words.partition, words.leader, words.epoch, words.isr, ...ids.map((id) => `${words.replica} ${id}: ${words.offsets}`)];
+  const rows = shot.partitions.map((row) => element("tr", { "data-role": "partition", "data-partition": row.partition },
+    element("th", { scope: "row" }, `${row.topic}-${row.partition}`),
+    element("td", { "data-role": "leader", "data-partition": row.partition }, row.leader === null ? "–" : String(row.leader)),
+    element("td", {}, String(row.epoch)),
+    element("td", { "data-role": "isr", "data-partition": row.partition }, row.isr.join(", ")),
+    ...ids.map((id) => replicaCell(row, id, most))));
+  return [element("table", {}, element("thead", {}, element("tr", {}, ...head.map((text) => element("th", { scope: "col" }, text)))),
+    element("tbody", {}, ...rows))];
+}
+
+// Numbers, and a bar of which the filled part is below the HW and the outlined one between HW and LEO.
+function replicaCell(row, id, most) {
+  const its = row.replicas[id];
+  if (!its) return element("td", {}, "–");
+  const own = { "data-broker": id, "data-partition": row.partition };
+  const kind = row.leader === id ? "live-leads" : row.isr.includes(id) ? "" : "live-out";
+  const bar = element("div", { class: "live-bar", "aria-hidden": "true" }, element("i", {}), element("b", {}));
+  bar.children[0].style.width = `${(100 * its.hw) / most}%`;
+  bar.children[1].style.width = `${(100 * Math.max(0, its.leo - its.hw)) / most}%`;
+  return element("td", { class: kind, "data-role": "replica", ...own },
+    element("span", { "data-role": "hw", ...own }, String(its.hw)), " / ", element("span", { "data-role": "leo", ...own }, String(its.leo)), bar);
+}
+
+function addEvents(events) {
+  for (const { number, time_s: time, text, count } of events) {
+    const line = `${time.toFixed(3)} s  ${text}${count > 1 ? `  ×${count}` : ""}`;
+    const there = parts.events.querySelector(`[data-number="${number}"]`);
+    if (there) there.textContent = line;
+    else parts.events.append(element("li", { "data-role": "event", "data-number": number }, line));
+  }
+  while (parts.events.children.length > KEPT_EVENTS) parts.events.firstChild.remove();
+  if (events.length) parts.events.scrollTop = parts.events.scrollHeight;
+}
+
+// ── the whole ───────────────────────────────────────────────────────────────────────────────────────────────────────
+
+function show(shot) {
+  parts.clock.value = `${shot.now_s.toFixed(2)} ${words.seconds}`;
+  parts.message.textContent = shot.is_ready ? "" : words.topic;
+  const time = { paused: shot.is_paused, speed: shot.speed };
+  draw(parts.time, time, () => [
+    shot.is_paused ? button("go", words.go, () => tell("time", "go")) : button("freeze", words.freeze, () => tell("time", "stop")),
+    button("step", words.step, () => tell("time", "step")),
+    choice("speed", words.speed, SPEEDS, shot.speed, (value) => tell("speed", Number(value))),
+  ]);
+  draw(parts.brokers, shot.brokers, () => shot.brokers.map(brokerCard));
+  draw(parts.links, [shot.cuts, shot.is_ready], () => linkControls(shot));
+  draw(parts.clients, [shot.producer, Object.keys(shot.consumers)], () => clientControls(shot));
+  draw(parts.topic, 0, topicControls);
+  draw(parts.group, [shot.group, shot.consumers], () => groupText(shot));
+  draw(parts.partitions, shot.partitions, () => partitionTable(shot));
+  addEvents(shot.events);
+}
+
+function open(seed) {
+  const section = (title, ...content) => element("section", {}, element("h3", {}, title), ...content);
+  root.replaceChildren(
+    parts.message, section(words.time, parts.time, parts.clock), parts.brokers, parts.partitions,
+    section(words.clients, parts.clients, parts.group), section(words.links, parts.links), section(words.topicSettings, parts.topic),
+    section(words.events, parts.events));
+  parts.message.textContent = words.engine;
+  worker = new Worker(new URL("./worker.mjs", import.meta.url), { type: "module" });
+  worker.onerror = (event) => { parts.message.textContent = `${words.failed}: ${event.message}`; };
+  worker.onmessage = ({ data }) => {
+    if (data.shot) show(JSON.parse(data.shot));
+    else if (data.progress) parts.message.textContent = words[data.progress];
+    else if (data.refused) parts.message.textContent = data.refused;
+    else if (data.failed) parts.message.textContent = `${words.failed}: ${data.failed}`;
+  };
+  worker.postMessage({ seed });
+}
+
+async function offer() {
+  const isThere = (await fetch(new URL("./engine/pyodide.mjs", import.meta.url), { method: "HEAD" })).ok;
+  const reason = "Suspending" in WebAssembly ? (isThere ? "" : words.absent) : words.unable;
+  const seed = Number(new URLSearchParams(location.search).get("seed")) || 1;
+  root.replaceChildren(...(reason
+    ? [element("p", { "data-role": "unable" }, reason)]
+    : [button("load", words.load, () => open(seed), { class: "md-button md-button--primary" }), element("p", {}, words.about)]));
+}
+
+offer();

@@ -1,0 +1,47 @@
+// The words of the live cluster, in both languages.
+
+const english = {
+  load: "Start three brokers in this page",
+  about: "7 MB from this site; some ten seconds of a processor.",
+  engine: "Loading the Python interpreter …",
+  source: "Loading the source …",
+  world: "Starting ZooKeeper and three brokers …",
+  topic: "Waiting for the topic …",
+  failed: "The cluster has stopped",
+  unable: "This browser cannot run it: it lacks JavaScript Promise Integration (WebAssembly.Suspending). Chrome and Edge "
+    + "have it from 137 on, Firefox from 153, Safari from 27. The recorded runs of the chapters need no such thing.",
+  absent: "This build of the site has no Python interpreter: it was made on a machine without npm.",
+  kill: "kill -9", stop: "SIGTERM", start: "Start", pause: "Pause", resume: "Resume", cut: "Cut", heal: "Heal",
+  produce: "Produce 10 records", join: "joins", leave: "leaves", freeze: "Stop the time", go: "Let it pass",
+  step: "One step", speed: "Speed", seconds: "simulated s", controller: "controller",
+  up: "up", down: "down", paused: "paused", starting: "starting", threads: "threads",
+  broker: "Broker", partition: "Partition", leader: "Leader", epoch: "Epoch", isr: "ISR", replica: "Replica",
+  offsets: "HW / LEO", links: "Links", clients: "Clients", time: "Time", topicSettings: "Topic", events: "Events",
+  acknowledged: "acknowledged", lost: "failed", sent: "sent", read: "read", none: "none",
+  group: "Consumer group", coordinator: "coordinator", generation: "generation", has: "partitions",
+  unclean: "unclean leader election", share: "Link to this run",
+};
+
+const chinese = {
+  load: "在本页启动三个 broker",
+  about: "从本站下载 7 MB，大约占用处理器十秒。",
+  engine: "正在加载 Python 解释器……",
+  source: "正在加载源码……",
+  world: "正在启动 ZooKeeper 和三个 broker……",
+  topic: "正在等待主题创建……",
+  failed: "集群已停止",
+  unable: "这个浏览器运行不了：它没有 JavaScript Promise Integration（WebAssembly.Suspending）。Chrome 和 Edge 从 137 版起、"
+    + "Firefox 从 153 版起、Safari 从 27 版起支持。各章里录制好的运行不需要它。",
+  absent: "这一次构建的网站里没有 Python 解释器：构建它的机器没有 npm。",
+  kill: "kill -9", stop: "SIGTERM", start: "启动", pause: "暂停", resume: "继续", cut: "切断", heal: "恢复",
+  produce: "发送 10 条消息", join: "加入", leave: "离开", freeze: "停住时间", go: "继续计时",
+  step: "走一步", speed: "速度", seconds: "秒（模拟时间）", controller: "控制器",
+  up: "运行中", down: "已停止", paused: "已暂停", starting: "启动中", threads: "个线程",
+  broker: "Broker", partition: "分区", leader: "主副本", epoch: "纪元", isr: "ISR", replica: "副本",
+  offsets: "HW / LEO", links: "网络连接", clients: "客户端", time: "时间", topicSettings: "主题", events: "事件",
+  acknowledged: "已确认", lost: "失败", sent: "已发送", read: "已读取", none: "无",
+  group: "消费组", coordinator: "协调者", generation: "世代", has: "分区",
+  unclean: "允许不完全的主副本选举", share: "本次运行的链接",
+};
+
+export const words = document.documentElement.lang.startsWith("zh") ? chinese : english;
