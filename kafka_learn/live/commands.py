@@ -82,7 +82,12 @@ class Action:
 
 def as_text(actions: Iterable[Action]) -> str:
     """The actions in one word of a link."""
-    return ",".join(f"{action.at_ns / 1e9:g}:{action.command}" for action in actions)
+    return ",".join(f"{_seconds(action.at_ns)}:{action.command}" for action in actions)
+
+
+def _seconds(time_ns: int) -> str:
+    """All digits: an action a nanosecond later may be another run."""
+    return f"{time_ns // 10**9}.{time_ns % 10**9:09}".rstrip("0").rstrip(".")
 
 
 def actions_of(text: str, brokers: int, machines: Sequence[str]) -> list[Action]:

@@ -47,9 +47,11 @@ def test_actions_survive_their_way_through_a_link() -> None:
         Action(2_500_000_000, given("produce", 10, "all")),
         Action(61_020_000_000, given("cut", "broker-0", "clients")),
         Action(90_000_000_000, given("alter", "min.insync.replicas", "2")),
+        Action(1_234_567_800_009, given("start", 1)),
     ]
     text = as_text(actions)
     assert text.startswith("2.5:kill:1,2.5:produce:10:all,61.02:cut:")
+    assert text.endswith(",90:alter:min.insync.replicas:2,1234.567800009:start:1")
     assert actions_of(text, 3, MACHINES) == actions
     assert actions_of("", 3, MACHINES) == []
 
