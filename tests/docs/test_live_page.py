@@ -1,0 +1,78 @@
+"""The live cluster in a real browser, from the click to a leader that was killed and is back."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from kafka_learn.project import PROJECT_ROOT
+from kafka_learn.site import live_engine
+from tests.support import chromium
+
+HTML = """<!doctype html><html lang="{language}"><body><div id="live"></div>
+<script type="module" src="/assets/live/live.mjs"></script></body></html>"""
+IN_SYNC = (
+    "[...document.querySelectorAll('[data-role=isr]')].filter(cell => cell.textContent === '0, 1, 2').length === 3"
+)
+ACKNOWLEDGED = "document.querySelector('[data-role=acknowledged]')?.textContent.includes('{} acknowledged')"
+WITHOUT_ONE = """[...document.querySelectorAll('[data-role=isr]')].every(cell => cell.textContent === '0, 2')
+&& [...document.querySelectorAll('[data-role=leader]')].every(cell => '02'.includes(cell.textContent))"""
+
+pytestmark = pytest.mark.skipif(
+    chromium.chromium() is None or not live_engine.has_npm(), reason="needs Chromium, and npm for Pyodide"
+)
+
+
+@pytest.fixture
+def site(tmp_path: Path) -> Path:
+    """A folder with the page's files at their places, and a page of each language."""
+    assets = tmp_path / "site" / "assets" / "live"
+    for path in (PROJECT_ROOT / "docs" / "assets" / "live").iterdir():
+        assets.mkdir(parents=True, exist_ok=True)
+        (assets / path.name).write_bytes(path.read_bytes())
+    list(live_engine.write(assets / "engine"))
+    for language in ("en", "zh"):
+        (tmp_path / "site" / f"{language}.html").write_text(HTML.format(language=language), encoding="utf-8")
+    return tmp_path / "site"
+
+
+@pytest.mark.soak
+@pytest.mark.nightly
+@pytest.mark.timeout(900)
+def test_a_reader_kills_a_leader_and_sees_it_come_back(site: Path, tmp_path: Path) -> None:
+    with chromium.served(site) as address, chromium.page(tmp_path / "profile") as page:
+        page.open(address + "en.html")
+        page.until("document.querySelector('[data-role=load]')")
+        page.click("[data-role=load]")
+        page.until(IN_SYNC)
+        page.until("document.querySelector('[data-role=consumer]')")
+        page.click("[data-role=produce]")
+        page.until(ACKNOWLEDGED.format(10))
+        page.click("[data-role=kill][data-broker='1']")
+        page.until(WITHOUT_ONE)
+        page.click("[data-role=produce]")
+        page.until(ACKNOWLEDGED.format(20))
+        page.click("[data-role=start][data-broker='1']")
+        page.until(IN_SYNC)
+        page.click("[data-role=freeze]")
+        page.until("document.querySelector('[data-role=go]')")
+        before = page.evaluate("document.querySelector('[data-role=clock]').value")
+        page.click("[data-role=step]")
+        page.until(f"document.querySelector('[data-role=clock]').value !== {before!r}")
+        offsets = "[...document.querySelectorAll('[data-role={}]')].reduce((sum, cell) => sum + +cell.textContent, 0)"
+        assert page.evaluate(offsets.format("leo")) == 3 * 20
+
+
+@pytest.mark.soak
+@pytest.mark.nightly
+def test_a_browser_that_cannot_run_it_says_so_in_the_language_of_the_page(site: Path, tmp_path: Path) -> None:
+    script = (site / "assets" / "live" / "live.mjs").read_text(encoding="utf-8")
+    (site / "assets" / "live" / "live.mjs").write_text("delete WebAssembly.Suspending;\n" + script, encoding="utf-8")
+    with chromium.served(site) as address, chromium.page(tmp_path / "profile") as page:
+        page.open(address + "zh.html")
+        page.until("document.querySelector('[data-role=unable]')")
+        assert page.evaluate("document.querySelector('[data-role=unable]').textContent").startswith(
+            "这个浏览器运行不了"
+        )
+        assert not page.evaluate("document.querySelector('[data-role=load]')")
