@@ -23,8 +23,8 @@
 # %% [markdown] lang="zh"
 # # 笔记本：入门
 #
-# *本书第 1 章；相应的正文是[Kafka 流式数据平台](streaming-platform.md)、[分区、消费组与副本](basic-concepts.md)、
-# [生产者与消费者](producers-and-consumers.md)、[副本机制](replication.md)和[环境准备](environment.md)。*
+# 本书第 1 章；相应的正文是[Kafka 流式数据平台](streaming-platform.md)、[分区、消费组与副本](basic-concepts.md)、
+# [生产者与消费者](producers-and-consumers.md)、[副本机制](replication.md)和[环境准备](environment.md)。
 #
 # 每一节都有可以改的东西，用大写字母写，还有一个预测。请用你的答案替换 `None`，再运行那个单元格：它会说对不对，以及为什
 # 么。请先预测，再计算。

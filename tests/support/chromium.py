@@ -10,11 +10,12 @@ import os
 import shutil
 import subprocess
 import threading
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Final
+
+from tests.support.eventually import eventually
 
 NAMES: Final = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 
@@ -66,10 +67,8 @@ class Page:
 
     def until(self, condition: str, most_s: float = 240) -> None:
         """Wait until an expression is true. Raises AssertionError, which shows the page's text."""
-        deadline = time.monotonic() + most_s
-        while not self.evaluate(f"Boolean({condition})"):
-            assert time.monotonic() < deadline, f"{condition}\n{self.evaluate('document.body.innerText')}"
-            time.sleep(0.1)
+        shown = functools.partial(self.evaluate, "document.body.innerText")
+        eventually(lambda: self.evaluate(f"Boolean({condition})"), lambda: f"{condition}\n{shown()}", most_s)
 
     def click(self, selector: str) -> None:
         """Click the first element of a selector of CSS."""
