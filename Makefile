@@ -73,7 +73,7 @@ types: setup
 	$(BIN)/mypy $(ARGS)
 
 unit: setup
-	$(LANE) unit tests/unit -- -q -n 2 $(ARGS)
+	$(LANE) unit tests/unit -- -q -n 2 -m "not soak" $(ARGS)
 
 format: setup ## let ruff format and mend what it can
 	$(BIN)/ruff check --fix .

@@ -24,7 +24,7 @@ from kafka_learn.live.commands import CONSUMERS, Action, Command, as_text, comma
 from kafka_learn.live.event_feed import EventFeed
 from kafka_learn.live.pace import Pace
 from kafka_learn.live.snapshot import broker_rows, group_row, partition_rows
-from kafka_lite.testing.simulation.cluster import PROGRAMS, BrokerCluster
+from kafka_lite.testing.simulation.cluster import OPERATOR_PROGRAMS, BrokerCluster
 from kafka_lite.testing.simulation.machine import Process
 from kafka_lite.testing.simulation.network import Conditions
 from kafka_lite.testing.simulation.system.modules import PACKAGES, Modules
@@ -171,10 +171,12 @@ class LiveCluster:
         self.is_ready = True
 
     def _run_program(self, program: str, *args: Any) -> None:
-        """Run a program of the simulator on the clients' machine until it ends."""
+        """Run an operator's program on the clients' machine until it ends. Raises RuntimeError if it fails."""
         machine = self.world.machine(CLIENTS)
-        process = machine.start(PROGRAMS + program, self.cluster.bootstrap, *args, name=program)
+        process = machine.start(OPERATOR_PROGRAMS + program, self.cluster.bootstrap, *args, name=program)
         self.world.wait_until(lambda: not process.is_running, START_S, program)
+        if process.exit_code:
+            raise RuntimeError(f"{program} failed: {process.failure}")
 
     def _start_client(self, program: str, *args: Any, name: str) -> Process:
         machine = self.world.machine(CLIENTS)

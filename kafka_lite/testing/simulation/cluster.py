@@ -14,6 +14,7 @@ from kafka_lite.testing.simulation.machine import Machine, Process
 from kafka_lite.testing.simulation.world import World
 
 PROGRAMS: Final = "kafka_lite.testing.simulation.programs:"
+OPERATOR_PROGRAMS: Final = "kafka_lite.testing.simulation.operator_programs:"
 PORT: Final = 9092
 ZOOKEEPER: Final = "zookeeper"
 ZOOKEEPER_PORT: Final = 2181

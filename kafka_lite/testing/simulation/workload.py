@@ -19,6 +19,7 @@ from kafka_lite.testing.simulation.broker_faults import BrokerFaults
 from kafka_lite.testing.simulation.cluster import (
     NO_ROOM,
     NO_ZOOKEEPER,
+    OPERATOR_PROGRAMS,
     PROGRAMS,
     STOPPED,
     Broker,
@@ -29,7 +30,6 @@ from kafka_lite.testing.simulation.machine import Machine, Process, Span
 from kafka_lite.testing.simulation.programs import Load
 from kafka_lite.testing.simulation.world import World
 
-OPERATOR_PROGRAMS: Final = "kafka_lite.testing.simulation.operator_programs:"
 SETTLE_S: Final = 600.0
 """How long clients have to finish after the last fault: the longest retries are shorter."""
 MOST_REPLICAS: Final = 3
