@@ -33,10 +33,27 @@
 import importlib
 
 from chapters.ch01_introduction.figures import predictions, quorum_tables, request_bytes
+from chapters.ch01_introduction.figures.platform_runs import one_record_two_readers
 from chapters.ch01_introduction.figures.request_bytes import FieldWalk, produce_request
+from kafka_learn.drawing.sequence_diagram import sequence_diagram
 from kafka_lite.book.module_reference import parse_reference
 from kafka_lite.producer.partitioner import partition_for_key
 from kafka_lite.protocol.messages.api_00_produce import ProduceRequest
+
+# %% [markdown]
+# ## One record, three reads
+#
+# A shop sends an order to a broker in this notebook. Two programs read it, and one of them reads it again on the next
+# day. **How often is the record appended, and how often is the log read?** Count the arrows at the log.
+
+# %% [markdown] lang="zh"
+# ## 一条记录，读三次
+#
+# 一家商店把一份订单发给本笔记本里的 broker。两个程序读它，其中一个第二天又读了一遍。**这条记录追加了几次，日志被读了几
+# 次？** 请数一数指向日志的箭头。
+
+# %%
+sequence_diagram(one_record_two_readers())
 
 # %% [markdown]
 # ## Keys and partitions

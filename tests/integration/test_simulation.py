@@ -480,6 +480,7 @@ def test_a_follower_that_checks_no_checksums_is_found(tmp_path: Path) -> None:
 
 
 @pytest.mark.soak
+@pytest.mark.nightly
 def test_a_bug_of_the_recorded_table_is_found_with_drawn_faults() -> None:
     bug = next(bug for bug in ALL if bug.name == "without_sequence_check")
     found = find(bug, most=40, pool=ModulePool(6, packages=["tests"]), workers=1)

@@ -66,9 +66,10 @@ OUR_CONTROLLER, THEIR_CONTROLLER = (3, 1), (1, 3)
     ("version", "protocol", "killed"),
     [
         (LAST_OF_2, "0.10.2", THEIR_CONTROLLER),
-        (LAST_OF_2, "2.1", OUR_CONTROLLER),  # the newest without broker epochs (KIP-380)
+        # 2.1: the newest without broker epochs (KIP-380)
+        pytest.param(LAST_OF_2, "2.1", OUR_CONTROLLER, marks=pytest.mark.nightly),
         (TODAYS, "0.10.2", OUR_CONTROLLER),
-        (TODAYS, "2.6", THEIR_CONTROLLER),
+        pytest.param(TODAYS, "2.6", THEIR_CONTROLLER, marks=pytest.mark.nightly),
     ],
 )
 def test_nothing_acknowledged_is_lost(tmp_path: Path, version: str, protocol: str, killed: Sequence[int]) -> None:
