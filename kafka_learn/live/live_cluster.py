@@ -174,9 +174,7 @@ class LiveCluster:
         """Run an operator's program on the clients' machine until it ends. Raises RuntimeError if it fails."""
         machine = self.world.machine(CLIENTS)
         process = machine.start(OPERATOR_PROGRAMS + program, self.cluster.bootstrap, *args, name=program)
-        self.world.wait_until(lambda: not process.is_running, START_S, program)
-        if process.exit_code:
-            raise RuntimeError(f"{program} failed: {process.failure}")
+        self.world.await_success(process, START_S)
 
     def _start_client(self, program: str, *args: Any, name: str) -> Process:
         machine = self.world.machine(CLIENTS)

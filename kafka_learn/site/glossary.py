@@ -12,11 +12,11 @@ from functools import cache
 from pathlib import Path, PurePosixPath
 
 from kafka_learn.project import PROJECT_ROOT
+from kafka_learn.site.repository_markdown import in_fences
 
 GLOSSARY = PurePosixPath("book/glossary.md")
 _HEADING = {"en": "In Chinese", "zh": "英文"}
 _READ_ON = {"en": "Read on", "zh": "详见"}
-_FENCE = re.compile(r"^\s*(`{3,}|~{3,})")
 _NO_TEXT = re.compile(r"^\s*(?:#|\||<|!!!|\?\?\?|===|---$|\w+:)")
 _PROTECTED = re.compile(
     r"(`+)(?:(?!\1).)+?\1"  # code
@@ -160,15 +160,11 @@ def _words(language: str) -> re.Pattern[str]:
 def _blocks(text: str) -> Iterator[tuple[str, bool]]:
     """The blocks of Markdown, and whether each is running text: no code, heading, table or HTML."""
     block: list[str] = []
-    fence = ""
-    for line in text.splitlines(keepends=True):
-        mark = _FENCE.match(line)
-        if mark or fence or not line.strip() or _NO_TEXT.match(line):
+    for line, is_code in zip(text.splitlines(keepends=True), in_fences(text.splitlines()), strict=True):
+        if is_code or not line.strip() or _NO_TEXT.match(line):
             yield "".join(block), True
             yield line, False
             block = []
-            if mark and (not fence or mark[1].startswith(fence)):
-                fence = "" if fence else mark[1]
         else:
             block.append(line)
     yield "".join(block), True

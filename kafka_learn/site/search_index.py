@@ -17,8 +17,8 @@ from typing import Any
 from mkdocs.plugins import event_priority
 
 from kafka_learn.site.glossary import Term, terms
+from kafka_learn.site.staging import LANGUAGES
 
-LANGUAGES = ("en", "zh")
 _CUT = "\u200b"
 _CODE = re.compile(r"<pre>.*?</pre>", re.DOTALL)
 _FIGURE = re.compile(r"<svg\b")

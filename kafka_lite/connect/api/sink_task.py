@@ -85,7 +85,7 @@ class SinkTask(Task):
     def put(self, records: Sequence[SinkRecord]) -> None:
         """Write the records, or collect them for ``flush``. There may be none.
 
-        Raises RetriableError to be given the same records again; any other error ends the task.
+        If it raises RetriableError, it gets the same records again later. Any other error ends the task.
         """
 
     def flush(self, current_offsets: Mapping[TopicPartition, OffsetAndMetadata]) -> None:

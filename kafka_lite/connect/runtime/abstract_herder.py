@@ -10,6 +10,7 @@ from abc import abstractmethod
 from itertools import chain
 
 from kafka_lite.connect.api.connector import Connector
+from kafka_lite.connect.api.data.java_text import java_text
 from kafka_lite.connect.api.errors import NotFoundError
 from kafka_lite.connect.api.source_connector import SourceConnector
 from kafka_lite.connect.runtime.config_infos import ConfigInfos, config_infos
@@ -127,7 +128,7 @@ class AbstractHerder(Herder):
         """Check the keys that all connectors have, those of transformations, and the connector's own."""
         class_or_alias = config.get(CONNECTOR_CLASS)
         if class_or_alias is None:
-            raise BadRequestError(f"Connector config {_java_map(config)} contains no connector type")
+            raise BadRequestError(f"Connector config {java_text(config)} contains no connector type")
         connector = new_connector(class_or_alias)
         base = source_config_def() if isinstance(connector, SourceConnector) else sink_config_def()
         common, own = enriched(base, config, require_full_config=False), connector.config()
@@ -150,11 +151,6 @@ class AbstractHerder(Herder):
                 *infos.errors,
                 "You can also find the above list of errors at the endpoint `/{connectorType}/config/validate`",
             ]))  # fmt: skip
-
-
-def _java_map(config: Config) -> str:
-    """As Java writes a map."""
-    return "{" + ", ".join(f"{key}={value}" for key, value in config.items()) + "}"
 
 
 def compute_task_configs(worker: Worker, name: str, config: Config) -> list[dict[str, str]]:

@@ -1,4 +1,4 @@
-"""Changes the type of fields, or of a whole key or value.
+"""Casts fields to other types, or a whole key or value to one type.
 
 Kafka 0.11: connect/transforms/.../connect/transforms/Cast.java · book 8.3.3
 """

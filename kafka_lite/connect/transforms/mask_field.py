@@ -35,7 +35,7 @@ _EPOCH = datetime.datetime(1970, 1, 1, tzinfo=datetime.UTC)
 
 
 class MaskField(KeyOrValueTransformation):
-    """``fields`` names them; ``replacement`` is in place of numbers and texts. A map gets those it lacks, as None."""
+    """Masks ``fields``; numbers and texts become ``replacement``, if it is set. A map gets what it lacks, as None."""
 
     def config(self) -> ConfigDef:
         """The keys of the configuration."""

@@ -115,4 +115,4 @@ class TransactionalWorkload(Workload):
 
     def _read(self, program: str, *args: object) -> None:
         reading = self._start(program, dict(self.topics), self.history, *args, module=TRANSACTIONAL_PROGRAMS)
-        self._await_success(program, reading)
+        self._await_success(reading)

@@ -109,7 +109,7 @@ class Workload:
         alterations = [{"retention.ms": str(86_400_000 + number)} for number in range(ALTERATIONS)]
         altering = self._start("alter_topic", topic, alterations)
         self.create_topic(topic, partitions)
-        self._await_success("alter_topic", altering)
+        self._await_success(altering)
         self.history.configs[topic] = alterations[-1]
 
     def add_partitions(self, topic: str, partitions: int, delay_s: float) -> None:
@@ -122,8 +122,8 @@ class Workload:
         alteration, machine = {"retention.ms": "43200000"}, self.broker.machine if is_alone else self._machine
         adding = self._start("create_partitions", topic, partitions, machine=machine)
         self.world.sleep(delay_s)
-        self._await_success("alter_topic", self._start("alter_topic", topic, [alteration], machine=machine))
-        self._await_success("create_partitions", adding)
+        self._await_success(self._start("alter_topic", topic, [alteration], machine=machine))
+        self._await_success(adding)
         self.topics[topic], self.history.configs[topic] = partitions, alteration
         if is_alone:
             self._read_configs()  # now: a broker that starts again reads the configurations again
@@ -144,17 +144,15 @@ class Workload:
         self._operate("read_everything", dict(self.topics), self.history)
 
     def _operate(self, program: str, *args: Any) -> None:
-        self._await_success(program, self._start(program, *args))
+        self._await_success(self._start(program, *args))
 
     def _start(
         self, program: str, *args: Any, module: str = OPERATOR_PROGRAMS, machine: Machine | None = None
     ) -> Process:
         return (machine or self._machine).start(module + program, self.cluster.bootstrap, *args, name=program)
 
-    def _await_success(self, program: str, process: Process) -> None:
-        self.world.wait_until(lambda: not process.is_running, SETTLE_S, program)
-        if process.exit_code:
-            raise RuntimeError(f"{program} failed: {process.failure}")
+    def _await_success(self, process: Process) -> None:
+        self.world.await_success(process, SETTLE_S)
 
     # ── clients ───────────────────────────────────────────────────────────────────────────────────────────────────
 

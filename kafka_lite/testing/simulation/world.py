@@ -205,3 +205,9 @@ class World:
             if self.scheduler.now_ns >= deadline_ns:
                 raise TimeoutError(f"{what}: not within {timeout_s:g} s")
             self.sleep(POLL_NS / 1e9)
+
+    def await_success(self, process: Process, timeout_s: float) -> None:
+        """Let time pass until a process has ended. Raises TimeoutError, and RuntimeError if it failed."""
+        self.wait_until(lambda: not process.is_running, timeout_s, process.name)
+        if process.exit_code:
+            raise RuntimeError(f"{process.name} failed: {process.failure}")

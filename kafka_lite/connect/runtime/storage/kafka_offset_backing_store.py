@@ -34,7 +34,7 @@ class KafkaOffsetBackingStore(OffsetBackingStore):
         self._log.stop()
 
     def get(self, keys: Iterable[bytes | None]) -> Future[dict[bytes | None, bytes | None]]:
-        """The values of the keys. The log is read to its end before: another worker may have had the task until now."""
+        """The values of the keys, after reading the log to its end: another worker may have run the task until now."""
         wanted = list(keys)
         found: Future[dict[bytes | None, bytes | None]] = Future()
 

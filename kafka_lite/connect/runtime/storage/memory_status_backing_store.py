@@ -6,10 +6,14 @@ Kafka 0.10.2: connect/runtime/.../connect/storage/MemoryStatusBackingStore.java 
 from __future__ import annotations
 
 import threading
+from typing import TypeVar
 
 from kafka_lite.connect.runtime.connector_task_id import ConnectorTaskId
 from kafka_lite.connect.runtime.status import ConnectorStatus, State, TaskStatus
 from kafka_lite.connect.runtime.storage.status_backing_store import StatusBackingStore
+
+Id = TypeVar("Id", str, ConnectorTaskId)
+S = TypeVar("S", ConnectorStatus, TaskStatus)
 
 
 class MemoryStatusBackingStore(StatusBackingStore):
@@ -28,14 +32,11 @@ class MemoryStatusBackingStore(StatusBackingStore):
 
     def put(self, status: ConnectorStatus | TaskStatus) -> None:
         """Store a status. One that is DESTROYED removes what is stored."""
-        destroyed = status.state is State.DESTROYED
         with self._lock:
             if isinstance(status, TaskStatus):
-                self._tasks.pop(status.id, None)
-                self._tasks.update({} if destroyed else {status.id: status})
+                _put(self._tasks, status.id, status)
             else:
-                self._connectors.pop(status.id, None)
-                self._connectors.update({} if destroyed else {status.id: status})
+                _put(self._connectors, status.id, status)
 
     def put_safe(self, status: ConnectorStatus | TaskStatus) -> None:
         """Store a status."""
@@ -63,3 +64,10 @@ class MemoryStatusBackingStore(StatusBackingStore):
 
     def flush(self) -> None:
         """Do nothing: everything is stored."""
+
+
+def _put(statuses: dict[Id, S], key: Id, status: S) -> None:
+    if status.state is State.DESTROYED:
+        statuses.pop(key, None)
+    else:
+        statuses[key] = status

@@ -73,6 +73,6 @@ class DrawnStreamsWorkload(ApplicationWorkload):
         ending = self._start(
             "await_ends", self._application_topics, self.history, ENDED_S, module=TRANSACTIONAL_PROGRAMS
         )
-        self._await_success("await_ends", ending)
+        self._await_success(ending)
         reading = self._start("last_reader", self._application_topics, self._last_seen, module=DRAWN_PROGRAMS)
-        self._await_success("last_reader", reading)
+        self._await_success(reading)
