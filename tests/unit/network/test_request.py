@@ -44,7 +44,7 @@ def test_no_phase_is_negative_if_another_thread_was_faster(request_: Request, lo
     request_.response_dequeue_time_ms = 104
     times = request_.times(105)
     assert times.remote_ms == 0
-    assert min(getattr(times, name) for name in RequestTimes.__slots__) >= 0
+    assert min(getattr(times, name) for name in RequestTimes.__annotations__) >= 0
     assert times.total_ms == 5
 
 
