@@ -19,12 +19,12 @@
 # starts three new brokers, and takes a second or two. Before you run a cell that ends in a question, answer it.
 
 # %% [markdown] lang="zh"
-# # 笔记本：工作中的控制器
+# # 笔记本：看控制器怎样工作
 #
 # 本书第 7 章；正文从[控制器](controller.md)开始。
 #
-# 本进程里有三个 broker 和一个内嵌的 ZooKeeper。broker 1 最先启动，所以是控制器。每次实录都启动三个新的 broker，用一两
-# 秒。单元格如果以问题结尾，请先回答，再运行下一个。
+# 本进程里有三个 broker 和一个内嵌的 ZooKeeper。broker 1 最先启动，所以它是控制器。每次实录都启动三个新的 broker，用一
+# 两秒。凡是以问题结尾的单元格，先写下答案，再往下运行。
 
 # %%
 from chapters.ch07_controller.figures import controller_figures
@@ -52,7 +52,7 @@ from kafka_lite.controller import partition_state_machine, replica_state_machine
 # %% [markdown] lang="zh"
 # ## 状态表
 #
-# **从创建到删除，一个分区走过哪些箭头？一个副本的 broker 中途崩溃，这个副本呢？**
+# **从创建到删除，一个分区走过哪些箭头？如果一个副本的 broker 中途崩溃，这个副本又走过哪些？**
 
 # %%
 draw_states(partition_state_machine.VALID_PREVIOUS_STATES)
@@ -66,9 +66,9 @@ draw_states(replica_state_machine.VALID_PREVIOUS_STATES)
 # **In which step is the first request sent, and what has been written to ZooKeeper by then?**
 
 # %% [markdown] lang="zh"
-# ## 主题的创建和删除
+# ## 创建和删除主题
 #
-# **第一个请求在哪一步发送？这时 ZooKeeper 里已经写了什么？**
+# **第一个请求在哪一步发出？到那时 ZooKeeper 里已经写了什么？**
 
 # %%
 sequence_diagram(topic_creation())
@@ -77,7 +77,7 @@ sequence_diagram(topic_creation())
 # **Why do the brokers get StopReplica twice?**
 
 # %% [markdown] lang="zh"
-# **为什么各个 broker 得到两次 StopReplica？**
+# **每个 broker 为什么收到两次 StopReplica？**
 
 # %%
 sequence_diagram(topic_deletion())
@@ -90,7 +90,7 @@ sequence_diagram(topic_deletion())
 # %% [markdown] lang="zh"
 # ## 谁当主副本？
 #
-# 请盖住最后三列，自己填出来。
+# 盖住最后三列，自己填一填。
 
 # %%
 InBothLanguages(controller_figures.elections)
@@ -103,7 +103,7 @@ InBothLanguages(controller_figures.elections)
 # %% [markdown] lang="zh"
 # ## 一个主副本崩溃
 #
-# **每个 broker 得到几个请求？哪一个可以省掉？**
+# **每个 broker 收到几个请求？其中哪一个可以省掉？**
 
 # %%
 sequence_diagram(leader_dies())
@@ -116,7 +116,7 @@ sequence_diagram(leader_dies())
 # %% [markdown] lang="zh"
 # ## 控制器崩溃
 #
-# 它不是任何分区的主副本。**新控制器写了什么，什么只是重复？**
+# 它不是任何分区的主副本。**新控制器写了什么？哪些只是重复？**
 
 # %%
 sequence_diagram(controller_dies())
@@ -129,7 +129,7 @@ sequence_diagram(controller_dies())
 # %% [markdown] lang="zh"
 # ## 一个 broker 停止
 #
-# **broker 2 最后一次当主副本是什么时候？**
+# **broker 2 最后一次当主副本是在什么时候？**
 
 # %%
 sequence_diagram(controlled_shutdown())
@@ -143,7 +143,7 @@ sequence_diagram(controlled_shutdown())
 # %% [markdown] lang="zh"
 # ## 各个 broker 知道什么
 #
-# 主副本移动时，三个 broker 的元数据缓存。**broker 3 离开之后，各自显示哪些 broker？**
+# 主副本移走时，看三个 broker 的元数据缓存。**broker 3 停止之后，各个缓存里有哪些 broker？**
 
 # %%
 with running_brokers() as brokers:
@@ -171,5 +171,5 @@ with running_brokers() as brokers:
 # %% [markdown] lang="zh"
 # ## 轮到你了
 #
-# - 在最后一个单元格里重新启动 broker 3（`brokers.start(3)`），等它进入两个 ISR。它又当主副本了吗？
-# - 同时停止控制器和某个分区的主副本。哪一个先有人接替？为什么？
+# - 在最后一个单元格里重新启动 broker 3（`brokers.start(3)`），等它回到两个 ISR 里。它又当上主副本了吗？
+# - 让控制器和某个分区的主副本同时停止。哪一个先有人接替？为什么？
