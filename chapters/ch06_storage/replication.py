@@ -22,11 +22,11 @@
 # %% [markdown] lang="zh"
 # # 笔记本：手工复制
 #
-# 本书 6.2；相应的正文是[副本管理器](replica-manager.md)和[分区与副本](replicas.md)。
+# 本书 6.2；正文是[副本管理器](replica-manager.md)和[分区与副本](replicas.md)。
 #
-# 三个真实的 broker，各有自己的副本管理器、日志和拉取线程的对象，但是没有线程和套接字在运行。单元格不做，就什么也不会
-# 发生：一次拉取就是备份副本的一轮循环。所以你可以停在运行的集群里一毫秒就过去的时刻。单元格如果以问题结尾，请先回答，
-# 再运行下一个。
+# 三个真实的 broker，副本管理器、日志、拉取线程的对象一应俱全，只是没有运行的线程和套接字。单元格让它们做什么，它们才
+# 做什么：一次拉取就是备份副本循环一轮。所以在运行的集群里一毫秒就过去的时刻，在这里可以停下来看。凡是以问题结尾的单元
+# 格，先写下答案，再往下运行。
 
 # %%
 from chapters.ch06_storage.figures.replica_drawings import BOOKS_KAFKA, film, isr_example, played
@@ -41,9 +41,9 @@ from kafka_learn.recording.replicas_by_hand import ReplicasByHand
 # know that the record is committed?**
 
 # %% [markdown] lang="zh"
-# ## 两轮
+# ## 两轮拉取
 #
-# 一条记录，两个备份副本。**第几步之后生产者可以得到响应？第几步之后各个 broker 知道记录已经提交？**
+# 一条记录，两个备份副本。**第几步之后生产者能得到响应？每个 broker 各在第几步之后知道记录已经提交？**
 
 # %%
 with ReplicasByHand() as replicas:
@@ -59,7 +59,7 @@ film(replicas.film)
 # The requests between the brokers, recorded:
 
 # %% [markdown] lang="zh"
-# broker 之间请求的实录：
+# broker 之间的请求，实录如下：
 
 # %%
 sequence_diagram(two_fetch_rounds())
@@ -73,7 +73,7 @@ sequence_diagram(two_fetch_rounds())
 # %% [markdown] lang="zh"
 # ## 离开 ISR，再回来
 #
-# broker 3 没有请求。**是什么提交了记录？ZooKeeper、ISR 和高水位按什么次序改变？**
+# broker 3 不再拉取。**是什么使记录提交的？ZooKeeper、ISR 和高水位，先后顺序如何？**
 
 # %%
 sequence_diagram(isr_shrinks_and_expands())
@@ -86,7 +86,7 @@ sequence_diagram(isr_shrinks_and_expands())
 # %% [markdown] lang="zh"
 # ## 幻灯片里的例子
 #
-# 请盖住右边，每一步之后说出各个日志里有什么。
+# 盖住右边，每一步之后先说出各个日志里有什么。
 
 # %%
 film(played(isr_example))
@@ -97,9 +97,9 @@ film(played(isr_example))
 # The leader dies right after each of three writes. **Which of them survive?**
 
 # %% [markdown] lang="zh"
-# ## acks 承诺了什么
+# ## 各种 acks 承诺了什么
 #
-# 三次写入，每次之后主副本立刻崩溃。**哪些记录保住了？**
+# 写入三次，每次一写完主副本就崩溃。**哪些记录还在？**
 
 # %%
 for acks in (0, 1, -1):
@@ -120,10 +120,10 @@ for acks in (0, 1, -1):
 # brokers of 0.10.2, then newer ones. **In which step do the two films differ for the first time?**
 
 # %% [markdown] lang="zh"
-# ## KIP-101 终结的那种丢失
+# ## KIP-101 终结的丢失
 #
-# broker 2 有 *b*，*b* 已经提交，而 broker 2 还不知道。它重新启动，然后主副本崩溃。先是 0.10.2 的 broker，然后是较新的。
-# **两组图在哪一步第一次出现不同？**
+# broker 2 有 **b**，**b** 也已经提交，但 broker 2 还不知道。这时它重新启动，随后主副本崩溃。先看 0.10.2 的 broker，再
+# 看较新的。**两组图从哪一步开始不同？**
 
 
 # %%
@@ -157,9 +157,9 @@ film(restart_and_lose_the_leader())
 # does the follower ask to find out?**
 
 # %% [markdown] lang="zh"
-# ## 两个不同的日志
+# ## 两个分叉的日志
 #
-# 两个主副本各写了对方从未见过的记录。**日志到哪个偏移量为止相同？备份副本问什么来找出它？**
+# 两个主副本先后写入，都没见过对方写的记录。**两个日志到哪个偏移量为止相同？备份副本要问什么才能知道？**
 
 # %%
 with ReplicasByHand(brokers=2) as replicas:
@@ -191,7 +191,7 @@ film(replicas.film[-4:])
 # %% [markdown] lang="zh"
 # ## 轮到你了
 #
-# - 让不在 ISR 里的 broker 3 成为主副本（杀掉其他的之后用 `replicas.elect(unclean=True)`）。消费者之前看到什么，之后看
-#   到什么？
-# - 设置 `min_insync_replicas=2`，找一段历史，其中已确认的记录还是丢失了。用 `acks=-1` 和干净的选举是找不到的；两者之
-#   中你必须放弃哪一个？
+# - 让不在 ISR 里的 broker 3 成为主副本（杀掉另外两个，再调用 `replicas.elect(unclean=True)`）。消费者在这前后各看到什
+#   么？
+# - 设置 `min_insync_replicas=2`，设计一串操作，使已经确认的记录仍然丢失。用 `acks=-1` 加上干净的选举是做不到的；两者
+#   必须放弃一个，是哪一个？
