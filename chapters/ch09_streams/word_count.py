@@ -20,12 +20,12 @@
 # topics we open and read. Before you run a cell that ends in a question, answer it.
 
 # %% [markdown] lang="zh"
-# # 笔记本：单词计数，先手工，再在 broker 上
+# # 笔记本：单词计数，先手工，再上 broker
 #
-# 本书 9.1；相应的正文是[流处理应用程序和它的拓扑](processor-api.md)和[任务、线程与状态](tasks-and-state.md)。
+# 本书 9.1；正文是[流处理应用程序和它的拓扑](processor-api.md)和[任务、线程与状态](tasks-and-state.md)。
 #
-# 先是本进程里的一个拓扑，一次一条记录。然后是同一个拓扑，在一个有两个分区的 broker 上，我们打开并读取它的主题。单元格
-# 如果以问题结尾，请先回答，再运行下一个。
+# 先在本进程里运行一个拓扑，一次处理一条记录；再把同一个拓扑放到 broker 上，输入主题有两个分区，然后打开各个主题来看。
+# 凡是以问题结尾的单元格，先写下答案，再往下运行。
 
 # %%
 import tempfile
@@ -50,11 +50,11 @@ TopologyDrawing(node_by_node().set_application_id("app").describe())
 # The driver has one task for each sub-topology. A line goes in. **Which records are in which topic afterwards?**
 
 # %% [markdown] lang="zh"
-# 方框是子拓扑，圆角的是主题，灰色的是状态存储。
+# 方框是子拓扑，圆角框是主题，灰色的是状态存储。
 #
-# ## 手工
+# ## 手工运行
 #
-# 驱动程序为每个子拓扑准备一个任务。放进一行。**之后哪些主题里有哪些记录？**
+# 测试驱动为每个子拓扑准备一个任务。现在送进一行。**之后各个主题里有哪些记录？**
 
 # %%
 driver = TopologyTestDriver(
@@ -83,7 +83,7 @@ show()
 # have?**
 
 # %% [markdown] lang="zh"
-# 每个结果都有那一行的时间。第二行比第一行**更早**。**它的结果是什么时间？**
+# 每个结果的时间戳都等于那一行的时间戳。第二行比第一行**更早**。**它的结果，时间戳是多少？**
 
 # %%
 driver.pipe_input("text", None, "to sleep", timestamp=500)
@@ -99,11 +99,11 @@ driver.close()
 # partitions?**
 
 # %% [markdown] lang="zh"
-# 它自己的时间。流时间不会后退，但它只决定定时调用，不决定记录的时间。
+# 是它自己的时间戳。流时间不会后退，但它只决定什么时候定时调用，不影响记录的时间戳。
 #
-# ## 在 broker 上
+# ## 在 broker 上运行
 #
-# 输入现在有两个分区。**有几个任务？Streams 创建哪些主题，各有几个分区？**
+# 现在输入主题有两个分区。**有几个任务？Streams 会创建哪些主题，各有几个分区？**
 
 # %%
 cluster = Cluster({"group.initial.rebalance.delay.ms": 0}).start()
@@ -146,7 +146,7 @@ print("topics:", {topic: count for topic, count in sorted(cluster.topics.items()
 # Which word is where?
 
 # %% [markdown] lang="zh"
-# 两个子拓扑，两个分区：四个任务。重分区主题和变更日志也都有两个分区。哪个单词在哪里？
+# 两个子拓扑，两个分区，共四个任务。重分区主题和变更日志也各有两个分区。哪个单词在哪个分区？
 
 # %%
 for topic in ("app-words", "app-counts-changelog"):
@@ -163,11 +163,11 @@ for topic in ("app-words", "app-counts-changelog"):
 # count?**
 
 # %% [markdown] lang="zh"
-# 只有键决定分区，所以一个单词在两个主题里处在同一个分区：给它计数的任务也记录它。
+# 分区只由键决定，所以同一个单词在两个主题里的分区相同：由哪个任务计数，就由哪个任务写变更日志。
 #
-# ## 另一个实例
+# ## 换一个实例
 #
-# 第一个实例已经关闭。另一个带着空的目录启动。来了一行，里面有 “to”。**它数到几？**
+# 第一个实例已经关闭，另一个实例带着空目录启动。来了一行，里面有 “to”。**它数到几？**
 
 # %%
 with application("second") as streams:
@@ -182,8 +182,8 @@ for record in cluster.records("word-counts")[10:]:
 # the changelog has the result of everything before. Both are in the broker, and nothing is in the process.
 
 # %% [markdown] lang="zh"
-# 它从变更日志恢复了计数。已提交的偏移量说明从 `text` 和 `app-words` 的哪里继续；变更日志里有此前一切的结果。两者都在
-# broker 里，进程里什么都没有。
+# 它从变更日志恢复了计数。从 `text` 和 `app-words` 的哪里继续，看已提交的偏移量；在那之前的结果，变更日志里都有。两样
+# 都在 broker 上，进程里什么也没留。
 
 # %%
 cluster.stop()
