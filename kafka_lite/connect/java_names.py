@@ -10,6 +10,7 @@ from typing import Any, Final
 
 _TRANSFORMS: Final = "kafka_lite.connect.transforms"
 _JAVA: Final = "org.apache.kafka.connect"
+TRANSFORMATIONS_PACKAGE: Final = f"{_JAVA}.transforms"
 
 _ON_KEY_OR_VALUE: Final = {
     "Cast": "cast",
@@ -40,7 +41,7 @@ TRANSFORMATIONS: Final[dict[str, str]] = {
     },
     **{name: f"{_TRANSFORMS}.{module}.{name}" for name, module in _ON_RECORDS.items()},
 }
-"""Java's name in the package ``org.apache.kafka.connect.transforms`` -> the class here."""
+"""Java's name in ``TRANSFORMATIONS_PACKAGE`` -> the class here."""
 PREDICATES: Final[dict[str, str]] = {
     name: f"{_TRANSFORMS}.predicates.{name}" for name in ("HasHeaderKey", "RecordIsTombstone", "TopicNameMatches")
 }
@@ -56,8 +57,8 @@ CONVERTERS: Final[dict[str, str]] = {
 """Java's full name -> the class here."""
 
 JAVA_NAMES: Final[dict[str, str]] = {
-    **{f"{_JAVA}.transforms.{name}": path for name, path in TRANSFORMATIONS.items()},
-    **{f"{_JAVA}.transforms.predicates.{name}": path for name, path in PREDICATES.items()},
+    **{f"{TRANSFORMATIONS_PACKAGE}.{name}": path for name, path in TRANSFORMATIONS.items()},
+    **{f"{TRANSFORMATIONS_PACKAGE}.predicates.{name}": path for name, path in PREDICATES.items()},
     **CONVERTERS,
 }
 """Each full name of Java -> the class here, as ``package.module.Class``."""

@@ -14,6 +14,7 @@ from kafka_lite.common.config_value import Width
 from kafka_lite.connect.api.converter import Converter
 from kafka_lite.connect.api.errors import ConnectError
 from kafka_lite.connect.api.transformation import Transformation
+from kafka_lite.connect.java_names import TRANSFORMATIONS, TRANSFORMATIONS_PACKAGE
 from kafka_lite.connect.runtime.plugin_discovery import load_class, new_plugin
 
 HIGH, LOW = Importance.HIGH, Importance.LOW
@@ -66,6 +67,7 @@ def enriched(definition: ConfigDef, props: Mapping[str, str], *, require_full_co
         found.define(
             key, Type.CLASS, NO_DEFAULT, HIGH, f"The class of the transformation '{alias}'.", _TransformationClass(),
             group=group, order_in_group=0, width=Width.LONG, display_name=f"Transformation type for {alias}",
+            recommender=_KnownTransformations(),
         )  # fmt: skip
         try:
             own = transformation_of(key, props.get(key)).config()
@@ -97,6 +99,14 @@ class _TransformationClass:
 
     def __str__(self) -> str:
         return "the class of a Transformation"
+
+
+class _KnownTransformations:
+    def valid_values(self, name: str, parsed_config: Mapping[str, Any]) -> list[str]:  # noqa: ARG002  a Recommender
+        return sorted(f"{TRANSFORMATIONS_PACKAGE}.{known}" for known in TRANSFORMATIONS)
+
+    def visible(self, name: str, parsed_config: Mapping[str, Any]) -> bool:  # noqa: ARG002  a Recommender
+        return True
 
 
 class ConnectorConfig:

@@ -70,6 +70,16 @@ def test_a_form_shows_a_transformation_without_its_class() -> None:
     assert (key.group, key.order_in_group) == ("Transforms: h", 1)
 
 
+def test_a_form_offers_the_transformations_that_there_are() -> None:
+    (value,) = (
+        value
+        for value in enriched(source_config_def(), CHAIN, require_full_config=False).validate(CHAIN)
+        if value.name == "transforms.h.type"
+    )
+    assert HOIST in value.recommended_values
+    assert value.recommended_values == sorted(value.recommended_values)
+
+
 def test_a_connector_may_have_its_own_converters() -> None:
     config = ConnectorConfig(BASE | {KEY_CONVERTER: "org.apache.kafka.connect.storage.StringConverter"})
     assert isinstance(config.converter(KEY_CONVERTER, PlainJson()), StringConverter)
