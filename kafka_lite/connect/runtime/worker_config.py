@@ -36,7 +36,8 @@ def base_config_def() -> ConfigDef:
         .define("offset.flush.interval.ms", Type.LONG, 60_000, LOW, "How often the offsets of tasks are committed.")
         .define("offset.flush.timeout.ms", Type.LONG, 5000, LOW,
                 "How long such a commit may take. One that takes longer is given up; the next one has its offsets.")
-        .define("rest.host.name", Type.STRING, None, LOW, "The address that the REST interface listens at.")
+        .define("rest.host.name", Type.STRING, None, LOW,
+                "The address that the REST interface listens at; by default 127.0.0.1.")
         .define("rest.port", Type.INT, REST_PORT_DEFAULT, LOW, "The port of the REST interface.",
                 Range.between(0, 65535))
         .define("rest.advertised.host.name", Type.STRING, None, LOW,

@@ -1,0 +1,52 @@
+"""A worker with all that belongs to it, as a command or a test starts it.
+
+Kafka 0.10.2: connect/runtime/.../connect/runtime/Connect.java · book 8.3.3
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+
+from kafka_lite.connect.runtime.herder import Herder
+from kafka_lite.connect.runtime.rest.rest_server import RestServer
+
+logger = logging.getLogger(__name__)
+
+
+class Connect:
+    """Ties the herder and the REST interface together: they start and stop as one."""
+
+    def __init__(self, herder: Herder, rest: RestServer) -> None:
+        self.herder = herder
+        self.rest = rest
+        self._lock = threading.Lock()
+        self._stopped = threading.Event()
+
+    def start(self) -> None:
+        """Start the herder, then the REST interface. Raises ConnectError, leaving nothing running."""
+        logger.info("Kafka Connect starting")
+        try:
+            self.herder.start()
+            self.rest.start(self.herder)
+        except BaseException:
+            self.stop()
+            raise
+        logger.info("Kafka Connect started")
+
+    def stop(self) -> None:
+        """Stop the REST interface, then the herder with all connectors and tasks. Once is enough."""
+        with self._lock:
+            if self._stopped.is_set():
+                return
+            logger.info("Kafka Connect stopping")
+            try:
+                self.rest.stop()
+            finally:
+                self.herder.stop()
+                self._stopped.set()
+            logger.info("Kafka Connect stopped")
+
+    def await_stop(self, timeout_s: float | None = None) -> bool:
+        """Wait until it has stopped; False after ``timeout_s``."""
+        return self._stopped.wait(timeout_s)

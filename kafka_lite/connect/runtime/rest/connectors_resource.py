@@ -1,0 +1,153 @@
+"""``/connectors``: all that can be done with connectors and tasks.
+
+Kafka 0.10.2: connect/runtime/.../connect/runtime/rest/resources/ConnectorsResource.java · book 8.3.1
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from concurrent.futures import Future
+from http import HTTPStatus
+from typing import Any, TypeVar
+from urllib.parse import quote
+
+from kafka_lite.connect.runtime.connector_config import NAME
+from kafka_lite.connect.runtime.connector_task_id import ConnectorTaskId
+from kafka_lite.connect.runtime.herder import ConnectorInfo, Created, Herder
+from kafka_lite.connect.runtime.herder_errors import BadRequestError
+from kafka_lite.connect.runtime.rest.entities import (
+    connector_info_json,
+    connector_state_json,
+    parse_config,
+    parse_configs,
+    parse_create_request,
+    task_info_json,
+    task_state_json,
+)
+from kafka_lite.connect.runtime.rest.request_forwarder import Forwardable, ForwardedAnswer, RequestForwarder
+from kafka_lite.connect.runtime.rest.rest_messages import HttpResponse, json_response
+from kafka_lite.connect.runtime.rest.routed_request import RoutedRequest
+
+T = TypeVar("T")
+
+NO_CONTENT = HttpResponse(HTTPStatus.NO_CONTENT)
+ACCEPTED = HttpResponse(HTTPStatus.ACCEPTED)
+
+
+class ConnectorsResource:
+    """Each method answers one kind of request. Errors of the herder are raised."""
+
+    def __init__(self, herder: Herder, forwarder: RequestForwarder) -> None:
+        self._herder = herder
+        self._forwarder = forwarder
+
+    # ── connectors ────────────────────────────────────────────────────────────────────────────────────────────────
+
+    def list_connectors(self, request: RoutedRequest) -> HttpResponse:
+        """The names of all connectors."""
+        return json_response(self._complete(self._herder.connectors(), request, list))
+
+    def create_connector(self, request: RoutedRequest) -> HttpResponse:
+        """Create a connector. The name of the request is added to the configuration if it has none."""
+        name, config = parse_create_request(request.body)
+        if "/" in name:
+            raise BadRequestError("connector name should not contain '/'")
+        config.setdefault(NAME, name)
+        future = self._herder.put_connector_config(name, config, allow_replace=False)
+        return self._created(name, future, request, {"name": name, "config": config})
+
+    def get_connector(self, request: RoutedRequest) -> HttpResponse:
+        """A connector with its configuration and the ids of its tasks."""
+        future = self._herder.connector_info(request.connector)
+        return json_response(self._complete(future, request, connector_info_json))
+
+    def get_connector_config(self, request: RoutedRequest) -> HttpResponse:
+        """The configuration of a connector."""
+        return json_response(self._complete(self._herder.connector_config(request.connector), request, dict))
+
+    def put_connector_config(self, request: RoutedRequest) -> HttpResponse:
+        """Create a connector, or change it."""
+        name, config = request.connector, parse_config(request.body)
+        included = config.setdefault(NAME, name)
+        if included != name:
+            raise BadRequestError(
+                f"Connector name configuration ({included}) doesn't match connector name in the URL ({name})"
+            )
+        future = self._herder.put_connector_config(name, config, allow_replace=True)
+        return self._created(name, future, request, config)
+
+    def get_connector_status(self, request: RoutedRequest) -> HttpResponse:
+        """The statuses of a connector and of its tasks."""
+        return json_response(connector_state_json(self._herder.connector_status(request.connector)))
+
+    def pause_connector(self, request: RoutedRequest) -> HttpResponse:
+        """Pause a connector and its tasks, soon."""
+        self._herder.pause_connector(request.connector)
+        return ACCEPTED
+
+    def resume_connector(self, request: RoutedRequest) -> HttpResponse:
+        """Resume a connector and its tasks, soon."""
+        self._herder.resume_connector(request.connector)
+        return ACCEPTED
+
+    def restart_connector(self, request: RoutedRequest) -> HttpResponse:
+        """Restart a connector, not its tasks."""
+        return self._done(self._herder.restart_connector(request.connector), request)
+
+    def destroy_connector(self, request: RoutedRequest) -> HttpResponse:
+        """Delete a connector."""
+        return self._done(self._herder.delete_connector_config(request.connector), request)
+
+    # ── tasks ─────────────────────────────────────────────────────────────────────────────────────────────────────
+
+    def get_task_configs(self, request: RoutedRequest) -> HttpResponse:
+        """The configurations of a connector's tasks."""
+        future = self._herder.task_configs(request.connector)
+        return json_response(self._complete(future, request, lambda infos: [task_info_json(each) for each in infos]))
+
+    def put_task_configs(self, request: RoutedRequest) -> HttpResponse:
+        """The worker that runs a connector tells the leader which tasks it wants."""
+        configs = parse_configs(request.body)
+        return self._done(self._herder.put_task_configs(request.connector, configs), request, configs)
+
+    def get_task_status(self, request: RoutedRequest) -> HttpResponse:
+        """The status of a task."""
+        return json_response(task_state_json(self._herder.task_status(_task(request))))
+
+    def restart_task(self, request: RoutedRequest) -> HttpResponse:
+        """Restart a task."""
+        return self._done(self._herder.restart_task(_task(request)), request)
+
+    # ── completion ────────────────────────────────────────────────────────────────────────────────────────────────
+
+    def _complete(
+        self, future: Future[T], request: RoutedRequest, to_json: Callable[[T], Any], body: object = None
+    ) -> Any:
+        """The result as JSON, of this worker or of another one."""
+        found = self._forwarder.complete(future, _forwardable(request, body))
+        return found.value if isinstance(found, ForwardedAnswer) else to_json(found)
+
+    def _done(self, future: Future[Any], request: RoutedRequest, body: object = None) -> HttpResponse:
+        self._forwarder.complete(future, _forwardable(request, body))
+        return NO_CONTENT
+
+    def _created(
+        self, name: str, future: Future[Created[ConnectorInfo]], request: RoutedRequest, body: object
+    ) -> HttpResponse:
+        """The Location is at the worker that was asked, even if another one has created the connector."""
+        found = self._forwarder.complete(future, _forwardable(request, body))
+        if isinstance(found, ForwardedAnswer):
+            created, value = found.status == HTTPStatus.CREATED, found.value
+        else:
+            created, value = found.created, None if found.result is None else connector_info_json(found.result)
+        if not created:
+            return json_response(value)
+        return json_response(value, HTTPStatus.CREATED, Location=f"{request.base_url}connectors/{quote(name, safe='')}")
+
+
+def _task(request: RoutedRequest) -> ConnectorTaskId:
+    return ConnectorTaskId(request.connector, request.task)
+
+
+def _forwardable(request: RoutedRequest, body: object) -> Forwardable:
+    return Forwardable(request.method, request.path, body, request.forward)

@@ -1,0 +1,50 @@
+"""Requests and responses of the REST interface, as values.
+
+Kafka 0.10.2: connect/runtime/.../connect/runtime/rest/entities/ErrorMessage.java, and JAX-RS · book 8.3.1
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from http import HTTPStatus
+
+JSON_TYPE = "application/json"
+
+
+@dataclass(frozen=True)
+class HttpRequest:
+    """What a client sent. Names of headers are in lower case."""
+
+    method: str
+    target: str
+    """Path and query: ``/connectors?forward=true``."""
+    headers: Mapping[str, str] = field(default_factory=dict)
+    body: bytes = b""
+
+
+@dataclass(frozen=True)
+class HttpResponse:
+    """What the client gets."""
+
+    status: HTTPStatus
+    body: bytes = b""
+    headers: Mapping[str, str] = field(default_factory=dict)
+
+
+def json_response(value: object, status: HTTPStatus = HTTPStatus.OK, **headers: str) -> HttpResponse:
+    """A response whose body is JSON."""
+    text = json.dumps(value, separators=(",", ":"), ensure_ascii=False)
+    # A client may have sent half of a surrogate pair, as \ud800, which UTF-8 does not have.
+    return HttpResponse(status, text.encode(errors="replace"), {"Content-Type": JSON_TYPE, **headers})
+
+
+def error_response(status: HTTPStatus, message: str, **headers: str) -> HttpResponse:
+    """What is said of an error."""
+    return json_response({"error_code": int(status), "message": message}, status, **headers)
+
+
+def jax_rs_message(status: HTTPStatus) -> str:
+    """What JAX-RS says of a request that it refuses: ``HTTP 404 Not Found``."""
+    return f"HTTP {int(status)} {status.phrase}"
