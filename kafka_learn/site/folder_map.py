@@ -58,8 +58,8 @@ FOLDERS = (
     Folder("bench/", "speed and memory beside real Kafka: `make bench`", "与真实的 Kafka 比较速度和内存：`make bench`"),
     Folder(
         "config/",
-        "the shipped `server.properties` and `logging.toml`",
-        "随软件提供的 `server.properties` 和 `logging.toml`",
+        "the shipped `server.properties`, `logging.toml`, and files for Connect",
+        "随软件提供的 `server.properties`、`logging.toml` 和 Connect 的配置文件",
     ),
     Folder(
         "docs/",

@@ -1,0 +1,117 @@
+"""``kafka-lite connect-standalone``: runs a worker by itself, with the connectors of some files, until it is stopped.
+
+Kafka 0.10.2: connect/runtime/.../connect/cli/ConnectStandalone.java, bin/connect-standalone.sh · book 8.3.1
+"""
+
+from __future__ import annotations
+
+import argparse
+import logging
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from kafka_lite import __version__
+from kafka_lite.common.errors import KafkaError
+from kafka_lite.common.properties import load_properties
+from kafka_lite.tools.common import terminal
+from kafka_lite.tools.server.foreground import (
+    add_log_config_argument,
+    add_override_argument,
+    overrides,
+    run_in_foreground,
+)
+
+if TYPE_CHECKING:
+    from kafka_lite.connect.runtime.connect import Connect
+
+logger = logging.getLogger(__name__)
+
+NAME = "connect-standalone"
+SUMMARY = "run connectors in one process, a worker by itself"
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Kafka's arguments, the files, plus ``--override`` and ``--log-config`` as for the broker."""
+    parser.add_argument(
+        "worker",
+        type=Path,
+        metavar="WORKER.properties",
+        help="the worker, such as config/connect-standalone.properties",
+    )
+    parser.add_argument(
+        "connectors",
+        nargs="+",
+        type=Path,
+        metavar="CONNECTOR.properties",
+        help="a connector that is created at once, such as config/connect-file-source.properties",
+    )
+    add_override_argument(parser)
+    add_log_config_argument(parser)
+
+
+def run(options: argparse.Namespace) -> int:
+    """Run the worker until it is stopped; see ``run_in_foreground``."""
+
+    def create() -> ForegroundConnect:
+        worker = load_properties(options.worker) | overrides(options.override)
+        return ForegroundConnect(worker, {file: load_properties(file) for file in options.connectors})
+
+    return run_in_foreground(NAME, create, options.log_config)
+
+
+class ForegroundConnect:
+    """A worker that runs in its own process, and ends if one of its connectors cannot be created."""
+
+    def __init__(self, worker: Mapping[str, str], connectors: Mapping[Path, Mapping[str, str]]) -> None:
+        self._worker = worker
+        self._connectors = connectors
+        self._connect: Connect | None = None
+
+    def startup(self) -> None:
+        """Start the worker, then its connectors. Raises KafkaError: the caller then calls ``shutdown``."""
+        self._connect = new_standalone_connect(self._worker)
+        self._connect.start()
+        for file, config in self._connectors.items():
+            created = self._connect.herder.put_connector_config(config.get("name", ""), config, allow_replace=False)
+            try:
+                created.result()
+            except Exception as error:  # a connector may raise anything
+                raise KafkaError(f"Failed to create job for {file}: {error}") from error
+            logger.info("Created connector %s", config["name"])
+
+    def ready_line(self) -> str:
+        """The line with the URL of the REST interface and the connectors."""
+        started = terminal.styled(f"kafka_lite {__version__} Connect started", "bold green")
+        names = ", ".join(config["name"] for config in self._connectors.values())
+        url = self._connect.rest.advertised_url if self._connect is not None else ""
+        return f"{started}: REST interface {url}, connectors {names}"
+
+    def await_shutdown(self, timeout_s: float) -> bool:
+        """Wait until the worker has stopped; False after ``timeout_s``."""
+        return self._connect is None or self._connect.await_stop(timeout_s)
+
+    def shutdown(self) -> None:
+        """Stop the connectors and the worker."""
+        if self._connect is not None:
+            self._connect.stop()
+
+
+def new_standalone_connect(props: Mapping[str, str]) -> Connect:
+    """All parts of a worker with these keys. Raises ConfigError, ConnectError."""
+    # Imported here so that --help and a missing file do not wait for the clients.
+    from kafka_lite.connect.runtime.connect import Connect
+    from kafka_lite.connect.runtime.rest.rest_server import RestServer
+    from kafka_lite.connect.runtime.standalone.standalone_config import StandaloneConfig
+    from kafka_lite.connect.runtime.standalone.standalone_herder import StandaloneHerder
+    from kafka_lite.connect.runtime.storage.file_offset_backing_store import FileOffsetBackingStore
+    from kafka_lite.connect.runtime.worker import Worker
+
+    config = StandaloneConfig(props)
+    rest = RestServer(config)
+    try:
+        worker = Worker(rest.worker_id, config, FileOffsetBackingStore(config["offset.storage.file.filename"]))
+    except BaseException:
+        rest.stop()
+        raise
+    return Connect(StandaloneHerder(worker), rest)
