@@ -53,14 +53,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> int:
     """Run the worker until it is stopped; see ``run_in_foreground``."""
 
-    def create() -> ForegroundConnect:
+    def create() -> ConnectStandalone:
         worker = load_properties(options.worker) | overrides(options.override)
-        return ForegroundConnect(worker, {file: load_properties(file) for file in options.connectors})
+        return ConnectStandalone(worker, {file: load_properties(file) for file in options.connectors})
 
     return run_in_foreground(NAME, create, options.log_config)
 
 
-class ForegroundConnect:
+class ConnectStandalone:
     """A worker that runs in its own process, and ends if one of its connectors cannot be created."""
 
     def __init__(self, worker: Mapping[str, str], connectors: Mapping[Path, Mapping[str, str]]) -> None:

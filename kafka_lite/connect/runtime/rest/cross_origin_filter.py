@@ -21,7 +21,7 @@ class CrossOriginFilter:
         self._methods = _words(allowed_methods or DEFAULT_METHODS)
 
     def headers(self, method: str, request: Mapping[str, str]) -> dict[str, str]:
-        """What is added to the response to a request with these headers."""
+        """The headers to add to the response to a request with these headers."""
         origin = request.get("origin")
         if origin is None or not ("*" in self._origins or origin in self._origins):
             return {}

@@ -1,4 +1,4 @@
-"""What the REST interface reads and writes, as JSON.
+"""The JSON that the REST interface reads and writes.
 
 Kafka 0.10.2: connect/runtime/.../connect/runtime/rest/entities/ConnectorInfo.java, ConnectorStateInfo.java,
 CreateConnectorRequest.java, TaskInfo.java · book 8.3.1

@@ -1,4 +1,4 @@
-"""Waits for what the herder was asked, and asks another worker if only that one can do it.
+"""Waits for the herder, and asks another worker if only that one can do what was requested.
 
 Kafka 0.10.2: connect/runtime/.../connect/runtime/rest/resources/ConnectorsResource.java (completeOrForwardRequest),
 runtime/rest/RestServer.java (httpRequest) · book 8.3.4
@@ -37,13 +37,13 @@ class Forwardable:
     body: object = None
     """To be written as JSON."""
     forward: bool | None = None
-    """What the request says of forwarding: None if it comes from a user. The first worker that forwards it says true,
+    """The flag of the request: None if it comes from a user. The first worker that forwards it says true,
     the second one false: after two hops the right worker should have been found."""
 
 
 @dataclass(frozen=True)
 class ForwardedAnswer:
-    """What the other worker said."""
+    """The answer of the other worker."""
 
     status: HTTPStatus
     value: Any

@@ -33,7 +33,7 @@ STATUSES: dict[type[ConnectError], HTTPStatus] = {
 
 
 def response_to(error: Exception) -> HttpResponse:
-    """What the client is told. An error that is not one of Connect is a bug or a connector's: the log has its trace."""
+    """The response that tells the client. The log has the trace of an error that is not one of Connect."""
     if isinstance(error, ConnectRestError):
         return error_response(error.status, str(error))
     for kind, status in STATUSES.items():

@@ -15,7 +15,7 @@ JSON_TYPE = "application/json"
 
 @dataclass(frozen=True)
 class HttpRequest:
-    """What a client sent. Names of headers are in lower case."""
+    """A request of a client. Names of headers are in lower case."""
 
     method: str
     target: str
@@ -26,7 +26,7 @@ class HttpRequest:
 
 @dataclass(frozen=True)
 class HttpResponse:
-    """What the client gets."""
+    """The answer to a request."""
 
     status: HTTPStatus
     body: bytes = b""
@@ -41,10 +41,10 @@ def json_response(value: object, status: HTTPStatus = HTTPStatus.OK, **headers: 
 
 
 def error_response(status: HTTPStatus, message: str, **headers: str) -> HttpResponse:
-    """What is said of an error."""
+    """A response that names an error."""
     return json_response({"error_code": int(status), "message": message}, status, **headers)
 
 
 def jax_rs_message(status: HTTPStatus) -> str:
-    """What JAX-RS says of a request that it refuses: ``HTTP 404 Not Found``."""
+    """The message of JAX-RS for a request that it refuses: ``HTTP 404 Not Found``."""
     return f"HTTP {int(status)} {status.phrase}"

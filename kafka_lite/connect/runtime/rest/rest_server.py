@@ -31,8 +31,8 @@ from kafka_lite.connect.runtime.worker_config import WorkerConfig
 logger = logging.getLogger(__name__)
 
 DEFAULT_HOST = "127.0.0.1"
-"""Whoever reaches the REST interface may run any connector, and so read and write files. So it is for this machine,
-unless ``rest.host.name`` says otherwise. (Kafka listens at all addresses.)"""
+"""A client of the REST interface may run any connector, and so read and write files. So it is for this machine, unless
+``rest.host.name`` says otherwise. (Kafka listens at all addresses.)"""
 IDLE_TIMEOUT_S = 30.0
 """A connection without a request, or in the middle of one, is closed after this time, as by Jetty."""
 GRACEFUL_SHUTDOWN_TIMEOUT_S = 5.0
@@ -229,7 +229,7 @@ class _Handler(BaseHTTPRequestHandler):
         self._send(error_response(status, message or status.phrase), time.monotonic())
 
     def log_message(self, format: str, *args: object) -> None:
-        """What the base class has to say, such as that a connection was idle too long."""
+        """Log the notes of the base class, such as that a connection was idle too long."""
         logger.debug(format, *args)
 
 

@@ -11,7 +11,7 @@ from kafka_lite.common.errors import KafkaError
 from kafka_lite.common.properties import load_properties
 from kafka_lite.connect.runtime.connect_clients import ConnectClients
 from kafka_lite.connect.runtime.worker import Worker
-from kafka_lite.tools.connect.connect_standalone import ForegroundConnect
+from kafka_lite.tools.connect.connect_standalone import ConnectStandalone
 from kafka_lite.tools.main import main
 from tests.support.connect_plugins import FakeClients
 
@@ -30,7 +30,7 @@ def worker(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, str]:
 
 
 def test_the_shipped_files_start_a_worker_and_its_connectors(worker: dict[str, str]) -> None:
-    connect = ForegroundConnect(worker, {file: load_properties(file) for file in (SOURCE, SINK)})
+    connect = ConnectStandalone(worker, {file: load_properties(file) for file in (SOURCE, SINK)})
     try:
         connect.startup()
         line = connect.ready_line()
@@ -53,7 +53,7 @@ def test_a_connector_that_cannot_be_created_is_named_with_its_file(
     worker: dict[str, str], change: dict[str, str], problem: str
 ) -> None:
     config = load_properties(SOURCE) | change
-    connect = ForegroundConnect(worker, {SOURCE: config})
+    connect = ConnectStandalone(worker, {SOURCE: config})
     try:
         with pytest.raises(KafkaError, match=f"Failed to create job for .*connect-file-source.properties: {problem}"):
             connect.startup()
@@ -69,7 +69,7 @@ def test_a_worker_that_cannot_be_made_releases_its_port(
         raise KafkaError("no worker")
 
     monkeypatch.setattr(Worker, "__init__", fail)
-    connect = ForegroundConnect(worker, {})
+    connect = ConnectStandalone(worker, {})
     with pytest.raises(KafkaError, match="no worker"):
         connect.startup()
     connect.shutdown()
