@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from concurrent.futures import Future
 from http import HTTPStatus
+from typing import Any
 
 from kafka_lite.connect.runtime.connector_task_id import ConnectorTaskId
 from kafka_lite.connect.runtime.herder import ConnectorInfo, Created
@@ -36,7 +37,7 @@ def test_a_herder_that_does_not_answer_times_out() -> None:
 
 
 def test_a_connector_that_is_created_has_a_location_at_the_worker_that_was_asked() -> None:
-    body = {"name": "a b", "config": {}, "initial_state": None}
+    body: dict[str, Any] = {"name": "a b", "config": {}, "initial_state": None}
     response = ask(FakeHerder(Created(True, INFO)), "POST", "/connectors", body)
     assert (response.status, response.headers["Location"]) == (201, "http://worker:8083/connectors/a%20b")
     assert json.loads(response.body) == INFO_JSON

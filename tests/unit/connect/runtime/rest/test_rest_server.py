@@ -8,6 +8,7 @@ import re
 import socket
 from collections.abc import Iterator
 from contextlib import closing
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -143,6 +144,10 @@ def _answer(client: Client, row: dict[str, Any]) -> tuple[int, Any, str | None]:
     return status, body, answered.get("location")
 
 
+def _is_answer(client: Client, row: dict[str, Any], expected: tuple[int, Any, str | None]) -> bool:
+    return _answer(client, row) == expected
+
+
 @pytest.mark.parametrize("mode", ["distributed", "standalone"])
 def test_each_request_has_the_answer_of_kafka(connect: Connect, client: Client, tmp_path: Path, mode: str) -> None:
     url = f"{connect.rest.advertised_url}connectors"
@@ -156,7 +161,7 @@ def test_each_request_has_the_answer_of_kafka(connect: Connect, client: Client, 
         if row["path"] == "/":
             expected[1].update(client.ask("GET", "/")[1])  # our own release and commit
         if row["method"] == "GET" and "/status" in row["path"]:
-            eventually(lambda row=row, expected=expected: _answer(client, row) == expected, timeout_s=5)
+            eventually(partial(_is_answer, client, row, expected), timeout_s=5)
             continue
         answer = _answer(client, row)
         if answer != expected:
