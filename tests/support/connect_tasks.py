@@ -137,7 +137,11 @@ class FakeConsumer:
         self.woken = True
 
     def close(self) -> None:
+        """Leave the group, as a consumer does: it says that its partitions are revoked."""
         self.closed = True
+        assigned, self.assigned = self.assigned, []
+        if assigned and self.listener is not None:
+            self.listener.on_partitions_revoked(assigned)
 
 
 def record(value: bytes | None, offset: int, partition: TopicPartition = P0) -> ConsumerRecord:

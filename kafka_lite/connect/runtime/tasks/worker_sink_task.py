@@ -77,6 +77,7 @@ class WorkerSinkTask(WorkerTask):
         self._offsets = SinkOffsets()
         self._batch: list[SinkRecord] = []
         self._paused_for_redelivery = False
+        self._stopped = False
         self._rebalance_error: Exception | None = None
         self._next_commit_ms = time.hi_res_ms() + commit_interval_ms
 
@@ -124,6 +125,7 @@ class WorkerSinkTask(WorkerTask):
 
     def close(self) -> None:
         """Stop the task, and leave the group."""
+        self._stopped = True
         for what, close in (
             ("task", self._task.stop),
             ("consumer", self._consumer.close),
@@ -278,6 +280,8 @@ class WorkerSinkTask(WorkerTask):
 
     def partitions_revoked(self) -> None:
         """Commit, and close the partitions. Records that were not put yet are read again by their next owner."""
+        if self._stopped:  # the consumer that is being closed says so; all was committed before
+            return
         try:
             self._commit(closing=True)
         except Exception as error:  # noqa: BLE001  poll raises it

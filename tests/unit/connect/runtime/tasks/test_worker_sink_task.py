@@ -295,3 +295,12 @@ def test_a_sink_needs_topics() -> None:
 def test_the_configuration_is_in_the_context(rig: Rig) -> None:
     assert rig.task.context.configs() == {"topics": "t"}
     assert rig.task.context.errant_record_reporter is None
+
+
+def test_a_task_that_has_stopped_is_not_asked_to_flush_by_the_consumer_that_leaves(rig: Rig) -> None:
+    rig.read(b"1")
+    rig.worker.finish()
+    rig.worker.close()
+    assert rig.consumer.closed
+    assert rig.task.calls == ["start", "open [0]", "flush", "close [0]", "stop"]
+    assert [offsets for offsets, _ in rig.consumer.commits] == [{P0: 6}]
