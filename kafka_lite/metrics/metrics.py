@@ -9,6 +9,7 @@ and the network layer use it.
 from __future__ import annotations
 
 import logging
+import math
 import threading
 from collections.abc import Callable, Mapping, Sequence
 
@@ -46,12 +47,22 @@ class Metrics:
         """Create a metric name; the configured tags are added to ``tags``."""
         return KafkaMetricName(name, group, description, tags_of(dict(self.config.tags) | dict(tags or {})))
 
-    def sensor(self, name: str, *parents: Sensor, level: RecordingLevel = RecordingLevel.INFO) -> Sensor:
-        """Return the sensor of this name, creating it if necessary. Its parents also record its values."""
+    def sensor(
+        self,
+        name: str,
+        *parents: Sensor,
+        level: RecordingLevel = RecordingLevel.INFO,
+        inactive_expiration_ms: float = math.inf,
+    ) -> Sensor:
+        """Return the sensor of this name, creating it if necessary. Its parents also record its values.
+
+        With ``inactive_expiration_ms``, it is removed some time after its last value.
+        """
         with self._lock:
             sensor = self._sensors.get(name)
             if sensor is None:
-                sensor = Sensor(name, parents, self.config, self._time, level, self._register, self.collect)
+                arguments = (self.config, self._time, level, self._register, self.collect, inactive_expiration_ms)
+                sensor = Sensor(name, parents, *arguments)
                 self._sensors[name] = sensor
             return sensor
 
@@ -65,6 +76,14 @@ class Metrics:
             sensor = self._sensors.pop(name, None)
             for metric in sensor.metrics if sensor is not None else ():
                 self.remove_metric(metric.metric_name)
+
+    def remove_expired_sensors(self) -> None:
+        """Remove the sensors that have recorded nothing for too long, such as those of clients that are gone."""
+        now_ms = self._time.hi_res_ms()
+        with self._lock:
+            for sensor in [sensor for sensor in self._sensors.values() if sensor.has_expired(now_ms)]:
+                logger.debug("Removing the expired sensor %s", sensor.name)
+                self.remove_sensor(sensor.name)
 
     def add_metric(self, name: KafkaMetricName, measure: Measurable) -> None:
         """Add a metric whose value is computed by ``measure``. Raises ValueError if the name is taken."""

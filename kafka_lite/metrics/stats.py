@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from kafka_lite.metrics.meter import RateUnit
+from kafka_lite.metrics.quota import Quota
 from kafka_lite.metrics.recording_level import RecordingLevel
 
 
@@ -25,6 +26,8 @@ class MetricConfig:
     """``metrics.recording.level``: with INFO, DEBUG sensors record nothing."""
     tags: tuple[tuple[str, str], ...] = ()
     """Tags of every metric; a client's metrics have its ``client-id``."""
+    quota: Quota | None = None
+    """The bound of the metric, which ``Sensor.record`` checks."""
 
 
 @dataclass(slots=True)
@@ -197,9 +200,10 @@ class Rate:
     def measure(self, config: MetricConfig, now_ms: float) -> float:
         """The rate per unit of time."""
         total = self._stat.measure(config, now_ms)
-        return total / (self._window_size_ms(config, now_ms) / 1000) * self._unit.value
+        return total / (self.window_size_ms(config, now_ms) / 1000) * self._unit.value
 
-    def _window_size_ms(self, config: MetricConfig, now_ms: float) -> float:
+    def window_size_ms(self, config: MetricConfig, now_ms: float) -> float:
+        """The time in which the total accumulated."""
         elapsed_ms = now_ms - self._stat.oldest_start_ms(now_ms)
         full_windows = int(elapsed_ms / config.time_window_ms)
         missing = max(config.samples - 1 - full_windows, 0)
@@ -214,7 +218,8 @@ class SimpleRate(Rate):
     let ten seconds' worth of bytes through.
     """
 
-    def _window_size_ms(self, config: MetricConfig, now_ms: float) -> float:
+    def window_size_ms(self, config: MetricConfig, now_ms: float) -> float:
+        """The time since the oldest window began, or one whole window."""
         return max(now_ms - self._stat.oldest_start_ms(now_ms), config.time_window_ms)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 
 import pytest
@@ -103,3 +104,18 @@ def test_collectors_run_before_a_value_is_read(time: MockTime) -> None:
     assert metric.value == 7
     noted.append(1.0)
     assert metric.value == 8
+
+
+def test_a_sensor_expires_when_nothing_is_recorded_for_long(time: MockTime, metrics: Metrics) -> None:
+    for name, expiration_ms in (("forever", math.inf), ("short", 1000.0), ("used", 1000.0)):
+        sensor = metrics.sensor(name, inactive_expiration_ms=expiration_ms)
+        sensor.add(metrics.metric_name(name, "test"), Rate())
+    time.sleep(1000)
+    metrics.sensor("used").record()
+    metrics.remove_expired_sensors()
+    assert metrics.get_sensor("short") is not None, "exactly that long is not too long"
+    time.sleep(1)
+    metrics.remove_expired_sensors()
+    assert metrics.get_sensor("short") is None
+    assert metrics.metric(metrics.metric_name("short", "test")) is None
+    assert None not in (metrics.get_sensor("forever"), metrics.get_sensor("used"))
