@@ -1,1 +1,1 @@
-"""Replication quotas: how fast replicas that are being moved may be copied (KIP-73, KIP-113)."""
+"""Quotas: how much clients may send, fetch and change (KIP-13, KIP-124), and how fast replicas are copied (KIP-73)."""

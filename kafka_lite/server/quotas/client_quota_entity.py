@@ -90,7 +90,8 @@ class Part(Enum):
 
     def entity_name(self, name: str) -> EntityName:
         """The part of the entity whose quota applies at this level."""
-        return {Part.OWN: name, Part.DEFAULT: DEFAULT, Part.ANY: None}[self]
+        names: dict[Part, EntityName] = {Part.OWN: name, Part.DEFAULT: DEFAULT, Part.ANY: None}
+        return names[self]
 
 
 @dataclass(frozen=True)
