@@ -32,7 +32,7 @@ class ConnectionQuotas:
 
     def update(self, default_max: int, overrides: Mapping[str, int]) -> None:
         """Set new limits. An address that is above its new limit keeps its connections."""
-        by_address = {address: maximum for host, maximum in overrides.items() for address in _addresses_of(host)}
+        by_address = {address: maximum for host, maximum in overrides.items() for address in addresses_of(host)}
         with self._lock:
             self._default_max = default_max
             self._overrides = by_address
@@ -60,7 +60,7 @@ class ConnectionQuotas:
             return self._counts[address]
 
 
-def _addresses_of(host: str) -> list[str]:
+def addresses_of(host: str) -> list[str]:
     """The addresses of a host in ``max.connections.per.ip.overrides``; an unknown name stands for itself."""
     try:
         return sorted({str(info[4][0]) for info in socket.getaddrinfo(host, None, type=socket.SOCK_STREAM)})

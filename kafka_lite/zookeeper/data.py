@@ -359,7 +359,7 @@ def decode_config(data: bytes | None, what: str) -> dict[str, str]:
 class ConfigChange:
     """/config/changes/config_change_N: ``{"version":2,"entity_path":"topics/t3"}``.
 
-    Version 1 (until 0.9) has ``entity_type`` and ``entity_name`` instead.
+    Version 1 (until 0.9) has ``entity_type`` and ``entity_name`` instead, and knows topics and clients only.
     """
 
     entity_path: str
@@ -370,13 +370,19 @@ class ConfigChange:
 
     @staticmethod
     def decode(data: bytes | None) -> ConfigChange:
-        """Decode from bytes."""
+        """Decode from bytes, version 1 or 2. Raises ZnodeDataError."""
         what = "/config/changes"
         value = decode_json(data, what)
-        if value.get("version") == 1:
-            kind, name = checked(value, "entity_type", str, what), checked(value, "entity_name", str, what)
-            return ConfigChange(f"{kind}/{name}")
-        return ConfigChange(checked(value, "entity_path", str, what))
+        match checked(value, "version", int, what):
+            case 1:
+                kind, name = checked(value, "entity_type", str, what), checked(value, "entity_name", str, what)
+                if kind not in ("topics", "clients"):
+                    raise ZnodeDataError(f"{what}: 'entity_type' of version 1 must be topics or clients, not {kind!r}")
+                return ConfigChange(f"{kind}/{name}")
+            case 2:
+                return ConfigChange(checked(value, "entity_path", str, what))
+            case version:
+                raise ZnodeDataError(f"{what}: version {version} is not supported")
 
 
 # ------------------------------------------------------------------------------------------------------- old consumers

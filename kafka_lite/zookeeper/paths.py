@@ -11,7 +11,7 @@
     /log_dir_event_notification/log_dir_event_<10 digits>  brokers of which a log directory has failed
     /admin/delete_topics/T                          topics to delete
     /admin/reassign_partitions, /admin/preferred_replica_election
-    /config/{topics,clients,users,brokers}/<name>   configuration overrides
+    /config/{topics,clients,users,brokers,ips}/<name>   configuration overrides
     /config/changes/config_change_<10 digits>       notifications of changed overrides
     /latest_producer_id_block                       the last allocated block of producer ids
     /consumers/G/ids/M  (ephemeral)                 a member of an old consumer group, and its subscription

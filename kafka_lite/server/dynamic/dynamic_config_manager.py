@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import logging
 import threading
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 
 from kafka_lite.common.errors import KafkaError
 from kafka_lite.common.time import SYSTEM_TIME, Time
@@ -36,7 +36,10 @@ class DynamicConfigManager:
         time: Time = SYSTEM_TIME,
         change_expiration_ms: int = CHANGE_EXPIRATION_MS,
     ) -> None:
-        """``handlers``: entity type (``topics``, ``brokers``) -> handler of its changes; other types are ignored."""
+        """``handlers``: entity type -> handler of its changes; changes of other types are ignored.
+
+        The types are ``topics``, ``brokers``, ``clients``, ``users`` and ``ips``.
+        """
         self._zk_client = zk_client
         self._handlers = dict(handlers)
         self._time = time
@@ -45,11 +48,24 @@ class DynamicConfigManager:
         self._lock = threading.Lock()
 
     def startup(self) -> None:
-        """Read the brokers' overrides, then follow the changes, starting with existing notifications."""
-        for name in self._zk_client.get_entities("brokers"):
-            self._apply(f"brokers/{name}")
+        """Read all overrides but those of topics, then follow the changes, starting with existing notifications.
+
+        The overrides of a topic are read when its logs are opened.
+        """
+        for entity_path in list(self._existing_entities()):
+            self._apply(entity_path)
         self._zk_client.watch_config_changes(self.process_changes)
         self.process_changes()
+
+    def _existing_entities(self) -> Iterator[str]:
+        for entity_type in ("brokers", "clients", "users", "ips"):
+            if entity_type not in self._handlers:
+                continue
+            for name in self._zk_client.get_entities(entity_type):
+                yield f"{entity_type}/{name}"
+                if entity_type == "users":
+                    clients = f"users/{name}/clients"
+                    yield from (f"{clients}/{client_id}" for client_id in self._zk_client.get_entities(clients))
 
     def process_changes(self) -> None:
         """Handle all new notifications."""

@@ -102,7 +102,7 @@ class ClientQuotaManager:
 
     @property
     def quotas_enabled(self) -> bool:
-        """Whether there has ever been a quota. As long as there is none, nothing is recorded."""
+        """Whether an entity has ever had a quota, of any kind. As long as there is none, nothing is recorded."""
         return self._callback.types_enabled is not QuotaTypes.NO_QUOTAS
 
     def maybe_record_and_get_throttle_time_ms(self, user: str, client_id: str, value: float, now_ms: float) -> int:

@@ -38,8 +38,13 @@ class DefaultQuotaCallback:
             self._overridden = {**self._overridden, entity: bound}
 
     def remove_quota(self, entity: KafkaQuotaEntity) -> None:
-        """Remove the quota of an entity, if it has one. Its type stays enabled, as in Kafka."""
+        """Remove the quota of an entity, if it has one.
+
+        Its type is enabled nevertheless, as in Kafka: a node without this quota may have one of another kind, and then
+        clients are measured for all kinds.
+        """
         with self._lock:
+            self.types_enabled |= entity.type
             self._overridden = {each: bound for each, bound in self._overridden.items() if each != entity}
 
     def quota_metric_tags(self, user: str, client_id: str) -> QuotaTags:
