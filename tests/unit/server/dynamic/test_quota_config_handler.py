@@ -9,6 +9,7 @@ from kafka_lite.common.time import MockTime
 from kafka_lite.metrics.metrics import Metrics
 from kafka_lite.metrics.quota import UNLIMITED
 from kafka_lite.metrics.stats import MetricConfig
+from kafka_lite.server.dynamic.config_handler import ConfigHandler
 from kafka_lite.server.dynamic.dynamic_config_manager import DynamicConfigManager
 from kafka_lite.server.dynamic.quota_config_handler import ClientIdConfigHandler, IpConfigHandler, UserConfigHandler
 from kafka_lite.server.quotas.client_quota_managers import ClientQuotaManagers, client_quota_managers
@@ -112,7 +113,7 @@ def zk() -> KafkaZkClient:
 
 
 def manager_of(zk: KafkaZkClient, quotas: ClientQuotaManagers) -> DynamicConfigManager:
-    handlers = {"clients": ClientIdConfigHandler(quotas), "users": UserConfigHandler(quotas)}
+    handlers: dict[str, ConfigHandler] = {"clients": ClientIdConfigHandler(quotas), "users": UserConfigHandler(quotas)}
     return DynamicConfigManager(zk, handlers, MockTime(start_ms=0))  # no notification is old enough to be deleted
 
 
