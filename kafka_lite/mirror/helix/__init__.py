@@ -1,0 +1,6 @@
+"""What uReplicator needs of Apache Helix: records, state models, the controller's pipeline, the participant.
+
+All of it is pure: it takes records of ZooKeeper as values, and returns the writes that follow from them.
+
+Helix 0.6.9: helix-core · book 8.2.1
+"""
