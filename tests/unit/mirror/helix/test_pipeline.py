@@ -60,16 +60,16 @@ class Course:
     def happen(self) -> None:
         """One event, and then some time."""
         name = self.rng.choice(self.instances)
-        event = self.rng.randrange(6)
+        event = self.rng.randrange(8)
         if event == 0 and name in self.cluster.participants:
             self.cluster.kill(name)
         elif event == 1 and name not in self.cluster.participants:
             self.cluster.start(name)
         elif event == 2:
             self.cluster.enable(name, self.rng.random() < 0.6)
-        elif event == 3:
+        elif event in (3, 4, 5):
             self.change_plan()
-        self.cluster.advance(self.rng.randrange(8))
+        self.cluster.advance(self.rng.randrange(6))
         self.cluster.run_controller()
 
     def end_in_peace(self) -> None:
