@@ -10,10 +10,10 @@ from kafka_lite.mirror.helix.model.current_state import CurrentState
 from kafka_lite.mirror.helix.model.instance_config import InstanceConfig
 from kafka_lite.mirror.helix.model.live_instance import LiveInstance
 from kafka_lite.mirror.helix.model.message import Message
-from kafka_lite.mirror.helix.model.state_model_definition import DROPPED, ERROR, StateModelDefinition
+from kafka_lite.mirror.helix.model.state_model_definition import DROPPED, ERROR, StateModelDefinition, Transition
 from kafka_lite.mirror.helix.participant.message_receiver import receive_messages
 from kafka_lite.mirror.helix.participant.session import carry_over
-from kafka_lite.mirror.helix.participant.state_model import StateMachineEngine, StateModel
+from kafka_lite.mirror.helix.participant.state_model import Action, StateMachineEngine, StateModel, StateModelFactory
 from kafka_lite.mirror.helix.participant.state_transition_handler import run_transition, writes_after
 from kafka_lite.mirror.helix.pipeline import ClusterEvent, run_pipeline
 from kafka_lite.mirror.helix.property_paths import PropertyPaths
@@ -62,7 +62,7 @@ class AnyTransition(StateModel):
         super().__init__(model.initial_state)
         self._model, self._partition, self.failing = model, partition, failing
 
-    def transitions(self):
+    def transitions(self) -> dict[Transition, Action]:
         """All of the model, and out of ERROR."""
         pairs = (*self._model.transitions, (ERROR, self._model.initial_state))
         return dict.fromkeys(pairs, self._run)
@@ -72,6 +72,10 @@ class AnyTransition(StateModel):
             raise RuntimeError(f"{message.partition} fails")
 
 
+def _factory(model: StateModelDefinition, failing: Iterable[str]) -> StateModelFactory:
+    return lambda _, partition: AnyTransition(model, partition, failing)
+
+
 class Participant:
     """A participant whose writes wait until they are let through, one by one."""
 
@@ -79,9 +83,7 @@ class Participant:
         self.cluster, self.name, self.session = cluster, name, session
         self.engine = StateMachineEngine()
         for model in BUILT_IN_STATE_MODELS.values():
-            self.engine.register(
-                model.name, lambda _, p, m=model: AnyTransition(m, p, failing), initial_state=model.initial_state
-            )
+            self.engine.register(model.name, _factory(model, failing), initial_state=model.initial_state)
         self.writes: deque[Write] = deque()
         self.transitions: deque[tuple[StateModel, Message]] = deque()
         sessions = PATHS.instance(name, "CURRENTSTATES")

@@ -19,7 +19,8 @@ def record_of(data: dict[str, Any]) -> ZNRecord:
 @cache
 def state_models() -> dict[str, dict[str, Any]]:
     """The state models that a controller wrote, and those that a program built."""
-    return json.loads((SAMPLES / "state-models-0.6.9.json").read_text(encoding="utf-8"))
+    models: dict[str, dict[str, Any]] = json.loads((SAMPLES / "state-models-0.6.9.json").read_text(encoding="utf-8"))
+    return models
 
 
 @cache

@@ -21,7 +21,7 @@ class InstanceConfig:
 
     @classmethod
     def joining(cls, instance: str) -> InstanceConfig:
-        """What a participant writes that joins by itself: a name ``host_port`` is cut at its last underscore."""
+        """What a participant writes that joins by itself: a name such as w1_8080 is cut at its last underscore."""
         host, _, port = instance.rpartition("_")
         fields = {"HELIX_ENABLED": "true", "HELIX_HOST": host or instance, "HELIX_PORT": port if host else ""}
         return cls(ZNRecord(instance, fields))
