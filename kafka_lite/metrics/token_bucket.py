@@ -21,8 +21,8 @@ class TokenBucket:
                                             │  debt: it is paid back before anything more is admitted
                                             ▼
 
-    Unlike a rate over samples, it admits a burst at once and forgets nothing early: whoever takes ten times the bound
-    waits ten seconds. It begins full, as Kafka's does, since its first refill is for all the time since the epoch.
+    Unlike a rate over samples, it admits a burst at once and forgets nothing early: a client that takes ten times the
+    bound waits ten seconds. It begins full, as Kafka's does, since its first refill is for the time since the epoch.
     """
 
     def __init__(self) -> None:

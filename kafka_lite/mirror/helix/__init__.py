@@ -1,4 +1,4 @@
-"""What uReplicator needs of Apache Helix: records, state models, the controller's pipeline, the participant.
+"""The parts of Apache Helix that uReplicator needs: records, state models, the controller's pipeline, the participant.
 
 All of it is pure: it takes records of ZooKeeper as values, and returns the writes that follow from them.
 

@@ -142,7 +142,7 @@ class PropertyPaths:
 
     @property
     def setup_paths(self) -> tuple[str, ...]:
-        """What a new cluster consists of, in the order in which Helix creates it."""
+        """The nodes of a new cluster, in the order in which Helix creates it."""
         configs = ("CONFIGS", "CONFIGS/CLUSTER", f"CONFIGS/CLUSTER/{self.cluster}")
         scopes = ("CONFIGS/PARTICIPANT", "CONFIGS/RESOURCE")
         rooms = ("PROPERTYSTORE", "LIVEINSTANCES", "INSTANCES", "EXTERNALVIEW", "STATEMODELDEFS")

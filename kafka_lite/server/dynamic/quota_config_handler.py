@@ -35,7 +35,7 @@ class UserConfigHandler:
         self._quotas = quotas
 
     def process_config_changes(self, entity_name: str, config: Mapping[str, str]) -> None:
-        """Apply the quotas of ``U`` or ``U/clients/C``. Raises ValueError for any other path."""
+        """Apply the quotas of a user, or of a user's client. Raises ValueError for any other path."""
         match entity_name.split("/"):
             case [user]:
                 entity = KafkaQuotaEntity.of_nodes(user, None)

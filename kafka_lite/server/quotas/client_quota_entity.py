@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import Enum, Flag, auto
 
-from kafka_lite.common.sanitizer import desanitize
+from kafka_lite.zookeeper.sanitizer import desanitize
 
 
 class Default(Enum):
@@ -68,7 +68,7 @@ class KafkaQuotaEntity:
 
 @dataclass(frozen=True)
 class QuotaTags:
-    """What shares one sensor, hence one quota: the tags of its metrics; an empty part is shared by all."""
+    """The tags of the metrics of one sensor, hence of one quota; an empty part is shared by all."""
 
     user: str = ""
     client_id: str = ""
@@ -106,7 +106,7 @@ class Level:
         return KafkaQuotaEntity(self.user.entity_name(user), self.client_id.entity_name(client_id))
 
     def tags(self, user: str, client_id: str) -> QuotaTags:
-        """What shares a sensor at this level. A default quota is no common pot: each name has its own sensor."""
+        """The tags of the sensor at this level. A default quota is no common pot: each name has its own sensor."""
         return QuotaTags(
             "" if self.user is Part.ANY else user,
             "" if self.client_id is Part.ANY else client_id,

@@ -32,7 +32,7 @@ INACTIVE_SENSOR_EXPIRATION_MS = 3600 * 1000
 
 
 class QuotaType(Enum):
-    """What is limited; the value is the type of its beans."""
+    """The limited resource; the value is the type of its beans."""
 
     PRODUCE = "Produce"
     FETCH = "Fetch"
@@ -42,7 +42,7 @@ class QuotaType(Enum):
 
 @dataclass(frozen=True)
 class ClientSensors:
-    """What is recorded of the clients that share a quota."""
+    """The sensors of the clients that share a quota."""
 
     tags: QuotaTags
     quota_sensor: Sensor
@@ -56,7 +56,7 @@ class ClientQuotaManager:
 
         request ─▶ record_and_get_throttle_time_ms ─▶ 0: the response goes out, and that is all
                                                     ─▶ more: throttle ─▶ the channel waits in the delay queue
-                                                                         until the reaper lets it go on
+                                                                         until the reaper takes it out
 
     All connections of the same user or client id share a sensor, however many they are (see PRECEDENCE). A value is
     recorded before it is compared: it has been sent already, and refusing it would not take it back. Instead the next

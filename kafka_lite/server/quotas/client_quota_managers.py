@@ -25,7 +25,7 @@ QUOTA_KEYS: Mapping[QuotaType, tuple[str, Callable[[str], float]]] = {
     QuotaType.REQUEST: ("request_percentage", float),
     QuotaType.CONTROLLER_MUTATION: ("controller_mutation_rate", float),
 }
-"""What is limited → the key in ``/config/users`` and ``/config/clients``, and how its value is read."""
+"""The limited resource → the key in ``/config/users`` and ``/config/clients``, and how its value is read."""
 
 
 @dataclass(frozen=True)

@@ -33,7 +33,7 @@ class ControllerMutationQuota(Protocol):
 
     @property
     def throttle_time_ms(self) -> int:
-        """What is left of the delay, in ms."""
+        """The rest of the delay, in ms."""
         ...
 
 
@@ -48,7 +48,7 @@ class UnboundedControllerMutationQuota:
 
 
 class _ThrottledQuota:
-    """What strict and permissive quotas have in common: the delay, which goes by while the request waits."""
+    """The common part of strict and permissive quotas: the delay, which goes by while the request waits."""
 
     def __init__(self, time: Time, quota_sensor: Sensor) -> None:
         self._time = time
@@ -58,7 +58,7 @@ class _ThrottledQuota:
 
     @property
     def throttle_time_ms(self) -> int:
-        """What is left of the delay, in ms: topics may have been waited for since it was computed."""
+        """The rest of the delay, in ms: topics may have been waited for since it was computed."""
         elapsed_ms = self._time.hi_res_ms() - self._last_recorded_ms
         return max(0, int(self._last_throttle_time_ms - elapsed_ms))
 
@@ -95,7 +95,7 @@ class PermissiveControllerMutationQuota(_ThrottledQuota):
     is_exceeded = False
 
     def record(self, permits: float) -> None:
-        """Take tokens, also those that are not there."""
+        """Take tokens, even more than there are."""
         now_ms = self._time.hi_res_ms()
         try:
             self._quota_sensor.record(permits, now_ms)

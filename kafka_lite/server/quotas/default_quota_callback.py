@@ -48,7 +48,7 @@ class DefaultQuotaCallback:
             self._overridden = {each: bound for each, bound in self._overridden.items() if each != entity}
 
     def quota_metric_tags(self, user: str, client_id: str) -> QuotaTags:
-        """What shares the sensor of this client. ``user`` is sanitised."""
+        """The tags of this client's sensor. ``user`` is sanitised."""
         types = self.types_enabled
         if types is QuotaTypes.NO_QUOTAS or types is QuotaTypes.CLIENT_ID_QUOTA:
             return QuotaTags("", client_id)

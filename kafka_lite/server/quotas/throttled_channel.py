@@ -1,4 +1,4 @@
-"""Connections that a quota keeps waiting, and the thread that lets them go on.
+"""Connections that a quota keeps waiting, and the thread that releases them.
 
 Kafka 0.10.2: core/.../server/ThrottledResponse.scala, ClientQuotaManager.scala (ThrottledRequestReaper); since 2.0
 ThrottledChannel.java, ThrottleCallback.java · book 10.1
@@ -22,7 +22,7 @@ POLL_TIMEOUT_MS = 1000
 
 
 class ThrottleCallback(Protocol):
-    """What a delay does to a connection::
+    """The effects of a delay on a connection::
 
     since 2.0     the response goes out at once          the channel is muted ┄┄┄┄┄┄┄▶ and unmuted
                   start_throttling                                             ◀delay▶ end_throttling
@@ -115,7 +115,7 @@ class DelayQueue:
 
 
 class ThrottledChannelReaper(ShutdownableThread):
-    """Takes the channels whose delays are over from a queue, and lets them go on."""
+    """Takes the channels whose delays are over from a queue, and releases them."""
 
     def __init__(self, name: str, queue: DelayQueue, on_taken: Callable[[], None]) -> None:
         """``on_taken`` is called for each channel that leaves the queue."""
@@ -124,7 +124,7 @@ class ThrottledChannelReaper(ShutdownableThread):
         self._on_taken = on_taken
 
     def do_work(self) -> None:
-        """Let one channel go on, or wait for a second."""
+        """Release one channel, or wait for a second."""
         channel = self._queue.poll(POLL_TIMEOUT_MS)
         if channel is None:
             return
@@ -133,7 +133,7 @@ class ThrottledChannelReaper(ShutdownableThread):
             channel.notify_throttling_done()
         except Exception:
             # One connection that is broken must not keep all the others waiting for ever.
-            logger.exception("A throttled channel could not go on")
+            logger.exception("A throttled channel could not be released")
 
     def wake_up(self) -> None:
         """Interrupt the wait."""

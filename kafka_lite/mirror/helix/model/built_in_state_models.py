@@ -63,4 +63,4 @@ UREPLICATOR_ONLINE_OFFLINE = StateModelDefinition.of_priorities(
     states={"ONLINE": 20, OFFLINE: -1, DROPPED: -1, ERROR: -1},
     transitions={("ONLINE", OFFLINE): 25, (OFFLINE, "ONLINE"): 5, (OFFLINE, DROPPED): 0},
 )
-"""What uReplicator sets a cluster up with. A starting controller overwrites it with the built-in one of that name."""
+"""uReplicator's model for a new cluster. A starting controller overwrites it with the built-in one of that name."""

@@ -49,7 +49,7 @@ class ConstraintItem:
         )
 
     def key(self, attributes: Mapping[str, str]) -> tuple[tuple[str, str], ...]:
-        """What the constraint counts a message under."""
+        """The values under which the constraint counts a message."""
         return tuple((name, attributes[name]) for name in sorted(self.attributes))
 
     def __str__(self) -> str:
@@ -68,7 +68,7 @@ def message_constraints(record: ZNRecord | None) -> tuple[ConstraintItem, ...]:
 
 
 def message_attributes(message: Message) -> dict[str, str]:
-    """What constraints look at in a message."""
+    """The attributes of a message that constraints look at."""
     if not message.is_transition:
         return {"MESSAGE_TYPE": message.type}
     return {

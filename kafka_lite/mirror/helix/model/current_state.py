@@ -77,7 +77,7 @@ class CurrentState:
         return CurrentState(self.record.without_map(partition))
 
     def carried_over(self, session: str, initial_state: str, newer: CurrentState | None) -> CurrentState:
-        """What a participant that comes back makes of this record of an older session.
+        """The record of the new session, made from this one of an older session by a participant that returns.
 
         Each partition is entered in the initial state, since nothing runs in the new session, unless the new
         session's record (``newer``) has it already.

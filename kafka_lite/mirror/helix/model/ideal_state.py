@@ -25,7 +25,7 @@ DEFAULT_FACTORY = "DEFAULT"
 
 
 class RebalanceMode(Enum):
-    """Who decides where replicas are; the value is IDEAL_STATE_MODE, its older name."""
+    """Decides who places replicas; the value is IDEAL_STATE_MODE, its older name."""
 
     CUSTOMIZED = "CUSTOMIZED"
     SEMI_AUTO = "AUTO"
@@ -113,7 +113,7 @@ class IdealState:
     # ----------------------------------------------------------------------------------------------------- questions
 
     def replicas(self, live_instances: int) -> int | None:
-        """What R is: REPLICAS, or without it the replicas of the first partition; None if it is no number."""
+        """The number R: REPLICAS, or without it the replicas of the first partition; None if it is no number."""
         text = self.record.simple_fields.get("REPLICAS")
         if text is None:
             return self._replicas_of_first_partition()

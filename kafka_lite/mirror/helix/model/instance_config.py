@@ -21,7 +21,7 @@ class InstanceConfig:
 
     @classmethod
     def joining(cls, instance: str) -> InstanceConfig:
-        """What a participant writes that joins by itself: a name such as w1_8080 is cut at its last underscore."""
+        """A participant's record if it joins by itself: a name such as w1_8080 is cut at its last underscore."""
         host, _, port = instance.rpartition("_")
         fields = {"HELIX_ENABLED": "true", "HELIX_HOST": host or instance, "HELIX_PORT": port if host else ""}
         return cls(ZNRecord(instance, fields))
@@ -42,7 +42,7 @@ class InstanceConfig:
         return self.enabled and partition not in self._disabled(resource) and partition not in older
 
     def with_partition_disabled(self, resource: str, partition: str) -> InstanceConfig:
-        """What a participant writes after a reset failed: it does not want the partition any more."""
+        """The record that a participant writes after a failed reset: it does not want the partition any more."""
         disabled = ",".join(sorted({*self._disabled(resource), partition}))
         others = self.record.map_fields.get(HELIX_DISABLED_PARTITION, {})
         return InstanceConfig(self.record.with_map(HELIX_DISABLED_PARTITION, {**others, resource: disabled}))

@@ -29,7 +29,7 @@ _REQUIRED = (
 
 
 class MessageType(Enum):
-    """What a message asks for."""
+    """The kinds of request that a message makes."""
 
     STATE_TRANSITION = "STATE_TRANSITION"
     NO_OP = "NO_OP"
@@ -89,7 +89,7 @@ class Message:
 
     @classmethod
     def no_op(cls, message_id: str, now_ms: int, instance: str) -> Message:
-        """What a participant sends to itself, one per registered factory."""
+        """The message that a participant sends to itself, one per registered factory."""
         fields = {
             "CREATE_TIMESTAMP": str(now_ms),
             "MSG_ID": message_id,

@@ -1,1 +1,1 @@
-"""What a participant decides: which messages it takes, and what a transition leaves in ZooKeeper."""
+"""The decisions of a participant: which messages it takes, and what a transition leaves in ZooKeeper."""

@@ -28,7 +28,7 @@ logger = logging.getLogger(__name__)
 
 @dataclass
 class Received:
-    """What follows from messages: first the writes, then the transitions."""
+    """The consequences of messages: first the writes, then the transitions."""
 
     writes: list[Write] = field(default_factory=list)
     transitions: list[tuple[StateModel, Message]] = field(default_factory=list)

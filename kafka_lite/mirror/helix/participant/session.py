@@ -15,7 +15,7 @@ from kafka_lite.mirror.helix.writes import Create, Delete, Put, Write
 
 
 def join(instance: str, paths: PropertyPaths) -> tuple[Create, tuple[str, ...]]:
-    """What a participant creates that the cluster does not know: its configuration, then its empty containers."""
+    """The nodes of a participant that the cluster does not know: its configuration, then its empty containers."""
     config = Create(paths.instance_config(instance), InstanceConfig.joining(instance).record)
     containers = (paths.instance(instance), *(paths.instance(instance, name) for name in INSTANCE_CONTAINERS))
     return config, containers

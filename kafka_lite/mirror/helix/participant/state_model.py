@@ -16,7 +16,7 @@ from kafka_lite.mirror.helix.model.message import Message
 from kafka_lite.mirror.helix.model.state_model_definition import DROPPED, ERROR, Transition
 
 Action = Callable[[Message], str | None]
-"""What a transition does. It returns the INFO of the current state; an exception is the transition's failure."""
+"""The work of a transition. It returns the INFO of the current state; an exception is the transition's failure."""
 
 
 class StateModel:
@@ -24,7 +24,7 @@ class StateModel:
 
     def __init__(self, initial_state: str) -> None:
         self.current_state = initial_state
-        """What the participant believes; after a mismatch the current state in ZooKeeper is set to it."""
+        """The participant's own view; after a mismatch the current state in ZooKeeper is set to it."""
 
     def transitions(self) -> Mapping[Transition, Action]:
         """The actions, by the states from which and to which they lead."""

@@ -1,4 +1,4 @@
-"""What a rebalancer knows of one partition.
+"""The facts about one partition that a rebalancer decides by.
 
 Helix 0.6.9: helix-core/.../controller/rebalancer/AbstractRebalancer.java (AbstractRebalancer) · book 8.2.2
 """

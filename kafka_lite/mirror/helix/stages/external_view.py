@@ -1,4 +1,4 @@
-"""Stage 9, external view: the states that live instances have, for whoever wants to know where a resource is served.
+"""Stage 9, external view: the states that live instances have, for spectators, which ask where a resource is served.
 
 Helix 0.6.9: helix-core/.../controller/stages/ExternalViewComputeStage.java, helix-core/.../model/ExternalView.java
 (ExternalView) · book 8.2.2

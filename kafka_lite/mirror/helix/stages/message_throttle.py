@@ -16,7 +16,7 @@ from kafka_lite.mirror.helix.stages.current_state_computation import PartitionKe
 from kafka_lite.mirror.helix.stages.message_generation import Messages
 
 Count = tuple[tuple[str, str], ...]
-"""What constraints count messages under: attributes with their values."""
+"""The key under which constraints count messages: attributes with their values."""
 
 
 def throttle_messages(data: ClusterData, messages: Messages) -> Messages:

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kafka_lite.common.sanitizer import desanitize, sanitize
+from kafka_lite.zookeeper.sanitizer import desanitize, sanitize
 
 
 @pytest.mark.parametrize(
