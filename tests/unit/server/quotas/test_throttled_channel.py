@@ -101,7 +101,7 @@ def test_a_broken_channel_does_not_keep_the_others(time: MockTime, caplog: pytes
     reaper.do_work()
     reaper.do_work()
     assert log == ["mute a", "mute b", "unmute b"]
-    assert "A throttled channel could not go on" in caplog.text
+    assert "A throttled channel could not be released" in caplog.text
 
 
 def test_the_thread_is_woken_by_a_new_channel_and_by_its_shutdown() -> None:
