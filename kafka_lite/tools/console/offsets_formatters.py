@@ -25,6 +25,8 @@ from kafka_lite.tools.log_files.record_decoders import json_fields
 
 M = TypeVar("M", bound=Message)
 
+UNKNOWN = "unknown"
+
 
 class GroupRecordFormatter(MessageFormatter):
     """Formats the records with one kind of key. Raises SchemaError for bytes that cannot be decoded."""
@@ -80,7 +82,10 @@ class GroupMetadataMessageFormatter(GroupRecordFormatter):
 
 
 class JsonOffsetsMessageFormatter(GroupRecordFormatter):
-    """``{"key":{"version":1,"data":{"group":"g","topic":"t","partition":0}},"value":{"version":3,"data":{…}}}``."""
+    """``{"key":{"version":1,"data":{"group":"g","topic":"t","partition":0}},"value":{"version":3,"data":{…}}}``.
+
+    The data of a value in a version that is not known, of a later Kafka, are ``"unknown"``.
+    """
 
     KEY: type[Message] = OffsetCommitKey
     VALUE: type[Message] = OffsetCommitValue
@@ -101,6 +106,8 @@ class JsonGroupMetadataMessageFormatter(JsonOffsetsMessageFormatter):
 
 def _as_json(kind: type[M], data: bytes) -> dict[str, object]:
     version = read_version(data)
+    if version not in kind.VERSIONS:
+        return {"version": version, "data": UNKNOWN}
     return {"version": version, "data": json_fields(decode_with_version(kind, data), version)}
 
 

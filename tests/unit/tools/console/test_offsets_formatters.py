@@ -59,6 +59,14 @@ def test_an_offset_in_json_has_the_fields_of_its_version(version: int, fields: d
     }
 
 
+@pytest.mark.parametrize(("name", "key"), list(zip(NAMES, (OFFSET_KEY, GROUP_KEY), strict=True)), ids=NAMES)
+@pytest.mark.parametrize("version", [5, 77, -1])
+def test_a_value_of_a_later_kafka_is_unknown(name: str, key: bytes, version: int) -> None:
+    shown = json.loads(line(JSON_FORMATTERS[name], key, version.to_bytes(2, "big", signed=True) + b"?"))
+    assert shown["value"] == {"version": version, "data": "unknown"}
+    assert shown["key"]["data"]["group"] in ("航班", "g")
+
+
 def test_names_in_json_are_readable_as_in_kafka() -> None:
     assert '"group":"航班"' in line(JSON_FORMATTERS["OffsetsMessageFormatter"], OFFSET_KEY, None)
 
