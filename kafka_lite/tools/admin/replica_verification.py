@@ -20,6 +20,7 @@ from kafka_lite.protocol.messages.api_01_fetch import (
     FetchRequest,
     FetchResponse,
     FetchTopic,
+    PartitionData,
 )
 from kafka_lite.record.records import batches
 from kafka_lite.tools.admin.admin_channel import RETRY_BACKOFF_MS, SETTLE_MS, AdminChannel
@@ -36,6 +37,8 @@ CLIENT_ID = "replicaVerificationTool"
 DEBUGGING_CONSUMER_ID = -2
 WITHOUT_SESSIONS = 6
 """Last Fetch version without fetch sessions."""
+NOT_IN_RESPONSE = PartitionData(error_code=Errors.UNKNOWN_SERVER_ERROR.code)
+"""What a broker is taken to have said of a replica that its response leaves out."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -222,19 +225,30 @@ def _fetch(
         topics=[FetchTopic(topic=topic, partitions=partitions) for topic, partitions in topics.items()],
     )
     response = channel.send(request, FetchResponse, broker_id, WITHOUT_SESSIONS)
+    received = {
+        TopicPartition(topic.topic, data.partition_index): data
+        for topic in response.responses
+        for data in topic.partitions
+    }
     found = {}
-    for topic in response.responses:
-        for data in topic.partitions:
-            partition, error = TopicPartition(topic.topic, data.partition_index), Errors.for_code(data.error_code)
-            if error is not Errors.NONE:
-                if verification.failed(broker_id, partition, error):
-                    print_error(f"Replica {broker_id} of {partition}: {error.name}")
-                continue
+    for partition in (TopicPartition(topic, each.partition) for topic in topics for each in topics[topic]):
+        fetched = _fetched(received.get(partition, NOT_IN_RESPONSE))
+        if isinstance(fetched, Fetched):
             verification.errors.pop((broker_id, partition), None)
-            records = memoryview(bytes(data.records or b""))  # type: ignore[arg-type]
-            read = [Batch(batch.base_offset, batch.next_offset, batch.crc) for batch in batches(records)]
-            found[partition] = Fetched(data.high_watermark, read)
+            found[partition] = fetched
+        elif verification.failed(broker_id, partition, fetched):
+            print_error(f"Replica {broker_id} of {partition}: {fetched.name}")
     return found
+
+
+def _fetched(data: PartitionData) -> Fetched | Errors:
+    error = Errors.for_code(data.error_code)
+    if error is not Errors.NONE:
+        return error
+    records = memoryview(bytes(data.records or b""))  # type: ignore[arg-type]
+    return Fetched(
+        data.high_watermark, [Batch(each.base_offset, each.next_offset, each.crc) for each in batches(records)]
+    )
 
 
 def _replicas(channel: AdminChannel, pattern: re.Pattern[str]) -> dict[TopicPartition, Replicas]:

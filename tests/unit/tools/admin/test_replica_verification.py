@@ -38,6 +38,7 @@ class Channel(ScriptedChannel):
                 partition.replica_nodes = [1, 2]
         super().__init__(found, offsets({P0: 0, P1: 0}))
         self.errors = errors
+        self.left_out: set[tuple[int, TopicPartition]] = set()
         self.contents = contents
 
     def connect(self) -> None:
@@ -47,11 +48,12 @@ class Channel(ScriptedChannel):
         if response_class is not FetchResponse:
             return super().send(request, response_class, broker_id, max_version)
         self.requests.append(request)
-        partitions = [
-            self._data(broker_id, TopicPartition(topic.topic, each.partition), each.fetch_offset)
+        asked = [
+            (TopicPartition(topic.topic, each.partition), each.fetch_offset)
             for topic in request.topics
             for each in topic.partitions
         ]
+        partitions = [self._data(broker_id, *each) for each in asked if (broker_id, each[0]) not in self.left_out]
         return FetchResponse(responses=[FetchableTopicResponse(topic="flights", partitions=partitions)])
 
     def _data(self, broker_id: int, partition: TopicPartition, offset: int) -> PartitionData:
@@ -115,6 +117,16 @@ def test_a_replica_with_an_error_fails_though_all_others_are_equal(
     assert err.count(f"Replica 2 of flights-1: {error.name}") == 1, "not in each round"
     assert "Not all replicas of flights-1 could be read, so they were not compared." in err
     assert channel.time.hi_res_ms() >= SETTLE_MS
+
+
+def test_a_replica_that_a_response_leaves_out_was_not_compared(
+    channel: Channel, capsys: pytest.CaptureFixture[str]
+) -> None:
+    channel.left_out.add((2, P1))
+    assert verify() == 1
+    err = capsys.readouterr().err
+    assert err.count("Replica 2 of flights-1: UNKNOWN_SERVER_ERROR") == 1
+    assert "Not all replicas of flights-1 could be read, so they were not compared." in err
 
 
 @pytest.mark.parametrize("rounds", [1, 3, 20])
