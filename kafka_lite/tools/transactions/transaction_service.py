@@ -70,17 +70,31 @@ class OpenTransaction(NamedTuple):
 def list_transactions(
     channel: AdminChannel, *, producer_ids: Collection[int] = (), duration_ms: int = -1
 ) -> list[ListedTransaction]:
-    """The transactional ids of all coordinators, with ``duration_ms`` only those open for longer. Raises ToolError."""
+    """The transactional ids of all coordinators, with ``duration_ms`` only those open for longer.
+
+    A coordinator that is still loading lists only some of them, and is asked again. Raises ToolError.
+    """
     request = ListTransactionsRequest(producer_id_filters=sorted(producer_ids), duration_filter=duration_ms)
     listed = []
     for broker_id in sorted(channel.brokers):
-        response = channel.send(request, ListTransactionsResponse, broker_id)
-        check_error(response.error_code)
+        response = _list_when_loaded(channel, request, broker_id)
         listed += [
             ListedTransaction(each.transactional_id, broker_id, each.producer_id, each.transaction_state)
             for each in response.transaction_states
         ]
     return listed
+
+
+def _list_when_loaded(
+    channel: AdminChannel, request: ListTransactionsRequest, broker_id: int
+) -> ListTransactionsResponse:
+    for _ in range(MAX_RETRIES):
+        response = channel.send(request, ListTransactionsResponse, broker_id)
+        if Errors.for_code(response.error_code) is not Errors.COORDINATOR_LOAD_IN_PROGRESS:
+            break
+        channel.time.sleep(RETRY_BACKOFF_MS)
+    check_error(response.error_code)
+    return response
 
 
 def find_coordinator(channel: AdminChannel, transactional_id: str) -> int:

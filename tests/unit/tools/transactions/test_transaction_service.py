@@ -157,6 +157,23 @@ def test_a_coordinator_that_cannot_list_its_transactions_is_an_error() -> None:
         list_transactions(channel)
 
 
+def test_a_coordinator_that_is_loading_is_asked_again_for_its_transactions() -> None:
+    loading = ListTransactionsResponse(error_code=Errors.COORDINATOR_LOAD_IN_PROGRESS.code)
+    loaded = ListTransactionsResponse(transaction_states=[Listing(transactional_id="a", producer_id=7)])
+    channel = ScriptedChannel(metadata(P0), loading, loading, loaded)
+    channel.refresh()
+    assert [each.transactional_id for each in list_transactions(channel)] == ["a"]
+
+
+def test_a_coordinator_that_loads_for_ever_is_an_error() -> None:
+    channel = ScriptedChannel(
+        metadata(P0), ListTransactionsResponse(error_code=Errors.COORDINATOR_LOAD_IN_PROGRESS.code)
+    )
+    channel.refresh()
+    with pytest.raises(ToolError, match="COORDINATOR_LOAD_IN_PROGRESS"):
+        list_transactions(channel)
+
+
 def written(*errors: Errors) -> WriteTxnMarkersResponse:
     partitions = [WritableTxnMarkerPartitionResult(error_code=error.code) for error in errors]
     topics = [WritableTxnMarkerTopicResult(name=P0.topic, partitions=partitions)]
