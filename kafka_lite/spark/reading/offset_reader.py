@@ -197,7 +197,8 @@ class OffsetReader:
         for node_id, partitions in by_leader.items():
             request = self._request({partition: timestamps[partition] for partition in partitions})
             try:
-                found |= _checked_offsets(self._client.connection(node_id).exchange(request, ListOffsetsResponse))
+                response = self._client.connection(node_id).exchange(request, ListOffsetsResponse)
+                found |= _checked_offsets(response, partitions)
             except (OSError, ApiError):
                 for partition in partitions:
                     self._client.forget_leader(partition)
@@ -271,7 +272,8 @@ def _checked_partitions(topic: MetadataResponseTopic) -> list[TopicPartition]:
     return [TopicPartition(topic.name or "", partition.partition_index) for partition in topic.partitions]
 
 
-def _checked_offsets(response: ListOffsetsResponse) -> PartitionOffsets:
+def _checked_offsets(response: ListOffsetsResponse, partitions: Iterable[TopicPartition]) -> PartitionOffsets:
+    """The offsets. Raises ApiError if one has an error, or is not in the response."""
     found = {}
     for topic in response.topics:
         for partition in topic.partitions:
@@ -280,6 +282,8 @@ def _checked_offsets(response: ListOffsetsResponse) -> PartitionOffsets:
                 error = Errors.for_code(partition.error_code)
                 raise error.exception(f"offsets of {asked}: {error.message}")
             found[asked] = partition.offset
+    if missing := set(partitions) - found.keys():
+        raise Errors.UNKNOWN_SERVER_ERROR.exception(f"a leader's response has no offsets of {describe(missing)}")
     return found
 
 

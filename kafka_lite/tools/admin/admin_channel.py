@@ -48,6 +48,13 @@ def check_error(code: int, message: str | None = None) -> None:
         raise ToolError(message or f"{error.name}: {error.message}")
 
 
+def check_answered(asked: Iterable[object], answered: Iterable[object]) -> None:
+    """Raise ToolError for what a request asked for and its response does not mention: that is no success."""
+    missing = sorted({str(each) for each in asked} - {str(each) for each in answered})
+    if missing:
+        raise ToolError(f"the broker's response has no result for {', '.join(missing)}")
+
+
 def unknown_topics(names: Iterable[str]) -> str:
     """The message for topics that the brokers do not know."""
     return (

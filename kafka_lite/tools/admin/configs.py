@@ -27,7 +27,7 @@ from kafka_lite.protocol.messages.api_44_incremental_alter_configs import (
 from kafka_lite.server.admin.alter_config_ops import AlterConfigOp
 from kafka_lite.server.admin.config_helper import ConfigSource
 from kafka_lite.server.dynamic.dynamic_broker_config import validate_dynamic_configs
-from kafka_lite.tools.admin.admin_channel import AdminChannel
+from kafka_lite.tools.admin.admin_channel import AdminChannel, check_answered
 from kafka_lite.tools.admin.command_config import add_command_config_argument, admin_channel
 from kafka_lite.tools.admin.described_configs import described_configs
 from kafka_lite.tools.admin.topics import add_cluster_arguments
@@ -222,7 +222,7 @@ def _alter(channel: AdminChannel, entity: Entity, added: Mapping[str, str], dele
 def alter_configs(
     channel: AdminChannel, entity_type: str, name: str, values: Mapping[str, str | None], broker_id: int | None
 ) -> None:
-    """Set these configs of an entity, and delete those with the value None. Raises ApiError.
+    """Set these configs of an entity, and delete those with the value None. Raises ApiError and ToolError.
 
     ``broker_id``: the broker to ask, which must be the one whose configuration changes; None for any broker.
     """
@@ -238,6 +238,7 @@ def alter_configs(
     for result in response.responses:
         if result.error_code:
             raise Errors.for_code(result.error_code).exception(result.error_message)
+    check_answered([name], (result.resource_name for result in response.responses))
 
 
 # ----------------------------------------------------------------------------------------------------- with ZooKeeper

@@ -8,7 +8,7 @@ from __future__ import annotations
 import argparse
 import json
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -144,7 +144,7 @@ def _refused(partitions: Iterable[TopicPartition], leaders: Mapping[TopicPartiti
 
 
 def _ask(
-    channel: AdminChannel, leader: int, partitions: Iterable[TopicPartition], offsets: Mapping[TopicPartition, int]
+    channel: AdminChannel, leader: int, partitions: Collection[TopicPartition], offsets: Mapping[TopicPartition, int]
 ) -> Iterable[Deletion]:
     by_topic: dict[str, list[DeleteRecordsPartition]] = defaultdict(list)
     for tp in partitions:
@@ -156,10 +156,13 @@ def _ask(
     except ConnectionError:  # deleting twice does no harm
         yield from (Deletion(partition, -1, Errors.NETWORK_EXCEPTION) for partition in partitions)
         return
-    for topic in response.topics:
-        for result in topic.partitions:
-            partition = TopicPartition(topic.name, result.partition_index)
-            yield Deletion(partition, result.low_watermark, Errors.for_code(result.error_code))
+    results = {
+        TopicPartition(topic.name, each.partition_index): (each.low_watermark, Errors.for_code(each.error_code))
+        for topic in response.topics
+        for each in topic.partitions
+    }
+    for partition in partitions:
+        yield Deletion(partition, *results.get(partition, (-1, Errors.UNKNOWN_SERVER_ERROR)))
 
 
 def _print(deletions: Iterable[Deletion]) -> None:

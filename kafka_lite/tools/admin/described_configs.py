@@ -13,7 +13,7 @@ from kafka_lite.protocol.messages.api_32_describe_configs import (
     DescribeConfigsResult,
 )
 from kafka_lite.server.admin.config_helper import ConfigSource
-from kafka_lite.tools.admin.admin_channel import AdminChannel
+from kafka_lite.tools.admin.admin_channel import AdminChannel, check_answered
 
 TOPIC_RESOURCE = 2
 UNKNOWN_SOURCE = -1
@@ -25,6 +25,8 @@ def described_configs(
 ) -> list[DescribeConfigsResult]:
     """The settings of each resource, all with their sources. Raises ApiError for the first resource with an error.
 
+    Raises ToolError if the response leaves a resource out.
+
     ``broker_id``: the broker to ask, which must be the one that is described; None for any broker.
     """
     response = channel.send(request, DescribeConfigsResponse, broker_id)
@@ -34,6 +36,9 @@ def described_configs(
         for entry in result.configs:
             if entry.config_source == UNKNOWN_SOURCE:
                 entry.config_source = _source_in_version_0(entry, result.resource_type)
+    check_answered(
+        (each.resource_name for each in request.resources), (each.resource_name for each in response.results)
+    )
     return response.results
 
 

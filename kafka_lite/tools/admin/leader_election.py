@@ -67,7 +67,10 @@ def run(options: argparse.Namespace) -> int:
 
 
 def elect(channel: AdminChannel, election_type: ElectionType, partitions: Sequence[TopicPartition] | None) -> Outcome:
-    """Send ElectLeaders to the controller; None means all partitions. Raises ToolError."""
+    """Send ElectLeaders to the controller; None means all partitions. Raises ToolError.
+
+    A partition that the response leaves out is UNKNOWN_SERVER_ERROR.
+    """
     topics = None
     if partitions is not None:
         numbers: dict[str, list[int]] = {}
@@ -78,7 +81,8 @@ def elect(channel: AdminChannel, election_type: ElectionType, partitions: Sequen
     channel.refresh()
     response = channel.send(request, ElectLeadersResponse, channel.controller_id)
     check_error(response.error_code)
-    return {
+    left_out = dict.fromkeys(partitions or (), (Errors.UNKNOWN_SERVER_ERROR, ""))
+    return left_out | {
         TopicPartition(topic.topic, p.partition_id): (Errors.for_code(p.error_code), p.error_message or "")
         for topic in response.replica_election_results
         for p in topic.partition_result

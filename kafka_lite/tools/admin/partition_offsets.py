@@ -79,14 +79,17 @@ def known_offsets(results: Iterable[Offset]) -> Offsets:
 def ask_leader(
     channel: AdminChannel, leader: int, partitions: Iterable[TopicPartition], timestamp: int
 ) -> Iterator[Offset]:
-    """One request to the leader of these partitions."""
-    request = ListOffsetsRequest(replica_id=CONSUMER, topics=_by_topic(partitions, timestamp))
+    """One request to the leader of these partitions. What its response leaves out is UNKNOWN_SERVER_ERROR."""
+    left_out = set(partitions)
+    request = ListOffsetsRequest(replica_id=CONSUMER, topics=_by_topic(left_out, timestamp))
     response = channel.send(request, ListOffsetsResponse, leader, WITHOUT_TIERED_STORAGE)
     for topic in response.topics:
         for each in topic.partitions:
             offset = each.old_style_offsets[0] if each.old_style_offsets else each.offset
             partition = TopicPartition(topic.name, each.partition_index)
+            left_out.discard(partition)
             yield Offset(partition, offset, Errors.for_code(each.error_code))
+    yield from (Offset(partition, NO_OFFSET, Errors.UNKNOWN_SERVER_ERROR) for partition in sorted(left_out))
 
 
 def _ask_leaders(

@@ -29,7 +29,7 @@ from kafka_lite.protocol.messages.api_46_list_partition_reassignments import (
     ListPartitionReassignmentsRequest,
     ListPartitionReassignmentsResponse,
 )
-from kafka_lite.tools.admin.admin_channel import AdminChannel, check_error
+from kafka_lite.tools.admin.admin_channel import AdminChannel, check_answered, check_error
 from kafka_lite.tools.admin.configs import alter_configs
 from kafka_lite.tools.admin.log_dir_descriptions import live_replicas
 from kafka_lite.tools.admin.log_dir_moves import ReplicaLogDirs
@@ -153,6 +153,10 @@ class BrokerReassignmentService:
         ]
         if errors:
             raise ToolError(f"{failure} {'; '.join(errors)}")
+        answered = (
+            TopicPartition(topic.name, p.partition_index) for topic in response.responses for p in topic.partitions
+        )
+        check_answered(targets, answered)
 
     def sizes(self, topics: Collection[str]) -> dict[tuple[int, TopicPartition], int]:
         """From DescribeLogDirs of every broker. A copy that is made by a move between directories does not count.

@@ -33,7 +33,7 @@ from kafka_lite.protocol.messages.api_37_create_partitions import (
     CreatePartitionsTopic,
 )
 from kafka_lite.server.admin.config_helper import ConfigSource
-from kafka_lite.tools.admin.admin_channel import AdminChannel
+from kafka_lite.tools.admin.admin_channel import AdminChannel, check_answered
 from kafka_lite.tools.admin.described_configs import TOPIC_RESOURCE, described_configs
 from kafka_lite.zookeeper.kafka_zk_client import KafkaZkClient
 
@@ -82,7 +82,7 @@ class NewTopic:
 
 
 class TopicService(Protocol):
-    """Raises ApiError and ConnectionError, whose texts are shown to the user."""
+    """Raises ApiError, ToolError and ConnectionError, whose texts are shown to the user."""
 
     def list_topics(self) -> list[str]:
         """All topic names, sorted."""
@@ -151,6 +151,7 @@ class BrokerTopicService:
         response = self._channel.send_to_controller(request, CreateTopicsResponse, "topics")
         for result in response.topics:
             _check(result.error_code, result.error_message)
+        check_answered([topic.topic], (result.name for result in response.topics))
 
     def describe(self, topics: Sequence[str]) -> list[TopicDescription]:
         """Describe topics from metadata and configurations."""
@@ -203,6 +204,7 @@ class BrokerTopicService:
         response = self._channel.send_to_controller(request, CreatePartitionsResponse, "results")
         for result in response.results:
             _check(result.error_code, result.error_message)
+        check_answered([topic], (result.name for result in response.results))
 
     def delete(self, topics: Sequence[str]) -> None:
         """Delete topics through the controller, and wait until they are gone."""
@@ -212,6 +214,7 @@ class BrokerTopicService:
         )
         for result in response.responses:
             _check(result.error_code, result.error_message or f"{result.name}: {_text_of(result.error_code)}")
+        check_answered(topics, (result.name for result in response.responses))
 
 
 def _text_of(code: int) -> str:

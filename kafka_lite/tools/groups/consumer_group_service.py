@@ -303,11 +303,12 @@ class ConsumerGroupService:
         self, group: str, partitions: Iterable[TopicPartition]
     ) -> tuple[Errors, dict[TopicPartition, Errors]]:
         """Delete committed offsets. Returns the group's error and that of each partition."""
+        wanted = list(partitions)
         topics = [
             OffsetDeleteRequestTopic(
                 name=topic, partitions=[OffsetDeleteRequestPartition(partition_index=each) for each in numbers]
             )
-            for topic, numbers in by_topic(partitions).items()
+            for topic, numbers in by_topic(wanted).items()
         ]
         request = OffsetDeleteRequest(group_id=group, topics=topics)
 
@@ -319,7 +320,8 @@ class ConsumerGroupService:
                 for topic in response.topics
                 for each in topic.partitions
             }
-            return (error if error in MOVING else Errors.NONE), (error, outcome)
+            left_out = {} if error is not Errors.NONE else dict.fromkeys(wanted, Errors.UNKNOWN_SERVER_ERROR)
+            return (error if error in MOVING else Errors.NONE), (error, left_out | outcome)
 
         return self._at_coordinator(group, delete)
 

@@ -34,7 +34,7 @@ from kafka_lite.protocol.messages.api_66_list_transactions import (
     ListTransactionsRequest,
     ListTransactionsResponse,
 )
-from kafka_lite.tools.admin.admin_channel import RETRY_BACKOFF_MS, AdminChannel, check_error
+from kafka_lite.tools.admin.admin_channel import RETRY_BACKOFF_MS, AdminChannel, check_answered, check_error
 from kafka_lite.tools.common.tool_errors import ToolError
 
 TRANSACTION = 1
@@ -202,6 +202,10 @@ def _producers_of(
             if error is not Errors.NONE:
                 raise ToolError(f"{partition}: {each.error_message or f'{error.name}: {error.message}'}")
             yield partition, each.active_producers
+    answered = (
+        TopicPartition(topic.name, each.partition_index) for topic in response.topics for each in topic.partitions
+    )
+    check_answered(partitions, answered)
 
 
 def abort_transaction(channel: AdminChannel, partition: TopicPartition, marker: WritableTxnMarker) -> None:

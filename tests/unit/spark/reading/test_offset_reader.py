@@ -7,6 +7,7 @@ import pytest
 from kafka_lite.common.errors import ApiError, Errors
 from kafka_lite.common.time import MockTime
 from kafka_lite.common.topic_partition import TopicPartition
+from kafka_lite.protocol.messages.api_02_list_offsets import ListOffsetsResponse
 from kafka_lite.spark.cluster_client import ClusterUnreachableError
 from kafka_lite.spark.offsets import Extreme, GlobalTimestamp, SparkOptionError, SpecificOffsets, SpecificTimestamps
 from kafka_lite.spark.options import batch_options
@@ -131,3 +132,12 @@ def test_a_partition_that_stays_unknown_has_been_deleted() -> None:
     assert reader.existing_partitions([A0, A1]) == {A0}
     assert time.hi_res_ms() == 14, "three attempts"
     assert reader.latest_since({A0: 4, B0: 7}) == {A0: 10}
+
+
+def test_an_offset_that_a_response_leaves_out_is_an_error() -> None:
+    class Silent(FakeCluster):
+        def exchange(self, _request: object, _response: type) -> ListOffsetsResponse:
+            return ListOffsetsResponse(topics=[])
+
+    with pytest.raises(ApiError, match="no offsets of a-0"):
+        offset_reader(Silent({A0: (3, 10)})).latest([A0])

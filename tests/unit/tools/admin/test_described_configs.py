@@ -31,7 +31,8 @@ def in_version_0(resource_type: int) -> DescribeConfigsResponse:
         DescribeConfigsResourceResult(name="retention.ms", value="5", is_default=False),
         DescribeConfigsResourceResult(name="segment.ms", value="7", is_default=True),
     ]
-    sent = DescribeConfigsResponse(results=[DescribeConfigsResult(resource_type=resource_type, configs=entries)])
+    result = DescribeConfigsResult(resource_type=resource_type, resource_name="flights", configs=entries)
+    sent = DescribeConfigsResponse(results=[result])
     return DescribeConfigsResponse.decode_from(sent.encode(0), 0, 0)[0]
 
 
