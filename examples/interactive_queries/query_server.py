@@ -20,7 +20,7 @@ from urllib.parse import quote, unquote
 from kafka_lite.common.serialization import StringSerializer
 from kafka_lite.streams.errors import InvalidStateStoreError
 from kafka_lite.streams.kafka_streams import KafkaStreams
-from kafka_lite.streams.state.queries.queryable_store_types import QueryableStoreTypes
+from kafka_lite.streams.state.queryable_store_types import QueryableStoreTypes
 from kafka_lite.streams.state.streams_metadata import NOT_AVAILABLE
 
 

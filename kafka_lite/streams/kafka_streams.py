@@ -27,8 +27,8 @@ from kafka_lite.streams.processor.internals.topology.processor_topology import P
 from kafka_lite.streams.processor.stream_partitioner import StreamPartitioner
 from kafka_lite.streams.processor.topology_builder import TopologyBuilder
 from kafka_lite.streams.state.host_info import HostInfo
-from kafka_lite.streams.state.queries.queryable_store_provider import QueryableStoreProvider
-from kafka_lite.streams.state.queries.queryable_store_types import QueryableStoreType
+from kafka_lite.streams.state.queryable_store_provider import QueryableStoreProvider
+from kafka_lite.streams.state.queryable_store_types import QueryableStoreType
 from kafka_lite.streams.state.streams_metadata import StreamsMetadata
 from kafka_lite.streams.streams_config import StreamsConfig
 from kafka_lite.streams.tasks.state_directory import StateDirectory

@@ -23,7 +23,7 @@ from kafka_lite.streams.kstream.kstream import KStream
 from kafka_lite.streams.kstream.kstream_builder import KStreamBuilder
 from kafka_lite.streams.processor.state_store import IN_MEMORY, ROCKS_DB
 from kafka_lite.streams.state.offset_checkpoint import OffsetCheckpoint
-from kafka_lite.streams.state.queries.queryable_store_types import QueryableStoreTypes
+from kafka_lite.streams.state.queryable_store_types import QueryableStoreTypes
 from kafka_lite.testing.cluster import Cluster
 from tests.support.eventually import eventually
 

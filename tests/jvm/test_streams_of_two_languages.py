@@ -26,7 +26,7 @@ from kafka_lite.protocol.messages.api_15_describe_groups import (
 )
 from kafka_lite.streams.kafka_streams import KafkaStreams
 from kafka_lite.streams.state.offset_checkpoint import OffsetCheckpoint
-from kafka_lite.streams.state.queries.queryable_store_types import QueryableStoreTypes
+from kafka_lite.streams.state.queryable_store_types import QueryableStoreTypes
 from kafka_lite.streams.tasks.state_directory import CHECKPOINT_FILE_NAME
 from kafka_lite.testing.cluster import Cluster
 from kafka_lite.tools.admin.admin_channel import AdminChannel

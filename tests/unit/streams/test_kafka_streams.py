@@ -17,7 +17,7 @@ from kafka_lite.consumer.consumer_record import EMPTY_RECORDS, ConsumerRecords
 from kafka_lite.streams.errors import InvalidStateStoreError, TopologyBuilderError
 from kafka_lite.streams.kafka_streams import KafkaStreams, State
 from kafka_lite.streams.kstream.kstream_builder import KStreamBuilder
-from kafka_lite.streams.state.queries.queryable_store_types import QueryableStoreTypes
+from kafka_lite.streams.state.queryable_store_types import QueryableStoreTypes
 from tests.support.eventually import eventually
 
 Action = Callable[[ConsumerRebalanceListener], object]

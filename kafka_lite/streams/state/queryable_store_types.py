@@ -9,12 +9,12 @@ from collections.abc import Callable, Sequence
 from typing import Any, Generic, TypeVar
 
 from kafka_lite.streams.processor.state_store import StateStore
-from kafka_lite.streams.state.key_value_store import ReadOnlyKeyValueStore
-from kafka_lite.streams.state.queries.composite_stores import (
+from kafka_lite.streams.state.composite_stores import (
     CompositeReadOnlyKeyValueStore,
     CompositeReadOnlySessionStore,
     CompositeReadOnlyWindowStore,
 )
+from kafka_lite.streams.state.key_value_store import ReadOnlyKeyValueStore
 from kafka_lite.streams.state.session_store import ReadOnlySessionStore
 from kafka_lite.streams.state.window_store import ReadOnlyWindowStore
 

@@ -20,8 +20,8 @@ from kafka_lite.streams.metrics.streams_metrics_impl import StreamsMetricsImpl
 from kafka_lite.streams.processor.state_store import StateRestoreCallback, StateStore
 from kafka_lite.streams.state.host_info import HostInfo
 from kafka_lite.streams.state.key_value_store import KeyValueStore
-from kafka_lite.streams.state.queries.queryable_store_provider import QueryableStoreProvider
-from kafka_lite.streams.state.queries.queryable_store_types import QueryableStoreTypes
+from kafka_lite.streams.state.queryable_store_provider import QueryableStoreProvider
+from kafka_lite.streams.state.queryable_store_types import QueryableStoreTypes
 from kafka_lite.streams.state.session_store import SessionStore
 from kafka_lite.streams.state.stores import Stores
 from kafka_lite.streams.state.streams_metadata import NOT_AVAILABLE

@@ -11,7 +11,7 @@ from typing import TypeVar
 
 from kafka_lite.streams.errors import InvalidStateStoreError
 from kafka_lite.streams.processor.state_store import StateStore
-from kafka_lite.streams.state.queries.queryable_store_types import QueryableStoreType
+from kafka_lite.streams.state.queryable_store_types import QueryableStoreType
 
 T = TypeVar("T")
 
