@@ -12,8 +12,9 @@ from __future__ import annotations
 from typing import Any
 
 from kafka_lite.common.serdes import Serde, Serdes
-from kafka_lite.streams.kstream.kstream import KStream, KTable
+from kafka_lite.streams.kstream.kstream import KStream
 from kafka_lite.streams.kstream.kstream_builder import KStreamBuilder
+from kafka_lite.streams.kstream.ktable import KTable
 from kafka_lite.streams.kstream.windowed_serde import WindowedSerde
 from kafka_lite.streams.kstream.windows import TimeWindows
 from kafka_lite.streams.windowed import Windowed

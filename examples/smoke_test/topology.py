@@ -10,8 +10,9 @@ from __future__ import annotations
 from typing import Any, TypeVar
 
 from kafka_lite.common.serdes import Serdes
-from kafka_lite.streams.kstream.kstream import KStream, KTable
+from kafka_lite.streams.kstream.kstream import KStream
 from kafka_lite.streams.kstream.kstream_builder import KStreamBuilder
+from kafka_lite.streams.kstream.ktable import KTable
 from kafka_lite.streams.kstream.windows import TimeWindows
 from kafka_lite.streams.processor.processor import Processor, ProcessorSupplier
 from kafka_lite.streams.processor.processor_context import ProcessorContext

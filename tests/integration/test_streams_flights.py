@@ -19,8 +19,9 @@ from kafka_lite.common.serdes import Serdes
 from kafka_lite.common.topic_partition import TopicPartition
 from kafka_lite.consumer import KafkaConsumer
 from kafka_lite.streams.kafka_streams import KafkaStreams
-from kafka_lite.streams.kstream.kstream import KStream, KTable
+from kafka_lite.streams.kstream.kstream import KStream
 from kafka_lite.streams.kstream.kstream_builder import KStreamBuilder
+from kafka_lite.streams.kstream.ktable import KTable
 from kafka_lite.streams.kstream.windows import TimeWindows
 from kafka_lite.streams.windowed import Windowed
 from kafka_lite.testing.cluster import Cluster

@@ -16,8 +16,10 @@ from hypothesis import strategies as st
 from kafka_lite.common.serdes import Serdes
 from kafka_lite.common.serialization import ByteArrayDeserializer
 from kafka_lite.streams.kstream.join_windows import JoinWindows
-from kafka_lite.streams.kstream.kstream import KGroupedTable, KStream, KTable
+from kafka_lite.streams.kstream.kgrouped_table import KGroupedTable
+from kafka_lite.streams.kstream.kstream import KStream
 from kafka_lite.streams.kstream.kstream_builder import KStreamBuilder
+from kafka_lite.streams.kstream.ktable import KTable
 from kafka_lite.streams.kstream.session_windows import SessionWindows
 from kafka_lite.streams.kstream.transformer import ValueTransformer
 from kafka_lite.streams.kstream.windows import TimeWindows

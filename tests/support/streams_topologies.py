@@ -8,8 +8,9 @@ from typing import Any
 from kafka_lite.common.serdes import Serde, Serdes
 from kafka_lite.streams.kstream.global_ktable import GlobalKTable
 from kafka_lite.streams.kstream.join_windows import JoinWindows
-from kafka_lite.streams.kstream.kstream import KStream, KTable
+from kafka_lite.streams.kstream.kstream import KStream
 from kafka_lite.streams.kstream.kstream_builder import KStreamBuilder
+from kafka_lite.streams.kstream.ktable import KTable
 from kafka_lite.streams.kstream.session_windows import SessionWindows
 from kafka_lite.streams.kstream.transformer import Transformer
 from kafka_lite.streams.kstream.windowed_serde import SessionKeySerde, WindowedSerde

@@ -1,4 +1,7 @@
-"""No two modules import each other, directly or through others. TYPE_CHECKING and local imports count, too."""
+"""No two modules import each other, directly or through others. TYPE_CHECKING and local imports count, too.
+
+One ring is meant: ``RINGS`` says which, and why.
+"""
 
 from __future__ import annotations
 
@@ -10,6 +13,16 @@ import pytest
 
 REPOSITORY = Path(__file__).parents[2]
 PACKAGES = ("kafka_lite", "pyspark_kafka_lite", "kafka_learn", "pipeline", "examples", "bench", "scripts", "chapters")
+
+RINGS = {
+    (
+        "kafka_lite.streams.kstream.kgrouped_stream",
+        "kafka_lite.streams.kstream.kgrouped_table",
+        "kafka_lite.streams.kstream.kstream",
+        "kafka_lite.streams.kstream.ktable",
+    ): "the operators of Kafka's four interfaces return each other, and mypy is to check what applications do",
+}
+"""The rings that are meant, and why."""
 
 Imports = dict[str, set[str]]
 """The modules that each module imports."""
@@ -62,9 +75,11 @@ def modules(packages: Iterable[str]) -> dict[str, str]:
 
 
 def test_no_modules_import_each_other() -> None:
-    found = rings(imports_of(modules(PACKAGES)))
+    found = {tuple(ring) for ring in rings(imports_of(modules(PACKAGES)))}
 
-    assert not found, "modules that import each other:\n" + "\n".join(" <-> ".join(ring) for ring in found)
+    more = found - RINGS.keys()
+    assert not more, "modules that import each other:\n" + "\n".join(" <-> ".join(ring) for ring in sorted(more))
+    assert not RINGS.keys() - found, "these are rings no longer: take them out of RINGS"
 
 
 @pytest.mark.parametrize(

@@ -22,8 +22,8 @@ from kafka_lite.common.serdes import Serdes
 from kafka_lite.streams import kafka_streams
 from kafka_lite.streams.assignment.stream_partition_assignor import StreamPartitionAssignor
 from kafka_lite.streams.kafka_streams import KafkaStreams, State
-from kafka_lite.streams.kstream.kstream import KTable
 from kafka_lite.streams.kstream.kstream_builder import KStreamBuilder
+from kafka_lite.streams.kstream.ktable import KTable
 from kafka_lite.streams.processor.internals.topology.processor_node import ProcessorNode
 from kafka_lite.streams.processor.internals.topology.sink_node import SinkNode
 from kafka_lite.streams.processor.internals.topology.source_node import SourceNode

@@ -13,7 +13,8 @@ from kafka_lite.streams.kstream.global_ktable import GlobalKTable
 from kafka_lite.streams.kstream.internals.ktable_processors import KTableSource
 from kafka_lite.streams.kstream.internals.named_topology_builder import NamedTopologyBuilder
 from kafka_lite.streams.kstream.internals.topic_nodes import deserializer_of
-from kafka_lite.streams.kstream.kstream import KStream, KTable, merged, source_stream, source_table
+from kafka_lite.streams.kstream.kstream import KStream, merged, source_stream
+from kafka_lite.streams.kstream.ktable import KTable, source_table
 from kafka_lite.streams.processor.topology_builder import AutoOffsetReset
 from kafka_lite.streams.state.stores import Stores
 

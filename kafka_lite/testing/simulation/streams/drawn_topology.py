@@ -12,8 +12,10 @@ from zlib import crc32
 
 from kafka_lite.common.serdes import Serde, Serdes
 from kafka_lite.streams.kstream.join_windows import JoinWindows
-from kafka_lite.streams.kstream.kstream import KGroupedStream, KStream, KTable
+from kafka_lite.streams.kstream.kgrouped_stream import KGroupedStream
+from kafka_lite.streams.kstream.kstream import KStream
 from kafka_lite.streams.kstream.kstream_builder import KStreamBuilder
+from kafka_lite.streams.kstream.ktable import KTable
 from kafka_lite.streams.kstream.session_windows import SessionWindows
 from kafka_lite.streams.kstream.windowed_serde import SessionKeySerde, WindowedSerde
 from kafka_lite.streams.kstream.windows import TimeWindows

@@ -10,8 +10,9 @@ import pytest
 from kafka_lite.common.serdes import Serdes
 from kafka_lite.streams.errors import StreamsError, TopologyBuilderError
 from kafka_lite.streams.kstream.global_ktable import GlobalKTable
-from kafka_lite.streams.kstream.kstream import KStream, KTable
+from kafka_lite.streams.kstream.kstream import KStream
 from kafka_lite.streams.kstream.kstream_builder import KStreamBuilder
+from kafka_lite.streams.kstream.ktable import KTable
 from kafka_lite.streams.processor.processor import Processor
 from kafka_lite.streams.state.key_value_store import KeyValueStore
 from kafka_lite.streams.state.stores import Stores

@@ -13,8 +13,9 @@ from hypothesis import strategies as st
 from kafka_lite.common.serdes import Serde, Serdes
 from kafka_lite.streams.errors import ProcessorStateError
 from kafka_lite.streams.kstream.internals.change import Change
-from kafka_lite.streams.kstream.kstream import KStream, KTable
+from kafka_lite.streams.kstream.kstream import KStream
 from kafka_lite.streams.kstream.kstream_builder import KStreamBuilder
+from kafka_lite.streams.kstream.ktable import KTable
 from kafka_lite.streams.kstream.session_windows import SessionWindows
 from kafka_lite.streams.kstream.windowed_serde import SessionKeySerde, WindowedSerde
 from kafka_lite.streams.kstream.windows import TimeWindows

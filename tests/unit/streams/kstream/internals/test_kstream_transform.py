@@ -9,8 +9,9 @@ import pytest
 
 from kafka_lite.common.serdes import Serdes
 from kafka_lite.streams.errors import StreamsError, TopologyBuilderError
-from kafka_lite.streams.kstream.kstream import KStream, KTable
+from kafka_lite.streams.kstream.kstream import KStream
 from kafka_lite.streams.kstream.kstream_builder import KStreamBuilder
+from kafka_lite.streams.kstream.ktable import KTable
 from kafka_lite.streams.kstream.transformer import Transformer, ValueTransformer
 from kafka_lite.streams.processor.processor_context import ProcessorContext
 from kafka_lite.streams.state.key_value_store import KeyValueStore

@@ -12,8 +12,9 @@ from kafka_lite.common.serdes import Serde, Serdes
 from kafka_lite.streams.errors import StreamsError
 from kafka_lite.streams.kstream.internals.change import Change
 from kafka_lite.streams.kstream.internals.kstream_window_aggregate import KStreamWindowReduce
-from kafka_lite.streams.kstream.kstream import KStream, KTable
+from kafka_lite.streams.kstream.kstream import KStream
 from kafka_lite.streams.kstream.kstream_builder import KStreamBuilder
+from kafka_lite.streams.kstream.ktable import KTable
 from kafka_lite.streams.kstream.windowed_serde import WindowedSerde
 from kafka_lite.streams.kstream.windows import TimeWindows, UnlimitedWindows, Windows
 from kafka_lite.streams.processor.state_store import StateStoreSupplier
