@@ -1,4 +1,4 @@
-"""A ZooKeeper session: reads, writes and watches that survive lost connections and expired sessions.
+"""Reads, writes and watches of znodes that survive lost connections and expired sessions.
 
 Kafka 0.10.2: ZkClient (I0Itec), as used by core/.../utils/ZkUtils.scala; later core/.../zookeeper/ZooKeeperClient.scala
 · book 7.1.3
@@ -7,21 +7,14 @@ Kafka 0.10.2: ZkClient (I0Itec), as used by core/.../utils/ZkUtils.scala; later 
 from __future__ import annotations
 
 import contextlib
-import logging
-import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from enum import Enum
 from itertools import islice
 from typing import Any
 
 from kazoo import exceptions as kazoo_exceptions
-from kazoo.client import KazooClient, KazooState
 from kazoo.protocol.serialization import CheckVersion, Create, Delete, SetData
-from kazoo.protocol.states import KeeperState
-from kazoo.retry import KazooRetry
 from kazoo.security import OPEN_ACL_UNSAFE
 
-from kafka_lite.common.shutdownable_thread import ProcessKilledError
 from kafka_lite.zookeeper.node_operations import (
     ANY_VERSION,
     CheckNode,
@@ -32,8 +25,7 @@ from kafka_lite.zookeeper.node_operations import (
     ZnodeStat,
     stat_of,
 )
-from kafka_lite.zookeeper.poll_handler import PollHandler
-from kafka_lite.zookeeper.watches import Watch, Watches
+from kafka_lite.zookeeper.watches import Watch
 from kafka_lite.zookeeper.zk_errors import (
     FencedError,
     NodeExistsError,
@@ -43,8 +35,7 @@ from kafka_lite.zookeeper.zk_errors import (
     ZkError,
     zk_error,
 )
-
-logger = logging.getLogger(__name__)
+from kafka_lite.zookeeper.zookeeper_session import ZooKeeperSession
 
 NO_ROOM = kazoo_exceptions.SystemZookeeperError
 MAX_OPERATIONS_AT_ONCE = 500
@@ -60,18 +51,7 @@ def _result(done: Any) -> int | ZkError | None:
     return getattr(done, "version", None)
 
 
-class SessionEvent(Enum):
-    """Events of a session; the values are the names in Kafka's metrics."""
-
-    DISCONNECTED = "Disconnects"
-    SYNC_CONNECTED = "SyncConnects"
-    AUTH_FAILED = "AuthFailures"
-    CONNECTED_READ_ONLY = "ReadOnlyConnects"
-    SASL_AUTHENTICATED = "SaslAuthentications"
-    EXPIRED = "Expires"
-
-
-class ZooKeeperClient:
+class ZooKeeperClient(ZooKeeperSession):
     """Node operations on one session. If the connection is lost, calls block until it is back, as in Kafka's clients.
 
     A write also blocks until ZooKeeper has space for it, except within ``with client.refusing_without_room()``.
@@ -81,143 +61,7 @@ class ZooKeeperClient:
     which this matters (elections, registrations, conditional writes) compare the existing data with their own.
     """
 
-    def __init__(self, connect_string: str, session_timeout_ms: int, connection_timeout_ms: int) -> None:
-        self._hosts, slash, chroot = connect_string.partition("/")
-        self._chroot = (slash + chroot).rstrip("/")
-        self._session_timeout_ms = session_timeout_ms
-        self._connection_timeout_ms = connection_timeout_ms
-        self._closed = False
-        self._halting_thread: int | None = None
-        self._kazoo_log = _logger_of_one_client()
-        self._started = False
-        self._session_lost = False
-        self._client = self._new_client(self._hosts + self._chroot)
-        self._client.add_listener(self._state_changed)
-        self._retry = KazooRetry(max_tries=-1, delay=0.1, backoff=2, max_delay=1, interrupt=lambda: self._closed)
-        self._waits_for_room = True
-        self._retry_without_room = self._retry.copy()
-        self._retry_without_room.retry_exceptions += (kazoo_exceptions.SystemZookeeperError,)
-        self._retry_without_room.interrupt = lambda: self._closed or not self._waits_for_room
-        self._thread = threading.local()
-        self._watches = Watches()
-        self._session_listeners: list[Callable[[], None]] = []
-        self._event_listeners: list[Callable[[SessionEvent], None]] = []
-
-    def _new_client(self, hosts: str) -> Any:
-        return KazooClient(
-            hosts,
-            timeout=self._session_timeout_ms / 1000,
-            connection_retry={"max_tries": -1, "delay": 0.05, "backoff": 2, "max_delay": 1},
-            handler=PollHandler(),
-            logger=self._kazoo_log,
-        )
-
-    def connect(self) -> None:
-        """Connect. Raises ZkConnectionError if there is no response within ``connection_timeout_ms``."""
-        self._connect(self._client)
-        self._started = True
-
-    def create_chroot(self) -> None:
-        """Create the path at the end of the connect string, to which all other paths are relative."""
-        if not self._chroot:
-            return
-        client = self._new_client(self._hosts)
-        self._connect(client)
-        try:
-            client.ensure_path(self._chroot)
-        except kazoo_exceptions.KazooException as error:
-            raise ZkError(f"cannot create the chroot {self._chroot} in ZooKeeper: {error!r}") from error
-        finally:
-            client.stop()
-            client.close()
-
-    def _connect(self, client: Any) -> None:
-        # Not client.start(): it warns about a missing chroot, which create_chroot is about to create.
-        if not client.start_async().wait(self._connection_timeout_ms / 1000):
-            client.stop()
-            client.close()
-            timeout = f"timeout of {self._connection_timeout_ms} ms"
-            raise ZkConnectionError(
-                f"Unable to connect to zookeeper server '{self._hosts}' with {timeout}: is ZooKeeper running there?"
-            )
-
-    @property
-    def is_connected(self) -> bool:
-        """Whether there is a connection at the moment."""
-        return bool(self._client.connected)
-
-    @property
-    def is_closed(self) -> bool:
-        """Whether ``close`` has been called."""
-        return self._closed
-
-    def close(self) -> None:
-        """End the session, which deletes its ephemeral nodes at once. Calls in progress raise ZkConnectionError."""
-        if self._closed:
-            return
-        self._closed = True
-        self._client.stop()
-        self._client.close()
-
-    def halt(self) -> None:
-        """Let nobody hear of the end of this client, as if its process had been killed; the caller then closes it.
-
-        A call from any other thread, even one in progress, ends its thread, without an error that would be logged.
-        """
-        self._halting_thread = threading.get_ident()
-        self._kazoo_log.disabled = True
-
-    def _check_alive(self) -> None:
-        """Raises ProcessKilledError, which silently ends a thread, after ``halt``."""
-        if self._halting_thread not in (None, threading.get_ident()):
-            raise ProcessKilledError
-
-    def _check_open(self) -> None:
-        self._check_alive()
-        if self._closed:
-            raise ZkConnectionError("this ZooKeeper client is closed")
-
-    @property
-    def session_id(self) -> int:
-        """The session id, as in ``ZnodeStat.ephemeral_owner`` of our ephemeral nodes; 0 without a connection."""
-        client_id = self._client.client_id
-        return client_id[0] if client_id else 0
-
-    @property
-    def session(self) -> tuple[int, bytes] | None:
-        """Id and password of the last session, also without a connection; None if there has not been any.
-
-        Anyone who has them can take over the session, and end it.
-        """
-        session_id = self._client._session_id
-        return (session_id, self._client._session_passwd) if session_id else None
-
-    # ---------------------------------------------------------------------------------------------------------- nodes
-
-    def _call(self, function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
-        """Call kazoo, retrying until there is a response, and convert its errors to ours."""
-        self._check_open()
-        try:
-            return self._retries().copy()(function, *args, **kwargs)
-        except (kazoo_exceptions.KazooException, InterruptedError) as error:
-            self._check_alive()
-            raise zk_error(error, args[0] if args else "") from error
-
-    def _retries(self) -> KazooRetry:
-        refuses = getattr(self._thread, "refuses", False) or not self._waits_for_room
-        return self._retry if refuses else self._retry_without_room
-
-    @contextlib.contextmanager
-    def refusing_without_room(self) -> Iterator[None]:
-        """Make this thread's writes within the block raise ZkStorageError at once if ZooKeeper has no space for them.
-
-        For request handlers: a client can retry, but a handler that blocks cannot serve other requests.
-        """
-        self._thread.refuses = True
-        try:
-            yield
-        finally:
-            self._thread.refuses = False
+    # ------------------------------------------------------------------------------------------------------------ nodes
 
     @contextlib.contextmanager
     def fenced_by(self, path: str, version: int) -> Iterator[None]:
@@ -235,13 +79,6 @@ class ZooKeeperClient:
     @property
     def _fence(self) -> CheckNode | None:
         return getattr(self._thread, "fence", None)
-
-    def stop_waiting_for_room(self) -> None:
-        """Stop writes from blocking until ZooKeeper has space; those already blocked raise ZkConnectionError.
-
-        For a shutdown, which cannot wait until space is freed.
-        """
-        self._waits_for_room = False
 
     def get(self, path: str) -> tuple[bytes | None, ZnodeStat]:
         """Data (None: null) and stat. Raises NoNodeError."""
@@ -472,62 +309,3 @@ class ZooKeeperClient:
         """Stop all watches on a path."""
         self._watches.remove("children", path)
         self._watches.remove("data", path)
-
-    # -------------------------------------------------------------------------------------------------------- session
-
-    def add_session_listener(self, listener: Callable[[], None]) -> None:
-        """Call ``listener`` after a session has expired and been replaced: ephemeral nodes must be created again.
-
-        Listeners run one after another in a thread of the client, before the watches are set again.
-        """
-        self._session_listeners.append(listener)
-
-    def _state_changed(self, state: str) -> None:
-        """Handle a state change; called in kazoo's connection thread, which must not block."""
-        if self._closed or self._halting_thread is not None or not self._started:
-            return
-        self._notify_event_listeners(state)
-        if state == KazooState.LOST:
-            logger.warning("The ZooKeeper session has expired")
-            self._session_lost = True
-        elif state == KazooState.SUSPENDED:
-            logger.info("The connection to ZooKeeper is lost")
-        elif state == KazooState.CONNECTED:
-            expired, self._session_lost = self._session_lost, False
-            self._client.handler.spawn(self._reconnected, expired)
-
-    def add_event_listener(self, listener: Callable[[SessionEvent], None]) -> None:
-        """Call ``listener`` for every event of the connection and its session, in kazoo's connection thread."""
-        self._event_listeners.append(listener)
-
-    def _notify_event_listeners(self, state: str) -> None:
-        if state == KazooState.SUSPENDED:
-            event = SessionEvent.DISCONNECTED
-        elif state == KazooState.LOST:
-            refused = self._client.client_state == KeeperState.AUTH_FAILED
-            event = SessionEvent.AUTH_FAILED if refused else SessionEvent.EXPIRED
-        else:
-            read_only = self._client.client_state == KeeperState.CONNECTED_RO
-            event = SessionEvent.CONNECTED_READ_ONLY if read_only else SessionEvent.SYNC_CONNECTED
-        for listener in self._event_listeners:
-            listener(event)
-
-    def _reconnected(self, expired: bool) -> None:
-        if expired:
-            logger.info("A new ZooKeeper session is established")
-            for listener in self._session_listeners:
-                try:
-                    listener()
-                except Exception:
-                    logger.exception("A listener for new ZooKeeper sessions failed")
-                except ProcessKilledError:
-                    return
-        self._watches.rearm_all()
-
-
-def _logger_of_one_client() -> logging.Logger:
-    """kazoo's logger for one client alone, which can be silenced without the others."""
-    shared = logging.getLogger(KazooClient.__module__)
-    own = logging.Logger(shared.name)
-    own.parent = shared
-    return own

@@ -44,7 +44,7 @@ from kafka_lite.server.metrics.replica_manager_metrics import measure_purgatory
 from kafka_lite.server.startup.group_coordination import GroupCoordination
 from kafka_lite.server.startup.transaction_coordination import TransactionCoordination
 from kafka_lite.zookeeper.kafka_zk_client import KafkaZkClient
-from kafka_lite.zookeeper.zookeeper_client import SessionEvent
+from kafka_lite.zookeeper.zookeeper_session import SessionEvent
 
 JMX_PREFIX = "kafka.server"
 HTTP_OFF = -1

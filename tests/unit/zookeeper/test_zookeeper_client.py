@@ -1,17 +1,11 @@
-"""A session's calls on a scripted kazoo client: lost connections, errors, and transactions of which a part fails."""
+"""Reads and writes on a scripted kazoo client: errors, fences, and transactions of which a part fails."""
 
 from __future__ import annotations
-
-from collections.abc import Callable
-from types import SimpleNamespace
-from typing import Any
 
 import pytest
 from kazoo import exceptions as kazoo
 from kazoo.client import KazooState
-from kazoo.protocol.states import KeeperState
 
-from kafka_lite.common.shutdownable_thread import ProcessKilledError
 from kafka_lite.zookeeper.node_operations import CheckNode, CreateNode, DeleteNode, SetNode
 from kafka_lite.zookeeper.zk_errors import (
     BadVersionError,
@@ -20,84 +14,19 @@ from kafka_lite.zookeeper.zk_errors import (
     NoNodeError,
     ZkConnectionError,
     ZkError,
-    ZkStorageError,
 )
-from kafka_lite.zookeeper.zookeeper_client import MAX_OPERATIONS_AT_ONCE, SessionEvent, ZooKeeperClient
-
-LOST = kazoo.ConnectionLoss
-
-
-def kazoo_stat(version: int) -> Any:
-    numbers = dict.fromkeys(("ctime", "mtime", "czxid", "mzxid", "pzxid", "cversion", "aversion"), 0)
-    return SimpleNamespace(version=version, ephemeralOwner=None, dataLength=1, numChildren=0, **numbers)
-
-
-class Transaction:
-    def __init__(self, client: ScriptedKazoo) -> None:
-        self.operations: list[Any] = []
-        self._client = client
-
-    def commit(self) -> Any:
-        return self._client.answer("commit", self.operations)
-
-
-class Asynchronous:
-    def __init__(self, get: Callable[[], Any]) -> None:
-        self.get = get
-
-
-class ScriptedKazoo:
-    """Answers each call with the next scripted result, and notes the calls."""
-
-    connected, client_id, client_state = True, (77, b"secret"), KeeperState.CONNECTED
-
-    def __init__(self) -> None:
-        self.calls: list[tuple[Any, ...]] = []
-        self.script: list[Any] = []
-        self.handler = SimpleNamespace(spawn=lambda function, *args: function(*args))
-
-    def answer(self, *call: Any) -> Any:
-        self.calls.append(call)
-        result = self.script.pop(0)
-        if isinstance(result, type) and issubclass(result, Exception):
-            raise result
-        return result
-
-    def __getattr__(self, name: str) -> Any:
-        if name.endswith("_async"):
-            return lambda *args: Asynchronous(lambda: self.answer(name, *args))
-        return lambda *args, **kwargs: self.answer(name, *args)
-
-    def transaction(self) -> Transaction:
-        return Transaction(self)
-
-    def stop(self) -> None: ...
-
-    def close(self) -> None: ...
+from kafka_lite.zookeeper.zookeeper_client import MAX_OPERATIONS_AT_ONCE, ZooKeeperClient
+from tests.support.scripted_kazoo import LOST, ScriptedKazoo, connected_client, kazoo_stat, scripted_kazoo
 
 
 @pytest.fixture
 def kazoo_client(monkeypatch: pytest.MonkeyPatch) -> ScriptedKazoo:
-    scripted = ScriptedKazoo()
-    scripted.add_listener = lambda listener: setattr(scripted, "heard", listener)
-    scripted.start_async = lambda: SimpleNamespace(wait=lambda timeout_s: True)
-    monkeypatch.setattr("kafka_lite.zookeeper.zookeeper_client.KazooClient", lambda *args, **kwargs: scripted)
-    return scripted
+    return scripted_kazoo(monkeypatch)
 
 
 @pytest.fixture
 def client(kazoo_client: ScriptedKazoo) -> ZooKeeperClient:
-    client = ZooKeeperClient("zk:2181/kafka/", session_timeout_ms=6000, connection_timeout_ms=1000)
-    client._retry.sleep_func = client._retry_without_room.sleep_func = lambda seconds: None
-    client.connect()
-    return client
-
-
-def test_a_read_is_repeated_until_the_connection_is_back(client: ZooKeeperClient, kazoo_client: ScriptedKazoo) -> None:
-    kazoo_client.script = [LOST, LOST, (b"data", kazoo_stat(3))]
-    data, stat = client.get("/a")
-    assert (data, stat.version, stat.ephemeral_owner) == (b"data", 3, 0)
-    assert kazoo_client.calls == [("get", "/a")] * 3
+    return connected_client()
 
 
 def test_a_create_that_was_sent_twice_may_find_its_own_node(
@@ -123,18 +52,6 @@ def test_errors_are_ours_and_name_the_path(
     kazoo_client.script = [theirs]
     with pytest.raises(ours, match=r"\(/a\)"):
         client.set("/a", b"", 1)
-
-
-def test_a_write_waits_for_room_unless_it_may_be_refused(client: ZooKeeperClient, kazoo_client: ScriptedKazoo) -> None:
-    kazoo_client.script = [kazoo.SystemZookeeperError, kazoo_stat(4)]
-    assert client.set("/a", b"") == 4
-    kazoo_client.script = [kazoo.SystemZookeeperError]
-    with client.refusing_without_room(), pytest.raises(ZkStorageError):
-        client.set("/a", b"")
-    client.stop_waiting_for_room()
-    kazoo_client.script = [kazoo.SystemZookeeperError]
-    with pytest.raises(ZkStorageError):
-        client.set("/a", b"")
 
 
 def test_a_missing_node_has_neither_stat_nor_children(client: ZooKeeperClient, kazoo_client: ScriptedKazoo) -> None:
@@ -221,53 +138,6 @@ def test_many_reads_return_their_errors(client: ZooKeeperClient, kazoo_client: S
     assert kazoo_client.calls[-1] == ("get", "/c"), "sent again on its own"
 
 
-def test_a_closed_client_refuses_calls(client: ZooKeeperClient, kazoo_client: ScriptedKazoo) -> None:
-    client.close()
-    client.close()
-    assert client.is_closed
-    for call in (lambda: client.get("/a"), lambda: client.get_all(["/a"]), lambda: client.commit([])):
-        with pytest.raises(ZkConnectionError, match="this ZooKeeper client is closed"):
-            call()
-    assert kazoo_client.calls == []
-
-
-def test_no_server_is_an_error_with_its_address(kazoo_client: ScriptedKazoo) -> None:
-    kazoo_client.start_async = lambda: SimpleNamespace(wait=lambda timeout_s: False)
-    with pytest.raises(ZkConnectionError, match="'zk:2181' with timeout of 1000 ms"):
-        ZooKeeperClient("zk:2181/kafka", 6000, 1000).connect()
-
-
-@pytest.mark.parametrize(
-    ("state", "keeper", "event"),
-    [
-        (KazooState.SUSPENDED, KeeperState.CONNECTING, SessionEvent.DISCONNECTED),
-        (KazooState.LOST, KeeperState.EXPIRED_SESSION, SessionEvent.EXPIRED),
-        (KazooState.LOST, KeeperState.AUTH_FAILED, SessionEvent.AUTH_FAILED),
-        (KazooState.CONNECTED, KeeperState.CONNECTED, SessionEvent.SYNC_CONNECTED),
-        (KazooState.CONNECTED, KeeperState.CONNECTED_RO, SessionEvent.CONNECTED_READ_ONLY),
-    ],
-)
-def test_changes_of_the_session_are_events(
-    client: ZooKeeperClient, kazoo_client: ScriptedKazoo, state: str, keeper: Any, event: SessionEvent
-) -> None:
-    events: list[SessionEvent] = []
-    client.add_event_listener(events.append)
-    kazoo_client.client_state = keeper
-    kazoo_client.heard(state)
-    assert events == [event]
-
-
-def test_only_a_new_session_calls_its_listeners(client: ZooKeeperClient, kazoo_client: ScriptedKazoo) -> None:
-    sessions: list[str] = []
-    client.add_session_listener(lambda: sessions.append("new"))
-    for state in (KazooState.SUSPENDED, KazooState.CONNECTED):
-        kazoo_client.heard(state)
-    assert sessions == []
-    for state in (KazooState.LOST, KazooState.CONNECTED):
-        kazoo_client.heard(state)
-    assert sessions == ["new"]
-
-
 def test_watches_are_set_again_after_a_lost_connection(client: ZooKeeperClient, kazoo_client: ScriptedKazoo) -> None:
     fired: list[str] = []
     kazoo_client.script = [[], None, [], None]
@@ -279,10 +149,3 @@ def test_watches_are_set_again_after_a_lost_connection(client: ZooKeeperClient, 
     kazoo_client.script = [None]
     kazoo_client.heard(KazooState.CONNECTED)
     assert fired == ["children", "data", "data"]
-
-
-def test_a_halted_client_ends_other_threads_silently(client: ZooKeeperClient, kazoo_client: ScriptedKazoo) -> None:
-    client._halting_thread = -1  # as if another thread had called halt()
-    with pytest.raises(ProcessKilledError):
-        client.get("/a")
-    assert kazoo_client.calls == []

@@ -18,7 +18,7 @@ from kafka_lite.metrics.sensor import KafkaMetric
 from kafka_lite.server.broker_states import BrokerState
 from kafka_lite.server.kafka_config import KafkaConfig
 from kafka_lite.server.startup.broker_metrics import BrokerMetrics
-from kafka_lite.zookeeper.zookeeper_client import SessionEvent
+from kafka_lite.zookeeper.zookeeper_session import SessionEvent
 
 
 class Noting(MetricsReporter):
