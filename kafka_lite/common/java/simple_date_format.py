@@ -1,4 +1,4 @@
-"""Times in the patterns of Java's SimpleDateFormat, formatted and parsed, with English names and in UTC.
+"""Times in the patterns of Java's SimpleDateFormat, formatted and parsed, with English names.
 
 Kafka 0.10.2: none; java.text.SimpleDateFormat · book 8.3.3
 """
@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime, timedelta, tzinfo
 from typing import Final
 
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
@@ -18,10 +18,14 @@ _TOKEN: Final = re.compile(r"''|'(?:[^']|'')*'|([A-Za-z])\1*|[^A-Za-z']+|'")
 
 
 class SimpleDateFormat:
-    """A pattern such as ``yyyy-MM-dd'T'HH:mm:ss.SSS``. Raises ValueError if it is not one."""
+    """A pattern such as ``yyyy-MM-dd'T'HH:mm:ss.SSS``. Raises ValueError if it is not one.
 
-    def __init__(self, pattern: str) -> None:
+    ``zone``: the time zone of what is formatted, and of a parsed text that names none. None is that of the machine.
+    """
+
+    def __init__(self, pattern: str, zone: tzinfo | None = UTC) -> None:
         self.pattern = pattern
+        self._zone = zone
         self._tokens = [match.group() for match in _TOKEN.finditer(pattern)]
         for token in self._tokens:
             if token == "'":
@@ -33,7 +37,7 @@ class SimpleDateFormat:
     def format(self, time_ms: int) -> str:
         """The text of ms since 1970. Raises ValueError outside of the years 1 to 9999."""
         try:
-            time = _EPOCH + timedelta(milliseconds=time_ms)
+            time = (_EPOCH + timedelta(milliseconds=time_ms)).astimezone(self._zone)
         except OverflowError:
             raise ValueError(f"{time_ms} ms is not in the years 1 to 9999") from None
         return "".join(
@@ -46,7 +50,7 @@ class SimpleDateFormat:
         if found is None:
             raise ValueError(f'Unparseable date: "{text}"')
         try:
-            return _time_of(found.groupdict())
+            return _time_of(found.groupdict(), self._zone)
         except OverflowError:
             raise ValueError(f"{text} is not in the years 1 to 9999") from None
 
@@ -108,6 +112,14 @@ def _days_since_sunday(time: datetime) -> int:
     return (time.weekday() + 1) % 7
 
 
+def _iso_offset(time: datetime, width: int) -> str:
+    """``Z``, or an offset such as ``+05`` (X), ``+0530`` (XX), ``+05:30`` (XXX)."""
+    if not time.utcoffset():
+        return "Z"
+    digits = f"{time:%z}"
+    return (digits[:3], digits[:5], f"{digits[:3]}:{digits[3:5]}")[min(width, 3) - 1]
+
+
 _FIELDS: Final[dict[str, Callable[[datetime, int], str]]] = {
     "G": lambda _time, _width: "AD",
     "y": _year,
@@ -127,9 +139,9 @@ _FIELDS: Final[dict[str, Callable[[datetime, int], str]]] = {
     "m": _number(lambda time: time.minute),
     "s": _number(lambda time: time.second),
     "S": _number(lambda time: time.microsecond // 1000),
-    "z": lambda _time, _width: "UTC",
-    "Z": lambda _time, _width: "+0000",
-    "X": lambda _time, _width: "Z",
+    "z": lambda time, _width: time.tzname() or "",
+    "Z": lambda time, _width: f"{time:%z}"[:5],
+    "X": _iso_offset,
 }
 
 
@@ -154,22 +166,26 @@ _PARSED: Final[dict[str, str]] = {
 """The letters that can be parsed, with the expressions that they match; digits if it is empty."""
 
 
-def _time_of(parts: dict[str, str]) -> int:
+def _time_of(parts: dict[str, str], default_zone: tzinfo | None) -> int:
     numbers = {name: int(part) for name, part in parts.items() if part.isdecimal()}
     hour = numbers.get("H", 0)
     if "h" in numbers:
         hour = numbers["h"] % 12 + (12 if parts.get("a", "").upper() == "PM" else 0)
     # SimpleDateFormat is lenient: the 32nd of January is the 1st of February.
     months = numbers.get("y", 1970) * 12 + _month_of(parts.get("M", "1")) - 1
-    time = datetime(months // 12, months % 12 + 1, 1, tzinfo=UTC) + timedelta(
+    time = datetime(months // 12, months % 12 + 1, 1) + timedelta(
         days=numbers.get("d", 1) - 1,
         hours=hour,
         minutes=numbers.get("m", 0),
         seconds=numbers.get("s", 0),
         milliseconds=numbers.get("S", 0),
     )
-    zone = parts.get("z") or parts.get("Z") or parts.get("X") or "Z"
-    return (time - _offset(zone) - _EPOCH) // timedelta(milliseconds=1)
+    named = parts.get("z") or parts.get("Z") or parts.get("X")
+    if named:
+        time = (time - _offset(named)).replace(tzinfo=UTC)
+    else:
+        time = time.astimezone() if default_zone is None else time.replace(tzinfo=default_zone)
+    return (time - _EPOCH) // timedelta(milliseconds=1)
 
 
 def _month_of(text: str) -> int:

@@ -11,7 +11,7 @@ from typing import TextIO
 
 from kafka_lite.common.time import SYSTEM_TIME
 from kafka_lite.metrics.metric_name import MalformedObjectNameError, ObjectNamePattern
-from kafka_lite.tools.common.simple_date_format import date_format
+from kafka_lite.tools.common.date_format import date_format
 from kafka_lite.tools.common.terminal import on_terminal, print_to_stderr
 from kafka_lite.tools.common.tool_errors import ToolError, reports_errors
 from kafka_lite.tools.monitoring.broker_beans import BrokerBeans, add_endpoint_arguments, find_endpoint

@@ -20,8 +20,8 @@ from kafka_lite.consumer.kafka_consumer import KafkaConsumer
 from kafka_lite.old_consumer.consumer_iterator import ConsumerTimeoutError
 from kafka_lite.old_consumer.kafka_stream import KafkaStream
 from kafka_lite.old_consumer.zookeeper_consumer_connector import Consumer
+from kafka_lite.tools.common.date_format import date_format
 from kafka_lite.tools.common.logging_config import configure_logging
-from kafka_lite.tools.common.simple_date_format import date_format
 from kafka_lite.tools.common.terminal import print_to_stderr
 from kafka_lite.tools.common.tool_errors import ToolError, reports_errors
 from kafka_lite.tools.perf.consumption import DEFAULT_DATE_FORMAT, Consumption, header, total_line

@@ -6,7 +6,7 @@ Kafka 0.10.2: core/.../tools/ConsumerPerformance.scala (printProgressMessage) ·
 from __future__ import annotations
 
 from kafka_lite.common.time import SYSTEM_TIME, Time
-from kafka_lite.tools.common.simple_date_format import DateFormat
+from kafka_lite.tools.common.date_format import DateFormat
 
 MIB = 1024 * 1024
 DEFAULT_DATE_FORMAT = "yyyy-MM-dd HH:mm:ss:SSS"

@@ -9,10 +9,10 @@ import datetime
 from collections.abc import Mapping
 
 from kafka_lite.common.java.java_numbers import double_text
+from kafka_lite.common.java.simple_date_format import SimpleDateFormat
 
-_DAYS = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
-_MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
-# strftime would write them in the user's language.
+_EPOCH = datetime.datetime(1970, 1, 1, tzinfo=datetime.UTC)
+_DATE_TO_STRING = SimpleDateFormat("EEE MMM dd HH:mm:ss z yyyy")
 
 
 def java_text(value: object) -> str:
@@ -42,7 +42,6 @@ def _date_text(value: datetime.date | datetime.time) -> str:
         value = datetime.datetime.combine(datetime.date(1970, 1, 1), value)
     elif not isinstance(value, datetime.datetime):
         value = datetime.datetime.combine(value, datetime.time())
-    if value.tzinfo is not None:
-        value = value.astimezone(datetime.UTC)
-    day, month = _DAYS[value.weekday()], _MONTHS[value.month - 1]
-    return f"{day} {month} {value.day:02} {value:%H:%M:%S} UTC {value.year:04}"
+    if value.tzinfo is None:
+        value = value.replace(tzinfo=datetime.UTC)
+    return _DATE_TO_STRING.format((value - _EPOCH) // datetime.timedelta(milliseconds=1))

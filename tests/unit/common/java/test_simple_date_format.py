@@ -1,3 +1,5 @@
+from datetime import timedelta, timezone
+
 import pytest
 
 from kafka_lite.common.java.simple_date_format import SimpleDateFormat
@@ -79,3 +81,18 @@ def test_what_cannot_be_parsed(pattern: str, text: str, says: str) -> None:
 def test_times_that_python_has_not() -> None:
     with pytest.raises(ValueError, match="not in the years 1 to 9999"):
         SimpleDateFormat("yyyy").format(2**62)
+
+
+KOLKATA = timezone(timedelta(hours=5, minutes=30), "IST")
+
+
+def test_a_format_in_a_zone_of_its_own() -> None:
+    in_zone = SimpleDateFormat("yyyy-MM-dd HH:mm z Z X XX XXX", KOLKATA)
+    assert in_zone.format(MS) == "2023-11-15 03:43 IST +0530 +05 +0530 +05:30"
+
+
+@pytest.mark.parametrize(
+    ("pattern", "text"), [("yyyy-MM-dd HH:mm", "2023-11-14 05:30"), ("yyyy-MM-dd HH:mm X", "2023-11-14 00:00 Z")]
+)
+def test_a_text_without_a_zone_is_in_that_of_the_format(pattern: str, text: str) -> None:
+    assert SimpleDateFormat(pattern, KOLKATA).parse(text) == 1699920000000
