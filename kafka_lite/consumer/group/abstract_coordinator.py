@@ -8,7 +8,7 @@ from __future__ import annotations
 import logging
 import threading
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from kafka_lite.clients.cluster import Node
 from kafka_lite.clients.request_future import RequestFuture
@@ -18,7 +18,7 @@ from kafka_lite.consumer.consumer_errors import WakeupError
 from kafka_lite.consumer.consumer_network_client import ConsumerNetworkClient
 from kafka_lite.consumer.generation import NO_GENERATION, Generation
 from kafka_lite.consumer.group import group_requests
-from kafka_lite.consumer.group.consumer_coordinator_metrics import ConsumerCoordinatorMetrics
+from kafka_lite.consumer.group.consumer_coordinator_metrics import GroupCoordinatorMetrics
 from kafka_lite.consumer.group.coordinator_lookup import CoordinatorLookup
 from kafka_lite.consumer.group.coordinator_response_handler import (
     HeartbeatResponseHandler,
@@ -75,9 +75,7 @@ class AbstractCoordinator(ABC):
             config.rebalance_timeout_ms,
             config.retry_backoff_ms,
         )
-        self.sensors = ConsumerCoordinatorMetrics(
-            metrics, lambda: self._heartbeat.last_send_ms, self.assigned_partition_count
-        )
+        self.sensors = self.new_sensors(metrics, lambda: self._heartbeat.last_send_ms)
         self.finder = CoordinatorLookup(
             config.group_id,
             client,
@@ -129,7 +127,11 @@ class AbstractCoordinator(ABC):
 
     @abstractmethod
     def assigned_partition_count(self) -> int:
-        """The number of assigned partitions."""
+        """The number of assigned partitions, or of what else the group shares."""
+
+    @abstractmethod
+    def new_sensors(self, metrics: Metrics, last_heartbeat_ms: Callable[[], float]) -> GroupCoordinatorMetrics:
+        """Create the member's metrics. Called by the constructor."""
 
     # ── State ─────────────────────────────────────────────────────────────────────────────────────────────────────
 

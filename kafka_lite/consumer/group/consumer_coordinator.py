@@ -35,6 +35,7 @@ from kafka_lite.consumer.consumer_network_client import ConsumerNetworkClient
 from kafka_lite.consumer.generation import NO_GENERATION_ID, Generation
 from kafka_lite.consumer.group.abstract_coordinator import AbstractCoordinator
 from kafka_lite.consumer.group.commit_before_join import CommitBeforeJoin
+from kafka_lite.consumer.group.consumer_coordinator_metrics import ConsumerCoordinatorMetrics
 from kafka_lite.consumer.group.consumer_rebalance_listener_invoker import (
     ConsumerRebalanceListenerInvoker,
     Partitions,
@@ -82,6 +83,8 @@ class ConsumerCoordinator(AbstractCoordinator):
     synchronously*: retried until the commit succeeds or fails for good. *By the user, asynchronously*: sent once.
     """
 
+    sensors: ConsumerCoordinatorMetrics
+
     def __init__(
         self,
         config: GroupRebalanceConfig,
@@ -107,7 +110,7 @@ class ConsumerCoordinator(AbstractCoordinator):
         self._auto_commit_interval_ms = auto_commit_interval_ms
         self._exclude_internal_topics = exclude_internal_topics
         fetch_backoff = Backoff(time, config.retry_backoff_ms)
-        self._commits = OffsetCommitter(self, client, subscriptions, fetch_backoff)
+        self._commits = OffsetCommitter(self, client, subscriptions, fetch_backoff, self.sensors.commit_latency)
         self._next_auto_commit_ms = math.inf
         if auto_commit_interval_ms is not None:
             self._next_auto_commit_ms = time.hi_res_ms() + auto_commit_interval_ms
@@ -228,6 +231,10 @@ class ConsumerCoordinator(AbstractCoordinator):
     def assigned_partition_count(self) -> int:
         """The number of assigned partitions."""
         return len(self._subscriptions.assigned_partitions)
+
+    def new_sensors(self, metrics: Metrics, last_heartbeat_ms: Callable[[], float]) -> ConsumerCoordinatorMetrics:
+        """Create the consumer's metrics."""
+        return ConsumerCoordinatorMetrics(metrics, last_heartbeat_ms, self.assigned_partition_count)
 
     def rejoin_needed(self) -> bool:
         """Whether the member must join again, for one of the reasons that the class lists."""

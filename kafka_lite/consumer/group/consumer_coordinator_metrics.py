@@ -17,13 +17,13 @@ from kafka_lite.metrics.stats import Avg, Count, CumulativeCount, CumulativeSum,
 GROUP = "consumer-coordinator-metrics"
 
 
-class ConsumerCoordinatorMetrics:
-    """``consumer-coordinator-metrics`` of one consumer."""
+class GroupCoordinatorMetrics:
+    """The metrics of a member of any group: joins, syncs, heartbeats and rebalances."""
 
-    def __init__(
-        self, metrics: Metrics, last_heartbeat_ms: Callable[[], float], assigned_partitions: Callable[[], int]
-    ) -> None:
+    def __init__(self, metrics: Metrics, group: str, last_heartbeat_ms: Callable[[], float]) -> None:
+        """``group`` is that of the metrics: ``consumer-coordinator-metrics``."""
         self._metrics = metrics
+        self._group = group
         self._rebalance_began_ms: float | None = None
         self._last_rebalance_ms = -math.inf
         self.heartbeat_latency = metrics.sensor("heartbeat-latency")
@@ -34,21 +34,11 @@ class ConsumerCoordinatorMetrics:
         self._add_meter(self.join_latency, "join", "group joins")
         self.sync_latency = self._latency("sync-latency", "sync-time", "a group sync")
         self._add_meter(self.sync_latency, "sync", "group syncs")
-        self.commit_latency = self._latency("commit-latency", "commit-latency", "a commit request")
-        self._add_meter(self.commit_latency, "commit", "commit calls")
-        self.callback_latency = {
-            event: self._latency(
-                f"partition-{event}-latency", f"partition-{event}-latency", f"partitions {event} callback"
-            )
-            for event in ("revoked", "assigned", "lost")
-        }
         self._add_rebalance_sensors()
         self._gauge(
             "last-heartbeat-seconds-ago", "The number of seconds since the last heartbeat; -1 before the first",
             lambda now_ms: _seconds_since(last_heartbeat_ms(), now_ms),
         )  # fmt: skip
-        assigned = "The number of partitions currently assigned to this consumer"
-        self._gauge("assigned-partitions", assigned, lambda _now: float(assigned_partitions()))
 
     def _add_rebalance_sensors(self) -> None:
         self._rebalance_latency = self._latency("rebalance-latency", "rebalance-latency", "a group to rebalance")
@@ -95,11 +85,30 @@ class ConsumerCoordinatorMetrics:
         return sensor
 
     def _gauge(self, name: str, description: str, read: Callable[[float], float]) -> None:
-        metric = self._metrics.metric_name(name, GROUP, description)
+        metric = self._metrics.metric_name(name, self._group, description)
         self._metrics.add_metric(metric, lambda _config, now_ms: read(now_ms))
 
     def _add(self, sensor: Sensor, name: str, description: str, stat: MeasurableStat) -> None:
-        sensor.add(self._metrics.metric_name(name, GROUP, description), stat)
+        sensor.add(self._metrics.metric_name(name, self._group, description), stat)
+
+
+class ConsumerCoordinatorMetrics(GroupCoordinatorMetrics):
+    """``consumer-coordinator-metrics`` of one consumer."""
+
+    def __init__(
+        self, metrics: Metrics, last_heartbeat_ms: Callable[[], float], assigned_partitions: Callable[[], int]
+    ) -> None:
+        super().__init__(metrics, GROUP, last_heartbeat_ms)
+        self.commit_latency = self._latency("commit-latency", "commit-latency", "a commit request")
+        self._add_meter(self.commit_latency, "commit", "commit calls")
+        self.callback_latency = {
+            event: self._latency(
+                f"partition-{event}-latency", f"partition-{event}-latency", f"partitions {event} callback"
+            )
+            for event in ("revoked", "assigned", "lost")
+        }
+        assigned = "The number of partitions currently assigned to this consumer"
+        self._gauge("assigned-partitions", assigned, lambda _now: float(assigned_partitions()))
 
 
 def _seconds_since(then_ms: float, now_ms: float) -> float:

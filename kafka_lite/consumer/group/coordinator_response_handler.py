@@ -15,7 +15,7 @@ from kafka_lite.clients.request_future import DisconnectError, RequestFuture, Re
 from kafka_lite.common.errors import Errors
 from kafka_lite.consumer.generation import Generation
 from kafka_lite.consumer.group import group_requests
-from kafka_lite.consumer.group.consumer_coordinator_metrics import ConsumerCoordinatorMetrics
+from kafka_lite.consumer.group.consumer_coordinator_metrics import GroupCoordinatorMetrics
 from kafka_lite.consumer.group.coordinator_lookup import CoordinatorLookup
 from kafka_lite.consumer.group.group_rebalance_config import GroupRebalanceConfig
 from kafka_lite.protocol.messages.api_11_join_group import JoinGroupResponse
@@ -33,7 +33,7 @@ class GroupMember(Protocol):
 
     config: GroupRebalanceConfig
     finder: CoordinatorLookup
-    sensors: ConsumerCoordinatorMetrics
+    sensors: GroupCoordinatorMetrics
 
     @property
     def generation(self) -> Generation:

@@ -24,6 +24,7 @@ from kafka_lite.consumer.group.member_state import MemberState
 from kafka_lite.consumer.offset_and_metadata import OffsetAndMetadata
 from kafka_lite.consumer.subscription_state import SubscriptionState
 from kafka_lite.consumer.timer import Backoff, Timer
+from kafka_lite.metrics.sensor import Sensor
 from kafka_lite.protocol.messages.api_08_offset_commit import (
     OffsetCommitRequest,
     OffsetCommitRequestPartition,
@@ -70,8 +71,10 @@ class OffsetCommitter:
         client: ConsumerNetworkClient,
         subscriptions: SubscriptionState,
         fetch_backoff: Backoff,
+        commit_latency: Sensor,
     ) -> None:
         self._coordinator = coordinator
+        self._commit_latency = commit_latency
         self._client = client
         self._subscriptions = subscriptions
         self._pending_fetch: _PendingFetch | None = None
@@ -93,7 +96,7 @@ class OffsetCommitter:
         request = self._commit_request(offsets, generation)
         logger.debug("Sending OffsetCommit request with %s to coordinator %s", offsets, node)
         return self._client.send(node, request).compose(
-            _OffsetCommitHandler(self._coordinator, generation, offsets, self._subscriptions)
+            _OffsetCommitHandler(self._coordinator, generation, offsets, self._subscriptions, self._commit_latency)
         )
 
     def _not_in_a_generation(self) -> Exception:
@@ -193,14 +196,16 @@ class _OffsetCommitHandler(CoordinatorResponseHandler[None]):
         sent_generation: Generation,
         offsets: Offsets,
         subscriptions: SubscriptionState,
+        latency: Sensor,
     ) -> None:
         super().__init__(owner, sent_generation)
+        self._latency = latency
         self._offsets = offsets
         self._subscriptions = subscriptions
 
     def handle(self, value: ClientResponse, future: RequestFuture[None]) -> None:
         response = cast(OffsetCommitResponse, value.response)
-        self._owner.sensors.commit_latency.record(value.request_latency_ms)
+        self._latency.record(value.request_latency_ms)
         unauthorized = set()
         for topic in response.topics:
             for each in topic.partitions:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from kafka_lite.common.config_def import NO_DEFAULT, NON_EMPTY, ConfigDef, Importance, Range, Type
+from kafka_lite.common.config_def import NO_DEFAULT, NON_EMPTY, ConfigDef, Importance, Range, Type, ValidString
 from kafka_lite.connect.runtime.worker_config import WorkerConfig, base_config_def
 
 HIGH, MEDIUM, LOW = Importance.HIGH, Importance.MEDIUM, Importance.LOW
@@ -33,6 +33,15 @@ def _config_def() -> ConfigDef:
         .define("retry.backoff.ms", Type.LONG, 100, LOW, "How long to wait before a request is repeated.",
                 Range.at_least(0))
         .define("request.timeout.ms", Type.INT, 40_000, MEDIUM, "How long to wait for a response.", Range.at_least(0))
+        .define("reconnect.backoff.max.ms", Type.LONG, 1000, LOW,
+                "The longest such wait; it doubles with each failure in a row.", Range.at_least(0))
+        .define("socket.connection.setup.timeout.ms", Type.LONG, 10_000, MEDIUM,
+                "How long to wait until a connection is established.")
+        .define("metric.reporters", Type.LIST, "", LOW, "Classes that are told of the membership's metrics.")
+        .define("metrics.num.samples", Type.INT, 2, LOW, "How many samples a metric keeps.", Range.at_least(1))
+        .define("metrics.sample.window.ms", Type.LONG, 30_000, LOW, "The time that a sample covers.", Range.at_least(0))
+        .define("metrics.recording.level", Type.STRING, "INFO", LOW, "INFO, or DEBUG for more metrics.",
+                ValidString.in_("INFO", "DEBUG"))
         .define("connections.max.idle.ms", Type.LONG, 540_000, MEDIUM, "How long an idle connection is kept.")
         .define("worker.sync.timeout.ms", Type.INT, 3000, MEDIUM,
                 "How long a worker that is behind may take to read the config topic to its end.")

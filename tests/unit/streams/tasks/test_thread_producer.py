@@ -245,7 +245,7 @@ def test_a_consumer_of_the_application_fails_if_the_broker_has_no_stable_offsets
         finder=SimpleNamespace(coordinator=object()),
         generation=NO_GENERATION,
     )
-    OffsetCommitter(coordinator, client, Any, Any).send_fetch([T0])  # type: ignore[arg-type]
+    OffsetCommitter(coordinator, client, Any, Any, Any).send_fetch([T0])  # type: ignore[arg-type]
     (builder,) = built
     newest: Any = builder.build(7)
     assert newest.require_stable
