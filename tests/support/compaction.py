@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 from unittest import mock
 
-from kafka_lite.common.throttler import Throttler
+from kafka_lite.common.rates.throttler import Throttler
 from kafka_lite.common.time import MockTime
 from kafka_lite.common.topic_partition import TopicPartition
 from kafka_lite.log.abstract_index import AbstractIndex

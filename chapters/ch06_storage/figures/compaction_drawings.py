@@ -11,7 +11,7 @@ from unittest.mock import patch
 from chapters.ch06_storage.figures.log_drawings import FIRST_TIMESTAMP, Pair, example_log, markdown_table, record_set
 from kafka_learn.drawing.graphviz_drawing import BLUE, GREEN, ORANGE, PLAIN, Drawing, cell, new_graph, table
 from kafka_learn.drawing.state_machines import draw_states
-from kafka_lite.common.throttler import Throttler
+from kafka_lite.common.rates.throttler import Throttler
 from kafka_lite.common.time import MockTime
 from kafka_lite.log.cleaning.cleaner import Cleaner
 from kafka_lite.log.cleaning.cleaner_config import CleanerConfig

@@ -24,14 +24,19 @@ logger = logging.getLogger(__name__)
 ENTRY_POINTS = "kafka_lite.connectors"
 """The group in which a package declares its connectors."""
 _FILE, _JAVA_FILE = "kafka_lite.connect.file", "org.apache.kafka.connect.file"
+_VERIFIABLE, _JAVA_TOOLS = "kafka_lite.connect.verifiable", "org.apache.kafka.connect.tools"
 CONNECTORS: Mapping[str, str] = {
     f"{_JAVA_FILE}.FileStreamSinkConnector": f"{_FILE}.file_stream_sink_connector.FileStreamSinkConnector",
     f"{_JAVA_FILE}.FileStreamSourceConnector": f"{_FILE}.file_stream_source_connector.FileStreamSourceConnector",
+    f"{_JAVA_TOOLS}.VerifiableSinkConnector": f"{_VERIFIABLE}.verifiable_sink_connector.VerifiableSinkConnector",
+    f"{_JAVA_TOOLS}.VerifiableSourceConnector": f"{_VERIFIABLE}.verifiable_source_connector.VerifiableSourceConnector",
 }
 """Java's full name -> the class here."""
 TASKS: Mapping[str, str] = {
     f"{_JAVA_FILE}.FileStreamSinkTask": f"{_FILE}.file_stream_sink_task.FileStreamSinkTask",
     f"{_JAVA_FILE}.FileStreamSourceTask": f"{_FILE}.file_stream_source_task.FileStreamSourceTask",
+    f"{_JAVA_TOOLS}.VerifiableSinkTask": f"{_VERIFIABLE}.verifiable_sink_task.VerifiableSinkTask",
+    f"{_JAVA_TOOLS}.VerifiableSourceTask": f"{_VERIFIABLE}.verifiable_source_task.VerifiableSourceTask",
 }
 """The same of tasks."""
 
@@ -73,6 +78,11 @@ def known_connectors() -> dict[str, type[Connector]]:
         else:
             logger.error("The entry point %s = %s is not a Connector", entry.name, entry.value)
     return dict(sorted(found.items()))
+
+
+def listed_connectors() -> list[str]:
+    """The connectors that users choose from: all but those for tests of the runtime."""
+    return [name for name in known_connectors() if not name.startswith(f"{_JAVA_TOOLS}.")]
 
 
 def connector_class(class_or_alias: str) -> type[Connector]:

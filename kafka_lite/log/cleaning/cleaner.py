@@ -8,7 +8,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Iterator, Sequence
 
-from kafka_lite.common.throttler import Throttler
+from kafka_lite.common.rates.throttler import Throttler
 from kafka_lite.common.time import Time
 from kafka_lite.common.topic_partition import TopicPartition
 from kafka_lite.log.cleaning.cleaned_segment import CleanedSegment

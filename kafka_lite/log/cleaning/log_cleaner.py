@@ -13,8 +13,8 @@ from pathlib import Path
 
 from kafka_lite.common.config_def import ConfigError
 from kafka_lite.common.errors import ApiError, Errors, KafkaError
+from kafka_lite.common.rates.throttler import Throttler
 from kafka_lite.common.shutdownable_thread import ShutdownableThread
-from kafka_lite.common.throttler import Throttler
 from kafka_lite.common.time import Time
 from kafka_lite.common.topic_partition import TopicPartition
 from kafka_lite.log.cleaning.cleaner import Cleaner

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
 
+from kafka_lite.common.rates.throughput_throttler import ThroughputThrottler
 from kafka_lite.common.time import SYSTEM_TIME
 from kafka_lite.producer.kafka_producer import KafkaProducer
 from kafka_lite.producer.producer_record import ProducerRecord, RecordMetadata
@@ -22,7 +23,6 @@ from kafka_lite.tools.common.tool_errors import ToolError, reports_errors
 from kafka_lite.tools.perf.payloads import Payload, any_of, monotonic, random_letters, read_payloads
 from kafka_lite.tools.perf.performance_stats import Stats
 from kafka_lite.tools.perf.print_metrics import print_metrics
-from kafka_lite.tools.perf.throughput_throttler import ThroughputThrottler
 
 NAME = "producer-perf-test"
 SUMMARY = "measure a producer's throughput and latency"

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TextIO
 
 from kafka_lite.common.properties import load_properties
+from kafka_lite.common.rates.throughput_throttler import ThroughputThrottler
 from kafka_lite.common.serialization import StringSerializer
 from kafka_lite.common.time import SYSTEM_TIME, Time
 from kafka_lite.producer.kafka_producer import KafkaProducer
@@ -20,7 +21,6 @@ from kafka_lite.producer.producer_record import ProducerRecord, RecordMetadata
 from kafka_lite.tools.common.logging_config import configure_logging
 from kafka_lite.tools.common.stop_signals import StopRequested, StopSignals
 from kafka_lite.tools.common.tool_errors import ToolError, reports_errors
-from kafka_lite.tools.perf.throughput_throttler import ThroughputThrottler
 from kafka_lite.tools.verifiable.json_events import JsonEvents
 
 NAME = "verifiable-producer"

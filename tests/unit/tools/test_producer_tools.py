@@ -14,6 +14,7 @@ from typing import Any, cast
 import pytest
 
 from kafka_lite.common.errors import Errors
+from kafka_lite.common.rates.throughput_throttler import ThroughputThrottler
 from kafka_lite.common.time import MockTime
 from kafka_lite.metrics.metrics import Metrics
 from kafka_lite.metrics.stats import MetricConfig
@@ -26,7 +27,6 @@ from kafka_lite.tools.perf import producer_perf_test
 from kafka_lite.tools.perf.payloads import monotonic, random_letters, read_payloads
 from kafka_lite.tools.perf.performance_stats import Stats, percentiles, rate_text
 from kafka_lite.tools.perf.print_metrics import metric_lines, sorted_metrics, value_text
-from kafka_lite.tools.perf.throughput_throttler import ThroughputThrottler
 from kafka_lite.tools.verifiable import verifiable_producer
 from kafka_lite.tools.verifiable.verifiable_producer import VerifiableProducer
 

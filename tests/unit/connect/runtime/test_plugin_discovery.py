@@ -12,9 +12,11 @@ from kafka_lite.connect.file.file_stream_source_task import FileStreamSourceTask
 from kafka_lite.connect.json.json_converter import JsonConverter
 from kafka_lite.connect.runtime import plugin_discovery
 from kafka_lite.connect.runtime.plugin_discovery import (
+    CONNECTORS,
     class_name,
     connector_class,
     known_connectors,
+    listed_connectors,
     load_class,
     new_connector,
     new_task,
@@ -68,7 +70,7 @@ def test_an_unknown_connector_is_refused_with_a_list() -> None:
         connector_class("NoSuch")
     assert str(raised.value) == (
         "Failed to find any class that implements Connector and which name matches NoSuch, available connectors are: "
-        "org.apache.kafka.connect.file.FileStreamSinkConnector, org.apache.kafka.connect.file.FileStreamSourceConnector"
+        + ", ".join(CONNECTORS)
     )
     with pytest.raises(ConnectError, match="does not implement Connector"):
         connector_class(TASK)
@@ -83,12 +85,17 @@ def test_packages_declare_connectors(monkeypatch: pytest.MonkeyPatch, caplog: py
     ]
     monkeypatch.setattr(plugin_discovery, "entry_points", lambda group: points)
     assert connector_class("IdleSource") is IdleSourceConnector
-    assert list(known_connectors()) == [
-        "org.apache.kafka.connect.file.FileStreamSinkConnector",
-        "org.apache.kafka.connect.file.FileStreamSourceConnector",
-        SOURCE,
-    ]
+    assert list(known_connectors()) == [*CONNECTORS, SOURCE]
     assert len(caplog.records) == 2
+
+
+@pytest.mark.parametrize("name", ["VerifiableSource", "VerifiableSink"])
+def test_connectors_for_tests_are_found_and_not_listed(name: str) -> None:
+    connector = connector_class(name)
+    assert class_name(connector) == f"org.apache.kafka.connect.tools.{name}Connector"
+    assert class_name(connector().task_class()) == f"org.apache.kafka.connect.tools.{name}Task"
+    assert class_name(connector) not in listed_connectors()
+    assert "org.apache.kafka.connect.file.FileStreamSinkConnector" in listed_connectors()
 
 
 def test_an_alias_of_two_connectors_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:

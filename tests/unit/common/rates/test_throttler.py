@@ -6,7 +6,7 @@ import math
 
 import pytest
 
-from kafka_lite.common.throttler import Throttler
+from kafka_lite.common.rates.throttler import Throttler
 from kafka_lite.common.time import MockTime
 
 

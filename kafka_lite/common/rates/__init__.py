@@ -1,0 +1,1 @@
+"""Limits of rates, of work and of messages."""
