@@ -85,6 +85,40 @@ def test_a_file_through_a_topic_into_a_file(cluster: Cluster, tmp_path: Path) ->
     assert sink.read_text(encoding="utf-8") == "eins\nzwei\nfünf\nsechs\n"
 
 
+def test_records_that_cannot_be_read_go_to_a_dead_letter_queue(cluster: Cluster, tmp_path: Path) -> None:
+    cluster.create_topic("mixed", 1)
+    cluster.produce("mixed", '{"schema":null,"payload":"good"}', "{ bad", key="k")
+    offsets, sink = tmp_path / "connect.offsets", tmp_path / "sink.txt"
+    props = {"bootstrap.servers": cluster.bootstrap_servers, "offset.storage.file.filename": str(offsets)} | CONVERTERS
+    herder = StandaloneHerder(Worker("w:1", StandaloneConfig(props), FileOffsetBackingStore(offsets)))
+    config = {
+        "name": "sink",
+        "connector.class": "FileStreamSink",
+        "topics": "mixed",
+        "file": str(sink),
+        "key.converter": "org.apache.kafka.connect.storage.StringConverter",
+        "errors.tolerance": "all",
+        "errors.deadletterqueue.topic.name": "dead-letters",
+        "errors.deadletterqueue.topic.replication.factor": "1",
+        "errors.deadletterqueue.context.headers.enable": "true",
+    }
+    herder.start()
+    try:
+        herder.put_connector_config("sink", config, allow_replace=False).result(0)
+        eventually(lambda: sink.exists() and sink.read_text() == "good\n")
+        eventually(lambda: len(cluster.records("dead-letters")) == 1)
+        assert herder.task_status(ConnectorTaskId("sink", 0)).state is State.RUNNING
+    finally:
+        herder.stop()
+    (dead,) = cluster.records("dead-letters")
+    assert (dead.key, dead.value) == (b"k", b"{ bad")
+    headers = dict(dead.headers)
+    assert headers["__connect.errors.topic"] == b"mixed"
+    assert headers["__connect.errors.offset"] == b"1"
+    assert headers["__connect.errors.stage"] == b"VALUE_CONVERTER"
+    assert headers["__connect.errors.exception.class.name"] == b"org.apache.kafka.connect.errors.DataException"
+
+
 def test_two_workers_read_what_each_other_stores(cluster: Cluster) -> None:
     topics = {name: f"connect-{name}s" for name in ("offset", "config", "status")}
     for topic in topics.values():

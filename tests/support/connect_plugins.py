@@ -28,10 +28,19 @@ class FakeClients:
     def __init__(self) -> None:
         self.producers: list[Mapping[str, object]] = []
         self.consumers: list[Mapping[str, object]] = []
+        self.topics: list[tuple[str, int, int]] = []
+        """Name, partitions and replication factor of those that were to be created."""
 
     def producer(self, config: Mapping[str, object]) -> Any:
         self.producers.append(config)
         return FakeProducer()
+
+    def topic_admin(self, bootstrap_servers: Sequence[str], client_id: str) -> Any:
+        return self
+
+    def ensure_exists(self, topic: str, partitions: int, replication_factor: int) -> bool:
+        self.topics.append((topic, partitions, replication_factor))
+        return True
 
     def consumer(self, config: Mapping[str, object]) -> Any:
         self.consumers.append(config)

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
+from concurrent.futures import Future
 from typing import Any
 
 from kafka_lite.common.topic_partition import TopicPartition
 from kafka_lite.connect.runtime.connector_task_id import ConnectorTaskId
+from kafka_lite.connect.runtime.errors.error_reporter import ErrorReporter, done
+from kafka_lite.connect.runtime.errors.processing_context import ProcessingContext
 from kafka_lite.consumer.consumer_errors import WakeupError
 from kafka_lite.consumer.consumer_record import ConsumerRecord
 from kafka_lite.producer.producer_record import ProducerRecord
@@ -39,6 +42,25 @@ class Reports:
         self.errors.append(error)
 
 
+class Kept(ErrorReporter):
+    """An error reporter: the records that failed, and where. Its reports are pending if the test wants them to be."""
+
+    def __init__(self) -> None:
+        self.contexts: list[ProcessingContext[Any]] = []
+        self.pending: list[Future[None]] = []
+        self.is_slow = self.closed = False
+
+    def report(self, context: ProcessingContext[Any]) -> Future[None]:
+        self.contexts.append(context)
+        if not self.is_slow:
+            return done()
+        self.pending.append(Future())
+        return self.pending[-1]
+
+    def close(self) -> None:
+        self.closed = True
+
+
 class FakeProducer:
     """Keeps what was sent. The test acknowledges it."""
 
@@ -61,7 +83,7 @@ class FakeProducer:
         for callback in callbacks:
             callback(None, error)
 
-    def close(self, timeout_ms: float) -> None:
+    def close(self, timeout_ms: float | None = None) -> None:
         self.closed = True
 
 

@@ -22,6 +22,7 @@ from kafka_lite.connect.runtime.connector_config import (
     enriched,
     sink_config_def,
     source_config_def,
+    topic_errors,
 )
 from kafka_lite.connect.runtime.connector_task_id import ConnectorTaskId
 from kafka_lite.connect.runtime.herder import ConnectorStateInfo, Herder
@@ -135,6 +136,7 @@ class AbstractHerder(Herder):
         values = [*common.validate(config), *connector.validate(config)]
         for value in values:
             value.error_messages += self._more_errors(connector, config, value.name)
+            value.error_messages += topic_errors(config) if value.name == TOPICS else []
         keys = {key.name: key for key in chain(common, own)}
         return config_infos(class_or_alias, keys, values, [*common.groups(), *own.groups()])
 

@@ -6,9 +6,10 @@ connect/util/KafkaBasedLog.java (createProducer, createConsumer) · book 8.3.5
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from kafka_lite.common.time import SYSTEM_TIME, Time
+from kafka_lite.connect.runtime.topic_admin import TopicAdmin
 from kafka_lite.consumer.kafka_consumer import KafkaConsumer
 from kafka_lite.producer.kafka_producer import KafkaProducer
 
@@ -26,3 +27,7 @@ class ConnectClients:
     def producer(self, config: Mapping[str, object]) -> KafkaProducer:
         """The producer of a source task or of an internal topic."""
         return KafkaProducer(config, time=self._time)
+
+    def topic_admin(self, bootstrap_servers: Sequence[str], client_id: str) -> TopicAdmin:
+        """Creates topics. It need not be closed."""
+        return TopicAdmin(bootstrap_servers, client_id)

@@ -15,6 +15,13 @@ from kafka_lite.connect.api.converter import Converter
 from kafka_lite.connect.api.errors import ConnectError
 from kafka_lite.connect.api.transformation import Transformation
 from kafka_lite.connect.java_names import TRANSFORMATIONS, TRANSFORMATIONS_PACKAGE
+from kafka_lite.connect.runtime.errors.error_handling_config import (
+    DLQ_TOPIC,
+    ErrorHandlingConfig,
+    dead_letter_topic_problem,
+    define_dead_letter_queue_keys,
+    define_error_keys,
+)
 from kafka_lite.connect.runtime.plugin_discovery import load_class, new_plugin
 
 HIGH, LOW = Importance.HIGH, Importance.LOW
@@ -26,7 +33,7 @@ COMMON_GROUP, TRANSFORMS_GROUP = "Common", "Transforms"
 
 def source_config_def() -> ConfigDef:
     """The keys of a source connector."""
-    return (
+    return define_error_keys(
         ConfigDef()
         .define(NAME, Type.STRING, NO_DEFAULT, HIGH, "The name of the connector, unique in the group of workers.",
                 group=COMMON_GROUP, order_in_group=1, width=Width.MEDIUM, display_name="Connector name")
@@ -47,10 +54,19 @@ def source_config_def() -> ConfigDef:
 
 def sink_config_def() -> ConfigDef:
     """The keys of a sink connector."""
-    return source_config_def().define(
-        TOPICS, Type.LIST, "", HIGH, "The topics to read, comma separated.",
-        group=COMMON_GROUP, order_in_group=4, width=Width.LONG, display_name="Topics",
+    return define_dead_letter_queue_keys(
+        source_config_def().define(
+            TOPICS, Type.LIST, "", HIGH, "The topics to read, comma separated.",
+            group=COMMON_GROUP, order_in_group=4, width=Width.LONG, display_name="Topics",
+        )
     )  # fmt: skip
+
+
+def topic_errors(props: Mapping[str, str]) -> list[str]:
+    """Errors in the topics of a sink that their definition alone does not show."""
+    topics = parse_value(TOPICS, Type.LIST, props.get(TOPICS)) or []
+    problem = dead_letter_topic_problem(topics, (props.get(DLQ_TOPIC) or "").strip())
+    return [] if problem is None else [problem]
 
 
 def enriched(definition: ConfigDef, props: Mapping[str, str], *, require_full_config: bool) -> ConfigDef:
@@ -134,6 +150,12 @@ class ConnectorConfig:
             transformation.configure(self.originals_with_prefix(prefix))
             found.append(transformation)
         return found
+
+    def error_handling(self) -> ErrorHandlingConfig:
+        """The values of ``errors.*``. Raises ConfigError if a sink is to read its own dead letter queue."""
+        for problem in topic_errors(self.originals):
+            raise ConfigError(TOPICS, self.originals.get(TOPICS), problem)
+        return ErrorHandlingConfig.of(self._values)
 
     def converter(self, key: str, default: Converter) -> Converter:
         """The connector's own converter of keys or values, or else the worker's. Raises ConnectError, ConfigError."""

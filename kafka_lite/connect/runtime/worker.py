@@ -25,8 +25,19 @@ from kafka_lite.connect.runtime.connector_config import (
     VALUE_CONVERTER,
     ConnectorConfig,
     new_converter,
+    sink_config_def,
 )
 from kafka_lite.connect.runtime.connector_task_id import ConnectorTaskId
+from kafka_lite.connect.runtime.errors.dead_letter_queue_reporter import (
+    DLQ_NUM_DESIRED_PARTITIONS,
+    DeadLetterQueueReporter,
+)
+from kafka_lite.connect.runtime.errors.error_handling_config import ErrorHandlingConfig
+from kafka_lite.connect.runtime.errors.error_handling_metrics import ErrorHandlingMetrics
+from kafka_lite.connect.runtime.errors.error_reporter import ErrorReporter
+from kafka_lite.connect.runtime.errors.log_reporter import LogReporter
+from kafka_lite.connect.runtime.errors.retry_with_tolerance_operator import RetryWithToleranceOperator
+from kafka_lite.connect.runtime.errors.worker_errant_record_reporter import WorkerErrantRecordReporter
 from kafka_lite.connect.runtime.plugin_discovery import class_name, new_connector, new_task
 from kafka_lite.connect.runtime.status_listener import StatusListener
 from kafka_lite.connect.runtime.storage.cluster_config_state import Config
@@ -183,7 +194,7 @@ class Worker:
         self._ensure_new(task_id in self._tasks, f"Task already exists in this worker: {task_id}")
         try:
             task = new_task(task_config[TASK_CLASS])
-            worker_task = self._build(task_id, task, ConnectorConfig(connector_config), task_config, listener, target)
+            worker_task = self._build(task_id, task, connector_config, task_config, listener, target)
         except Exception as error:
             logger.exception("Failed to start task %s", task_id)
             listener.on_failure(task_id, error)
@@ -199,43 +210,91 @@ class Worker:
         self,
         task_id: ConnectorTaskId,
         task: Task,
+        connector_config: Config,
+        task_config: Config,
+        listener: StatusListener,
+        target: TargetState,
+    ) -> WorkerTask:
+        if isinstance(task, SourceTask):
+            return self._build_source(task_id, task, ConnectorConfig(connector_config), task_config, listener, target)
+        if isinstance(task, SinkTask):
+            config = ConnectorConfig(connector_config, sink_config_def())
+            return self._build_sink(task_id, task, config, task_config, listener, target)
+        raise ConnectError("Tasks must be a subclass of either SourceTask or SinkTask")
+
+    def _build_source(
+        self,
+        task_id: ConnectorTaskId,
+        task: SourceTask,
         connector_config: ConnectorConfig,
         task_config: Config,
         listener: StatusListener,
         target: TargetState,
     ) -> WorkerTask:
+        internal = (task_id.connector, self.internal_key_converter, self.internal_value_converter)
+        operator = self._operator(task_id, connector_config.error_handling())
+        return WorkerSourceTask(
+            task_id, task, listener, target,
+            config=task_config,
+            key_converter=connector_config.converter(KEY_CONVERTER, self._key_converter),
+            value_converter=connector_config.converter(VALUE_CONVERTER, self._value_converter),
+            header_converter=self._header_converter,
+            transformations=TransformationChain(connector_config.transformations(), operator),
+            operator=operator,
+            producer=self._clients.producer(self.config.source_task_producer()),
+            offset_reader=OffsetStorageReaderImpl(self._offset_store, *internal),
+            offset_writer=OffsetStorageWriter(self._offset_store, *internal),
+            flush_timeout_ms=self.config["offset.flush.timeout.ms"],
+            time=self._time,
+        )  # fmt: skip
+
+    def _build_sink(
+        self,
+        task_id: ConnectorTaskId,
+        task: SinkTask,
+        connector_config: ConnectorConfig,
+        task_config: Config,
+        listener: StatusListener,
+        target: TargetState,
+    ) -> WorkerTask:
+        errors = connector_config.error_handling()
         key_converter = connector_config.converter(KEY_CONVERTER, self._key_converter)
         value_converter = connector_config.converter(VALUE_CONVERTER, self._value_converter)
-        transformations = TransformationChain(connector_config.transformations())
-        if isinstance(task, SourceTask):
-            internal = (task_id.connector, self.internal_key_converter, self.internal_value_converter)
-            return WorkerSourceTask(
-                task_id, task, listener, target,
-                config=task_config,
-                key_converter=key_converter,
-                value_converter=value_converter,
-                header_converter=self._header_converter,
-                transformations=transformations,
-                producer=self._clients.producer(self.config.source_task_producer()),
-                offset_reader=OffsetStorageReaderImpl(self._offset_store, *internal),
-                offset_writer=OffsetStorageWriter(self._offset_store, *internal),
-                flush_timeout_ms=self.config["offset.flush.timeout.ms"],
-                time=self._time,
-            )  # fmt: skip
-        if isinstance(task, SinkTask):
-            return WorkerSinkTask(
-                task_id, task, listener, target,
-                config=task_config,
-                key_converter=key_converter,
-                value_converter=value_converter,
-                header_converter=self._header_converter,
-                transformations=transformations,
-                consumer=self._clients.consumer(self.config.sink_task_consumer(task_id.connector)),
-                commit_interval_ms=self.config["offset.flush.interval.ms"],
-                commit_timeout_ms=self.config["offset.flush.timeout.ms"],
-                time=self._time,
-            )  # fmt: skip
-        raise ConnectError("Tasks must be a subclass of either SourceTask or SinkTask")
+        transformations = connector_config.transformations()
+        operator = self._operator(task_id, errors)
+        reporter = WorkerErrantRecordReporter(operator, key_converter, value_converter, self._header_converter)
+        return WorkerSinkTask(
+            task_id, task, listener, target,
+            config=task_config,
+            key_converter=key_converter,
+            value_converter=value_converter,
+            header_converter=self._header_converter,
+            transformations=TransformationChain(transformations, operator),
+            operator=operator,
+            reporter=reporter if errors.reports_errant_records else None,
+            consumer=self._clients.consumer(self.config.sink_task_consumer(task_id.connector)),
+            commit_interval_ms=self.config["offset.flush.interval.ms"],
+            commit_timeout_ms=self.config["offset.flush.timeout.ms"],
+            time=self._time,
+        )  # fmt: skip
+
+    def _operator(self, task_id: ConnectorTaskId, errors: ErrorHandlingConfig) -> RetryWithToleranceOperator:
+        """With the reporters that the connector asks for. Raises ConnectError if its queue cannot be created."""
+        metrics = ErrorHandlingMetrics()
+        reporters: list[ErrorReporter] = []
+        if errors.log_enabled:
+            reporters.append(LogReporter(task_id, with_messages=errors.log_includes_messages, metrics=metrics))
+        if errors.dead_letter_topic:
+            topic, replicas = errors.dead_letter_topic, errors.dead_letter_replication_factor
+            admin = self._clients.topic_admin(self.config["bootstrap.servers"], f"connector-dlq-adminclient-{task_id}")
+            admin.ensure_exists(topic, DLQ_NUM_DESIRED_PARTITIONS, replicas)
+            client_id = {"client.id": f"connector-dlq-producer-{task_id}"}
+            producer = self._clients.producer(client_id | self.config.source_task_producer())
+            with_context = errors.dead_letter_context_headers
+            reporters.append(
+                DeadLetterQueueReporter(producer, topic, task_id, with_context=with_context, metrics=metrics)
+            )
+        return RetryWithToleranceOperator(errors, metrics, reporters, self._time)
 
     def stop_and_await_tasks(self, task_ids: Iterable[ConnectorTaskId]) -> None:
         """Tell all of them to stop, then wait for all within one deadline. What takes longer is abandoned."""

@@ -17,6 +17,12 @@ from kafka_lite.connect.api.headers import NO_HEADERS, Headers
 from kafka_lite.connect.api.sink_record import SinkRecord
 from kafka_lite.connect.api.sink_task import SinkTask
 from kafka_lite.connect.runtime.connector_task_id import ConnectorTaskId
+from kafka_lite.connect.runtime.errors.processing_context import ProcessingContext, Stage
+from kafka_lite.connect.runtime.errors.retry_with_tolerance_operator import RetryWithToleranceOperator
+from kafka_lite.connect.runtime.errors.worker_errant_record_reporter import (
+    InternalSinkRecord,
+    WorkerErrantRecordReporter,
+)
 from kafka_lite.connect.runtime.status_listener import StatusListener
 from kafka_lite.connect.runtime.target_state import TargetState
 from kafka_lite.connect.runtime.tasks.sink_offsets import Offsets, SinkOffsets
@@ -56,12 +62,14 @@ class WorkerSinkTask(WorkerTask):
         value_converter: Converter,
         header_converter: HeaderConverter,
         transformations: TransformationChain,
+        operator: RetryWithToleranceOperator,
+        reporter: WorkerErrantRecordReporter | None,
         consumer: KafkaConsumer,
         commit_interval_ms: float,
         commit_timeout_ms: float,
         time: Time = SYSTEM_TIME,
     ) -> None:
-        """The consumer returns bytes. The task closes it."""
+        """The consumer returns bytes. The task closes it, and the operator."""
         super().__init__(task_id, listener, target)
         self._task = task
         self._config = config
@@ -69,11 +77,13 @@ class WorkerSinkTask(WorkerTask):
         self._value_converter = value_converter
         self._header_converter = header_converter
         self._transformations = transformations
+        self._operator = operator
+        self._reporter = reporter
         self._consumer = consumer
         self._commit_interval_ms = commit_interval_ms
         self._commit_timeout_ms = commit_timeout_ms
         self._time = time
-        self._context = WorkerSinkTaskContext(consumer, lambda: self.should_pause, config)
+        self._context = WorkerSinkTaskContext(consumer, lambda: self.should_pause, config, reporter)
         self._offsets = SinkOffsets()
         self._batch: list[SinkRecord] = []
         self._paused_for_redelivery = False
@@ -130,6 +140,7 @@ class WorkerSinkTask(WorkerTask):
             ("task", self._task.stop),
             ("consumer", self._consumer.close),
             ("transformations", self._transformations.close),
+            ("error handling", self._operator.close),
         ):
             try:
                 close()
@@ -142,8 +153,9 @@ class WorkerSinkTask(WorkerTask):
         self._consumer.wakeup()
 
     def wake_up(self) -> None:
-        """Make ``poll`` return."""
+        """Make ``poll`` return, and end retries."""
         super().wake_up()
+        self._operator.trigger_stop()
         self._consumer.wakeup()
 
     # ── records ───────────────────────────────────────────────────────────────────────────────────────────────────
@@ -160,11 +172,30 @@ class WorkerSinkTask(WorkerTask):
         self._deliver()
 
     def _convert(self, consumed: ConsumerRecord) -> None:
-        key = self._key_converter.to_connect_data(consumed.topic, consumed.key)
-        value = self._value_converter.to_connect_data(consumed.topic, consumed.value)
+        """Add the record to the batch, unless it is dropped. Either way it counts as consumed."""
+        record = self._convert_and_transform(ProcessingContext(consumed), consumed)
+        self._offsets.consumed(consumed.topic_partition, consumed.offset)
+        if record is not None:
+            self._batch.append(record)
+
+    def _convert_and_transform(
+        self, context: ProcessingContext[ConsumerRecord], consumed: ConsumerRecord
+    ) -> SinkRecord | None:
+        """None if a transformation drops the record, or if an operation fails and this is tolerated."""
+        execute, of_keys, of_values = self._operator.execute, self._key_converter, self._value_converter
+        key = execute(
+            context, Stage.KEY_CONVERTER, of_keys, of_keys.to_connect_data, consumed.topic, consumed.key
+        )  # fmt: skip
+        value = execute(
+            context, Stage.VALUE_CONVERTER, of_values, of_values.to_connect_data, consumed.topic, consumed.value
+        )  # fmt: skip
+        headers = execute(context, Stage.HEADER_CONVERTER, self._header_converter, self._headers, consumed)
+        if key is None or value is None or headers is None:
+            return None
         has_time = consumed.timestamp_type is not TimestampType.NO_TIMESTAMP_TYPE and consumed.timestamp >= 0
-        record = self._transformations.apply(
-            SinkRecord(
+        return self._transformations.apply(
+            context,
+            InternalSinkRecord(
                 topic=consumed.topic,
                 kafka_partition=consumed.partition,
                 key_schema=key.schema,
@@ -174,12 +205,10 @@ class WorkerSinkTask(WorkerTask):
                 kafka_offset=consumed.offset,
                 timestamp=consumed.timestamp if has_time else None,
                 timestamp_type=consumed.timestamp_type,
-                headers=self._headers(consumed),
-            )
+                headers=headers,
+                context=context,
+            ),
         )
-        self._offsets.consumed(consumed.topic_partition, consumed.offset)
-        if record is not None:
-            self._batch.append(record)
 
     def _headers(self, consumed: ConsumerRecord) -> Headers:
         headers = NO_HEADERS
@@ -199,6 +228,8 @@ class WorkerSinkTask(WorkerTask):
             return
         except Exception as error:
             raise ConnectError("Exiting WorkerSinkTask due to unrecoverable exception.") from error
+        if self._reporter is not None:
+            self._reporter.raise_if_not_tolerated()
         self._batch.clear()
         self._offsets.delivered()
         if self._paused_for_redelivery:
@@ -224,6 +255,7 @@ class WorkerSinkTask(WorkerTask):
         first."""
         if not self._offsets.current:
             return
+        self._operator.await_reports()
         number = self._offsets.begin_commit(self._time.hi_res_ms())
         try:
             provided: Offsets = self._task.pre_commit(dict(self._offsets.current))

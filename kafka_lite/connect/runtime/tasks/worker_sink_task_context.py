@@ -10,7 +10,7 @@ from typing import Any
 
 from kafka_lite.common.topic_partition import TopicPartition
 from kafka_lite.connect.api.errors import IllegalWorkerStateError
-from kafka_lite.connect.api.sink_task import SinkTaskContext
+from kafka_lite.connect.api.sink_task import ErrantRecordReporter, SinkTaskContext
 from kafka_lite.consumer.kafka_consumer import KafkaConsumer
 
 NO_TIMEOUT = -1
@@ -20,8 +20,15 @@ class WorkerSinkTaskContext(SinkTaskContext):
     """Requests are noted here, and the worker's thread carries them out before it polls. It is used by that thread
     only."""
 
-    def __init__(self, consumer: KafkaConsumer, should_pause: Callable[[], bool], config: Mapping[str, str]) -> None:
+    def __init__(
+        self,
+        consumer: KafkaConsumer,
+        should_pause: Callable[[], bool],
+        config: Mapping[str, str],
+        reporter: ErrantRecordReporter | None = None,
+    ) -> None:
         self._consumer = consumer
+        self._reporter = reporter
         self._should_pause = should_pause
         self._config = config
         self._offsets: dict[TopicPartition, int] = {}
@@ -79,3 +86,8 @@ class WorkerSinkTaskContext(SinkTaskContext):
     def request_commit(self) -> None:
         """Commit offsets with the next turn."""
         self.commit_requested = True
+
+    @property
+    def errant_record_reporter(self) -> ErrantRecordReporter | None:
+        """Where to report records that cannot be written; None if the connector has neither queue nor log for them."""
+        return self._reporter

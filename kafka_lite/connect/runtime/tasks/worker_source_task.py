@@ -15,11 +15,13 @@ from itertools import count
 from kafka_lite.common.errors import ApiError, KafkaError
 from kafka_lite.common.time import SYSTEM_TIME, Time
 from kafka_lite.connect.api.converter import Converter, HeaderConverter
-from kafka_lite.connect.api.errors import ConnectError
+from kafka_lite.connect.api.errors import ConnectError, RetriableError
 from kafka_lite.connect.api.offset_storage_reader import OffsetStorageReader
 from kafka_lite.connect.api.source_record import SourceRecord
 from kafka_lite.connect.api.source_task import SourceTask, SourceTaskContext
 from kafka_lite.connect.runtime.connector_task_id import ConnectorTaskId
+from kafka_lite.connect.runtime.errors.processing_context import ProcessingContext, Stage
+from kafka_lite.connect.runtime.errors.retry_with_tolerance_operator import RetryWithToleranceOperator
 from kafka_lite.connect.runtime.status_listener import StatusListener
 from kafka_lite.connect.runtime.storage.offset_storage_writer import OffsetStorageWriter
 from kafka_lite.connect.runtime.target_state import TargetState
@@ -30,7 +32,7 @@ from kafka_lite.producer.producer_record import ProducerRecord, RecordMetadata
 
 logger = logging.getLogger(__name__)
 
-SEND_FAILED_BACKOFF_MS = 100
+RETRY_BACKOFF_MS = 100
 CLOSE_TIMEOUT_MS = 30_000
 
 
@@ -59,13 +61,14 @@ class WorkerSourceTask(WorkerTask):
         value_converter: Converter,
         header_converter: HeaderConverter,
         transformations: TransformationChain,
+        operator: RetryWithToleranceOperator,
         producer: KafkaProducer,
         offset_reader: OffsetStorageReader,
         offset_writer: OffsetStorageWriter,
         flush_timeout_ms: float,
         time: Time = SYSTEM_TIME,
     ) -> None:
-        """The producer takes bytes. The task closes it."""
+        """The producer takes bytes. The task closes it, and the operator."""
         super().__init__(task_id, listener, target)
         self._task = task
         self._config = config
@@ -73,6 +76,7 @@ class WorkerSourceTask(WorkerTask):
         self._value_converter = value_converter
         self._header_converter = header_converter
         self._transformations = transformations
+        self._operator = operator
         self._producer = producer
         self._offset_reader = offset_reader
         self._offset_writer = offset_writer
@@ -108,10 +112,19 @@ class WorkerSourceTask(WorkerTask):
                 self.report_resumed()
             return
         self._raise_send_error()
-        if not self._to_send:
-            self._to_send = list(self._task.poll() or ())
+        if not self._to_send and not self._poll():
+            self.pause(RETRY_BACKOFF_MS)
         if self._to_send and not self._send_records():
-            self.pause(SEND_FAILED_BACKOFF_MS)
+            self.pause(RETRY_BACKOFF_MS)
+
+    def _poll(self) -> bool:
+        """False if the task has to be polled again, a little later."""
+        try:
+            self._to_send = list(self._task.poll() or ())
+        except RetriableError as error:
+            logger.warning("Task %s failed to poll records, will retry: %s", self.id, error)
+            return False
+        return True
 
     def finish(self) -> None:
         """The records that were produced are to count, even after an error."""
@@ -124,6 +137,7 @@ class WorkerSourceTask(WorkerTask):
         for what, close in (
             ("producer", partial(self._producer.close, CLOSE_TIMEOUT_MS)),
             ("transformations", self._transformations.close),
+            ("error handling", self._operator.close),
         ):
             try:
                 close()
@@ -131,8 +145,9 @@ class WorkerSourceTask(WorkerTask):
                 logger.exception("Task %s: could not close its %s", self.id, what)
 
     def wake_up(self) -> None:
-        """Stop the task in the caller's thread, so that its ``poll`` returns."""
+        """Stop the task in the caller's thread, so that its ``poll`` returns, and end retries."""
         super().wake_up()
+        self._operator.trigger_stop()
         with self.lock:
             if self._is_started:
                 self._stop_task()
@@ -160,29 +175,49 @@ class WorkerSourceTask(WorkerTask):
         return True
 
     def _send(self, polled: SourceRecord) -> bool:
-        record = self._transformations.apply(polled)
-        if record is None:
+        context = ProcessingContext(polled)
+        record = self._transformations.apply(context, polled)
+        to_produce = None if record is None else self._convert(context, record)
+        if record is None or to_produce is None:  # dropped, or failed and tolerated
             self._commit_record(polled, None)
             return True
-        key = self._key_converter.from_connect_data(record.topic, record.key_schema, record.key)
-        value = self._value_converter.from_connect_data(record.topic, record.value_schema, record.value)
-        headers = [
+        number = self._note_outstanding(record)
+        try:
+            self._producer.send(to_produce, partial(self._acknowledged, number, context))
+        except KafkaError as error:
+            if is_retriable(error):
+                self._remove_outstanding(number)
+                logger.warning("Failed to send a record to %s, backing off before retrying: %s", record.topic, error)
+                self._retries_first = True
+                return False
+            if not self._operator.tolerates_all:
+                self._remove_outstanding(number)
+                raise ConnectError("Unrecoverable exception trying to send") from error
+            self._skip(number, context, error)
+        self._retries_first = False
+        return True
+
+    def _convert(self, context: ProcessingContext[SourceRecord], record: SourceRecord) -> ProducerRecord | None:
+        """None if a converter fails and this is tolerated."""
+        execute, of_keys, of_values = self._operator.execute, self._key_converter, self._value_converter
+        headers = execute(context, Stage.HEADER_CONVERTER, self._header_converter, self._headers, record)
+        key = execute(
+            context, Stage.KEY_CONVERTER, of_keys, of_keys.from_connect_data,
+            record.topic, record.key_schema, record.key,
+        )  # fmt: skip
+        value = execute(
+            context, Stage.VALUE_CONVERTER, of_values, of_values.from_connect_data,
+            record.topic, record.value_schema, record.value,
+        )  # fmt: skip
+        if context.failed:
+            return None
+        return ProducerRecord(record.topic, value, key, record.kafka_partition, record.timestamp, headers or ())
+
+    def _headers(self, record: SourceRecord) -> list[tuple[str, bytes | None]]:
+        return [
             (each.key, self._header_converter.from_connect_header(record.topic, each.key, each.schema, each.value))
             for each in record.headers
         ]
-        to_produce = ProducerRecord(record.topic, value, key, record.kafka_partition, record.timestamp, headers)
-        number = self._note_outstanding(record)
-        try:
-            self._producer.send(to_produce, lambda metadata, error: self._acknowledged(number, polled, metadata, error))
-        except KafkaError as error:
-            self._remove_outstanding(number)
-            if not is_retriable(error):
-                raise ConnectError("Unrecoverable exception trying to send") from error
-            logger.warning("Failed to send a record to %s, backing off before retrying: %s", record.topic, error)
-            self._retries_first = True
-            return False
-        self._retries_first = False
-        return True
 
     def _note_outstanding(self, record: SourceRecord) -> int:
         """Before it is sent: the acknowledgement may come at once. The offset is noted in the same step."""
@@ -194,17 +229,30 @@ class WorkerSourceTask(WorkerTask):
         return number
 
     def _acknowledged(
-        self, number: int, polled: SourceRecord, metadata: RecordMetadata | None, error: Exception | None
+        self,
+        number: int,
+        context: ProcessingContext[SourceRecord],
+        metadata: RecordMetadata | None,
+        error: Exception | None,
     ) -> None:
         """The producer's callback. A record that is lost ends the task. (Kafka 0.10.2 only logs it.)"""
         if error is None:
-            self._commit_record(polled, metadata)
+            self._commit_record(context.original, metadata)
             self._remove_outstanding(number)
             return
-        logger.error("Task %s failed to send record to %s: %s", self.id, polled.topic, error)
+        logger.error("Task %s failed to send record to %s: %s", self.id, context.original.topic, error)
+        if self._operator.tolerates_all:
+            self._skip(number, context, error)
+            return
         with self.lock:
             self._send_error = self._send_error or error
             self.lock.notify_all()  # its number stays: no offset may be stored from here on
+
+    def _skip(self, number: int, context: ProcessingContext[SourceRecord], error: Exception) -> None:
+        """The producer refuses a record, and this is tolerated. (Kafka: since 3.2.)"""
+        self._operator.execute_failed(context, Stage.KAFKA_PRODUCE, type(self._producer), error)
+        self._commit_record(context.original, None)
+        self._remove_outstanding(number)
 
     def _remove_outstanding(self, number: int) -> None:
         with self.lock:

@@ -64,7 +64,7 @@ def test_transformations_that_are_not_there(change: dict[str, str], problem: str
 
 def test_a_form_shows_a_transformation_without_its_class() -> None:
     found = enriched(source_config_def(), BASE | {"transforms": "x"}, require_full_config=False)
-    assert found.groups() == ["Common", "Transforms", "Transforms: x"]
+    assert found.groups() == ["Common", "Transforms", "Error Handling", "Transforms: x"]
     assert "transforms.x.type" in found
     key = enriched(source_config_def(), CHAIN, require_full_config=False).keys["transforms.h.field"]
     assert (key.group, key.order_in_group) == ("Transforms: h", 1)

@@ -103,6 +103,7 @@ def test_a_sink_task_is_in_the_group_of_its_connector(rig: Rig) -> None:
     (config,) = rig.clients.consumers
     assert (config["group.id"], config["auto.offset.reset"]) == ("connect-a", "earliest")
     assert (config["enable.auto.commit"], config["max.poll.records"]) == ("false", "9")
+    assert rig.worker._tasks[T0]._context.errant_record_reporter is None  # type: ignore[attr-defined]
     rig.worker.set_target_state("a", PAUSED)
     rig.worker.stop_and_await_tasks([T0])
     assert rig.reports.told[0] == "a-0 startup"
@@ -118,6 +119,22 @@ def test_a_task_that_cannot_be_created_has_failed(rig: Rig, task_class: str) -> 
 def test_a_connectors_own_converter_replaces_the_workers(rig: Rig) -> None:
     assert not rig.start_task(**{"key.converter": "no.such.Converter"})
     assert rig.start_task(**{"value.converter": "org.apache.kafka.connect.storage.StringConverter"})
+
+
+def test_a_dead_letter_queue_is_created_and_has_a_producer_of_its_own(rig: Rig) -> None:
+    queue = {"errors.deadletterqueue.topic.name": "dead", "errors.deadletterqueue.topic.replication.factor": "2"}
+    task = "tests.support.connect_plugins.IdleSinkTask"
+    assert rig.start_task(task, **SINK_CONFIG, **queue, **{"errors.log.enable": "true"})
+    assert rig.clients.topics == [("dead", 1, 2)]
+    (config,) = rig.clients.producers
+    assert (config["client.id"], config["acks"]) == ("connector-dlq-producer-a-0", "all")
+    assert rig.worker._tasks[T0]._context.errant_record_reporter is not None  # type: ignore[attr-defined]
+
+
+def test_a_sink_that_would_read_its_dead_letter_queue_fails(rig: Rig) -> None:
+    queue = {"errors.deadletterqueue.topic.name": "t"}
+    assert not rig.start_task("tests.support.connect_plugins.IdleSinkTask", **SINK_CONFIG, **queue)
+    assert "The DLQ topic 't' may not be included" in str(rig.reports.errors[0])
 
 
 def test_a_task_that_does_not_end_is_abandoned() -> None:

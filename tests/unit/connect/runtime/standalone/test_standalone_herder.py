@@ -173,10 +173,18 @@ def test_invalid_configurations_are_refused(herder: StandaloneHerder) -> None:
     assert "available connectors are: org.apache.kafka.connect.file.FileStreamSinkConnector" in str(error)
 
 
+def test_validation_knows_that_a_sink_may_not_read_its_dead_letter_queue(herder: StandaloneHerder) -> None:
+    sink = {"name": "s", "connector.class": "FileStreamSink", "file": "f", "topics": "t"}
+    infos = herder.validate_connector_config(sink | {"errors.deadletterqueue.topic.name": "t"})
+    assert infos.errors == [
+        "The DLQ topic 't' may not be included in the list of topics ('topics=[t]') consumed by the connector"
+    ]
+
+
 def test_validation_covers_transformations(herder: StandaloneHerder) -> None:
     hoist = {"transforms": "r", "transforms.r.type": "org.apache.kafka.connect.transforms.HoistField$Value"}
     infos = herder.validate_connector_config(CONFIG | hoist)
-    assert infos.groups == ["Common", "Transforms", "Transforms: r"]
+    assert infos.groups == ["Common", "Transforms", "Error Handling", "Transforms: r"]
     assert infos.errors == ['Missing required configuration "transforms.r.field" which has no default value.']
     names = {info.value.name for info in infos.configs}
     assert {"transforms.r.type", "transforms.r.field", "count", "name"} <= names

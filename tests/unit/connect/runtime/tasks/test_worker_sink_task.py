@@ -1,3 +1,4 @@
+import threading
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
@@ -12,13 +13,17 @@ from kafka_lite.connect.api.sink_task import SinkTask
 from kafka_lite.connect.api.transformation import Transformation
 from kafka_lite.connect.converters.simple_header_converter import SimpleHeaderConverter
 from kafka_lite.connect.runtime.connector_task_id import ConnectorTaskId
+from kafka_lite.connect.runtime.errors.error_handling_config import ErrorHandlingConfig
+from kafka_lite.connect.runtime.errors.processing_context import Stage
+from kafka_lite.connect.runtime.errors.retry_with_tolerance_operator import RetryWithToleranceOperator
+from kafka_lite.connect.runtime.errors.worker_errant_record_reporter import WorkerErrantRecordReporter
 from kafka_lite.connect.runtime.target_state import TargetState
 from kafka_lite.connect.runtime.tasks.worker_sink_task import WorkerSinkTask
 from kafka_lite.connect.runtime.transformation_chain import TransformationChain
 from kafka_lite.consumer.consumer_errors import WakeupError
 from kafka_lite.consumer.offset_and_metadata import OffsetAndMetadata
 from tests.support.connect_stores import PlainJson
-from tests.support.connect_tasks import FakeConsumer, Reports, record
+from tests.support.connect_tasks import FakeConsumer, Kept, Reports, record
 
 P0, P1 = TopicPartition("t", 0), TopicPartition("t", 1)
 
@@ -33,6 +38,8 @@ class Keeper(SinkTask):
         self.flush_errors: list[Exception] = []
         self.open_errors: list[Exception] = []
         self.rewinds: dict[TopicPartition, int] = {}
+        self.refused: list[Any] = []
+        self.catches = False
 
     def start(self, props: Mapping[str, str]) -> None:
         self.calls.append("start")
@@ -52,7 +59,20 @@ class Keeper(SinkTask):
     def put(self, records: Sequence[SinkRecord]) -> None:
         if self.put_errors:
             raise self.put_errors.pop(0)
-        self.values += [each.value for each in records]
+        for each in records:
+            if each.value in self.refused:
+                self._report(each)
+            else:
+                self.values.append(each.value)
+
+    def _report(self, record: SinkRecord) -> None:
+        reporter = self.context.errant_record_reporter
+        assert reporter is not None
+        try:
+            reporter.report(record, ValueError("refused"))
+        except ConnectError:
+            if not self.catches:
+                raise
 
     def flush(self, current_offsets: Mapping[TopicPartition, OffsetAndMetadata]) -> None:
         self.calls.append("flush")
@@ -68,7 +88,15 @@ class DropNull(Transformation):
 class Rig:
     """A worker task whose thread the test runs itself. It is started, and owns a partition."""
 
-    def __init__(self, target: TargetState = TargetState.STARTED, topics: str = "t") -> None:
+    def __init__(
+        self,
+        target: TargetState = TargetState.STARTED,
+        topics: str = "t",
+        errors: ErrorHandlingConfig = ErrorHandlingConfig(),  # noqa: B008  it is frozen
+    ) -> None:
+        self.reported = Kept()
+        self.operator = RetryWithToleranceOperator(errors, reporters=[self.reported])
+        self.errant = WorkerErrantRecordReporter(self.operator, PlainJson(), PlainJson(), SimpleHeaderConverter())
         self.task, self.reports, self.consumer, self.time = Keeper(), Reports(), FakeConsumer(), MockTime()
         self.worker = WorkerSinkTask(
             ConnectorTaskId("snk", 0), self.task, self.reports, target,
@@ -76,7 +104,9 @@ class Rig:
             key_converter=PlainJson(),
             value_converter=PlainJson(),
             header_converter=SimpleHeaderConverter(),
-            transformations=TransformationChain([DropNull()]),
+            transformations=TransformationChain([DropNull()], self.operator),
+            operator=self.operator,
+            reporter=self.errant,
             consumer=self.consumer,
             commit_interval_ms=10_000,
             commit_timeout_ms=5000,
@@ -294,7 +324,7 @@ def test_a_sink_needs_topics() -> None:
 
 def test_the_configuration_is_in_the_context(rig: Rig) -> None:
     assert rig.task.context.configs() == {"topics": "t"}
-    assert rig.task.context.errant_record_reporter is None
+    assert rig.task.context.errant_record_reporter is rig.errant
 
 
 def test_a_task_that_has_stopped_is_not_asked_to_flush_by_the_consumer_that_leaves(rig: Rig) -> None:
@@ -304,3 +334,66 @@ def test_a_task_that_has_stopped_is_not_asked_to_flush_by_the_consumer_that_leav
     assert rig.consumer.closed
     assert rig.task.calls == ["start", "open [0]", "flush", "close [0]", "stop"]
     assert [offsets for offsets, _ in rig.consumer.commits] == [{P0: 6}]
+
+
+# ── errors of single records ──────────────────────────────────────────────────────────────────────────────────────
+
+ALL = ErrorHandlingConfig(tolerates_all=True, dead_letter_topic="dead")
+
+
+def test_without_tolerance_the_first_bad_record_ends_the_task(rig: Rig) -> None:
+    with pytest.raises(ConnectError, match="Tolerance exceeded in error handler"):
+        rig.read(b"1", b"{", b"3")
+    (context,) = rig.reported.contexts
+    assert (context.original.offset, context.stage) == (6, Stage.VALUE_CONVERTER)
+    assert rig.task.values == []
+
+
+def test_a_tolerated_record_is_skipped_reported_and_committed() -> None:
+    rig = Rig(errors=ALL)
+    rig.start()
+    rig.read(b"1", b"{", b"3")
+    assert rig.task.values == [1, 3]
+    assert [context.original.value for context in rig.reported.contexts] == [b"{"]
+    rig.time.sleep(10_000)
+    rig.worker.do_work()
+    assert rig.consumer.commits[-1][0] == {P0: 8}
+
+
+def test_offsets_are_committed_after_the_dead_letter_queue_has_the_records() -> None:
+    rig = Rig(errors=ALL)
+    rig.reported.is_slow = True
+    rig.start()
+    rig.read(b"{")
+    rig.time.sleep(10_000)
+    committing = threading.Thread(target=rig.worker.do_work, daemon=True)
+    committing.start()
+    committing.join(0.05)
+    assert rig.consumer.commits == []
+    rig.reported.pending[0].set_result(None)
+    committing.join(60)
+    assert rig.consumer.commits[-1][0] == {P0: 6}
+
+
+def test_a_task_reports_the_bytes_of_a_record_that_it_cannot_write() -> None:
+    rig = Rig(errors=ALL)
+    rig.task.refused = [2]
+    rig.start()
+    rig.read(b"1", b"2")
+    assert rig.task.values == [1]
+    (context,) = rig.reported.contexts
+    assert (context.original.value, context.stage, str(context.error)) == (b"2", Stage.TASK_PUT, "refused")
+
+
+def test_a_report_that_is_not_tolerated_ends_the_task_though_it_caught_the_error(rig: Rig) -> None:
+    rig.task.refused = [2]
+    rig.task.catches = True
+    with pytest.raises(ConnectError, match="Tolerance exceeded in error handler"):
+        rig.read(b"2")
+
+
+def test_the_end_of_a_task_ends_retries_and_closes_the_reporters(rig: Rig) -> None:
+    rig.worker.wake_up()
+    assert rig.operator._stopping
+    rig.worker.close()
+    assert rig.reported.closed

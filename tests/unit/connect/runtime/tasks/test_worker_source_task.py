@@ -5,7 +5,7 @@ import pytest
 
 from kafka_lite.common.errors import ApiError, Errors
 from kafka_lite.common.time import MockTime
-from kafka_lite.connect.api.errors import ConnectError
+from kafka_lite.connect.api.errors import ConnectError, RetriableError
 from kafka_lite.connect.api.headers import NO_HEADERS
 from kafka_lite.connect.api.source_record import SourceRecord
 from kafka_lite.connect.api.source_task import SourceTask
@@ -13,6 +13,9 @@ from kafka_lite.connect.api.transformation import Transformation
 from kafka_lite.connect.converters.simple_header_converter import SimpleHeaderConverter
 from kafka_lite.connect.converters.string_converter import StringConverter
 from kafka_lite.connect.runtime.connector_task_id import ConnectorTaskId
+from kafka_lite.connect.runtime.errors.error_handling_config import ErrorHandlingConfig
+from kafka_lite.connect.runtime.errors.processing_context import Stage
+from kafka_lite.connect.runtime.errors.retry_with_tolerance_operator import RetryWithToleranceOperator
 from kafka_lite.connect.runtime.storage.memory_offset_backing_store import MemoryOffsetBackingStore
 from kafka_lite.connect.runtime.storage.offset_storage_reader_impl import OffsetStorageReaderImpl
 from kafka_lite.connect.runtime.storage.offset_storage_writer import OffsetStorageWriter
@@ -20,7 +23,7 @@ from kafka_lite.connect.runtime.target_state import TargetState
 from kafka_lite.connect.runtime.tasks.worker_source_task import WorkerSourceTask
 from kafka_lite.connect.runtime.transformation_chain import TransformationChain
 from tests.support.connect_stores import PlainJson
-from tests.support.connect_tasks import FakeProducer, Reports
+from tests.support.connect_tasks import FakeProducer, Kept, Reports
 
 RETRIABLE, FATAL = ApiError(Errors.REQUEST_TIMED_OUT), ApiError(Errors.TOPIC_AUTHORIZATION_FAILED)
 
@@ -76,7 +79,14 @@ class DropOdd(Transformation):
 class Rig:
     """A worker task whose thread the test runs itself."""
 
-    def __init__(self, *transformations: Transformation, target: TargetState = TargetState.STARTED) -> None:
+    def __init__(
+        self,
+        *transformations: Transformation,
+        target: TargetState = TargetState.STARTED,
+        errors: ErrorHandlingConfig = ErrorHandlingConfig(),  # noqa: B008  it is frozen
+    ) -> None:
+        self.reported = Kept()
+        self.operator = RetryWithToleranceOperator(errors, reporters=[self.reported])
         self.task, self.reports, self.producer = Lines(), Reports(), FakeProducer()
         self.store, self.time = MemoryOffsetBackingStore(), MockTime()
         stored = (self.store, "src", PlainJson(), PlainJson())
@@ -88,7 +98,8 @@ class Rig:
             key_converter=strings,
             value_converter=strings,
             header_converter=SimpleHeaderConverter(),
-            transformations=TransformationChain(transformations),
+            transformations=TransformationChain(transformations, self.operator),
+            operator=self.operator,
             producer=self.producer,
             offset_reader=OffsetStorageReaderImpl(*stored),
             offset_writer=OffsetStorageWriter(*stored),
@@ -266,3 +277,63 @@ def test_the_context_has_offsets_and_configuration(rig: Rig) -> None:
     rig.worker.start_task()
     assert rig.task.context.offset_storage_reader.offset({"f": "a"}) == {"position": 7}
     assert rig.task.context.configs() == {"topic": "lines"}
+
+
+# ── errors of single records ──────────────────────────────────────────────────────────────────────────────────────
+
+ALL = ErrorHandlingConfig(tolerates_all=True)
+
+
+class RefuseTwo(Transformation):
+    def apply(self, record: Any) -> Any:
+        if record.value == "line 2":
+            raise ValueError("two")
+        return record
+
+
+def test_a_record_that_cannot_be_transformed_ends_the_task() -> None:
+    rig = Rig(RefuseTwo())
+    rig.task.batches = [[1, 2, 3]]
+    rig.worker.run()
+    assert str(rig.reports.errors[0]) == "Tolerance exceeded in error handler"
+    assert rig.sent == ["line 1"]
+
+
+def test_a_tolerated_record_is_skipped_and_counts_as_committed() -> None:
+    rig = Rig(RefuseTwo(), errors=ALL)
+    rig.task.batches = [[1, 2, 3]]
+    rig.task.at_end = lambda: (rig.producer.acknowledge(), rig.worker.initiate_shutdown())
+    rig.worker.run()
+    assert rig.sent == ["line 1", "line 3"]
+    assert sorted(rig.task.committed) == ["line 1", "line 2", "line 3"]
+    (context,) = rig.reported.contexts
+    assert (context.original.value, context.stage) == ("line 2", Stage.TRANSFORMATION)
+    assert rig.reported.closed
+
+
+def test_a_record_that_the_producer_refuses_is_skipped_if_that_is_tolerated() -> None:
+    rig = Rig(errors=ALL)
+    rig.task.batches = [[1]]
+    rig.task.at_end = lambda: (rig.producer.acknowledge(FATAL), rig.worker.initiate_shutdown())
+    rig.worker.run()
+    assert rig.stored == {"position": 1}
+    assert rig.reports.told == ["src-0 startup", "src-0 shutdown"]
+    assert [context.stage for context in rig.reported.contexts] == [Stage.KAFKA_PRODUCE]
+
+
+def test_a_record_that_cannot_be_sent_at_all_is_skipped_if_that_is_tolerated() -> None:
+    rig = Rig(errors=ALL)
+    rig.producer.errors = [FATAL]
+    rig.task.batches = [[1, 2]]
+    rig.task.at_end = lambda: (rig.producer.acknowledge(), rig.worker.initiate_shutdown())
+    rig.worker.run()
+    assert rig.sent == ["line 2"]
+    assert rig.stored == {"position": 2}
+
+
+def test_a_retriable_error_of_poll_lets_the_task_be_polled_again(rig: Rig) -> None:
+    rig.task.batches = [RetriableError("the database restarts"), [1]]
+    rig.task.at_end = lambda: (rig.producer.acknowledge(), rig.worker.initiate_shutdown())
+    rig.worker.run()
+    assert rig.sent == ["line 1"]
+    assert rig.reports.told == ["src-0 startup", "src-0 shutdown"]
