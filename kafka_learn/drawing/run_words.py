@@ -53,6 +53,7 @@ _CHINESE = {
     "A record's way through a topology": "一条记录走过拓扑",
     "A task moves with its state": "任务带着状态移动",
     "A standby takes over": "备用任务接管",
+    "A flush beside running sends": "一边保存偏移量，一边发送",
     "Collated by broker and partition": "按节点和分区整理",
     "The queue of an asynchronous producer": "异步生产者的队列",
     "A leader has moved": "主副本换了节点",
@@ -111,6 +112,7 @@ _CHINESE = {
 _CHINESE_LANES = {
     "changelog": "变更日志",
     "store": "状态存储",
+    "offset store": "偏移量存储",
     "faults": "故障",
     "promises": "承诺",
     "user": "用户",
