@@ -71,6 +71,7 @@ class KafkaChannel:
         "id",
         "last_active_ms",
         "muted",
+        "network_thread_time_ms",
         "remote_address",
         "staged",
         "state",
@@ -87,6 +88,8 @@ class KafkaChannel:
         self.last_active_ms = 0.0
         """When the selector last had an event of it, for ``connections.max.idle.ms``."""
         self.muted = False
+        self.network_thread_time_ms = 0.0
+        """Time that its thread has spent reading and writing, as far as the selector measures it."""
         self.staged: deque[NetworkReceive] = deque()
         self._transport = transport
         self._receive: NetworkReceive | None = None

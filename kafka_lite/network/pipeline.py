@@ -9,6 +9,7 @@ import itertools
 from collections import deque
 from typing import Final
 
+from kafka_lite.network.request import Request
 from kafka_lite.network.request_channel import Response
 from kafka_lite.network.send import NetworkSend
 
@@ -27,7 +28,7 @@ class Pipeline:
         socket ◀─ send ◀── responses ◀─┘                                                     in the same order
     """
 
-    __slots__ = ("client_address", "connection_id", "responses")
+    __slots__ = ("client_address", "connection_id", "is_throttled", "responses", "throttled_after")
 
     def __init__(self, connection_id: str, client_address: str) -> None:
         self.connection_id = connection_id
@@ -35,6 +36,10 @@ class Pipeline:
         """IP address of the peer."""
         self.responses: deque[Response] = deque()
         """The responses that are not out yet, in the order of their requests; the first one may be partly out."""
+        self.is_throttled = False
+        """Whether a quota delays the connection: it stays muted when the response is out."""
+        self.throttled_after: Request | None = None
+        """The last request that ended during the delay; the next one begins, or is read, when the delay is over."""
 
     def join_waiting(self, send: NetworkSend) -> None:
         """Append to the first response's frame the later ones that can be sent in the same system call."""

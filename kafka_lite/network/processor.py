@@ -9,6 +9,7 @@ import itertools
 import logging
 import socket
 from collections import deque
+from collections.abc import Callable
 from threading import get_ident
 from typing import Final
 
@@ -33,6 +34,8 @@ POLL_TIMEOUT_MS: Final = 300.0
 
 # Python 3.11 looks up a member of an Enum on every access: a cost on every response.
 _CLOSE_CONNECTION: Final = ResponseAction.CLOSE_CONNECTION
+_START_THROTTLING: Final = ResponseAction.START_THROTTLING
+_END_THROTTLING: Final = ResponseAction.END_THROTTLING
 _THREAD_IDENT: Final = get_ident  # a constant: even compiled code looks a module's name up on every access
 
 
@@ -52,6 +55,9 @@ class Processor:
     sent, in the order in which they came. A client that pipelines has already sent the next requests; these go to the
     handler together with the first one, as a chain (``Pipeline``). Because of the GIL a hand-over from thread to thread
     is the largest cost of a small request, and a chain pays for it only once.
+
+    A quota that is exceeded keeps the connection muted for a while after the response (KIP-219). The beginning and the
+    end of the delay come through the response queue, too, so that the delay holds for what follows the response.
 
     A request that is handled in this thread may complete delayed requests of other connections: an append completes the
     followers' fetches, a follower's fetch completes the producer's request. Their responses are written at once, so
@@ -162,7 +168,8 @@ class Processor:
             pipeline = self._pipelines.get(response.request.connection_id)
             if pipeline is None:
                 # The connection was lost, or closed as idle, while the request was being handled.
-                self._request_channel.request_completed(response.request)
+                if response.ends_request:
+                    self._request_channel.request_completed(response.request)
                 continue
             if not pipeline.responses:
                 self._to_send.append(pipeline)
@@ -214,6 +221,12 @@ class Processor:
             elif response.action is _CLOSE_CONNECTION:
                 self._close(pipeline.connection_id)
                 return
+            elif response.action is _START_THROTTLING:
+                responses.popleft()
+                pipeline.is_throttled = True
+            elif response.action is _END_THROTTLING:
+                responses.popleft()
+                self._end_throttling(pipeline)
             else:
                 self._complete(pipeline, 1)
 
@@ -222,10 +235,37 @@ class Processor:
         for _ in range(count):
             request = pipeline.responses.popleft().request
             self._request_channel.request_completed(request)
-            if request.following is None:
-                self._selector.unmute(pipeline.connection_id)
-            elif (following := request.take_following()) is not None:
-                self._request_channel.dispatch(following)
+            if request.record_network_thread_time is not None:
+                self._record_network_thread_time(pipeline.connection_id, request.record_network_thread_time)
+            if pipeline.is_throttled:
+                pipeline.throttled_after = request
+            else:
+                self._begin_next(pipeline, request)
+
+    def _begin_next(self, pipeline: Pipeline, request: Request) -> None:
+        """Begin with the request that follows, if no other thread has; if none follows, read on."""
+        if request.following is None:
+            self._selector.unmute(pipeline.connection_id)
+        elif (following := request.take_following()) is not None:
+            self._request_channel.dispatch(following)
+
+    def _end_throttling(self, pipeline: Pipeline) -> None:
+        """Read on, unless the response is not out yet: then ``_complete`` does it."""
+        pipeline.is_throttled = False
+        request, pipeline.throttled_after = pipeline.throttled_after, None
+        if request is not None:
+            self._begin_next(pipeline, request)
+
+    def _record_network_thread_time(self, connection_id: str, record: Callable[[float], None]) -> None:
+        """Hand over the time that this thread has spent on a connection since the last call.
+
+        The selector measures it only if there are quotas: from the first request on that asks for it.
+        """
+        self._selector.records_network_thread_time = True
+        channel = self._selector.channel(connection_id)
+        if channel is not None:
+            time_ms, channel.network_thread_time_ms = channel.network_thread_time_ms, 0.0
+            record(time_ms)
 
     def _process_completed_receives(self) -> None:
         for receive in self._selector.completed_receives:
@@ -316,7 +356,8 @@ class Processor:
         pipeline = self._pipelines.pop(connection_id)
         self._quotas.dec(pipeline.client_address)
         for response in pipeline.responses:
-            self._request_channel.request_completed(response.request)
+            if response.ends_request:
+                self._request_channel.request_completed(response.request)
 
     def close_all(self) -> None:
         """Close every connection and the selector. The thread must have ended, or never have started."""

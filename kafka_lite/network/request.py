@@ -6,6 +6,7 @@ Kafka 0.10.2: core/.../network/RequestChannel.scala (Request) · book 2.3.3
 from __future__ import annotations
 
 import threading
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final
 
@@ -31,6 +32,7 @@ class Request:
         "_following_taken",
         "api_local_complete_time_ms",
         "api_remote_complete_time_ms",
+        "api_throttle_time_ms",
         "body",
         "client_address",
         "connection_id",
@@ -40,6 +42,7 @@ class Request:
         "listener_name",
         "principal",
         "processor",
+        "record_network_thread_time",
         "request_dequeue_time_ms",
         "response_complete_time_ms",
         "response_dequeue_time_ms",
@@ -88,6 +91,10 @@ class Request:
         self.api_remote_complete_time_ms = _UNSET_MS
         self.response_complete_time_ms = _UNSET_MS
         self.response_dequeue_time_ms = _UNSET_MS
+        self.api_throttle_time_ms = 0
+        """How long a quota delays the connection because of this request: see ``RequestHandlerHelper``."""
+        self.record_network_thread_time: Callable[[float], None] | None = None
+        """Gets the network thread's time for this request, in ms, once it has ended; None if there are no quotas."""
         self._following_taken: threading.Lock | None = None
 
     def follow_with(self, request: Request) -> None:
@@ -105,7 +112,8 @@ class Request:
         """How long each phase took, if the last byte of the response was out at ``end_time_ms``.
 
         A request that did not wait in a purgatory has no remote time. If another thread responded before the handler
-        returned, the local mark is missing or late; no phase is negative.
+        returned, the local mark is missing or late; no phase is negative. The throttle time is that of a response which
+        was held back, or of a connection that is muted once the response is out; the latter is no part of the total.
         """
         complete = self.response_complete_time_ms
         local = self.api_local_complete_time_ms if self.api_local_complete_time_ms >= 0 else complete
@@ -114,7 +122,7 @@ class Request:
             request_queue_ms=max(self.request_dequeue_time_ms - self.start_time_ms, 0),
             local_ms=max(local - self.request_dequeue_time_ms, 0),
             remote_ms=max(remote - local, 0),
-            throttle_ms=max(complete - remote, 0),
+            throttle_ms=max(complete - remote, self.api_throttle_time_ms),
             response_queue_ms=max(self.response_dequeue_time_ms - complete, 0),
             response_send_ms=max(end_time_ms - self.response_dequeue_time_ms, 0),
             total_ms=end_time_ms - self.start_time_ms,

@@ -30,6 +30,10 @@ class ResponseAction(Enum):
     NO_OP = "NoOpAction"
     """Nothing to send (acks=0): the processor reads the connection's next request."""
     CLOSE_CONNECTION = "CloseConnectionAction"
+    START_THROTTLING = "StartThrottlingAction"
+    """A quota delays the connection: read nothing more from it, also after the response, which follows."""
+    END_THROTTLING = "EndThrottlingAction"
+    """The delay is over: read on."""
 
 
 # Python 3.11 looks up a member of an Enum on every access: a cost on every response.
@@ -37,7 +41,7 @@ _NO_OP: Final = ResponseAction.NO_OP
 
 
 class Response:
-    """The end of a request. Only ``ResponseAction.SEND`` has a ``send``."""
+    """The end of a request, or of its delay by a quota. Only ``ResponseAction.SEND`` has a ``send``."""
 
     __slots__ = ("action", "request", "send")
 
@@ -54,6 +58,11 @@ class Response:
         if self.send is not None:
             return self.send.size_in_bytes <= SMALL_RESPONSE_BYTES
         return self.action is _NO_OP
+
+    @property
+    def ends_request(self) -> bool:
+        """False if it only says that a delay begins or ends."""
+        return self.action is not ResponseAction.START_THROTTLING and self.action is not ResponseAction.END_THROTTLING
 
 
 QuickHandler = Callable[[Request], Request | None]
@@ -151,10 +160,14 @@ class RequestChannel:
         """Give a response to the processor that owns its connection, and wake that processor up. Never blocks."""
         request = response.request
         request.response_complete_time_ms = self._time.hi_res_ms()
-        request.following_may_begin = response.lets_following_begin
-        self._responses[request.processor].append(response)
+        request.following_may_begin = not request.api_throttle_time_ms and response.lets_following_begin
+        self._put(response)
+
+    def _put(self, response: Response) -> None:
+        processor = response.request.processor
+        self._responses[processor].append(response)
         for on_response in self._response_listeners:
-            on_response(request.processor)
+            on_response(processor)
 
     def no_operation(self, request: Request) -> None:
         """The request has no response; its connection stays open."""
@@ -164,13 +177,21 @@ class RequestChannel:
         """The request cannot get a response: close its connection."""
         self.send_response(Response(request, action=ResponseAction.CLOSE_CONNECTION))
 
+    def start_throttling(self, request: Request) -> None:
+        """Mute the request's connection until ``end_throttling``. Call it before the response is sent."""
+        self._put(Response(request, action=ResponseAction.START_THROTTLING))
+
+    def end_throttling(self, request: Request) -> None:
+        """Read on, once the request has its response."""
+        self._put(Response(request, action=ResponseAction.END_THROTTLING))
+
     def receive_response(self, processor: int) -> Response | None:
         """The next response for a processor; None if there is none now."""
         try:
             response = self._responses[processor].popleft()
         except IndexError:
             return None
-        response.request.response_dequeue_time_ms = self._time.hi_res_ms()
+        _note_dequeued(response, self._time.hi_res_ms())
         return response
 
     def receive_responses(self, processor: int) -> list[Response]:
@@ -181,7 +202,7 @@ class RequestChannel:
         now_ms = self._time.hi_res_ms()
         responses = [waiting.popleft() for _ in range(len(waiting))]  # others may append meanwhile, but not take
         for response in responses:
-            response.request.response_dequeue_time_ms = now_ms
+            _note_dequeued(response, now_ms)
         return responses
 
     @property
@@ -227,3 +248,9 @@ class RequestChannel:
                 self._requests.get_nowait()
             except queue.Empty:
                 return
+
+
+def _note_dequeued(response: Response, now_ms: float) -> None:
+    """The first one counts: the end of a delay comes long after the response."""
+    if response.request.response_dequeue_time_ms < 0:
+        response.request.response_dequeue_time_ms = now_ms

@@ -55,6 +55,8 @@ class Selector:
         self.completed_receives: list[NetworkReceive] = []
         self.counters = counters or SelectorCounters()
         """The counters that ``SelectorMetrics`` shows."""
+        self.records_network_thread_time = False
+        """Whether each channel's ``network_thread_time_ms`` grows: for quotas of request time."""
 
         self._max_receive_size = max_receive_size
         self._time = time
@@ -144,6 +146,7 @@ class Selector:
         """
         channel = self._channel_or_fail(send.destination)
         channel.set_send(send)
+        started_ms = self._time.hi_res_ms() if self.records_network_thread_time else 0.0
         try:
             is_out = channel.write() is not None
         except Exception:
@@ -152,6 +155,8 @@ class Selector:
             return False
         if is_out:
             self.counters.sent(send)
+        if self.records_network_thread_time:
+            channel.network_thread_time_ms += self._time.hi_res_ms() - started_ms
         return is_out
 
     def mute(self, connection_id: str) -> None:
@@ -204,7 +209,10 @@ class Selector:
             channel = self._selector.attachments.get(fd)
             if isinstance(channel, KafkaChannel):
                 channel.last_active_ms = now_ms
-                self._guarded_io(channel, ready if ready <= BOTH else BOTH)  # an error: reading or writing raises it
+                if self.records_network_thread_time:
+                    self._measured_io(channel, ready)
+                else:
+                    self._guarded_io(channel, ready)
             elif channel is WAKEUP:
                 self._drain_wakeups()
         if self._ready_receives:
@@ -247,10 +255,15 @@ class Selector:
         except BlockingIOError:
             pass
 
+    def _measured_io(self, channel: KafkaChannel, ready: int) -> None:
+        started_ms = self._time.hi_res_ms()
+        self._guarded_io(channel, ready)
+        channel.network_thread_time_ms += self._time.hi_res_ms() - started_ms
+
     def _guarded_io(self, channel: KafkaChannel, ready: int) -> None:
         """Read and write; an error closes this connection only."""
         try:
-            self._do_io(channel, ready)
+            self._do_io(channel, ready if ready <= BOTH else BOTH)  # an error: reading or writing raises it
         except OSError as error:
             logger.debug("Connection with %s disconnected: %s", channel.remote_address, error)
             self._disconnect(channel, error.strerror or str(error))

@@ -34,6 +34,7 @@ from kafka_lite.server.apis.producer_id_apis import ProducerIdApis
 from kafka_lite.server.apis.replication_apis import ReplicationApis
 from kafka_lite.server.apis.transaction_apis import TransactionApis
 from kafka_lite.server.apis.txn_marker_apis import TxnMarkerApis
+from kafka_lite.server.quotas.request_handler_helper import RequestHandlerHelper
 
 logger = logging.getLogger(__name__)
 
@@ -164,9 +165,15 @@ class KafkaApis:
     """
 
     def __init__(
-        self, request_channel: RequestChannel, unserved_requests: UnservedRequests, handlers: ApiHandlers
+        self,
+        request_channel: RequestChannel,
+        unserved_requests: UnservedRequests,
+        handlers: ApiHandlers,
+        request_helper: RequestHandlerHelper,
     ) -> None:
         self._channel = request_channel
+        self._request_helper = request_helper
+        self._quotas = request_helper.quotas
         self._unserved = unserved_requests
         self._metadata = handlers.metadata
         self.handlers = handlers.table()
@@ -196,7 +203,10 @@ class KafkaApis:
             self._report_unserved(request)
             self._channel.close_connection(request)
             return
-        handler(request, request.body, self._responder(request))
+        respond = self._responder(request)
+        if self._quotas.is_enabled:
+            respond = self._throttling(request, respond)
+        handler(request, request.body, respond)
 
     def _report_unserved(self, request: Request) -> None:
         header = request.header
@@ -219,6 +229,14 @@ class KafkaApis:
         if response is None:
             raise KafkaError(f"a request of {body.API_KEY.name} got no response")
         return response
+
+    def _throttling(self, request: Request, send: Respond) -> Respond:
+        """Records what the request costs before the response is sent, and delays the client if that is too much."""
+
+        def respond(response: Response | None) -> None:
+            self._request_helper.respond(request, response, send)
+
+        return respond
 
     def _responder(self, request: Request) -> Respond:
         def respond(response: Response | None) -> None:

@@ -316,6 +316,8 @@ class KafkaConfig:
         self.quota_consumer_default: int = v["quota.consumer.default"]
         self.num_quota_samples: int = v["quota.window.num"]
         self.quota_window_size_seconds: int = v["quota.window.size.seconds"]
+        self.num_controller_quota_samples: int = v["controller.quota.window.num"]
+        self.controller_quota_window_size_seconds: int = v["controller.quota.window.size.seconds"]
         self.num_replication_quota_samples: int = v["replication.quota.window.num"]
         self.replication_quota_window_size_seconds: int = v["replication.quota.window.size.seconds"]
         self.num_alter_log_dirs_replication_quota_samples: int = v["alter.log.dirs.replication.quota.window.num"]

@@ -29,6 +29,7 @@ from kafka_lite.server.dynamic.broker_reconfigurable import (
 from kafka_lite.server.dynamic.config_handler import BrokerConfigHandler, ConfigHandler, TopicConfigHandler
 from kafka_lite.server.dynamic.dynamic_broker_config import DynamicBrokerConfig
 from kafka_lite.server.dynamic.dynamic_config_manager import DynamicConfigManager
+from kafka_lite.server.dynamic.quota_config_handler import ClientIdConfigHandler, UserConfigHandler
 from kafka_lite.server.kafka_config import EMBEDDED, KafkaConfig
 from kafka_lite.server.kafka_healthcheck import KafkaHealthcheck
 from kafka_lite.server.metadata_cache import MetadataCache
@@ -273,9 +274,11 @@ class KafkaServer:
             self.dynamic_broker_config.add_broker_reconfigurable(part)
 
     def _new_quotas(self, topic_configs: Mapping[str, LogConfig]) -> QuotaManagers:
-        """The replication quotas; the rates are set with the other overrides of the broker."""
-        quotas = quota_managers(self.config, self.time)
+        """All quotas; those in ZooKeeper are applied with the other changes of configurations."""
+        quotas = quota_managers(self.config, self.time, self.metrics.metrics)
         quotas.register(self.metrics.metrics)
+        quotas.clients.startup()
+        self._on_stop("client quotas", quotas.clients.shutdown)
         for topic, config in topic_configs.items():
             quotas.update_topic(topic, config)
         return quotas
@@ -380,6 +383,7 @@ class KafkaServer:
                 admin_manager=self.admin_manager,
                 controller=self.controller,
                 healthcheck=self._healthcheck,
+                quotas=self.quotas.clients,
                 metrics=self.metrics,
                 scheduler=self.scheduler,
                 time=self.time,
@@ -400,6 +404,8 @@ class KafkaServer:
                 self.quotas,
             ),
             "brokers": BrokerConfigHandler(self.dynamic_broker_config, self.quotas),
+            "clients": ClientIdConfigHandler(self.quotas.clients),
+            "users": UserConfigHandler(self.quotas.clients),
         }
         self.dynamic_config_manager = DynamicConfigManager(self.zk_client, handlers, self.time)
         self.dynamic_config_manager.startup()

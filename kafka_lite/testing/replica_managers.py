@@ -14,6 +14,7 @@ from kafka_lite.common.time import SYSTEM_TIME, Time
 from kafka_lite.common.topic_partition import TopicPartition
 from kafka_lite.log.log_config import LogConfig
 from kafka_lite.log.log_manager import LogManager
+from kafka_lite.metrics.metrics import Metrics
 from kafka_lite.metrics.metrics_registry import MetricsRegistry
 from kafka_lite.server.kafka_config import KafkaConfig
 from kafka_lite.server.metadata_cache import MetadataCache
@@ -57,7 +58,7 @@ def new_replica_manager(
         SYSTEM_TIME,
         registry or MetricsRegistry(),
         IsrChanges(isr_store or RefusingIsrStore(), time),
-        quota_managers(config, time),
+        quota_managers(config, time, Metrics(time=time)),
         metadata_cache or MetadataCache(config.broker_id),
     )
 

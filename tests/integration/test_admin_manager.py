@@ -11,6 +11,7 @@ from kafka_lite.common.errors import ApiError, Errors
 from kafka_lite.common.security_protocol import SecurityProtocol
 from kafka_lite.common.time import SYSTEM_TIME, MockTime
 from kafka_lite.controller.controller_config import ControllerConfig
+from kafka_lite.metrics.metrics import Metrics
 from kafka_lite.protocol.messages.api_04_leader_and_isr import LeaderAndIsrResponse
 from kafka_lite.protocol.messages.api_05_stop_replica import StopReplicaRequest, StopReplicaResponse
 from kafka_lite.protocol.messages.api_06_update_metadata import UpdateMetadataRequest, UpdateMetadataResponse
@@ -31,6 +32,10 @@ from kafka_lite.server.dynamic.dynamic_broker_config import DynamicBrokerConfig
 from kafka_lite.server.dynamic.dynamic_config_manager import DynamicConfigManager
 from kafka_lite.server.kafka_config import KafkaConfig
 from kafka_lite.server.metadata_cache import MetadataCache
+from kafka_lite.server.quotas.controller_mutation_quota_manager import (
+    ControllerMutationQuota,
+    UnboundedControllerMutationQuota,
+)
 from kafka_lite.server.quotas.quota_factory import quota_managers
 from kafka_lite.zookeeper.embedded.embedded_zookeeper import EmbeddedZooKeeper
 from kafka_lite.zookeeper.kafka_zk_client import KafkaZkClient
@@ -64,7 +69,8 @@ class OneBroker:
         self.zk.register_broker(1, Broker(1, (end_point,)).to_registration())
         defaults = self.config.log_config_map()
         self.topic_configs, self.elections = queue.Queue(), queue.Queue()
-        self.quotas = quota_managers(self.config, MockTime())
+        self.mutations: ControllerMutationQuota = UnboundedControllerMutationQuota()
+        self.quotas = quota_managers(self.config, MockTime(), Metrics())
         handlers = {
             "topics": TopicConfigHandler(
                 lambda topic, c: self.topic_configs.put((topic, c)), lambda: defaults, self.elections.put, self.quotas
@@ -111,17 +117,17 @@ class OneBroker:
 
     def create(self, *topics, timeout_ms=60_000, validate_only=False):
         answers = queue.Queue()
-        self.admin.create_topics(timeout_ms, topics, validate_only, answers.put)
+        self.admin.create_topics(timeout_ms, topics, validate_only, self.mutations, answers.put)
         return answers.get(timeout=60)
 
     def delete(self, *topics, timeout_ms=60_000):
         answers = queue.Queue()
-        self.admin.delete_topics(timeout_ms, topics, answers.put)
+        self.admin.delete_topics(timeout_ms, topics, self.mutations, answers.put)
         return answers.get(timeout=60)
 
     def enlarge(self, *topics, validate_only=False):
         answers = queue.Queue()
-        self.admin.create_partitions(60_000, topics, validate_only, answers.put)
+        self.admin.create_partitions(60_000, topics, validate_only, self.mutations, answers.put)
         return answers.get(timeout=60)
 
 
@@ -297,7 +303,7 @@ def test_a_broker_that_stops_creates_nothing_more(broker):
     with pytest.raises(ApiError) as info:
         admin.auto_create_topic("late")
     assert info.value.error is Errors.LEADER_NOT_AVAILABLE
-    admin.create_topics(60_000, [topic("late")], False, answers.extend)
+    admin.create_topics(60_000, [topic("late")], False, UnboundedControllerMutationQuota(), answers.extend)
     assert [error_of(result) for result in answers] == [Errors.NOT_CONTROLLER]
     assert not broker.zk.topic_exists("late")
     admin.shutdown()

@@ -8,6 +8,7 @@ from typing import Any, cast
 
 from kafka_lite.common.time import MockTime
 from kafka_lite.common.topic_partition import TopicPartition
+from kafka_lite.metrics.metrics import Metrics
 from kafka_lite.metrics.metrics_registry import MetricsRegistry
 from kafka_lite.network.receive import SIZE_BYTES
 from kafka_lite.network.request import Request
@@ -29,6 +30,7 @@ from kafka_lite.server.kafka_apis import ApiHandlers, KafkaApis
 from kafka_lite.server.kafka_config import KafkaConfig
 from kafka_lite.server.metrics.broker_topic_stats import BrokerTopicStats
 from kafka_lite.server.quotas.quota_factory import quota_managers
+from kafka_lite.server.quotas.request_handler_helper import RequestHandlerHelper
 
 TP = TopicPartition("t", 0)
 BATCH = memory_records(2, CompressionType.NONE, [(b"k", b"v")], timestamp=1)
@@ -41,7 +43,8 @@ class FakeReplicaManager:
 
     def __init__(self) -> None:
         config = KafkaConfig({"broker.id": "1", "zookeeper.connect": "embedded"})
-        self.quotas = quota_managers(config, MockTime())
+        time = MockTime()
+        self.quotas = quota_managers(config, time, Metrics(time=time))
         self.appended: dict[TopicPartition, Any] = {}
         self.params: FetchParams | None = None
         self.asked: list[Any] = []
@@ -60,7 +63,7 @@ class FakeReplicaManager:
 
 
 class FakeAdminManager:
-    def create_topics(self, _timeout: int, _topics: Any, _validate_only: bool, callback: Any) -> None:
+    def create_topics(self, _timeout: int, _topics: Any, _validate_only: bool, _quota: Any, callback: Any) -> None:
         self.callback = callback
 
 
@@ -72,10 +75,12 @@ class Apis:
         self.replicas = FakeReplicaManager()
         self.admin = FakeAdminManager()
         replicas, nothing = cast(Any, self.replicas), cast(Any, _Anything())
-        admin = AdminApis(cast(Any, None), cast(Any, self.admin), cast(Any, None), lambda: True)
+        self.helper = RequestHandlerHelper(self.channel, self.replicas.quotas.clients, MockTime())
+        admin = AdminApis(cast(Any, None), cast(Any, self.admin), cast(Any, None), lambda: True, self.helper)
+        fetch_manager = FetchManager(FetchSessionCache(10, MetricsRegistry(), MockTime()), MockTime())
         handlers = ApiHandlers(
             produce=ProduceApis(replicas, self.channel.close_connection, nothing),
-            fetch=FetchApis(replicas, FetchManager(FetchSessionCache(10, MetricsRegistry(), MockTime()), MockTime())),
+            fetch=FetchApis(replicas, fetch_manager, self.helper),
             log_offsets=nothing,
             metadata=nothing,
             admin=admin,
@@ -88,7 +93,7 @@ class Apis:
             transactions=nothing,
             txn_markers=nothing,
         )
-        self.apis = KafkaApis(self.channel, UnservedRequests(), handlers)
+        self.apis = KafkaApis(self.channel, UnservedRequests(), handlers, self.helper)
 
     def handle(self, api_key: ApiKey, version: int, body: Message) -> Request:
         header = RequestHeader(api_key=api_key, api_version=version, correlation_id=7, client_id="c")
@@ -104,7 +109,10 @@ class Apis:
         return response
 
     def message(self) -> Any:
-        response = self.answer()
+        return self.decode(self.answer())
+
+    @staticmethod
+    def decode(response: Response) -> Any:
         assert response.send is not None
         header = response.request.header
         frame = b"".join(

@@ -93,7 +93,7 @@ class PendingRequests:
                 dequeued - start,
                 local - dequeued,
                 remote - local,
-                complete - remote,
+                (complete - remote) or request.api_throttle_time_ms,
                 response_dequeued - complete,
                 end_time_ms - response_dequeued,
                 end_time_ms - start,

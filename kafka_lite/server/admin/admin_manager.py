@@ -40,6 +40,7 @@ from kafka_lite.server.admin.delayed_topic_operations import (
 from kafka_lite.server.dynamic.dynamic_broker_config import DynamicBrokerConfig
 from kafka_lite.server.kafka_config import EMBEDDED, KafkaConfig
 from kafka_lite.server.metadata_cache import MetadataCache
+from kafka_lite.server.quotas.controller_mutation_quota_manager import ControllerMutationQuota
 from kafka_lite.zookeeper.kafka_zk_client import KafkaZkClient
 
 logger = logging.getLogger(__name__)
@@ -110,10 +111,11 @@ class AdminManager:
         timeout_ms: int,
         topics: Sequence[CreatableTopic],
         validate_only: bool,
+        quota: ControllerMutationQuota,
         callback: Callable[[list[CreatableTopicResult]], None],
     ) -> None:
         """Create topics. ``callback`` gets the results once all leaders are elected, or after ``timeout_ms``."""
-        results = {topic.name: self._create_topic(topic, validate_only) for topic in topics}
+        results = {topic.name: self._create_topic(topic, validate_only, quota) for topic in topics}
         created = _successful(results)
         if validate_only or not created:
             callback(list(results.values()))
@@ -129,16 +131,19 @@ class AdminManager:
         )
         self._finish(operation, created, wait=timeout_ms > 0)
 
-    def _create_topic(self, topic: CreatableTopic, validate_only: bool) -> CreatableTopicResult:
+    def _create_topic(
+        self, topic: CreatableTopic, validate_only: bool, quota: ControllerMutationQuota
+    ) -> CreatableTopicResult:
         result = CreatableTopicResult(name=topic.name, error_message=None)
         try:
             if self._is_stopping:
                 raise Errors.NOT_CONTROLLER.exception(STOPPING)
             config = _topic_config_of(topic)
             assignment = self._assignment_of(topic)
-            if validate_only:
+            if validate_only or not quota.is_unbounded:  # what is invalid costs nothing
                 self._admin_utils.validate_topic_create(topic.name, assignment, config)
-            else:
+            if not validate_only:
+                quota.record(len(assignment))
                 self._admin_utils.create_topic_with_assignment(topic.name, assignment, config)
             result.num_partitions = len(assignment)
             result.replication_factor = len(assignment[0])
@@ -213,10 +218,14 @@ class AdminManager:
     # ---------------------------------------------------------------------------------------- delete, enlarge topics
 
     def delete_topics(
-        self, timeout_ms: int, topics: Collection[str], callback: Callable[[list[DeletableTopicResult]], None]
+        self,
+        timeout_ms: int,
+        topics: Collection[str],
+        quota: ControllerMutationQuota,
+        callback: Callable[[list[DeletableTopicResult]], None],
     ) -> None:
         """Mark topics for deletion. ``callback`` gets the results once they are deleted, or after ``timeout_ms``."""
-        results = {topic: self._delete_topic(topic) for topic in topics}
+        results = {topic: self._delete_topic(topic, quota) for topic in topics}
         operation = DelayedDeleteTopics(
             timeout_ms,
             results,
@@ -226,9 +235,10 @@ class AdminManager:
         )
         self._finish(operation, _successful(results), wait=timeout_ms > 0)
 
-    def _delete_topic(self, topic: str) -> DeletableTopicResult:
+    def _delete_topic(self, topic: str, quota: ControllerMutationQuota) -> DeletableTopicResult:
         result = DeletableTopicResult(name=topic)
         try:
+            quota.record(len(self._cache.get_partitions(topic)))
             self._admin_utils.delete_topic(topic)
         except Exception as error:  # noqa: BLE001  (becomes the result of this topic)
             failure = api_error(error, f"deleting topic {topic}")
@@ -240,10 +250,11 @@ class AdminManager:
         timeout_ms: int,
         topics: Sequence[CreatePartitionsTopic],
         validate_only: bool,
+        quota: ControllerMutationQuota,
         callback: Callable[[list[CreatePartitionsTopicResult]], None],
     ) -> None:
         """Enlarge topics. ``callback`` gets the results once all leaders are elected, or after ``timeout_ms``."""
-        results = {topic.name: self._add_partitions(topic, validate_only) for topic in topics}
+        results = {topic.name: self._add_partitions(topic, validate_only, quota) for topic in topics}
         added = _successful(results)
         if validate_only or not added:
             callback(list(results.values()))
@@ -259,14 +270,18 @@ class AdminManager:
         )
         self._finish(operation, added, wait=timeout_ms > 0)
 
-    def _add_partitions(self, topic: CreatePartitionsTopic, validate_only: bool) -> CreatePartitionsTopicResult:
+    def _add_partitions(
+        self, topic: CreatePartitionsTopic, validate_only: bool, quota: ControllerMutationQuota
+    ) -> CreatePartitionsTopicResult:
         result = CreatePartitionsTopicResult(name=topic.name)
         replicas = None if topic.assignments is None else [list(entry.broker_ids) for entry in topic.assignments]
         try:
             _check_new_partitions(topic.count)
-            self._admin_utils.add_partitions(
-                topic.name, topic.count, self._brokers(), replicas, validate_only=validate_only
-            )
+            brokers = self._brokers()
+            if not (validate_only or quota.is_unbounded):
+                self._admin_utils.add_partitions(topic.name, topic.count, brokers, replicas, validate_only=True)
+                quota.record(topic.count - len(self._cache.get_partitions(topic.name)))
+            self._admin_utils.add_partitions(topic.name, topic.count, brokers, replicas, validate_only=validate_only)
         except Exception as error:  # noqa: BLE001  (becomes the result of this topic)
             failure = api_error(error, f"adding partitions to topic {topic.name}")
             result.error_code, result.error_message = failure.error.code, str(failure)

@@ -21,7 +21,10 @@ from kafka_lite.server.admin.config_admin_manager import ConfigAdminManager
 from kafka_lite.server.admin.config_helper import ConfigSource
 from kafka_lite.server.apis.api_handler import Respond
 from kafka_lite.server.kafka_config import KafkaConfig
+from kafka_lite.server.quotas.request_handler_helper import RequestHandlerHelper
 
+STRICT_CREATE_TOPICS_VERSION, STRICT_DELETE_TOPICS_VERSION, STRICT_CREATE_PARTITIONS_VERSION = 6, 5, 3
+"""The first versions whose clients know THROTTLING_QUOTA_EXCEEDED (KIP-599)."""
 TWICE = "Found multiple entries for this topic."
 
 
@@ -34,17 +37,17 @@ class AdminApis:
         admin_manager: AdminManager,
         config_admin_manager: ConfigAdminManager,
         is_controller: Callable[[], bool],
+        request_helper: RequestHandlerHelper,
     ) -> None:
         self._config = config
         self._admin = admin_manager
         self._configs = config_admin_manager
         self._is_controller = is_controller
+        self._request_helper = request_helper
 
     # ── topics ────────────────────────────────────────────────────────────────────────────────────────────────────
 
-    def handle_create_topics(
-        self, _request: Request, body: create_topics.CreateTopicsRequest, respond: Respond
-    ) -> None:
+    def handle_create_topics(self, request: Request, body: create_topics.CreateTopicsRequest, respond: Respond) -> None:
         """Create topics, and respond once they have leaders. A topic that occurs twice is not created."""
         counts = Counter(topic.name for topic in body.topics)
         refused = [
@@ -52,15 +55,16 @@ class AdminApis:
             for name, (error, message) in self._refuse(counts).items()
         ]
         wanted = [topic for topic in body.topics if topic.name not in {result.name for result in refused}]
-        self._admin.create_topics(
-            body.timeout_ms,
-            wanted,
-            body.validate_only,
-            lambda results: respond(create_topics.CreateTopicsResponse(topics=results + refused)),
-        )
+        quota = self._request_helper.new_mutation_quota(request, STRICT_CREATE_TOPICS_VERSION)
+
+        def send(results: list[create_topics.CreatableTopicResult]) -> None:
+            self._request_helper.throttle_mutation(request, quota)
+            respond(create_topics.CreateTopicsResponse(topics=results + refused))
+
+        self._admin.create_topics(body.timeout_ms, wanted, body.validate_only, quota, send)
 
     def handle_create_partitions(
-        self, _request: Request, body: create_partitions.CreatePartitionsRequest, respond: Respond
+        self, request: Request, body: create_partitions.CreatePartitionsRequest, respond: Respond
     ) -> None:
         """Add partitions to topics, and respond once the new partitions have leaders."""
         counts = Counter(topic.name for topic in body.topics)
@@ -69,12 +73,13 @@ class AdminApis:
             for name, (error, message) in self._refuse(counts).items()
         ]
         wanted = [topic for topic in body.topics if topic.name not in {result.name for result in refused}]
-        self._admin.create_partitions(
-            body.timeout_ms,
-            wanted,
-            body.validate_only,
-            lambda results: respond(create_partitions.CreatePartitionsResponse(results=results + refused)),
-        )
+        quota = self._request_helper.new_mutation_quota(request, STRICT_CREATE_PARTITIONS_VERSION)
+
+        def send(results: list[create_partitions.CreatePartitionsTopicResult]) -> None:
+            self._request_helper.throttle_mutation(request, quota)
+            respond(create_partitions.CreatePartitionsResponse(results=results + refused))
+
+        self._admin.create_partitions(body.timeout_ms, wanted, body.validate_only, quota, send)
 
     def _refuse(self, counts: Counter[str]) -> dict[str, tuple[Errors, str]]:
         """The topics that are rejected at once: all if this broker is not the controller, otherwise duplicates."""
@@ -97,11 +102,13 @@ class AdminApis:
                         name=topic.name, topic_id=topic.topic_id, error_code=reason[0].code, error_message=reason[1]
                     )
                 )
-        self._admin.delete_topics(
-            body.timeout_ms,
-            names,
-            lambda results: respond(delete_topics.DeleteTopicsResponse(responses=results + refused)),
-        )
+        quota = self._request_helper.new_mutation_quota(request, STRICT_DELETE_TOPICS_VERSION)
+
+        def send(results: list[delete_topics.DeletableTopicResult]) -> None:
+            self._request_helper.throttle_mutation(request, quota)
+            respond(delete_topics.DeleteTopicsResponse(responses=results + refused))
+
+        self._admin.delete_topics(body.timeout_ms, names, quota, send)
 
     def _deletion_error(self, version: int) -> Errors | None:
         if not self._is_controller():

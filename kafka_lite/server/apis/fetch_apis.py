@@ -23,6 +23,7 @@ from kafka_lite.server.apis.api_handler import Respond, error_for_version
 from kafka_lite.server.fetch_params import READ_COMMITTED, FetchParams, FetchPartition, LogReadResult
 from kafka_lite.server.fetch_sessions.fetch_context import Asked, FetchContext, Results, SessionlessFetchContext
 from kafka_lite.server.fetch_sessions.fetch_manager import FetchManager
+from kafka_lite.server.quotas.request_handler_helper import RequestHandlerHelper, client_waits
 from kafka_lite.server.replica_manager import ReplicaManager
 
 logger = logging.getLogger(__name__)
@@ -47,9 +48,13 @@ _new_partition_data = fetch.PartitionData.maker(
 class FetchApis:
     """The handler of Fetch. It does not block."""
 
-    def __init__(self, replica_manager: ReplicaManager, fetch_manager: FetchManager) -> None:
+    def __init__(
+        self, replica_manager: ReplicaManager, fetch_manager: FetchManager, request_helper: RequestHandlerHelper
+    ) -> None:
         self._replicas = replica_manager
         self._fetch_manager = fetch_manager
+        self._request_helper = request_helper
+        self._quotas = request_helper.quotas
 
     def handle_fetch(self, request: Request, body: fetch.FetchRequest, respond: Respond) -> None:
         """Read from every partition of the request or of its session; wait up to ``max_wait_ms`` for ``min_bytes``."""
@@ -57,6 +62,9 @@ class FetchApis:
         context = self._context(body)
         asked_bytes = body.max_bytes if version >= 3 else sum(asked.max_bytes for _, asked in context.partitions)
         max_bytes = min(asked_bytes, self._replicas.config.fetch_max_bytes)
+        may_be_throttled = self._quotas.is_enabled and body.replica_id < 0 and client_waits(request)
+        if may_be_throttled:
+            max_bytes = min(max_bytes, self._request_helper.max_fetch_bytes(request))
         params = FetchParams(
             body.replica_id,
             body.max_wait_ms,
@@ -67,6 +75,12 @@ class FetchApis:
         )
 
         def send(results: Results) -> None:
+            if may_be_throttled:
+                size = self._response_size(version, context, results)
+                throttle_time_ms = self._request_helper.throttle_fetch(request, size)
+                if throttle_time_ms > 0:
+                    respond(_throttled_response(context, throttle_time_ms))
+                    return
             respond(self._fetch_response(version, context, results, params.from_follower))
 
         self._replicas.fetch_messages(params, context.partitions, send)
@@ -106,18 +120,21 @@ class FetchApis:
                     quota.record(size_bytes)
         return _new_fetch_response(context.error_code, context.session_id, topics)
 
+    def _response_size(self, version: int, context: FetchContext, results: Results) -> int:
+        """Bytes of the response, were its records not converted; the session stays as it is."""
+        topics: dict[str, list[fetch.PartitionData]] = {}
+        records_bytes = 0
+        for topic_partition, result in context.peek(results):
+            data = _bounds_of(version, topic_partition, result)
+            topics.setdefault(topic_partition.topic, []).append(data)
+            records_bytes += result.size_in_bytes
+        responses = [_new_fetchable_topic_response(topic, partitions) for topic, partitions in topics.items()]
+        return len(_new_fetch_response(0, context.session_id, responses).encode(version)) + records_bytes
+
     def _fetch_partition_data(
         self, version: int, topic_partition: TopicPartition, result: LogReadResult
     ) -> fetch.PartitionData:
-        data = _new_partition_data(
-            topic_partition.partition,
-            error_for_version(result.error, version, LATER_ERRORS).code,
-            result.high_watermark,
-            result.last_stable_offset,
-            result.log_start_offset,
-            None if result.aborted_transactions is None else _aborted_transactions(result.aborted_transactions),
-            b"",
-        )
+        data = _bounds_of(version, topic_partition, result)
         try:
             data.records = self._records_for_version(version, topic_partition, result)
         except ApiError as failure:
@@ -155,6 +172,27 @@ class FetchApis:
         position = result.fetch_offset_metadata
         assert position is not None, "a result with records has the fetch offset"
         return _down_converted(log, records, newest_magic, position.message_offset, result.high_watermark)
+
+
+def _bounds_of(version: int, topic_partition: TopicPartition, result: LogReadResult) -> fetch.PartitionData:
+    """A partition's part of the response, without its records."""
+    return _new_partition_data(
+        topic_partition.partition,
+        error_for_version(result.error, version, LATER_ERRORS).code,
+        result.high_watermark,
+        result.last_stable_offset,
+        result.log_start_offset,
+        None if result.aborted_transactions is None else _aborted_transactions(result.aborted_transactions),
+        b"",
+    )
+
+
+def _throttled_response(context: FetchContext, throttle_time_ms: int) -> fetch.FetchResponse:
+    """The empty response to a client that is throttled; its session stays as it is."""
+    context.select_nothing()
+    response = _new_fetch_response(context.error_code, context.session_id, [])
+    response.throttle_time_ms = throttle_time_ms
+    return response
 
 
 def _down_converted(

@@ -6,7 +6,6 @@ Kafka 0.10.2: core/.../server/KafkaConfig.scala · book 2.3.4
 from __future__ import annotations
 
 NOT_YET_APPLIED: dict[str, tuple[str, ...]] = {
-    "quotas": ("quota.",),
     "security": ("principal.builder.class", "sasl.", "ssl."),
 }
 """The missing part → its keys, of the broker and of topics. An entry that ends in a dot is a prefix.

@@ -23,6 +23,11 @@ QUOTA_CONFIGS = (
             "The number of samples kept per client for quotas.", at_least(1))
     .define("quota.window.size.seconds", Type.INT, 1, LOW,
             "The length of a sample for client quotas.", at_least(1))
+    .define("controller.quota.window.num", Type.INT, 11, LOW,
+            "The number of samples kept for quotas of created and deleted partitions: together they are the longest "
+            "time for which an idle client saves up its quota.", at_least(1))
+    .define("controller.quota.window.size.seconds", Type.INT, 1, LOW,
+            "The length of a sample for quotas of created and deleted partitions.", at_least(1))
     .define("replication.quota.window.num", Type.INT, 11, LOW,
             "The number of samples kept for replication quotas.", at_least(1))
     .define("replication.quota.window.size.seconds", Type.INT, 1, LOW,

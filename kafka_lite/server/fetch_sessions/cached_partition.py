@@ -50,3 +50,12 @@ class CachedPartition:
             self.high_watermark = UNKNOWN_OFFSET
             must_respond = True
         return must_respond
+
+    def must_respond(self, result: LogReadResult) -> bool:
+        """The result of ``maybe_update_response_data``, but remember nothing."""
+        return (
+            result.size_in_bytes > 0
+            or result.high_watermark != self.high_watermark
+            or result.log_start_offset != self.log_start_offset
+            or result.error is not _NO_ERROR
+        )

@@ -43,6 +43,16 @@ class FetchContext:
         """
         return results
 
+    def peek(self, results: Results) -> Results:
+        """The results that ``update_and_select`` would return now; changes nothing."""
+        return results
+
+    def select_nothing(self) -> None:
+        """Called in place of ``update_and_select`` if the response is empty because its client is throttled.
+
+        The results count as not sent: no session is created, and an existing one does not change.
+        """
+
 
 class SessionlessFetchContext(FetchContext):
     """A request without a session, or one that ended its session."""
@@ -101,7 +111,22 @@ class IncrementalFetchContext(FetchContext):
         with session.lock:
             if session.epoch == self.expected_epoch:
                 return session.select_changed(results)
-            message = "Incremental fetch session %d expected epoch %d, but got %d.  Possible duplicate request."
-            logger.info(message, session.id, self.expected_epoch, session.epoch)
-            self.error_code = Errors.INVALID_FETCH_SESSION_EPOCH.code
+            self._refuse()
             return []
+
+    def peek(self, results: Results) -> Results:
+        """The results that have changed; none if the client has sent its next request already."""
+        session = self._session
+        with session.lock:
+            return session.peek_changed(results) if session.epoch == self.expected_epoch else []
+
+    def select_nothing(self) -> None:
+        """No results; an error if the client has sent its next request already."""
+        with self._session.lock:
+            if self._session.epoch != self.expected_epoch:
+                self._refuse()
+
+    def _refuse(self) -> None:
+        message = "Incremental fetch session %d expected epoch %d, but got %d.  Possible duplicate request."
+        logger.info(message, self._session.id, self.expected_epoch, self._session.epoch)
+        self.error_code = Errors.INVALID_FETCH_SESSION_EPOCH.code

@@ -91,3 +91,9 @@ class FetchSession:
                     del partitions[topic_partition]
                     partitions[topic_partition] = cached
         return changed
+
+    def peek_changed(
+        self, results: Iterable[tuple[TopicPartition, LogReadResult]]
+    ) -> list[tuple[TopicPartition, LogReadResult]]:
+        """The results that ``select_changed`` would return now."""
+        return [item for item in results if self.partitions[item[0]].must_respond(item[1])]

@@ -28,7 +28,7 @@ QUOTA_KEYS: Mapping[QuotaType, tuple[str, Callable[[str], float]]] = {
 """The limited resource → the key in ``/config/users`` and ``/config/clients``, and how its value is read."""
 
 
-@dataclass(frozen=True)
+@dataclass
 class ClientQuotaManagers:
     """Bytes produced and fetched, time of threads, and partitions created and deleted."""
 
@@ -36,6 +36,14 @@ class ClientQuotaManagers:
     fetch: ClientQuotaManager
     request: ClientRequestQuotaManager
     controller_mutation: ControllerMutationQuotaManager
+    is_enabled: bool = False
+    """Whether there is, or has been, any quota. Until then requests pay for this look at it, and for nothing else."""
+
+    def __post_init__(self) -> None:
+        self._note_enabled()
+
+    def _note_enabled(self) -> None:
+        self.is_enabled = any(manager.quotas_enabled for manager in self)
 
     def __iter__(self) -> Iterator[ClientQuotaManager]:
         return iter((self.produce, self.fetch, self.request, self.controller_mutation))
@@ -55,6 +63,7 @@ class ClientQuotaManagers:
         bounds = [_bound(config, manager.quota_type) for manager in self]
         for manager, bound in zip(self, bounds, strict=True):
             manager.update_quota(entity, bound)
+        self._note_enabled()
 
 
 def client_quota_managers(

@@ -23,6 +23,11 @@ class ControllerMutationQuota(Protocol):
     """The quota of one request, which asks it before each topic that it changes."""
 
     @property
+    def is_unbounded(self) -> bool:
+        """Whether there is no quota, so that nothing need be recorded."""
+        ...
+
+    @property
     def is_exceeded(self) -> bool:
         """Whether nothing more may be changed."""
         ...
@@ -40,6 +45,7 @@ class ControllerMutationQuota(Protocol):
 class UnboundedControllerMutationQuota:
     """No quota."""
 
+    is_unbounded = True
     is_exceeded = False
     throttle_time_ms = 0
 
@@ -49,6 +55,8 @@ class UnboundedControllerMutationQuota:
 
 class _ThrottledQuota:
     """The common part of strict and permissive quotas: the delay, which goes by while the request waits."""
+
+    is_unbounded = False
 
     def __init__(self, time: Time, quota_sensor: Sensor) -> None:
         self._time = time

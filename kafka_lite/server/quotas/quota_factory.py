@@ -1,6 +1,6 @@
-"""The replication quotas of a broker.
+"""All quotas of a broker.
 
-Kafka 0.10.2: core/.../server/QuotaFactory.scala (QuotaManagers); the third quota: Kafka 1.1 · book 10.1
+Kafka 0.10.2: core/.../server/QuotaFactory.scala (QuotaManagers); log directories: Kafka 1.1 · book 10.1
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from kafka_lite.log.log_config import LogConfig
 from kafka_lite.metrics.metrics import Metrics
 from kafka_lite.metrics.stats import MetricConfig
 from kafka_lite.server.kafka_config import KafkaConfig
+from kafka_lite.server.quotas.client_quota_managers import ClientQuotaManagers, client_quota_managers
 from kafka_lite.server.quotas.replication_quota_manager import (
     UNLIMITED,
     ReplicationQuotaManager,
@@ -27,19 +28,22 @@ ALTER_LOG_DIRS_RATE = "replica.alter.log.dirs.io.max.bytes.per.second"
 
 @dataclass(frozen=True)
 class QuotaManagers:
-    """Three quotas::
+    """Three quotas of replicas, and those of clients::
 
     leader            what this broker sends to followers that are not in sync
     follower          what it fetches while it is not in sync
     alter_log_dirs    what it copies from one log directory to another
+    clients           what clients produce, fetch, keep busy and change
     """
 
     broker_id: int
     leader: ReplicationQuotaManager
     follower: ReplicationQuotaManager
     alter_log_dirs: ReplicationQuotaManager
+    clients: ClientQuotaManagers
 
     def __iter__(self) -> Iterator[ReplicationQuotaManager]:
+        """The quotas of replicas."""
         return iter((self.leader, self.follower, self.alter_log_dirs))
 
     def register(self, metrics: Metrics) -> None:
@@ -64,7 +68,7 @@ class QuotaManagers:
                 quota.remove_throttle(topic)
 
 
-def quota_managers(config: KafkaConfig, time: Time) -> QuotaManagers:
+def quota_managers(config: KafkaConfig, time: Time, metrics: Metrics) -> QuotaManagers:
     """The quotas of a broker, which limit nothing yet."""
     replication = MetricConfig(
         config.num_replication_quota_samples, config.replication_quota_window_size_seconds * 1000
@@ -78,4 +82,12 @@ def quota_managers(config: KafkaConfig, time: Time) -> QuotaManagers:
         ReplicationQuotaManager(ReplicationType.LEADER, replication, time),
         ReplicationQuotaManager(ReplicationType.FOLLOWER, replication, time),
         ReplicationQuotaManager(ReplicationType.ALTER_LOG_DIRS, alter_log_dirs, time),
+        client_quota_managers(
+            MetricConfig(config.num_quota_samples, config.quota_window_size_seconds * 1000),
+            MetricConfig(config.num_controller_quota_samples, config.controller_quota_window_size_seconds * 1000),
+            metrics,
+            time,
+            config.quota_producer_default,
+            config.quota_consumer_default,
+        ),
     )

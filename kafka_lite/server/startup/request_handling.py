@@ -34,6 +34,8 @@ from kafka_lite.server.kafka_healthcheck import KafkaHealthcheck
 from kafka_lite.server.kafka_request_handler import KafkaRequestHandlerPool
 from kafka_lite.server.metadata_cache import MetadataCache
 from kafka_lite.server.quick_requests import InlineRequestHandler, QuickRequests
+from kafka_lite.server.quotas.client_quota_managers import ClientQuotaManagers
+from kafka_lite.server.quotas.request_handler_helper import RequestHandlerHelper
 from kafka_lite.server.startup.broker_metrics import BrokerMetrics
 from kafka_lite.server.startup.group_coordination import GroupCoordination
 from kafka_lite.server.startup.replica_management import ReplicaManagement
@@ -58,6 +60,7 @@ class BrokerParts:
     admin_manager: AdminManager
     controller: KafkaController
     healthcheck: KafkaHealthcheck
+    quotas: ClientQuotaManagers
     metrics: BrokerMetrics
     scheduler: Scheduler
     time: Time
@@ -68,6 +71,8 @@ class RequestHandling:
 
     def __init__(self, parts: BrokerParts) -> None:
         self._parts = parts
+        channel = parts.socket_server.request_channel
+        self._request_helper = RequestHandlerHelper(channel, parts.quotas, parts.time)
         self._partition_admin = PartitionAdminApis(
             parts.config.broker_id, parts.controller, parts.metadata_cache, parts.time
         )
@@ -81,7 +86,7 @@ class RequestHandling:
             SERVED_VERSIONS,
         )
         self.apis = KafkaApis(
-            parts.socket_server.request_channel, parts.socket_server.unserved_requests, self._new_handlers()
+            channel, parts.socket_server.unserved_requests, self._new_handlers(), self._request_helper
         )
 
     def _new_handlers(self) -> ApiHandlers:
@@ -89,7 +94,7 @@ class RequestHandling:
         replica_manager, verification = parts.replicas.manager, parts.transactions.verification
         return ApiHandlers(
             produce=ProduceApis(replica_manager, parts.socket_server.request_channel.close_connection, verification),
-            fetch=FetchApis(replica_manager, self._new_fetch_manager()),
+            fetch=FetchApis(replica_manager, self._new_fetch_manager(), self._request_helper),
             log_offsets=LogOffsetApis(replica_manager),
             metadata=self.metadata_apis,
             admin=self._new_admin_apis(),
@@ -110,7 +115,9 @@ class RequestHandling:
     def _new_admin_apis(self) -> AdminApis:
         parts = self._parts
         configs = ConfigAdminManager(parts.config, parts.metadata_cache, parts.zk_client, parts.dynamic_config)
-        return AdminApis(parts.config, parts.admin_manager, configs, lambda: parts.controller.is_active)
+        return AdminApis(
+            parts.config, parts.admin_manager, configs, lambda: parts.controller.is_active, self._request_helper
+        )
 
     def _new_replication_apis(self) -> ReplicationApis:
         parts = self._parts

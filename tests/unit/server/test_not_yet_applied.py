@@ -25,7 +25,8 @@ def test_applied_keys_are_not_listed() -> None:
     assert part_to_come("retention.ms") is None
     assert part_to_come("log.cleaner.threads") is None
     assert part_to_come("num.replica.fetchers") is None
-    assert part_to_come("quota.producer.default") == "quotas"
+    assert part_to_come("quota.producer.default") is None
+    assert part_to_come("ssl.keystore.location") == "security"
 
 
 def warnings_for(caplog: pytest.LogCaptureFixture, **config: str) -> list[str]:
@@ -35,9 +36,9 @@ def warnings_for(caplog: pytest.LogCaptureFixture, **config: str) -> list[str]:
 
 
 def test_setting_such_a_key_is_warned_about(caplog: pytest.LogCaptureFixture) -> None:
-    (warning,) = warnings_for(caplog, quota_window_num="5")
-    assert "'quota.window.num' has no effect yet" in warning
+    (warning,) = warnings_for(caplog, ssl_keystore_type="PEM")
+    assert "'ssl.keystore.type' has no effect yet" in warning
 
 
 def test_setting_the_default_value_is_not_warned_about(caplog: pytest.LogCaptureFixture) -> None:
-    assert warnings_for(caplog, quota_window_num="11", num_io_threads="2") == []
+    assert warnings_for(caplog, ssl_keystore_type="JKS", num_io_threads="2") == []

@@ -30,17 +30,17 @@ class Admin:
         self.options: list[Any] = []
         self.source = ConfigSource.DEFAULT_CONFIG
 
-    def create_topics(self, timeout_ms: int, topics: Any, validate_only: bool, callback: Callable[[Any], None]) -> None:
+    def create_topics(self, timeout_ms: int, topics: Any, validate_only: bool, _quota: Any, callback: Any) -> None:
         self.asked, self.options = [topic.name for topic in topics], [timeout_ms, validate_only]
         callback([create_topics.CreatableTopicResult(name=name) for name in self.asked])
 
     def create_partitions(
-        self, timeout_ms: int, topics: Any, validate_only: bool, callback: Callable[[Any], None]
+        self, timeout_ms: int, topics: Any, validate_only: bool, _quota: Any, callback: Callable[[Any], None]
     ) -> None:
         self.asked, self.options = [topic.name for topic in topics], [timeout_ms, validate_only]
         callback([create_partitions.CreatePartitionsTopicResult(name=name) for name in self.asked])
 
-    def delete_topics(self, timeout_ms: int, names: list[str], callback: Callable[[Any], None]) -> None:
+    def delete_topics(self, timeout_ms: int, names: list[str], _quota: Any, callback: Any) -> None:
         self.asked, self.options = list(names), [timeout_ms]
         callback([delete_topics.DeletableTopicResult(name=name) for name in names])
 
@@ -66,7 +66,13 @@ class Apis:
     def __init__(self, is_controller: bool = True, deletion: bool = True) -> None:
         self.admin = Admin()
         config = SimpleNamespace(delete_topic_enable=deletion)
-        self.apis = AdminApis(cast(Any, config), cast(Any, self.admin), cast(Any, self.admin), lambda: is_controller)
+        admin, helper = (
+            cast(Any, self.admin),
+            SimpleNamespace(
+                new_mutation_quota=lambda _request, _version: None, throttle_mutation=lambda _request, _quota: None
+            ),
+        )
+        self.apis = AdminApis(cast(Any, config), admin, admin, lambda: is_controller, cast(Any, helper))
 
     def handle(self, name: str, body: Any, version: int) -> Any:
         request = SimpleNamespace(header=SimpleNamespace(api_version=version))

@@ -13,6 +13,7 @@ from kafka_lite.common.topic_partition import TopicPartition
 from kafka_lite.log.files.file_log_input_stream import FileChannelRecordBatch
 from kafka_lite.log.files.file_message_set import FileMessageSetSlice
 from kafka_lite.log.producers.aborted_txn import AbortedTxn
+from kafka_lite.network.request_channel import ResponseAction
 from kafka_lite.protocol.api_keys import ApiKey
 from kafka_lite.protocol.messages.api_01_fetch import (
     FetchPartition,
@@ -22,6 +23,7 @@ from kafka_lite.protocol.messages.api_01_fetch import (
     ForgottenTopic,
 )
 from kafka_lite.server.fetch_params import LogReadResult
+from kafka_lite.server.quotas.client_quota_entity import KafkaQuotaEntity
 from kafka_lite.server.quotas.replication_quota_manager import parse_throttled_partitions
 from tests.support.recorded_apis import BATCH, TP, Apis
 
@@ -182,3 +184,51 @@ def test_clients_that_do_not_know_zstd_get_nothing_of_a_topic_that_uses_it(
     data = respond(apis, (TP, LogReadResult(Errors.NONE, 1, 0, None, BATCH))).responses[0].partitions[0]
     assert Errors.for_code(data.error_code) is error
     assert bytes(data.records or b"") == (BATCH if error is Errors.NONE else b"")
+
+
+# ── quotas
+
+
+def limit(apis: Apis, bytes_per_second: int) -> None:
+    apis.replicas.quotas.clients.update_quotas(
+        KafkaQuotaEntity(client_id="c"), {"consumer_byte_rate": str(bytes_per_second)}
+    )
+
+
+def test_a_throttled_fetch_is_answered_empty_and_leaves_its_session_as_it_was(apis: Apis) -> None:
+    apis.handle(ApiKey.FETCH, 8, fetch(session_epoch=0))
+    session = respond(apis, (TP, LogReadResult(Errors.NONE, 1, 0))).session_id
+    limit(apis, 1)
+    records = LogReadResult(Errors.NONE, 2, 0, None, BATCH)
+    apis.handle(ApiKey.FETCH, 8, FetchRequest(session_id=session, session_epoch=1))
+    assert apis.replicas.params is not None
+    assert apis.replicas.params.max_bytes == 10, "more than ten seconds' worth would always be throttled"
+    assert apis.replicas.respond is not None
+    apis.replicas.respond([(TP, records)])
+    muted, response = apis.channel.receive_responses(0)
+    assert muted.action is ResponseAction.START_THROTTLING
+    message: FetchResponse = apis.decode(response)
+    assert (message.responses, message.session_id, message.error_code) == ([], session, 0)
+    assert message.throttle_time_ms > 0
+    limit(apis, 1_000_000)
+    apis.handle(ApiKey.FETCH, 8, FetchRequest(session_id=session, session_epoch=2))
+    (topic,) = respond(apis, (TP, records)).responses
+    assert topic.partitions[0].high_watermark == 2, "the client does not know it yet"
+
+
+def test_what_is_recorded_is_the_size_of_the_response(apis: Apis) -> None:
+    limit(apis, 1_000_000)
+    apis.handle(ApiKey.FETCH, 8, fetch())
+    response = respond(apis, (TP, LogReadResult(Errors.NONE, 1, 0, None, BATCH)))
+    sensors = apis.replicas.quotas.clients.fetch.sensors_of("ANONYMOUS", "c")
+    (rate,) = sensors.quota_sensor.metrics
+    assert rate.value * 10 == pytest.approx(len(response.encode(8)))
+
+
+def test_a_follower_fetches_what_it_wants(apis: Apis) -> None:
+    limit(apis, 1)
+    apis.handle(ApiKey.FETCH, 8, fetch(replica_id=1))
+    assert apis.replicas.params is not None
+    assert apis.replicas.params.max_bytes == 1000
+    response = respond(apis, (TP, LogReadResult(Errors.NONE, 1, 0, None, BATCH)))
+    assert (len(response.responses), response.throttle_time_ms) == (1, 0)

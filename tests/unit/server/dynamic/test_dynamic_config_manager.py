@@ -10,6 +10,7 @@ from kafka_lite.common.config_def import ConfigError
 from kafka_lite.common.time import MockTime
 from kafka_lite.common.topic_partition import TopicPartition
 from kafka_lite.log.log_config import LogConfig
+from kafka_lite.metrics.metrics import Metrics
 from kafka_lite.server.dynamic.config_handler import BrokerConfigHandler, TopicConfigHandler
 from kafka_lite.server.dynamic.dynamic_broker_config import DynamicBrokerConfig
 from kafka_lite.server.dynamic.dynamic_config_manager import DynamicConfigManager
@@ -154,7 +155,7 @@ def config() -> KafkaConfig:
 
 @pytest.fixture
 def quotas(config: KafkaConfig) -> QuotaManagers:
-    return quota_managers(config, MockTime())
+    return quota_managers(config, MockTime(), Metrics())
 
 
 def test_a_topics_overrides_reach_its_logs_its_quotas_and_the_controller(

@@ -126,3 +126,28 @@ def test_a_request_that_was_sent_again_gets_an_error_and_leaves_the_news_to_the_
         "Incremental fetch session 77 expected epoch 2, but got 3.  Possible duplicate request."
     )
     assert IncrementalFetchContext(FetchMetadata(ID, 2), following).update_and_select(news) == news
+
+
+def test_a_look_at_what_has_changed_changes_nothing() -> None:
+    context = IncrementalFetchContext(FetchMetadata(ID, 1), session(A, B))
+    read = results(A) + results(B, high_watermark=11)
+    assert context.peek(read) == context.peek(read) == read[1:]
+    context.select_nothing()
+    assert context.error_code == 0
+    assert context.update_and_select(read) == read[1:]
+    assert context.peek(read) == []
+
+
+def test_a_throttled_duplicate_gets_the_error_of_its_epoch() -> None:
+    context = IncrementalFetchContext(FetchMetadata(ID, 1), session(A, epoch=3))
+    assert context.peek(results(A, records=b"x")) == []
+    context.select_nothing()
+    assert context.error_code == Errors.INVALID_FETCH_SESSION_EPOCH.code
+
+
+def test_a_throttled_full_request_gets_no_session(cache: FetchSessionCache) -> None:
+    context = FullFetchContext(asked(A), False, cache, MockTime())
+    read = results(A)
+    assert context.peek(read) is read
+    context.select_nothing()
+    assert (context.session_id, cache.size) == (0, 0)

@@ -120,7 +120,7 @@ def quotas(time: MockTime) -> QuotaManagers:
         "alter.log.dirs.replication.quota.window.num": "5",
         "alter.log.dirs.replication.quota.window.size.seconds": "4",
     }
-    return quota_managers(KafkaConfig(config), time)
+    return quota_managers(KafkaConfig(config), time, Metrics(time=time))
 
 
 def test_a_topic_throttles_its_leaders_and_followers_separately(quotas: QuotaManagers) -> None:

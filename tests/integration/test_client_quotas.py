@@ -1,0 +1,139 @@
+"""Quotas in ZooKeeper reach a running broker, which delays old clients and new ones, each in its way."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import pytest
+
+from kafka_lite.admin.admin_utils import AdminUtils
+from kafka_lite.network.blocking_channel import BlockingChannel
+from kafka_lite.protocol.messages.api_00_produce import PartitionProduceData, ProduceRequest, TopicProduceData
+from kafka_lite.protocol.messages.api_01_fetch import FetchPartition, FetchRequest, FetchTopic
+from kafka_lite.protocol.messages.api_03_metadata import MetadataRequest
+from kafka_lite.protocol.messages.api_19_create_topics import CreatableTopic, CreateTopicsRequest
+from kafka_lite.record.compression import CompressionType
+from kafka_lite.record.memory_records_builder import memory_records
+from kafka_lite.server.quotas.client_quota_managers import ClientQuotaManagers
+from kafka_lite.testing.cluster import Cluster
+from tests.support.eventually import eventually
+
+RATE = 10_000
+DELAY_MS = 300
+BODY = memory_records(2, CompressionType.NONE, [(None, b"x" * (10 * RATE + RATE * DELAY_MS // 1000))], timestamp=1)
+OLD_BODY = memory_records(1, CompressionType.NONE, [(None, b"x" * (10 * RATE + RATE * DELAY_MS // 1000))], timestamp=1)
+
+
+@pytest.fixture(scope="module")
+def cluster() -> Iterator[Cluster]:
+    with Cluster({"log.retention.ms": "-1"}) as cluster:
+        cluster.create_topic("t")
+        yield cluster
+
+
+def quotas_of(cluster: Cluster) -> ClientQuotaManagers:
+    return cluster.server.quotas.clients
+
+
+def limit(cluster: Cluster, path: str, **config: object) -> None:
+    """Write a quota as Kafka's tools do, and wait until the broker has applied it."""
+    managers = [quotas_of(cluster).produce, quotas_of(cluster).fetch, quotas_of(cluster).controller_mutation]
+    before = [manager._callback._overridden for manager in managers]
+    AdminUtils(cluster.server.zk_client).change_entity_config(path, {key: str(value) for key, value in config.items()})
+    eventually(lambda: all(a is not b._callback._overridden for a, b in zip(before, managers, strict=True)))
+
+
+@contextmanager
+def client(cluster: Cluster, client_id: str) -> Iterator[BlockingChannel]:
+    host, port = cluster.bootstrap_servers.split(":")
+    with BlockingChannel(host, int(port), client_id=client_id) as channel:
+        yield channel
+
+
+def produce(records: bytes | memoryview, acks: int = 1) -> ProduceRequest:
+    data = PartitionProduceData(index=0, records=records)
+    return ProduceRequest(acks=acks, timeout_ms=30_000, topic_data=[TopicProduceData(name="t", partition_data=[data])])
+
+
+def fetch(offset: int) -> FetchRequest:
+    partition = FetchPartition(partition=0, fetch_offset=offset, partition_max_bytes=1_000_000)
+    return FetchRequest(
+        max_wait_ms=0, min_bytes=0, max_bytes=1_000_000, topics=[FetchTopic(topic="t", partitions=[partition])]
+    )
+
+
+def elapsed_ms(channel: BlockingChannel, request: Any, version: int) -> tuple[float, Any]:
+    started = time.monotonic()
+    response = channel.exchange(request, version)
+    return (time.monotonic() - started) * 1000, response
+
+
+def test_a_new_producer_has_its_response_and_waits_with_the_next_request(cluster: Cluster) -> None:
+    limit(cluster, "clients/new", producer_byte_rate=RATE)
+    with client(cluster, "new") as channel:
+        response: Any = channel.exchange(produce(BODY), 7)
+        assert response.throttle_time_ms >= DELAY_MS
+        waited_ms, _ = elapsed_ms(channel, MetadataRequest(topics=[]), 8)
+        assert waited_ms >= response.throttle_time_ms - 50
+
+
+def test_an_old_producer_waits_for_its_response(cluster: Cluster) -> None:
+    limit(cluster, "clients/old", producer_byte_rate=RATE)
+    with client(cluster, "old") as channel:
+        waited_ms, response = elapsed_ms(channel, produce(OLD_BODY), 2)
+        assert response.throttle_time_ms >= DELAY_MS
+        assert waited_ms >= response.throttle_time_ms
+        assert response.responses[0].partition_responses[0].error_code == 0
+
+
+def test_a_new_consumer_gets_records_again_after_its_delay_and_an_old_one_late(cluster: Cluster) -> None:
+    with client(cluster, "unlimited") as channel:
+        produced: Any = channel.exchange(produce(BODY), 7)
+        offset = produced.responses[0].partition_responses[0].base_offset
+        assert produced.throttle_time_ms == 0
+    limit(cluster, "users/ANONYMOUS/clients/reader", consumer_byte_rate=RATE)
+    with client(cluster, "reader") as channel:
+        first: Any = channel.exchange(fetch(offset), 8)  # (a consumer gets its first batch, whatever it measures)
+        assert first.throttle_time_ms >= DELAY_MS
+        assert first.responses == []
+    limit(cluster, "users/ANONYMOUS/clients/reader", consumer_byte_rate=len(BODY))
+    with client(cluster, "reader") as channel:
+        eventually(lambda: channel.exchange(fetch(offset), 8).responses)  # type: ignore[attr-defined]
+    limit(cluster, "clients/old-reader", consumer_byte_rate=RATE)
+    with client(cluster, "old-reader") as channel:
+        waited_ms, old = elapsed_ms(channel, fetch(offset), 4)
+        assert waited_ms >= old.throttle_time_ms >= DELAY_MS
+        assert len(old.responses[0].partitions[0].records) >= len(BODY)
+
+
+def test_whoever_creates_partitions_faster_than_its_quota_is_refused_or_delayed(cluster: Cluster) -> None:
+    limit(cluster, "users/ANONYMOUS/clients/admin", controller_mutation_rate=1)
+    with client(cluster, "admin") as channel:
+        topics = [CreatableTopic(name=f"many-{n}", num_partitions=12, replication_factor=1) for n in range(2)]
+        response: Any = channel.exchange(CreateTopicsRequest(topics=topics, timeout_ms=30_000), 7)
+        codes = {topic.name: topic.error_code for topic in response.topics}
+        assert sorted(codes.values()) == [0, 89], "THROTTLING_QUOTA_EXCEEDED"
+        (refused,) = [name for name, code in codes.items() if code]
+        assert response.throttle_time_ms > 0
+    assert not cluster.server.metadata_cache.contains(refused)
+
+
+def test_request_time_is_limited_and_a_removed_quota_no_longer_counts(cluster: Cluster) -> None:
+    limit(cluster, "clients/busy", request_percentage="0.00001")
+    with client(cluster, "busy") as channel:
+        throttled: Any = channel.exchange(MetadataRequest(topics=[]), 8)
+        assert throttled.throttle_time_ms > 0
+    limit(cluster, "clients/busy")
+    with client(cluster, "busy") as channel:
+        response: Any = channel.exchange(MetadataRequest(topics=[]), 8)
+        assert response.throttle_time_ms == 0
+
+
+def test_quotas_are_applied_when_a_broker_starts(cluster: Cluster) -> None:
+    limit(cluster, "users/<default>/clients/<default>", producer_byte_rate=12345)
+    cluster.restart()
+    assert quotas_of(cluster).produce.quota("ANONYMOUS", "any").bound == 12345
+    limit(cluster, "users/<default>/clients/<default>")
