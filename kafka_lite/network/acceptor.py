@@ -6,6 +6,7 @@ Kafka 0.10.2: core/.../network/SocketServer.scala (Acceptor) · book 2.3.1
 from __future__ import annotations
 
 import errno
+import heapq
 import itertools
 import logging
 import selectors
@@ -15,7 +16,9 @@ from dataclasses import dataclass
 
 from kafka_lite.common.errors import KafkaError
 from kafka_lite.common.shutdownable_thread import ShutdownableThread
+from kafka_lite.common.time import Time
 from kafka_lite.network.connection_quotas import ConnectionQuotas, TooManyConnectionsError
+from kafka_lite.network.connection_rate_quotas import ConnectionRateQuotas, ConnectionThrottledError
 from kafka_lite.network.processor import Processor
 from kafka_lite.network.selector import configure_socket
 
@@ -48,7 +51,7 @@ class PortInUseError(KafkaError):
 
 
 class Acceptor(ShutdownableThread):
-    """One per listener: listens, accepts, checks the quota, and gives each connection to the next processor in turn.
+    """One per listener: listens, accepts, checks the quotas, and gives each connection to the next processor in turn.
 
     No error of a connection ends this thread. If the process has no file descriptors left, it logs that once and waits;
     the connections stay in the kernel's queue, and their clients wait, too.
@@ -59,14 +62,22 @@ class Acceptor(ShutdownableThread):
         listener: Listener,
         processors: Sequence[Processor],
         connection_quotas: ConnectionQuotas,
+        connection_rates: ConnectionRateQuotas,
         send_buffer_bytes: int,
         receive_buffer_bytes: int,
+        time: Time,
     ) -> None:
         self._server_socket = open_server_socket(listener.host, listener.port, receive_buffer_bytes)
         self.port: int = self._server_socket.getsockname()[1]
         """The port it listens on, even if the kernel chose it."""
         super().__init__(f"kafka-socket-acceptor-{listener.name}-{self.port}")
+        self._listener_name = listener.name
         self._quotas = connection_quotas
+        self._rates = connection_rates
+        self._time = time
+        # Connections of addresses that open too many per second, by the time at which they are closed.
+        self._throttled: list[tuple[float, int, socket.socket]] = []
+        self._throttled_numbers = itertools.count()
         self._next_processor = itertools.cycle(processors)
         self._send_buffer_bytes = send_buffer_bytes
         self._receive_buffer_bytes = receive_buffer_bytes
@@ -77,10 +88,14 @@ class Acceptor(ShutdownableThread):
         self._selector.register(self._wakeup_reader, selectors.EVENT_READ)
 
     def do_work(self) -> None:
-        """Wait for connections and accept one."""
-        for key, _ in self._selector.select(SELECT_TIMEOUT_MS / 1000):
+        """Wait for connections and accept one; close those whose addresses have been delayed for long enough."""
+        timeout_ms: float = SELECT_TIMEOUT_MS
+        if self._throttled:
+            timeout_ms = min(timeout_ms, max(self._throttled[0][0] - self._time.hi_res_ms(), 0))
+        for key, _ in self._selector.select(timeout_ms / 1000):
             if key.fileobj is self._server_socket and self.is_running:
                 self._accept()
+        self._close_throttled()
 
     def _accept(self) -> None:
         try:
@@ -99,7 +114,12 @@ class Acceptor(ShutdownableThread):
     def _assign(self, sock: socket.socket, host: str, port: int) -> None:
         """Count the connection, set its options and hand it over. If anything fails, close it."""
         try:
+            self._await_connection_rate()
+            self._rates.record_ip_connection(self._listener_name, host)
             self._quotas.inc(host)
+        except ConnectionThrottledError as throttled:
+            self._close_later(sock, throttled)
+            return
         except TooManyConnectionsError as error:
             logger.info(
                 "Rejected connection from %s, address already has the configured maximum of %d connections.",
@@ -119,6 +139,23 @@ class Acceptor(ShutdownableThread):
         logger.debug("Accepted connection from %s:%d and assigned it to processor %d", host, port, processor.id)
         processor.accept(sock, host, port)
 
+    def _await_connection_rate(self) -> None:
+        """Count the connection; if the listener or the broker has too many, wait with it, and with those after it."""
+        throttle_time_ms = self._rates.record_connection(self._listener_name)
+        if throttle_time_ms > 0:
+            logger.debug("Listener %s waits for %d ms: its connection rate", self._listener_name, throttle_time_ms)
+            self.pause(throttle_time_ms)
+
+    def _close_later(self, sock: socket.socket, throttled: ConnectionThrottledError) -> None:
+        """Keep a refused connection open, unread, so that its client does not come back at once."""
+        logger.debug("Delaying the closing of a connection: %s", throttled)
+        end_ms = self._time.hi_res_ms() + throttled.throttle_time_ms
+        heapq.heappush(self._throttled, (end_ms, next(self._throttled_numbers), sock))
+
+    def _close_throttled(self) -> None:
+        while self._throttled and self._throttled[0][0] <= self._time.hi_res_ms():
+            heapq.heappop(self._throttled)[2].close()
+
     def wake_up(self) -> None:
         """End the select in progress."""
         self._wakeup_writer.send(b"\0")
@@ -126,7 +163,8 @@ class Acceptor(ShutdownableThread):
     def close(self) -> None:
         """Release the port. The thread must have ended, or never have started."""
         self._selector.close()
-        for sock in (self._server_socket, self._wakeup_reader, self._wakeup_writer):
+        throttled = [sock for _, _, sock in self._throttled]
+        for sock in (self._server_socket, self._wakeup_reader, self._wakeup_writer, *throttled):
             sock.close()
 
 

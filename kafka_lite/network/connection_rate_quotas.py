@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import logging
 import threading
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 
 from kafka_lite.common.errors import KafkaError
 from kafka_lite.common.time import Time
@@ -46,6 +47,19 @@ class ListenerSensors:
     ip_throttle_time: Sensor
 
 
+@dataclass(frozen=True)
+class ConnectionRateConfig:
+    """The rates of the configuration, with its names; addresses have theirs in ZooKeeper."""
+
+    window: MetricConfig = field(default_factory=lambda: MetricConfig(11, 1000))
+    """The samples and their length: ``quota.window.…``."""
+    max_connection_creation_rate: int = UNLIMITED_RATE
+    listener_rates: Mapping[str, int] = field(default_factory=dict)
+    """Listener → ``listener.name.L.max.connection.creation.rate``."""
+    protected_listener: str | None = None
+    """The inter-broker listener, if it is not the only one."""
+
+
 class ConnectionRateQuotas:
     """The rates of new connections, as the acceptors ask::
 
@@ -57,26 +71,17 @@ class ConnectionRateQuotas:
     brokers from each other. Delays are at most one window.
     """
 
-    def __init__(
-        self,
-        config: MetricConfig,
-        metrics: Metrics,
-        time: Time,
-        broker_rate: int = UNLIMITED_RATE,
-        protected_listener: str | None = None,
-    ) -> None:
-        """``config`` has the samples and their length (``quota.window.…``).
-
-        ``protected_listener`` is the inter-broker listener, if it is not the only one.
-        """
-        self._config = config
+    def __init__(self, config: ConnectionRateConfig, metrics: Metrics, time: Time) -> None:
+        self._config = config.window
         self._metrics = metrics
         self._time = time
-        self._protected_listener = protected_listener
+        self._protected_listener = config.protected_listener
+        self._configured_listener_rates = config.listener_rates
         self._lock = threading.Lock()
         self._default_ip_rate = UNLIMITED_RATE
         self._ip_rates: dict[str, int] = {}
         self._listeners: dict[str, ListenerSensors] = {}
+        broker_rate = config.max_connection_creation_rate
         self._broker_sensor = self._rate_sensor(SENSOR_NAME, self._broker_name(), broker_rate)
 
     # ── new connections ───────────────────────────────────────────────────────────────────────────────────────────────
@@ -159,8 +164,9 @@ class ConnectionRateQuotas:
 
     # ── listeners and sensors ─────────────────────────────────────────────────────────────────────────────────────────
 
-    def add_listener(self, listener: str, rate: int = UNLIMITED_RATE) -> None:
+    def add_listener(self, listener: str) -> None:
         """Count the connections of a listener, too."""
+        rate = self._configured_listener_rates.get(listener, UNLIMITED_RATE)
         with self._lock:
             self._listeners[listener] = ListenerSensors(
                 self._rate_sensor(f"{SENSOR_NAME}-{listener}", self._listener_name(listener), rate),

@@ -12,8 +12,10 @@ from dataclasses import dataclass, field
 from kafka_lite.common.errors import KafkaError
 from kafka_lite.common.kafka_thread import KafkaThread
 from kafka_lite.common.time import SYSTEM_TIME, Time
+from kafka_lite.metrics.metrics import Metrics
 from kafka_lite.network.acceptor import Acceptor, Listener
 from kafka_lite.network.connection_quotas import ConnectionQuotas
+from kafka_lite.network.connection_rate_quotas import ConnectionRateConfig, ConnectionRateQuotas
 from kafka_lite.network.processor import Processor
 from kafka_lite.network.request_channel import RequestChannel
 from kafka_lite.network.selector import USE_DEFAULT_BUFFER_SIZE
@@ -37,6 +39,7 @@ class SocketServerConfig:
     max_connections_per_ip: int = 2**31 - 1
     max_connections_per_ip_overrides: Mapping[str, int] = field(default_factory=dict)
     connections_max_idle_ms: int = 10 * 60 * 1000
+    connection_rates: ConnectionRateConfig = field(default_factory=ConnectionRateConfig)
 
 
 class SocketServer:
@@ -53,8 +56,13 @@ class SocketServer:
     """
 
     def __init__(
-        self, config: SocketServerConfig, time: Time = SYSTEM_TIME, request_channel: RequestChannel | None = None
+        self,
+        config: SocketServerConfig,
+        time: Time = SYSTEM_TIME,
+        request_channel: RequestChannel | None = None,
+        metrics: Metrics | None = None,
     ) -> None:
+        """``metrics`` show the rates of new connections."""
         self._config = config
         self._time = time
         total_processors = config.num_network_threads * len(config.listeners)
@@ -62,6 +70,7 @@ class SocketServer:
         self.connection_quotas = ConnectionQuotas(
             config.max_connections_per_ip, config.max_connections_per_ip_overrides
         )
+        self.connection_rates = ConnectionRateQuotas(config.connection_rates, metrics or Metrics(time=time), time)
         self.unserved_requests = UnservedRequests()
         self.processors: list[Processor] = []
         self._processor_threads: list[KafkaThread] = []
@@ -91,12 +100,15 @@ class SocketServer:
         ]
         self.processors += processors
         self._processor_threads += [KafkaThread(processor.name, processor) for processor in processors]
+        self.connection_rates.add_listener(listener.name)
         self._acceptors[listener.name] = Acceptor(
             listener,
             processors,
             self.connection_quotas,
+            self.connection_rates,
             config.socket_send_buffer_bytes,
             config.socket_receive_buffer_bytes,
+            self._time,
         )
 
     def _new_processor(self, number: int, listener: Listener) -> Processor:

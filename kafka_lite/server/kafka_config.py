@@ -18,6 +18,7 @@ from kafka_lite.log.cleaning.cleaner_config import CleanerConfig
 from kafka_lite.log.log_config import LOG_CONFIG_DEF
 from kafka_lite.network.acceptor import Listener
 from kafka_lite.network.socket_server import SocketServerConfig
+from kafka_lite.server.config.connection_rate_config import connection_rate_config
 from kafka_lite.server.config.group_coordinator_configs import GROUP_COORDINATOR_CONFIGS
 from kafka_lite.server.config.listeners import Listeners, pairs_of
 from kafka_lite.server.config.not_yet_applied import part_to_come
@@ -176,6 +177,9 @@ class KafkaConfig:
             max_connections_per_ip=self.max_connections_per_ip,
             max_connections_per_ip_overrides=self.max_connections_per_ip_overrides,
             connections_max_idle_ms=self.connections_max_idle_ms,
+            connection_rates=connection_rate_config(
+                self.values, self.original, self.listeners, self.inter_broker_listener_name
+            ),
         )
 
     # ------------------------------------------------------------------------------------------ groups of attributes
@@ -228,6 +232,7 @@ class KafkaConfig:
         self.socket_request_max_bytes: int = v["socket.request.max.bytes"]
         self.max_connections_per_ip: int = v["max.connections.per.ip"]
         self.max_connections_per_ip_overrides = self._connection_overrides()
+        self.max_connection_creation_rate: int = v["max.connection.creation.rate"]
         self.connections_max_idle_ms: int = v["connections.max.idle.ms"]
 
     def _read_log(self) -> None:

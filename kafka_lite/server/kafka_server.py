@@ -29,7 +29,7 @@ from kafka_lite.server.dynamic.broker_reconfigurable import (
 from kafka_lite.server.dynamic.config_handler import BrokerConfigHandler, ConfigHandler, TopicConfigHandler
 from kafka_lite.server.dynamic.dynamic_broker_config import DynamicBrokerConfig
 from kafka_lite.server.dynamic.dynamic_config_manager import DynamicConfigManager
-from kafka_lite.server.dynamic.quota_config_handler import ClientIdConfigHandler, UserConfigHandler
+from kafka_lite.server.dynamic.quota_config_handler import ClientIdConfigHandler, IpConfigHandler, UserConfigHandler
 from kafka_lite.server.kafka_config import EMBEDDED, KafkaConfig
 from kafka_lite.server.kafka_healthcheck import KafkaHealthcheck
 from kafka_lite.server.metadata_cache import MetadataCache
@@ -286,11 +286,11 @@ class KafkaServer:
     def _start_sockets(self) -> None:
         """Bind the listeners. Clients that connect now wait for their first response until the handlers start."""
         config = self.dynamic_broker_config.current_config
-        self.socket_server = SocketServer(config.socket_server_config(), self.time)
+        self.socket_server = SocketServer(config.socket_server_config(), self.time, metrics=self.metrics.metrics)
         self.socket_server.startup()
         self.metrics.measure_sockets(self.socket_server)
         self._on_stop("socket server", self.socket_server.shutdown)
-        limits = DynamicConnectionQuotas(self.socket_server.connection_quotas)
+        limits = DynamicConnectionQuotas(self.socket_server.connection_quotas, self.socket_server.connection_rates)
         self.dynamic_broker_config.add_broker_reconfigurable(limits)
 
     def _start_replicas(self) -> None:
@@ -406,6 +406,7 @@ class KafkaServer:
             "brokers": BrokerConfigHandler(self.dynamic_broker_config, self.quotas),
             "clients": ClientIdConfigHandler(self.quotas.clients),
             "users": UserConfigHandler(self.quotas.clients),
+            "ips": IpConfigHandler(self.socket_server.connection_rates.update_ip_rate),
         }
         self.dynamic_config_manager = DynamicConfigManager(self.zk_client, handlers, self.time)
         self.dynamic_config_manager.startup()

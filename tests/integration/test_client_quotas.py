@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import socket
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -130,6 +131,21 @@ def test_request_time_is_limited_and_a_removed_quota_no_longer_counts(cluster: C
     with client(cluster, "busy") as channel:
         response: Any = channel.exchange(MetadataRequest(topics=[]), 8)
         assert response.throttle_time_ms == 0
+
+
+def test_addresses_have_a_rate_of_new_connections(cluster: Cluster) -> None:
+    rates = cluster.server.socket_server.connection_rates
+    utils = AdminUtils(cluster.server.zk_client)
+    utils.change_entity_config("ips/<default>", {"connection_creation_rate": "7"})
+    utils.change_entity_config("ips/127.0.0.9", {"connection_creation_rate": "0"})
+    eventually(lambda: rates.connection_rate_for_ip("127.0.0.9") == 0)
+    assert rates.connection_rate_for_ip("10.0.0.1") == 7
+    host, port = cluster.bootstrap_servers.split(":")
+    with socket.create_connection((host, int(port)), timeout=30, source_address=("127.0.0.9", 0)) as refused:
+        assert refused.recv(1) == b"", "after a delay of one window"
+    for name in ("<default>", "127.0.0.9"):
+        utils.change_entity_config(f"ips/{name}", {})
+    eventually(lambda: rates.connection_rate_for_ip("127.0.0.9") == rates.connection_rate_for_ip("10.0.0.1") > 7)
 
 
 def test_quotas_are_applied_when_a_broker_starts(cluster: Cluster) -> None:

@@ -43,6 +43,10 @@ SOCKET_SERVER_CONFIGS = (
             "The maximum number of connections from one address.", at_least(0))
     .define("max.connections.per.ip.overrides", Type.STRING, "", MEDIUM,
             "Addresses with another limit than max.connections.per.ip: `host:number,…`.")
+    .define("max.connection.creation.rate", Type.INT, 2147483647, MEDIUM,
+            "How many connections per second the broker accepts, without those of the inter-broker listener. "
+            "A listener `L` can have its own rate, `listener.name.l.max.connection.creation.rate`, and an address "
+            "one in ZooKeeper (`kafka-lite configs --entity-type ips`).", at_least(0))
     .define("connections.max.idle.ms", Type.LONG, 600000, MEDIUM,
             "How long an idle connection is kept open.")
 )

@@ -16,6 +16,7 @@ from kafka_lite.log.log_config import LogConfig
 from kafka_lite.log.log_manager import LogManager
 from kafka_lite.log.producers.producer_state_manager_config import ProducerStateManagerConfig
 from kafka_lite.network.connection_quotas import ConnectionQuotas
+from kafka_lite.network.connection_rate_quotas import ConnectionRateQuotas
 from kafka_lite.server.config.server_topic_config_synonyms import TOPIC_CONFIG_SYNONYMS
 from kafka_lite.server.kafka_config import KafkaConfig
 
@@ -164,12 +165,15 @@ class DynamicProducerStateManagerConfig:
 
 
 class DynamicConnectionQuotas:
-    """A BrokerReconfigurable for the ConnectionQuotas. Any limit is valid: existing connections are kept."""
+    """A BrokerReconfigurable for the limits of connections. Any is valid: existing connections are kept."""
 
-    reconfigurable_configs = frozenset({"max.connections.per.ip", "max.connections.per.ip.overrides"})
+    reconfigurable_configs = frozenset(
+        {"max.connections.per.ip", "max.connections.per.ip.overrides", "max.connection.creation.rate"}
+    )
 
-    def __init__(self, connection_quotas: ConnectionQuotas) -> None:
+    def __init__(self, connection_quotas: ConnectionQuotas, connection_rates: ConnectionRateQuotas) -> None:
         self._connection_quotas = connection_quotas
+        self._connection_rates = connection_rates
 
     def validate_reconfiguration(self, new_config: KafkaConfig) -> None:
         """No-op: KafkaConfig has already validated the values."""
@@ -177,3 +181,4 @@ class DynamicConnectionQuotas:
     def reconfigure(self, new_config: KafkaConfig) -> None:
         """Apply the new limits to new connections."""
         self._connection_quotas.update(new_config.max_connections_per_ip, new_config.max_connections_per_ip_overrides)
+        self._connection_rates.update_broker_rate(new_config.max_connection_creation_rate)

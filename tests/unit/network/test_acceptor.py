@@ -10,9 +10,12 @@ from typing import Any
 import pytest
 
 from kafka_lite.common.errors import KafkaError
+from kafka_lite.common.time import MockTime
+from kafka_lite.metrics.metrics import Metrics
 from kafka_lite.network import acceptor as acceptor_module
 from kafka_lite.network.acceptor import Acceptor, PortInUseError, check_port_is_free, open_server_socket
 from kafka_lite.network.connection_quotas import ConnectionQuotas
+from kafka_lite.network.connection_rate_quotas import ConnectionRateConfig, ConnectionRateQuotas
 
 HOST = "127.0.0.1"
 
@@ -25,7 +28,10 @@ class Accepting:
         self.accepted: list[socket.socket] = []
         processor: Any = SimpleNamespace(id=0, accept=lambda sock, _host, _port: self.accepted.append(sock))
         listener: Any = SimpleNamespace(host=HOST, port=0, name="PLAINTEXT")
-        self.acceptor = Acceptor(listener, [processor], self.quotas, -1, -1)
+        self.time = MockTime()
+        self.rates = ConnectionRateQuotas(ConnectionRateConfig(), Metrics(time=self.time), self.time)
+        self.rates.add_listener("PLAINTEXT")
+        self.acceptor = Acceptor(listener, [processor], self.quotas, self.rates, -1, -1, self.time)
         self.sockets: list[socket.socket] = []
 
     def connect(self) -> socket.socket:
@@ -56,6 +62,37 @@ def test_a_connection_above_the_limit_is_closed_and_not_counted(accepting: Accep
     assert accepting.accepted == [first]
     assert second.fileno() == -1, "it is closed"
     assert accepting.quotas.get(HOST) == 1
+
+
+def test_a_connection_of_an_address_that_opens_too_many_is_closed_after_its_delay(accepting: Accepting) -> None:
+    """Nothing of it counts, and nobody reads what it sends."""
+    accepting.quotas.update(100, {})
+    accepting.rates.update_ip_rate(HOST, 1)
+    for _ in range(10):
+        accepting.connect()
+    refused = accepting.connect()
+    assert refused not in accepting.accepted
+    assert accepting.quotas.get(HOST) == 10
+    accepting.time.sleep(999)
+    accepting.acceptor._close_throttled()
+    assert refused.fileno() != -1
+    accepting.time.sleep(1)
+    accepting.acceptor._close_throttled()
+    assert refused.fileno() == -1
+    last = accepting.connect()
+    accepting.acceptor.close()
+    assert last.fileno() == -1, "a stop closes those that wait"
+
+
+def test_a_listener_with_too_many_new_connections_waits(accepting: Accepting, monkeypatch: pytest.MonkeyPatch) -> None:
+    waits: list[float] = []
+    monkeypatch.setattr(accepting.acceptor, "pause", waits.append)
+    accepting.quotas.update(100, {})
+    accepting.rates.update_listener_rate("PLAINTEXT", 1)
+    for _ in range(11):
+        accepting.connect()
+    assert waits == [1000]
+    assert len(accepting.accepted) == 11, "none is refused"
 
 
 def test_a_connection_that_ends_before_it_is_set_up_is_not_counted(

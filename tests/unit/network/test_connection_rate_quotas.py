@@ -7,7 +7,12 @@ import pytest
 from kafka_lite.common.time import MockTime
 from kafka_lite.metrics.metrics import Metrics
 from kafka_lite.metrics.stats import MetricConfig
-from kafka_lite.network.connection_rate_quotas import UNLIMITED_RATE, ConnectionRateQuotas, ConnectionThrottledError
+from kafka_lite.network.connection_rate_quotas import (
+    UNLIMITED_RATE,
+    ConnectionRateConfig,
+    ConnectionRateQuotas,
+    ConnectionThrottledError,
+)
 
 EXTERNAL, INTERNAL, ADDRESS = "EXTERNAL", "INTERNAL", "10.0.0.7"
 
@@ -25,7 +30,9 @@ def metrics(time: MockTime) -> Metrics:
 @pytest.fixture
 def quotas(metrics: Metrics, time: MockTime) -> ConnectionRateQuotas:
     """Windows of 1 s, of which 11: ten times the rate is a free burst."""
-    quotas = ConnectionRateQuotas(MetricConfig(11, 1000), metrics, time, protected_listener=INTERNAL)
+    quotas = ConnectionRateQuotas(
+        ConnectionRateConfig(MetricConfig(11, 1000), protected_listener=INTERNAL), metrics, time
+    )
     quotas.add_listener(EXTERNAL)
     quotas.add_listener(INTERNAL)
     return quotas
@@ -137,3 +144,12 @@ def test_the_sensor_of_an_address_expires(quotas: ConnectionRateQuotas, metrics:
 def test_a_removed_listener_leaves_no_metrics(quotas: ConnectionRateQuotas, metrics: Metrics) -> None:
     quotas.remove_listener(EXTERNAL)
     assert not [name for name in metrics.metrics if ("listener", EXTERNAL) in name.tags]
+
+
+def test_the_configured_rates_of_the_broker_and_of_a_listener(metrics: Metrics, time: MockTime) -> None:
+    config = ConnectionRateConfig(MetricConfig(11, 1000), 100, {EXTERNAL: 1}, INTERNAL)
+    quotas = ConnectionRateQuotas(config, metrics, time)
+    quotas.add_listener(EXTERNAL)
+    quotas.add_listener(INTERNAL)
+    assert delays(quotas, 11) == [0] * 10 + [1000]
+    assert delays(quotas, 2000, INTERNAL) == [0] * 2000, "neither has a rate nor is limited by the broker's"

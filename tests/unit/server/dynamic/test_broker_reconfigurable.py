@@ -7,9 +7,12 @@ from typing import Any
 import pytest
 
 from kafka_lite.common.config_def import ConfigError
+from kafka_lite.common.time import MockTime
 from kafka_lite.log.cleaning.cleaner_config import CleanerConfig
 from kafka_lite.log.producers.producer_state_manager_config import ProducerStateManagerConfig
+from kafka_lite.metrics.metrics import Metrics
 from kafka_lite.network.connection_quotas import ConnectionQuotas, TooManyConnectionsError
+from kafka_lite.network.connection_rate_quotas import ConnectionRateConfig, ConnectionRateQuotas
 from kafka_lite.server.dynamic.broker_reconfigurable import (
     DynamicConnectionQuotas,
     DynamicLogCleaner,
@@ -26,8 +29,17 @@ def dynamic() -> DynamicBrokerConfig:
 
 def test_connection_limits_and_their_exceptions(dynamic: DynamicBrokerConfig) -> None:
     quotas = ConnectionQuotas(1, {})
-    dynamic.add_broker_reconfigurable(DynamicConnectionQuotas(quotas))
-    dynamic.update_default({"max.connections.per.ip": "2", "max.connections.per.ip.overrides": "10.0.0.9:3"})
+    rates = ConnectionRateQuotas(ConnectionRateConfig(), Metrics(), MockTime())
+    rates.add_listener("PLAINTEXT")
+    dynamic.add_broker_reconfigurable(DynamicConnectionQuotas(quotas, rates))
+    dynamic.update_default(
+        {
+            "max.connections.per.ip": "2",
+            "max.connections.per.ip.overrides": "10.0.0.9:3",
+            "max.connection.creation.rate": "1",
+        }
+    )
+    assert [rates.record_connection("PLAINTEXT") for _ in range(11)] == [0] * 10 + [1000]
     for address, limit in (("10.0.0.1", 2), ("10.0.0.9", 3)):
         for _ in range(limit):
             quotas.inc(address)
