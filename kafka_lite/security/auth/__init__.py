@@ -1,0 +1,1 @@
+"""Principals, how they are built from what a connection proved, and JAAS configurations."""

@@ -1,0 +1,54 @@
+from __future__ import annotations
+
+import ssl
+
+import pytest
+
+from kafka_lite.common.security_protocol import SecurityProtocol
+from kafka_lite.security.auth.kafka_principal import ANONYMOUS, KafkaPrincipal
+from kafka_lite.security.auth.kafka_principal_builder import AuthenticationContext, DefaultKafkaPrincipalBuilder
+from kafka_lite.security.auth.ssl_principal_mapper import NoMatchingRuleError, SslPrincipalMapper
+from tests.support.kafka_security_samples import accepted
+
+CERTIFICATE = ssl.PEM_cert_to_DER_cert(accepted("distinguished_name")[0][0][0])  # CN=alice
+
+
+def principal(protocol: SecurityProtocol, rules: str = "DEFAULT", **proof: object) -> KafkaPrincipal:
+    context = AuthenticationContext(protocol, "LISTENER", "127.0.0.1", **proof)  # type: ignore[arg-type]
+    return DefaultKafkaPrincipalBuilder(SslPrincipalMapper(rules)).build(context)
+
+
+def test_plaintext_is_anonymous() -> None:
+    assert principal(SecurityProtocol.PLAINTEXT) == ANONYMOUS
+
+
+def test_tls_without_a_client_certificate_is_anonymous() -> None:
+    assert principal(SecurityProtocol.SSL) == ANONYMOUS
+
+
+def test_a_certificate_gives_its_mapped_subject() -> None:
+    assert principal(SecurityProtocol.SSL, peer_certificate=CERTIFICATE) == KafkaPrincipal("User", "CN=alice")
+    short = principal(SecurityProtocol.SSL, "RULE:CN=(.*)/$1/U", peer_certificate=CERTIFICATE)
+    assert short == KafkaPrincipal("User", "ALICE")
+
+
+def test_a_certificate_that_no_rule_maps_is_refused() -> None:
+    with pytest.raises(NoMatchingRuleError):
+        principal(SecurityProtocol.SSL, "RULE:CN=bob/bob/", peer_certificate=CERTIFICATE)
+
+
+@pytest.mark.parametrize("protocol", [SecurityProtocol.SASL_PLAINTEXT, SecurityProtocol.SASL_SSL])
+def test_sasl_gives_its_user_even_beside_a_certificate(protocol: SecurityProtocol) -> None:
+    found = principal(protocol, sasl_mechanism="PLAIN", sasl_authorization_id="bob", peer_certificate=CERTIFICATE)
+    assert found == KafkaPrincipal("User", "bob")
+    assert not found.token_authenticated
+
+
+def test_a_principal_remembers_that_a_token_proved_it() -> None:
+    found = principal(SecurityProtocol.SASL_SSL, sasl_authorization_id="bob", token_authenticated=True)
+    assert found.token_authenticated
+
+
+def test_an_unfinished_authentication_has_no_principal() -> None:
+    with pytest.raises(ValueError, match="before its authentication is complete"):
+        principal(SecurityProtocol.SASL_PLAINTEXT)
