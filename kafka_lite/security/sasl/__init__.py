@@ -1,0 +1,1 @@
+"""SASL (RFC 4422): a client proves who it is in an exchange of tokens, by one of several mechanisms."""

@@ -1,0 +1,144 @@
+"""The broker's end of SCRAM.
+
+Kafka 0.10.2: clients/.../common/security/scram/ScramSaslServer.java · book 2.3.2
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from enum import Enum
+
+from kafka_lite.common.errors import ApiError, Errors
+from kafka_lite.security.sasl.sasl_mechanism import SaslError
+from kafka_lite.security.scram.scram_credential import ScramCredential
+from kafka_lite.security.scram.scram_formatter import ScramFormatter, secure_random_string, username
+from kafka_lite.security.scram.scram_mechanism import ScramMechanism
+from kafka_lite.security.scram.scram_messages import (
+    ClientFinalMessage,
+    ClientFirstMessage,
+    ServerFinalMessage,
+    ServerFirstMessage,
+    auth_message,
+)
+
+
+class ScramServerState(Enum):
+    """The broker's side of the exchange.
+
+    RECEIVE_CLIENT_FIRST_MESSAGE
+        action: look up the credential; answer both nonces, its salt and its iterations
+        transition: user is known → RECEIVE_CLIENT_FINAL_MESSAGE; anything wrong → FAILED
+    RECEIVE_CLIENT_FINAL_MESSAGE
+        action: check the proof; answer the broker's signature
+        transition: proof is right → COMPLETE; anything wrong → FAILED
+    COMPLETE
+        action: none
+        transition: another message → FAILED
+    FAILED
+        action: refuse any message
+        transition: none
+    """
+
+    RECEIVE_CLIENT_FIRST_MESSAGE = 0
+    RECEIVE_CLIENT_FINAL_MESSAGE = 1
+    COMPLETE = 2
+    FAILED = 3
+
+
+VALID_PREVIOUS_STATES: dict[ScramServerState, frozenset[ScramServerState]] = {
+    ScramServerState.RECEIVE_CLIENT_FIRST_MESSAGE: frozenset(),
+    ScramServerState.RECEIVE_CLIENT_FINAL_MESSAGE: frozenset({ScramServerState.RECEIVE_CLIENT_FIRST_MESSAGE}),
+    ScramServerState.COMPLETE: frozenset({ScramServerState.RECEIVE_CLIENT_FINAL_MESSAGE}),
+    ScramServerState.FAILED: frozenset(ScramServerState),
+}
+
+
+class ScramSaslServer:
+    """One exchange."""
+
+    token_authenticated = False
+    """There are no delegation tokens yet: a client that names one is refused as with an unknown id."""
+    credential_expiration_ms: int | None = None
+
+    def __init__(
+        self,
+        mechanism: ScramMechanism,
+        credential_of: Callable[[str], ScramCredential | None],
+        nonce: Callable[[], str] = secure_random_string,
+    ) -> None:
+        """``credential_of``: a user's credential for this mechanism; None if there is none."""
+        self.mechanism = mechanism.mechanism_name
+        self.state = ScramServerState.RECEIVE_CLIENT_FIRST_MESSAGE
+        self._scram = mechanism
+        self._formatter = ScramFormatter(mechanism)
+        self._credential_of = credential_of
+        self._nonce = nonce
+        self._user = ""
+        self._credential: ScramCredential
+        self._first: ClientFirstMessage
+        self._server_first: ServerFirstMessage
+
+    @property
+    def complete(self) -> bool:
+        """Whether the client has proved that it knows the password."""
+        return self.state is ScramServerState.COMPLETE
+
+    @property
+    def authorization_id(self) -> str:
+        """The user. Raises RuntimeError before the exchange is complete."""
+        if not self.complete:
+            raise RuntimeError("Authentication exchange has not completed")
+        return self._user
+
+    def evaluate_response(self, response: bytes) -> bytes:
+        """Take a message of the client, and answer. Raises SaslError; ApiError if the client may know the reason."""
+        try:
+            match self.state:
+                case ScramServerState.RECEIVE_CLIENT_FIRST_MESSAGE:
+                    return self._client_first(ClientFirstMessage.decode(response))
+                case ScramServerState.RECEIVE_CLIENT_FINAL_MESSAGE:
+                    return self._client_final(ClientFinalMessage.decode(response))
+                case _:
+                    message = f"Unexpected challenge in Sasl server state {self.state.name}"
+                    raise Errors.ILLEGAL_SASL_STATE.exception(message)
+        except (SaslError, ApiError):
+            self._transition_to(ScramServerState.FAILED)
+            raise
+
+    def _client_first(self, first: ClientFirstMessage) -> bytes:
+        try:
+            user = username(first.name)
+        except ValueError as error:
+            raise SaslError(str(error)) from None
+        if first.token_authenticated:
+            raise SaslError(f"Token Authentication failed: Invalid tokenId : {user!r}")
+        credential = self._credential_of(user)
+        if credential is None:
+            raise SaslError("Authentication failed: Invalid user credentials")
+        if first.authorization_id and first.authorization_id != user:
+            message = "Authentication failed: Client requested an authorization id that is different from username"
+            raise Errors.SASL_AUTHENTICATION_FAILED.exception(message)
+        if credential.iterations < self._scram.min_iterations:
+            raise SaslError(
+                f"Iterations {credential.iterations} is less than the minimum {self._scram.min_iterations} for "
+                f"{self._scram.name}"
+            )
+        self._user, self._credential, self._first = user, credential, first
+        self._server_first = ServerFirstMessage(first.nonce + self._nonce(), credential.salt, credential.iterations)
+        self._transition_to(ScramServerState.RECEIVE_CLIENT_FINAL_MESSAGE)
+        return self._server_first.encode()
+
+    def _client_final(self, final: ClientFinalMessage) -> bytes:
+        if final.nonce != self._server_first.nonce:
+            raise SaslError("Invalid client nonce in the final client message.")
+        message = auth_message(self._first, self._server_first, final)
+        if not self._formatter.proves(final.proof, self._credential.stored_key, message):
+            raise SaslError("Invalid client credentials")
+        signature = self._formatter.server_signature(self._credential.server_key, message)
+        self._transition_to(ScramServerState.COMPLETE)
+        return ServerFinalMessage(server_signature=signature).encode()
+
+    def _transition_to(self, target: ScramServerState) -> None:
+        if self.state not in VALID_PREVIOUS_STATES[target]:
+            raise RuntimeError(f"SCRAM's server cannot go from {self.state.name} to {target.name}")
+        self.state = target
