@@ -2,7 +2,7 @@
 
 Such a passage stands between two comments, which GitHub does not show; ``make pages`` writes what is between them::
 
-    Not there yet: <!-- missing -->Connect, MirrorMaker<!-- /missing -->.
+    Not there yet: <!-- missing -->Connect, uReplicator<!-- /missing -->.
 """
 
 from __future__ import annotations
@@ -52,7 +52,6 @@ class Missing:
 
 PARTS = (
     Missing("Connect", "Connect", "chapter 8, Connect"),
-    Missing("MirrorMaker", "MirrorMaker", "chapter 8, MirrorMaker"),
     Missing("uReplicator", "uReplicator", "chapter 8, uReplicator"),
     Missing("client quotas", "客户端配额", "chapter 10, quotas of clients"),
     Missing("TLS and SASL", "TLS 与 SASL", "TLS and SASL"),

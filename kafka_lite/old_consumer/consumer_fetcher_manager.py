@@ -11,6 +11,7 @@ from collections.abc import Collection, Iterable, Mapping
 
 from kafka_lite.clients.abstract_fetcher_manager import AbstractFetcherManager, BrokerAndInitialOffset
 from kafka_lite.clients.broker_end_point import BrokerEndPoint
+from kafka_lite.clients.fetcher_stats import NO_LAG
 from kafka_lite.common.errors import KafkaError
 from kafka_lite.common.shutdownable_thread import ShutdownableThread
 from kafka_lite.common.time import SYSTEM_TIME, Time
@@ -104,6 +105,11 @@ class ConsumerFetcherManager(AbstractFetcherManager[ConsumerFetcherThread]):
         with self._cond:
             self._no_leader_partitions |= self._partition_map.keys() & set(partitions)
             self._cond.notify_all()
+
+    def lag(self, partition: TopicPartition) -> int | None:
+        """Records between the fetch offset and the end of the partition, as of the last fetch; None before it."""
+        threads = list(self.fetcher_thread_map.values())
+        return max((lag for each in threads if (lag := each.fetcher_lag_stats.lag(partition)) != NO_LAG), default=None)
 
     # ── called by the LeaderFinderThread ──────────────────────────────────────────────────────────────────────────
 

@@ -26,7 +26,7 @@ from kafka_lite.old_consumer.consumer_stats import ConsumerStats
 from kafka_lite.old_consumer.decoder import Decoder, DefaultDecoder
 from kafka_lite.old_consumer.fetched_data_queue import FetchedDataQueue
 from kafka_lite.old_consumer.kafka_stream import KafkaStream
-from kafka_lite.old_consumer.partition_topic_info import FetchedDataChunk
+from kafka_lite.old_consumer.partition_topic_info import FetchedDataChunk, is_offset_invalid
 from kafka_lite.old_consumer.rebalance.zk_listeners import ZKSessionExpireListener, ZKTopicPartitionChangeListener
 from kafka_lite.old_consumer.rebalance.zk_rebalancer_listener import ZKRebalancerListener
 from kafka_lite.old_consumer.rebalance.zookeeper_topic_event_watcher import (
@@ -223,6 +223,15 @@ class ZookeeperConsumerConnector(ConsumerConnector):
         if offsets is None:
             offsets = self.load_balancer_listener.consumed_offsets()
         return self._offsets.commit_offsets(offsets, retry_on_failure)
+
+    def progress(self) -> dict[TopicPartition, tuple[int, int | None]]:
+        """Of each owned partition the consume offset, and the end of its log as of the last fetch; None before it."""
+        found: dict[TopicPartition, tuple[int, int | None]] = {}
+        for info in self.load_balancer_listener.owned_partitions():
+            lag = self._fetcher.lag(info.topic_partition)
+            if not is_offset_invalid(info.consume_offset):
+                found[info.topic_partition] = info.consume_offset, None if lag is None else info.fetch_offset + lag
+        return found
 
     def auto_commit(self) -> None:
         """Commit periodically. A failure is logged, and the next interval retries."""

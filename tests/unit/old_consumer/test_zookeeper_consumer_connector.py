@@ -270,6 +270,14 @@ def test_queues_and_partitions_are_gauges(group: Group) -> None:
     assert beans()[f"{name}OwnedPartitionsCount,clientId=c,groupId=g,topic=t"] == 2
 
 
+def test_progress_is_what_was_returned_and_where_the_logs_end(group: Group) -> None:
+    connector = group.consumer()
+    assert connector.progress() == {}
+    (stream,) = connector.create_message_streams({"t": 1})["t"]
+    take(stream, 4)
+    eventually(lambda: connector.progress() == {T0: (2, 2), T1: (2, 2)}, connector.progress)
+
+
 def test_a_generated_member_id_tells_host_and_time() -> None:
     time = MockTime(1_500_000_000_000)
     first, second = make_consumer_uuid(time), make_consumer_uuid(time)

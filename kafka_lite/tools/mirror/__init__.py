@@ -1,0 +1,1 @@
+"""``kafka-lite mirror-maker``."""
