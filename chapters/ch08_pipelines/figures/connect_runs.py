@@ -19,6 +19,8 @@ from kafka_lite.connect.api import Schema, SourceRecord, SourceTask
 from kafka_lite.connect.converters.simple_header_converter import SimpleHeaderConverter
 from kafka_lite.connect.json.json_converter import JsonConverter
 from kafka_lite.connect.runtime.connector_task_id import ConnectorTaskId
+from kafka_lite.connect.runtime.errors.error_handling_config import ErrorHandlingConfig
+from kafka_lite.connect.runtime.errors.retry_with_tolerance_operator import RetryWithToleranceOperator
 from kafka_lite.connect.runtime.storage.memory_offset_backing_store import MemoryOffsetBackingStore
 from kafka_lite.connect.runtime.storage.offset_storage_reader_impl import OffsetStorageReaderImpl
 from kafka_lite.connect.runtime.storage.offset_storage_writer import OffsetStorageWriter
@@ -116,7 +118,8 @@ def running_task(task: Lines, producer: HeldProducer) -> Iterator[WorkerSourceTa
     running = WorkerSourceTask(
         ConnectorTaskId(CONNECTOR, 0), task, Quiet(), TargetState.STARTED,
         config={}, key_converter=plain, value_converter=plain, header_converter=SimpleHeaderConverter(),
-        transformations=TransformationChain(), producer=cast(KafkaProducer, producer),
+        transformations=TransformationChain(), operator=RetryWithToleranceOperator(ErrorHandlingConfig()),
+        producer=cast(KafkaProducer, producer),
         offset_reader=OffsetStorageReaderImpl(store, CONNECTOR, plain, plain),
         offset_writer=OffsetStorageWriter(store, CONNECTOR, plain, plain),
         flush_timeout_ms=60_000,

@@ -44,7 +44,7 @@ class ScramFormatter:
         return hashlib.new(self.mechanism.digest, data).digest()
 
     def salted_password(self, password: str, salt: bytes, iterations: int) -> bytes:
-        """``Hi`` of the RFC, which is PBKDF2. As in Kafka, the password is not normalised (SASLprep)."""
+        """The RFC's Hi, which is PBKDF2. As in Kafka, the password is not normalised (SASLprep)."""
         return hashlib.pbkdf2_hmac(self.mechanism.digest, password.encode(), salt, iterations)
 
     def client_key(self, salted_password: bytes) -> bytes:

@@ -17,7 +17,7 @@ MAX_CONNECTION_CREATION_RATE = "max.connection.creation.rate"
 
 
 def connection_rate_config(
-    values: Mapping[str, Any], original: Mapping[str, str], listeners: Sequence[EndPoint], inter_broker_listener: str
+    values: Mapping[str, Any], original: Mapping[str, object], listeners: Sequence[EndPoint], inter_broker_listener: str
 ) -> ConnectionRateConfig:
     """The rates of the broker and its listeners.
 
@@ -33,11 +33,11 @@ def connection_rate_config(
     )
 
 
-def _listener_rate(name: str, original: Mapping[str, str]) -> int | None:
+def _listener_rate(name: str, original: Mapping[str, object]) -> int | None:
     key = f"listener.name.{name.lower()}.{MAX_CONNECTION_CREATION_RATE}"
-    text = original.get(key)
-    if text is None:
+    if (value := original.get(key)) is None:
         return None
-    if not str(text).strip().isdecimal():
-        raise ConfigError(key, text, "Not a number of at least 0")
+    text = str(value).strip()
+    if not text.isdecimal():
+        raise ConfigError(key, value, "Not a number of at least 0")
     return int(text)

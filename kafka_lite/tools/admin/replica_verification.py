@@ -38,7 +38,7 @@ DEBUGGING_CONSUMER_ID = -2
 WITHOUT_SESSIONS = 6
 """Last Fetch version without fetch sessions."""
 NOT_IN_RESPONSE = PartitionData(error_code=Errors.UNKNOWN_SERVER_ERROR.code)
-"""What a broker is taken to have said of a replica that its response leaves out."""
+"""Taken for the answer of a broker whose response leaves a replica out."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
