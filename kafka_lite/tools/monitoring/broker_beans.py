@@ -6,6 +6,7 @@ Kafka 0.10.2: core/.../tools/JmxTool.scala, which uses a JMX connection · book 
 from __future__ import annotations
 
 import argparse
+import http.client
 import json
 import urllib.error
 import urllib.request
@@ -100,7 +101,7 @@ class BrokerBeans:
                 ) from None
         except (ValueError, KeyError, TypeError, AttributeError):
             raise ToolError(f"{self.url} is not the metrics endpoint of a kafka_lite broker.") from None
-        except OSError as error:
+        except (OSError, http.client.HTTPException) as error:  # the latter if the broker ended meanwhile
             reason = error.reason if isinstance(error, urllib.error.URLError) else error
             raise ToolError(
                 f"Cannot read metrics from {self.url} ({reason}). Is the broker running? If so, {HOW_TO_SWITCH_ON}."

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import io
 import re
+import socket
 import threading
 from collections.abc import Iterator
 from pathlib import Path
@@ -268,6 +269,14 @@ class TestCommands:
         assert out.startswith('"time",')
         assert "Is the broker running?" in err
 
+    def test_a_broker_that_ends_within_its_response_is_an_error_that_says_so(self) -> None:
+        with socket.create_server(("127.0.0.1", 0)) as listening:
+            ending = threading.Thread(target=_respond_in_part, args=(listening,))
+            ending.start()
+            with pytest.raises(ToolError, match="Is the broker running"):
+                BrokerBeans(f"http://127.0.0.1:{listening.getsockname()[1]}").read()
+            ending.join()
+
     @pytest.mark.parametrize(
         ("name", "message"),
         [("kafka.nothing:*", "No bean"), ("nonsense", "is not of the form domain:key=value")],
@@ -326,3 +335,10 @@ class TestFinding:
             BrokerBeans(broker.server.url).read("nonsense")
         with pytest.raises(ToolError, match=r"Cannot read metrics from .* Is the broker running"):
             BrokerBeans("http://127.0.0.1:1").read()
+
+
+def _respond_in_part(listening: socket.socket) -> None:
+    connection, _ = listening.accept()
+    with connection:
+        connection.recv(65536)
+        connection.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n{")

@@ -112,6 +112,7 @@ def test_a_signal_during_shutdown_is_ignored() -> None:
 @pytest.mark.parametrize("failure", [None, KafkaError("no")])
 def test_garbage_collection_is_enabled_after_the_start_whether_it_succeeds_or_fails(failure: KafkaError | None) -> None:
     seen: list[tuple[bool, bool]] = []
+    gc.unfreeze()  # pytest's objects, see tests/conftest.py
 
     class Watching(Server):
         def _step(self, name: str) -> None:
