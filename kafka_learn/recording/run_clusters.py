@@ -9,7 +9,6 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from kafka_learn.recording.run_brokers import TOPIC, connect, wait_until
-from kafka_lite.cluster.partition import Partition
 from kafka_lite.common.process.log_levels import quiet
 from kafka_lite.common.topic_partition import TopicPartition
 from kafka_lite.protocol.messages.api_19_create_topics import (
@@ -18,48 +17,18 @@ from kafka_lite.protocol.messages.api_19_create_topics import (
     CreateTopicsRequest,
 )
 from kafka_lite.protocol.messages.api_20_delete_topics import DeleteTopicsRequest
-from kafka_lite.server.kafka_config import KafkaConfig
-from kafka_lite.server.kafka_server import KafkaServer
+from kafka_lite.testing.kafka_servers import KafkaServers
 from kafka_lite.zookeeper.embedded.embedded_zookeeper import EmbeddedZooKeeper
 from kafka_lite.zookeeper.kafka_zk_client import KafkaZkClient
 
 BROKER_IDS = (1, 2, 3)
 WAIT_MS = 60_000
-_SETTINGS = {
-    "listeners": "PLAINTEXT://127.0.0.1:0",
-    "num.io.threads": "2",
-    "replica.fetch.backoff.ms": "50",
-    "controlled.shutdown.enable": "false",
-    "controlled.shutdown.max.retries": "0",
-}
+_SETTINGS = {"controlled.shutdown.enable": "false", "controlled.shutdown.max.retries": "0"}
+"""A broker that stops says nothing to the controller, unless a run is about that."""
 
 
-class RunningBrokers:
-    """The brokers of a run."""
-
-    def __init__(self, folder: Path, connect_string: str, settings: Mapping[str, str]) -> None:
-        self._folder = folder
-        self._settings = {**_SETTINGS, "zookeeper.connect": connect_string, **settings}
-        self.servers: dict[int, KafkaServer] = {}
-        self._known: dict[int, KafkaServer] = {}
-
-    def start(self, broker_id: int) -> KafkaServer:
-        """Start a broker with the files of its last run."""
-        settings = {**self._settings, "broker.id": str(broker_id), "log.dirs": str(self._folder / str(broker_id))}
-        server = KafkaServer(KafkaConfig(settings))
-        self._known[broker_id] = server
-        server.startup()
-        self.servers[broker_id] = server
-        return server
-
-    def stop(self, broker_id: int) -> None:
-        """Shut a broker down. It says nothing to the controller, unless controlled shutdown is enabled."""
-        self.servers.pop(broker_id).shutdown()
-
-    def know_each_other(self) -> bool:
-        """Whether every broker knows all that run."""
-        caches = [server.metadata_cache for server in self.servers.values()]
-        return all(len(cache.get_alive_brokers()) == len(self.servers) for cache in caches)
+class RunningBrokers(KafkaServers):
+    """The brokers of a run, with what its scenes do to them."""
 
     def broker_of(self, zk_client: KafkaZkClient) -> int:
         """The broker that a ZooKeeper client belongs to."""
@@ -88,7 +57,7 @@ class RunningBrokers:
         wait_until(lambda: self._is_led(leader, partition), WAIT_MS)
 
     def _is_led(self, leader: int, topic_partition: TopicPartition) -> bool:
-        partition = self.partition(leader, topic_partition)
+        partition = self.partition_of(leader, topic_partition)
         if partition is None or partition.leader_replica_if_local is None:
             return False
         live = [replica for replica in partition.assigned_replicas if replica.broker_id in self.servers]
@@ -96,14 +65,13 @@ class RunningBrokers:
         caches = (server.metadata_cache.get_partition_info(topic_partition) for server in self.servers.values())
         return len(ends) == 1 and all(info is not None and info.leader == leader for info in caches)
 
-    def partition(self, broker_id: int, partition: TopicPartition) -> Partition | None:
-        """A partition as a broker sees it."""
-        return self.servers[broker_id].replica_manager.get_partition(partition)
-
     @property
     def controller(self) -> int:
-        """The active controller. Raises StopIteration between two of them."""
-        return next(number for number, server in self.servers.items() if server.controller.is_active)
+        """The active controller. Raises LookupError between two of them."""
+        active = self.active_controller()
+        if active is None:
+            raise LookupError("no broker is the controller at the moment")
+        return active
 
 
 @contextmanager
@@ -112,7 +80,7 @@ def running_brokers(settings: Mapping[str, str] | None = None) -> Iterator[Runni
     folder = Path(tempfile.mkdtemp(prefix="kafka-lite-run-"))
     zookeeper = EmbeddedZooKeeper(folder / "zookeeper", min_session_timeout_ms=500)
     zookeeper.start()
-    brokers = RunningBrokers(folder, zookeeper.connect_string, settings or {})
+    brokers = RunningBrokers(folder, zookeeper.connect_string, {**_SETTINGS, **(settings or {})})
     with quiet("kafka_lite", "state.change.logger"):
         try:
             for broker_id in BROKER_IDS:
@@ -120,7 +88,6 @@ def running_brokers(settings: Mapping[str, str] | None = None) -> Iterator[Runni
             wait_until(brokers.know_each_other, WAIT_MS)
             yield brokers
         finally:
-            for broker_id in list(brokers.servers):
-                brokers.stop(broker_id)
+            brokers.stop_all()
             zookeeper.shutdown()
             shutil.rmtree(folder, ignore_errors=True)

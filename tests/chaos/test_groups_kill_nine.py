@@ -13,26 +13,13 @@ import pytest
 
 from kafka_lite.common.errors import Errors
 from kafka_lite.coordinator.group.group_state import GroupState
-from tests.support.cluster_process import ClusterProcess, free_port
+from tests.support.cluster_process import ClusterProcess
 from tests.support.group_sequences import NEW_CLIENTS, TOPIC, Event, Step, WireGroup
 from tests.support.real_kafka import create_topics
 
 KILLS = int(os.environ.get("KAFKA_LITE_GROUP_KILLS", "5"))
 COMMITTERS = 4
 BROKER = {"offsets.topic.num.partitions": "3", "zookeeper.session.timeout.ms": "40000"}
-
-
-class Broker:
-    """Successive brokers on the same data and port."""
-
-    def __init__(self, directory: Path) -> None:
-        port = free_port()
-        self._directory = directory
-        self._overrides = BROKER | {"listeners": f"PLAINTEXT://127.0.0.1:{port}"}
-        self.bootstrap_servers = f"127.0.0.1:{port}"
-
-    def start(self) -> ClusterProcess:
-        return ClusterProcess(self._directory, self._overrides)
 
 
 class Clients:
@@ -88,14 +75,14 @@ class Clients:
 @pytest.mark.timeout(240)
 @pytest.mark.parametrize("state", [state for state in GroupState if state is not GroupState.DEAD])
 def test_a_coordinator_killed_in_each_state_restarts_with_its_groups(tmp_path: Path, state: GroupState) -> None:
-    broker = Broker(tmp_path)
+    broker = ClusterProcess(tmp_path, BROKER)
     with ExitStack() as stack:
-        with broker.start() as running:
+        with broker:
             create_topics(broker.bootstrap_servers, [TOPIC], 1, {})
             clients = stack.enter_context(Clients(broker.bootstrap_servers))
             acknowledged = act_and_commit(clients, state)
-            running.kill()
-        with broker.start():
+            broker.kill()
+        with broker:
             clients.reconnect()
             assert clients.wire._committed() == acknowledged
             go_on(clients, state)
@@ -154,11 +141,11 @@ class Committing(threading.Thread):
 @pytest.mark.slow
 @pytest.mark.timeout(60 + 20 * KILLS)
 def test_no_acknowledged_commit_is_lost(tmp_path: Path) -> None:
-    broker = Broker(tmp_path)
+    broker = ClusterProcess(tmp_path, BROKER)
     killing = random.Random(7)
     acknowledged: dict[str, tuple[int, int]] = {}
     for life in range(KILLS + 1):
-        with broker.start() as running:
+        with broker:
             if life == 0:
                 create_topics(broker.bootstrap_servers, [TOPIC], 1, {})
             committers = [Committing(broker.bootstrap_servers, number) for number in range(COMMITTERS)]
@@ -170,7 +157,7 @@ def test_no_acknowledged_commit_is_lost(tmp_path: Path) -> None:
                 committer.sent = committer.acknowledged = max(found, 0)
                 committer.start()
             threading.Event().wait(killing.uniform(0.2, 1.0))
-            running.kill()
+            broker.kill()
             for committer in committers:
                 committer.join(60)
                 assert not committer.is_alive()

@@ -14,53 +14,30 @@ from kazoo.client import KazooClient
 from kafka_lite.cluster.partition import Partition
 from kafka_lite.common.topic_partition import TopicPartition
 from kafka_lite.log.log import Log
-from kafka_lite.server.kafka_config import KafkaConfig
-from kafka_lite.server.kafka_server import KafkaServer
+from kafka_lite.testing.kafka_servers import KafkaServers
 from kafka_lite.zookeeper.embedded.embedded_zookeeper import EmbeddedZooKeeper
 from tests.support.eventually import eventually
 
 TP = TopicPartition("orders", 0)
 
 
-class Brokers:
-    """Brokers 0, 1, … that share a ZooKeeper."""
+SETTINGS = {
+    "offsets.topic.num.partitions": 3,
+    "offsets.topic.replication.factor": 3,
+    "group.initial.rebalance.delay.ms": 0,
+    "replica.lag.time.max.ms": 1000,
+    "controlled.shutdown.retry.backoff.ms": 50,  # the last broker finds nobody to hand over to
+    "auto.leader.rebalance.enable": "false",  # five seconds after an election, it would move leaders
+}
+
+
+class Brokers(KafkaServers):
+    """Brokers 0, 1, …, with what a test asks of them, again until it is so."""
 
     def __init__(self, folder: Path, zookeeper: EmbeddedZooKeeper) -> None:
-        self.folder = folder
+        super().__init__(folder, zookeeper.connect_string, SETTINGS)
         self.zookeeper = zookeeper
-        self.servers: dict[int, KafkaServer] = {}
         self.stack = contextlib.ExitStack()
-
-    def start(self, broker_id: int, **settings: object) -> KafkaServer:
-        properties = {
-            "broker.id": broker_id,
-            "listeners": "PLAINTEXT://127.0.0.1:0",
-            "zookeeper.connect": self.zookeeper.connect_string,
-            "log.dirs": self.folder / f"broker-{broker_id}",
-            "offsets.topic.num.partitions": 3,
-            "offsets.topic.replication.factor": 3,
-            "group.initial.rebalance.delay.ms": 0,
-            "num.io.threads": 2,
-            "replica.fetch.backoff.ms": 50,
-            "replica.lag.time.max.ms": 1000,
-            "controlled.shutdown.retry.backoff.ms": 50,  # the last broker finds nobody to hand over to
-            "auto.leader.rebalance.enable": "false",  # five seconds after an election, it would move leaders
-        } | {key.replace("_", "."): value for key, value in settings.items()}
-        server = KafkaServer(KafkaConfig({key: str(value) for key, value in properties.items()}))
-        server.startup()
-        self.servers[broker_id] = server
-        return server
-
-    def stop(self, broker_id: int) -> None:
-        """Stop a broker cleanly."""
-        self.servers.pop(broker_id).shutdown()
-
-    def kill(self, broker_id: int) -> None:
-        """As if the process had died: its session ends at once, and it hands over nothing."""
-        server = self.servers.pop(broker_id)
-        server.config.controlled_shutdown_enable = False
-        server.zk_client.close()
-        server.shutdown()
 
     def expire_session(self, broker_id: int) -> None:
         """End a broker's session, as after a long pause: take it over, and close it.
@@ -82,7 +59,8 @@ class Brokers:
     @property
     def controller(self) -> int:
         """The id of the active controller."""
-        return eventually(lambda: [each for each, server in self.servers.items() if server.controller.is_active])[0]
+        (active,) = eventually(lambda: None if (found := self.active_controller()) is None else (found,))
+        return active
 
     @property
     def bootstrap_servers(self) -> str:
@@ -90,7 +68,7 @@ class Brokers:
 
     def partition(self, broker_id: int, topic_partition: TopicPartition = TP) -> Partition:
         """A broker's partition, as soon as the broker has been told of it: one may lead before another knows."""
-        return eventually(lambda: self.servers[broker_id].replica_manager.get_partition(topic_partition))
+        return eventually(lambda: self.partition_of(broker_id, topic_partition))
 
     def log(self, broker_id: int, topic_partition: TopicPartition = TP) -> Log:
         """A broker's log, as soon as it is there."""
@@ -108,7 +86,7 @@ class Brokers:
 
     def _leads(self, broker_id: int, topic_partition: TopicPartition) -> bool:
         """Whether a broker, which may not know the partition yet, leads it."""
-        partition = self.servers[broker_id].replica_manager.get_partition(topic_partition)
+        partition = self.partition_of(broker_id, topic_partition)
         return partition is not None and partition.leader_replica_if_local is not None
 
     def isr(self, topic_partition: TopicPartition = TP) -> set[int]:
@@ -132,18 +110,13 @@ class Brokers:
         for number in range(count):
             eventually(lambda number=number: self.has_leader(TopicPartition(name, number)))
 
-    def sees_all_alive(self) -> bool:
-        """Whether every broker knows which brokers run."""
-        caches = [server.metadata_cache for server in self.servers.values()]
-        return all({broker.id for broker in cache.get_alive_brokers()} == set(self.servers) for cache in caches)
-
     def agree(self) -> bool:
         """Whether every broker knows which brokers run and which of them is the controller.
 
         Before, a client that needs the controller may be sent to one that has stopped, and wait for it.
         """
         known = {server.metadata_cache.controller_id for server in self.servers.values()}
-        return self.sees_all_alive() and known == {self.controller}
+        return self.know_each_other() and known == {self.controller}
 
     def has_leader(self, topic_partition: TopicPartition) -> bool:
         return any(self._leads(broker_id, topic_partition) for broker_id in self.servers)
@@ -199,11 +172,10 @@ def three_brokers(folder: Path, **settings: object) -> Iterator[Brokers]:
     try:
         for broker_id in range(3):
             brokers.start(broker_id, **settings)
-        eventually(brokers.sees_all_alive)
+        eventually(brokers.know_each_other)
         yield brokers
     finally:
-        for broker_id in list(brokers.servers):
-            brokers.stop(broker_id)
+        brokers.stop_all()
         zookeeper.shutdown()
 
 

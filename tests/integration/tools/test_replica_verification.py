@@ -70,7 +70,7 @@ def test_a_partition_whose_broker_is_dead_cannot_be_verified(
 ) -> None:
     brokers.create_topic("orders", {0: [0, 1, 2]})
     brokers.stop(2)
-    eventually(brokers.sees_all_alive)
+    eventually(brokers.know_each_other)
     assert main(["replica-verification", "--broker-list", brokers.bootstrap_servers, "--once"]) == 1
     assert "Cannot verify orders-0: broker 2 is not alive" in capsys.readouterr().err
 
