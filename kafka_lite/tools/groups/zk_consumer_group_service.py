@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from kafka_lite.clients.broker_end_point import BrokerEndPoint
 from kafka_lite.common.topic_partition import TopicPartition
 from kafka_lite.tools.admin.admin_channel import AdminChannel
 from kafka_lite.tools.common.tool_errors import ToolError
@@ -20,7 +21,10 @@ from kafka_lite.zookeeper.kafka_zk_client import KafkaZkClient
 
 def bootstrap_servers(brokers: Mapping[int, BrokerRegistration]) -> str:
     """``host:port,…``: the PLAINTEXT end points of the brokers registered in ZooKeeper."""
-    return ",".join(f"{each.host}:{each.port}" for _, each in sorted(brokers.items()) if each.host)
+    addresses = (
+        BrokerEndPoint(broker_id, each.host, each.port) for broker_id, each in sorted(brokers.items()) if each.host
+    )
+    return ",".join(each.connection_string for each in addresses)
 
 
 class ZkConsumerGroupService:
