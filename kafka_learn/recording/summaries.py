@@ -113,9 +113,19 @@ def _(value: Mapping[object, object]) -> Short:
 
 
 @summary.register(Sequence)
+def _(value: Sequence[object]) -> Short:
+    words = [_word(one) for one in value[:SHOWN_ELEMENTS]]
+    return summary("[" + ", ".join(words) + _more(value) + "]")
+
+
 @summary.register(Set)
-def _(value: Sequence[object] | Set[object]) -> Short:
-    words = [_word(one) for one in list(value)[:SHOWN_ELEMENTS]]
+def _(value: Set[object]) -> Short:
+    """In order, for a run that is recorded again is to look the same."""
+    try:
+        ordered = sorted(value)  # type: ignore[type-var]
+    except TypeError:  # without an order of their own
+        ordered = sorted(value, key=_word)
+    words = [_word(one) for one in ordered[:SHOWN_ELEMENTS]]
     return summary("[" + ", ".join(words) + _more(value) + "]")
 
 

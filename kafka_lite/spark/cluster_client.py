@@ -100,7 +100,7 @@ class ClusterClient:
 
         Raises ``ClusterUnreachableError`` if no bootstrap server responds.
         """
-        wanted = None if topics is None else [MetadataRequestTopic(name=topic) for topic in topics]
+        wanted = None if topics is None else [MetadataRequestTopic(name=topic) for topic in sorted(topics)]
         response = self._ask_any(MetadataRequest(topics=wanted, allow_auto_topic_creation=False))
         self._brokers = {broker.node_id: (broker.host, broker.port) for broker in response.brokers}
         for topic in response.topics:

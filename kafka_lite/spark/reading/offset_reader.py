@@ -191,7 +191,7 @@ class OffsetReader:
 
     def _list_offsets(self, timestamps: Mapping[TopicPartition, int]) -> PartitionOffsets:
         by_leader: dict[int, list[TopicPartition]] = defaultdict(list)
-        for partition in timestamps:
+        for partition in sorted(timestamps):  # they may come from a set, whose order differs from run to run
             by_leader[self._client.leader_of(partition)].append(partition)
         found: PartitionOffsets = {}
         for node_id, partitions in by_leader.items():

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from kafka_lite.protocol.messages.api_03_metadata import MetadataResponse, MetadataResponseBroker
+from kafka_lite.protocol.messages.api_03_metadata import MetadataRequest, MetadataResponse, MetadataResponseBroker
 from kafka_lite.spark.cluster_client import ClusterClient, ClusterUnreachableError
 
 
@@ -13,6 +13,7 @@ class Brokers:
 
     def __init__(self, *ports: int) -> None:
         self.up = set(ports)
+        self.asked: list[str | None] = []
         self.brokers = [MetadataResponseBroker(node_id=port, host="h", port=port) for port in ports]
 
     def connect(self, _host: str, port: int) -> Any:
@@ -26,9 +27,10 @@ class Connection:
         self.brokers = brokers
         self.port = port
 
-    def exchange(self, _request: object, _response: type) -> MetadataResponse:
+    def exchange(self, request: MetadataRequest, _response: type) -> MetadataResponse:
         if self.port not in self.brokers.up:
             raise ConnectionResetError("reset")
+        self.brokers.asked = [topic.name for topic in request.topics or []]
         return MetadataResponse(brokers=self.brokers.brokers, controller_id=self.port)
 
     def close(self) -> None:
@@ -64,3 +66,9 @@ def test_if_no_broker_responds_the_error_names_those_that_were_tried(client: Clu
     brokers.up.clear()
     with pytest.raises(ClusterUnreachableError, match=r"h:1 \(refused\), h:2 \(refused\)$"):
         client.metadata(None)
+
+
+def test_topics_of_a_set_are_asked_for_in_order(client: ClusterClient, brokers: Brokers) -> None:
+    names = [f"topic-{number}" for number in range(10, 60)]
+    client.metadata(set(names))
+    assert brokers.asked == names

@@ -11,3 +11,9 @@ def test_values_are_summarised_in_a_few_words():
     assert summary(Color.RED) == "RED"
     assert summary("x" * 100) == "x" * 59 + "…"
     assert summary(object()) is None
+
+
+def test_a_set_is_shown_in_order_so_that_each_recording_of_a_run_is_the_same():
+    names = {f"topic-{number}" for number in range(50)}
+    assert summary(names) == summary(sorted(names))
+    assert summary(frozenset({b"abcd", 7})) == "[4 bytes, 7]", "by their words if they have no order"

@@ -7,7 +7,7 @@ import pytest
 from kafka_lite.common.errors import ApiError, Errors
 from kafka_lite.common.time import MockTime
 from kafka_lite.common.topic_partition import TopicPartition
-from kafka_lite.protocol.messages.api_02_list_offsets import ListOffsetsResponse
+from kafka_lite.protocol.messages.api_02_list_offsets import ListOffsetsRequest, ListOffsetsResponse
 from kafka_lite.spark.cluster_client import ClusterUnreachableError
 from kafka_lite.spark.offsets import Extreme, GlobalTimestamp, SparkOptionError, SpecificOffsets, SpecificTimestamps
 from kafka_lite.spark.options import batch_options
@@ -141,3 +141,16 @@ def test_an_offset_that_a_response_leaves_out_is_an_error() -> None:
 
     with pytest.raises(ApiError, match="no offsets of a-0"):
         offset_reader(Silent({A0: (3, 10)})).latest([A0])
+
+
+def test_leaders_are_asked_in_the_order_of_partitions() -> None:
+    asked: list[list[int]] = []
+
+    class Noting(FakeCluster):
+        def exchange(self, request: ListOffsetsRequest, response: type) -> ListOffsetsResponse:
+            asked.append([each.partition_index for topic in request.topics for each in topic.partitions])
+            return super().exchange(request, response)
+
+    partitions = {TopicPartition("a", number) for number in range(40)}
+    offset_reader(Noting(dict.fromkeys(partitions, (0, 1)))).latest(partitions)
+    assert asked == [list(range(0, 40, 2)), list(range(1, 40, 2))]
