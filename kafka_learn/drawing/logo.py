@@ -1,7 +1,7 @@
 """Draws the logo: three partitions of a log, each with its newest record at the end.
 
 ``python -m kafka_learn.drawing.logo`` writes ``docs/assets/logo.svg``, which stands on the header's dark bar, and
-``favicon.svg``, which brings its own ground.
+``favicon.svg``, which has a background of its own.
 """
 
 from __future__ import annotations

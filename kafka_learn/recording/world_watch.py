@@ -30,7 +30,7 @@ SPANS_FROM: Final = 1_000_000
 STEPS: Final = 36
 """How many steps a figure has room for."""
 BEFORE: Final = 1 / 3
-"""Which part of them comes before the moment in question."""
+"""The part of them that comes before the moment in question."""
 _VALUE = re.compile(r"'([\w+-]+)'")
 
 

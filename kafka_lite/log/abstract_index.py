@@ -31,7 +31,7 @@ class CorruptIndexError(KafkaError):
 
 
 class IndexSearchType(IntEnum):
-    """Which part of an entry to compare: its key or its value (the time index is also searched by offset)."""
+    """The part of an entry to compare: its key or its value (the time index is also searched by offset)."""
 
     KEY = 0
     VALUE = 1

@@ -49,7 +49,7 @@ class ListenerSensors:
 
 @dataclass(frozen=True)
 class ConnectionRateConfig:
-    """The rates of the configuration, with its names; addresses have theirs in ZooKeeper."""
+    """The rates of the broker's configuration, by its names. Those of addresses are in ZooKeeper."""
 
     window: MetricConfig = field(default_factory=lambda: MetricConfig(11, 1000))
     """The samples and their length: ``quota.window.…``."""

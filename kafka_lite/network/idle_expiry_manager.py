@@ -1,4 +1,4 @@
-"""Which connections have been idle for too long.
+"""Finds the connections that have been idle for too long.
 
 Kafka 0.10.2: clients/.../common/network/Selector.java (IdleExpiryManager) · book 2.1.4
 """

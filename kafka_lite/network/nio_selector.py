@@ -1,4 +1,4 @@
-"""Which sockets are ready: the counterpart of Java's own selector.
+"""Waits until sockets are ready: the counterpart of Java's own selector.
 
 Kafka 0.10.2: clients/.../common/network/Selector.java (nioSelector) · book 2.1.4
 """

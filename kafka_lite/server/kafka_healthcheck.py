@@ -39,7 +39,7 @@ class KafkaHealthcheck:
         self._bound_port = bound_port
         self._time = time
         self.broker_epoch = UNKNOWN_BROKER_EPOCH
-        """Which registration this is (KIP-380); greater after each restart and each new session."""
+        """The number of this registration (KIP-380): greater after each restart and each new session."""
 
     def startup(self) -> None:
         """Register, now and in every new session."""

@@ -69,7 +69,7 @@ VALID_PREVIOUS_STATES: dict[State, frozenset[State]] = {
     State.NOT_RUNNING: frozenset({State.PENDING_SHUTDOWN}),
     State.ERROR: frozenset({State.RUNNING, State.REBALANCING}),
 }
-"""Which states may come before a state."""
+"""The states that may come before a state."""
 
 StateListener = Callable[[State, State], None]
 """Called with the new and the old state, in the thread that changes it."""

@@ -28,7 +28,10 @@ def check_name(what: str, value: object, example: str) -> None:
 
 
 def check_keys(what: str, value: object, example: str) -> None:
-    """Raises TypeError unless ``value`` is a mapping from configuration keys to values, with a call that is right."""
+    """Raises TypeError unless ``value`` is a mapping from configuration keys to values.
+
+    The error ends with ``example``, a correct call.
+    """
     if not isinstance(value, Mapping) or not all(isinstance(key, str) for key in value):
         raise TypeError(f"{what} must be a dictionary of keys and values, not {value!r}: {example}")
 

@@ -57,7 +57,7 @@ class FaultInjector:
         broker_id: int | None,
         sender_of: Callable[[Request], int | None],
     ) -> None:
-        """``requests`` logs everything, ``clients_requests`` what other brokers did not send (of all brokers).
+        """``requests`` logs all requests; ``clients_requests``, which all brokers share, only those of clients.
 
         ``broker_id`` is None in a cluster of one; ``sender_of`` finds the broker that has sent a request.
         """

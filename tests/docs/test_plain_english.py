@@ -29,7 +29,7 @@ PHRASES = {
     r"\bwhoever\b": "name the client, thread or reader",
 }
 """A phrase, and the advice. They were counted in a reading of a hundred docstrings."""
-HEADS = re.compile(r"(What|Who|Whose|Whoever|Those)\b(?![^.]*\?)")
+HEADS = re.compile(r"(What|Which|Who|Whose|Whoever|Those)\b(?![^.]*\?)")
 """A docstring is headed by a noun: 'The partitions of …', not 'What has …' or 'Those that …'."""
 
 
@@ -86,6 +86,7 @@ def test_no_module_has_a_phrase_that_readers_stumble_over() -> None:
         'raise ValueError("a request is at work")',
         'raise ValueError(f"{count} requests are at work in {place}")',
         "x = 1\n'''What a group has.'''",
+        '"""Which stores can be queried."""',
     ],
 )
 def test_a_phrase_is_found(source: str) -> None:

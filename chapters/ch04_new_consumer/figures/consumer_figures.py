@@ -75,7 +75,7 @@ def deliveries(run: RecordedRun, language: str = "en") -> str:
 
 
 def results_once(run: RecordedRun, language: str = "en") -> str:
-    """Which records each consumer processed, and how often readers of the output get each result, as SVG."""
+    """The records that each consumer processed, and how often readers of the output get each result, as SVG."""
     words, canvas = _WORDS[language], Canvas()
     notes = [event for event in run if event.kind is Kind.NOTE]
     outputs = {event.what: event.detail["values"] for event in notes if "values" in event.detail}

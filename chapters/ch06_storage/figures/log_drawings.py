@@ -271,7 +271,7 @@ def reads_figure(language: str) -> str:
 
 
 def retention_table(language: str) -> str:
-    """Which segments of one log each reason would delete."""
+    """The segments of one log that each reason would delete."""
     head = {"en": "retention", "zh": "设置"}[language]
     with example_log() as log:
         fill(log, 9)

@@ -54,7 +54,7 @@ def table(folder: Path) -> Path:
 
 
 def draw(folder: Path) -> InBothLanguages:
-    """Which of a batch's three steps are in the files now: a column for each batch, a row for each step."""
+    """The steps, of a batch's three, that are in the files now: a column for each batch, a row for each step."""
     return InBothLanguages(lambda language: steps_figure(steps(folder), language))
 
 

@@ -1,4 +1,4 @@
-"""Which offsets each task of a query reads, drawn for the notebook from the rows that the tasks returned."""
+"""The offsets that each task of a query reads, drawn for the notebook from the rows that the tasks returned."""
 
 from __future__ import annotations
 

@@ -20,7 +20,7 @@ _WHITESPACE: Final = " \t\r\n"
 
 
 def quoted(text: str) -> str:
-    """A string. Python's form, except that Jackson escapes characters of more than 16 bits, and with capital digits."""
+    """A JSON string as Jackson writes it: characters of more than 16 bits are escaped, with capital digits."""
     encoded = _ENCODER.encode(text)
     if "\\u" in encoded:
         encoded = _ESCAPE.sub(_in_capitals, encoded)

@@ -156,7 +156,10 @@ class AbstractHerder(Herder):
 
 
 def compute_task_configs(worker: Worker, name: str, config: Config) -> list[dict[str, str]]:
-    """The configurations that a running connector wants for its tasks. Raises ConnectError, and what it raises."""
+    """The configurations that a running connector wants for its tasks.
+
+    Raises ConnectError, and any error of the connector.
+    """
     if worker.is_sink_connector(name):
         values = ConnectorConfig(config, sink_config_def())
         return worker.connector_task_configs(name, values[TASKS_MAX], values[TOPICS])

@@ -22,4 +22,4 @@ VALID_PREVIOUS_STATES: dict[TargetState, frozenset[TargetState]] = {
     _S.STARTED: frozenset(TargetState),
     _S.PAUSED: frozenset(TargetState),
 }
-"""Which states may come before a state. A request that changes nothing is valid, and is written again."""
+"""The states that may come before a state. A request that changes nothing is valid, and is written again."""

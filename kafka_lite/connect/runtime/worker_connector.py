@@ -38,7 +38,7 @@ VALID_PREVIOUS_STATES: dict[WorkerConnectorState, frozenset[WorkerConnectorState
     _S.STOPPED: frozenset({_S.INIT, _S.STARTED, _S.STOPPED, _S.FAILED}),  # by a shutdown from any state
     _S.FAILED: frozenset(_S),
 }
-"""Which states may come before a state. Any other change is a bug, and raises RuntimeError."""
+"""The states that may come before a state. Any other change is a bug, and raises RuntimeError."""
 
 
 class WorkerConnector:

@@ -338,7 +338,10 @@ class GroupMetadataManager:
         )
 
     def _load(self, partition: int, on_group_loaded: GroupCallback) -> None:
-        """Read the partition and serve it, even if it cannot be read. Raises MemoryError: it is still loading."""
+        """Read the partition and serve it, even if it cannot be read.
+
+        After a MemoryError, which is raised, the partition is still loading.
+        """
         start_ms = self._time.hi_res_ms()
         try:
             for group in self._read(partition):

@@ -1,4 +1,4 @@
-"""The writes that Helix's decisions end in: values, which a thin shell applies to ZooKeeper in their order.
+"""Writes to ZooKeeper, as values: Helix's decisions return them, and a thin shell applies them in order.
 
 Helix 0.6.9: helix-core/.../manager/zk/ZKHelixDataAccessor.java · book 8.2.1
 """

@@ -63,7 +63,7 @@ class ZNRecord:
 
     @classmethod
     def from_bytes(cls, data: bytes) -> ZNRecord | None:
-        """The record of a znode's value; None if it has none, as a container such as ``/C/IDEALSTATES`` has none.
+        """The record of a znode's value; None for a container such as ``/C/IDEALSTATES``, which has no value.
 
         Raises UnreadableRecordError, where Helix logs the error and reads null.
         """

@@ -1,4 +1,4 @@
-"""The producer that all threads of a mirror share, and what follows when a record cannot be sent.
+"""The producer that all threads of a mirror share, and its handling of a record that cannot be sent.
 
 Kafka 0.10.2: core/.../tools/MirrorMaker.scala (MirrorMakerProducer, MirrorMakerProducerCallback) · book 8.1.2
 """

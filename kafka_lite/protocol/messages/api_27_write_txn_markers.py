@@ -57,7 +57,7 @@ class WritableTxnMarkerResult(Struct):
 
 
 class WriteTxnMarkersResponse(Response, api_key=ApiKey.WRITE_TXN_MARKERS, versions="0-1", flexible="1+"):
-    """Which markers were written.
+    """The markers that were written.
 
     v1  compact lengths and tagged fields
     """

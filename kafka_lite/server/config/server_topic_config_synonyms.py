@@ -1,4 +1,4 @@
-"""Which broker keys are the default of which topic key.
+"""The broker keys that are the defaults of topic keys.
 
 Kafka 0.10.2: core/.../log/LogConfig.scala, KafkaServer.copyKafkaConfigToLog; as a table: Kafka 3.9's
 ServerTopicConfigSynonyms · book 6.1.5

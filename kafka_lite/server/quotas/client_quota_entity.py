@@ -27,7 +27,7 @@ EntityName = str | Default | None
 
 
 class QuotaTypes(Flag):
-    """Which parts an entity has. A manager remembers the types for which there has ever been a quota."""
+    """The parts that an entity has. A manager remembers the types for which there has ever been a quota."""
 
     NO_QUOTAS = 0
     CLIENT_ID_QUOTA = auto()

@@ -1,4 +1,4 @@
-"""How many partitions the topics get that Streams creates, and whether topics are copartitioned.
+"""The partition counts of the topics that Streams creates, and the check that topics are copartitioned.
 
 Kafka 0.10.2: streams/.../processor/internals/StreamPartitionAssignor.java (assign, ensureCopartitioning,
 CopartitionedTopicsValidator) · book 9.1.3

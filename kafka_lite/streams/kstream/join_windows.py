@@ -1,4 +1,4 @@
-"""Which records of two streams are joined, by their times.
+"""Decides by their times which records of two streams are joined.
 
 Kafka 0.10.2: streams/.../kstream/JoinWindows.java · book 9.2.3
 """

@@ -1,4 +1,4 @@
-"""Which records of a key belong to one session.
+"""Decides which records of a key belong to one session.
 
 Kafka 0.10.2: streams/.../kstream/SessionWindows.java · book 9.2.4
 """

@@ -1,4 +1,4 @@
-"""Which windows a record belongs to, by its time.
+"""Decides by its time which windows a record belongs to.
 
 Kafka 0.10.2: streams/.../kstream/Windows.java, TimeWindows.java, UnlimitedWindows.java · book 9.2.4
 """

@@ -1,4 +1,4 @@
-"""Which stores can be queried, and as what.
+"""The kinds of stores that can be queried.
 
 Kafka 0.10.2: streams/.../state/QueryableStoreTypes.java, QueryableStoreType.java · book 9.1.4
 """

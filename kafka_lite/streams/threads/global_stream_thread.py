@@ -48,7 +48,7 @@ VALID_PREVIOUS_STATES: dict[GlobalStreamThreadState, frozenset[GlobalStreamThrea
     _S.PENDING_SHUTDOWN: frozenset({_S.CREATED, _S.RUNNING}),
     _S.DEAD: frozenset({_S.PENDING_SHUTDOWN}),
 }
-"""Which states may come before a state. Any other change is a bug, and raises RuntimeError."""
+"""The states that may come before a state. Any other change is a bug, and raises RuntimeError."""
 
 
 class GlobalStreamThread(ShutdownableThread):

@@ -37,4 +37,4 @@ VALID_PREVIOUS_STATES: dict[StreamThreadState, frozenset[StreamThreadState]] = {
     _S.PENDING_SHUTDOWN: frozenset({_S.CREATED, _S.RUNNING, _S.PARTITIONS_REVOKED, _S.ASSIGNING_PARTITIONS}),
     _S.DEAD: frozenset({_S.PENDING_SHUTDOWN}),
 }
-"""Which states may come before a state. Any other change is a bug, and raises RuntimeError."""
+"""The states that may come before a state. Any other change is a bug, and raises RuntimeError."""

@@ -1,4 +1,4 @@
-"""Which instance of the application has which stores and keys.
+"""The stores and keys that each instance of the application has.
 
 Kafka 0.10.2: streams/.../processor/internals/StreamsMetadataState.java · book 9.1.4
 """

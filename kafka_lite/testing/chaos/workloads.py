@@ -1,4 +1,4 @@
-"""Which clients a run has, and on which topics.
+"""The clients of a run, and their topics.
 
 Not in Kafka.
 """

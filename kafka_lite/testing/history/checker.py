@@ -1,4 +1,4 @@
-"""Which promises of Kafka a history breaks.
+"""Finds the promises of Kafka that a history breaks.
 
 Not in Kafka. Each rule is a function from a history to the violations it found; ``check`` applies all of them. The
 anomalies have the names that the well-known checkers of distributed systems use.

@@ -1,4 +1,4 @@
-"""Which promises of transactions a history breaks.
+"""Finds the promises of transactions that a history breaks.
 
 Not in Kafka. The anomalies have the names that Jepsen's checkers use. All consumers of the topics that are written in
 transactions are ``read_committed``.

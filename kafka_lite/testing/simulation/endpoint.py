@@ -98,7 +98,7 @@ class Endpoint(Watched):
         self.local: Address = ("0.0.0.0", 0)
         self.remote: Address | None = None
         self.number = 0
-        """Which connection; its two endpoints have the same number."""
+        """The number of the connection, which its two endpoints share."""
         self.peer: Endpoint | None = None
         self.buffers = Buffers()
         self.inbox = bytearray()

@@ -1,4 +1,4 @@
-"""Which thread runs, and what time it is: tasks on one thread of the system, in an order drawn from a seed.
+"""Decides which thread runs and what time it is: tasks on one thread of the system, in an order drawn from a seed.
 
 Not in Kafka. A task is a greenlet; it runs until it blocks, and time stands still meanwhile. When all tasks wait,
 time jumps to the next timer::

@@ -1,4 +1,4 @@
-"""Which brokers and replicas a throttled reassignment limits, and how that ends.
+"""The brokers and replicas that a throttled reassignment limits, and the end of the limits.
 
 Kafka 0.10.2: core/.../admin/ReassignPartitionsCommand.scala (maybeThrottle, removeThrottle); 2.6: the same file
 (calculateProposedMoveMap, modifyReassignmentThrottle, clearAllThrottles), KIP-73 · book 7.1.6

@@ -47,7 +47,7 @@ _USED_WITH = {
     "at-min-isr-partitions": ("describe",),
     "topics-with-overrides": ("describe",),
 }
-"""Which flags belong to which actions. With others they would be ignored, although the user means something."""
+"""The actions that each flag belongs to. With others they would be ignored, although the user means something."""
 CONFIG_WARNING = (
     "WARNING: Altering topic configuration from this script has been deprecated and may be removed in future "
     "releases.\n"

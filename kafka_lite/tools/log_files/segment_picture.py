@@ -101,7 +101,7 @@ def _cells(segment: Segment, scale: int, columns: int) -> list[Cell]:
 
 
 def _time_marks(segment: Segment, scale: int, pen: Pen) -> list[tuple[int, str]]:
-    """Marks of the time index: each entry gives an offset, and the offset its batch."""
+    """Marks of the time index: each entry gives an offset, which gives the batch."""
     lasts = [block.last_offset for block in segment.blocks]
     marks = []
     for entry in segment.time_entries:

@@ -35,4 +35,4 @@ VALID_PREVIOUS_STATES: dict[Membership, frozenset[Membership]] = {
     _M.UNSYNCED: frozenset({_M.ASSIGNED, _M.UNSYNCED}),
     _M.STOPPED: frozenset({_M.JOINING, _M.ASSIGNED, _M.ACTIVE, _M.UNSYNCED}),
 }
-"""Which states may come before a state. Any other change is a bug, and raises RuntimeError."""
+"""The states that may come before a state. Any other change is a bug, and raises RuntimeError."""

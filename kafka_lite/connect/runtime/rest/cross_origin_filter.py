@@ -1,4 +1,4 @@
-"""Which headers let a browser's page of another origin use the REST interface.
+"""The headers that let a browser's page of another origin use the REST interface.
 
 Kafka 0.10.2: connect/runtime/.../connect/runtime/rest/RestServer.java (start), Jetty's CrossOriginFilter · book 8.3.1
 """

@@ -1,4 +1,4 @@
-"""Which status an error has.
+"""The HTTP status of each error.
 
 Kafka 0.10.2: connect/runtime/.../connect/runtime/rest/errors/ConnectExceptionMapper.java,
 ConnectRestException.java · book 8.3.1

@@ -1,4 +1,4 @@
-"""Which request is answered by which method.
+"""Finds the method that answers a request.
 
 Kafka 0.10.2: JAX-RS' annotations Path, Consumes and Produces in connect/runtime/.../connect/runtime/rest/resources,
 runtime/rest/RestServer.java (start) · book 8.3.1

@@ -42,7 +42,7 @@ VALID_PREVIOUS_STATES: dict[WorkerTaskState, frozenset[WorkerTaskState]] = {
     _S.STOPPED: _ALIVE,
     _S.FAILED: _ALIVE,
 }
-"""Which states may come before a state. Any other change is a bug, and raises RuntimeError."""
+"""The states that may come before a state. Any other change is a bug, and raises RuntimeError."""
 
 
 class WorkerTask(ShutdownableThread):

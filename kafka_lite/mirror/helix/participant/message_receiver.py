@@ -1,4 +1,4 @@
-"""Which messages a participant takes: what it does with its messages after each change of them.
+"""Decides what a participant does with its messages, after each change of them.
 
     message                                      what happens
     NO_OP                                        deleted

@@ -1,1 +1,1 @@
-"""Which state each instance should have: one rebalancer for each mode of an ideal state."""
+"""Rebalancers decide which state each instance should have: one for each mode of an ideal state."""

@@ -84,7 +84,7 @@ def _over_reads(kernel: Descriptors) -> type[Any]:
 
 
 class FileMapping:
-    """A file as a buffer, without pages. From Python 3.12 on ``struct`` and ``memoryview`` take it for one."""
+    """A file as a buffer, without pages. From Python 3.12 on, ``struct`` and ``memoryview`` accept it as a buffer."""
 
     def __init__(self, fileno: int, length: int) -> None:
         self._fd = os.dup(fileno)

@@ -1,4 +1,4 @@
-"""Which source node reads which topic, if some are subscribed by pattern.
+"""The topics that each source node reads, including those that it subscribes to by a pattern.
 
 Kafka 0.10.2: streams/.../processor/TopologyBuilder.java (SourceNodeFactory, sourceTopicPattern, updateSubscriptions,
 earliestResetTopicsPattern, latestResetTopicsPattern) · book 9.1.2
