@@ -157,7 +157,7 @@ def idle_cpu(cluster: Cluster) -> Sample:
 def fail_over(cluster: Cluster, topic: str) -> Sample:
     """Kill a broker; the time from the end of its session until another broker's metadata has new leaders for all."""
     killed, gone_at = cluster.kill_a_broker()
-    other = min(each for each in cluster.brokers if each != killed)
+    other = min(each for each in cluster.ids if each != killed)
     cluster.await_condition(
         "all partitions are led again", lambda: not {killed, -1} & set(cluster.leaders(other, topic))
     )
