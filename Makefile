@@ -107,10 +107,10 @@ notebooks: setup ## execute every notebook
 bench: setup ## kafka_lite beside Kafka 3.9.1 and 4.3.1, which need Java and Maven: half an hour (ARGS=--quick: five minutes)
 	$(BIN)/python -m bench $(ARGS)
 
-# SEED=n: one seed, as ever. SEEDS=n: many, on all processors. BROKERS=3: a cluster. SCENARIO=name: another one. RECORD=run.html: draw the run. See docs/design/simulation.md.
+# SEED=n: one seed, as ever. SEEDS=n: many, on all processors. BROKERS=3: a cluster. SCENARIO=name: another one. RECORD=run.html: draw the run. LINK='?seed=1&…': play a run of the live page. See docs/design/simulation.md.
 simulate: setup ## a whole broker and its clients in a world from a seed (SEED=n, or SEEDS=n for many)
 	$(BIN)/python -m kafka_learn.simulate $(if $(SEED),--seed $(SEED)) $(if $(SEEDS),--seeds $(SEEDS)) \
-		$(if $(BROKERS),--brokers $(BROKERS)) $(if $(SCENARIO),--scenario $(SCENARIO)) $(if $(RECORD),--record $(RECORD)) $(ARGS)
+		$(if $(BROKERS),--brokers $(BROKERS)) $(if $(SCENARIO),--scenario $(SCENARIO)) $(if $(RECORD),--record $(RECORD)) $(if $(LINK),--link '$(LINK)') $(ARGS)
 
 # MINUTES=20, SEED=n, BROKERS=5; see docs/design/chaos.md. ARGS=--help.
 chaos: setup ## a real cluster and its clients, each in its own process, under faults from a seed (MINUTES=5)

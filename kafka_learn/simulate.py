@@ -5,6 +5,7 @@
     python -m kafka_learn.simulate --seed 7 --record run.html                  around what was found broken
     python -m kafka_learn.simulate --seed 7 --record run.html --around 12.3    around second 12.3 of the run
     python -m kafka_learn.simulate --seed 7 --record run.jsonl                 the same as data
+    python -m kafka_learn.simulate --link '?seed=1&actions=2.5:kill:1'         a run of the page's live cluster
 
 The HTML page has a sequence diagram of the requests between processes, and a time line of processes and faults. Without
 ``--record`` the command is ``kafka_lite.testing.simulation.command``.
@@ -21,6 +22,7 @@ from typing import Final
 
 from kafka_learn.drawing.sequence_diagram import sequence_diagram
 from kafka_learn.drawing.world_time_line import world_time_line
+from kafka_learn.live import replay
 from kafka_learn.recording.recorded_run import RecordedRun
 from kafka_learn.recording.world_watch import WorldWatch, around
 from kafka_lite.testing.simulation import command
@@ -42,7 +44,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = command.parser()
     parser.add_argument("--record", type=Path, metavar="FILE", help="with one seed: draw the run (.html, or .jsonl)")
     parser.add_argument("--around", type=float, metavar="S", help="which second of the run to draw")
+    parser.add_argument("--link", help="play what this link to the live cluster has, instead of a scenario")
     options = parser.parse_args(arguments)
+    if options.link is not None:
+        command.make_repeatable()
+        replay.main(options.link)
     if options.record is None:
         return command.run(options)
     command.make_repeatable()

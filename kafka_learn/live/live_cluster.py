@@ -15,7 +15,8 @@ from __future__ import annotations
 
 import gc
 import logging
-from collections.abc import Callable, Sequence
+from collections import deque
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any, Final
 
@@ -38,8 +39,8 @@ COPIED: Final = (*PACKAGES, "kafka_learn")
 TOPIC, GROUP, PARTITIONS = "demo", "readers", 3
 START_S: Final = 600.0
 """Simulated seconds after which a cluster that has no topic yet has failed."""
-COLLECT_EVERY_S: Final = 5.0
-"""After how many simulated seconds garbage is collected."""
+COLLECT_EVERY_NS: Final = 5_000_000_000
+"""After how much simulated time garbage is collected: at its multiples, however long the driver's turns are."""
 
 
 class LiveCluster:
@@ -63,6 +64,7 @@ class LiveCluster:
         self._now_ns = 0
         """Up to where the driver has let the world run; the world's own clock may be a little ahead."""
         self._collected_ns = 0
+        self._expected: deque[Action] = deque()
         self._cuts: set[tuple[str, str]] = set()
         self._producer: Process | None = None
         self._consumers: dict[int, Process] = {}
@@ -76,24 +78,35 @@ class LiveCluster:
 
     def run(self, duration_s: float) -> None:
         """Let simulated time pass. Raises what the world raises if it cannot continue."""
-        if duration_s <= 0:
-            return
-        self._now_ns += round(duration_s * 1e9)
-        self.world.scheduler.run(self._now_ns)
-        self._collect()
+        if duration_s > 0:
+            self._run_until(self._now_ns + round(duration_s * 1e9))
 
-    def replay(self, actions: Sequence[Action], until_s: float) -> None:
-        """Do again what somebody has done, at the same times, and run on until ``until_s``."""
-        for action in actions:
-            self.run((action.at_ns - self._now_ns) / 1e9)
+    def expect(self, actions: Iterable[Action]) -> None:
+        """Do again what somebody has done, at the same times, as soon as time passes."""
+        self._expected.extend(actions)
+
+    def replay(self, actions: Iterable[Action], until_s: float) -> None:
+        """The same, and let time pass until ``until_s``."""
+        self.expect(actions)
+        self._run_until(round(until_s * 1e9))
+
+    def _run_until(self, end_ns: int) -> None:
+        while self._expected and self._expected[0].at_ns <= end_ns:
+            action = self._expected.popleft()
+            self._pass_until(action.at_ns)
             self._do(action.command)
-        self.run(until_s - self._now_ns / 1e9)
+        self._pass_until(end_ns)
 
-    def _collect(self) -> None:
-        """Collect what became garbage, at the same times in each run of the seed."""
-        if self._now_ns - self._collected_ns >= COLLECT_EVERY_S * 1e9:
-            self._collected_ns = self._now_ns
+    def _pass_until(self, end_ns: int) -> None:
+        """Let time pass. What became garbage is collected at the same times in each run of the seed."""
+        while self._collected_ns + COLLECT_EVERY_NS <= end_ns:
+            self._collected_ns += COLLECT_EVERY_NS
+            self._now_ns = self._collected_ns
+            self.world.scheduler.run(self._now_ns)
             gc.collect(1)
+        if end_ns > self._now_ns:
+            self._now_ns = end_ns
+            self.world.scheduler.run(end_ns)
 
     # ── commands ──────────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -190,6 +203,7 @@ class LiveCluster:
         running = [(broker.number, broker.parts) for broker in self.cluster.brokers if broker.parts is not None]
         return {
             "seed": self.world.seed, "now_s": self._now_ns / 1e9, "is_ready": self.is_ready,
+            "expected": len(self._expected),
             "is_paused": self.pace.is_paused, "speed": self.pace.speed,
             "brokers": broker_rows(self.cluster.brokers), "cuts": sorted(self._cuts),
             "partitions": partition_rows(running, {TOPIC}), "group": group_row(running, GROUP),

@@ -51,10 +51,14 @@ def prepare(folder: Path) -> None:
 class LivePage:
     """A live cluster for JavaScript."""
 
-    def __init__(self, seed: int) -> None:
+    def __init__(self, link: str) -> None:
+        """``link`` is the query of the page's address, see ``link``. Raises ValueError if it is damaged."""
+        from kafka_learn.live.link import Link
         from kafka_learn.live.live_cluster import LiveCluster
 
-        self._live: LiveCluster = LiveCluster(seed, FOLDER)
+        wanted = Link.of(link)
+        self._live: LiveCluster = LiveCluster(wanted.seed, FOLDER)
+        self._live.expect(wanted.actions_on(self._live.machines))
 
     def turn(self, elapsed_s: float) -> None:
         """Let time pass after so many real seconds."""

@@ -59,6 +59,7 @@ const parts = {
   partitions: element("div", { class: "live-scroll" }),
   events: element("ol", { class: "live-events", tabindex: "0", "aria-label": words.events }),
   message: element("p", { role: "status", "data-role": "status" }),
+  share: element("div", {}),
 };
 let acks = "all";
 
@@ -149,6 +150,18 @@ function replicaCell(row, id, most) {
     element("span", { "data-role": "hw", ...own }, String(its.hw)), " / ", element("span", { "data-role": "leo", ...own }, String(its.leo)), bar);
 }
 
+// The run so far as a link, and as a command for a terminal: the same events, and so the same digest, as long as nobody does more.
+function shared(shot) {
+  const query = new URLSearchParams({ seed: shot.seed, ...(shot.actions ? { actions: shot.actions } : {}) });
+  const link = `?${decodeURIComponent(query.toString())}`;
+  const command = `make simulate LINK='${link}&until=${shot.now_s}'`;
+  return [
+    element("p", {}, element("a", { "data-role": "share", href: link }, words.share), ` ${words.shareHow}`),
+    element("pre", { tabindex: "0" }, element("code", { "data-role": "command" }, command)),
+    element("p", { "data-role": "digest" }, `${shot.steps} ${words.steps}, ${words.digest} ${shot.digest.slice(0, 16)}`),
+  ];
+}
+
 function addEvents(events) {
   for (const { number, time_s: time, text, count } of events) {
     const line = `${time.toFixed(3)} s  ${text}${count > 1 ? `  ×${count}` : ""}`;
@@ -164,7 +177,7 @@ function addEvents(events) {
 
 function show(shot) {
   parts.clock.value = `${shot.now_s.toFixed(2)} ${words.seconds}`;
-  parts.message.textContent = shot.is_ready ? "" : words.topic;
+  parts.message.textContent = shot.is_ready ? (shot.expected ? words.replay(shot.expected) : "") : words.topic;
   const time = { paused: shot.is_paused, speed: shot.speed };
   draw(parts.time, time, () => [
     shot.is_paused ? button("go", words.go, () => tell("time", "go")) : button("freeze", words.freeze, () => tell("time", "stop")),
@@ -177,15 +190,16 @@ function show(shot) {
   draw(parts.topic, 0, topicControls);
   draw(parts.group, [shot.group, shot.consumers], () => groupText(shot));
   draw(parts.partitions, shot.partitions, () => partitionTable(shot));
+  draw(parts.share, [shot.actions, shot.is_paused ? shot.now_s : Math.floor(shot.now_s)], () => shared(shot));
   addEvents(shot.events);
 }
 
-function open(seed) {
+function open() {
   const section = (title, ...content) => element("section", {}, element("h3", {}, title), ...content);
   root.replaceChildren(
     parts.message, section(words.time, parts.time, parts.clock), parts.brokers, parts.partitions,
     section(words.clients, parts.clients, parts.group), section(words.links, parts.links), section(words.topicSettings, parts.topic),
-    section(words.events, parts.events));
+    section(words.events, parts.events), section(words.again, parts.share));
   parts.message.textContent = words.engine;
   worker = new Worker(new URL("./worker.mjs", import.meta.url), { type: "module" });
   worker.onerror = (event) => { parts.message.textContent = `${words.failed}: ${event.message}`; };
@@ -195,16 +209,15 @@ function open(seed) {
     else if (data.refused) parts.message.textContent = data.refused;
     else if (data.failed) parts.message.textContent = `${words.failed}: ${data.failed}`;
   };
-  worker.postMessage({ seed });
+  worker.postMessage({ link: location.search });
 }
 
 async function offer() {
   const isThere = (await fetch(new URL("./engine/pyodide.mjs", import.meta.url), { method: "HEAD" })).ok;
   const reason = "Suspending" in WebAssembly ? (isThere ? "" : words.absent) : words.unable;
-  const seed = Number(new URLSearchParams(location.search).get("seed")) || 1;
   root.replaceChildren(...(reason
     ? [element("p", { "data-role": "unable" }, reason)]
-    : [button("load", words.load, () => open(seed), { class: "md-button md-button--primary" }), element("p", {}, words.about)]));
+    : [button("load", words.load, open, { class: "md-button md-button--primary" }), element("p", {}, words.about)]));
 }
 
 offer();

@@ -20,6 +20,9 @@ const english = {
   acknowledged: "acknowledged", lost: "failed", sent: "sent", read: "read", none: "none",
   group: "Consumer group", coordinator: "coordinator", generation: "generation", has: "partitions",
   unclean: "unclean leader election", share: "Link to this run",
+  shareHow: "has its seed and what you have done. In a clone of the project, this command plays it without a browser:",
+  again: "Once more", steps: "steps", digest: "digest",
+  replay: (count) => `Playing what the link has; actions left: ${count}`,
 };
 
 const chinese = {
@@ -42,6 +45,9 @@ const chinese = {
   acknowledged: "已确认", lost: "失败", sent: "已发送", read: "已读取", none: "无",
   group: "消费组", coordinator: "协调者", generation: "世代", has: "分区",
   unclean: "允许不完全的主副本选举", share: "本次运行的链接",
+  shareHow: "里面有种子和你做过的操作。在项目的克隆里，下面的命令不用浏览器就能重放：",
+  again: "再来一次", steps: "步", digest: "摘要",
+  replay: (count) => `正在重放链接里的操作，还剩 ${count} 个`,
 };
 
 export const words = document.documentElement.lang.startsWith("zh") ? chinese : english;

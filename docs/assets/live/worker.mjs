@@ -1,6 +1,6 @@
 // The worker of the live cluster: Pyodide, the project's own source, and a loop that lets simulated time pass.
 //
-// From the page:  {seed}          load everything and start a cluster
+// From the page:  {link}          load everything and start a cluster: ?seed=1&actions=…
 //                 {words: […]}    a command (kafka_learn/live/commands.py), or a change of pace
 // To the page:    {progress}, {shot}, {refused}, {failed}
 
@@ -11,14 +11,14 @@ let live = null;
 const waiting = [];
 
 self.onmessage = ({ data }) => {
-  if (data.seed !== undefined) {
-    start(data.seed).catch((error) => postMessage({ failed: String(error.message ?? error) }));
+  if (data.link !== undefined) {
+    start(data.link).catch((error) => postMessage({ failed: String(error.message ?? error) }));
   } else {
     waiting.push(JSON.stringify(data.words));
   }
 };
 
-async function start(seed) {
+async function start(link) {
   postMessage({ progress: "engine" });
   const { loadPyodide } = await import("./engine/pyodide.mjs");
   const source = fetch(new URL("./engine/source.zip", import.meta.url));
@@ -38,8 +38,8 @@ sys.path.insert(0, "/app")
 from kafka_learn.live import page
 page.prepare(Path("/library"))
 `);
-  python.globals.set("seed", seed);
-  live = await python.runPythonAsync("page.LivePage(seed)");
+  python.globals.set("link", link);
+  live = await python.runPythonAsync("page.LivePage(link)");
   await play();
 }
 

@@ -68,12 +68,11 @@ os._exit(0)
 REPLAY = """
 import json, os, sys
 from pathlib import Path
-from kafka_learn.live.commands import actions_of
-from kafka_learn.live.live_cluster import LiveCluster
+from kafka_learn.live import replay
+from kafka_learn.live.link import Link
 
-live = LiveCluster(3, Path(sys.argv[1]))
-live.replay(actions_of(sys.argv[2], 3, live.machines), float(sys.argv[3]))
-print(json.dumps(live.snapshot()))
+shot = replay.play(Link.of(f"?seed=3&actions={sys.argv[2]}&until={sys.argv[3]}"), Path(sys.argv[1]), sys.stdout.write)
+print(json.dumps(shot))
 sys.stdout.flush()
 os._exit(0)
 """
