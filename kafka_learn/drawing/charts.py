@@ -14,7 +14,7 @@ _ROW = 24.0
 _BAR = 14.0
 _BARS_WIDTH = 330.0
 _GAP = 10.0
-_LINE_WIDTH, _LINE_HEIGHT, _MARGIN = 520.0, 150.0, 60.0
+_LINE_WIDTH, _LINE_HEIGHT, _MARGIN = 520.0, 150.0, 66.0
 _TICKS = 9
 
 
@@ -88,9 +88,9 @@ class LineChart:
         for value in _ticks(_LINE_HEIGHT / up):
             y = base - value * up
             canvas.line((_MARGIN, y), (_MARGIN + _LINE_WIDTH, y), opacity=0.15)
-            canvas.text((_MARGIN - 6, y + 4), f"{rounded(value)} {self.unit}", size=11, anchor="end")
+            canvas.text((_MARGIN - 6, y + 4), f"{rounded(value)} {self.unit}", anchor="end")
         for time in _ticks(_LINE_WIDTH / across):
-            canvas.text((_MARGIN + time * across, base + 15), f"{rounded(time)} s", size=11, anchor="middle")
+            canvas.text((_MARGIN + time * across, base + 15), f"{rounded(time)} s", anchor="middle")
         for number, (name, line) in enumerate(self.series.items()):
             colour = PALETTE[number % len(PALETTE)]
             canvas.path([(_MARGIN + t * across, base - v * up) for t, v in line], stroke=colour, width=2)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import functools
 import html
+import math
 import re
 import shutil
 import subprocess
@@ -18,6 +19,7 @@ import graphviz
 
 from kafka_learn.both_languages import chinese_twin
 from kafka_learn.drawing.drawing_words import description_in_chinese, in_chinese
+from kafka_learn.drawing.svg import LEAST_TEXT
 
 # Fills that are readable on white and on black; the last two digits are the opacity.
 PLAIN = "#80808022"
@@ -26,6 +28,7 @@ GREEN = "#2faf5f55"
 ORANGE = "#ff9a2f66"
 RED = "#ff4f4f55"
 
+PIXELS_OF_A_POINT = 4 / 3
 _SVG = re.compile(r"<svg.*</svg>", re.DOTALL)
 
 
@@ -71,7 +74,7 @@ def new_graph(rank_direction: str = "TB") -> graphviz.Digraph:
     """An empty graph in the style of the site."""
     graph = graphviz.Digraph(graph_attr={"rankdir": rank_direction, "bgcolor": "transparent", "margin": "0"})
     graph.attr("node", shape="plain", fontname="Courier New", fontsize="12")
-    graph.attr("edge", fontname="Courier New", fontsize="11", arrowsize="0.7")
+    graph.attr("edge", fontname="Courier New", fontsize="12", arrowsize="0.7")
     return graph
 
 
@@ -96,10 +99,11 @@ def _adapt(svg: str, alt: str) -> str:
     svg = svg.replace('stroke="black"', 'stroke="currentColor"').replace('fill="black"', 'fill="currentColor"')
     svg = re.sub(r"<text(?![^>]*fill=)", '<text fill="currentColor"', svg)
     width = re.search(r'width="([\d.]+)pt"', svg)
-    natural = f"{float(width[1]) * 4 / 3:.0f}px" if width else "100%"
+    natural = f"{float(width[1]) * PIXELS_OF_A_POINT:.0f}px" if width else "100%"
     svg = re.sub(r'(<svg[^>]*?)\swidth="[^"]*"\s*height="[^"]*"', r"\1", svg, count=1)
     label = alt.replace("&", "&amp;").replace('"', "&quot;").replace("<", "&lt;")
-    # Full size if there is room; on a phone it scrolls instead of shrinking until it is unreadable.
-    size = f"width:{natural};min-width:min({natural},34rem)"
+    # Full size if there is room. If not, it shrinks until its smallest text has 12 pixels, and then it scrolls.
+    smallest = min(map(float, re.findall(r'font-size="([\d.]+)"', svg)), default=math.inf)
+    size = f"width:{natural};min-width:calc({natural} * {min(LEAST_TEXT / (smallest * PIXELS_OF_A_POINT), 1):.3f})"
     opening = f'<svg role="img" aria-label="{label}" style="{size}"'
     return "\n".join(row for row in svg.replace("<svg", opening, 1).splitlines() if row.strip())

@@ -18,18 +18,20 @@ from rich.table import Table
 from rich.text import Text
 
 from kafka_learn.both_languages import chinese_twin, with_chinese_twin
+from kafka_learn.drawing.playable_figure import PlayableFigure
+from kafka_learn.drawing.run_steps import Changes, PlayedStep
 from kafka_learn.drawing.run_words import duration, lane_name, word
 from kafka_learn.drawing.sequence_layout import Bar, Layout, Step, StepKind, lay_out
 from kafka_learn.drawing.svg import BACKGROUND, PALETTE, Canvas, shorten, text_width
 from kafka_learn.recording.recorded_run import RecordedRun, thread_names
 
-WIDTH = 744
-"""The space beside the table of contents on a screen 1280 pixels wide."""
-GUTTER = 78
+WIDTH = 900
+"""The width of a page's column on a screen 1280 pixels wide."""
+GUTTER = 92
 ROW = 27
 HEADING = 12.0
-LABEL = 11.0
-SMALL = 9.5
+LABEL = 12.5
+SMALL = 12.0
 BAR = 8
 SLOT = 5
 PAUSE = 18
@@ -56,25 +58,72 @@ class SequenceDiagram:
             for name, short in thread_names(self._threads).items()
         }
         lanes = max(len(layout.lanes), 1)
-        self._step_width = min((WIDTH - GUTTER) / lanes, 150)
+        self._step_width = min((WIDTH - GUTTER) / lanes, 170)
         self._width = GUTTER + self._step_width * lanes
         self._pauses = _pauses([step.event.time_ns for step in layout.steps])
         self._canvas = Canvas()
         self._headings = [_words(self._name(lane)) for lane in layout.lanes]
         self._head_height = 14 * max(map(len, self._headings), default=1) + 8
         self._legend_height = 22 * self._draw_legend()
-        self._top = self._legend_height + self._head_height + 14
+        self._heads_end = self._legend_height + self._head_height
+        self._top = self._heads_end + 14
 
     # ── SVG ───────────────────────────────────────────────────────────────────────────────────────────────────────
 
     def svg(self) -> str:
         """The diagram as one ``<svg>`` element."""
-        bottom = self._y(len(self.layout.steps) - 1) + 16
-        for lane in self.layout.lanes:
-            x = self._x(lane)
-            self._canvas.line((x, self._legend_height + self._head_height), (x, bottom), dash="2 4", opacity=0.5)
-        self._canvas.text((GUTTER - 12, self._top - 4), "ms", size=SMALL, anchor="end", opacity=0.7)
+        self._canvas = Canvas()
+        self._draw_legend()
         self._draw_headings(self._legend_height)
+        self._draw_rows()
+        height = self._bottom + 4
+        if len(self.layout.steps) >= MIRROR_FROM:
+            self._draw_headings(self._bottom)
+            height += self._head_height
+        return self._canvas.svg(self._width, height, self.alt)
+
+    def playable(self) -> PlayableFigure:
+        """The diagram for a page that keeps the lanes' names in sight and plays the steps."""
+        self._canvas = Canvas()
+        self._draw_legend()
+        self._draw_headings(self._legend_height)
+        names = [self._name(lane) for lane in self.layout.lanes]
+        heads = self._canvas.svg(self._width, self._heads_end + 1, ", ".join(names))
+        self._canvas = Canvas()
+        self._draw_rows()
+        origin = (0, self._heads_end)
+        rows = self._canvas.svg(self._width, self._bottom + 4 - self._heads_end, self.alt, origin=origin)
+        return PlayableFigure(heads, rows, "y", names, self._played_steps())
+
+    def _played_steps(self) -> list[PlayedStep]:
+        layout = self.layout
+        changes = Changes(layout.run, layout.hide, self._language)
+        calls = {call.begin.number: call.begin for call in layout.run.calls()}
+        ends = [*(step.index for step in layout.steps[1:]), len(layout.run)]
+        return [
+            PlayedStep(
+                self._step_in_words(step), self._lanes_of(step), self._y(row),
+                calls.get(step.event.number, step.event).source if step.kind is StepKind.RETURN else step.event.source,
+                changes.until(end),
+            )
+            for row, (step, end) in enumerate(zip(layout.steps, ends, strict=True))
+        ]  # fmt: skip
+
+    def _lanes_of(self, step: Step) -> list[int]:
+        """The numbers of the lanes that a step touches."""
+        lanes = dict.fromkeys([step.source, step.target])
+        return [self.layout.lanes.index(lane) for lane in lanes if lane in self.layout.lanes]
+
+    @property
+    def _bottom(self) -> float:
+        return self._y(len(self.layout.steps) - 1) + 16
+
+    def _draw_rows(self) -> None:
+        for number, lane in enumerate(self.layout.lanes):
+            x = self._x(lane)
+            with self._canvas.group(lanes=number):
+                self._canvas.line((x, self._heads_end), (x, self._bottom), dash="2 4", opacity=0.5)
+        self._canvas.text((GUTTER - 12, self._top - 4), "ms", size=SMALL, anchor="end", opacity=0.7)
         for bar in self.layout.bars:
             self._draw_bar(bar)
         for row, length_ns in self._pauses.items():
@@ -83,14 +132,6 @@ class SequenceDiagram:
             self._canvas.line((GUTTER - 6, y), (self._width, y), dash="1 5", opacity=0.8)
         for number, step in enumerate(self.layout.steps):
             self._draw_step(number, step)
-        height = bottom + 4
-        if len(self.layout.steps) >= MIRROR_FROM:
-            self._draw_headings(bottom)
-            height += self._head_height
-        svg = self._canvas.svg(self._width, height, self.alt)
-        self._canvas = Canvas()
-        self._draw_legend()
-        return svg
 
     @property
     def alt(self) -> str:
@@ -117,37 +158,36 @@ class SequenceDiagram:
         x, line = 0.0, 0
         for thread in self._threads:
             label = self._thread_names[thread]
-            needed = text_width(label, SMALL + 1) + 34
+            needed = text_width(label, SMALL) + 34
             if x and x + needed > self._width:
                 x, line = 0.0, line + 1
             self._canvas.box((x, 4 + 22 * line), (10, 10), fill=self._colour(thread), opacity=0.75, radius=2)
-            self._canvas.text((x + 15, 13 + 22 * line), label, size=SMALL + 1)
+            self._canvas.text((x + 15, 13 + 22 * line), label, size=SMALL)
             x += needed
         return line + 1
 
     def _draw_headings(self, y: float) -> None:
-        for lane, words in zip(self.layout.lanes, self._headings, strict=True):
-            x = self._x(lane)
-            width = self._step_width - 6
-            self._canvas.box(
-                (x - width / 2, y), (width, self._head_height), fill=BACKGROUND, stroke="currentColor", radius=4
-            )
-            first = y + self._head_height / 2 - 7 * len(words) + 11
-            for number, part in enumerate(words):
-                self._canvas.text(
-                    (x, first + 14 * number),
-                    shorten(part, width - 2, HEADING),
-                    size=HEADING,
-                    anchor="middle",
-                    bold=True,
-                )
+        for lane, words in enumerate(self._headings):
+            with self._canvas.group(lanes=lane):
+                self._draw_heading(self._x(self.layout.lanes[lane]), y, words)
+
+    def _draw_heading(self, x: float, y: float, words: list[str]) -> None:
+        width = self._step_width - 6
+        self._canvas.box(
+            (x - width / 2, y), (width, self._head_height), fill=BACKGROUND, stroke="currentColor", radius=4
+        )
+        first = y + self._head_height / 2 - 7 * len(words) + 11
+        for number, part in enumerate(words):
+            label = shorten(part, width - 2, HEADING)
+            self._canvas.text((x, first + 14 * number), label, size=HEADING, anchor="middle", bold=True)
 
     def _draw_bar(self, bar: Bar) -> None:
         x = self._x(bar.lane) - BAR / 2 + SLOT * bar.slot
         top, bottom = self._y(bar.first_row), self._y(bar.last_row)
         colour = self._colour(bar.thread)
         what = word(bar.waiting, self._language) if bar.waiting else self._name(bar.lane)
-        with self._canvas.group(f"{what}: {self._thread_names.get(bar.thread, bar.thread)}"):
+        title = f"{what}: {self._thread_names.get(bar.thread, bar.thread)}"
+        with self._canvas.group(title, lanes=self.layout.lanes.index(bar.lane)):
             self._canvas.box((x, top), (BAR, bottom - top), fill=BACKGROUND)
             if bar.waiting:
                 self._canvas.box((x, top), (BAR, bottom - top), stroke="currentColor", dash="2 2")
@@ -156,7 +196,8 @@ class SequenceDiagram:
 
     def _draw_step(self, number: int, step: Step) -> None:
         y = self._y(number)
-        with self._canvas.group(f"{number + 1}. {self._step_in_words(step)}"):
+        lanes = " ".join(map(str, self._lanes_of(step)))
+        with self._canvas.group(f"{number + 1}. {self._step_in_words(step)}", step=number, lanes=lanes):
             self._canvas.text((0, y + 3), f"{number + 1:>2}", size=LABEL, bold=True)
             self._canvas.text((GUTTER - 12, y + 3), _ms(step), size=SMALL, anchor="end", opacity=0.7)
             if step.kind is StepKind.NOTE:

@@ -37,6 +37,8 @@ class Step:
     label: str
     thread: str = ""
     """The thread that performs the step; for a hand-over, the thread that put the item."""
+    index: int = 0
+    """The number of its event in the run."""
     times: int = 1
     """How often it happened in immediate succession."""
 
@@ -62,9 +64,11 @@ class Bar:
 
 @dataclass
 class Layout:
-    """The whole layout."""
+    """The whole layout of ``run``, without the events that match ``hide``."""
 
     lanes: list[str]
+    run: RecordedRun
+    hide: Sequence[str] = ()
     steps: list[Step] = field(default_factory=list)
     bars: list[Bar] = field(default_factory=list)
 
@@ -127,7 +131,7 @@ class _Builder:
         self._calls = {event.number: event for event in run if event.kind is Kind.CALL}
         self._hand_overs = {(pair.put.what, pair.put.number): pair for pair in run.hand_overs()}
         self._all_lanes = not lanes
-        self._layout = Layout(lanes)
+        self._layout = Layout(lanes, run, hide)
         self._rows: dict[int, float] = {}
         """Event index -> its row, or the row after which it would be."""
 
@@ -137,6 +141,7 @@ class _Builder:
         for index, event in enumerate(self._run):
             step = None if self._hidden(event) else self._step(event)
             if step is not None and not self._repeats(step):
+                step.index = index
                 self._layout.steps.append(step)
             self._rows[index] = len(self._layout.steps) - 1 + (0 if step is not None else 0.4)
         self._add_bars()
@@ -300,10 +305,19 @@ def _note_label(event: Event, language: str) -> str:
 
 def _file_label(event: Event, language: str) -> str:
     """``append …0000.log: position 73, 73 bytes``."""
-    what = word(event.what, language)
-    place = f"{what} {_MANY_ZEROS.sub('…', event.where)}".rstrip()
+    place = f"{word(event.what, language)} {file_name(event)}".rstrip()
+    return f"{place}: {file_facts(event, language)}"
+
+
+def file_name(event: Event) -> str:
+    """The name of an event's file, without most of the zeros of a segment's."""
+    return _MANY_ZEROS.sub("…", event.where)
+
+
+def file_facts(event: Event, language: str) -> str:
+    """Where in its file something happened, and how many bytes it was: ``position 73, 73 bytes``."""
     facts = {name: value for name, value in event.detail.items() if name != "bytes"}
     words = [f"{word(name, language)} {value}" for name, value in facts.items()]
     if "bytes" in event.detail:
         words.append(f"{event.detail['bytes']} {word('bytes', language)}")
-    return f"{place}: {', '.join(words)}"
+    return ", ".join(words)

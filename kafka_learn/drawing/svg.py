@@ -7,6 +7,7 @@ background's. They contain no ids and no style sheets, so a page may have many.
 from __future__ import annotations
 
 import html
+import math
 import unicodedata
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -18,6 +19,8 @@ INK = "currentColor"
 # At least 3:1 against white and against the site's dark background.
 PALETTE = ("#3b78e7", "#c96a00", "#1f9254", "#a14fcf", "#d93f46", "#12888f", "#96703a", "#7a7a85")
 
+LEAST_TEXT = 12.0
+"""The smallest text of a figure, in CSS pixels, at the smallest size at which a page shows the figure."""
 _CHARACTER_WIDTH = 0.602
 """Character width of monospaced fonts, relative to the font size."""
 _ARROW = 6.0
@@ -30,6 +33,7 @@ class Canvas:
 
     def __init__(self) -> None:
         self._rows: list[str] = []
+        self._smallest_text = math.inf
 
     def line(
         self, a: Point, b: Point, *, stroke: str = INK, width: float = 1, dash: str = "", opacity: float = 1
@@ -92,9 +96,15 @@ class Canvas:
         halo: bool = False,
         fill: str = INK,
     ) -> None:
-        """Text on a baseline; ``halo`` keeps it readable above lines."""
+        """Text on a baseline; ``halo`` keeps it readable above lines.
+
+        Raises ValueError for text that nobody can read without a lens.
+        """
+        if size < LEAST_TEXT:
+            raise ValueError(f"text of {size:g} pixels is too small: at least {LEAST_TEXT:g}")
         if not words:
             return
+        self._smallest_text = min(self._smallest_text, size)
         shape: dict[str, object] = {"x": at[0], "y": at[1], "font-size": size, "fill": fill}
         if anchor != "start":
             shape["text-anchor"] = anchor
@@ -123,22 +133,27 @@ class Canvas:
         self._rows.append("</a>")
 
     @contextmanager
-    def group(self, title: str) -> Iterator[None]:
-        """Group the shapes drawn in the block; ``title`` is their tooltip."""
-        self._rows.append(f"<g><title>{html.escape(title, quote=False)}</title>")
+    def group(self, title: str = "", **data: object) -> Iterator[None]:
+        """Group the shapes drawn in the block; ``title`` is their tooltip, ``data`` what a script knows them by."""
+        marks = _attributes({f"data-{name}": value for name, value in data.items()})
+        tooltip = f"<title>{html.escape(title, quote=False)}</title>" if title else ""
+        self._rows.append(f"<g{marks}>{tooltip}")
         yield
         self._rows.append("</g>")
 
-    def svg(self, width: float, height: float, label: str, *, role: str = "img") -> str:
+    def svg(self, width: float, height: float, label: str, *, role: str = "img", origin: Point = (0, 0)) -> str:
         """One ``<svg>`` element; ``label`` describes it in words.
 
-        Full size if there is room; on a phone it scrolls instead of shrinking until it is unreadable. The ``role`` of
-        a drawing with links is "group": those who cannot see it find the links.
+        Full size if there is room. If not, it shrinks until its smallest text has ``LEAST_TEXT``, and then it scrolls.
+        The ``role`` of a drawing with links is "group": those who cannot see it find the links. ``origin`` is the upper
+        left corner of the part that is shown.
         """
-        size = f"width:{width:.0f}px;min-width:min({width:.0f}px,36rem);max-width:100%;height:auto"
+        least = width * LEAST_TEXT / self._smallest_text
+        size = f"width:{width:.0f}px;min-width:{math.ceil(least)}px;max-width:100%;height:auto"
         opening = (
             f'<svg xmlns="http://www.w3.org/2000/svg" role="{role}" aria-label="{html.escape(label)}" '
-            f'viewBox="0 0 {_number(width)} {_number(height)}" style="{size}" font-family="{FONT}">'
+            f'viewBox="{_number(origin[0])} {_number(origin[1])} {_number(width)} {_number(height)}" '
+            f'style="{size}" font-family="{FONT}">'
         )
         return "\n".join([opening, *self._rows, "</svg>"])
 

@@ -10,6 +10,7 @@ A long gap without events, such as a long poll, is cut from the axis and marked.
 from __future__ import annotations
 
 import itertools
+from bisect import bisect_left
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 
@@ -17,17 +18,21 @@ from rich.table import Table
 from rich.text import Text
 
 from kafka_learn.both_languages import chinese_twin, with_chinese_twin
+from kafka_learn.drawing.playable_figure import PlayableFigure
+from kafka_learn.drawing.run_steps import Changes, PlayedStep
 from kafka_learn.drawing.run_words import duration, lane_name, phrase, word
 from kafka_learn.drawing.sequence_diagram import RICH_COLOURS
 from kafka_learn.drawing.svg import BACKGROUND, PALETTE, Canvas, text_width
 from kafka_learn.recording.recorded_run import CallSpan, Kind, RecordedRun, thread_names
 
-WIDTH = 744
-LABELS = 172
-ROW = 17
+WIDTH = 900
+LABELS = 196
+MARGIN = 8
+"""Left of the axis: half of the number of its first tick."""
+ROW = 19
 GAP = 7
 AXIS = 26
-FONT = 10.0
+FONT = 12.0
 MAX_DEPTH = 7
 BREAK_FRACTION = 0.25
 """A gap longer than this fraction of the run is cut out."""
@@ -46,6 +51,8 @@ class Span:
     depth: int = 0
     colour: str = PALETTE[0]
     hollow: bool = False
+    source: str = ""
+    """The line with which it begins, see ``Event.source``."""
 
 
 @dataclass
@@ -111,23 +118,66 @@ class TimeLine:
         self._language = language
         self._axis = Axis((event.time_ns for event in run), WIDTH - LABELS - 12)
         self._canvas = Canvas()
+        self._legend_left = 0.0
+        spans = [(number, span) for number, lane in enumerate(lanes) for span in lane.spans]
+        self._in_order = sorted(spans, key=lambda found: found[1].start_ns)
+        self._steps = {id(span): step for step, (_, span) in enumerate(self._in_order)}
 
     # ── SVG ───────────────────────────────────────────────────────────────────────────────────────────────────────
 
     def svg(self) -> str:
         """The time line as one ``<svg>`` element."""
-        self._canvas = Canvas()
+        self._canvas, self._legend_left = Canvas(), 0.0
         top = self._draw_legend() + 8
+        self._draw_names(top)
+        return self._canvas.svg(WIDTH, self._draw_lanes(top) + AXIS, self.alt)
+
+    def playable(self) -> PlayableFigure:
+        """The time line for a page that keeps the lanes' names in sight and plays the spans in their order.
+
+        A step's place is where the next one begins.
+        """
+        self._canvas, self._legend_left = Canvas(), float(LABELS)
+        top = self._draw_legend() + 8
+        height = self._draw_lanes(top) + AXIS
+        left = LABELS - MARGIN
+        body = self._canvas.svg(WIDTH - left, height, self.alt, origin=(left, 0))
+        self._canvas = Canvas()
+        self._draw_names(top)
+        names = [lane.label for lane in self.lanes]
+        return PlayableFigure(self._canvas.svg(left, height, ", ".join(names)), body, "x", names, self._played_steps())
+
+    def _played_steps(self) -> list[PlayedStep]:
+        changes = Changes(self._run, language=self._language)
+        times = [event.time_ns for event in self._run]
+        starts = [*(span.start_ns for _, span in self._in_order[1:]), times[-1] + 1]
+        return [
+            PlayedStep(
+                _in_words(self.lanes[lane], span), [lane], self._x(min(next_start, times[-1])), span.source,
+                changes.until(bisect_left(times, next_start)),
+            )
+            for (lane, span), next_start in zip(self._in_order, starts, strict=True)
+        ]  # fmt: skip
+
+    def _draw_names(self, top: float) -> None:
+        y = top
+        for number, lane in enumerate(self.lanes):
+            with self._canvas.group(lanes=number):
+                self._canvas.text((0, y + ROW - 6), lane.label, size=FONT)
+            y += lane.depth * ROW + GAP
+            self._canvas.line((0, y - GAP / 2), (LABELS - MARGIN, y - GAP / 2), opacity=0.15)
+
+    def _draw_lanes(self, top: float) -> float:
+        """Everything but the names and the legend; returns where it ends, without the words of the axis."""
         bottom = top + sum(lane.depth * ROW + GAP for lane in self.lanes)
         self._draw_axis(top, bottom)
         y = top
-        for lane in self.lanes:
-            self._canvas.text((0, y + ROW - 5), lane.label, size=FONT + 0.5)
+        for number, lane in enumerate(self.lanes):
             for span in lane.spans:
-                self._draw_span(lane, span, y)
+                self._draw_span(number, span, y)
             y += lane.depth * ROW + GAP
-            self._canvas.line((0, y - GAP / 2), (WIDTH, y - GAP / 2), opacity=0.15)
-        return self._canvas.svg(WIDTH, bottom + AXIS, self.alt)
+            self._canvas.line((LABELS - MARGIN, y - GAP / 2), (WIDTH, y - GAP / 2), opacity=0.15)
+        return bottom
 
     @property
     def alt(self) -> str:
@@ -141,16 +191,16 @@ class TimeLine:
 
     def _draw_legend(self) -> float:
         """The legend of the phases, if there are any; returns its height."""
-        x = 0.0
+        x = self._legend_left
         for phase in _phases_of(self._run):
             label = word(phase, self._language)
             self._canvas.box((x, 4), (10, 10), fill=_phase_colour(phase), opacity=0.75, radius=2)
             self._canvas.text((x + 14, 13), label, size=FONT)
             x += text_width(label, FONT) + 30
-        return 20.0 if x else 0.0
+        return 20.0 if x > self._legend_left else 0.0
 
     def _draw_axis(self, top: float, bottom: float) -> None:
-        for tick in self._axis.ticks(62):
+        for tick in self._axis.ticks(72):
             x = self._x(tick)
             self._canvas.line((x, top), (x, bottom + 3), opacity=0.25, dash="1 3")
             self._canvas.text((x, bottom + 15), f"{tick / 1e6:g}", size=FONT, anchor="middle", opacity=0.8)
@@ -162,10 +212,11 @@ class TimeLine:
                 self._canvas.line((middle + offset - 2, bottom + 5), (middle + offset + 2, bottom - 5))
             self._canvas.text((middle, bottom + 25), f"⋯ {duration(end - start)}", size=FONT, anchor="middle")
 
-    def _draw_span(self, lane: Lane, span: Span, y: float) -> None:
+    def _draw_span(self, lane: int, span: Span, y: float) -> None:
         x, end = self._x(span.start_ns), self._x(span.end_ns)
         width, top = max(end - x, 1.5), y + span.depth * ROW
-        with self._canvas.group(f"{lane.label}: {span.label}, {duration(span.end_ns - span.start_ns)}"):
+        title = f"{self.lanes[lane].label}: {span.label}, {duration(span.end_ns - span.start_ns)}"
+        with self._canvas.group(title, step=self._steps[id(span)], lanes=lane):
             self._canvas.box((x, top), (width, ROW - 2), fill=BACKGROUND)
             dash = "2 2" if span.hollow else ""
             opacity = 0.08 if span.hollow else 0.4
@@ -200,11 +251,7 @@ class TimeLine:
 
     def in_words(self) -> list[str]:
         """The spans in words: lane, label, start time, duration."""
-        return [
-            f"{lane.label}: {span.label}, {span.start_ns / 1e6:.2f} ms + {duration(span.end_ns - span.start_ns)}"
-            for lane in self.lanes
-            for span in lane.spans
-        ]
+        return [_in_words(lane, span) for lane in self.lanes for span in lane.spans]
 
     def text(self) -> str:
         """The spans in words, one line each."""
@@ -213,6 +260,10 @@ class TimeLine:
     def _repr_mimebundle_(self, **_: object) -> dict[str, str]:
         svg = self.svg()
         return {"text/html": svg, "image/svg+xml": svg, "text/plain": self.text(), **chinese_twin(self)}
+
+
+def _in_words(lane: Lane, span: Span) -> str:
+    return f"{lane.label}: {span.label}, {span.start_ns / 1e6:.2f} ms + {duration(span.end_ns - span.start_ns)}"
 
 
 @with_chinese_twin
@@ -281,9 +332,16 @@ def _thread_spans(run: RecordedRun, thread: str, colour: str, language: str) -> 
             begun = [event for event in run if event.thread == thread and event.kind is Kind.PUT] if client else [first]
             said = (phrase(str(event.detail.get("thing", event.what)), language) for event in begun)
             label = ", ".join(dict.fromkeys(said))
-            spans.append(Span(first.time_ns, last.time_ns, label, 0, colour, hollow=client))
+            spans.append(Span(first.time_ns, last.time_ns, label, 0, colour, client, first.source))
     spans += [
-        Span(call.begin.time_ns, _end_ns(call, end_ns), f"{call.begin.who}.{call.begin.what}", call.depth + 1, colour)
+        Span(
+            call.begin.time_ns,
+            _end_ns(call, end_ns),
+            f"{call.begin.who}.{call.begin.what}",
+            call.depth + 1,
+            colour,
+            source=call.begin.source,
+        )
         for call in run.calls()
         if call.begin.thread == thread and call.depth < MAX_DEPTH
     ]
@@ -302,5 +360,7 @@ def _queue_lanes(run: RecordedRun, language: str) -> list[Lane]:
             lane = lanes.setdefault(pair.put.what, Lane(word(pair.put.what, language)))
             label = phrase(str(pair.put.detail.get("thing", "")), language)
             depth = sum(span.end_ns > pair.put.time_ns for span in lane.spans)
-            lane.spans.append(Span(pair.put.time_ns, pair.take.time_ns, label, depth, PALETTE[-1], hollow=True))
+            lane.spans.append(
+                Span(pair.put.time_ns, pair.take.time_ns, label, depth, PALETTE[-1], True, pair.put.source)
+            )
     return list(lanes.values())

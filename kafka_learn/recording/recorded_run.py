@@ -51,7 +51,8 @@ class Event:
     """One thing that happened.
 
     ``time_ns`` counts from the start of the run. ``who`` is the object's class. ``where`` distinguishes objects of one
-    class if that matters (a file, a number).
+    class if that matters (a file, a number). ``source`` is the line of kafka_lite that made it happen, such as
+    ``kafka_lite/log/log.py:120``: of a call the line that calls; empty if no code of kafka_lite did.
     """
 
     time_ns: int
@@ -63,6 +64,7 @@ class Event:
     parent: int = 0
     where: str = ""
     detail: Detail = field(default_factory=dict)
+    source: str = ""
 
     def to_json(self) -> dict[str, Any]:
         """The event for JSON, without empty fields."""

@@ -29,21 +29,25 @@ import functools
 import importlib
 import inspect
 import itertools
+import os
 import sys
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from types import FunctionType, ModuleType, TracebackType
+from pathlib import PurePath
+from types import FrameType, FunctionType, ModuleType, TracebackType
 from typing import Any, Self
 
+from kafka_learn.project import PROJECT_ROOT
 from kafka_learn.recording.recorded_run import Detail, Event, Kind, RecordedRun, matches
 from kafka_lite.common.kafka_thread import KafkaThread
 
 _POLL_S = 0.002
 DEFAULT_TIMEOUT_MS = 60_000
 OWN_ARGUMENTS = ("self", "cls")
+_SOURCE = f"{PROJECT_ROOT / 'kafka_lite'}{os.sep}"
 
 
 class RecordingError(Exception):
@@ -258,7 +262,8 @@ class Recording:
             self._actors[thread.name] = actor_of(thread)
         parent = self._stack[-1] if self._stack else 0
         place = place or self.hold_place()
-        place.event = Event(place.time_ns, thread.name, kind, who, what, number, parent, where, detail or {})
+        source = running_line() if kind is not Kind.RETURN else ""
+        place.event = Event(place.time_ns, thread.name, kind, who, what, number, parent, where, detail or {}, source)
 
     def hold_place(self) -> Place:
         """The next place in the order of events.
@@ -399,6 +404,17 @@ def _parameter_names(function: Callable[..., Any]) -> tuple[str, ...]:
         return tuple(inspect.signature(function).parameters)
     except ValueError:  # C functions without a signature
         return ()
+
+
+def running_line() -> str:
+    """The innermost line of kafka_lite that the calling thread executes, ``path:line``; empty if there is none."""
+    frame: FrameType | None = sys._getframe(1)
+    while frame is not None and not frame.f_code.co_filename.startswith(_SOURCE):
+        frame = frame.f_back
+    if frame is None:
+        return ""
+    path = PurePath(frame.f_code.co_filename).relative_to(PROJECT_ROOT).as_posix()
+    return f"{path}:{frame.f_lineno}"
 
 
 def actor_of(thread: threading.Thread) -> str:

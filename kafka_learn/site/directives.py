@@ -72,6 +72,11 @@ class Page:
         """``target``, a path from the root of the site's source tree, relative to this page."""
         return "../" * (len(self.target.parts) - 1) + target
 
+    def address(self, target: str) -> str:
+        """The same for HTML, in which mkdocs translates no links: a page is a folder on the site."""
+        depth = len(self.target.parts) - (self.target.name.partition(".")[0] == "index")
+        return "../" * depth + target
+
     def on_the_site(self, link: str) -> str:
         """A link between files of the repository as a link between pages of the site.
 
@@ -229,7 +234,10 @@ def _recording(directive: Directive, page: Page) -> str:
     if view not in _VIEWS:
         raise ValueError(f"view={view}: must be one of {', '.join(_VIEWS)}")
     diagram = _VIEWS[view](run, options, page.language)
-    return _in_figure(diagram.svg(), directive) + (_words(diagram, page.language) if directive.flag("words") else "")
+    figure = diagram.playable()
+    page.sources |= {path.removesuffix(".py").replace("/", ".") for path in figure.sources()}
+    drawn = _in_figure(figure.html(page.address("source/")), directive).replace('"drawing"', '"drawing recording"', 1)
+    return drawn + (_words(diagram, page.language) if directive.flag("words") else "")
 
 
 def _words(diagram: SequenceDiagram | TimeLine, language: str) -> str:

@@ -15,7 +15,7 @@ from kafka_learn.drawing.svg import BACKGROUND, PALETTE, Canvas, text_width
 from kafka_learn.recording.replicas_by_hand import Frame, ReplicasByHand, ReplicaView
 
 BOOKS_KAFKA = "0.10.2"
-_STEP_WIDTH = 196
+_STEP_WIDTH = 210
 _CELL, _HEIGHT = 24, 22
 _ROW = 58
 _TOP = 50
@@ -64,8 +64,8 @@ class ReplicaFilm:
         for number, frame in enumerate(self.frames):
             y = _TOP + _ROW * number
             canvas.line((0, y), (self._width, y), opacity=0.2)
-            canvas.text((0, y + 30), f"{number + 1:>2}", size=11, bold=True)
-            canvas.text((22, y + 30), self._step(frame), size=11)
+            canvas.text((0, y + 30), f"{number + 1:>2}", size=12, bold=True)
+            canvas.text((22, y + 30), self._step(frame), size=12)
             for broker, view in frame.views.items():
                 self._draw_view(canvas, self._columns[broker], y, view)
         return canvas.svg(self._width, _TOP + _ROW * len(self.frames) + 4, self.alt)
@@ -85,10 +85,10 @@ class ReplicaFilm:
         for epoch in epochs:
             label = self._words["epoch"].format(epoch)
             canvas.box((x, 3), (11, 11), fill=_colour(epoch), opacity=0.4, radius=2)
-            canvas.text((x + 16, 12), label, size=10)
-            x += text_width(label, 10) + 36
+            canvas.text((x + 16, 12), label, size=12)
+            x += text_width(label) + 36
         _draw_high_watermark(canvas, x + 4, 2, 12)
-        canvas.text((x + 14, 12), self._words["hw"], size=10)
+        canvas.text((x + 14, 12), self._words["hw"], size=12)
 
     def _draw_view(self, canvas: Canvas, x: float, y: float, view: ReplicaView) -> None:
         top = y + 14
@@ -100,12 +100,12 @@ class ReplicaFilm:
             canvas.box(
                 at, (_CELL, _HEIGHT), fill=_colour(epoch), opacity=0.35 * faded, stroke="currentColor", dash=dash
             )
-            canvas.text((at[0] + _CELL / 2, top + 15), value, size=11, anchor="middle", opacity=faded)
+            canvas.text((at[0] + _CELL / 2, top + 15), value, size=12, anchor="middle", opacity=faded)
         canvas.line((x, top + _HEIGHT), (x + len(view.values) * _CELL + 14, top + _HEIGHT), opacity=0.5 * faded)
         if view.is_alive:
             _draw_high_watermark(canvas, x + view.high_watermark * _CELL, top - 5, _HEIGHT + 9)
         canvas.text(
-            (x, top + _HEIGHT + 14), self._role(view), size=9.5, bold=view.leads, opacity=0.55 + 0.45 * view.leads
+            (x, top + _HEIGHT + 14), self._role(view), size=12, bold=view.leads, opacity=0.55 + 0.45 * view.leads
         )
 
     def _role(self, view: ReplicaView) -> str:

@@ -74,7 +74,7 @@ def steps_figure(found: Sequence[set[int]], language: str) -> str:
     left = _LEFT + max(map(text_width, heads)) + 20
     batches = range(max(set().union(*found), default=-1) + 1)
     for number in batches:
-        canvas.text((left + number * _CELL, 14), _BATCH[language].format(number), size=11)
+        canvas.text((left + number * _CELL, 14), _BATCH[language].format(number), size=12)
     for row, (head, numbers) in enumerate(zip(heads, found, strict=True)):
         top = 24 + row * _ROW
         canvas.text((_LEFT, top + 16), head)

@@ -76,7 +76,7 @@ def plan_figure(language: str) -> str:
 
 # -- events, windows and the watermark ---------------------------------------------------------------------------------
 
-_LEFT, _TOP, _EVENT, _EMPTY = 64.0, 30.0, 30.0, 22.0
+_LEFT, _TOP, _EVENT, _EMPTY = 64.0, 30.0, 42.0, 22.0
 _FIRST_MINUTE, _LAST_MINUTE = 9 * 60 + 30, 14 * 60 + 30
 _BOTTOM = _TOP + _LAST_MINUTE - _FIRST_MINUTE
 
@@ -169,7 +169,7 @@ def _draw_events(canvas: Canvas, columns: dict[int, tuple[float, float]]) -> Non
         colour = _RED if is_late(event) else _PURPLE if is_double(event) else _BLUE
         with canvas.group(f"offset {event.offset}, {_clock(event.minute)}"):
             _dot(canvas, (x, _y(event.minute)), colour, filled=colour is _BLUE)
-            canvas.text((x, _y(event.minute) - 9), _clock(event.minute), size=9, anchor="middle", halo=True)
+            canvas.text((x, _y(event.minute) - 9), _clock(event.minute), size=12, anchor="middle", halo=True)
 
 
 def _dot(canvas: Canvas, at: tuple[float, float], colour: str, *, filled: bool) -> None:

@@ -57,7 +57,7 @@ def ranges_figure(found: Sequence[TaskRange], language: str) -> str:
         with canvas.group(f"{task_words.format(each.task)}: {each.first} – {each.last}"):
             canvas.box((at + 1, top + 2), (width - 2, 30), fill=colour, opacity=0.25, stroke=colour, radius=3)
             words = f"{each.first}–{each.last}"
-            canvas.text((at + width / 2, top + 21), words, anchor="middle", size=11)
+            canvas.text((at + width / 2, top + 21), words, anchor="middle")
     said = "; ".join(
         f"{partition_words.format(each.partition)}: {each.first}–{each.last}, {task_words.format(each.task)}"
         for each in found

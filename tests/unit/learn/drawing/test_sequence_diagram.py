@@ -9,7 +9,7 @@ from rich.console import Console
 from kafka_learn.drawing.sequence_diagram import GUTTER, LABEL, sequence_diagram
 from kafka_learn.drawing.svg import text_width
 from kafka_learn.drawing.time_line import time_line
-from kafka_learn.recording.recorded_run import RecordedRun, thread_names
+from kafka_learn.recording.recorded_run import Kind, RecordedRun, thread_names
 from tests.support.recorded_runs import small_run
 
 SVG = "{http://www.w3.org/2000/svg}"
@@ -123,3 +123,37 @@ def test_an_empty_run_gives_an_empty_drawing():
 def test_threads_get_short_names():
     names = thread_names(["kafka-network-thread-0-PLAINTEXT-1", "kafka-network-thread-0-PLAINTEXT-2", "MainThread"])
     assert list(names.values()) == ["network-thread-PLAINTEXT 1", "network-thread-PLAINTEXT 2", "main"]
+
+
+def test_on_a_page_the_names_of_the_lanes_are_a_drawing_of_their_own_above_the_steps():
+    figure = sequence_diagram(small_run(), lanes=LANES).playable()
+    heads, body = ElementTree.fromstring(figure.heads), ElementTree.fromstring(figure.body)
+    assert texts(figure.heads)[-2:] == [["Kafka", "Apis"][-1], "Log"]
+    assert not [element for element in heads.iter() if element.get("data-step")]
+    numbers = [element.get("data-step") for element in body.iter() if element.get("data-step")]
+    assert numbers == [str(number) for number in range(len(figure.steps))]
+    _, top, width, height = map(float, body.get("viewBox").split())
+    assert (top, width) == (float(heads.get("viewBox").split()[3]) - 1, float(heads.get("viewBox").split()[2]))
+    assert all(top < step.at < top + height for step in figure.steps)
+
+
+def test_the_steps_to_play_are_those_of_the_figure_with_what_each_changes():
+    diagram = sequence_diagram(small_run(), lanes=LANES)
+    figure = diagram.playable()
+    assert figure.lanes == list(LANES)
+    assert [step.words for step in figure.steps] == diagram.in_words()
+    assert [step.lanes for step in figure.steps][:2] == [[0, 1], [1, 2]]
+    changes = {step.words.partition(" (")[0]: step.changes for step in figure.steps if step.changes}
+    assert changes["Processor → RequestChannel: queue: PRODUCE v9"] == [("queue", "1")]
+    assert changes["Log: append …0000.log: position 0, 89 bytes"] == [("…0000.log", "append: position 0, 89 bytes")]
+
+
+def test_a_returning_call_has_the_line_that_called():
+    events = tuple(
+        dataclasses.replace(event, source=f"kafka_lite/log/log.py:{event.number}") if event.kind is Kind.CALL else event
+        for event in small_run()
+    )
+    figure = sequence_diagram(dataclasses.replace(small_run(), events=events), lanes=LANES, returns="all").playable()
+    sources = {step.words.partition(" (")[0]: step.source for step in figure.steps}
+    assert sources["Log → KafkaApis: offsets 0–0"] == "kafka_lite/log/log.py:4"
+    assert figure.sources() == {"kafka_lite/log/log.py"}

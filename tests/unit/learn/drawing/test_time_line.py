@@ -1,13 +1,16 @@
 """Time lines: a lane for each thread and queue, the phases of a request, and an axis with gaps."""
 
 import dataclasses
+from xml.etree import ElementTree
 
 import pytest
 from rich.console import Console
 
-from kafka_learn.drawing.time_line import Axis, time_line
+from kafka_learn.drawing.time_line import WIDTH, Axis, time_line
 from kafka_learn.recording.recorded_run import Event, Kind
 from tests.support.recorded_runs import small_run
+
+SVG = "{http://www.w3.org/2000/svg}"
 
 
 def rendered(table):
@@ -69,3 +72,22 @@ def test_a_time_line_for_the_terminal():
     assert "█" in text
     assert "░" in text
     assert "Log.append" in text
+
+
+def test_on_a_page_the_names_stay_left_and_the_spans_are_played_in_the_order_of_their_starts():
+    diagram = time_line(small_run())
+    figure = diagram.playable()
+    heads, body = ElementTree.fromstring(figure.heads), ElementTree.fromstring(figure.body)
+    assert [element.text for element in heads.iter(f"{SVG}text")] == figure.lanes
+    left, _, width, height = map(float, body.get("viewBox").split())
+    assert heads.get("viewBox") == f"0 0 {left:g} {height:g}"
+    assert left + width == WIDTH
+    assert sorted(step.words for step in figure.steps) == sorted(diagram.in_words())
+    starts = [span.start_ns for _, span in diagram._in_order]
+    assert starts == sorted(starts)
+    assert figure.steps[0].words.startswith("producer: PRODUCE v9")
+    places = [step.at for step in figure.steps]
+    assert places == sorted(places)
+    assert left <= places[0] < places[-1] == diagram._x(1200) <= WIDTH
+    queue = [step.changes for step in figure.steps if ("queue", "1") in step.changes]
+    assert len(queue) == 1

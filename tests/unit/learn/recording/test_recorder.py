@@ -1,5 +1,6 @@
 """A recording sees what code does, and does not change it."""
 
+import linecache
 import queue
 import sys
 import threading
@@ -7,11 +8,13 @@ from types import ModuleType
 
 import pytest
 
+from kafka_learn.project import PROJECT_ROOT
 from kafka_learn.recording import broker_watches
 from kafka_learn.recording.recorded_run import Kind
 from kafka_learn.recording.recorder import Call, Recording, RecordingError, Watch
 from kafka_learn.recording.summaries import fields
 from kafka_learn.recording.watches import watch, watch_queue, watch_state_machine, watch_states
+from kafka_lite.common.purgatory.timing_wheel import TimerTaskEntry, TimerTaskList, TimingWheel
 from kafka_lite.protocol.messages.headers import RequestHeader
 from tests.support.recorded_store import Color, Store
 
@@ -59,6 +62,24 @@ def test_calls_are_recorded_with_their_returns_and_nested_calls():
     assert end.detail == {"result": 1}
     assert outer.time_ns == 0 <= inner.time_ns <= end.time_ns
     assert recording.run.actors == {"MainThread": "main"}
+
+
+def test_the_line_of_kafka_lite_that_makes_a_call_or_a_change_is_recorded():
+    def text(event):
+        path, _, number = event.source.rpartition(":")
+        return linecache.getline(str(PROJECT_ROOT / path), int(number)).strip()
+
+    wheel = TimingWheel(1, 8, 0, lambda bucket: None)
+    watches = watch(TimingWheel.add, TimerTaskList.add, show=()), watch_states(TimingWheel, "current_time_ms")
+    with Recording(*watches) as recording:
+        wheel.add(TimerTaskEntry(lambda: None, 3))
+        wheel.advance_clock(2)
+    outer, inner, *ends, change = recording.run
+    assert outer.source == "", "no code of kafka_lite calls it"
+    assert inner.source.startswith("kafka_lite/common/purgatory/timing_wheel.py:")
+    assert text(inner) == "bucket.add(entry)"
+    assert text(change) == "self.current_time_ms = time_ms - time_ms % self.tick_ms"
+    assert {event.source for event in ends} == {""}
 
 
 def test_an_exception_propagates_and_is_recorded():

@@ -1,0 +1,192 @@
+// Plays recorded runs in the page: each .recorded-run gets buttons, a slider, the line that runs and the state that changes.
+// The figure stays the static one: what comes after the current step is covered. Without this script the page is whole.
+
+import { WHOLE, actionOf, next, placeOf, previous, shownSteps, stateAt, stepAt } from "./steps.mjs";
+import { words as wordsOf } from "./words.mjs";
+
+const STEP_MS = 1400;
+const HALF_ROW = 13.5;
+const SVG = "http://www.w3.org/2000/svg";
+const words = wordsOf(document.documentElement.lang);
+
+function element(tag, properties = {}, ...children) {
+  const made = Object.assign(document.createElement(tag), properties);
+  made.append(...children);
+  return made;
+}
+
+function button(role, label, act) {
+  const made = element("button", { type: "button", title: words[role], textContent: label, onclick: act });
+  made.setAttribute("aria-label", words[role]);
+  made.dataset.role = role;
+  return made;
+}
+
+class Stepper {
+  constructor(figure) {
+    this.figure = figure;
+    this.run = JSON.parse(figure.querySelector("script").textContent);
+    this.heads = figure.querySelector(".recorded-run__heads");
+    this.body = figure.querySelector(".recorded-run__body");
+    this.drawing = this.body.querySelector("svg");
+    this.runsDown = figure.classList.contains("recorded-run--y");
+    this.hidden = new Set();
+    this.now = WHOLE;
+    this.timer = null;
+    this.addCover();
+    figure.append(this.panel());
+    this.body.addEventListener("scroll", () => { if (this.runsDown) this.heads.scrollLeft = this.body.scrollLeft; });
+    figure.addEventListener("keydown", event => this.onKey(event));
+    this.show();
+  }
+
+  addCover() {
+    this.cover = document.createElementNS(SVG, "rect");
+    this.cover.classList.add("recorded-run__cover");
+    this.drawing.append(this.cover);
+  }
+
+  panel() {
+    this.playing = button("play", "▶", () => this.play());
+    this.slider = element("input", { type: "range", min: 0, value: 0, oninput: () => this.go(stepAt(this.shown, +this.slider.value)) });
+    this.slider.setAttribute("aria-label", words.slider);
+    this.slider.dataset.role = "slider";
+    this.count = element("output");
+    this.said = element("p", { className: "recorded-run__words", textContent: words.hint });
+    this.said.setAttribute("aria-live", "polite");
+    this.line = element("p", { className: "recorded-run__line" });
+    this.state = element("dl", { className: "recorded-run__state" });
+    const bar = element("div", { className: "recorded-run__bar" },
+      button("previous", "◀", () => this.go(previous(this.shown, this.now))), this.playing,
+      button("next", "▶|", () => this.go(next(this.shown, this.now))), this.slider, this.count,
+      button("whole", "↺", () => this.go(WHOLE)), this.laneChoice());
+    const made = element("div", { className: "recorded-run__panel" }, bar, this.said, this.line, this.state);
+    made.setAttribute("role", "group");
+    made.setAttribute("aria-label", words.group);
+    return made;
+  }
+
+  laneChoice() {
+    const boxes = this.run.lanes.map((name, lane) => {
+      const box = element("input", { type: "checkbox", checked: true, onchange: () => this.hide(lane, !box.checked) });
+      box.dataset.lane = lane;
+      return element("label", {}, box, ` ${name}`);
+    });
+    return element("details", { className: "recorded-run__lanes" }, element("summary", { textContent: words.lanes }),
+      element("div", {}, ...boxes));
+  }
+
+  hide(lane, isHidden) {
+    if (isHidden) this.hidden.add(lane);
+    else this.hidden.delete(lane);
+    this.show();
+  }
+
+  play() {
+    if (this.timer !== null) return this.pause();
+    if (next(this.shown, this.now) === this.now) this.now = WHOLE;
+    this.timer = setInterval(() => this.tick(), STEP_MS);
+    this.tick();
+  }
+
+  tick() {
+    const following = next(this.shown, this.now);
+    if (following === this.now) return this.pause();
+    this.now = following;
+    this.show();
+    this.keepInSight();
+  }
+
+  pause() {
+    clearInterval(this.timer);
+    this.timer = null;
+    this.show();
+  }
+
+  go(step) {
+    this.now = step;
+    if (this.timer !== null) this.pause();
+    this.show();
+    this.keepInSight();
+  }
+
+  onKey(event) {
+    const isControl = event.target.matches("button, input, summary, a");
+    const action = actionOf(event.key);
+    if (!action || event.altKey || event.ctrlKey || event.metaKey || (isControl && (event.key === " " || event.target === this.slider))) return;
+    event.preventDefault();
+    if (action === "play") this.play();
+    else this.go({
+      next: next(this.shown, this.now), previous: previous(this.shown, this.now), first: this.shown[0] ?? WHOLE,
+      last: this.shown.at(-1) ?? WHOLE, whole: WHOLE,
+    }[action]);
+  }
+
+  show() {
+    this.shown = shownSteps(this.run.steps, this.hidden);
+    const step = this.run.steps[this.now];
+    const place = placeOf(this.shown, this.now);
+    this.slider.max = this.shown.length;
+    this.slider.value = place;
+    this.slider.setAttribute("aria-valuetext", step ? step.words : words.whole);
+    this.count.value = words.count(place, this.shown.length);
+    this.playing.textContent = this.timer === null ? "▶" : "❚❚";
+    this.playing.setAttribute("aria-label", this.timer === null ? words.play : words.pause);
+    this.said.textContent = step ? step.words : words.hint;
+    this.showLine(step);
+    this.showState();
+    this.showInFigure(step);
+  }
+
+  showLine(step) {
+    this.line.replaceChildren();
+    if (!step?.source) return;
+    const [path, number, text] = step.source;
+    const place = element("a", { textContent: `${path}:${number}` });
+    if (this.figure.dataset.source) place.href = `${this.figure.dataset.source}${path.replace(/\.py$/, "")}/#__codelineno-0-${number}`;
+    this.line.append(element("code", { textContent: text }), " ", place);
+  }
+
+  showState() {
+    this.state.replaceChildren(...stateAt(this.run.steps, this.now).map(({ name, value, isNew }) =>
+      element("div", { className: isNew ? "is-new" : "" }, element("dt", { textContent: name }), element("dd", { textContent: value }))));
+  }
+
+  showInFigure(step) {
+    for (const shape of this.figure.querySelectorAll("[data-lanes]")) {
+      const lanes = shape.dataset.lanes.split(" ").map(Number);
+      shape.classList.toggle("is-hidden", lanes.some(lane => this.hidden.has(lane)));
+    }
+    for (const shape of this.drawing.querySelectorAll("[data-step]")) shape.classList.toggle("is-now", +shape.dataset.step === this.now);
+    const { x, y, width, height } = this.drawing.viewBox.baseVal;
+    const from = step ? step.at + (this.runsDown ? HALF_ROW : 1) : Infinity;
+    const rect = this.runsDown
+      ? { x, y: Math.min(from, y + height), width, height: Math.max(y + height - from, 0) }
+      : { x: Math.min(from, x + width), y, width: Math.max(x + width - from, 0), height };
+    for (const [name, value] of Object.entries(rect)) this.cover.setAttribute(name, value);
+  }
+
+  keepInSight() {
+    const shape = this.drawing.querySelector(`[data-step="${this.now}"]`);
+    if (!shape) return;
+    const place = shape.getBoundingClientRect();
+    const top = this.runsDown ? this.heads.getBoundingClientRect().bottom : 60;
+    const bottom = this.figure.lastElementChild.getBoundingClientRect().top;
+    if (place.top < top) window.scrollBy(0, place.top - top - 20);
+    else if (place.bottom > bottom) window.scrollBy(0, place.bottom - bottom + 20);
+    const heads = this.run.steps[this.now].lanes.map(lane => this.heads.querySelector(`[data-lanes="${lane}"]`).getBoundingClientRect());
+    this.scrollSideways(this.runsDown ? heads : [place]);
+  }
+
+  /** Scrolls the figure, where it is wider than the screen, to these parts of it. */
+  scrollSideways(places) {
+    const left = Math.min(...places.map(place => place.left)), right = Math.max(...places.map(place => place.right));
+    const sides = this.body.getBoundingClientRect();
+    if (right > sides.right) this.body.scrollLeft += Math.min(right - sides.right + 10, left - sides.left);
+    else if (left < sides.left) this.body.scrollLeft -= sides.left - left + 10;
+  }
+}
+
+document$.subscribe(() => {
+  for (const figure of document.querySelectorAll(".recorded-run:not(:has(.recorded-run__panel))")) new Stepper(figure);
+});
