@@ -58,7 +58,7 @@ def source_line(source: str) -> tuple[str, int, str]:
 
 
 class Changes:
-    """What changes in a run, in order: states, files, and how many items wait in a queue."""
+    """The changes in a run, in order: states, files, and how many items wait in a queue."""
 
     def __init__(self, run: RecordedRun, hide: Sequence[str] = (), language: str = "en") -> None:
         """``hide`` omits events, see ``matches``."""

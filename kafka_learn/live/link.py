@@ -24,7 +24,7 @@ AFTER_S: Final = 30.0
 
 @dataclass(frozen=True)
 class Link:
-    """What a link says. ``until_s`` is None if it leaves the end open."""
+    """The contents of a link. ``until_s`` is None if it leaves the end open."""
 
     seed: int = FIRST_SEED
     actions: str = ""
