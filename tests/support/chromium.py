@@ -52,12 +52,35 @@ class Page:
         self._buffer = bytearray()
         self._numbers = itertools.count(1)
         self._session = ""
+        self.home = ""
+        """The address of the site, for tests that share a page."""
         target = self._ask("Target.createTarget", url="about:blank")["targetId"]
         self._session = self._ask("Target.attachToTarget", targetId=target, flatten=True)["sessionId"]
 
     def open(self, url: str) -> None:
         """Go to an address."""
         self._ask("Page.navigate", url=url)
+
+    def load(self, url: str) -> None:
+        """Go to an address, and wait until the page and its scripts are there."""
+        self.evaluate("window.isLeft = true")
+        self.open(url)
+        self.until("!window.isLeft && document.readyState === 'complete'")
+
+    def show_on(self, width: int, height: int, *, is_dark: bool = False) -> None:
+        """Use a screen of this size, in CSS pixels, whose owner likes it dark or light."""
+        self._ask("Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=1, mobile=False)
+        scheme = {"name": "prefers-color-scheme", "value": "dark" if is_dark else "light"}
+        self._ask("Emulation.setEmulatedMedia", features=[scheme])
+
+    def press(self, key: str) -> None:
+        """Press and release a key, such as ArrowRight, where the focus is."""
+        for kind in ("rawKeyDown", "keyUp"):
+            self._ask("Input.dispatchKeyEvent", type=kind, key=key)
+
+    def write(self, text: str) -> None:
+        """Write a text where the focus is."""
+        self._ask("Input.insertText", text=text)
 
     def evaluate(self, expression: str) -> Any:
         """The value of an expression of JavaScript. Raises AssertionError if it throws."""
