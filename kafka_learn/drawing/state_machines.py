@@ -42,15 +42,23 @@ def _defines_table(source: str) -> bool:
     return any(isinstance(target, ast.Name) and target.id == TABLE for target in targets)
 
 
-def draw_states(table: Table) -> Drawing:
-    """Draw one arrow per transition that the table allows, including those from a state to itself."""
-    graph = new_graph("LR")
+def draw_states(
+    table: Table, labels: Mapping[tuple[Any, Any], str] | None = None, *, rank_direction: str = "LR"
+) -> Drawing:
+    """Draw one arrow per transition that the table allows, including those from a state to itself.
+
+    ``labels``: (from, to) → the words on that arrow. Raises ValueError for a transition that the table does not allow.
+    """
+    labels = labels or {}
+    if wrong := [(before, after) for before, after in labels if before not in table[after]]:
+        raise ValueError(f"the table allows no transition from {wrong[0][0]} to {wrong[0][1]}")
+    graph = new_graph(rank_direction)
     graph.attr("node", shape="box", style="rounded,filled", fillcolor=BLUE, margin="0.12,0.06")
     for state in table:
         graph.node(state.name)
     for state, previous in table.items():
         for before in sorted(previous, key=lambda other: other.name):
-            graph.edge(before.name, state.name)
+            graph.edge(before.name, state.name, label=labels.get((before, state)))
     changes = "; ".join(f"to {state.name} from {', '.join(sorted(s.name for s in table[state]))}" for state in table)
     return Drawing(graph, changes)
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 from kafka_learn.drawing.state_machines import draw_states
 from kafka_lite.common.topic_partition import TopicPartition
@@ -13,6 +14,8 @@ from kafka_lite.controller.partition_leader_selector import (
     select_controlled_shutdown_leader,
     select_offline_partition_leader,
 )
+from kafka_lite.controller.partition_state_machine import PartitionState
+from kafka_lite.controller.replica_state_machine import ReplicaState
 from kafka_lite.zookeeper.data import LeaderAndIsr
 
 ASSIGNMENT = (1, 2, 3)
@@ -34,14 +37,50 @@ _WORDS = {
 }  # fmt: skip
 
 
-def partition_states(_language: str) -> str:
-    """The state machine of a partition."""
-    return draw_states(partition_state_machine.VALID_PREVIOUS_STATES).svg()
+_P, _R = PartitionState, ReplicaState
+_CAUSES = {
+    (_P.NON_EXISTENT, _P.NEW): ("topic created", "创建主题"),
+    (_P.NEW, _P.ONLINE): ("first leader\nand ISR written", "写入第一任\n主副本和 ISR"),
+    (_P.ONLINE, _P.ONLINE): ("leader moved", "移动主副本"),
+    (_P.ONLINE, _P.OFFLINE): ("leader dies, or\ndeletion begins", "主副本崩溃，\n或开始删除"),
+    (_P.OFFLINE, _P.ONLINE): ("another\nleader elected", "选出新的\n主副本"),
+    (_P.NEW, _P.OFFLINE): ("deletion begins", "开始删除"),
+    (_P.OFFLINE, _P.OFFLINE): ("deletion begins", "开始删除"),
+    (_P.OFFLINE, _P.NON_EXISTENT): ("topic deleted", "主题已删除"),
+}
+"""Transition of a partition → what happens, in both languages."""
+_REQUESTS = {
+    (_R.NON_EXISTENT, _R.NEW): ("LeaderAndIsr, if\nthere is a leader", "LeaderAndIsr，\n如果有主副本"),
+    (_R.NEW, _R.ONLINE): ("assigned", "列入副本分配"),
+    (_R.ONLINE, _R.ONLINE): ("LeaderAndIsr", "LeaderAndIsr"),
+    (_R.OFFLINE, _R.ONLINE): ("broker is back:\nLeaderAndIsr", "broker 回来：\nLeaderAndIsr"),
+    (_R.DELETION_INELIGIBLE, _R.ONLINE): ("LeaderAndIsr", "LeaderAndIsr"),
+    (_R.NEW, _R.OFFLINE): ("StopReplica", "StopReplica"),
+    (_R.ONLINE, _R.OFFLINE): ("StopReplica,\nout of the ISR", "StopReplica，\n移出 ISR"),
+    (_R.OFFLINE, _R.OFFLINE): ("StopReplica", "StopReplica"),
+    (_R.DELETION_INELIGIBLE, _R.OFFLINE): ("StopReplica", "StopReplica"),
+    (_R.OFFLINE, _R.DELETION_STARTED): ("StopReplica\nwith deletion", "StopReplica，\n要求删除"),
+    (_R.DELETION_STARTED, _R.DELETION_SUCCESSFUL): ("no error", "没有错误"),
+    (_R.DELETION_STARTED, _R.DELETION_INELIGIBLE): ("error", "出错"),
+    (_R.OFFLINE, _R.DELETION_INELIGIBLE): ("broker is dead", "broker 已停止"),
+    (_R.DELETION_SUCCESSFUL, _R.NON_EXISTENT): ("forgotten", "从内存移除"),
+}
+"""Transition of a replica → the controller's action or its cause, in both languages."""
 
 
-def replica_states(_language: str) -> str:
-    """The state machine of a replica."""
-    return draw_states(replica_state_machine.VALID_PREVIOUS_STATES).svg()
+def partition_states(language: str) -> str:
+    """The state machine of a partition, with what causes each transition."""
+    return draw_states(partition_state_machine.VALID_PREVIOUS_STATES, _in(language, _CAUSES)).svg()
+
+
+def replica_states(language: str) -> str:
+    """The state machine of a replica, with the action of each transition."""
+    labels = _in(language, _REQUESTS)
+    return draw_states(replica_state_machine.VALID_PREVIOUS_STATES, labels, rank_direction="TB").svg()
+
+
+def _in(language: str, labels: Mapping[tuple[Any, Any], tuple[str, str]]) -> dict[tuple[Any, Any], str]:
+    return {transition: words[language == "zh"] for transition, words in labels.items()}
 
 
 def elections(language: str) -> str:
