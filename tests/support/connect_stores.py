@@ -48,7 +48,7 @@ class FakeTopic:
 
     def texts(self) -> list[tuple[str, str | None]]:
         """The records so far, as texts."""
-        return [((key or b"").decode(), value and value.decode()) for key, value in self.records]
+        return [((key or b"").decode(), None if value is None else value.decode()) for key, value in self.records]
 
 
 class FakeLog:
