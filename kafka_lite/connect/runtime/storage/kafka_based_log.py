@@ -48,6 +48,9 @@ class KafkaBasedLog:
         read_to_end ─▶ flush, wake the thread up ─▶ the ends of all partitions ─▶ read up to them ─▶ future
 
     Records may be written by other workers meanwhile: ``read_to_end`` reads what was there when it asked for the ends.
+
+    A consumer of its own asks for them. On the connection of the other one that request would wait for the end of a
+    fetch, ``fetch.max.wait.ms``, since a broker serves one request of a connection at a time. (0.10.2 waits.)
     """
 
     def __init__(
@@ -73,6 +76,7 @@ class KafkaBasedLog:
         self._waiting: list[Future[None]] = []
         self._producer: KafkaProducer
         self._consumer: KafkaConsumer
+        self._ends: KafkaConsumer
         self._open: list[KafkaProducer | KafkaConsumer] = []
         self._thread: _WorkThread | None = None
 
@@ -83,6 +87,8 @@ class KafkaBasedLog:
         self._open.append(self._producer)
         self._consumer = self._clients.consumer(self._consumer_configs)
         self._open.append(self._consumer)
+        self._ends = self._clients.consumer(self._consumer_configs)
+        self._open.append(self._ends)
         partitions = self._look_up_partitions()
         self._consumer.assign(partitions)
         self._consumer.seek_to_beginning(partitions)
@@ -167,7 +173,7 @@ class KafkaBasedLog:
         self._consumer.wakeup()
 
     def _read_to_log_end(self) -> None:
-        for partition, end in self._consumer.end_offsets(self._consumer.assignment).items():
+        for partition, end in self._ends.end_offsets(self._consumer.assignment).items():
             while self._consumer.position(partition) < end:
                 self._poll(FOREVER_MS)
 

@@ -110,8 +110,9 @@ def test_the_start_reads_all_partitions_to_their_ends() -> None:
     reader.log.start()
     assert sorted(reader.seen) == [b"a", b"b", b"c"]
     reader.log.stop()
-    assert clients.closed == ["producer", "consumer"]
-    producer, consumer = clients.configs
+    assert clients.closed == ["producer", "consumer", "consumer"]
+    producer, consumer, ends = clients.configs
+    assert ends == consumer
     assert producer == {
         "client.id": "x", "acks": "all", "max.in.flight.requests.per.connection": 1, "enable.idempotence": "false",
     }  # fmt: skip
@@ -130,7 +131,7 @@ def clients() -> FakeClients:
 def reader(clients: FakeClients) -> Reader:
     """Its clients are there, and its thread is not."""
     reader = Reader(clients)
-    reader.log._producer, reader.log._consumer = clients.producer({}), clients
+    reader.log._producer, reader.log._consumer, reader.log._ends = clients.producer({}), clients, clients
     return reader
 
 
