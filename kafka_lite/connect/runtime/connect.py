@@ -48,5 +48,5 @@ class Connect:
             logger.info("Kafka Connect stopped")
 
     def await_stop(self, timeout_s: float | None = None) -> bool:
-        """Wait until it has stopped; False after ``timeout_s``."""
-        return self._stopped.wait(timeout_s)
+        """Wait until it has stopped; False after ``timeout_s``. A herder that has failed by then counts as stopped."""
+        return self._stopped.wait(timeout_s) or self.herder.failure is not None

@@ -70,6 +70,11 @@ class Herder(ABC):
     def stop(self) -> None:
         """Stop all connectors and tasks, then the worker and the stores."""
 
+    @property
+    def failure(self) -> Exception | None:
+        """The error that has ended the herder, if one has."""
+        return None
+
     @abstractmethod
     def connectors(self) -> Future[list[str]]:
         """The names of all connectors."""

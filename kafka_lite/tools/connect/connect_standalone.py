@@ -70,6 +70,9 @@ class ConnectStandalone:
 
     def startup(self) -> None:
         """Start the worker, then its connectors. Raises KafkaError: the caller then calls ``shutdown``."""
+        # Imported here so that --help and a missing file do not wait for the clients.
+        from kafka_lite.connect.runtime.new_connect import new_standalone_connect
+
         self._connect = new_standalone_connect(self._worker)
         self._connect.start()
         for file, config in self._connectors.items():
@@ -95,23 +98,3 @@ class ConnectStandalone:
         """Stop the connectors and the worker."""
         if self._connect is not None:
             self._connect.stop()
-
-
-def new_standalone_connect(props: Mapping[str, str]) -> Connect:
-    """All parts of a worker with these keys. Raises ConfigError, ConnectError."""
-    # Imported here so that --help and a missing file do not wait for the clients.
-    from kafka_lite.connect.runtime.connect import Connect
-    from kafka_lite.connect.runtime.rest.rest_server import RestServer
-    from kafka_lite.connect.runtime.standalone.standalone_config import StandaloneConfig
-    from kafka_lite.connect.runtime.standalone.standalone_herder import StandaloneHerder
-    from kafka_lite.connect.runtime.storage.file_offset_backing_store import FileOffsetBackingStore
-    from kafka_lite.connect.runtime.worker import Worker
-
-    config = StandaloneConfig(props)
-    rest = RestServer(config)
-    try:
-        worker = Worker(rest.worker_id, config, FileOffsetBackingStore(config["offset.storage.file.filename"]))
-    except BaseException:
-        rest.stop()
-        raise
-    return Connect(StandaloneHerder(worker), rest)

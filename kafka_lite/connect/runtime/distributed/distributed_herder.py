@@ -11,7 +11,7 @@ from concurrent.futures import Future
 from functools import partial
 from typing import TypeVar
 
-from kafka_lite.common.shutdownable_thread import ShutdownableThread
+from kafka_lite.common.shutdownable_thread import ProcessKilledError, ShutdownableThread
 from kafka_lite.common.time import SYSTEM_TIME, Time
 from kafka_lite.connect.api.connector import Connector
 from kafka_lite.connect.api.errors import AlreadyExistsError, ConnectError, NotFoundError
@@ -275,15 +275,17 @@ class _HerderThread(ShutdownableThread):
             self._herder.run_up()
             while self.is_running:
                 self.do_work()
+        except ProcessKilledError:
+            self._stopping.set()
+            return
         except Exception as error:
             logger.exception("Uncaught exception in herder work thread, exiting")
             self.failure = error
-        finally:
-            self._stopping.set()
-            try:
-                self._herder.run_down()
-            except Exception:
-                logger.exception("The herder could not stop everything")
+        self._stopping.set()
+        try:
+            self._herder.run_down()
+        except Exception:
+            logger.exception("The herder could not stop everything")
 
     def do_work(self) -> None:
         """One turn."""

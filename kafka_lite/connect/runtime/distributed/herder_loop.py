@@ -144,6 +144,12 @@ class HerderLoop:
             self._transition_to(Membership.STOPPED)
             self._requests.close()
 
+    def abandon(self) -> None:
+        """Leave everything as it is, like a killed process, and refuse all requests: for tests."""
+        self._requests.close()
+        self._reconfiguration.stop()
+        self._member.abandon()
+
     def wake_up(self) -> None:
         """End the waits of the current turn and of those to come, since the thread is to stop."""
         with self._stopping:

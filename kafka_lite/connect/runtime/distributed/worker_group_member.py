@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import itertools
 import logging
+from dataclasses import replace
 
 from kafka_lite.clients.client_metrics import ClientMetrics
 from kafka_lite.clients.client_utils import new_network_client, parse_and_validate_addresses
@@ -114,3 +115,8 @@ class WorkerGroupMember:
             self._metrics.close()
             self._client.close()
         logger.debug("The Connect group member has stopped")
+
+    def abandon(self) -> None:
+        """Close all connections without leaving the group, which then waits for the end of the session: for tests."""
+        self.coordinator.config = replace(self.coordinator.config, leave_group_on_close=False)
+        self.stop()

@@ -9,6 +9,8 @@ from kafka_lite.connect.runtime.connect import Connect
 class Part:
     """A herder or a REST server: tells what is done with it."""
 
+    failure: Exception | None = None
+
     def __init__(self, name: str, told: list[str], fails: str = "") -> None:
         self._name, self._told, self._fails = name, told, fails
 
@@ -54,4 +56,13 @@ def test_the_herder_stops_if_the_rest_interface_cannot() -> None:
     with pytest.raises(ConnectError):
         connect.stop()
     assert told == ["rest stop", "herder stop"]
+    assert connect.await_stop(0)
+
+
+def test_a_herder_that_has_failed_ends_the_wait() -> None:
+    connect = _connect([])
+    connect.start()
+    assert not connect.await_stop(0)
+    herder: Any = connect.herder
+    herder.failure = ConnectError("the group refuses the worker")
     assert connect.await_stop(0)

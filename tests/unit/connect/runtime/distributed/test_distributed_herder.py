@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from kafka_lite.common.shutdownable_thread import ProcessKilledError
 from kafka_lite.connect.api.errors import AlreadyExistsError, ConnectError, NotFoundError
 from kafka_lite.connect.runtime.connector_task_id import ConnectorTaskId
 from kafka_lite.connect.runtime.distributed.distributed_herder import DistributedHerder
@@ -291,6 +292,22 @@ def test_a_thread_runs_the_turns_and_ends_with_the_error(monkeypatch: pytest.Mon
     worker.herder.stop()
     with pytest.raises(ConnectError, match="Worker is shutting down"):
         worker.herder.connectors().result(0)
+
+
+def test_a_thread_that_is_killed_says_goodbye_to_nobody(monkeypatch: pytest.MonkeyPatch) -> None:
+    topics = Topics(monkeypatch)
+    worker = topics.worker()
+    monkeypatch.setattr(worker.herder, "run_up", lambda: None)
+
+    def tick() -> None:
+        raise ProcessKilledError
+
+    monkeypatch.setattr(worker.herder.loop, "tick", tick)
+    worker.herder.start()
+    worker.herder.stop()
+    assert worker.herder.failure is None
+    assert not worker.member.left
+    worker.herder.run_down()
 
 
 def test_a_herder_that_was_never_started_stops_what_it_has_made(monkeypatch: pytest.MonkeyPatch) -> None:

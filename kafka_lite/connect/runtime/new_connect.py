@@ -1,0 +1,83 @@
+"""Makes a worker with all that belongs to it from its properties.
+
+Kafka 0.10.2: connect/runtime/.../connect/cli/ConnectStandalone.java, ConnectDistributed.java (main) · book 8.3.3
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+
+from kafka_lite.common.time import SYSTEM_TIME, Time
+from kafka_lite.connect.runtime.connect import Connect
+from kafka_lite.connect.runtime.connect_clients import ConnectClients
+from kafka_lite.connect.runtime.distributed.distributed_config import DistributedConfig
+from kafka_lite.connect.runtime.distributed.distributed_herder import DistributedHerder
+from kafka_lite.connect.runtime.distributed.worker_group_member import WorkerGroupMember
+from kafka_lite.connect.runtime.rest.rest_server import RestServer
+from kafka_lite.connect.runtime.standalone.standalone_config import StandaloneConfig
+from kafka_lite.connect.runtime.standalone.standalone_herder import StandaloneHerder
+from kafka_lite.connect.runtime.storage.file_offset_backing_store import FileOffsetBackingStore
+from kafka_lite.connect.runtime.storage.kafka_based_log import KafkaBasedLog
+from kafka_lite.connect.runtime.storage.kafka_config_backing_store import KafkaConfigBackingStore
+from kafka_lite.connect.runtime.storage.kafka_offset_backing_store import KafkaOffsetBackingStore, NewLog
+from kafka_lite.connect.runtime.storage.kafka_status_backing_store import KafkaStatusBackingStore
+from kafka_lite.connect.runtime.worker import Worker
+
+
+def new_standalone_connect(props: Mapping[str, str]) -> Connect:
+    """A worker by itself. Raises ConfigError, ConnectError."""
+    config = StandaloneConfig(props)
+    rest = RestServer(config)
+    with _released_on_error(rest.stop):
+        worker = Worker(rest.worker_id, config, FileOffsetBackingStore(config["offset.storage.file.filename"]))
+    return Connect(StandaloneHerder(worker), rest)
+
+
+def new_distributed_connect(
+    props: Mapping[str, str], *, clients: ConnectClients | None = None, time: Time = SYSTEM_TIME
+) -> Connect:
+    """A worker of a group. Raises ConfigError, ConnectError. Nothing is asked of a broker before it is started."""
+    config = DistributedConfig(props)
+    clients = clients or ConnectClients(time)
+    rest = RestServer(config)
+    with _released_on_error(rest.stop):
+        herder = _new_distributed_herder(config, rest, clients, time)
+    return Connect(herder, rest)
+
+
+def _new_distributed_herder(
+    config: DistributedConfig, rest: RestServer, clients: ConnectClients, time: Time
+) -> DistributedHerder:
+    def log(kind: str, producer: Mapping[str, object], partition_count: int | None = None) -> NewLog:
+        topic, consumer = config[f"{kind}.storage.topic"], config.internal_consumer()
+        return lambda consumed: KafkaBasedLog(
+            topic, producer, consumer, consumed, clients=clients, time=time, partition_count=partition_count
+        )
+
+    producer = config.internal_producer()
+    offsets = KafkaOffsetBackingStore(log("offset", producer))
+    worker = Worker(rest.worker_id, config, offsets, clients=clients, time=time)
+    converter = worker.internal_value_converter
+    configs = KafkaConfigBackingStore(config["config.storage.topic"], converter, log("config", producer, 1))
+    # The status store repeats a write itself, unless a newer status has been written.
+    statuses = KafkaStatusBackingStore(
+        config["status.storage.topic"], converter, log("status", config.internal_producer(retries=0))
+    )
+    return DistributedHerder(
+        config,
+        worker,
+        statuses,
+        configs,
+        lambda listener: WorkerGroupMember(config, rest.advertised_url, configs, listener, time=time),
+        time=time,
+    )
+
+
+@contextmanager
+def _released_on_error(release: Callable[[], None]) -> Iterator[None]:
+    try:
+        yield
+    except BaseException:
+        release()
+        raise
