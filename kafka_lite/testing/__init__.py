@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     from kafka_lite.testing.cluster import Cluster
     from kafka_lite.testing.cluster_broker import ClusterBroker
     from kafka_lite.testing.cluster_client import StoredRecord
+    from kafka_lite.testing.connect.connect_cluster import ConnectCluster
+    from kafka_lite.testing.connect.connect_worker import ConnectWorker
     from kafka_lite.testing.fault import Fault
     from kafka_lite.testing.network.cluster_network import ClusterNetwork
     from kafka_lite.testing.request_log import RequestLog, SeenRequest
@@ -25,6 +27,8 @@ __all__ = [
     "Cluster",
     "ClusterBroker",
     "ClusterNetwork",
+    "ConnectCluster",
+    "ConnectWorker",
     "Errors",
     "Fault",
     "RequestLog",
@@ -39,6 +43,8 @@ _HOMES = {
     "Cluster": "kafka_lite.testing.cluster",
     "ClusterBroker": "kafka_lite.testing.cluster_broker",
     "ClusterNetwork": "kafka_lite.testing.network.cluster_network",
+    "ConnectCluster": "kafka_lite.testing.connect.connect_cluster",
+    "ConnectWorker": "kafka_lite.testing.connect.connect_worker",
     "Errors": "kafka_lite.common.errors",
     "Fault": "kafka_lite.testing.fault",
     "RequestLog": "kafka_lite.testing.request_log",

@@ -1,0 +1,117 @@
+"""Workers in one process on a broker: they share connectors and tasks, one is killed, one is held."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from kafka_lite.testing.cluster import Cluster
+from kafka_lite.testing.connect.connect_cluster import ConnectCluster
+from kafka_lite.testing.connect.connect_worker import ConnectWorker, RestError
+from tests.support.eventually import eventually
+
+SOON = {"session.timeout.ms": 2000, "consumer.session.timeout.ms": 2000}
+
+
+@pytest.fixture(scope="module")
+def connect() -> Iterator[ConnectCluster]:
+    with (
+        Cluster({"group.min.session.timeout.ms": 1000}) as cluster,
+        ConnectCluster(cluster, workers=2, props=SOON) as connect,
+    ):
+        cluster.create_topic("lines", 2)
+        yield connect
+
+
+def _leader(connect: ConnectCluster) -> ConnectWorker:
+    return next(worker for worker in connect.workers if worker.is_running and worker.herder.loop.is_leader)
+
+
+def _owners(connect: ConnectCluster, name: str) -> set[str]:
+    """The workers of a connector's tasks."""
+    status = connect.status(name)
+    return set() if status is None else {task["worker_id"] for task in status["tasks"]}
+
+
+def test_the_other_worker_takes_over_when_one_is_killed(connect: ConnectCluster, tmp_path: Path) -> None:
+    source, sink = tmp_path / "source.txt", tmp_path / "sink.txt"
+    source.write_text("eins\nzwei\n")
+    connect.put_connector("source", {"connector.class": "FileStreamSource", "file": source, "topic": "lines"})
+    connect.put_connector(
+        "sink", {"connector.class": "FileStreamSink", "file": sink, "topics": "lines", "tasks.max": 2}
+    )
+    connect.await_running("source", tasks=1)
+    connect.await_running("sink", tasks=2)
+    both = {worker.id for worker in connect.workers}
+    assert _owners(connect, "sink") == both
+    eventually(lambda: sink.exists() and sorted(sink.read_text().split()) == ["eins", "zwei"])
+
+    killed = _leader(connect)
+    killed.kill()
+    assert not killed.is_running
+    with source.open("a") as more:
+        more.write("drei\n")
+    connect.await_running("source", tasks=1)
+    connect.await_running("sink", tasks=2)
+    eventually(lambda: "drei" in sink.read_text().split())
+    assert set(sink.read_text().split()) == {"eins", "zwei", "drei"}  # at least once
+
+    killed.start()  # at the same port
+    eventually(lambda: _owners(connect, "sink") == both)
+    for name in ("source", "sink"):
+        connect.delete_connector(name)
+        connect.await_no_status(name)
+    assert connect.connectors() == []
+
+
+def test_every_worker_serves_every_request(connect: ConnectCluster, tmp_path: Path) -> None:
+    """The leader and the owners are found by one hop or two."""
+    config = {"connector.class": "FileStreamSource", "file": str(tmp_path / "f"), "topic": "lines", "name": "any"}
+    connect.put_connector("any", config)
+    connect.await_running("any", tasks=1)
+    for worker in connect.workers:
+        assert worker.request("PUT", "/connectors/any/config", config)["name"] == "any"
+        connect.await_running("any", tasks=1)
+        assert worker.request("GET", "/connectors/any")["tasks"] == [{"connector": "any", "task": 0}]
+        assert worker.request("POST", "/connectors/any/restart") is None
+        assert worker.request("POST", "/connectors/any/tasks/0/restart") is None
+        with pytest.raises(RestError, match="404: Unknown task: any-7"):
+            worker.request("POST", "/connectors/any/tasks/7/restart")
+    connect.pause_connector("any")
+    connect.await_state("any", "PAUSED", tasks=1)
+    connect.resume_connector("any")
+    connect.await_running("any", tasks=1)
+    connect.delete_connector("any")
+    connect.await_no_status("any")
+    with pytest.raises(RestError, match="404: Connector any not found"):
+        connect.delete_connector("any")
+
+
+def test_a_worker_that_is_held_is_replaced_and_comes_back(connect: ConnectCluster, tmp_path: Path) -> None:
+    config = {"connector.class": "FileStreamSource", "file": tmp_path / "f", "topic": "lines"}
+    for name in ("a", "b"):
+        connect.put_connector(name, config)
+        connect.await_running(name, tasks=1)
+    held = next(worker for worker in connect.workers if worker is not connect.workers[0])
+    held.pause()
+    others = {worker.id for worker in connect.workers} - {held.id}
+
+    def owners() -> set[str]:
+        return _owners(connect, "a") | _owners(connect, "b")
+
+    eventually(lambda: owners() == others)
+    held.resume()
+    eventually(lambda: held.id in owners())
+
+
+def test_a_worker_that_is_not_running_says_so(connect: ConnectCluster) -> None:
+    never = ConnectWorker("never", {})
+    with pytest.raises(RuntimeError, match="worker never is not running"):
+        never.kill()
+    never.stop()
+    with pytest.raises(RuntimeError, match="already running"):
+        connect.workers[0].start()
+    with pytest.raises(TypeError, match="workers"):
+        ConnectCluster(connect._cluster, workers="two")  # type: ignore[arg-type]
