@@ -2,8 +2,14 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
+from contextlib import ExitStack, closing
+from dataclasses import dataclass
+from functools import partial
+from http import HTTPStatus
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -11,6 +17,7 @@ from kafka_lite.testing.cluster import Cluster
 from kafka_lite.testing.connect.connect_cluster import ConnectCluster
 from kafka_lite.testing.connect.connect_worker import ConnectWorker, RestError
 from tests.support.eventually import eventually
+from tests.unit.connect.runtime.rest.test_rest_server import SAMPLE, Client, _answer, _expected
 
 SOON = {"session.timeout.ms": 2000, "consumer.session.timeout.ms": 2000}
 
@@ -23,6 +30,15 @@ def connect() -> Iterator[ConnectCluster]:
     ):
         cluster.create_topic("lines", 2)
         yield connect
+
+
+@pytest.fixture(autouse=True)
+def _no_connectors(connect: ConnectCluster) -> Iterator[None]:
+    """Each test leaves nothing running."""
+    yield
+    for name in connect.connectors():
+        connect.delete_connector(name)
+        connect.await_no_status(name)
 
 
 def _leader(connect: ConnectCluster) -> ConnectWorker:
@@ -60,10 +76,6 @@ def test_the_other_worker_takes_over_when_one_is_killed(connect: ConnectCluster,
 
     killed.start()  # at the same port
     eventually(lambda: _owners(connect, "sink") == both)
-    for name in ("source", "sink"):
-        connect.delete_connector(name)
-        connect.await_no_status(name)
-    assert connect.connectors() == []
 
 
 def test_every_worker_serves_every_request(connect: ConnectCluster, tmp_path: Path) -> None:
@@ -87,6 +99,38 @@ def test_every_worker_serves_every_request(connect: ConnectCluster, tmp_path: Pa
     connect.await_no_status("any")
     with pytest.raises(RestError, match="404: Connector any not found"):
         connect.delete_connector("any")
+
+
+@dataclass
+class _Replay:
+    """Asks the workers in turn, so that each request is forwarded if it has to be."""
+
+    clients: list[Client]
+    asked: int = 0
+
+    def is_answered(self, row: dict[str, Any]) -> bool:
+        """Whether the next worker gives Kafka's answer to a row. False while it rebalances, or its status is old."""
+        client = self.clients[self.asked % 2]
+        expected = _expected(row, f"http://{client.host}:{client.port}/connectors")
+        if row["path"] == "/":
+            expected[1].update(client.ask("GET", "/")[1])  # our own release and commit
+        answered = _answer(client, row)
+        is_stale = answered[0] == HTTPStatus.CONFLICT and "stale configuration" in answered[1]["message"]
+        if answered != expected and (is_stale or row["method"] == "GET"):
+            return False
+        assert answered == expected, row
+        self.asked += 1
+        return True
+
+
+def test_each_request_has_the_answer_of_kafka(connect: ConnectCluster, tmp_path: Path) -> None:
+    """The recorded requests to two real workers, in their order."""
+    connect.cluster.create_topic("connect-test", 2)
+    rows = json.loads(json.dumps(SAMPLE["distributed"]).replace("FOLDER", str(tmp_path)))
+    with ExitStack() as stack:
+        replay = _Replay([stack.enter_context(closing(Client(worker.connect))) for worker in connect.workers])
+        for row in rows:
+            eventually(partial(replay.is_answered, row), str(row))
 
 
 def test_a_worker_that_is_held_is_replaced_and_comes_back(connect: ConnectCluster, tmp_path: Path) -> None:
@@ -114,4 +158,4 @@ def test_a_worker_that_is_not_running_says_so(connect: ConnectCluster) -> None:
     with pytest.raises(RuntimeError, match="already running"):
         connect.workers[0].start()
     with pytest.raises(TypeError, match="workers"):
-        ConnectCluster(connect._cluster, workers="two")  # type: ignore[arg-type]
+        ConnectCluster(connect.cluster, workers="two")  # type: ignore[arg-type]

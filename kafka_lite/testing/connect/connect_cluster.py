@@ -58,7 +58,8 @@ class ConnectCluster:
     def __init__(self, cluster: AnyCluster[Any], workers: int = 1, props: Mapping[str, object] | None = None) -> None:
         check_whole_number("workers", workers, "ConnectCluster(cluster, workers=2)")
         check_keys("props", props or {}, "ConnectCluster(cluster, props={'offset.flush.interval.ms': 100})")
-        self._cluster = cluster
+        self.cluster = cluster
+        """The brokers."""
         self._props = WORKER_DEFAULTS | texts(props or {})
         self._wanted = workers
         self.workers: list[ConnectWorker] = []
@@ -96,7 +97,7 @@ class ConnectCluster:
     def add_worker(self, *, wait: bool = True) -> ConnectWorker:
         """Start one more worker, and wait until it is in the group."""
         worker = ConnectWorker(
-            str(len(self.workers)), self._props | {"bootstrap.servers": self._cluster.bootstrap_servers}
+            str(len(self.workers)), self._props | {"bootstrap.servers": self.cluster.bootstrap_servers}
         )
         self.workers.append(worker)
         worker.start()
@@ -105,8 +106,8 @@ class ConnectCluster:
         return worker
 
     def _ensure_topic(self, topic: str, partitions: int) -> None:
-        if topic not in self._cluster.topics:
-            self._cluster.create_topic(topic, partitions, {"cleanup.policy": "compact"})
+        if topic not in self.cluster.topics:
+            self.cluster.create_topic(topic, partitions, {"cleanup.policy": "compact"})
 
     def _await_worker(self, worker: ConnectWorker) -> None:
         def is_in_the_group() -> bool:
