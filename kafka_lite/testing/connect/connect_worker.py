@@ -95,7 +95,7 @@ class ConnectWorker:
             self._connect = None
 
     def pause(self) -> None:
-        """Hold it, as SIGSTOP does: after ``session.timeout.ms`` the group goes on without it."""
+        """Hold it, as SIGSTOP does: after ``session.timeout.ms`` the others share its work."""
         self.connect  # noqa: B018  raises if it is not running
         self._time.pause()
 

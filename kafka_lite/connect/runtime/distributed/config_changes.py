@@ -94,7 +94,7 @@ class ConfigChangeCollector:
             return changes
 
     def on_connector_config_remove(self, connector: str) -> None:
-        """A connector was removed. What it did is divided anew, unless nothing is known of it."""
+        """A connector was removed. The rest is divided again, unless nothing is known of this connector."""
         logger.info("Connector %s config removed", connector)
         self._add(connectors={connector}, needs_rebalance=connector in self._known())
 

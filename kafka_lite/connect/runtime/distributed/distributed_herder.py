@@ -123,7 +123,7 @@ class DistributedHerder(AbstractHerder):
         return self._when_settled(lambda: self._connector_info(name).config)
 
     def task_configs(self, name: str) -> Future[list[TaskInfo]]:
-        """The configurations of a connector's tasks, also if some are missing."""
+        """The configurations of a connector's tasks."""
         return self._when_settled(partial(self._task_infos, name))
 
     def _connector_info(self, name: str) -> ConnectorInfo:

@@ -7,10 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from concurrent.futures import Future
+from contextlib import suppress
 from http import HTTPStatus
 from typing import Any, TypeVar
 from urllib.parse import quote
 
+from kafka_lite.connect.api.errors import NotFoundError
 from kafka_lite.connect.runtime.connector_config import NAME
 from kafka_lite.connect.runtime.connector_task_id import ConnectorTaskId
 from kafka_lite.connect.runtime.herder import ConnectorInfo, Created, Herder
@@ -32,6 +34,7 @@ T = TypeVar("T")
 
 NO_CONTENT = HttpResponse(HTTPStatus.NO_CONTENT)
 ACCEPTED = HttpResponse(HTTPStatus.ACCEPTED)
+EXPANSIONS = {"info", "status"}
 
 
 class ConnectorsResource:
@@ -44,8 +47,21 @@ class ConnectorsResource:
     # ── connectors ────────────────────────────────────────────────────────────────────────────────────────────────
 
     def list_connectors(self, request: RoutedRequest) -> HttpResponse:
-        """The names of all connectors."""
-        return json_response(self._complete(self._herder.connectors(), request, list))
+        """The names of all connectors. With ``?expand=status`` or ``info`` (KIP-465), what is known of each."""
+        names = self._complete(self._herder.connectors(), request, list)
+        kinds = set(request.query.get("expand", ())) & EXPANSIONS
+        return json_response({name: self._expanded(name, kinds, request) for name in names} if kinds else names)
+
+    def _expanded(self, name: str, kinds: set[str], request: RoutedRequest) -> dict[str, Any]:
+        """Some of them may be missing: the connector may be new, or deleted in this moment."""
+        found: dict[str, Any] = {}
+        with suppress(NotFoundError):
+            if "info" in kinds:
+                found["info"] = self._complete(self._herder.connector_info(name), request, connector_info_json)
+        with suppress(NotFoundError):
+            if "status" in kinds:
+                found["status"] = connector_state_json(self._herder.connector_status(name))
+        return found
 
     def create_connector(self, request: RoutedRequest) -> HttpResponse:
         """Create a connector. The name of the request is added to the configuration if it has none."""

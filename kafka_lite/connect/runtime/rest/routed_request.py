@@ -6,8 +6,8 @@ book 8.3.1
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 
 
 @dataclass(frozen=True)
@@ -23,6 +23,8 @@ class RoutedRequest:
     variables: Mapping[str, str]
     forward: bool | None
     """Whether it may be forwarded, if the request says so."""
+    query: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    """The query's parameters, each with all its values."""
 
     @property
     def connector(self) -> str:
@@ -33,6 +35,11 @@ class RoutedRequest:
     def connector_type(self) -> str:
         """The class of a connector, or its alias."""
         return self.variables["connectorType"]
+
+    @property
+    def logger(self) -> str:
+        """The name of a logger, or ``root``."""
+        return self.variables["logger"]
 
     @property
     def task(self) -> int:

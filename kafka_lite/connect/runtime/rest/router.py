@@ -7,7 +7,7 @@ runtime/rest/RestServer.java (start) · book 8.3.1
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from http import HTTPStatus
 from urllib.parse import parse_qs, unquote
@@ -15,6 +15,7 @@ from urllib.parse import parse_qs, unquote
 from kafka_lite.connect.runtime.herder import Herder
 from kafka_lite.connect.runtime.rest.connector_plugins_resource import ConnectorPluginsResource
 from kafka_lite.connect.runtime.rest.connectors_resource import ConnectorsResource
+from kafka_lite.connect.runtime.rest.loggers_resource import get_logger, list_loggers, set_logger_level
 from kafka_lite.connect.runtime.rest.request_forwarder import RequestForwarder
 from kafka_lite.connect.runtime.rest.rest_errors import ConnectRestError, response_to
 from kafka_lite.connect.runtime.rest.rest_messages import (
@@ -29,7 +30,7 @@ from kafka_lite.connect.runtime.rest.routed_request import RoutedRequest
 
 Answer = Callable[[RoutedRequest], HttpResponse]
 
-_VARIABLES = {"connector": "[^/]+", "connectorType": "[^/]+", "task": "[0-9]{1,9}"}
+_VARIABLES = {"connector": "[^/]+", "connectorType": "[^/]+", "logger": "[^/]+", "task": "[0-9]{1,9}"}
 
 
 @dataclass(frozen=True)
@@ -62,6 +63,9 @@ def routes(herder: Herder, forwarder: RequestForwarder) -> list[Route]:
         Route("POST", "/connectors/{connector}/tasks/{task}/restart", connectors.restart_task),
         Route("GET", "/connector-plugins", plugins.list_connector_plugins),
         Route("PUT", "/connector-plugins/{connectorType}/config/validate", plugins.validate_configs),
+        Route("GET", "/admin/loggers", list_loggers),
+        Route("GET", "/admin/loggers/{logger}", get_logger),
+        Route("PUT", "/admin/loggers/{logger}", set_logger_level),
     ]
 
 
@@ -98,7 +102,10 @@ class Router:
         host = request.headers.get("host")
         base_url = f"http://{host}/" if host else self._advertised_url
         try:
-            return answer(RoutedRequest(request.method, path, request.body, base_url, variables, _forward(query)))
+            parameters = parse_qs(query)
+            return answer(
+                RoutedRequest(request.method, path, request.body, base_url, variables, _forward(parameters), parameters)
+            )
         except Exception as error:  # noqa: BLE001  each error has an answer
             return response_to(error)
 
@@ -132,9 +139,9 @@ def _accepts_json(accept: str) -> bool:
     return False
 
 
-def _forward(query: str) -> bool | None:
+def _forward(parameters: Mapping[str, Sequence[str]]) -> bool | None:
     """The query's ``forward``. None if it has none. Raises ConnectRestError."""
-    values = parse_qs(query).get("forward")
+    values = parameters.get("forward")
     if not values:
         return None
     if values[0].lower() not in ("true", "false"):

@@ -7,8 +7,9 @@ from concurrent.futures import Future
 from http import HTTPStatus
 from typing import Any
 
+from kafka_lite.connect.api.errors import NotFoundError
 from kafka_lite.connect.runtime.connector_task_id import ConnectorTaskId
-from kafka_lite.connect.runtime.herder import ConnectorInfo, Created
+from kafka_lite.connect.runtime.herder import ConnectorInfo, ConnectorStateInfo, Created
 from kafka_lite.connect.runtime.herder_errors import (
     NotAssignedError,
     NotLeaderError,
@@ -16,6 +17,7 @@ from kafka_lite.connect.runtime.herder_errors import (
 )
 from kafka_lite.connect.runtime.rest.request_forwarder import ForwardedAnswer
 from kafka_lite.connect.runtime.rest.rest_errors import ConnectRestError
+from kafka_lite.connect.runtime.status import ConnectorStatus, State
 from tests.support.connect_rest import FakeHerder, Sent, ask, error
 
 INFO = ConnectorInfo("a b", {"name": "a b"}, [ConnectorTaskId("a b", 0)])
@@ -80,3 +82,36 @@ def test_names_in_body_and_path_have_to_agree() -> None:
         400, "Connector name configuration (b) doesn't match connector name in the URL (a)",
     )  # fmt: skip
     assert error(ask(FakeHerder(), "POST", "/connectors", {"name": "a/b", "config": {}}))[0] == 400
+
+
+class TwoConnectors(FakeHerder):
+    """``a`` has been there for a while, ``new`` has no status yet, ``gone`` is deleted in this moment."""
+
+    def connectors(self) -> Future[list[str]]:
+        names: Future[list[str]] = Future()
+        names.set_result(["a", "gone", "new"])
+        return names
+
+    def connector_info(self, name: str) -> Future[ConnectorInfo]:
+        info: Future[ConnectorInfo] = Future()
+        if name == "gone":
+            info.set_exception(NotFoundError("gone"))
+        else:
+            info.set_result(ConnectorInfo(name, {"name": name}, []))
+        return info
+
+    def connector_status(self, name: str) -> ConnectorStateInfo:
+        if name != "a":
+            raise NotFoundError("no status")
+        return ConnectorStateInfo(name, ConnectorStatus(name, State.RUNNING, "w:1", 3), [])
+
+
+def test_a_list_may_have_what_is_known_of_each_connector() -> None:
+    status = {"name": "a", "connector": {"state": "RUNNING", "worker_id": "w:1"}, "tasks": []}
+    info: dict[str, Any] = {name: {"name": name, "config": {"name": name}, "tasks": []} for name in ("a", "new")}
+    both = json.loads(ask(TwoConnectors(), "GET", "/connectors?expand=status&expand=info").body)
+    assert both == {"a": {"info": info["a"], "status": status}, "gone": {}, "new": {"info": info["new"]}}
+    assert json.loads(ask(TwoConnectors(), "GET", "/connectors?expand=status").body) == {
+        "a": {"status": status}, "gone": {}, "new": {},
+    }  # fmt: skip
+    assert json.loads(ask(TwoConnectors(), "GET", "/connectors?expand=other").body) == ["a", "gone", "new"]
