@@ -1,4 +1,4 @@
-"""The transformations, predicates and converters under the names of Java's classes, as configurations have them.
+"""The transformations, predicates, converters and config providers under the names of Java's classes.
 
 Kafka 0.10.2: connect/runtime/.../connect/runtime/PluginDiscovery.java · book 8.3.3
 """
@@ -56,10 +56,21 @@ CONVERTERS: Final[dict[str, str]] = {
 }
 """Java's full name -> the class here."""
 
+CONFIG_PROVIDERS: Final[dict[str, str]] = {
+    f"org.apache.kafka.common.config.provider.{name}": f"kafka_lite.common.config_providers.{module}.{name}"
+    for name, module in (
+        ("DirectoryConfigProvider", "directory_config_provider"),
+        ("EnvVarConfigProvider", "env_var_config_provider"),
+        ("FileConfigProvider", "file_config_provider"),
+    )
+}
+"""Java's full name -> the class here."""
+
 JAVA_NAMES: Final[dict[str, str]] = {
     **{f"{TRANSFORMATIONS_PACKAGE}.{name}": path for name, path in TRANSFORMATIONS.items()},
     **{f"{TRANSFORMATIONS_PACKAGE}.predicates.{name}": path for name, path in PREDICATES.items()},
     **CONVERTERS,
+    **CONFIG_PROVIDERS,
 }
 """Each full name of Java -> the class here, as ``package.module.Class``."""
 

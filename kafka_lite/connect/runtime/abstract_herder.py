@@ -9,6 +9,7 @@ import traceback
 from abc import abstractmethod
 from itertools import chain
 
+from kafka_lite.common.config_def import ConfigError
 from kafka_lite.connect.api.connector import Connector
 from kafka_lite.connect.api.data.java_text import java_text
 from kafka_lite.connect.api.errors import NotFoundError
@@ -126,10 +127,19 @@ class AbstractHerder(Herder):
     # ── validation ────────────────────────────────────────────────────────────────────────────────────────────────
 
     def validate_connector_config(self, config: Config) -> ConfigInfos:
-        """Check the keys that all connectors have, those of transformations, and the connector's own."""
+        """Check the keys that all connectors have, those of transformations, and the connector's own.
+
+        Values that come from config providers are not in the result.
+        """
+        transformer = self._worker.config.transformer
+        stored = config
+        try:
+            config = transformer.transform(stored)
+        except ConfigError as error:
+            raise BadRequestError(str(error)) from error
         class_or_alias = config.get(CONNECTOR_CLASS)
         if class_or_alias is None:
-            raise BadRequestError(f"Connector config {java_text(config)} contains no connector type")
+            raise BadRequestError(f"Connector config {java_text(stored)} contains no connector type")
         connector = new_connector(class_or_alias)
         base = source_config_def() if isinstance(connector, SourceConnector) else sink_config_def()
         common, own = enriched(base, config, require_full_config=False), connector.config()
@@ -137,6 +147,7 @@ class AbstractHerder(Herder):
         for value in values:
             value.error_messages += self._more_errors(connector, config, value.name)
             value.error_messages += topic_errors(config) if value.name == TOPICS else []
+        transformer.hide(stored, values)
         keys = {key.name: key for key in chain(common, own)}
         return config_infos(class_or_alias, keys, values, [*common.groups(), *own.groups()])
 

@@ -83,6 +83,7 @@ class Worker:
         self._committer = SourceTaskOffsetCommitter(config["offset.flush.interval.ms"], time)
         self._lock = threading.Lock()
         self._connectors: dict[str, WorkerConnector] = {}
+        self._connector_configs: dict[str, Config] = {}  # with references in place of secrets
         self._tasks: dict[ConnectorTaskId, WorkerTask] = {}
 
     def start(self) -> None:
@@ -122,10 +123,11 @@ class Worker:
         ``start`` was created.) Raises ConnectError if it runs already."""
         self._ensure_new(name in self._connectors, f"Connector with name {name} already exists")
         try:
-            plugin = new_connector(ConnectorConfig(config)[CONNECTOR_CLASS])
+            resolved = self.config.transformer.transform(config)
+            plugin = new_connector(ConnectorConfig(resolved)[CONNECTOR_CLASS])
             connector = WorkerConnector(name, plugin, request_task_reconfiguration, listener)
             logger.info("Created connector %s of version %s, a %s", name, plugin.version(), class_name(type(plugin)))
-            connector.initialize(config)
+            connector.initialize(resolved)
             connector.transition_to(target)
         except Exception as error:
             logger.exception("Failed to start connector %s", name)
@@ -133,6 +135,7 @@ class Worker:
             return False
         with self._lock:
             self._connectors[name] = connector
+            self._connector_configs[name] = config
         return True
 
     def stop_connector(self, name: str) -> bool:
@@ -155,7 +158,7 @@ class Worker:
         return self._connector(name).is_sink_connector
 
     def connector_task_configs(self, name: str, max_tasks: int, topics: Sequence[str] | None) -> list[dict[str, str]]:
-        """Ask a connector for the configurations of its tasks; ``topics`` are those of a sink.
+        """Ask a connector for the configurations of its tasks, as they are stored; ``topics`` are those of a sink.
 
         Raises ConnectError if it does not run here, and what the connector raises.
         """
@@ -163,7 +166,8 @@ class Worker:
         added = {TASK_CLASS: class_name(connector.task_class())}
         if topics is not None:
             added[TOPICS] = ",".join(topics)
-        return [{**config, **added} for config in connector.task_configs(max_tasks)]
+        configs = [{**config, **added} for config in connector.task_configs(max_tasks)]
+        return self.config.transformer.restore(self._connector_configs[name], configs)
 
     def _connector(self, name: str) -> WorkerConnector:
         connector = self._connectors.get(name)
@@ -193,8 +197,10 @@ class Worker:
         """
         self._ensure_new(task_id in self._tasks, f"Task already exists in this worker: {task_id}")
         try:
+            transform = self.config.transformer.transform
             task = new_task(task_config[TASK_CLASS])
-            worker_task = self._build(task_id, task, connector_config, task_config, listener, target)
+            configs = transform(connector_config), transform(task_config)
+            worker_task = self._build(task_id, task, *configs, listener, target)
         except Exception as error:
             logger.exception("Failed to start task %s", task_id)
             listener.on_failure(task_id, error)

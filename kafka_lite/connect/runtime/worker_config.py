@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from kafka_lite.common.config_def import NO_DEFAULT, ConfigDef, Importance, Range, Type, configs_of
+from kafka_lite.connect.runtime.worker_config_transformer import CONFIG_PROVIDERS, WorkerConfigTransformer
 from kafka_lite.consumer import consumer_config
 from kafka_lite.producer import producer_config
 
@@ -48,6 +49,9 @@ def base_config_def() -> ConfigDef:
                 "The origin, or *, from which browsers may use the REST interface; by default only its own.")
         .define("access.control.allow.methods", Type.STRING, "", LOW,
                 "The methods that browsers may use from another origin; by default GET, POST and HEAD.")
+        .define(CONFIG_PROVIDERS, Type.LIST, "", LOW,
+                "The names of config providers, whose classes are in config.providers.NAME.class. The worker and its "
+                "connectors may then have values such as ${NAME:path:key}.")
     )  # fmt: skip
 
 
@@ -56,7 +60,9 @@ class WorkerConfig:
 
     def __init__(self, definition: ConfigDef, props: Mapping[str, str]) -> None:
         """Raises ConfigError."""
-        self.originals: dict[str, str] = {key: str(value) for key, value in configs_of("A worker", props).items()}
+        given = {key: str(value) for key, value in configs_of("A worker", props).items()}
+        self.transformer = WorkerConfigTransformer(given)
+        self.originals: dict[str, str] = self.transformer.transform(given)
         self._values = definition.parse(self.originals)
 
     def __getitem__(self, key: str) -> Any:
