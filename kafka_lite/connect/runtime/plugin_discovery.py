@@ -8,7 +8,6 @@ from __future__ import annotations
 import importlib
 import inspect
 import logging
-from collections.abc import Mapping
 from functools import cache
 from importlib.metadata import entry_points
 from itertools import chain
@@ -24,21 +23,31 @@ logger = logging.getLogger(__name__)
 ENTRY_POINTS = "kafka_lite.connectors"
 """The group in which a package declares its connectors."""
 _FILE, _JAVA_FILE = "kafka_lite.connect.file", "org.apache.kafka.connect.file"
+_SQL = "kafka_lite.connect.sql"
 _VERIFIABLE, _JAVA_TOOLS = "kafka_lite.connect.verifiable", "org.apache.kafka.connect.tools"
-CONNECTORS: Mapping[str, str] = {
+CONNECTORS: dict[str, str] = {
     f"{_JAVA_FILE}.FileStreamSinkConnector": f"{_FILE}.file_stream_sink_connector.FileStreamSinkConnector",
     f"{_JAVA_FILE}.FileStreamSourceConnector": f"{_FILE}.file_stream_source_connector.FileStreamSourceConnector",
     f"{_JAVA_TOOLS}.VerifiableSinkConnector": f"{_VERIFIABLE}.verifiable_sink_connector.VerifiableSinkConnector",
     f"{_JAVA_TOOLS}.VerifiableSourceConnector": f"{_VERIFIABLE}.verifiable_source_connector.VerifiableSourceConnector",
+    f"{_SQL}.sql_sink_connector.SqlSinkConnector": f"{_SQL}.sql_sink_connector.SqlSinkConnector",
+    f"{_SQL}.sql_source_connector.SqlSourceConnector": f"{_SQL}.sql_source_connector.SqlSourceConnector",
 }
-"""Java's full name -> the class here."""
-TASKS: Mapping[str, str] = {
+"""Java's full name, or ours where Kafka has no such connector -> the class here."""
+TASKS: dict[str, str] = {
     f"{_JAVA_FILE}.FileStreamSinkTask": f"{_FILE}.file_stream_sink_task.FileStreamSinkTask",
     f"{_JAVA_FILE}.FileStreamSourceTask": f"{_FILE}.file_stream_source_task.FileStreamSourceTask",
     f"{_JAVA_TOOLS}.VerifiableSinkTask": f"{_VERIFIABLE}.verifiable_sink_task.VerifiableSinkTask",
     f"{_JAVA_TOOLS}.VerifiableSourceTask": f"{_VERIFIABLE}.verifiable_source_task.VerifiableSourceTask",
 }
 """The same of tasks."""
+OTHER_NAMES: dict[str, str] = {
+    f"{package}.Jdbc{kind}Connector": f"{_SQL}.sql_{kind.lower()}_connector.Sql{kind}Connector"
+    for package in ("io.aiven.connect.jdbc", "io.confluent.connect.jdbc")
+    for kind in ("Sink", "Source")
+}
+"""Connectors of others, whose configurations ours understand -> the class here."""
+_PATHS = CONNECTORS | TASKS | OTHER_NAMES
 
 
 def load_class(name: str) -> type[Any]:
@@ -46,7 +55,7 @@ def load_class(name: str) -> type[Any]:
 
     Raises ConnectError if there is none.
     """
-    path = CONNECTORS.get(name) or TASKS.get(name) or JAVA_NAMES.get(java_name(name) or "") or name
+    path = _PATHS.get(name) or JAVA_NAMES.get(java_name(name) or "") or name
     module, _, attribute = path.rpartition(".")
     try:
         found = getattr(importlib.import_module(module), attribute)
@@ -66,7 +75,7 @@ def class_name(of: type[Any]) -> str:
 @cache
 def known_connectors() -> dict[str, type[Connector]]:
     """The connectors of kafka_lite and of installed packages, by class name."""
-    found = {name: load_class(name) for name in CONNECTORS}
+    found: dict[str, type[Connector]] = {name: load_class(name) for name in CONNECTORS}
     for entry in entry_points(group=ENTRY_POINTS):
         try:
             connector = entry.load()

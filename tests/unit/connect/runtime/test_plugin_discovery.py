@@ -70,7 +70,7 @@ def test_an_unknown_connector_is_refused_with_a_list() -> None:
         connector_class("NoSuch")
     assert str(raised.value) == (
         "Failed to find any class that implements Connector and which name matches NoSuch, available connectors are: "
-        + ", ".join(CONNECTORS)
+        + ", ".join(sorted(CONNECTORS))
     )
     with pytest.raises(ConnectError, match="does not implement Connector"):
         connector_class(TASK)
@@ -85,7 +85,7 @@ def test_packages_declare_connectors(monkeypatch: pytest.MonkeyPatch, caplog: py
     ]
     monkeypatch.setattr(plugin_discovery, "entry_points", lambda group: points)
     assert connector_class("IdleSource") is IdleSourceConnector
-    assert list(known_connectors()) == [*CONNECTORS, SOURCE]
+    assert list(known_connectors()) == sorted([*CONNECTORS, SOURCE])
     assert len(caplog.records) == 2
 
 
