@@ -7,6 +7,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+import pyarrow.parquet as pq
 import pytest
 
 from kafka_lite.connect.json.json_converter import JsonConverter
@@ -22,6 +23,7 @@ from kafka_lite.connect.runtime.storage.kafka_offset_backing_store import KafkaO
 from kafka_lite.connect.runtime.storage.kafka_status_backing_store import KafkaStatusBackingStore
 from kafka_lite.connect.runtime.worker import Worker
 from kafka_lite.testing.cluster import Cluster
+from tests.support.connect_sql import Database
 from tests.support.eventually import eventually
 
 JSON = "org.apache.kafka.connect.json.JsonConverter"
@@ -117,6 +119,55 @@ def test_records_that_cannot_be_read_go_to_a_dead_letter_queue(cluster: Cluster,
     assert headers["__connect.errors.offset"] == b"1"
     assert headers["__connect.errors.stage"] == b"VALUE_CONVERTER"
     assert headers["__connect.errors.exception.class.name"] == b"org.apache.kafka.connect.errors.DataException"
+
+
+def _copies_orders(cluster: Cluster, folder: Path, url: str) -> StandaloneHerder:
+    """A worker with a table as source and Parquet files as sink."""
+    offsets = folder / "orders.offsets"
+    props = {"bootstrap.servers": cluster.bootstrap_servers, "offset.storage.file.filename": str(offsets)} | CONVERTERS
+    herder = StandaloneHerder(Worker("w:1", StandaloneConfig(props), FileOffsetBackingStore(offsets)))
+    herder.start()
+    source = {
+        "name": "shop", "connector.class": "SqlSource", "connection.url": url, "mode": "incrementing",
+        "topic.prefix": "shop-", "poll.interval.ms": "50", "table.poll.interval.ms": "50", "tasks.max": "2",
+    }  # fmt: skip
+    sink = {
+        "name": "files", "connector.class": "ParquetSink", "topics": "shop-orders", "store.url": str(folder / "lake"),
+        "flush.size": "2", "rotate.interval.ms": "100",
+    }  # fmt: skip
+    for config in (source, sink):
+        herder.put_connector_config(config["name"], config, allow_replace=False).result(0)
+    return herder
+
+
+def test_a_table_through_a_topic_into_parquet_files(cluster: Cluster, tmp_path: Path) -> None:
+    cluster.create_topic("shop-orders", 1)
+    database = Database(tmp_path / "shop.db")
+    files = tmp_path / "lake" / "topics"
+
+    def ids() -> list[int]:
+        return sorted(row["id"] for file in files.rglob("*.parquet") for row in pq.ParquetFile(file).read().to_pylist())
+
+    def insert(*numbers: int) -> None:
+        database.run(*(f"INSERT INTO orders VALUES ({number}, 'tea')" for number in numbers))
+
+    herder = _copies_orders(cluster, tmp_path, database.url)
+    try:
+        database.run("CREATE TABLE orders (id INTEGER PRIMARY KEY, what TEXT)")  # is found while the worker runs
+        insert(1, 2, 3)
+        eventually(lambda: ids() == [1, 2, 3])
+    finally:
+        herder.stop()
+    insert(4, 5)
+    herder = _copies_orders(cluster, tmp_path, database.url)
+    try:
+        eventually(lambda: ids() == [1, 2, 3, 4, 5])  # each of them once
+        database.run("DROP TABLE orders")
+        eventually(lambda: herder.task_configs("shop").result(0) == [])
+        assert herder.connector_status("files").connector.state is State.RUNNING
+    finally:
+        herder.stop()
+        database.close()
 
 
 def test_two_workers_read_what_each_other_stores(cluster: Cluster) -> None:

@@ -23,15 +23,19 @@ logger = logging.getLogger(__name__)
 ENTRY_POINTS = "kafka_lite.connectors"
 """The group in which a package declares its connectors."""
 _FILE, _JAVA_FILE = "kafka_lite.connect.file", "org.apache.kafka.connect.file"
-_SQL = "kafka_lite.connect.sql"
+_PARQUET, _SQL = "kafka_lite.connect.parquet", "kafka_lite.connect.sql"
 _VERIFIABLE, _JAVA_TOOLS = "kafka_lite.connect.verifiable", "org.apache.kafka.connect.tools"
+_OWN = (
+    f"{_PARQUET}.parquet_sink_connector.ParquetSinkConnector",
+    f"{_SQL}.sql_sink_connector.SqlSinkConnector",
+    f"{_SQL}.sql_source_connector.SqlSourceConnector",
+)
 CONNECTORS: dict[str, str] = {
     f"{_JAVA_FILE}.FileStreamSinkConnector": f"{_FILE}.file_stream_sink_connector.FileStreamSinkConnector",
     f"{_JAVA_FILE}.FileStreamSourceConnector": f"{_FILE}.file_stream_source_connector.FileStreamSourceConnector",
     f"{_JAVA_TOOLS}.VerifiableSinkConnector": f"{_VERIFIABLE}.verifiable_sink_connector.VerifiableSinkConnector",
     f"{_JAVA_TOOLS}.VerifiableSourceConnector": f"{_VERIFIABLE}.verifiable_source_connector.VerifiableSourceConnector",
-    f"{_SQL}.sql_sink_connector.SqlSinkConnector": f"{_SQL}.sql_sink_connector.SqlSinkConnector",
-    f"{_SQL}.sql_source_connector.SqlSourceConnector": f"{_SQL}.sql_source_connector.SqlSourceConnector",
+    **{name: name for name in _OWN},
 }
 """Java's full name, or ours where Kafka has no such connector -> the class here."""
 TASKS: dict[str, str] = {
