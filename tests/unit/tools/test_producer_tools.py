@@ -14,7 +14,6 @@ from typing import Any, cast
 import pytest
 
 from kafka_lite.common.errors import Errors
-from kafka_lite.common.rates.throughput_throttler import ThroughputThrottler
 from kafka_lite.common.time import MockTime
 from kafka_lite.metrics.metrics import Metrics
 from kafka_lite.metrics.stats import MetricConfig
@@ -211,31 +210,6 @@ def test_performance_test_needs_bootstrap_servers() -> None:
     assert producer_perf_test.producer_configs(given) == {
         "client.id": "perf-producer-client", "bootstrap.servers": "b:1", "acks": "1"
     }  # fmt: skip
-
-
-class TestThrottler:
-    def test_throttler_keeps_the_rate(self) -> None:
-        time = MockTime()
-        begin_ms = time.hi_res_ms()
-        throttler = ThroughputThrottler(100, begin_ms, time)
-        for number in range(1000):
-            now_ms = time.hi_res_ms()
-            time.sleep(0.01)  # a send takes some time, too
-            if throttler.should_throttle(number, now_ms):
-                throttler.throttle()
-        elapsed_s = (time.hi_res_ms() - begin_ms) / 1000
-        assert elapsed_s == pytest.approx(10, rel=0.02)
-
-    def test_a_negative_rate_does_not_throttle(self) -> None:
-        assert not ThroughputThrottler(-1, 0, MockTime()).should_throttle(10**9, 1)
-
-    def test_short_sleeps_are_combined(self) -> None:
-        time = MockTime()
-        throttler = ThroughputThrottler(1000, 0, time)
-        throttler.throttle()
-        assert time.hi_res_ms() == 0
-        throttler.throttle()
-        assert time.hi_res_ms() == 2
 
 
 # ── verifiable-producer ───────────────────────────────────────────────────────────────────────────────────────────

@@ -2,14 +2,13 @@ from typing import Any
 
 import pytest
 
-from kafka_lite.common.config_def import ConfigError
 from kafka_lite.connect.api.data.schema import Schema
 from kafka_lite.connect.api.data.schema_builder import SchemaBuilder
 from kafka_lite.connect.api.data.struct import Struct
 from kafka_lite.connect.api.errors import ConnectError
 from kafka_lite.connect.api.sink_record import SinkRecord
 from kafka_lite.connect.sql.sql_rows import SqlRow, SqlRows
-from kafka_lite.connect.sql.sql_sink_config import check, sql_sink_config_def
+from kafka_lite.connect.sql.sql_sink_config import sql_sink_config_def
 
 ITEM = SchemaBuilder.struct().field("id", Schema.INT64_SCHEMA).field("what", Schema.OPTIONAL_STRING_SCHEMA).build()
 KEY = SchemaBuilder.struct().field("id", Schema.INT64_SCHEMA).build()
@@ -78,16 +77,3 @@ def test_keys(record: SinkRecord, changes: dict[str, str], key: Any, others: Any
 def test_records_that_do_not_fit(record: SinkRecord, changes: dict[str, str], problem: str) -> None:
     with pytest.raises(ConnectError, match=problem):
         _row(record, **changes)
-
-
-@pytest.mark.parametrize(
-    ("changes", "problem"),
-    [
-        ({"delete.enabled": "true"}, "Deletes are only supported for pk.mode record_key"),
-        ({"insert.mode": "upsert"}, "insert.mode=upsert needs a primary key"),
-        ({"pk.mode": "kafka", "pk.fields": "a,b"}, "has three columns"),
-    ],
-)
-def test_configurations_that_contradict_themselves(changes: dict[str, str], problem: str) -> None:
-    with pytest.raises(ConfigError, match=problem):
-        check(sql_sink_config_def().parse({"connection.url": "sqlite://"} | changes))
