@@ -86,6 +86,11 @@ TOOLS = (
     Tool("mirror-maker", ".mirror.mirror_maker", "copy topics to another cluster, until it is stopped"),
     Tool("connect-distributed", ".connect.connect_distributed", "run a worker of a group that shares connectors"),
     Tool("connect-standalone", ".connect.connect_standalone", "run connectors in one process, a worker by itself"),
+    Tool(
+        "connect",
+        ".connect.connect",
+        "list, describe, create, pause, resume, restart and delete connectors, and watch them",
+    ),
     Tool("transactions", ".transactions.transactions", "list, describe and end transactions, and find hanging ones"),
     Tool(
         "consumer-offset-checker",
