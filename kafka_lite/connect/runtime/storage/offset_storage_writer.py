@@ -103,13 +103,14 @@ class OffsetStorageWriter:
             self._cancel()
 
     def _cancel(self) -> None:
+        """Collect again what was set aside; newer entries stay. Does nothing without a flush. The lock is held."""
         if self._to_flush is not None:
             self._data = self._to_flush | self._data
             self._to_flush = None
             self._flush_id += 1
 
     def _finish(self, flush_id: int, error: BaseException | None) -> bool:
-        """Whether the flush that has ended is the current one."""
+        """End a flush; after an error its offsets are collected again. False, and no change, if it was given up."""
         with self._lock:
             if flush_id != self._flush_id:
                 return False
