@@ -52,7 +52,10 @@ class CsvSourceConnector(SourceConnector):
         return CsvSourceTask
 
     def task_configs(self, max_tasks: int) -> list[dict[str, str]]:
-        """The connector's configuration, with the names of its files for each task."""
+        """The connector's configuration, with ``files``, the sorted names of its CSV files, divided evenly.
+
+        There are no more tasks than files, but one in any case.
+        """
         names = sorted(file.name for file in self._folder.glob("*.csv"))
         groups = ConnectorUtils.group_partitions(names, min(max_tasks, len(names)) or 1)
         return [{**self._props, "files": ",".join(group)} for group in groups]
@@ -62,7 +65,7 @@ class CsvSourceTask(SourceTask):
     """Reads files from where an earlier task has stopped. Its offsets count rows."""
 
     def start(self, props: Mapping[str, str]) -> None:
-        """Take the task's configuration, and ask how far its files were read."""
+        """Take the task's configuration, and ask how far its files were read: the row to continue at, 0 at first."""
         self._folder, self._topic = Path(props["folder"]), props["topic"]
         self._batch_size = int(props.get("batch.size", 500))
         self._stopping = threading.Event()
@@ -84,6 +87,7 @@ class CsvSourceTask(SourceTask):
         self._stopping.set()
 
     def _rows_of(self, name: str) -> list[SourceRecord]:
+        """The next rows of a file, a batch at most, as records; the next call continues after them."""
         with (self._folder / name).open(newline="", encoding="utf-8") as file:
             rows = csv.DictReader(file)
             schema = _schema(name, rows.fieldnames or ())

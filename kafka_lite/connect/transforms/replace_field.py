@@ -100,12 +100,15 @@ class ReplaceField(KeyOrValueTransformation):
         return self.new_record(record, updated, Struct(updated, self._replaced(dict(struct.items()))))
 
     def _is_wanted(self, name: str) -> bool:
+        """Whether a field stays, by its old name: not if it is excluded, nor if others are included."""
         return name not in self._exclude and (not self._include or name in self._include)
 
     def _replaced(self, values: Mapping[str, object]) -> dict[str, object]:
+        """The fields that are wanted, in their order, under their new names."""
         return {self._renames.get(name, name): value for name, value in values.items() if self._is_wanted(name)}
 
     def _updated_schema(self, schema: Schema) -> Schema:
+        """The schema of such a struct: name, version, doc and parameters are those of ``schema``."""
         builder = copy_schema_basics(schema, SchemaBuilder.struct())
         for field in schema.fields:
             if self._is_wanted(field.name):

@@ -50,6 +50,7 @@ class ValueToKey(Transformation):
         return record.new_record(key_schema=schema, key=Struct(schema, {name: struct[name] for name in self._fields}))
 
     def _key_schema(self, schema: Schema) -> Schema:
+        """A struct's schema without a name, with the fields of the value's schema. Raises DataError if it lacks one."""
         builder = SchemaBuilder.struct()
         for name in self._fields:
             field = schema.field(name)

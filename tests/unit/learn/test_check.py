@@ -3,6 +3,7 @@
 import pytest
 
 from chapters.ch01_introduction.figures import predictions
+from chapters.ch08_pipelines.figures import predictions as predictions_of_connect
 from kafka_learn.both_languages import CHINESE
 from kafka_learn.check import Prediction, Words
 
@@ -30,11 +31,16 @@ def test_a_cell_has_the_verdict_in_both_languages() -> None:
     assert output == {"text/markdown": "**Not 3.** That counts one twice.", CHINESE: "**不是 3。** 多数了一个。"}
 
 
-ALL = {name: value for name, value in vars(predictions).items() if isinstance(value, Prediction)}
+ALL = {
+    name: value
+    for module in (predictions, predictions_of_connect)
+    for name, value in vars(module).items()
+    if isinstance(value, Prediction)
+}
 
 
 @pytest.mark.parametrize("name", ALL)
-def test_a_prediction_of_chapter_1_is_computed_and_knows_likely_mistakes(name: str) -> None:
+def test_a_prediction_of_a_chapter_is_computed_and_knows_likely_mistakes(name: str) -> None:
     prediction = ALL[name]
     right = prediction.right()
     assert isinstance(right, int | str)

@@ -132,6 +132,10 @@ class ConfigTopic:
         return None
 
     def _apply_target_state(self, connector: str, value: object) -> Change | None:
+        """Note the state in ``value``, or with None forget it: a connector that is there is STARTED again.
+
+        Returns the change; None for a tombstone, and for a state that does not exist, which is logged.
+        """
         if value is None:
             self._target_states.pop(connector, None)
             if connector in self._connector_configs:
@@ -146,6 +150,10 @@ class ConfigTopic:
         return Change(ChangeKind.TARGET_STATE_CHANGED, connector)
 
     def _apply_connector(self, connector: str, value: object) -> Change | None:
+        """Note a configuration, or with None remove the connector; one that is new is STARTED.
+
+        Returns the change; None for a wrong format, which is logged.
+        """
         if value is None:
             logger.info("Removed connector %s", connector)
             self._connector_configs.pop(connector, None)
@@ -159,6 +167,7 @@ class ConfigTopic:
         return Change(ChangeKind.CONNECTOR_UPDATED, connector)
 
     def _apply_task(self, key: str, value: object) -> None:
+        """Defer a configuration. A key or a value in a wrong format is logged and ignored."""
         task = ConnectorTaskId.parse(key.removeprefix(TASK_PREFIX))
         if task is None:
             logger.error("Ignoring task configuration because %s couldn't be parsed as a task config key", key)
@@ -170,6 +179,11 @@ class ConfigTopic:
         self._deferred.setdefault(task.connector, {})[task] = properties
 
     def _apply_commit(self, connector: str, value: object) -> Change | None:
+        """Make the deferred configurations valid if they are complete, else the connector inconsistent.
+
+        Deferred ones are used up, and the count is noted, in either case. Returns the change, with the tasks that
+        became valid; None for a wrong format, which is logged and changes nothing.
+        """
         count = value.get("tasks") if isinstance(value, dict) else None
         if not isinstance(count, int) or isinstance(count, bool) or not 0 <= count <= MAX_TASKS:
             logger.error("Ignoring commit of tasks of connector %s: wrong format %r", connector, value)

@@ -116,6 +116,11 @@ class KafkaStatusBackingStore(StatusBackingStore):
     # ── writing ───────────────────────────────────────────────────────────────────────────────────────────────────
 
     def _send(self, status: Status, safe: bool) -> None:
+        """Write a status, or a tombstone if it is DESTROYED; nothing if ``safe`` and it may not replace the known one.
+
+        Each write begun gives the entry another sequence number, and the store the status's generation. A write that
+        ended with a retriable error is repeated while it is still wanted; another error is logged.
+        """
         with self._lock:
             entry = self._entries.setdefault(status.id, _CacheEntry())
             self._generation = status.generation

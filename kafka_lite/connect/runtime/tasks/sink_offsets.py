@@ -42,7 +42,7 @@ class SinkOffsets:
     # ── records ───────────────────────────────────────────────────────────────────────────────────────────────────
 
     def assigned(self, positions: Mapping[TopicPartition, int]) -> None:
-        """After a rebalance: the group's committed offsets are the start."""
+        """After a rebalance: the positions are current and committed, and nothing is consumed yet."""
         self.current = {partition: OffsetAndMetadata(position) for partition, position in positions.items()}
         self.committed = dict(self.current)
         self._consumed = {}
@@ -65,7 +65,7 @@ class SinkOffsets:
         self.current[partition] = self.committed[partition] = OffsetAndMetadata(offset)
 
     def rewind_to_committed(self) -> dict[TopicPartition, OffsetAndMetadata]:
-        """The task could not write what it was given: where to continue."""
+        """The task could not write what it was given, and gives up its batch. Returns where to continue."""
         self.current = dict(self.committed)
         self._consumed = {}
         return self.committed
@@ -92,7 +92,8 @@ class SinkOffsets:
         return None if not provided or wanted == self.committed else wanted
 
     def end_commit(self, number: int, error: BaseException | None, committed: Offsets | None) -> None:
-        """A commit has ended. ``committed`` is None if there was nothing to commit."""
+        """Note the outcome of a commit. That of one that is not the last one is ignored. ``committed`` is None if there
+        was nothing to commit."""
         if number != self._number:
             logger.debug("Commit %d has ended after commit %d was begun", number, self._number)
             return

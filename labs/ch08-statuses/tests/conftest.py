@@ -1,0 +1,64 @@
+"""A store over a log that keeps what is sent, and reports of two workers."""
+
+from types import SimpleNamespace
+
+import pytest
+
+from kafka_lite.common.errors import ApiError, Errors
+from kafka_lite.connect.json.json_converter import JsonConverter
+from kafka_lite.connect.runtime.connector_task_id import ConnectorTaskId
+from kafka_lite.connect.runtime.status import ConnectorStatus, State, TaskStatus
+from kafka_lite.connect.runtime.storage.kafka_status_backing_store import KafkaStatusBackingStore
+
+TASK = ConnectorTaskId("x", 0)
+
+
+class HeldLog:
+    """Keeps records. ``end(n, error)`` ends the n-th write."""
+
+    def __init__(self):
+        self.sent = []
+
+    def send(self, key, value, callback=None):
+        self.sent.append(SimpleNamespace(key=key, value=value, callback=callback))
+
+    def end(self, number, error=None):
+        self.sent[number].callback(None, error)
+
+
+def report(state, worker, generation, of=TASK):
+    """A status of task x-0, or of another id."""
+    kind = TaskStatus if isinstance(of, ConnectorTaskId) else ConnectorStatus
+    return kind(of, State[state], worker, generation)
+
+
+class Statuses:
+    """``store`` and its ``log``; ``know(status)`` is what the store has read."""
+
+    def __init__(self):
+        converter = JsonConverter()
+        converter.configure({"schemas.enable": "false"}, is_key=False)
+        self.log = HeldLog()
+        self.store = KafkaStatusBackingStore("statuses", converter, lambda _consumed: self.log)
+        self.again = ApiError(Errors.REQUEST_TIMED_OUT)
+        self.never = ApiError(Errors.TOPIC_AUTHORIZATION_FAILED)
+
+    def know(self, status):
+        from kafka_lite.connect.runtime.storage.kafka_status_backing_store import _CacheEntry
+
+        self.store._entries.setdefault(status.id, _CacheEntry()).value = status
+
+    def states(self):
+        """The states that were sent, ``-`` for a tombstone."""
+        return [each.value.decode().split('"')[3] if each.value is not None else "-" for each in self.log.sent]
+
+
+@pytest.fixture
+def statuses():
+    return Statuses()
+
+
+@pytest.fixture(name="report")
+def reports():
+    """``report("RUNNING", "A", 4)``: a status of task x-0 by worker A in generation 4."""
+    return report
