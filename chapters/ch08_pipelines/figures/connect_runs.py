@@ -176,7 +176,7 @@ def _record(call: Call) -> Detail:
 
 
 def _acknowledged(call: Call) -> Detail:
-    return {"record": int(call.argument("polled").value)}
+    return {"record": int(call.argument("context").original.value)}
 
 
 def _stored(call: Call) -> Detail:
