@@ -108,7 +108,10 @@ def deserialize_metadata(data: Buffer) -> WorkerState:
 
 
 def serialize_assignment(assignment: Assignment) -> bytes:
-    """The bytes for a SyncGroup request."""
+    """The bytes for a SyncGroup request.
+
+    An entry for each connector of which the worker runs anything: CONNECTOR_TASK, if it runs the connector, then tasks.
+    """
     numbers: dict[str, list[int]] = {connector: [CONNECTOR_TASK] for connector in assignment.connectors}
     for connector, task in assignment.tasks:
         numbers.setdefault(connector, []).append(task)
