@@ -22,6 +22,7 @@ from kafka_lite.protocol.schema import Request as RequestMessage
 from kafka_lite.protocol.schema import Response
 from kafka_lite.server.apis.admin_apis import AdminApis
 from kafka_lite.server.apis.api_handler import ApiRange, Handler, HandlerWrapper, Respond
+from kafka_lite.server.apis.client_quota_apis import ClientQuotaApis
 from kafka_lite.server.apis.fetch_apis import FetchApis
 from kafka_lite.server.apis.group_apis import GroupApis
 from kafka_lite.server.apis.log_dir_apis import LogDirApis
@@ -84,6 +85,8 @@ SERVED_VERSIONS: dict[ApiKey, ApiRange] = {
     ApiKey.ALTER_PARTITION_REASSIGNMENTS: ApiRange(0, 0),
     ApiKey.LIST_PARTITION_REASSIGNMENTS: ApiRange(0, 0),
     ApiKey.OFFSET_DELETE: ApiRange(0, 0),
+    ApiKey.DESCRIBE_CLIENT_QUOTAS: ApiRange(0, 1),
+    ApiKey.ALTER_CLIENT_QUOTAS: ApiRange(0, 1),
     ApiKey.DESCRIBE_CLUSTER: ApiRange(0, 0),  # 1: controllers of KRaft
     ApiKey.DESCRIBE_PRODUCERS: ApiRange(0, 0),
     ApiKey.DESCRIBE_TRANSACTIONS: ApiRange(0, 0),
@@ -101,6 +104,7 @@ class ApiHandlers:
     metadata: MetadataApis
     admin: AdminApis
     partition_admin: PartitionAdminApis
+    client_quotas: ClientQuotaApis
     producer_ids: ProducerIdApis
     groups: GroupApis
     offsets: OffsetApis
@@ -146,6 +150,8 @@ class ApiHandlers:
             ApiKey.LIST_PARTITION_REASSIGNMENTS: self.partition_admin.handle_list_partition_reassignments,
             ApiKey.INCREMENTAL_ALTER_CONFIGS: self.admin.handle_incremental_alter_configs,
             ApiKey.OFFSET_DELETE: self.offsets.handle_offset_delete,
+            ApiKey.DESCRIBE_CLIENT_QUOTAS: self.client_quotas.handle_describe_client_quotas,
+            ApiKey.ALTER_CLIENT_QUOTAS: self.client_quotas.handle_alter_client_quotas,
             ApiKey.DESCRIBE_CLUSTER: self.metadata.handle_describe_cluster,
             ApiKey.DESCRIBE_PRODUCERS: self.producer_ids.handle_describe_producers,
             ApiKey.ADD_PARTITIONS_TO_TXN: self.transactions.handle_add_partitions_to_txn,

@@ -11,11 +11,19 @@ from typing import Any
 import pytest
 
 from kafka_lite.admin.admin_utils import AdminUtils
+from kafka_lite.metrics.quota import UNLIMITED
 from kafka_lite.network.blocking_channel import BlockingChannel
 from kafka_lite.protocol.messages.api_00_produce import PartitionProduceData, ProduceRequest, TopicProduceData
 from kafka_lite.protocol.messages.api_01_fetch import FetchPartition, FetchRequest, FetchTopic
 from kafka_lite.protocol.messages.api_03_metadata import MetadataRequest
 from kafka_lite.protocol.messages.api_19_create_topics import CreatableTopic, CreateTopicsRequest
+from kafka_lite.protocol.messages.api_48_describe_client_quotas import ComponentData, DescribeClientQuotasRequest
+from kafka_lite.protocol.messages.api_49_alter_client_quotas import (
+    AlterClientQuotasRequest,
+    EntityData,
+    EntryData,
+    OpData,
+)
 from kafka_lite.record.compression import CompressionType
 from kafka_lite.record.memory_records_builder import memory_records
 from kafka_lite.server.quotas.client_quota_managers import ClientQuotaManagers
@@ -146,6 +154,23 @@ def test_addresses_have_a_rate_of_new_connections(cluster: Cluster) -> None:
     for name in ("<default>", "127.0.0.9"):
         utils.change_entity_config(f"ips/{name}", {})
     eventually(lambda: rates.connection_rate_for_ip("127.0.0.9") == rates.connection_rate_for_ip("10.0.0.1") > 7)
+
+
+@pytest.mark.parametrize("version", [0, 1])
+def test_quotas_are_set_and_described_through_a_broker(cluster: Cluster, version: int) -> None:
+    entity = [EntityData(entity_type="user", entity_name="a/b"), EntityData(entity_type="client-id", entity_name=None)]
+    ops = [OpData(key="producer_byte_rate", value=2e6), OpData(key="request_percentage", value=0.5)]
+    removals = [OpData(key=op.key, remove=True) for op in ops]
+    component = ComponentData(entity_type="user", match_type=0, match="a/b")
+    with client(cluster, "any") as channel:
+        for changes, expected in ((ops, [("producer_byte_rate", 2e6), ("request_percentage", 0.5)]), (removals, [])):
+            request = AlterClientQuotasRequest(entries=[EntryData(entity=entity, ops=changes)])
+            altered: Any = channel.exchange(request, version)
+            assert [(each.error_code, each.error_message) for each in altered.entries] == [(0, None)]
+            found: Any = channel.exchange(DescribeClientQuotasRequest(components=[component]), version)
+            assert [(value.key, value.value) for entry in found.entries for value in entry.values] == expected
+            bound = 2e6 if expected else UNLIMITED
+            eventually(lambda: quotas_of(cluster).produce.quota("a%2Fb", "x").bound == bound)  # noqa: B023
 
 
 def test_quotas_are_applied_when_a_broker_starts(cluster: Cluster) -> None:

@@ -85,6 +85,7 @@ class Apis:
             metadata=nothing,
             admin=admin,
             partition_admin=nothing,
+            client_quotas=nothing,
             producer_ids=nothing,
             groups=nothing,
             offsets=nothing,

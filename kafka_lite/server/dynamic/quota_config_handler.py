@@ -13,6 +13,7 @@ from kafka_lite.common.config_def import ConfigError
 from kafka_lite.network.connection_quotas import addresses_of
 from kafka_lite.server.quotas.client_quota_entity import KafkaQuotaEntity
 from kafka_lite.server.quotas.client_quota_managers import ClientQuotaManagers
+from kafka_lite.zookeeper.sanitizer import desanitize
 
 CONNECTION_CREATION_RATE = "connection_creation_rate"
 
@@ -59,5 +60,5 @@ class IpConfigHandler:
         if text is not None and not text.strip().isdecimal():
             raise ConfigError(CONNECTION_CREATION_RATE, text, "Not a number of at least 0")
         rate = None if text is None else int(text)
-        for address in [None] if entity_name == DEFAULT_ENTITY else addresses_of(entity_name):
+        for address in [None] if entity_name == DEFAULT_ENTITY else addresses_of(desanitize(entity_name)):
             self._update(address, rate)

@@ -17,6 +17,7 @@ from kafka_lite.server import missing_logs
 from kafka_lite.server.admin.admin_manager import AdminManager
 from kafka_lite.server.admin.config_admin_manager import ConfigAdminManager
 from kafka_lite.server.apis.admin_apis import AdminApis
+from kafka_lite.server.apis.client_quota_apis import ClientQuotaApis
 from kafka_lite.server.apis.fetch_apis import FetchApis
 from kafka_lite.server.apis.log_dir_apis import LogDirApis
 from kafka_lite.server.apis.log_offset_apis import LogOffsetApis
@@ -99,6 +100,7 @@ class RequestHandling:
             metadata=self.metadata_apis,
             admin=self._new_admin_apis(),
             partition_admin=self._partition_admin,
+            client_quotas=ClientQuotaApis(parts.zk_client),
             producer_ids=ProducerIdApis(parts.producer_ids, parts.transactions.coordinator, replica_manager),
             groups=parts.groups.group_apis(),
             offsets=parts.groups.offset_apis(parts.metadata_cache, parts.zk_client, verification),
