@@ -238,23 +238,22 @@ class Processor:
             if request.record_network_thread_time is not None:
                 self._record_network_thread_time(pipeline.connection_id, request.record_network_thread_time)
             if pipeline.is_throttled:
-                pipeline.throttled_after = request
-            else:
-                self._begin_next(pipeline, request)
+                pipeline.throttled_after = request  # see _end_throttling
+            elif request.following is None:
+                self._selector.unmute(pipeline.connection_id)
+            elif (following := request.take_following()) is not None:
+                self._request_channel.dispatch(following)
 
-    def _begin_next(self, pipeline: Pipeline, request: Request) -> None:
-        """Begin with the request that follows, if no other thread has; if none follows, read on."""
+    def _end_throttling(self, pipeline: Pipeline) -> None:
+        """Do what ``_complete`` has left; if the response is not out yet, ``_complete`` does it itself."""
+        pipeline.is_throttled = False
+        request, pipeline.throttled_after = pipeline.throttled_after, None
+        if request is None:
+            return
         if request.following is None:
             self._selector.unmute(pipeline.connection_id)
         elif (following := request.take_following()) is not None:
             self._request_channel.dispatch(following)
-
-    def _end_throttling(self, pipeline: Pipeline) -> None:
-        """Read on, unless the response is not out yet: then ``_complete`` does it."""
-        pipeline.is_throttled = False
-        request, pipeline.throttled_after = pipeline.throttled_after, None
-        if request is not None:
-            self._begin_next(pipeline, request)
 
     def _record_network_thread_time(self, connection_id: str, record: Callable[[float], None]) -> None:
         """Hand over the time that this thread has spent on a connection since the last call.

@@ -161,13 +161,9 @@ class RequestChannel:
         request = response.request
         request.response_complete_time_ms = self._time.hi_res_ms()
         request.following_may_begin = not request.api_throttle_time_ms and response.lets_following_begin
-        self._put(response)
-
-    def _put(self, response: Response) -> None:
-        processor = response.request.processor
-        self._responses[processor].append(response)
+        self._responses[request.processor].append(response)
         for on_response in self._response_listeners:
-            on_response(processor)
+            on_response(request.processor)
 
     def no_operation(self, request: Request) -> None:
         """The request has no response; its connection stays open."""
@@ -179,11 +175,17 @@ class RequestChannel:
 
     def start_throttling(self, request: Request) -> None:
         """Mute the request's connection until ``end_throttling``. Call it before the response is sent."""
-        self._put(Response(request, action=ResponseAction.START_THROTTLING))
+        self._tell_processor(request, ResponseAction.START_THROTTLING)
 
     def end_throttling(self, request: Request) -> None:
         """Read on, once the request has its response."""
-        self._put(Response(request, action=ResponseAction.END_THROTTLING))
+        self._tell_processor(request, ResponseAction.END_THROTTLING)
+
+    def _tell_processor(self, request: Request, action: ResponseAction) -> None:
+        """Queue what does not end the request."""
+        self._responses[request.processor].append(Response(request, action=action))
+        for on_response in self._response_listeners:
+            on_response(request.processor)
 
     def receive_response(self, processor: int) -> Response | None:
         """The next response for a processor; None if there is none now."""
@@ -191,7 +193,8 @@ class RequestChannel:
             response = self._responses[processor].popleft()
         except IndexError:
             return None
-        _note_dequeued(response, self._time.hi_res_ms())
+        if response.ends_request:
+            response.request.response_dequeue_time_ms = self._time.hi_res_ms()
         return response
 
     def receive_responses(self, processor: int) -> list[Response]:
@@ -202,7 +205,9 @@ class RequestChannel:
         now_ms = self._time.hi_res_ms()
         responses = [waiting.popleft() for _ in range(len(waiting))]  # others may append meanwhile, but not take
         for response in responses:
-            _note_dequeued(response, now_ms)
+            request = response.request
+            if request.response_dequeue_time_ms < 0:  # the end of a delay comes long after the response
+                request.response_dequeue_time_ms = now_ms
         return responses
 
     @property
@@ -248,9 +253,3 @@ class RequestChannel:
                 self._requests.get_nowait()
             except queue.Empty:
                 return
-
-
-def _note_dequeued(response: Response, now_ms: float) -> None:
-    """The first one counts: the end of a delay comes long after the response."""
-    if response.request.response_dequeue_time_ms < 0:
-        response.request.response_dequeue_time_ms = now_ms
