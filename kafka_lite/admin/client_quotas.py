@@ -96,8 +96,10 @@ def _stored_value(entity: QuotaEntity, key: str, value: float) -> str:
         raise Errors.INVALID_REQUEST.exception(f"Invalid configuration key {key}")
     if kind is float:
         return double_text(value)
-    whole = math.floor(value + TOLERANCE) if math.isfinite(value) else 0
-    if not abs(whole - value) <= TOLERANCE or whole > MAX_BY_KEY.get(key, (1 << 63) - 1):
+    largest = MAX_BY_KEY.get(key, (1 << 63) - 1)
+    whole = value if isinstance(value, int) else math.floor(value + TOLERANCE) if math.isfinite(value) else 0
+    whole = min(whole, largest)  # the double of the largest LONG is larger than it
+    if not abs(float(whole) - value) <= TOLERANCE:
         name = "INT" if key in MAX_BY_KEY else "LONG"
         raise Errors.INVALID_REQUEST.exception(f"Configuration {key} must be a {name} value")
     if key in MAX_BY_KEY and whole < 0:

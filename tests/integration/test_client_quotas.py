@@ -28,6 +28,7 @@ from kafka_lite.record.compression import CompressionType
 from kafka_lite.record.memory_records_builder import memory_records
 from kafka_lite.server.quotas.client_quota_managers import ClientQuotaManagers
 from kafka_lite.testing.cluster import Cluster
+from kafka_lite.tools.main import main
 from tests.support.eventually import eventually
 
 RATE = 10_000
@@ -171,6 +172,28 @@ def test_quotas_are_set_and_described_through_a_broker(cluster: Cluster, version
             assert [(value.key, value.value) for entry in found.entries for value in entry.values] == expected
             bound = 2e6 if expected else UNLIMITED
             eventually(lambda: quotas_of(cluster).produce.quota("a%2Fb", "x").bound == bound)  # noqa: B023
+
+
+def test_the_tool_sets_quotas_through_a_broker_and_in_zookeeper(
+    cluster: Cluster, capsys: pytest.CaptureFixture[str]
+) -> None:
+    broker = ("--bootstrap-server", cluster.bootstrap_servers)
+    zookeeper = ("--zookeeper", cluster.zookeeper_connect)
+    chosen = ("--user-defaults", "--client", "by-tool")
+    assert main(["configs", *broker, "--alter", *chosen, "--add-config", "producer_byte_rate=5000"]) == 0
+    assert main(["configs", *zookeeper, "--alter", *chosen, "--add-config", "consumer_byte_rate=6000"]) == 0
+    produce, fetch = quotas_of(cluster).produce, quotas_of(cluster).fetch
+    eventually(lambda: (produce.quota("u", "by-tool").bound, fetch.quota("u", "by-tool").bound) == (5000, 6000))
+    capsys.readouterr()
+    assert main(["configs", *broker, "--describe", *chosen]) == 0
+    assert main(["configs", *zookeeper, "--describe", *chosen]) == 0
+    assert capsys.readouterr().out.splitlines() == [
+        "Quota configs for the default user-principal, client-id 'by-tool' are "
+        "consumer_byte_rate=6000.0, producer_byte_rate=5000.0",
+        "Configs for default user-principal, client-id 'by-tool' are producer_byte_rate=5000,consumer_byte_rate=6000",
+    ]
+    delete = ("--delete-config", "producer_byte_rate,consumer_byte_rate")
+    assert main(["configs", *broker, "--alter", *chosen, *delete]) == 0
 
 
 def test_quotas_are_applied_when_a_broker_starts(cluster: Cluster) -> None:

@@ -1,4 +1,4 @@
-"""``kafka-lite configs``: show and change topic and broker configurations and logger levels.
+"""``kafka-lite configs``: show and change configurations of topics and brokers, logger levels, and quotas.
 
 Kafka 0.10.2: core/.../admin/ConfigCommand.scala, bin/kafka-configs.sh; through brokers: Kafka 2.x · book 6.1.5
 """
@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from kafka_lite.admin.admin_utils import BROKERS, DEFAULT_ENTITY, TOPICS, AdminUtils
+from kafka_lite.admin.client_quotas import CLIENTS, IPS, USERS
 from kafka_lite.common.errors import Errors
 from kafka_lite.common.properties import load_properties
 from kafka_lite.protocol.messages.api_32_describe_configs import (
@@ -30,6 +31,15 @@ from kafka_lite.server.dynamic.dynamic_broker_config import validate_dynamic_con
 from kafka_lite.tools.admin.admin_channel import AdminChannel, check_answered
 from kafka_lite.tools.admin.command_config import add_command_config_argument, admin_channel
 from kafka_lite.tools.admin.described_configs import described_configs
+from kafka_lite.tools.admin.quota_configs import (
+    QUOTA_TYPES,
+    Chosen,
+    alter_quotas,
+    alter_quotas_in_zookeeper,
+    chosen_quotas,
+    describe_quotas,
+    describe_quotas_in_zookeeper,
+)
 from kafka_lite.tools.admin.topics import add_cluster_arguments
 from kafka_lite.tools.common.terminal import on_terminal, print_table
 from kafka_lite.tools.common.tool_errors import ToolError, reports_errors
@@ -37,9 +47,19 @@ from kafka_lite.tools.zookeeper.zookeeper_session import zookeeper_client
 from kafka_lite.zookeeper.kafka_zk_client import KafkaZkClient
 
 NAME = "configs"
-SUMMARY = "show and change the configuration of topics and brokers"
+SUMMARY = "show and change the configuration of topics and brokers, and quotas of users, clients and addresses"
 
 BROKER_LOGGERS = "broker-loggers"
+DEFAULT_NAME = ""
+"""Stands for --entity-default among the names."""
+SHORT_FLAGS = {
+    "--topic": TOPICS,
+    "--broker": BROKERS,
+    "--broker-logger": BROKER_LOGGERS,
+    "--user": USERS,
+    "--client": CLIENTS,
+    "--ip": IPS,
+}
 RESOURCE_TYPES = {TOPICS: 2, BROKERS: 4, BROKER_LOGGERS: 8}
 SOURCE_NAMES = {
     ConfigSource.TOPIC_CONFIG: "DYNAMIC_TOPIC_CONFIG",
@@ -63,23 +83,44 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     actions = parser.add_mutually_exclusive_group(required=True)
     actions.add_argument("--describe", action="store_true", help="show the configs of an entity")
     actions.add_argument("--alter", action="store_true", help="change the configs of an entity")
-    parser.add_argument("--entity-type", choices=sorted(RESOURCE_TYPES), help="type of the entity")
-    names = parser.add_mutually_exclusive_group()
-    names.add_argument(
-        "--entity-name", metavar="NAME", help="the topic, or the id of the broker (default for --describe: all)"
-    )
-    names.add_argument("--entity-default", action="store_true", help="the default for all brokers")
-    names.add_argument("--topic", metavar="TOPIC", help="short for --entity-type topics --entity-name TOPIC")
-    names.add_argument("--broker", metavar="ID", help="short for --entity-type brokers --entity-name ID")
-    names.add_argument("--broker-logger", metavar="ID", help="short for --entity-type broker-loggers --entity-name ID")
-    names.add_argument(
-        "--broker-defaults", action="store_true", help="short for --entity-type brokers --entity-default"
-    )
+    _add_entity_arguments(parser)
     parser.add_argument("--all", action="store_true", help="show all configs, not only overridden ones")
     parser.add_argument("--add-config", metavar="K=V,K=[V1,V2]", help="configs to set")
     parser.add_argument("--add-config-file", type=Path, metavar="FILE", help="set the configs of a .properties file")
     parser.add_argument("--delete-config", metavar="K,K", help="configs whose overrides to delete")
     add_command_config_argument(parser)
+
+
+def _add_entity_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--entity-type",
+        action="append",
+        default=[],
+        choices=sorted((*RESOURCE_TYPES, *QUOTA_TYPES)),
+        help="type of the entity; users and clients can be given together: a client of a user",
+    )
+    parser.add_argument(
+        "--entity-name",
+        action="append",
+        dest="entity_names",
+        default=[],
+        metavar="NAME",
+        help="the topic, user, client id or address, or the id of the broker (default for --describe: all)",
+    )
+    parser.add_argument(
+        "--entity-default",
+        action="append_const",
+        const=DEFAULT_NAME,
+        dest="entity_names",
+        help="in place of a name: the default of all brokers, users, clients or addresses without a value of their own",
+    )
+    for flag, entity_type in SHORT_FLAGS.items():
+        metavar = flag.rpartition("-")[2].upper()
+        help_ = f"short for --entity-type {entity_type} --entity-name {metavar}"
+        parser.add_argument(flag, metavar=metavar, help=help_)
+    for entity_type in (BROKERS, *QUOTA_TYPES):
+        help_ = f"short for --entity-type {entity_type} --entity-default"
+        parser.add_argument(f"--{entity_type.removesuffix('s')}-defaults", action="store_true", help=help_)
 
 
 class Entity:
@@ -101,7 +142,11 @@ class Entity:
 @reports_errors
 def run(options: argparse.Namespace) -> int:
     """Describe or alter configurations; returns 1 on error."""
-    entity_type, names = _entities(options)
+    types, given = _named(options)
+    if types and types[0] in QUOTA_TYPES:
+        _run_quotas(options, chosen_quotas(types, given, options))
+        return 0
+    entity_type, names = _entities(types, given, options.alter)
     if entity_type == BROKER_LOGGERS and not options.bootstrap_server:
         raise ToolError("--entity-type broker-loggers needs --bootstrap-server: log levels are not stored in ZooKeeper")
     if options.bootstrap_server:
@@ -113,30 +158,57 @@ def run(options: argparse.Namespace) -> int:
     return 0
 
 
-def _entities(options: argparse.Namespace) -> tuple[str, Sequence[str | None] | None]:
+def _run_quotas(options: argparse.Namespace, chosen: Chosen) -> None:
+    added, deleted = _changes(options) if options.alter else ({}, [])
+    if options.bootstrap_server:
+        with admin_channel(options) as channel:
+            if options.describe:
+                describe_quotas(channel, chosen)
+            else:
+                alter_quotas(channel, chosen, added, deleted)
+        return
+    with zookeeper_client(options.zookeeper) as zk_client:
+        if options.describe:
+            describe_quotas_in_zookeeper(zk_client, chosen)
+        else:
+            alter_quotas_in_zookeeper(zk_client, chosen, added, deleted)
+
+
+def _named(options: argparse.Namespace) -> tuple[list[str], list[str]]:
+    """The entity types and names of all flags; DEFAULT_NAME for a default. Raises ToolError."""
+    values = vars(options)
+    short = [
+        (entity_type, values[flag.removeprefix("--").replace("-", "_")]) for flag, entity_type in SHORT_FLAGS.items()
+    ]
+    defaults = [(each, values[f"{each.removesuffix('s')}_defaults"]) for each in (BROKERS, *QUOTA_TYPES)]
+    chosen = [(entity_type, name) for entity_type, name in short if name is not None]
+    chosen += [(entity_type, DEFAULT_NAME) for entity_type, is_chosen in defaults if is_chosen]
+    if chosen and (options.entity_type or options.entity_names):
+        raise ToolError("--entity-type and --entity-name cannot be combined with their short forms")
+    if chosen:
+        return [entity_type for entity_type, _ in chosen], [name for _, name in chosen]
+    return options.entity_type, options.entity_names
+
+
+def _entities(types: Sequence[str], names: Sequence[str], is_alter: bool) -> tuple[str, Sequence[str | None] | None]:
     """The entity type and names: [None] for the default entity, None for all."""
-    if options.topic is not None:
-        return TOPICS, [options.topic]
-    if options.broker is not None:
-        return BROKERS, [options.broker]
-    if options.broker_logger is not None:
-        return BROKER_LOGGERS, [options.broker_logger]
-    if options.broker_defaults:
-        return BROKERS, [None]
-    if options.entity_type is None:
-        raise ToolError(f"--entity-type is missing: {', '.join(RESOURCE_TYPES)}")
-    if options.entity_default:
-        if options.entity_type == TOPICS:
+    if not types:
+        raise ToolError(f"--entity-type is missing: {', '.join((*RESOURCE_TYPES, *QUOTA_TYPES))}")
+    if len(types) > 1 or len(names) > 1:
+        raise ToolError(f"name one entity: {', '.join((*types, *names))} are too many")
+    (entity_type,) = types
+    if names == [DEFAULT_NAME]:
+        if entity_type == TOPICS:
             raise ToolError("--entity-default is not valid for topics: they use the brokers' defaults")
-        if options.entity_type == BROKER_LOGGERS:
+        if entity_type == BROKER_LOGGERS:
             raise ToolError("--entity-default is not valid for broker-loggers: name the broker with --entity-name")
         return BROKERS, [None]
-    if options.entity_name is not None:
-        return options.entity_type, [options.entity_name]
-    if options.alter or options.entity_type == BROKER_LOGGERS:
-        alternative = "" if options.entity_type == BROKER_LOGGERS else " (or --entity-default)"
+    if names:
+        return entity_type, names
+    if is_alter or entity_type == BROKER_LOGGERS:
+        alternative = "" if entity_type == BROKER_LOGGERS else " (or --entity-default)"
         raise ToolError(f"--alter, and every action on {BROKER_LOGGERS}, needs --entity-name{alternative}")
-    return options.entity_type, None
+    return entity_type, None
 
 
 # ------------------------------------------------------------------------------------------------------- with brokers
