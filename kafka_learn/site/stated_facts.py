@@ -53,7 +53,6 @@ class Missing:
 PARTS = (
     Missing("Connect", "Connect", "chapter 8, Connect"),
     Missing("uReplicator", "uReplicator", "chapter 8, uReplicator"),
-    Missing("client quotas", "客户端配额", "chapter 10, quotas of clients"),
     Missing("TLS and SASL", "TLS 与 SASL", "TLS and SASL"),
     Missing("ACLs", "访问控制列表", api=ApiKey.CREATE_ACLS),
     Missing("topic ids (KIP-516)", "主题 id（KIP-516）", api=ApiKey.FETCH, version=13),

@@ -16,6 +16,7 @@ import pytest
 from confluent_kafka.admin import AdminClient, NewTopic
 from prometheus_client.parser import text_string_to_metric_families
 
+from kafka_lite.admin.admin_utils import AdminUtils
 from kafka_lite.common.errors import KafkaError
 from kafka_lite.metrics.metric_name import ObjectNamePattern
 from kafka_lite.metrics.metrics_reporter import MetricsReporter
@@ -23,6 +24,7 @@ from kafka_lite.metrics.sensor import KafkaMetric
 from kafka_lite.server.broker_process import BrokerProcess
 from kafka_lite.server.metrics.bean_catalogue import BEANS
 from kafka_lite.server.metrics.bean_declaration import GAUGE, HISTOGRAM, METER, TIMER
+from kafka_lite.server.metrics.quota_beans import QUOTA_BEANS
 from kafka_lite.testing.cluster import Cluster
 from kafka_lite.tools.monitoring.broker_beans import Beans, BrokerBeans
 from kafka_lite.tools.server.running_brokers import RunningBrokers
@@ -183,6 +185,7 @@ def names_of(cluster: Cluster) -> set[str]:
 
 
 def test_every_bean_is_declared_and_every_declared_bean_exists(cluster: Cluster) -> None:
+    set_quotas(cluster)
     produce(cluster.bootstrap_servers, "t", [b"x"])
     consume(cluster.bootstrap_servers, "t", 1)
     declared = {ObjectNamePattern.parse(bean.pattern): bean for bean in BEANS}
@@ -193,11 +196,46 @@ def test_every_bean_is_declared_and_every_declared_bean_exists(cluster: Cluster)
         assert set(attributes) == ATTRIBUTES.get(kind, set(kind.split(", "))), name
         seen.add(pattern)
     missing = {declared[pattern].pattern for pattern in set(declared) - seen}
+    missing -= {bean.pattern for bean in QUOTA_BEANS if bean.tags}  # see test_client_quotas_have_their_beans
     # This one needs a follower that is too slow.
     assert missing == {"kafka.server:type=DelayedProduceMetrics,name=ExpiresPerSec,topic=*,partition=*"}
     for pattern in SEEN_ON_A_BROKER_OF_0_10_2:
         parsed = ObjectNamePattern.parse(pattern)
         assert any(parsed.matches(name) for name in cluster.server.metrics.beans.query()), pattern
+
+
+def set_quotas(cluster: Cluster) -> None:
+    rates = {"producer_byte_rate": "1000000", "consumer_byte_rate": "1000000"}
+    quotas = {**rates, "request_percentage": "50", "controller_mutation_rate": "5"}
+    utils = AdminUtils(cluster.server.zk_client)
+    for path in ("clients/slow", "users/alice", "users/bob/clients/app"):
+        utils.change_entity_config(path, quotas)
+    utils.change_entity_config("ips/127.0.0.1", {"connection_creation_rate": "1000"})
+    managers = cluster.server.quotas.clients
+    eventually(lambda: managers.produce.quota("bob", "app").bound == 1_000_000)
+    eventually(lambda: cluster.server.socket_server.connection_rates.connection_rate_for_ip("127.0.0.1") == 1000)
+
+
+def test_client_quotas_have_their_beans(cluster: Cluster) -> None:
+    """Each pattern of the catalogue once, under the names of 3.9: an empty user or client id is left out."""
+    set_quotas(cluster)
+    for manager in cluster.server.quotas.clients:
+        for user, client_id in (("", "slow"), ("alice", "any"), ("bob", "app")):
+            manager.sensors_of(user, client_id)
+    produce(cluster.bootstrap_servers, "t", [b"x"])
+    names = names_of(cluster)
+    assert {
+        "kafka.server:type=Produce,client-id=slow",
+        "kafka.server:type=Produce,user=alice",
+        "kafka.server:type=Produce,user=bob,client-id=app",
+        "kafka.server:type=socket-server-metrics,ip=127.0.0.1",
+    } <= names
+    found = cluster.server.metrics.beans.query()
+    for bean in QUOTA_BEANS:
+        pattern = ObjectNamePattern.parse(bean.pattern)
+        matching = [set(attributes) for name, attributes in found.items() if pattern.matches(name)]
+        assert matching, bean.pattern
+        assert all(attributes == set(bean.kind.split(", ")) for attributes in matching), bean.pattern
 
 
 def test_the_beans_of_a_topic_are_removed_with_it(cluster: Cluster) -> None:

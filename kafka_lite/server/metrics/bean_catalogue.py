@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from kafka_lite.server.metrics.bean_declaration import GAUGE, METER, TIMER, BeanDeclaration, server_bean
 from kafka_lite.server.metrics.coordinator_beans import COORDINATOR_BEANS
+from kafka_lite.server.metrics.quota_beans import QUOTA_BEANS
 from kafka_lite.server.metrics.request_beans import REQUEST_BEANS
 
 
@@ -226,6 +227,6 @@ _BROKER: tuple[BeanDeclaration, ...] = (
 )
 
 BEANS: tuple[BeanDeclaration, ...] = (
-    *REQUEST_BEANS, *_REPLICAS, *_LOGS, *_CONTROLLER, *COORDINATOR_BEANS, *_BROKER,
+    *REQUEST_BEANS, *QUOTA_BEANS, *_REPLICAS, *_LOGS, *_CONTROLLER, *COORDINATOR_BEANS, *_BROKER,
 )  # fmt: skip
-"""All declarations. Beans of client quotas follow with that part."""
+"""All declarations."""
