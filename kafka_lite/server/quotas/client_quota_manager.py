@@ -83,6 +83,7 @@ class ClientQuotaManager:
         self._time = time
         self._callback = DefaultQuotaCallback(default_bound)
         self._lock = threading.Lock()
+        self._is_running = False
         self._delay_queue = DelayQueue(time)
         self._delay_queue_sensor = metrics.sensor(f"{quota_type.value}-delayQueue")
         queue_size = metrics.metric_name("queue-size", quota_type.value, "Tracks the size of the delay queue")
@@ -91,12 +92,15 @@ class ClientQuotaManager:
         self._reaper = ThrottledChannelReaper(name, self._delay_queue, lambda: self._delay_queue_sensor.record(-1))
 
     def startup(self) -> None:
-        """Start the reaper."""
-        self._reaper.start()
+        """Let the reaper start with the first delay: most brokers never have one."""
+        self._is_running = True
 
     def shutdown(self) -> None:
         """Stop the reaper. Channels that still wait are closed with the broker's others."""
-        self._reaper.shutdown()
+        with self._lock:
+            self._is_running = False
+        if self._reaper.is_alive():
+            self._reaper.shutdown()
 
     # ── what clients do ───────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -148,6 +152,13 @@ class ClientQuotaManager:
         channel = ThrottledChannel(self._time, throttle_time_ms, callback)
         self._delay_queue_sensor.record(1)
         self._delay_queue.add(channel)
+        if self._is_running and not self._reaper.is_alive():
+            self._start_reaper()
+
+    def _start_reaper(self) -> None:
+        with self._lock:
+            if self._is_running and self._reaper.ident is None:
+                self._reaper.start()
 
     # ── quotas ────────────────────────────────────────────────────────────────────────────────────────────────────────
 

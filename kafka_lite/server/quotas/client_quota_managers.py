@@ -49,7 +49,7 @@ class ClientQuotaManagers:
         return iter((self.produce, self.fetch, self.request, self.controller_mutation))
 
     def startup(self) -> None:
-        """Start the reapers."""
+        """Let the reapers start when there is something to reap."""
         for manager in self:
             manager.startup()
 

@@ -6,13 +6,14 @@ import math
 
 import pytest
 
-from kafka_lite.common.time import MockTime
+from kafka_lite.common.time import SYSTEM_TIME, MockTime
 from kafka_lite.metrics.metrics import Metrics
 from kafka_lite.metrics.quota import UNLIMITED
 from kafka_lite.metrics.sensor import KafkaMetric
 from kafka_lite.metrics.stats import MetricConfig
 from kafka_lite.server.quotas.client_quota_entity import DEFAULT, KafkaQuotaEntity
 from kafka_lite.server.quotas.client_quota_manager import ClientQuotaManager, QuotaType
+from tests.support.eventually import eventually
 
 CONFIG = MetricConfig(samples=11, time_window_ms=1000)
 ALICE, BOB = "alice", "bob"
@@ -229,9 +230,18 @@ def test_throttled_channels_are_counted_and_their_times_averaged(
     assert time.hi_res_ms() == 300
 
 
-def test_the_reaper_runs_until_the_shutdown(manager: ClientQuotaManager) -> None:
+def test_the_reaper_runs_from_the_first_delay_until_the_shutdown() -> None:
+    manager = ClientQuotaManager(CONFIG, Metrics(), QuotaType.PRODUCE, SYSTEM_TIME)
     manager.startup()
+    assert not manager._reaper.is_alive()
+    channels = [Channel(), Channel()]
+    for channel in channels:
+        manager.throttle(ALICE, "c", 1, channel)
+        eventually(lambda: not channel.muted)  # noqa: B023
     assert manager._reaper.is_alive()
     assert manager._reaper.name == "ThrottledChannelReaper-Produce"
     manager.shutdown()
     assert not manager._reaper.is_alive()
+    manager.throttle(ALICE, "c", 1, Channel())
+    assert not manager._reaper.is_alive(), "it does not start again"
+    manager.shutdown()
