@@ -1,5 +1,5 @@
-"""``kafka-lite top``: a live view of a broker (topics, rates, request times), a cluster (leaders, ISRs, lag), or its
-transactions.
+"""``kafka-lite top``: a live view of a broker (topics, rates, request times), its clients and their quotas, a cluster
+(leaders, ISRs, lag), or its transactions.
 
 Kafka has no such tool; its users look at the beans with jconsole or a dashboard · book 2.3, 6.2
 """
@@ -44,6 +44,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="watch the transactions of the cluster of --bootstrap-server: those that are open for the longest first",
     )
     parser.add_argument(
+        "--clients",
+        action="store_true",
+        help="watch the clients of a broker that has quotas: those that are throttled for the longest first",
+    )
+    parser.add_argument(
         "--interval", type=_seconds, default=2.0, metavar="SECONDS", help="time between two refreshes (default: 2)"
     )
     parser.add_argument("--once", action="store_true", help="print once and exit; the default without a terminal")
@@ -62,9 +67,11 @@ def _seconds(text: str) -> float:
 
 @reports_errors
 def run(options: argparse.Namespace) -> int:
-    """Show the broker, the cluster or its transactions until Ctrl-C, or once."""
-    watch: Watch | ClusterWatch | TransactionsWatch
-    if options.transactions:
+    """Show the broker, its clients, the cluster or its transactions until Ctrl-C, or once."""
+    watch: AnyWatch
+    if options.clients:
+        watch = ClientsWatch(find_endpoint(options))
+    elif options.transactions:
         options.cluster = True
         watch = TransactionsWatch(_cluster_to_watch(options), SYSTEM_TIME)
     elif servers := _cluster_to_watch(options):
@@ -96,7 +103,7 @@ def _address(broker: RunningBroker) -> str:
     return broker.facts.get("listeners", "").partition(" (")[0]
 
 
-def _print_once(watch: Watch | ClusterWatch | TransactionsWatch) -> None:
+def _print_once(watch: AnyWatch) -> None:
     from rich.console import Console
 
     console = Console(highlight=False, width=None if on_terminal() else WIDTH_OF_PIPES)
@@ -107,7 +114,7 @@ def _print_once(watch: Watch | ClusterWatch | TransactionsWatch) -> None:
     console.print(frame)
 
 
-def _refresh(watch: Watch | ClusterWatch | TransactionsWatch, interval_s: float) -> None:
+def _refresh(watch: AnyWatch, interval_s: float) -> None:
     """Use the terminal's alternate screen, so that its previous contents are restored at the end."""
     from rich.console import Console
     from rich.live import Live
@@ -221,3 +228,31 @@ class TransactionsWatch:
         except (ConnectionError, ToolError) as error:
             return Text(str(error), "bold red")
         return transactions_view(rows, self._time.milliseconds(), max(console.height - LINES_AROUND, 2))
+
+
+class ClientsWatch:
+    """Produces frames of the clients of a broker."""
+
+    def __init__(self, endpoint: BrokerBeans) -> None:
+        self._endpoint = endpoint
+
+    def only_frame(self, _console: Console) -> RenderableType:
+        """The current view with all rows. Raises ToolError."""
+        from kafka_lite.tools.monitoring.clients_view import clients_snapshot, clients_view
+
+        return clients_view(clients_snapshot(self._endpoint.read()))
+
+    def next_frame(self, console: Console) -> RenderableType:
+        """The current view, or the reason if the broker does not respond."""
+        from rich.text import Text
+
+        from kafka_lite.tools.monitoring.clients_view import LINES_AROUND, clients_snapshot, clients_view
+
+        try:
+            beans = self._endpoint.read()
+        except ToolError as error:
+            return Text(str(error), "bold red")
+        return clients_view(clients_snapshot(beans), max(console.height - LINES_AROUND, 2))
+
+
+AnyWatch = Watch | ClusterWatch | TransactionsWatch | ClientsWatch
