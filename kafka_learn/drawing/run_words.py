@@ -58,6 +58,8 @@ _CHINESE = {
     "The queue of an asynchronous producer": "异步生产者的队列",
     "A leader has moved": "主副本换了节点",
     "A response that arrives late": "迟到的响应",
+    "A producer is muted after its response": "生产者在响应之后被静音",
+    "The response to an older producer is held back": "旧生产者的响应被扣住",
     "Four members join and sync": "四个成员加入和同步",
     "A third member joins a stable group": "第三个成员加入稳定的组",
     "One to five consumers": "一到五个消费者",
