@@ -91,7 +91,7 @@ class Request:
         self.api_remote_complete_time_ms = _UNSET_MS
         self.response_complete_time_ms = _UNSET_MS
         self.response_dequeue_time_ms = _UNSET_MS
-        self.api_throttle_time_ms = 0
+        self.api_throttle_time_ms = 0.0
         """How long a quota delays the connection because of this request: see ``RequestHandlerHelper``."""
         self.record_network_thread_time: Callable[[float], None] | None = None
         """Gets the network thread's time for this request, in ms, once it has ended; None if there are no quotas."""

@@ -84,7 +84,7 @@ class RequestHandlerHelper:
                 self._hold_back(manager, request, throttle_time_ms, response, send)
                 return
             self._mute(manager, request, throttle_time_ms)
-        _set_throttle_time(response, request.api_throttle_time_ms)
+        _set_throttle_time(response, int(request.api_throttle_time_ms))
         send(response)
 
     def _record(self, request: Request, response: Response | None) -> tuple[ClientQuotaManager, int]:
@@ -109,7 +109,7 @@ class RequestHandlerHelper:
         if api_key == ApiKey.FETCH and response is not None:
             size = _size_of(response, request.header.api_version)
             return quotas.fetch, quotas.fetch.maybe_record_and_get_throttle_time_ms(user, client_id, size, now_ms)
-        return quotas.controller_mutation, request.api_throttle_time_ms  # set by throttle_mutation
+        return quotas.controller_mutation, int(request.api_throttle_time_ms)  # set by throttle_mutation
 
     def _record_request_time(self, request: Request, user: str, client_id: str, now_ms: float) -> int:
         quota = self.quotas.request
@@ -125,7 +125,7 @@ class RequestHandlerHelper:
 
     def _mute(self, manager: ClientQuotaManager, request: Request, throttle_time_ms: int) -> None:
         """Mute the connection, if there is a delay; the response is sent nevertheless."""
-        request.api_throttle_time_ms = throttle_time_ms
+        request.api_throttle_time_ms = float(throttle_time_ms)
         self._throttle(manager, request, throttle_time_ms, _MutedChannel(self._channel, request))
 
     def _hold_back(
@@ -136,7 +136,7 @@ class RequestHandlerHelper:
         response: Response | None,
         send: Callable[[Response | None], None],
     ) -> None:
-        request.api_throttle_time_ms = throttle_time_ms
+        request.api_throttle_time_ms = float(throttle_time_ms)
         request.api_remote_complete_time_ms = self._time.hi_res_ms()
         _set_throttle_time(response, throttle_time_ms)
         callback = ThrottledResponse(throttle_time_ms, lambda _: send(response))
@@ -182,7 +182,7 @@ class RequestHandlerHelper:
 
     def throttle_mutation(self, request: Request, quota: ControllerMutationQuota) -> None:
         """Delay the client for as long as its changes of topics have earned; before the response is sent."""
-        request.api_throttle_time_ms = quota.throttle_time_ms
+        request.api_throttle_time_ms = float(quota.throttle_time_ms)
 
 
 class _MutedChannel:

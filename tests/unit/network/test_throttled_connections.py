@@ -31,7 +31,7 @@ class Throttling:
         self.channel, self.requests[number] = channel, request
         self.handled.append(number)
         if number in self.throttled:
-            request.api_throttle_time_ms = 1
+            request.api_throttle_time_ms = 1.0
             channel.start_throttling(request)
             if self.end_first:
                 channel.end_throttling(request)
