@@ -16,12 +16,15 @@ from kafka_lite.record.records import batches
 def split(batch: ProducerBatch, limit: int, new_part: Callable[[bytearray], ProducerBatch]) -> list[ProducerBatch]:
     """Move the records of a closed batch to parts of at most ``limit`` bytes, or of one record that is larger.
 
-    ``new_part`` makes a batch with this buffer. The futures of the batch get the results of its parts.
+    A part has at most half of the records. Otherwise small records, whose sizes are estimated generously, would all fit
+    into the first part, and a broker that refuses it would make the producer split it for ever. ``new_part`` makes a
+    batch with this buffer. The futures of the batch get the results of its parts.
     """
     parts: list[ProducerBatch] = []
     records = [record for each in batches(batch.records) for record in each.records()]
+    most = (len(records) + 1) // 2
     for record, thunk in zip(records, batch.take_thunks(), strict=True):
-        if not parts or not _try_move(record, thunk, parts[-1]):
+        if not parts or parts[-1].record_count == most or not _try_move(record, thunk, parts[-1]):
             estimate = RecordsBuffer.estimate_size(batch.magic, record.key, record.value, _headers(record))
             part = new_part(bytearray(max(limit, estimate)))
             part.is_part = True

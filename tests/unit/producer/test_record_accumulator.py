@@ -237,6 +237,23 @@ def test_a_large_batch_is_split() -> None:
     assert not accumulator.has_incomplete
 
 
+def test_small_records_are_split_down_to_single_ones() -> None:
+    """A topic's ``max.message.bytes`` may be less than any batch: in the end each record is refused by itself."""
+    accumulator = Accumulator()
+    accumulator.add(count=8, value=b"v")
+    drained = []
+    while found := accumulator.drained():
+        (batch,) = found
+        drained.append(batch.record_count)
+        assert len(drained) < 20, f"the parts do not become smaller: {drained}"
+        if batch.record_count > 1:
+            accumulator.split_and_reenqueue(batch)
+        else:
+            batch.complete(0, -1)
+            accumulator.deallocate(batch)
+    assert drained == [8, 4, 2, 1, 1, 2, 1, 1, 4, 2, 1, 1, 2, 1, 1]
+
+
 def test_the_parts_of_a_batch_use_only_its_memory() -> None:
     """Apart from a header for each part."""
     accumulator = Accumulator(memory=BATCH_SIZE)
