@@ -66,7 +66,7 @@ class MirrorMakerCommits:
                 consumer.commit()
             except WakeupError:
                 # Stopping wakes the consumer up once. The commit must succeed nevertheless, and then the loop ends.
-                consumer.commit()
+                self.commit_offsets(consumer)
                 raise
             except CommitFailedError:
                 self._warn_of_rebalance()

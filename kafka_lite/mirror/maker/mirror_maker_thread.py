@@ -86,6 +86,11 @@ class MirrorMakerThread(ShutdownableThread):
             self._fail(error)
 
     def _copy_records(self) -> None:
+        """Receive, handle and send, record by record, until the thread has to stop or nothing more arrives.
+
+        After each record, see whether a commit is due. Raises ConsumerTimeoutError, WakeupError, and what the handler
+        and the producer raise.
+        """
         while self._may_copy and self.consumer.has_data:
             record = self.consumer.receive()
             for each in self._handler.handle(record):
