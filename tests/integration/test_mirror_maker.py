@@ -16,15 +16,11 @@ from kafka_lite.common.topic_partition import TopicPartition
 from kafka_lite.consumer import KafkaConsumer
 from kafka_lite.mirror.maker.mirror_maker import MirrorMaker
 from kafka_lite.mirror.maker.mirror_maker_config import MirrorMakerConfig
-from kafka_lite.producer import KafkaProducer, ProducerRecord
 from kafka_lite.testing.cluster import Cluster
 from kafka_lite.testing.cluster_client import StoredRecord
 from tests.support.eventually import eventually
+from tests.support.mirrored_records import KEYS, check_complete, new_consumer, old_consumer, publish
 from tests.support.patience import patient_s
-
-KEYS = 7
-SOME_DAY_MS = 4_000_000_000_000
-"""In the future, so that no retention deletes what the tests publish."""
 
 
 @pytest.fixture(scope="module")
@@ -37,29 +33,6 @@ def source() -> Iterator[Cluster]:
 def target() -> Iterator[Cluster]:
     with Cluster() as cluster:
         yield cluster
-
-
-def new_consumer(source: Cluster, group: str) -> dict[str, str]:
-    return {
-        "bootstrap.servers": source.bootstrap_servers,
-        "group.id": group,
-        "auto.offset.reset": "earliest",
-        "heartbeat.interval.ms": "300",
-        "metadata.max.age.ms": "500",
-        "default.api.timeout.ms": "2000",
-    }
-
-
-def old_consumer(source: Cluster, group: str) -> dict[str, str]:
-    return {
-        "zookeeper.connect": source.zookeeper_connect,
-        "zookeeper.session.timeout.ms": "30000",
-        "group.id": group,
-        "auto.offset.reset": "smallest",
-        "consumer.timeout.ms": "100",
-        "rebalance.backoff.ms": "300",
-        "rebalance.max.retries": "30",
-    }
 
 
 @contextmanager
@@ -76,15 +49,6 @@ def mirroring(consumer: dict[str, str], target: Cluster, **flags: Any) -> Iterat
         assert mirror.await_shutdown()
 
 
-def publish(source: Cluster, topic: str, numbers: range) -> None:
-    """Records whose values are numbers; each key has its own in ascending order."""
-    with KafkaProducer({"bootstrap.servers": source.bootstrap_servers}) as producer:
-        for number in numbers:
-            producer.send(
-                ProducerRecord(topic, b"%d" % number, b"key %d" % (number % KEYS), timestamp=SOME_DAY_MS + number)
-            )
-
-
 def arrived(target: Cluster, topic: str, count: int) -> list[StoredRecord]:
     """All records of a topic of the target, once there are ``count``."""
     return target.wait_for_records(topic, count, patient_s(60))
@@ -95,23 +59,6 @@ def committed(source: Cluster, group: str, topic: str) -> list[int | None]:
         partitions = [TopicPartition(topic, number) for number in range(source.topics[topic])]
         found = consumer.committed(partitions)
     return [None if (each := found[of]) is None else each.offset for of in partitions]
-
-
-def check_complete(records: list[StoredRecord], count: int) -> int:
-    """All numbers are there, each key's in order if repetitions are left out; returns how many were repeated."""
-    first_of_each: dict[bytes | None, StoredRecord] = {}
-    for record in records:
-        first_of_each.setdefault(record.value, record)
-    assert sorted(int(value) for value in first_of_each if value) == list(range(count))
-    by_key: dict[bytes | None, list[StoredRecord]] = {}
-    for record in first_of_each.values():
-        by_key.setdefault(record.key, []).append(record)
-        assert record.value is not None
-        assert record.timestamp_ms == SOME_DAY_MS + int(record.value)
-    for of_key in by_key.values():
-        assert len({record.partition for record in of_key}) == 1, "a key is spread over partitions"
-        assert [int(record.value or b"") for record in of_key] == sorted(int(record.value or b"") for record in of_key)
-    return len(records) - len(first_of_each)
 
 
 KILLS_ITSELF = """
