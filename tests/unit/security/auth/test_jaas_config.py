@@ -3,7 +3,7 @@ from __future__ import annotations
 import contextlib
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kafka_lite.security.auth.jaas_config import JaasConfigError, parse_jaas_config
@@ -54,7 +54,12 @@ def test_no_error_and_no_representation_shows_a_password(text: str) -> None:
     assert "secret" not in repr(JaasContext.load(f'{PLAIN} required password="secret";', "PLAIN"))
 
 
-@given(st.dictionaries(st.from_regex(r"[a-z_$][a-z0-9._$-]*", fullmatch=True), st.text(st.characters(codec="utf-8"))))
+@settings(max_examples=30)
+@given(
+    st.dictionaries(
+        st.from_regex(r"[a-z_$][a-z0-9._$-]*", fullmatch=True), st.text(st.characters(codec="utf-8")), max_size=4
+    )
+)
 def test_quoted_options_come_back(options: dict[str, str]) -> None:
     text = f"{SCRAM} required"
     for key, value in options.items():

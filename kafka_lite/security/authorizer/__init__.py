@@ -1,0 +1,1 @@
+"""Authorization: access control lists, how they are kept in ZooKeeper, and the decision."""
