@@ -16,7 +16,7 @@ from kafka_lite.network.kafka_channel import KafkaChannel
 from kafka_lite.network.nio_selector import READ, WRITE
 from kafka_lite.network.selector import Selector
 from kafka_lite.network.send import NetworkSend
-from kafka_lite.network.transport_layer import PlaintextTransportLayer
+from kafka_lite.network.transport_layer import TransportLayer
 from kafka_lite.producer.buffer_pool import BufferPool
 from kafka_lite.producer.producer_batch import ProducerBatch
 from kafka_lite.producer.record_accumulator import RecordAccumulator, RecordAppendResult
@@ -212,7 +212,7 @@ def watch_interest() -> list[Watch]:
         where = channel.id if isinstance(channel, KafkaChannel) else ""
         call.emit(Kind.STATE, "KafkaChannel", "interest", detail, where=where)
 
-    return [Watch.of(PlaintextTransportLayer._set_interest, before, after)]
+    return [Watch.of(TransportLayer._set_interest, before, after)]
 
 
 def interest_word(events: int) -> str:

@@ -15,7 +15,7 @@ from kafka_lite.common.errors import KafkaError
 from kafka_lite.network.nio_selector import READ, WRITE
 from kafka_lite.network.receive import InvalidReceiveError, NetworkReceive
 from kafka_lite.network.send import NetworkSend
-from kafka_lite.network.transport_layer import PlaintextTransportLayer
+from kafka_lite.network.transport_layer import TransportLayer
 
 
 class IllegalStateError(KafkaError):
@@ -27,7 +27,10 @@ class ChannelState(Enum):
 
     CONNECTING
         action: wait until the socket can be written to
-        transition: connect finished → READY; connect failed → CLOSED
+        transition: connect finished → READY, or AUTHENTICATE if the transport has a handshake; connect failed → CLOSED
+    AUTHENTICATE
+        action: exchange the messages of the handshake
+        transition: handshake complete → READY; refused by either side, or closed → CLOSED
     READY
         action: read and write frames
         transition: closed by the peer, by an error or by ourselves → CLOSED
@@ -37,19 +40,22 @@ class ChannelState(Enum):
     """
 
     CONNECTING = "CONNECTING"
+    AUTHENTICATE = "AUTHENTICATE"
     READY = "READY"
     CLOSED = "CLOSED"
 
 
 # Python 3.11 looks up a member of an Enum on every access: a cost on every socket event.
 CONNECTING: Final = ChannelState.CONNECTING
+AUTHENTICATE: Final = ChannelState.AUTHENTICATE
 READY: Final = ChannelState.READY
 CLOSED: Final = ChannelState.CLOSED
 
 VALID_PREVIOUS_STATES: dict[ChannelState, frozenset[ChannelState]] = {
     CONNECTING: frozenset(),
-    READY: frozenset({CONNECTING}),
-    CLOSED: frozenset({CONNECTING, READY}),
+    AUTHENTICATE: frozenset({CONNECTING}),
+    READY: frozenset({CONNECTING, AUTHENTICATE}),
+    CLOSED: frozenset({CONNECTING, AUTHENTICATE, READY}),
 }
 
 
@@ -77,9 +83,7 @@ class KafkaChannel:
         "state",
     )
 
-    def __init__(
-        self, channel_id: str, transport: PlaintextTransportLayer, max_receive_size: int, remote_address: str
-    ) -> None:
+    def __init__(self, channel_id: str, transport: TransportLayer, max_receive_size: int, remote_address: str) -> None:
         self.id = channel_id
         self.remote_address = remote_address
         """``host:port`` of the peer, for logs."""
@@ -107,11 +111,18 @@ class KafkaChannel:
         self._transport.add_interest(WRITE)
 
     def finish_connect(self) -> None:
-        """The connect has ended. Raises OSError if it failed."""
+        """The connect has ended; begin the handshake if there is one. Raises OSError if it failed."""
         self._transport.finish_connect()
-        self._transition_to(READY)
         self._transport.remove_interest(WRITE)
         self._transport.add_interest(READ)
+        self._transition_to(READY if self._transport.handshake() else AUTHENTICATE)
+
+    def prepare(self) -> bool:
+        """Continue the handshake; true if it is complete. Raises OSError if either side refuses it."""
+        if not self._transport.handshake():
+            return False
+        self._transition_to(READY)
+        return True
 
     # ── Receiving ─────────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -166,9 +177,9 @@ class KafkaChannel:
             self._invalid_receive = error
 
     @property
-    def has_invalid_receive(self) -> bool:
-        """Whether the next ``read`` raises because of a bad size, without another look at the socket."""
-        return self._invalid_receive is not None
+    def reads_without_event(self) -> bool:
+        """Whether ``read`` has something to do of which the kernel knows nothing: a bad size, or decrypted bytes."""
+        return self._invalid_receive is not None or self._transport.has_buffered_bytes
 
     def _split(self, data: bytearray, end: int) -> None:
         position = 0
@@ -204,7 +215,7 @@ class KafkaChannel:
         send = self._send
         if send is None:
             return None
-        if not send.write_to(self._transport.sock):
+        if not self._transport.write(send):
             self._transport.add_interest(WRITE)
             return None
         self._send = None

@@ -14,12 +14,19 @@ from typing import Final
 
 from kafka_lite.common.time import SYSTEM_TIME, Time
 from kafka_lite.network.idle_expiry_manager import IdleExpiryManager
-from kafka_lite.network.kafka_channel import CLOSED, CONNECTING, READY, IllegalStateError, KafkaChannel
+from kafka_lite.network.kafka_channel import (
+    AUTHENTICATE,
+    CLOSED,
+    CONNECTING,
+    READY,
+    IllegalStateError,
+    KafkaChannel,
+)
 from kafka_lite.network.metrics.selector_counters import SelectorCounters
 from kafka_lite.network.nio_selector import BOTH, READ, WRITE, NioSelector
 from kafka_lite.network.receive import UNLIMITED, InvalidReceiveError, NetworkReceive
 from kafka_lite.network.send import NetworkSend
-from kafka_lite.network.transport_layer import PlaintextTransportLayer
+from kafka_lite.network.transport_layer import AuthenticationError, ChannelBuilder, PlaintextChannelBuilder
 
 logger = logging.getLogger(__name__)
 
@@ -46,7 +53,9 @@ class Selector:
         connections_max_idle_ms: float = NO_IDLE_TIMEOUT_MS,
         time: Time = SYSTEM_TIME,
         counters: SelectorCounters | None = None,
+        channel_builder: ChannelBuilder | None = None,
     ) -> None:
+        """``channel_builder``: how connections are protected; not at all if there is none."""
         self.connected: list[str] = []
         """Ids of connections that ``connect`` began and that are ready now."""
         self.disconnected: dict[str, str] = {}
@@ -60,6 +69,7 @@ class Selector:
 
         self._max_receive_size = max_receive_size
         self._time = time
+        self._channel_builder: ChannelBuilder = channel_builder or PlaintextChannelBuilder()
         self._idle: IdleExpiryManager | None = None
         if connections_max_idle_ms >= 0:
             self._idle = IdleExpiryManager(connections_max_idle_ms, time.hi_res_ms())
@@ -68,7 +78,7 @@ class Selector:
         self._immediately_connected: dict[str, KafkaChannel] = {}
         self._new_sends: dict[str, KafkaChannel] = {}
         self._ready_receives: dict[str, KafkaChannel] = {}
-        self._invalid_receives: dict[str, KafkaChannel] = {}
+        self._unread: dict[str, KafkaChannel] = {}
 
         self._read_buffer = bytearray(READ_BUFFER_BYTES)
         self._selector = NioSelector()
@@ -105,7 +115,7 @@ class Selector:
         except OSError:
             sock.close()
             raise
-        channel = self._add_channel(connection_id, sock, f"{host}:{port}")
+        channel = self._add_channel(connection_id, sock, f"{host}:{port}", host)
         if error:
             channel.await_connect()
         else:
@@ -116,7 +126,7 @@ class Selector:
 
         Raises OSError, and closes the socket, if the peer has reset it in the meantime.
         """
-        channel = self._add_channel(connection_id, sock, remote_address)
+        channel = self._add_channel(connection_id, sock, remote_address, "")
         try:
             channel.finish_connect()
         except OSError:
@@ -124,8 +134,10 @@ class Selector:
             raise
         return channel
 
-    def _add_channel(self, connection_id: str, sock: socket.socket, remote_address: str) -> KafkaChannel:
-        transport = PlaintextTransportLayer(self._selector, sock)
+    def _add_channel(
+        self, connection_id: str, sock: socket.socket, remote_address: str, peer_host: str
+    ) -> KafkaChannel:
+        transport = self._channel_builder.build_transport(self._selector, sock, peer_host)
         channel = KafkaChannel(connection_id, transport, self._max_receive_size, remote_address)
         self.counters.connections_created += 1
         self._channels[connection_id] = channel
@@ -169,8 +181,8 @@ class Selector:
         channel.unmute()
         if channel.staged:
             self._ready_receives[connection_id] = channel
-        elif channel.has_invalid_receive:
-            self._note_invalid_receive(channel)
+        elif channel.reads_without_event:
+            self._read_at_once(channel)
 
     def wakeup(self) -> None:
         """Make the poll in progress, or the next one, return at once. The only method that any thread may call.
@@ -198,8 +210,8 @@ class Selector:
         if self._new_sends:
             # Most frames fit into the socket's buffer: write at once, and watch for the write event only for the rest.
             self._do_at_once(self._new_sends, WRITE)
-        if self._invalid_receives:
-            self._do_at_once(self._invalid_receives, READ)
+        if self._unread:
+            self._do_at_once(self._unread, READ)
         if self.completed_sends or self.connected or self.disconnected or self._ready_receives:
             timeout_ms = 0.0
         select_ms = self._time.hi_res_ms()
@@ -264,6 +276,9 @@ class Selector:
         """Read and write; an error closes this connection only."""
         try:
             self._do_io(channel, ready if ready <= BOTH else BOTH)  # an error: reading or writing raises it
+        except AuthenticationError as error:
+            logger.info("Failed authentication with %s (%s)", channel.remote_address, error)
+            self._disconnect(channel, str(error))
         except OSError as error:
             logger.debug("Connection with %s disconnected: %s", channel.remote_address, error)
             self._disconnect(channel, error.strerror or str(error))
@@ -282,6 +297,10 @@ class Selector:
             channel.finish_connect()
             self.connected.append(channel.id)
             return
+        if channel.state is AUTHENTICATE:
+            if channel.prepare():
+                self._read_at_once(channel)  # bytes that came with the end of the handshake
+            return
         if ready & READ:
             self._read(channel)
         if ready & WRITE and channel.has_send:
@@ -296,6 +315,8 @@ class Selector:
             channel.pause_reading()
             return
         channel.read(self._read_buffer)
+        while channel.reads_without_event and not channel.staged:
+            channel.read(self._read_buffer)
         if channel.staged:
             self._ready_receives[channel.id] = channel
 
@@ -310,8 +331,8 @@ class Selector:
                 self._ready_receives[channel.id] = channel
             else:
                 channel.resume_reading()
-                if channel.has_invalid_receive:
-                    self._note_invalid_receive(channel)
+                if channel.reads_without_event:
+                    self._read_at_once(channel)
 
     def take_staged(self, channel: KafkaChannel) -> NetworkReceive:
         """Take the first of a channel's complete frames. There must be one."""
@@ -319,10 +340,10 @@ class Selector:
         self.counters.received(receive)
         return receive
 
-    def _note_invalid_receive(self, channel: KafkaChannel) -> None:
-        """Close the connection because of a bad size, once the frames before it have been handed out."""
+    def _read_at_once(self, channel: KafkaChannel) -> None:
+        """Read in the next poll, once the frames before have been handed out: a bad size closes the connection."""
         if channel.may_read:
-            self._invalid_receives[channel.id] = channel
+            self._unread[channel.id] = channel
 
     def _close_idle_connections(self, now_ms: float) -> None:
         if self._idle is None:
@@ -369,7 +390,7 @@ class Selector:
             self._immediately_connected,
             self._new_sends,
             self._ready_receives,
-            self._invalid_receives,
+            self._unread,
         ):
             channels.pop(channel.id, None)
         self.counters.connections_closed += 1

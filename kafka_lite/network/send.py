@@ -82,6 +82,37 @@ class NetworkSend:
             pass
         return self.remaining_bytes == 0
 
+    def peek(self, limit: int) -> Buffer:
+        """The next bytes, at most ``limit``, for a transport that has to see them; ``advance`` takes them off.
+
+        Small parts come together, so that they share a TLS record. A slice of a file is read into memory as a whole.
+        Raises ConnectionError if it ended early.
+        """
+        buffers: list[Buffer] = []
+        size = 0
+        for number, part in enumerate(self._parts):
+            if size >= limit:
+                break
+            if not isinstance(part, _BUFFERS):
+                part = self._read(part)
+                self._parts[number] = part
+            buffers.append(memoryview(part).cast("B")[: limit - size])
+            size += size_of(buffers[-1])
+        return buffers[0] if len(buffers) == 1 else b"".join(buffers)
+
+    @staticmethod
+    def _read(part: Sendable) -> bytes:
+        data = part.to_bytes()
+        if len(data) != part.size_in_bytes:
+            left = part.size_in_bytes - len(data)
+            raise ConnectionError(f"a part of the response ended {left} bytes early (was its log truncated?)")
+        return data
+
+    def advance(self, count: int) -> None:
+        """The first ``count`` bytes are out, which ``peek`` has returned."""
+        buffers = [part for part in self._parts if isinstance(part, _BUFFERS)]
+        self._sent(buffers, count)
+
     def _write_some(self, sock: socket.socket) -> bool:
         """One system call; false if the socket took less than it was offered."""
         head = self._parts[0]

@@ -1,6 +1,7 @@
-"""The socket under a channel, and the events that the selector watches on it.
+"""The socket under a channel, the events that the selector watches on it, and the way of bytes through it.
 
-Kafka 0.10.2: clients/.../common/network/PlaintextTransportLayer.java · book 2.1.4
+Kafka 0.10.2: clients/.../common/network/TransportLayer.java, PlaintextTransportLayer.java, ChannelBuilder.java,
+PlaintextChannelBuilder.java · book 2.1.4
 """
 
 from __future__ import annotations
@@ -8,21 +9,29 @@ from __future__ import annotations
 import errno
 import os
 import socket
+from typing import Protocol
 
 from kafka_lite.network.nio_selector import NioSelector
+from kafka_lite.network.send import NetworkSend
 
 
-class PlaintextTransportLayer:
+class AuthenticationError(ConnectionError):
+    """The peer did not prove who it is, or did not accept our proof."""
+
+
+class TransportLayer:
     """A non-blocking socket with its interest in events.
 
     Interest is a set of bits as in Java's ``SelectionKey.interestOps``. A socket without interest is not registered at
     all; otherwise the kernel would still report its end, again and again.
     """
 
-    __slots__ = ("_attachment", "_interest", "_selector", "sock")
+    __slots__ = ("_attachment", "_interest", "_selector", "has_buffered_bytes", "sock")
 
     def __init__(self, selector: NioSelector, sock: socket.socket) -> None:
         self.sock = sock
+        self.has_buffered_bytes = False
+        """Whether ``recv_into`` has more bytes that the kernel no longer has, and so reports no event for."""
         self._selector = selector
         self._interest = 0
         self._attachment: object = None
@@ -56,6 +65,36 @@ class PlaintextTransportLayer:
         if error:
             raise OSError(error, os.strerror(error))
 
+    def handshake(self) -> bool:
+        """Do what can be done before the first frame; true once all of it is done. Raises OSError.
+
+        Until then, it watches the events that it waits for, and is called again when there is one.
+        """
+        raise NotImplementedError
+
+    def recv_into(self, buffer: bytearray | memoryview) -> int:
+        """Read up to ``len(buffer)`` bytes; 0 if there are none. Raises OSError, even if the peer just closed."""
+        raise NotImplementedError
+
+    def write(self, send: NetworkSend) -> bool:
+        """Write until the socket takes no more; true if all of the send is out. Raises OSError."""
+        raise NotImplementedError
+
+    def close(self) -> None:
+        """Stop watching and close the socket."""
+        self.remove_interest(self._interest)
+        self.sock.close()
+
+
+class PlaintextTransportLayer(TransportLayer):
+    """Bytes pass as they are: into the reader's buffer, and from memory or the page cache to the socket."""
+
+    __slots__ = ()
+
+    def handshake(self) -> bool:
+        """There is none."""
+        return True
+
     def recv_into(self, buffer: bytearray | memoryview) -> int:
         """Read up to ``len(buffer)`` bytes; 0 if there are none. Raises OSError, even if the peer just closed."""
         try:
@@ -66,7 +105,22 @@ class PlaintextTransportLayer:
             raise ConnectionError(errno.ECONNRESET, "the peer closed the connection")
         return count
 
-    def close(self) -> None:
-        """Stop watching and close the socket."""
-        self.remove_interest(self._interest)
-        self.sock.close()
+    def write(self, send: NetworkSend) -> bool:
+        """Write until the socket takes no more; true if all of the send is out. Raises OSError."""
+        return send.write_to(self.sock)
+
+
+class ChannelBuilder(Protocol):
+    """How the connections of a selector are protected."""
+
+    def build_transport(self, selector: NioSelector, sock: socket.socket, peer_host: str) -> TransportLayer:
+        """The transport of a connection; ``peer_host`` is the name that was asked for, empty for an accepted one."""
+        ...
+
+
+class PlaintextChannelBuilder:
+    """Connections that are not protected."""
+
+    def build_transport(self, selector: NioSelector, sock: socket.socket, peer_host: str) -> TransportLayer:  # noqa: ARG002  # plaintext checks no names
+        """The transport of a connection."""
+        return PlaintextTransportLayer(selector, sock)

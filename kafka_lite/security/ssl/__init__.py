@@ -1,0 +1,1 @@
+"""TLS: contexts from keys and certificates in PEM, and the transport that encrypts."""

@@ -1,0 +1,213 @@
+"""Makes TLS contexts from the ``ssl.`` keys of a broker or client.
+
+Keys and certificates are PEM (KIP-651): files, or the text itself in the configuration::
+
+    ssl.keystore.type=PEM                             ssl.truststore.type=PEM
+    ssl.keystore.location=/etc/kafka/broker.pem       ssl.truststore.location=/etc/kafka/ca.pem
+        the private key and the certificate chain
+
+    ssl.keystore.key=-----BEGIN PRIVATE KEY----- …    ssl.truststore.certificates=-----BEGIN CERTIFICATE----- …
+    ssl.keystore.certificate.chain=-----BEGIN …
+
+Kafka 0.10.2: clients/.../common/security/ssl/SslFactory.java; since 2.6 DefaultSslEngineFactory.java · book 2.3.1
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import socket
+import ssl
+import tempfile
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any, Final
+
+from kafka_lite.common.config_def import ConfigError, Password
+from kafka_lite.network.nio_selector import NioSelector
+from kafka_lite.network.transport_layer import TransportLayer
+from kafka_lite.security.ssl.ssl_transport_layer import SslTransportLayer, reason_of
+
+PEM: Final = "PEM"
+_VERSIONS = {"TLSv1.2": ssl.TLSVersion.TLSv1_2, "TLSv1.3": ssl.TLSVersion.TLSv1_3}
+_CLIENT_AUTH = {"none": ssl.CERT_NONE, "requested": ssl.CERT_OPTIONAL, "required": ssl.CERT_REQUIRED}
+_TLS_1_3_SUITES = ("TLS_AES_", "TLS_CHACHA20_")
+
+
+class SslFactory:
+    """The context of one listener, or of a client; ``reload`` takes changed files, for new connections."""
+
+    def __init__(self, config: Mapping[str, Any], *, server: bool) -> None:
+        """Raises ConfigError, which names the key."""
+        self._config = config
+        self._server = server
+        self._context = self._new_context()
+
+    def reload(self) -> None:
+        """Read keys and certificates again. Raises ConfigError, and the old context stays."""
+        self._context = self._new_context()
+
+    def build_transport(self, selector: NioSelector, sock: socket.socket, peer_host: str) -> TransportLayer:
+        """The transport of a connection; ``peer_host`` is the name that a client has asked for."""
+        return SslTransportLayer(selector, sock, self._context, peer_host or None)
+
+    # ── The context ───────────────────────────────────────────────────────────────────────────────────────────────
+
+    def _new_context(self) -> ssl.SSLContext:
+        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER if self._server else ssl.PROTOCOL_TLS_CLIENT)
+        context.options |= ssl.OP_NO_RENEGOTIATION | ssl.OP_NO_COMPRESSION
+        self._set_versions(context)
+        self._set_ciphers(context)
+        self._load_key(context)
+        self._load_trusted(context)
+        if self._server:
+            context.verify_mode = _CLIENT_AUTH[self._config.get("ssl.client.auth") or "none"]
+            if context.verify_mode != ssl.CERT_NONE and not context.get_ca_certs():
+                raise self._error("ssl.truststore.location", "is needed to check the certificates of clients")
+        else:
+            context.check_hostname = self._checks_host_names()
+        return context
+
+    def _set_versions(self, context: ssl.SSLContext) -> None:
+        key = "ssl.enabled.protocols"
+        names = self._config.get(key) or list(_VERSIONS)
+        unknown = [name for name in names if name not in _VERSIONS]
+        if unknown:
+            valid = " and ".join(_VERSIONS)
+            raise self._error(key, f"{', '.join(unknown)} cannot be offered; valid: {valid} (older ones are broken)")
+        versions = sorted(_VERSIONS[name] for name in names)
+        context.minimum_version, context.maximum_version = versions[0], versions[-1]
+
+    def _set_ciphers(self, context: ssl.SSLContext) -> None:
+        key = "ssl.cipher.suites"
+        suites = self._config.get(key)
+        if not suites:
+            return
+        known = {cipher["name"]: cipher["name"] for cipher in ssl.SSLContext(context.protocol).get_ciphers()}
+        chosen = []
+        for suite in suites:
+            name = _openssl_name(suite)
+            if name not in known:
+                raise self._error(key, f"{suite} is not known to OpenSSL here")
+            if not suite.startswith(_TLS_1_3_SUITES):  # OpenSSL has those of TLS 1.3 always on
+                chosen.append(name)
+        if chosen:
+            context.set_ciphers(":".join(chosen))
+        elif context.maximum_version is not ssl.TLSVersion.TLSv1_3:
+            raise self._error(key, "has only suites of TLSv1.3, which ssl.enabled.protocols leaves out")
+        else:
+            context.minimum_version = ssl.TLSVersion.TLSv1_3
+
+    def _checks_host_names(self) -> bool:
+        key = "ssl.endpoint.identification.algorithm"
+        algorithm = self._config.get(key)
+        if algorithm not in (None, "", "https", "HTTPS"):
+            raise self._error(key, "must be https, or empty to accept any host name")
+        return algorithm is None or bool(algorithm)
+
+    # ── Keys and certificates ─────────────────────────────────────────────────────────────────────────────────────
+
+    def _load_key(self, context: ssl.SSLContext) -> None:
+        key, chain = self._text("ssl.keystore.key"), self._text("ssl.keystore.certificate.chain")
+        location = self._config.get("ssl.keystore.location")
+        if (key is None) != (chain is None):
+            missing = "ssl.keystore.key" if key is None else "ssl.keystore.certificate.chain"
+            raise self._error(missing, "is missing: the private key and its certificate chain belong together")
+        if key is not None and location is not None:
+            raise self._error("ssl.keystore.location", "cannot be set beside ssl.keystore.key")
+        if key is None and location is None:
+            if self._server:
+                raise self._error("ssl.keystore.location", "is needed for a listener with TLS: a PEM file")
+            return
+        self._require_pem("ssl.keystore.type")
+        name = "ssl.keystore.location" if location is not None else "ssl.keystore.key"
+        with _file_of(location, None if key is None else f"{_lines(key)}\n{_lines(chain or '')}\n") as path:
+            try:
+                context.load_cert_chain(path, password=self._text("ssl.key.password") or _no_password)
+            except (ssl.SSLError, OSError, ValueError) as error:
+                raise self._error(name, f"cannot be loaded: {_why(error)}", show_value=location is not None) from error
+
+    def _load_trusted(self, context: ssl.SSLContext) -> None:
+        certificates = self._text("ssl.truststore.certificates")
+        location = self._config.get("ssl.truststore.location")
+        if certificates is not None and location is not None:
+            raise self._error("ssl.truststore.location", "cannot be set beside ssl.truststore.certificates")
+        if certificates is None and location is None:
+            if not self._server:
+                context.load_default_certs()  # those of the system, as Java has its own
+            return
+        self._require_pem("ssl.truststore.type")
+        name = "ssl.truststore.certificates" if location is None else "ssl.truststore.location"
+        try:
+            text = _lines(certificates or "") if location is None else Path(location).read_text(encoding="ascii")
+            context.load_verify_locations(cadata=text)
+        except (ssl.SSLError, OSError, ValueError) as error:
+            raise self._error(name, f"cannot be loaded: {_why(error)}", show_value=location is not None) from error
+
+    def _require_pem(self, key: str) -> None:
+        kind = self._config.get(key)
+        if kind != PEM:
+            raise self._error(
+                key,
+                "is not supported; set it to PEM. `openssl pkcs12 -nodes -in STORE -out PEM` converts PKCS12, and "
+                "`keytool -importkeystore -deststoretype PKCS12` makes that of JKS",
+            )
+
+    def _text(self, key: str) -> str | None:
+        value = self._config.get(key)
+        return value.value if isinstance(value, Password) else value
+
+    def _error(self, key: str, message: str, *, show_value: bool = True) -> ConfigError:
+        return ConfigError(key, self._config.get(key) if show_value else "[hidden]", message)
+
+
+def _openssl_name(suite: str) -> str:
+    """Java names suites as IANA does: ``TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256`` is ECDHE-RSA-AES128-GCM-SHA256."""
+    if not suite.startswith("TLS_") or suite.startswith(_TLS_1_3_SUITES):
+        return suite
+    name = (
+        suite.removeprefix("TLS_")
+        .replace("_WITH_", "_")
+        .replace("AES_", "AES")
+        .replace("CHACHA20_POLY1305_SHA256", "CHACHA20_POLY1305")
+    )
+    return name.removeprefix("RSA_").replace("_", "-")
+
+
+@contextlib.contextmanager
+def _file_of(location: str | None, text: str | None) -> Iterator[str]:
+    """The file, or one that holds the text as long as it is read: OpenSSL loads private keys from files only."""
+    if location is not None:
+        yield location
+        return
+    handle, path = tempfile.mkstemp(prefix="kafka-lite-", suffix=".pem")  # only its owner may read it
+    try:
+        with os.fdopen(handle, "w", encoding="ascii") as file:
+            file.write(text or "")
+        yield path
+    finally:
+        os.unlink(path)
+
+
+def _lines(text: str) -> str:
+    r"""PEM on one line of a properties file may have spaces or ``\n`` in place of its line ends."""
+    if "\n" in text.strip():
+        return text
+    words = text.replace("\\n", " ").split(" ")
+    joined = " ".join(words)
+    for kind in ("CERTIFICATE", "PRIVATE KEY", "ENCRYPTED PRIVATE KEY", "RSA PRIVATE KEY", "EC PRIVATE KEY"):
+        begin, end = f"-----BEGIN {kind}-----", f"-----END {kind}-----"
+        joined = joined.replace(begin, f"\n{begin}\n").replace(end, f"\n{end}\n")
+    lines = joined.split("\n")
+    return "\n".join(line if line.startswith("-----") else "\n".join(line.split()) for line in lines).strip()
+
+
+def _no_password() -> str:
+    """Without a password OpenSSL would ask for one on the terminal."""
+    raise ValueError("the private key is encrypted: set ssl.key.password")
+
+
+def _why(error: Exception) -> str:
+    if isinstance(error, ssl.SSLError):
+        return reason_of(error)
+    return error.strerror or str(error) if isinstance(error, OSError) else str(error)

@@ -1,0 +1,189 @@
+"""TLS between a channel and its socket.
+
+::
+
+    KafkaChannel ── write ──▶ SSLObject ──▶ outgoing ── send ──▶ socket
+                 ◀─ recv_into ─    │    ◀── incoming ◀─ recv ──
+                        plain text │ TLS records, in memory
+
+The TLS engine does no I/O. It takes the peer's records from one buffer and puts its own into another, and the selector
+decides when the socket is read and written, as without TLS. After each read of the socket, all records that are
+complete are decrypted, because the kernel reports no event for bytes that it has handed over.
+
+Kafka 0.10.2: clients/.../common/network/SslTransportLayer.java · book 2.1.4
+"""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import logging
+import socket
+import ssl
+
+from kafka_lite.network.nio_selector import WRITE, NioSelector
+from kafka_lite.network.send import NetworkSend
+from kafka_lite.network.transport_layer import AuthenticationError, TransportLayer
+
+logger = logging.getLogger(__name__)
+
+READ_BYTES = 64 * 1024
+ENCRYPT_BYTES = 64 * 1024
+"""How much is encrypted at once: not more is in memory twice while the socket takes no more."""
+
+
+class SslTransportLayer(TransportLayer):
+    """One connection's engine."""
+
+    __slots__ = ("_encrypted", "_incoming", "_outgoing", "_ready", "_ssl")
+
+    def __init__(
+        self, selector: NioSelector, sock: socket.socket, context: ssl.SSLContext, server_hostname: str | None = None
+    ) -> None:
+        """``server_hostname``: the host that a client has asked for; None at a broker's end."""
+        super().__init__(selector, sock)
+        self._incoming = ssl.MemoryBIO()
+        self._outgoing = ssl.MemoryBIO()
+        self._ssl = context.wrap_bio(
+            self._incoming,
+            self._outgoing,
+            server_side=context.protocol == ssl.PROTOCOL_TLS_SERVER,
+            server_hostname=server_hostname,
+        )
+        self._ready = False
+        self._encrypted = 0  # bytes of the send in progress that are in ``_outgoing`` and not yet with the kernel
+
+    @property
+    def peer_certificate(self) -> bytes | None:
+        """The peer's certificate in DER, verified; None if it has sent none."""
+        return self._ssl.getpeercert(binary_form=True)
+
+    @property
+    def version(self) -> str | None:
+        """The protocol that was agreed on, such as TLSv1.3."""
+        return self._ssl.version()
+
+    def handshake(self) -> bool:
+        """Take the next step. True once the handshake is complete and its last message is out.
+
+        Raises AuthenticationError, after an alert to the peer, if its certificate or its messages are not accepted, and
+        OSError if the peer closes the connection.
+        """
+        if not self._ready:
+            self._ready = self._step()
+        if not self._flush():
+            self.add_interest(WRITE)
+            return False
+        self.remove_interest(WRITE)
+        if self._ready:
+            # The peer's first frame may have come with its last message; the kernel will not report it.
+            self.has_buffered_bytes = self._incoming.pending > 0
+        return self._ready
+
+    def _step(self) -> bool:
+        """Read what has come and go as far as possible; true if the engine has finished."""
+        while True:
+            try:
+                self._ssl.do_handshake()
+                return True
+            except ssl.SSLWantReadError:
+                if not self._fill():
+                    return False
+            except ssl.SSLError as error:  # a certificate, a version, a cipher, or no TLS at all
+                with contextlib.suppress(OSError):
+                    self._flush()  # the alert that says why
+                raise AuthenticationError(errno.EPROTO, f"SSL handshake failed: {reason_of(error)}") from error
+
+    def _fill(self) -> bool:
+        """Read the socket once; false if there is nothing. Raises ConnectionError at the end of the stream."""
+        try:
+            data = self.sock.recv(READ_BYTES)
+        except BlockingIOError:
+            return False
+        if not data:
+            raise ConnectionError(errno.ECONNRESET, "the peer closed the connection")
+        self._incoming.write(data)
+        return True
+
+    def _flush(self) -> bool:
+        """Hand encrypted bytes to the kernel; false if it does not take all of them now."""
+        while self._outgoing.pending:
+            data = self._outgoing.read()
+            try:
+                sent = self.sock.send(data)
+            except BlockingIOError:
+                sent = 0
+            if sent < len(data):
+                rest = data[sent:]
+                self._outgoing.write(rest)
+                return False
+        return True
+
+    def recv_into(self, buffer: bytearray | memoryview) -> int:
+        """Read the socket at most once, and decrypt as much as fits; 0 if no record is complete.
+
+        Raises OSError for the end of the stream, even without the peer's closing message, and for a damaged record.
+        """
+        room = memoryview(buffer)
+        count, filled = 0, False
+        self.has_buffered_bytes = False
+        while count < len(room):
+            try:
+                decrypted = self._decrypt(room[count:])
+            except ssl.SSLWantReadError:
+                if filled or not self._fill_after(count):
+                    return count
+                filled = True
+                continue
+            except ssl.SSLZeroReturnError:
+                decrypted = 0
+            if decrypted == 0:
+                if count:
+                    return count  # the next call reports the end
+                raise ConnectionError(errno.ECONNRESET, "the peer closed the connection")
+            count += decrypted
+        self.has_buffered_bytes = self._ssl.pending() > 0 or self._incoming.pending > 0
+        return count
+
+    def _decrypt(self, room: memoryview) -> int:
+        return self._ssl.read(len(room), room)  # type: ignore[return-value]  # typeshed knows the other form
+
+    def _fill_after(self, count: int) -> bool:
+        """``_fill``, but bytes that were decrypted already are handed out before the end of the stream is reported."""
+        try:
+            return self._fill()
+        except OSError:
+            if count:
+                return False
+            raise
+
+    def write(self, send: NetworkSend) -> bool:
+        """Encrypt and write until the socket takes no more; true if all of it is with the kernel.
+
+        The send advances only when its encrypted bytes are out, so that nobody takes it for completed before.
+        """
+        while self._flush():
+            send.advance(self._encrypted)
+            self._encrypted = 0
+            if send.completed:
+                return True
+            data = send.peek(ENCRYPT_BYTES)
+            self._ssl.write(data)
+            self._encrypted = len(data)
+        return False
+
+    def close(self) -> None:
+        """Tell the peer that nothing follows, without waiting for its answer, and close the socket."""
+        if self._ready:
+            with contextlib.suppress(OSError):
+                with contextlib.suppress(ssl.SSLWantReadError):
+                    self._ssl.unwrap()
+                self._flush()
+        super().close()
+
+
+def reason_of(error: ssl.SSLError) -> str:
+    """The reason without OpenSSL's numbers and places in its source."""
+    if isinstance(error, ssl.SSLCertVerificationError):
+        return f"certificate verify failed: {error.verify_message}"
+    return (error.reason or str(error)).lower().replace("_", " ")
