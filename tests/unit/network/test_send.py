@@ -102,3 +102,25 @@ def test_appended_frames_leave_behind_the_first(pair: tuple[socket.socket, socke
     assert send.size_in_bytes == len(expected)
     assert transfer(send, pair) == expected
     assert send.completed
+
+
+def test_a_transport_that_has_to_see_the_bytes_takes_them_off_step_by_step() -> None:
+    class Slice:
+        size_in_bytes = 6
+
+        def send_to(self, sock: socket.socket, offset: int, length: int) -> int:
+            raise AssertionError("not for this transport")
+
+        def to_bytes(self) -> bytes:
+            return b"slices"
+
+    send = NetworkSend("c", [b"ab", Slice(), memoryview(b"cd"), bytearray(b"e")])
+    seen = bytearray()
+    while not send.completed:
+        data = send.peek(4)
+        assert bytes(send.peek(4)) == bytes(data)
+        seen += data[:3]
+        send.advance(len(data[:3]))
+
+    assert seen == b"\0\0\0\x0babslicescde"
+    assert bytes(NetworkSend("c", [b"x"]).peek(100)) == b"\0\0\0\1x"
