@@ -38,7 +38,10 @@ def _parse(text: str, key: str) -> tuple[str, int]:
         raise ConfigError(key, text, "an address must be host:port with a port from 1 to 65535")
     protocol = (match["protocol"] or SecurityProtocol.PLAINTEXT.name).upper()
     if protocol in (SecurityProtocol.SSL.name, SecurityProtocol.SASL_PLAINTEXT.name, SecurityProtocol.SASL_SSL.name):
-        advice = "TLS and SASL are not supported yet; use the address of a PLAINTEXT listener of the broker"
+        advice = (
+            "write host:port; producers and consumers use TLS with security.protocol=SSL, and everything else needs the "
+            "address of a PLAINTEXT listener, since SASL is not supported yet"
+        )
         raise ConfigError(key, text, advice)
     if protocol != SecurityProtocol.PLAINTEXT.name:
         raise ConfigError(key, text, "an address must be host:port or PLAINTEXT://host:port")

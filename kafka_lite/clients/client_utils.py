@@ -17,6 +17,7 @@ from kafka_lite.clients.network_client import NetworkClient
 from kafka_lite.common.config_def import ConfigError
 from kafka_lite.common.time import Time
 from kafka_lite.network.selector import Selector
+from kafka_lite.network.transport_layer import ChannelBuilder
 
 logger = logging.getLogger(__name__)
 
@@ -50,9 +51,18 @@ def new_network_client(
     max_in_flight_requests_per_connection: int,
     time: Time,
     api_versions: ApiVersions | None = None,
+    channel_builder: ChannelBuilder | None = None,
 ) -> NetworkClient:
-    """A network client with the configured backoffs, buffer sizes and timeouts, and with metrics."""
-    selector = Selector(connections_max_idle_ms=config["connections.max.idle.ms"], time=time, counters=metrics.counters)
+    """A network client with the configured backoffs, buffer sizes and timeouts, and with metrics.
+
+    ``channel_builder``: how its connections are protected; None: not at all.
+    """
+    selector = Selector(
+        connections_max_idle_ms=config["connections.max.idle.ms"],
+        time=time,
+        counters=metrics.counters,
+        channel_builder=channel_builder,
+    )
     metrics.measure_selector(selector)
     return NetworkClient(
         selector,

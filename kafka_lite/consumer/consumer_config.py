@@ -21,6 +21,7 @@ from kafka_lite.common.config_def import (
     ValidString,
     configs_of,
 )
+from kafka_lite.security.channel_builders import CLIENT_SECURITY_CONFIG
 
 logger = logging.getLogger(__name__)
 
@@ -121,7 +122,7 @@ CLIENT_CONFIG = (
     .define("metric.reporters", Type.LIST, "", LOW, "Reporter classes, notified of the consumer's metrics.")
 )  # fmt: skip
 
-CONFIG = ConfigDef().include(CLIENT_CONFIG).include(GROUP_CONFIG).include(FETCH_CONFIG)
+CONFIG = ConfigDef().include(CLIENT_CONFIG).include(GROUP_CONFIG).include(FETCH_CONFIG).include(CLIENT_SECURITY_CONFIG)
 
 DEVIATIONS: dict[str, tuple[str, str]] = {
     "group.id": (

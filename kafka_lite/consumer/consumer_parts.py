@@ -29,6 +29,7 @@ from kafka_lite.consumer.record_batch_reader import Deserialize
 from kafka_lite.consumer.subscription_state import SubscriptionState
 from kafka_lite.consumer.timer import Timer
 from kafka_lite.consumer.topic_metadata_fetcher import TopicMetadataFetcher
+from kafka_lite.security.channel_builders import client_channel_builder
 
 logger = logging.getLogger(__name__)
 
@@ -113,7 +114,14 @@ class ConsumerParts:
     def _new_client(self) -> ConsumerNetworkClient:
         config = self._config
         return ConsumerNetworkClient(
-            new_network_client(config, self.metadata, self.metrics, MAX_IN_FLIGHT_REQUESTS, self._time),
+            new_network_client(
+                config,
+                self.metadata,
+                self.metrics,
+                MAX_IN_FLIGHT_REQUESTS,
+                self._time,
+                channel_builder=client_channel_builder(config),
+            ),
             self.metadata,
             retry_backoff_ms=config["retry.backoff.ms"],
             unsent_expiry_ms=config["request.timeout.ms"],

@@ -21,6 +21,7 @@ from kafka_lite.network.connection_quotas import ConnectionQuotas, TooManyConnec
 from kafka_lite.network.connection_rate_quotas import ConnectionRateQuotas, ConnectionThrottledError
 from kafka_lite.network.processor import Processor
 from kafka_lite.network.selector import configure_socket
+from kafka_lite.network.transport_layer import ChannelBuilder
 
 logger = logging.getLogger(__name__)
 
@@ -40,6 +41,8 @@ class Listener:
     """TCP port; 0: the kernel chooses one, see ``SocketServer.bound_port``."""
     name: str = "PLAINTEXT"
     security_protocol: str = "PLAINTEXT"
+    channel_builder: ChannelBuilder | None = None
+    """How its connections are protected; None: not at all."""
 
 
 class PortInUseError(KafkaError):

@@ -24,6 +24,7 @@ from kafka_lite.network.request_channel import RequestChannel, ResponseAction
 from kafka_lite.network.request_parser import InvalidRequestError, LaterApiError, parse_request
 from kafka_lite.network.selector import Selector
 from kafka_lite.network.send import NetworkSend
+from kafka_lite.network.transport_layer import ChannelBuilder
 from kafka_lite.network.unserved_requests import UnservedRequests, describe_api
 from kafka_lite.protocol.api_key import LATER_APIS
 from kafka_lite.protocol.messages.headers import RequestHeader
@@ -76,6 +77,7 @@ class Processor:
         request_channel: RequestChannel,
         connection_quotas: ConnectionQuotas,
         unserved_requests: UnservedRequests,
+        channel_builder: ChannelBuilder | None = None,
     ) -> None:
         self.id = processor_id
         self.name = name
@@ -93,7 +95,7 @@ class Processor:
         self._pipelines: dict[str, Pipeline] = {}
         self._to_send: list[Pipeline] = []  # those whose first response is new
         self._dispatched: Request | None = None  # while its dispatch lasts
-        self._selector = Selector(max_request_size, connections_max_idle_ms, time)
+        self._selector = Selector(max_request_size, connections_max_idle_ms, time, channel_builder=channel_builder)
 
     def accept(self, sock: socket.socket, host: str, port: int) -> None:
         """Take over a connection. The acceptor, which calls this, has counted it already."""

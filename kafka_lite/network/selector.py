@@ -60,6 +60,8 @@ class Selector:
         """Ids of connections that ``connect`` began and that are ready now."""
         self.disconnected: dict[str, str] = {}
         """Ids of connections that were lost, each with the reason; not those closed by ``close(id)``."""
+        self.failed_authentications: dict[str, str] = {}
+        """Those of them that failed to authenticate, at either end, each with the reason."""
         self.completed_sends: list[NetworkSend] = []
         self.completed_receives: list[NetworkReceive] = []
         self.counters = counters or SelectorCounters()
@@ -239,6 +241,7 @@ class Selector:
             self.connected.clear()
         if self.disconnected:
             self.disconnected.clear()
+            self.failed_authentications.clear()
         if self.completed_sends:
             self.completed_sends.clear()
         if self.completed_receives:
@@ -277,8 +280,10 @@ class Selector:
         try:
             self._do_io(channel, ready if ready <= BOTH else BOTH)  # an error: reading or writing raises it
         except AuthenticationError as error:
-            logger.info("Failed authentication with %s (%s)", channel.remote_address, error)
-            self._disconnect(channel, str(error))
+            reason = error.strerror or str(error)
+            logger.info("Failed authentication with %s (%s)", channel.remote_address, reason)
+            self._disconnect(channel, reason)
+            self.failed_authentications[channel.id] = reason
         except OSError as error:
             logger.debug("Connection with %s disconnected: %s", channel.remote_address, error)
             self._disconnect(channel, error.strerror or str(error))

@@ -123,6 +123,7 @@ class SocketServer:
             self.request_channel,
             self.connection_quotas,
             self.unserved_requests,
+            listener.channel_builder,
         )
 
     def bound_port(self, listener_name: str = "PLAINTEXT") -> int:

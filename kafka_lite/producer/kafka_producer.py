@@ -44,6 +44,7 @@ from kafka_lite.producer.transaction_manager import TransactionManager
 from kafka_lite.producer.transactional_request_result import TransactionalRequestResult
 from kafka_lite.record.compression import CompressionType
 from kafka_lite.record.record import CURRENT_MAGIC, NO_TIMESTAMP
+from kafka_lite.security.channel_builders import client_channel_builder
 
 if TYPE_CHECKING:  # a producer without offsets to commit need not load the consumer
     from kafka_lite.consumer.consumer_group_metadata import ConsumerGroupMetadata
@@ -490,7 +491,8 @@ class KafkaProducer:
     def _new_sender(self, api_versions: ApiVersions) -> Sender:
         config = self.config
         in_flight = config["max.in.flight.requests.per.connection"]
-        client = new_network_client(config, self._metadata, self._metrics, in_flight, self._time, api_versions)
+        builder = client_channel_builder(config)
+        client = new_network_client(config, self._metadata, self._metrics, in_flight, self._time, api_versions, builder)
         self._metrics.sender.measure(client.in_flight_request_count, self._metadata)
         return Sender(
             f"kafka-producer-network-thread | {config['client.id']}",

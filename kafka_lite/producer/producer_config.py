@@ -20,6 +20,7 @@ from kafka_lite.common.config_def import (
     ValidString,
     configs_of,
 )
+from kafka_lite.security.channel_builders import CLIENT_SECURITY_CONFIG
 
 logger = logging.getLogger(__name__)
 
@@ -98,6 +99,7 @@ CONFIG = (
     .define("receive.buffer.bytes", Type.INT, 32_768, MEDIUM, "SO_RCVBUF; -1 leaves it to the system.",
             Range.at_least(-1))
 )  # fmt: skip
+CONFIG.include(CLIENT_SECURITY_CONFIG)
 """0.10.2 had acks=1, retries=0 and no idempotence. These defaults are today's: they neither lose nor duplicate
 records."""
 

@@ -16,7 +16,6 @@ from kafka_lite.common.process.file_names import file_name_of
 from kafka_lite.common.properties import load_properties
 from kafka_lite.log.cleaning.cleaner_config import CleanerConfig
 from kafka_lite.log.log_config import LOG_CONFIG_DEF
-from kafka_lite.network.acceptor import Listener
 from kafka_lite.network.socket_server import SocketServerConfig
 from kafka_lite.server.config.connection_rate_config import connection_rate_config
 from kafka_lite.server.config.group_coordinator_configs import GROUP_COORDINATOR_CONFIGS
@@ -61,6 +60,10 @@ DEVIATIONS: dict[str, tuple[str, str]] = {
     "log.dir": (
         "/tmp/kafka-logs",
         "the user's data directory, so that a reboot does not delete the topics",
+    ),
+    "ssl.enabled.protocols": (
+        "[TLSv1.2, TLSv1.1, TLSv1]",
+        "TLS 1.0 and 1.1 are broken; as in Kafka since 2.6",
     ),
     "message.max.bytes": (
         "1000012",
@@ -163,11 +166,12 @@ class KafkaConfig:
         )
 
     def socket_server_config(self) -> SocketServerConfig:
-        """The configuration of the socket server; the broker id must be known."""
+        """The configuration of the socket server; the broker id must be known.
+
+        Raises ConfigError for keys and certificates that cannot be loaded.
+        """
         return SocketServerConfig(
-            listeners=tuple(
-                Listener(e.host, e.port, e.listener_name, e.security_protocol.name) for e in self.listeners
-            ),
+            listeners=self._listeners.protected(),
             broker_id=self.broker_id,
             num_network_threads=self.num_network_threads,
             queued_max_requests=self.queued_max_requests,
@@ -222,7 +226,7 @@ class KafkaConfig:
 
     def _read_socket_server(self) -> None:
         v = self.values
-        listeners = Listeners(v, self.original)
+        self._listeners = listeners = Listeners(v, self.original)
         self.listener_security_protocol_map = listeners.security_protocol_map
         self.listeners = listeners.listeners
         self.advertised_listeners = listeners.advertised

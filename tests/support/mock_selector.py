@@ -17,6 +17,7 @@ class MockSelector:
     def __init__(self, time: MockTime) -> None:
         self.connected: list[str] = []
         self.disconnected: dict[str, str] = {}
+        self.failed_authentications: dict[str, str] = {}
         self.completed_sends: list[NetworkSend] = []
         self.completed_receives: list[NetworkReceive] = []
         self.sent: list[NetworkSend] = []

@@ -11,6 +11,10 @@ from typing import Any
 from kafka_lite.cluster.end_point import EndPoint, EndPointError
 from kafka_lite.common.config_def import ConfigError
 from kafka_lite.common.security_protocol import SecurityProtocol
+from kafka_lite.network.acceptor import Listener
+from kafka_lite.security.channel_builders import SERVED_PROTOCOLS, server_channel_builder
+
+_FOR_BROKERS = "the protocol PLAINTEXT for the other brokers: TLS between brokers is not supported yet"
 
 
 def pairs_of(name: str, values: Mapping[str, Any]) -> list[tuple[str, str]]:
@@ -35,20 +39,38 @@ class Listeners:
         self.original = original
         self.security_protocol_map = self._security_protocol_map()
         self.listeners = self._listeners()
-        self._require_plaintext()
+        self._require_served_protocols()
         self.advertised = self._advertised_listeners()
         self.inter_broker_name = self._inter_broker_listener_name()
         self._validate()
 
-    def _require_plaintext(self) -> None:
+    def protected(self) -> tuple[Listener, ...]:
+        """The listeners as the network layer opens them. Raises ConfigError for keys that cannot be loaded."""
+        return tuple(
+            Listener(
+                end_point.host,
+                end_point.port,
+                end_point.listener_name,
+                end_point.security_protocol.name,
+                server_channel_builder(end_point.security_protocol, self.values),
+            )
+            for end_point in self.listeners
+        )
+
+    def _require_served_protocols(self) -> None:
         """Check this first: other errors, such as of the listener between brokers, would only follow from it."""
+        served = " and ".join(protocol.name for protocol in SERVED_PROTOCOLS)
         for end_point in self.listeners:
             self._require(
-                end_point.security_protocol is SecurityProtocol.PLAINTEXT,
+                end_point.security_protocol in SERVED_PROTOCOLS,
                 "listeners",
-                f"{end_point.listener_name} uses {end_point.security_protocol.name}; only PLAINTEXT is supported yet, "
-                "neither TLS nor SASL",
+                f"{end_point.listener_name} uses {end_point.security_protocol.name}; only {served} are supported yet",
             )
+        self._require(
+            any(each.security_protocol is SecurityProtocol.PLAINTEXT for each in self.listeners),
+            "listeners",
+            f"must have one with {_FOR_BROKERS}",
+        )
 
     def _validate(self) -> None:
         names = [end_point.listener_name for end_point in self.listeners]
@@ -58,12 +80,18 @@ class Listeners:
             "advertised.listeners",
             f"may contain only listener names of listeners: {', '.join(names)}",
         )
+        by_protocol = self.values["inter.broker.listener.name"] is None
+        between_key = "security.inter.broker.protocol" if by_protocol else "inter.broker.listener.name"
         self._require(
             self.inter_broker_name in advertised,
-            "security.inter.broker.protocol"
-            if self.values["inter.broker.listener.name"] is None
-            else "inter.broker.listener.name",
+            between_key,
             f"must name an advertised listener: one of {', '.join(advertised)}",
+        )
+        between = next(each for each in self.advertised if each.listener_name == self.inter_broker_name)
+        self._require(
+            between.security_protocol is SecurityProtocol.PLAINTEXT,
+            between_key,
+            f"must name a listener with {_FOR_BROKERS}",
         )
 
     def _require(self, condition: bool, name: str, message: str) -> None:

@@ -6,7 +6,18 @@ Kafka 0.10.2: core/.../server/KafkaConfig.scala · book 2.3.4
 from __future__ import annotations
 
 NOT_YET_APPLIED: dict[str, tuple[str, ...]] = {
-    "security": ("principal.builder.class", "sasl.", "ssl."),
+    "security": (
+        "principal.builder.class",
+        "sasl.",
+        "ssl.endpoint.identification.algorithm",
+        "ssl.keymanager.algorithm",
+        "ssl.keystore.password",
+        "ssl.protocol",
+        "ssl.provider",
+        "ssl.secure.random.implementation",
+        "ssl.trustmanager.algorithm",
+        "ssl.truststore.password",
+    ),
 }
 """The missing part → its keys, of the broker and of topics. An entry that ends in a dot is a prefix.
 

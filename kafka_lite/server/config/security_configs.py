@@ -22,20 +22,26 @@ SECURITY_CONFIGS = (
             "The Java security provider; has no meaning outside Java.")
     .define("ssl.cipher.suites", Type.LIST, None, MEDIUM,
             "The cipher suites to offer. Not set: all.")
-    .define("ssl.enabled.protocols", Type.LIST, "TLSv1.2,TLSv1.1,TLSv1", MEDIUM,
+    .define("ssl.enabled.protocols", Type.LIST, "TLSv1.2,TLSv1.3", MEDIUM,
             "The TLS versions to offer.")
     .define("ssl.keystore.type", Type.STRING, "JKS", MEDIUM,
-            "The format of the key store.")
+            "The format of the key store. Only PEM is supported.")
     .define("ssl.keystore.location", Type.STRING, None, MEDIUM,
-            "The file of the key store.")
+            "The file of the key store: private key and certificate chain.")
+    .define("ssl.keystore.key", Type.PASSWORD, None, MEDIUM,
+            "The private key as text, in place of ssl.keystore.location.")
+    .define("ssl.keystore.certificate.chain", Type.PASSWORD, None, MEDIUM,
+            "The certificate chain of ssl.keystore.key as text.")
     .define("ssl.keystore.password", Type.PASSWORD, None, MEDIUM,
             "The password of the key store.")
     .define("ssl.key.password", Type.PASSWORD, None, MEDIUM,
             "The password of the private key in the key store.")
     .define("ssl.truststore.type", Type.STRING, "JKS", MEDIUM,
-            "The format of the trust store.")
+            "The format of the trust store. Only PEM is supported.")
     .define("ssl.truststore.location", Type.STRING, None, MEDIUM,
-            "The file of the trust store.")
+            "The file of the trust store: the certificates of the authorities that sign those of clients.")
+    .define("ssl.truststore.certificates", Type.PASSWORD, None, MEDIUM,
+            "The same certificates as text, in place of ssl.truststore.location.")
     .define("ssl.truststore.password", Type.PASSWORD, None, MEDIUM,
             "The password of the trust store.")
     .define("ssl.keymanager.algorithm", Type.STRING, "SunX509", MEDIUM,

@@ -26,7 +26,8 @@ def test_applied_keys_are_not_listed() -> None:
     assert part_to_come("log.cleaner.threads") is None
     assert part_to_come("num.replica.fetchers") is None
     assert part_to_come("quota.producer.default") is None
-    assert part_to_come("ssl.keystore.location") == "security"
+    assert part_to_come("ssl.keystore.location") is None
+    assert part_to_come("sasl.enabled.mechanisms") == "security"
 
 
 def warnings_for(caplog: pytest.LogCaptureFixture, **config: str) -> list[str]:
@@ -36,9 +37,9 @@ def warnings_for(caplog: pytest.LogCaptureFixture, **config: str) -> list[str]:
 
 
 def test_setting_such_a_key_is_warned_about(caplog: pytest.LogCaptureFixture) -> None:
-    (warning,) = warnings_for(caplog, ssl_keystore_type="PEM")
-    assert "'ssl.keystore.type' has no effect yet" in warning
+    (warning,) = warnings_for(caplog, ssl_provider="SunJSSE")
+    assert "'ssl.provider' has no effect yet" in warning
 
 
 def test_setting_the_default_value_is_not_warned_about(caplog: pytest.LogCaptureFixture) -> None:
-    assert warnings_for(caplog, ssl_keystore_type="JKS", num_io_threads="2") == []
+    assert warnings_for(caplog, ssl_protocol="TLS", num_io_threads="2") == []

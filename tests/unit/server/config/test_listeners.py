@@ -8,6 +8,7 @@ from kafka_lite.common.config_def import ConfigError
 from kafka_lite.common.security_protocol import SecurityProtocol
 from kafka_lite.server.config.listeners import Listeners, pairs_of
 from kafka_lite.server.kafka_config import KAFKA_CONFIG_DEF
+from tests.support.certificates import keys_and_trust, server_certificate
 
 LISTENERS, ADVERTISED = "listeners", "advertised.listeners"
 BETWEEN, PROTOCOL = "inter.broker.listener.name", "security.inter.broker.protocol"
@@ -96,8 +97,11 @@ def test_two_listeners_may_be_reached_by_the_same_port_from_outside() -> None:
         ({"listeners": "PLAINTEXT://[::]:9092"}, LISTENERS, ADVERTISED),
         ({"advertised_listeners": "PLAINTEXT://0.0.0.0:9092"}, ADVERTISED, "wildcard"),
         ({"advertised_host_name": "0.0.0.0"}, ADVERTISED, "wildcard"),
-        ({"listeners": "SSL://h:1", "security_inter_broker_protocol": "SSL"}, LISTENERS, "only PLAINTEXT"),
-        ({"listeners": "SASL_SSL://0.0.0.0:1"}, LISTENERS, "uses SASL_SSL; only PLAINTEXT"),
+        ({"listeners": "SSL://h:1", "security_inter_broker_protocol": "SSL"}, LISTENERS, "must have one with the pro"),
+        ({"listeners": "PLAINTEXT://h:1,SSL://h:2", "security_inter_broker_protocol": "SSL"}, PROTOCOL, "must name a"),
+        ({"listeners": "PLAINTEXT://h:1,SSL://h:2", "inter_broker_listener_name": "SSL"}, BETWEEN, "must name a"),
+        ({"listeners": "SASL_SSL://0.0.0.0:1"}, LISTENERS, "uses SASL_SSL; only PLAINTEXT and SSL"),
+        ({"listeners": "SASL_PLAINTEXT://h:1"}, LISTENERS, "uses SASL_PLAINTEXT; only PLAINTEXT and SSL"),
         ({"advertised_listeners": "SSL://h:1"}, ADVERTISED, "only listener names of listeners: PLAINTEXT"),
         ({"security_inter_broker_protocol": "SSL"}, PROTOCOL, "one of PLAINTEXT"),
         ({"security_inter_broker_protocol": "FOO"}, PROTOCOL, "SASL_SSL"),
@@ -112,6 +116,21 @@ def test_an_error_names_the_key_to_change(keys: dict[str, str], name: str, says:
         listeners(**keys)
     assert caught.value.name == name
     assert says in str(caught.value)
+
+
+def test_a_listener_with_tls_is_opened_with_its_keys() -> None:
+    keys = {key.replace(".", "_"): str(value) for key, value in keys_and_trust(server_certificate()).items()}
+    found = listeners(**keys, listeners="PLAINTEXT://h:1,SSL://h:2")
+
+    plain, tls = found.protected()
+    assert (plain.security_protocol, plain.channel_builder) == ("PLAINTEXT", None)
+    assert (tls.name, tls.port, tls.security_protocol) == ("SSL", 2, "SSL")
+    assert tls.channel_builder is not None
+
+
+def test_a_listener_with_tls_needs_a_certificate() -> None:
+    with pytest.raises(ConfigError, match=r"ssl\.keystore\.location: is needed for a listener with TLS"):
+        listeners(listeners="PLAINTEXT://h:1,SSL://h:2").protected()
 
 
 def test_the_listener_between_brokers_must_be_told_to_them() -> None:
