@@ -67,7 +67,7 @@ def test_before_and_after_select(selector):
     """Three collections of channels; then a socket with an error, and one that nobody knows any more"""
     without_work(selector)
     served, done = [], []
-    collections = {"_immediately_connected": WRITE, "_new_sends": WRITE, "_invalid_receives": READ}
+    collections = {"_immediately_connected": WRITE, "_new_sends": WRITE, "_unread": READ}
     for name in collections:
         getattr(selector, name)["a"] = name
     selector._do_at_once = lambda channels, ready: served.append((channels["a"], ready)) or channels.clear()
