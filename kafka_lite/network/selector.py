@@ -223,6 +223,7 @@ class Selector:
             channel = self._selector.attachments.get(fd)
             if isinstance(channel, KafkaChannel):
                 channel.last_active_ms = now_ms
+                ready = ready if ready <= BOTH else BOTH  # an error: reading or writing raises it
                 if self.records_network_thread_time:
                     self._measured_io(channel, ready)
                 else:
@@ -278,7 +279,7 @@ class Selector:
     def _guarded_io(self, channel: KafkaChannel, ready: int) -> None:
         """Read and write; an error closes this connection only."""
         try:
-            self._do_io(channel, ready if ready <= BOTH else BOTH)  # an error: reading or writing raises it
+            self._do_io(channel, ready)
         except AuthenticationError as error:
             reason = error.strerror or str(error)
             logger.info("Failed authentication with %s (%s)", channel.remote_address, reason)
