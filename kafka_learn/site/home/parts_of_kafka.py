@@ -49,7 +49,7 @@ class Part:
     def presence(self, classes: Iterable[BookClass]) -> Presence:
         """Whether the classes that its sections discuss are there.
 
-        A reason that names no chapter, such as TLS, is a part of Kafka by itself: producers are there without it.
+        A reason that names no chapter, such as SASL, is a part of Kafka by itself: producers are there without it.
         """
         missing = [_is_missing(each.reason) for each in classes if any(map(self.has, each.sections))]
         if not any(missing):

@@ -66,7 +66,7 @@ def test_a_class_with_another_name_here_is_found(capsys: pytest.CaptureFixture[s
 
 
 def test_a_class_without_a_module_has_a_reason(capsys: pytest.CaptureFixture[str]) -> None:
-    assert "no room yet (TLS and SASL: not yet)" in where("ChannelBuilder", capsys)
+    assert "no room yet (SASL: not yet)" in where("Authenticator", capsys)
 
 
 def test_an_unknown_name_gets_suggestions(capsys: pytest.CaptureFixture[str]) -> None:
