@@ -101,6 +101,11 @@ class KafkaChannel:
         self._send: NetworkSend | None = None
         transport.attach(self)
 
+    @property
+    def principal(self) -> str:
+        """The user that the peer has proved to be, ``type:name``."""
+        return self._transport.principal
+
     def _transition_to(self, target: ChannelState) -> None:
         if self.state not in VALID_PREVIOUS_STATES[target]:
             raise IllegalStateError(f"connection {self.id} cannot go from {self.state.name} to {target.name}")

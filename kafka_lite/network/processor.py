@@ -292,6 +292,7 @@ class Processor:
         request = self._request_of(receive)
         channel = self._selector.channel(receive.source)
         if channel is not None:
+            request.principal = channel.principal
             channel.mute()  # before the request is queued: the response may come at once
             if channel.staged:
                 self._chain_pipelined(request, channel)
@@ -310,6 +311,7 @@ class Processor:
                 logger.debug("A pipelined request of %s cannot be read", channel.id, exc_info=True)
                 return
             self._selector.take_staged(channel)
+            following.principal = request.principal
             request.follow_with(following)
             request = following
 

@@ -9,10 +9,12 @@ from __future__ import annotations
 import errno
 import os
 import socket
-from typing import Protocol
+from typing import Final, Protocol
 
 from kafka_lite.network.nio_selector import NioSelector
 from kafka_lite.network.send import NetworkSend
+
+ANONYMOUS: Final = "User:ANONYMOUS"
 
 
 class AuthenticationError(ConnectionError):
@@ -26,12 +28,14 @@ class TransportLayer:
     all; otherwise the kernel would still report its end, again and again.
     """
 
-    __slots__ = ("_attachment", "_interest", "_selector", "has_buffered_bytes", "sock")
+    __slots__ = ("_attachment", "_interest", "_selector", "has_buffered_bytes", "principal", "sock")
 
     def __init__(self, selector: NioSelector, sock: socket.socket) -> None:
         self.sock = sock
         self.has_buffered_bytes = False
         """Whether ``recv_into`` has more bytes that the kernel no longer has, and so reports no event for."""
+        self.principal = ANONYMOUS
+        """The user that the peer has proved to be, ``type:name``."""
         self._selector = selector
         self._interest = 0
         self._attachment: object = None

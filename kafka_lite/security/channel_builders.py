@@ -5,12 +5,15 @@ Kafka 0.10.2: clients/.../common/network/ChannelBuilders.java · book 2.1.4
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, Protocol
 
 from kafka_lite.common.config_def import ConfigDef, ConfigError, Importance, Type, ValidString
+from kafka_lite.common.errors import KafkaError
 from kafka_lite.common.security_protocol import SecurityProtocol
 from kafka_lite.network.transport_layer import ChannelBuilder
+from kafka_lite.security.auth.kafka_principal_builder import AuthenticationContext, DefaultKafkaPrincipalBuilder
+from kafka_lite.security.auth.ssl_principal_mapper import SslPrincipalMapper
 
 HIGH, MEDIUM, LOW = Importance
 SECURITY_PROTOCOL = "security.protocol"
@@ -62,12 +65,31 @@ def client_channel_builder(config: ClientConfig) -> ChannelBuilder | None:
     return _channel_builder(SecurityProtocol.for_name(values[SECURITY_PROTOCOL]), values, server=False)
 
 
-def server_channel_builder(protocol: SecurityProtocol, config: Mapping[str, Any]) -> ChannelBuilder | None:
+def server_channel_builder(
+    protocol: SecurityProtocol, listener_name: str, config: Mapping[str, Any]
+) -> ChannelBuilder | None:
     """A listener's connections; None for PLAINTEXT. Raises ConfigError."""
-    return _channel_builder(protocol, config, server=True)
+    if protocol is SecurityProtocol.PLAINTEXT:
+        return None
+    key = "ssl.principal.mapping.rules"
+    try:
+        builder = DefaultKafkaPrincipalBuilder(SslPrincipalMapper(config[key]))
+    except (ValueError, KafkaError) as error:
+        raise ConfigError(key, config[key], str(error)) from error
+
+    def principal_of(certificate: bytes) -> str:
+        return str(builder.build(AuthenticationContext(protocol, listener_name, certificate)))
+
+    return _channel_builder(protocol, config, server=True, principal_of=principal_of)
 
 
-def _channel_builder(protocol: SecurityProtocol, config: Mapping[str, Any], *, server: bool) -> ChannelBuilder | None:
+def _channel_builder(
+    protocol: SecurityProtocol,
+    config: Mapping[str, Any],
+    *,
+    server: bool,
+    principal_of: Callable[[bytes], str] | None = None,
+) -> ChannelBuilder | None:
     if protocol is SecurityProtocol.PLAINTEXT:
         return None
     if protocol is not SecurityProtocol.SSL:
@@ -76,4 +98,4 @@ def _channel_builder(protocol: SecurityProtocol, config: Mapping[str, Any], *, s
         from kafka_lite.security.ssl.ssl_factory import SslFactory  # a page has no module ssl, and no TLS
     except ImportError as error:
         raise ConfigError(SECURITY_PROTOCOL, protocol.name, f"this Python has no TLS: {error}") from error
-    return SslFactory(config, server=server)
+    return SslFactory(config, server=server, principal_of=principal_of)

@@ -21,7 +21,6 @@ class AuthenticationContext:
 
     security_protocol: SecurityProtocol
     listener_name: str
-    client_address: str
     peer_certificate: bytes | None = None
     """The client's certificate in DER, verified; None if it has sent none, or without TLS."""
     sasl_mechanism: str | None = None

@@ -19,7 +19,7 @@ import os
 import socket
 import ssl
 import tempfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, Final
 
@@ -37,8 +37,11 @@ _TLS_1_3_SUITES = ("TLS_AES_", "TLS_CHACHA20_")
 class SslFactory:
     """The context of one listener, or of a client; ``reload`` takes changed files, for new connections."""
 
-    def __init__(self, config: Mapping[str, Any], *, server: bool) -> None:
-        """Raises ConfigError, which names the key."""
+    def __init__(
+        self, config: Mapping[str, Any], *, server: bool, principal_of: Callable[[bytes], str] | None = None
+    ) -> None:
+        """``principal_of``: the user of a client's certificate. Raises ConfigError, which names the key."""
+        self._principal_of = principal_of
         self._config = config
         self._server = server
         self._context = self._new_context()
@@ -49,7 +52,7 @@ class SslFactory:
 
     def build_transport(self, selector: NioSelector, sock: socket.socket, peer_host: str) -> TransportLayer:
         """The transport of a connection; ``peer_host`` is the name that a client has asked for."""
-        return SslTransportLayer(selector, sock, self._context, peer_host or None)
+        return SslTransportLayer(selector, sock, self._context, peer_host or None, self._principal_of)
 
     # ── The context ───────────────────────────────────────────────────────────────────────────────────────────────
 

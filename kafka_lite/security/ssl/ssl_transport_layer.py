@@ -20,7 +20,9 @@ import errno
 import logging
 import socket
 import ssl
+from collections.abc import Callable
 
+from kafka_lite.common.errors import KafkaError
 from kafka_lite.network.nio_selector import WRITE, NioSelector
 from kafka_lite.network.send import NetworkSend
 from kafka_lite.network.transport_layer import AuthenticationError, TransportLayer
@@ -35,13 +37,22 @@ ENCRYPT_BYTES = 64 * 1024
 class SslTransportLayer(TransportLayer):
     """One connection's engine."""
 
-    __slots__ = ("_encrypted", "_incoming", "_outgoing", "_ready", "_ssl")
+    __slots__ = ("_encrypted", "_incoming", "_outgoing", "_principal_of", "_ready", "_ssl")
 
     def __init__(
-        self, selector: NioSelector, sock: socket.socket, context: ssl.SSLContext, server_hostname: str | None = None
+        self,
+        selector: NioSelector,
+        sock: socket.socket,
+        context: ssl.SSLContext,
+        server_hostname: str | None = None,
+        principal_of: Callable[[bytes], str] | None = None,
     ) -> None:
-        """``server_hostname``: the host that a client has asked for; None at a broker's end."""
+        """``server_hostname``: the host that a client has asked for; None at a broker's end.
+
+        ``principal_of``: the user of a certificate in DER, at a broker's end; raises KafkaError if it is not accepted.
+        """
         super().__init__(selector, sock)
+        self._principal_of = principal_of
         self._incoming = ssl.MemoryBIO()
         self._outgoing = ssl.MemoryBIO()
         self._ssl = context.wrap_bio(
@@ -69,8 +80,9 @@ class SslTransportLayer(TransportLayer):
         Raises AuthenticationError, after an alert to the peer, if its certificate or its messages are not accepted, and
         OSError if the peer closes the connection.
         """
-        if not self._ready:
-            self._ready = self._step()
+        if not self._ready and self._step():
+            self._identify()
+            self._ready = True
         if not self._flush():
             self.add_interest(WRITE)
             return False
@@ -79,6 +91,16 @@ class SslTransportLayer(TransportLayer):
             # The peer's first frame may have come with its last message; the kernel will not report it.
             self.has_buffered_bytes = self._incoming.pending > 0
         return self._ready
+
+    def _identify(self) -> None:
+        """Find the user of the peer's certificate, if it has sent one. Raises AuthenticationError."""
+        certificate = self.peer_certificate
+        if self._principal_of is None or certificate is None:
+            return
+        try:
+            self.principal = self._principal_of(certificate)
+        except KafkaError as error:
+            raise AuthenticationError(errno.EACCES, str(error)) from error
 
     def _step(self) -> bool:
         """Read what has come and go as far as possible; true if the engine has finished."""

@@ -52,7 +52,7 @@ class Listeners:
                 end_point.port,
                 end_point.listener_name,
                 end_point.security_protocol.name,
-                server_channel_builder(end_point.security_protocol, self.values),
+                server_channel_builder(end_point.security_protocol, end_point.listener_name, self.values),
             )
             for end_point in self.listeners
         )

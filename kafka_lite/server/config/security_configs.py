@@ -55,6 +55,9 @@ SECURITY_CONFIGS = (
     .define("ssl.client.auth", Type.STRING, "none", MEDIUM,
             "Whether a client certificate is required, requested or not used.",
             ValidString.in_("required", "requested", "none"))
+    .define("ssl.principal.mapping.rules", Type.STRING, "DEFAULT", LOW,
+            "How the name of a client's certificate becomes the name of a user: `RULE:pattern/replacement/`, with L or "
+            "U at the end for lower or upper case, or `DEFAULT`. The first rule that matches counts.")
     .define("sasl.mechanism.inter.broker.protocol", Type.STRING, "GSSAPI", MEDIUM,
             "The SASL mechanism between brokers.")
     .define("sasl.enabled.mechanisms", Type.LIST, "GSSAPI", MEDIUM,

@@ -9,9 +9,14 @@ import pytest
 
 from kafka_lite.common.time import MockTime
 from kafka_lite.network.connection_quotas import ConnectionQuotas
+from kafka_lite.network.nio_selector import NioSelector
 from kafka_lite.network.processor import Processor
+from kafka_lite.network.request import Request
 from kafka_lite.network.request_channel import RequestChannel
+from kafka_lite.network.transport_layer import ANONYMOUS, ChannelBuilder, PlaintextChannelBuilder, TransportLayer
 from kafka_lite.network.unserved_requests import UnservedRequests
+from kafka_lite.protocol.framing import encode_request
+from kafka_lite.protocol.messages.api_18_api_versions import ApiVersionsRequest
 
 HOST = "127.0.0.1"
 
@@ -19,11 +24,12 @@ HOST = "127.0.0.1"
 class Given:
     """A processor without a thread, and connections that the quotas count."""
 
-    def __init__(self) -> None:
+    def __init__(self, channel_builder: ChannelBuilder | None = None) -> None:
         self.quotas = ConnectionQuotas(10, {})
+        self.requests = RequestChannel(1, 10)
         self.processor = Processor(
-            0, "p", "PLAINTEXT", "PLAINTEXT", MockTime(), 1000, 60_000, RequestChannel(1, 10), self.quotas,
-            UnservedRequests(),
+            0, "p", "PLAINTEXT", "PLAINTEXT", MockTime(), 1000, 60_000, self.requests, self.quotas,
+            UnservedRequests(), channel_builder,
         )  # fmt: skip
         self.clients: list[socket.socket] = []
 
@@ -69,3 +75,34 @@ def test_a_connection_that_ends_before_it_is_taken_is_not_counted_any_more(given
     assert (given.quotas.get(HOST), given.processor.connection_count, other.fileno() >= 0) == (1, 1, True)
     given.processor.close_all()
     assert given.quotas.get(HOST) == 0
+
+
+class KnownUser:
+    """A channel builder whose peers are all alice."""
+
+    def build_transport(self, selector: NioSelector, sock: socket.socket, peer_host: str) -> TransportLayer:
+        transport = PlaintextChannelBuilder().build_transport(selector, sock, peer_host)
+        transport.principal = "User:alice"
+        return transport
+
+
+@pytest.mark.parametrize(("builder", "principal"), [(None, ANONYMOUS), (KnownUser(), "User:alice")])
+def test_requests_carry_the_user_of_their_connection(builder: ChannelBuilder | None, principal: str) -> None:
+    """The first one and those that were pipelined after it."""
+    given = Given(builder)
+    given.connection()
+    frame = encode_request(ApiVersionsRequest(), 0, 7, "client")
+    given.clients[0].sendall((len(frame).to_bytes(4, "big") + frame) * 3)
+    request = None
+    while request is None:
+        given.processor.do_work()
+        found = given.requests.receive_request(0)
+        request = found if isinstance(found, Request) else None
+
+    users = []
+    while request is not None:
+        users.append(request.principal)
+        request = request.following
+    assert users == [principal] * 3
+    given.processor.close_all()
+    given.close()

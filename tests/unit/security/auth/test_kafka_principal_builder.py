@@ -14,7 +14,7 @@ CERTIFICATE = ssl.PEM_cert_to_DER_cert(accepted("distinguished_name")[0][0][0]) 
 
 
 def principal(protocol: SecurityProtocol, rules: str = "DEFAULT", **proof: object) -> KafkaPrincipal:
-    context = AuthenticationContext(protocol, "LISTENER", "127.0.0.1", **proof)  # type: ignore[arg-type]
+    context = AuthenticationContext(protocol, "LISTENER", **proof)  # type: ignore[arg-type]
     return DefaultKafkaPrincipalBuilder(SslPrincipalMapper(rules)).build(context)
 
 

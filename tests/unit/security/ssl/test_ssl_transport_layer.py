@@ -9,11 +9,13 @@ from contextlib import contextmanager
 
 import pytest
 
+from kafka_lite.common.security_protocol import SecurityProtocol
 from kafka_lite.network.nio_selector import WRITE, NioSelector
 from kafka_lite.network.selector import Selector
 from kafka_lite.network.send import NetworkSend
 from kafka_lite.network.transport_layer import AuthenticationError
 from kafka_lite.security.auth.distinguished_name import subject_of
+from kafka_lite.security.channel_builders import server_channel_builder
 from kafka_lite.security.ssl.ssl_factory import SslFactory
 from kafka_lite.security.ssl.ssl_transport_layer import SslTransportLayer
 from tests.support.certificates import Pem, certificate, keys_and_trust, server_certificate
@@ -212,6 +214,20 @@ def test_a_client_certificate_gives_the_principal_s_name(ends: Callable[..., End
         found = pair.server.peer_certificate
         assert found is not None
         assert subject_of(found).startswith("CN=alice,")
+
+
+def test_a_client_certificate_names_a_user_and_one_that_no_rule_maps_is_refused(ends: Callable[..., Ends]) -> None:
+    alice = certificate("alice.example", common_name="alice")
+    for rules, principal in (("RULE:^CN=(.*?),.*$/$1/U", "User:ALICE"), ("RULE:^CN=bob,.*$/bob/", None)):
+        config = keys_and_trust(server_certificate(), server_certificate(), ssl_client_auth="required")
+        server = server_channel_builder(SecurityProtocol.SSL, "SSL", config | {"ssl.principal.mapping.rules": rules})
+        pair = ends(client_factory(alice), server)
+        if principal is None:
+            assert failure(pair)[1].startswith("AuthenticationError: No rules apply to CN=alice,")
+        else:
+            pair.shake()
+            assert pair.server.principal == principal
+            assert pair.client.principal == "User:ANONYMOUS"
 
 
 def test_a_client_without_a_certificate_is_let_in_if_it_is_only_requested(ends: Callable[..., Ends]) -> None:
