@@ -61,7 +61,7 @@ class Selector:
         self.disconnected: dict[str, str] = {}
         """Ids of connections that were lost, each with the reason; not those closed by ``close(id)``."""
         self.failed_authentications: dict[str, str] = {}
-        """Those of them that failed to authenticate, at either end, each with the reason."""
+        """Connections that were lost because of a failed authentication, at either end, each with the reason."""
         self.completed_sends: list[NetworkSend] = []
         self.completed_receives: list[NetworkReceive] = []
         self.counters = counters or SelectorCounters()

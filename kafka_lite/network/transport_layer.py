@@ -9,6 +9,7 @@ from __future__ import annotations
 import errno
 import os
 import socket
+from abc import ABC, abstractmethod
 from typing import Final, Protocol
 
 from kafka_lite.network.nio_selector import NioSelector
@@ -21,7 +22,7 @@ class AuthenticationError(ConnectionError):
     """The peer did not prove who it is, or did not accept our proof."""
 
 
-class TransportLayer:
+class TransportLayer(ABC):
     """A non-blocking socket with its interest in events.
 
     Interest is a set of bits as in Java's ``SelectionKey.interestOps``. A socket without interest is not registered at
@@ -69,20 +70,20 @@ class TransportLayer:
         if error:
             raise OSError(error, os.strerror(error))
 
+    @abstractmethod
     def handshake(self) -> bool:
         """Do what can be done before the first frame; true once all of it is done. Raises OSError.
 
         Until then, it watches the events that it waits for, and is called again when there is one.
         """
-        raise NotImplementedError
 
+    @abstractmethod
     def recv_into(self, buffer: bytearray | memoryview) -> int:
         """Read up to ``len(buffer)`` bytes; 0 if there are none. Raises OSError, even if the peer just closed."""
-        raise NotImplementedError
 
+    @abstractmethod
     def write(self, send: NetworkSend) -> bool:
         """Write until the socket takes no more; true if all of the send is out. Raises OSError."""
-        raise NotImplementedError
 
     def close(self) -> None:
         """Stop watching and close the socket."""

@@ -18,7 +18,7 @@ WILDCARD_HOST: Final = "*"
 
 
 class AclOperation(IntEnum):
-    """What is done to a resource; the value is the one on the wire."""
+    """An action on a resource; the value is the one on the wire."""
 
     UNKNOWN = 0
     ANY = 1  # in filters

@@ -1,4 +1,4 @@
-"""What the server asks an authorizer, of ours or of a user's own.
+"""The interface of an authorizer: ours, or one of a user.
 
 Kafka 2.4: clients/.../server/authorizer/Authorizer.java, Action.java, AuthorizableRequestContext.java; 0.10.2 has
 core/.../security/auth/Authorizer.scala · book 2.3.5
