@@ -39,8 +39,8 @@ def _parse(text: str, key: str) -> tuple[str, int]:
     protocol = (match["protocol"] or SecurityProtocol.PLAINTEXT.name).upper()
     if protocol in (SecurityProtocol.SSL.name, SecurityProtocol.SASL_PLAINTEXT.name, SecurityProtocol.SASL_SSL.name):
         advice = (
-            "write host:port; producers and consumers use TLS with security.protocol=SSL, everything else needs the address "
-            "of a PLAINTEXT listener, and SASL is not supported yet"
+            "write host:port; producers and consumers use TLS with security.protocol=SSL, everything else needs a "
+            "PLAINTEXT listener, and SASL is not supported yet"
         )
         raise ConfigError(key, text, advice)
     if protocol != SecurityProtocol.PLAINTEXT.name:

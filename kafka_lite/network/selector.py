@@ -13,6 +13,7 @@ import socket
 from typing import Final
 
 from kafka_lite.common.time import SYSTEM_TIME, Time
+from kafka_lite.network.authentication_error import AuthenticationError
 from kafka_lite.network.idle_expiry_manager import IdleExpiryManager
 from kafka_lite.network.kafka_channel import (
     AUTHENTICATE,
@@ -26,7 +27,7 @@ from kafka_lite.network.metrics.selector_counters import SelectorCounters
 from kafka_lite.network.nio_selector import BOTH, READ, WRITE, NioSelector
 from kafka_lite.network.receive import UNLIMITED, InvalidReceiveError, NetworkReceive
 from kafka_lite.network.send import NetworkSend
-from kafka_lite.network.transport_layer import AuthenticationError, ChannelBuilder, PlaintextChannelBuilder
+from kafka_lite.network.transport_layer import ChannelBuilder, PlaintextChannelBuilder
 
 logger = logging.getLogger(__name__)
 

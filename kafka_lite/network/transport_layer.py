@@ -18,10 +18,6 @@ from kafka_lite.network.send import NetworkSend
 ANONYMOUS: Final = "User:ANONYMOUS"
 
 
-class AuthenticationError(ConnectionError):
-    """The peer did not prove who it is, or did not accept our proof."""
-
-
 class TransportLayer(ABC):
     """A non-blocking socket with its interest in events.
 

@@ -23,9 +23,10 @@ import ssl
 from collections.abc import Callable
 
 from kafka_lite.common.errors import KafkaError
+from kafka_lite.network.authentication_error import AuthenticationError
 from kafka_lite.network.nio_selector import WRITE, NioSelector
 from kafka_lite.network.send import NetworkSend
-from kafka_lite.network.transport_layer import AuthenticationError, TransportLayer
+from kafka_lite.network.transport_layer import TransportLayer
 
 logger = logging.getLogger(__name__)
 

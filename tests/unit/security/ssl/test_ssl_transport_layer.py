@@ -10,10 +10,10 @@ from contextlib import contextmanager
 import pytest
 
 from kafka_lite.common.security_protocol import SecurityProtocol
+from kafka_lite.network.authentication_error import AuthenticationError
 from kafka_lite.network.nio_selector import WRITE, NioSelector
 from kafka_lite.network.selector import Selector
 from kafka_lite.network.send import NetworkSend
-from kafka_lite.network.transport_layer import AuthenticationError
 from kafka_lite.security.auth.distinguished_name import subject_of
 from kafka_lite.security.channel_builders import server_channel_builder
 from kafka_lite.security.ssl.ssl_factory import SslFactory
