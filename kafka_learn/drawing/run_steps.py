@@ -21,7 +21,7 @@ from kafka_learn.project import PROJECT_ROOT
 from kafka_learn.recording.recorded_run import Event, Kind, RecordedRun, matches
 
 Change = tuple[str, str]
-"""What changed, and its value from now on."""
+"""The part that changed, and its value from now on."""
 
 
 @dataclass(frozen=True)

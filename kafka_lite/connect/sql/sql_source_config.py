@@ -23,7 +23,7 @@ MODE_GROUP, CONNECTOR_GROUP = "Mode", "Connector"
 
 
 class Mode(Enum):
-    """Which rows a poll reads; the value is that of ``mode``."""
+    """The rows that a poll reads; the value is that of ``mode``."""
 
     BULK = "bulk"
     """All of them."""

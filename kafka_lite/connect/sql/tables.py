@@ -1,4 +1,4 @@
-"""Which tables of a database a source copies · book 8.3.2"""
+"""The tables of a database that a source copies · book 8.3.2"""
 
 from __future__ import annotations
 

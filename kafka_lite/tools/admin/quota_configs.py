@@ -89,7 +89,7 @@ def described_quotas(channel: AdminChannel, chosen: Chosen) -> list[tuple[QuotaE
     request = describe.DescribeClientQuotasRequest(components=[_component(*each) for each in chosen], strict=True)
     response = channel.send(request, describe.DescribeClientQuotasResponse)
     check_error(response.error_code, response.error_message)
-    found = []
+    found: list[tuple[QuotaEntity, dict[str, float]]] = []
     for entry in response.entries or ():
         names = {part.entity_type: part.entity_name for part in entry.entity}
         entity = {PARTS[folder]: names[PARTS[folder]] for folder, _ in chosen}

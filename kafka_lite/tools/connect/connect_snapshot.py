@@ -36,7 +36,7 @@ class Part:
 
     @property
     def reason(self) -> str:
-        """What the failure was, in one line: the last of a Python traceback, the first of a Java one."""
+        """The failure in one line: the last of a Python traceback, the first of a Java one."""
         lines = [line for line in self.trace.splitlines() if line.strip()]
         if not lines:
             return ""
