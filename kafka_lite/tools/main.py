@@ -61,7 +61,11 @@ TOOLS = (
         ".admin.preferred_replica_election",
         "give leaderships back to the preferred replicas, through ZooKeeper",
     ),
-    Tool("configs", ".admin.configs", "show and change the configuration of topics and brokers"),
+    Tool(
+        "configs",
+        ".admin.configs",
+        "show and change the configuration of topics and brokers, and quotas of users, clients and addresses",
+    ),
     Tool("console-producer", ".console.console_producer", "send each line of standard input to a topic"),
     Tool(
         "console-consumer", ".console.console_consumer", "print a topic's messages, from now on or from the beginning"
