@@ -2,6 +2,7 @@
 
 import pytest
 
+from kafka_learn.labs.locks import touched_only_with
 from kafka_lite.cluster.partition import Partition, PartitionState
 from kafka_lite.common.scheduler import MockScheduler
 from kafka_lite.common.time import MockTime
@@ -15,6 +16,8 @@ from kafka_lite.record.record import MAGIC_V2
 
 PARTITION = TopicPartition("demo", 0)
 LEADER = 1
+STATE = ("in_sync_replicas", "_replicas", "leader_id", "leader_epoch")
+"""Attributes of a partition that a handler, a fetcher and the scheduler touch at the same time."""
 
 
 class Leading:
@@ -45,7 +48,13 @@ class Leading:
 
     def fetches(self, follower, offset, leader_end=None):
         """A follower fetches from an offset; whether that moved the high watermark."""
-        return self.partition.update_follower_log_end_offset(follower, LogOffsetMetadata(offset), leader_end)
+        with touched_only_with(self.partition, "_lock", state=STATE, within=["update_follower_log_end_offset"]):
+            return self.partition.update_follower_log_end_offset(follower, LogOffsetMetadata(offset), leader_end)
+
+    def shrinks(self, max_lag_ms):
+        """The scheduler asks whether the ISR must shrink; whether that moved the high watermark."""
+        with touched_only_with(self.partition, "_lock", state=STATE, within=["maybe_shrink_isr"]):
+            return self.partition.maybe_shrink_isr(max_lag_ms)
 
     def knows(self, follower, offset):
         """Set what the leader knows of a follower, without the learner's code."""

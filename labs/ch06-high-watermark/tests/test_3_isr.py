@@ -13,7 +13,7 @@ def test_a_lagging_follower_leaves(leading):
     leading.time.sleep(5_000)
     leading.fetches(2, 3)
     leading.time.sleep(6_000)
-    moved = leading.partition.maybe_shrink_isr(10_000)
+    moved = leading.shrinks(10_000)
     assert leading.written == [[1, 2]], f"broker 3 leaves: ISR [1, 2] goes to ZooKeeper; you wrote {leading.written}"
     assert leading.isr == [1, 2], f"and the leader remembers it; its ISR is {leading.isr}"
     assert leading.high_watermark == 3, (
@@ -31,7 +31,7 @@ def test_zookeeper_refuses(leading):
     leading.fetches(2, 3)
     leading.time.sleep(20_000)
     leading.refuses = True
-    moved = leading.partition.maybe_shrink_isr(10_000)
+    moved = leading.shrinks(10_000)
     assert leading.isr == [1, 2, 3], f"the ISR could not be written, so it stays [1, 2, 3]; yours is {leading.isr}"
     assert leading.high_watermark == 0, "nothing changed, so nothing is committed"
     assert moved is False, "nothing moved: return False"
@@ -46,12 +46,12 @@ def test_a_shrink_that_commits_nothing(leading):
     leading.time.sleep(6_000)
     leading.fetches(2, 3)
     leading.time.sleep(6_000)
-    moved = leading.partition.maybe_shrink_isr(10_000)
+    moved = leading.shrinks(10_000)
     assert leading.isr == [1, 2], f"broker 3 leaves: the ISR is [1, 2], not {leading.isr}"
     assert moved is False, "the ISR shrank, but the high watermark was 3 and stays 3: return False"
     leading.partition.make_follower(PartitionState(1, 2, 1, [1, 2], 1, [1, 2, 3]))
     try:
-        moved = leading.partition.maybe_shrink_isr(0)
+        moved = leading.shrinks(0)
     except AttributeError as error:
         pytest.fail(f"a broker that does not lead has no ISR to shrink: return False; {error}")
     assert moved is False, "a broker that does not lead has no ISR to shrink: return False"
@@ -115,7 +115,7 @@ def test_nothing_to_write(leading):
     for follower in (2, 3):
         leading.fetches(follower, 1)
     leading.time.sleep(60_000)
-    shrunk = leading.partition.maybe_shrink_isr(10_000)
+    shrunk = leading.shrinks(10_000)
     assert shrunk is False, f"all of the ISR are at the end of the log, nobody leaves it: return False, not {shrunk}"
     assert leading.isr == [1, 2, 3], "nothing was written for a minute: followers at the end do not lag"
     assert leading.written == [], f"a member that fetches is no change of the ISR; you wrote {leading.written}"

@@ -5,6 +5,7 @@ from types import SimpleNamespace
 import pytest
 
 from kafka_learn.labs.groups import GROUP_BROKER
+from kafka_learn.labs.locks import touched_only_with
 from kafka_lite.common.serdes import Serdes
 from kafka_lite.streams.kstream.kstream_builder import KStreamBuilder
 from kafka_lite.streams.record_cache.named_cache import LRUCacheEntry, NamedCache
@@ -41,7 +42,9 @@ def cache(flushed):
     """The cache of one store, without a limit."""
     made = NamedCache("counts")
     made.set_listener(lambda entries: flushed.append([(entry.key, entry.new_value) for entry in entries]))
-    return made
+    state = ("_entries", "_dirty", "hits", "misses", "overwrites", "size_bytes")
+    with touched_only_with(made, "_lock", state=state, within=["get", "put", "flush", "evict"]):
+        yield made
 
 
 @pytest.fixture

@@ -1,0 +1,72 @@
+"""The kinds of wrong answer that are made from a function."""
+
+import ast
+
+import pytest
+
+from tests.support.lab_mutants import RULES
+
+FUNCTION = '''
+def take(self, limit, *, all_of_them: bool) -> int | None:
+    """Takes some."""
+    with self._lock:
+        if limit < 0 and not all_of_them:
+            return None
+        for item in self.items:
+            if item is None:
+                break
+            self.taken.append(item)
+        try:
+            self.count += 1
+            self.close()
+        except OSError:
+            pass
+        copied = list(self.taken)
+    return len(copied)
+'''
+MADE = {
+    "no lock": ["-    with self._lock:"],
+    "swapped": ["self.close()\n        self.count += 1"],
+    "off by one": ["limit <= 0"],
+    "only the first": ["in list(self.items)[:1]"],
+    "every error": ["except BaseException"],
+    "shared": ["copied = self.taken"],
+    "ignored": ["all_of_them = False"],
+    "one condition less": ["if limit < 0 and limit < 0", "if not all_of_them and (not all_of_them)"],
+}
+
+
+def made(kind):
+    texts = []
+    number = len(list(RULES[kind](ast.parse(FUNCTION).body[0])))
+    for at in range(number):
+        node = ast.parse(FUNCTION).body[0]
+        _, change = list(RULES[kind](node))[at]
+        change()
+        texts.append(ast.unparse(ast.fix_missing_locations(node)))
+    return texts
+
+
+@pytest.mark.parametrize("kind", MADE)
+def test_each_kind_changes_one_place(kind):
+    texts = made(kind)
+    for words in MADE[kind]:
+        if words.startswith("-"):
+            assert [text for text in texts if words[1:].strip() not in text], texts
+        else:
+            lines = [line.strip() for line in words.splitlines()]
+            assert any("\n".join(lines) in "\n".join(map(str.strip, text.splitlines())) for text in texts), texts
+
+
+def test_calls_and_changes_are_left_out_one_by_one():
+    assert len(made("left out")) == 3
+    assert sum("self.count" not in text for text in made("left out")) == 1
+
+
+def test_early_exits_are_left_out():
+    assert ["break" in text for text in made("no early exit")].count(False) == 1
+    assert ["return None" in text for text in made("no early exit")].count(False) == 1
+
+
+def test_the_whole_function_may_be_a_constant():
+    assert [text.splitlines()[-1].strip() for text in made("constant")] == ["return 0", "return -1", "return None"]
