@@ -5,7 +5,6 @@ Kafka 0.10.2: core/.../tools/DumpLogSegments.scala shows the same as lines · bo
 
 from __future__ import annotations
 
-import os
 import shutil
 from collections.abc import Iterator
 from itertools import groupby
@@ -125,7 +124,7 @@ def _margin(name: object) -> str:
 
 
 def _print_ascii(segment: Segment, kinds: list[str]) -> None:
-    width = max(20, int(os.environ.get("COLUMNS") or 100) - _MARGIN)
+    width = max(20, shutil.get_terminal_size((100, 24)).columns - _MARGIN)
     letters = {kind: _letter(kind, number) for number, kind in enumerate(kinds)}
     print(_title(segment, width))
     for strip in draw(segment, width, ASCII_PEN):

@@ -13,34 +13,13 @@ from kafka_lite.log.producers.producer_snapshot import read_snapshot
 from kafka_lite.record.compression import CompressionType
 from kafka_lite.record.memory_records_builder import MemoryRecordsBuilder
 from kafka_lite.tools.common import terminal
-from kafka_lite.tools.main import main
+from tests.support.dumped_logs import ACTIVE, FIRST, dump, put, rolled_segments
 from tests.support.samples import hex_sample
-
-FIRST = "00000000000000000000"
-ACTIVE = "00000000000000000020"
-
-
-def put(directory: Path, name: str, *samples: str) -> None:
-    """Write samples as the files of the segment ``name``."""
-    for sample in samples:
-        suffix = re.sub(r".*\.(log|index|timeindex)\.hex", r"\1", sample)
-        (directory / f"{name}.{suffix}").write_bytes(hex_sample(sample))
 
 
 @pytest.fixture
 def rolled(tmp_path: Path) -> Path:
-    """Two segments of a running 0.10.2 broker; the second is the active one, its indexes preallocated."""
-    for name, number in ((FIRST, "00"), (ACTIVE, "20")):
-        put(tmp_path, name, *(f"disk-roll-{number}.live.{kind}.hex" for kind in ("log", "index", "timeindex")))
-    return tmp_path
-
-
-def dump(capsys: pytest.CaptureFixture[str], *arguments: str, files: object) -> tuple[int, list[str], list[str]]:
-    """Exit code, lines of stdout, lines of stderr."""
-    names = ",".join(map(str, files)) if isinstance(files, list) else str(files)
-    code = main(["dump-log", "--files", names, *arguments])
-    captured = capsys.readouterr()
-    return code, captured.out.splitlines(), captured.err.splitlines()
+    return rolled_segments(tmp_path)
 
 
 def test_a_v2_batch(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -88,87 +67,6 @@ def test_v0_messages_have_no_timestamp(tmp_path: Path, capsys: pytest.CaptureFix
     _, out, _ = dump(capsys, files=tmp_path / f"{FIRST}.log")
     assert " NoTimestampType: -1 " in out[2]
     assert "magic: 0" in out[2]
-
-
-def test_indexes_of_a_closed_and_of_the_active_segment(rolled: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    files = [rolled / f"{FIRST}.index", rolled / f"{FIRST}.timeindex", rolled / f"{ACTIVE}.index"]
-    code, out, err = dump(capsys, files=files)
-    assert (code, err) == (0, [])
-    index = out[1 : out.index(f"Dumping {files[1]}")]
-    assert index[:2] == ["offset: 3 position: 300", "offset: 6 position: 600"]
-    assert index[-1] == "offset: 19 position: 1918"
-    assert "timestamp: 1600000003000 offset: 3" in out
-    active = out[out.index(f"Dumping {files[2]}") + 1 :]
-    assert active
-    assert "offset: 20 position: 0" not in active  # the preallocated rest
-
-
-def test_dumping_an_index_does_not_change_the_file(rolled: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    before = {file: (file.read_bytes(), file.stat().st_mtime_ns) for file in rolled.iterdir()}
-    for file in rolled.iterdir():
-        file.chmod(0o444)
-    dump(capsys, files=list(before))
-    assert {file: (file.read_bytes(), file.stat().st_mtime_ns) for file in rolled.iterdir()} == before
-
-
-def test_verify_index_only_prints_no_entries(rolled: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    files = [rolled / f"{FIRST}.index", rolled / f"{FIRST}.timeindex"]
-    assert dump(capsys, "--verify-index-only", files=files) == (0, [f"Dumping {file}" for file in files], [])
-
-
-def test_index_sanity_check(rolled: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    good, bad = rolled / f"{FIRST}.index", rolled / f"{ACTIVE}.index"
-    code, out, err = dump(capsys, "--index-sanity-check", files=[good, bad])
-    assert f"{good} passed sanity check." in out
-    assert code == 1  # as a broker finds the file after a crash: preallocated and not trimmed
-    assert len(err) == 1
-    assert "is not greater than its base offset" in err[0]
-
-
-def test_an_empty_index(rolled: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    (rolled / f"{FIRST}.index").write_bytes(b"")
-    assert dump(capsys, files=rolled / f"{FIRST}.index")[1][1:] == [f"{rolled / FIRST}.index is empty."]
-
-
-def patch(file: Path, layout: str, position: int, *values: int) -> None:
-    content = bytearray(file.read_bytes())
-    struct.pack_into(layout, content, position, *values)
-    file.write_bytes(content)
-
-
-def test_mismatching_entries_are_reported_last_first(rolled: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    file = rolled / f"{FIRST}.index"
-    patch(file, ">i", 8, 7)
-    patch(file, ">i", 24, 12)
-    code, out, err = dump(capsys, files=file)
-    assert code == 0
-    assert len(out) == 9
-    assert err == [
-        f"Mismatches in :{file}",
-        "  Index offset: 12, log offset: 11",
-        "  Index offset: 7, log offset: 6",
-    ]
-
-
-def test_an_entry_beyond_the_end_of_the_log_is_reported(rolled: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    file = rolled / f"{FIRST}.index"
-    patch(file, ">i", 12, 1_000_000)
-    assert dump(capsys, files=file)[2][1:] == ["  Index offset: 6, log offset: -1"]
-
-
-def test_mismatching_timestamps_are_reported(rolled: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    first, active = rolled / f"{FIRST}.timeindex", rolled / f"{ACTIVE}.timeindex"
-    patch(first, ">q", 24, 5)
-    patch(active, ">i", 8, 900)
-    _, _, err = dump(capsys, files=[first, active])
-    assert err == [
-        f"Found timestamp mismatch in :{first}",
-        "  Index timestamp: 5, log timestamp: 1600000009000",
-        f"Found out of order timestamp in :{first}",
-        "  Index timestamp: 5, Previously indexed timestamp: 1600000006000",
-        "The following indexed offsets are not found in the log.",
-        "Indexed offset: 920, found log offset: -1",
-    ]
 
 
 def test_a_gap_between_offsets_is_reported(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -290,63 +188,6 @@ def test_a_damaged_producer_snapshot_is_reported_in_one_line(
     code, out, err = dump(capsys, files=file)
     assert (code, out) == (0, [f"Dumping {file}"])
     assert len(err) == 1
-
-
-# ------------------------------------------------------------------------------------------------------------ pictures
-
-
-def test_a_segment_as_a_picture(
-    rolled: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("COLUMNS", "100")
-    code, out, err = dump(capsys, "--picture", files=rolled / f"{FIRST}.log")
-    assert (code, err) == (0, [])
-    assert out[2] == ("20 batches, 2020 bytes, 4 bytes per column; 8 entries of the offset index, 8 of the time index")
-    strips = [line for line in out if re.match(r"\d", line)][1:]
-    assert "".join(strip[14:] for strip in strips).count("|") == 20
-    marks = "".join(line[14:] for line in out if line.startswith("offset index"))
-    assert marks.count("v") == 8
-    assert "v3" in marks
-    assert out[-1] == "= none"
-
-
-def test_a_picture_coloured_by_producer_without_indexes(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    put(tmp_path, FIRST, "v39-modern-1.00.log.hex")
-    (tmp_path / f"{FIRST}.index").unlink(missing_ok=True)
-    code, out, _ = dump(capsys, "--picture", "producer", files=tmp_path / f"{FIRST}.log")
-    assert code == 0
-    assert out[-1].startswith("a producer 0")
-    assert not any(line.startswith(("offset index", "time index")) for line in out)
-
-
-def test_preallocated_index_space_is_not_drawn(rolled: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    for kind in ("index", "timeindex"):
-        (rolled / f"{ACTIVE}.{kind}").write_bytes(bytes(240))
-    code, out, _ = dump(capsys, "--picture", files=rolled / f"{ACTIVE}.log")
-    assert code == 0
-    assert out[2].endswith("; 0 entries of the offset index, 0 of the time index")
-    assert not any(line.startswith(("offset index", "time index")) for line in out)
-
-
-def test_a_picture_of_a_log_that_ends_in_garbage(rolled: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    file = rolled / f"{FIRST}.log"
-    file.write_bytes(file.read_bytes()[:1000] + b"x" * 300)
-    code, out, err = dump(capsys, "--picture", files=file)
-    assert code == 1
-    assert "no batch at position" in err[0]
-    assert any(line.endswith("???") for line in out)
-
-
-def test_a_terminal_gets_colours(
-    rolled: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(terminal, "on_terminal", lambda stream=None: True)
-    monkeypatch.setenv("COLUMNS", "80")
-    _, out, _ = dump(capsys, "--picture", files=rolled / f"{FIRST}.log")
-    text = "\n".join(out)
-    assert text.count("▐") == 20
-    assert text.count("▼") == 8
-    assert out[-1].strip() == "█ none"
 
 
 # ------------------------------------------------------------------------------------- transaction indexes and decoders
