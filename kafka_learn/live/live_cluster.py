@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import gc
 import logging
+import sys
 from collections import deque
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
@@ -203,7 +204,7 @@ class LiveCluster:
         running = [(broker.number, broker.parts) for broker in self.cluster.brokers if broker.parts is not None]
         return {
             "seed": self.world.seed, "now_s": self._now_ns / 1e9, "is_ready": self.is_ready,
-            "expected": len(self._expected),
+            "expected": len(self._expected), "python": f"{sys.version_info.major}.{sys.version_info.minor}",
             "is_paused": self.pace.is_paused, "speed": self.pace.speed,
             "brokers": broker_rows(self.cluster.brokers), "cuts": sorted(self._cuts),
             "partitions": partition_rows(running, {TOPIC}), "group": group_row(running, GROUP),

@@ -154,11 +154,11 @@ function replicaCell(row, id, most) {
 function shared(shot) {
   const query = new URLSearchParams({ seed: shot.seed, ...(shot.actions ? { actions: shot.actions } : {}) });
   const link = `?${decodeURIComponent(query.toString())}`;
-  const command = `make simulate LINK='${link}&until=${shot.now_s}'`;
+  const command = `make simulate LINK='${link}&until=${shot.now_s}&python=${shot.python}'`;
   return [
     element("p", {}, element("a", { "data-role": "share", href: link }, words.share), ` ${words.shareHow}`),
     element("pre", { tabindex: "0" }, element("code", { "data-role": "command" }, command)),
-    element("p", { "data-role": "digest" }, `${shot.steps} ${words.steps}, ${words.digest} ${shot.digest.slice(0, 16)}`),
+    element("p", { "data-role": "digest" }, `Python ${shot.python}, ${shot.steps} ${words.steps}, ${words.digest} ${shot.digest.slice(0, 16)}`),
   ];
 }
 

@@ -36,6 +36,12 @@ def test_what_is_no_number_is_refused(link: str) -> None:
         Link.of(link)
 
 
+def test_another_version_of_python_plays_another_run() -> None:
+    assert Link.of("?seed=1&python=3.13").is_of("3.13")
+    assert not Link.of("?seed=1&python=3.13").is_of("3.11")
+    assert Link.of("?seed=1").is_of("3.11")
+
+
 def test_damaged_actions_are_refused() -> None:
     with pytest.raises(ValueError, match="no broker"):
         Link.of("?actions=2.5:kill:9").actions_on(MACHINES)
