@@ -1,7 +1,8 @@
 """Notebook files for Jupyter: one ``.ipynb`` in English and one in Chinese for each chapter's script.
 
 ``make notebook`` (``python -m kafka_learn.jupyter_notebooks``) writes them beside the scripts, where git ignores them,
-and starts JupyterLab. They contain the outputs of the last execution, if any. The site offers them for download.
+and starts JupyterLab. They have no outputs, which would spoil the predictions. The site offers executed ones for
+download.
 
 They are not paired with their scripts by jupytext, because jupytext refuses to open an ``.ipynb`` that is newer than
 its script, and an experiment saved by a reader would change the chapter.
@@ -10,7 +11,6 @@ its script, and an experiment saved by a reader would change the chapter.
 from __future__ import annotations
 
 import argparse
-import contextlib
 import hashlib
 import os
 import re
@@ -20,7 +20,7 @@ from pathlib import Path, PurePosixPath
 from typing import Any
 
 from kafka_learn.both_languages import CHINESE, join_chinese_lines
-from kafka_learn.notebooks import JUPYTER_SUFFIXES, discover, executed, executed_before, is_chinese, texts
+from kafka_learn.notebooks import JUPYTER_SUFFIXES, discover, executed, is_chinese, read, texts
 from kafka_learn.project import PROJECT_ROOT
 
 _OURS = "kafka_learn"
@@ -70,8 +70,8 @@ def for_download(script: Path, language: str) -> str:
 
 
 def for_clone(script: Path, language: str) -> Any:
-    """The notebook for the folder of its script, with the outputs of its last execution and links to files there."""
-    notebook = in_language(executed_before(script), language)
+    """The notebook for the folder of its script, without outputs and with links to files there."""
+    notebook = in_language(read(script), language)
     for cell in notebook.cells:
         if cell.cell_type == "markdown":
             cell.source = _LINK.sub(lambda link: f"[{link[1]}]({_in_clone(link[2], language)})", cell.source)
@@ -85,7 +85,6 @@ def write_for_clone(script: Path, language: str) -> tuple[Path, bool]:
     A file whose cells are unchanged is rewritten if the script has changed.
     """
     import nbformat
-    from nbformat.sign import NotebookNotary
 
     path = script.with_suffix(JUPYTER_SUFFIXES[language])
     notebook = for_clone(script, language)
@@ -93,11 +92,9 @@ def write_for_clone(script: Path, language: str) -> tuple[Path, bool]:
         there = nbformat.read(path, as_version=4)
         if _digest(there) != there.metadata.get(_OURS, {}).get("cells"):
             return path, False
-        if _digest(there) == _digest(notebook) and _has_outputs(there) >= _has_outputs(notebook):
+        if _digest(there) == _digest(notebook):
             return path, True
     path.write_text(_as_text(notebook), encoding="utf-8")
-    with contextlib.closing(NotebookNotary()) as notary:
-        notary.sign(notebook)  # otherwise Jupyter shows no figure before its cell has been run
     return path, True
 
 
@@ -186,10 +183,6 @@ def _digest(notebook: Mapping[str, Any]) -> str:
     """A digest of the cells' sources, without their outputs."""
     cells = "\0".join(f"{cell['cell_type']}\0{cell['source']}" for cell in notebook["cells"])
     return hashlib.sha256(cells.encode()).hexdigest()[:16]
-
-
-def _has_outputs(notebook: Any) -> bool:
-    return any(cell.get("outputs") for cell in notebook.cells)
 
 
 def _as_text(notebook: Any) -> str:

@@ -35,6 +35,9 @@ CELL_TIMEOUT_S = 120
 _NOT_INLINE = ("<?xml", "<!DOCTYPE")
 _HEADING = re.compile(r"^#+ .*$", re.MULTILINE)
 _SLUG = slugify(case="lower")
+_ANSWER = {"en": "The answer: predict first", "zh": "答案：请先预测"}
+_VERDICT = "check(answer)"
+"""In a cell that says whether the reader's answer is right: it gives nothing away."""
 _ANSI = re.compile(r"\x1b\[[0-9;]*m")
 
 
@@ -118,13 +121,6 @@ def _failure_of(script: Path) -> NotebookError | None:
     return None
 
 
-def executed_before(script: Path) -> Any:
-    """The same, but without outputs if it would have to be executed again."""
-    notebook = read(script)
-    kept = _kept(script, notebook)
-    return _with_outputs(notebook, kept) if kept.exists() else notebook
-
-
 def _kept(script: Path, notebook: Any) -> Path:
     return EXECUTED / f"{script.parent.name}-{script.stem}-{_digest(notebook)}.ipynb"
 
@@ -183,14 +179,36 @@ def is_chinese(cell: Any) -> bool:
 
 def _parts(notebook: Any, language: str) -> Iterator[str]:
     chinese = {id(english): cell.source for english, cell in texts(notebook) if english and cell}
+    is_asked = False
     for cell in notebook.cells:
         if cell.cell_type == "markdown" and not is_chinese(cell):
+            is_asked = asks(cell.source)
             translated = chinese.get(id(cell)) if language == "zh" else None
             yield with_anchors_of(cell.source, translated) if translated else cell.source
         elif cell.cell_type == "code" and cell.source.strip():
             if "hide-input" not in cell.metadata.get("tags", []):
                 yield f"````python\n{cell.source}\n````"
-            yield from filter(None, (_output(output, language) for output in cell.outputs))
+            outputs = list(filter(None, (_output(output, language) for output in cell.outputs)))
+            is_answer = is_asked and _VERDICT not in cell.source
+            yield from (folded(output, language) for output in outputs) if is_answer else outputs
+
+
+def asks(text: str) -> bool:
+    """Whether a text ends in a question, which the reader is to answer before looking at what the next cells print.
+
+    >>> asks("**Which thread sent the response?**"), asks("Who knows? Look.")
+    (True, False)
+    """
+    return text.rstrip(" \n*_)`\"'").endswith("?")
+
+
+def folded(output: str, language: str) -> str:
+    """An output that unfolds on a click, so that it does not spoil a prediction."""
+    title = _ANSWER[language]
+    if output.startswith("<figure"):
+        return f'<details class="question"><summary>{title}</summary>\n{output}\n</details>'
+    rows = (f"    {row}" if row else row for row in output.splitlines())
+    return "\n".join([f'??? question "{title}"', "", *rows])
 
 
 def headings(text: str) -> list[str]:

@@ -143,6 +143,50 @@ def test_a_chinese_page_shows_the_chinese_output_if_there_is_one(
     assert chinese in notebooks._output(output, "zh")
 
 
+@pytest.mark.parametrize("language", ["en", "zh"])
+def test_what_follows_a_question_is_folded_on_a_page(tmp_path: Path, language: str) -> None:
+    script = tmp_path / "small.py"
+    script.write_text(ASKING, encoding="utf-8")
+    notebook = notebooks.read(script)
+    for cell in (cell for cell in notebook.cells if cell.cell_type == "code"):
+        cell.outputs = [SimpleNamespace(output_type="stream", text=f"of {cell.source}\n\n_x_")]
+    told, answer, verdict = [part for part in notebooks._parts(notebook, language) if "of " in part]
+    assert told == "````{ .text .output }\nof 1 + 1\n\n_x_\n````"
+    indented = "    ````{ .text .output }\n    of 2 + 2\n\n    _x_\n    ````"
+    assert answer == f'??? question "{notebooks._ANSWER[language]}"\n\n{indented}'
+    assert verdict.startswith("````")
+
+
+def test_a_figure_that_is_an_answer_is_folded_as_html() -> None:
+    folded = notebooks.folded('<figure class="drawing">\n<svg>_a_</svg>\n</figure>', "en")
+    assert folded.startswith('<details class="question"><summary>The answer')
+    assert folded.endswith("</figure>\n</details>")
+
+
+ASKING = """\
+# %% [markdown]
+# A fact.
+
+# %% [markdown] lang="zh"
+# 一个事实。
+
+# %%
+1 + 1
+
+# %% [markdown]
+# **What is it now?**
+
+# %% [markdown] lang="zh"
+# **现在是多少？**
+
+# %%
+2 + 2
+
+# %%
+SUM.check(answer)
+"""
+
+
 def test_a_figure_function_with_a_language_is_called_for_both() -> None:
     shown = InBothLanguages({"en": "| a |", "zh": "| 甲 |"}.__getitem__)
     assert shown._repr_mimebundle_() == {"text/markdown": "| a |", CHINESE: "| 甲 |"}
