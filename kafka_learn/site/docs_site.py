@@ -16,6 +16,7 @@ from pathlib import Path
 
 from kafka_learn.project import PROJECT_ROOT
 from kafka_learn.site.build_progress import FIRST_BUILD, BuildProgress
+from kafka_learn.site.last_build import LastBuild
 
 SITE = PROJECT_ROOT / "site"
 WATCHED = ("docs", "chapters", "labs", "kafka_lite", "kafka_learn")
@@ -30,17 +31,27 @@ _CHATTER = ("Building prefix dict", "Loading model", "Prefix dict has been built
 def build(target: Path = SITE) -> int:
     """Stage, build strictly into ``target``, and check the built pages; returns the exit code.
 
-    The variable ``SITE_URL`` is the address at which the site will be published, for its sitemap.xml.
+    The variable ``SITE_URL`` is the address at which the site will be published, for its sitemap.xml. If nothing has
+    changed since the last build into ``target``, it is over after the staging.
     """
     from kafka_learn.site.link_check import check
+    from kafka_learn.site.staging import STAGE
 
     if _stage():
         return 1
+    site_url = os.environ.get("SITE_URL", "")
+    last_build = LastBuild(target, STAGE, site_url)
+    if last_build.is_current():
+        sys.stdout.write(f"nothing has changed: the site is in {target}{os.sep}index.html\n")
+        return 0
+    last_build.forget()
     with BuildProgress().spinner("mkdocs, strictly"):
         code = _mkdocs("build", "--strict", "--site-dir", str(target), leave_out=("INFO",))
     if code:
         return 1
-    problems = check(target, os.environ.get("SITE_URL", ""))
+    problems = check(target, site_url)
+    if not problems:
+        last_build.note()
     for problem in problems:
         sys.stderr.write(f"{problem}\n")
     sys.stdout.write(f"{len(problems)} problems\n" if problems else f"the site is in {target}{os.sep}index.html\n")
