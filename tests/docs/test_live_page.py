@@ -62,6 +62,8 @@ def test_a_reader_kills_a_leader_and_sees_it_come_back(site: Path, tmp_path: Pat
         page.until(f"document.querySelector('[data-role=clock]').value !== {before!r}")
         offsets = "[...document.querySelectorAll('[data-role={}]')].reduce((sum, cell) => sum + +cell.textContent, 0)"
         assert page.evaluate(offsets.format("leo")) == 3 * 20
+        link = page.evaluate("document.querySelector('[data-role=share]').href")
+        assert [link.count(each) for each in ("produce:10:all", "kill:1", "start:1")] == [2, 1, 1]
 
 
 @pytest.mark.soak
