@@ -54,6 +54,8 @@ _CHINESE = {
     "A task moves with its state": "任务带着状态移动",
     "A standby takes over": "备用任务接管",
     "A flush beside running sends": "一边保存偏移量，一边发送",
+    "One new connector, two rebalances": "一个新的连接器，两次再平衡",
+    "A worker dies": "一个工作进程崩溃",
     "Collated by broker and partition": "按节点和分区整理",
     "The queue of an asynchronous producer": "异步生产者的队列",
     "A leader has moved": "主副本换了节点",
@@ -116,6 +118,7 @@ _CHINESE_LANES = {
     "changelog": "变更日志",
     "store": "状态存储",
     "offset store": "偏移量存储",
+    "config topic": "配置主题",
     "faults": "故障",
     "promises": "承诺",
     "user": "用户",
@@ -141,6 +144,7 @@ _CHINESE_LANES = {
 }
 _CHINESE_LANE_PATTERNS = (
     (re.compile(r"instance (\d+)"), r"实例 \1"),
+    (re.compile(r"worker (\d+)"), r"工作进程 \1"),
     (re.compile(r"task (\d+_\d+)"), r"任务 \1"),
     (re.compile(r"store (\w+)"), r"状态存储 \1"),
     (re.compile(r"(\d+) (\w+) response"), r"\1 \2 响应"),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from kafka_learn.drawing.graphviz_drawing import BLUE, GREEN, PLAIN, Drawing, cell, new_graph, table
 from kafka_learn.drawing.state_machines import draw_states
 from kafka_lite.connect.runtime import worker_connector
+from kafka_lite.connect.runtime.distributed import membership
 from kafka_lite.connect.runtime.tasks import worker_task
 
 _PARTS = {
@@ -40,3 +41,8 @@ def connector_states(_language: str) -> str:
 def task_states(_language: str) -> str:
     """The states of a task in its worker."""
     return draw_states(worker_task.VALID_PREVIOUS_STATES).svg()
+
+
+def membership_states(_language: str) -> str:
+    """The states of a worker in its group."""
+    return draw_states(membership.VALID_PREVIOUS_STATES).svg()
