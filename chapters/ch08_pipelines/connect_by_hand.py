@@ -36,9 +36,9 @@ import urllib.request
 from pathlib import Path
 
 from chapters.ch08_pipelines.figures import predictions
+from kafka_lite.connect.runtime.new_connect import new_standalone_connect
 from kafka_lite.connect.runtime.storage.java_hash_map import dump
 from kafka_lite.testing import Cluster
-from kafka_lite.tools.connect.connect_standalone import new_standalone_connect
 
 logging.disable(logging.CRITICAL)
 temporary = tempfile.TemporaryDirectory()
