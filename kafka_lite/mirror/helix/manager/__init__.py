@@ -1,0 +1,1 @@
+"""Helix on ZooKeeper: the threads and sessions around the pure core."""

@@ -1,0 +1,65 @@
+"""Reads Helix's records from ZooKeeper, and makes the writes that the core has decided.
+
+Helix 0.6.9: helix-core/.../manager/zk/ZKHelixDataAccessor.java · book 8.2.1
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterable, Sequence
+
+from kafka_lite.mirror.helix.property_paths import PropertyPaths
+from kafka_lite.mirror.helix.writes import Create, Delete, Put, Write
+from kafka_lite.mirror.helix.zn_record import ZNRecord
+from kafka_lite.zookeeper.zk_errors import NodeExistsError, NoNodeError
+from kafka_lite.zookeeper.zookeeper_client import ZooKeeperClient
+
+
+class ZKHelixDataAccessor:
+    """The records of one cluster. A RecordReader. Thread-safe."""
+
+    def __init__(self, zk: ZooKeeperClient, paths: PropertyPaths) -> None:
+        self.zk = zk
+        self.paths = paths
+
+    @property
+    def session(self) -> str:
+        """This session, as Helix writes it: in lower-case hex without 0x."""
+        return f"{self.zk.session_id:x}"
+
+    def children(self, path: str) -> Sequence[str]:
+        """The names of a znode's children, sorted; none if there is no such znode."""
+        return self.zk.children(path)
+
+    def get(self, path: str) -> ZNRecord | None:
+        """A znode's record; None if the znode or its value is missing. Raises UnreadableRecordError."""
+        try:
+            data, _ = self.zk.get(path)
+        except NoNodeError:
+            return None
+        return ZNRecord.from_bytes(data or b"")
+
+    def apply(self, writes: Iterable[Write]) -> None:
+        """Make writes in their order. What is there already, or has gone already, is no error."""
+        for write in writes:
+            if isinstance(write, Create):
+                with contextlib.suppress(NodeExistsError):
+                    self.zk.create_recursive(write.path, write.record.to_bytes())
+            elif isinstance(write, Put):
+                self.zk.set_or_create(write.path, write.record.to_bytes())
+            else:
+                assert isinstance(write, Delete)
+                self.zk.delete_recursive(write.path)
+
+    def create_ephemeral(self, path: str, record: ZNRecord) -> bool:
+        """Create a znode that goes with this session; False if another session has it."""
+        try:
+            self.zk.create(path, record.to_bytes(), ephemeral=True)
+        except NodeExistsError:
+            return self._is_own(path)
+        return True
+
+    def _is_own(self, path: str) -> bool:
+        """Whether an ephemeral znode is this session's: then a lost response has hidden that it was created."""
+        stat = self.zk.exists(path)
+        return stat is not None and stat.ephemeral_owner == self.zk.session_id
