@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack, contextmanager
 from typing import Any
 
+from kafka_lite.common.time import SYSTEM_TIME, Time
 from kafka_lite.mirror.helix.manager.generic_helix_controller import GenericHelixController
 from kafka_lite.mirror.helix.manager.participant_manager import ParticipantManager
 from kafka_lite.mirror.helix.manager.routing_table_provider import RoutingTableProvider
@@ -114,11 +115,11 @@ class HelixOnZooKeeper:
         eventually(lambda: self.record(PATHS.leader) is not None)  # the first one to be started leads
         return controller
 
-    def start_participant(self, name: str) -> ParticipantManager:
+    def start_participant(self, name: str, time: Time = SYSTEM_TIME) -> ParticipantManager:
         engine, failing = StateMachineEngine(), self.failing.setdefault(name, set())
         for model in BUILT_IN_STATE_MODELS.values():
             engine.register(model.name, _factory(model, failing), initial_state=model.initial_state)
-        participant = ParticipantManager(self._session(name), name, engine, "1@here")
+        participant = ParticipantManager(self._session(name), name, engine, "1@here", time)
         participant.start()
         self._stack.callback(participant.shutdown)
         return participant

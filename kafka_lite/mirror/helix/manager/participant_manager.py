@@ -29,6 +29,11 @@ from kafka_lite.mirror.helix.writes import Put
 logger = logging.getLogger(__name__)
 
 
+JOIN_TIMEOUT_MS = 35_000
+"""Helix's session timeout of 30 seconds, and a margin."""
+JOIN_RETRY_MS = 100
+
+
 class _Event(Enum):
     NEW_SESSION = "new session"
     MESSAGES = "messages"
@@ -59,7 +64,10 @@ class ParticipantManager:
         self._thread: EventThread[_Event] = EventThread(f"HelixParticipant-{instance}", self._handle)
 
     def start(self) -> None:
-        """Join the cluster. Raises HelixError if another process has the instance's name."""
+        """Join the cluster. Raises HelixError if another process has the instance's name.
+
+        A predecessor that was killed has it until its session ends, so this waits for up to JOIN_TIMEOUT_MS.
+        """
         self._join()
         self._accessor.zk.add_session_listener(lambda: self._thread.put(_Event.NEW_SESSION))
         messages = self._paths.messages(self._instance)
@@ -78,9 +86,7 @@ class ParticipantManager:
         config, containers = join(self._instance, self._paths)
         self._accessor.apply([config])
         self._accessor.zk.ensure_paths(containers)
-        record = LiveInstance.of(self._instance, self._session, self._process).record
-        if not self._accessor.create_ephemeral(self._paths.live_instance(self._instance), record):
-            raise HelixError(f"{self._instance} is live already, in another process")
+        self._go_live()
         path = self._paths.instance(self._instance, "HISTORY")
         history = participant_history(
             self._accessor.get(path), self._instance, self._session, self._time.milliseconds()
@@ -89,6 +95,14 @@ class ParticipantManager:
         self._accessor.apply(
             carry_over(self._instance, self._session, self._old_states(), self._state_models(), self._paths)
         )
+
+    def _go_live(self) -> None:
+        record = LiveInstance.of(self._instance, self._session, self._process).record
+        deadline_ms = self._time.hi_res_ms() + JOIN_TIMEOUT_MS
+        while not self._accessor.create_ephemeral(self._paths.live_instance(self._instance), record):
+            if self._time.hi_res_ms() >= deadline_ms:
+                raise HelixError(f"{self._instance} is live already, in another process")
+            self._time.sleep(JOIN_RETRY_MS)
 
     def _old_states(self) -> Mapping[str, Sequence[CurrentState]]:
         """The current states of earlier sessions."""

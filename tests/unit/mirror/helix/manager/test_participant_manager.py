@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 
+from kafka_lite.common.time import MockTime
 from kafka_lite.mirror.helix.helix_errors import HelixError
 from kafka_lite.mirror.helix.model.message import Message
 from kafka_lite.mirror.helix.writes import Create
@@ -79,7 +80,21 @@ def test_it_joins_as_a_real_participant_does(helix: HelixOnZooKeeper) -> None:
 def test_a_name_that_is_live_already_is_refused(helix: HelixOnZooKeeper) -> None:
     helix.start_participant("w1")
     with pytest.raises(HelixError, match="w1 is live already"):
-        helix.start_participant("w1")
+        helix.start_participant("w1", MockTime())
+
+
+def test_a_successor_waits_for_the_end_of_the_session_before_it(helix: HelixOnZooKeeper) -> None:
+    helix.start_participant("w1")
+    send(helix, a_message(helix))
+    predecessor = helix.sessions["w1"]
+
+    class EndsTheSession(MockTime):
+        def sleep(self, ms: float) -> None:
+            super().sleep(ms)
+            predecessor.end_session()
+
+    helix.start_participant("w1", EndsTheSession())
+    assert state(helix) == {"CURRENT_STATE": "OFFLINE"}, "carried over in its initial state"
 
 
 def test_a_transition_is_run_and_its_message_goes_last(helix: HelixOnZooKeeper) -> None:
