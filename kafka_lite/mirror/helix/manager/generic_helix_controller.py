@@ -26,7 +26,7 @@ logger = logging.getLogger(__name__)
 
 
 class Election(Enum):
-    """What concerns the leadership rather than the cluster."""
+    """Events that concern the leadership rather than the cluster."""
 
     LEADER_CHANGE = "leaderChange"
     NEW_SESSION = "newSession"

@@ -1,4 +1,4 @@
-"""Who led a cluster, and which sessions an instance has had: lists that Helix shows to administrators.
+"""The leaders that a cluster has had, and the sessions of an instance: lists that Helix shows to administrators.
 
 Helix 0.6.9: helix-core/.../model/LeaderHistory.java (LeaderHistory),
 helix-core/.../model/ParticipantHistory.java (ParticipantHistory) · book 8.2.1

@@ -140,7 +140,7 @@ class ParticipantManager:
             self._run(replica, message)
 
     def _messages(self) -> list[Message]:
-        """Those that can be read. One that cannot stays where it is, as in Helix."""
+        """The messages that can be read. One that cannot stays where it is, as in Helix."""
         found = []
         for message_id in self._accessor.children(self._paths.messages(self._instance)):
             path = self._paths.message(self._instance, message_id)

@@ -1,4 +1,4 @@
-"""What an administrator does to a Helix cluster: sets it up, adds and drops resources, disables, pauses, resets.
+"""The administrator of a Helix cluster: sets it up, adds and drops resources, disables, pauses, resets.
 
 Helix 0.6.9: helix-core/.../manager/zk/ZKHelixAdmin.java · book 8.2.2
 """
