@@ -168,3 +168,20 @@ def test_a_deleted_topic_of_the_source_does_not_keep_the_others(source: Cluster,
         assert check_complete(arrived(target, "kept", 8), 8) == 0
     assert committed(source, "deleting", "kept") == [8]
     assert "deleted" not in source.topics
+
+
+@pytest.mark.soak
+def test_leaders_die_on_both_sides_and_nothing_is_lost() -> None:
+    settings = {"group.initial.rebalance.delay.ms": 0, "min.insync.replicas": 2}
+    with Cluster(settings, brokers=3) as source, Cluster(settings, brokers=3) as target:
+        for cluster in (source, target):
+            cluster.create_topic("t", partitions=2)
+        with mirroring(new_consumer(source, "g"), target, whitelist="t", num_streams=2):
+            publish(source, "t", range(200))
+            arrived(target, "t", 200)
+            target.leader_of("t", 0).kill()
+            publish(source, "t", range(200, 400))
+            source.leader_of("t", 1).kill()
+            publish(source, "t", range(400, 600))
+            eventually(lambda: len({record.value for record in target.records("t")}) == 600)
+        check_complete(target.records("t"), 600)
