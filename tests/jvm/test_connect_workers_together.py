@@ -1,0 +1,147 @@
+"""A worker of Kafka 0.10.2.2 and one of ours in one group, on our broker: they share connectors, and either leads."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from http.client import HTTPConnection
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from kafka_lite.server.broker_process import ServerProcess, free_port, write_properties
+from kafka_lite.testing.cluster import Cluster
+from kafka_lite.testing.connect.connect_cluster import WORKER_DEFAULTS, ConnectCluster
+from tests.support.eventually import eventually
+from tests.support.jvm import classpath, java_command
+
+pytestmark = [pytest.mark.jvm, pytest.mark.soak]
+
+JARS = (
+    "org.apache.kafka:connect-runtime:0.10.2.2",
+    "org.apache.kafka:connect-json:0.10.2.2",
+    "org.apache.kafka:connect-file:0.10.2.1",  # 0.10.2.2 of these two is not in Maven's repository
+    "org.apache.kafka:connect-transforms:0.10.2.1",
+    "javax.xml.bind:jaxb-api:2.3.1",
+    "javax.annotation:javax.annotation-api:1.3.2",
+    "org.slf4j:slf4j-log4j12:1.7.21",
+)
+FILE = "org.apache.kafka.connect.file.FileStream"
+
+
+@pytest.fixture
+def connect() -> Iterator[ConnectCluster]:
+    with Cluster({"group.min.session.timeout.ms": 1000}) as cluster, ConnectCluster(cluster, workers=1) as connect:
+        cluster.create_topic("lines", 2)
+        yield connect
+
+
+class JavaWorker(ServerProcess):
+    """``connect-distributed`` of Kafka 0.10.2.2."""
+
+    def __init__(self, bootstrap_servers: str, folder: Path) -> None:
+        port = free_port()
+        properties = folder / "java-worker.properties"
+        own = {"bootstrap.servers": bootstrap_servers, "rest.host.name": "127.0.0.1", "rest.port": str(port)}
+        write_properties(properties, WORKER_DEFAULTS | own)
+        log4j = folder / "log4j.properties"
+        log4j.write_text(
+            "log4j.rootLogger=INFO, out\nlog4j.appender.out=org.apache.log4j.ConsoleAppender\n"
+            "log4j.appender.out.layout=org.apache.log4j.PatternLayout\n"
+            "log4j.appender.out.layout.ConversionPattern=%d %p %m (%c)%n\n"
+        )
+        command = java_command(
+            "org.apache.kafka.connect.cli.ConnectDistributed",
+            str(properties),
+            classpath=classpath(*JARS),
+            options=[f"-Dlog4j.configuration={log4j.as_uri()}"],
+        )
+        super().__init__(command, port, folder / "java-worker.log")
+        self.id = f"127.0.0.1:{port}"
+
+    def ask(self, method: str, path: str, body: object = None) -> tuple[int, Any]:
+        """Status and JSON of an answer."""
+        connection = HTTPConnection("127.0.0.1", self.port, timeout=90)
+        try:
+            headers = {"Content-Type": "application/json"}
+            connection.request(method, path, None if body is None else json.dumps(body), headers)
+            response = connection.getresponse()
+            content = response.read()
+        finally:
+            connection.close()
+        is_json = "json" in (response.getheader("Content-Type") or "") and content
+        return response.status, json.loads(content) if is_json else None
+
+
+def _owners(connect: ConnectCluster, *names: str) -> set[str]:
+    statuses = [status for name in names if (status := connect.status(name)) is not None]
+    reports = [each for status in statuses for each in (status["connector"], *status["tasks"])]
+    return {each["worker_id"] for each in reports if each["state"] == "RUNNING"}
+
+
+def _run(connect: ConnectCluster, tasks: dict[str, int]) -> bool:
+    """Whether all of these run, wherever."""
+    for name, count in tasks.items():
+        status = connect.status(name)
+        states = [] if status is None else [status["connector"]["state"], *(each["state"] for each in status["tasks"])]
+        if states != ["RUNNING"] * (1 + count):
+            return False
+    return True
+
+
+def test_workers_of_two_languages_share_connectors(connect: ConnectCluster, tmp_path: Path) -> None:
+    source, sink = tmp_path / "source.txt", tmp_path / "sink.txt"
+    source.write_text("eins\n")
+    tasks = {"source": 1, "sink": 2}
+    with JavaWorker(connect.cluster.bootstrap_servers, tmp_path) as java:
+        ours = connect.workers[0]
+        eventually(lambda: java.ask("GET", "/connectors") == (200, []), timeout_s=120)
+        created = java.ask(
+            "POST",
+            "/connectors",
+            {
+                "name": "source",
+                "config": {"connector.class": f"{FILE}SourceConnector", "file": str(source), "topic": "lines"},
+            },
+        )
+        assert created[0] == 201, created
+        connect.put_connector(
+            "sink",
+            {"connector.class": f"{FILE}SinkConnector", "file": sink, "topics": "lines", "tasks.max": 2},
+        )
+        eventually(
+            lambda: _run(connect, tasks), lambda: (connect.status("source"), connect.status("sink")), timeout_s=120
+        )
+        assert _owners(connect, *tasks) == {java.id, ours.id}
+        eventually(lambda: sink.exists() and "eins" in sink.read_text())
+        _ask_each_for_all(connect, java)
+
+        java.kill()
+        with source.open("a") as more:
+            more.write("zwei\n")
+        eventually(lambda: _owners(connect, *tasks) == {ours.id} and _run(connect, tasks), timeout_s=120)
+        eventually(lambda: "zwei" in sink.read_text().split(), timeout_s=120)
+
+        java.start()
+        eventually(lambda: _owners(connect, *tasks) == {java.id, ours.id} and _run(connect, tasks), timeout_s=120)
+        ours.stop()
+        with source.open("a") as more:
+            more.write("drei\n")
+        eventually(lambda: "drei" in sink.read_text().split(), lambda: java.log_file.read_text()[-3000:], timeout_s=120)
+    assert set(sink.read_text().split()) == {"eins", "zwei", "drei"}
+
+
+def _ask_each_for_all(connect: ConnectCluster, java: JavaWorker) -> None:
+    """Whoever leads and whoever runs it, each worker can restart and change everything."""
+    for path in ("/connectors/source/restart", "/connectors/source/tasks/0/restart", "/connectors/sink/restart",
+                 "/connectors/sink/tasks/0/restart", "/connectors/sink/tasks/1/restart"):  # fmt: skip
+        assert connect.request("POST", path) is None
+        assert java.ask("POST", path) == (204, None), path
+    config = connect.request("GET", "/connectors/sink/config")
+    assert java.ask("GET", "/connectors/sink/config") == (200, config)
+    assert java.ask("PUT", "/connectors/sink/config", config)[0] == 200
+    assert connect.request("PUT", "/connectors/sink/config", config)["config"] == config
+    assert java.ask("DELETE", "/connectors/none") == (404, {"error_code": 404, "message": "Connector none not found"})
+    for path in ("/connectors/source/status", "/connectors/sink/tasks", "/connectors/sink"):
+        eventually(lambda path=path: java.ask("GET", path)[1] == connect.request("GET", path))  # type: ignore[misc]
