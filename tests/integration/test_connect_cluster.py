@@ -64,6 +64,16 @@ def test_the_other_worker_takes_over_when_one_is_killed(connect: ConnectCluster,
     assert _owners(connect, "sink") == both
     eventually(lambda: sink.exists() and sorted(sink.read_text().split()) == ["eins", "zwei"])
 
+    filename, position = {"filename": str(source)}, {"position": len("eins\nzwei\n")}
+    stored = {"offsets": [{"partition": filename, "offset": position}]}
+    eventually(lambda: connect.request("GET", "/connectors/source/offsets") == stored)
+
+    def read_by_sink() -> int:
+        return sum(
+            each["offset"]["kafka_offset"] for each in connect.request("GET", "/connectors/sink/offsets")["offsets"]
+        )
+
+    eventually(lambda: read_by_sink() == 2)
     killed = _leader(connect)
     killed.kill()
     assert not killed.is_running
@@ -91,6 +101,7 @@ def test_every_worker_serves_every_request(connect: ConnectCluster, tmp_path: Pa
         assert worker.request("POST", "/connectors/any/tasks/0/restart") is None
         with pytest.raises(RestError, match="404: Unknown task: any-7"):
             worker.request("POST", "/connectors/any/tasks/7/restart")
+    assert connect.request("GET", "/connectors/any/offsets") == {"offsets": []}
     connect.pause_connector("any")
     connect.await_state("any", "PAUSED", tasks=1)
     connect.resume_connector("any")

@@ -25,6 +25,7 @@ from kafka_lite.connect.runtime.connector_config import (
     source_config_def,
     topic_errors,
 )
+from kafka_lite.connect.runtime.connector_offsets import ConnectorOffset
 from kafka_lite.connect.runtime.connector_task_id import ConnectorTaskId
 from kafka_lite.connect.runtime.herder import ConnectorStateInfo, Herder
 from kafka_lite.connect.runtime.herder_errors import BadRequestError
@@ -108,6 +109,13 @@ class AbstractHerder(Herder):
         if status is None:
             raise NotFoundError(f"No status found for task {task}")
         return status
+
+    def connector_offsets(self, name: str) -> list[ConnectorOffset]:
+        """How far a connector has read, whichever worker runs it. Raises NotFoundError, ConnectError, KafkaError."""
+        config = self._configs.snapshot().connector_config(name)
+        if config is None:
+            raise NotFoundError(f"Connector {name} not found")
+        return self._worker.connector_offsets(name, config)
 
     # ── target states ─────────────────────────────────────────────────────────────────────────────────────────────
 

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import Generic, TypeVar
 
 from kafka_lite.connect.runtime.config_infos import ConfigInfos
+from kafka_lite.connect.runtime.connector_offsets import ConnectorOffset
 from kafka_lite.connect.runtime.connector_task_id import ConnectorTaskId
 from kafka_lite.connect.runtime.status import ConnectorStatus, TaskStatus
 from kafka_lite.connect.runtime.storage.cluster_config_state import Config
@@ -122,6 +123,10 @@ class Herder(ABC):
     @abstractmethod
     def task_status(self, task: ConnectorTaskId) -> TaskStatus:
         """The status of a task. Raises NotFoundError."""
+
+    @abstractmethod
+    def connector_offsets(self, name: str) -> list[ConnectorOffset]:
+        """How far a connector has read. Raises NotFoundError, ConnectError, KafkaError."""
 
     @abstractmethod
     def pause_connector(self, name: str) -> None:

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable, Sequence
 from kafka_lite.common.time import SYSTEM_TIME, Time
 from kafka_lite.connect.api.converter import Converter, HeaderConverter
 from kafka_lite.connect.api.errors import ConnectError
+from kafka_lite.connect.api.sink_connector import SinkConnector
 from kafka_lite.connect.api.sink_task import SinkTask
 from kafka_lite.connect.api.source_task import SourceTask
 from kafka_lite.connect.api.task import Task
@@ -27,6 +28,7 @@ from kafka_lite.connect.runtime.connector_config import (
     new_converter,
     sink_config_def,
 )
+from kafka_lite.connect.runtime.connector_offsets import ConnectorOffset, sink_offsets, source_offsets
 from kafka_lite.connect.runtime.connector_task_id import ConnectorTaskId
 from kafka_lite.connect.runtime.errors.dead_letter_queue_reporter import (
     DLQ_NUM_DESIRED_PARTITIONS,
@@ -38,7 +40,7 @@ from kafka_lite.connect.runtime.errors.error_reporter import ErrorReporter
 from kafka_lite.connect.runtime.errors.log_reporter import LogReporter
 from kafka_lite.connect.runtime.errors.retry_with_tolerance_operator import RetryWithToleranceOperator
 from kafka_lite.connect.runtime.errors.worker_errant_record_reporter import WorkerErrantRecordReporter
-from kafka_lite.connect.runtime.plugin_discovery import class_name, new_connector, new_task
+from kafka_lite.connect.runtime.plugin_discovery import class_name, connector_class, new_connector, new_task
 from kafka_lite.connect.runtime.status_listener import StatusListener
 from kafka_lite.connect.runtime.storage.cluster_config_state import Config
 from kafka_lite.connect.runtime.storage.offset_backing_store import OffsetBackingStore
@@ -168,6 +170,18 @@ class Worker:
             added[TOPICS] = ",".join(topics)
         configs = [{**config, **added} for config in connector.task_configs(max_tasks)]
         return self.config.transformer.restore(self._connector_configs[name], configs)
+
+    def connector_offsets(self, name: str, config: Config) -> list[ConnectorOffset]:
+        """How far a connector of any worker has read. Raises ConnectError, KafkaError."""
+        kind = connector_class(ConnectorConfig(config)[CONNECTOR_CLASS])
+        if not issubclass(kind, SinkConnector):
+            converters = self.internal_key_converter, self.internal_value_converter
+            return source_offsets(self._offset_store, name, *converters)
+        consumer = self._clients.consumer(self.config.sink_task_consumer(name))
+        try:
+            return sink_offsets(consumer, ConnectorConfig(config, sink_config_def())[TOPICS])
+        finally:
+            consumer.close()
 
     def _connector(self, name: str) -> WorkerConnector:
         connector = self._connectors.get(name)

@@ -96,6 +96,11 @@ class ConnectorsResource:
         """The statuses of a connector and of its tasks."""
         return json_response(connector_state_json(self._herder.connector_status(request.connector)))
 
+    def get_offsets(self, request: RoutedRequest) -> HttpResponse:
+        """How far a connector has read (KIP-875)."""
+        offsets = self._herder.connector_offsets(request.connector)
+        return json_response({"offsets": [{"partition": each.partition, "offset": each.offset} for each in offsets]})
+
     def pause_connector(self, request: RoutedRequest) -> HttpResponse:
         """Pause a connector and its tasks, soon."""
         self._herder.pause_connector(request.connector)

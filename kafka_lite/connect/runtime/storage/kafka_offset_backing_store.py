@@ -36,6 +36,13 @@ class KafkaOffsetBackingStore(OffsetBackingStore):
     def get(self, keys: Iterable[bytes | None]) -> Future[dict[bytes | None, bytes | None]]:
         """The values of the keys, after reading the log to its end: another worker may have run the task until now."""
         wanted = list(keys)
+        return self._at_end(lambda: {key: self._data.get(key) for key in wanted})
+
+    def all(self) -> Future[dict[bytes | None, bytes | None]]:
+        """All keys and values, after reading the log to its end."""
+        return self._at_end(lambda: dict(self._data))
+
+    def _at_end(self, read: Callable[[], dict[bytes | None, bytes | None]]) -> Future[dict[bytes | None, bytes | None]]:
         found: Future[dict[bytes | None, bytes | None]] = Future()
 
         def at_end(done: Future[None]) -> None:
@@ -43,7 +50,7 @@ class KafkaOffsetBackingStore(OffsetBackingStore):
             if error is not None:
                 found.set_exception(error)
             else:
-                found.set_result({key: self._data.get(key) for key in wanted})
+                found.set_result(read())
 
         self._log.read_to_end().add_done_callback(at_end)
         return found

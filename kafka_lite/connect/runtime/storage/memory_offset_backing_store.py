@@ -34,6 +34,14 @@ class MemoryOffsetBackingStore(OffsetBackingStore):
         found.set_result(values)
         return found
 
+    def all(self) -> Future[dict[bytes | None, bytes | None]]:
+        """All keys and values."""
+        found: Future[dict[bytes | None, bytes | None]] = Future()
+        with self._lock:
+            values = dict(self._data)
+        found.set_result(values)
+        return found
+
     def set(self, values: Offsets, callback: SetCallback | None = None) -> Future[None]:
         """Store values. If they cannot be saved, the future and the callback get the error."""
         stored: Future[None] = Future()

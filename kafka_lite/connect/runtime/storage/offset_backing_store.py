@@ -30,5 +30,9 @@ class OffsetBackingStore(ABC):
         """The values of the keys, None for those that have none."""
 
     @abstractmethod
+    def all(self) -> Future[dict[bytes | None, bytes | None]]:
+        """All keys and values."""
+
+    @abstractmethod
     def set(self, values: Offsets, callback: SetCallback | None = None) -> Future[None]:
         """Store values. None deletes."""

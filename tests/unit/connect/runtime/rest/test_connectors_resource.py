@@ -8,6 +8,7 @@ from http import HTTPStatus
 from typing import Any
 
 from kafka_lite.connect.api.errors import NotFoundError
+from kafka_lite.connect.runtime.connector_offsets import ConnectorOffset
 from kafka_lite.connect.runtime.connector_task_id import ConnectorTaskId
 from kafka_lite.connect.runtime.herder import ConnectorInfo, ConnectorStateInfo, Created
 from kafka_lite.connect.runtime.herder_errors import (
@@ -82,6 +83,19 @@ def test_names_in_body_and_path_have_to_agree() -> None:
         400, "Connector name configuration (b) doesn't match connector name in the URL (a)",
     )  # fmt: skip
     assert error(ask(FakeHerder(), "POST", "/connectors", {"name": "a/b", "config": {}}))[0] == 400
+
+
+def test_how_far_a_connector_has_read() -> None:
+    class Read(FakeHerder):
+        def connector_offsets(self, name: str) -> list[ConnectorOffset]:
+            if name != "a":
+                raise NotFoundError(f"Connector {name} not found")
+            return [ConnectorOffset({"filename": "/tmp/a"}, {"position": 4})]
+
+    assert json.loads(ask(Read(), "GET", "/connectors/a/offsets").body) == {
+        "offsets": [{"partition": {"filename": "/tmp/a"}, "offset": {"position": 4}}]
+    }
+    assert error(ask(Read(), "GET", "/connectors/none/offsets")) == (404, "Connector none not found")
 
 
 class TwoConnectors(FakeHerder):
