@@ -44,11 +44,11 @@ def test_a_pause_holds_threads_until_they_are_resumed(time: WorkerTime) -> None:
     thread.start()
     assert thread.read.acquire(timeout=60)
     time.pause()
-    while thread.read.acquire(timeout=0.01):
-        pass  # those before the pause
-    readings = thread.readings
-    assert not thread.read.acquire(timeout=0.05)
-    assert thread.readings == readings
+    before = thread.readings
+    thread.pause(50)
+    assert thread.readings <= before + 1  # it may have been between its look at the clock and its count
+    while thread.read.acquire(blocking=False):
+        pass
     time.resume()
     assert thread.read.acquire(timeout=60)
     thread.shutdown()
