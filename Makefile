@@ -18,7 +18,7 @@ unexport PYTHONDONTWRITEBYTECODE
 .DEFAULT_GOAL := help
 # The former names of ARGS; other variables (SEED=7, MINUTES=20, OPEN=…) are shorthands of options.
 $(foreach old,SIMULATE_OPTIONS CHAOS_OPTIONS LAB_OPTIONS,$(if $($(old)),$(error $(old) is called ARGS now: ARGS="$($(old))")))
-.PHONY: help setup lock upgrade demo pipeline test test-all soak nightly every-python check types unit format broker cluster site site-build pages notebook notebooks bench compiled wheel simulate chaos actionlint clean
+.PHONY: help setup lock upgrade demo pipeline connect test test-all soak nightly every-python check types unit format broker cluster site site-build pages notebook notebooks bench compiled wheel simulate chaos actionlint clean
 
 help: ## list the verbs
 	@awk -F':.*## ' '/^[a-z-]+:.*## /{printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -47,6 +47,9 @@ demo: setup ## the main job: 336,776 flights through the broker into PySpark, an
 
 pipeline: setup ## a day of flights and weather through streaming queries, live, checked by pandas (ARGS=--help)
 	@$(BIN)/python -m pipeline $(ARGS)
+
+connect: setup ## a table of SQLite through a topic into Parquet files, by two connectors, live (half a minute; ARGS=--help)
+	@$(BIN)/python -m pipeline.connect_demo $(ARGS)
 
 test: check ## the whole, but for what needs real Kafka and what only soaks: some five minutes on two quiet cores
 	$(LANE) test tests -- --ignore=tests/unit -n 4 $(BY_FILE) -m "not jvm and not soak" $(ARGS)

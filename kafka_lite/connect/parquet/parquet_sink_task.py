@@ -11,6 +11,7 @@ import pyarrow as pa
 from kafka_lite import __version__
 from kafka_lite.common.time import SYSTEM_TIME, Time
 from kafka_lite.common.topic_partition import TopicPartition
+from kafka_lite.connect.api.data.schema import Schema
 from kafka_lite.connect.api.data.struct import Struct
 from kafka_lite.connect.api.errors import ConnectError, RetriableError
 from kafka_lite.connect.api.sink_record import SinkRecord
@@ -112,7 +113,7 @@ class ParquetSinkTask(SinkTask):
     def _commit(self, partition: _Partition) -> None:
         batch = partition.batch
         try:
-            tables = {folder: table_of(batch.schema, values) for folder, values in batch.values.items()}
+            tables = {folder: self._table(batch.schema, values) for folder, values in batch.values.items()}
         except pa.ArrowException as error:
             raise ConnectError(f"The values do not fit into a file: {error}") from error
         try:
@@ -123,6 +124,12 @@ class ParquetSinkTask(SinkTask):
         partition.committed = batch.offsets.last + 1
         logger.info("Wrote the offsets %d to %d into %d files", *batch.offsets, len(tables))
         batch.clear()
+
+    def _table(self, schema: Schema | None, values: Sequence[Any]) -> pa.Table:
+        """Without the columns that the folder has, unless there are no others."""
+        table = table_of(schema, values)
+        in_folder = [name for name in self._partitioner.columns if name in table.column_names]
+        return table.drop_columns(in_folder) if len(in_folder) < table.num_columns else table
 
     def pre_commit(
         self, current_offsets: Mapping[TopicPartition, OffsetAndMetadata]

@@ -28,6 +28,11 @@ class Partitioner(ABC):
     def folder_of(self, record: SinkRecord) -> str:
         """The folders, separated by slashes. Raises ConnectError if the record does not have what it takes."""
 
+    @property
+    def columns(self) -> Sequence[str]:
+        """The fields that readers take from the folders. They are not in the files, too: pyarrow would refuse that."""
+        return ()
+
 
 class DefaultPartitioner(Partitioner):
     """``partition=0``: that of Kafka."""
@@ -46,6 +51,11 @@ class FieldPartitioner(Partitioner):
     def folder_of(self, record: SinkRecord) -> str:
         """By fields."""
         return "/".join(f"{quote(name, safe=' ')}={_text(field_of(record, name))}" for name in self._fields)
+
+    @property
+    def columns(self) -> Sequence[str]:
+        """The fields of the value itself."""
+        return [name for name in self._fields if "." not in name]
 
 
 class TimeBasedPartitioner(Partitioner):

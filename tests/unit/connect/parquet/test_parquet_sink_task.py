@@ -107,6 +107,24 @@ def test_another_schema_begins_another_file(tmp_path: Path) -> None:
     assert rig.files == {_name(0, 1): [0, 1]}
 
 
+def test_pyarrow_reads_the_folders_as_columns(tmp_path: Path) -> None:
+    rig = Rig(tmp_path, partitioner_class="FieldPartitioner", partition_field_name="x")
+    values = [Struct(V2, {"n": number, "x": x}) for number, x in enumerate(("DE", None, "DE"))]
+    rig.task.put([_record(number, V2).new_record(value=value) for number, value in enumerate(values)])
+    rows = pq.read_table(tmp_path / "topics" / "orders").to_pylist()
+    assert sorted(rows, key=lambda row: int(row["n"])) == [
+        {"n": 0, "x": "DE"},
+        {"n": 1, "x": None},
+        {"n": 2, "x": "DE"},
+    ]
+
+
+def test_a_file_has_a_column_even_if_the_folder_has_all(tmp_path: Path) -> None:
+    rig = Rig(tmp_path, partitioner_class="FieldPartitioner", partition_field_name="n", flush_size="1")
+    rig.put(7)
+    assert rig.files == {"n=7/orders+0+0000000007+0000000007.parquet": [7]}
+
+
 def test_a_new_task_continues_after_the_files(tmp_path: Path) -> None:
     Rig(tmp_path).put(0, 1, 2, 3)
     again = Rig(tmp_path)
