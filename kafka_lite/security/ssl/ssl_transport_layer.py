@@ -21,6 +21,7 @@ import logging
 import socket
 import ssl
 from collections.abc import Callable
+from typing import Any
 
 from kafka_lite.common.errors import KafkaError
 from kafka_lite.network.authentication_error import AuthenticationError
@@ -169,7 +170,11 @@ class SslTransportLayer(TransportLayer):
         return count
 
     def _decrypt(self, room: memoryview) -> int:
-        return self._ssl.read(len(room), room)  # type: ignore[return-value]  # typeshed knows the other form
+        read: Any = (
+            self._ssl.read
+        )  # with a buffer it returns a number; typeshed, and so mypyc, knows the other form only
+        count: int = read(len(room), room)
+        return count
 
     def _fill_after(self, count: int) -> bool:
         """``_fill``, but bytes that were decrypted already are handed out before the end of the stream is reported."""
