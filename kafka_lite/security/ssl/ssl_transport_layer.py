@@ -214,5 +214,5 @@ def reason_of(error: ssl.SSLError) -> str:
     """The reason without OpenSSL's numbers and places in its source."""
     if isinstance(error, ssl.SSLCertVerificationError):
         return f"certificate verify failed: {error.verify_message}"
-    reason: Any = error.reason  # None for some errors, which typeshed, and so mypyc, does not know
-    return str(reason or error).lower().replace("_", " ")
+    untyped: Any = error  # its reason may be None, which typeshed, and so mypyc, does not know
+    return str(untyped.reason or error).lower().replace("_", " ")
