@@ -54,7 +54,9 @@ class Response:
 
     @property
     def lets_following_begin(self) -> bool:
-        """False if the connection ends, or if the response is large: these must not pile up for a slow client."""
+        """False if the connection ends or is delayed, or if the response is large: these must not pile up."""
+        if self.request.api_throttle_time_ms:
+            return False
         if self.send is not None:
             return self.send.size_in_bytes <= SMALL_RESPONSE_BYTES
         return self.action is _NO_OP
@@ -160,7 +162,7 @@ class RequestChannel:
         """Give a response to the processor that owns its connection, and wake that processor up. Never blocks."""
         request = response.request
         request.response_complete_time_ms = self._time.hi_res_ms()
-        request.following_may_begin = not request.api_throttle_time_ms and response.lets_following_begin
+        request.following_may_begin = response.lets_following_begin
         self._responses[request.processor].append(response)
         for on_response in self._response_listeners:
             on_response(request.processor)

@@ -115,7 +115,7 @@ class UnsecuredValidator:
 def new_unsecured_token(options: Mapping[str, str], now_ms: int) -> OAuthBearerToken:
     """Make a token from the options ``unsecuredLogin…`` of a client's login module. Raises ValueError.
 
-    ``unsecuredLoginStringClaim_sub="alice"`` is a claim of text, ``NumberClaim_`` and ``ListClaim_`` are others.
+    ``unsecuredLoginStringClaim_sub="alice"`` is a claim of text; NumberClaim and ListClaim make others.
     """
     prefix = "unsecuredLogin"
     claims: dict[str, Any] = {"exp": now_ms / 1000 + _lifetime_s(options), "iat": now_ms / 1000}
