@@ -207,7 +207,7 @@ def page(spec: str, language: str = "en", note: str = "") -> str:
 def test_a_page_shows_a_recording_with_its_steps_as_text(kept):
     note = "**Recorded run**: Its way ([`run.jsonl`](chapters/run.jsonl), drawn on the site)"
     text = page(f"{kept} lanes=producer,KafkaRequestHandler,Log", note=note)
-    assert text.count("<svg") == 1
+    assert text.count("<svg") == 2, "the heads of the lanes, which stay, and the rows"
     assert "<figcaption>Its way</figcaption>" in text
     assert "<summary>In words</summary>" in text
     assert "<li>KafkaRequestHandler → Log: append_as_leader" in text
