@@ -159,13 +159,13 @@ for method, path, body in (
 # ## Tasks
 #
 # A folder with three files, and `tasks.max` is 10. How many tasks does the connector of
-# [examples/csv_source](../../examples/csv_source/csv_source_connector.py) get?
+# [examples/csv_source](connectors.md) get?
 
 # %% [markdown] lang="zh"
 # ## 任务
 #
 # 一个目录里有三个文件，`tasks.max` 是 10。
-# [examples/csv_source](../../examples/csv_source/csv_source_connector.py) 的连接器得到几个任务？
+# [examples/csv_source](connectors.md) 的连接器得到几个任务？
 
 # %%
 answer = None
