@@ -36,8 +36,10 @@ import urllib.request
 from pathlib import Path
 
 from chapters.ch08_pipelines.figures import predictions
+from kafka_learn.drawing.state_machines import draw_states
 from kafka_lite.connect.runtime.new_connect import new_standalone_connect
 from kafka_lite.connect.runtime.storage.java_hash_map import dump
+from kafka_lite.connect.runtime.tasks import worker_task
 from kafka_lite.testing import Cluster
 
 logging.disable(logging.CRITICAL)
@@ -129,6 +131,15 @@ answer["connector"]["state"], [(task["id"], task["state"]) for task in answer["t
 
 # %%
 eventually(lambda: b'{"position":19}' in (folder / "connect.offsets").read_bytes(), True)
+
+# %% [markdown]
+# A task's states, and which may follow which, are a table:
+
+# %% [markdown] lang="zh"
+# 任务有哪些状态，哪个之后可以是哪个，是一张表：
+
+# %%
+draw_states(worker_task.VALID_PREVIOUS_STATES)
 
 # %% [markdown]
 # ## Wishes and errors
