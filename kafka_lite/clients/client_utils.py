@@ -53,7 +53,7 @@ def new_network_client(
     api_versions: ApiVersions | None = None,
     channel_builder: ChannelBuilder | None = None,
 ) -> NetworkClient:
-    """A network client with the configured backoffs, buffer sizes and timeouts, and with metrics.
+    """Create a network client with its metrics; backoffs, buffer sizes and timeouts come from the configuration.
 
     ``channel_builder``: how its connections are protected; None: not at all.
     """

@@ -1,1 +1,1 @@
-"""Principals, how they are built from what a connection proved, and JAAS configurations."""
+"""Principals, the builder that derives them from an authenticated connection, and JAAS configurations."""

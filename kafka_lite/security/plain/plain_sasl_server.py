@@ -57,7 +57,7 @@ class PlainSaslServer:
 
 
 def plain_users(options: Mapping[str, str]) -> Callable[[str, str], bool]:
-    """Check passwords against the options ``user_NAME="password"`` of the login module, in constant time."""
+    """A check of passwords against the login module's ``user_NAME="password"`` options, in constant time."""
 
     def authenticate(user: str, password: str) -> bool:
         expected = options.get(USER_PREFIX + user)

@@ -144,7 +144,7 @@ class SslTransportLayer(TransportLayer):
         return True
 
     def recv_into(self, buffer: bytearray | memoryview) -> int:
-        """Read the socket at most once, and decrypt as much as fits; 0 if no record is complete.
+        """Read from the socket at most once, and decrypt into the buffer. Returns 0 if no record is complete yet.
 
         Raises OSError for the end of the stream, even without the peer's closing message, and for a damaged record.
         """

@@ -101,7 +101,7 @@ class DistributedHerder(AbstractHerder):
         logger.info("Herder started")
 
     def run_down(self) -> None:
-        """The end of the thread, whether it was stopped or has failed."""
+        """Stop the loop, then the services: called as the thread ends, even after a failure."""
         try:
             self.loop.stop()
         finally:
