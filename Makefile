@@ -11,6 +11,8 @@ LANE := $(BIN)/python -m scripts.run_tests
 # A worker takes whole files, in the order of tests/conftest.py: brokers and Spark are shared by the tests of a file. More
 # workers than cores, for tests wait longer than they work; the soak tests have several JVMs each.
 BY_FILE := --dist loadfile --no-loadscope-reorder
+# The files that speak of these marks: to collect all others takes minutes, and finds nothing.
+MARKED := $$(grep -rlwE "jvm|soak|nightly" tests --include="test_*.py")
 export UV_PROJECT_ENVIRONMENT := $(CURDIR)/$(VENV)
 # Where it is set, every process compiles every module anew: a start of the broker takes twice as long, the tests too.
 unexport PYTHONDONTWRITEBYTECODE
@@ -57,10 +59,10 @@ test: check ## the whole, but for what needs real Kafka and what only soaks: som
 test-all: test soak nightly every-python ## make test, and the rest: real Kafka, long chaos, every Python that is here
 
 soak: setup ## what make test leaves out: beside real Kafka and ZooKeeper (Java, Maven), long chaos, others' test suites
-	$(LANE) soak tests -- -n 2 $(BY_FILE) -m "(jvm or soak) and not nightly" $(ARGS)
+	$(LANE) soak $(MARKED) -- -n 2 $(BY_FILE) -m "(jvm or soak) and not nightly" $(ARGS)
 
 nightly: setup ## the longest of soak, by themselves: Spark loses its driver or an executor; five stream processors beside each other
-	$(LANE) nightly tests -- -n 2 $(BY_FILE) -m nightly $(ARGS)
+	$(LANE) nightly $(MARKED) -- -n 2 $(BY_FILE) -m nightly $(ARGS)
 
 every-python: setup ## the unit tests on every other Python that is here (ARGS=--newest: on the newest of them)
 	$(BIN)/python -m scripts.every_python $(ARGS)

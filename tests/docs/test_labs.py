@@ -8,6 +8,8 @@ import subprocess
 import sys
 import tomllib
 from dataclasses import replace
+from functools import cache
+from itertools import groupby
 
 import psutil
 import pytest
@@ -30,10 +32,11 @@ LABS = all_labs()
 WRONG = [(lab, row) for lab in LABS for row in tomllib.loads((lab.folder / "wrong.toml").read_text())["answer"]]
 # A check takes half a second of CPU time: `make test` tries one wrong answer of each lab, `make soak` the others of
 # those labs that have changed. With a broker it takes eight seconds: `make test` checks one lab of some chapters that
-# way. On Spark, and with three brokers (chapter 7), it takes twenty: only `make soak` checks those labs, and all that
-# `make test` leaves out.
+# way, `make soak` one of each other chapter and those labs that have changed. On Spark, and with three brokers
+# (chapter 7), it takes twenty: only `make soak` checks those.
 QUICK_CHAPTERS = ("ch02", "ch04", "ch06", "ch10")
-IN_EACH_RUN = {chapter: next(lab.name for lab in LABS if lab.name.startswith(chapter)) for chapter in QUICK_CHAPTERS}
+FIRST_OF_CHAPTER = {chapter: next(labs).name for chapter, labs in groupby(LABS, lambda lab: lab.name.partition("-")[0])}
+IN_EACH_RUN = {FIRST_OF_CHAPTER[chapter] for chapter in QUICK_CHAPTERS}
 
 
 def marks_of(lab):
@@ -41,7 +44,7 @@ def marks_of(lab):
 
 
 def marks_with_broker(lab):
-    return marks_of(lab) or ([] if lab.name in IN_EACH_RUN.values() else [pytest.mark.soak])
+    return marks_of(lab) or ([] if lab.name in IN_EACH_RUN else [pytest.mark.soak])
 
 
 ALL_LABS = os.environ.get("KAFKA_LITE_ALL_LABS") == "1"
@@ -50,12 +53,18 @@ SPARK_AS_A_LEARNER = "spark-skew"
 """The shipped code of this lab is checked in a JVM of its own; the others share one, which saves its start."""
 
 
+@cache
 def is_tried(lab):
     return ALL_LABS or has_changed(lab)
 
 
 def is_checked(lab):
+    """Whether its starter is checked, which is slow on Spark only."""
     return lab.extra != SPARK or lab.name == SPARK_AS_A_LEARNER or is_tried(lab) or source_has_changed()
+
+
+def is_checked_with_broker(lab):
+    return is_checked(lab) if lab.extra == SPARK else is_tried(lab) or lab.name in FIRST_OF_CHAPTER.values()
 
 
 def answers_to_try(lab):
@@ -76,6 +85,10 @@ WRONG_ANSWERS = [
 by_name = pytest.mark.parametrize("lab", LABS, ids=lambda lab: lab.name)
 by_name_in_turns = pytest.mark.parametrize(
     "lab", [pytest.param(lab, id=lab.name, marks=marks_with_broker(lab)) for lab in LABS if is_checked(lab)]
+)
+by_name_with_broker = pytest.mark.parametrize(
+    "lab",
+    [pytest.param(lab, id=lab.name, marks=marks_with_broker(lab)) for lab in LABS if is_checked_with_broker(lab)],
 )
 
 
@@ -132,7 +145,7 @@ def test_the_untouched_starter_fails_and_says_that_this_is_expected(lab, tmp_pat
     assert f"Your task: 1, {lab.tasks[0].title}" in words
 
 
-@by_name_in_turns
+@by_name_with_broker
 @pytest.mark.slow
 def test_the_shipped_code_passes_with_the_broker_and_leaves_nothing_running(lab, tmp_path, request):
     if lab.extra == SPARK:

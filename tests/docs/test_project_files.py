@@ -48,6 +48,25 @@ def test_every_verb_passes_args_on_to_its_program() -> None:
     assert {verb for verb, recipe in recipes.items() if "ARGS)" not in recipe} == WITHOUT_ARGS
 
 
+def test_the_lanes_of_marked_tests_have_every_file_that_speaks_of_a_mark() -> None:
+    """They collect no other file: one that gets a mark from a module in support has to name it in some way, too."""
+    tests = ROOT / "tests"
+    speaks = re.compile(r"\b(jvm|soak|nightly)\b")
+    makers = [path for path in tests.rglob("*.py") if re.search(r"mark\.(jvm|soak|nightly)", path.read_text("utf-8"))]
+    shared = {path.stem for path in makers if not path.name.startswith("test_")}
+    users = [
+        path
+        for path in tests.rglob("test_*.py")
+        for name in shared
+        if re.search(
+            rf"^from tests\.support\.{name} import|^from tests\.support import .*\b{name}\b",
+            path.read_text("utf-8"),
+            re.M,
+        )
+    ]
+    assert [str(path) for path in users if not speaks.search(path.read_text("utf-8"))] == []
+
+
 def make_dry_run(*arguments: str) -> subprocess.CompletedProcess[str]:
     # A make that runs the tests would pass its own ARGS on, and have this one print the folders that it enters.
     ours = {

@@ -16,7 +16,8 @@ import io
 import json
 import sys
 import tokenize
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Iterator
+from functools import cache
 from importlib.metadata import version
 from pathlib import Path
 
@@ -62,7 +63,7 @@ def digest(lab: Lab) -> str:
 
 def imported(source: str, counted: Collection[str] = _COUNTED) -> set[str]:
     """The modules of these packages that a file imports, or from which it imports names."""
-    nodes = [node for node in ast.walk(ast.parse(source)) if isinstance(node, ast.ImportFrom)]
+    nodes = [node for node in _statements(ast.parse(source)) if isinstance(node, ast.ImportFrom)]
     names = {
         name for node in nodes for name in (node.module or "", *(f"{node.module}.{each.name}" for each in node.names))
     }
@@ -71,18 +72,30 @@ def imported(source: str, counted: Collection[str] = _COUNTED) -> set[str]:
 
 def _code(path: Path) -> str:
     """A file without imports, docstrings and comments: a moved or newly described module is the same."""
-    source = path.read_text(encoding="utf-8")
+    return _without_words(path.read_text(encoding="utf-8"))
+
+
+@cache
+def _without_words(source: str) -> str:
     left_out: set[int] = set()
-    for node in ast.walk(ast.parse(source)):
+    for node in _statements(ast.parse(source)):
         is_text = isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
         if is_text or isinstance(node, ast.Import | ast.ImportFrom):
             left_out |= set(range(node.lineno, (node.end_lineno or node.lineno) + 1))
     lines = dict(enumerate(source.splitlines(), 1))
-    for token in tokenize.generate_tokens(io.StringIO(source).readline):
+    for token in tokenize.generate_tokens(io.StringIO(source).readline) if "#" in source else ():
         if token.type == tokenize.COMMENT:
             number, column = token.start
             lines[number] = lines[number][:column].rstrip()
     return "\n".join(line for number, line in lines.items() if line.strip() and number not in left_out)
+
+
+def _statements(node: ast.AST) -> Iterator[ast.AST]:
+    """All statements below a node. ``ast.walk`` would go through each expression, too: ten times as many nodes."""
+    for field in ("body", "orelse", "handlers", "finalbody", "cases"):
+        for child in getattr(node, field, ()):
+            yield child
+            yield from _statements(child)
 
 
 def _exists(name: str) -> bool:
