@@ -90,11 +90,12 @@ def _without_words(source: str) -> str:
     return "\n".join(line for number, line in lines.items() if line.strip() and number not in left_out)
 
 
-def _statements(node: ast.AST) -> Iterator[ast.AST]:
-    """All statements below a node. ``ast.walk`` would go through each expression, too: ten times as many nodes."""
+def _statements(node: ast.AST) -> Iterator[ast.stmt]:
+    """All statements below a node. ``ast.walk`` would visit each expression, too: ten times as many nodes."""
     for field in ("body", "orelse", "handlers", "finalbody", "cases"):
         for child in getattr(node, field, ()):
-            yield child
+            if isinstance(child, ast.stmt):
+                yield child
             yield from _statements(child)
 
 
