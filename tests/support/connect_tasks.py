@@ -31,6 +31,9 @@ class Reports:
     def on_pause(self, of: str | ConnectorTaskId) -> None:
         self.told.append(f"{of} pause")
 
+    def on_stop(self, of: str) -> None:
+        self.told.append(f"{of} stop")
+
     def on_resume(self, of: str | ConnectorTaskId) -> None:
         self.told.append(f"{of} resume")
 

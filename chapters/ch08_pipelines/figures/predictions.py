@@ -38,6 +38,9 @@ class _Nobody:
     def on_pause(self, of: str | ConnectorTaskId) -> None:
         """Ignored."""
 
+    def on_stop(self, of: str) -> None:
+        """Ignored."""
+
     def on_resume(self, of: str | ConnectorTaskId) -> None:
         """Ignored."""
 

@@ -71,6 +71,10 @@ class AbstractHerder(Herder):
         """A connector or task is paused."""
         self._statuses.put(self._status(of, State.PAUSED))
 
+    def on_stop(self, of: str) -> None:
+        """The user has stopped a connector."""
+        self._statuses.put(self._status(of, State.STOPPED))
+
     def on_resume(self, of: str | ConnectorTaskId) -> None:
         """A connector or task continues."""
         self._statuses.put(self._status(of, State.RUNNING))
@@ -85,9 +89,13 @@ class AbstractHerder(Herder):
         self._statuses.put_safe(self._status(of, State.FAILED, trace))
 
     def _on_deletion(self, connector: str) -> None:
+        self._remove_task_statuses(connector)
+        self._statuses.put(self._status(connector, State.DESTROYED))
+
+    def _remove_task_statuses(self, connector: str) -> None:
+        """The connector is deleted or stopped: it has no tasks any more."""
         for status in self._statuses.tasks(connector):
             self._statuses.put(self._status(status.id, State.DESTROYED))
-        self._statuses.put(self._status(connector, State.DESTROYED))
 
     def _status(
         self, of: str | ConnectorTaskId, state: State, trace: str | None = None
@@ -124,13 +132,19 @@ class AbstractHerder(Herder):
         self._put_target_state(name, TargetState.PAUSED)
 
     def resume_connector(self, name: str) -> None:
-        """Write that the user wants the connector to run. Raises NotFoundError."""
+        """Write that the user wants the connector to run. Raises NotFoundError.
+
+        One that was stopped is then asked for its tasks.
+        """
         self._put_target_state(name, TargetState.STARTED)
 
     def _put_target_state(self, name: str, state: TargetState) -> None:
+        self._ensure_there(name)
+        self._configs.put_target_state(name, state)
+
+    def _ensure_there(self, name: str) -> None:
         if name not in self._configs:
             raise NotFoundError(f"Unknown connector {name}")
-        self._configs.put_target_state(name, state)
 
     # ── validation ────────────────────────────────────────────────────────────────────────────────────────────────
 

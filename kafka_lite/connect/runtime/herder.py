@@ -133,8 +133,12 @@ class Herder(ABC):
         """Pause a connector and its tasks, soon. Raises NotFoundError."""
 
     @abstractmethod
+    def stop_connector(self, name: str) -> Future[None]:
+        """End the tasks of a connector, and keep its configuration."""
+
+    @abstractmethod
     def resume_connector(self, name: str) -> None:
-        """Resume a connector and its tasks, soon. Raises NotFoundError."""
+        """Resume a connector and its tasks, soon, or start a stopped one. Raises NotFoundError."""
 
     @abstractmethod
     def validate_connector_config(self, config: Config) -> ConfigInfos:

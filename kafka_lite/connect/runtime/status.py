@@ -24,6 +24,8 @@ class State(Enum):
     """Its worker runs it."""
     PAUSED = "PAUSED"
     """Its worker holds it, because a user paused the connector."""
+    STOPPED = "STOPPED"
+    """Of a connector whose user stopped it. It has no tasks. (Kafka: since 3.5.)"""
     FAILED = "FAILED"
     """An error ended it. ``trace`` says which. Nothing starts it again but a restart, a rebalance or a new config."""
     DESTROYED = "DESTROYED"

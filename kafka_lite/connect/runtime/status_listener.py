@@ -21,6 +21,10 @@ class StatusListener(Protocol):
         """It is paused."""
         ...
 
+    def on_stop(self, of: str) -> None:
+        """The user has stopped a connector, which keeps its configuration and has no tasks."""
+        ...
+
     def on_resume(self, of: str | ConnectorTaskId) -> None:
         """It continues."""
         ...

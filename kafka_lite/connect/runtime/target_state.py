@@ -1,6 +1,6 @@
 """The state that a user wants for a connector and its tasks.
 
-Kafka 0.10.2: connect/runtime/.../connect/runtime/TargetState.java · book 8.3.4
+Kafka 0.10.2: connect/runtime/.../connect/runtime/TargetState.java; STOPPED: Kafka 3.5, KIP-875 · book 8.3.4
 """
 
 from __future__ import annotations
@@ -15,11 +15,14 @@ class TargetState(Enum):
     """action: run · transition: PAUSED by ``PUT /connectors/NAME/pause``"""
     PAUSED = "PAUSED"
     """action: stop the connector, keep its tasks waiting · transition: STARTED by ``PUT /connectors/NAME/resume``"""
+    STOPPED = "STOPPED"
+    """action: stop the connector, end its tasks · transition: STARTED by a resume, which asks for tasks again"""
 
 
 _S = TargetState
 VALID_PREVIOUS_STATES: dict[TargetState, frozenset[TargetState]] = {
     _S.STARTED: frozenset(TargetState),
     _S.PAUSED: frozenset(TargetState),
+    _S.STOPPED: frozenset(TargetState),
 }
 """The states that may come before a state. A request that changes nothing is valid, and is written again."""

@@ -1,6 +1,6 @@
 """Runs one connector.
 
-Kafka 0.10.2: connect/runtime/.../connect/runtime/WorkerConnector.java · book 8.3.7
+Kafka 0.10.2: connect/runtime/.../connect/runtime/WorkerConnector.java; PAUSED: Kafka 3.5 · book 8.3.7
 """
 
 from __future__ import annotations
@@ -22,20 +22,23 @@ class WorkerConnectorState(Enum):
     """One row per state: what the worker does in it (action), and what leads out of it (transition)."""
 
     INIT = "init"
-    """action: none · transition: STARTED or STOPPED by the first target state, FAILED by an error"""
+    """action: none · transition: STARTED, PAUSED or STOPPED by the first target state, FAILED by an error"""
     STARTED = "started"
-    """action: the connector watches its system · transition: STOPPED by a pause or a shutdown, FAILED by an error"""
+    """action: the connector watches its system · transition: PAUSED or STOPPED by the user, FAILED by an error"""
+    PAUSED = "paused"
+    """action: none; its tasks wait · transition: STARTED by a resume, STOPPED; FAILED if that does not succeed"""
     STOPPED = "stopped"
-    """action: none · transition: STARTED when it is resumed, FAILED if that does not succeed"""
+    """action: none; it has no tasks · transition: STARTED by a resume, PAUSED; FAILED if that does not succeed"""
     FAILED = "failed"
-    """action: none · transition: none; a restart creates a new connector"""
+    """action: none · transition: STOPPED by the user; otherwise none, and a restart creates a new connector"""
 
 
 _S = WorkerConnectorState
 VALID_PREVIOUS_STATES: dict[WorkerConnectorState, frozenset[WorkerConnectorState]] = {
     _S.INIT: frozenset(),
-    _S.STARTED: frozenset({_S.INIT, _S.STOPPED}),
-    _S.STOPPED: frozenset({_S.INIT, _S.STARTED, _S.STOPPED, _S.FAILED}),  # by a shutdown from any state
+    _S.STARTED: frozenset({_S.INIT, _S.PAUSED, _S.STOPPED}),
+    _S.PAUSED: frozenset({_S.INIT, _S.STARTED, _S.STOPPED}),
+    _S.STOPPED: frozenset(_S),  # by a shutdown from any state
     _S.FAILED: frozenset(_S),
 }
 """The states that may come before a state. Any other change is a bug, and raises RuntimeError."""
@@ -88,9 +91,11 @@ class WorkerConnector:
             self.fail(error)
 
     def transition_to(self, target: TargetState) -> None:
-        """Start, pause or resume. A connector that has failed stays so."""
+        """Start, pause, stop or resume. A connector that has failed can only be stopped."""
         with self._lock:
-            if self._state is WorkerConnectorState.FAILED:
+            if target is TargetState.STOPPED:
+                self._stop()
+            elif self._state is WorkerConnectorState.FAILED:
                 logger.warning("Cannot transition connector %s to %s since it has failed", self.name, target.name)
             elif target is TargetState.PAUSED:
                 self._pause()
@@ -114,7 +119,7 @@ class WorkerConnector:
             self._listener.on_resume(self.name)
 
     def _pause(self) -> None:
-        if self._state is WorkerConnectorState.STOPPED:
+        if self._state is WorkerConnectorState.PAUSED:
             return
         try:
             if self._state is WorkerConnectorState.STARTED:
@@ -123,8 +128,20 @@ class WorkerConnector:
             logger.exception("Error while shutting down connector %s", self.name)
             self.fail(error)
             return
-        self._set_state(WorkerConnectorState.STOPPED)
+        self._set_state(WorkerConnectorState.PAUSED)
         self._listener.on_pause(self.name)
+
+    def _stop(self) -> None:
+        """An error of the connector does not matter: it is stopped all the same."""
+        if self._state is WorkerConnectorState.STOPPED:
+            return
+        try:
+            if self._state is WorkerConnectorState.STARTED:
+                self.connector.stop()
+        except Exception:
+            logger.exception("Error while shutting down connector %s", self.name)
+        self._set_state(WorkerConnectorState.STOPPED)
+        self._listener.on_stop(self.name)
 
     def shutdown(self) -> None:
         """Stop for good."""

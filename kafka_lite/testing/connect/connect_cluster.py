@@ -132,8 +132,12 @@ class ConnectCluster:
         """Pause a connector with its tasks, soon. Raises RestError if there is none."""
         self.request("PUT", f"/connectors/{_quoted(name)}/pause")
 
+    def stop_connector(self, name: str) -> None:
+        """End the tasks of a connector; its configuration and offsets stay. Raises RestError if there is none."""
+        self.request("PUT", f"/connectors/{_quoted(name)}/stop")
+
     def resume_connector(self, name: str) -> None:
-        """Resume a connector with its tasks, soon. Raises RestError if there is none."""
+        """Resume a connector with its tasks, soon, or start a stopped one. Raises RestError if there is none."""
         self.request("PUT", f"/connectors/{_quoted(name)}/resume")
 
     def restart_connector(self, name: str) -> None:

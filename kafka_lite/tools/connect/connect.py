@@ -22,14 +22,15 @@ if TYPE_CHECKING:
     from rich.console import Console, RenderableType
 
 NAME = "connect"
-SUMMARY = "list, describe, create, pause, resume, restart and delete connectors, and watch them"
+SUMMARY = "list, describe, create, pause, stop, resume, restart and delete connectors, and watch them"
 
 WIDTH_OF_PIPES = 120
 MAX_WIDTH_OF_PIPES = 4_000
 """Characters of a line."""
 VERBS = {
     "pause": "pause connectors with their tasks",
-    "resume": "resume paused connectors",
+    "stop": "stop connectors: their tasks end, their configurations and offsets stay",
+    "resume": "resume paused connectors, and start stopped ones",
     "delete": "stop connectors and forget them; one of the same name continues at their offsets",
 }
 
@@ -202,6 +203,7 @@ ACTIONS: dict[str, Callable[[ConnectRest, argparse.Namespace], None]] = {
     "describe": _describe,
     "create": _create,
     "pause": _each(ConnectRest.pause, "Paused"),
+    "stop": _each(ConnectRest.stop, "Stopped"),
     "resume": _each(ConnectRest.resume, "Resumed"),
     "restart": _restart,
     "delete": _each(ConnectRest.delete, "Deleted"),

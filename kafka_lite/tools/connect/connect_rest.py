@@ -82,6 +82,10 @@ class ConnectRest:
         """Pause a connector with its tasks."""
         self._ask("PUT", _path(name, "pause"))
 
+    def stop(self, name: str) -> None:
+        """End the tasks of a connector."""
+        self._ask("PUT", _path(name, "stop"))
+
     def resume(self, name: str) -> None:
         """Resume a connector with its tasks."""
         self._ask("PUT", _path(name, "resume"))

@@ -11,7 +11,7 @@ from typing import Any, Protocol
 from kafka_lite.tools.connect.connect_rest import ConnectRestError
 
 UNKNOWN = "?"
-RUNNING, FAILED, PAUSED = "RUNNING", "FAILED", "PAUSED"
+RUNNING, FAILED, PAUSED, STOPPED = "RUNNING", "FAILED", "PAUSED", "STOPPED"
 
 
 class Asks(Protocol):

@@ -7,10 +7,18 @@ from collections.abc import Iterable
 from rich.console import Group, RenderableType
 from rich.text import Text
 
-from kafka_lite.tools.connect.connect_snapshot import FAILED, PAUSED, RUNNING, ConnectorSnapshot, ConnectSnapshot, Part
+from kafka_lite.tools.connect.connect_snapshot import (
+    FAILED,
+    PAUSED,
+    RUNNING,
+    STOPPED,
+    ConnectorSnapshot,
+    ConnectSnapshot,
+    Part,
+)
 from kafka_lite.tools.monitoring.fitting_table import Column, FittingTable
 
-STYLES = {RUNNING: "green", FAILED: "bold red", PAUSED: "yellow"}
+STYLES = {RUNNING: "green", FAILED: "bold red", PAUSED: "yellow", STOPPED: "yellow"}
 CONNECTOR_COLUMNS = (
     Column("connector", "left", "cyan", is_name=True),
     Column("kind", "left", expendable=2),

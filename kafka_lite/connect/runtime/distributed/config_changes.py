@@ -27,7 +27,7 @@ class ConfigChanges:
     connectors: frozenset[str] = frozenset()
     """Connectors whose configuration was written or removed."""
     target_states: frozenset[str] = frozenset()
-    """Connectors that the user paused or resumed."""
+    """Connectors that the user paused, stopped or resumed."""
 
     def __bool__(self) -> bool:
         return self.needs_rebalance or bool(self.connectors) or bool(self.target_states)
@@ -55,7 +55,7 @@ def react(
     connector added or removed, tasks committed     rebalances: there is other work to divide
     configuration of a known connector              restarts the connector, if it runs here. Its tasks follow
                                                     if the connector then wants other ones, by a commit
-    paused, resumed                                 tells what it runs of the connector
+    paused, stopped, resumed                        tells what it runs of the connector
     ==============================================  ====================================================
 
     Snapshots are compared, too: a record may be in ``now`` before its change was reported.
@@ -109,7 +109,7 @@ class ConfigChangeCollector:
         self._add(needs_rebalance=True)
 
     def on_connector_target_state_change(self, connector: str) -> None:
-        """The user paused or resumed a connector."""
+        """The user paused, stopped or resumed a connector."""
         logger.info("Connector %s target state change", connector)
         self._add(target_states={connector})
 

@@ -22,11 +22,17 @@ from kafka_lite.connect.runtime.connector_task_id import ConnectorTaskId
 from kafka_lite.connect.runtime.distributed.distributed_config import DistributedConfig
 from kafka_lite.connect.runtime.distributed.herder_loop import HerderLoop, NewMember
 from kafka_lite.connect.runtime.herder import ConnectorInfo, Created, TaskInfo
-from kafka_lite.connect.runtime.herder_errors import NotAssignedError, NotLeaderError, RebalanceNeededError
+from kafka_lite.connect.runtime.herder_errors import (
+    BadRequestError,
+    NotAssignedError,
+    NotLeaderError,
+    RebalanceNeededError,
+)
 from kafka_lite.connect.runtime.rest.request_forwarder import SendRequest, http_request
 from kafka_lite.connect.runtime.storage.cluster_config_state import Config
 from kafka_lite.connect.runtime.storage.config_backing_store import ConfigBackingStore
 from kafka_lite.connect.runtime.storage.status_backing_store import StatusBackingStore
+from kafka_lite.connect.runtime.target_state import TargetState
 from kafka_lite.connect.runtime.worker import Worker
 from kafka_lite.connect.runtime.worker_config import sink_group_id
 
@@ -44,7 +50,8 @@ class DistributedHerder(AbstractHerder):
     ===================================  ==========================  ===============================================
     request                              by                          otherwise
     ===================================  ==========================  ===============================================
-    create, change, delete, put tasks    the leader                  NotLeaderError with the leader's URL
+    create, change, delete, put tasks,   the leader                  NotLeaderError with the leader's URL
+    stop
     restart                              the owner                   the leader: NotAssignedError with the owner's
                                                                      URL; others: NotLeaderError
     list, configurations, tasks          any worker, its snapshot    RebalanceNeededError while one is expected
@@ -66,10 +73,12 @@ class DistributedHerder(AbstractHerder):
         """``send`` makes HTTP requests of the leader."""
         super().__init__(worker, statuses, configs)
         self._group_id = config["group.id"]
+        self._sync_timeout_ms = config["worker.sync.timeout.ms"]
         self._stop_timeout_s = config["task.shutdown.graceful.timeout.ms"] / 1000 + STOP_TIMEOUT_S
         self.loop = HerderLoop(
-            config, worker, statuses, configs, new_member, self, self._on_deletion, send=send, time=time
-        )
+            config, worker, statuses, configs, new_member, self,
+            remove_statuses=self._on_deletion, remove_task_statuses=self._remove_task_statuses, send=send, time=time,
+        )  # fmt: skip
         self._thread = _HerderThread(self)
 
     @property
@@ -181,7 +190,25 @@ class DistributedHerder(AbstractHerder):
     def _put_task_configs(self, name: str, configs: Sequence[Config]) -> None:
         self._ensure_leader("Only the leader may write task configurations.")
         self._ensure_exists(name)
+        if configs and self._configs.snapshot().target_state(name) is TargetState.STOPPED:
+            raise BadRequestError(f"Cannot submit non-empty set of task configs for stopped connector {name}")
         self._configs.put_task_configs(name, configs)
+
+    def stop_connector(self, name: str) -> Future[None]:
+        """End the tasks of a connector, and keep its configuration."""
+        return self.loop.submit(partial(self._stop_connector, name))
+
+    def _stop_connector(self, name: str) -> None:
+        """The tasks go first: if this worker dies in between, the connector asks for tasks at the next rebalance. A
+        stopped connector with tasks would stay as it is."""
+        self._ensure_there(name)
+        self._ensure_leader("Only the leader can transition connectors to the STOPPED state.")
+        self._configs.put_task_configs(name, [])
+        self._configs.put_target_state(name, TargetState.STOPPED)
+        try:
+            self._configs.refresh(self._sync_timeout_ms)  # so that the rebalance finds the connector stopped
+        except TimeoutError as error:
+            logger.warning("Could not read the target state of connector %s back: %s", name, error)
 
     def _ensure_leader(self, problem: str) -> None:
         if not self.loop.is_leader:

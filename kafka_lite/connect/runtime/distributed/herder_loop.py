@@ -46,7 +46,7 @@ class HerderLoop:
 
         in the group, and the work of the assignment started?  ─ no ─▶ join, catch up, start
         requests whose time has come                           ─▶ herder_requests
-        changes of the config topic                            ─▶ config_changes: rebalance, restart, pause
+        changes of the config topic                            ─▶ config_changes: rebalance, restart, pause, stop
         poll the group until the next request, or a wake-up
 
     Only the herder's thread calls this, but for ``submit``, ``wake_up`` and the properties.
@@ -63,16 +63,20 @@ class HerderLoop:
         configs: ConfigBackingStore,
         new_member: NewMember,
         listener: StatusListener,
+        *,
         remove_statuses: Callable[[str], None],
+        remove_task_statuses: Callable[[str], None],
         send: SendRequest,
         time: Time = SYSTEM_TIME,
     ) -> None:
-        """``remove_statuses`` is for a connector that was deleted. ``send`` makes HTTP requests of the leader."""
+        """``remove_statuses`` is for a connector that was deleted, ``remove_task_statuses`` for one that was stopped.
+        ``send`` makes HTTP requests of the leader."""
         self._config = config
         self._worker = worker
         self._statuses = statuses
         self._configs = configs
         self._remove_statuses = remove_statuses
+        self._remove_task_statuses = remove_task_statuses
         self._time = time
         self._member = new_member(self)
         self._requests = HerderRequests(self._member.wakeup)
@@ -230,15 +234,17 @@ class HerderLoop:
         self._transition_to(Membership.ASSIGNED)
         self.assignment, self.generation = assignment, generation
         if self.is_leader:
-            self._remove_statuses_of_deleted_connectors()
+            self._remove_outdated_statuses()
 
-    def _remove_statuses_of_deleted_connectors(self) -> None:
+    def _remove_outdated_statuses(self) -> None:
         """Now, because the former generation has written UNASSIGNED as it stopped their tasks."""
         configs = self._configs.snapshot()
         for connector in sorted(self._statuses.connectors()):
             if connector not in configs:
                 logger.debug("Cleaning status information for connector %s", connector)
                 self._remove_statuses(connector)
+            elif configs.target_state(connector) is TargetState.STOPPED:
+                self._remove_task_statuses(connector)
 
     def _resolve_assignment(self) -> bool:
         """Catch up with the config topic, and start the work. False if the worker has to join again."""

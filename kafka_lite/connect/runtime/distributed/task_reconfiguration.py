@@ -19,6 +19,7 @@ from kafka_lite.connect.runtime.connector_task_id import ConnectorTaskId
 from kafka_lite.connect.runtime.rest.request_forwarder import SendRequest
 from kafka_lite.connect.runtime.storage.cluster_config_state import ClusterConfigState, Config
 from kafka_lite.connect.runtime.storage.config_backing_store import ConfigBackingStore
+from kafka_lite.connect.runtime.target_state import TargetState
 from kafka_lite.connect.runtime.worker import Worker
 
 logger = logging.getLogger(__name__)
@@ -84,10 +85,10 @@ class TaskReconfiguration:
         self._with_retry(name, lambda: self._reconfigure(name))
 
     def _reconfigure(self, name: str) -> None:
-        if not self._worker.is_running(name):
+        known = self._herder.config_state
+        if not self._worker.is_running(name) or known.target_state(name) is TargetState.STOPPED:
             logger.info("Skipping reconfiguration of connector %s since it is not running", name)
             return
-        known = self._herder.config_state
         config = known.connector_config(name)
         if config is None:
             return  # deleted meanwhile

@@ -106,8 +106,12 @@ class ConnectorsResource:
         self._herder.pause_connector(request.connector)
         return ACCEPTED
 
+    def stop_connector(self, request: RoutedRequest) -> HttpResponse:
+        """Stop a connector: its tasks end, its configuration and its offsets stay (KIP-875)."""
+        return self._done(self._herder.stop_connector(request.connector), request)
+
     def resume_connector(self, request: RoutedRequest) -> HttpResponse:
-        """Resume a connector and its tasks, soon."""
+        """Resume a connector and its tasks, soon, or start a stopped one."""
         self._herder.resume_connector(request.connector)
         return ACCEPTED
 

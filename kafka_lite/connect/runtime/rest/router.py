@@ -56,6 +56,7 @@ def routes(herder: Herder, forwarder: RequestForwarder) -> list[Route]:
         Route("GET", "/connectors/{connector}/status", connectors.get_connector_status),
         Route("GET", "/connectors/{connector}/offsets", connectors.get_offsets),
         Route("PUT", "/connectors/{connector}/pause", connectors.pause_connector),
+        Route("PUT", "/connectors/{connector}/stop", connectors.stop_connector),
         Route("PUT", "/connectors/{connector}/resume", connectors.resume_connector),
         Route("POST", "/connectors/{connector}/restart", connectors.restart_connector),
         Route("GET", "/connectors/{connector}/tasks", connectors.get_task_configs),

@@ -151,6 +151,16 @@ class StandaloneHerder(AbstractHerder):
         if not self._worker.start_task(task, connector.config, config, self, self._target_state(task.connector)):
             raise ConnectError(f"Failed to start task: {task}")
 
+    def stop_connector(self, name: str) -> Future[None]:
+        """End the tasks of a connector, and keep its configuration."""
+        return self._done(partial(self._stop_connector, name))
+
+    def _stop_connector(self, name: str) -> None:
+        self._ensure_there(name)
+        self._remove_connector_tasks(name)
+        self._configs.put_target_state(name, TargetState.STOPPED)
+        self._remove_task_statuses(name)
+
     def request_task_reconfiguration(self, name: str) -> None:
         """Ask a connector for the configurations of its tasks again."""
         with self._lock:
@@ -217,7 +227,7 @@ class StandaloneHerder(AbstractHerder):
         self._take_snapshot()
 
     def on_connector_target_state_change(self, connector: str) -> None:
-        """The user paused or resumed a connector."""
+        """The user paused, stopped or resumed a connector."""
         with self._lock:
             self._take_snapshot()
             self._worker.set_target_state(connector, self._target_state(connector))

@@ -79,6 +79,7 @@ class ConfigTopic:
     task-NAME-N             {"properties": {key: value, …}}             configuration of a task, *deferred*
     commit-NAME             {"tasks": count}                            makes deferred ones valid
     target-state-NAME       {"state": "STARTED"} or "PAUSED"            what the user wants
+    target-state-NAME       {"state": "PAUSED", "state.v2": "STOPPED"}  the same, for workers that know more states
     target-state-NAME       null                                        STARTED again
     ======================  ==========================================  ==================================
 
@@ -141,9 +142,8 @@ class ConfigTopic:
             if connector in self._connector_configs:
                 self._target_states[connector] = TargetState.STARTED
             return None  # the removal of the connector tells listeners
-        state = value.get("state") if isinstance(value, dict) else None
         try:
-            self._target_states[connector] = TargetState(state)
+            self._target_states[connector] = TargetState(_stated(value))
         except ValueError:
             logger.error("Invalid target state for connector (%s): %r", connector, value)
             return None
@@ -198,6 +198,14 @@ class ConfigTopic:
         self._inconsistent.discard(connector)
         self._task_configs.update(deferred)
         return Change(ChangeKind.TASKS_UPDATED, connector, tuple(sorted(deferred)))
+
+
+def _stated(value: object) -> object:
+    """The state in the value of a target state: ``state.v2``, or that of an older worker. None if it has neither."""
+    if not isinstance(value, dict):
+        return None
+    newer = value.get("state.v2")
+    return newer if isinstance(newer, str) else value.get("state")
 
 
 def _properties(value: object) -> Config | None:

@@ -1,6 +1,6 @@
 """Keeps the configurations of connectors and tasks in a topic.
 
-Kafka 0.10.2: connect/runtime/.../connect/storage/KafkaConfigBackingStore.java · book 8.3.6
+Kafka 0.10.2: connect/runtime/.../connect/storage/KafkaConfigBackingStore.java; TARGET_STATE_V1: Kafka 3.5 · book 8.3.6
 """
 
 from __future__ import annotations
@@ -43,6 +43,10 @@ CONFIGURATION_V0 = (
 )
 TASKS_COMMIT_V0 = SchemaBuilder.struct().field("tasks", Schema.INT32_SCHEMA).build()
 TARGET_STATE_V0 = SchemaBuilder.struct().field("state", Schema.STRING_SCHEMA).build()
+TARGET_STATE_V1 = (
+    SchemaBuilder.struct().field("state", Schema.STRING_SCHEMA).field("state.v2", Schema.OPTIONAL_STRING_SCHEMA).build()
+)
+"""For states that older workers do not know. They see the nearest one that they do: a stopped connector is paused."""
 
 
 class KafkaConfigBackingStore(ConfigBackingStore):
@@ -122,7 +126,11 @@ class KafkaConfigBackingStore(ConfigBackingStore):
 
     def put_target_state(self, connector: str, state: TargetState) -> None:
         """Write what the user wants. It is not waited for: every worker applies it as soon as it reads it."""
-        self._send(target_state_key(connector), TARGET_STATE_V0, {"state": state.name})
+        key = target_state_key(connector)
+        if state is TargetState.STOPPED:
+            self._send(key, TARGET_STATE_V1, {"state": TargetState.PAUSED.name, "state.v2": state.name})
+        else:
+            self._send(key, TARGET_STATE_V0, {"state": state.name})
 
     def set_update_listener(self, listener: UpdateListener) -> None:
         """Set the listener. It is called in the thread that reads the topic."""

@@ -92,11 +92,17 @@ class WorkerTask(ShutdownableThread):
         return self._target_state is TargetState.PAUSED
 
     def transition_to(self, target: TargetState) -> None:
-        """Pause or resume, soon. Ignored by a task that is to stop."""
+        """Pause or resume, soon. Ignored by a task that is to stop.
+
+        A stopped connector has no tasks. One that another worker has committed at the wrong moment ends.
+        """
         with self.lock:
             if self.is_running:
                 self._target_state = target
                 self.lock.notify_all()
+        if target is TargetState.STOPPED:
+            logger.warning("Received unexpected request to transition task %s to STOPPED; it will end", self.id)
+            self.initiate_shutdown()
 
     def wake_up(self) -> None:
         """Make a paused task notice that it is to stop."""
@@ -147,7 +153,7 @@ class WorkerTask(ShutdownableThread):
     def _begin(self) -> bool:
         """Wait until the task may start; false if it is to stop before."""
         with self.lock:
-            if not self.is_running:
+            if not self.is_running or self._target_state is TargetState.STOPPED:
                 return False
             if self.should_pause:
                 self.report_paused()

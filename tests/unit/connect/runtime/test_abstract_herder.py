@@ -55,6 +55,13 @@ def test_reports_become_statuses(
     assert statuses.safe == is_safe
 
 
+def test_a_stopped_connector_has_a_status_of_its_own(herder: AbstractHerder, statuses: SafeWrites) -> None:
+    herder.on_stop("c")
+    status = statuses.connector("c")
+    assert status is not None
+    assert (status.state, statuses.safe) == (State.STOPPED, 0)
+
+
 def test_a_failure_has_its_trace_with_the_cause(herder: AbstractHerder, statuses: SafeWrites) -> None:
     try:
         try:

@@ -8,7 +8,7 @@ from kafka_lite.connect.runtime.target_state import TargetState
 from kafka_lite.connect.runtime.worker_connector import VALID_PREVIOUS_STATES, WorkerConnector, WorkerConnectorState
 from tests.support.connect_tasks import Reports
 
-STARTED, PAUSED = TargetState.STARTED, TargetState.PAUSED
+STARTED, PAUSED, STOPPED = TargetState.STARTED, TargetState.PAUSED, TargetState.STOPPED
 
 
 class Plugin(SinkConnector):
@@ -64,6 +64,31 @@ def test_a_connector_may_begin_paused(rig: Rig) -> None:
     rig.connector.transition_to(PAUSED)
     rig.connector.shutdown()
     assert (rig.plugin.calls, rig.reports.told) == ([], ["c pause", "c shutdown"])
+
+
+def test_a_stopped_connector_may_be_paused_and_resumed(rig: Rig) -> None:
+    for target in (STARTED, STOPPED, STOPPED, PAUSED, STOPPED, STARTED):
+        rig.connector.transition_to(target)
+        assert rig.connector.is_running is (target is STARTED)
+    assert rig.plugin.calls == ["start {'k': 'v'}", "stop", "start {'k': 'v'}"]
+    assert rig.reports.told == ["c startup", "c stop", "c pause", "c stop", "c resume"]
+
+
+def test_a_connector_that_has_failed_can_be_stopped_and_started_again(rig: Rig) -> None:
+    rig.plugin.errors["start {'k': 'v'}"] = ValueError("broken")
+    for target in (STARTED, PAUSED, STOPPED):
+        rig.connector.transition_to(target)
+    del rig.plugin.errors["start {'k': 'v'}"]
+    rig.connector.transition_to(STARTED)
+    assert rig.reports.told == ["c failure", "c stop", "c resume"]
+
+
+def test_an_error_while_it_stops_does_not_keep_a_connector_from_being_stopped(rig: Rig) -> None:
+    rig.connector.transition_to(STARTED)
+    rig.plugin.errors["stop"] = ValueError("broken")
+    rig.connector.transition_to(STOPPED)
+    assert rig.connector.state is WorkerConnectorState.STOPPED
+    assert rig.reports.told == ["c startup", "c stop"]
 
 
 @pytest.mark.parametrize(("call", "targets"), [("start {'k': 'v'}", [STARTED]), ("stop", [STARTED, PAUSED])])

@@ -93,7 +93,7 @@ def test_programs_get_json(run: Command, idle: str) -> None:
     assert run("plugins").splitlines()[-1].startswith("org.apache.kafka.connect.file.")
 
 
-def test_connectors_are_paused_resumed_and_deleted(run: Command, idle: str) -> None:
+def test_connectors_are_paused_stopped_resumed_and_deleted(run: Command, idle: str) -> None:
     run("create", idle)
 
     def state() -> str:
@@ -101,6 +101,8 @@ def test_connectors_are_paused_resumed_and_deleted(run: Command, idle: str) -> N
 
     assert run("pause", "idle") == "Paused connector idle.\n"
     eventually(lambda: state() == "PAUSED")
+    assert run("stop", "idle") == "Stopped connector idle.\n"
+    assert state() == "STOPPED"
     assert run("resume", "idle") == "Resumed connector idle.\n"
     eventually(lambda: state() == "RUNNING")
     assert run("delete", "idle") == "Deleted connector idle.\n"

@@ -47,9 +47,10 @@ def rest() -> Iterator[ConnectRest]:
 
 
 def test_paths(rest: ConnectRest) -> None:
-    Worker.answers += [(200, b"[]"), (201, b"{}"), *[(204, b"")] * 5]
+    Worker.answers += [(200, b"[]"), (201, b"{}"), *[(204, b"")] * 6]
     assert rest.put_config("a b/c", {"x": "1"})
     rest.pause("a")
+    rest.stop("a")
     rest.resume("a")
     rest.restart("a")
     rest.restart_task("a", 7)
@@ -58,6 +59,7 @@ def test_paths(rest: ConnectRest) -> None:
         ("GET", "/connectors", b""),
         ("PUT", "/connectors/a%20b%2Fc/config", b'{"x": "1"}'),
         ("PUT", "/connectors/a/pause", b""),
+        ("PUT", "/connectors/a/stop", b""),
         ("PUT", "/connectors/a/resume", b""),
         ("POST", "/connectors/a/restart", b""),
         ("POST", "/connectors/a/tasks/7/restart", b""),

@@ -102,6 +102,7 @@ def test_an_owner_that_does_not_lead_asks_the_leader_for_its_tasks(topics: Topic
         lambda herder: herder.put_connector_config("a", CONFIG, allow_replace=False),
         lambda herder: herder.delete_connector_config("a"),
         lambda herder: herder.put_task_configs("a", []),
+        lambda herder: herder.stop_connector("a"),
         lambda herder: herder.restart_connector("a"),
         lambda herder: herder.restart_task(T1),
     ],
@@ -136,6 +137,7 @@ def test_restarts_are_done_by_the_owner(topics: Topics) -> None:
         (lambda herder: herder.task_configs("none"), "Connector none not found"),
         (lambda herder: herder.delete_connector_config("none"), "Connector none not found"),
         (lambda herder: herder.put_task_configs("none", []), "Connector none not found"),
+        (lambda herder: herder.stop_connector("none"), "Unknown connector none"),
         (lambda herder: herder.restart_connector("none"), "Unknown connector: none"),
         (lambda herder: herder.restart_task(ConnectorTaskId("none", 0)), "Unknown connector: none"),
         (lambda herder: herder.restart_task(ConnectorTaskId("a", 7)), "Unknown task: a-7"),
@@ -182,6 +184,51 @@ def test_requests_that_depend_on_owners_are_refused_while_a_rebalance_is_expecte
     assert isinstance(listed.exception(0), RebalanceNeededError)
     topics.settle()
     assert topics.workers[0].ask(DistributedHerder.connectors) == ["a"]
+
+
+def test_a_stopped_connector_has_no_tasks_and_keeps_its_configuration(topics: Topics) -> None:
+    _group(topics, 2)
+    _create(topics)
+    eventually(lambda: _states(topics, 1) == [State.RUNNING] * 3)
+    before = len(topics.configs.texts())
+    topics.workers[0].ask(lambda herder: herder.stop_connector("a"))
+    topics.settle()
+    # The target state is the one that Kafka 3.9.1 writes: earlier workers find the connector paused.
+    assert topics.configs.texts()[before:] == [
+        ("commit-a", '{"tasks":0}'), ("target-state-a", '{"state":"PAUSED","state.v2":"STOPPED"}'),
+    ]  # fmt: skip
+    assert _owners(topics) == {"a": 0}
+    assert _states(topics, 0) == _states(topics, 1) == [State.STOPPED]
+    info = topics.workers[1].ask(lambda herder: herder.connector_info("a"))
+    assert (info.config, info.tasks) == (CONFIG, [])
+
+    topics.workers[1].herder.resume_connector("a")
+    topics.settle()
+    assert _owners(topics) == {"a": 0, "a-0": 1, "a-1": 0}
+    eventually(lambda: _states(topics) == [State.RUNNING] * 3)
+
+
+def test_a_stopped_connector_gets_no_tasks_from_a_change_or_from_its_owner(topics: Topics) -> None:
+    _group(topics, 1)
+    _create(topics)
+    topics.workers[0].ask(lambda herder: herder.stop_connector("a"))
+    with pytest.raises(BadRequestError, match="Cannot submit non-empty set of task configs for stopped connector a"):
+        topics.workers[0].ask(lambda herder: herder.put_task_configs("a", [{"number": "0"}]))
+    topics.workers[0].ask(_put("a", CONFIG | {"count": "1"}))
+    topics.settle()
+    topics.workers[0].ask(lambda herder: herder.restart_connector("a"))
+    topics.settle()
+    assert (_owners(topics), _states(topics)) == ({"a": 0}, [State.STOPPED])
+
+
+def test_a_worker_that_joins_finds_a_connector_stopped(topics: Topics) -> None:
+    _group(topics, 1)
+    _create(topics)
+    topics.workers[0].ask(lambda herder: herder.stop_connector("a"))
+    topics.settle()
+    topics.worker()
+    topics.settle()
+    assert (_owners(topics), _states(topics, 1)) == ({"a": 0}, [State.STOPPED])
 
 
 def test_a_deleted_connector_leaves_no_status(topics: Topics) -> None:

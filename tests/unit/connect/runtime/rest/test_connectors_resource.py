@@ -78,6 +78,15 @@ def test_the_error_of_another_worker_is_passed_on() -> None:
     assert error(response) == (409, "Connector a already exists")
 
 
+def test_the_leader_stops_a_connector() -> None:
+    herder = FakeHerder()
+    assert ask(herder, "PUT", "/connectors/a%20b/stop").status == 204
+    assert herder.calls == [("stop_connector", "a b")]
+    sent = Sent(ForwardedAnswer(HTTPStatus.NO_CONTENT, None))
+    assert ask(FakeHerder(NotLeaderError("not me", LEADER)), "PUT", "/connectors/a/stop", None, sent).status == 204
+    assert sent.requests == [(f"{LEADER}connectors/a/stop?forward=true", "PUT", None)]
+
+
 def test_names_in_body_and_path_have_to_agree() -> None:
     assert error(ask(FakeHerder(), "PUT", "/connectors/a/config", {"name": "b"})) == (
         400, "Connector name configuration (b) doesn't match connector name in the URL (a)",

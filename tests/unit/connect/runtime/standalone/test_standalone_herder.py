@@ -121,6 +121,19 @@ def test_pause_and_resume(herder: StandaloneHerder) -> None:
     assert herder.connector_status("a").connector.state is State.RUNNING
 
 
+def test_stop_and_resume(herder: StandaloneHerder) -> None:
+    _create(herder)
+    eventually(lambda: _states(herder) == [State.RUNNING] * 3)
+    herder.stop_connector("a").result(0)
+    assert _states(herder) == [State.STOPPED]
+    assert (herder.task_configs("a").result(0), herder.connector_config("a").result(0)) == ([], CONFIG)
+    herder.put_connector_config("a", CONFIG | {"count": "1"}, allow_replace=True).result(0)
+    assert _states(herder) == [State.STOPPED]
+    herder.resume_connector("a")
+    eventually(lambda: _states(herder) == [State.RUNNING] * 2)
+    assert str(_error(lambda: herder.stop_connector("none"))) == "Unknown connector none"
+
+
 def test_restarts(herder: StandaloneHerder) -> None:
     _create(herder)
     eventually(lambda: _states(herder) == [State.RUNNING] * 3)

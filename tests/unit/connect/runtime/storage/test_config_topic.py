@@ -62,6 +62,21 @@ def test_the_records_of_real_workers() -> None:
     assert (topic.snapshot().connectors, topic.snapshot().target_states) == ([], {})
 
 
+@pytest.mark.parametrize(
+    ("value", "state"),
+    [
+        ({"state": "PAUSED", "state.v2": "STOPPED"}, "STOPPED"),  # as Kafka 3.9.1 writes it
+        ({"state": "PAUSED", "state.v2": "PAUSED"}, "PAUSED"),
+        ({"state": "PAUSED", "state.v2": 7}, "PAUSED"),
+        ({"state": "PAUSED", "state.v2": None}, "PAUSED"),
+        ({"state": "PAUSED", "state.v2": "ELSEWHERE"}, "STARTED"),  # of a worker that is later still
+    ],
+)
+def test_a_later_worker_says_the_state_twice(topic: Topic, value: object, state: str) -> None:
+    topic.write(target_state_key("foo"), value)
+    assert topic.snapshot().target_state("foo") is TargetState(state)
+
+
 def test_task_configs_wait_for_their_commit(topic: Topic) -> None:
     topic.write_task(0, OLD)
     topic.write_task(1, OLD)
@@ -117,7 +132,7 @@ def test_is_complete(numbers: set[int], count: int, complete: bool) -> None:
 
 def test_a_connector_is_started_unless_the_user_paused_it(topic: Topic) -> None:
     assert topic.snapshot().target_state("foo") is TargetState.STARTED
-    change = topic.write(target_state_key("foo"), {"state": "PAUSED", "state.v2": "STOPPED"})
+    change = topic.write(target_state_key("foo"), {"state": "PAUSED"})
     assert change == Change(ChangeKind.TARGET_STATE_CHANGED, "foo")
     topic.write(connector_key("foo"), {"properties": NEW})
     assert topic.snapshot().target_state("foo") is TargetState.PAUSED

@@ -117,7 +117,7 @@ def test_a_failed_write_of_an_old_generation_is_not_repeated(topic: FakeTopic) -
         (b"status-topic-t:connector-a", b"{}"),
         (b"status-connector-a", b"not json"),
         (b"status-connector-a", b"[]"),
-        (b"status-connector-a", b'{"state":"STOPPED","trace":null,"worker_id":"w","generation":1}'),
+        (b"status-connector-a", b'{"state":"ELSEWHERE","trace":null,"worker_id":"w","generation":1}'),
         (b"status-task-a-0", b'{"state":"RUNNING"}'),
         (b"\xff", b"{}"),
     ],

@@ -52,6 +52,19 @@ def test_the_herder_stops_a_thread() -> None:
     assert (task.state, task.name) == (WorkerTaskState.STOPPED, "task-thread-c-3")
 
 
+def test_a_task_of_a_stopped_connector_ends() -> None:
+    reports = Reports()
+    never, running = Steps(reports, TargetState.STOPPED), Steps(reports)
+    never.start()
+    assert never.await_stop(10_000)
+    running.start()
+    assert running.at_work.wait(10)
+    running.transition_to(TargetState.STOPPED)
+    assert running.await_stop(10_000)
+    assert (never.steps, running.steps) == (["close"], ["start", "work", "finish", "close"])
+    assert reports.told == ["c-3 shutdown", "c-3 startup", "c-3 shutdown"]
+
+
 def test_a_paused_thread_is_resumed() -> None:
     reports = Reports()
     task = Steps(reports, TargetState.PAUSED)
