@@ -112,6 +112,39 @@ def test_every_worker_serves_every_request(connect: ConnectCluster, tmp_path: Pa
         connect.delete_connector("any")
 
 
+def test_a_stopped_connector_reads_from_where_it_is_told(connect: ConnectCluster, tmp_path: Path) -> None:
+    source, sink = tmp_path / "again.txt", tmp_path / "sink.txt"
+    source.write_text("eins\nzwei\n")
+    connect.put_connector("again", {"connector.class": "FileStreamSource", "file": source, "topic": "again"})
+    connect.put_connector("told", {"connector.class": "FileStreamSink", "file": sink, "topics": "again"})
+    eventually(lambda: sink.exists() and sink.read_text() == "eins\nzwei\n")
+    with pytest.raises(RestError, match="400: Connectors must be in the STOPPED state"):
+        connect.request("DELETE", "/connectors/told/offsets")
+    for name in ("again", "told"):
+        connect.stop_connector(name)
+        connect.await_state(name, "STOPPED", tasks=0)
+
+    partition = {"kafka_topic": "again", "kafka_partition": 0}
+    asked = connect.workers[-1]  # forwards it, if it does not lead
+    eventually(lambda: connect.request("GET", "/connectors/told/offsets")["offsets"][0]["partition"] == partition)
+    change = {"offsets": [{"partition": partition, "offset": {"kafka_offset": 1}}]}
+    done = {"message": "The offsets for this connector have been altered successfully"}
+    assert asked.request("PATCH", "/connectors/told/offsets", change) == done
+    assert connect.request("GET", "/connectors/told/offsets") == change
+    connect.resume_connector("told")
+    eventually(lambda: sink.read_text() == "eins\nzwei\nzwei\n")
+
+    connect.stop_connector("told")
+    done = {"message": "The offsets for this connector have been reset successfully"}
+    for name in ("again", "told"):
+        assert connect.request("DELETE", f"/connectors/{name}/offsets") == done
+        assert connect.request("GET", f"/connectors/{name}/offsets") == {"offsets": []}
+        connect.resume_connector(name)
+    eventually(lambda: sink.read_text() == "eins\nzwei\nzwei\n" + 2 * "eins\nzwei\n")
+    for name in ("again", "told"):
+        connect.delete_connector(name)
+
+
 @dataclass
 class _Replay:
     """Asks the workers in turn, so that each request is forwarded if it has to be."""

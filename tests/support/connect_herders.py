@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any
 
 import pytest
@@ -152,6 +153,16 @@ class Topics:
             if quiet == QUIET_TURNS:
                 return
         raise AssertionError("the group does not come to rest")
+
+    def in_turns(self, call: Callable[[], Future[Any]]) -> Any:
+        """Make a call that waits for a herder in another thread, and turns until it returns. Returns the result."""
+        with ThreadPoolExecutor(1) as pool:
+            called = pool.submit(call)
+            while not called.done():
+                for worker in self.workers:
+                    worker.read()
+                    worker.herder.loop.tick()
+            return called.result(0).result(0)
 
     def stop(self) -> None:
         """Stop all workers."""

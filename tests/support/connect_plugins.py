@@ -15,6 +15,7 @@ from kafka_lite.connect.api.source_connector import SourceConnector
 from kafka_lite.connect.api.source_record import SourceRecord
 from kafka_lite.connect.api.source_task import SourceTask
 from kafka_lite.connect.api.task import Task
+from tests.support.connect_groups import FakeGroupAdmin
 from tests.support.connect_tasks import FakeConsumer, FakeProducer
 
 SOURCE = "tests.support.connect_plugins.IdleSourceConnector"
@@ -28,6 +29,7 @@ class FakeClients:
     def __init__(self) -> None:
         self.producers: list[Mapping[str, object]] = []
         self.consumers: list[Mapping[str, object]] = []
+        self.group = FakeGroupAdmin({("t", 0): 5})
         self.topics: list[tuple[str, int, int]] = []
         """Name, partitions and replication factor of those that were to be created."""
 
@@ -37,6 +39,9 @@ class FakeClients:
 
     def topic_admin(self, bootstrap_servers: Sequence[str], client_id: str) -> Any:
         return self
+
+    def group_admin(self, bootstrap_servers: Sequence[str], client_id: str) -> Any:
+        return self.group
 
     def ensure_exists(self, topic: str, partitions: int, replication_factor: int) -> bool:
         self.topics.append((topic, partitions, replication_factor))

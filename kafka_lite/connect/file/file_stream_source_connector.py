@@ -5,14 +5,15 @@ Kafka 0.10.2: connect/file/.../connect/file/FileStreamSourceConnector.java · bo
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 from kafka_lite import __version__
 from kafka_lite.common.config_def import NO_DEFAULT, ConfigDef, Importance, Type
 from kafka_lite.connect.api.errors import ConnectError
 from kafka_lite.connect.api.source_connector import SourceConnector
 from kafka_lite.connect.api.task import Task
-from kafka_lite.connect.file.file_stream_source_task import FileStreamSourceTask
+from kafka_lite.connect.file.file_stream_source_task import FILENAME_FIELD, POSITION_FIELD, FileStreamSourceTask
 
 FILE, TOPIC = "file", "topic"
 CONFIG = (
@@ -52,3 +53,33 @@ class FileStreamSourceConnector(SourceConnector):
     def task_configs(self, max_tasks: int) -> list[dict[str, str]]:  # noqa: ARG002
         """One task, whatever the maximum."""
         return [dict(self._task_config)]
+
+    def alter_offsets(
+        self, connector_config: Mapping[str, str], offsets: Sequence[tuple[dict[str, Any], dict[str, Any] | None]]
+    ) -> bool:
+        """A position in a file is a number from 0. The file may be one of a former configuration.
+
+        Raises ConnectError.
+        """
+        if not connector_config.get(FILE):
+            raise ConnectError(
+                f"Offsets cannot be modified if the '{FILE}' configuration is unspecified. "
+                "This is because stdin is used for input and offsets are not tracked."
+            )
+        for partition, offset in offsets:
+            if offset is None:
+                continue  # whatever is stored may be deleted
+            if POSITION_FIELD not in offset:
+                raise ConnectError(f"Offset objects should either be null or contain the key '{POSITION_FIELD}'")
+            position = offset[POSITION_FIELD]
+            if not isinstance(position, int) or isinstance(position, bool):
+                raise ConnectError(
+                    f"The value for the '{POSITION_FIELD}' key in the offset is expected to be a Long value"
+                )
+            if position < 0:
+                raise ConnectError(
+                    f"The value for the '{POSITION_FIELD}' key in the offset should be a non-negative value"
+                )
+            if FILENAME_FIELD not in partition:
+                raise ConnectError(f"Partition objects should contain the key '{FILENAME_FIELD}'")
+        return True

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import traceback
 from abc import abstractmethod
+from concurrent.futures import Future
 from itertools import chain
 
 from kafka_lite.common.config_def import ConfigError
@@ -29,13 +30,17 @@ from kafka_lite.connect.runtime.connector_offsets import ConnectorOffset
 from kafka_lite.connect.runtime.connector_task_id import ConnectorTaskId
 from kafka_lite.connect.runtime.herder import ConnectorStateInfo, Herder
 from kafka_lite.connect.runtime.herder_errors import BadRequestError
+from kafka_lite.connect.runtime.offset_modification import Offsets
 from kafka_lite.connect.runtime.plugin_discovery import new_connector
 from kafka_lite.connect.runtime.status import ConnectorStatus, State, TaskStatus
-from kafka_lite.connect.runtime.storage.cluster_config_state import Config
+from kafka_lite.connect.runtime.storage.cluster_config_state import ClusterConfigState, Config
 from kafka_lite.connect.runtime.storage.config_backing_store import ConfigBackingStore
 from kafka_lite.connect.runtime.storage.status_backing_store import StatusBackingStore
 from kafka_lite.connect.runtime.target_state import TargetState
 from kafka_lite.connect.runtime.worker import Worker
+
+CHECK_TIMEOUT_S = 90.0
+"""How long a request may wait for the herder, as in ``request_forwarder``."""
 
 
 class AbstractHerder(Herder):
@@ -124,6 +129,40 @@ class AbstractHerder(Herder):
         if config is None:
             raise NotFoundError(f"Connector {name} not found")
         return self._worker.connector_offsets(name, config)
+
+    def alter_connector_offsets(self, name: str, offsets: Offsets) -> Future[str]:
+        """Set how far a stopped connector has read. The result is a message for the user."""
+        return self._modify_offsets(name, offsets)
+
+    def reset_connector_offsets(self, name: str) -> Future[str]:
+        """Forget how far a stopped connector has read. The result is a message for the user."""
+        return self._modify_offsets(name, None)
+
+    def _modify_offsets(self, name: str, offsets: Offsets | None) -> Future[str]:
+        """In the caller's thread: it takes a while, and a group would remove a worker whose herder waits."""
+        modified: Future[str] = Future()
+        try:
+            config = self._stopped_connector(name).result(CHECK_TIMEOUT_S)
+            modified.set_result(self._worker.modify_connector_offsets(name, config, offsets))
+        except Exception as error:  # noqa: BLE001  the caller gets it
+            modified.set_exception(error)
+        return modified
+
+    @abstractmethod
+    def _stopped_connector(self, name: str) -> Future[Config]:
+        """The configuration of a connector of which no task runs."""
+
+    def _ensure_stopped(self, name: str, configs: ClusterConfigState) -> Config:
+        """Raises NotFoundError, BadRequestError."""
+        config = configs.connector_config(name)
+        if config is None:
+            raise NotFoundError(f"Connector {name} not found")
+        if configs.target_state(name) is not TargetState.STOPPED or configs.task_count(name):
+            raise BadRequestError(
+                "Connectors must be in the STOPPED state before their offsets can be modified. This can be done for "
+                f"the specified connector by issuing a 'PUT' request to the '/connectors/{name}/stop' endpoint"
+            )
+        return config
 
     # ── target states ─────────────────────────────────────────────────────────────────────────────────────────────
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from kafka_lite.common.time import SYSTEM_TIME, Time
+from kafka_lite.connect.runtime.group_admin import GroupAdmin
 from kafka_lite.connect.runtime.topic_admin import TopicAdmin
 from kafka_lite.consumer.kafka_consumer import KafkaConsumer
 from kafka_lite.producer.kafka_producer import KafkaProducer
@@ -31,3 +32,7 @@ class ConnectClients:
     def topic_admin(self, bootstrap_servers: Sequence[str], client_id: str) -> TopicAdmin:
         """Creates topics. It need not be closed."""
         return TopicAdmin(bootstrap_servers, client_id)
+
+    def group_admin(self, bootstrap_servers: Sequence[str], client_id: str) -> GroupAdmin:
+        """Changes the offsets of consumer groups. It need not be closed."""
+        return GroupAdmin(bootstrap_servers, client_id, self._time)

@@ -10,10 +10,9 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from kafka_lite.common.topic_partition import TopicPartition
 from kafka_lite.connect.api.converter import Converter
+from kafka_lite.connect.runtime.group_admin import GroupAdmin
 from kafka_lite.connect.runtime.storage.offset_backing_store import OffsetBackingStore
-from kafka_lite.consumer.kafka_consumer import KafkaConsumer
 
 READ_TIMEOUT_S = 30.0
 
@@ -40,13 +39,14 @@ def source_offsets(
     return _sorted(found)
 
 
-def sink_offsets(consumer: KafkaConsumer, topics: Iterable[str]) -> list[ConnectorOffset]:
-    """The committed offsets of a sink's consumer group. The consumer has its group, but does not join it."""
-    partitions = [TopicPartition(topic, info.partition) for topic in topics for info in consumer.partitions_for(topic)]
+def sink_offsets(admin: GroupAdmin, group: str) -> list[ConnectorOffset]:
+    """The committed offsets of a sink's consumer group, those of topics that it has left, too.
+
+    Raises ApiError, ConnectError.
+    """
     return _sorted(
-        ConnectorOffset({"kafka_topic": topic, "kafka_partition": number}, {"kafka_offset": committed.offset})
-        for (topic, number), committed in consumer.committed(partitions).items()
-        if committed is not None
+        ConnectorOffset({"kafka_topic": topic, "kafka_partition": number}, {"kafka_offset": offset})
+        for (topic, number), offset in admin.committed(group).items()
     )
 
 

@@ -15,6 +15,7 @@ from typing import Generic, TypeVar
 from kafka_lite.connect.runtime.config_infos import ConfigInfos
 from kafka_lite.connect.runtime.connector_offsets import ConnectorOffset
 from kafka_lite.connect.runtime.connector_task_id import ConnectorTaskId
+from kafka_lite.connect.runtime.offset_modification import Offsets
 from kafka_lite.connect.runtime.status import ConnectorStatus, TaskStatus
 from kafka_lite.connect.runtime.storage.cluster_config_state import Config
 
@@ -127,6 +128,14 @@ class Herder(ABC):
     @abstractmethod
     def connector_offsets(self, name: str) -> list[ConnectorOffset]:
         """How far a connector has read. Raises NotFoundError, ConnectError, KafkaError."""
+
+    @abstractmethod
+    def alter_connector_offsets(self, name: str, offsets: Offsets) -> Future[str]:
+        """Set how far a stopped connector has read. The result is a message for the user."""
+
+    @abstractmethod
+    def reset_connector_offsets(self, name: str) -> Future[str]:
+        """Forget how far a stopped connector has read. The result is a message for the user."""
 
     @abstractmethod
     def pause_connector(self, name: str) -> None:

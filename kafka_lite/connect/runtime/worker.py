@@ -14,6 +14,7 @@ from kafka_lite.connect.api.converter import Converter, HeaderConverter
 from kafka_lite.connect.api.errors import ConnectError
 from kafka_lite.connect.api.sink_connector import SinkConnector
 from kafka_lite.connect.api.sink_task import SinkTask
+from kafka_lite.connect.api.source_connector import SourceConnector
 from kafka_lite.connect.api.source_task import SourceTask
 from kafka_lite.connect.api.task import Task
 from kafka_lite.connect.converters.simple_header_converter import SimpleHeaderConverter
@@ -40,6 +41,8 @@ from kafka_lite.connect.runtime.errors.error_reporter import ErrorReporter
 from kafka_lite.connect.runtime.errors.log_reporter import LogReporter
 from kafka_lite.connect.runtime.errors.retry_with_tolerance_operator import RetryWithToleranceOperator
 from kafka_lite.connect.runtime.errors.worker_errant_record_reporter import WorkerErrantRecordReporter
+from kafka_lite.connect.runtime.group_admin import GroupAdmin
+from kafka_lite.connect.runtime.offset_modification import Offsets, modify_sink_offsets, modify_source_offsets
 from kafka_lite.connect.runtime.plugin_discovery import class_name, connector_class, new_connector, new_task
 from kafka_lite.connect.runtime.status_listener import StatusListener
 from kafka_lite.connect.runtime.storage.cluster_config_state import Config
@@ -177,11 +180,26 @@ class Worker:
         if not issubclass(kind, SinkConnector):
             converters = self.internal_key_converter, self.internal_value_converter
             return source_offsets(self._offset_store, name, *converters)
-        consumer = self._clients.consumer(self.config.sink_task_consumer(name))
-        try:
-            return sink_offsets(consumer, ConnectorConfig(config, sink_config_def())[TOPICS])
-        finally:
-            consumer.close()
+        return sink_offsets(*self._sink_group(name))
+
+    def modify_connector_offsets(self, name: str, config: Config, offsets: Offsets | None) -> str:
+        """Set how far a stopped connector has read, or with None forget it. Returns a message for the user.
+
+        Raises ConnectError, and what the connector raises.
+        """
+        resolved = self.config.transformer.transform(config)
+        connector = new_connector(ConnectorConfig(resolved)[CONNECTOR_CLASS])
+        if isinstance(connector, SinkConnector):
+            return modify_sink_offsets(*self._sink_group(name), name, connector, resolved, offsets)
+        if not isinstance(connector, SourceConnector):
+            raise ConnectError(f"Connector {name} is neither a source nor a sink")
+        converters = self.internal_key_converter, self.internal_value_converter
+        return modify_source_offsets(self._offset_store, name, converters, connector, resolved, offsets)
+
+    def _sink_group(self, name: str) -> tuple[GroupAdmin, str]:
+        config = self.config.sink_task_consumer(name)
+        servers = str(config["bootstrap.servers"]).split(",")
+        return self._clients.group_admin(servers, f"connector-worker-adminclient-{name}"), str(config["group.id"])
 
     def _connector(self, name: str) -> WorkerConnector:
         connector = self._connectors.get(name)

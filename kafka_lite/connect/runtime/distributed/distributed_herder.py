@@ -51,7 +51,7 @@ class DistributedHerder(AbstractHerder):
     request                              by                          otherwise
     ===================================  ==========================  ===============================================
     create, change, delete, put tasks,   the leader                  NotLeaderError with the leader's URL
-    stop
+    stop, change offsets
     restart                              the owner                   the leader: NotAssignedError with the owner's
                                                                      URL; others: NotLeaderError
     list, configurations, tasks          any worker, its snapshot    RebalanceNeededError while one is expected
@@ -209,6 +209,20 @@ class DistributedHerder(AbstractHerder):
             self._configs.refresh(self._sync_timeout_ms)  # so that the rebalance finds the connector stopped
         except TimeoutError as error:
             logger.warning("Could not read the target state of connector %s back: %s", name, error)
+
+    def _stopped_connector(self, name: str) -> Future[Config]:
+        """The configuration of a connector of which no task runs: after the last rebalance, none was assigned."""
+
+        def config_if_stopped() -> Config:
+            self._ensure_leader("Only the leader can process external offsets modification requests")
+            try:
+                self._configs.refresh(self._sync_timeout_ms)
+            except TimeoutError as error:
+                problem = "Failed to read to end of config topic before modifying connector offsets"
+                raise ConnectError(problem) from error
+            return self._ensure_stopped(name, self._configs.snapshot())
+
+        return self._when_settled(config_if_stopped)
 
     def _ensure_leader(self, problem: str) -> None:
         if not self.loop.is_leader:

@@ -23,6 +23,7 @@ from kafka_lite.connect.runtime.rest.entities import (
     parse_config,
     parse_configs,
     parse_create_request,
+    parse_offsets,
     task_info_json,
     task_state_json,
 )
@@ -101,6 +102,16 @@ class ConnectorsResource:
         offsets = self._herder.connector_offsets(request.connector)
         return json_response({"offsets": [{"partition": each.partition, "offset": each.offset} for each in offsets]})
 
+    def alter_offsets(self, request: RoutedRequest) -> HttpResponse:
+        """Set how far a stopped connector has read (KIP-875)."""
+        offsets = parse_offsets(request.body)
+        body = {"offsets": [{"partition": partition, "offset": offset} for partition, offset in offsets]}
+        return self._message(self._herder.alter_connector_offsets(request.connector, offsets), request, body)
+
+    def reset_offsets(self, request: RoutedRequest) -> HttpResponse:
+        """Forget how far a stopped connector has read (KIP-875)."""
+        return self._message(self._herder.reset_connector_offsets(request.connector), request)
+
     def pause_connector(self, request: RoutedRequest) -> HttpResponse:
         """Pause a connector and its tasks, soon."""
         self._herder.pause_connector(request.connector)
@@ -151,6 +162,9 @@ class ConnectorsResource:
         """The result as JSON, of this worker or of another one."""
         found = self._forwarder.complete(future, _forwardable(request, body))
         return found.value if isinstance(found, ForwardedAnswer) else to_json(found)
+
+    def _message(self, future: Future[str], request: RoutedRequest, body: object = None) -> HttpResponse:
+        return json_response(self._complete(future, request, lambda text: {"message": text}, body))
 
     def _done(self, future: Future[Any], request: RoutedRequest, body: object = None) -> HttpResponse:
         self._forwarder.complete(future, _forwardable(request, body))

@@ -12,6 +12,7 @@ from typing import Any, NoReturn
 
 from kafka_lite.connect.runtime.connector_task_id import ConnectorTaskId
 from kafka_lite.connect.runtime.herder import ConnectorInfo, ConnectorStateInfo, TaskInfo
+from kafka_lite.connect.runtime.herder_errors import BadRequestError
 from kafka_lite.connect.runtime.rest.rest_errors import ConnectRestError
 from kafka_lite.connect.runtime.status import ConnectorStatus, TaskStatus
 
@@ -55,13 +56,14 @@ def _status_json(status: ConnectorStatus | TaskStatus, **more: int) -> dict[str,
 # ── reading ───────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def parse_json(body: bytes) -> Any:
+def parse_json(body: bytes, *, numbers_as_texts: bool = True) -> Any:
     """The value of a body. Numbers stay texts as they were written, since configurations have texts only.
 
     Raises ConnectRestError.
     """
+    numbers: dict[str, Any] = {"parse_int": str, "parse_float": str} if numbers_as_texts else {}
     try:
-        return json.loads(body.decode(), parse_int=str, parse_float=str, parse_constant=_refuse)
+        return json.loads(body.decode(), parse_constant=_refuse, **numbers)
     except (ValueError, RecursionError) as error:
         raise _bad_body(f"it is not JSON: {error}") from error
 
@@ -86,6 +88,27 @@ def parse_configs(body: bytes) -> list[dict[str, str]]:
     if not isinstance(value, list):
         raise _bad_body("it has to be a list of configurations")
     return [_config("each configuration", config) for config in value]
+
+
+def parse_offsets(body: bytes) -> list[tuple[dict[str, Any] | None, dict[str, Any] | None]]:
+    """Partitions and their new offsets: ``{"offsets": [{"partition": {…}, "offset": {…}}, …]}``.
+
+    Raises ConnectRestError, BadRequestError.
+    """
+    value = parse_json(body, numbers_as_texts=False)
+    entries = value.get("offsets") if isinstance(value, dict) else None
+    if not entries:
+        raise BadRequestError("Partitions / offsets need to be provided for an alter offsets request")
+    if not isinstance(entries, list) or not all(isinstance(entry, dict) for entry in entries):
+        raise _bad_body('"offsets" has to be a list of objects')
+    return [(_object_or_null(entry, "partition"), _object_or_null(entry, "offset")) for entry in entries]
+
+
+def _object_or_null(entry: dict[str, Any], key: str) -> dict[str, Any] | None:
+    value = entry.get(key)
+    if value is not None and not isinstance(value, dict):
+        raise _bad_body(f'"{key}" has to be an object or null')
+    return value
 
 
 def _config(what: str, value: object) -> dict[str, str]:

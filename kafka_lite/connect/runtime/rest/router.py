@@ -55,6 +55,8 @@ def routes(herder: Herder, forwarder: RequestForwarder) -> list[Route]:
         Route("PUT", "/connectors/{connector}/config", connectors.put_connector_config),
         Route("GET", "/connectors/{connector}/status", connectors.get_connector_status),
         Route("GET", "/connectors/{connector}/offsets", connectors.get_offsets),
+        Route("PATCH", "/connectors/{connector}/offsets", connectors.alter_offsets),
+        Route("DELETE", "/connectors/{connector}/offsets", connectors.reset_offsets),
         Route("PUT", "/connectors/{connector}/pause", connectors.pause_connector),
         Route("PUT", "/connectors/{connector}/stop", connectors.stop_connector),
         Route("PUT", "/connectors/{connector}/resume", connectors.resume_connector),

@@ -161,6 +161,10 @@ class StandaloneHerder(AbstractHerder):
         self._configs.put_target_state(name, TargetState.STOPPED)
         self._remove_task_statuses(name)
 
+    def _stopped_connector(self, name: str) -> Future[Config]:
+        """The configuration of a connector of which no task runs."""
+        return self._done(lambda: self._ensure_stopped(name, self._state))
+
     def request_task_reconfiguration(self, name: str) -> None:
         """Ask a connector for the configurations of its tasks again."""
         with self._lock:

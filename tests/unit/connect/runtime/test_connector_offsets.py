@@ -1,12 +1,8 @@
 from __future__ import annotations
 
-from types import SimpleNamespace
-from typing import Any
-
-from kafka_lite.common.topic_partition import TopicPartition
 from kafka_lite.connect.runtime.connector_offsets import ConnectorOffset, sink_offsets, source_offsets
 from kafka_lite.connect.runtime.storage.memory_offset_backing_store import MemoryOffsetBackingStore
-from kafka_lite.consumer.offset_and_metadata import OffsetAndMetadata
+from tests.support.connect_groups import FakeGroupAdmin
 from tests.support.connect_stores import PlainJson
 
 
@@ -27,11 +23,8 @@ def test_those_of_a_source_are_its_own_keys_of_the_store() -> None:
 
 
 def test_those_of_a_sink_are_committed_by_its_group() -> None:
-    committed = {TopicPartition("t", 1): OffsetAndMetadata(5), TopicPartition("t", 0): None}
-    consumer: Any = SimpleNamespace(
-        partitions_for=lambda topic: [SimpleNamespace(partition=number) for number in range(2)] if topic == "t" else [],
-        committed=lambda partitions: {each: committed[each] for each in partitions},
-    )
-    assert sink_offsets(consumer, ["t", "none"]) == [
-        ConnectorOffset({"kafka_topic": "t", "kafka_partition": 1}, {"kafka_offset": 5})
+    admin = FakeGroupAdmin({("t", 1): 5, ("a", 0): 7})
+    assert sink_offsets(admin, "connect-s") == [  # type: ignore[arg-type]
+        ConnectorOffset({"kafka_topic": "a", "kafka_partition": 0}, {"kafka_offset": 7}),
+        ConnectorOffset({"kafka_topic": "t", "kafka_partition": 1}, {"kafka_offset": 5}),
     ]

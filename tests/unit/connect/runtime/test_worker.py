@@ -148,3 +148,12 @@ def test_a_task_that_does_not_end_is_abandoned() -> None:
     stop()
     task.await_shutdown(10)
     assert rig.reports.told == ["a-0 startup"]
+
+
+def test_offsets_are_those_of_the_store_or_of_the_sinks_group(rig: Rig) -> None:
+    assert "altered" in rig.worker.modify_connector_offsets("a", SOURCE_CONFIG, [({"p": 1}, {"at": 2})])
+    assert [each.offset for each in rig.worker.connector_offsets("a", SOURCE_CONFIG)] == [{"at": 2}]
+    assert [each.offset for each in rig.worker.connector_offsets("a", SINK_CONFIG)] == [{"kafka_offset": 5}]
+    assert "reset" in rig.worker.modify_connector_offsets("a", SINK_CONFIG, None)
+    assert rig.worker.connector_offsets("a", SINK_CONFIG) == []
+    assert [each.offset for each in rig.worker.connector_offsets("a", SOURCE_CONFIG)] == [{"at": 2}]

@@ -221,6 +221,24 @@ def test_a_stopped_connector_gets_no_tasks_from_a_change_or_from_its_owner(topic
     assert (_owners(topics), _states(topics)) == ({"a": 0}, [State.STOPPED])
 
 
+def test_the_leader_changes_offsets_once_no_task_runs(topics: Topics) -> None:
+    _group(topics, 2)
+    _create(topics)
+    leader, other = (worker.herder for worker in topics.workers)
+    with pytest.raises(BadRequestError, match="must be in the STOPPED state"):
+        topics.in_turns(lambda: leader.reset_connector_offsets("a"))
+    topics.workers[0].ask(lambda herder: herder.stop_connector("a"))
+    assert "a-0" in _owners(topics)  # on the other worker, which has not noticed yet
+    message = topics.in_turns(lambda: leader.alter_connector_offsets("a", [({"p": 1}, {"at": 2})]))
+    assert "altered successfully" in message
+    assert _owners(topics) == {"a": 0}
+    assert [(each.partition, each.offset) for each in leader.connector_offsets("a")] == [({"p": 1}, {"at": 2})]
+    with pytest.raises(NotLeaderError, match="Only the leader can process external offsets modification requests"):
+        topics.in_turns(lambda: other.reset_connector_offsets("a"))
+    with pytest.raises(NotFoundError, match="Connector none not found"):
+        topics.in_turns(lambda: leader.reset_connector_offsets("none"))
+
+
 def test_a_worker_that_joins_finds_a_connector_stopped(topics: Topics) -> None:
     _group(topics, 1)
     _create(topics)

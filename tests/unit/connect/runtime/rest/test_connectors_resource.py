@@ -7,6 +7,8 @@ from concurrent.futures import Future
 from http import HTTPStatus
 from typing import Any
 
+import pytest
+
 from kafka_lite.connect.api.errors import NotFoundError
 from kafka_lite.connect.runtime.connector_offsets import ConnectorOffset
 from kafka_lite.connect.runtime.connector_task_id import ConnectorTaskId
@@ -105,6 +107,32 @@ def test_how_far_a_connector_has_read() -> None:
         "offsets": [{"partition": {"filename": "/tmp/a"}, "offset": {"position": 4}}]
     }
     assert error(ask(Read(), "GET", "/connectors/none/offsets")) == (404, "Connector none not found")
+
+
+def test_the_offsets_of_a_stopped_connector_are_changed() -> None:
+    herder = FakeHerder("The offsets for this connector have been altered successfully")
+    entry = {"partition": {"filename": "/tmp/a"}, "offset": {"position": 4}}
+    body: dict[str, Any] = {"offsets": [entry, {"partition": {"filename": "/tmp/b"}, "offset": None}]}
+    response = ask(herder, "PATCH", "/connectors/a/offsets", body)
+    assert (response.status, json.loads(response.body)) == (200, {"message": herder.result})
+    wanted = [({"filename": "/tmp/a"}, {"position": 4}), ({"filename": "/tmp/b"}, None)]
+    assert herder.calls == [("alter_connector_offsets", "a", wanted)]
+    assert ask(herder, "DELETE", "/connectors/a/offsets").status == 200
+    assert herder.calls[-1] == ("reset_connector_offsets", "a")
+    sent = Sent(ForwardedAnswer(HTTPStatus.OK, {"message": "done"}))
+    response = ask(FakeHerder(NotLeaderError("not me", LEADER)), "PATCH", "/connectors/a/offsets", body, sent)
+    assert sent.requests == [(f"{LEADER}connectors/a/offsets?forward=true", "PATCH", body)]
+    assert json.loads(response.body) == {"message": "done"}
+
+
+@pytest.mark.parametrize(
+    ("body", "status"),
+    [({}, 400), ([], 400), ({"offsets": []}, 400), ({"offsets": [1]}, 500), ({"offsets": [{"partition": "p"}]}, 500)],
+)
+def test_a_change_of_offsets_says_which(body: Any, status: int) -> None:
+    herder = FakeHerder("unused")
+    assert error(ask(herder, "PATCH", "/connectors/a/offsets", body))[0] == status
+    assert herder.calls == []
 
 
 class TwoConnectors(FakeHerder):

@@ -134,6 +134,22 @@ def test_stop_and_resume(herder: StandaloneHerder) -> None:
     assert str(_error(lambda: herder.stop_connector("none"))) == "Unknown connector none"
 
 
+def test_only_the_offsets_of_a_stopped_connector_can_be_changed(herder: StandaloneHerder) -> None:
+    _create(herder)
+    alter = lambda: herder.alter_connector_offsets("a", [({"p": 1}, {"at": 2})])  # noqa: E731
+    refusal = _error(alter)
+    assert isinstance(refusal, BadRequestError)
+    assert str(refusal).endswith("issuing a 'PUT' request to the '/connectors/a/stop' endpoint")
+    herder.pause_connector("a")
+    assert isinstance(_error(lambda: herder.reset_connector_offsets("a")), BadRequestError)
+    herder.stop_connector("a").result(0)
+    assert "altered successfully" in alter().result(0)
+    assert [(each.partition, each.offset) for each in herder.connector_offsets("a")] == [({"p": 1}, {"at": 2})]
+    assert "reset successfully" in herder.reset_connector_offsets("a").result(0)
+    assert herder.connector_offsets("a") == []
+    assert isinstance(_error(lambda: herder.reset_connector_offsets("none")), NotFoundError)
+
+
 def test_restarts(herder: StandaloneHerder) -> None:
     _create(herder)
     eventually(lambda: _states(herder) == [State.RUNNING] * 3)
