@@ -16,6 +16,7 @@ import pytest
 from kafka_lite.testing.cluster import Cluster
 from kafka_lite.testing.connect.connect_cluster import ConnectCluster
 from kafka_lite.testing.connect.connect_worker import ConnectWorker, RestError
+from kafka_lite.tools.connect.sink_lags import sink_lags
 from tests.support.eventually import eventually
 from tests.unit.connect.runtime.rest.test_rest_server import SAMPLE, Client, _answer, _expected
 
@@ -131,6 +132,7 @@ def test_a_stopped_connector_reads_from_where_it_is_told(connect: ConnectCluster
     done = {"message": "The offsets for this connector have been altered successfully"}
     assert asked.request("PATCH", "/connectors/told/offsets", change) == done
     assert connect.request("GET", "/connectors/told/offsets") == change
+    assert sink_lags(connect.cluster.bootstrap_servers, ["told", "none"]) == {"told": 1}
     connect.resume_connector("told")
     eventually(lambda: sink.read_text() == "eins\nzwei\nzwei\n")
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import Future
 from typing import Any
@@ -108,8 +109,8 @@ class FakeConsumer:
         self.woken = False
         self.closed = False
 
-    def subscribe(self, topics: Iterable[str], listener: Any) -> None:
-        self.topics, self.listener = list(topics), listener
+    def subscribe(self, topics: Iterable[str] | re.Pattern[str], listener: Any) -> None:
+        self.topics, self.listener = topics if isinstance(topics, re.Pattern) else list(topics), listener
 
     def rebalance(self, *partitions: TopicPartition) -> None:
         """Give the member another assignment."""

@@ -234,5 +234,5 @@ def compute_task_configs(worker: Worker, name: str, config: Config) -> list[dict
     """
     if worker.is_sink_connector(name):
         values = ConnectorConfig(config, sink_config_def())
-        return worker.connector_task_configs(name, values[TASKS_MAX], values[TOPICS])
-    return worker.connector_task_configs(name, ConnectorConfig(config)[TASKS_MAX], None)
+        return worker.connector_task_configs(name, values[TASKS_MAX], values.subscription())
+    return worker.connector_task_configs(name, ConnectorConfig(config)[TASKS_MAX])

@@ -1,7 +1,7 @@
 """The configuration keys that every connector has, and those of its transformations.
 
 Kafka 0.10.2: connect/runtime/.../connect/runtime/ConnectorConfig.java, SourceConnectorConfig.java,
-SinkConnectorConfig.java, TaskConfig.java · book 8.3.5
+SinkConnectorConfig.java, TaskConfig.java; topics.regex: Kafka 1.1 · book 8.3.5
 """
 
 from __future__ import annotations
@@ -23,11 +23,12 @@ from kafka_lite.connect.runtime.errors.error_handling_config import (
     define_error_keys,
 )
 from kafka_lite.connect.runtime.plugin_discovery import load_class, new_plugin
+from kafka_lite.connect.transforms.regex_router import RegexValidator
 
 HIGH, LOW = Importance.HIGH, Importance.LOW
 NAME, CONNECTOR_CLASS, TASKS_MAX = "name", "connector.class", "tasks.max"
 KEY_CONVERTER, VALUE_CONVERTER = "key.converter", "value.converter"
-TRANSFORMS, TOPICS, TASK_CLASS = "transforms", "topics", "task.class"
+TRANSFORMS, TOPICS, TOPICS_REGEX, TASK_CLASS = "transforms", "topics", "topics.regex", "task.class"
 COMMON_GROUP, TRANSFORMS_GROUP = "Common", "Transforms"
 
 
@@ -58,14 +59,21 @@ def sink_config_def() -> ConfigDef:
         source_config_def().define(
             TOPICS, Type.LIST, "", HIGH, "The topics to read, comma separated.",
             group=COMMON_GROUP, order_in_group=4, width=Width.LONG, display_name="Topics",
+        ).define(
+            TOPICS_REGEX, Type.STRING, "", HIGH,
+            "In place of topics: a regular expression. All topics that it matches as a whole are read, new ones, too.",
+            RegexValidator(),
+            group=COMMON_GROUP, order_in_group=4, width=Width.LONG, display_name="Topics regex",
         )
     )  # fmt: skip
 
 
 def topic_errors(props: Mapping[str, str]) -> list[str]:
     """Errors in the topics of a sink that their definition alone does not show."""
-    topics = parse_value(TOPICS, Type.LIST, props.get(TOPICS)) or []
-    problem = dead_letter_topic_problem(topics, (props.get(DLQ_TOPIC) or "").strip())
+    topics, regex = parse_value(TOPICS, Type.LIST, props.get(TOPICS)) or [], (props.get(TOPICS_REGEX) or "").strip()
+    if topics and regex:
+        return [f"{TOPICS} and {TOPICS_REGEX} are mutually exclusive options, but both are set."]
+    problem = dead_letter_topic_problem(topics, regex, (props.get(DLQ_TOPIC) or "").strip())
     return [] if problem is None else [problem]
 
 
@@ -156,6 +164,12 @@ class ConnectorConfig:
         for problem in topic_errors(self.originals):
             raise ConfigError(TOPICS, self.originals.get(TOPICS), problem)
         return ErrorHandlingConfig.of(self._values)
+
+    def subscription(self) -> dict[str, str]:
+        """The keys by which the tasks of a sink know their topics."""
+        if self[TOPICS_REGEX]:
+            return {TOPICS_REGEX: self[TOPICS_REGEX]}
+        return {TOPICS: ",".join(self[TOPICS])}
 
     def converter(self, key: str, default: Converter) -> Converter:
         """The connector's own converter of keys or values, or else the worker's. Raises ConnectError, ConfigError."""

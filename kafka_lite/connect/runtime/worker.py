@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import logging
 import threading
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping
+from types import MappingProxyType
 
 from kafka_lite.common.time import SYSTEM_TIME, Time
 from kafka_lite.connect.api.converter import Converter, HeaderConverter
@@ -23,7 +24,6 @@ from kafka_lite.connect.runtime.connector_config import (
     CONNECTOR_CLASS,
     KEY_CONVERTER,
     TASK_CLASS,
-    TOPICS,
     VALUE_CONVERTER,
     ConnectorConfig,
     new_converter,
@@ -59,6 +59,8 @@ from kafka_lite.connect.runtime.worker_config import WorkerConfig
 from kafka_lite.connect.runtime.worker_connector import WorkerConnector
 
 logger = logging.getLogger(__name__)
+
+NOTHING: Mapping[str, str] = MappingProxyType({})
 
 
 class Worker:
@@ -162,15 +164,14 @@ class Worker:
         """Whether a connector's tasks read topics. Raises ConnectError if it does not run here."""
         return self._connector(name).is_sink_connector
 
-    def connector_task_configs(self, name: str, max_tasks: int, topics: Sequence[str] | None) -> list[dict[str, str]]:
-        """Ask a connector for the configurations of its tasks, as they are stored; ``topics`` are those of a sink.
-
-        Raises ConnectError if it does not run here, and what the connector raises.
+    def connector_task_configs(
+        self, name: str, max_tasks: int, subscription: Mapping[str, str] = NOTHING
+    ) -> list[dict[str, str]]:
+        """Ask a connector for the configurations of its tasks, as they are stored. Each gets the ``subscription`` of a
+        sink. Raises ConnectError if it does not run here, and what the connector raises.
         """
         connector = self._connector(name).connector
-        added = {TASK_CLASS: class_name(connector.task_class())}
-        if topics is not None:
-            added[TOPICS] = ",".join(topics)
+        added = {TASK_CLASS: class_name(connector.task_class()), **subscription}
         configs = [{**config, **added} for config in connector.task_configs(max_tasks)]
         return self.config.transformer.restore(self._connector_configs[name], configs)
 

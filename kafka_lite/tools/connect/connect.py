@@ -8,6 +8,7 @@ from __future__ import annotations
 import argparse
 import json
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -16,7 +17,8 @@ from kafka_lite.common.time import SYSTEM_TIME
 from kafka_lite.tools.common.terminal import on_terminal
 from kafka_lite.tools.common.tool_errors import ToolError, reports_errors
 from kafka_lite.tools.connect.connect_rest import DEFAULT_URL, ConnectRest
-from kafka_lite.tools.connect.connect_snapshot import connect_snapshot, connector_snapshot
+from kafka_lite.tools.connect.connect_snapshot import Lags, connect_snapshot, connector_snapshot
+from kafka_lite.tools.connect.sink_lags import sink_lags
 
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType
@@ -42,6 +44,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help=f"the REST interface of any worker of the group (default: {DEFAULT_URL})",
     )  # fmt: skip
     parser.add_argument("--watch", action="store_true", help="list all connectors, live, until Ctrl-C")
+    parser.add_argument(
+        "--bootstrap-server",
+        metavar="HOST:PORT",
+        help="with the list or --watch: brokers to ask how many records each sink has yet to read",
+    )
     parser.set_defaults(verb="list", json=False)
     verbs = parser.add_subparsers(dest="verb", metavar="VERB")
     listing = verbs.add_parser("list", help="all connectors, workers and failures (the default)")
@@ -66,7 +73,7 @@ def run(options: argparse.Namespace) -> int:
     rest = ConnectRest(options.worker)
     try:
         if options.watch:
-            _watch(rest)
+            _watch(rest, _lags(options))
         else:
             ACTIONS[options.verb or "list"](rest, options)
     finally:
@@ -83,7 +90,11 @@ def _list(rest: ConnectRest, options: argparse.Namespace) -> None:
         return
     from kafka_lite.tools.connect.connect_view import overview
 
-    _print(overview(connect_snapshot(rest)))
+    _print(overview(connect_snapshot(rest, _lags(options))))
+
+
+def _lags(options: argparse.Namespace) -> Lags | None:
+    return partial(sink_lags, options.bootstrap_server) if options.bootstrap_server else None
 
 
 def _describe(rest: ConnectRest, options: argparse.Namespace) -> None:
@@ -113,34 +124,34 @@ def _print(frame: RenderableType) -> None:
     console.print(frame)
 
 
-def _watch(rest: ConnectRest, interval_ms: float = 1000) -> None:
+def _watch(rest: ConnectRest, lags: Lags | None, interval_ms: float = 1000) -> None:
     """On the terminal's alternate screen, so that its previous contents are restored at the end."""
     from rich.console import Console
     from rich.live import Live
 
     console = Console(highlight=False)
-    with Live(frame_of(rest, console), console=console, screen=on_terminal(), auto_refresh=False) as live:
+    with Live(frame_of(rest, console, lags), console=console, screen=on_terminal(), auto_refresh=False) as live:
         try:
             while True:
                 SYSTEM_TIME.sleep(interval_ms)
-                live.update(_frame_or_reason(rest, console), refresh=True)
+                live.update(_frame_or_reason(rest, console, lags), refresh=True)
         except KeyboardInterrupt:
             return
 
 
-def frame_of(rest: ConnectRest, console: Console) -> RenderableType:
+def frame_of(rest: ConnectRest, console: Console, lags: Lags | None = None) -> RenderableType:
     """The overview in as many lines as the console has. Raises ToolError."""
     from kafka_lite.tools.connect.connect_view import LINES_AROUND, overview
 
-    return overview(connect_snapshot(rest), max(console.height - LINES_AROUND, 2))
+    return overview(connect_snapshot(rest, lags), max(console.height - LINES_AROUND, 2))
 
 
-def _frame_or_reason(rest: ConnectRest, console: Console) -> RenderableType:
+def _frame_or_reason(rest: ConnectRest, console: Console, lags: Lags | None) -> RenderableType:
     from rich.console import Group
     from rich.text import Text
 
     try:
-        return frame_of(rest, console)
+        return frame_of(rest, console, lags)
     except ToolError as error:
         return Group(Text(str(error), "bold red"), Text("Waiting for it to come back. Ctrl-C exits.", "dim"))
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
 from kafka_lite.tools.connect.connect_rest import ConnectRestError
@@ -52,6 +52,8 @@ class ConnectorSnapshot:
     config: Mapping[str, str]
     connector: Part
     tasks: Mapping[int, Part]
+    lag: int | None = None
+    """Records that a sink has yet to read and commit; None if it is not known."""
 
     @property
     def kind(self) -> str:
@@ -104,11 +106,17 @@ class ConnectSnapshot:
         return {worker: (counts[0], counts[1]) for worker, counts in sorted(found.items())}
 
 
-def connect_snapshot(rest: Asks) -> ConnectSnapshot:
-    """Ask for all connectors. Raises ToolError."""
-    return ConnectSnapshot(
-        rest.url, rest.version(), tuple(connector_snapshot(rest, name) for name in rest.connectors())
-    )
+Lags = Callable[[Sequence[str]], Mapping[str, int]]
+"""Names of sinks -> their lags."""
+
+
+def connect_snapshot(rest: Asks, lags: Lags | None = None) -> ConnectSnapshot:
+    """Ask for all connectors, and the brokers for the lags of the sinks if ``lags`` can do so. Raises ToolError."""
+    connectors = [connector_snapshot(rest, name) for name in rest.connectors()]
+    sinks = [each.name for each in connectors if each.kind == "sink"]
+    known = lags(sinks) if lags is not None and sinks else {}
+    connectors = [replace(each, lag=known.get(each.name)) for each in connectors]
+    return ConnectSnapshot(rest.url, rest.version(), tuple(connectors))
 
 
 def connector_snapshot(rest: Asks, name: str) -> ConnectorSnapshot:

@@ -27,6 +27,7 @@ CONNECTOR_COLUMNS = (
     Column("tasks", "left"),
     Column("workers", "left", expendable=1),
 )
+LAG_COLUMN = Column("lag")
 TASK_COLUMNS = (Column("part", "left", "cyan"), Column("state", "left"), Column("worker", "left"))
 WORKER_COLUMNS = (Column("worker", "left", "cyan"), Column("connectors"), Column("tasks"))
 LINES_AROUND = 12
@@ -39,11 +40,13 @@ def overview(snapshot: ConnectSnapshot, max_rows: int | None = None) -> Renderab
     if not snapshot.connectors:
         return Group(heading, Text("no connectors yet: kafka-lite connect create FILE", "dim"))
     shown = snapshot.connectors if max_rows is None else snapshot.connectors[:max_rows]
-    table = FittingTable(CONNECTOR_COLUMNS)
+    with_lag = any(connector.lag is not None for connector in snapshot.connectors)
+    table = FittingTable((*CONNECTOR_COLUMNS, LAG_COLUMN) if with_lag else CONNECTOR_COLUMNS)
     for connector in shown:
+        lag = "" if connector.lag is None else f"{connector.lag:,}"
         table.add_row(
             connector.name, connector.kind, connector.class_name, _state(connector.connector.state),
-            _states(connector.state_of_tasks), ", ".join(connector.workers),
+            _states(connector.state_of_tasks), ", ".join(connector.workers), *([lag] if with_lag else []),
         )  # fmt: skip
     hidden = len(snapshot.connectors) - len(shown)
     more = [Text(f"… and {hidden} more", "dim")] if hidden else []

@@ -11,6 +11,7 @@ from typing import Any, Self
 
 from kafka_lite.common.config_def import ConfigDef, Importance, Type, ValidString
 from kafka_lite.common.config_value import Width
+from kafka_lite.common.java.java_pattern import JavaPatternError, java_pattern
 
 MEDIUM = Importance.MEDIUM
 ERROR_GROUP = "Error Handling"
@@ -98,11 +99,26 @@ class ErrorHandlingConfig:
         return bool(self.dead_letter_topic) or self.log_enabled
 
 
-def dead_letter_topic_problem(topics: list[str], dead_letter_topic: str) -> str | None:
+def dead_letter_topic_problem(topics: list[str], regex: str, dead_letter_topic: str) -> str | None:
     """Why a sink may not have these topics, or None: one that read its own dead letter queue would never be done."""
-    if not dead_letter_topic or dead_letter_topic not in topics:
+    if not dead_letter_topic:
+        return None
+    if regex and _matches(regex, dead_letter_topic):
+        return (
+            f"The DLQ topic '{dead_letter_topic}' may not be included in the regex matching the topics "
+            f"('topics.regex={regex}') consumed by the connector"
+        )
+    if dead_letter_topic not in topics:
         return None
     return (
         f"The DLQ topic '{dead_letter_topic}' may not be included in the list of topics "
         f"('topics=[{', '.join(topics)}]') consumed by the connector"
     )
+
+
+def _matches(regex: str, topic: str) -> bool:
+    """False for what is no regular expression: its own key has that error."""
+    try:
+        return java_pattern(regex).fullmatch(topic) is not None
+    except JavaPatternError:
+        return False

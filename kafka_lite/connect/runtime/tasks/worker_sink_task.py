@@ -6,9 +6,11 @@ Kafka 0.10.2: connect/runtime/.../connect/runtime/WorkerSinkTask.java · book 8.
 from __future__ import annotations
 
 import logging
+import re
 from collections.abc import Collection, Mapping
 
 from kafka_lite.common.errors import KafkaError
+from kafka_lite.common.java.java_pattern import java_pattern
 from kafka_lite.common.time import SYSTEM_TIME, Time
 from kafka_lite.common.topic_partition import TopicPartition
 from kafka_lite.connect.api.converter import Converter, HeaderConverter
@@ -95,13 +97,20 @@ class WorkerSinkTask(WorkerTask):
 
     def start_task(self) -> None:
         """Subscribe to the topics, and start the task."""
-        topics = [topic.strip() for topic in self._config.get(SinkTask.TOPICS_CONFIG, "").split(",") if topic.strip()]
-        if not topics:
-            raise ConnectError("Sink tasks require a list of topics.")
-        self._consumer.subscribe(topics, listener=_HandleRebalance(self))
+        self._consumer.subscribe(self._topics(), listener=_HandleRebalance(self))
         self._task.initialize(self._context)
         self._task.start(dict(self._config))
         logger.info("Sink task %s finished initialization and start", self.id)
+
+    def _topics(self) -> list[str] | re.Pattern[str]:
+        """Those of the configuration, or the pattern of their names. Raises ConnectError."""
+        topics = [topic.strip() for topic in self._config.get(SinkTask.TOPICS_CONFIG, "").split(",") if topic.strip()]
+        if topics:
+            return topics
+        regex = self._config.get(SinkTask.TOPICS_REGEX_CONFIG)
+        if not regex:
+            raise ConnectError("Sink tasks require a list of topics.")
+        return java_pattern(regex)
 
     def do_work(self) -> None:
         """Commit if it is due, then poll and put."""

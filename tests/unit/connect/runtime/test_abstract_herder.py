@@ -94,4 +94,4 @@ def test_sinks_are_asked_with_their_topics() -> None:
     config = {"name": "n", "connector.class": "C", "tasks.max": "3", "topics": "x,y"}
     assert compute_task_configs(worker, "sink", config) == []
     compute_task_configs(worker, "source", config)
-    assert asked == [("sink", 3, ["x", "y"]), ("source", 3, None)]
+    assert asked == [("sink", 3, {"topics": "x,y"}), ("source", 3)]

@@ -9,6 +9,7 @@ from kafka_lite.connect.runtime.connector_config import (
     enriched,
     sink_config_def,
     source_config_def,
+    topic_errors,
 )
 from kafka_lite.connect.transforms.hoist_field import HoistFieldValue
 from kafka_lite.connect.transforms.regex_router import RegexRouter
@@ -24,6 +25,11 @@ CHAIN = BASE | {
     "transforms.r.regex": "a(.*)",
     "transforms.r.replacement": "b$1",
 }
+BOTH = "topics and topics.regex are mutually exclusive options, but both are set."
+OWN_QUEUE = (
+    "The DLQ topic 'ab' may not be included in the regex matching the topics ('topics.regex=a.*') consumed by the "
+    "connector"
+)
 
 
 def test_defaults() -> None:
@@ -35,6 +41,40 @@ def test_defaults() -> None:
 
 def test_a_sink_has_topics() -> None:
     assert ConnectorConfig(BASE | {"topics": "x, y"}, sink_config_def())["topics"] == ["x", "y"]
+
+
+def test_a_sink_has_topics_or_a_pattern_of_their_names() -> None:
+    def subscription(**props: str) -> dict[str, str]:
+        keys = {name.replace("_", "."): value for name, value in props.items()}
+        return ConnectorConfig(BASE | keys, sink_config_def()).subscription()
+
+    assert subscription(topics="x, y") == {"topics": "x,y"}
+    assert subscription(topics_regex="shop-.*") == {"topics.regex": "shop-.*"}
+    assert subscription() == {"topics": ""}  # its tasks fail then, as in the book's version
+    with pytest.raises(ConfigError, match="Invalid regex"):
+        subscription(topics_regex="shop-(")
+
+
+@pytest.mark.parametrize(
+    ("props", "problems"),
+    [
+        ({"topics": "a"}, []),
+        ({"topics.regex": "a.*"}, []),
+        ({"topics": "a", "topics.regex": " "}, []),
+        (
+            {"topics": "a", "topics.regex": "a.*"},
+            ["topics and topics.regex are mutually exclusive options, but both are set."],
+        ),
+        ({"topics.regex": "a.*", "errors.deadletterqueue.topic.name": "b"}, []),
+        ({"topics.regex": "(", "errors.deadletterqueue.topic.name": "b"}, []),  # its own key has that error
+        (
+            {"topics.regex": "a.*", "errors.deadletterqueue.topic.name": "ab"},
+            [OWN_QUEUE],
+        ),
+    ],
+)
+def test_what_topics_and_pattern_say_together(props: dict[str, str], problems: list[str]) -> None:
+    assert topic_errors(props) == problems
 
 
 def test_what_is_required() -> None:

@@ -57,11 +57,11 @@ def test_a_connector_is_started_asked_and_stopped(rig: Rig) -> None:
     assert rig.start_connector()
     assert (rig.worker.connector_names, rig.worker.is_running("a")) == (["a"], True)
     assert not rig.worker.is_sink_connector("a")
-    assert rig.worker.connector_task_configs("a", 3, None) == [
+    assert rig.worker.connector_task_configs("a", 3) == [
         {"number": "0", "fails": "", "task.class": TASK},
         {"number": "1", "fails": "", "task.class": TASK},
     ]
-    assert rig.worker.connector_task_configs("a", 1, ["x", "y"])[0]["topics"] == "x,y"
+    assert rig.worker.connector_task_configs("a", 1, {"topics": "x,y"})[0]["topics"] == "x,y"
     with pytest.raises(ConnectError, match="Connector with name a already exists"):
         rig.start_connector()
     rig.worker.set_target_state("a", PAUSED)

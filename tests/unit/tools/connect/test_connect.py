@@ -21,7 +21,7 @@ from kafka_lite.tools.connect import connect as command
 from kafka_lite.tools.connect.connect import connector_config, frame_of
 from kafka_lite.tools.connect.connect_rest import ConnectRest
 from kafka_lite.tools.main import main
-from tests.support.connect_plugins import SOURCE, FakeClients
+from tests.support.connect_plugins import SINK, SOURCE, FakeClients
 from tests.support.eventually import eventually
 
 JSON = "org.apache.kafka.connect.json.JsonConverter"
@@ -139,6 +139,20 @@ def test_the_live_table_fits(connect: Connect, run: Command, tmp_path: Path, wid
     assert max(map(len, lines)) <= width
     assert any(line.strip().startswith("a-connector-with-a-long-name-3") for line in lines)
     assert "… and 5 more" in captured.get()
+
+
+def test_the_lag_of_a_sink_is_shown(run: Command, tmp_path: Path, idle: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    sink = tmp_path / "sink.properties"
+    sink.write_text(f"name=sink\nconnector.class={SINK}\ntopics=t\n")
+    run("create", idle, str(sink))
+    monkeypatch.setattr(command, "sink_lags", lambda servers, names: {name: 1234 for name in names if servers == "b:1"})
+    assert "lag" not in run("list")
+    assert "lag" not in run("--bootstrap-server", "other:1")
+    listed = run("--bootstrap-server", "b:1")
+    assert "lag" in listed
+    rows = {line.split()[0]: line.split() for line in listed.splitlines() if line.strip()}
+    assert rows["sink"][-1] == "1,234"
+    assert rows["idle"][-1] != "1,234"
 
 
 def test_watching_ends_with_ctrl_c(connect: Connect, monkeypatch: pytest.MonkeyPatch, run: Command) -> None:

@@ -78,6 +78,19 @@ def test_a_connector_that_was_just_created_has_no_status() -> None:
     assert connect_snapshot(Rest(status=404)).workers == {}
 
 
+def test_lags_are_those_of_sinks() -> None:
+    asked: list[Any] = []
+
+    def lags(names: Any) -> dict[str, int]:
+        asked.append(names)
+        return {"c": 12}
+
+    (sink,) = connect_snapshot(Rest(), lags).connectors
+    (source,) = connect_snapshot(Rest(config={"connector.class": "a.Source"}), lags).connectors
+    assert (sink.lag, source.lag, asked) == (12, None, [["c"]])
+    assert connect_snapshot(Rest()).connectors[0].lag is None
+
+
 @pytest.mark.parametrize(("config", "status"), [(404, 404), (500, STATUS), (CONFIG, 500)])
 def test_errors(config: Any, status: Any) -> None:
     with pytest.raises(ConnectRestError):

@@ -56,7 +56,7 @@ class World:
     def is_sink_connector(self, name: str) -> bool:
         return False
 
-    def connector_task_configs(self, name: str, max_tasks: int, topics: Any) -> list[dict[str, str]]:
+    def connector_task_configs(self, name: str, max_tasks: int, subscription: Any = None) -> list[dict[str, str]]:
         if self.errors:
             raise self.errors.pop()
         return self.wanted

@@ -44,7 +44,7 @@ def test_another_tolerance_is_refused() -> None:
 
 
 def test_a_sink_may_not_read_its_own_dead_letter_queue() -> None:
-    assert dead_letter_topic_problem(["t", "dead"], "dead") == PROBLEM
+    assert dead_letter_topic_problem(["t", "dead"], "", "dead") == PROBLEM
     props = BASE | {"topics": "t, dead", "errors.deadletterqueue.topic.name": "dead"}
     with pytest.raises(ConfigError) as raised:
         ConnectorConfig(props, sink_config_def()).error_handling()

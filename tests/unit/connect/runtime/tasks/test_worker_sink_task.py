@@ -1,3 +1,4 @@
+import re
 import threading
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any
@@ -91,7 +92,7 @@ class Rig:
     def __init__(
         self,
         target: TargetState = TargetState.STARTED,
-        topics: str = "t",
+        topics: str | re.Pattern[str] = "t",
         errors: ErrorHandlingConfig = ErrorHandlingConfig(),  # noqa: B008  it is frozen
     ) -> None:
         self.reported = Kept()
@@ -100,7 +101,7 @@ class Rig:
         self.task, self.reports, self.consumer, self.time = Keeper(), Reports(), FakeConsumer(), MockTime()
         self.worker = WorkerSinkTask(
             ConnectorTaskId("snk", 0), self.task, self.reports, target,
-            config={"topics": topics},
+            config={"topics": topics} if isinstance(topics, str) else {"topics.regex": topics.pattern},
             key_converter=PlainJson(),
             value_converter=PlainJson(),
             header_converter=SimpleHeaderConverter(),
@@ -320,6 +321,14 @@ def test_a_sink_needs_topics() -> None:
     assert rig.reports.told == ["snk-0 startup", "snk-0 failure"]
     assert str(rig.reports.errors[0]) == "Sink tasks require a list of topics."
     assert rig.task.calls == ["stop"]
+
+
+def test_topics_may_be_found_by_a_pattern() -> None:
+    rig = Rig(topics=re.compile("shop-.*"))
+    rig.worker.start_task()
+    assert isinstance(rig.consumer.topics, re.Pattern)
+    assert rig.consumer.topics.fullmatch("shop-orders")
+    assert not rig.consumer.topics.fullmatch("a-shop-orders")
 
 
 def test_the_configuration_is_in_the_context(rig: Rig) -> None:

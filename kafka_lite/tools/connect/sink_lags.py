@@ -1,0 +1,32 @@
+"""How far sink connectors are behind the ends of their topics · book 8.3.1"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from kafka_lite.tools.admin.admin_channel import AdminChannel
+from kafka_lite.tools.admin.partition_offsets import LATEST
+from kafka_lite.tools.common.tool_errors import ToolError
+from kafka_lite.tools.groups.consumer_group_service import ConsumerGroupService
+
+TIMEOUT_MS = 5_000
+
+
+def sink_lags(bootstrap_servers: str, connectors: Iterable[str]) -> dict[str, int]:
+    """Connector -> how many records its tasks have not committed yet. Omits those that have committed nothing.
+
+    The brokers know, so this works beside workers of every version. Raises ToolError, ConfigError.
+    """
+    try:
+        with AdminChannel(bootstrap_servers, timeout_ms=TIMEOUT_MS) as channel:
+            groups = ConsumerGroupService(channel, TIMEOUT_MS)
+            committed = {name: groups.committed_offsets(f"connect-{name}") for name in connectors}
+            partitions = {partition for offsets in committed.values() for partition in offsets}
+            ends = groups.log_offsets(partitions, LATEST)
+    except ConnectionError as error:
+        raise ToolError(str(error)) from error
+    return {
+        name: sum(max(ends[partition] - offset, 0) for partition, offset in offsets.items() if partition in ends)
+        for name, offsets in committed.items()
+        if offsets
+    }
