@@ -40,12 +40,22 @@ class IdealState:
 
     @classmethod
     def customized(
-        cls, resource: str, state_model: str, assignment: Mapping[str, Mapping[str, str]], *, replicas: int = 1
+        cls,
+        resource: str,
+        state_model: str,
+        assignment: Mapping[str, Mapping[str, str]],
+        *,
+        replicas: int = 1,
+        num_partitions: int | None = None,
     ) -> IdealState:
-        """The record that CustomModeISBuilder makes of the states of instances per partition."""
+        """The record that CustomModeISBuilder makes of the states of instances per partition.
+
+        ``num_partitions`` is their number, if some of them have no instance, and so no entry.
+        """
+        number = len(assignment) if num_partitions is None else num_partitions
         fields = {
-            **_fields(RebalanceMode.CUSTOMIZED, state_model, len(assignment), str(replicas)),
-            "MAX_PARTITIONS_PER_INSTANCE": str(len(assignment)),
+            **_fields(RebalanceMode.CUSTOMIZED, state_model, number, str(replicas)),
+            "MAX_PARTITIONS_PER_INSTANCE": str(number),
         }
         maps = {partition: sorted_fields(states) for partition, states in assignment.items()}
         return cls(ZNRecord(resource, sorted_fields(fields), {}, sorted_fields(maps)))
@@ -103,6 +113,12 @@ class IdealState:
         """How many replicas FULL_AUTO gives to one instance at most; None for any number."""
         text = self.record.simple_fields.get("MAX_PARTITIONS_PER_INSTANCE", "")
         return int(text) if text.isascii() and text.isdigit() else None
+
+    @property
+    def num_partitions(self) -> int:
+        """NUM_PARTITIONS: how many there are, also without an instance; if it is no number, those that are named."""
+        text = self.record.simple_fields.get("NUM_PARTITIONS", "")
+        return int(text) if text.isascii() and text.isdigit() else len(self.partitions)
 
     @property
     def partitions(self) -> tuple[str, ...]:
