@@ -6,9 +6,9 @@ import json
 from concurrent.futures import Future
 from typing import Any
 
+from kafka_lite.common.http.http_messages import HttpRequest, HttpResponse
 from kafka_lite.connect.runtime.rest.request_forwarder import ForwardedAnswer, RequestForwarder
 from kafka_lite.connect.runtime.rest.rest_errors import ConnectRestError
-from kafka_lite.connect.runtime.rest.rest_messages import HttpRequest, HttpResponse
 from kafka_lite.connect.runtime.rest.router import Router, routes
 
 JSON = {"content-type": "application/json; charset=utf-8", "host": "worker:8083"}

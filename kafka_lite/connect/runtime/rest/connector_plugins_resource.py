@@ -5,12 +5,13 @@ Kafka 0.10.2: connect/runtime/.../connect/runtime/rest/resources/ConnectorPlugin
 
 from __future__ import annotations
 
+from kafka_lite.common.http.http_messages import HttpResponse
 from kafka_lite.connect.runtime.connector_config import CONNECTOR_CLASS
 from kafka_lite.connect.runtime.herder import Herder
 from kafka_lite.connect.runtime.herder_errors import BadRequestError
 from kafka_lite.connect.runtime.plugin_discovery import listed_connectors
 from kafka_lite.connect.runtime.rest.entities import parse_config
-from kafka_lite.connect.runtime.rest.rest_messages import HttpResponse, json_response
+from kafka_lite.connect.runtime.rest.rest_messages import json_response
 from kafka_lite.connect.runtime.rest.routed_request import RoutedRequest
 
 ALIAS_SUFFIX = "Connector"

@@ -12,6 +12,7 @@ from http import HTTPStatus
 from typing import Any, TypeVar
 from urllib.parse import quote
 
+from kafka_lite.common.http.http_messages import HttpResponse
 from kafka_lite.connect.api.errors import NotFoundError
 from kafka_lite.connect.runtime.connector_config import NAME
 from kafka_lite.connect.runtime.connector_task_id import ConnectorTaskId
@@ -28,7 +29,7 @@ from kafka_lite.connect.runtime.rest.entities import (
     task_state_json,
 )
 from kafka_lite.connect.runtime.rest.request_forwarder import Forwardable, ForwardedAnswer, RequestForwarder
-from kafka_lite.connect.runtime.rest.rest_messages import HttpResponse, json_response
+from kafka_lite.connect.runtime.rest.rest_messages import json_response
 from kafka_lite.connect.runtime.rest.routed_request import RoutedRequest
 
 T = TypeVar("T")

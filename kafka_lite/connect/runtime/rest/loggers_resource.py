@@ -7,12 +7,13 @@ from __future__ import annotations
 
 from http import HTTPStatus
 
+from kafka_lite.common.http.http_messages import HttpResponse
 from kafka_lite.common.process import log_levels
 from kafka_lite.connect.api.errors import NotFoundError
 from kafka_lite.connect.runtime.herder_errors import BadRequestError
 from kafka_lite.connect.runtime.rest.entities import parse_json
 from kafka_lite.connect.runtime.rest.rest_errors import ConnectRestError
-from kafka_lite.connect.runtime.rest.rest_messages import HttpResponse, json_response
+from kafka_lite.connect.runtime.rest.rest_messages import json_response
 from kafka_lite.connect.runtime.rest.routed_request import RoutedRequest
 
 

@@ -9,9 +9,10 @@ from __future__ import annotations
 import logging
 from http import HTTPStatus
 
+from kafka_lite.common.http.http_messages import HttpResponse
 from kafka_lite.connect.api.errors import AlreadyExistsError, ConnectError, NotFoundError
 from kafka_lite.connect.runtime.herder_errors import BadRequestError
-from kafka_lite.connect.runtime.rest.rest_messages import HttpResponse, error_response
+from kafka_lite.connect.runtime.rest.rest_messages import error_response
 
 logger = logging.getLogger(__name__)
 

@@ -1,4 +1,4 @@
-"""Requests and responses of the REST interface, as values.
+"""Responses of the REST interface: JSON, and errors.
 
 Kafka 0.10.2: connect/runtime/.../connect/runtime/rest/entities/ErrorMessage.java, and JAX-RS · book 8.3.1
 """
@@ -6,31 +6,11 @@ Kafka 0.10.2: connect/runtime/.../connect/runtime/rest/entities/ErrorMessage.jav
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
-from dataclasses import dataclass, field
 from http import HTTPStatus
 
+from kafka_lite.common.http.http_messages import HttpResponse
+
 JSON_TYPE = "application/json"
-
-
-@dataclass(frozen=True)
-class HttpRequest:
-    """A request of a client. Names of headers are in lower case."""
-
-    method: str
-    target: str
-    """Path and query: ``/connectors?forward=true``."""
-    headers: Mapping[str, str] = field(default_factory=dict)
-    body: bytes = b""
-
-
-@dataclass(frozen=True)
-class HttpResponse:
-    """The answer to a request."""
-
-    status: HTTPStatus
-    body: bytes = b""
-    headers: Mapping[str, str] = field(default_factory=dict)
 
 
 def json_response(value: object, status: HTTPStatus = HTTPStatus.OK, **headers: str) -> HttpResponse:

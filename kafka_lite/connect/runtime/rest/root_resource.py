@@ -6,8 +6,9 @@ entities/ServerInfo.java · book 8.3.1
 
 from __future__ import annotations
 
+from kafka_lite.common.http.http_messages import HttpResponse
 from kafka_lite.common.process.app_info_parser import get_commit_id, get_version
-from kafka_lite.connect.runtime.rest.rest_messages import HttpResponse, json_response
+from kafka_lite.connect.runtime.rest.rest_messages import json_response
 from kafka_lite.connect.runtime.rest.routed_request import RoutedRequest
 
 

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from http import HTTPStatus
 from urllib.parse import parse_qs, unquote
 
+from kafka_lite.common.http.http_messages import HttpRequest, HttpResponse
 from kafka_lite.connect.runtime.herder import Herder
 from kafka_lite.connect.runtime.rest.connector_plugins_resource import ConnectorPluginsResource
 from kafka_lite.connect.runtime.rest.connectors_resource import ConnectorsResource
@@ -20,8 +21,6 @@ from kafka_lite.connect.runtime.rest.request_forwarder import RequestForwarder
 from kafka_lite.connect.runtime.rest.rest_errors import ConnectRestError, response_to
 from kafka_lite.connect.runtime.rest.rest_messages import (
     JSON_TYPE,
-    HttpRequest,
-    HttpResponse,
     error_response,
     jax_rs_message,
 )

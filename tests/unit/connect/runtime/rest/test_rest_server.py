@@ -14,10 +14,10 @@ from typing import Any
 
 import pytest
 
+from kafka_lite.common.http.request_body import MAX_BODY_BYTES
 from kafka_lite.connect.api.errors import ConnectError
 from kafka_lite.connect.runtime.connect import Connect
 from kafka_lite.connect.runtime.errors.error_handling_config import ERROR_GROUP
-from kafka_lite.connect.runtime.rest.request_body import MAX_BODY_BYTES
 from kafka_lite.connect.runtime.rest.rest_server import RestServer
 from kafka_lite.connect.runtime.standalone.standalone_config import StandaloneConfig
 from kafka_lite.connect.runtime.standalone.standalone_herder import StandaloneHerder

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kafka_lite.common.topic_partition import TopicPartition
@@ -123,6 +123,7 @@ steps = st.lists(
 )
 
 
+@settings(max_examples=40, deadline=None)
 @given(steps)
 def test_a_topic_moves_no_partition_of_others_and_a_death_only_those_of_the_dead(courses: list[Any]) -> None:
     mirror = Mirror()

@@ -9,10 +9,10 @@ from collections.abc import Mapping
 from http import HTTPStatus
 from typing import Protocol
 
-from kafka_lite.connect.runtime.rest.rest_errors import ConnectRestError
+from kafka_lite.common.http.http_messages import HttpRequestError
 
 MAX_BODY_BYTES = 8 * 1024 * 1024
-"""No configuration is that large: each has to fit into one record of the config topic."""
+"""No configuration of a connector is that large: each has to fit into one record of the config topic."""
 _MAX_LINE_BYTES = 1024
 
 
@@ -29,11 +29,11 @@ class Stream(Protocol):
 
 
 def read_body(stream: Stream, headers: Mapping[str, str], max_bytes: int = MAX_BODY_BYTES) -> bytes:
-    """The body that the headers announce. Raises ConnectRestError; the connection is of no use then."""
+    """The body that the headers announce. Raises HttpRequestError; the connection is of no use then."""
     coding = headers.get("transfer-encoding")
     if coding is not None:
         if coding.strip().lower() != "chunked":
-            raise ConnectRestError(HTTPStatus.NOT_IMPLEMENTED, f"Transfer-Encoding {coding} is not supported")
+            raise HttpRequestError(HTTPStatus.NOT_IMPLEMENTED, f"Transfer-Encoding {coding} is not supported")
         return _read_chunks(stream, max_bytes)
     announced = headers.get("content-length", "0").strip()
     if not (announced.isascii() and announced.isdigit()):
@@ -62,7 +62,7 @@ def _chunk_size(line: bytes) -> int:
 
 def _bounded(size: int, max_bytes: int) -> int:
     if size > max_bytes:
-        raise ConnectRestError(
+        raise HttpRequestError(
             HTTPStatus.REQUEST_ENTITY_TOO_LARGE, f"The request's body is larger than {max_bytes} bytes"
         )
     return size
@@ -75,5 +75,5 @@ def _read(stream: Stream, size: int) -> bytes:
     return body
 
 
-def _bad(problem: str) -> ConnectRestError:
-    return ConnectRestError(HTTPStatus.BAD_REQUEST, f"The request's body cannot be read: {problem}")
+def _bad(problem: str) -> HttpRequestError:
+    return HttpRequestError(HTTPStatus.BAD_REQUEST, f"The request's body cannot be read: {problem}")

@@ -2,8 +2,8 @@ import io
 
 import pytest
 
-from kafka_lite.connect.runtime.rest.request_body import read_body
-from kafka_lite.connect.runtime.rest.rest_errors import ConnectRestError
+from kafka_lite.common.http.http_messages import HttpRequestError
+from kafka_lite.common.http.request_body import read_body
 
 CHUNKED = {"transfer-encoding": "chunked"}
 
@@ -38,6 +38,6 @@ def test_chunks_are_put_together() -> None:
     ],
 )
 def test_other_bodies_are_refused(headers: dict[str, str], sent: bytes, status: int) -> None:
-    with pytest.raises(ConnectRestError) as refused:
+    with pytest.raises(HttpRequestError) as refused:
         read_body(io.BytesIO(sent), headers, max_bytes=10)
     assert refused.value.status == status
