@@ -6,13 +6,17 @@ Helix 0.6.9: helix-core/.../manager/zk/ZKHelixDataAccessor.java · book 8.2.1
 from __future__ import annotations
 
 import contextlib
+import logging
 from collections.abc import Iterable, Sequence
 
+from kafka_lite.mirror.helix.helix_errors import UnreadableRecordError
 from kafka_lite.mirror.helix.property_paths import PropertyPaths
 from kafka_lite.mirror.helix.writes import Create, Delete, Put, Write
 from kafka_lite.mirror.helix.zn_record import ZNRecord
 from kafka_lite.zookeeper.zk_errors import NodeExistsError, NoNodeError
 from kafka_lite.zookeeper.zookeeper_client import ZooKeeperClient
+
+logger = logging.getLogger(__name__)
 
 
 class ZKHelixDataAccessor:
@@ -38,6 +42,19 @@ class ZKHelixDataAccessor:
         except NoNodeError:
             return None
         return ZNRecord.from_bytes(data or b"")
+
+    def child_records(self, path: str) -> dict[str, ZNRecord]:
+        """The records of a znode's children, by name. One that cannot be read is logged and left out, as in Helix."""
+        found = {}
+        for name in self.children(path):
+            try:
+                record = self.get(f"{path}/{name}")
+            except UnreadableRecordError as error:
+                logger.error("%s/%s is ignored: %s", path, name, error)
+                continue
+            if record is not None:
+                found[name] = record
+        return found
 
     def apply(self, writes: Iterable[Write]) -> None:
         """Make writes in their order. What is there already, or has gone already, is no error."""

@@ -56,3 +56,13 @@ def test_an_ephemeral_znode_belongs_to_one_session(accessor: ZKHelixDataAccessor
 def test_the_session_is_in_hex(accessor: ZKHelixDataAccessor) -> None:
     accessor.zk.session_id = 0x1A21F5A7D790002  # type: ignore[misc]
     assert accessor.session == "1a21f5a7d790002"
+
+
+def test_a_child_that_cannot_be_read_is_left_out(
+    accessor: ZKHelixDataAccessor, caplog: pytest.LogCaptureFixture
+) -> None:
+    accessor.apply([Put(PATH, ZNRecord("t"))])
+    accessor.zk.create_recursive(PATHS.ideal_state("bad"), b"{")
+    accessor.zk.create_recursive(PATHS.ideal_state("empty"))
+    assert accessor.child_records(PATHS.ideal_states) == {"t": ZNRecord("t")}
+    assert f"{PATHS.ideal_state('bad')} is ignored" in caplog.text
