@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
@@ -16,6 +16,8 @@ from kafka_lite.mirror.ureplicator.controller.auto_rebalance_live_instance_chang
     AutoRebalanceLiveInstanceChangeListener,
 )
 from kafka_lite.mirror.ureplicator.controller.helix_mirror_maker_manager import HelixMirrorMakerManager
+from kafka_lite.mirror.ureplicator.controller.kafka_broker_topic_observer import KafkaBrokerTopicObserver
+from kafka_lite.zookeeper.data import TopicAssignment
 from tests.support.eventually import eventually
 from tests.support.helix_zookeeper import FakeSession, SharedTree
 
@@ -40,6 +42,35 @@ class SharedScheduler:
         while self._entered:
             name, task, due_ms, period_ms = self._entered.popleft()
             self._inner.schedule(name, task, due_ms - self._time.hi_res_ms(), period_ms)
+
+
+class FakeTopics:
+    """The topics of a Kafka cluster, with their numbers of partitions. A change is told to those that watch."""
+
+    def __init__(self, **topics: int) -> None:
+        self.topics = dict(topics)
+        self.reads: list[list[str]] = []
+        self._callback: Callable[[], None] = lambda: None
+
+    def get_all_topics(self) -> list[str]:
+        return sorted(self.topics)
+
+    def get_topic_assignments(self, topics: Iterable[str]) -> dict[str, TopicAssignment]:
+        self.reads.append(list(topics))
+        return {
+            topic: TopicAssignment({number: [0] for number in range(self.topics[topic])}) for topic in self.reads[-1]
+        }
+
+    def watch_topics(self, callback: Callable[[], None]) -> None:
+        self._callback = callback
+
+    def create(self, topic: str, partitions: int) -> None:
+        self.topics[topic] = partitions
+        self._callback()
+
+    def delete(self, topic: str) -> None:
+        del self.topics[topic]
+        self._callback()
 
 
 class Controller:
@@ -87,6 +118,13 @@ class FakeMirror:
 
     def kill_worker(self, name: str) -> None:
         self._workers.pop(name).end_session()
+
+    def observe(self, topics: FakeTopics) -> KafkaBrokerTopicObserver:
+        """An observer that has read the topics."""
+        observer = KafkaBrokerTopicObserver("fake", topics, self.scheduler, self.time)
+        observer.start()
+        self.pass_s(0)
+        return observer
 
     def pass_s(self, seconds: float) -> None:
         self.time.sleep(seconds * 1000)

@@ -2,18 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
-import pytest
-
 from tests.support.eventually import eventually
-from tests.support.ureplicator import DELAY_S, FakeMirror, fake_mirror, owners
-
-
-@pytest.fixture
-def mirror() -> Iterator[FakeMirror]:
-    with fake_mirror() as mirror:
-        yield mirror
+from tests.support.ureplicator import DELAY_S, FakeMirror, owners
 
 
 def three_workers(mirror: FakeMirror) -> None:

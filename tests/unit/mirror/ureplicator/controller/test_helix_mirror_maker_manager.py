@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import pytest
 
 from kafka_lite.mirror.helix.helix_errors import HelixError
@@ -11,13 +9,7 @@ from kafka_lite.mirror.helix.writes import Put
 from kafka_lite.mirror.ureplicator.controller.controller_errors import FewerPartitionsError, UnknownTopicError
 from kafka_lite.mirror.ureplicator.controller.helix_mirror_maker_manager import HelixMirrorMakerManager
 from tests.support.eventually import eventually
-from tests.support.ureplicator import UR, FakeMirror, fake_mirror, owners
-
-
-@pytest.fixture
-def mirror() -> Iterator[FakeMirror]:
-    with fake_mirror() as mirror:
-        yield mirror
+from tests.support.ureplicator import UR, FakeMirror, owners
 
 
 @pytest.fixture
