@@ -8,6 +8,7 @@ from __future__ import annotations
 import logging
 import threading
 from collections.abc import Collection, Iterable, Mapping
+from typing import ClassVar
 
 from kafka_lite.clients.abstract_fetcher_manager import AbstractFetcherManager, BrokerAndInitialOffset
 from kafka_lite.clients.broker_end_point import BrokerEndPoint
@@ -37,6 +38,8 @@ class ConsumerFetcherManager(AbstractFetcherManager[ConsumerFetcherThread]):
                                         └──────────── partitions with an error ────────┘
     """
 
+    METRIC_GROUP: ClassVar = ("kafka.consumer", "ConsumerFetcherManager")
+
     def __init__(
         self,
         consumer_id: str,
@@ -51,7 +54,7 @@ class ConsumerFetcherManager(AbstractFetcherManager[ConsumerFetcherThread]):
             config["num.consumer.fetchers"],
             registry=stats.registry,
             time=time,
-            metric_group=("kafka.consumer", "ConsumerFetcherManager"),
+            metric_group=self.METRIC_GROUP,
         )
         self._consumer_id = consumer_id
         self._config = config

@@ -1,0 +1,18 @@
+"""Brokers without sockets for the worker's connections to its source."""
+
+from __future__ import annotations
+
+import pytest
+
+from kafka_lite.old_consumer import client_utils
+from kafka_lite.old_consumer.simple import simple_consumer
+from tests.support.blocking_brokers import BlockingBrokers
+
+
+@pytest.fixture
+def brokers(monkeypatch: pytest.MonkeyPatch) -> BlockingBrokers:
+    """An empty network, which all fetchers of the test use."""
+    network = BlockingBrokers()
+    for module in (client_utils, simple_consumer):
+        monkeypatch.setattr(module, "BlockingChannel", network.channel)
+    return network
