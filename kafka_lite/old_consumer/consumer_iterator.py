@@ -71,6 +71,11 @@ class ConsumerIterator(IteratorTemplate[MessageAndMetadata[K, V]], Generic[K, V]
         self._stats.get_consumer_all_topic_stats().message_rate.mark()
         return item
 
+    @property
+    def next_topic_info(self) -> PartitionTopicInfo | None:
+        """The partition of the message that ``has_next`` has found last; None before the first one."""
+        return self._next_info
+
     def make_next(self) -> MessageAndMetadata[K, V] | None:
         """Find the next message; None after the connector's shutdown.
 
