@@ -88,6 +88,11 @@ TOOLS = (
     ),
     Tool("streams-describe", ".streams.streams_describe", "describe or draw the topology of a Streams application"),
     Tool("mirror-maker", ".mirror.mirror_maker", "copy topics to another cluster, until it is stopped"),
+    Tool(
+        "ureplicator-worker",
+        ".mirror.ureplicator_worker",
+        "copy the partitions that uReplicator's controller assigns, until it is stopped",
+    ),
     Tool("connect-distributed", ".connect.connect_distributed", "run a worker of a group that shares connectors"),
     Tool("connect-standalone", ".connect.connect_standalone", "run connectors in one process, a worker by itself"),
     Tool(

@@ -99,8 +99,8 @@ class MirrorMakerConfig:
 
     def producer_properties(self) -> dict[str, str]:
         """The shared producer's configuration. Keys and values are bytes, whatever the file says."""
-        given = _without(self.producer, "key.serializer", "value.serializer", "producer.type")
-        return _with_defaults(given, PRODUCER_DEFAULTS)
+        given = without(self.producer, "key.serializer", "value.serializer", "producer.type")
+        return with_defaults(given, PRODUCER_DEFAULTS)
 
     @property
     def sends_synchronously(self) -> bool:
@@ -110,17 +110,18 @@ class MirrorMakerConfig:
     def consumer_properties(self, number: int) -> dict[str, str]:
         """The configuration of consumer ``number``. All have the group's id in common, and each its own client id."""
         defaults = OLD_CONSUMER_DEFAULTS if self.uses_old_consumer else NEW_CONSUMER_DEFAULTS
-        given = _without(self.consumer, "key.deserializer", "value.deserializer")
-        return _with_defaults(given, defaults, quietly=number > 0) | {
+        given = without(self.consumer, "key.deserializer", "value.deserializer")
+        return with_defaults(given, defaults, quietly=number > 0) | {
             "client.id": f"{self.consumer['group.id']}-{number}"
         }
 
 
-def _without(properties: Mapping[str, str], *keys: str) -> dict[str, str]:
+def without(properties: Mapping[str, str], *keys: str) -> dict[str, str]:
+    """The properties that have none of these keys."""
     return {key: value for key, value in properties.items() if key not in keys}
 
 
-def _with_defaults(
+def with_defaults(
     properties: Mapping[str, str], defaults: Mapping[str, str], *, quietly: bool = False
 ) -> dict[str, str]:
     """The properties, completed. Says which defaults are overridden, unless ``quietly``."""

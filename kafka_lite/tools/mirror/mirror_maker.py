@@ -6,36 +6,25 @@ Kafka 0.10.2: core/.../tools/MirrorMaker.scala (main), bin/kafka-mirror-maker.sh
 from __future__ import annotations
 
 import argparse
-import logging
-from collections.abc import Callable
-from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from kafka_lite.common.properties import load_properties
 from kafka_lite.common.time import SYSTEM_TIME
 from kafka_lite.tools.common.logging_config import configure_logging
-from kafka_lite.tools.common.stop_signals import SIGNAL_CHECK_S, StopRequested, StopSignals
-from kafka_lite.tools.common.terminal import on_terminal, print_error, print_to_stderr
+from kafka_lite.tools.common.terminal import on_terminal, print_to_stderr
 from kafka_lite.tools.common.tool_errors import ToolError, reports_errors
+from kafka_lite.tools.mirror.run_mirror import read_boolean, run_mirror
 
 if TYPE_CHECKING:
     from contextlib import AbstractContextManager
 
     from kafka_lite.mirror.maker.mirror_maker import MirrorMaker
     from kafka_lite.mirror.maker.mirror_maker_config import MirrorMakerConfig
-
-logger = logging.getLogger(__name__)
+    from kafka_lite.tools.mirror.run_mirror import Show
 
 NAME = "mirror-maker"
 SUMMARY = "copy topics to another cluster, until it is stopped"
-
-ABNORMAL_EXIT = 255
-"""The exit code after a lost record or a failed thread: Kafka's -1."""
-PATIENCE_S = 10.0
-"""How long a stop may take before the user is told why."""
-
-Show = Callable[[], None]
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -99,7 +88,7 @@ def run(options: argparse.Namespace) -> int:
         from kafka_lite.mirror.maker.mirror_maker_config import ASSIGNMENT_WARNING
 
         print_to_stderr(ASSIGNMENT_WARNING)
-    return _copy(config, options.watch)
+    return run_mirror(lambda: _mirror(config), _view if options.watch else None)
 
 
 def read_config(options: argparse.Namespace) -> MirrorMakerConfig:
@@ -123,7 +112,7 @@ def read_config(options: argparse.Namespace) -> MirrorMakerConfig:
         whitelist=options.whitelist,
         blacklist=options.blacklist,
         offset_commit_interval_ms=options.offset_commit_interval_ms,
-        abort_on_send_failure=_boolean(options.abort_on_send_failure),
+        abort_on_send_failure=read_boolean(options.abort_on_send_failure),
         message_handler=options.message_handler,
         message_handler_args=options.message_handler_args,
         consumer_rebalance_listener=options.consumer_rebalance_listener,
@@ -133,53 +122,10 @@ def read_config(options: argparse.Namespace) -> MirrorMakerConfig:
     return config
 
 
-def _boolean(text: str) -> bool:
-    if text.lower() not in ("true", "false"):
-        raise ToolError(f'--abort.on.send.failure {text}: For input string: "{text}"; it must be true or false')
-    return text.lower() == "true"
-
-
-def _copy(config: MirrorMakerConfig, watch: bool) -> int:
+def _mirror(config: MirrorMakerConfig) -> MirrorMaker:
     from kafka_lite.mirror.maker.mirror_maker import MirrorMaker
 
-    signals = StopSignals()
-    mirror: MirrorMaker | None = None
-    try:
-        signals.install()
-        try:
-            mirror = MirrorMaker.create(config)
-        except Exception as error:  # whatever the user's classes raise, too
-            signals.raise_again()
-            print_error(f"Exception when starting mirror maker. {error}")
-            logger.debug("Exception when starting mirror maker.", exc_info=True)
-            return 1
-        mirror.start()
-        with _view(mirror) if watch else nullcontext(_show_nothing) as show:
-            while not mirror.await_end(SIGNAL_CHECK_S):
-                show()
-        print_error("Mirror maker thread exited abnormally, stopping the whole mirror maker.")
-        return ABNORMAL_EXIT
-    except StopRequested as stop:
-        return stop.exit_code
-    finally:
-        signals.disarm()
-        if mirror is not None:
-            _shut_down(mirror)
-
-
-def _shut_down(mirror: MirrorMaker) -> None:
-    mirror.initiate_shutdown()
-    if not mirror.await_shutdown(PATIENCE_S):
-        print_to_stderr(
-            "Waiting for the target cluster to acknowledge the last records. Ctrl-C ends the mirror at once; "
-            "the records since the last commit are then copied again by the next one."
-        )
-        while not mirror.await_shutdown(PATIENCE_S):
-            pass
-
-
-def _show_nothing() -> None:
-    """Without --watch."""
+    return MirrorMaker.create(config)
 
 
 def _view(mirror: MirrorMaker) -> AbstractContextManager[Show]:

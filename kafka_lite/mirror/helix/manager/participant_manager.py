@@ -75,9 +75,13 @@ class ParticipantManager:
         self._thread.put(_Event.MESSAGES)
         self._thread.start()
 
-    def shutdown(self) -> None:
-        """Stop after the transition that runs. Closing the session then takes the instance off line."""
-        self._thread.shutdown()
+    def shutdown(self, timeout_s: float | None = None) -> bool:
+        """Stop after the transition that runs; False if it still runs after ``timeout_s``.
+
+        Closing the session then takes the instance off line.
+        """
+        self._thread.shutdown(timeout_s)
+        return not self._thread.is_alive()
 
     # ── joining ───────────────────────────────────────────────────────────────────────────────────────────────────
 
