@@ -19,11 +19,11 @@ from kafka_lite.old_consumer import consumer_config as old_consumer_config
 from kafka_lite.old_producer import producer_config as old_producer_config
 from kafka_lite.producer import producer_config
 from kafka_lite.protocol.api_keys import API_SPECS
-from kafka_lite.server.config.not_yet_applied import part_to_come
+from kafka_lite.server.config.not_yet_applied import UNSERVED, part_to_come
 from kafka_lite.server.config.server_topic_config_synonyms import TOPIC_CONFIG_SYNONYMS
 from kafka_lite.server.dynamic.dynamic_broker_config import DYNAMIC_BROKER_CONFIGS
 from kafka_lite.server.kafka_apis import SERVED_VERSIONS
-from kafka_lite.server.kafka_config import CONFIG_GROUPS, DEVIATIONS, UNSERVED
+from kafka_lite.server.kafka_config import CONFIG_GROUPS, DEVIATIONS
 from kafka_lite.server.metrics.bean_catalogue import BEANS
 from kafka_lite.server.metrics.bean_declaration import BeanDeclaration
 

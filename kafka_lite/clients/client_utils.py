@@ -16,8 +16,8 @@ from kafka_lite.clients.metadata import Metadata
 from kafka_lite.clients.network_client import NetworkClient
 from kafka_lite.common.config_def import ConfigError
 from kafka_lite.common.time import Time
+from kafka_lite.network.channel_builder import ChannelBuilder
 from kafka_lite.network.selector import Selector
-from kafka_lite.network.transport_layer import ChannelBuilder
 
 logger = logging.getLogger(__name__)
 

@@ -316,8 +316,8 @@ class NetworkClient:
             self._warnings.responded(node)
 
     def _handle_disconnections(self, responses: list[ClientResponse], now_ms: float) -> None:
-        for node, reason in self._selector.failed_authentications.items():
-            logger.error("Connection to node %s failed authentication due to: %s", node, reason)
+        for node, error in self._selector.failed_authentications.items():
+            logger.error("Connection to node %s failed authentication due to: %s", node, error.reason)
         for node in self._selector.disconnected:
             logger.debug("Node %s disconnected", node)
             self._process_disconnection(responses, node, now_ms)

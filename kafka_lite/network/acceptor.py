@@ -17,11 +17,11 @@ from dataclasses import dataclass
 from kafka_lite.common.errors import KafkaError
 from kafka_lite.common.shutdownable_thread import ShutdownableThread
 from kafka_lite.common.time import Time
+from kafka_lite.network.channel_builder import ChannelBuilder
 from kafka_lite.network.connection_quotas import ConnectionQuotas, TooManyConnectionsError
 from kafka_lite.network.connection_rate_quotas import ConnectionRateQuotas, ConnectionThrottledError
 from kafka_lite.network.processor import Processor
 from kafka_lite.network.selector import configure_socket
-from kafka_lite.network.transport_layer import ChannelBuilder
 
 logger = logging.getLogger(__name__)
 

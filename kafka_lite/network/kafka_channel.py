@@ -12,7 +12,10 @@ from enum import Enum
 from typing import Final
 
 from kafka_lite.common.errors import KafkaError
-from kafka_lite.network.nio_selector import READ, WRITE
+from kafka_lite.common.sendable import Buffer
+from kafka_lite.network.authentication_error import AuthenticationError, SaslAuthenticationError
+from kafka_lite.network.authenticator import Authenticator
+from kafka_lite.network.nio_selector import BOTH, READ, WRITE
 from kafka_lite.network.receive import InvalidReceiveError, NetworkReceive
 from kafka_lite.network.send import NetworkSend
 from kafka_lite.network.transport_layer import TransportLayer
@@ -27,13 +30,14 @@ class ChannelState(Enum):
 
     CONNECTING
         action: wait until the socket can be written to
-        transition: connect finished → READY, or AUTHENTICATE if the transport has a handshake; connect failed → CLOSED
+        transition: connect finished → READY, or AUTHENTICATE if there is a handshake of TLS or SASL; connect failed →
+        CLOSED
     AUTHENTICATE
-        action: exchange the messages of the handshake
-        transition: handshake complete → READY; refused by either side, or closed → CLOSED
+        action: exchange the messages of TLS, then those of SASL
+        transition: all exchanged → READY; refused by either side, or closed → CLOSED
     READY
         action: read and write frames
-        transition: closed by the peer, by an error or by ourselves → CLOSED
+        transition: client authenticates again → AUTHENTICATE; closed by the peer, by an error or by ourselves → CLOSED
     CLOSED
         action: none
         transition: none
@@ -53,7 +57,7 @@ CLOSED: Final = ChannelState.CLOSED
 
 VALID_PREVIOUS_STATES: dict[ChannelState, frozenset[ChannelState]] = {
     CONNECTING: frozenset(),
-    AUTHENTICATE: frozenset({CONNECTING}),
+    AUTHENTICATE: frozenset({CONNECTING, READY}),
     READY: frozenset({CONNECTING, AUTHENTICATE}),
     CLOSED: frozenset({CONNECTING, AUTHENTICATE, READY}),
 }
@@ -74,6 +78,7 @@ class KafkaChannel:
         "_receive",
         "_send",
         "_transport",
+        "authenticator",
         "id",
         "last_active_ms",
         "muted",
@@ -83,8 +88,17 @@ class KafkaChannel:
         "state",
     )
 
-    def __init__(self, channel_id: str, transport: TransportLayer, max_receive_size: int, remote_address: str) -> None:
+    def __init__(
+        self,
+        channel_id: str,
+        transport: TransportLayer,
+        max_receive_size: int,
+        remote_address: str,
+        authenticator: Authenticator | None = None,
+    ) -> None:
+        """``authenticator``: the exchange that precedes the first request; None without SASL."""
         self.id = channel_id
+        self.authenticator = authenticator
         self.remote_address = remote_address
         """``host:port`` of the peer, for logs."""
         self._max_receive_size = max_receive_size
@@ -104,7 +118,7 @@ class KafkaChannel:
     @property
     def principal(self) -> str:
         """The user that the peer has proved to be, ``type:name``."""
-        return self._transport.principal
+        return self._transport.principal if self.authenticator is None else self.authenticator.principal
 
     def _transition_to(self, target: ChannelState) -> None:
         if self.state not in VALID_PREVIOUS_STATES[target]:
@@ -120,14 +134,46 @@ class KafkaChannel:
         self._transport.finish_connect()
         self._transport.remove_interest(WRITE)
         self._transport.add_interest(READ)
-        self._transition_to(READY if self._transport.handshake() else AUTHENTICATE)
+        if self.authenticator is not None:
+            self._transition_to(AUTHENTICATE)
+            self._transport.add_interest(WRITE)  # the next poll begins
+        else:
+            self._transition_to(READY if self._transport.handshake() else AUTHENTICATE)
 
     def prepare(self) -> bool:
         """Continue the handshake; true if it is complete. Raises OSError if either side refuses it."""
+        if self.authenticator is not None:
+            self._transport.remove_interest(WRITE)
         if not self._transport.handshake():
             return False
+        if self.authenticator is not None:
+            self._require_no_frames()
+            if not self.authenticator.authenticate():
+                return False
+            self.muted = False
         self._transition_to(READY)
         return True
+
+    def _require_no_frames(self) -> None:
+        if self.staged or self._receive is not None:
+            raise SaslAuthenticationError("More frames have come after a SaslHandshake before it was answered")
+
+    def reauthenticate(self, handshake: Buffer | None = None) -> None:
+        """Begin again: at a broker's end with the client's handshake. Polls continue, and the channel is muted."""
+        assert self.authenticator is not None
+        self._transition_to(AUTHENTICATE)
+        self.muted = True
+        self.authenticator.begin_again(handshake)
+        self._transport.add_interest(BOTH)
+
+    def delay_close(self) -> None:
+        """The peer is not accepted: read nothing more from it. The answer is sent when the connection is closed."""
+        self._transport.remove_interest(BOTH)
+
+    def send_refusal(self, error: AuthenticationError) -> None:
+        """Tell the peer why it is not accepted, if its protocol has a place for that. Raises OSError."""
+        if self.authenticator is not None:
+            self.authenticator.send_refusal(error)
 
     # ── Receiving ─────────────────────────────────────────────────────────────────────────────────────────────────
 

@@ -14,6 +14,7 @@ from threading import get_ident
 from typing import Final
 
 from kafka_lite.common.time import Time
+from kafka_lite.network.channel_builder import ChannelBuilder
 from kafka_lite.network.connection_quotas import ConnectionQuotas
 from kafka_lite.network.kafka_channel import KafkaChannel
 from kafka_lite.network.metrics.selector_counters import SelectorCounters
@@ -24,9 +25,8 @@ from kafka_lite.network.request_channel import RequestChannel, ResponseAction
 from kafka_lite.network.request_parser import InvalidRequestError, LaterApiError, parse_request
 from kafka_lite.network.selector import Selector
 from kafka_lite.network.send import NetworkSend
-from kafka_lite.network.transport_layer import ChannelBuilder
 from kafka_lite.network.unserved_requests import UnservedRequests, describe_api
-from kafka_lite.protocol.api_key import LATER_APIS
+from kafka_lite.protocol.api_key import LATER_APIS, ApiKey
 from kafka_lite.protocol.messages.headers import RequestHeader
 
 logger = logging.getLogger(__name__)
@@ -78,6 +78,7 @@ class Processor:
         connection_quotas: ConnectionQuotas,
         unserved_requests: UnservedRequests,
         channel_builder: ChannelBuilder | None = None,
+        failed_authentication_delay_ms: int = 0,
     ) -> None:
         self.id = processor_id
         self.name = name
@@ -95,7 +96,13 @@ class Processor:
         self._pipelines: dict[str, Pipeline] = {}
         self._to_send: list[Pipeline] = []  # those whose first response is new
         self._dispatched: Request | None = None  # while its dispatch lasts
-        self._selector = Selector(max_request_size, connections_max_idle_ms, time, channel_builder=channel_builder)
+        self._selector = Selector(
+            max_request_size,
+            connections_max_idle_ms,
+            time,
+            channel_builder=channel_builder,
+            failed_authentication_delay_ms=failed_authentication_delay_ms,
+        )
 
     def accept(self, sock: socket.socket, host: str, port: int) -> None:
         """Take over a connection. The acceptor, which calls this, has counted it already."""
@@ -292,6 +299,8 @@ class Processor:
         request = self._request_of(receive)
         channel = self._selector.channel(receive.source)
         if channel is not None:
+            if channel.authenticator is not None and self._ends_session(channel, request, receive):
+                return
             request.principal = channel.principal
             channel.mute()  # before the request is queued: the response may come at once
             if channel.staged:
@@ -301,6 +310,19 @@ class Processor:
             self._request_channel.dispatch(request)
         finally:
             self._dispatched = None
+
+    def _ends_session(self, channel: KafkaChannel, request: Request, receive: NetworkReceive) -> bool:
+        """Whether the client authenticates again, or should have done so before this request."""
+        authenticator, now_ms = channel.authenticator, request.start_time_ms
+        assert authenticator is not None
+        if request.header.api_key == ApiKey.SASL_HANDSHAKE and authenticator.may_begin_again(now_ms):
+            channel.reauthenticate(receive.payload)
+            return True
+        if authenticator.session_expired(now_ms):
+            logger.info("Disconnecting expired channel %s of %s", channel.id, authenticator.principal)
+            self._close(channel.id)
+            return True
+        return False
 
     def _chain_pipelined(self, request: Request, channel: KafkaChannel) -> None:
         """Chain the requests that arrived after this one. An unreadable one waits until it is the first."""

@@ -14,6 +14,8 @@ from typing import Final
 
 from kafka_lite.common.time import SYSTEM_TIME, Time
 from kafka_lite.network.authentication_error import AuthenticationError
+from kafka_lite.network.channel_builder import ChannelBuilder, PlaintextChannelBuilder
+from kafka_lite.network.delayed_closings import DelayedClosings
 from kafka_lite.network.idle_expiry_manager import IdleExpiryManager
 from kafka_lite.network.kafka_channel import (
     AUTHENTICATE,
@@ -27,7 +29,6 @@ from kafka_lite.network.metrics.selector_counters import SelectorCounters
 from kafka_lite.network.nio_selector import BOTH, READ, WRITE, NioSelector
 from kafka_lite.network.receive import UNLIMITED, InvalidReceiveError, NetworkReceive
 from kafka_lite.network.send import NetworkSend
-from kafka_lite.network.transport_layer import ChannelBuilder, PlaintextChannelBuilder
 
 logger = logging.getLogger(__name__)
 
@@ -55,13 +56,17 @@ class Selector:
         time: Time = SYSTEM_TIME,
         counters: SelectorCounters | None = None,
         channel_builder: ChannelBuilder | None = None,
+        failed_authentication_delay_ms: float = 0,
     ) -> None:
-        """``channel_builder``: how connections are protected; not at all if there is none."""
+        """``channel_builder``: how connections are protected; not at all if there is none.
+
+        ``failed_authentication_delay_ms``: how long a peer waits for its refusal, so that guessing takes time.
+        """
         self.connected: list[str] = []
         """Ids of connections that ``connect`` began and that are ready now."""
         self.disconnected: dict[str, str] = {}
         """Ids of connections that were lost, each with the reason; not those closed by ``close(id)``."""
-        self.failed_authentications: dict[str, str] = {}
+        self.failed_authentications: dict[str, AuthenticationError] = {}
         """Connections that were lost because of a failed authentication, at either end, each with the reason."""
         self.completed_sends: list[NetworkSend] = []
         self.completed_receives: list[NetworkReceive] = []
@@ -76,6 +81,9 @@ class Selector:
         self._idle: IdleExpiryManager | None = None
         if connections_max_idle_ms >= 0:
             self._idle = IdleExpiryManager(connections_max_idle_ms, time.hi_res_ms())
+        self._delayed_closings: DelayedClosings | None = None
+        if failed_authentication_delay_ms > 0:
+            self._delayed_closings = DelayedClosings(failed_authentication_delay_ms)
         self._channels: dict[str, KafkaChannel] = {}
         # Channels that poll has to serve before it asks the kernel.
         self._immediately_connected: dict[str, KafkaChannel] = {}
@@ -141,7 +149,8 @@ class Selector:
         self, connection_id: str, sock: socket.socket, remote_address: str, peer_host: str
     ) -> KafkaChannel:
         transport = self._channel_builder.build_transport(self._selector, sock, peer_host)
-        channel = KafkaChannel(connection_id, transport, self._max_receive_size, remote_address)
+        authenticator = self._channel_builder.build_authenticator(transport)
+        channel = KafkaChannel(connection_id, transport, self._max_receive_size, remote_address, authenticator)
         self.counters.connections_created += 1
         self._channels[connection_id] = channel
         channel.last_active_ms = self._time.hi_res_ms()
@@ -218,6 +227,8 @@ class Selector:
         if self.completed_sends or self.connected or self.disconnected or self._ready_receives:
             timeout_ms = 0.0
         select_ms = self._time.hi_res_ms()
+        if self._delayed_closings is not None:
+            timeout_ms = self._delayed_closings.timeout_ms(timeout_ms, select_ms)
         events = self._select(timeout_ms)
         now_ms = self._time.hi_res_ms()
         for fd, ready in events:
@@ -233,6 +244,9 @@ class Selector:
                 self._drain_wakeups()
         if self._ready_receives:
             self._complete_receives()
+        if self._delayed_closings is not None:
+            for channel, error in self._delayed_closings.due(now_ms):
+                self._refuse(channel, error)
         # Uses the time at the end of select, so that a connection that was just served is not closed.
         self._close_idle_connections(now_ms)
         self.counters.polled(select_ms, now_ms, self._time.hi_res_ms())
@@ -282,10 +296,7 @@ class Selector:
         try:
             self._do_io(channel, ready)
         except AuthenticationError as error:
-            reason = error.strerror or str(error)
-            logger.info("Failed authentication with %s (%s)", channel.remote_address, reason)
-            self._disconnect(channel, reason)
-            self.failed_authentications[channel.id] = reason
+            self._authentication_failed(channel, error)
         except OSError as error:
             logger.debug("Connection with %s disconnected: %s", channel.remote_address, error)
             self._disconnect(channel, error.strerror or str(error))
@@ -351,6 +362,19 @@ class Selector:
         """Read in the next poll, once the frames before have been handed out: a bad size closes the connection."""
         if channel.may_read:
             self._unread[channel.id] = channel
+
+    def _authentication_failed(self, channel: KafkaChannel, error: AuthenticationError) -> None:
+        logger.info("Failed authentication with %s (%s)", channel.remote_address, error.strerror or str(error))
+        if self._delayed_closings is None:
+            self._refuse(channel, error)
+        else:
+            self._delayed_closings.add(channel, error, self._time.hi_res_ms())
+
+    def _refuse(self, channel: KafkaChannel, error: AuthenticationError) -> None:
+        with contextlib.suppress(OSError):  # the peer has left in the meantime
+            channel.send_refusal(error)
+        self._disconnect(channel, error.strerror or str(error))
+        self.failed_authentications[channel.id] = error
 
     def _close_idle_connections(self, now_ms: float) -> None:
         if self._idle is None:

@@ -39,6 +39,8 @@ class SocketServerConfig:
     max_connections_per_ip: int = 2**31 - 1
     max_connections_per_ip_overrides: Mapping[str, int] = field(default_factory=dict)
     connections_max_idle_ms: int = 10 * 60 * 1000
+    failed_authentication_delay_ms: int = 0
+    """``connection.failed.authentication.delay.ms``."""
     connection_rates: ConnectionRateConfig = field(default_factory=ConnectionRateConfig)
 
 
@@ -124,6 +126,7 @@ class SocketServer:
             self.connection_quotas,
             self.unserved_requests,
             listener.channel_builder,
+            self._config.failed_authentication_delay_ms,
         )
 
     def bound_port(self, listener_name: str = "PLAINTEXT") -> int:

@@ -1,7 +1,6 @@
 """The socket under a channel, the events that the selector watches on it, and the way of bytes through it.
 
-Kafka 0.10.2: clients/.../common/network/TransportLayer.java, PlaintextTransportLayer.java, ChannelBuilder.java,
-PlaintextChannelBuilder.java · book 2.1.4
+Kafka 0.10.2: clients/.../common/network/TransportLayer.java, PlaintextTransportLayer.java · book 2.1.4
 """
 
 from __future__ import annotations
@@ -10,7 +9,7 @@ import errno
 import os
 import socket
 from abc import ABC, abstractmethod
-from typing import Final, Protocol
+from typing import Final
 
 from kafka_lite.network.nio_selector import NioSelector
 from kafka_lite.network.send import NetworkSend
@@ -109,19 +108,3 @@ class PlaintextTransportLayer(TransportLayer):
     def write(self, send: NetworkSend) -> bool:
         """Write until the socket takes no more; true if all of the send is out. Raises OSError."""
         return send.write_to(self.sock)
-
-
-class ChannelBuilder(Protocol):
-    """How the connections of a selector are protected."""
-
-    def build_transport(self, selector: NioSelector, sock: socket.socket, peer_host: str) -> TransportLayer:
-        """The transport of a connection; ``peer_host`` is the name that was asked for, empty for an accepted one."""
-        ...
-
-
-class PlaintextChannelBuilder:
-    """Connections that are not protected."""
-
-    def build_transport(self, selector: NioSelector, sock: socket.socket, peer_host: str) -> TransportLayer:  # noqa: ARG002  # plaintext checks no names
-        """The transport of a connection."""
-        return PlaintextTransportLayer(selector, sock)

@@ -8,23 +8,37 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any, Protocol
 
-from kafka_lite.common.config_def import ConfigDef, ConfigError, Importance, Type, ValidString
+from kafka_lite.common.config_def import ConfigDef, ConfigError, Importance, Password, Type, ValidString
 from kafka_lite.common.errors import KafkaError
 from kafka_lite.common.security_protocol import SecurityProtocol
-from kafka_lite.network.transport_layer import ChannelBuilder
+from kafka_lite.common.time import SYSTEM_TIME, Time
+from kafka_lite.network.channel_builder import ChannelBuilder, PlaintextChannelBuilder
+from kafka_lite.security.auth.jaas_config import JaasConfigError
+from kafka_lite.security.auth.jaas_context import JaasContext
+from kafka_lite.security.auth.kafka_principal import KafkaPrincipal
 from kafka_lite.security.auth.kafka_principal_builder import AuthenticationContext, DefaultKafkaPrincipalBuilder
 from kafka_lite.security.auth.ssl_principal_mapper import SslPrincipalMapper
+from kafka_lite.security.sasl.sasl_mechanism import SaslClient, SaslServer
+from kafka_lite.security.sasl.sasl_server_authenticator import SaslListener
+from kafka_lite.security.sasl_channel_builder import (
+    SaslClientChannelBuilder,
+    SaslServerChannelBuilder,
+    SaslServices,
+)
+from kafka_lite.security.sasl_mechanisms import MECHANISMS, sasl_client, sasl_server, unknown_mechanism
+from kafka_lite.security.scram.scram_mechanism import SCRAM_MECHANISM_NAMES
 
 HIGH, MEDIUM, LOW = Importance
 SECURITY_PROTOCOL = "security.protocol"
-SERVED_PROTOCOLS = (SecurityProtocol.PLAINTEXT, SecurityProtocol.SSL)
-"""The protocols that a listener or client may have so far."""
+SASL_JAAS_CONFIG = "sasl.jaas.config"
+SERVED_PROTOCOLS = tuple(protocol for protocol in SecurityProtocol if protocol is not SecurityProtocol.TRACE)
+"""The protocols that a listener or client may have. TRACE is for Kafka's own tests."""
 
 # fmt: off
 CLIENT_SECURITY_CONFIG = (
     ConfigDef()
     .define(SECURITY_PROTOCOL, Type.STRING, "PLAINTEXT", MEDIUM,
-            "The protocol of the brokers' listener: PLAINTEXT or SSL. SASL is not supported yet.",
+            "The protocol of the brokers' listener: PLAINTEXT, SSL, SASL_PLAINTEXT or SASL_SSL.",
             ValidString.in_(*(protocol.name for protocol in SERVED_PROTOCOLS)))
     .define("ssl.truststore.type", Type.STRING, "PEM", MEDIUM,
             "The format of the trust store: PEM.", ValidString.in_("PEM"))
@@ -48,9 +62,23 @@ CLIENT_SECURITY_CONFIG = (
             "The cipher suites to offer. Not set: OpenSSL's choice.")
     .define("ssl.endpoint.identification.algorithm", Type.STRING, "https", LOW,
             "https: the broker's certificate must be valid for its host. Empty: any host name is accepted.")
+    .define("sasl.mechanism", Type.STRING, "GSSAPI", MEDIUM,
+            "How the client proves who it is, with SASL: PLAIN, SCRAM-SHA-256, SCRAM-SHA-512 or OAUTHBEARER. Kafka's "
+            "default, GSSAPI, is not supported.")
+    .define(SASL_JAAS_CONFIG, Type.PASSWORD, None, MEDIUM,
+            "The login module of the mechanism and its options, as in "
+            "`org.apache.kafka.common.security.scram.ScramLoginModule required username=\"…\" password=\"…\";`.")
+    .define("sasl.username", Type.STRING, None, MEDIUM,
+            "The user, in place of sasl.jaas.config; as librdkafka has it.")
+    .define("sasl.password", Type.PASSWORD, None, MEDIUM,
+            "The password of sasl.username.")
 )
 # fmt: on
 """The keys that all clients have."""
+
+
+SASL_PROTOCOLS = (SecurityProtocol.SASL_PLAINTEXT, SecurityProtocol.SASL_SSL)
+TLS_PROTOCOLS = (SecurityProtocol.SSL, SecurityProtocol.SASL_SSL)
 
 
 class ClientConfig(Protocol):
@@ -59,41 +87,131 @@ class ClientConfig(Protocol):
     def __getitem__(self, key: str) -> Any: ...
 
 
-def client_channel_builder(config: ClientConfig) -> ChannelBuilder | None:
+def client_channel_builder(
+    config: ClientConfig, client_id: str = "", time: Time = SYSTEM_TIME
+) -> ChannelBuilder | None:
     """A client's connections; None for PLAINTEXT. Raises ConfigError."""
     values = {key: config[key] for key in CLIENT_SECURITY_CONFIG.keys}
-    return _channel_builder(SecurityProtocol.for_name(values[SECURITY_PROTOCOL]), values, server=False)
+    protocol = SecurityProtocol.for_name(values[SECURITY_PROTOCOL])
+    if protocol is SecurityProtocol.PLAINTEXT:
+        return None
+    transports = _transports(protocol, values, server=False)
+    if protocol not in SASL_PROTOCOLS:
+        return transports
+    return SaslClientChannelBuilder(transports, client_mechanism(values, time), client_id, time)
+
+
+def client_mechanism(values: Mapping[str, Any], time: Time) -> Callable[[], SaslClient]:
+    """The client's end of ``sasl.mechanism``, with ``sasl.jaas.config``. Raises ConfigError."""
+    mechanism = values["sasl.mechanism"]
+    if mechanism not in MECHANISMS:
+        raise ConfigError("sasl.mechanism", mechanism, unknown_mechanism(mechanism))
+    try:
+        return sasl_client(mechanism, _client_jaas(values, mechanism), time)
+    except (JaasConfigError, ValueError) as error:
+        raise ConfigError(SASL_JAAS_CONFIG, Password.HIDDEN, str(error)) from error
+
+
+def _client_jaas(values: Mapping[str, Any], mechanism: str) -> JaasContext:
+    """``sasl.jaas.config``, or else user and password of keys that librdkafka's users know."""
+    jaas, user, password = values[SASL_JAAS_CONFIG], values["sasl.username"], values["sasl.password"]
+    if jaas is not None:
+        return JaasContext.load(jaas.value, mechanism)
+    if user is None or password is None:
+        raise JaasConfigError('is missing: write Module required username="…" password="…" ;')
+    return JaasContext("sasl.username and sasl.password", {"username": user, "password": password.value})
 
 
 def server_channel_builder(
-    protocol: SecurityProtocol, listener_name: str, config: Mapping[str, Any]
+    protocol: SecurityProtocol,
+    listener_name: str,
+    config: Mapping[str, Any],
+    sasl: SaslServices | None = None,
+    of_mechanism: Callable[[str], Mapping[str, Any]] | None = None,
 ) -> ChannelBuilder | None:
-    """A listener's connections; None for PLAINTEXT. Raises ConfigError."""
+    """A listener's connections; None for PLAINTEXT. Raises ConfigError.
+
+    ``config`` has the listener's values; ``of_mechanism`` returns those of one of its mechanisms.
+    """
     if protocol is SecurityProtocol.PLAINTEXT:
         return None
-    key = "ssl.principal.mapping.rules"
-    try:
-        builder = DefaultKafkaPrincipalBuilder(SslPrincipalMapper(config[key]))
-    except (ValueError, KafkaError) as error:
-        raise ConfigError(key, config[key], str(error)) from error
+    builder = _principal_builder(config)
 
     def principal_of(certificate: bytes) -> str:
         return str(builder.build(AuthenticationContext(protocol, listener_name, certificate)))
 
-    return _channel_builder(protocol, config, server=True, principal_of=principal_of)
+    with_sasl = protocol in SASL_PROTOCOLS
+    # With SASL a certificate may be asked for, but the user is that of SASL.
+    transports = _transports(protocol, config, server=True, principal_of=None if with_sasl else principal_of)
+    if not with_sasl:
+        return transports
+    assert sasl is not None
+
+    def user_of(server: SaslServer) -> KafkaPrincipal:
+        return builder.build(
+            AuthenticationContext(
+                protocol,
+                listener_name,
+                sasl_mechanism=server.mechanism,
+                sasl_authorization_id=server.authorization_id,
+                token_authenticated=server.token_authenticated,
+            )
+        )
+
+    listener = _sasl_listener(listener_name, config, sasl, of_mechanism or (lambda _mechanism: config))
+    size = config["sasl.server.max.receive.size"]
+    return SaslServerChannelBuilder(transports, listener, user_of, size, sasl.time)
 
 
-def _channel_builder(
+def _principal_builder(config: Mapping[str, Any]) -> DefaultKafkaPrincipalBuilder:
+    key = "ssl.principal.mapping.rules"
+    try:
+        return DefaultKafkaPrincipalBuilder(SslPrincipalMapper(config[key]))
+    except (ValueError, KafkaError) as error:
+        raise ConfigError(key, config[key], str(error)) from error
+
+
+def _sasl_listener(
+    listener_name: str, config: Mapping[str, Any], sasl: SaslServices, of_mechanism: Callable[[str], Mapping[str, Any]]
+) -> SaslListener:
+    """The mechanisms that a listener enables."""
+    key = "sasl.enabled.mechanisms"
+    mechanisms, lifetimes = {}, {}
+    for mechanism in config[key]:
+        if mechanism not in MECHANISMS:
+            raise ConfigError(key, ",".join(config[key]), unknown_mechanism(mechanism))
+        values = of_mechanism(mechanism)
+        name = f"listener.name.{listener_name.lower()}.{mechanism.lower()}.{SASL_JAAS_CONFIG}"
+        try:
+            options = _server_options(values[SASL_JAAS_CONFIG], mechanism)
+            mechanisms[mechanism] = sasl_server(mechanism, options, sasl.credentials, sasl.time)
+        except (JaasConfigError, ValueError) as error:
+            raise ConfigError(name, Password.HIDDEN, str(error)) from error
+        lifetimes[mechanism] = values["connections.max.reauth.ms"]
+    if not mechanisms:
+        raise ConfigError(key, "", f"must name one of {', '.join(MECHANISMS)}")
+    return SaslListener(mechanisms, sasl.api_versions, sasl.unsupported_api_versions, lifetimes)
+
+
+def _server_options(jaas: Password | None, mechanism: str) -> Mapping[str, str]:
+    """The options of the login module. SCRAM needs none: its users are in ZooKeeper."""
+    if jaas is not None:
+        return JaasContext.load(jaas.value, mechanism).options
+    if mechanism in SCRAM_MECHANISM_NAMES:
+        return {}
+    raise JaasConfigError(f"is missing: {mechanism} needs the options of its login module")
+
+
+def _transports(
     protocol: SecurityProtocol,
     config: Mapping[str, Any],
     *,
     server: bool,
     principal_of: Callable[[bytes], str] | None = None,
-) -> ChannelBuilder | None:
-    if protocol is SecurityProtocol.PLAINTEXT:
-        return None
-    if protocol is not SecurityProtocol.SSL:
-        raise ConfigError(SECURITY_PROTOCOL, protocol.name, "SASL is not supported yet")
+) -> ChannelBuilder:
+    """Plain text or TLS, below the authentication."""
+    if protocol not in TLS_PROTOCOLS:
+        return PlaintextChannelBuilder()
     try:
         from kafka_lite.security.ssl.ssl_factory import SslFactory  # a page has no module ssl, and no TLS
     except ImportError as error:

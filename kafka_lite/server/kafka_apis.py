@@ -33,6 +33,7 @@ from kafka_lite.server.apis.partition_admin_apis import PartitionAdminApis
 from kafka_lite.server.apis.produce_apis import ProduceApis
 from kafka_lite.server.apis.producer_id_apis import ProducerIdApis
 from kafka_lite.server.apis.replication_apis import ReplicationApis
+from kafka_lite.server.apis.sasl_apis import SaslApis
 from kafka_lite.server.apis.transaction_apis import TransactionApis
 from kafka_lite.server.apis.txn_marker_apis import TxnMarkerApis
 from kafka_lite.server.quotas.request_handler_helper import RequestHandlerHelper
@@ -63,6 +64,7 @@ SERVED_VERSIONS: dict[ApiKey, ApiRange] = {
     ApiKey.SYNC_GROUP: ApiRange(0, 5),
     ApiKey.DESCRIBE_GROUPS: ApiRange(0, 5),
     ApiKey.LIST_GROUPS: ApiRange(0, 5),
+    ApiKey.SASL_HANDSHAKE: ApiRange(0, 1),
     ApiKey.API_VERSIONS: ApiRange(0, 4),
     ApiKey.CREATE_TOPICS: ApiRange(0, 7),
     ApiKey.DELETE_TOPICS: ApiRange(0, 6),
@@ -78,6 +80,7 @@ SERVED_VERSIONS: dict[ApiKey, ApiRange] = {
     ApiKey.ALTER_CONFIGS: ApiRange(0, 2),
     ApiKey.ALTER_REPLICA_LOG_DIRS: ApiRange(0, 2),
     ApiKey.DESCRIBE_LOG_DIRS: ApiRange(0, 4),
+    ApiKey.SASL_AUTHENTICATE: ApiRange(0, 2),
     ApiKey.CREATE_PARTITIONS: ApiRange(0, 3),
     ApiKey.DELETE_GROUPS: ApiRange(0, 2),
     ApiKey.ELECT_LEADERS: ApiRange(0, 2),
@@ -87,6 +90,8 @@ SERVED_VERSIONS: dict[ApiKey, ApiRange] = {
     ApiKey.OFFSET_DELETE: ApiRange(0, 0),
     ApiKey.DESCRIBE_CLIENT_QUOTAS: ApiRange(0, 1),
     ApiKey.ALTER_CLIENT_QUOTAS: ApiRange(0, 1),
+    ApiKey.DESCRIBE_USER_SCRAM_CREDENTIALS: ApiRange(0, 0),
+    ApiKey.ALTER_USER_SCRAM_CREDENTIALS: ApiRange(0, 0),
     ApiKey.DESCRIBE_CLUSTER: ApiRange(0, 0),  # 1: controllers of KRaft
     ApiKey.DESCRIBE_PRODUCERS: ApiRange(0, 0),
     ApiKey.DESCRIBE_TRANSACTIONS: ApiRange(0, 0),
@@ -112,6 +117,7 @@ class ApiHandlers:
     log_dirs: LogDirApis
     transactions: TransactionApis
     txn_markers: TxnMarkerApis
+    sasl: SaslApis
 
     def table(self) -> dict[ApiKey, Handler]:
         """The handler of each request."""
@@ -152,6 +158,10 @@ class ApiHandlers:
             ApiKey.OFFSET_DELETE: self.offsets.handle_offset_delete,
             ApiKey.DESCRIBE_CLIENT_QUOTAS: self.client_quotas.handle_describe_client_quotas,
             ApiKey.ALTER_CLIENT_QUOTAS: self.client_quotas.handle_alter_client_quotas,
+            ApiKey.SASL_HANDSHAKE: self.sasl.handle_sasl_handshake,
+            ApiKey.SASL_AUTHENTICATE: self.sasl.handle_sasl_authenticate,
+            ApiKey.DESCRIBE_USER_SCRAM_CREDENTIALS: self.sasl.handle_describe_user_scram_credentials,
+            ApiKey.ALTER_USER_SCRAM_CREDENTIALS: self.sasl.handle_alter_user_scram_credentials,
             ApiKey.DESCRIBE_CLUSTER: self.metadata.handle_describe_cluster,
             ApiKey.DESCRIBE_PRODUCERS: self.producer_ids.handle_describe_producers,
             ApiKey.ADD_PARTITIONS_TO_TXN: self.transactions.handle_add_partitions_to_txn,

@@ -17,10 +17,12 @@ from kafka_lite.common.properties import load_properties
 from kafka_lite.log.cleaning.cleaner_config import CleanerConfig
 from kafka_lite.log.log_config import LOG_CONFIG_DEF
 from kafka_lite.network.socket_server import SocketServerConfig
+from kafka_lite.security.sasl_channel_builder import SaslServices
 from kafka_lite.server.config.connection_rate_config import connection_rate_config
 from kafka_lite.server.config.group_coordinator_configs import GROUP_COORDINATOR_CONFIGS
+from kafka_lite.server.config.listener_configs import is_listener_key
 from kafka_lite.server.config.listeners import Listeners, pairs_of
-from kafka_lite.server.config.not_yet_applied import part_to_come
+from kafka_lite.server.config.not_yet_applied import UNSERVED, part_to_come
 from kafka_lite.server.config.quota_configs import QUOTA_CONFIGS
 from kafka_lite.server.config.replica_fetch_config import ReplicaFetchConfig
 from kafka_lite.server.config.replication_configs import REPLICATION_CONFIGS
@@ -81,19 +83,6 @@ DEVIATIONS: dict[str, tuple[str, str]] = {
 }
 """Keys whose default differs from that of 0.10.2: the default there, and the reason for ours."""
 
-UNSERVED: dict[str, tuple[object, str]] = {
-    "authorizer.class.name": (
-        "",
-        "there is no authorizer yet, and if the key were ignored, every client could do anything",
-    ),
-    "create.topic.policy.class.name": (
-        None,
-        "policies are not supported yet, and if the key were ignored, every topic would be accepted",
-    ),
-    "zookeeper.set.acl": (False, "ZooKeeper sessions are not authenticated yet, so an ACL would have no owner"),
-}
-"""Keys that must keep this value, because accepting and ignoring any other one would be misleading."""
-
 
 class KafkaConfig:
     """All keys as typed attributes; ``values`` has the parsed value of each key by name.
@@ -121,6 +110,8 @@ class KafkaConfig:
 
     def _warn_of_unknown_keys(self) -> None:
         for name in KAFKA_CONFIG_DEF.unused(self.original):
+            if is_listener_key(name):
+                continue
             meant = KAFKA_CONFIG_DEF.meant_by(name)
             logger.warning("The configuration '%s' was supplied but isn't a known config.%s", name, meant)
 
@@ -165,13 +156,13 @@ class KafkaConfig:
             enable_cleaner=self.log_cleaner_enable,
         )
 
-    def socket_server_config(self) -> SocketServerConfig:
-        """The configuration of the socket server; the broker id must be known.
+    def socket_server_config(self, sasl: SaslServices | None = None) -> SocketServerConfig:
+        """The configuration of the socket server; the broker id must be known. ``sasl``: for listeners with SASL.
 
         Raises ConfigError for keys and certificates that cannot be loaded.
         """
         return SocketServerConfig(
-            listeners=self._listeners.protected(),
+            listeners=self._listeners.protected(sasl),
             broker_id=self.broker_id,
             num_network_threads=self.num_network_threads,
             queued_max_requests=self.queued_max_requests,
@@ -181,6 +172,7 @@ class KafkaConfig:
             max_connections_per_ip=self.max_connections_per_ip,
             max_connections_per_ip_overrides=self.max_connections_per_ip_overrides,
             connections_max_idle_ms=self.connections_max_idle_ms,
+            failed_authentication_delay_ms=self.failed_authentication_delay_ms,
             connection_rates=connection_rate_config(
                 self.values, self.original, self.listeners, self.inter_broker_listener_name
             ),
@@ -238,6 +230,7 @@ class KafkaConfig:
         self.max_connections_per_ip_overrides = self._connection_overrides()
         self.max_connection_creation_rate: int = v["max.connection.creation.rate"]
         self.connections_max_idle_ms: int = v["connections.max.idle.ms"]
+        self.failed_authentication_delay_ms: int = v["connection.failed.authentication.delay.ms"]
 
     def _read_log(self) -> None:
         v = self.values

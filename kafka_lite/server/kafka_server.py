@@ -43,6 +43,7 @@ from kafka_lite.server.startup.initial_metadata import await_initial_metadata
 from kafka_lite.server.startup.log_management import LogManagement
 from kafka_lite.server.startup.replica_management import ReplicaManagement
 from kafka_lite.server.startup.request_handling import BrokerParts, RequestHandling
+from kafka_lite.server.startup.sasl import sasl_services
 from kafka_lite.server.startup.transaction_coordination import TransactionCoordination
 from kafka_lite.server.startup.zookeeper_in_broker import connect_to_embedded_zookeeper, start_embedded_zookeeper
 from kafka_lite.zookeeper.embedded.embedded_zookeeper import EmbeddedZooKeeper
@@ -286,7 +287,9 @@ class KafkaServer:
     def _start_sockets(self) -> None:
         """Bind the listeners. Clients that connect now wait for their first response until the handlers start."""
         config = self.dynamic_broker_config.current_config
-        self.socket_server = SocketServer(config.socket_server_config(), self.time, metrics=self.metrics.metrics)
+        self._sasl = sasl_services(self.zk_client, self.time)
+        sockets = config.socket_server_config(self._sasl)
+        self.socket_server = SocketServer(sockets, self.time, metrics=self.metrics.metrics)
         self.socket_server.startup()
         self.metrics.measure_sockets(self.socket_server)
         self._on_stop("socket server", self.socket_server.shutdown)
@@ -405,7 +408,7 @@ class KafkaServer:
             ),
             "brokers": BrokerConfigHandler(self.dynamic_broker_config, self.quotas),
             "clients": ClientIdConfigHandler(self.quotas.clients),
-            "users": UserConfigHandler(self.quotas.clients),
+            "users": UserConfigHandler(self.quotas.clients, self._sasl.credentials),
             "ips": IpConfigHandler(self.socket_server.connection_rates.update_ip_rate),
         }
         self.dynamic_config_manager = DynamicConfigManager(self.zk_client, handlers, self.time)

@@ -15,6 +15,7 @@ from typing import Self
 
 from kafka_lite.common.errors import Errors
 from kafka_lite.server.broker_process import free_port
+from kafka_lite.server.config.listener_configs import is_listener_key
 from kafka_lite.server.kafka_config import KAFKA_CONFIG_DEF
 from kafka_lite.server.kafka_server import KafkaServer
 from kafka_lite.testing.any_broker import HOST
@@ -268,7 +269,7 @@ def _warn_of_unknown_keys(overrides: Iterable[Mapping[str, object]]) -> None:
     """
     given = {key: value for values in overrides for key, value in values.items()}
     has_reporters = any(given.get(key) for key in ("metric.reporters", "kafka.metrics.reporters"))
-    for key in KAFKA_CONFIG_DEF.unused(given):
+    for key in filter(lambda key: not is_listener_key(key), KAFKA_CONFIG_DEF.unused(given)):
         meant = KAFKA_CONFIG_DEF.meant_by(key)
         if meant or not has_reporters:
             warnings.warn(f"{key!r} is no key of a broker's configuration, and has no effect.{meant}", stacklevel=3)

@@ -9,8 +9,8 @@ from collections.abc import Callable, Iterator
 import pytest
 
 from kafka_lite.network.blocking_channel import BlockingChannel
-from kafka_lite.protocol.messages.api_17_sasl_handshake import SaslHandshakeRequest
 from kafka_lite.protocol.messages.api_18_api_versions import ApiVersionsRequest
+from kafka_lite.protocol.messages.api_38_create_delegation_token import CreateDelegationTokenRequest
 from kafka_lite.protocol.messages.headers import RequestHeader
 from kafka_lite.testing.cluster import Cluster
 from tests.integration.test_broker_behaviour import raw_exchange
@@ -49,12 +49,12 @@ def test_an_api_without_a_codec_is_reported_once(cluster: Cluster, reports: Repo
 
 
 def test_an_api_with_a_codec_is_reported_once(cluster: Cluster, reports: Reports) -> None:
-    request = SaslHandshakeRequest(mechanism="PLAIN")
+    request = CreateDelegationTokenRequest()
     for _ in range(2):
         with channel(cluster, "secure") as secure, pytest.raises(OSError, match="closed"):
             secure.exchange(request, 1)
     assert reports() == [
-        "Client 'secure' at 127.0.0.1 asks for SaslHandshake (security), "
+        "Client 'secure' at 127.0.0.1 asks for CreateDelegationToken (security), "
         "which this broker does not serve yet: closing connection …"
     ]
 

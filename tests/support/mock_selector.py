@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 
 from kafka_lite.common.time import MockTime
+from kafka_lite.network.authentication_error import AuthenticationError
 from kafka_lite.network.receive import NetworkReceive
 from kafka_lite.network.send import NetworkSend
 from kafka_lite.protocol.framing import encode_response
@@ -17,7 +18,7 @@ class MockSelector:
     def __init__(self, time: MockTime) -> None:
         self.connected: list[str] = []
         self.disconnected: dict[str, str] = {}
-        self.failed_authentications: dict[str, str] = {}
+        self.failed_authentications: dict[str, AuthenticationError] = {}
         self.completed_sends: list[NetworkSend] = []
         self.completed_receives: list[NetworkReceive] = []
         self.sent: list[NetworkSend] = []

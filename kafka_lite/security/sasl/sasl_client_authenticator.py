@@ -85,6 +85,8 @@ class SaslClientAuthenticator:
         self.state = SaslClientState.SEND_APIVERSIONS_REQUEST
         self.reauthentication_time_ms: float | None = None
         """When to authenticate again, on the clock of ``Time.hi_res_ms``; None: never."""
+        self.session_expiration_ms: float | None = None
+        """None: that is the broker's matter."""
         self._new_client = new_client
         self._client_id = client_id
         self._time = time
@@ -105,7 +107,7 @@ class SaslClientAuthenticator:
         self._transition_to(SaslClientState.RECEIVE_APIVERSIONS_RESPONSE)
         return self._api_versions_request()
 
-    def reauthenticate(self) -> bytes:
+    def reauthenticate(self, handshake: Buffer | None = None) -> bytes:  # noqa: ARG002  # the broker's end has one
         """The first frame of another authentication on a complete connection; no request may be in flight."""
         self._client = self._new_client()
         self._transition_to(SaslClientState.RECEIVE_HANDSHAKE_RESPONSE)

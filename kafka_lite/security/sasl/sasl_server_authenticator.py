@@ -25,9 +25,10 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from enum import Enum
 
-from kafka_lite.common.errors import ApiError, Errors, KafkaError
+from kafka_lite.common.errors import ApiError, Errors
 from kafka_lite.common.sendable import Buffer
 from kafka_lite.common.time import Time
+from kafka_lite.network.authenticator import AuthenticationFailedError
 from kafka_lite.protocol.api_key import ApiKey
 from kafka_lite.protocol.framing import decode_request, decode_request_header, encode_response
 from kafka_lite.protocol.messages.api_17_sasl_handshake import SaslHandshakeRequest, SaslHandshakeResponse
@@ -98,14 +99,6 @@ VALID_PREVIOUS_STATES: dict[SaslState, frozenset[SaslState]] = {
 }
 
 
-class AuthenticationFailedError(KafkaError):
-    """The client is not known. ``answer`` is its last frame, or None; then the connection is closed."""
-
-    def __init__(self, message: str, answer: bytes | None = None) -> None:
-        super().__init__(message)
-        self.answer = answer
-
-
 @dataclass(frozen=True)
 class SaslListener:
     """The mechanisms of one listener, shared by all of its connections."""
@@ -130,10 +123,12 @@ class SaslServerAuthenticator:
         """The one that the client chose."""
         self.principal: KafkaPrincipal | None = None
         """Set once complete; it stays the same for the life of the connection."""
+        self.reauthentication_time_ms: float | None = None
+        """None: that is the client's matter."""
         self.session_expiration_ms: float | None = None
         """When the session ends, on the clock of ``Time.hi_res_ms``; None: never."""
         self.client_supports_reauthentication = False
-        """Whether the client has used SaslAuthenticate v1 or later. Others are not cut off, as they cannot help it."""
+        """Whether the client has used SaslAuthenticate v1 or later. Others are cut off when a session ends."""
         self._listener = listener
         self._principal_of = principal_of
         self._time = time
@@ -146,12 +141,13 @@ class SaslServerAuthenticator:
         """Whether the client is known."""
         return self.state is SaslState.COMPLETE
 
-    def session_expired(self, now_ms: float) -> bool:
-        """Whether a request other than SaslHandshake must end the connection."""
-        return self.session_expiration_ms is not None and now_ms >= self.session_expiration_ms
+    def start(self) -> bytes | None:
+        """Nothing: the client begins."""
+        return None
 
-    def reauthenticate(self, handshake: Buffer) -> bytes:
+    def reauthenticate(self, handshake: Buffer | None) -> bytes:
         """Begin again, with the SaslHandshake that came on a complete connection. Raises AuthenticationFailedError."""
+        assert handshake is not None
         self._transition_to(SaslState.REAUTH_PROCESS_HANDSHAKE)
         return self.receive(handshake)
 

@@ -24,6 +24,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from kafka_lite.common.config_def import ConfigError, Password
+from kafka_lite.network.authenticator import Authenticator
 from kafka_lite.network.nio_selector import NioSelector
 from kafka_lite.network.transport_layer import TransportLayer
 from kafka_lite.security.ssl.ssl_transport_layer import SslTransportLayer, reason_of
@@ -53,6 +54,10 @@ class SslFactory:
     def build_transport(self, selector: NioSelector, sock: socket.socket, peer_host: str) -> TransportLayer:
         """The transport of a connection; ``peer_host`` is the name that a client has asked for."""
         return SslTransportLayer(selector, sock, self._context, peer_host or None, self._principal_of)
+
+    def build_authenticator(self, transport: TransportLayer) -> Authenticator | None:  # noqa: ARG002
+        """There is none: certificates are part of the transport's handshake."""
+        return None
 
     # ── The context ───────────────────────────────────────────────────────────────────────────────────────────────
 

@@ -24,7 +24,7 @@ from collections.abc import Callable
 from typing import Any
 
 from kafka_lite.common.errors import KafkaError
-from kafka_lite.network.authentication_error import AuthenticationError
+from kafka_lite.network.authentication_error import SslAuthenticationError
 from kafka_lite.network.nio_selector import WRITE, NioSelector
 from kafka_lite.network.send import NetworkSend
 from kafka_lite.network.transport_layer import TransportLayer
@@ -102,7 +102,7 @@ class SslTransportLayer(TransportLayer):
         try:
             self.principal = self._principal_of(certificate)
         except KafkaError as error:
-            raise AuthenticationError(errno.EACCES, str(error)) from error
+            raise SslAuthenticationError(errno.EACCES, str(error)) from error
 
     def _step(self) -> bool:
         """Read what has come and go as far as possible; true if the engine has finished."""
@@ -116,7 +116,7 @@ class SslTransportLayer(TransportLayer):
             except ssl.SSLError as error:  # a certificate, a version, a cipher, or no TLS at all
                 with contextlib.suppress(OSError):
                     self._flush()  # the alert that says why
-                raise AuthenticationError(errno.EPROTO, f"SSL handshake failed: {reason_of(error)}") from error
+                raise SslAuthenticationError(errno.EPROTO, f"SSL handshake failed: {reason_of(error)}") from error
 
     def _fill(self) -> bool:
         """Read the socket once; false if there is nothing. Raises ConnectionError at the end of the stream."""

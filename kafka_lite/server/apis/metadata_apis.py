@@ -7,7 +7,6 @@ Kafka 0.10.2: core/.../server/KafkaApis.scala (handleTopicMetadataRequest)
 from __future__ import annotations
 
 import logging
-import re
 import threading
 from collections.abc import Callable, Iterable
 
@@ -37,6 +36,7 @@ from kafka_lite.protocol.messages import (
     api_60_describe_cluster as cluster,
 )
 from kafka_lite.server.apis.api_handler import ApiRange, Respond
+from kafka_lite.server.apis.api_version_manager import ApiVersionManager
 from kafka_lite.server.kafka_config import KafkaConfig
 from kafka_lite.server.metadata_cache import MetadataCache
 
@@ -44,8 +44,6 @@ logger = logging.getLogger(__name__)
 
 TOPIC_OF_KEY_TYPE = {0: GROUP_METADATA_TOPIC_NAME, 1: TRANSACTION_STATE_TOPIC_NAME}
 """The topic of groups and that of transactional ids, by the key type of FindCoordinator."""
-SOFTWARE_NAME = re.compile(r"[a-zA-Z0-9](?:[a-zA-Z0-9\-.]*[a-zA-Z0-9])?")
-"""Valid names and versions of client software."""
 NO_AUTHORIZED_OPERATIONS = -(2**31)
 """The value of authorized operations if the client did not request them."""
 
@@ -79,41 +77,20 @@ class MetadataApis:
         self._cache = metadata_cache
         self._local_broker = local_broker
         self._create_topic = create_topic
-        self._api_ranges = api_ranges
         self._held_lock = threading.Lock()
         self._held: list[tuple[Request, metadata.MetadataRequest, Respond]] | None = None
         """Requests that wait for ``release``; None if they are answered at once."""
-        keys = [
-            versions.ApiVersion(api_key=key, min_version=served.min_version, max_version=served.max_version)
-            for key, served in sorted(api_ranges.items())
-        ]
-        self._api_versions = versions.ApiVersionsResponse(api_keys=keys).keep_encoded()
+        self._versions = ApiVersionManager(api_ranges)
 
     # ── ApiVersions ───────────────────────────────────────────────────────────────────────────────────────────────
 
     def handle_api_versions(self, request: Request, body: versions.ApiVersionsRequest, respond: Respond) -> None:
-        """Return the versions that this broker serves.
-
-        From version 3 on, clients send their software name; one that is not valid as a metric's tag is rejected
-        (KIP-511).
-        """
-        if request.header.api_version >= 3 and not (
-            SOFTWARE_NAME.fullmatch(body.client_software_name) and SOFTWARE_NAME.fullmatch(body.client_software_version)
-        ):
-            respond(versions.ApiVersionsResponse(error_code=Errors.INVALID_REQUEST.code))
-            return
-        respond(self._api_versions)
+        """Return the versions that this broker serves."""
+        respond(self._versions.response(request.header, body))
 
     def unsupported_api_versions(self) -> versions.ApiVersionsResponse:
-        """The response, in the layout of version 0, to an ApiVersions request of a later version.
-
-        It includes the range of ApiVersions itself, so that the client can retry with the highest common version.
-        """
-        served = self._api_ranges[ApiKey.API_VERSIONS]
-        own = versions.ApiVersion(
-            api_key=ApiKey.API_VERSIONS, min_version=served.min_version, max_version=served.max_version
-        )
-        return versions.ApiVersionsResponse(error_code=Errors.UNSUPPORTED_VERSION.code, api_keys=[own])
+        """The response to an ApiVersions request of a version that is not served."""
+        return self._versions.unsupported()
 
     # ── Metadata ──────────────────────────────────────────────────────────────────────────────────────────────────
 

@@ -5,6 +5,7 @@ Kafka 0.10.2: core/.../server/KafkaConfig.scala (getListeners, getAdvertisedList
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Mapping
 from typing import Any
 
@@ -13,6 +14,8 @@ from kafka_lite.common.config_def import ConfigError
 from kafka_lite.common.security_protocol import SecurityProtocol
 from kafka_lite.network.acceptor import Listener
 from kafka_lite.security.channel_builders import SERVED_PROTOCOLS, server_channel_builder
+from kafka_lite.security.sasl_channel_builder import SaslServices
+from kafka_lite.server.config.listener_configs import listener_values
 
 _FOR_BROKERS = "the protocol PLAINTEXT for the other brokers: TLS between brokers is not supported yet"
 
@@ -44,7 +47,7 @@ class Listeners:
         self.inter_broker_name = self._inter_broker_listener_name()
         self._validate()
 
-    def protected(self) -> tuple[Listener, ...]:
+    def protected(self, sasl: SaslServices | None = None) -> tuple[Listener, ...]:
         """The listeners as the network layer opens them. Raises ConfigError for keys that cannot be loaded."""
         return tuple(
             Listener(
@@ -52,7 +55,13 @@ class Listeners:
                 end_point.port,
                 end_point.listener_name,
                 end_point.security_protocol.name,
-                server_channel_builder(end_point.security_protocol, end_point.listener_name, self.values),
+                server_channel_builder(
+                    end_point.security_protocol,
+                    end_point.listener_name,
+                    listener_values(self.values, self.original, end_point.listener_name),
+                    sasl,
+                    functools.partial(listener_values, self.values, self.original, end_point.listener_name),
+                ),
             )
             for end_point in self.listeners
         )

@@ -8,7 +8,7 @@ from __future__ import annotations
 NOT_YET_APPLIED: dict[str, tuple[str, ...]] = {
     "security": (
         "principal.builder.class",
-        "sasl.",
+        "sasl.kerberos.",
         "ssl.endpoint.identification.algorithm",
         "ssl.keymanager.algorithm",
         "ssl.keystore.password",
@@ -23,6 +23,19 @@ NOT_YET_APPLIED: dict[str, tuple[str, ...]] = {
 
 These keys are accepted so that Kafka's ``server.properties`` works unchanged; setting one logs a warning.
 """
+
+UNSERVED: dict[str, tuple[object, str]] = {
+    "authorizer.class.name": (
+        "",
+        "there is no authorizer yet, and if the key were ignored, every client could do anything",
+    ),
+    "create.topic.policy.class.name": (
+        None,
+        "policies are not supported yet, and if the key were ignored, every topic would be accepted",
+    ),
+    "zookeeper.set.acl": (False, "ZooKeeper sessions are not authenticated yet, so an ACL would have no owner"),
+}
+"""Keys that must keep this value, because accepting and ignoring any other one would be misleading."""
 
 
 def part_to_come(key: str) -> str | None:

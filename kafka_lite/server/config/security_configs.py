@@ -61,7 +61,8 @@ SECURITY_CONFIGS = (
     .define("sasl.mechanism.inter.broker.protocol", Type.STRING, "GSSAPI", MEDIUM,
             "The SASL mechanism between brokers.")
     .define("sasl.enabled.mechanisms", Type.LIST, "GSSAPI", MEDIUM,
-            "The SASL mechanisms that clients may use.")
+            "The SASL mechanisms that clients may use: PLAIN, SCRAM-SHA-256, SCRAM-SHA-512, OAUTHBEARER. Kafka's "
+            "default, GSSAPI, is not supported.")
     .define("sasl.kerberos.service.name", Type.STRING, None, MEDIUM,
             "The Kerberos name that brokers run as.")
     .define("sasl.kerberos.kinit.cmd", Type.STRING, "/usr/bin/kinit", MEDIUM,
@@ -74,5 +75,13 @@ SECURITY_CONFIGS = (
             "The minimum time between two renewals.")
     .define("sasl.kerberos.principal.to.local.rules", Type.LIST, "DEFAULT", MEDIUM,
             "How Kerberos principals are mapped to user names.")
+    .define("sasl.jaas.config", Type.PASSWORD, None, MEDIUM,
+            "The login module of a mechanism and its options. Use the key of a listener and mechanism, "
+            "`listener.name.L.plain.sasl.jaas.config`: for PLAIN its options are the users, `user_alice=\"…\"`.")
+    .define("sasl.server.max.receive.size", Type.INT, 524288, MEDIUM,
+            "The largest frame of a client that has not authenticated yet.")
+    .define("connections.max.reauth.ms", Type.LONG, 0, MEDIUM,
+            "How long a client may stay connected by SASL without authenticating again; 0: for ever. A mechanism of a "
+            "listener can have its own, `listener.name.L.plain.connections.max.reauth.ms`.")
 )
 # fmt: on

@@ -49,5 +49,8 @@ SOCKET_SERVER_CONFIGS = (
             "one in ZooKeeper (`kafka-lite configs --entity-type ips`).", at_least(0))
     .define("connections.max.idle.ms", Type.LONG, 600000, MEDIUM,
             "How long an idle connection is kept open.")
+    .define("connection.failed.authentication.delay.ms", Type.INT, 100, LOW,
+            "How long a client that is not accepted waits for its answer, and for the end of its connection.",
+            at_least(0))
 )
 # fmt: on

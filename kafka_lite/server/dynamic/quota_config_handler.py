@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping
 from kafka_lite.admin.admin_utils import DEFAULT_ENTITY
 from kafka_lite.common.config_def import ConfigError
 from kafka_lite.network.connection_quotas import addresses_of
+from kafka_lite.security.scram.credential_provider import CredentialProvider
 from kafka_lite.server.quotas.client_quota_entity import KafkaQuotaEntity
 from kafka_lite.server.quotas.client_quota_managers import ClientQuotaManagers
 from kafka_lite.zookeeper.sanitizer import desanitize
@@ -32,11 +33,15 @@ class ClientIdConfigHandler:
 class UserConfigHandler:
     """Applies ``/config/users/U`` and ``/config/users/U/clients/C``. A user's credentials are in the same node."""
 
-    def __init__(self, quotas: ClientQuotaManagers) -> None:
+    def __init__(self, quotas: ClientQuotaManagers, credentials: CredentialProvider) -> None:
         self._quotas = quotas
+        self._credentials = credentials
 
     def process_config_changes(self, entity_name: str, config: Mapping[str, str]) -> None:
-        """Apply the quotas of a user, or of a user's client. Raises ValueError for any other path."""
+        """Apply the quotas of a user, or of a user's client, then the user's credentials.
+
+        Raises ValueError for any other path, and for a credential that cannot be read.
+        """
         match entity_name.split("/"):
             case [user]:
                 entity = KafkaQuotaEntity.of_nodes(user, None)
@@ -45,6 +50,8 @@ class UserConfigHandler:
             case _:
                 raise ValueError(f"Invalid quota entity path: {entity_name}")
         self._quotas.update_quotas(entity, config)
+        if "/" not in entity_name and entity_name != DEFAULT_ENTITY:
+            self._credentials.update_credentials(desanitize(entity_name), config)
 
 
 class IpConfigHandler:

@@ -26,6 +26,7 @@ from kafka_lite.server.apis.partition_admin_apis import PartitionAdminApis
 from kafka_lite.server.apis.produce_apis import ProduceApis
 from kafka_lite.server.apis.producer_id_apis import ProducerIdApis
 from kafka_lite.server.apis.replication_apis import ReplicationApis
+from kafka_lite.server.apis.sasl_apis import SaslApis
 from kafka_lite.server.dynamic.dynamic_broker_config import DynamicBrokerConfig
 from kafka_lite.server.fetch_sessions.fetch_manager import FetchManager
 from kafka_lite.server.fetch_sessions.fetch_session_cache import FetchSessionCache
@@ -108,6 +109,9 @@ class RequestHandling:
             log_dirs=LogDirApis(parts.config.log_dirs, replica_manager),
             transactions=parts.transactions.transaction_apis(),
             txn_markers=parts.transactions.marker_apis,
+            sasl=SaslApis(
+                parts.config.values["sasl.enabled.mechanisms"], parts.zk_client, lambda: parts.controller.is_active
+            ),
         )
 
     def _new_fetch_manager(self) -> FetchManager:

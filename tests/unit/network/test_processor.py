@@ -8,12 +8,13 @@ from collections.abc import Iterator
 import pytest
 
 from kafka_lite.common.time import MockTime
+from kafka_lite.network.channel_builder import ChannelBuilder, PlaintextChannelBuilder
 from kafka_lite.network.connection_quotas import ConnectionQuotas
 from kafka_lite.network.nio_selector import NioSelector
 from kafka_lite.network.processor import Processor
 from kafka_lite.network.request import Request
 from kafka_lite.network.request_channel import RequestChannel
-from kafka_lite.network.transport_layer import ANONYMOUS, ChannelBuilder, PlaintextChannelBuilder, TransportLayer
+from kafka_lite.network.transport_layer import ANONYMOUS, TransportLayer
 from kafka_lite.network.unserved_requests import UnservedRequests
 from kafka_lite.protocol.framing import encode_request
 from kafka_lite.protocol.messages.api_18_api_versions import ApiVersionsRequest
@@ -84,6 +85,9 @@ class KnownUser:
         transport = PlaintextChannelBuilder().build_transport(selector, sock, peer_host)
         transport.principal = "User:alice"
         return transport
+
+    def build_authenticator(self, transport: TransportLayer) -> None:
+        pass
 
 
 @pytest.mark.parametrize(("builder", "principal"), [(None, ANONYMOUS), (KnownUser(), "User:alice")])

@@ -5,9 +5,10 @@ from collections.abc import Iterator
 
 import pytest
 
+from kafka_lite.network.channel_builder import PlaintextChannelBuilder
 from kafka_lite.network.nio_selector import BOTH, READ, WRITE, NioSelector
 from kafka_lite.network.send import NetworkSend
-from kafka_lite.network.transport_layer import PlaintextChannelBuilder, TransportLayer
+from kafka_lite.network.transport_layer import TransportLayer
 
 
 @pytest.fixture

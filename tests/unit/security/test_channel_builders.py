@@ -1,12 +1,23 @@
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from kafka_lite.common.config_def import ConfigError
 from kafka_lite.common.security_protocol import SecurityProtocol
+from kafka_lite.common.time import MockTime
 from kafka_lite.consumer.consumer_config import ConsumerConfig
 from kafka_lite.producer.producer_config import ProducerConfig
+from kafka_lite.protocol.messages.api_18_api_versions import ApiVersionsResponse
 from kafka_lite.security.channel_builders import client_channel_builder, server_channel_builder
+from kafka_lite.security.sasl_channel_builder import (
+    SaslClientChannelBuilder,
+    SaslServerChannelBuilder,
+    SaslServices,
+)
+from kafka_lite.security.scram.credential_provider import CredentialProvider
+from kafka_lite.server.kafka_config import KafkaConfig
 from tests.support.certificates import keys_and_trust, server_certificate
 
 SERVERS = {"bootstrap.servers": "localhost:9092"}
@@ -20,10 +31,38 @@ def test_clients_are_plaintext_unless_they_say_otherwise(config: type) -> None:
     assert client_channel_builder(config(SERVERS | {"security.protocol": "SSL"})) is not None
 
 
+SCRAM_JAAS = 'org.apache.kafka.common.security.scram.ScramLoginModule required username="alice" password="secret";'
+PLAIN_JAAS = 'org.apache.kafka.common.security.plain.PlainLoginModule required username="alice" password="secret";'
+SASL = SERVERS | {"security.protocol": "SASL_PLAINTEXT"}
+
+
+@pytest.mark.parametrize(
+    "keys",
+    [
+        {"sasl.mechanism": "SCRAM-SHA-512", "sasl.jaas.config": SCRAM_JAAS},
+        {"sasl.mechanism": "PLAIN", "sasl.username": "alice", "sasl.password": "secret"},
+    ],
+)
 @pytest.mark.parametrize("config", [ProducerConfig, ConsumerConfig])
-def test_sasl_is_refused_and_not_ignored(config: type) -> None:
-    with pytest.raises(ConfigError, match=r"security\.protocol"):
-        config(SERVERS | {"security.protocol": "SASL_SSL"})
+def test_clients_with_sasl(config: type, keys: dict[str, str]) -> None:
+    assert isinstance(client_channel_builder(config(SASL | keys)), SaslClientChannelBuilder)
+
+
+@pytest.mark.parametrize(
+    ("keys", "key", "says"),
+    [
+        ({}, "sasl.mechanism", "GSSAPI is not supported; valid: PLAIN, SCRAM-SHA-256"),
+        ({"sasl.mechanism": "PLAIN"}, "sasl.jaas.config", "is missing"),
+        ({"sasl.mechanism": "PLAIN", "sasl.username": "alice"}, "sasl.jaas.config", "is missing"),
+        ({"sasl.mechanism": "PLAIN", "sasl.jaas.config": SCRAM_JAAS}, "sasl.jaas.config", "not PLAIN"),
+        ({"sasl.mechanism": "PLAIN", "sasl.jaas.config": PLAIN_JAAS[:-1]}, "sasl.jaas.config", "semi-colon"),
+    ],
+)
+def test_a_bad_key_of_sasl_is_named_without_its_secret(keys: dict[str, str], key: str, says: str) -> None:
+    with pytest.raises(ConfigError, match=says) as raised:
+        client_channel_builder(ProducerConfig(SASL | keys))
+    assert raised.value.name == key
+    assert "secret" not in str(raised.value)
 
 
 @pytest.mark.parametrize(
@@ -46,9 +85,42 @@ def test_listeners() -> None:
 
     assert server_channel_builder(SecurityProtocol.PLAINTEXT, "PLAINTEXT", {}) is None
     assert server_channel_builder(SecurityProtocol.SSL, "SSL", config) is not None
-    for protocol in (SecurityProtocol.SASL_PLAINTEXT, SecurityProtocol.SASL_SSL):
-        with pytest.raises(ConfigError, match="SASL is not supported yet"):
-            server_channel_builder(protocol, "SASL", config)
+
+
+def sasl_values(**keys: str) -> dict[str, Any]:
+    given = {key.replace("_", "."): value for key, value in keys.items()}
+    return KafkaConfig({"zookeeper.connect": "embedded"} | given).values
+
+
+def sasl_services() -> SaslServices:
+    versions = ApiVersionsResponse()
+    return SaslServices(CredentialProvider(), lambda _header, _request: versions, lambda: versions, MockTime())
+
+
+@pytest.mark.parametrize("protocol", [SecurityProtocol.SASL_PLAINTEXT, SecurityProtocol.SASL_SSL])
+def test_listeners_with_sasl(protocol: SecurityProtocol) -> None:
+    config = sasl_values(sasl_enabled_mechanisms="SCRAM-SHA-256") | keys_and_trust(server_certificate())
+    assert isinstance(server_channel_builder(protocol, "SASL", config, sasl_services()), SaslServerChannelBuilder)
+
+
+@pytest.mark.parametrize(
+    ("keys", "key", "says"),
+    [
+        ({}, "sasl.enabled.mechanisms", "GSSAPI is not supported"),
+        ({"sasl_enabled_mechanisms": ""}, "sasl.enabled.mechanisms", "must name one of"),
+        ({"sasl_enabled_mechanisms": "PLAIN"}, "listener.name.sasl.plain.sasl.jaas.config", "is missing"),
+        (
+            {"sasl_enabled_mechanisms": "OAUTHBEARER", "sasl_jaas_config": PLAIN_JAAS},
+            "listener.name.sasl.oauthbearer.sasl.jaas.config",
+            "not OAUTHBEARER",
+        ),
+    ],
+)
+def test_a_bad_key_of_a_listener_with_sasl_is_named(keys: dict[str, str], key: str, says: str) -> None:
+    with pytest.raises(ConfigError, match=says) as raised:
+        server_channel_builder(SecurityProtocol.SASL_PLAINTEXT, "SASL", sasl_values(**keys), sasl_services())
+    assert raised.value.name == key
+    assert "secret" not in str(raised.value)
 
 
 @pytest.mark.parametrize("rules", ["nonsense", "RULE:(/x/"])

@@ -8,6 +8,7 @@ import pytest
 
 from kafka_lite.common.errors import ApiError, Errors
 from kafka_lite.common.time import MockTime
+from kafka_lite.network.authenticator import AuthenticationFailedError
 from kafka_lite.protocol.api_key import ApiKey
 from kafka_lite.protocol.framing import decode_request, encode_response
 from kafka_lite.protocol.messages.api_17_sasl_handshake import SaslHandshakeResponse
@@ -25,7 +26,6 @@ from kafka_lite.security.sasl.sasl_client_authenticator import (
 )
 from kafka_lite.security.sasl.sasl_mechanism import SaslClient
 from kafka_lite.security.sasl.sasl_server_authenticator import (
-    AuthenticationFailedError,
     SaslListener,
     SaslServerAuthenticator,
 )

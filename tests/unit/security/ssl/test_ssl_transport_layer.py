@@ -223,7 +223,7 @@ def test_a_client_certificate_names_a_user_and_one_that_no_rule_maps_is_refused(
         server = server_channel_builder(SecurityProtocol.SSL, "SSL", config | {"ssl.principal.mapping.rules": rules})
         pair = ends(client_factory(alice), server)
         if principal is None:
-            assert failure(pair)[1].startswith("AuthenticationError: No rules apply to CN=alice,")
+            assert failure(pair)[1].startswith("SslAuthenticationError: No rules apply to CN=alice,")
         else:
             pair.shake()
             assert pair.server.principal == principal
@@ -252,7 +252,7 @@ def failure(pair: Ends) -> tuple[str, str]:
 
 def test_a_client_without_a_certificate_is_refused_if_one_is_required(ends: Callable[..., Ends]) -> None:
     client, server = failure(ends(server=server_factory(ssl_client_auth="required")))
-    assert server == "AuthenticationError: SSL handshake failed: peer did not return a certificate"
+    assert server == "SslAuthenticationError: SSL handshake failed: peer did not return a certificate"
     assert "certificate required" in client.lower()
 
 
@@ -268,7 +268,7 @@ def test_a_client_without_a_certificate_is_refused_if_one_is_required(ends: Call
 )
 def test_a_bad_client_certificate_is_refused(ends: Callable[..., Ends], own: Pem, why: str) -> None:
     _, server = failure(ends(client_factory(own), server_factory(ssl_client_auth="required")))
-    assert server == f"AuthenticationError: SSL handshake failed: {why}"
+    assert server == f"SslAuthenticationError: SSL handshake failed: {why}"
 
 
 @pytest.mark.parametrize(
@@ -284,7 +284,7 @@ def test_a_client_refuses_a_server_that_it_did_not_ask_for(
     ends: Callable[..., Ends], own: Pem, host: str, why: str
 ) -> None:
     client, server = failure(ends(server=server_factory(own), host=host))
-    assert client == f"AuthenticationError: SSL handshake failed: certificate verify failed: {why}"
+    assert client == f"SslAuthenticationError: SSL handshake failed: certificate verify failed: {why}"
     assert "alert" in server
 
 
@@ -296,7 +296,7 @@ def test_a_client_may_be_told_not_to_check_the_host(ends: Callable[..., Ends]) -
 def test_no_common_version(ends: Callable[..., Ends]) -> None:
     pair = ends(client_factory(ssl_enabled_protocols=["TLSv1.2"]), server_factory(ssl_enabled_protocols=["TLSv1.3"]))
     client, server = failure(pair)
-    assert server == "AuthenticationError: SSL handshake failed: unsupported protocol"
+    assert server == "SslAuthenticationError: SSL handshake failed: unsupported protocol"
     assert "version" in client
 
 

@@ -9,6 +9,9 @@ from kafka_lite.common.time import MockTime
 from kafka_lite.metrics.metrics import Metrics
 from kafka_lite.metrics.quota import UNLIMITED
 from kafka_lite.metrics.stats import MetricConfig
+from kafka_lite.security.scram.credential_provider import CredentialProvider
+from kafka_lite.security.scram.scram_formatter import ScramFormatter
+from kafka_lite.security.scram.scram_mechanism import ScramMechanism
 from kafka_lite.server.dynamic.config_handler import ConfigHandler
 from kafka_lite.server.dynamic.dynamic_config_manager import DynamicConfigManager
 from kafka_lite.server.dynamic.quota_config_handler import ClientIdConfigHandler, IpConfigHandler, UserConfigHandler
@@ -50,18 +53,22 @@ def test_each_key_sets_its_quota_and_a_missing_one_removes_it(quotas: ClientQuot
 
 
 def test_the_nodes_of_users_have_one_name_or_two(quotas: ClientQuotaManagers) -> None:
-    handler = UserConfigHandler(quotas)
-    handler.process_config_changes("CN%3Dalice", {"producer_byte_rate": "1", "SCRAM-SHA-256": "salt=…"})
+    credentials = CredentialProvider()
+    handler = UserConfigHandler(quotas, credentials)
+    credential = ScramFormatter(ScramMechanism.SCRAM_SHA_256).generate_credential("secret", 4096)
+    text = credential.to_string()
+    handler.process_config_changes("CN%3Dalice", {"producer_byte_rate": "1", "SCRAM-SHA-256": text})
     handler.process_config_changes("CN%3Dalice/clients/a%20b", {"producer_byte_rate": "2"})
     handler.process_config_changes("<default>/clients/<default>", {"producer_byte_rate": "3"})
     clients = [("CN%3Dalice", "c"), ("CN%3Dalice", "a b"), ("bob", "c")]
     assert [quotas.produce.quota(*client).bound for client in clients] == [1, 2, 3]
+    assert credentials.credential(ScramMechanism.SCRAM_SHA_256, "CN=alice") == credential
 
 
 @pytest.mark.parametrize("path", ["U/clients", "U/clients/C/D", "U/topics/C"])
 def test_other_paths_of_users_are_refused(quotas: ClientQuotaManagers, path: str) -> None:
     with pytest.raises(ValueError, match="Invalid quota entity path"):
-        UserConfigHandler(quotas).process_config_changes(path, ALL)
+        UserConfigHandler(quotas, CredentialProvider()).process_config_changes(path, ALL)
 
 
 @pytest.mark.parametrize(
@@ -113,7 +120,10 @@ def zk() -> KafkaZkClient:
 
 
 def manager_of(zk: KafkaZkClient, quotas: ClientQuotaManagers) -> DynamicConfigManager:
-    handlers: dict[str, ConfigHandler] = {"clients": ClientIdConfigHandler(quotas), "users": UserConfigHandler(quotas)}
+    handlers: dict[str, ConfigHandler] = {
+        "clients": ClientIdConfigHandler(quotas),
+        "users": UserConfigHandler(quotas, CredentialProvider()),
+    }
     return DynamicConfigManager(zk, handlers, MockTime(start_ms=0))  # no notification is old enough to be deleted
 
 

@@ -1,0 +1,37 @@
+"""How the connections of a selector are protected, and how their peers prove who they are.
+
+Kafka 0.10.2: clients/.../common/network/ChannelBuilder.java, PlaintextChannelBuilder.java · book 2.1.4
+"""
+
+from __future__ import annotations
+
+import socket
+from typing import Protocol
+
+from kafka_lite.network.authenticator import Authenticator
+from kafka_lite.network.nio_selector import NioSelector
+from kafka_lite.network.transport_layer import PlaintextTransportLayer, TransportLayer
+
+
+class ChannelBuilder(Protocol):
+    """Makes the two parts of a connection that depend on its security protocol."""
+
+    def build_transport(self, selector: NioSelector, sock: socket.socket, peer_host: str) -> TransportLayer:
+        """The transport of a connection; ``peer_host`` is the name that was asked for, empty for an accepted one."""
+        ...
+
+    def build_authenticator(self, transport: TransportLayer) -> Authenticator | None:
+        """The exchange that precedes the first request; None if there is none beyond the transport's handshake."""
+        ...
+
+
+class PlaintextChannelBuilder:
+    """Connections that are not protected."""
+
+    def build_transport(self, selector: NioSelector, sock: socket.socket, peer_host: str) -> TransportLayer:  # noqa: ARG002  # plaintext checks no names
+        """The transport of a connection."""
+        return PlaintextTransportLayer(selector, sock)
+
+    def build_authenticator(self, transport: TransportLayer) -> Authenticator | None:  # noqa: ARG002
+        """There is none."""
+        return None

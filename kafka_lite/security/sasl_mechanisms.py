@@ -1,0 +1,63 @@
+"""The mechanisms of SASL by name: the broker's and the client's end of each, from a login module's options.
+
+Kafka 0.10.2: clients/.../common/security/authenticator/LoginManager.java, SaslServerAuthenticator.java
+(createSaslServer), SaslClientAuthenticator.java (createSaslClient) · book 2.3.2
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+from kafka_lite.common.time import Time
+from kafka_lite.security.auth.jaas_context import JaasContext
+from kafka_lite.security.oauthbearer.oauth_bearer_sasl_client import OAuthBearerSaslClient
+from kafka_lite.security.oauthbearer.oauth_bearer_sasl_server import OAUTHBEARER, OAuthBearerSaslServer
+from kafka_lite.security.oauthbearer.oauth_bearer_unsecured_jws import UnsecuredValidator, new_unsecured_token
+from kafka_lite.security.plain.plain_sasl_client import PlainSaslClient
+from kafka_lite.security.plain.plain_sasl_server import PLAIN, PlainSaslServer, plain_users
+from kafka_lite.security.sasl.sasl_mechanism import SaslClient, SaslServer
+from kafka_lite.security.scram.credential_provider import CredentialProvider
+from kafka_lite.security.scram.scram_mechanism import SCRAM_MECHANISM_NAMES, ScramMechanism
+from kafka_lite.security.scram.scram_sasl_client import ScramSaslClient
+from kafka_lite.security.scram.scram_sasl_server import ScramSaslServer
+
+MECHANISMS = (PLAIN, *SCRAM_MECHANISM_NAMES, OAUTHBEARER)
+"""Those that there are here. GSSAPI, Kafka's default, is not among them."""
+
+
+def sasl_server(
+    mechanism: str, options: Mapping[str, str], credentials: CredentialProvider, time: Time
+) -> Callable[[], SaslServer]:
+    """Makes the broker's end of a mechanism, one per exchange. Raises ValueError for an option that is not valid."""
+    scram = ScramMechanism.for_mechanism_name(mechanism)
+    if scram is not None:
+        return lambda: ScramSaslServer(scram, lambda user: credentials.credential(scram, user))
+    if mechanism == PLAIN:
+        authenticate = plain_users(options)
+        return lambda: PlainSaslServer(authenticate)
+    if mechanism == OAUTHBEARER:
+        validator = UnsecuredValidator.of(options)
+        return lambda: OAuthBearerSaslServer(lambda value: validator.validate(value, time.milliseconds()))
+    raise ValueError(unknown_mechanism(mechanism))
+
+
+def sasl_client(mechanism: str, jaas: JaasContext, time: Time) -> Callable[[], SaslClient]:
+    """Makes the client's end of a mechanism, one per exchange.
+
+    Raises JaasConfigError for a missing option, ValueError for one that is not valid.
+    """
+    if mechanism == OAUTHBEARER:
+        new_unsecured_token(jaas.options, time.milliseconds())  # so that a bad option is found now
+        return lambda: OAuthBearerSaslClient(new_unsecured_token(jaas.options, time.milliseconds()).value)
+    if mechanism not in MECHANISMS:
+        raise ValueError(unknown_mechanism(mechanism))
+    user, password = jaas.required("username"), jaas.required("password")
+    scram = ScramMechanism.for_mechanism_name(mechanism)
+    if scram is not None:
+        return lambda: ScramSaslClient(scram, user, password)
+    return lambda: PlainSaslClient(user, password)
+
+
+def unknown_mechanism(mechanism: str) -> str:
+    """The reason why a mechanism is refused."""
+    return f"the mechanism {mechanism} is not supported; valid: {', '.join(MECHANISMS)}"

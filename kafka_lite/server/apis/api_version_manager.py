@@ -1,0 +1,53 @@
+"""The versions of requests that this broker serves, as it tells them to clients, even before they authenticate.
+
+Kafka 2.8: core/.../server/ApiVersionManager.scala; 0.10.2 has core/.../server/KafkaApis.scala
+(handleApiVersionsRequest) · book 2.3.5
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+
+from kafka_lite.common.errors import Errors
+from kafka_lite.protocol.api_key import ApiKey
+from kafka_lite.protocol.messages.api_18_api_versions import ApiVersion, ApiVersionsRequest, ApiVersionsResponse
+from kafka_lite.protocol.messages.headers import RequestHeader
+from kafka_lite.server.apis.api_handler import ApiRange
+
+SOFTWARE_NAME = re.compile(r"[a-zA-Z0-9](?:[a-zA-Z0-9\-.]*[a-zA-Z0-9])?")
+"""Valid names and versions of client software."""
+
+
+class ApiVersionManager:
+    """Answers ApiVersions requests from the table of served versions."""
+
+    def __init__(self, api_ranges: Mapping[ApiKey, ApiRange]) -> None:
+        self._api_ranges = api_ranges
+        keys = [
+            ApiVersion(api_key=key, min_version=served.min_version, max_version=served.max_version)
+            for key, served in sorted(api_ranges.items())
+        ]
+        self._response = ApiVersionsResponse(api_keys=keys).keep_encoded()
+
+    def response(self, header: RequestHeader, request: ApiVersionsRequest) -> ApiVersionsResponse:
+        """The versions that this broker serves.
+
+        From version 3 on, clients send their software name; one that is not valid as a metric's tag is rejected
+        (KIP-511).
+        """
+        if header.api_version >= 3 and not (
+            SOFTWARE_NAME.fullmatch(request.client_software_name)
+            and SOFTWARE_NAME.fullmatch(request.client_software_version)
+        ):
+            return ApiVersionsResponse(error_code=Errors.INVALID_REQUEST.code)
+        return self._response
+
+    def unsupported(self) -> ApiVersionsResponse:
+        """The response, in the layout of version 0, to an ApiVersions request of a later version.
+
+        It includes the range of ApiVersions itself, so that the client can retry with the highest common version.
+        """
+        served = self._api_ranges[ApiKey.API_VERSIONS]
+        own = ApiVersion(api_key=ApiKey.API_VERSIONS, min_version=served.min_version, max_version=served.max_version)
+        return ApiVersionsResponse(error_code=Errors.UNSUPPORTED_VERSION.code, api_keys=[own])

@@ -1,0 +1,56 @@
+"""Keys of one listener, which begin with its name, and those of one of its SASL mechanisms.
+
+::
+
+    ssl.client.auth=none                                            every listener
+    listener.name.internal.ssl.client.auth=required                 the listener INTERNAL
+    listener.name.internal.plain.sasl.jaas.config=…                 its mechanism PLAIN
+
+Kafka 1.0: core/.../server/KafkaConfig.scala (valuesWithPrefixOverride), clients/.../common/network/ChannelBuilders.java
+(channelBuilderConfigs), KIP-103 · book 2.3.1
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from kafka_lite.common.config_def import ConfigError
+from kafka_lite.server.config.security_configs import SECURITY_CONFIGS
+from kafka_lite.server.config.socket_server_configs import SOCKET_SERVER_CONFIGS
+
+MECHANISM_KEYS = ("sasl.jaas.config", "connections.max.reauth.ms", "sasl.server.max.receive.size")
+_LISTENER_KEYS = {
+    **{name: key for name, key in SECURITY_CONFIGS.keys.items() if name.startswith(("ssl.", "sasl.", "connections."))},
+    "max.connection.creation.rate": SOCKET_SERVER_CONFIGS.keys["max.connection.creation.rate"],
+}
+_PREFIXED = re.compile(r"listener\.name\.[^.]+\.(?P<rest>.+)")
+
+
+def is_listener_key(name: str) -> bool:
+    """Whether a key is one that a single listener, or a mechanism of it, may have."""
+    match = _PREFIXED.fullmatch(name)
+    if match is None:
+        return False
+    rest = match["rest"]
+    return rest in _LISTENER_KEYS or rest.partition(".")[2] in MECHANISM_KEYS
+
+
+def listener_values(
+    values: Mapping[str, Any], original: Mapping[str, object], listener_name: str, mechanism: str | None = None
+) -> dict[str, Any]:
+    """The values of a listener, or of a mechanism of it: those with its prefix come first. Raises ConfigError."""
+    found = dict(values)
+    prefixes = [f"listener.name.{listener_name.lower()}."]
+    if mechanism is not None:
+        prefixes.append(f"{prefixes[0]}{mechanism.lower()}.")
+    for prefix in prefixes:
+        for name, key in _LISTENER_KEYS.items():
+            if prefix + name in original:
+                try:
+                    found[name] = key.parse(original[prefix + name])
+                except ConfigError as error:
+                    shown = "[hidden]" if key.is_sensitive else original[prefix + name]
+                    raise ConfigError(prefix + name, shown, str(error).partition(": ")[2]) from None
+    return found
