@@ -16,6 +16,7 @@ from pathlib import Path
 from kafka_learn.labs import overlay
 from kafka_learn.labs.lab import SPARK, Lab
 from kafka_learn.labs.starter import UNWRITTEN, unwritten
+from kafka_learn.labs.swallowing import swallowing
 from kafka_learn.project import PROJECT_ROOT
 
 OUTPUT_LINES = 15
@@ -144,6 +145,7 @@ def _pytest_command(lab: Lab, files: dict[str, Path], report: Path, scratch: Pat
     options += ["--basetemp", str(scratch / "tmp")]
     options += ["--lab-report", str(report), *modules]
     options += [f"--lab-test-limit={lab.test_limit_s}", f"--lab-time-limit={lab.time_limit_s}"]
+    options += [f"--lab-swallows={task}: {words}" for task, words in swallowing(lab, files).items()]
     options += [] if broker else ["--lab-no-broker"]
     if lab.extra == SPARK:
         options += ["-p", "kafka_learn.labs.spark_plugin"]

@@ -48,8 +48,16 @@ class TooSlowError(AssertionError):
 class LabPlugin:
     """Collects the outcome of each test."""
 
-    def __init__(self, report: Path, files: dict[str, Path], test_limit_s: float, time_limit_s: float) -> None:
+    def __init__(
+        self,
+        report: Path,
+        files: dict[str, Path],
+        test_limit_s: float,
+        time_limit_s: float,
+        swallows: dict[int, str] | None = None,
+    ) -> None:
         self._report = report
+        self._swallows = swallows or {}
         self.files = files
         self._test_limit_s = test_limit_s
         self._deadline_s = time.monotonic() + time_limit_s - MARGIN_S
@@ -113,7 +121,10 @@ class LabPlugin:
         previous = signal.signal(signal.SIGALRM, stop)
         signal.setitimer(signal.ITIMER_REAL, limit)
         try:
-            return (yield)
+            result = yield
+            if words := self._swallows.get(_task_of(item)):  # the test might have failed otherwise
+                pytest.fail(words)
+            return result
         except Exception:
             # A library that was interrupted may raise an error of its own, as Spark's connection to its JVM does.
             if stopped:
@@ -191,6 +202,11 @@ def _needs_broker(item: pytest.Item) -> bool:
     return not BROKER_FIXTURES.isdisjoint(getattr(item, "fixturenames", ()))
 
 
+def _task_of(item: pytest.Item) -> int:
+    marker = item.get_closest_marker("points")
+    return int(marker.kwargs["task"]) if marker is not None else 0
+
+
 def _outcome(
     item: pytest.Item, message: str, *, passed: bool = False, skipped: bool = False, running: bool = False
 ) -> dict[str, Any]:
@@ -263,6 +279,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     """The options that the grader passes."""
     parser.addoption("--lab-report", type=Path, help="where the outcomes are written, as JSON")
     parser.addoption("--lab-module", action="append", default=[], help="MODULE=FILE that a broker runs with")
+    parser.addoption("--lab-swallows", action="append", default=[], help="TASK: the handler that hides every error")
     parser.addoption("--lab-no-broker", action="store_true", help="skip the tests with the broker")
     parser.addoption("--lab-test-limit", type=float, default=5.0, help="time limit of each test in seconds")
     parser.addoption("--lab-time-limit", type=float, default=120.0, help="time limit of all tests in seconds")
@@ -273,5 +290,7 @@ def pytest_configure(config: pytest.Config) -> None:
     pairs = [pair.partition("=") for pair in config.getoption("--lab-module")]
     files = {module: Path(file) for module, _, file in pairs}
     limits = config.getoption("--lab-test-limit"), config.getoption("--lab-time-limit")
-    plugin = LabPlugin(config.getoption("--lab-report"), files, *limits)
+    rows = [row.partition(": ") for row in config.getoption("--lab-swallows")]
+    swallows = {int(task): words for task, _, words in rows}
+    plugin = LabPlugin(config.getoption("--lab-report"), files, *limits, swallows)
     config.pluginmanager.register(plugin, _PLUGIN)

@@ -35,16 +35,17 @@ def _body(function: ast.FunctionDef) -> tuple[int, int]:
 
 def unwritten(source: str, names: Iterable[str]) -> list[str]:
     """The functions (``Class.method``) that have no body yet or are missing. Raises SyntaxError."""
-    bodies = dict(_functions(ast.parse(source), ""))
+    bodies = dict(functions_in(ast.parse(source)))
     return [name for name in names if name not in bodies or _is_left_out(bodies[name])]
 
 
-def _functions(node: ast.AST, prefix: str) -> Iterator[tuple[str, ast.FunctionDef]]:
+def functions_in(node: ast.AST, prefix: str = "") -> Iterator[tuple[str, ast.FunctionDef]]:
+    """The functions of a module and the methods of its classes, by name (``Class.method``)."""
     for child in ast.iter_child_nodes(node):
         if isinstance(child, ast.FunctionDef):
             yield f"{prefix}{child.name}", child
         elif isinstance(child, ast.ClassDef):
-            yield from _functions(child, f"{prefix}{child.name}.")
+            yield from functions_in(child, f"{prefix}{child.name}.")
 
 
 def _is_left_out(function: ast.FunctionDef) -> bool:

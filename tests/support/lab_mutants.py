@@ -131,16 +131,68 @@ def _swapped(node: ast.FunctionDef) -> Iterator[tuple[int, Change]]:
 
 
 def _does_something(statement: ast.stmt) -> bool:
-    return isinstance(statement, ast.Expr | ast.Assign | ast.AugAssign | ast.AnnAssign | ast.Delete) and not (
-        _is_docstring(statement)
+    return (
+        isinstance(statement, ast.Expr | ast.Assign | ast.AugAssign | ast.AnnAssign | ast.Delete)
+        and not _is_docstring(statement)
+        and not _is_log_line(statement)
     )
 
 
+def _is_log_line(statement: ast.stmt) -> bool:
+    """Whether it only logs: no lab asks for log lines."""
+    return isinstance(statement, ast.Expr) and ast.unparse(statement).startswith("logger.")
+
+
+_PURE = {
+    "len",
+    "divmod",
+    "min",
+    "max",
+    "sum",
+    "set",
+    "list",
+    "dict",
+    "tuple",
+    "frozenset",
+    "sorted",
+    "range",
+    "int",
+    "str",
+}
+"""Functions that change nothing."""
+
+
 def _commute(one: ast.stmt, other: ast.stmt) -> bool:
-    """Whether the order cannot matter: nothing is called, and neither changes what the other reads or changes."""
-    if any(isinstance(n, ast.Call | ast.Subscript) for statement in (one, other) for n in ast.walk(statement)):
+    """Whether the order cannot matter: neither changes what the other reads or changes."""
+    if _stored(one) & _named(other) or _stored(other) & _named(one):
         return False
-    return not (_stored(one) & _named(other) or _stored(other) & _named(one))
+    return (_is_pure(one) and _is_pure(other)) or _is_bare(one) or _is_bare(other)
+
+
+def _is_pure(statement: ast.stmt) -> bool:
+    """Whether it calls nothing that may change something or fail."""
+    calls = {ast.unparse(n.func) for part in _parts(statement) for n in ast.walk(part) if isinstance(n, ast.Call)}
+    return calls <= _PURE and not any(isinstance(n, ast.Subscript) for p in _parts(statement) for n in ast.walk(p))
+
+
+def _is_bare(statement: ast.stmt) -> bool:
+    """Whether it names values for the function itself: constants, empty collections, what local names stand for."""
+    kinds = ast.Name | ast.Constant | ast.expr_context | ast.List | ast.Dict | ast.Set | ast.Tuple
+    return isinstance(statement, ast.Assign | ast.AnnAssign) and all(
+        isinstance(n, kinds) for part in _parts(statement) for n in ast.walk(part)
+    )
+
+
+def _parts(statement: ast.stmt) -> list[ast.AST]:
+    """What is done: all but the annotation."""
+    return [child for name, child in _children(statement) if name != "annotation"]
+
+
+def _children(node: ast.AST) -> Iterator[tuple[str, ast.AST]]:
+    for name, value in ast.iter_fields(node):
+        for child in value if isinstance(value, list) else [value]:
+            if isinstance(child, ast.AST):
+                yield name, child
 
 
 def _is_said_by_python(earlier: ast.stmt, later: ast.stmt) -> bool:
@@ -150,7 +202,8 @@ def _is_said_by_python(earlier: ast.stmt, later: ast.stmt) -> bool:
 
 
 def _named(statement: ast.stmt) -> set[str]:
-    return {ast.unparse(n) for n in ast.walk(statement) if isinstance(n, ast.Name | ast.Attribute)} - {"self"}
+    parts = _parts(statement)
+    return {ast.unparse(n) for p in parts for n in ast.walk(p) if isinstance(n, ast.Name | ast.Attribute)} - {"self"}
 
 
 def _stored(statement: ast.stmt) -> set[str]:
@@ -222,6 +275,7 @@ def _left_out(node: ast.FunctionDef) -> Iterator[tuple[int, Change]]:
     for body in _bodies(node):
         for statement in body:
             is_call = isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Call)
+            is_call = is_call and not _is_log_line(statement)
             targets = statement.targets if isinstance(statement, ast.Assign) else [getattr(statement, "target", None)]
             is_change = isinstance(statement, ast.Assign | ast.AugAssign) and any(
                 isinstance(target, ast.Attribute | ast.Subscript) for target in targets

@@ -70,3 +70,21 @@ def test_early_exits_are_left_out():
 
 def test_the_whole_function_may_be_a_constant():
     assert [text.splitlines()[-1].strip() for text in made("constant")] == ["return 0", "return -1", "return None"]
+
+
+def swaps(*lines):
+    return len(list(RULES["swapped"](ast.parse("\n    ".join(["def take(self):", *lines])).body[0])))
+
+
+def test_statements_whose_order_cannot_matter_are_not_swapped():
+    assert swaps("found: list[int] = []", "size = 0") == 0
+    assert swaps("size = 0", "found = self.find()") == 0
+    assert swaps("each, rest = divmod(count, len(members))", "shares = {member: [] for member in members}") == 0
+    assert swaps("first = self.first()", "second = self.second()") == 1
+    assert swaps("self.size = 0", "found = self.find()") == 1
+    assert swaps("item = self.items[0]", "self.close()") == 1
+
+
+def test_log_lines_are_neither_swapped_nor_left_out():
+    assert swaps("self.close()", "logger.info('closed')") == 0
+    assert list(RULES["left out"](ast.parse("def take(self):\n    logger.info('closed')").body[0])) == []
