@@ -125,7 +125,7 @@ def test_collecting(new_pool, taking):
     assert pool.available_memory == 0, f"everything is in use, but {pool.available_memory} bytes are available"
 
 
-@pytest.mark.points(6, task=3)
+@pytest.mark.points(4, task=3)
 def test_first_come_first_served(new_pool, taking):
     """A large request waits, a small one comes later"""
     pool = new_pool(300)
@@ -146,3 +146,21 @@ def test_first_come_first_served(new_pool, taking):
     assert got is not None, (
         "the first thread has left 100 bytes over: it must wake the next one, which still waits for them"
     )
+
+
+@pytest.mark.points(2, task=3)
+def test_memory_without_a_buffer(new_pool, taking):
+    """A buffer of another size is returned to a thread that waits for a pooled one"""
+    pool = new_pool(300)
+    held = pool.allocate(300, 0)
+    thread = taking(pool, 100)
+    pool.wait_for_line_of(1)
+    pool.deallocate(held)
+    got = thread.result()
+    assert got is not None, (
+        "300 bytes are unallocated and there is no free buffer: the thread that waits for 100 bytes takes them from the "
+        "unallocated memory, not from the empty self._free"
+    )
+    assert len(got) == 100, f"100 bytes were requested, {len(got)} were handed out"
+    left = pool.available_memory
+    assert left == 200, f"100 of 300 bytes are in use: 200 are available, not {left}"

@@ -2,6 +2,7 @@
 
 import pytest
 
+from kafka_lite.common.time import MockTime
 from kafka_lite.producer.buffer_pool import ProducerClosedError
 
 
@@ -22,10 +23,29 @@ def test_all_waiting_threads_are_woken(new_pool, taking):
     )
 
 
-@pytest.mark.points(4, task=4)
+@pytest.mark.points(2, task=4)
 def test_nothing_is_handed_out_after_close(new_pool, error_of):
     """allocate after close"""
     pool = new_pool()
     pool.close()
     error = error_of(lambda: pool.allocate(100, 0))
     assert isinstance(error, ProducerClosedError), f"the pool is closed: ProducerClosedError, not {error!r}"
+
+
+@pytest.mark.points(2, task=4)
+def test_memory_comes_back_with_the_end(new_pool, error_of):
+    """A buffer is returned, and the pool closed, before the waiting thread wakes up"""
+
+    class Closing(MockTime):
+        def wait(self, _condition, _timeout_ms):
+            pool._free.append(held)
+            pool._closed = True
+            return True
+
+    pool = new_pool(100, Closing())
+    held = pool.allocate(100, 0)
+    error = error_of(lambda: pool.allocate(100, 500))
+    assert isinstance(error, ProducerClosedError), (
+        "the pool was closed during the wait, so nothing is handed out, even if memory has come back: look right after "
+        f"each wait (self._ensure_open), ProducerClosedError, not {error!r}"
+    )
