@@ -172,7 +172,8 @@ def _commute(one: ast.stmt, other: ast.stmt) -> bool:
 def _is_pure(statement: ast.stmt) -> bool:
     """Whether it calls nothing that may change something or fail."""
     calls = {ast.unparse(n.func) for part in _parts(statement) for n in ast.walk(part) if isinstance(n, ast.Call)}
-    return calls <= _PURE and not any(isinstance(n, ast.Subscript) for p in _parts(statement) for n in ast.walk(p))
+    stores = [n for part in _parts(statement) for n in ast.walk(part) if isinstance(n, ast.Subscript)]
+    return calls <= _PURE and all(isinstance(n.ctx, ast.Load) for n in stores)
 
 
 def _is_bare(statement: ast.stmt) -> bool:

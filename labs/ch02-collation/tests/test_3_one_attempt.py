@@ -32,6 +32,12 @@ def test_only_failed_messages_are_returned(new_handler):
     assert left == [2, 6], (
         f"t-2 failed, so 2 and 6 are left; not {left}: otherwise messages that the broker has are sent twice"
     )
+    handler = new_handler({"t": [0, 1, 0, 1]})
+    handler.fails = [{"t-0", "t-2"}, {"t-3"}]
+    left = left_of(handler, handler.messages(*range(8)))
+    assert sorted(left) == [0, 2, 3, 4, 6, 7], (
+        f"t-0 and t-2 failed at broker 0, t-3 at broker 1: the messages of all three are left, not only {sorted(left)}"
+    )
 
 
 @pytest.mark.points(6, task=3)

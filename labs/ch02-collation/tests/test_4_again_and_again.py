@@ -60,6 +60,11 @@ def test_fresh_metadata(new_handler, error_of):
     handler.handle(keyed(1) + keyed(1, topic="u"))
     found = handler.metadata.updates[1:]
     assert found == [["u"]], f"only u has failed, so only its metadata is fetched again; you fetched {found}"
+    handler = new_handler({"t": [0], "u": [0], "v": [0]})
+    handler.fails = [{"u-0", "v-0"}]
+    handler.handle(keyed(1) + keyed(1, topic="u") + keyed(1, topic="v"))
+    found = handler.metadata.updates[1:]
+    assert found == [["u", "v"]], f"u and v have failed: the metadata of both is fetched again, not that of {found}"
     handler = new_handler({"t": [-1, 1]})
     handler._maybe_refresh_metadata = lambda _outstanding: None
     handler._send_partition_per_topic_cache = {"t": 0}

@@ -2,6 +2,7 @@
 
 import pytest
 
+from kafka_learn.labs.locks import touched_only_with
 from kafka_lite.common.topic_partition import TopicPartition
 from kafka_lite.producer.buffer_pool import BufferPool
 
@@ -45,7 +46,7 @@ def test_batches_fill_one_after_the_other(new_accumulator, numbers_in):
     assert numbers_in(first) + numbers_in(second) == list(range(6)), "records must be sent in the order of append"
 
 
-@pytest.mark.points(4, task=2)
+@pytest.mark.points(3, task=2)
 def test_a_large_record_gets_a_large_buffer(new_accumulator, numbers_in):
     """A record of four times batch.size"""
     accumulator = new_accumulator()
@@ -77,7 +78,7 @@ def test_it_waits_no_longer_than_it_may(new_accumulator):
     )
 
 
-@pytest.mark.points(5, task=2)
+@pytest.mark.points(4, task=2)
 def test_another_thread_was_faster(new_accumulator, numbers_in):
     """Another thread creates a batch while this one waits for memory"""
     accumulator = accumulator_with(new_accumulator, lambda accumulator: accumulator.add(1))
@@ -90,10 +91,29 @@ def test_another_thread_was_faster(new_accumulator, numbers_in):
     assert numbers_in(queue[0]) == [1, 2], f"records 1 and 2 belong in it, but it has {numbers_in(queue[0])}"
 
 
-@pytest.mark.points(5, task=2)
+@pytest.mark.points(4, task=2)
 def test_closed_while_it_waits(new_accumulator, closed_error_of):
     """The producer is closed while this thread waits for memory"""
     accumulator = accumulator_with(new_accumulator, lambda accumulator: accumulator.close())
     assert closed_error_of(lambda: accumulator.add(1)), "the producer was closed meanwhile, but you accepted a record"
     lost = MEMORY - accumulator.pool.available_memory
     assert lost == 0, f"{lost} bytes are never returned: whatever is raised, the buffer must be returned to the pool"
+
+
+@pytest.mark.points(2, task=2)
+def test_is_there_something_to_send(new_accumulator):
+    """A first record that leaves room, and one that fills its batch"""
+    result = new_accumulator().add(1)
+    assert not result.batch_is_full, (
+        "the only batch has room for three more records: batch_is_full would wake the sender for nothing"
+    )
+    result = new_accumulator().add(1, size=2000)
+    assert result.batch_is_full, "the record fills its batch: without batch_is_full, the sender sleeps until linger.ms"
+
+
+@pytest.mark.points(1, task=2)
+def test_the_queues_are_only_touched_with_the_lock(new_accumulator):
+    """The lock is held where a new batch enters its queue"""
+    accumulator = new_accumulator()
+    with touched_only_with(accumulator, "_lock", state=["_batches", "_incomplete"], within=["_append_to_new_batch"]):
+        accumulator.add(1)

@@ -2,6 +2,7 @@
 
 import pytest
 
+from kafka_learn.labs.locks import touched_only_with
 from kafka_lite.clients.cluster import Cluster, Node, PartitionInfo
 
 
@@ -63,7 +64,16 @@ def test_a_batch_without_room_is_the_first_of_the_next_request(new_accumulator):
     assert second == [1], f"t-1 had no room in the first request: the second one begins with it, not with {second}"
 
 
-@pytest.mark.points(3, task=4)
+@pytest.mark.points(1, task=4)
+def test_the_queues_are_only_touched_with_the_lock(new_accumulator):
+    """The lock is held where a batch leaves its queue"""
+    accumulator = new_accumulator()
+    accumulator.fill(range(8))
+    with touched_only_with(accumulator, "_lock", state=["_batches"], within=["_drain_node"]):
+        accumulator.take()
+
+
+@pytest.mark.points(2, task=4)
 def test_no_partition_starves(new_accumulator):
     """Requests for one batch, two busy partitions"""
     accumulator = new_accumulator()
@@ -83,9 +93,13 @@ def test_batches_that_must_not_be_drained(new_accumulator):
     assert accumulator.take() == [], (
         "the partition is muted because a batch of it is in flight: drain nothing (_may_drain)"
     )
+    left = [len(queue) for queue in accumulator._batches.values()]
+    assert left == [1], f"a batch that is not drained stays in its queue: one of a muted partition is lost, {left} left"
     accumulator.unmute_partition(batch.topic_partition)
     accumulator.reenqueue(batch, accumulator.time.hi_res_ms())
     assert accumulator.take() == [], "the first batch is in its backoff: nothing behind it may overtake it (_may_drain)"
+    left = [len(queue) for queue in accumulator._batches.values()]
+    assert left == [2], f"a batch in its backoff stays in its queue, first of two: yours has {left}"
 
 
 @pytest.mark.points(3, task=4)

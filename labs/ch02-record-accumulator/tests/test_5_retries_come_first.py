@@ -3,7 +3,7 @@
 import pytest
 
 
-@pytest.mark.points(4, task=5)
+@pytest.mark.points(3, task=5)
 def test_before_all_unsent_batches(new_accumulator, numbers_in):
     """Without sequence numbers: to the left"""
     accumulator = new_accumulator()
@@ -34,3 +34,22 @@ def test_in_the_order_of_their_sequence_numbers(new_accumulator, order):
     sequences = [batch.base_sequence for batch in queue][:2]
     assert sequences == wanted, f"the broker accepts {wanted} in this order only; the queue has {sequences}"
     assert not queue[2].has_sequence, "batches without a sequence number come after all that have one"
+
+
+@pytest.mark.points(1, task=5)
+def test_nothing_is_queued_after_it(new_accumulator):
+    """Two failed batches, and no other: the later one becomes the last of the queue"""
+    accumulator = new_accumulator(idempotent=True)
+    accumulator.fill(range(4))
+    batches = accumulator.take()
+    batches[0].in_flight = False
+    accumulator._transactions.completed(batches[0])
+    accumulator.fill(range(8))
+    batches = [*accumulator.take(), *accumulator.take()]
+    for batch in batches:
+        try:
+            accumulator.reenqueue(batch, accumulator.time.hi_res_ms())
+        except IndexError:
+            pytest.fail("all batches of the queue have smaller numbers: the search for a place ends with the queue")
+    (queue,) = accumulator._batches.values()
+    assert list(queue) == batches, "both were put back, the earlier number first"

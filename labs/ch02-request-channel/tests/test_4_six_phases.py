@@ -43,7 +43,7 @@ def test_a_request_that_did_not_wait_has_no_remote_time(new_request):
     must_be(phases, (1, 2, 1, 0, 1, 1))
 
 
-@pytest.mark.points(5, task=4)
+@pytest.mark.points(4, task=4)
 def test_no_phase_is_negative(new_request):
     """Another thread responds before the handler returns"""
     late, _ = times_of(new_request(), (1001, 1009, -1, 1004, 1005), 1006)
@@ -51,3 +51,11 @@ def test_no_phase_is_negative(new_request):
     negative = {name: ms for phases in (late, unset) for name, ms in phases.items() if ms < 0}
     assert not negative, f"no phase is negative: {negative}. The local time may be recorded late, or not at all"
     must_be(unset, (1, 3, 0, 0, 1, 1))
+
+
+@pytest.mark.points(1, task=4)
+def test_a_clock_that_begins_at_zero(new_request):
+    """The handler is done at 0 ms, the response at 5 ms"""
+    phases, _ = times_of(new_request(), (0, 0, 0, 5, 5), 6)
+    assert phases["local_ms"] == 0, "api_local_complete_time_ms is 0, which is a time: only below 0 it is unset"
+    assert phases["throttle_ms"] == 5, "api_remote_complete_time_ms is 0, which is a time: only below 0 it is unset"
