@@ -138,6 +138,14 @@ def _does_something(statement: ast.stmt) -> bool:
     )
 
 
+def _walk(node: ast.AST) -> Iterator[ast.AST]:
+    """All nodes but those of log lines."""
+    yield node
+    for child in ast.iter_child_nodes(node):
+        if not (isinstance(child, ast.stmt) and _is_log_line(child)):
+            yield from _walk(child)
+
+
 def _is_log_line(statement: ast.stmt) -> bool:
     """Whether it only logs: no lab asks for log lines."""
     return isinstance(statement, ast.Expr) and ast.unparse(statement).startswith("logger.")
@@ -226,7 +234,7 @@ _OFF_BY_ONE = {ast.Lt: ast.LtE, ast.LtE: ast.Lt, ast.Gt: ast.GtE, ast.GtE: ast.G
 
 def _off_by_one(node: ast.FunctionDef) -> Iterator[tuple[int, Change]]:
     """Each ``<`` as ``<=``, and so on."""
-    for compare in ast.walk(node):
+    for compare in _walk(node):
         if isinstance(compare, ast.Compare):
             for at, operator in enumerate(compare.ops):
                 if type(operator) in _OFF_BY_ONE:
@@ -242,7 +250,7 @@ def _set(items: list[ast.cmpop], at: int, value: ast.cmpop) -> Change:
 
 def _only_the_first(node: ast.FunctionDef) -> Iterator[tuple[int, Change]]:
     """Each collection that is iterated cut to its first element."""
-    for loop in ast.walk(node):
+    for loop in _walk(node):
         if isinstance(loop, ast.For | ast.comprehension):
             yield loop.iter.lineno, _cut(loop)
 
@@ -304,7 +312,7 @@ _COPIES = ("list", "dict", "set", "tuple", "frozenset", "sorted", "copy", "deepc
 
 def _shared(node: ast.FunctionDef) -> Iterator[tuple[int, Change]]:
     """Each copy of a mutable value left out: the value itself is shared."""
-    for parent in ast.walk(node):
+    for parent in _walk(node):
         for name, value in ast.iter_fields(parent):
             if isinstance(value, ast.Call) and (original := _copied(value)) is not None:
                 yield value.lineno, _replace(parent, name, original)
@@ -366,7 +374,7 @@ def _whole_body(node: ast.FunctionDef, statement: ast.stmt) -> Change:
 
 def _one_condition_less(node: ast.FunctionDef) -> Iterator[tuple[int, Change]]:
     """Each operand of ``and`` and ``or`` left out."""
-    for operation in ast.walk(node):
+    for operation in _walk(node):
         if isinstance(operation, ast.BoolOp):
             for at in range(len(operation.values)):
                 yield operation.values[at].lineno, _drop(operation, at)

@@ -52,6 +52,14 @@ def test_all_responses_are_taken_in_order(new_channel, new_request, mock_time):
     assert channel.receive_responses(0) == [], "responses that were taken must not stay in the queue"
     dequeued = {response.request.response_dequeue_time_ms for response in taken}
     assert dequeued == {1007.0}, f"response_dequeue_time_ms is the time of the take, 1007 ms; yours: {dequeued}"
+    marked = answer(new_request(4))
+    marked.request.response_dequeue_time_ms = 0.0
+    channel.send_response(marked)
+    channel.receive_responses(0)
+    mark = marked.request.response_dequeue_time_ms
+    assert mark == 0.0, (
+        f"response_dequeue_time_ms was 0, which is a time: only below 0 it is unset; you set it to {mark}"
+    )
     late = answer(new_request(4))
     channel._responses[0] = Busy(responses, late)
     taken = channel.receive_responses(0) + channel.receive_responses(0)

@@ -1,5 +1,7 @@
 """Task 1: only the results of this poll, and no waiting if there are results."""
 
+from types import SimpleNamespace
+
 import pytest
 
 from kafka_lite.network.nio_selector import BOTH, READ, WRITE
@@ -36,7 +38,7 @@ def test_old_results_are_cleared(selector):
     )
 
 
-@pytest.mark.points(4, task=1)
+@pytest.mark.points(3, task=1)
 def test_how_long_it_waits(selector):
     """Without and with something to do"""
     timeouts = without_work(selector)
@@ -103,7 +105,7 @@ def test_a_new_send_is_tried_at_once(selector, frames):
     assert peer.recv(100) == frames(b"hello"), "the frame did not arrive as it was sent"
 
 
-@pytest.mark.points(3, task=1)
+@pytest.mark.points(2, task=1)
 def test_a_used_connection_is_not_idle(selector, frames):
     """A frame arrives after 4.9 of 5 seconds"""
     peer = selector.peer("a")
@@ -116,3 +118,19 @@ def test_a_used_connection_is_not_idle(selector, frames):
     selector.time.sleep(200)
     selector.poll(0)
     assert "a" in selector.disconnected, "5.1 s without a byte: close idle connections in every poll"
+
+
+@pytest.mark.points(2, task=1)
+def test_the_times_of_a_poll(selector):
+    """Select takes 5 ms, what follows 2"""
+    without_work(selector)
+    begin_ms = selector.time.hi_res_ms()
+    selector._select = lambda _timeout_ms: selector.time.sleep(5) or []
+    idle_at, counted = [], []
+    selector._close_idle_connections = lambda now_ms: idle_at.append(now_ms - begin_ms) or selector.time.sleep(2)
+    counting = lambda *times: counted.extend(time_ms - begin_ms for time_ms in times)  # noqa: E731
+    selector.counters = SimpleNamespace(polled=counting)
+    selector.poll(20)
+    assert idle_at == [5], f"idle connections are judged by the time right after select, 5 ms, not {idle_at}"
+    assert counted[:2] == [0, 5], f"counters.polled gets the times before and after select, 0 and 5, not {counted[:2]}"
+    assert counted[2:] == [7], f"counters.polled comes last, and gets the time of the end, 7, not {counted[2:]}"

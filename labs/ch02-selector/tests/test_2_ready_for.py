@@ -4,7 +4,7 @@ import socket
 
 import pytest
 
-from kafka_lite.network.nio_selector import BOTH
+from kafka_lite.network.nio_selector import BOTH, READ, WRITE
 from kafka_lite.network.selector import WAKEUP
 from kafka_lite.network.send import NetworkSend
 
@@ -32,7 +32,7 @@ def test_a_refused_connection(selector):
     assert "a" in selector.disconnected, "the connection was refused: it belongs in disconnected"
 
 
-@pytest.mark.points(6, task=2)
+@pytest.mark.points(4, task=2)
 def test_a_frame_larger_than_the_socket_buffer(selector):
     """Four million bytes, and a peer that reads slowly"""
     peer = selector.peer("a")
@@ -69,6 +69,21 @@ def test_both_events(selector, frames):
         selector._do_io(channel, BOTH)
     except OSError as error:
         pytest.fail(f"the channel is CLOSED: an event that comes too late, nothing to do ({error})")
+
+
+@pytest.mark.points(2, task=2)
+def test_only_what_it_is_ready_for(selector, monkeypatch):
+    """Ready to read, with a frame to send; ready to write, without one"""
+    selector.peer("a")
+    channel, written = selector.channel("a"), []
+    monkeypatch.setattr(type(channel), "write", lambda _channel: written.append("frame"))
+    selector._do_io(channel, WRITE)
+    assert not written, "there is nothing to send (has_send): do not write"
+    channel.set_send(NetworkSend("a", [b"out"]))
+    selector._do_io(channel, READ)
+    assert not written, "the channel is ready to read, not to write: a full socket would refuse the bytes"
+    selector._do_io(channel, WRITE)
+    assert written, "the channel is ready to write, and has a frame to send: write"
 
 
 @pytest.mark.points(2, task=2)

@@ -5,6 +5,7 @@ import struct
 
 import pytest
 
+from kafka_lite.network.nio_selector import BOTH
 from kafka_lite.network.send import NetworkSend
 
 
@@ -39,7 +40,7 @@ def test_the_peer_closes_its_connection(selector, frames, caplog):
     assert selector.received() == [("b", b"alive")], "b is not affected, but its frame was not received"
 
 
-@pytest.mark.points(5, task=4)
+@pytest.mark.points(4, task=4)
 def test_a_bad_size(selector, caplog):
     """A frame of minus one bytes"""
     selector.peer("a").sendall(struct.pack(">i", -1) + b"GET / HTTP/1.1")
@@ -65,3 +66,18 @@ def test_an_error_of_ours(selector, frames, caplog):
     assert list(lost) == ["a"], f"whoever uses a must hear that it is closed: it belongs in disconnected, {lost}"
     assert selector.channel("b") is not None, "b is not affected"
     assert "ValueError" in caplog.text, "the error is ours: logger.exception, with the traceback"
+
+
+@pytest.mark.points(1, task=4)
+def test_the_reason_is_kept(selector):
+    """An error of the system, and one without its words"""
+    for error, words in ((OSError(104, "Connection reset"), "Connection reset"), (OSError("timed out"), "timed out")):
+        selector.peer("a")
+
+        def fail(*_, error=error):
+            raise error
+
+        selector._do_io = fail
+        selector._guarded_io(selector.channel("a"), BOTH)
+        reason = selector.disconnected.pop("a")
+        assert words in str(reason), f"_disconnect gets the reason: {error!r} has the words {words!r}, not {reason!r}"

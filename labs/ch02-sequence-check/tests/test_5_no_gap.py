@@ -53,6 +53,10 @@ def test_two_batches_of_another_epoch(entry_with, appending, batch, error_of):
     for first_seq, wanted in ((3, None), (0, OUT_OF_ORDER)):
         error = error_of(lambda first_seq=first_seq: info._check_sequence(4, first_seq, 50))
         assert error is wanted, f"this append has 0 to 2 of epoch 4, so 3 comes next; {first_seq} gives {error}"
+    info = appending(entry_with((0, 9), epoch=3))
+    info.updated_entry.add_batch(3, batch(10, 12))
+    error = error_of(lambda: info._check_sequence(4, 0, 50))
+    assert error is None, f"epoch 4 begins with 0, after a batch of epoch 3 in the same append, too; you raise {error}"
     info = appending(entry_with((0, 9)))
     info.updated_entry.end_transaction(4, 0, 1000)
     for first_seq, wanted in ((0, None), (10, OUT_OF_ORDER)):

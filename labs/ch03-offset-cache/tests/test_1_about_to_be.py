@@ -2,6 +2,8 @@
 
 import pytest
 
+from kafka_lite.coordinator.group.offset_and_metadata import OffsetAndMetadata
+
 
 @pytest.mark.points(8, task=1)
 def test_pending_offsets_are_not_returned(cache, zero, one):
@@ -14,7 +16,19 @@ def test_pending_offsets_are_not_returned(cache, zero, one):
     assert not cache.is_empty, "a group with a pending commit must not be deleted"
 
 
-@pytest.mark.points(7, task=1)
+@pytest.mark.points(2, task=1)
+def test_a_commit_of_two_partitions(cache, zero, one):
+    """One request commits t-0 and t-1"""
+    offsets = {zero: OffsetAndMetadata(7, "", 1000), one: OffsetAndMetadata(17, "", 1000)}
+    cache.prepare_commit(offsets)
+    pending = [str(each) for each in (zero, one) if cache.is_pending(each)]
+    assert pending == ["t-0", "t-1"], f"one request commits t-0 and t-1: both are pending, not only {pending}"
+    cache.on_commit_append(offsets, 100)
+    found = cache.number(), cache.number(one)
+    assert found == (7, 17), f"both are in the log: t-0 at 7, t-1 at 17, not {found}"
+
+
+@pytest.mark.points(5, task=1)
 def test_two_pending_commits(cache, zero):
     """A second commit before the first has completed"""
     first, second = cache.commit(7), cache.commit(8)

@@ -12,6 +12,10 @@ def test_deleted(cache, zero, one):
     assert removed == {"t-0": 7}, f"committed offsets are returned for their tombstones: t-0 at 7, not {removed}"
     assert (cache.number(), cache.number(one)) == (None, 8), "t-0 is deleted, t-1 is still at 8"
     assert cache.remove([zero]) == {}, "nothing is committed for t-0: no tombstone, and no error"
+    cache.on_commit_append(cache.commit(9), 102)
+    removed = sorted(str(partition) for partition in cache.remove([zero, one]))
+    assert removed == ["t-0", "t-1"], f"both partitions are deleted: a tombstone for each, not only for {removed}"
+    assert cache.is_empty, "both partitions are deleted: nothing is left"
 
 
 @pytest.mark.points(8, task=4)
@@ -44,3 +48,7 @@ def test_expired(cache, zero, one):
     assert (cache.number(zero), cache.number(one)) == (None, 8), "t-0 is removed, t-1 is at 8 until 9 is in the log"
     cache.on_commit_append(anew, 102)
     assert cache.number(one) == 9, f"9 is in the log, not {cache.number(one)}"
+    cache.on_commit_append(cache.commit(8), 103)
+    removed = sorted(str(partition) for partition in cache.remove_if(lambda _partition, _offset: True))
+    assert removed == ["t-0", "t-1"], f"both have expired and neither is pending: both are removed, not {removed}"
+    assert cache.is_empty, "both have expired: nothing is left"

@@ -55,6 +55,13 @@ def test_the_leader_watches_all_topics(state, subscribe, is_illegal, partitions)
     subscribe("v")
     assert state.metadata_topics >= {"u", "v"}, "the others' topics are watched until another member leads"
     state.unsubscribe()
+    subscribe("t")
+    subscribe("v")
+    assert state.metadata_topics == {"t", "v"}, (
+        "without a pattern, the group's topics are extended: t stays until the group says otherwise; you watch "
+        f"{sorted(state.metadata_topics)}"
+    )
+    state.unsubscribe()
     state.assign_from_user(partitions("t-0"))
     assert is_illegal(lambda: state.group_subscribe(["u"])), "a consumer that assigns by hand has no group"
 
@@ -68,5 +75,12 @@ def test_a_pattern(state):
     assert state.metadata_topics == {"t"}, (
         f"with a pattern the group's topics are replaced: t; yours are {sorted(state.metadata_topics)}"
     )
+    state.group_subscribe(["tu"])
+    state._change_subscription({"t", "tv"})
+    assert state.metadata_topics == {"t", "tv"}, (
+        "with a pattern, the topics that match now replace those of the group: tu is not watched any more; you watch "
+        f"{sorted(state.metadata_topics)}"
+    )
+    state._change_subscription({"t"})
     state.group_subscribe(["u"])
     assert state.subscription == {"t"}, "the group's topics are another set: u is not in this consumer's subscription"
