@@ -14,7 +14,7 @@
 # # Notebook: word count, by hand and on a broker
 #
 # *Book 9.1; its pages are [An application and its topology](processor-api.md) and
-# [Tasks, threads and state](tasks-and-state.md).*
+# [Tasks](tasks.md), [threads](threads.md) and [state](state.md).*
 #
 # First a topology in this process, one record at a time. Then the same topology on a broker with two partitions, whose
 # topics we open and read. Before you run a cell that ends in a question, answer it.
@@ -22,7 +22,7 @@
 # %% [markdown] lang="zh"
 # # 笔记本：单词计数，先手工，再上 broker
 #
-# 本书 9.1；正文是[流处理应用程序和它的拓扑](processor-api.md)和[任务、线程与状态](tasks-and-state.md)。
+# 本书 9.1；正文是[流处理应用程序和它的拓扑](processor-api.md)、[任务](tasks.md)、[线程](threads.md)和[状态](state.md)。
 #
 # 先在本进程里运行一个拓扑，一次处理一条记录；再把同一个拓扑放到 broker 上，输入主题有两个分区，然后打开各个主题来看。
 # 凡是以问题结尾的单元格，先写下答案，再往下运行。

@@ -57,7 +57,8 @@ def contents(language: str) -> str:
 
 def _pages(sections: Iterable[Section], language: str) -> str:
     """The chapter's pages as a table; nothing if it has none yet."""
-    stops = [stop for stop in map(reading_path().stop, dict.fromkeys(s.page for s in sections)) if stop]
+    names = dict.fromkeys(page for section in sections for page in section.pages)
+    stops = [stop for stop in map(reading_path().stop, names) if stop]
     if not stops:
         return ""
     head = [_word(name, language) for name in ("page", "minutes", "to do")]
@@ -135,11 +136,11 @@ def _section_row(section: Section, modules: list[str], language: str) -> list[st
 
 
 def _links(section: Section, language: str) -> Iterator[str]:
-    """Links to a section's text, notebook and labs, from a page in ``book/``."""
-    if section.page:
-        in_docs = section.page.startswith("docs/")
-        target = f"../{section.page.removeprefix('docs/')}" if in_docs else _chapter_page(section.page)
-        yield f"[{_word('page', language)}]({target})"
+    """Links to a section's texts, notebook and labs, from a page in ``book/``."""
+    for number, page in enumerate(section.pages, 1):
+        target = f"../{page.removeprefix('docs/')}" if page.startswith("docs/") else _chapter_page(page)
+        which = f" {number}" if number > 1 else ""
+        yield f"[{_word('page', language)}{which}]({target})"
     if section.notebook:
         target = _chapter_page(section.notebook.replace(".py", "_notebook.md"))
         yield f"[{_word('notebook', language)}]({target})"

@@ -38,7 +38,7 @@ def signpost(page: str, language: str, book: Book, root: Path = PROJECT_ROOT) ->
         Notebook · Lab: The offset cache
         25 min · medium · know before: 3.2.3–3.4 Fetching and consuming · stop 47 of 56
     """
-    sections = [section for section in book.every_section if section.page == page]
+    sections = [section for section in book.every_section if page in section.pages]
     if not sections:
         return ""
     words = _WORDS[language]

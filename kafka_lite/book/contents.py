@@ -23,7 +23,7 @@ class Chapter:
 class Section:
     """One section, of the book or added to it.
 
-    ``page``, ``notebook`` and ``labs`` are paths in the repository, empty while unwritten.
+    ``page``, ``more_pages``, ``notebook`` and ``labs`` are paths in the repository, empty while unwritten.
     """
 
     number: str
@@ -33,6 +33,12 @@ class Section:
     page: str = ""
     notebook: str = ""
     labs: tuple[str, ...] = ()
+    more_pages: tuple[str, ...] = ()
+
+    @property
+    def pages(self) -> tuple[str, ...]:
+        """All pages of its text, in order; empty while unwritten."""
+        return tuple(filter(None, (self.page, *self.more_pages)))
 
     @property
     def chapter(self) -> str:
@@ -104,4 +110,4 @@ def load_book(path: Path | None = None) -> Book:
 
 
 def _section(row: dict[str, Any]) -> Section:
-    return Section(**{**row, "home": tuple(row.get("home", ())), "labs": tuple(row.get("labs", ()))})
+    return Section(**{**row, **{name: tuple(row.get(name, ())) for name in ("home", "labs", "more_pages")}})

@@ -80,7 +80,7 @@ def _facts(entry: ClassEntry, book: Book) -> Iterator[tuple[str, str]]:
     yield "Kafka", f"{entry.origin.removeprefix('Kafka ')}: {entry.kafka}" if entry.origin else "no class of this name"
     sections = [book.section(number) for number in entry.sections]
     yield from _rows("book", [f"{each.number} {each.en} · {each.zh}" for each in sections])
-    yield from _rows("page", [each.page for each in sections])
+    yield from _rows("page", [page for each in sections for page in each.pages])
     yield from _rows("notebook", [each.notebook for each in sections])
     yield from _rows("lab", [lab.removeprefix("labs/") for each in sections for lab in each.labs])
 

@@ -87,7 +87,7 @@ def test_titles_are_in_simplified_chinese():
         assert not traditional & set(section.zh), section.zh
 
 
-@pytest.mark.parametrize("paths_of", [lambda s: [s.page], lambda s: [s.notebook], lambda s: s.labs])
+@pytest.mark.parametrize("paths_of", [lambda s: s.pages, lambda s: [s.notebook], lambda s: s.labs])
 def test_the_pages_notebooks_and_labs_of_a_section_exist(paths_of):
     paths = [path for section in BOOK.every_section for path in paths_of(section) if path]
     assert paths
@@ -96,7 +96,7 @@ def test_the_pages_notebooks_and_labs_of_a_section_exist(paths_of):
 
 
 def test_every_page_notebook_and_lab_is_on_the_map():
-    listed = {path for s in BOOK.every_section for path in (s.page, s.notebook, *s.labs) if path}
+    listed = {path for s in BOOK.every_section for path in (*s.pages, s.notebook, *s.labs) if path}
     labs = {str(p.parent.relative_to(PROJECT_ROOT)) for p in PROJECT_ROOT.glob("labs/*/lab.toml")}
     chapters = {str(p.relative_to(PROJECT_ROOT)) for p in PROJECT_ROOT.glob("chapters/*/*.md") if ".zh." not in p.name}
     notebooks = {str(p.relative_to(PROJECT_ROOT)) for p in PROJECT_ROOT.glob("chapters/*/*.py")}
@@ -199,7 +199,7 @@ def test_every_module_says_what_it_is_for():
 
 def test_every_page_is_on_the_path_once_after_what_one_knows_before_it():
     path = reading_path()
-    pages = [section.page for section in BOOK.every_section if section.page]
+    pages = [page for section in BOOK.every_section for page in section.pages]
     on_the_path = [stop.page for stop in path.stops]
     assert len(on_the_path) == len(set(on_the_path)) == len(set(pages))
     assert set(on_the_path) == set(pages)

@@ -23,7 +23,7 @@ KINDS = (
     "book/ch06_storage/replication_notebook/", "labs/ch06-offset-index/", "live/", "zh/quickstart/",
 )  # fmt: skip
 """A page of each kind, a small one: home, path, chapters, a notebook, a lab, the live cluster, a guide."""
-WIDEST = ("book/ch07_controller/state-machines/", "zh/book/ch09_streams/tasks-and-state/", "reference/cli/")
+WIDEST = ("book/ch07_controller/state-machines/", "zh/book/ch09_streams/threads/", "reference/cli/")
 """Pages with long lines and many figures."""
 SCROLLED_BY_KEYS = "scrollable-region-focusable"
 """On a phone a block of code scrolls sideways. Browsers give such a block the focus by themselves."""

@@ -125,8 +125,8 @@ def reading_path(root: Path = PROJECT_ROOT) -> ReadingPath:
 def _stops(stages: tuple[Stage, ...], book: Book, rows: dict[str, Any]) -> Iterator[Stop]:
     for stage in stages:
         ordered = [s for part in stage.sections for s in book.every_section if f"{s.number}.".startswith(f"{part}.")]
-        for page in _once(section.page for section in ordered):
-            yield _stop(page, stage, [section for section in book.every_section if section.page == page], rows)
+        for page in _once(page for section in ordered for page in section.pages):
+            yield _stop(page, stage, [section for section in book.every_section if page in section.pages], rows)
 
 
 def _stop(page: str, stage: Stage, sections: list[Section], rows: dict[str, Any]) -> Stop:

@@ -51,7 +51,7 @@ def chapters(book: Book, language: str) -> Menu:
     """Each chapter that has pages, with its pages and notebooks in the book's order."""
     menu: Menu = []
     for chapter in book.chapters + book.added_chapters:
-        files = [file for section in book.sections_of(chapter.number) for file in (section.page, section.notebook)]
+        files = [file for section in book.sections_of(chapter.number) for file in (*section.pages, section.notebook)]
         pages = [uri(file) for file in dict.fromkeys(_pages_first(files)) if file.startswith("chapters/")]
         if pages:
             menu.append({_title(chapter, language): pages})

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from chapters.ch09_streams.figures import standby_runs, streams_runs
+from chapters.ch09_streams.figures import standby_runs, streams_runs, task_runs
 from kafka_learn.recording.recorded_run import Kind, RecordedRun
 
 
@@ -20,6 +20,15 @@ def test_a_record_is_processed_depth_first() -> None:
     ]  # fmt: skip
     records = [event.detail["record"] for event in run if event.who == "counted" and event.kind is Kind.CALL]
     assert records == ["to: 1", "be: 1"]
+
+
+def test_the_next_record_is_of_the_queue_with_the_least_time() -> None:
+    run = task_runs.next_record()
+    processed = [event.detail["record"] for event in run if event.who == "source node" and event.kind is Kind.CALL]
+    assert processed == ["orders 9", "orders 2", "prices 4", "orders 7"]
+    times = [(event.who, event.detail["before"], event.detail["after"]) for event in run if event.kind is Kind.STATE]
+    assert times == [("queue orders-0", -1, 2), ("queue prices-0", -1, 4), ("queue orders-0", 2, 7)]
+    assert calls(run)[-3:] == ["StreamTask.commit", "StreamTask.flush_state", "StreamTask.commit_offsets"]
 
 
 def test_a_value_that_moves_to_another_group_is_subtracted_and_added() -> None:

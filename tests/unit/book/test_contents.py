@@ -26,6 +26,7 @@ number = "6.1.3"
 zh = "日志分段"
 en = "Log segments"
 page = "chapters/ch06_log/segments.md"
+more_pages = ["chapters/ch06_log/indexes.md"]
 labs = ["labs/log_segment"]
 
 [[topic]]
@@ -60,6 +61,8 @@ def test_a_section_knows_its_place_and_what_is_written_for_it(book: Book) -> Non
     assert (first.chapter, first.depth, first.covered) == ("6", 2, False)
     assert (second.chapter, second.depth, second.covered) == ("6", 3, True)
     assert second.labs == ("labs/log_segment",)
+    assert second.pages == ("chapters/ch06_log/segments.md", "chapters/ch06_log/indexes.md")
+    assert first.pages == ()
     assert (second.title("zh"), second.title("en")) == ("日志分段", "Log segments")
     assert book.topics == (Topic("bookkeeper", "Logs elsewhere", "6.1"),)
 

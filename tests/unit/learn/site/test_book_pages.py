@@ -36,6 +36,12 @@ def test_a_class_has_its_kafka_file_sections_and_pages() -> None:
     assert "6.1.6 日志压缩" in row_of("SkimpyOffsetMap", "zh")
 
 
+def test_every_page_of_a_section_is_linked() -> None:
+    row = row_of("StreamThread")
+    assert "[9.1.3 The thread model](ch09_streams/tasks.md)" in row
+    assert "[text 2](ch09_streams/threads.md)" in row
+
+
 def test_a_module_that_the_text_shows_is_linked_to_the_line_of_the_class() -> None:
     link = re.search(
         r"\[`log/offset_index.py`:(\d+)\]\(\.\./source/kafka_lite/log/offset_index\.md#__codelineno-0-\1\)",

@@ -22,6 +22,7 @@ number = "1.1"
 zh = "先"
 en = "First"
 page = "chapters/ch01/first.md"
+more_pages = ["chapters/ch01/rest.md"]
 notebook = "chapters/ch01/runs.py"
 labs = ["labs/one"]
 
@@ -63,6 +64,7 @@ zh = "再看开头"
 [pages]
 "chapters/ch10/ten.md" = { difficulty = "easy", before = [] }
 "chapters/ch01/first.md" = { difficulty = "medium", before = ["chapters/ch10/ten.md"] }
+"chapters/ch01/rest.md" = { difficulty = "medium", before = ["chapters/ch01/first.md"] }
 "chapters/ch01/second.md" = { difficulty = "hard", before = ["chapters/ch01/first.md"] }
 
 [[week_end]]
@@ -72,6 +74,7 @@ stops = ["chapters/ch10/ten.md", "labs/one"]
 """
 TEXTS = {
     "ch01/first": ("# 1.1 First\n\nText.\n", "# 1.1 先\n\n正文。\n"),
+    "ch01/rest": ("# 1.1 Rest\n", "# 1.1 余\n"),
     "ch01/second": ("---\nhide: toc\n---\n# 1.2–1.3 Second\n", "# 1.2–1.3 后\n"),
     "ch10/ten": ("# 10.1 Ten\n\n" + "word " * 3600, "# 10.1 十\n\n" + "字" * 3200),
 }
@@ -97,9 +100,10 @@ def test_pages_follow_in_the_order_of_the_stages_and_then_of_the_book(path):
     assert [stop.page for stop in path.stops] == [
         "chapters/ch10/ten.md",
         "chapters/ch01/first.md",
+        "chapters/ch01/rest.md",
         "chapters/ch01/second.md",
     ]
-    assert [path.number(stop.page) for stop in path.stops] == [1, 2, 3]
+    assert [path.number(stop.page) for stop in path.stops] == [1, 2, 3, 4]
     assert path.stops[0].stage.title("zh") == "先看结局"
 
 
@@ -113,8 +117,8 @@ def test_a_page_of_two_sections_stands_once_with_the_labs_of_both(path):
 
 def test_neighbours_are_empty_at_the_ends(path):
     assert path.neighbours("chapters/ch10/ten.md") == ("", "chapters/ch01/first.md")
-    assert path.neighbours("chapters/ch01/first.md") == ("chapters/ch10/ten.md", "chapters/ch01/second.md")
-    assert path.neighbours("chapters/ch01/second.md") == ("chapters/ch01/first.md", "")
+    assert path.neighbours("chapters/ch01/first.md") == ("chapters/ch10/ten.md", "chapters/ch01/rest.md")
+    assert path.neighbours("chapters/ch01/second.md") == ("chapters/ch01/rest.md", "")
 
 
 def test_a_page_that_is_not_on_the_path_has_no_stop(path):

@@ -39,7 +39,8 @@ def titles(menu):
 def test_every_page_notebook_and_lab_is_in_the_menu_once(language):
     menu = list(pages(completed(WRITTEN, language)))
     sections = load_book().every_section
-    texts = {path for section in sections for path in (section.page, section.notebook) if path.startswith("chapters/")}
+    files = {file for section in sections for file in (*section.pages, section.notebook)}
+    texts = {file for file in files if file.startswith("chapters/")}
     expected = {re.sub("^chapters/", "book/", text).replace(".py", "_notebook.md") for text in texts}
     expected |= {f"labs/{lab.name}.md" for lab in all_labs()}
     assert len(expected) > 100
