@@ -17,23 +17,28 @@ from pathlib import Path
 from kafka_learn.project import PROJECT_ROOT
 
 PLACES_FILE = PROJECT_ROOT / "chapters/claims.toml"
+NAMED_ONLY = "named_only"
+"""The key in that file of statements that name a version of Kafka, but say nothing about its source."""
 _VERSION = r"(?:0\.\d+(?:\.\d+)*|[1-4]\.\d+(?:\.\d+)*)"
+_END = r"\b(?! ?(?:µs|ms|s|kB|MB|GB)\b)"
+"""After a version; a number with a unit is none."""
 _STATEMENT = re.compile(
-    rf"\b0\.(?:7|8|9|10|11)\b|Kafka(?:'s)? {_VERSION}\b"
-    rf"|\b(?:since|before|until|from|up to|came with|came in) (?:Kafka |version )?{_VERSION}\b",
+    rf"(?<![\w.])0\.(?:7|8|9|10|11){_END}|\bKafka(?:'s)? {_VERSION}{_END}"
+    rf"|\b(?:since|before|until|from|up to|came with|came in) (?:Kafka |version )?{_VERSION}{_END}",
     re.IGNORECASE,
 )
 _COLUMN = "Kafka 0.10.2"
 _SENTENCE_END = re.compile(r"(?<=[.?!])\s+(?=[A-Z`*(\[-])")
 _LEFT_OUT = re.compile(r"^```.*?^```|^ *<!--.*?-->$", re.DOTALL | re.MULTILINE)
 _PLACE = re.compile(
-    r"(?P<path>[\w./-]+\.(?:scala|java|sh|properties|json))@(?P<tag>[\d.]+):(?P<first>\d+)(?:-(?P<last>\d+))?"
+    r"(?P<path>[\w./-]+\.(?:scala|java|sh|properties|json|gradle|html))@(?P<tag>[\w.-]+)"
+    r":(?P<first>\d+)(?:-(?P<last>\d+))?"
 )
 
 
 @dataclass(frozen=True)
 class Place:
-    """Lines of a file of Kafka's repository at a tag."""
+    """Lines of a file of Kafka's repository at a tag, or at a commit."""
 
     path: str
     tag: str
@@ -65,14 +70,32 @@ class PlacedClaim:
     place: Place
 
 
+@dataclass(frozen=True)
+class NamedOnly:
+    """Words of a statement that names a version of Kafka, and the reason why its source has no place for it."""
+
+    page: str
+    en: str
+    why: str
+
+
 def placed_claims() -> list[PlacedClaim]:
-    """Read ``chapters/claims.toml``."""
-    pages = tomllib.loads(PLACES_FILE.read_text(encoding="utf-8"))
+    """The statements with a place, from ``chapters/claims.toml``."""
     return [
         PlacedClaim(page, row["en"], row.get("zh", ""), Place.parse(row["at"]))
-        for page, rows in pages.items()
+        for page, rows in _tables().items()
+        if page != NAMED_ONLY
         for row in rows
     ]
+
+
+def named_only() -> list[NamedOnly]:
+    """The statements that need no place, from ``chapters/claims.toml``."""
+    return [NamedOnly(**row) for row in _tables()[NAMED_ONLY]]
+
+
+def _tables() -> dict[str, list[dict[str, str]]]:
+    return tomllib.loads(PLACES_FILE.read_text(encoding="utf-8"))
 
 
 def pages() -> list[Path]:
@@ -99,8 +122,9 @@ def statements(text: str) -> Iterator[str]:
 def without_place() -> list[tuple[str, str]]:
     """Page and statement for each statement none of whose words are in ``chapters/claims.toml``."""
     words: dict[str, list[str]] = {}
-    for claim in placed_claims():
-        words.setdefault(claim.page, []).append(claim.en)
+    placed = [(claim.page, claim.en) for claim in placed_claims()]
+    for page, en in placed + [(row.page, row.en) for row in named_only()]:
+        words.setdefault(page, []).append(en)
     return [
         (page.relative_to(PROJECT_ROOT).as_posix(), statement)
         for page in pages()

@@ -210,7 +210,7 @@ class PartitionReassigner:
         return self._context.partitions_being_reassigned.get(partition) or ReplicaAssignment(list(replicas))
 
     def _is_unclean(self, partition: TopicPartition, reassignment: ReplicaAssignment) -> ApiError | None:
-        """The error if a reassignment drops all replicas in sync at once. (Of Kafka's, only KRaft checks that.)"""
+        """The error if a reassignment drops all replicas in sync at once. (KRaft waits until a replica is in sync.)"""
         found = self._zk_client.get_partition_state(partition)
         if found is None or set(found.leader_and_isr.isr) & set(reassignment.replicas):
             return None
