@@ -21,7 +21,8 @@ from kafka_lite.book.data_files import PACKAGE
 _SECTIONS = re.compile(r"·\s*book\s+(?P<sections>[0-9.]+(?:\s*,\s*[0-9.]+)*)\s*$", re.MULTILINE)
 _COUNTERPART = re.compile(r"^\s*Kafka 0\.10\.2:", re.MULTILINE)
 _LINE = re.compile(
-    r"^ *(?P<origin>[A-Z]\w+ [\d.]+(?: and later)?):\s(?P<text>.*?)·\s*book\s+[0-9.]", re.MULTILINE | re.DOTALL
+    r"^ *(?P<origin>(?:[A-Z]\w+ |uReplicator kafka-)[\d.]+(?: and later)?):\s(?P<text>.*?)·\s*book\s+[0-9.]",
+    re.MULTILINE | re.DOTALL,
 )
 _TOKEN = re.compile(
     r"(?P<folder>[\w./-]*/)?(?P<file>[A-Z]\w*)\.(?:scala|java)\b"  # core/.../log/Log.scala, or Log.java

@@ -93,6 +93,11 @@ TOOLS = (
         ".mirror.ureplicator_worker",
         "copy the partitions that uReplicator's controller assigns, until it is stopped",
     ),
+    Tool(
+        "ureplicator-controller",
+        ".mirror.ureplicator_controller",
+        "tell uReplicator's workers which partitions to copy to another cluster",
+    ),
     Tool("connect-distributed", ".connect.connect_distributed", "run a worker of a group that shares connectors"),
     Tool("connect-standalone", ".connect.connect_standalone", "run connectors in one process, a worker by itself"),
     Tool(
