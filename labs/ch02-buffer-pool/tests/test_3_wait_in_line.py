@@ -158,8 +158,8 @@ def test_memory_without_a_buffer(new_pool, taking):
     pool.deallocate(held)
     got = thread.result()
     assert got is not None, (
-        "300 bytes are unallocated and there is no free buffer: the thread that waits for 100 bytes takes them from "
-        "the unallocated memory, not from the empty self._free"
+        "300 bytes are unallocated and no buffer is free: the thread that waits for 100 bytes takes them from the "
+        "unallocated memory, not from the empty self._free"
     )
     assert len(got) == 100, f"100 bytes were requested, {len(got)} were handed out"
     left = pool.available_memory

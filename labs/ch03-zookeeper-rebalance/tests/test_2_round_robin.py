@@ -47,7 +47,17 @@ def test_in_turn():
     assert owners == wanted, f"a thread that reads two topics has one turn in a round, not two: {wanted}, not {owners}"
 
 
-@pytest.mark.points(5, task=2)
+@pytest.mark.points(2, task=2)
+def test_the_threads_of_all_topics_take_turns():
+    """a subscribes to t and u, b to u only"""
+    owners = assign("a", {"a": {"t": 1, "u": 1}, "b": {"u": 1}}, {"t": 1, "u": 4})
+    readers = {thread for partition, thread in owners.items() if partition.startswith("u")}
+    assert readers == {"a-0", "b-0"}, (
+        f"threads of all topics take turns, not only those of the first: u goes to a and b, not to {sorted(readers)}"
+    )
+
+
+@pytest.mark.points(3, task=2)
 def test_a_member_without_the_topic_is_skipped():
     """Only b subscribes to u"""
     owners = assign("a", {"a": {"t": 1}, "b": {"t": 1, "u": 1}}, {"t": 2, "u": 3})

@@ -3,7 +3,7 @@
 import pytest
 
 
-@pytest.mark.points(4, task=3)
+@pytest.mark.points(3, task=3)
 def test_a_claim(group):
     """No partition has an owner"""
     a = group.member("a")
@@ -45,7 +45,31 @@ def test_releasing(group):
     assert group.owners() == [None] * 4, "b has released 2; a member that owns nothing releases nothing"
 
 
-@pytest.mark.points(4, task=3)
+@pytest.mark.points(2, task=3)
+def test_what_the_users_listener_gets(group, listener_class):
+    """Two topics, and a listener that changes what it is given"""
+    a = group.member("a").owns({0: 10, 3: 13})
+    registry = a.listener.topic_registry
+    registry["u"] = {}
+    told = a.listener.consumer_rebalance_listener = listener_class(group)
+    before = told.before_releasing_partitions
+
+    def look_and_clear(partition_ownership):
+        before(partition_ownership)
+        partition_ownership["t"].clear()
+
+    told.before_releasing_partitions = look_and_clear
+    a.listener._release_partition_ownership()
+    assert told.released == [{"t": {0, 3}, "u": set()}], (
+        f"the listener gets all topics, t with 0 and 3, and u, of which a has none; it got {told.released}"
+    )
+    owners = group.owners()
+    assert owners == [None] * 4, (
+        f"the listener gets sets of its own: it may change them, and 0 and 3 are released all the same; {owners}"
+    )
+
+
+@pytest.mark.points(3, task=3)
 def test_the_users_listener(group, listener_class):
     """The user's listener is called before anything happens: it may want to commit"""
     a = group.member("a").owns({0: 10, 3: 13})

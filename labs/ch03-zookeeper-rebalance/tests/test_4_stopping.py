@@ -40,7 +40,7 @@ def test_the_order_of_the_steps(group):
     )
 
 
-@pytest.mark.points(6, task=4)
+@pytest.mark.points(4, task=4)
 def test_what_is_committed(group):
     """0 is consumed up to 10 and fetched up to 60; 1 is unknown; 2 is consumed up to 0"""
     a = group.member("a").owns({0: -1, 1: -1, 2: -1})
@@ -68,5 +68,32 @@ def test_without_auto_commit(group):
     a.listener._close_fetchers([first])
     lengths = (len(first), len(second))
     assert lengths == (0, 1), f"the given queues are cleared, and no others: (0, 1), not {lengths}"
+    a.listener._close_fetchers(each for each in (first, second))
+    lengths = (len(first), len(second))
+    assert lengths == (0, 0), f"all queues that are given are cleared: (0, 0), not {lengths}"
     assert group.committed() == [None] * 4, f"here the user commits, not you; the znodes: {group.committed()}"
     assert "fetchers stop" in a.steps, "all other steps happen as usual"
+
+
+class CountedStream:
+    """A stream that counts how often it is cleared."""
+
+    cleared = 0
+
+    def clear(self):
+        self.cleared += 1
+
+
+@pytest.mark.points(2, task=4)
+def test_every_stream_is_emptied(group):
+    """Two streams of t, two of u"""
+    a = group.member("a").owns({0: 10})
+    a.listener.streams = {topic: [CountedStream(), CountedStream()] for topic in ("t", "u")}
+    stop(a)
+    left = [
+        f"stream {number} of {topic}"
+        for topic, streams in a.listener.streams.items()
+        for number, stream in enumerate(streams)
+        if not stream.cleared
+    ]
+    assert not left, f"every stream of every topic is emptied: {', '.join(left)} would still return messages"

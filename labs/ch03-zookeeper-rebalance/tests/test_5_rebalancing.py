@@ -4,6 +4,7 @@ import threading
 
 import pytest
 
+from kafka_learn.labs.locks import touched_only_with
 from kafka_lite.common.errors import KafkaError
 
 ALL = [0, 1, 2, 3]
@@ -67,7 +68,7 @@ def test_the_end_of_the_consumer_during_a_rebalance(group):
     assert a.fetcher.fetching == [], f"nothing is fetched for a consumer that was closed: not {a.fetcher.fetching}"
 
 
-@pytest.mark.points(4, task=5)
+@pytest.mark.points(2, task=5)
 def test_two_members_compete(group):
     """a owns all, b joins and is faster; then three at once"""
     a = group.member("a", rebalance_backoff_ms=5, rebalance_max_retries=200)
@@ -165,6 +166,32 @@ def test_after_a_failed_attempt(group):
         "wherever the attempt failed, the fetchers stop until the next one: the partitions may "
         f"belong to others; during the wait a fetched {end.fetching[0]}"
     )
+
+
+@pytest.mark.points(1, task=5)
+def test_one_rebalance_at_a_time(group):
+    """The lock is held from the first attempt to the last"""
+    a = group.member("a", threads=2)
+    for queue in a.listener.queues.values():
+        queue.put("a chunk")
+    with touched_only_with(a.listener, "rebalance_lock", state=["topic_registry"], within=["synced_rebalance"]):
+        a.rebalance()
+    lengths = [len(queue) for queue in a.listener.queues.values()]
+    assert lengths == [0, 0], f"a rebalance clears the queues of all threads: {lengths} chunks are left"
+
+
+@pytest.mark.points(1, task=5)
+def test_the_users_listener_comes_before_the_fetchers(group, listener_class):
+    """A listener that looks at what is fetched, and owned, when it is called"""
+    a = group.member("a")
+    told = a.listener.consumer_rebalance_listener = listener_class(group)
+    seen = []
+    told.before_starting_fetchers = lambda *_: seen.append((list(a.fetcher.fetching), sorted(a.infos)))
+    a.rebalance()
+    assert seen, "the user's listener is told before the fetchers start"
+    fetching, owned = seen[0]
+    assert fetching == [], f"the listener is called before the fetchers start, but {fetching} were fetched by then"
+    assert owned == ALL, f"the registry has all four before the listener is called, which may commit: not {owned}"
 
 
 @pytest.mark.points(2, task=5)
