@@ -10,6 +10,7 @@ from functools import partial
 from http import HTTPStatus
 from pathlib import Path
 from typing import Any
+from urllib.request import urlopen
 
 import pytest
 
@@ -20,7 +21,7 @@ from kafka_lite.tools.connect.sink_lags import sink_lags
 from tests.support.eventually import eventually
 from tests.unit.connect.runtime.rest.test_rest_server import SAMPLE, Client, _answer, _expected
 
-SOON = {"session.timeout.ms": 2000, "consumer.session.timeout.ms": 2000}
+SOON = {"session.timeout.ms": 2000, "consumer.session.timeout.ms": 2000, "metrics.http.port": 0}
 
 
 @pytest.fixture(scope="module")
@@ -52,6 +53,15 @@ def _owners(connect: ConnectCluster, name: str) -> set[str]:
     return set() if status is None else {task["worker_id"] for task in status["tasks"]}
 
 
+def _beans(worker: ConnectWorker, kind: str) -> list[dict[str, Any]]:
+    """The metrics of one kind that a worker serves."""
+    server = worker.connect.metrics_server
+    assert server is not None
+    with urlopen(f"{server.url}/jmx?qry=kafka.connect:type={kind},*") as response:
+        beans: list[dict[str, Any]] = json.loads(response.read())["beans"]
+    return beans
+
+
 def test_the_other_worker_takes_over_when_one_is_killed(connect: ConnectCluster, tmp_path: Path) -> None:
     source, sink = tmp_path / "source.txt", tmp_path / "sink.txt"
     source.write_text("eins\nzwei\n")
@@ -75,7 +85,14 @@ def test_the_other_worker_takes_over_when_one_is_killed(connect: ConnectCluster,
         )
 
     eventually(lambda: read_by_sink() == 2)
+    sent = [bean["sink-record-send-total"] for each in connect.workers for bean in _beans(each, "sink-task-metrics")]
+    assert len(sent) == 2
+    assert sum(sent) >= 2
+    assert len([bean for each in connect.workers for bean in _beans(each, "source-task-metrics")]) == 1
     killed = _leader(connect)
+    (rebalances,) = _beans(killed, "connect-worker-rebalance-metrics")
+    assert (rebalances["leader-name"], rebalances["rebalancing"]) == (killed.url, 0)
+    assert len(_beans(killed, "connect-coordinator-metrics")) == 1
     killed.kill()
     assert not killed.is_running
     with source.open("a") as more:

@@ -10,6 +10,7 @@ import threading
 
 from kafka_lite.connect.runtime.herder import Herder
 from kafka_lite.connect.runtime.rest.rest_server import RestServer
+from kafka_lite.metrics.metrics_http_server import MetricsHttpServer
 
 logger = logging.getLogger(__name__)
 
@@ -17,9 +18,10 @@ logger = logging.getLogger(__name__)
 class Connect:
     """Ties the herder and the REST interface together: they start and stop as one."""
 
-    def __init__(self, herder: Herder, rest: RestServer) -> None:
+    def __init__(self, herder: Herder, rest: RestServer, metrics_server: MetricsHttpServer | None = None) -> None:
         self.herder = herder
         self.rest = rest
+        self.metrics_server = metrics_server
         self._lock = threading.Lock()
         self._stopped = threading.Event()
 
@@ -27,6 +29,9 @@ class Connect:
         """Start the herder, then the REST interface. Raises ConnectError, leaving nothing running."""
         logger.info("Kafka Connect starting")
         try:
+            if self.metrics_server is not None:
+                self.metrics_server.start()
+                logger.info("Metrics at %s", self.metrics_server.url)
             self.herder.start()
             self.rest.start(self.herder)
         except BaseException:
@@ -44,6 +49,8 @@ class Connect:
                 self.rest.stop()
             finally:
                 self.herder.stop()
+                if self.metrics_server is not None:
+                    self.metrics_server.shutdown()
                 self._stopped.set()
             logger.info("Kafka Connect stopped")
 

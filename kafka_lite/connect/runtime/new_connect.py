@@ -8,12 +8,15 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 
+from kafka_lite.common.errors import KafkaError
 from kafka_lite.common.time import SYSTEM_TIME, Time
+from kafka_lite.connect.api.errors import ConnectError
 from kafka_lite.connect.runtime.connect import Connect
 from kafka_lite.connect.runtime.connect_clients import ConnectClients
 from kafka_lite.connect.runtime.distributed.distributed_config import DistributedConfig
 from kafka_lite.connect.runtime.distributed.distributed_herder import DistributedHerder
 from kafka_lite.connect.runtime.distributed.worker_group_member import WorkerGroupMember
+from kafka_lite.connect.runtime.distributed.worker_rebalance_listener import WorkerRebalanceListener
 from kafka_lite.connect.runtime.rest.rest_server import RestServer
 from kafka_lite.connect.runtime.standalone.standalone_config import StandaloneConfig
 from kafka_lite.connect.runtime.standalone.standalone_herder import StandaloneHerder
@@ -23,6 +26,8 @@ from kafka_lite.connect.runtime.storage.kafka_config_backing_store import KafkaC
 from kafka_lite.connect.runtime.storage.kafka_offset_backing_store import KafkaOffsetBackingStore, NewLog
 from kafka_lite.connect.runtime.storage.kafka_status_backing_store import KafkaStatusBackingStore
 from kafka_lite.connect.runtime.worker import Worker
+from kafka_lite.connect.runtime.worker_config import METRICS_HTTP_OFF, WorkerConfig
+from kafka_lite.metrics.metrics_http_server import MetricsHttpServer
 
 
 def new_standalone_connect(props: Mapping[str, str]) -> Connect:
@@ -31,7 +36,8 @@ def new_standalone_connect(props: Mapping[str, str]) -> Connect:
     rest = RestServer(config)
     with _released_on_error(rest.stop):
         worker = Worker(rest.worker_id, config, FileOffsetBackingStore(config["offset.storage.file.filename"]))
-    return Connect(StandaloneHerder(worker), rest)
+        server = _metrics_server(config, worker)
+    return Connect(StandaloneHerder(worker), rest, server)
 
 
 def new_distributed_connect(
@@ -42,13 +48,25 @@ def new_distributed_connect(
     clients = clients or ConnectClients(time)
     rest = RestServer(config)
     with _released_on_error(rest.stop):
-        herder = _new_distributed_herder(config, rest, clients, time)
-    return Connect(herder, rest)
+        herder, worker = _new_distributed_herder(config, rest, clients, time)
+        with _released_on_error(herder.stop):
+            server = _metrics_server(config, worker)
+    return Connect(herder, rest, server)
+
+
+def _metrics_server(config: WorkerConfig, worker: Worker) -> MetricsHttpServer | None:
+    """Raises ConnectError if the port is taken."""
+    if config["metrics.http.port"] == METRICS_HTTP_OFF:
+        return None
+    try:
+        return MetricsHttpServer(worker.metrics.beans, config["metrics.http.host"], config["metrics.http.port"])
+    except KafkaError as error:
+        raise ConnectError(str(error)) from error
 
 
 def _new_distributed_herder(
     config: DistributedConfig, rest: RestServer, clients: ConnectClients, time: Time
-) -> DistributedHerder:
+) -> tuple[DistributedHerder, Worker]:
     def log(kind: str, producer: Mapping[str, object], partition_count: int | None = None) -> NewLog:
         topic, consumer = config[f"{kind}.storage.topic"], config.internal_consumer()
         return lambda consumed: KafkaBasedLog(
@@ -64,14 +82,13 @@ def _new_distributed_herder(
     statuses = KafkaStatusBackingStore(
         config["status.storage.topic"], converter, log("status", config.internal_producer(retries=0))
     )
-    return DistributedHerder(
-        config,
-        worker,
-        statuses,
-        configs,
-        lambda listener: WorkerGroupMember(config, rest.advertised_url, configs, listener, time=time),
-        time=time,
-    )
+
+    def new_member(listener: WorkerRebalanceListener) -> WorkerGroupMember:
+        member = WorkerGroupMember(config, rest.advertised_url, configs, listener, time=time)
+        worker.metrics.beans.add_source(member.beans)
+        return member
+
+    return DistributedHerder(config, worker, statuses, configs, new_member, time=time), worker
 
 
 @contextmanager

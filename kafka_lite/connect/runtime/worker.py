@@ -42,6 +42,9 @@ from kafka_lite.connect.runtime.errors.log_reporter import LogReporter
 from kafka_lite.connect.runtime.errors.retry_with_tolerance_operator import RetryWithToleranceOperator
 from kafka_lite.connect.runtime.errors.worker_errant_record_reporter import WorkerErrantRecordReporter
 from kafka_lite.connect.runtime.group_admin import GroupAdmin
+from kafka_lite.connect.runtime.metrics.connect_metrics import ConnectMetrics, MetricGroup
+from kafka_lite.connect.runtime.metrics.task_metrics import SinkTaskMetrics, SourceTaskMetrics
+from kafka_lite.connect.runtime.metrics.worker_metrics import WorkerMetrics
 from kafka_lite.connect.runtime.offset_modification import Offsets, modify_sink_offsets, modify_source_offsets
 from kafka_lite.connect.runtime.plugin_discovery import class_name, connector_class, new_connector, new_task
 from kafka_lite.connect.runtime.status_listener import StatusListener
@@ -56,7 +59,7 @@ from kafka_lite.connect.runtime.tasks.worker_source_task import WorkerSourceTask
 from kafka_lite.connect.runtime.tasks.worker_task import WorkerTask
 from kafka_lite.connect.runtime.transformation_chain import TransformationChain
 from kafka_lite.connect.runtime.worker_config import WorkerConfig
-from kafka_lite.connect.runtime.worker_connector import WorkerConnector
+from kafka_lite.connect.runtime.worker_connector import WorkerConnector, connector_metrics
 
 logger = logging.getLogger(__name__)
 
@@ -74,6 +77,7 @@ class Worker:
         offset_store: OffsetBackingStore,
         *,
         clients: ConnectClients | None = None,
+        metrics: ConnectMetrics | None = None,
         time: Time = SYSTEM_TIME,
     ) -> None:
         """``worker_id`` is host:port of the REST interface. Raises ConnectError, ConfigError."""
@@ -92,6 +96,9 @@ class Worker:
         self._connectors: dict[str, WorkerConnector] = {}
         self._connector_configs: dict[str, Config] = {}  # with references in place of secrets
         self._tasks: dict[ConnectorTaskId, WorkerTask] = {}
+        self.metrics = metrics or ConnectMetrics(time)
+        self._startups = WorkerMetrics(self.metrics, lambda: len(self._connectors), lambda: len(self._tasks))
+        self._connector_groups: dict[str, MetricGroup] = {}
 
     def start(self) -> None:
         """Read the stored offsets. Raises ConnectError."""
@@ -138,17 +145,22 @@ class Worker:
             connector.transition_to(target)
         except Exception as error:
             logger.exception("Failed to start connector %s", name)
+            self._startups.connectors.add(succeeded=False)
             listener.on_failure(name, error)
             return False
         with self._lock:
             self._connectors[name] = connector
             self._connector_configs[name] = config
+            self._connector_groups[name] = connector_metrics(self.metrics, name, connector)
+        self._startups.connectors.add(succeeded=True)
         return True
 
     def stop_connector(self, name: str) -> bool:
         """Stop a connector. False if it does not run here."""
         with self._lock:
-            connector = self._connectors.pop(name, None)
+            connector, group = self._connectors.pop(name, None), self._connector_groups.pop(name, None)
+        if group is not None:
+            group.close()
         if connector is None:
             logger.warning("Ignoring stop request for unowned connector %s", name)
             return False
@@ -236,10 +248,12 @@ class Worker:
             worker_task = self._build(task_id, task, *configs, listener, target)
         except Exception as error:
             logger.exception("Failed to start task %s", task_id)
+            self._startups.tasks.add(succeeded=False)
             listener.on_failure(task_id, error)
             return False
         with self._lock:
             self._tasks[task_id] = worker_task
+        self._startups.tasks.add(succeeded=True)
         worker_task.start()
         if isinstance(worker_task, WorkerSourceTask):
             self._committer.schedule(task_id, worker_task)
@@ -284,6 +298,7 @@ class Worker:
             offset_reader=OffsetStorageReaderImpl(self._offset_store, *internal),
             offset_writer=OffsetStorageWriter(self._offset_store, *internal),
             flush_timeout_ms=self.config["offset.flush.timeout.ms"],
+            metrics=SourceTaskMetrics(self.metrics, task_id, operator.metrics),
             time=self._time,
         )  # fmt: skip
 
@@ -314,6 +329,7 @@ class Worker:
             consumer=self._clients.consumer(self.config.sink_task_consumer(task_id.connector)),
             commit_interval_ms=self.config["offset.flush.interval.ms"],
             commit_timeout_ms=self.config["offset.flush.timeout.ms"],
+            metrics=SinkTaskMetrics(self.metrics, task_id, operator.metrics),
             time=self._time,
         )  # fmt: skip
 
@@ -347,6 +363,7 @@ class Worker:
             if not task.await_stop(max(deadline_ms - self._time.hi_res_ms(), 0)):
                 logger.error("Graceful stop of task %s failed.", task.id)
                 task.cancel()
+            task.metrics.close()
             with self._lock:
                 self._tasks.pop(task.id, None)
 

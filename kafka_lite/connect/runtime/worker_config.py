@@ -14,6 +14,7 @@ from kafka_lite.consumer import consumer_config
 from kafka_lite.producer import producer_config
 
 HIGH, MEDIUM, LOW = Importance.HIGH, Importance.MEDIUM, Importance.LOW
+METRICS_HTTP_OFF = -1
 REST_PORT_DEFAULT = 8083
 MAX_INT, MAX_LONG = 0x7FFFFFFF, 0x7FFFFFFFFFFFFFFF
 
@@ -45,6 +46,12 @@ def base_config_def() -> ConfigDef:
                 "The host at which other workers reach the REST interface; by default rest.host.name.")
         .define("rest.advertised.port", Type.INT, None, LOW,
                 "The port at which other workers reach the REST interface; by default rest.port.")
+        .define("metrics.http.port", Type.INT, METRICS_HTTP_OFF, LOW,
+                "The HTTP port that serves the worker's metrics: /metrics for Prometheus, /jmx as JSON. 0: any free "
+                "port; -1: no HTTP. (Kafka has JMX instead.)",
+                Range.between(METRICS_HTTP_OFF, 65535))
+        .define("metrics.http.host", Type.STRING, "127.0.0.1", LOW,
+                "The address of metrics.http.port. Every client that can connect to it can read the metrics.")
         .define("access.control.allow.origin", Type.STRING, "", LOW,
                 "The origin, or *, from which browsers may use the REST interface; by default only its own.")
         .define("access.control.allow.methods", Type.STRING, "", LOW,

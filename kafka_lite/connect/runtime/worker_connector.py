@@ -12,6 +12,8 @@ from enum import Enum
 
 from kafka_lite.connect.api.connector import Connector, ConnectorContext
 from kafka_lite.connect.api.sink_connector import SinkConnector
+from kafka_lite.connect.runtime.metrics.connect_metrics import ConnectMetrics, MetricGroup
+from kafka_lite.connect.runtime.plugin_discovery import class_name
 from kafka_lite.connect.runtime.status_listener import StatusListener
 from kafka_lite.connect.runtime.target_state import TargetState
 
@@ -183,3 +185,19 @@ class _Context(ConnectorContext):
         """Make the connector FAILED."""
         logger.error("Connector %s raised an error", self._connector.name, exc_info=error)
         self._connector.fail(error)
+
+
+_STATUSES = {
+    _S.INIT: "unassigned", _S.STARTED: "running", _S.PAUSED: "paused", _S.STOPPED: "stopped", _S.FAILED: "failed",
+}  # fmt: skip
+
+
+def connector_metrics(metrics: ConnectMetrics, name: str, connector: WorkerConnector) -> MetricGroup:
+    """``connector-metrics`` of a connector: texts. Kafka 1.0: ConnectorMetricsGroup."""
+    plugin = connector.connector
+    group = metrics.group("connector-metrics", connector=name)
+    group.gauge("connector-class", lambda: class_name(type(plugin)))
+    group.gauge("connector-version", plugin.version)
+    group.gauge("connector-type", lambda: "sink" if connector.is_sink_connector else "source")
+    group.gauge("status", lambda: _STATUSES[connector.state])
+    return group

@@ -118,6 +118,8 @@ class ConnectWorker:
         else:
             logger.warning("Threads of worker %s are still alive", self.name)
         connect.rest.stop()
+        if connect.metrics_server is not None:
+            connect.metrics_server.shutdown()
 
     def request(self, method: str, path: str, body: object = None) -> Any:
         """Ask its REST interface; returns the JSON of the answer, None if it has none. Raises RestError, OSError."""

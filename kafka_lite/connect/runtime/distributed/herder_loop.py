@@ -24,6 +24,7 @@ from kafka_lite.connect.runtime.distributed.membership import VALID_PREVIOUS_STA
 from kafka_lite.connect.runtime.distributed.task_reconfiguration import TaskReconfiguration
 from kafka_lite.connect.runtime.distributed.worker_group_member import WorkerGroupMember
 from kafka_lite.connect.runtime.distributed.worker_rebalance_listener import WorkerRebalanceListener
+from kafka_lite.connect.runtime.metrics.worker_metrics import RebalanceMetrics
 from kafka_lite.connect.runtime.rest.request_forwarder import SendRequest
 from kafka_lite.connect.runtime.status_listener import StatusListener
 from kafka_lite.connect.runtime.storage.cluster_config_state import EMPTY, ClusterConfigState
@@ -89,6 +90,7 @@ class HerderLoop:
         self._stopping = threading.Condition()
         self._is_stopping = False
         self._membership = Membership.JOINING
+        self._rebalances = RebalanceMetrics(worker.metrics, lambda: self.leader_url or "", lambda: self.generation)
         self.assignment: Assignment | None = None
         """The newest assignment, which the group may be about to replace."""
         self.generation = -1
@@ -221,6 +223,7 @@ class HerderLoop:
     def on_revoked(self, assignment: Assignment) -> None:
         """A rebalance begins: stop everything, unless it was not started. The leader remains the one that writes."""
         logger.info("Rebalance started")
+        self._rebalances.begin()
         was_active = self._membership is Membership.ACTIVE
         self._transition_to(Membership.JOINING)
         if was_active:
@@ -264,6 +267,7 @@ class HerderLoop:
             return False
         self.work.start(assignment)
         self._transition_to(Membership.ACTIVE)
+        self._rebalances.end()
         return True
 
     def _take_snapshot(self) -> None:

@@ -22,6 +22,7 @@ from kafka_lite.connect.runtime.storage.config_backing_store import ConfigBackin
 from kafka_lite.consumer.consumer_network_client import ConsumerNetworkClient
 from kafka_lite.consumer.group.group_rebalance_config import GroupRebalanceConfig
 from kafka_lite.consumer.timer import Timer
+from kafka_lite.metrics.mbean_server import Beans
 from kafka_lite.metrics.sensor import KafkaMetric, KafkaMetricName
 
 logger = logging.getLogger(__name__)
@@ -103,6 +104,10 @@ class WorkerGroupMember:
     def metrics(self) -> dict[KafkaMetricName, KafkaMetric]:
         """The metrics of the membership and of its connections, by name."""
         return self._metrics.metrics.metrics
+
+    def beans(self) -> Beans:
+        """The same as beans: ``kafka.connect:type=connect-coordinator-metrics,client-id=…`` and so on."""
+        return self._metrics.jmx_reporter.beans()
 
     def stop(self) -> None:
         """Leave the group and close all connections."""

@@ -25,6 +25,8 @@ from kafka_lite.connect.runtime.errors.worker_errant_record_reporter import (
     InternalSinkRecord,
     WorkerErrantRecordReporter,
 )
+from kafka_lite.connect.runtime.metrics.connect_metrics import ConnectMetrics
+from kafka_lite.connect.runtime.metrics.task_metrics import SinkTaskMetrics
 from kafka_lite.connect.runtime.status_listener import StatusListener
 from kafka_lite.connect.runtime.target_state import TargetState
 from kafka_lite.connect.runtime.tasks.sink_offsets import Offsets, SinkOffsets
@@ -69,10 +71,13 @@ class WorkerSinkTask(WorkerTask):
         consumer: KafkaConsumer,
         commit_interval_ms: float,
         commit_timeout_ms: float,
+        metrics: SinkTaskMetrics | None = None,
         time: Time = SYSTEM_TIME,
     ) -> None:
         """The consumer returns bytes. The task closes it, and the operator."""
-        super().__init__(task_id, listener, target)
+        self._metrics = metrics or SinkTaskMetrics(ConnectMetrics(time), task_id, operator.metrics)
+        self._metrics.count_active = self._count_active
+        super().__init__(task_id, listener, target, self._metrics)
         self._task = task
         self._config = config
         self._key_converter = key_converter
@@ -92,6 +97,7 @@ class WorkerSinkTask(WorkerTask):
         self._stopped = False
         self._rebalance_error: Exception | None = None
         self._next_commit_ms = time.hi_res_ms() + commit_interval_ms
+        self._commit_began_ms = 0.0
 
     # ── the thread ────────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -176,6 +182,7 @@ class WorkerSinkTask(WorkerTask):
         error, self._rebalance_error = self._rebalance_error, None
         if error is not None:
             raise error
+        self._metrics.read += len(records)
         for record in records:
             self._convert(record)
         self._deliver()
@@ -228,6 +235,7 @@ class WorkerSinkTask(WorkerTask):
 
     def _deliver(self) -> None:
         """Give the task its batch, which may be empty."""
+        began_ms = self._time.hi_res_ms()
         try:
             self._task.put(list(self._batch))
         except RetriableError:
@@ -239,6 +247,7 @@ class WorkerSinkTask(WorkerTask):
             raise ConnectError("Exiting WorkerSinkTask due to unrecoverable exception.") from error
         if self._reporter is not None:
             self._reporter.raise_if_not_tolerated()
+        self._metrics.batch_put(len(self._batch), self._time.hi_res_ms() - began_ms)
         self._batch.clear()
         self._offsets.delivered()
         if self._paused_for_redelivery:
@@ -265,7 +274,8 @@ class WorkerSinkTask(WorkerTask):
         if not self._offsets.current:
             return
         self._operator.await_reports()
-        number = self._offsets.begin_commit(self._time.hi_res_ms())
+        self._commit_began_ms = self._time.hi_res_ms()
+        number = self._metrics.commit_number = self._offsets.begin_commit(self._commit_began_ms)
         try:
             provided: Offsets = self._task.pre_commit(dict(self._offsets.current))
         except Exception as error:  # noqa: BLE001  logged there
@@ -276,13 +286,29 @@ class WorkerSinkTask(WorkerTask):
                 self._task.close(set(self._offsets.current))
         wanted = self._offsets.committable(provided)
         if wanted is None:
-            self._offsets.end_commit(number, None, None)
+            self._end_commit(number, None, None)
         elif closing:
             self._commit_sync(wanted, number)
         else:
-            self._consumer.commit_async(
-                wanted, lambda committed, error: self._offsets.end_commit(number, error, committed)
-            )
+            self._consumer.commit_async(wanted, lambda committed, error: self._end_commit(number, error, committed))
+
+    def _end_commit(self, number: int, error: BaseException | None, committed: Offsets | None) -> None:
+        self._offsets.end_commit(number, error, committed)
+        if number != self._metrics.commit_number:
+            self._metrics.commits_skipped += 1
+            return
+        if error is None:
+            self._metrics.commits_completed += 1
+        self._metrics.commit_ended(self._time.hi_res_ms() - self._commit_began_ms, succeeded=error is None)
+
+    def _count_active(self) -> int:
+        """Records that were put, but are not committed."""
+        committed = dict(self._offsets.committed)
+        return sum(
+            position.offset - committed[partition].offset
+            for partition, position in dict(self._offsets.current).items()
+            if partition in committed
+        )
 
     def _commit_refused(self, number: int, error: Exception, closing: bool) -> None:
         """The task could not finish writing: read again what was not committed."""
@@ -290,23 +316,24 @@ class WorkerSinkTask(WorkerTask):
         if not closing:
             for partition, committed in self._offsets.rewind_to_committed().items():
                 self._consumer.seek(partition, committed.offset)
-        self._offsets.end_commit(number, error, None)
+        self._end_commit(number, error, None)
 
     def _commit_sync(self, offsets: Offsets, number: int) -> None:
         try:
             self._consumer.commit_sync(offsets)
-            self._offsets.end_commit(number, None, offsets)
+            self._end_commit(number, None, offsets)
         except WakeupError:
             self._commit_sync(offsets, number)  # so that they are committed, before poll learns of it
             raise
         except KafkaError as error:
-            self._offsets.end_commit(number, error, None)
+            self._end_commit(number, error, None)
 
     # ── rebalances of the consumer group ──────────────────────────────────────────────────────────────────────────
 
     def partitions_assigned(self, partitions: Collection[TopicPartition]) -> None:
         """Open the partitions. What the task raises ends it, after the rebalance."""
         self._offsets.assigned({partition: self._consumer.position(partition) for partition in partitions})
+        self._metrics.partitions = len(partitions)
         self._paused_for_redelivery = False
         self._context.paused_partitions.intersection_update(partitions)
         to_pause = partitions if self.should_pause else self._context.paused_partitions
@@ -329,6 +356,7 @@ class WorkerSinkTask(WorkerTask):
             self._rebalance_error = error
         self._batch.clear()
         self._offsets.dropped()
+        self._metrics.partitions = 0
 
 
 class _HandleRebalance(ConsumerRebalanceListener):

@@ -22,6 +22,8 @@ from kafka_lite.connect.api.source_task import SourceTask, SourceTaskContext
 from kafka_lite.connect.runtime.connector_task_id import ConnectorTaskId
 from kafka_lite.connect.runtime.errors.processing_context import ProcessingContext, Stage
 from kafka_lite.connect.runtime.errors.retry_with_tolerance_operator import RetryWithToleranceOperator
+from kafka_lite.connect.runtime.metrics.connect_metrics import ConnectMetrics
+from kafka_lite.connect.runtime.metrics.task_metrics import SourceTaskMetrics
 from kafka_lite.connect.runtime.status_listener import StatusListener
 from kafka_lite.connect.runtime.storage.offset_storage_writer import OffsetStorageWriter
 from kafka_lite.connect.runtime.target_state import TargetState
@@ -66,10 +68,13 @@ class WorkerSourceTask(WorkerTask):
         offset_reader: OffsetStorageReader,
         offset_writer: OffsetStorageWriter,
         flush_timeout_ms: float,
+        metrics: SourceTaskMetrics | None = None,
         time: Time = SYSTEM_TIME,
     ) -> None:
         """The producer takes bytes. The task closes it, and the operator."""
-        super().__init__(task_id, listener, target)
+        self._metrics = metrics or SourceTaskMetrics(ConnectMetrics(time), task_id, operator.metrics)
+        self._metrics.count_active = lambda: len(self._outstanding) + len(self._backlog)
+        super().__init__(task_id, listener, target, self._metrics)
         self._task = task
         self._config = config
         self._key_converter = key_converter
@@ -119,11 +124,14 @@ class WorkerSourceTask(WorkerTask):
 
     def _poll(self) -> bool:
         """False if the task has to be polled again, a little later."""
+        began_ms = self._time.hi_res_ms()
         try:
             self._to_send = list(self._task.poll() or ())
         except RetriableError as error:
             logger.warning("Task %s failed to poll records, will retry: %s", self.id, error)
             return False
+        if self._to_send:
+            self._metrics.batch_polled(len(self._to_send), self._time.hi_res_ms() - began_ms)
         return True
 
     def finish(self) -> None:
@@ -238,6 +246,7 @@ class WorkerSourceTask(WorkerTask):
         """The producer's callback. A record that is lost ends the task. (Kafka 0.10.2 only logs it.)"""
         if error is None:
             self._commit_record(context.original, metadata)
+            self._metrics.written += 1
             self._remove_outstanding(number)
             return
         logger.error("Task %s failed to send record to %s: %s", self.id, context.original.topic, error)
@@ -277,16 +286,19 @@ class WorkerSourceTask(WorkerTask):
         """Store the offsets of acknowledged records, then call the task's ``commit``. False if that failed or took too
         long: the next flush has the offsets, too."""
         with self._flushes:
-            deadline_ms = self._time.hi_res_ms() + self._flush_timeout_ms
+            began_ms = self._time.hi_res_ms()
+            deadline_ms = began_ms + self._flush_timeout_ms
             with self.lock:
                 self._flushing = True
                 has_offsets = self._offset_writer.begin_flush()
             if not (self._await_outstanding(deadline_ms) and (not has_offsets or self._store(deadline_ms))):
                 self._finish_failed_flush()
+                self._metrics.commit_ended(self._time.hi_res_ms() - began_ms, succeeded=False)
                 return False
             with self.lock:
                 self._outstanding, self._backlog = self._backlog, set()
                 self._flushing = False
+            self._metrics.commit_ended(self._time.hi_res_ms() - began_ms, succeeded=True)
             try:
                 self._task.commit()
             except Exception:

@@ -12,6 +12,9 @@ from enum import Enum
 
 from kafka_lite.common.shutdownable_thread import ProcessKilledError, ShutdownableThread
 from kafka_lite.connect.runtime.connector_task_id import ConnectorTaskId
+from kafka_lite.connect.runtime.errors.error_handling_metrics import ErrorHandlingMetrics
+from kafka_lite.connect.runtime.metrics.connect_metrics import ConnectMetrics
+from kafka_lite.connect.runtime.metrics.task_metrics import TaskMetrics
 from kafka_lite.connect.runtime.status_listener import StatusListener
 from kafka_lite.connect.runtime.target_state import TargetState
 
@@ -43,6 +46,9 @@ VALID_PREVIOUS_STATES: dict[WorkerTaskState, frozenset[WorkerTaskState]] = {
     _S.FAILED: _ALIVE,
 }
 """The states that may come before a state. Any other change is a bug, and raises RuntimeError."""
+_STATUSES = {
+    _S.INIT: "unassigned", _S.RUNNING: "running", _S.PAUSED: "paused", _S.STOPPED: "unassigned", _S.FAILED: "failed",
+}  # fmt: skip
 
 
 class WorkerTask(ShutdownableThread):
@@ -56,9 +62,17 @@ class WorkerTask(ShutdownableThread):
     then on it reports nothing, since another worker may run the task already.
     """
 
-    def __init__(self, task_id: ConnectorTaskId, listener: StatusListener, target: TargetState) -> None:
+    def __init__(
+        self,
+        task_id: ConnectorTaskId,
+        listener: StatusListener,
+        target: TargetState,
+        metrics: TaskMetrics | None = None,
+    ) -> None:
+        """By default nobody sees the ``metrics``."""
         super().__init__(f"task-thread-{task_id}")
         self.id = task_id
+        self.metrics = metrics or TaskMetrics(ConnectMetrics(), task_id, ErrorHandlingMetrics())
         self.lock = threading.Condition(threading.RLock())
         self._listener = listener
         self._target_state = target
@@ -201,3 +215,4 @@ class WorkerTask(ShutdownableThread):
         if self._state not in VALID_PREVIOUS_STATES[state]:
             raise RuntimeError(f"task {self.id}: from {self._state.name} to {state.name}")
         self._state = state
+        self.metrics.states.change_to(_STATUSES[state])

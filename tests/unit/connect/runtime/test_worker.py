@@ -1,4 +1,4 @@
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 import pytest
 
@@ -10,6 +10,7 @@ from kafka_lite.connect.runtime.target_state import TargetState
 from kafka_lite.connect.runtime.worker import Worker
 from tests.support.connect_plugins import SINK, SOURCE, TASK, FakeClients
 from tests.support.connect_tasks import Reports
+from tests.support.eventually import eventually
 
 JSON = "org.apache.kafka.connect.json.JsonConverter"
 PROPS = {
@@ -157,3 +158,27 @@ def test_offsets_are_those_of_the_store_or_of_the_sinks_group(rig: Rig) -> None:
     assert "reset" in rig.worker.modify_connector_offsets("a", SINK_CONFIG, None)
     assert rig.worker.connector_offsets("a", SINK_CONFIG) == []
     assert [each.offset for each in rig.worker.connector_offsets("a", SOURCE_CONFIG)] == [{"at": 2}]
+
+
+def test_what_runs_here_can_be_seen(rig: Rig) -> None:
+    def beans() -> dict[str, Mapping[str, object]]:
+        return {
+            name.mbean_name.removeprefix("kafka.connect:type="): read
+            for name, read in rig.worker.metrics.beans.query().items()
+        }
+
+    assert not rig.start_connector(**{"connector.class": "NoSuch"})
+    assert rig.start_connector()
+    assert rig.start_task()
+    eventually(lambda: beans()["connector-task-metrics,connector=a,task=0"]["status"] == "running")
+    assert beans()["connector-metrics,connector=a"] == {
+        "connector-class": SOURCE, "connector-version": "undefined", "connector-type": "source", "status": "running",
+    }  # fmt: skip
+    worker = beans()["connect-worker-metrics"]
+    assert (worker["connector-count"], worker["task-count"]) == (1, 1)
+    assert (worker["connector-startup-failure-total"], worker["task-startup-success-total"]) == (1, 1)
+    rig.worker.set_target_state("a", PAUSED)
+    assert beans()["connector-metrics,connector=a"]["status"] == "paused"
+    rig.worker.stop_and_await_tasks([T0])
+    rig.worker.stop_connector("a")
+    assert list(beans()) == ["connect-worker-metrics"]

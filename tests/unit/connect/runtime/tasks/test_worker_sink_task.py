@@ -156,6 +156,25 @@ def test_offsets_are_committed_at_each_interval(rig: Rig) -> None:
     assert len(rig.consumer.commits) == 1  # nothing has changed
 
 
+def test_what_a_task_reads_puts_and_commits_can_be_seen(rig: Rig) -> None:
+    metrics = rig.worker._metrics
+    rig.read(b"1", None, b"2")  # one is dropped
+    assert (metrics.read, metrics.sent, metrics.partitions, metrics.count_active()) == (3, 2, 1, 3)
+    rig.task.context.request_commit()
+    rig.worker.do_work()
+    _, late = rig.consumer.commits[-1]
+    rig.time.sleep(5000)
+    rig.worker.do_work()  # gives up
+    rig.task.context.request_commit()
+    rig.worker.do_work()
+    _, done = rig.consumer.commits[-1]
+    late()
+    assert (metrics.commits_skipped, metrics.commits_completed, metrics.count_active()) == (1, 0, 3)
+    done()
+    assert (metrics.commit_number, metrics.commits_completed, metrics.count_active()) == (2, 1, 0)
+    assert rig.worker.metrics is metrics
+
+
 def test_a_requested_commit_comes_with_the_next_turn(rig: Rig) -> None:
     rig.read(b"1")
     rig.task.context.request_commit()

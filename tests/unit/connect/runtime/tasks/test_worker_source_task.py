@@ -137,6 +137,18 @@ def test_the_life_of_a_task(rig: Rig) -> None:
     assert rig.producer.closed
 
 
+def test_what_a_task_polls_and_writes_can_be_seen(rig: Rig) -> None:
+    metrics = rig.worker._metrics
+    active: list[int] = []
+    rig.task.batches = [[1, 2], [], [3]]
+    rig.task.at_end = lambda: (
+        active.append(metrics.count_active()), rig.producer.acknowledge(), rig.worker.initiate_shutdown()
+    )  # fmt: skip
+    rig.worker.run()
+    assert (metrics.polled, metrics.written, active, metrics.count_active()) == (3, 3, [3], 0)
+    assert metrics.states.state == "unassigned"
+
+
 def test_a_dropped_record_counts_and_has_no_offset() -> None:
     rig = Rig(DropOdd())
     rig.task.batches = [[1, 2, 3]]
