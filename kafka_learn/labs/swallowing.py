@@ -48,7 +48,7 @@ def _of_functions(path: Path) -> Iterator[tuple[str, list[tuple[str, int]]]]:
 
 
 def _handlers(function: ast.FunctionDef) -> Iterator[tuple[str, int]]:
-    """What the function's handlers that raise nothing catch, if it is every error, and their lines."""
+    """The handlers that catch every error and raise nothing: the words after ``except``, and the line."""
     for node in ast.walk(function):
         if isinstance(node, ast.ExceptHandler) and not any(isinstance(inner, ast.Raise) for inner in ast.walk(node)):
             yield from ((kind, node.lineno) for kind in _every_error(node.type))

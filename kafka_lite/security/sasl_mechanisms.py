@@ -22,7 +22,7 @@ from kafka_lite.security.scram.scram_sasl_client import ScramSaslClient
 from kafka_lite.security.scram.scram_sasl_server import ScramSaslServer
 
 MECHANISMS = (PLAIN, *SCRAM_MECHANISM_NAMES, OAUTHBEARER)
-"""Those that there are here. GSSAPI, Kafka's default, is not among them."""
+"""The mechanisms served here. GSSAPI, Kafka's default, is not among them."""
 
 
 def sasl_server(

@@ -156,12 +156,6 @@ class ApiHandlers:
             ApiKey.LIST_PARTITION_REASSIGNMENTS: self.partition_admin.handle_list_partition_reassignments,
             ApiKey.INCREMENTAL_ALTER_CONFIGS: self.admin.handle_incremental_alter_configs,
             ApiKey.OFFSET_DELETE: self.offsets.handle_offset_delete,
-            ApiKey.DESCRIBE_CLIENT_QUOTAS: self.client_quotas.handle_describe_client_quotas,
-            ApiKey.ALTER_CLIENT_QUOTAS: self.client_quotas.handle_alter_client_quotas,
-            ApiKey.SASL_HANDSHAKE: self.sasl.handle_sasl_handshake,
-            ApiKey.SASL_AUTHENTICATE: self.sasl.handle_sasl_authenticate,
-            ApiKey.DESCRIBE_USER_SCRAM_CREDENTIALS: self.sasl.handle_describe_user_scram_credentials,
-            ApiKey.ALTER_USER_SCRAM_CREDENTIALS: self.sasl.handle_alter_user_scram_credentials,
             ApiKey.DESCRIBE_CLUSTER: self.metadata.handle_describe_cluster,
             ApiKey.DESCRIBE_PRODUCERS: self.producer_ids.handle_describe_producers,
             ApiKey.ADD_PARTITIONS_TO_TXN: self.transactions.handle_add_partitions_to_txn,
@@ -171,6 +165,17 @@ class ApiHandlers:
             ApiKey.TXN_OFFSET_COMMIT: self.offsets.handle_txn_offset_commit,
             ApiKey.DESCRIBE_TRANSACTIONS: self.transactions.handle_describe_transactions,
             ApiKey.LIST_TRANSACTIONS: self.transactions.handle_list_transactions,
+            **self._table_of_users(),
+        }
+
+    def _table_of_users(self) -> dict[ApiKey, Handler]:
+        return {
+            ApiKey.DESCRIBE_CLIENT_QUOTAS: self.client_quotas.handle_describe_client_quotas,
+            ApiKey.ALTER_CLIENT_QUOTAS: self.client_quotas.handle_alter_client_quotas,
+            ApiKey.SASL_HANDSHAKE: self.sasl.handle_sasl_handshake,
+            ApiKey.SASL_AUTHENTICATE: self.sasl.handle_sasl_authenticate,
+            ApiKey.DESCRIBE_USER_SCRAM_CREDENTIALS: self.sasl.handle_describe_user_scram_credentials,
+            ApiKey.ALTER_USER_SCRAM_CREDENTIALS: self.sasl.handle_alter_user_scram_credentials,
         }
 
 

@@ -103,7 +103,7 @@ TOOLS = (
     Tool(
         "connect",
         ".connect.connect",
-        "list, describe, create, pause, resume, restart and delete connectors, and watch them",
+        "list, describe, create, pause, stop, resume, restart and delete connectors, and watch them",
     ),
     Tool("transactions", ".transactions.transactions", "list, describe and end transactions, and find hanging ones"),
     Tool(

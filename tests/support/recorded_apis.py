@@ -86,6 +86,7 @@ class Apis:
             admin=admin,
             partition_admin=nothing,
             client_quotas=nothing,
+            sasl=nothing,
             producer_ids=nothing,
             groups=nothing,
             offsets=nothing,

@@ -49,7 +49,7 @@ def topic_partition(resource: str, partition: str) -> TopicPartition | None:
 
 
 def online_workers(view: View) -> dict[TopicPartition, list[str]]:
-    """Who copies what: per partition the workers that are ONLINE, by name; none while a partition moves."""
+    """Per partition the workers that are ONLINE, by name; none while a partition moves."""
     found: dict[TopicPartition, list[str]] = {}
     for resource, partitions in view.items():
         for name, states in partitions.items():

@@ -25,7 +25,7 @@ Show = Callable[[], None]
 
 
 class Mirror(Protocol):
-    """What is run."""
+    """A tool that copies until it is stopped."""
 
     def start(self) -> None:
         """Start to copy."""

@@ -83,7 +83,7 @@ class MetricGroup:
         return {name: read() for name, read in self._reads.items()}
 
     def close(self) -> None:
-        """What is measured has ended."""
+        """The worker, connector or task has ended."""
         self._metrics.remove(self)
 
 

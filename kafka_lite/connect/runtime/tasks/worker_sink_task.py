@@ -109,7 +109,7 @@ class WorkerSinkTask(WorkerTask):
         logger.info("Sink task %s finished initialization and start", self.id)
 
     def _topics(self) -> list[str] | re.Pattern[str]:
-        """Those of the configuration, or the pattern of their names. Raises ConnectError."""
+        """The topics of the configuration, or the pattern of their names. Raises ConnectError."""
         topics = [topic.strip() for topic in self._config.get(SinkTask.TOPICS_CONFIG, "").split(",") if topic.strip()]
         if topics:
             return topics

@@ -26,7 +26,7 @@ CHECK_INTERVAL_S = 600
 
 
 class KafkaTopics(Protocol):
-    """What it needs of KafkaZkClient."""
+    """The part of KafkaZkClient that it needs."""
 
     def get_all_topics(self) -> list[str]:
         """All topics, sorted."""

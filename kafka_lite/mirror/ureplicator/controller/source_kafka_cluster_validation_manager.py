@@ -33,7 +33,7 @@ class SourceComparison:
     mismatched: Mapping[str, int]
     """By how many partitions a topic differs."""
     to_expand: Mapping[str, int]
-    """What an allowed expansion leads to."""
+    """The number of partitions after an allowed expansion."""
 
     def to_json(self) -> dict[str, object]:
         """The JSON of a validation."""

@@ -72,7 +72,7 @@ class WorkerConsumer:
         self._connector.end_stream()
 
     def cleanup(self) -> None:
-        """Close. Whoever waits for the record in hand waits no longer."""
+        """Close. Threads that wait for the record in hand wait no longer."""
         self._in_hand.end()
         self._connector.shutdown()
 

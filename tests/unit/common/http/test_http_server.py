@@ -63,6 +63,21 @@ def test_a_request_that_is_no_http_is_refused(server: HttpServer) -> None:
             assert answer.read().endswith(b"no: Bad request syntax ('nonsense')")
 
 
+def test_a_request_without_headers_or_body_is_answered(server: HttpServer) -> None:
+    with socket.create_connection(("127.0.0.1", server.port), timeout=10) as connection:
+        connection.sendall(b"GET / HTTP/1.0\r\n\r\n")
+        with connection.makefile("rb") as answer:
+            head, _, body = answer.read().partition(b"\r\n\r\n")
+    assert (head.splitlines()[0], body) == (b"HTTP/1.1 200 OK", b"GET / None ")
+
+
+def test_clients_are_answered_beside_one_that_sends_nothing(server: HttpServer) -> None:
+    with socket.create_connection(("127.0.0.1", server.port), timeout=10) as silent, connect(server) as client:
+        silent.sendall(b"GET / HT")
+        client.request("GET", "/beside")
+        assert client.getresponse().read() == b"GET /beside None "
+
+
 def test_an_error_of_the_answer_ends_only_its_connection(caplog: pytest.LogCaptureFixture) -> None:
     def fail(request: HttpRequest) -> HttpResponse:
         if request.target == "/fail":

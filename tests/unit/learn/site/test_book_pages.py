@@ -54,8 +54,8 @@ def test_a_module_that_the_text_shows_is_linked_to_the_line_of_the_class() -> No
 
 def test_another_name_and_a_missing_module_are_explained() -> None:
     assert "as `FileMessageSet`" in row_of("FileRecords")
-    assert "no room yet" in row_of("ControllerStarter")
-    assert "尚未实现" in row_of("ControllerStarter", "zh")
+    assert "no room yet" in row_of("BecomeLeaderOrFollowerResult")
+    assert "尚未实现" in row_of("BecomeLeaderOrFollowerResult", "zh")
 
 
 def test_the_contents_have_every_section_folded() -> None:

@@ -1,4 +1,4 @@
-"""What the resources are asked, and how they answer: as text, whatever the text is.
+"""Requests to the resources, and their responses: always of the type text.
 
 uReplicator kafka-0.10.2.1: Restlet's StringRepresentation in uReplicator-Controller/.../controller/rest/resources ·
 book 8.2.2

@@ -5,7 +5,7 @@
     POST   /topics      mirror a topic; it leaves the blacklist
     POST   /topics/T    mirror T with as many partitions as the source has
     PUT    /topics      mirror more partitions of a topic
-    DELETE /topics/T    mirror T no longer; it goes on the blacklist
+    DELETE /topics/T    mirror T no longer; it is put on the blacklist
 
 uReplicator kafka-0.10.2.1: uReplicator-Controller/.../controller/rest/resources/TopicManagementRestletResource.java
 (TopicManagementRestletResource) · book 8.2.2
@@ -123,7 +123,7 @@ class TopicManagementRestletResource:
     # -------------------------------------------------------------------------------------------------------- DELETE
 
     def delete(self, request: RestRequest) -> HttpResponse:
-        """Delete a topic. One that is not mirrored goes on the blacklist all the same, as in uReplicator."""
+        """Delete a topic. One that is not mirrored is put on the blacklist all the same, as in uReplicator."""
         topic = request.topic
         try:
             if self._whitelisting is not None and topic is not None and is_valid_topic_name(topic):
