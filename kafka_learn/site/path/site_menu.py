@@ -67,8 +67,9 @@ def _pages_first(files: list[str]) -> list[str]:
 def labs(book: Book, language: str) -> Menu:
     """The labs by chapter, each with its title."""
     menu: Menu = []
+    shipped = all_labs()
     for chapter in book.chapters + book.added_chapters:
-        of_chapter = [lab for lab in all_labs() if _is_of(lab, chapter)]
+        of_chapter = [lab for lab in shipped if _is_of(lab, chapter)]
         if of_chapter:
             entries = [{lab.title_in(language): f"labs/{lab.name}.md"} for lab in of_chapter]
             menu.append({_title(chapter, language): entries})
