@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import ast
 from collections import Counter
-from functools import cache
 from pathlib import Path
 
-REPOSITORY = Path(__file__).parents[2]
-Function = ast.FunctionDef | ast.AsyncFunctionDef
-FOLDERS = ("kafka_lite", "pyspark_kafka_lite", "kafka_learn", "pipeline", "examples", "bench", "scripts", "chapters")
+from tests.support.source_facts import all_sources
+
 MAX_MODULES = 25
 MAX_LINES = 450
 MAX_LINES_OF_FUNCTION = 50
@@ -32,29 +29,15 @@ LONG_FUNCTIONS = {
 }
 
 
-@cache
-def sources() -> dict[str, str]:
-    """Path of each module -> its text."""
-    files = (file for folder in FOLDERS for file in (REPOSITORY / folder).rglob("*.py"))
-    return {file.relative_to(REPOSITORY).as_posix(): file.read_text() for file in sorted(files)}
-
-
-@cache
-def functions() -> list[tuple[str, Function]]:
-    """Each function, with the path of its module."""
-    trees = ((path, ast.parse(text)) for path, text in sources().items())
-    return [(path, node) for path, tree in trees for node in ast.walk(tree) if isinstance(node, Function)]
-
-
 def test_no_folder_has_too_many_modules() -> None:
-    sizes = Counter(Path(path).parent.as_posix() for path in sources() if not path.endswith("/__init__.py"))
+    sizes = Counter(Path(path).parent.as_posix() for path in all_sources() if not path.endswith("/__init__.py"))
     too_large = {folder: size for folder, size in sizes.items() if size > MAX_MODULES and folder != ONE_MODULE_PER_API}
 
     assert not too_large, "give the modules that belong together a folder of their own"
 
 
 def test_no_module_is_longer_than_one_reads_in_a_sitting() -> None:
-    long = {path for path, text in sources().items() if text.count("\n") > MAX_LINES}
+    long = {path for path, source in all_sources().items() if source.lines > MAX_LINES}
 
     assert not long - LONG_MODULES.keys(), f"more than {MAX_LINES} lines: divide it where its reader would"
     assert not LONG_MODULES.keys() - long, "these are short now: take them out of LONG_MODULES"
@@ -63,8 +46,9 @@ def test_no_module_is_longer_than_one_reads_in_a_sitting() -> None:
 def test_no_function_is_longer_than_a_screen() -> None:
     long = {
         f"{path}: {function.name}"
-        for path, function in functions()
-        if (function.end_lineno or 0) - function.lineno + 1 > MAX_LINES_OF_FUNCTION
+        for path, source in all_sources().items()
+        for function in source.functions
+        if function.lines > MAX_LINES_OF_FUNCTION
     }
 
     assert not long - LONG_FUNCTIONS.keys(), f"more than {MAX_LINES_OF_FUNCTION} lines: divide it into steps with names"
@@ -72,11 +56,11 @@ def test_no_function_is_longer_than_a_screen() -> None:
 
 
 def test_what_a_subclass_must_define_is_abstract() -> None:
-    raising = [f"{path}: {function.name}" for path, function in functions() if _only_says_not_implemented(function)]
+    raising = [
+        f"{path}: {function.name}"
+        for path, source in all_sources().items()
+        for function in source.functions
+        if function.raises_not_implemented
+    ]
 
     assert not raising, "use abc: an incomplete subclass should fail when it is made, not when it is used"
-
-
-def _only_says_not_implemented(function: Function) -> bool:
-    last = function.body[-1]
-    return isinstance(last, ast.Raise) and last.exc is not None and ast.unparse(last.exc) == "NotImplementedError"
