@@ -61,8 +61,9 @@ test-all: test soak nightly every-python ## make test, and the rest: real Kafka,
 soak: setup ## what make test leaves out: beside real Kafka and ZooKeeper (Java, Maven), long chaos, others' test suites
 	$(LANE) soak $(MARKED) -- -n 2 $(BY_FILE) -m "(jvm or soak) and not nightly" $(ARGS)
 
-nightly: setup ## the longest of soak, by themselves: Spark loses its driver or an executor; five stream processors beside each other
+nightly: setup ## the longest of soak, by themselves: Spark loses its driver or an executor; five stream processors beside each other; all examples
 	$(LANE) nightly $(MARKED) -- -n 2 $(BY_FILE) -m nightly $(ARGS)
+	KAFKA_LITE_EXAMPLES=all $(LANE) examples tests/unit -- -q -n 2 -m hypothesis
 
 every-python: setup ## the unit tests on every other Python that is here (ARGS=--newest: on the newest of them)
 	$(BIN)/python -m scripts.every_python $(ARGS)

@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, settings
 
+from tests.support.examples import BY_DEFAULT, examples
 from tests.support.full_disk import FullDisk, SmallDisk, mounted_tmpfs
 from tests.support.garbage import garbage_of_other_clients_collected
 
@@ -21,7 +22,13 @@ with contextlib.suppress(ValueError):  # not the main thread
         if signal.getsignal(number) is signal.SIG_IGN:
             signal.signal(number, handler)
 
-settings.register_profile("kafka_lite", deadline=None, print_blob=True, suppress_health_check=[HealthCheck.too_slow])
+settings.register_profile(
+    "kafka_lite",
+    max_examples=examples(BY_DEFAULT),
+    deadline=None,
+    print_blob=True,
+    suppress_health_check=[HealthCheck.too_slow],
+)
 settings.load_profile("kafka_lite")
 
 pytest_plugins = ["tests.support.time_limits"]

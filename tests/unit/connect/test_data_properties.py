@@ -11,12 +11,13 @@ from kafka_lite.connect.api import DataError, Schema, SchemaProjector
 from kafka_lite.connect.api.data.struct import validate_value
 from kafka_lite.connect.json.json_converter import JsonConverter
 from tests.support.connect_data import DATA, SCHEMAS
+from tests.support.examples import examples
 
 WITH_SCHEMAS, WITHOUT_SCHEMAS = JsonConverter(), JsonConverter()
 WITHOUT_SCHEMAS.configure({"schemas.enable": "false"}, False)
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=examples(50), deadline=None)
 @given(DATA)
 def test_data_is_read_as_it_was_written(data: tuple[Schema, Any]) -> None:
     written = WITH_SCHEMAS.from_connect_data("t", *data)
@@ -24,7 +25,7 @@ def test_data_is_read_as_it_was_written(data: tuple[Schema, Any]) -> None:
     assert WITH_SCHEMAS.to_connect_data("t", written) == data
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=examples(50), deadline=None)
 @given(DATA)
 def test_the_payload_is_json_that_any_parser_reads(data: tuple[Schema, Any]) -> None:
     with_schema = json.loads(WITH_SCHEMAS.from_connect_data("t", *data) or b"")
@@ -35,7 +36,7 @@ def test_the_payload_is_json_that_any_parser_reads(data: tuple[Schema, Any]) -> 
     assert with_schema["schema"]["optional"] is data[0].optional
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=examples(50), deadline=None)
 @given(DATA)
 def test_data_that_fits_is_valid_and_projects_onto_its_own_schema(data: tuple[Schema, Any]) -> None:
     schema, value = data
@@ -44,7 +45,7 @@ def test_data_that_fits_is_valid_and_projects_onto_its_own_schema(data: tuple[Sc
     assert SchemaProjector.project(schema, value, schema) == value
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=examples(50), deadline=None)
 @given(DATA, SCHEMAS)
 def test_a_value_that_does_not_fit_is_an_error_of_data(data: tuple[Schema, Any], other: Schema) -> None:
     """Whatever is wrong, a task and its error handling see a DataError, and both checks agree."""

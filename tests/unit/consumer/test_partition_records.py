@@ -19,6 +19,7 @@ from kafka_lite.record.default_record_batch import DefaultRecordBatch, encode_ba
 from kafka_lite.record.memory_records_builder import MemoryRecordsBuilder
 from kafka_lite.record.record import CorruptRecordError, InvalidRecordError, TimestampType
 from kafka_lite.record.records import batches
+from tests.support.examples import examples
 
 PARTITION = TopicPartition("t", 3)
 
@@ -73,7 +74,7 @@ def test_every_format_and_codec_gives_the_same_records(magic: int, codec: Compre
 record_bytes = st.one_of(st.none(), st.binary(max_size=20), st.just(b"x" * 100), st.integers(0, 9000).map(bytes))
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(
     records=st.lists(
         st.tuples(
@@ -128,7 +129,7 @@ def test_timestamps_may_come_in_any_order(times: tuple[int, ...]) -> None:
     assert [each.timestamp for each in RecordBatchReader(one, PARTITION, from_offset=1).take(500)] == wanted
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=examples(150), deadline=None)
 @given(place=st.integers(0, 10_000), byte=st.integers(0, 255), value=st.sampled_from([b"v", b"x" * 100]))
 def test_damaged_records_are_read_or_rejected_like_the_batch_does(place: int, byte: int, value: bytes) -> None:
     (one,) = batches(batch([value] * 30))

@@ -15,6 +15,7 @@ from kafka_lite.record.default_record import decode_record, encode_record
 from kafka_lite.record.default_record_batch import DefaultRecordBatch, encode_batch
 from kafka_lite.record.record import Header, InvalidRecordError
 from tests.support.encoded_records import records_and_garbage
+from tests.support.examples import examples
 
 PARTITION = TopicPartition("t", 3)
 Fields = tuple[int, int, bytes | None, bytes | None, tuple[Header, ...]]
@@ -55,7 +56,7 @@ def decoded(data: bytes, count: int) -> tuple[list[Fields], bool]:
     return found, count > 0 and position != len(data)
 
 
-@settings(derandomize=True, max_examples=300)
+@settings(derandomize=True, max_examples=examples(300))
 @given(records_and_garbage(), st.sampled_from([1, 7, 500]))
 def test_any_bytes_give_what_the_plain_decoder_gives(data_and_count: tuple[bytes, int], limit: int) -> None:
     data, count = data_and_count

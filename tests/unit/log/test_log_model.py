@@ -13,6 +13,7 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, 
 from kafka_lite.common.time import MockTime
 from kafka_lite.log.log import Log
 from kafka_lite.record.compression import CompressionType
+from tests.support.examples import examples
 from tests.support.logs import open_log, read_records, record_set
 
 
@@ -130,5 +131,5 @@ class LogMachine(RuleBasedStateMachine):
         assert self.log.recovery_point <= self.end
 
 
-LogMachine.TestCase.settings = settings(max_examples=60, stateful_step_count=25, deadline=None)
+LogMachine.TestCase.settings = settings(max_examples=examples(60), stateful_step_count=25, deadline=None)
 TestLogModel = LogMachine.TestCase

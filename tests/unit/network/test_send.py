@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 from kafka_lite.common.sendable import Part
 from kafka_lite.network.send import NetworkSend
+from tests.support.examples import examples
 
 
 class FileSlice:
@@ -52,7 +53,7 @@ def transfer(send: NetworkSend, pair: tuple[socket.socket, socket.socket]) -> by
     return bytes(received)
 
 
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=30, deadline=None)
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=examples(30), deadline=None)
 @given(st.lists(st.one_of(st.binary(max_size=20), st.integers(0, 20_000)), max_size=12))
 @example([b"before", 0, b"", b"after"])
 def test_buffers_and_slices_arrive_in_order(

@@ -12,11 +12,12 @@ from hypothesis import strategies as st
 from kafka_lite.protocol.api_keys import API_SPECS, ApiKey
 from kafka_lite.protocol.framing import decode_request, decode_response, encode_request, encode_response
 from kafka_lite.protocol.schema import Message, Request
+from tests.support.examples import examples
 from tests.support.messages import MESSAGES, random_message, strategy, versions
 
 
 @pytest.mark.parametrize("key", API_SPECS, ids=lambda key: key.name)
-@settings(max_examples=15, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=examples(15), deadline=None, suppress_health_check=list(HealthCheck))
 @given(data=st.data())
 def test_any_message_of_any_version_survives(key: ApiKey, data: st.DataObject) -> None:
     spec = API_SPECS[key]

@@ -14,6 +14,7 @@ from kafka_lite.record.default_record_batch import increment_sequence
 from kafka_lite.record.memory_records_builder import MemoryRecordsBuilder, memory_records
 from kafka_lite.record.record import CorruptRecordError, Header, InvalidRecordError, Record, TimestampType
 from kafka_lite.record.records import batches, records
+from tests.support.examples import examples
 
 FORMATS = [(magic, codec) for magic in (0, 1, 2) for codec in CompressionType if magic == 2 or codec.name != "ZSTD"]
 
@@ -28,7 +29,7 @@ contents = st.lists(
 )
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(content=contents, magic_and_codec=st.sampled_from(FORMATS), base_offset=st.integers(0, 2**40))
 def test_round_trip(content: list, magic_and_codec: tuple, base_offset: int) -> None:
     magic, codec = magic_and_codec
@@ -78,7 +79,7 @@ def _looks_whole(data: bytes) -> bool:
     return sum(batch.size_in_bytes for batch in found) == len(data)
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=examples(300), deadline=None)
 @given(data=st.data(), magic_and_codec=st.sampled_from(FORMATS))
 def test_corrupt_bytes_raise_only_api_errors(data: st.DataObject, magic_and_codec: tuple) -> None:
     magic, codec = magic_and_codec

@@ -17,6 +17,7 @@ from kafka_lite.consumer.assignors.partition_assignor import (
     Subscription,
 )
 from kafka_lite.consumer.assignors.sticky_assignor import StickyAssignor, decode_user_data, encode_user_data
+from tests.support.examples import examples
 
 NODE = Node(0, "h", 1)
 
@@ -181,7 +182,7 @@ def test_a_partition_owned_twice_is_revoked_from_both_first() -> None:
 
 # With different subscriptions a third rebalance is rare; Kafka's own assignor sometimes needs one, too. The second
 # may find a better balance with the freed partitions, and revoke others for it.
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=examples(40), deadline=None)
 @example(
     counts={"t": 1, "u": 7, "v": 7},
     events=[(0, {"t", "u"}), (1, {"t", "u", "v"}), (2, {"t", "u", "v"})],

@@ -26,6 +26,7 @@ from kafka_lite.consumer.assignors.partition_assignor import (
 from kafka_lite.consumer.assignors.range_assignor import RangeAssignor
 from kafka_lite.consumer.assignors.round_robin_assignor import RoundRobinAssignor
 from kafka_lite.consumer.assignors.sticky_assignor import StickyAssignor
+from tests.support.examples import examples
 
 NODE = Node(0, "h", 1)
 
@@ -71,7 +72,7 @@ def test_round_robin_skips_members_without_the_topic() -> None:
     }  # fmt: skip
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=examples(40), deadline=None)
 @given(
     counts=st.dictionaries(st.sampled_from("tuvw"), st.integers(1, 9), min_size=1),
     wishes=st.lists(st.sets(st.sampled_from("tuvw"), min_size=1), min_size=1, max_size=6),

@@ -2,7 +2,8 @@
 
 from hypothesis import settings
 
+from tests.support.examples import examples
 from tests.support.group_machine import GroupMachine
 
 TestGroup = GroupMachine.TestCase
-TestGroup.settings = settings(max_examples=25, stateful_step_count=30, deadline=None)
+TestGroup.settings = settings(max_examples=examples(25), stateful_step_count=30, deadline=None)

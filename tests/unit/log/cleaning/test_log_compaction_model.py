@@ -5,6 +5,7 @@ from __future__ import annotations
 from hypothesis import settings
 
 from tests.support.compaction_machine import CompactionMachine
+from tests.support.examples import examples
 
-CompactionMachine.TestCase.settings = settings(max_examples=30, stateful_step_count=25, deadline=None)
+CompactionMachine.TestCase.settings = settings(max_examples=examples(30), stateful_step_count=25, deadline=None)
 TestCompactionModel = CompactionMachine.TestCase

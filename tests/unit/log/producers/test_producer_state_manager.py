@@ -14,6 +14,7 @@ from kafka_lite.common.errors import Errors
 from kafka_lite.log.append_origin import AppendOrigin
 from kafka_lite.log.producers.producer_state_entry import BatchMetadata
 from kafka_lite.record.records import batches
+from tests.support.examples import examples
 from tests.support.producer_states import ProducerState as State
 from tests.support.producer_states import producer_batch as batch
 
@@ -51,7 +52,7 @@ def test_a_producer_with_an_open_transaction_does_not_expire(state: State) -> No
     assert set(state.active_producers) == {7}
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=examples(150), deadline=None)
 @given(
     first=st.sampled_from([0, MAX_SEQUENCE - 9]),
     counts=st.lists(st.integers(1, 4), min_size=1, max_size=20),

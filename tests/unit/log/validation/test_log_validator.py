@@ -23,6 +23,7 @@ from kafka_lite.record.memory_records_builder import MemoryRecordsBuilder, memor
 from kafka_lite.record.message_set import encode_message
 from kafka_lite.record.record import Header, TimestampType
 from kafka_lite.record.records import batches, records
+from tests.support.examples import examples
 
 NOW = 1_700_000_000_000
 NONE, GZIP, LZ4, ZSTD = CompressionType.NONE, CompressionType.GZIP, CompressionType.LZ4, CompressionType.ZSTD
@@ -366,7 +367,7 @@ def _reseal(magic: int) -> Callable[[bytearray], None]:
     return reseal
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=examples(400), deadline=None)
 @given(
     source=st.sampled_from([(0, GZIP), (1, GZIP), (2, NONE), (2, GZIP), (2, LZ4)]),
     target_magic=st.sampled_from([0, 1, 2]),

@@ -18,6 +18,7 @@ from kafka_lite.mirror.helix.pipeline import EVENTS_WITH_EXTERNAL_VIEW, ClusterE
 from kafka_lite.mirror.helix.stages.cluster_data import ClusterData
 from kafka_lite.mirror.helix.stages.message_generation import MessageSource
 from kafka_lite.mirror.helix.writes import Create, Delete, Put
+from tests.support.examples import examples
 from tests.support.helix_cluster import PATHS, Cluster, Tree
 from tests.support.helix_samples import writes
 
@@ -81,7 +82,7 @@ class Course:
         self.cluster.settle()
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(
     st.integers(0, 2**32),
     st.sampled_from([ONLINE_OFFLINE, MASTER_SLAVE, LEADER_STANDBY]),

@@ -20,6 +20,7 @@ from kafka_lite.old_consumer.rebalance.partition_assignor import (
     shuffled,
 )
 from kafka_lite.old_consumer.topic_count import ConsumerThreadId, StaticTopicCount
+from tests.support.examples import examples
 
 Subscriptions = dict[str, dict[str, int]]
 """Consumer → topic → threads."""
@@ -86,7 +87,7 @@ def test_an_unregistered_member_cannot_assign() -> None:
 
 
 @given(st.integers(0, 40), st.integers(1, 12))
-@settings(max_examples=50)
+@settings(max_examples=examples(50))
 def test_runs_are_consecutive_and_nearly_equal(partitions: int, count: int) -> None:
     cut = list(runs(range(partitions), count))
     assert [number for run in cut for number in run] == list(range(partitions))
@@ -102,7 +103,7 @@ TOPICS = st.dictionaries(st.sampled_from("tuv"), st.integers(1, 3), min_size=1)
     st.dictionaries(st.sampled_from("abcd"), TOPICS, min_size=1),
     st.fixed_dictionaries({topic: st.integers(0, 5) for topic in "tuv"}),
 )
-@settings(max_examples=60)
+@settings(max_examples=examples(60))
 def test_all_members_agree_and_each_partition_has_one_owner(
     subscriptions: Subscriptions, partitions: dict[str, int]
 ) -> None:
@@ -126,7 +127,7 @@ def test_all_members_agree_and_each_partition_has_one_owner(
 
 
 @given(st.integers(1, 4), st.integers(1, 3), st.fixed_dictionaries({topic: st.integers(0, 6) for topic in "tu"}))
-@settings(max_examples=30)
+@settings(max_examples=examples(30))
 def test_round_robin_is_nearly_equal_for_equal_subscriptions(
     members: int, count: int, partitions: dict[str, int]
 ) -> None:

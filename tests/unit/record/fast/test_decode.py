@@ -15,6 +15,7 @@ from kafka_lite.record.default_record import encode_record
 from kafka_lite.record.fast.decode import decode_partial_records, decode_records
 from kafka_lite.record.record import Header
 from tests.support.encoded_records import outcome, records_and_garbage
+from tests.support.examples import examples
 
 FAST_AND_PLAIN = [
     (decode_records, default_record.decode_records),
@@ -23,7 +24,7 @@ FAST_AND_PLAIN = [
 
 
 @pytest.mark.parametrize(("fast", "plain"), FAST_AND_PLAIN)
-@settings(derandomize=True, max_examples=500)
+@settings(derandomize=True, max_examples=examples(500))
 @given(data_and_count=records_and_garbage(), limit=st.sampled_from([1, 7, 10_000]))
 @example(  # the last header is truncated
     data_and_count=(encode_record(0, 0, b"k", b"v", (Header("h", b"value"),))[:-1], 1), limit=7

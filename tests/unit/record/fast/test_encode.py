@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 
 from kafka_lite.record import default_record
 from kafka_lite.record.fast.encode import encode_record
+from tests.support.examples import examples
 
 numbers = st.sampled_from([0, 1, 63, 64, 4095, 4096, 8192, -1, -70, 2**60])
 fields = st.none() | st.sampled_from([0, 1, 63, 64, 4000, 4063, 4064, 4065, 4095, 4096, 9000]).map(
@@ -15,7 +16,7 @@ fields = st.none() | st.sampled_from([0, 1, 63, 64, 4000, 4063, 4064, 4065, 4095
 headers = st.lists(st.tuples(st.text(max_size=3), st.none() | st.binary(max_size=3)), max_size=3)
 
 
-@settings(derandomize=True, max_examples=300)
+@settings(derandomize=True, max_examples=examples(300))
 @given(numbers, numbers, fields, fields, headers)
 def test_it_agrees_with_the_plain_encoder(
     timestamp_delta: int,

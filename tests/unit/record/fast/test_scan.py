@@ -16,6 +16,7 @@ from kafka_lite.record.fast.scan import scan_records
 from kafka_lite.record.record import Header, InvalidRecordError
 from kafka_lite.record.record_scan import MAX_OUT_OF_ORDER, RecordScan
 from tests.support.encoded_records import outcome, records_and_garbage
+from tests.support.examples import examples
 
 
 def both(data: bytes, record_count: int) -> tuple[Any, Any]:
@@ -27,7 +28,7 @@ def both(data: bytes, record_count: int) -> tuple[Any, Any]:
     return found, outcome(record_scan.scan_records, data, record_count)
 
 
-@settings(derandomize=True, max_examples=600)
+@settings(derandomize=True, max_examples=examples(600))
 @given(records_and_garbage())
 @example((encode_record(0, 0, b"k", b"v", (Header("h", b"value"),))[:-1], 1))  # the last header is truncated
 @example((b"", 0))
@@ -37,7 +38,7 @@ def test_it_agrees_with_the_plain_scan(data_and_count: tuple[bytes, int]) -> Non
     assert found == expected
 
 
-@settings(derandomize=True, max_examples=300)
+@settings(derandomize=True, max_examples=examples(300))
 @given(records_and_garbage())
 def test_a_run_equals_the_plain_scan_of_its_records(data_and_count: tuple[bytes, int]) -> None:
     data, count = data_and_count

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from kafka_lite.security.auth.jaas_config import JaasConfigError, parse_jaas_config
 from kafka_lite.security.auth.jaas_context import JaasContext
+from tests.support.examples import examples
 from tests.support.kafka_security_samples import accepted, refused
 
 PLAIN = "org.apache.kafka.common.security.plain.PlainLoginModule"
@@ -54,7 +55,7 @@ def test_no_error_and_no_representation_shows_a_password(text: str) -> None:
     assert "secret" not in repr(JaasContext.load(f'{PLAIN} required password="secret";', "PLAIN"))
 
 
-@settings(max_examples=30)
+@settings(max_examples=examples(30))
 @given(
     st.dictionaries(
         st.from_regex(r"[a-z_$][a-z0-9._$-]*", fullmatch=True), st.text(st.characters(codec="utf-8")), max_size=4

@@ -28,6 +28,7 @@ from kafka_lite.security.authorizer.resource_pattern import (
     ResourcePatternFilter,
     ResourceType,
 )
+from tests.support.examples import examples
 
 ALICE, BOB = KafkaPrincipal("User", "alice"), KafkaPrincipal("User", "bob")
 TOPIC, GROUP = ResourceType.TOPIC, ResourceType.GROUP
@@ -229,7 +230,7 @@ def naive(bindings: list[AclBinding], principal: str, host: str, operation: AclO
     return any(e.permission_type is ALLOW and e.operation in {operation, ALL, *implying} for e in mine)
 
 
-@settings(max_examples=100)
+@settings(max_examples=examples(100))
 @given(
     st.lists(BINDINGS, max_size=6),
     st.sampled_from([ALICE, BOB, KafkaPrincipal("Group", "alice")]),
@@ -289,7 +290,7 @@ def test_super_users_and_openness_count_for_any_resource() -> None:
     assert not allows_any(authorizer(deny_all, allow_everyone_if_no_acl_is_found=True))
 
 
-@settings(max_examples=50)
+@settings(max_examples=examples(50))
 @given(st.lists(BINDINGS, max_size=5))
 def test_any_resource_agrees_with_single_ones(bindings: list[AclBinding]) -> None:
     """Of the names in use, and of one that no pattern names but ``*`` and the prefixes."""

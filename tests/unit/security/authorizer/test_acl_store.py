@@ -16,6 +16,7 @@ from kafka_lite.security.authorizer.acl_store import (
     encode_change,
 )
 from kafka_lite.security.authorizer.resource_pattern import PatternType, ResourcePattern, ResourceType
+from tests.support.examples import examples
 
 READ = AccessControlEntry("User:alice", "10.0.0.1", AclOperation.READ, AclPermissionType.ALLOW)
 DESCRIBE = AccessControlEntry("User:alice", "10.0.0.1", AclOperation.DESCRIBE, AclPermissionType.ALLOW)
@@ -77,7 +78,7 @@ ENTRIES = st.builds(
 )
 
 
-@settings(max_examples=30)
+@settings(max_examples=examples(30))
 @given(st.frozensets(ENTRIES, max_size=4))
 def test_any_entries_come_back(entries: frozenset[AccessControlEntry]) -> None:
     assert decode_acls(encode_acls(entries)) == entries

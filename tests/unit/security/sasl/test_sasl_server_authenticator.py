@@ -29,6 +29,7 @@ from kafka_lite.security.scram.scram_formatter import ScramFormatter
 from kafka_lite.security.scram.scram_mechanism import ScramMechanism
 from kafka_lite.security.scram.scram_sasl_client import ScramSaslClient
 from kafka_lite.security.scram.scram_sasl_server import ScramSaslServer
+from tests.support.examples import examples
 
 SCRAM = ScramMechanism.SCRAM_SHA_256
 CREDENTIAL = ScramFormatter(SCRAM).generate_credential("secret", 4096)
@@ -235,7 +236,7 @@ def test_bytes_that_are_no_request_are_refused_without_an_answer(frame: bytes) -
     assert connection.end.state is SaslState.FAILED
 
 
-@settings(max_examples=60)
+@settings(max_examples=examples(60))
 @given(st.lists(st.binary(max_size=40), max_size=4), st.sampled_from([0, 1, None]))
 def test_garbage_never_authenticates(frames: list[bytes], handshake: int | None) -> None:
     connection = Connection()

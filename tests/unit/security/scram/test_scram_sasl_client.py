@@ -10,6 +10,7 @@ from kafka_lite.security.scram.scram_formatter import ScramFormatter
 from kafka_lite.security.scram.scram_mechanism import ScramMechanism
 from kafka_lite.security.scram.scram_sasl_client import VALID_PREVIOUS_STATES, ScramClientState, ScramSaslClient
 from kafka_lite.security.scram.scram_sasl_server import ScramSaslServer
+from tests.support.examples import examples
 
 SERVER_FIRST = b"r=rOprNGfwEbeRWgbNEkqO%hvYDpWUa2RaTCAfuxFIlj)hNlF$k0,s=W22ZaJ0SNY7soEsUEjb6gQ==,i=4096"
 
@@ -81,7 +82,7 @@ def test_a_message_after_the_end_is_refused() -> None:
         end.evaluate_challenge(b"")
 
 
-@settings(max_examples=15)
+@settings(max_examples=examples(15))
 @given(st.text(st.characters(min_codepoint=1, max_codepoint=0x7F), min_size=1), st.text(min_size=1), st.booleans())
 def test_both_ends_agree_whatever_the_name_and_the_password(name: str, password: str, strong: bool) -> None:
     mechanism = ScramMechanism.SCRAM_SHA_512 if strong else ScramMechanism.SCRAM_SHA_256

@@ -19,6 +19,7 @@ from kafka_lite.record.records import batches
 from kafka_lite.record.varint import encode_varint
 from kafka_lite.spark.reading.arrow_decoder import ArrowDecoder, arrow_schema
 from kafka_lite.spark.schema import spark_schema
+from tests.support.examples import examples
 
 TP = TopicPartition("flights", 3)
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
@@ -91,7 +92,7 @@ def test_several_batches_decode_to_the_requested_offsets_only(groups: list[list[
 
 
 @given(RECORDS, st.sampled_from([codec for codec in CompressionType if codec is not CompressionType.ZSTD]))
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=examples(50), deadline=None)
 @pytest.mark.parametrize("magic", [0, 1])
 def test_formats_before_v2_are_decoded(magic: int, records: list[Any], codec: CompressionType) -> None:
     encoded = build(records, 5, magic=magic, compression=codec) + build(records[:1], 100)

@@ -10,6 +10,7 @@ from kafka_lite.record.default_record import decode_headers, decode_record, enco
 from kafka_lite.record.record import Header, InvalidRecordError
 from kafka_lite.spark.reading.columnar_records import decode_columns
 from tests.support.encoded_records import records_and_garbage
+from tests.support.examples import examples
 
 REFUSED = "refused"
 
@@ -43,7 +44,7 @@ def one_by_one(data: bytes, count: int) -> Any:
     return records if position == len(data) and count >= 0 else REFUSED
 
 
-@settings(derandomize=True, max_examples=600)
+@settings(derandomize=True, max_examples=examples(600))
 @given(records_and_garbage())
 @example((encode_record(0, 0, b"k", b"v", (Header("h", b"value"),))[:-1], 1))  # the last header is truncated
 @example((b"\x10" + encode_record(0, 0, None, b"v", ())[1:] + b"!", 1))  # a byte after the headers

@@ -48,6 +48,7 @@ from kafka_lite.streams.tasks.processor_state_manager import ProcessorStateManag
 from kafka_lite.streams.tasks.standby_state_manager import StandbyStateManager
 from kafka_lite.streams.tasks.state_directory import StateDirectory
 from kafka_lite.streams.topology_test_driver import TopologyTestDriver
+from tests.support.examples import examples
 from tests.support.full_disk import SmallDisk
 from tests.support.patience import patient_s
 
@@ -164,7 +165,7 @@ def database_of(store_dir: Path) -> Path:
 # ── maps ──────────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-@settings(max_examples=20, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=examples(20), suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     st.lists(st.tuples(st.binary(max_size=3), st.none() | st.binary(max_size=2)), max_size=20),
     st.binary(max_size=2),
