@@ -31,6 +31,9 @@ PHRASES = {
 """A phrase, and the advice. They were counted in a reading of a hundred docstrings."""
 HEADS = re.compile(r"(What|Which|Who|Whose|Whoever|Those)\b(?![^.]*\?)")
 """A docstring is headed by a noun: 'The partitions of …', not 'What has …' or 'Those that …'."""
+ANY_PHRASE = re.compile("|".join(phrase.removeprefix("^(?!# # Notebook: ).*") for phrase in PHRASES), re.IGNORECASE)
+ANY_HEAD = re.compile(rf"""["'](\\\n)?\s*({HEADS.pattern})""")
+"""Few modules have a phrase or a head anywhere, code included. Only those are worth tokens and a tree."""
 
 
 TEXT_TOKENS = {tokenize.COMMENT, tokenize.STRING, getattr(tokenize, "FSTRING_MIDDLE", tokenize.STRING)}
@@ -55,11 +58,11 @@ def docstrings(source: str) -> Iterator[tuple[int, str]]:
 
 def stumbles(source: str) -> Iterator[tuple[int, str]]:
     """Lines with a phrase of the table, each with the advice."""
-    for number, text in texts(source):
+    for number, text in texts(source) if ANY_PHRASE.search(source) else ():
         for phrase, advice in PHRASES.items():
             if re.search(phrase, text, re.IGNORECASE):
                 yield number, f"{advice}: {text.strip()}"
-    for number, text in docstrings(source):
+    for number, text in docstrings(source) if ANY_HEAD.search(source) else ():
         if HEADS.match(text.strip()):
             yield number, f"begin with a noun or a verb: {text.strip().splitlines()[0]}"
 
@@ -87,6 +90,9 @@ def test_no_module_has_a_phrase_that_readers_stumble_over() -> None:
         'raise ValueError(f"{count} requests are at work in {place}")',
         "x = 1\n'''What a group has.'''",
         '"""Which stores can be queried."""',
+        '"""\\\nWhose leader is gone.\n"""',
+        'class A:\n    """\n    Which of them is alive.\n    """',
+        "def f():\n    r'Who has asked.'",
     ],
 )
 def test_a_phrase_is_found(source: str) -> None:

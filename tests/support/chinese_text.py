@@ -95,6 +95,8 @@ def chinese_of_readme(path: str, text: str) -> Iterator[Paragraph]:
 
 def chinese_of_python(path: str, text: str) -> Iterator[Paragraph]:
     """The Chinese cells of a notebook, and every string with Chinese in it except docstrings."""
+    if not HAN.search(text):  # most modules
+        return
     cell: list[tuple[int, str]] | None = None
     for number, line in [*enumerate(text.splitlines(), 1), (0, "# %%")]:
         if mark := _CELL.match(line):
