@@ -7,6 +7,7 @@ copy a stack; a page's switcher (``promises``) suspends it with JavaScript's pro
     greenlet(run, parent)       made, not begun
     g.switch(value)             begin it with run(value), or let its own switch() return the value; wait for a switch
                                 back
+    g.gr_frame                  the frame in which it waits, as a note: WebAssembly takes a waiting stack away
     run returns                 its parent's switch() returns the result
     run raises                  its parent's switch() raises the error
 
@@ -15,8 +16,10 @@ The simulator never throws into a greenlet, and never lets go of one that has be
 
 from __future__ import annotations
 
+import sys
+import types
 from collections.abc import Callable
-from typing import Any, ClassVar, Protocol
+from typing import Any, ClassVar, NamedTuple, Protocol
 
 
 class Switcher(Protocol):
@@ -35,6 +38,14 @@ class Switcher(Protocol):
         ...
 
 
+class NotedFrame(NamedTuple):
+    """What a frame was when its greenlet began to wait."""
+
+    f_code: types.CodeType
+    f_lineno: int
+    f_back: NotedFrame | None
+
+
 class Greenlet:
     """``greenlet.greenlet``. A subclass has the switcher (``provider``)."""
 
@@ -47,6 +58,8 @@ class Greenlet:
         self.parent: Greenlet = parent if parent is not None else type(self).current
         self.dead = False
         """Whether it has ended."""
+        self.gr_frame: NotedFrame | None = None
+        """The frame in which it waits; None unless it waits."""
         self._has_begun = False
         self._value: Any = None
         """The value that its ``switch`` returns when it is resumed."""
@@ -68,6 +81,7 @@ class Greenlet:
         if target is me:
             return value
         kind.current = target
+        me.gr_frame = _noted(sys._getframe(1))
         if target._has_begun:
             target._value = value
             kind.switcher.swap(me._number, target._number)
@@ -84,6 +98,7 @@ class Greenlet:
         return found
 
     def _take(self) -> Any:
+        self.gr_frame = None
         value, error, self._value, self._error = self._value, self._error, None, None
         if error is not None:
             raise error
@@ -104,6 +119,18 @@ class Greenlet:
         target._value, target._error = value, error
         kind.current = target
         kind.switcher.leave(target._number)
+
+
+def _noted(frame: types.FrameType | None) -> NotedFrame | None:
+    """Notes of a frame and its callers, in the running greenlet."""
+    frames = []
+    while frame is not None and frame.f_code is not Greenlet._live.__code__:
+        frames.append(frame)
+        frame = frame.f_back
+    noted = None
+    for frame in reversed(frames):
+        noted = NotedFrame(frame.f_code, frame.f_lineno, noted)
+    return noted
 
 
 def _provided(kind: type[Greenlet]) -> type[Greenlet]:

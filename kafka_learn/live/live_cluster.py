@@ -25,6 +25,7 @@ from kafka_learn.live.client_figures import ClientFigures
 from kafka_learn.live.commands import CONSUMERS, Action, Command, as_text, command
 from kafka_learn.live.event_feed import EventFeed
 from kafka_learn.live.pace import Pace
+from kafka_learn.live.running_code import RunningCode
 from kafka_learn.live.snapshot import broker_rows, group_row, partition_rows
 from kafka_lite.testing.simulation.cluster import OPERATOR_PROGRAMS, BrokerCluster
 from kafka_lite.testing.simulation.machine import Process
@@ -51,11 +52,16 @@ class LiveCluster:
         # A collection runs __del__ when it happens, so it happens at times of the world. See _collect.
         gc.disable()
         self.world = World(
-            seed, folder, conditions=Conditions(), modules=lambda: Modules(COPIED), log_level=logging.WARNING
+            seed,
+            folder,
+            conditions=Conditions(),
+            modules=lambda: Modules(COPIED),
+            log_level=logging.WARNING,
         )
         self.feed = EventFeed()
         self.world.events.listener = self.feed.note
         self.pace = Pace()
+        self.code = RunningCode(self.world)
         self.figures = ClientFigures(self._note)
         self.cluster = BrokerCluster(self.world, brokers, {})
         self.actions: list[Action] = []
@@ -75,7 +81,12 @@ class LiveCluster:
 
     def turn(self, elapsed_s: float) -> None:
         """Let as much time pass as the pace allows after ``elapsed_s`` real seconds."""
-        self.run(self.pace.due_s(elapsed_s))
+        due_s = self.pace.due_s(elapsed_s)
+        if self.pace.is_paused and due_s > 0:
+            with self.code.noted():
+                self.run(due_s)
+        else:
+            self.run(due_s)
 
     def run(self, duration_s: float) -> None:
         """Let simulated time pass. Raises what the world raises if it cannot continue."""
@@ -208,7 +219,7 @@ class LiveCluster:
             "is_paused": self.pace.is_paused, "speed": self.pace.speed,
             "brokers": broker_rows(self.cluster.brokers), "cuts": sorted(self._cuts),
             "partitions": partition_rows(running, {TOPIC}), "group": group_row(running, GROUP),
-            **self.figures.as_json(), "events": self.feed.news(),
+            **self.figures.as_json(), "events": self.feed.news(), "code": self.code.as_json(),
             "actions": as_text(self.actions), "steps": self.world.events.steps, "digest": self.world.events.digest,
         }  # fmt: skip
 

@@ -69,7 +69,7 @@ class LivePage:
         return json.dumps(self._live.snapshot())
 
     def do(self, words: str) -> str:
-        """Carry out a command, a list in JSON: the cluster's, ``speed`` or ``time``. Returns why not, or nothing."""
+        """Carry out a command in JSON: the cluster's, ``speed``, ``time`` or ``watch``. Returns why not, or nothing."""
         name, *arguments = json.loads(words)
         pace = self._live.pace
         try:
@@ -77,6 +77,8 @@ class LivePage:
                 pace.set_speed(float(arguments[0]))
             elif name == "time":
                 {"stop": pace.pause, "go": pace.resume, "step": pace.step}[arguments[0]]()
+            elif name == "watch":
+                self._live.code.watch(arguments[0])
             else:
                 self._live.do([name, *arguments])
         except (ValueError, KeyError) as error:

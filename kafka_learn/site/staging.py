@@ -6,6 +6,7 @@ has changed, so that ``make site`` rebuilds no more than necessary.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
@@ -21,6 +22,7 @@ from kafka_learn.site.build_progress import Track, untracked
 from kafka_learn.site.directives import Page, expand
 from kafka_learn.site.glossary import with_links
 from kafka_learn.site.path.reading_path import reading_path
+from kafka_learn.site.shown_code import shown_code
 from kafka_learn.site.signpost import with_signpost
 from kafka_learn.source import module_path
 
@@ -98,6 +100,8 @@ def stage(
     written.extend(_source_page(module, target) for module in sorted(sources))
     if live is not None:
         written.extend(live(target / LIVE))
+        code = json.dumps(shown_code(sources, root), ensure_ascii=False)
+        written.append(_write(target / LIVE / "code.json", code.encode()))
     _remove_stale(target, set(written))
     return written
 

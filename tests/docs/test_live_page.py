@@ -64,6 +64,12 @@ def test_a_reader_kills_a_leader_and_sees_it_come_back(site: Path, tmp_path: Pat
         assert page.evaluate(offsets.format("leo")) == 3 * 20
         link = page.evaluate("document.querySelector('[data-role=share]').href")
         assert [link.count(each) for each in ("produce:10:all", "kill:1", "start:1")] == [2, 1, 1]
+        page.evaluate("document.querySelector('[data-role=code]').open = true")
+        page.until("document.querySelector('[data-role=source] .live-runs')")
+        page.click("[data-role=produce]")
+        ran = "[...document.querySelectorAll('[data-role=ran] [data-role=place]')].map(each => each.textContent)"
+        page.until(f"document.querySelector('[data-role=step]').click() ?? {ran}.length")
+        assert set(page.evaluate(ran)) & {"ShutdownableThread.run", "ShutdownableThread.is_running", "Selector.poll"}
 
 
 @pytest.mark.soak

@@ -2,6 +2,8 @@
 //
 // Controls and cells carry data-role, and data-broker or data-partition where they belong to one.
 
+import { CodePanel } from "./code.mjs";
+import { button, choice, draw, element } from "./elements.mjs";
 import { words } from "./words.mjs";
 
 const CONSUMERS = [1, 2, 3, 4, 5];
@@ -10,41 +12,7 @@ const KEPT_EVENTS = 300;
 const root = document.getElementById("live");
 let worker = null;
 
-// ── elements ────────────────────────────────────────────────────────────────────────────────────────────────────────
-
-function element(tag, attributes = {}, ...children) {
-  const made = document.createElement(tag);
-  for (const [name, value] of Object.entries(attributes)) {
-    if (name === "onclick" || name === "onchange") made[name] = value;
-    else if (value !== null) made.setAttribute(name, value);
-  }
-  made.append(...children);
-  return made;
-}
-
-function button(role, text, onclick, attributes = {}) {
-  return element("button", { type: "button", class: "md-button", "data-role": role, onclick, ...attributes }, text);
-}
-
 const tell = (...command) => worker.postMessage({ words: command });
-
-function choice(role, label, values, chosen, onchange) {
-  const options = values.map((value) => element("option", { value, selected: value === chosen ? "" : null }, String(value)));
-  return element("label", {}, `${label} `,
-    element("select", { "data-role": role, onchange: (event) => onchange(event.target.value) }, ...options));
-}
-
-// Replaces the content of a part only if it has changed, so that the focus and a click on a button are not lost.
-const drawn = new Map();
-function draw(part, state, content) {
-  const text = JSON.stringify(state);
-  if (drawn.get(part) === text) return;
-  drawn.set(part, text);
-  const focused = part.contains(document.activeElement) ? keyOf(document.activeElement) : null;
-  part.replaceChildren(...content());
-  if (focused) [...part.querySelectorAll("button, select")].find((each) => keyOf(each) === focused)?.focus();
-}
-const keyOf = (each) => JSON.stringify({ ...each.dataset });
 
 // ── the parts ───────────────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -62,6 +30,7 @@ const parts = {
   share: element("div", {}),
 };
 let acks = "all";
+const code = new CodePanel(tell, (file) => worker.postMessage({ file }));
 
 function brokerCard(row) {
   const own = { "data-broker": row.broker };
@@ -191,6 +160,7 @@ function show(shot) {
   draw(parts.group, [shot.group, shot.consumers], () => groupText(shot));
   draw(parts.partitions, shot.partitions, () => partitionTable(shot));
   draw(parts.share, [shot.actions, shot.is_paused ? shot.now_s : Math.floor(shot.now_s)], () => shared(shot));
+  code.show(shot);
   addEvents(shot.events);
 }
 
@@ -198,13 +168,14 @@ function open() {
   const section = (title, ...content) => element("section", {}, element("h3", {}, title), ...content);
   root.replaceChildren(
     parts.message, section(words.time, parts.time, parts.clock), parts.brokers, parts.partitions,
-    section(words.clients, parts.clients, parts.group), section(words.links, parts.links), section(words.topicSettings, parts.topic),
+    code.element, section(words.clients, parts.clients, parts.group), section(words.links, parts.links), section(words.topicSettings, parts.topic),
     section(words.events, parts.events), section(words.again, parts.share));
   parts.message.textContent = words.engine;
   worker = new Worker(new URL("./worker.mjs", import.meta.url), { type: "module" });
   worker.onerror = (event) => { parts.message.textContent = `${words.failed}: ${event.message}`; };
   worker.onmessage = ({ data }) => {
     if (data.shot) show(JSON.parse(data.shot));
+    else if (data.file) code.take(data.file, data.text);
     else if (data.progress) parts.message.textContent = words[data.progress];
     else if (data.refused) parts.message.textContent = data.refused;
     else if (data.failed) parts.message.textContent = `${words.failed}: ${data.failed}`;

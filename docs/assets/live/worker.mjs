@@ -2,17 +2,23 @@
 //
 // From the page:  {link}          load everything and start a cluster: ?seed=1&actions=…
 //                 {words: […]}    a command (kafka_learn/live/commands.py), or a change of pace
-// To the page:    {progress}, {shot}, {refused}, {failed}
+//                 {file}          asks for the text of a file of the source
+// To the page:    {progress}, {shot}, {refused}, {failed}, {file, text}
 
 const TURN_MS = 20;
 const SHOT_MS = 100;
 
+const SOURCE = "/app";
+
 let live = null;
+let python = null;
 const waiting = [];
 
 self.onmessage = ({ data }) => {
   if (data.link !== undefined) {
     start(data.link).catch((error) => postMessage({ failed: String(error.message ?? error) }));
+  } else if (data.file !== undefined) {
+    postMessage({ file: data.file, text: python.FS.readFile(`${SOURCE}/${data.file}`, { encoding: "utf8" }) });
   } else {
     waiting.push(JSON.stringify(data.words));
   }
@@ -22,19 +28,19 @@ async function start(link) {
   postMessage({ progress: "engine" });
   const { loadPyodide } = await import("./engine/pyodide.mjs");
   const source = fetch(new URL("./engine/source.zip", import.meta.url));
-  const python = await loadPyodide({
+  python = await loadPyodide({
     indexURL: new URL("./engine/", import.meta.url).href,
     env: { PYTHONHASHSEED: "0", HOME: "/home/pyodide" },
     stdout: (line) => console.log(line),
     stderr: (line) => console.warn(line),
   });
   postMessage({ progress: "source" });
-  python.unpackArchive(await (await source).arrayBuffer(), "zip", { extractDir: "/app" });
+  python.unpackArchive(await (await source).arrayBuffer(), "zip", { extractDir: SOURCE });
   postMessage({ progress: "world" });
   await python.runPythonAsync(`
 import sys
 from pathlib import Path
-sys.path.insert(0, "/app")
+sys.path.insert(0, "${SOURCE}")
 from kafka_learn.live import page
 page.prepare(Path("/library"))
 `);

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import io
 import sys
 import zipfile
@@ -27,6 +28,26 @@ def test_what_no_program_of_a_live_cluster_imports_is_left_out() -> None:
     assert not any(place.is_relative_to(PurePosixPath(folder)) for place in places for folder in LEFT_OUT)
     assert not any(place.is_relative_to(PurePosixPath("kafka_learn/site")) for place in places)
     assert all((PROJECT_ROOT / folder).is_dir() for folder in LEFT_OUT if folder.startswith("kafka_lite"))
+
+
+def test_a_page_has_all_modules_of_the_workshop_that_its_modules_import() -> None:
+    places = {place: file for place, file in sources() if place.parts[0] == "kafka_learn"}
+    there = {place.as_posix().removesuffix(".py").removesuffix("/__init__").replace("/", ".") for place in places}
+    wanted = {
+        imported
+        for file in places.values()
+        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8")))
+        for imported in _imports(node)
+        if imported.startswith("kafka_learn") and "bundle" not in file.name
+    }
+    assert wanted
+    assert wanted <= there
+
+
+def _imports(node: ast.AST) -> list[str]:
+    if isinstance(node, ast.ImportFrom):
+        return [node.module or ""]
+    return [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
 
 
 def test_the_modules_that_each_process_copies_become_files(tmp_path: Path) -> None:

@@ -103,8 +103,32 @@ def a_scheduler(greenlet: Kind, getcurrent: Callable[[], Any], log: Log) -> None
             tasks[name].switch()
 
 
+def the_frame_in_which_one_waits(greenlet: Kind, getcurrent: Callable[[], Any], log: Log) -> None:
+    main = getcurrent()
+
+    def waits() -> None:
+        main.switch()
+
+    def run() -> None:
+        log.append(other.gr_frame is None)
+        waits()
+
+    other = greenlet(run)
+    log.append(other.gr_frame is None)
+    other.switch()
+    names = []
+    frame = other.gr_frame
+    while frame is not None:
+        if frame.f_code.co_filename == __file__:
+            names.append(frame.f_code.co_name)
+        frame = frame.f_back
+    log.append(names[:2])
+    other.switch()
+    log.append(other.gr_frame is None)
+
+
 TASKS = [("a", 3), ("b", 1), ("c", 2)]
-PLAYS = [ping_pong, errors_reach_the_parent, a_chain_of_parents, a_scheduler]
+PLAYS = [ping_pong, errors_reach_the_parent, a_chain_of_parents, a_scheduler, the_frame_in_which_one_waits]
 
 
 @pytest.mark.parametrize("play", PLAYS)

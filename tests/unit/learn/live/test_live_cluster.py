@@ -58,6 +58,18 @@ until(lambda shot: shot["brokers"][2]["state"] == "paused" and shot["cuts"], "cu
 live.do(["heal", "broker-0", "broker-1"])
 live.do(["resume", 2])
 until(lambda shot: in_sync(shot) and level(shot), "healed", 120)
+live.code.watch("broker-0")
+live.pace.pause()
+for _ in range(50):
+    live.pace.step()
+    live.turn(0)
+    if ran := live.code.as_json()["ran"]:
+        break
+stacks = [thread["stack"] for thread in live.code.as_json()["threads"]]
+assert any(place["module"] == "kafka_lite.network.selector" for stack in stacks for place in stack)
+assert any(entry["depth"] > 2 for entry in ran), ran
+live.code.watch("")
+live.pace.resume()
 live.do(["leave", 2])
 last = until(lambda shot: list(shot["consumers"]) == ["consumer-1"], "left")
 last = until(lambda shot: shot["group"]["members"] == ["consumer-1"], "alone")
