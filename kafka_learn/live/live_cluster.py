@@ -55,7 +55,7 @@ class LiveCluster:
             seed,
             folder,
             conditions=Conditions(),
-            modules=lambda: Modules(COPIED),
+            modules=lambda: Modules(COPIED, any_python=True),
             log_level=logging.WARNING,
         )
         self.feed = EventFeed()

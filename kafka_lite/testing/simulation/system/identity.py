@@ -9,7 +9,7 @@ from __future__ import annotations
 import builtins
 import itertools
 import types
-from collections.abc import Callable, Iterator, MutableMapping, Sequence
+from collections.abc import Callable, Collection, Iterator, MutableMapping, Sequence
 from typing import Any, ClassVar, Final, Generic
 
 _KEY: Final = "_number_in_world"
@@ -50,35 +50,44 @@ def _number_in_slot(value: object, numbers: Iterator[int]) -> int:
 
 
 class Identity:
-    """The builtins ``id`` and ``__build_class__`` of one process."""
+    """The builtins ``id`` and ``__build_class__`` of one process.
 
-    def __init__(self) -> None:
+    ``library``: modules whose objects are counted apart. How many of them are hashed depends on the version of Python,
+    and the order of the other objects must not.
+    """
+
+    def __init__(self, library: Collection[str] = ()) -> None:
+        self._library = library
         self._numbers = itertools.count(1)
         self._base = type("Numbered", (Numbered,), {"numbers": self._numbers, "__slots__": ()})
+        self._library_base = type("Numbered", (Numbered,), {"numbers": itertools.count(1), "__slots__": ()})
 
     def id(self, value: object) -> int:
         """A number in order of first use, where the object can keep one."""
-        number = None if isinstance(value, type) else number_of(value, self._numbers)
+        numbers = getattr(type(value), "numbers", self._numbers) if isinstance(value, Numbered) else self._numbers
+        number = None if isinstance(value, type) else number_of(value, numbers)
         return builtins.id(value) if number is None else number
 
     def build_class(self, function: Any, name: str, /, *bases: Any, metaclass: Any = None, **options: Any) -> Any:
         """Make a class. One that would be hashed by address gets ``Numbered`` as its first base."""
         resolved = types.resolve_bases(bases)
         if isinstance(metaclass, type | None) and all(map(_is_hashed_by_address, resolved)):
-            metaclass = self._numbering(_metaclass(metaclass, resolved))
+            is_library = function.__globals__.get("__name__", "").partition(".")[0] in self._library
+            base = self._library_base if is_library else self._base
+            metaclass = self._numbering(_metaclass(metaclass, resolved), base)
         if metaclass is not None:
             options["metaclass"] = metaclass
         return builtins.__build_class__(function, name, *bases, **options)
 
-    def _numbering(self, metaclass: Any) -> Callable[..., Any]:
+    def _numbering(self, metaclass: Any, numbered: type) -> Callable[..., Any]:
         """The metaclass, with one more base for each class that it makes, and one more slot if there are slots."""
 
         def make(name: str, bases: tuple[type, ...], names: MutableMapping[str, Any], **options: Any) -> Any:
             slots = names.get("__slots__")
             if isinstance(slots, tuple | list) and slots and not any(map(_keeps_number, bases)):
                 names["__slots__"] = (*slots, _KEY)
-            if not any(issubclass(base, Numbered) for base in bases):
-                bases = (self._base, *(base for base in bases if base is not object))
+            if not any(issubclass(base, numbered) for base in bases):
+                bases = (numbered, *(base for base in bases if base is not object))
             return metaclass(name, bases, names, **options)
 
         make.__prepare__ = metaclass.__prepare__  # type: ignore[attr-defined]

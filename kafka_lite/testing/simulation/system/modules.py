@@ -36,6 +36,7 @@ from kafka_lite.testing.simulation.system.files import Files
 from kafka_lite.testing.simulation.system.identity import Identity
 from kafka_lite.testing.simulation.system.kernel import Kernel, NotSimulatedError, stand_in
 from kafka_lite.testing.simulation.system.polling import select_module
+from kafka_lite.testing.simulation.system.quiet_locks import choosing
 from kafka_lite.testing.simulation.system.refusals import refusing_module
 from kafka_lite.testing.simulation.system.sockets import SocketFunctions
 from kafka_lite.testing.simulation.system.switching import SWITCH, with_switches
@@ -64,19 +65,28 @@ Each process runs a copy of its own. Forks give what they have compiled to their
 class Modules(MetaPathFinder):
     """Imports modules for one process."""
 
-    def __init__(self, packages: Iterable[str] = PACKAGES, switching: Collection[str] = ()) -> None:
-        """``switching``: full names of modules before whose statements another thread may run (``switching``)."""
+    def __init__(
+        self, packages: Iterable[str] = PACKAGES, switching: Collection[str] = (), *, any_python: bool = False
+    ) -> None:
+        """``switching``: full names of modules before whose statements another thread may run (``switching``).
+
+        ``any_python``: a seed gives the same run in each version of Python; locks of the standard library's own are
+        no occasion to run another thread (``quiet_locks``).
+        """
         if sys.version_info >= (3, 14):
             raise NotSimulatedError(f"Python {sys.version.split()[0]} is not simulated, 3.11 to 3.13 are")
         self.kernel = Kernel()
         self.at_exit: list[tuple[Any, tuple[Any, ...], dict[str, Any]]] = []
+        self._threads = Threads(
+            self.kernel, functools.partial(choosing, library=STANDARD_LIBRARY) if any_python else lambda kind: kind
+        )
         self._modules: dict[str, types.ModuleType | None] = dict(self._stand_ins())
         self._inside = {*packages, *STANDARD_LIBRARY, *self._modules}
         self._switching = switching
         self._outside: dict[str, types.ModuleType] = {}
         self._depth = 0
         self._importlib = stand_in("importlib", importlib, {"import_module": self.load})
-        identity = Identity()
+        identity = Identity(STANDARD_LIBRARY if any_python else ())
         self._builtins = dict(vars(builtins)) | {
             "__import__": self._import, "open": self._modules["io"].open,  # type: ignore[union-attr]
             "__build_class__": identity.build_class, "id": identity.id, "compile": compile_once,
@@ -86,7 +96,7 @@ class Modules(MetaPathFinder):
     def _stand_ins(self) -> Mapping[str, types.ModuleType | None]:
         kernel, files = self.kernel, Files(self.kernel)
         return {
-            "_thread": Threads(kernel).module(), "time": Clocks(kernel).module(), "_random": random_module(kernel),
+            "_thread": self._threads.module(), "time": Clocks(kernel).module(), "_random": random_module(kernel),
             "_socket": SocketFunctions(kernel).module(), "select": select_module(kernel), "posix": files.posix_module(),
             "io": files.io_module(), "mmap": files.mmap_module(), "fcntl": files.fcntl_module(),
             "signal": self._signal_module(), "atexit": self._atexit_module(), "_queue": None,

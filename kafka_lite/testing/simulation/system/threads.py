@@ -283,9 +283,11 @@ def _forget(kernel: Kernel, task: Task) -> None:
 class Threads:
     """The functions of ``_thread`` for one process."""
 
-    def __init__(self, kernel: Kernel) -> None:
+    def __init__(self, kernel: Kernel, choosing: Callable[[type[Lock | RLock]], type[Any]] = lambda kind: kind) -> None:
+        """``choosing`` gives the kind of lock that takes the place of another one (``quiet_locks``)."""
         self._kernel = kernel
-        self._lock = type("lock", (Lock,), {"kernel": kernel, "__slots__": ()})
+        self._lock = choosing(type("lock", (Lock,), {"kernel": kernel, "__slots__": ()}))
+        self._rlock = choosing(type("RLock", (RLock,), {"kernel": kernel, "__slots__": ()}))
         self._handle = type("_ThreadHandle", (ThreadHandle,), {"kernel": kernel})
         self._joined_at_exit: list[ThreadHandle] = []
 
@@ -364,14 +366,13 @@ class Threads:
 
     def module(self) -> types.ModuleType:
         """``_thread`` itself."""
-        rlock = type("RLock", (RLock,), {"kernel": self._kernel, "__slots__": ()})
         names: dict[str, object] = {
             "start_new_thread": self.start, "start_new": self.start,
             "start_joinable_thread": self.start_joinable, "_ThreadHandle": self._handle,
             "_make_thread_handle": self.handle_of, "_get_main_thread_ident": lambda: MAIN_IDENT,
             "_shutdown": self.shutdown,
             "get_ident": self.ident, "get_native_id": self.ident,
-            "allocate_lock": self._lock, "allocate": self._lock, "LockType": self._lock, "RLock": rlock,
+            "allocate_lock": self._lock, "allocate": self._lock, "LockType": self._lock, "RLock": self._rlock,
             "_set_sentinel": self.sentinel, "_excepthook": self.excepthook, "_ExceptHookArgs": ExceptHookArgs,
             "TIMEOUT_MAX": _thread.TIMEOUT_MAX, "error": RuntimeError, "stack_size": lambda _size=0: 0,
             "daemon_threads_allowed": lambda: True, "_is_main_interpreter": lambda: True,

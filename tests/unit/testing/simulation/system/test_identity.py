@@ -106,3 +106,21 @@ def test_special_classes_are_made_as_ever() -> None:
     assert inside["CallsSuper"]().name() == "CallsSuper"
     assert type(inside["OfMeta"]) is inside["Meta"]
     assert isinstance(inside["Concrete"](), inside["Abstract"])
+
+
+def test_objects_of_the_library_do_not_change_the_numbers_of_a_program() -> None:
+    identity = Identity({"threading"})
+
+    def build(module: str) -> Any:
+        names = {"__builtins__": {**vars(builtins), "__build_class__": identity.build_class}, "__name__": module}
+        exec("class Thing: pass\nclass Slots:\n    __slots__ = ('a',)", names)
+        return names
+
+    library, program = build("threading"), build("kafka_lite.log.log")
+    assert [hash(library["Thing"]()) for _ in range(5)] == [1, 2, 3, 4, 5]
+    assert [hash(program[name]()) for name in ("Thing", "Slots")] == [1, 2]
+    assert identity.id(library["Slots"]()) == 6
+
+    program["Library"] = library["Thing"]
+    exec("class Own(Library): pass", program)
+    assert hash(program["Own"]()) == 3  # a program's subclass of the library's class is the program's
