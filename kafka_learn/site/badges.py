@@ -39,8 +39,11 @@ _MEANINGS = {
         "只有这里这样：本页没有提到哪个版本的 Kafka 也这样",
     ),
 }
-_HEAD = re.compile(r"^\|\s*\| Kafka 0\.10\.2 \| (?:here|这里) \|")
-"""The first row of a table of differences; other tables compare other things."""
+_HEAD = re.compile(r"^\|\s*\|(?: Kafka 0\.9[^|]*\|)? Kafka(?: 0\.10\.2)? \| (?P<here>here|这里) \|")
+"""The first row of a table of differences; other tables compare other things.
+
+It may have a column for 0.9, too, and none for 0.10.2 where that has nothing to compare.
+"""
 _RULE = re.compile(r"^\|(?: *:?-+:? *\|)+$")
 _SAME = re.compile(r"(?:the same|相同|一样|同样)[.。]?")
 _VERSION = r"(?:Kafka )?(?:0\.11|[1-4]\.\d)"
@@ -95,11 +98,15 @@ def with_badges(text: str, language: str) -> str:
 
 
 def _rows(lines: list[str], language: str) -> Iterator[str]:
-    is_inside = False
+    column = 0
+    """That of *here* in the table of differences around the line; 0 outside of one."""
     for line in lines:
-        is_inside = line.startswith("|") and (is_inside or _HEAD.match(line) is not None)
-        is_a_difference = is_inside and not _HEAD.match(line) and not _RULE.match(line)
-        yield _with_badge(line, language) if is_a_difference else line
+        if head := _HEAD.match(line):
+            column = cells(line).index(head["here"])
+        elif not line.startswith("|"):
+            column = 0
+        is_a_difference = column and not head and not _RULE.match(line)
+        yield _with_badge(line, column, language) if is_a_difference else line
 
 
 def cells(row: str) -> list[str]:
@@ -108,7 +115,8 @@ def cells(row: str) -> list[str]:
     return [cell.replace("\0", "|").strip() for cell in hidden.split("|")]
 
 
-def _with_badge(row: str, language: str) -> str:
-    subject, there, here, *why = cells(row)
-    marked = f"{badge(whose(here, ' '.join(why), there), language)} {here}"
-    return f"| {' | '.join([subject, there, marked, *why])} |"
+def _with_badge(row: str, column: int, language: str) -> str:
+    """``column`` is that of what is done here, between that of what is done there and the reason."""
+    before, here, why = cells(row)[:column], cells(row)[column], cells(row)[column + 1 :]
+    marked = f"{badge(whose(here, ' '.join(why), before[-1]), language)} {here}"
+    return f"| {' | '.join([*before, marked, *why])} |"

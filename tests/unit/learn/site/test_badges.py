@@ -33,6 +33,15 @@ def test_each_row_of_the_differences_says_whose_it_is() -> None:
     assert f"| Order | no | {badge(Whose.TODAYS, 'en')} numbers `a | b` | KIP-98. |\n" in text
 
 
+def test_a_table_may_have_a_column_for_0_9_or_none_for_0_10() -> None:
+    head = "| | Kafka 0.9 (the book) | Kafka 0.10.2 | here | why |\n|---|---|---|---|---|\n"
+    old = head + "| Sent by | a task | a thread | a thread | KIP-62 |"
+    assert kinds(with_badges(old, "en")) == ["book"]
+    assert "| a thread | <span" in with_badges(old, "en")
+    new = "| | Kafka | 这里 | 为什么 |\n|---|---|---|---|\n| 错误 | 异常类 | 三个类 | 调用者要选。 |"
+    assert kinds(with_badges(new, "zh")) == ["ours"]
+
+
 def test_other_tables_and_the_text_stay() -> None:
     without = re.sub(r"<span[^>]*>[^<]*</span> ", "", with_badges(TABLE, "en"))
     assert without == TABLE.replace("| the same | |", "| the same |  |")
