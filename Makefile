@@ -53,6 +53,9 @@ pipeline: setup ## a day of flights and weather through streaming queries, live,
 connect: setup ## a table of SQLite through a topic into Parquet files, by two connectors, live (half a minute; ARGS=--help)
 	@$(BIN)/python -m pipeline.connect_demo $(ARGS)
 
+ureplicator: setup ## two clusters, a controller and three workers between them: a topic is added, a worker killed, live (ARGS=--help)
+	@$(BIN)/python -m pipeline.ureplicator_demo $(ARGS)
+
 test: check ## the whole, but for what needs real Kafka and what only soaks: some five minutes on two quiet cores
 	$(LANE) test tests -- --ignore=tests/unit -n 4 $(BY_FILE) -m "not jvm and not soak" $(ARGS)
 
