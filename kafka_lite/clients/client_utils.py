@@ -75,6 +75,7 @@ def new_network_client(
         socket_receive_buffer_bytes=config["receive.buffer.bytes"],
         request_timeout_ms=config["request.timeout.ms"],
         connection_setup_timeout_ms=config["socket.connection.setup.timeout.ms"],
+        authenticates=channel_builder is not None,
         api_versions=api_versions,
         time=time,
     )

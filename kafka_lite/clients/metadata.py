@@ -15,6 +15,7 @@ from kafka_lite.clients.cluster import Cluster, PartitionInfo
 from kafka_lite.common.errors import ApiError, Errors
 from kafka_lite.common.time import SYSTEM_TIME, Time
 from kafka_lite.common.topic_partition import TopicPartition
+from kafka_lite.network.authentication_error import AuthenticationError
 
 logger = logging.getLogger(__name__)
 
@@ -70,6 +71,7 @@ class Metadata:
         """The state reported with each partition's highest leader epoch, and when it was last reported."""
         self._listeners: list[MetadataListener] = []
         self._fatal: Exception | None = None
+        self._authentication_error: AuthenticationError | None = None
 
     # ── Asking ────────────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -116,6 +118,7 @@ class Metadata:
         with self._changed:
             while self._version <= last_version:
                 self._raise_fatal()
+                self.raise_authentication_error()
                 left_ms = deadline_ms - self._time.hi_res_ms()
                 if left_ms <= 0:
                     raise Errors.REQUEST_TIMED_OUT.exception(
@@ -196,6 +199,7 @@ class Metadata:
         with self._changed:
             cluster = self._with_newest_leaders(cluster, now_ms)
             self._need_update = False
+            self._authentication_error = None
             self._last_refresh_ms = self._last_successful_refresh_ms = now_ms
             self._version += 1
             if self._topic_expiry_enabled:
@@ -252,6 +256,26 @@ class Metadata:
         with self._changed:
             self._fatal = error
             self._changed.notify_all()
+
+    def authentication_failed(self, error: AuthenticationError) -> None:
+        """A broker and this client do not accept each other: raise this error in all threads that wait.
+
+        The client connects again in the background. The next update shows that the error is no longer true.
+        """
+        with self._changed:
+            self._authentication_error = error
+            self._changed.notify_all()
+
+    @property
+    def authentication_error(self) -> AuthenticationError | None:
+        """The error of the last failed authentication, if nothing has been heard of the cluster since."""
+        return self._authentication_error
+
+    def raise_authentication_error(self) -> None:
+        """Raise that error if there is one."""
+        error = self._authentication_error
+        if error is not None:
+            raise error
 
     def _raise_fatal(self) -> None:
         if self._fatal is not None:

@@ -15,6 +15,7 @@ from kafka_lite.clients.client_request import RequestBuilder
 from kafka_lite.clients.cluster import Cluster, Node, PartitionInfo
 from kafka_lite.clients.metadata import Metadata
 from kafka_lite.common.errors import Errors
+from kafka_lite.network.authentication_error import AuthenticationError
 from kafka_lite.protocol.messages.api_03_metadata import (
     MetadataRequest,
     MetadataRequestTopic,
@@ -57,6 +58,10 @@ class MetadataUpdater(Protocol):
         """Request an update, because the metadata may be out of date."""
         ...
 
+    def authentication_failed(self, error: AuthenticationError) -> None:
+        """A broker and this client do not accept each other."""
+        ...
+
 
 class ManualMetadataUpdater:
     """For a network client that only talks to brokers that its owner knows."""
@@ -88,6 +93,9 @@ class ManualMetadataUpdater:
 
     def request_update(self) -> None:
         """Nothing: no metadata is requested."""
+
+    def authentication_failed(self, error: AuthenticationError) -> None:
+        """Nothing: nobody waits for metadata."""
 
 
 class MetadataSender(Protocol):
@@ -205,6 +213,10 @@ class DefaultMetadataUpdater:
     def request_update(self) -> None:
         """Request an update, because the metadata may be out of date."""
         self._metadata.request_update()
+
+    def authentication_failed(self, error: AuthenticationError) -> None:
+        """Let the threads that wait for metadata know at once."""
+        self._metadata.authentication_failed(error)
 
 
 def cluster_of(response: MetadataResponse, version: int) -> Cluster:

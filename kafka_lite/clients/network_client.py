@@ -68,6 +68,7 @@ class NetworkClient:
         request_timeout_ms: float = 30_000,
         connection_setup_timeout_ms: float = 10_000,
         discover_broker_versions: bool = True,
+        authenticates: bool = False,
         api_versions: ApiVersions | None = None,
         time: Time = SYSTEM_TIME,
         random_source: random.Random | None = None,
@@ -82,6 +83,7 @@ class NetworkClient:
         self._buffer_sizes = (socket_send_buffer_bytes, socket_receive_buffer_bytes)
         self._request_timeout_ms = request_timeout_ms
         self._discover_broker_versions = discover_broker_versions
+        self._authenticates = authenticates
         self._time = time
         self._correlation_id = 0
         self._api_versions = api_versions or ApiVersions()
@@ -117,7 +119,18 @@ class NetworkClient:
             self._states.is_ready(node)
             and self._selector.is_channel_ready(node)
             and self._in_flight.can_send_more(node)
+            and not (self._authenticates and self._must_authenticate_again(node))
         )
+
+    def _must_authenticate_again(self, node: str) -> bool:
+        channel = self._selector.channel(node)
+        return channel is not None and channel.must_authenticate_again(self._time.hi_res_ms())
+
+    def _authenticate_again(self, now_ms: float) -> None:
+        """Renew the sessions that will end soon (KIP-368), of connections on which no response is awaited."""
+        for channel in self._selector.channels():
+            if channel.must_authenticate_again(now_ms) and not self._in_flight.count(channel.id):
+                channel.reauthenticate()
 
     def can_connect(self, node: str, now_ms: float) -> bool:
         """Whether a connection attempt may start."""
@@ -237,6 +250,8 @@ class NetworkClient:
         own_timeout_ms = self._in_flight.next_timeout_ms(now_ms, self._request_timeout_ms)
         if self._aborted_sends:
             timeout_ms = 0
+        if self._authenticates:
+            self._authenticate_again(now_ms)
         self._selector.poll(min(timeout_ms, metadata_timeout_ms, own_timeout_ms, self._request_timeout_ms))
         now_ms = self._time.hi_res_ms()
         responses, self._aborted_sends = self._aborted_sends, []
@@ -318,6 +333,7 @@ class NetworkClient:
     def _handle_disconnections(self, responses: list[ClientResponse], now_ms: float) -> None:
         for node, error in self._selector.failed_authentications.items():
             logger.error("Connection to node %s failed authentication due to: %s", node, error.reason)
+            self._updater.authentication_failed(error)
         for node in self._selector.disconnected:
             logger.debug("Node %s disconnected", node)
             self._process_disconnection(responses, node, now_ms)
@@ -359,7 +375,9 @@ class NetworkClient:
 
     def _process_disconnection(self, responses: list[ClientResponse], node: str, now_ms: float) -> None:
         state = self._states.state(node)
-        if state is ConnectionState.CONNECTING:
+        if node in self._selector.failed_authentications:
+            pass  # the error in the log says it
+        elif state is ConnectionState.CONNECTING:
             self._warnings.not_established(self._nodes[node], now_ms)
         elif state is ConnectionState.CHECKING_API_VERSIONS:
             self._warnings.lost_too_early(self._nodes[node], now_ms)

@@ -193,7 +193,8 @@ class ConsumerNetworkClient:
         """Send, receive and complete futures. Waits for the network until the timer expires, if ``should_block`` says
         so.
 
-        Raises WakeupError after ``wakeup``, and ApiError for topics that are invalid or not authorized.
+        Raises WakeupError after ``wakeup``, ApiError for topics that are invalid or not authorized, and
+        AuthenticationError as long as the brokers do not accept this client, or this client does not accept them.
         """
         self._fire_completed()
         with self._lock:
@@ -305,7 +306,8 @@ class ConsumerNetworkClient:
         return self._metadata.why_timed_out()
 
     def _maybe_raise_metadata_error(self) -> None:
-        """Raise the error of a metadata update, once per update."""
+        """Raise the error of a metadata update, once per update, and that of a failed authentication."""
+        self._metadata.raise_authentication_error()
         version = self._metadata.version
         if version == self._checked_version:
             return

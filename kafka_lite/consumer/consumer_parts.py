@@ -120,7 +120,7 @@ class ConsumerParts:
                 self.metrics,
                 MAX_IN_FLIGHT_REQUESTS,
                 self._time,
-                channel_builder=client_channel_builder(config),
+                channel_builder=client_channel_builder(config, config["client.id"], self._time),
             ),
             self.metadata,
             retry_backoff_ms=config["retry.backoff.ms"],

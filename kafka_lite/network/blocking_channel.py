@@ -13,7 +13,11 @@ import socket
 from collections import deque
 from typing import NamedTuple, Self
 
+from kafka_lite.common.errors import ApiError
 from kafka_lite.common.time import SYSTEM_TIME, Time
+from kafka_lite.network.authentication_error import AuthenticationError, SaslAuthenticationError
+from kafka_lite.network.authenticator import AuthenticatorEnd
+from kafka_lite.network.channel_builder import ClientChannelBuilder
 from kafka_lite.network.receive import InvalidReceiveError, NetworkReceive
 from kafka_lite.protocol.api_key import ApiKey
 from kafka_lite.protocol.framing import decode_response, encode_request
@@ -66,14 +70,18 @@ class BlockingChannel:
         read_timeout_ms: float = DEFAULT_TIMEOUT_MS,
         max_response_bytes: int = MAX_RESPONSE_BYTES,
         receive_buffer_bytes: int = SYSTEMS_BUFFER,
+        security: ClientChannelBuilder | None = None,
         time: Time = SYSTEM_TIME,
     ) -> None:
+        """``security``: how the connection is protected; None: not at all."""
         self.host = host
         self.port = port
         self._client_id = client_id
         self._read_timeout_ms = read_timeout_ms
         self._max_response_bytes = max_response_bytes
         self._receive_buffer_bytes = receive_buffer_bytes
+        self._security = security
+        self._end: AuthenticatorEnd | None = None
         self._time = time
         self._sock: socket.socket | None = None
         self._in_flight: deque[_InFlight] = deque()
@@ -95,7 +103,10 @@ class BlockingChannel:
         return self._sock is not None
 
     def connect(self) -> None:
-        """Connect, unless connected. Raises NotConnectedError if the broker cannot be reached."""
+        """Connect, unless connected. Raises NotConnectedError if the broker cannot be reached.
+
+        Raises AuthenticationError, which no other attempt would change, if one end does not accept the other.
+        """
         if self._sock is not None:
             return
         try:
@@ -110,12 +121,51 @@ class BlockingChannel:
         if self._receive_buffer_bytes > 0:
             sock.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, self._receive_buffer_bytes)
         self._sock = sock
+        if self._security is not None:
+            self._secure(sock, self._security)
+
+    def _secure(self, sock: socket.socket, security: ClientChannelBuilder) -> None:
+        try:
+            self._sock = security.wrap_socket(sock, self.host)
+            self._end = security.new_end()
+            if self._end is not None:
+                self._authenticate(self._end, self._end.start())
+        except AuthenticationError as error:
+            self.close()
+            raise type(error)(f"{self.host}:{self.port}: {error.reason}") from error
+        except OSError as error:
+            raise self._lost(error) from error
+
+    def _authenticate(self, end: AuthenticatorEnd, frame: bytes | None) -> None:
+        """Exchange frames until the client's end is complete. Raises AuthenticationError and this module's errors."""
+        deadline_ms = self._time.hi_res_ms() + self._read_timeout_ms
+        while True:
+            if frame is not None:
+                self._send_frame(frame)
+            if end.complete:
+                return
+            try:
+                frame = end.receive(self._receive_frame(deadline_ms - self._time.hi_res_ms()))
+            except ApiError as error:
+                raise SaslAuthenticationError(str(error)) from error
+
+    def _authenticate_again(self, end: AuthenticatorEnd) -> None:
+        """Renew the session if it is time, and no response is on its way (KIP-368)."""
+        due_ms = end.reauthentication_time_ms
+        if due_ms is None or self._in_flight or self._time.hi_res_ms() < due_ms:
+            return
+        try:
+            self._authenticate(end, end.reauthenticate(None))
+        except AuthenticationError as error:
+            self.close()
+            raise type(error)(f"{self.host}:{self.port}: {error.reason}") from error
 
     def close(self) -> None:
         """Close the connection; what is in flight is lost. ``connect`` opens a new one."""
         if self._sock is not None:
             self._sock.close()
             self._sock = None
+        self._end = None
         self._in_flight.clear()
         self._ahead = b""
 
@@ -127,7 +177,7 @@ class BlockingChannel:
         sock = self._sock
         if sock is not None:
             with contextlib.suppress(OSError):  # no longer connected, or just closed
-                sock.shutdown(socket.SHUT_RDWR)
+                socket.socket.shutdown(sock, socket.SHUT_RDWR)  # that of a TLS socket would take its engine from it
 
     def exchange(self, request: Request, version: int, timeout_ms: float | None = None) -> Message:
         """Send a request and wait for its response. Raises this module's kinds of ConnectionError."""
@@ -142,15 +192,20 @@ class BlockingChannel:
         self._correlation_id = (self._correlation_id + 1) & 0x7FFFFFFF
         frame = encode_request(request, version, self._correlation_id, self._client_id)
         self.last_request_bytes = len(frame)
+        if self._end is not None:
+            self._authenticate_again(self._end)
+        self._send_frame(frame)
+        if expect_response:
+            self._in_flight.append(_InFlight(request.API_KEY, version, self._correlation_id))
+        return self._correlation_id
+
+    def _send_frame(self, frame: bytes) -> None:
         sock = self._connected_socket()
         try:
             _set_timeout(sock, self._read_timeout_ms)
             sock.sendall(len(frame).to_bytes(4, "big") + frame)
         except OSError as error:
             raise self._lost(error) from error
-        if expect_response:
-            self._in_flight.append(_InFlight(request.API_KEY, version, self._correlation_id))
-        return self._correlation_id
 
     def receive(self, timeout_ms: float | None = None) -> Message:
         """The response to the oldest request in flight."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 import socket
 from typing import Protocol
 
-from kafka_lite.network.authenticator import Authenticator
+from kafka_lite.network.authenticator import Authenticator, AuthenticatorEnd
 from kafka_lite.network.nio_selector import NioSelector
 from kafka_lite.network.transport_layer import PlaintextTransportLayer, TransportLayer
 
@@ -25,6 +25,18 @@ class ChannelBuilder(Protocol):
         ...
 
 
+class ClientChannelBuilder(ChannelBuilder, Protocol):
+    """The same for clients, some of which have a blocking socket of their own."""
+
+    def wrap_socket(self, sock: socket.socket, host: str) -> socket.socket:
+        """Take over a connected, blocking socket. Raises SslAuthenticationError and OSError, and closes it then."""
+        ...
+
+    def new_end(self) -> AuthenticatorEnd | None:
+        """The client's end of the exchange that precedes the first request; None if there is none."""
+        ...
+
+
 class PlaintextChannelBuilder:
     """Connections that are not protected."""
 
@@ -33,5 +45,13 @@ class PlaintextChannelBuilder:
         return PlaintextTransportLayer(selector, sock)
 
     def build_authenticator(self, transport: TransportLayer) -> Authenticator | None:  # noqa: ARG002
+        """There is none."""
+        return None
+
+    def wrap_socket(self, sock: socket.socket, host: str) -> socket.socket:  # noqa: ARG002  # plaintext checks no names
+        """The socket itself."""
+        return sock
+
+    def new_end(self) -> AuthenticatorEnd | None:
         """There is none."""
         return None

@@ -158,6 +158,13 @@ class KafkaChannel:
         if self.staged or self._receive is not None:
             raise SaslAuthenticationError("More frames have come after a SaslHandshake before it was answered")
 
+    def must_authenticate_again(self, now_ms: float) -> bool:
+        """Whether a client's session will end soon: no more requests should be sent before it is renewed."""
+        if self.authenticator is None or self.state is not READY:
+            return False
+        due_ms = self.authenticator.end.reauthentication_time_ms
+        return due_ms is not None and now_ms >= due_ms
+
     def reauthenticate(self, handshake: Buffer | None = None) -> None:
         """Begin again: at a broker's end with the client's handshake. Polls continue, and the channel is muted."""
         assert self.authenticator is not None

@@ -491,7 +491,7 @@ class KafkaProducer:
     def _new_sender(self, api_versions: ApiVersions) -> Sender:
         config = self.config
         in_flight = config["max.in.flight.requests.per.connection"]
-        builder = client_channel_builder(config)
+        builder = client_channel_builder(config, config["client.id"], self._time)
         client = new_network_client(config, self._metadata, self._metrics, in_flight, self._time, api_versions, builder)
         self._metrics.sender.measure(client.in_flight_request_count, self._metadata)
         return Sender(

@@ -149,7 +149,7 @@ class Sender(ShutdownableThread):
                 logger.info("Aborting incomplete transaction due to shutdown")
                 manager.abort_on_close()
             self.do_work()
-        manager.close(ProducerClosedError("The producer is closed"))
+        manager.fail_calls(ProducerClosedError("The producer is closed"))
 
     @property
     def _awaits_responses(self) -> bool:
@@ -160,6 +160,9 @@ class Sender(ShutdownableThread):
         now_ms = self._time.hi_res_ms()
         timeout_ms = min(self._send_transactional_request(now_ms), self._send_producer_data(now_ms))
         self._client.poll(timeout_ms, now_ms)
+        error = self._metadata.authentication_error
+        if error is not None and self._transactions is not None:
+            self._transactions.fail_calls(error)
 
     # ── batches ───────────────────────────────────────────────────────────────────────────────────────────────────
 

@@ -168,8 +168,8 @@ class TransactionManager:
                 self._call.is_acked = True
             self.begin_abort()
 
-    def close(self, error: Exception) -> None:
-        """Fail the calls that are in progress."""
+    def fail_calls(self, error: Exception) -> None:
+        """Fail the calls that are in progress: the brokers do not accept this client, or it is closed."""
         with self._lock:
             self._fail_calls(error)
 

@@ -12,7 +12,7 @@ from kafka_lite.common.config_def import ConfigDef, ConfigError, Importance, Pas
 from kafka_lite.common.errors import KafkaError
 from kafka_lite.common.security_protocol import SecurityProtocol
 from kafka_lite.common.time import SYSTEM_TIME, Time
-from kafka_lite.network.channel_builder import ChannelBuilder, PlaintextChannelBuilder
+from kafka_lite.network.channel_builder import ChannelBuilder, ClientChannelBuilder, PlaintextChannelBuilder
 from kafka_lite.security.auth.jaas_config import JaasConfigError
 from kafka_lite.security.auth.jaas_context import JaasContext
 from kafka_lite.security.auth.kafka_principal import KafkaPrincipal
@@ -89,7 +89,7 @@ class ClientConfig(Protocol):
 
 def client_channel_builder(
     config: ClientConfig, client_id: str = "", time: Time = SYSTEM_TIME
-) -> ChannelBuilder | None:
+) -> ClientChannelBuilder | None:
     """A client's connections; None for PLAINTEXT. Raises ConfigError."""
     values = {key: config[key] for key in CLIENT_SECURITY_CONFIG.keys}
     protocol = SecurityProtocol.for_name(values[SECURITY_PROTOCOL])
@@ -98,14 +98,35 @@ def client_channel_builder(
     transports = _transports(protocol, values, server=False)
     if protocol not in SASL_PROTOCOLS:
         return transports
-    return SaslClientChannelBuilder(transports, client_mechanism(values, time), client_id, time)
+    return SaslClientChannelBuilder(transports, _client_mechanism(values, time), client_id, time)
 
 
-def client_mechanism(values: Mapping[str, Any], time: Time) -> Callable[[], SaslClient]:
+def inter_broker_channel_builder(
+    protocol: SecurityProtocol,
+    mechanism: str,
+    config: Mapping[str, Any],
+    client_id: str,
+    time: Time = SYSTEM_TIME,
+) -> ClientChannelBuilder | None:
+    """A broker's connections to others; None for PLAINTEXT. Raises ConfigError.
+
+    ``config`` has the values of ``mechanism`` on the listener between brokers. Its key store is the client's, too.
+    """
+    if protocol is SecurityProtocol.PLAINTEXT:
+        return None
+    transports = _transports(protocol, config, server=False)
+    if protocol not in SASL_PROTOCOLS:
+        return transports
+    values = {"sasl.username": None, "sasl.password": None, **config, "sasl.mechanism": mechanism}
+    new_client = _client_mechanism(values, time, "sasl.mechanism.inter.broker.protocol")
+    return SaslClientChannelBuilder(transports, new_client, client_id, time)
+
+
+def _client_mechanism(values: Mapping[str, Any], time: Time, key: str = "sasl.mechanism") -> Callable[[], SaslClient]:
     """The client's end of ``sasl.mechanism``, with ``sasl.jaas.config``. Raises ConfigError."""
     mechanism = values["sasl.mechanism"]
     if mechanism not in MECHANISMS:
-        raise ConfigError("sasl.mechanism", mechanism, unknown_mechanism(mechanism))
+        raise ConfigError(key, mechanism, unknown_mechanism(mechanism))
     try:
         return sasl_client(mechanism, _client_jaas(values, mechanism), time)
     except (JaasConfigError, ValueError) as error:
@@ -208,7 +229,7 @@ def _transports(
     *,
     server: bool,
     principal_of: Callable[[bytes], str] | None = None,
-) -> ChannelBuilder:
+) -> ClientChannelBuilder:
     """Plain text or TLS, below the authentication."""
     if protocol not in TLS_PROTOCOLS:
         return PlaintextChannelBuilder()

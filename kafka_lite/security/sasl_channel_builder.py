@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from kafka_lite.common.time import Time
 from kafka_lite.network.authenticator import Authenticator, AuthenticatorEnd
-from kafka_lite.network.channel_builder import ChannelBuilder
+from kafka_lite.network.channel_builder import ChannelBuilder, ClientChannelBuilder
 from kafka_lite.network.nio_selector import NioSelector
 from kafka_lite.network.receive import UNLIMITED
 from kafka_lite.network.transport_layer import TransportLayer
@@ -67,7 +67,7 @@ class SaslClientChannelBuilder:
     """The connections of a client, or of a broker to others."""
 
     def __init__(
-        self, transports: ChannelBuilder, new_client: Callable[[], SaslClient], client_id: str, time: Time
+        self, transports: ClientChannelBuilder, new_client: Callable[[], SaslClient], client_id: str, time: Time
     ) -> None:
         """``new_client``: the client's end of the mechanism, one per exchange."""
         self._transports = transports
@@ -83,6 +83,10 @@ class SaslClientChannelBuilder:
         """The client's end."""
         return Authenticator(transport, self.new_end(), UNLIMITED)
 
+    def wrap_socket(self, sock: socket.socket, host: str) -> socket.socket:
+        """A blocking socket, over plain text or TLS."""
+        return self._transports.wrap_socket(sock, host)
+
     def new_end(self) -> AuthenticatorEnd:
-        """The client's end, for a connection of another kind."""
+        """The client's end."""
         return SaslClientAuthenticator(self._new_client, self._client_id, self._time)

@@ -16,6 +16,7 @@ from kafka_lite.common.process.file_names import file_name_of
 from kafka_lite.common.properties import load_properties
 from kafka_lite.log.cleaning.cleaner_config import CleanerConfig
 from kafka_lite.log.log_config import LOG_CONFIG_DEF
+from kafka_lite.network.channel_builder import ClientChannelBuilder
 from kafka_lite.network.socket_server import SocketServerConfig
 from kafka_lite.security.sasl_channel_builder import SaslServices
 from kafka_lite.server.config.connection_rate_config import connection_rate_config
@@ -142,7 +143,12 @@ class KafkaConfig:
             self.replica_fetch_backoff_ms,
             self.replica_socket_timeout_ms,
             self.replica_socket_receive_buffer_bytes,
+            self.inter_broker_security(),
         )
+
+    def inter_broker_security(self) -> ClientChannelBuilder | None:
+        """How this broker's connections to others are protected; None for PLAINTEXT. Raises ConfigError."""
+        return self._listeners.inter_broker_security(f"broker-{self.broker_id}")
 
     def cleaner_config(self) -> CleanerConfig:
         """The configuration of the log cleaner."""

@@ -95,7 +95,9 @@ class MockSelector:
         receive.feed(memoryview(len(payload).to_bytes(4, "big") + payload))
         self._next_receives.append(receive)
 
-    def lose(self, node: str) -> None:
-        """Make a connection break at the next poll."""
+    def lose(self, node: str, error: AuthenticationError | None = None) -> None:
+        """Make a connection break at the next poll, because of a failed authentication if there is an error."""
         self._connecting = [each for each in self._connecting if each != node]
         self._next_disconnected[node] = "lost"
+        if error is not None:
+            self.failed_authentications[node] = error

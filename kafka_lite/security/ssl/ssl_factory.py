@@ -15,6 +15,7 @@ Kafka 0.10.2: clients/.../common/security/ssl/SslFactory.java; since 2.6 Default
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
 import socket
 import ssl
@@ -24,7 +25,8 @@ from pathlib import Path
 from typing import Any, Final
 
 from kafka_lite.common.config_def import ConfigError, Password
-from kafka_lite.network.authenticator import Authenticator
+from kafka_lite.network.authentication_error import SslAuthenticationError
+from kafka_lite.network.authenticator import Authenticator, AuthenticatorEnd
 from kafka_lite.network.nio_selector import NioSelector
 from kafka_lite.network.transport_layer import TransportLayer
 from kafka_lite.security.ssl.ssl_transport_layer import SslTransportLayer, reason_of
@@ -58,6 +60,20 @@ class SslFactory:
     def build_authenticator(self, transport: TransportLayer) -> Authenticator | None:  # noqa: ARG002
         """There is none: certificates are part of the transport's handshake."""
         return None
+
+    def new_end(self) -> AuthenticatorEnd | None:
+        """There is none, for the same reason."""
+        return None
+
+    def wrap_socket(self, sock: socket.socket, host: str) -> socket.socket:
+        """Do a client's handshake on a connected, blocking socket.
+
+        Raises SslAuthenticationError if one end does not accept the other, and closes the socket then.
+        """
+        try:
+            return self._context.wrap_socket(sock, server_hostname=host)
+        except ssl.SSLError as error:
+            raise SslAuthenticationError(errno.EPROTO, f"SSL handshake failed: {reason_of(error)}") from error
 
     # ── The context ───────────────────────────────────────────────────────────────────────────────────────────────
 

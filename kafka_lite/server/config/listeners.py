@@ -13,11 +13,10 @@ from kafka_lite.cluster.end_point import EndPoint, EndPointError
 from kafka_lite.common.config_def import ConfigError
 from kafka_lite.common.security_protocol import SecurityProtocol
 from kafka_lite.network.acceptor import Listener
-from kafka_lite.security.channel_builders import SERVED_PROTOCOLS, server_channel_builder
+from kafka_lite.network.channel_builder import ClientChannelBuilder
+from kafka_lite.security.channel_builders import SERVED_PROTOCOLS, inter_broker_channel_builder, server_channel_builder
 from kafka_lite.security.sasl_channel_builder import SaslServices
 from kafka_lite.server.config.listener_configs import listener_values
-
-_FOR_BROKERS = "the protocol PLAINTEXT for the other brokers: TLS between brokers is not supported yet"
 
 
 def pairs_of(name: str, values: Mapping[str, Any]) -> list[tuple[str, str]]:
@@ -66,6 +65,13 @@ class Listeners:
             for end_point in self.listeners
         )
 
+    def inter_broker_security(self, client_id: str) -> ClientChannelBuilder | None:
+        """How connections to other brokers are protected; None for PLAINTEXT. Raises ConfigError."""
+        name, mechanism = self.inter_broker_name, self.values["sasl.mechanism.inter.broker.protocol"]
+        protocol = self.security_protocol_map[name]
+        values = listener_values(self.values, self.original, name, mechanism)
+        return inter_broker_channel_builder(protocol, mechanism, values, client_id)
+
     def _require_served_protocols(self) -> None:
         """Check this first: other errors, such as of the listener between brokers, would only follow from it."""
         served = " and ".join(protocol.name for protocol in SERVED_PROTOCOLS)
@@ -75,11 +81,6 @@ class Listeners:
                 "listeners",
                 f"{end_point.listener_name} uses {end_point.security_protocol.name}; only {served} are supported yet",
             )
-        self._require(
-            any(each.security_protocol is SecurityProtocol.PLAINTEXT for each in self.listeners),
-            "listeners",
-            f"must have one with {_FOR_BROKERS}",
-        )
 
     def _validate(self) -> None:
         names = [end_point.listener_name for end_point in self.listeners]
@@ -95,12 +96,6 @@ class Listeners:
             self.inter_broker_name in advertised,
             between_key,
             f"must name an advertised listener: one of {', '.join(advertised)}",
-        )
-        between = next(each for each in self.advertised if each.listener_name == self.inter_broker_name)
-        self._require(
-            between.security_protocol is SecurityProtocol.PLAINTEXT,
-            between_key,
-            f"must name a listener with {_FOR_BROKERS}",
         )
 
     def _require(self, condition: bool, name: str, message: str) -> None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from kafka_lite.common.api_version import ApiVersion
+from kafka_lite.network.channel_builder import ClientChannelBuilder
 
 
 @dataclass(frozen=True)
@@ -24,3 +25,5 @@ class ReplicaFetchConfig:
     backoff_ms: int = 1000
     socket_timeout_ms: int = 30_000
     socket_receive_buffer_bytes: int = 64 * 1024
+    security: ClientChannelBuilder | None = None
+    """How connections to leaders are protected."""

@@ -11,6 +11,7 @@ from collections.abc import Callable
 from kafka_lite.clients.broker_end_point import BrokerEndPoint
 from kafka_lite.common.time import SYSTEM_TIME, Time
 from kafka_lite.network.blocking_channel import BlockingChannel, NotConnectedError
+from kafka_lite.network.channel_builder import ClientChannelBuilder
 from kafka_lite.protocol.schema import Request, Response
 
 
@@ -27,7 +28,10 @@ class BrokerChannels:
         end_point_of: Callable[[int], BrokerEndPoint | None],
         timeout_ms: float,
         time: Time = SYSTEM_TIME,
+        security: ClientChannelBuilder | None = None,
     ) -> None:
+        """``security``: how the connections are protected; None: not at all."""
+        self._security = security
         self._client_id = client_id
         self._end_point_of = end_point_of
         self._timeout_ms = timeout_ms
@@ -58,6 +62,7 @@ class BrokerChannels:
                 end_point.port,
                 client_id=self._client_id,
                 read_timeout_ms=self._timeout_ms,
+                security=self._security,
                 time=self._time,
             )
             return channel

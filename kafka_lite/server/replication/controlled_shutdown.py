@@ -16,6 +16,7 @@ from kafka_lite.common.time import SYSTEM_TIME, Time
 from kafka_lite.common.topic_partition import TopicPartition
 from kafka_lite.controller.kafka_controller import ShutdownCallback
 from kafka_lite.network.blocking_channel import BlockingChannel
+from kafka_lite.network.channel_builder import ClientChannelBuilder
 from kafka_lite.protocol.messages.api_07_controlled_shutdown import (
     ControlledShutdownRequest,
     ControlledShutdownResponse,
@@ -95,7 +96,9 @@ class ControllerFinder:
         listener_name: str,
         protocol: ApiVersion,
         timeout_ms: float,
+        security: ClientChannelBuilder | None = None,
     ) -> None:
+        self._security = security
         self._broker_id = broker_id
         self._zk_client = zk_client
         self._ask_own = ask_own
@@ -113,7 +116,9 @@ class ControllerFinder:
             raise KafkaError("there is no controller")
         end_point = Broker.from_registration(controller_id, registration).get_broker_end_point(self._listener_name)
         version = inter_broker_version(request.API_KEY, self._protocol)
-        with BlockingChannel(end_point.host, end_point.port, read_timeout_ms=self._timeout_ms) as channel:
+        with BlockingChannel(
+            end_point.host, end_point.port, read_timeout_ms=self._timeout_ms, security=self._security
+        ) as channel:
             response = channel.exchange(request, version)
         assert isinstance(response, ControlledShutdownResponse)
         return response
@@ -144,6 +149,7 @@ def controlled_shutdown(
         config.inter_broker_listener_name,
         config.inter_broker_protocol_version,
         config.controller_socket_timeout_ms,
+        config.inter_broker_security(),
     )
     retries, backoff_ms = config.controlled_shutdown_max_retries, config.controlled_shutdown_retry_backoff_ms
     return ControlledShutdown(config.broker_id, controller.ask, retries, backoff_ms, time)

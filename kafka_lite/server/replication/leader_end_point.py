@@ -134,6 +134,7 @@ class RemoteLeaderEndPoint:
             client_id=f"broker-{config.broker_id}-fetcher",
             read_timeout_ms=config.socket_timeout_ms,
             receive_buffer_bytes=config.socket_receive_buffer_bytes,
+            security=config.security,
             time=time,
         )
 

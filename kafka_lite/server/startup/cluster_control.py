@@ -53,7 +53,9 @@ class ClusterControl:
         self.config = config
         self._handle_own = handle_own
         client_id = f"broker-{config.broker_id}-controller"
-        self._channels = BrokerChannels(client_id, self._end_point_of, config.controller_socket_timeout_ms, time)
+        self._channels = BrokerChannels(
+            client_id, self._end_point_of, config.controller_socket_timeout_ms, time, config.inter_broker_security()
+        )
         self.controller = KafkaController(
             controller_config(config, topic_defaults),
             zk_client,

@@ -95,7 +95,9 @@ class TransactionCoordination:
 
     def _new_channels(self, purpose: str, time: Time) -> BrokerChannels:
         client_id = f"broker-{self._config.broker_id}-{purpose}"
-        return BrokerChannels(client_id, self._end_point_of, self.config.request_timeout_ms, time)
+        return BrokerChannels(
+            client_id, self._end_point_of, self.config.request_timeout_ms, time, self._config.inter_broker_security()
+        )
 
     def startup(self, zk_client: KafkaZkClient) -> None:
         """Start serving ids. An existing topic ``__transaction_state`` determines the number of its partitions."""

@@ -13,6 +13,7 @@ from kafka_lite.common.errors import Errors
 from kafka_lite.common.time import SYSTEM_TIME, Time
 from kafka_lite.common.topic_partition import TopicPartition
 from kafka_lite.network.blocking_channel import BlockingChannel
+from kafka_lite.network.channel_builder import ClientChannelBuilder
 from kafka_lite.protocol.api_key import ApiKey
 from kafka_lite.protocol.api_keys import API_SPECS
 from kafka_lite.protocol.messages.api_03_metadata import (
@@ -75,8 +76,10 @@ class AdminChannel:
         client_id: str = CLIENT_ID,
         timeout_ms: float = 30_000,
         time: Time = SYSTEM_TIME,
+        security: ClientChannelBuilder | None = None,
     ) -> None:
-        """Raises ConfigError for bootstrap servers of a wrong form."""
+        """``security``: how connections are protected. Raises ConfigError for bootstrap servers of a wrong form."""
+        self._security = security
         self._bootstrap = parse_bootstrap_servers(bootstrap_servers)
         self._client_id = client_id
         self._timeout_ms = timeout_ms
@@ -98,7 +101,7 @@ class AdminChannel:
         """Connect to the first bootstrap server that responds and fetch the list of brokers."""
         failure: ConnectionError | None = None
         for host, port in self._bootstrap:
-            channel = BlockingChannel(host, port, client_id=self._client_id, read_timeout_ms=self._timeout_ms)
+            channel = self._new_channel(host, port)
             try:
                 channel.connect()
                 self._channels[None] = channel
@@ -172,12 +175,14 @@ class AdminChannel:
             broker = self.brokers.get(broker_id if broker_id is not None else -1)
             if broker is None:
                 raise ToolError(f"broker {broker_id} is not alive: the cluster has {sorted(self.brokers)}")
-            channel = BlockingChannel(
-                broker.host, broker.port, client_id=self._client_id, read_timeout_ms=self._timeout_ms
-            )
-            self._channels[broker_id] = channel
+            channel = self._channels[broker_id] = self._new_channel(broker.host, broker.port)
         channel.connect()
         return channel
+
+    def _new_channel(self, host: str, port: int) -> BlockingChannel:
+        return BlockingChannel(
+            host, port, client_id=self._client_id, read_timeout_ms=self._timeout_ms, security=self._security
+        )
 
     # ------------------------------------------------------------------------------------------------------- metadata
 

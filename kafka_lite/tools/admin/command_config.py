@@ -8,8 +8,9 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from kafka_lite.common.config_def import ConfigDef, Importance, Range, Type, ValidString
+from kafka_lite.common.config_def import ConfigDef, Importance, Range, Type
 from kafka_lite.common.properties import load_properties
+from kafka_lite.security.channel_builders import CLIENT_SECURITY_CONFIG, client_channel_builder
 from kafka_lite.tools.admin.admin_channel import CLIENT_ID, AdminChannel
 from kafka_lite.tools.common import terminal
 
@@ -17,14 +18,7 @@ COMMAND_CONFIGS = (
     ConfigDef()
     .define("client.id", Type.STRING, CLIENT_ID, Importance.MEDIUM, "Client id shown in the broker's log.")
     .define("request.timeout.ms", Type.INT, 30_000, Importance.MEDIUM, "How long to wait, ms.", Range.at_least(0))
-    .define(
-        "security.protocol",
-        Type.STRING,
-        "PLAINTEXT",
-        Importance.MEDIUM,
-        "Protocol used to communicate with brokers.",
-        ValidString.in_("PLAINTEXT"),
-    )
+    .include(CLIENT_SECURITY_CONFIG)
 )
 """The keys that have an effect. As in Kafka, other keys are reported; bootstrap.servers is overridden by the flag."""
 
@@ -36,7 +30,7 @@ def add_command_config_argument(parser: argparse.ArgumentParser, flag: str = "--
         dest="command_config",
         type=Path,
         metavar="FILE",
-        help=f"file of client configs: {', '.join(key.name for key in COMMAND_CONFIGS)}",
+        help="file of client configs: client.id, request.timeout.ms, security.protocol, and those of ssl. and sasl.",
     )
 
 
@@ -50,4 +44,5 @@ def admin_channel(options: argparse.Namespace) -> AdminChannel:
     for name in COMMAND_CONFIGS.unused(properties):
         terminal.print_to_stderr(f"The configuration '{name}' was supplied but isn't a known config.")
     values = COMMAND_CONFIGS.parse(properties)
-    return AdminChannel(options.bootstrap_server, values["client.id"], values["request.timeout.ms"])
+    security = client_channel_builder(values, values["client.id"])
+    return AdminChannel(options.bootstrap_server, values["client.id"], values["request.timeout.ms"], security=security)

@@ -13,6 +13,7 @@ from kafka_lite.clients.metadata_updater import ManualMetadataUpdater
 from kafka_lite.clients.network_client import NetworkClient, NetworkClientNotReadyError
 from kafka_lite.common.errors import Errors
 from kafka_lite.common.time import MockTime
+from kafka_lite.network.authentication_error import SaslAuthenticationError
 from kafka_lite.protocol.api_key import ApiKey
 from kafka_lite.protocol.framing import decode_request
 from kafka_lite.protocol.messages.api_03_metadata import (
@@ -246,6 +247,23 @@ def test_a_refused_connection_is_retried_after_the_backoff() -> None:
     assert client.client.connection_failed(NODE), "too early"
     client.time.sleep(delay_ms)
     client.connect()
+
+
+def test_a_failed_authentication_ends_the_wait_for_metadata_until_the_cluster_is_heard_of(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    client = Client(metadata := Metadata(time=MockTime()))
+    metadata.update(Cluster.bootstrap([("localhost", 9092)]), 0)
+    node = metadata.fetch().nodes[0]
+    client.ready(node)
+    client.selector.hold_connections = True
+    client.selector.lose(node.id_string, SaslAuthenticationError("the password is wrong"))
+    client.poll()
+    with pytest.raises(SaslAuthenticationError, match="the password is wrong"):
+        metadata.await_update(metadata.version, 1000)
+    assert [record.levelname for record in caplog.records] == ["ERROR"]
+    metadata.update(Cluster.bootstrap([("localhost", 9092)]), 0)
+    assert metadata.authentication_error is None
 
 
 @pytest.mark.parametrize("payload", [b"", b"\0\0\0\0", b"\0\0\0\x63" + bytes(6)], ids=["nothing", "short", "another's"])

@@ -144,7 +144,7 @@ def test_protocol_and_message_format_versions():
         ({"broker_id": "1001"}, "broker.id", "reserved.broker.max.id (1000)"),
         ({"broker_id": "-2"}, "broker.id", "between -1"),
         ({"broker_id_generation_enable": "false"}, "broker.id", "0 or more"),
-        ({"listeners": "SSL://h:1"}, "listeners", "TLS between brokers is not supported yet"),
+        ({"listeners": "SSL://h:1"}, "security.inter.broker.protocol", "one of SSL"),
         ({"max_connections_per_ip_overrides": "h:many"}, "max.connections.per.ip.overrides", "host:number"),
         ({"log_retention_ms": "0"}, "log.retention.ms", "unlimited (-1)"),
         ({"log_retention_ms": "-2"}, "log.retention.ms", "unlimited (-1)"),

@@ -6,6 +6,8 @@ import pytest
 
 from kafka_lite.common.config_def import ConfigError
 from kafka_lite.common.security_protocol import SecurityProtocol
+from kafka_lite.security.sasl_channel_builder import SaslClientChannelBuilder
+from kafka_lite.security.ssl.ssl_factory import SslFactory
 from kafka_lite.server.config.listeners import Listeners, pairs_of
 from kafka_lite.server.kafka_config import KAFKA_CONFIG_DEF
 from tests.support.certificates import keys_and_trust, server_certificate
@@ -97,11 +99,8 @@ def test_two_listeners_may_be_reached_by_the_same_port_from_outside() -> None:
         ({"listeners": "PLAINTEXT://[::]:9092"}, LISTENERS, ADVERTISED),
         ({"advertised_listeners": "PLAINTEXT://0.0.0.0:9092"}, ADVERTISED, "wildcard"),
         ({"advertised_host_name": "0.0.0.0"}, ADVERTISED, "wildcard"),
-        ({"listeners": "SSL://h:1", "security_inter_broker_protocol": "SSL"}, LISTENERS, "must have one with the pro"),
-        ({"listeners": "PLAINTEXT://h:1,SSL://h:2", "security_inter_broker_protocol": "SSL"}, PROTOCOL, "must name a"),
-        ({"listeners": "PLAINTEXT://h:1,SSL://h:2", "inter_broker_listener_name": "SSL"}, BETWEEN, "must name a"),
+        ({"listeners": "SSL://h:1"}, PROTOCOL, "must name an advertised listener: one of SSL"),
         ({"listeners": "TRACE://0.0.0.0:1"}, LISTENERS, "uses TRACE; only PLAINTEXT and SSL and SASL"),
-        ({"listeners": "SASL_PLAINTEXT://h:1"}, LISTENERS, "must have one with the pro"),
         ({"advertised_listeners": "SSL://h:1"}, ADVERTISED, "only listener names of listeners: PLAINTEXT"),
         ({"security_inter_broker_protocol": "SSL"}, PROTOCOL, "one of PLAINTEXT"),
         ({"security_inter_broker_protocol": "FOO"}, PROTOCOL, "SASL_SSL"),
@@ -116,6 +115,27 @@ def test_an_error_names_the_key_to_change(keys: dict[str, str], name: str, says:
         listeners(**keys)
     assert caught.value.name == name
     assert says in str(caught.value)
+
+
+def test_connections_to_other_brokers_have_the_protocol_of_their_listener() -> None:
+    keys = {key.replace(".", "_"): str(value) for key, value in keys_and_trust(server_certificate()).items()}
+    assert listeners(listeners="PLAINTEXT://h:1").inter_broker_security("b") is None
+    over_tls = listeners(**keys, listeners="SSL://h:1", security_inter_broker_protocol="SSL")
+    assert isinstance(over_tls.inter_broker_security("b"), SslFactory)
+    with_sasl = {
+        "listeners": "PLAINTEXT://h:1,INTERNAL://h:2",
+        "listener_security_protocol_map": "PLAINTEXT:PLAINTEXT,INTERNAL:SASL_PLAINTEXT",
+        "inter_broker_listener_name": "INTERNAL",
+    }
+    with pytest.raises(ConfigError, match="GSSAPI is not supported") as caught:
+        listeners(**with_sasl).inter_broker_security("b")
+    assert caught.value.name == "sasl.mechanism.inter.broker.protocol"
+    with_sasl["sasl_mechanism_inter_broker_protocol"] = "PLAIN"
+    with pytest.raises(ConfigError, match="is missing"):
+        listeners(**with_sasl).inter_broker_security("b")
+    jaas = 'org.apache.kafka.common.security.plain.PlainLoginModule required username="b" password="c";'
+    with_sasl["listener_name_internal_plain_sasl_jaas_config"] = jaas
+    assert isinstance(listeners(**with_sasl).inter_broker_security("b"), SaslClientChannelBuilder)
 
 
 def test_a_listener_with_tls_is_opened_with_its_keys() -> None:
