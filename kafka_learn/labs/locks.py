@@ -53,11 +53,13 @@ class TracedLock:
 
 
 @contextlib.contextmanager
-def touched_only_with(owner: Any, lock: str, *, state: Collection[str], within: Collection[str]) -> Iterator[None]:
+def touched_only_with(
+    owner: Any, lock: str, *, state: Collection[str], within: Collection[str], reads: bool = True
+) -> Iterator[None]:
     """Within the block, methods of an object touch its state only while their thread holds its lock.
 
     ``lock`` and ``state`` are names of attributes, ``within`` those of the methods, which may do so by way of others.
-    Fails the test otherwise, with the attribute and the line of the method.
+    Fails the test otherwise, with the attribute and the line of the method. ``reads``: reading it counts, too.
     """
     real_lock, real_class = getattr(owner, lock), type(owner)
     traced = TracedLock(real_lock)
@@ -72,7 +74,8 @@ def touched_only_with(owner: Any, lock: str, *, state: Collection[str], within: 
         __slots__ = ()
 
         def __getattribute__(self, name: str) -> Any:
-            note(name)
+            if reads:
+                note(name)
             return super().__getattribute__(name)
 
         def __setattr__(self, name: str, value: Any) -> None:

@@ -14,6 +14,7 @@ import copy
 import sys
 import tempfile
 import tomllib
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -139,11 +140,12 @@ def _does_something(statement: ast.stmt) -> bool:
 
 
 def _walk(node: ast.AST) -> Iterator[ast.AST]:
-    """All nodes but those of log lines."""
-    yield node
-    for child in ast.iter_child_nodes(node):
-        if not (isinstance(child, ast.stmt) and _is_log_line(child)):
-            yield from _walk(child)
+    """As ``ast.walk``, without log lines."""
+    waiting = deque([node])
+    while waiting:
+        node = waiting.popleft()
+        yield node
+        waiting += [n for n in ast.iter_child_nodes(node) if not (isinstance(n, ast.stmt) and _is_log_line(n))]
 
 
 def _is_log_line(statement: ast.stmt) -> bool:

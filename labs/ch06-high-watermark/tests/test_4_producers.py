@@ -45,7 +45,20 @@ def test_too_few_after_the_append(leading_with):
     assert found == (False, Errors.NONE), f"it is not committed yet: wait, whatever the ISR is; you return {found}"
 
 
-@pytest.mark.points(4, task=4)
+@pytest.mark.points(1, task=4)
+def test_a_log_that_is_offline(leading):
+    """The leader's replica has no log"""
+    leading.leader.log = None
+    try:
+        found = check(leading, 1)
+    except AttributeError as error:
+        pytest.fail(f"the leader's log is offline (leader.log is None): this broker cannot tell ({error})")
+    assert found == (False, Errors.NOT_LEADER_OR_FOLLOWER), (
+        f"the leader's log is offline: NOT_LEADER_OR_FOLLOWER, so that the client asks for metadata; you return {found}"
+    )
+
+
+@pytest.mark.points(3, task=4)
 def test_leads_no_more(leading):
     """Another broker leads"""
     leading.append(1)

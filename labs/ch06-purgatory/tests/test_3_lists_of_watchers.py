@@ -2,6 +2,7 @@
 
 import pytest
 
+from kafka_learn.labs.locks import touched_only_with
 from kafka_lite.common.purgatory.delayed_operation import Watchers
 
 
@@ -33,7 +34,18 @@ def test_operations_completed_elsewhere_are_purged(operation_class):
     assert len(watchers) == 1, "try_complete_watched also removes operations that were completed elsewhere"
 
 
-@pytest.mark.points(3, task=3)
+@pytest.mark.points(1, task=3)
+def test_the_list_is_only_touched_with_its_lock(operation_class):
+    """Other threads add operations meanwhile"""
+    watchers = Watchers()
+    for _ in range(3):
+        watchers.watch(operation_class())
+    for method in ("purge_completed", "try_complete_watched"):
+        with touched_only_with(watchers, "_lock", state=["_operations"], within=[method]):
+            getattr(watchers, method)()
+
+
+@pytest.mark.points(2, task=3)
 def test_a_completion_may_cause_the_next_event(operation_class, in_thread):
     """on_complete triggers an event for the same key"""
     watchers = Watchers()

@@ -2,6 +2,7 @@
 
 import pytest
 
+from kafka_learn.labs.locks import touched_only_with
 from kafka_learn.labs.raising import must_raise
 from kafka_lite.common.purgatory.delayed_operation import DelayedOperationPurgatory
 from kafka_lite.common.purgatory.timer import SystemTimer
@@ -26,6 +27,46 @@ def test_an_operation_that_must_wait(purgatory, operation):
     assert purgatory._estimated_total_operations == 1, "one operation on two lists: it counts once"
 
 
+@pytest.mark.points(1, task=4)
+def test_the_count_changes_with_the_lock(purgatory, operation):
+    """Many threads count at the same time"""
+    with touched_only_with(
+        purgatory, "_lock", state=["_estimated_total_operations"], within=["try_complete_else_watch"], reads=False
+    ):
+        purgatory.try_complete_else_watch(operation, ["a"])
+
+
+class Reaper:
+    """Counts how often it is woken."""
+
+    woken = 0
+
+    def wake_up(self):
+        self.woken += 1
+
+    def shutdown(self):
+        pass
+
+
+@pytest.mark.points(2, task=4)
+def test_the_reaper_is_woken_when_there_is_much_to_purge(purgatory, operation_class):
+    """Few completed operations in the lists, then many; then without a reaper"""
+    reaper = purgatory._reaper = Reaper()
+    purgatory.try_complete_else_watch(operation_class(), ["a"])
+    assert reaper.woken == 0, "the lists have next to no completed operations: do not wake the reaper for each new one"
+    purgatory._estimated_total_operations += 1_000_000
+    purgatory.try_complete_else_watch(operation_class(), ["a"])
+    assert reaper.woken == 1, (
+        "a million completed operations are in the lists (_needs_purge): wake the reaper, which may sleep for long; "
+        f"you woke it {reaper.woken} times"
+    )
+    purgatory._reaper = None
+    try:
+        purgatory.try_complete_else_watch(operation_class(), ["a"])
+    except AttributeError:
+        pytest.fail("a purgatory may have no reaper (None): there is nothing to wake")
+
+
 @pytest.mark.points(2, task=4)
 def test_an_operation_needs_a_key(purgatory, operation):
     """No keys"""
@@ -33,7 +74,7 @@ def test_an_operation_needs_a_key(purgatory, operation):
     must_raise(ValueError, rule, purgatory.try_complete_else_watch, operation, [])
 
 
-@pytest.mark.points(6, task=4)
+@pytest.mark.points(3, task=4)
 def test_an_event_between_check_and_watch(purgatory, operation_class):
     """It comes when no list has the operation"""
 

@@ -131,6 +131,14 @@ def test_too_late_to_cancel(timer, new_task):
     timer.advance_clock(0)
     assert sizes[0] == 1, f"a task that runs is no longer scheduled, only the other one is: size is 1, not {sizes[0]}"
     assert sizes[1] == 1, f"a task that runs can no longer be cancelled: size is still 1, not {sizes[1]}"
+    later = Doing(lambda: None)
+    timer.add(Doing(lambda: later.cancel()))
+    timer.add(later)
+    timer.advance_clock(0)
+    assert timer.size == 1, (
+        "two tasks were due, and the first one cancelled the second, which was about to run: neither is scheduled any "
+        f"more, so size is still 1, not {timer.size}"
+    )
     task.cancel()
     assert timer.size == 1, f"a task that has run can no longer be cancelled: size is still 1, not {timer.size}"
 

@@ -21,6 +21,9 @@ class Counter:
     def increment_without(self):
         self._add()
 
+    def look(self):
+        return self.value
+
     def swallow(self):
         try:
             self._add()
@@ -49,6 +52,14 @@ def test_state_that_is_touched_without_the_lock_is_named_with_the_method_and_its
     said = r"increment_without \(line \d+\) touches self\.value without self\._lock"
     with pytest.raises(pytest.fail.Exception, match=said), watched(counter, "increment_without"):
         counter.increment_without()
+
+
+def test_reading_may_be_allowed():
+    counter = Counter()
+    with touched_only_with(counter, "_lock", state=["value"], within=["look"], reads=False):
+        counter.look()
+    with pytest.raises(pytest.fail.Exception, match="touches"), watched(counter, "look"):
+        counter.look()
 
 
 def test_methods_that_are_not_the_learners_are_not_judged():
