@@ -46,7 +46,18 @@ def test_a_member_is_late(meeting):
     assert bob.answer is None, "bob has sent no request, so he gets no response"
 
 
-@pytest.mark.points(4, task=3)
+@pytest.mark.points(1, task=3)
+def test_two_members_are_late(meeting):
+    """Bob and cid have not joined again, ann has"""
+    meeting.member("bob"), meeting.member("cid")
+    ann = meeting.member("ann").has_joined()
+    meeting.rebalancer.on_complete_join(meeting.metadata)
+    left = [name for name in ("bob", "cid") if meeting.metadata.has(name)]
+    assert not left, f"bob and cid have not joined in time: both must be removed, {', '.join(left)} as well"
+    assert ann.answer == "generation 5, leads ann", f"ann has joined, and leads alone; she got: {ann.answer}"
+
+
+@pytest.mark.points(3, task=3)
 def test_static_members(meeting):
     """Two static members, the leader and a follower, are absent; cid has joined"""
     for name in ("ann", "bob"):

@@ -65,7 +65,23 @@ def test_while_an_assignment_is_awaited(stable):
     assert not stable.metadata.pending_sync_members, "no member need sync in generation 4 any more"
 
 
-@pytest.mark.points(2, task=4)
+@pytest.mark.points(1, task=4)
+def test_the_groups_lock_is_held(stable):
+    """From the question whether a rebalance may begin until it has begun"""
+    held, prepare = [], stable.rebalancer.prepare_rebalance
+
+    def prepared(group, reason):
+        held.append(group.lock.is_held)
+        prepare(group, reason)
+
+    stable.rebalancer.prepare_rebalance = prepared
+    stable.rebalancer.maybe_prepare_rebalance(stable.metadata, "a member comes")
+    assert held == [True], (
+        "ask and prepare with the group's lock held (group.lock), or two threads begin the same rebalance"
+    )
+
+
+@pytest.mark.points(1, task=4)
 def test_a_single_member(group):
     """Ann is the only member of a stable group, and joins again"""
     ann = group.member("ann")

@@ -30,7 +30,7 @@ def test_no_other_member_joins(make_group):
     )
 
 
-@pytest.mark.points(5, task=5)
+@pytest.mark.points(4, task=5)
 def test_others_join(make_group):
     """A delay of 3 s; bob joins after 2 s, cid after 5 s"""
     group = make_group(delay_ms=3000)
@@ -64,4 +64,24 @@ def test_the_wait_is_limited(make_group):
     assert first.answer == "generation 1, leads m0 m1 m2 m3 m4", (
         "3 + 3 + 3 + 1 = 10 s: the whole wait is not longer than the rebalance timeout, however many "
         f"join; the first one got: {first.answer}"
+    )
+
+
+@pytest.mark.points(1, task=5)
+def test_the_groups_lock_is_held(make_group):
+    """When the timer ends a wait, and another one begins"""
+    group = make_group(delay_ms=3000)
+    group.client("ann").joins()
+    group.client("bob").joins()
+    held, watch = [], group.rebalancer.watch_join
+
+    def watched(delayed_join):
+        held.append(delayed_join.group.lock.is_held)
+        watch(delayed_join)
+
+    group.rebalancer.watch_join = watched
+    group.pass_time(3000)
+    assert held == [True], (
+        "the timer calls on_complete without a lock: look at the group, and wait once more, with group.lock held, or a "
+        f"member that joins meanwhile is not counted; held: {held}"
     )

@@ -2,6 +2,7 @@
 
 import pytest
 
+from kafka_learn.labs.locks import touched_only_with
 from kafka_learn.recording.replicas_by_hand import PARKED, ReplicasByHand
 from kafka_lite.cluster.partition import Partition, PartitionState
 from kafka_lite.common.scheduler import MockScheduler
@@ -16,6 +17,8 @@ from kafka_lite.record.record import MAGIC_V2
 from kafka_lite.record.records import batches
 
 LAG_S = 11
+STATE = ("in_sync_replicas", "leader_replica_if_local", "leader_epoch")
+"""Attributes of a partition that the controller's requests change."""
 REPLICAS = [1, 2, 3]
 EPOCH = 4
 
@@ -32,7 +35,8 @@ class Leading:
 
     def append(self, acks):
         records = memory_records(MAGIC_V2, CompressionType.NONE, [(None, b"x")], timestamp=1_000_000)
-        return self.partition.append_records_to_leader(bytearray(records), acks)
+        with touched_only_with(self.partition, "_lock", state=STATE, within=["append_records_to_leader"]):
+            return self.partition.append_records_to_leader(bytearray(records), acks)
 
     @property
     def epochs(self):

@@ -55,7 +55,21 @@ def test_alone(leading_with):
     assert moved is True, "the high watermark moved: return True beside the info"
 
 
-@pytest.mark.points(6, task=1)
+@pytest.mark.points(2, task=1)
+def test_the_guard_of_a_transaction(leading_with):
+    """verification_guard is passed to the log; and a replica whose log is offline"""
+    leading, given = leading_with(1), []
+    leading.log.append_as_leader = lambda _records, *arguments, **named: given.extend([*arguments, *named.values()])
+    guard = object()
+    leading.partition.append_records_to_leader(bytearray(b"x"), 1, verification_guard=guard)
+    assert guard in given, f"the log checks the guard of a transaction: pass verification_guard on; it got {given}"
+    leading.partition.get_replica().log = None
+    why = "the leader's log is offline (leader.log is None): this broker cannot append"
+    raised = must_raise(ApiError, why, leading.append, 1)
+    assert raised.error is Errors.NOT_LEADER_OR_FOLLOWER, f"{why}: NOT_LEADER_OR_FOLLOWER, not {raised.error.name}"
+
+
+@pytest.mark.points(4, task=1)
 def test_leads_no_more(leading_with):
     """Another broker leads"""
     leading = leading_with(1, 2)

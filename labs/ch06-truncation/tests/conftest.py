@@ -65,16 +65,20 @@ def history():
     return make
 
 
-class NoQuota:
-    """Limits nothing."""
+class Quota:
+    """Limits nothing; ``recorded`` has the bytes of partitions that are throttled."""
 
     is_quota_exceeded = False
 
+    def __init__(self):
+        self.throttled = False
+        self.recorded = []
+
     def is_throttled(self, _partition):
-        return False
+        return self.throttled
 
     def record(self, size_bytes):
-        pass
+        self.recorded.append(size_bytes)
 
 
 class Following:
@@ -93,10 +97,11 @@ class Following:
             self.time,
         )  # fmt: skip
         self.partition.make_follower(PartitionState(1, LEADER, 3, [LEADER], 0, [FOLLOWER, LEADER]))
+        self.quota = Quota()
         config = ReplicaFetchConfig(FOLLOWER, list(ApiVersion)[-1])
         self.fetcher = ReplicaFetcherThread(
             "fetcher", BrokerEndPoint(LEADER, "h", 9092), config, self, {PARTITION: self.partition}.get, logs,
-            registry=MetricsRegistry(), time=self.time, quota=NoQuota(),
+            registry=MetricsRegistry(), time=self.time, quota=self.quota,
         )  # fmt: skip
 
     def latest_offset(self, _partition):

@@ -2,8 +2,10 @@
 
 import pytest
 
+from kafka_learn.labs.locks import touched_only_with
 
-@pytest.mark.points(6, task=1)
+
+@pytest.mark.points(5, task=1)
 def test_the_newest_and_an_older_one(epochs):
     """Epochs 1 from 0, 2 from 20, 4 from 35; the log ends at 50"""
     cache = epochs((1, 0), (2, 20), (4, 35))
@@ -36,3 +38,11 @@ def test_unknown(epochs):
     assert tuple(cache.end_offset_for(-1, 10)) == (-1, -1), "epoch -1 means unknown: (-1, -1)"
     found = tuple(cache.end_offset_for(7, 10))
     assert found == (-1, -1), f"epoch 7 is newer than all that this log knows: (-1, -1), not {found}"
+
+
+@pytest.mark.points(1, task=1)
+def test_the_epochs_are_only_read_with_their_lock(epochs):
+    """Another thread may truncate them meanwhile"""
+    cache = epochs((1, 0), (2, 20))
+    with touched_only_with(cache, "_lock", state=["_entries"], within=["end_offset_for"]):
+        cache.end_offset_for(1, 50)

@@ -39,7 +39,21 @@ def test_not_for_this_offset(following, append):
     must_raise(RuntimeError, why, following.fetcher.process_partition_data, PARTITION, 5, data)
 
 
-@pytest.mark.points(5, task=3)
+@pytest.mark.points(2, task=3)
+def test_the_quota_of_a_throttled_partition(following, append):
+    """Not throttled, then throttled"""
+    append(following.leader, 4)
+    following.process(0, high_watermark=0)
+    assert following.quota.recorded == [], "the partition is not throttled: nothing is recorded in the quota"
+    append(following.leader, 1)
+    following.quota.throttled = True
+    size = following.response(4, 0).records.valid_bytes
+    following.process(4, high_watermark=0)
+    recorded = following.quota.recorded
+    assert recorded == [size], f"throttled: record the valid bytes, {size}, or the quota limits nothing; not {recorded}"
+
+
+@pytest.mark.points(3, task=3)
 def test_the_start_follows(following, append):
     """The leader has deleted its first two records"""
     append(following.leader, 4)
