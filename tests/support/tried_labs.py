@@ -46,7 +46,7 @@ def source_has_changed() -> bool:
 def source_digest(folder: Path | None = None) -> str:
     """Of the code of ``kafka_lite/spark``."""
     paths = sorted((folder or _SOURCE).rglob("*.py"))
-    return hashlib.sha256("\0".join(map(_code, paths)).encode()).hexdigest()[:16]
+    return hashlib.sha256("\0".join(map(code, paths)).encode()).hexdigest()[:16]
 
 
 def digest(lab: Lab) -> str:
@@ -57,7 +57,7 @@ def digest(lab: Lab) -> str:
     modules = {*lab.modules, *_RUNNERS, *imports}
     parts = [f"pyspark {version('pyspark')}".encode()]
     parts += [(lab.folder / "wrong.toml").read_bytes()]
-    parts += [_code(path).encode() for path in (*tests, *map(module_path, sorted(modules)))]
+    parts += [code(path).encode() for path in (*tests, *map(module_path, sorted(modules)))]
     return hashlib.sha256(b"\0".join(parts)).hexdigest()[:16]
 
 
@@ -70,7 +70,7 @@ def imported(source: str, counted: Collection[str] = _COUNTED) -> set[str]:
     return {name for name in names if name.partition(".")[0] in counted and _exists(name)}
 
 
-def _code(path: Path) -> str:
+def code(path: Path) -> str:
     """A file without imports, docstrings and comments: a moved or newly described module is the same."""
     return _without_words(path.read_text(encoding="utf-8"))
 
