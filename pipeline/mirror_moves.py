@@ -1,4 +1,4 @@
-"""Who copies what, as the external views of a mirror tell it one after the other: moves, and how long nobody copied.
+"""The moves of partitions between workers, from one external view to the next, and how long nobody copied.
 
 uReplicator kafka-0.10.2.1: Helix's RoutingTableProvider is what such a spectator is made of · book 8.2.2
 """

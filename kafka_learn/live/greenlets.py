@@ -39,7 +39,7 @@ class Switcher(Protocol):
 
 
 class NotedFrame(NamedTuple):
-    """What a frame was when its greenlet began to wait."""
+    """A frame as it was when its greenlet began to wait."""
 
     f_code: types.CodeType
     f_lineno: int

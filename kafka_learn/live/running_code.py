@@ -10,7 +10,7 @@ that is watched has the same events as one that is not::
         …                           a step of the world
     code.as_json()["ran"]           the functions in which the step has touched locks, in their order
 
-Only code of this project is shown, without the simulator: from a lock or a socket on, a stand-in is at work.
+Only code of this project is shown, without the simulator: from a lock or a socket on, a stand-in runs.
 """
 
 from __future__ import annotations

@@ -129,8 +129,8 @@ def _fingerprint() -> dict[Path, int]:
 
 def _run_stage() -> int:
     from kafka_learn.notebooks import NotebookError
-    from kafka_learn.site import live_engine
     from kafka_learn.site.directives import DirectiveError
+    from kafka_learn.site.live_page import live_engine
     from kafka_learn.site.staging import STAGE, stage
 
     progress = BuildProgress()

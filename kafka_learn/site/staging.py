@@ -21,8 +21,8 @@ from kafka_learn.site.badges import with_badges
 from kafka_learn.site.build_progress import Track, untracked
 from kafka_learn.site.directives import Page, expand
 from kafka_learn.site.glossary import with_links
+from kafka_learn.site.live_page.shown_code import shown_code
 from kafka_learn.site.path.reading_path import reading_path
-from kafka_learn.site.shown_code import shown_code
 from kafka_learn.site.signpost import with_signpost
 from kafka_learn.source import module_path
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from kafka_learn.project import PROJECT_ROOT
-from kafka_learn.site import live_engine
+from kafka_learn.site.live_page import live_engine
 from tests.support import chromium
 
 HTML = """<!doctype html><html lang="{language}"><body><div id="live"></div>

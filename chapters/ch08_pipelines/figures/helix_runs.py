@@ -100,7 +100,7 @@ def _event(call: Call) -> Detail:
 
 
 def _writes(call: Call) -> Detail:
-    """What becomes of which znode; a message has its transition instead of its random name."""
+    """Each znode with its new content; a message has its transition instead of its random name."""
     writes: list[Write] = call.argument("writes")
     return {f"{number}": _told(each) for number, each in enumerate(writes, 1)}
 

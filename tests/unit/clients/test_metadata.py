@@ -11,6 +11,7 @@ from kafka_lite.clients.metadata import NEWEST_LEADER_MS, TOPIC_EXPIRY_MS, Metad
 from kafka_lite.common.errors import ApiError, Errors
 from kafka_lite.common.time import MockTime
 from kafka_lite.common.topic_partition import TopicPartition
+from kafka_lite.network.authentication_error import SaslAuthenticationError
 
 NODES = (Node(0, "a", 1), Node(1, "b", 2))
 T0 = TopicPartition("t", 0)
@@ -67,6 +68,18 @@ def test_await_update_raises_a_fatal_error() -> None:
     metadata.fail(PermissionError("no"))
     with pytest.raises(PermissionError):
         metadata.await_update(metadata.request_update(), 500)
+
+
+def test_await_update_raises_a_failed_authentication_until_the_next_update() -> None:
+    metadata = Metadata()
+    error = SaslAuthenticationError("wrong password")
+    metadata.authentication_failed(error)
+    with pytest.raises(SaslAuthenticationError):
+        metadata.await_update(metadata.request_update(), 500)
+    assert metadata.authentication_error is error
+    metadata.update(cluster(), 0)
+    metadata.raise_authentication_error()
+    assert metadata.authentication_error is None
 
 
 def test_a_producer_forgets_unused_topics() -> None:

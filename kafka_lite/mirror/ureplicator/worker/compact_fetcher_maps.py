@@ -1,7 +1,7 @@
 """The maps through which partitions come and go while the others are fetched.
 
-A thread that adds or removes a partition only writes into a map. The thread that owns the partitions looks at its maps when
-it begins a round::
+A thread that adds or removes a partition only writes into a map. The thread that owns the partitions looks at its maps
+when it begins a round::
 
     map                  filled by                       at the beginning of the next round
     ───────────────────  ──────────────────────────────  ───────────────────────────────────────────────

@@ -46,6 +46,15 @@ def test_requests_of_one_connection_are_answered_in_turn(server: HttpServer) -> 
             assert response.read() == f"PUT /topics?n={number} me body".encode()
 
 
+def test_a_body_does_not_wait_for_the_acknowledgement_of_its_headers(server: HttpServer) -> None:
+    """Which a client that keeps its connection delays by 40 ms: so Nagle's algorithm is off."""
+    with connect(server) as client:
+        client.request("GET", "/")
+        client.getresponse().read()
+        (served,) = server._http._connections
+        assert served.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY)
+
+
 def test_a_body_beyond_the_bound_is_refused_and_ends_the_connection(server: HttpServer) -> None:
     with connect(server) as client:
         client.putrequest("POST", "/")

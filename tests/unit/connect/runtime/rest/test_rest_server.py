@@ -181,13 +181,6 @@ def test_head_has_the_headers_of_get(client: Client) -> None:
     assert client.ask("GET", "/connectors")[1] == []  # the connection has nothing left of it
 
 
-def test_a_body_does_not_wait_for_the_acknowledgement_of_its_headers(connect: Connect, client: Client) -> None:
-    """Which a client that keeps its connection delays by 40 ms: so Nagle's algorithm is off."""
-    client.ask("GET", "/")
-    (served,) = connect.rest._http._connections
-    assert served.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY)
-
-
 def test_a_body_beyond_the_bound_is_refused_unread(client: Client) -> None:
     client.connection.putrequest("POST", "/connectors")
     client.connection.putheader("Content-Type", "application/json")

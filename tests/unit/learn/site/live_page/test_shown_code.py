@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from kafka_learn.site.shown_code import shown_code
+from kafka_learn.site.live_page.shown_code import shown_code
 
 
 @pytest.fixture

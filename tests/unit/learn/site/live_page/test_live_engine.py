@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from kafka_learn.site import live_engine
-from kafka_learn.site.live_engine import EngineError
+from kafka_learn.site.live_page import live_engine
+from kafka_learn.site.live_page.live_engine import EngineError
 
 CONTENTS = {name: f"content of {name}".encode() for name in live_engine.FILES}
 
