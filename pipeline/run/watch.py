@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from contextlib import suppress
 from typing import Self
 
 from confluent_kafka import KafkaException
@@ -50,7 +49,6 @@ class Watch:
         self._start_number = start_number
         self._began = self._shown = time.monotonic()
         self._sent: list[tuple[float, int]] = []
-        self._offsets: Offsets = {}
         self._live = Live(console=console, auto_refresh=False) if console.is_terminal else None
 
     def __enter__(self) -> Self:
@@ -72,8 +70,7 @@ class Watch:
         """Collect everything and show it now."""
         self._shown = now = time.monotonic()
         self._log.poll(queries.running)
-        with suppress(KafkaException):  # the broker is away: the offsets stay as they were
-            self._offsets = self._ends.ends(_WATCHED)
+        ends = self._known_ends()
         statuses = self._log.statuses()
         status = RunStatus(
             phase=phase,
@@ -82,8 +79,8 @@ class Watch:
             send_rate=self._send_rate(now, replay.sent),
             queries=[statuses[job] for job in self._jobs if job in statuses],
             waiting=[job for job in self._jobs if job not in statuses],
-            ends=self._offsets,
-            dead_letters=sum(end for (topic, _), end in self._offsets.items() if topic == DEAD_LETTERS),
+            ends=ends,
+            dead_letters=None if ends is None else _records_in(DEAD_LETTERS, ends),
             restarts=queries.restarts.total(),
         )
         self._write_down(status)
@@ -91,6 +88,13 @@ class Watch:
             self._live.update(live_view(status), refresh=True)
         else:
             self._console.print(Text(status_line(status)), soft_wrap=True)
+
+    def _known_ends(self) -> Offsets | None:
+        """The ends of the logs; None while no broker says where they are."""
+        try:
+            return self._ends.ends(_WATCHED)
+        except KafkaException:
+            return None
 
     def _send_rate(self, now: float, sent: int) -> float:
         """Records per second, over the last few seconds."""
@@ -111,3 +115,7 @@ class Watch:
             "dead_letters": status.dead_letters,
         }
         self._folder.append(self._folder.samples, [sample])
+
+
+def _records_in(topic: str, ends: Offsets) -> int:
+    return sum(end for partition, end in ends.items() if partition.topic == topic)

@@ -6,7 +6,7 @@ With rich · book 2.3
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from rich import box
@@ -23,6 +23,7 @@ from pipeline.view.query_progress import Offsets, QueryStatus, lag
 
 BAR_WIDTH = 28
 _NOTHING = "–"
+_UNKNOWN = "?"
 
 
 @dataclass(frozen=True)
@@ -30,7 +31,8 @@ class RunStatus:
     """A moment of a run.
 
     ``send_rate`` is in records per second, ``waiting`` has the names of queries that have run no batch, and ``ends``
-    the end offset of each partition that they read.
+    the end offset of each partition that they read. ``ends`` and ``dead_letters`` are None while the broker is away:
+    how far it is to the ends is not known then, and not 0.
     """
 
     phase: str
@@ -39,17 +41,17 @@ class RunStatus:
     send_rate: float
     queries: Sequence[QueryStatus]
     waiting: Sequence[str] = ()
-    ends: Offsets = field(default_factory=dict)
-    dead_letters: int = 0
+    ends: Offsets | None = None
+    dead_letters: int | None = None
     restarts: int = 0
 
     def lag(self, query: QueryStatus) -> dict[TopicPartition, int]:
-        """The lag of a query in each partition that it reads."""
-        return lag(self.ends, query.consumed)
+        """The lag of a query in each partition that it reads and whose end is known."""
+        return lag(self.ends or {}, query.consumed)
 
-    def total_lag(self, query: QueryStatus) -> int:
-        """The sum of that."""
-        return sum(self.lag(query).values())
+    def total_lag(self, query: QueryStatus) -> int | None:
+        """The sum of that; None if no end is known."""
+        return None if self.ends is None else sum(self.lag(query).values())
 
 
 def live_view(status: RunStatus) -> RenderableType:
@@ -64,8 +66,8 @@ def status_line(status: RunStatus) -> str:
     return (
         f"{status.elapsed_s:4.0f} s  {status.phase}  {event_time(replay.clock_ms)}  "
         f"sent {replay.sent:,}/{replay.total:,} ({_rate(status.send_rate)}/s)  batches {batches}  "
-        f"lag {_largest_lag(status):,}  state {_state_rows(queries):,} rows {decimal(_state_bytes(queries))}  "
-        f"dropped {_dropped(queries):,}  dead letters {status.dead_letters:,}"
+        f"lag {_count(_largest_lag(status))}  state {_state_rows(queries):,} rows {decimal(_state_bytes(queries))}  "
+        f"dropped {_dropped(queries):,}  dead letters {_count(status.dead_letters)}"
         + (f"  queries restarted {status.restarts}" if status.restarts else "")
     )
 
@@ -93,7 +95,7 @@ def _replay(status: RunStatus) -> RenderableType:
     counts = Text("in ", "dim").append(f"{_rate(status.send_rate)}/s", "default")
     for fault in Fault:
         counts.append(f"  {fault.value} ", "dim").append(f"{replay.faults.get(fault, 0):,}", "default")
-    counts.append("  dead letters ", "dim").append(f"{status.dead_letters:,}", "default")
+    counts.append("  dead letters ", "dim").append(_count(status.dead_letters), "default")
     if status.restarts:
         counts.append("  queries restarted ", "dim").append(f"{status.restarts}", "bold yellow")
     parts: list[RenderableType] = [progress, counts]
@@ -112,7 +114,7 @@ def _queries(status: RunStatus) -> RenderableType:
             query.name, str(query.batch_id), f"{query.duration_ms / 1000:.1f} s",
             _rate(query.input_rate), _rate(query.processing_rate), event_time(query.watermark_ms)[5:] or _NOTHING,
             f"{query.state_rows:,}", decimal(query.state_bytes) if query.state_bytes else _NOTHING,
-            _alarming(query.dropped_by_watermark), f"{status.total_lag(query):,}",
+            _alarming(query.dropped_by_watermark), _count(status.total_lag(query)),
         )  # fmt: skip
     for name in status.waiting:
         table.add_row(name, *[_NOTHING] * 9, style="dim")
@@ -148,8 +150,13 @@ def _rate(value: float) -> str:
     return f"{value:,.0f}" if value >= 10 or value == 0 else f"{value:.1f}"
 
 
-def _largest_lag(status: RunStatus) -> int:
-    return max(map(status.total_lag, status.queries), default=0)
+def _count(number: int | None) -> str:
+    return _UNKNOWN if number is None else f"{number:,}"
+
+
+def _largest_lag(status: RunStatus) -> int | None:
+    lags = [status.total_lag(query) for query in status.queries]
+    return max((each for each in lags if each is not None), default=None if None in lags else 0)
 
 
 def _state_rows(queries: Sequence[QueryStatus]) -> int:

@@ -137,7 +137,7 @@ def _draw_records(axes: Any, names: Iterable[str], samples: Sequence[Sample], ru
     seconds = [running.seconds(sample["time_ms"]) for sample in samples]
     axes.plot(seconds, [sample["send_rate"] for sample in samples], color=_FAINT, linewidth=3, alpha=0.4)
     for index, name in enumerate(names):
-        lags = [sample["lag"].get(name) for sample in samples]  # None, where there is no batch yet, is a gap
+        lags = [sample["lag"].get(name) for sample in samples]  # None, without a batch or a broker, is a gap
         axes.plot(
             seconds, [math.nan if count is None else count for count in lags], color=_COLORS[index], linewidth=1.4
         )

@@ -119,12 +119,22 @@ def test_a_sample_has_the_start_the_clock_and_the_lag_of_each_query(run: Run, cl
     }  # fmt: skip
 
 
-def test_ends_stay_as_they_were_while_the_broker_is_away(run: Run, clock: Clock) -> None:
-    run.ends = {TopicPartition(DEAD_LETTERS, 0): 4}
-    run.watch.show("replaying", run.queries, replay(0))
-    run.ends = KafkaException("no broker")
-    run.watch.show("replaying", run.queries, replay(0))
-    assert [sample["dead_letters"] for sample in run.samples()] == [4, 4]
+def test_lag_and_dead_letters_are_unknown_while_the_broker_is_away(run: Run, clock: Clock, output: io.StringIO) -> None:
+    """At the start, too, where no ends have been seen: a lag of 0 would say that all is read."""
+    status = query_status(list(recorded_delays(batches=3)))
+    assert status is not None
+    run.statuses = {"delays": status}
+    there = {**FLIGHT_ENDS, TopicPartition(DEAD_LETTERS, 0): 4}
+    for ends in (KafkaException("no broker"), there, KafkaException("no broker")):
+        run.ends = ends
+        run.watch.show("replaying", run.queries, replay(0))
+    assert [sample["dead_letters"] for sample in run.samples()] == [None, 4, None]
+    assert [sample["lag"] for sample in run.samples()] == [{"delays": None}, {"delays": 1}, {"delays": None}]
+    before, between, after = output.getvalue().splitlines()
+    for line in (before, after):
+        assert "lag ?" in line
+        assert "dead letters ?" in line
+    assert "lag 1 " in between
 
 
 def test_queries_without_a_batch_are_waited_for(run: Run, clock: Clock, monkeypatch: pytest.MonkeyPatch) -> None:

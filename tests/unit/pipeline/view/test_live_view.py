@@ -50,6 +50,14 @@ def test_a_query_shows_its_last_batch(status: RunStatus) -> None:
     ]  # fmt: skip
 
 
+def test_the_lag_of_a_query_is_unknown_without_the_ends(status: RunStatus) -> None:
+    away = dataclasses.replace(status, ends=None, dead_letters=None)
+    lines = drawn(away)
+    assert row(lines, "delays")[-1] == "?"
+    assert "dead letters ?" in "\n".join(lines)
+    assert not [line for line in lines if line.startswith("flights")]
+
+
 def test_a_query_without_a_batch_is_shown_as_waiting(status: RunStatus) -> None:
     assert row(drawn(status), "aircraft_days") == ["aircraft_days", *["–"] * 9]
 
