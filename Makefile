@@ -66,7 +66,7 @@ soak: setup ## what make test leaves out: beside real Kafka and ZooKeeper (Java,
 
 nightly: setup ## the longest of soak, by themselves: Spark loses its driver or an executor; five stream processors beside each other; all examples
 	$(LANE) nightly $(MARKED) -- -n 2 $(BY_FILE) -m nightly $(ARGS)
-	KAFKA_LITE_EXAMPLES=all $(LANE) examples tests/unit -- -q -n 2 -m hypothesis
+	KAFKA_LITE_EXAMPLES=all $(LANE) --processes 2 examples tests/unit -- -q -m hypothesis
 
 every-python: setup ## the unit tests on every other Python that is here (ARGS=--newest: on the newest of them)
 	$(BIN)/python -m scripts.every_python $(ARGS)
@@ -82,7 +82,7 @@ types: setup
 	$(BIN)/mypy $(ARGS)
 
 unit: setup
-	$(LANE) unit tests/unit -- -q -n 2 -m "not soak" $(ARGS)
+	$(LANE) --processes 2 unit tests/unit -- -q -m "not soak" $(ARGS)
 
 format: setup ## let ruff format and mend what it can
 	$(BIN)/ruff check --fix .

@@ -1,20 +1,20 @@
 """Runs a lane of tests: pytest, then a second try for each failed test, alone in a fresh process.
 
-    python -m scripts.run_tests NAME [PATH…] [-- PYTEST-OPTIONS…]    one lane, written to build/tests/NAME.json
-    python -m scripts.run_tests --sum-up                             all lanes in build/tests together, as .ci/run ends
+    python -m scripts.run_tests [--processes N] NAME [PATH…] [-- PYTEST-OPTIONS…]    one lane, to build/tests/NAME.json
+    python -m scripts.run_tests --sum-up    all lanes in build/tests together, as .ci/run ends
 
 A test that passes in its second try is flaky. The summary names it with its first failure, flaky.txt keeps the
 traceback, and the run is green unless there are three of them. If as many fail, it is red whatever their second tries
 bring: there are none. pytest-rerunfailures would rerun the test immediately in
 the same process, together with whatever the first try left there. KAFKA_LITE_TEST_RESULTS overrides the folder
 build/tests. What the tests write is in memory where there is room (``memory_folder``), and gone at the end; pytest
-itself keeps what failed tests have written.
+itself keeps what failed tests have written. With ``--processes``, the files are divided among so many processes of
+pytest (``side_by_side``), which is faster than workers of xdist where tests are many and short.
 """
 
 from __future__ import annotations
 
 import os
-import subprocess
 import sys
 import time
 from collections.abc import Sequence
@@ -25,6 +25,7 @@ import pytest
 from scripts.lanes import TOO_MANY_FLAKY, Lane, chance, count_chances, report_of_flaky, summary, why_red
 from scripts.memory_folder import temporary_folder
 from scripts.outcomes import TestOutcome, read_outcomes
+from scripts.side_by_side import divided, run_side_by_side
 
 MAX_SECOND_TRIES = 20
 """Tests that one fixture has failed are one failure, but each of them is tried again."""
@@ -42,9 +43,12 @@ def main(arguments: Sequence[str]) -> int:
     results.mkdir(parents=True, exist_ok=True)
     if list(arguments) == ["--sum-up"]:
         return finish(results, [Lane.load(path) for path in sorted(results.glob("*.json"))])
+    processes = 1
+    if arguments[0] == "--processes":
+        processes, arguments = int(arguments[1]), arguments[2:]
     separator = arguments.index("--") if "--" in arguments else len(arguments)
     name, *paths = arguments[:separator]
-    return finish(results, [run_lane(results, name, paths, arguments[separator + 1 :])])
+    return finish(results, [run_lane(results, name, paths, arguments[separator + 1 :], processes)])
 
 
 def finish(results: Path, lanes: Sequence[Lane]) -> int:
@@ -59,12 +63,13 @@ def finish(results: Path, lanes: Sequence[Lane]) -> int:
     return 1 if not lanes or why_red(lanes) else 0
 
 
-def run_lane(results: Path, name: str, paths: Sequence[str], options: Sequence[str]) -> Lane:
+def run_lane(results: Path, name: str, paths: Sequence[str], options: Sequence[str], processes: int) -> Lane:
     """Run the tests of ``paths`` with pytest's ``options``, then the failed ones again, and save the result."""
     started = time.monotonic()
     lane = Lane(name, broken="it did not come to its end")
     lane.save(results / f"{name}.json")
-    code, outcomes = run_pytest(results / f"{name}.jsonl", [*paths, *options])
+    parts = divided(paths, processes) if processes > 1 else [paths]
+    code, outcomes = run_pytest(results / f"{name}.jsonl", parts, options)
     lane.count(outcomes.values())
     failures = [outcome for outcome in outcomes.values() if outcome.outcome == "failed"]
     lane.broken = why_broken(code, failures, lane.passed)
@@ -111,20 +116,25 @@ def passes_again(results: Path, lane: str, outcome: TestOutcome, options: Sequen
     if outcome.crashes > 1:
         return False
     print(f"\nsecond try: {outcome.node_id}", flush=True)
-    code, outcomes = run_pytest(results / f"{lane}-second-try.jsonl", [outcome.node_id, *options, "-n", "0"])
+    code, outcomes = run_pytest(results / f"{lane}-second-try.jsonl", [[outcome.node_id]], [*options, "-n", "0"])
     again = outcomes.get(outcome.node_id)
     return code == pytest.ExitCode.OK and again is not None and again.outcome == "passed"
 
 
-def run_pytest(log: Path, arguments: Sequence[str]) -> tuple[int, dict[str, TestOutcome]]:
-    """Run pytest; returns its exit code and the tests' outcomes by node id."""
-    log.unlink(missing_ok=True)
+def run_pytest(log: Path, parts: Sequence[Sequence[str]], options: Sequence[str]) -> tuple[int, dict[str, TestOutcome]]:
+    """Run pytest, once for each part of the paths; returns its exit code and the tests' outcomes by node id."""
+    logs = [log, *(log.with_stem(f"{log.stem}-{number}") for number in range(2, len(parts) + 1))]
+    for each in logs:
+        each.unlink(missing_ok=True)
     # Not `python -m pytest`, which puts the current folder before the compiled package that PYTHONPATH may name.
-    command = [Path(sys.executable).with_name("pytest"), *arguments, f"--report-log={log}"]
+    pytest_command = Path(sys.executable).with_name("pytest")
+    commands: list[list[str | Path]] = [
+        [pytest_command, *paths, *options, f"--report-log={each}"] for paths, each in zip(parts, logs, strict=True)
+    ]
     with temporary_folder() as folder:
         environment = os.environ if folder is None else {**os.environ, "TMPDIR": str(folder)}
-        code = subprocess.run(command, env=environment, check=False).returncode
-    return code, read_outcomes(log)
+        code = run_side_by_side(commands, environment)
+    return code, {node_id: outcome for each in logs for node_id, outcome in read_outcomes(each).items()}
 
 
 if __name__ == "__main__":

@@ -31,5 +31,5 @@ def test_a_property_that_says_nothing_follows(value: str, drawn: int) -> None:
 def test_the_run_of_the_night_has_every_property() -> None:
     makefile = (PROJECT / "Makefile").read_text()
     nightly = makefile[makefile.index("\nnightly:") : makefile.index("\nevery-python:")]
-    assert f"{VARIABLE}=all $(LANE) examples tests/unit -- " in nightly
+    assert f"{VARIABLE}=all $(LANE) --processes 2 examples tests/unit -- " in nightly
     assert "-m hypothesis" in nightly
