@@ -12,6 +12,7 @@ from kafka_lite.common.errors import ApiError, Errors
 from kafka_lite.common.time import MockTime
 from kafka_lite.common.topic_partition import TopicPartition
 from kafka_lite.network.authentication_error import SaslAuthenticationError
+from tests.support.patience import patient_s
 
 NODES = (Node(0, "a", 1), Node(1, "b", 2))
 T0 = TopicPartition("t", 0)
@@ -42,7 +43,7 @@ def test_await_update_returns_with_a_newer_version() -> None:
     waiter = threading.Thread(target=metadata.await_update, args=(before, 10_000))
     waiter.start()
     metadata.update(cluster("t"), 0)
-    waiter.join(60)
+    waiter.join(patient_s(60))
     assert not waiter.is_alive()
     metadata.await_update(before, 0)  # already present
 

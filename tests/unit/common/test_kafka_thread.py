@@ -6,6 +6,7 @@ import threading
 
 from kafka_learn.recording.recorder import actor_of
 from kafka_lite.common.kafka_thread import KafkaThread
+from tests.support.patience import patient_s
 
 
 class Sleeper:
@@ -19,7 +20,7 @@ class Sleeper:
     def do_work(self) -> None:
         self.thread = threading.current_thread()
         self.began.set()
-        self.woken.wait(30)
+        self.woken.wait(patient_s(30))
 
     def wake_up(self) -> None:
         self.woken.set()
@@ -29,7 +30,7 @@ def test_it_runs_turns_and_wakes_up_the_last_one() -> None:
     sleeper = Sleeper()
     thread = KafkaThread("a-thread", sleeper)
     thread.start()
-    assert sleeper.began.wait(30)
+    assert sleeper.began.wait(patient_s(30))
     thread.shutdown()
     assert not thread.is_alive()
     assert sleeper.thread is thread

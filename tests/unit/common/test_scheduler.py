@@ -10,6 +10,7 @@ import pytest
 from kafka_lite.common.scheduler import KafkaScheduler, MockScheduler
 from kafka_lite.common.time import MockTime
 from tests.support.eventually import eventually
+from tests.support.patience import patient_s
 
 LONG_MAX = 2**63 - 1
 """What ``file.delete.delay.ms`` and other configurations may be set to: never."""
@@ -29,7 +30,7 @@ def test_a_task_that_is_never_due_does_not_block_the_others(scheduler: KafkaSche
     for _ in range(2):
         done = threading.Event()
         scheduler.schedule("now", done.set)
-        assert done.wait(60), "no thread is left to run tasks"
+        assert done.wait(patient_s(60)), "no thread is left to run tasks"
 
 
 def test_a_periodic_task_repeats_after_an_error(scheduler: KafkaScheduler, caplog: pytest.LogCaptureFixture) -> None:
@@ -43,7 +44,7 @@ def test_a_periodic_task_repeats_after_an_error(scheduler: KafkaScheduler, caplo
         raise OSError("disk on fire")
 
     scheduler.schedule("retention", fail, period_ms=0)
-    assert third.wait(60)
+    assert third.wait(patient_s(60))
     assert "Error in scheduled task retention" in caplog.text
 
 
@@ -53,17 +54,17 @@ def test_shutdown_waits_for_the_running_task_and_drops_the_others(scheduler: Kaf
 
     def slow() -> None:
         at_work.set()
-        assert go_on.wait(60)
+        assert go_on.wait(patient_s(60))
         ended.append("slow")
 
     scheduler.schedule("slow", slow)
     scheduler.schedule("behind", lambda: ended.append("behind"))
-    assert at_work.wait(60)
+    assert at_work.wait(patient_s(60))
     stopping = threading.Thread(target=scheduler.shutdown)
     stopping.start()
     eventually(lambda: not scheduler._running)
     go_on.set()
-    stopping.join(60)
+    stopping.join(patient_s(60))
     assert ended == ["slow"]
     assert not [thread for thread in threading.enumerate() if thread.name.startswith("test-scheduler-")]
 
@@ -78,7 +79,7 @@ def test_a_scheduler_can_be_restarted(scheduler: KafkaScheduler) -> None:
     scheduler.startup()
     done = threading.Event()
     scheduler.schedule("now", done.set)
-    assert done.wait(60), "no thread is left to run tasks"
+    assert done.wait(patient_s(60)), "no thread is left to run tasks"
 
 
 def test_the_mock_scheduler_runs_tasks_when_its_clock_advances() -> None:
@@ -104,7 +105,7 @@ def test_added_threads_run_tasks_in_parallel(scheduler: KafkaScheduler) -> None:
     waited: list[int] = []
 
     def wait() -> None:
-        both.wait(60)
+        both.wait(patient_s(60))
         waited.append(1)
 
     scheduler.schedule("one", wait)
@@ -123,13 +124,13 @@ def test_removed_threads_end_after_their_tasks_and_the_others_continue(scheduler
     ended: list[int] = []
 
     def slow() -> None:
-        all_at_work.wait(60)
-        assert go_on.wait(60)
+        all_at_work.wait(patient_s(60))
+        assert go_on.wait(patient_s(60))
         ended.append(1)
 
     for _ in range(4):
         scheduler.schedule("slow", slow)
-    all_at_work.wait(60)
+    all_at_work.wait(patient_s(60))
     scheduler.schedule("afterwards", lambda: ended.append(2))
     scheduler.resize(1)
     assert len(threads()) == 4
@@ -148,11 +149,11 @@ def test_removed_threads_that_have_nothing_to_do_end_at_once(scheduler: KafkaSch
     all_at_work = threading.Barrier(5)
 
     def meet() -> None:
-        all_at_work.wait(60)
+        all_at_work.wait(patient_s(60))
 
     for _ in range(4):
         scheduler.schedule("once", meet)
-    all_at_work.wait(60)
+    all_at_work.wait(patient_s(60))
     eventually(lambda: scheduler.is_idle)
     scheduler.resize(1)
     eventually(lambda: [each.is_alive() for each in scheduler._threads].count(True) == 1)

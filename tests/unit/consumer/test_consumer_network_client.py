@@ -21,6 +21,7 @@ from kafka_lite.protocol.api_key import ApiKey
 from kafka_lite.protocol.messages.api_12_heartbeat import HeartbeatRequest
 from kafka_lite.protocol.messages.api_29_describe_acls import DescribeAclsRequest
 from kafka_lite.protocol.schema_error import SchemaError
+from tests.support.patience import patient_s
 from tests.support.scripted_broker import HOST, PORT, ScriptedBroker
 
 NODE = Node(0, HOST, PORT)
@@ -175,7 +176,7 @@ def test_the_heartbeat_thread_does_not_wait_for_the_polling_thread(client: Clien
     with client._lock:
         thread = threading.Thread(target=in_background)
         thread.start()
-        assert done.wait(30)
+        assert done.wait(patient_s(30))
     thread.join()
     assert client.poll_future(future, client.timer(1000))
 

@@ -9,6 +9,7 @@ import pytest
 from kafka_lite.common.time import SYSTEM_TIME
 from kafka_lite.consumer.group.heartbeat import Heartbeat
 from kafka_lite.consumer.group.heartbeat_thread import HeartbeatThread
+from tests.support.patience import patient_s
 
 
 @pytest.fixture
@@ -83,7 +84,7 @@ def test_the_thread_runs_while_it_is_enabled() -> None:
     assert not owner.done.is_set()
     with condition:
         thread.enable()
-    assert owner.done.wait(30)
+    assert owner.done.wait(patient_s(30))
     with condition:
         assert not thread.is_enabled
     thread.shutdown(30)
@@ -96,5 +97,5 @@ def test_the_error_that_ends_the_thread_is_kept() -> None:
     thread, condition = started(owner)
     with condition:
         thread.enable()
-    thread.join(30)
+    thread.join(patient_s(30))
     assert isinstance(thread.failure, ValueError)

@@ -7,6 +7,7 @@ import pytest
 
 from chapters.ch01_introduction.figures import beanstalk
 from chapters.ch01_introduction.figures.beanstalk import BeanstalkClient, BeanstalkError, running_beanstalkd
+from tests.support.patience import patient_s
 
 
 @pytest.fixture
@@ -30,7 +31,7 @@ def scripted():
 
     def join():
         for thread in threads:
-            thread.join(60)
+            thread.join(patient_s(60))
 
     client.received, client.join = received, join
     yield client

@@ -25,6 +25,7 @@ from kafka_lite.log.producers.producer_state_manager_config import ProducerState
 from kafka_lite.record.memory_records_builder import MemoryRecordsBuilder
 from tests.support.log_managers import ManagedLogs
 from tests.support.logs import read_records
+from tests.support.patience import patient_s
 
 T0 = TopicPartition("topic", 0)
 
@@ -381,6 +382,6 @@ def test_concurrent_checkpoint_writes_do_not_interfere(one: ManagedLogs) -> None
     for thread in threads:
         thread.start()
     for thread in threads:
-        thread.join(60)
+        thread.join(patient_s(60))
     assert list(one.manager.live_log_dirs) == list(one.dirs)
     assert not one.manager.log_dir_failure_channel.has_offline_log_dir(one.dirs[0])

@@ -20,6 +20,7 @@ from kafka_lite.metrics.mbean_server import MBeanServer
 from kafka_lite.metrics.metric_name import MetricName, ObjectNamePattern
 from kafka_lite.metrics.metrics_http_server import MetricsHttpServer, response_to
 from kafka_lite.metrics.metrics_registry import MetricsRegistry
+from tests.support.patience import patient_s
 
 
 @pytest.fixture
@@ -90,7 +91,7 @@ class TestHttpServer:
 
     @staticmethod
     def ask(server: MetricsHttpServer, method: str, path: str) -> tuple[int, str | None, bytes]:
-        connection = http.client.HTTPConnection(server.url.removeprefix("http://"), timeout=60)
+        connection = http.client.HTTPConnection(server.url.removeprefix("http://"), timeout=patient_s(60))
         try:
             connection.request(method, path)
             response = connection.getresponse()
@@ -110,7 +111,7 @@ class TestHttpServer:
     @pytest.mark.parametrize("junk", [b"", b"\x00\xff\r\n\r\n", b"GET\r\n\r\n", b"GET " + b"x" * 70_000 + b"\r\n\r\n"])
     def test_malformed_requests_do_not_stop_the_server(self, server: MetricsHttpServer, junk: bytes) -> None:
         host, port = server.url.removeprefix("http://").split(":")
-        with socket.create_connection((host, int(port)), timeout=60) as client:
+        with socket.create_connection((host, int(port)), timeout=patient_s(60)) as client:
             client.sendall(junk)
         assert self.ask(server, "GET", "/metrics")[0] == 200
 
@@ -137,7 +138,7 @@ class TestHttpServer:
         server = MetricsHttpServer(beans, "127.0.0.1", 0)
         server.start()
         host, port = server.url.removeprefix("http://").split(":")
-        with socket.create_connection((host, int(port)), timeout=60):
+        with socket.create_connection((host, int(port)), timeout=patient_s(60)):
             while server._connection is None:
                 time.sleep(0.001)
             server.shutdown(timeout_s=60)

@@ -22,6 +22,7 @@ from kafka_lite.protocol.framing import encode_response
 from kafka_lite.protocol.messages.api_12_heartbeat import HeartbeatRequest, HeartbeatResponse
 from kafka_lite.protocol.messages.api_16_list_groups import ListedGroup, ListGroupsRequest, ListGroupsResponse
 from tests.support.network import LOOPBACK, respond, running_server
+from tests.support.patience import patient_s
 
 HEARTBEAT = HeartbeatRequest(group_id="g", generation_id=1, member_id="m")
 
@@ -46,7 +47,7 @@ def peer(behave: Callable[[socket.socket], None]) -> Iterator[int]:
         thread = threading.Thread(target=serve)
         thread.start()
         yield server.getsockname()[1]
-        thread.join(30)
+        thread.join(patient_s(30))
 
 
 def test_exchange_returns_the_response() -> None:

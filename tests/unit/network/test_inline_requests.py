@@ -34,6 +34,7 @@ from tests.support.network import (
     respond,
     running_server,
 )
+from tests.support.patience import patient_s
 
 
 def even_is_quick(request: Request) -> bool:
@@ -60,7 +61,7 @@ def test_a_request_that_waits_does_not_delay_quick_requests_of_other_connections
 
     def handle(request: Request, channel: RequestChannel) -> None:
         if not even_is_quick(request):
-            assert go_on.wait(30)
+            assert go_on.wait(patient_s(30))
         echo_correlation_id(request, channel)
 
     with running_server(handle, is_quick=even_is_quick) as server, connect(server) as slow, connect(server) as quick:
@@ -114,12 +115,12 @@ def test_a_response_to_another_connection_is_written_while_a_request_is_handled(
             return
         if number == 2:
             echo_correlation_id(held.pop(), channel)
-            steps.append(was_read.wait(30))
+            steps.append(was_read.wait(patient_s(30)))
         echo_correlation_id(request, channel)
 
     with running_server(handle, is_quick=lambda _: True) as server, connect(server) as first, connect(server) as second:
         first.sendall(request_frame(1) + request_frame(3))
-        assert arrived.wait(30)
+        assert arrived.wait(patient_s(30))
         second.sendall(request_frame(2))
         assert read_correlation_id(first) == 1
         was_read.set()
@@ -146,7 +147,7 @@ def test_a_large_response_to_another_connection_is_completed_later() -> None:
 
     with running_server(handle, is_quick=lambda _: True) as server, connect(server) as first, connect(server) as second:
         first.sendall(request_frame(1) + request_frame(3))
-        assert arrived.wait(30)
+        assert arrived.wait(patient_s(30))
         second.sendall(request_frame(2))
         assert read_correlation_id(second) == 2
         assert read_frame(first) == content
@@ -167,7 +168,7 @@ def test_a_request_that_closes_another_connection() -> None:
 
     with running_server(handle, is_quick=lambda _: True) as server, connect(server) as first, connect(server) as second:
         first.sendall(request_frame(1))
-        assert arrived.wait(30)
+        assert arrived.wait(patient_s(30))
         second.sendall(request_frame(2))
         assert read_correlation_id(second) == 2
         assert is_closed(first)
@@ -229,7 +230,7 @@ def test_the_times_of_a_quick_request_are_complete() -> None:
         server.request_channel.add_completion_listener(on_completion)
         client.sendall(request_frame(1))
         assert read_correlation_id(client) == 1
-        assert arrived.wait(30)
+        assert arrived.wait(patient_s(30))
     ((request, end_time_ms),) = ended
     marks = [request.start_time_ms, request.request_dequeue_time_ms, request.response_complete_time_ms]
     marks += [request.response_dequeue_time_ms, end_time_ms]
@@ -251,7 +252,7 @@ def test_shutdown_waits_for_the_request_that_a_network_thread_handles() -> None:
 
     def handle(request: Request, channel: RequestChannel) -> None:
         arrived.set()
-        assert go_on.wait(30)
+        assert go_on.wait(patient_s(30))
         echo_correlation_id(request, channel)
 
     server = SocketServer(SocketServerConfig(listeners=(Listener(LOOPBACK),), num_network_threads=1))
@@ -260,13 +261,13 @@ def test_shutdown_waits_for_the_request_that_a_network_thread_handles() -> None:
     server.startup()
     with connect(server) as client:
         client.sendall(request_frame(1))
-        assert arrived.wait(30)
+        assert arrived.wait(patient_s(30))
         end = threading.Thread(target=inline.shutdown)
         end.start()
         end.join(0.05)
         assert end.is_alive()
         go_on.set()
-        end.join(30)
+        end.join(patient_s(30))
         assert not end.is_alive()
         assert read_correlation_id(client) == 1
     server.shutdown()
@@ -297,7 +298,7 @@ def test_a_response_right_after_the_previous_one_was_sent(caplog: pytest.LogCapt
     with socket.create_server((LOOPBACK, 0)) as acceptor:
         clients, accepted = [], []
         for port in (1, 2):
-            clients.append(socket.create_connection(acceptor.getsockname(), timeout=30))
+            clients.append(socket.create_connection(acceptor.getsockname(), timeout=patient_s(30)))
             accepted.append(acceptor.accept()[0])
             accepted[-1].setblocking(False)
             quotas.inc(LOOPBACK)

@@ -7,6 +7,7 @@ from kafka_lite.network.request import Request
 from kafka_lite.network.request_channel import RequestChannel, Response, ResponseAction
 from kafka_lite.protocol.messages.api_12_heartbeat import HeartbeatRequest
 from kafka_lite.protocol.messages.headers import RequestHeader
+from tests.support.patience import patient_s
 
 
 def request(number: int = 0, processor: int = 0) -> Request:
@@ -43,7 +44,7 @@ def test_a_full_queue_blocks_the_processor_until_a_request_is_taken() -> None:
     assert processor.is_alive()
     assert channel.request_queue_size == 2
     assert channel.receive_request(0) is not None
-    processor.join(30)
+    processor.join(patient_s(30))
     assert not processor.is_alive()
     assert channel.request_queue_size == 2
 
@@ -67,7 +68,7 @@ def test_the_bound_holds_under_load_and_no_thread_sleeps_for_ever() -> None:
     for thread in threads:
         thread.start()
     for thread in threads:
-        thread.join(60)
+        thread.join(patient_s(60))
     assert not any(thread.is_alive() for thread in threads)
     assert max(sizes) <= bound + processors - 1
 
@@ -78,7 +79,7 @@ def test_shutdown_releases_a_processor_that_waits_for_room() -> None:
     processor = threading.Thread(target=channel.send_request, args=(request(2),))
     processor.start()
     channel.shutdown()
-    processor.join(30)
+    processor.join(patient_s(30))
     assert not processor.is_alive()
 
 

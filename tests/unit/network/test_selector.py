@@ -22,6 +22,7 @@ from kafka_lite.network.kafka_channel import (
 )
 from kafka_lite.network.selector import Selector
 from kafka_lite.network.send import NetworkSend
+from tests.support.patience import patient_s
 
 MAX_RECEIVE = 1_000_000
 
@@ -132,7 +133,7 @@ def test_a_send_larger_than_the_socket_buffer_takes_several_polls(selector: Sele
     reader = threading.Thread(target=read)
     reader.start()
     until(selector, lambda: selector.completed_sends, polls=5_000)
-    reader.join(30)
+    reader.join(patient_s(30))
     assert bytes(got) == framed(payload)
 
 
@@ -144,7 +145,7 @@ def test_a_large_receive_arrives_completely(selector: Selector, peer: socket.soc
     assert received(selector) == [payload]
     until(selector, lambda: selector.completed_receives)
     assert received(selector) == [b"next"]
-    writer.join(30)
+    writer.join(patient_s(30))
 
 
 def test_pipelined_frames_come_one_per_poll_and_in_order(selector: Selector, peer: socket.socket) -> None:
@@ -269,7 +270,7 @@ def test_wakeup_ends_a_poll(selector: Selector) -> None:
     poller = threading.Thread(target=selector.poll, args=(3_600_000,))
     poller.start()
     selector.wakeup()
-    poller.join(30)
+    poller.join(patient_s(30))
     assert not poller.is_alive()
 
 

@@ -35,6 +35,7 @@ from tests.support.network import (
     respond,
     running_server,
 )
+from tests.support.patience import patient_s
 
 
 def test_a_request_gets_a_response() -> None:
@@ -271,7 +272,7 @@ def test_a_response_for_a_closed_connection_is_dropped(caplog: pytest.LogCapture
         )
         with connect(server) as client:
             client.sendall(request_frame(1))
-            assert arrived.wait(30)
+            assert arrived.wait(patient_s(30))
             time.advance(hours=1)
             assert is_closed(client)  # idle for too long
         echo_correlation_id(held[0], server.request_channel)
@@ -354,11 +355,11 @@ def test_shutdown_under_load_leaves_no_thread_and_no_socket() -> None:
         threads = [threading.Thread(target=hammer, args=(client,)) for client in clients]
         for thread in threads:
             thread.start()
-        assert answered.wait(30)
+        assert answered.wait(patient_s(30))
         channel = server.request_channel
         server.shutdown()
         for thread in threads:
-            thread.join(30)
+            thread.join(patient_s(30))
         assert not any(thread.is_alive() for thread in threads)
         assert server.connection_count(LOOPBACK) == 0
         assert channel.request_queue_size == 0
@@ -424,7 +425,7 @@ def test_the_times_of_a_request() -> None:
         server.request_channel.add_completion_listener(on_completion)
         client.sendall(request_frame(7))
         assert read_correlation_id(client) == 7
-        assert done.wait(30)
+        assert done.wait(patient_s(30))
         (times,) = ended
         phases = [
             times.request_queue_ms,
@@ -457,7 +458,7 @@ def test_a_later_response_holds_back_the_requests_behind_it() -> None:
 
     with running_server(handle) as server, connect(server) as client:
         client.sendall(b"".join(request_frame(number) for number in range(40)))
-        assert arrived.wait(30)
+        assert arrived.wait(patient_s(30))
         assert [read_correlation_id(client) for _ in range(3)] == [0, 1, 2]
         assert order == [0, 1, 2, 3]
         echo_correlation_id(held[0], server.request_channel)

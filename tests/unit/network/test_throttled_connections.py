@@ -11,6 +11,7 @@ from kafka_lite.network.request import Request
 from kafka_lite.network.request_channel import RequestChannel
 from tests.support.eventually import eventually
 from tests.support.network import connect, echo_correlation_id, read_correlation_id, request_frame, running_server
+from tests.support.patience import patient_s
 
 Quick = Callable[[Request], bool] | None
 QUICK: list[Quick] = [None, lambda _: True]
@@ -106,6 +107,6 @@ def test_the_time_of_the_network_thread_is_handed_over_when_the_response_is_out(
         for number in range(2):
             client.sendall(request_frame(number))
             assert read_correlation_id(client) == number
-            assert is_recorded.acquire(timeout=30)
+            assert is_recorded.acquire(timeout=patient_s(30))
     assert recorded[0] == 0
     assert recorded[1] > 0

@@ -24,6 +24,7 @@ from kafka_lite.old_consumer.simple.byte_buffer_message_set import ByteBufferMes
 from kafka_lite.record.compression import CompressionType
 from kafka_lite.record.record import MAGIC_V0, MAGIC_V1, CorruptRecordError, TimestampType
 from tests.support.message_chunks import message_set, topic_info
+from tests.support.patience import patient_s
 
 
 def new_queue(capacity: int = 10) -> FetchedDataQueue[FetchedDataChunk]:
@@ -194,7 +195,7 @@ def test_a_full_queue_blocks_the_fetcher() -> None:
     fetcher.start()
     assert isinstance(queue.take(), FetchedDataChunk)
     assert queue.take() is SHUTDOWN_COMMAND
-    fetcher.join(30)
+    fetcher.join(patient_s(30))
 
 
 def test_a_fetcher_that_must_end_stops_waiting() -> None:

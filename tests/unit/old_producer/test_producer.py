@@ -11,6 +11,7 @@ from kafka_lite.old_producer import KeyedMessage, Producer
 from kafka_lite.old_producer.default_event_handler import FailedToSendMessageError
 from kafka_lite.old_producer.producer import ProducerClosedError, QueueFullError
 from tests.support.eventually import eventually
+from tests.support.patience import patient_s
 
 
 class Handler:
@@ -24,7 +25,7 @@ class Handler:
         self.closed = False
 
     def handle(self, events: Sequence[KeyedMessage]) -> None:
-        assert self.gate.wait(60)
+        assert self.gate.wait(patient_s(60))
         if self.fail:
             raise FailedToSendMessageError("no")
         self.batches.append([event.message for event in events])

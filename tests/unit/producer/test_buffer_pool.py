@@ -10,6 +10,7 @@ import pytest
 from kafka_lite.common.errors import ApiError, KafkaError
 from kafka_lite.common.time import MockTime
 from kafka_lite.producer.buffer_pool import BufferExhaustedError, BufferPool
+from tests.support.patience import patient_s
 
 SIZE = 100
 LONG_MS = 60_000
@@ -114,7 +115,7 @@ def test_waiting_threads_are_served_in_order() -> None:
     assert order == [], "one is not enough for the first, and the second has to wait for it"
     pool.deallocate(held[1])
     for thread in threads:
-        thread.join(60)
+        thread.join(patient_s(60))
     assert order == ["large", "small"]
 
 
@@ -133,7 +134,7 @@ def test_closing_wakes_up_waiting_threads() -> None:
     thread.start()
     waiting(pool, 1)
     pool.close()
-    thread.join(60)
+    thread.join(patient_s(60))
     assert errors == ["Producer closed while allocating memory"]
     with pytest.raises(KafkaError, match="closed"):
         pool.allocate(SIZE, 0)
@@ -160,7 +161,7 @@ def test_many_threads_never_allocate_more_than_the_total() -> None:
     for thread in threads:
         thread.start()
     for thread in threads:
-        thread.join(60)
+        thread.join(patient_s(60))
     assert highest <= 5 * SIZE
     assert pool.available_memory == 5 * SIZE
     assert pool.queued == 0

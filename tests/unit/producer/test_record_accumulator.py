@@ -19,6 +19,7 @@ from kafka_lite.producer.transaction_manager import TransactionManager
 from kafka_lite.record.compression import CompressionType
 from kafka_lite.record.default_record_batch import RECORD_BATCH_OVERHEAD
 from kafka_lite.record.records import batches
+from tests.support.patience import patient_s
 
 NODES = [Node(0, "a", 1), Node(1, "b", 2)]
 T0, T1, T2 = (TopicPartition("t", number) for number in range(3))
@@ -319,7 +320,7 @@ def test_flush_waits_for_earlier_records() -> None:
     assert not flushed.wait(0.02)
     batch.complete(0, -1)
     accumulator.deallocate(batch)
-    assert flushed.wait(60)
+    assert flushed.wait(patient_s(60))
     accumulator.add()
     assert accumulator.ready_ids() == set(), "the flush is over"
 

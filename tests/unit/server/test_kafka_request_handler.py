@@ -14,6 +14,7 @@ from kafka_lite.protocol.messages.api_12_heartbeat import HeartbeatRequest
 from kafka_lite.protocol.messages.headers import RequestHeader
 from kafka_lite.server.kafka_request_handler import KafkaRequestHandler, KafkaRequestHandlerPool
 from tests.support.eventually import eventually
+from tests.support.patience import patient_s
 
 
 class Apis:
@@ -26,7 +27,7 @@ class Apis:
 
     def handle(self, request: Request) -> None:
         self.begun.append(request.header.correlation_id)
-        assert self.door.wait(60)
+        assert self.door.wait(patient_s(60))
         self.ended.append(request.header.correlation_id)
 
 

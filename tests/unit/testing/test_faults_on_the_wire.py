@@ -15,6 +15,7 @@ from kafka_lite.protocol.messages.api_03_metadata import MetadataRequest, Metada
 from kafka_lite.protocol.messages.api_18_api_versions import ApiVersionsRequest
 from kafka_lite.record.memory_records_builder import MemoryRecordsBuilder
 from kafka_lite.testing.cluster import Cluster
+from tests.support.patience import patient_s
 
 PRODUCE_VERSION = 8
 FETCH_VERSION = 11
@@ -149,7 +150,7 @@ def test_a_response_is_cut_within_its_frame(cluster, after, expected):
     cluster.inject("ApiVersions").cut_response(after).once()
     frame = bytes.fromhex("0000000e 0012 0000 0000 0001 0004 74657374")
     host, port = cluster.bootstrap_servers.split(":")
-    with socket.create_connection((host, int(port)), timeout=60) as sock:
+    with socket.create_connection((host, int(port)), timeout=patient_s(60)) as sock:
         sock.sendall(frame)
         got = b""
         while data := sock.recv(65536):

@@ -11,6 +11,7 @@ from kafka_lite.common.scheduler import KafkaScheduler
 from kafka_lite.common.time import SystemTime
 from kafka_lite.testing.shifted_time import ShiftedTime
 from tests.support.eventually import eventually
+from tests.support.patience import patient_s
 
 HOUR_MS = 3_600_000
 
@@ -114,9 +115,9 @@ def test_a_jump_wakes_waiting_threads_whenever_it_comes(attempt):
 
     thread = threading.Thread(target=waiter, daemon=True)
     thread.start()
-    assert ready.wait(60)
+    assert ready.wait(patient_s(60))
     clock.advance(hours=1)
-    assert done.wait(60), "the thread kept sleeping"
+    assert done.wait(patient_s(60)), "the thread kept sleeping"
     thread.join()
 
 
@@ -128,7 +129,7 @@ def test_a_scheduler_runs_what_a_jump_makes_due_at_once():
         scheduler.schedule("retention", ran.set, delay_ms=HOUR_MS)
         assert scheduler.is_idle
         clock.advance(hours=1)
-        assert ran.wait(60)
+        assert ran.wait(patient_s(60))
     finally:
         scheduler.shutdown()
 
@@ -138,8 +139,8 @@ def test_a_scheduler_is_not_idle_while_a_task_runs_or_is_due():
     scheduler = KafkaScheduler(1, "idle-", clock)
     scheduler.startup()
     try:
-        scheduler.schedule("long", lambda: (began.set(), go_on.wait(60)))
-        assert began.wait(60)
+        scheduler.schedule("long", lambda: (began.set(), go_on.wait(patient_s(60))))
+        assert began.wait(patient_s(60))
         assert not scheduler.is_idle
         scheduler.schedule("waits for its turn", lambda: None)
         go_on.set()
@@ -155,6 +156,6 @@ def test_a_timer_expires_what_a_jump_makes_due_at_once():
     thread = threading.Thread(target=timer.advance_clock, args=(HOUR_MS * 2,), daemon=True)
     thread.start()
     clock.advance(hours=1, milliseconds=2)
-    assert task.ran.wait(60)
-    thread.join(60)
+    assert task.ran.wait(patient_s(60))
+    thread.join(patient_s(60))
     assert not thread.is_alive()

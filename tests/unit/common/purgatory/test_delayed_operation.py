@@ -19,6 +19,7 @@ from kafka_lite.common.purgatory.delayed_operation import (
 from kafka_lite.common.purgatory.timer import SystemTimer, TimerTask
 from kafka_lite.common.time import MockTime
 from tests.support.eventually import eventually
+from tests.support.patience import patient_s
 
 
 class Operation(DelayedOperation):
@@ -251,7 +252,7 @@ def test_a_thread_that_meets_a_running_check_makes_it_check_again(purgatory: Pur
             if self.tries == 2:  # the check after the two of try_complete_else_watch
                 self.tries += 1
                 inside.set()
-                assert go_on.wait(30)
+                assert go_on.wait(patient_s(30))
                 return False  # it checked before the event
             return super().try_complete()
 
@@ -259,11 +260,11 @@ def test_a_thread_that_meets_a_running_check_makes_it_check_again(purgatory: Pur
     purgatory.try_complete_else_watch(operation, ["a"])
     checker = threading.Thread(target=purgatory.check_and_complete, args=("a",))
     checker.start()
-    assert inside.wait(30)
+    assert inside.wait(patient_s(30))
     operation.completable = True
     assert purgatory.check_and_complete("a") == 0  # neither blocks on the other thread nor loses the event
     go_on.set()
-    checker.join(30)
+    checker.join(patient_s(30))
     assert operation.completions == 1
 
 
@@ -303,7 +304,7 @@ def in_threads(*targets: Callable[[], None]) -> None:
     for thread in threads:
         thread.start()
     for thread in threads:
-        thread.join(60)
+        thread.join(patient_s(60))
     assert not any(thread.is_alive() for thread in threads), "deadlock"
 
 
@@ -391,11 +392,11 @@ def test_an_idle_reaper_sleeps_until_an_operation_is_added(monkeypatch: pytest.M
     really = DelayedOperationPurgatory.advance_clock
     monkeypatch.setattr(DelayedOperationPurgatory, "advance_clock", advance_clock)
     purgatory: Purgatory = DelayedOperationPurgatory("test")
-    assert asleep.wait(30)
+    assert asleep.wait(patient_s(30))
     expired = threading.Event()
     operation = Operation(delay_ms=10)
     operation.on_expiration = expired.set  # type: ignore[method-assign]
     purgatory.try_complete_else_watch(operation, ["a"])
-    assert expired.wait(30), "half of the reaper's own timeout"
+    assert expired.wait(patient_s(30)), "half of the reaper's own timeout"
     purgatory.shutdown()
     assert waits[0] == IDLE_REAPER_WAIT_MS

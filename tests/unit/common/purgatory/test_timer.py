@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from kafka_lite.common.purgatory.timer import SystemTimer, TimerTask
 from kafka_lite.common.time import MockTime
+from tests.support.patience import patient_s
 
 
 class Recorder(TimerTask):
@@ -129,7 +130,7 @@ def test_an_earlier_task_ends_the_wait_for_a_later_one() -> None:
     waiter = threading.Thread(target=wait, daemon=True)
     waiter.start()
     timer.add(Sooner(1))
-    waiter.join(30)
+    waiter.join(patient_s(30))
     assert ran.is_set()
 
 
@@ -148,7 +149,7 @@ def test_wake_up_ends_the_wait() -> None:
     waiter = threading.Thread(target=timer.advance_clock, args=(60_000,), daemon=True)
     waiter.start()
     timer.wake_up()
-    waiter.join(30)
+    waiter.join(patient_s(30))
     assert not waiter.is_alive()
 
 

@@ -4,6 +4,7 @@ import pytest
 
 from kafka_lite.common.rates.throughput_throttler import ThroughputThrottler
 from kafka_lite.common.time import MockTime
+from tests.support.patience import patient_s
 
 
 def test_throttler_keeps_the_rate() -> None:
@@ -37,7 +38,7 @@ def test_a_wakeup_ends_the_sleep_of_another_thread_and_later_ones() -> None:
     sleeping = threading.Thread(target=throttler.throttle, daemon=True)
     sleeping.start()
     throttler.wakeup()
-    sleeping.join(60)
+    sleeping.join(patient_s(60))
     assert not sleeping.is_alive()
     throttler.throttle()
 
@@ -50,5 +51,5 @@ def test_without_a_rate_only_a_wakeup_ends_the_wait() -> None:
     waiting.join(0.05)
     assert waiting.is_alive()
     throttler.wakeup()
-    waiting.join(60)
+    waiting.join(patient_s(60))
     assert not waiting.is_alive()

@@ -13,6 +13,7 @@ from kafka_lite.connect.verifiable.verifiable_sink_connector import VerifiableSi
 from kafka_lite.connect.verifiable.verifiable_sink_task import VerifiableSinkTask
 from kafka_lite.connect.verifiable.verifiable_source_connector import VerifiableSourceConnector
 from kafka_lite.connect.verifiable.verifiable_source_task import VerifiableSourceTask
+from tests.support.patience import patient_s
 
 PROPS = {"name": "source", "id": "1", "topic": "t", "throughput": "10"}
 
@@ -87,7 +88,7 @@ def test_a_source_without_throughput_waits_until_it_is_stopped() -> None:
     polling = threading.Thread(target=lambda: [task.poll() for _ in range(3)], daemon=True)
     polling.start()
     task.stop()
-    polling.join(60)
+    polling.join(patient_s(60))
     assert not polling.is_alive()
 
 

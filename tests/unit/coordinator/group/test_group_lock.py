@@ -8,6 +8,7 @@ import threading
 import pytest
 
 from kafka_lite.coordinator.group.group_lock import GroupLock
+from tests.support.patience import patient_s
 
 
 def test_actions_run_after_the_outermost_release() -> None:
@@ -77,7 +78,7 @@ def test_a_thread_leaves_its_action_to_the_thread_running_them() -> None:
 
     def slow() -> None:
         started.set()
-        assert go_on.wait(60)
+        assert go_on.wait(patient_s(60))
         ran.append("slow")
 
     def hold() -> None:
@@ -86,7 +87,7 @@ def test_a_thread_leaves_its_action_to_the_thread_running_them() -> None:
 
     thread = threading.Thread(target=hold)
     thread.start()
-    assert started.wait(60)
+    assert started.wait(patient_s(60))
     with lock:
         lock.defer(lambda: ran.append("left"))
     assert ran == []

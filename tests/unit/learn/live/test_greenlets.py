@@ -10,6 +10,7 @@ import greenlet as package
 import pytest
 
 from kafka_learn.live.greenlets import provider
+from tests.support.patience import patient_s
 
 
 class ThreadSwitcher:
@@ -30,7 +31,7 @@ class ThreadSwitcher:
         self._of(target).release()
 
     def _wait(self, me: int) -> None:
-        assert self._of(me).acquire(timeout=20), "never resumed"
+        assert self._of(me).acquire(timeout=patient_s(20)), "never resumed"
 
     def _of(self, number: int) -> threading.Semaphore:
         return self._resumed.setdefault(number, threading.Semaphore(0))

@@ -16,6 +16,7 @@ from kafka_learn.recording.summaries import fields
 from kafka_learn.recording.watches import watch, watch_queue, watch_state_machine, watch_states
 from kafka_lite.common.purgatory.timing_wheel import TimerTaskEntry, TimerTaskList, TimingWheel
 from kafka_lite.protocol.messages.headers import RequestHeader
+from tests.support.patience import patient_s
 from tests.support.recorded_store import Color, Store
 
 
@@ -29,7 +30,7 @@ class Mailbox:
         self._letters.put(letter)
 
     def collect(self):
-        return self._letters.get(timeout=60)
+        return self._letters.get(timeout=patient_s(60))
 
     def collect_all(self):
         return [self._letters.get() for _ in range(self._letters.qsize())]
@@ -225,14 +226,14 @@ def test_each_thread_has_its_own_call_stack():
 
     def check(call):
         inside.set()
-        gate.wait(60)
+        gate.wait(patient_s(60))
 
     with Recording(
         watch(Store.put, show=()), watch(Store.check, show=()), Watch.of(Store.check, before=check)
     ) as recording:
         slow = threading.Thread(target=store.put, args=(1,), name="slow")
         slow.start()
-        inside.wait(60)
+        inside.wait(patient_s(60))
         recording.note("meanwhile")
         gate.set()
         slow.join()

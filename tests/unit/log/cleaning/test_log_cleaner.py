@@ -27,6 +27,7 @@ from kafka_lite.log.log_segment import LogSegment
 from tests.support.compaction import all_records, append
 from tests.support.eventually import eventually
 from tests.support.logs import open_log
+from tests.support.patience import patient_s
 
 TP = TopicPartition("topic", 0)
 SMALL = {"dedupe_buffer_size": 1 << 16, "backoff_ms": 5}
@@ -110,7 +111,7 @@ def test_an_abort_interrupts_a_throttled_cleaning(
     eventually(lambda: cleaner.cleaner_manager.cleaning_state(TP) is LogCleaningState.LOG_CLEANING_IN_PROGRESS)
     aborting = threading.Thread(target=cleaner.abort_and_pause_cleaning, args=(TP,))
     aborting.start()
-    aborting.join(60)
+    aborting.join(patient_s(60))
     assert not aborting.is_alive()
     assert cleaner.cleaner_manager.cleaning_state(TP) is LogCleaningState.LOG_CLEANING_PAUSED
 
@@ -337,7 +338,7 @@ def test_truncation_and_deletion_wait_for_a_running_cleaning(manager: LogManager
     assert log.dir.name == "topic-0"
     assert log.log_end_offset == 40
     cleaner_manager.done_cleaning(TP, log.dir.parent, 40)
-    acting.join(60)
+    acting.join(patient_s(60))
     assert not acting.is_alive()
     assert cleaner_manager.cleaning_state(TP) is LogCleaningState.NONE
     assert cleaned_up_to(manager) is None

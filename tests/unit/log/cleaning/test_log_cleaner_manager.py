@@ -18,6 +18,7 @@ from kafka_lite.log.dirs.log_dir_failure_channel import LogDirFailureChannel
 from kafka_lite.log.log_cleaning_state import VALID_PREVIOUS_STATES, LogCleaningAbortedError, LogCleaningState
 from tests.support.compaction import cleanable, manager_of
 from tests.support.eventually import eventually
+from tests.support.patience import patient_s
 
 TP = TopicPartition("topic", 0)
 
@@ -89,7 +90,7 @@ def test_abort_blocks_until_the_cleaner_thread_has_stopped(tmp_path: Path, time:
         manager.done_deleting([TP])
     else:
         manager.done_cleaning(TP, tmp_path, 2)
-    waiting.join(60)
+    waiting.join(patient_s(60))
     assert events == ["stopped", "paused"]
     assert manager.cleaning_state(TP) is PAUSED
     assert manager.all_cleaner_checkpoints() == {}, "an aborted cleaning does not advance the checkpoint"
@@ -109,7 +110,7 @@ def test_concurrent_aborts_all_block_until_the_cleaning_has_stopped(tmp_path: Pa
     assert all(thread.is_alive() for thread in aborting)
     manager.done_cleaning(TP, tmp_path, 2)
     for thread in aborting:
-        thread.join(60)
+        thread.join(patient_s(60))
     assert manager.paused_count(TP) == 2
     manager.resume_cleaning([TP, TP])
     assert manager.cleaning_state(TP) is NONE

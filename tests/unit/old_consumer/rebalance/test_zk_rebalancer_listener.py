@@ -24,6 +24,7 @@ from kafka_lite.old_consumer.topic_count import ConsumerThreadId, StaticTopicCou
 from kafka_lite.zookeeper.consumer_groups import ConsumerGroups
 from kafka_lite.zookeeper.data import BrokerRegistration, TopicAssignment
 from tests.support.fake_zookeeper import FakeZooKeeper, Tree, fake_zk
+from tests.support.patience import patient_s
 
 TOPIC = "t"
 PARTITIONS = [TopicPartition(TOPIC, number) for number in range(4)]
@@ -301,14 +302,14 @@ def test_simultaneous_events_cause_one_rebalance() -> None:
     def rebalance() -> None:
         done.append("rebalance")
         begun.set()
-        both_rung.wait(30)
+        both_rung.wait(patient_s(30))
         if len(done) == 1:
             raise ValueError("the first fails, which does not end the thread")
 
     thread = WatcherExecutorThread("watcher", rebalance)
     thread.start()
     thread.trigger()
-    assert begun.wait(30)
+    assert begun.wait(patient_s(30))
     thread.trigger()
     thread.trigger()
     thread.execute(lambda: done.append("task"))

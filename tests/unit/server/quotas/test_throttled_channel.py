@@ -13,6 +13,7 @@ from kafka_lite.server.quotas.throttled_channel import (
     ThrottledChannelReaper,
     ThrottledResponse,
 )
+from tests.support.patience import patient_s
 
 
 class Channel:
@@ -110,7 +111,7 @@ def test_the_thread_is_woken_by_a_new_channel_and_by_its_shutdown() -> None:
     reaper = ThrottledChannelReaper("reaper", queue, gone_on.set)
     reaper.start()
     queue.add(ThrottledChannel(SYSTEM_TIME, 1, Channel([])))
-    assert gone_on.wait(60)
+    assert gone_on.wait(patient_s(60))
     queue.add(ThrottledChannel(SYSTEM_TIME, 3_600_000, Channel([])))
     reaper.shutdown(60)
     assert not reaper.is_alive()

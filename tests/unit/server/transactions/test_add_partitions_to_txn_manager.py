@@ -25,6 +25,7 @@ from kafka_lite.protocol.messages.api_24_add_partitions_to_txn import (
 from kafka_lite.protocol.schema import Request, Response
 from kafka_lite.server.transactions.add_partitions_to_txn_manager import AddPartitionsToTxnManager
 from tests.support.eventually import eventually
+from tests.support.patience import patient_s
 
 HERE, THERE = 0, 1
 T0, T1, U0 = TopicPartition("t", 0), TopicPartition("t", 1), TopicPartition("u", 0)
@@ -57,7 +58,7 @@ class OtherBrokers:
         assert isinstance(request, AddPartitionsToTxnRequest)
         assert all(transaction.verify_only for transaction in request.transactions)
         self.sent.append((broker_id, [each.transactional_id for each in request.transactions], version))
-        assert self.gate.wait(60)
+        assert self.gate.wait(patient_s(60))
         if self.error_for_all is not Errors.NONE:
             return AddPartitionsToTxnResponse(error_code=self.error_for_all.code)
         return AddPartitionsToTxnResponse(
@@ -126,7 +127,7 @@ class Verifier:
         self.manager.verify_transaction(name, producer, partitions, knows_abortable, respond)
 
         def result() -> Results:
-            assert done.wait(60)
+            assert done.wait(patient_s(60))
             assert len(results) == 1
             return results[0]
 

@@ -6,6 +6,7 @@ import pytest
 
 from kafka_lite.common.shutdownable_thread import ProcessKilledError, ShutdownableThread
 from kafka_lite.testing.connect.worker_time import WorkerTime
+from tests.support.patience import patient_s
 
 
 class Clocked(ShutdownableThread):
@@ -42,7 +43,7 @@ def test_it_is_the_machines_clock(time: WorkerTime) -> None:
 def test_a_pause_holds_threads_until_they_are_resumed(time: WorkerTime) -> None:
     thread = Clocked(time)
     thread.start()
-    assert thread.read.acquire(timeout=60)
+    assert thread.read.acquire(timeout=patient_s(60))
     time.pause()
     before = thread.readings
     thread.pause(50)
@@ -50,7 +51,7 @@ def test_a_pause_holds_threads_until_they_are_resumed(time: WorkerTime) -> None:
     while thread.read.acquire(blocking=False):
         pass
     time.resume()
-    assert thread.read.acquire(timeout=60)
+    assert thread.read.acquire(timeout=patient_s(60))
     thread.shutdown()
 
 
@@ -58,7 +59,7 @@ def test_a_kill_ends_threads_in_silence(time: WorkerTime, caplog: pytest.LogCapt
     threads = [Clocked(time) for _ in range(2)]
     for thread in threads:
         thread.start()
-        assert thread.read.acquire(timeout=60)
+        assert thread.read.acquire(timeout=patient_s(60))
     time.pause()  # they may be held
     assert time.kill(60)
     assert not any(thread.is_alive() for thread in threads)

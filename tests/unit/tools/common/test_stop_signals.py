@@ -11,6 +11,7 @@ from collections.abc import Iterator
 import pytest
 
 from kafka_lite.tools.common.stop_signals import FORCED_EXIT_CODE, StopRequested, StopSignals
+from tests.support.patience import patient_s
 
 SLOW_TO_STOP = """
 import time
@@ -64,4 +65,4 @@ def test_a_second_ctrl_c_ends_a_process_that_does_not_stop() -> None:
         assert process.stdout.readline() == "stopping\n"
         os.kill(process.pid, signal.SIGTERM)  # SIGTERM does not force
         os.kill(process.pid, signal.SIGINT)
-        assert process.wait(60) == FORCED_EXIT_CODE
+        assert process.wait(patient_s(60)) == FORCED_EXIT_CODE

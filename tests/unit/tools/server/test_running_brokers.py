@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from kafka_lite.tools.server.running_brokers import RunningBrokers
+from tests.support.patience import patient_s
 
 BROKER = """
 import signal, sys
@@ -42,7 +43,7 @@ def test_a_running_broker_is_found_and_stopped(tmp_path: Path) -> None:
         assert found.facts == {"broker.id": "7", "log.dirs": "/a b"}
         assert found.is_running()
         found.stop()
-        assert process.wait(60) == -signal.SIGTERM
+        assert process.wait(patient_s(60)) == -signal.SIGTERM
     assert not found.is_running()
 
 

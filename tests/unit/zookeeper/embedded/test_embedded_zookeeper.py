@@ -44,6 +44,7 @@ from kafka_lite.zookeeper.embedded.txns import Txn, TxnHeader
 from kafka_lite.zookeeper.embedded.zk_database import ZKDatabase
 from kafka_lite.zookeeper.embedded.zookeeper_server import EXPIRY_RETRY_MS
 from tests.support.full_disk import FullDisk
+from tests.support.patience import patient_s
 from tests.support.zookeeper_raw_client import RawClient
 
 
@@ -315,7 +316,7 @@ def test_shutdown_ends_though_fsync_fails(server: EmbeddedZooKeeper, monkeypatch
     with RawClient(server.connect_string) as client:
         monkeypatch.setattr(TxnLog, "commit", refuse)
         client.send_frame(encode(RequestHeader(7, OpCode.SET_DATA), SetDataRequest("/", b"x", -1)))
-        assert has_failed.wait(60)
+        assert has_failed.wait(patient_s(60))
         server.shutdown()
         with pytest.raises(OSError):
             client.receive_frame()
@@ -458,7 +459,7 @@ def test_shutdown_of_a_thread_that_ends_before_the_wake_up(tmp_path: Path, monke
 
     def wake_up_late() -> None:
         with socket.create_connection((server.host, server.port), 60):
-            thread.join(60)
+            thread.join(patient_s(60))
         assert not thread.is_alive()
         wake_up()
 

@@ -9,6 +9,7 @@ from kafka_lite.connect.runtime.distributed.connect_protocol import Assignment
 from kafka_lite.connect.runtime.storage.cluster_config_state import ClusterConfigState
 from kafka_lite.connect.runtime.target_state import TargetState
 from tests.support.connect_tasks import Reports
+from tests.support.patience import patient_s
 
 T0 = ConnectorTaskId("a", 0)
 CONFIGS = ClusterConfigState(
@@ -81,7 +82,7 @@ def test_several_start_at_a_time() -> None:
 
     class Waiting(FakeWorker):
         def start_connector(self, *arguments: Any) -> bool:
-            full.wait(60)
+            full.wait(patient_s(60))
             return super().start_connector(*arguments)
 
     worker = Waiting()

@@ -13,6 +13,7 @@ from kafka_lite.connect.runtime.distributed.task_reconfiguration import (
     has_changed,
 )
 from kafka_lite.connect.runtime.storage.cluster_config_state import ClusterConfigState
+from tests.support.patience import patient_s
 
 ID = ConnectorTaskId
 KNOWN = ClusterConfigState(
@@ -121,6 +122,6 @@ def test_the_forwarding_thread_makes_calls_and_stops() -> None:
     thread, called = ForwardingThread(), threading.Event()
     thread.start()
     thread.run_soon(called.set)
-    assert called.wait(60)
+    assert called.wait(patient_s(60))
     thread.shutdown()
     assert not thread.is_alive()

@@ -25,6 +25,7 @@ from kafka_lite.connect.runtime.storage.memory_offset_backing_store import Memor
 from kafka_lite.connect.runtime.worker import Worker
 from tests.support.connect_plugins import FakeClients
 from tests.support.eventually import eventually
+from tests.support.patience import patient_s
 from tests.support.samples import DATA
 
 JSON = "org.apache.kafka.connect.json.JsonConverter"
@@ -84,7 +85,7 @@ class Client:
     def __init__(self, connect: Connect) -> None:
         self.host, _, port = connect.rest.worker_id.rpartition(":")
         self.port = int(port)
-        self.connection = http.client.HTTPConnection(self.host, self.port, timeout=10)
+        self.connection = http.client.HTTPConnection(self.host, self.port, timeout=patient_s(10))
 
     def close(self) -> None:
         self.connection.close()
@@ -213,7 +214,7 @@ def test_a_body_in_chunks_is_read(client: Client) -> None:
     ],
 )
 def test_what_is_not_http_gets_an_error_as_json(client: Client, sent: bytes, status: int) -> None:
-    with socket.create_connection((client.host, client.port), timeout=10) as connection:
+    with socket.create_connection((client.host, client.port), timeout=patient_s(10)) as connection:
         connection.sendall(sent)
         with connection.makefile("rb") as answer:
             text = answer.read()
@@ -247,7 +248,7 @@ def test_idle_connections_end_when_the_worker_stops(connect: Connect, client: Cl
     connect.stop()
     assert client.connection.sock.recv(1) == b""
     with pytest.raises(ConnectionRefusedError):
-        socket.create_connection((client.host, client.port), timeout=10)
+        socket.create_connection((client.host, client.port), timeout=patient_s(10))
 
 
 def test_pages_of_another_origin_read_answers_only_if_they_are_allowed(client: Client) -> None:

@@ -25,6 +25,7 @@ from kafka_lite.consumer.consumer_errors import WakeupError
 from kafka_lite.consumer.offset_and_metadata import OffsetAndMetadata
 from tests.support.connect_stores import PlainJson
 from tests.support.connect_tasks import FakeConsumer, Kept, Reports, record
+from tests.support.patience import patient_s
 
 P0, P1 = TopicPartition("t", 0), TopicPartition("t", 1)
 
@@ -399,7 +400,7 @@ def test_offsets_are_committed_after_the_dead_letter_queue_has_the_records() -> 
     committing.join(0.05)
     assert rig.consumer.commits == []
     rig.reported.pending[0].set_result(None)
-    committing.join(60)
+    committing.join(patient_s(60))
     assert rig.consumer.commits[-1][0] == {P0: 6}
 
 

@@ -7,6 +7,7 @@ from kafka_lite.connect.runtime.connector_task_id import ConnectorTaskId
 from kafka_lite.connect.runtime.target_state import TargetState
 from kafka_lite.connect.runtime.tasks.worker_task import VALID_PREVIOUS_STATES, WorkerTask, WorkerTaskState
 from tests.support.connect_tasks import Reports
+from tests.support.patience import patient_s
 
 
 class Steps(WorkerTask):
@@ -29,7 +30,7 @@ class Steps(WorkerTask):
     def do_work(self) -> None:
         self._step("work")
         self.at_work.set()
-        self._stopping.wait(10)
+        self._stopping.wait(patient_s(10))
 
     def finish(self) -> None:
         self._step("finish")
@@ -43,7 +44,7 @@ def test_the_herder_stops_a_thread() -> None:
     task = Steps(reports)
     assert task.await_stop(0)  # it never ran
     task.start()
-    assert task.at_work.wait(10)
+    assert task.at_work.wait(patient_s(10))
     assert not task.await_stop(0)
     task.initiate_shutdown()
     assert task.await_stop(10_000)
@@ -70,7 +71,7 @@ def test_a_paused_thread_is_resumed() -> None:
     task = Steps(reports, TargetState.PAUSED)
     task.start()
     task.transition_to(TargetState.STARTED)
-    assert task.at_work.wait(10)
+    assert task.at_work.wait(patient_s(10))
     task.shutdown(10)
     assert reports.told[-2:] == ["c-3 startup", "c-3 shutdown"]
 
