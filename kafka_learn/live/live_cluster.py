@@ -81,8 +81,9 @@ class LiveCluster:
 
     def turn(self, elapsed_s: float) -> None:
         """Let as much time pass as the pace allows after ``elapsed_s`` real seconds."""
-        due_s = self.pace.due_s(elapsed_s)
-        if self.pace.is_paused and due_s > 0:
+        is_hurrying = self.pace.is_hurrying(self._now_ns / 1e9)
+        due_s = self.pace.due_s(elapsed_s, self._now_ns / 1e9)
+        if self.pace.is_paused and due_s > 0 and not is_hurrying:
             with self.code.noted():
                 self.run(due_s)
         else:
@@ -217,6 +218,7 @@ class LiveCluster:
             "seed": self.world.seed, "now_s": self._now_ns / 1e9, "is_ready": self.is_ready,
             "expected": len(self._expected), "python": f"{sys.version_info.major}.{sys.version_info.minor}",
             "is_paused": self.pace.is_paused, "speed": self.pace.speed,
+            "is_hurrying": self.pace.is_hurrying(self._now_ns / 1e9),
             "brokers": broker_rows(self.cluster.brokers), "cuts": sorted(self._cuts),
             "partitions": partition_rows(running, {TOPIC}), "group": group_row(running, GROUP),
             **self.figures.as_json(), "events": self.feed.news(), "code": self.code.as_json(),

@@ -21,6 +21,7 @@ class Pace:
         self.is_paused = False
         self.speed = speed
         self._steps = 0
+        self._hurry_to_s = 0.0
 
     def set_speed(self, speed: float) -> None:
         """Simulated seconds for each real one. Raises ValueError for one that is not offered."""
@@ -41,8 +42,20 @@ class Pace:
         self.pause()
         self._steps += 1
 
-    def due_s(self, elapsed_s: float) -> float:
-        """Simulated seconds that are to pass now, after so many real ones."""
+    def hurry(self, until_s: float) -> None:
+        """Let time pass as fast as it can, and stop it at this time of the world."""
+        self._hurry_to_s = until_s
+
+    def is_hurrying(self, now_s: float) -> bool:
+        """Whether time passes as fast as it can."""
+        return now_s < self._hurry_to_s and not self.is_paused
+
+    def due_s(self, elapsed_s: float, now_s: float = 0.0) -> float:
+        """Simulated seconds that are to pass now, after so many real ones; ``now_s`` is the time of the world."""
+        if self.is_hurrying(now_s):
+            if self._hurry_to_s - now_s <= LONGEST_TURN_S:
+                self.pause()
+            return min(self._hurry_to_s - now_s, LONGEST_TURN_S)
         if not self.is_paused:
             return min(elapsed_s * self.speed, LONGEST_TURN_S)
         steps, self._steps = self._steps, 0

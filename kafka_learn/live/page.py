@@ -52,13 +52,18 @@ class LivePage:
     """A live cluster for JavaScript."""
 
     def __init__(self, link: str) -> None:
-        """``link`` is the query of the page's address, see ``link``. Raises ValueError if it is damaged."""
+        """``link`` is the query of the page's address, see ``link``. Raises ValueError if it is damaged.
+
+        If it says until when it runs, time passes quickly until then, and stops.
+        """
         from kafka_learn.live.link import Link
         from kafka_learn.live.live_cluster import LiveCluster
 
         wanted = Link.of(link)
         self._live: LiveCluster = LiveCluster(wanted.seed, FOLDER)
         self._live.expect(wanted.actions_on(self._live.machines))
+        if wanted.until_s is not None:
+            self._live.pace.hurry(wanted.until_s)
 
     def turn(self, elapsed_s: float) -> None:
         """Let time pass after so many real seconds."""

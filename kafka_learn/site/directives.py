@@ -8,11 +8,13 @@
     <!-- figure chapters.ch06_storage.figures.segment_drawings:offset_index -->
     <!-- generated kafka_learn.site.reference:labs -->
     <!-- recording chapters.ch02_producer.figures.request_runs:produce_request lanes=producer,Log -->
+    <!-- live leader-dies -->
 
 ``source`` shows code by symbol (of Java: a class or a method) with a link to the whole file, ``figure`` calls a
 function that returns SVG, ``generated`` one that returns Markdown; both functions take the page's language.
 ``recording`` draws a recorded run as a ``sequence`` diagram (options: ``lanes``, ``by``, ``hide``, ``returns``) or as
 a ``time-line`` (``hide``, ``threads``), followed by the steps in words in a collapsible block, unless ``words=no``.
+``live`` leads to the live cluster in the state of a scenario (``chapters/live.toml``).
 With ``seed=1`` the run is recorded in the simulated world of that seed, and is the same in every build.
 
 The line below a directive is its note (``notes.py``): GitHub, which shows no comment, shows the note with a link to the
@@ -36,9 +38,11 @@ from kafka_learn.drawing.sequence_diagram import SequenceDiagram, sequence_diagr
 from kafka_learn.drawing.time_line import TimeLine, time_line
 from kafka_learn.java_source import SUFFIX as JAVA
 from kafka_learn.java_source import JavaSymbol, find_java_symbol
+from kafka_learn.live.scenarios import scenarios
 from kafka_learn.recording.recorded_run import RecordedRun, thread_names
 from kafka_learn.recording.run_store import recorded_run
 from kafka_learn.site.badges import badge_of_module
+from kafka_learn.site.live_scenarios import live_scenario
 from kafka_learn.site.notes import DIRECTIVE, caption_of, has_note
 from kafka_learn.site.repository_markdown import (
     FENCE,
@@ -289,9 +293,17 @@ def _function(reference: str) -> Callable[[str], str]:
     return lambda language: str(function(language))
 
 
+def _live(directive: Directive, page: Page) -> str:
+    scenario = scenarios().get(directive.reference)
+    if scenario is None:
+        raise UnknownSymbolError(f"chapters/live.toml has no scenario {directive.reference!r}")
+    return live_scenario(scenario, page.address("live/"), page.language)
+
+
 _VERBS: dict[str, Callable[[Directive, Page], str]] = {
     "source": _source,
     "figure": _figure,
     "generated": _generated,
     "recording": _recording,
+    "live": _live,
 }

@@ -18,18 +18,21 @@ import posixpath
 import re
 
 from kafka_learn.java_source import SUFFIX as JAVA
+from kafka_learn.live.scenarios import scenarios
 from kafka_learn.project import PROJECT_ROOT
 from kafka_learn.site.repository_markdown import in_fences
-from kafka_learn.source import module_path
+from kafka_learn.source import UnknownSymbolError, module_path
 
-DIRECTIVE = re.compile(r"^(?P<indent> *)<!-- (?P<spec>(?:source|figure|generated|recording) .*) -->$")
+DIRECTIVE = re.compile(r"^(?P<indent> *)<!-- (?P<spec>(?:source|figure|generated|recording|live) .*) -->$")
 _DRAWN = {"figure": ("Figure", "图"), "recording": ("Recorded run", "实录")}
 """English and Chinese."""
 _CAPTION = re.compile(
     r"^ *\*\*(?:Figure|Recorded run|图|实录)\*\*(?:: |：)(?P<caption>.*?)"
     r" ?[(（]\[[^\]]*\]\([^)]*\)[,，][^()（）]*[)）]$"
 )
-_NOTE = re.compile(r" *(?:\*\*(?:Figure|Recorded run|图|实录)\*\*|\[`[^`]*`[^\]]*\]\([^)]*\)|站点（`make site`）上)")
+_NOTE = re.compile(
+    r" *(?:\*\*(?:Figure|Recorded run|Live|图|实录|在页面里运行)\*\*|\[`[^`]*`[^\]]*\]\([^)]*\)|站点（`make site`）上)"
+)
 
 
 def has_note(lines: list[str], directive: int) -> bool:
@@ -48,6 +51,8 @@ def note(verb: str, reference: str, origin: str, language: str, caption: str = "
 
     Raises UnknownSymbolError if its module does not exist.
     """
+    if verb == "live":
+        return _live_note(reference, origin, language)
     place, _, name = reference.partition(":")
     path = place if place.endswith((JAVA, ".jsonl")) else module_path(place).relative_to(PROJECT_ROOT).as_posix()
     target = posixpath.relpath(path, posixpath.dirname(origin))
@@ -65,6 +70,18 @@ def note(verb: str, reference: str, origin: str, language: str, caption: str = "
     if chinese:
         return f"**{kind}**{'：' if caption else ''}{caption}（{link}，站点上有图）"
     return f"**{kind}**{': ' if caption else ''}{caption} ({link}, drawn on the site)"
+
+
+def _live_note(name: str, origin: str, language: str) -> str:
+    """The note of a scenario of the live cluster. Raises UnknownSymbolError for one that there is not."""
+    scenario = scenarios().get(name)
+    if scenario is None:
+        raise UnknownSymbolError(f"chapters/live.toml has no scenario {name!r}")
+    chinese = language == "zh"
+    page = posixpath.relpath("docs/live.zh.md" if chinese else "docs/live.md", posixpath.dirname(origin))
+    return (
+        f"**{'在页面里运行' if chinese else 'Live'}**{'：' if chinese else ': '}[{scenario.titles[language]}]({page})"
+    )
 
 
 def with_notes(text: str, origin: str, language: str) -> str:

@@ -146,7 +146,7 @@ function addEvents(events) {
 
 function show(shot) {
   parts.clock.value = `${shot.now_s.toFixed(2)} ${words.seconds}`;
-  parts.message.textContent = shot.is_ready ? (shot.expected ? words.replay(shot.expected) : "") : words.topic;
+  parts.message.textContent = shot.is_hurrying ? words.hurries : shot.is_ready ? (shot.expected ? words.replay(shot.expected) : "") : words.topic;
   const time = { paused: shot.is_paused, speed: shot.speed };
   draw(parts.time, time, () => [
     shot.is_paused ? button("go", words.go, () => tell("time", "go")) : button("freeze", words.freeze, () => tell("time", "stop")),

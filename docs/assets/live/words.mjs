@@ -22,6 +22,7 @@ const english = {
   unclean: "unclean leader election", share: "Link to this run",
   shareHow: "has its seed and what you have done. In a clone of the project, this command plays it without a browser:",
   again: "Once more", steps: "steps", digest: "digest",
+  hurries: "Going to the state of the link as fast as this machine can; the time stops there …",
   code: "Show me the code", process: "Process", thread: "Thread", stands: "The thread stands in", ran: "The last step has run",
   codeHow: "Each thread stands in a function, and waits there for its next turn. Stop the time and take single steps: each "
     + "step lists the functions in which the thread has touched a lock, with their callers, and marks the lines.",
@@ -51,6 +52,7 @@ const chinese = {
   unclean: "允许不完全的主副本选举", share: "本次运行的链接",
   shareHow: "里面有种子和你做过的操作。在项目的克隆里，下面的命令不用浏览器就能重放：",
   again: "再来一次", steps: "步", digest: "摘要",
+  hurries: "正以这台机器最快的速度走到链接里的状态，到了就停住时间……",
   code: "看代码", process: "进程", thread: "线程", stands: "线程停在", ran: "上一步运行了",
   codeHow: "每个线程都停在某个函数里，等下一次轮到它。停住时间，一步一步走：每走一步，这里就列出该线程碰过锁的函数和它们的调用者，并标出所在的行。",
   noCode: "这个线程运行的是库的代码。", hasRun: "这一行运行过",

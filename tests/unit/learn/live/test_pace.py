@@ -33,3 +33,25 @@ def test_a_pause_ends_with_resume_and_each_step_lets_a_little_time_pass() -> Non
     pace.step()  # stops the time, too
     assert pace.due_s(0.05) == STEP_S
     assert pace.is_paused
+
+
+def test_time_hurries_to_the_state_of_a_link_and_stops_there() -> None:
+    pace = Pace()
+    pace.hurry(0.25)
+    assert pace.is_hurrying(0.0)
+    assert [pace.due_s(0.001, now_s) for now_s in (0.0, 0.1)] == [LONGEST_TURN_S, LONGEST_TURN_S]
+    assert not pace.is_paused
+    assert pace.due_s(0.001, 0.2) == pytest.approx(0.05)
+    assert pace.is_paused
+    assert not pace.is_hurrying(0.25)
+    pace.resume()
+    assert pace.due_s(0.001, 0.25) == 0.001
+
+
+def test_a_reader_can_stop_the_time_on_its_way() -> None:
+    pace = Pace()
+    pace.hurry(5.0)
+    pace.pause()
+    assert pace.due_s(1.0, 1.0) == 0
+    pace.resume()
+    assert pace.due_s(0.001, 1.0) == LONGEST_TURN_S
