@@ -5,6 +5,7 @@ Kafka 0.10.2: core/.../utils/ShutdownableThread.scala · book 3.3.2
 
 from __future__ import annotations
 
+import contextlib
 import logging
 import threading
 from abc import ABC, abstractmethod
@@ -81,5 +82,6 @@ class ShutdownableThread(threading.Thread, ABC):
             pass  # in silence
         finally:
             self._stopping.set()
-            self.on_exit()
+            with contextlib.suppress(ProcessKilledError):
+                self.on_exit()
         logger.debug("Stopped %s", self.name)

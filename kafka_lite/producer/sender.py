@@ -135,13 +135,17 @@ class Sender(ShutdownableThread):
 
     def on_exit(self) -> None:
         """Send what is left, abort an open transaction, then close; or give it up if closed by force."""
-        while not self._force_close and (self._accumulator.has_undrained or self._in_flight or self._awaits_responses):
-            self.do_work()
-        if self._transactions is not None:
-            self._end_transaction(self._transactions)
-        self._metadata.fail(ProducerClosedError("Producer closed while waiting for metadata"))
-        self._accumulator.abort_incomplete_batches(ProducerClosedError("Producer is closed forcefully."))
-        self._client.close()
+        try:
+            while not self._force_close and (
+                self._accumulator.has_undrained or self._in_flight or self._awaits_responses
+            ):
+                self.do_work()
+            if self._transactions is not None:
+                self._end_transaction(self._transactions)
+            self._metadata.fail(ProducerClosedError("Producer closed while waiting for metadata"))
+            self._accumulator.abort_incomplete_batches(ProducerClosedError("Producer is closed forcefully."))
+        finally:
+            self._client.close()
 
     def _end_transaction(self, manager: TransactionManager) -> None:
         while not self._force_close and (manager.has_ongoing_transaction or manager.has_pending_call):

@@ -6,7 +6,7 @@ import threading
 
 import pytest
 
-from kafka_lite.common.shutdownable_thread import ShutdownableThread
+from kafka_lite.common.shutdownable_thread import ProcessKilledError, ShutdownableThread
 
 
 class Idle(ShutdownableThread):
@@ -23,3 +23,24 @@ def test_a_shutdown_interrupts_any_pause(ms: float) -> None:
     stopping.start()
     assert thread.pause(ms)
     stopping.join()
+
+
+class Killed(ShutdownableThread):
+    """Meets the end of its process wherever it looks at the clock: in a turn, and at its end."""
+
+    def __init__(self) -> None:
+        super().__init__("killed")
+        self.exits = 0
+
+    def do_work(self) -> None:
+        raise ProcessKilledError
+
+    def on_exit(self) -> None:
+        self.exits += 1
+        raise ProcessKilledError
+
+
+def test_a_thread_of_a_killed_process_ends_in_silence() -> None:
+    thread = Killed()
+    thread.run()
+    assert (thread.exits, thread.is_running) == (1, False)
