@@ -9,21 +9,16 @@ import argparse
 import logging
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-from kafka_lite import __version__
 from kafka_lite.common.errors import KafkaError
 from kafka_lite.common.properties import load_properties
-from kafka_lite.tools.common import terminal
-from kafka_lite.tools.server.foreground import (
-    add_log_config_argument,
-    add_override_argument,
-    overrides,
-    run_in_foreground,
+from kafka_lite.tools.connect.worker_process import (
+    WorkerProcess,
+    add_common_arguments,
+    add_worker_argument,
+    worker_properties,
 )
-
-if TYPE_CHECKING:
-    from kafka_lite.connect.runtime.connect import Connect
+from kafka_lite.tools.server.foreground import run_in_foreground
 
 logger = logging.getLogger(__name__)
 
@@ -32,13 +27,8 @@ SUMMARY = "run connectors in one process, a worker by itself"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Kafka's arguments, the files, plus ``--override`` and ``--log-config`` as for the broker."""
-    parser.add_argument(
-        "worker",
-        type=Path,
-        metavar="WORKER.properties",
-        help="the worker, such as config/connect-standalone.properties",
-    )
+    """Kafka's arguments, the files, plus ``--override`` and ``--log-config``."""
+    add_worker_argument(parser, "config/connect-standalone.properties")
     parser.add_argument(
         "connectors",
         nargs="+",
@@ -46,27 +36,25 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="CONNECTOR.properties",
         help="a connector that is created at once, such as config/connect-file-source.properties",
     )
-    add_override_argument(parser)
-    add_log_config_argument(parser)
+    add_common_arguments(parser)
 
 
 def run(options: argparse.Namespace) -> int:
     """Run the worker until it is stopped; see ``run_in_foreground``."""
 
     def create() -> ConnectStandalone:
-        worker = load_properties(options.worker) | overrides(options.override)
+        worker = worker_properties(options)
         return ConnectStandalone(worker, {file: load_properties(file) for file in options.connectors})
 
     return run_in_foreground(NAME, create, options.log_config)
 
 
-class ConnectStandalone:
+class ConnectStandalone(WorkerProcess):
     """A worker that runs in its own process, and ends if one of its connectors cannot be created."""
 
     def __init__(self, worker: Mapping[str, str], connectors: Mapping[Path, Mapping[str, str]]) -> None:
-        self._worker = worker
+        super().__init__(worker)
         self._connectors = connectors
-        self._connect: Connect | None = None
 
     def startup(self) -> None:
         """Start the worker, then its connectors. Raises KafkaError: the caller then calls ``shutdown``."""
@@ -83,18 +71,6 @@ class ConnectStandalone:
                 raise KafkaError(f"Failed to create job for {file}: {error}") from error
             logger.info("Created connector %s", config["name"])
 
-    def ready_line(self) -> str:
-        """The line with the URL of the REST interface and the connectors."""
-        started = terminal.styled(f"kafka_lite {__version__} Connect started", "bold green")
-        names = ", ".join(config["name"] for config in self._connectors.values())
-        url = self._connect.rest.advertised_url if self._connect is not None else ""
-        return f"{started}: REST interface {url}, connectors {names}"
-
-    def await_shutdown(self, timeout_s: float) -> bool:
-        """Wait until the worker has stopped; False after ``timeout_s``."""
-        return self._connect is None or self._connect.await_stop(timeout_s)
-
-    def shutdown(self) -> None:
-        """Stop the connectors and the worker."""
-        if self._connect is not None:
-            self._connect.stop()
+    def described(self) -> str:
+        """The connectors."""
+        return f"connectors {', '.join(config['name'] for config in self._connectors.values())}"
