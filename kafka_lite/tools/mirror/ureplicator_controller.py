@@ -187,8 +187,14 @@ class UReplicatorController:
         self._starter = ControllerStarter(conf)
 
     def startup(self) -> None:
-        """Start. Raises KafkaError if a ZooKeeper does not respond, or the port is taken."""
-        self._starter.start()
+        """Start. Raises ControllerError if a ZooKeeper does not respond, or the port is taken."""
+        from kafka_lite.mirror.ureplicator.controller.controller_errors import ControllerError
+        from kafka_lite.zookeeper.zk_errors import ZkConnectionError
+
+        try:
+            self._starter.start()
+        except ZkConnectionError as error:  # without the advice for brokers
+            raise ControllerError(f"The controller cannot start. {error}") from None
 
     def ready_line(self) -> str:
         """The line with the URL of the REST interface and the cluster."""

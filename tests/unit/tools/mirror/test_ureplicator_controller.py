@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from kafka_lite.mirror.ureplicator.controller import controller_starter
 from kafka_lite.mirror.ureplicator.controller.auto_topic_whitelisting_manager import Whitelisting
 from kafka_lite.mirror.ureplicator.controller.controller_conf import ControllerConf, GitBackup
 from kafka_lite.tools.main import main
@@ -63,6 +64,16 @@ def test_a_controller_that_cannot_start_says_why(
 ) -> None:
     assert main(["ureplicator-controller", *arguments]) == 1
     assert words in capsys.readouterr().err
+
+
+def test_a_zookeeper_that_does_not_respond_is_named_without_advice_for_brokers(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(controller_starter, "CONNECTION_TIMEOUT_MS", 50)
+    assert main(["ureplicator-controller", "-helixClusterName", "ur", "-zookeeper", "127.0.0.1:1", "-port", "0"]) == 1
+    words = capsys.readouterr().err
+    assert "The controller cannot start. Unable to connect to zookeeper server '127.0.0.1:1'" in words
+    assert "embedded" not in words
 
 
 def test_help_has_all_flags(capsys: pytest.CaptureFixture[str]) -> None:
