@@ -14,7 +14,7 @@ from kafka_lite.clients.broker_end_point import BrokerEndPoint
 from kafka_lite.common.errors import KafkaError
 from kafka_lite.common.time import SYSTEM_TIME, Time
 from kafka_lite.common.topic_partition import TopicPartition
-from kafka_lite.mirror.ureplicator.worker.compact_fetcher_maps import AddedPartition, FetcherMaps
+from kafka_lite.mirror.ureplicator.worker.compact_fetcher_maps import AddedPartition, FetcherMaps, FetcherRound
 from kafka_lite.old_consumer.consumer_config import ConsumerConfig
 from kafka_lite.old_consumer.consumer_fetcher_thread import ConsumerFetcherThread
 from kafka_lite.old_consumer.consumer_stats import ConsumerStats
@@ -82,9 +82,13 @@ class CompactConsumerFetcherThread(ConsumerFetcherThread):
 
     def _begin_round(self) -> None:
         with self._update_map_lock:
-            removed, added = self._maps.begin_round(self._partition_map.keys())
-        if not (removed or added):
-            return
+            changes = self._maps.begin_round(self._partition_map.keys())
+        if changes.removed or changes.added:
+            self.change_partitions(changes)
+
+    def change_partitions(self, changes: FetcherRound) -> None:
+        """Fetch what was added, and what was removed no more. Called between two requests, by this thread."""
+        removed, added = changes
         # A new map, because wake_up may iterate over the old one in another thread.
         kept = {partition: info for partition, info in self._partition_map.items() if partition not in removed}
         self._partition_map = kept | {partition: each.info for partition, each in added.items()}
