@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import threading
+from collections.abc import Iterator, Mapping
 
 import pytest
 
 from kafka_lite.common.time import MockTime
 from kafka_lite.mirror.helix.helix_errors import HelixError
+from kafka_lite.mirror.helix.manager.participant_manager import ParticipantManager
 from kafka_lite.mirror.helix.model.message import Message
+from kafka_lite.mirror.helix.model.state_model_definition import Transition
+from kafka_lite.mirror.helix.participant.state_model import Action, StateMachineEngine, StateModel
 from kafka_lite.mirror.helix.writes import Create
 from kafka_lite.mirror.helix.zn_record import ZNRecord
 from tests.support.eventually import eventually
@@ -114,6 +118,30 @@ def test_messages_that_were_there_before_it_started_are_taken(helix: HelixOnZooK
     helix.start_participant("w1")
     eventually(lambda: helix.record(path) is None)
     assert state(helix) is None
+
+
+def test_a_shutdown_says_whether_the_transition_that_runs_has_ended(helix: HelixOnZooKeeper) -> None:
+    begun, may_end = threading.Event(), threading.Event()
+
+    class Waiting(StateModel):
+        def transitions(self) -> Mapping[Transition, Action]:
+            return {("OFFLINE", "ONLINE"): self.wait}
+
+        def wait(self, _message: Message) -> str | None:
+            begun.set()
+            may_end.wait()
+            return None
+
+    engine = StateMachineEngine()
+    engine.register("OnlineOffline", lambda _resource, _partition: Waiting("OFFLINE"), "OFFLINE")
+    participant = ParticipantManager(helix.accessor, "w1", engine)
+    participant.start()
+    message = a_message(helix, session=helix.accessor.session)
+    helix.accessor.apply([Create(PATHS.message("w1", message.id), message.record)])
+    begun.wait()
+    assert not participant.shutdown(timeout_s=0)
+    may_end.set()
+    assert participant.shutdown()
 
 
 def test_messages_that_nobody_can_obey_change_nothing(helix: HelixOnZooKeeper) -> None:
