@@ -56,7 +56,6 @@ PARTS = (
     Missing(
         "Kerberos (GSSAPI) and delegation tokens", "Kerberos（GSSAPI）与委托令牌", api=ApiKey.CREATE_DELEGATION_TOKEN
     ),
-    Missing("ACLs", "访问控制列表", api=ApiKey.CREATE_ACLS),
     Missing("topic ids (KIP-516)", "主题 id（KIP-516）", api=ApiKey.FETCH, version=13),
     Missing("the groups of KIP-848", "KIP-848 的消费组", api=ApiKey.OFFSET_FETCH, version=9),
     Missing("the second version of transactions (KIP-890)", "事务的第二版（KIP-890）", api=ApiKey.END_TXN, version=4),

@@ -20,6 +20,7 @@ from kafka_lite.protocol.framing import encode_response
 from kafka_lite.protocol.messages.headers import RequestHeader
 from kafka_lite.protocol.schema import Request as RequestMessage
 from kafka_lite.protocol.schema import Response
+from kafka_lite.server.apis.acl_apis import AclApis
 from kafka_lite.server.apis.admin_apis import AdminApis
 from kafka_lite.server.apis.api_handler import ApiRange, Handler, HandlerWrapper, Respond
 from kafka_lite.server.apis.client_quota_apis import ClientQuotaApis
@@ -76,6 +77,9 @@ SERVED_VERSIONS: dict[ApiKey, ApiRange] = {
     ApiKey.END_TXN: ApiRange(0, 3),  # 4: the same
     ApiKey.WRITE_TXN_MARKERS: ApiRange(0, 1),
     ApiKey.TXN_OFFSET_COMMIT: ApiRange(0, 3),  # 4: transactions, second version
+    ApiKey.DESCRIBE_ACLS: ApiRange(0, 3),
+    ApiKey.CREATE_ACLS: ApiRange(0, 3),
+    ApiKey.DELETE_ACLS: ApiRange(0, 3),
     ApiKey.DESCRIBE_CONFIGS: ApiRange(0, 4),
     ApiKey.ALTER_CONFIGS: ApiRange(0, 2),
     ApiKey.ALTER_REPLICA_LOG_DIRS: ApiRange(0, 2),
@@ -118,6 +122,7 @@ class ApiHandlers:
     transactions: TransactionApis
     txn_markers: TxnMarkerApis
     sasl: SaslApis
+    acls: AclApis
 
     def table(self) -> dict[ApiKey, Handler]:
         """The handler of each request."""
@@ -172,6 +177,9 @@ class ApiHandlers:
         return {
             ApiKey.DESCRIBE_CLIENT_QUOTAS: self.client_quotas.handle_describe_client_quotas,
             ApiKey.ALTER_CLIENT_QUOTAS: self.client_quotas.handle_alter_client_quotas,
+            ApiKey.DESCRIBE_ACLS: self.acls.handle_describe_acls,
+            ApiKey.CREATE_ACLS: self.acls.handle_create_acls,
+            ApiKey.DELETE_ACLS: self.acls.handle_delete_acls,
             ApiKey.SASL_HANDSHAKE: self.sasl.handle_sasl_handshake,
             ApiKey.SASL_AUTHENTICATE: self.sasl.handle_sasl_authenticate,
             ApiKey.DESCRIBE_USER_SCRAM_CREDENTIALS: self.sasl.handle_describe_user_scram_credentials,

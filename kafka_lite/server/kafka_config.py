@@ -23,7 +23,7 @@ from kafka_lite.server.config.connection_rate_config import connection_rate_conf
 from kafka_lite.server.config.group_coordinator_configs import GROUP_COORDINATOR_CONFIGS
 from kafka_lite.server.config.listener_configs import is_listener_key
 from kafka_lite.server.config.listeners import Listeners, pairs_of
-from kafka_lite.server.config.not_yet_applied import UNSERVED, part_to_come
+from kafka_lite.server.config.not_yet_applied import part_to_come, require_served
 from kafka_lite.server.config.quota_configs import QUOTA_CONFIGS
 from kafka_lite.server.config.replica_fetch_config import ReplicaFetchConfig
 from kafka_lite.server.config.replication_configs import REPLICATION_CONFIGS
@@ -369,8 +369,7 @@ class KafkaConfig:
         self._validate_log()
         self._validate_topic_defaults()
         self._validate_replication()
-        for name, (only, reason) in UNSERVED.items():
-            self._require(self.values[name] == only, name, f"only {only!r} is supported: {reason}")
+        require_served(self.values)
 
     def _require(self, condition: bool, name: str, message: str) -> None:
         if not condition:

@@ -43,7 +43,7 @@ from kafka_lite.server.startup.initial_metadata import await_initial_metadata
 from kafka_lite.server.startup.log_management import LogManagement
 from kafka_lite.server.startup.replica_management import ReplicaManagement
 from kafka_lite.server.startup.request_handling import BrokerParts, RequestHandling
-from kafka_lite.server.startup.sasl import sasl_services
+from kafka_lite.server.startup.security import broker_security
 from kafka_lite.server.startup.transaction_coordination import TransactionCoordination
 from kafka_lite.server.startup.zookeeper_in_broker import connect_to_embedded_zookeeper, start_embedded_zookeeper
 from kafka_lite.zookeeper.embedded.embedded_zookeeper import EmbeddedZooKeeper
@@ -287,8 +287,8 @@ class KafkaServer:
     def _start_sockets(self) -> None:
         """Bind the listeners. Clients that connect now wait for their first response until the handlers start."""
         config = self.dynamic_broker_config.current_config
-        self._sasl = sasl_services(self.zk_client, self.time)
-        sockets = config.socket_server_config(self._sasl)
+        self._security = broker_security(config, self.zk_client, self.time)
+        sockets = config.socket_server_config(self._security.sasl)
         self.socket_server = SocketServer(sockets, self.time, metrics=self.metrics.metrics)
         self.socket_server.startup()
         self.metrics.measure_sockets(self.socket_server)
@@ -387,6 +387,7 @@ class KafkaServer:
                 controller=self.controller,
                 healthcheck=self._healthcheck,
                 quotas=self.quotas.clients,
+                authorizer=self._security.authorizer,
                 metrics=self.metrics,
                 scheduler=self.scheduler,
                 time=self.time,
@@ -408,7 +409,7 @@ class KafkaServer:
             ),
             "brokers": BrokerConfigHandler(self.dynamic_broker_config, self.quotas),
             "clients": ClientIdConfigHandler(self.quotas.clients),
-            "users": UserConfigHandler(self.quotas.clients, self._sasl.credentials),
+            "users": UserConfigHandler(self.quotas.clients, self._security.sasl.credentials),
             "ips": IpConfigHandler(self.socket_server.connection_rates.update_ip_rate),
         }
         self.dynamic_config_manager = DynamicConfigManager(self.zk_client, handlers, self.time)

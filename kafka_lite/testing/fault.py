@@ -12,9 +12,9 @@ from typing import Any, Protocol, Self
 
 from kafka_lite.common.errors import Errors
 from kafka_lite.protocol.api_key import ApiKey
+from kafka_lite.protocol.error_responses import error_response
 from kafka_lite.protocol.messages.headers import RequestHeader
 from kafka_lite.testing.arguments import check_function, check_name, check_number, check_whole_number, id_of
-from kafka_lite.testing.error_responses import error_response
 from kafka_lite.testing.request_log import Api, api_key
 
 FOR_EVER = -1

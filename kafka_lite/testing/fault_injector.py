@@ -18,12 +18,12 @@ from kafka_lite.network.request_channel import RequestChannel
 from kafka_lite.network.request_channel import Response as ChannelResponse
 from kafka_lite.network.send import NetworkSend
 from kafka_lite.protocol.api_key import ApiKey
+from kafka_lite.protocol.error_responses import error_response, mark_metadata, merge_responses
 from kafka_lite.protocol.framing import encode_response
 from kafka_lite.protocol.schema import Response
 from kafka_lite.server.apis.api_handler import Handler, Respond
 from kafka_lite.server.kafka_apis import OWN_CONNECTION
 from kafka_lite.testing.damaged_send import CutSend, SlowSend, join_parts
-from kafka_lite.testing.error_responses import error_response, mark_metadata, merge_responses
 from kafka_lite.testing.fault import Ending, Fault
 from kafka_lite.testing.fault_list import FaultList
 from kafka_lite.testing.request_log import RequestLog

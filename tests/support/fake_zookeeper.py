@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -93,6 +93,10 @@ class FakeZooKeeper:
     def ensure_path(self, path: str) -> None:
         if path and path not in self.tree.nodes:
             self.create_recursive(path)
+
+    def ensure_paths(self, wanted: Iterable[str]) -> None:
+        for path in wanted:
+            self.ensure_path(path)
 
     def set(self, path: str, data: bytes | None, version: int = -1) -> int:
         node = self._node(path)

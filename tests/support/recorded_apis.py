@@ -94,6 +94,7 @@ class Apis:
             log_dirs=nothing,
             transactions=nothing,
             txn_markers=nothing,
+            acls=nothing,
         )
         self.apis = KafkaApis(self.channel, UnservedRequests(), handlers, self.helper)
 

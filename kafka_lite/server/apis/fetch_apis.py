@@ -6,6 +6,7 @@ Kafka 0.10.2: core/.../server/KafkaApis.scala (handleFetchRequest) · book 2.3.5
 from __future__ import annotations
 
 import logging
+from collections.abc import Callable
 
 from kafka_lite.clients.fetch_metadata import FINAL_EPOCH, INVALID_SESSION_ID, FetchMetadata
 from kafka_lite.common.errors import ApiError, Errors
@@ -32,6 +33,7 @@ FIRST_VERSION_WITH_ZSTD = 10
 LATER_ERRORS = {Errors.KAFKA_STORAGE_ERROR: (6, Errors.NOT_LEADER_OR_FOLLOWER)}
 """Errors that older clients do not know: the first version that has them, and the replacement before."""
 
+_NOTHING: Results = []
 _new_fetch_response = fetch.FetchResponse.maker("error_code", "session_id", "responses")
 _new_fetchable_topic_response = fetch.FetchableTopicResponse.maker("topic", "partitions")
 _new_partition_data = fetch.PartitionData.maker(
@@ -49,8 +51,14 @@ class FetchApis:
     """The handler of Fetch. It does not block."""
 
     def __init__(
-        self, replica_manager: ReplicaManager, fetch_manager: FetchManager, request_helper: RequestHandlerHelper
+        self,
+        replica_manager: ReplicaManager,
+        fetch_manager: FetchManager,
+        request_helper: RequestHandlerHelper,
+        denied_topics: Callable[[Request, bool, set[str]], set[str]] | None = None,
     ) -> None:
+        """``denied_topics(request, from_follower, topics)``: those that may not be read; None without an authorizer."""
+        self._denied_topics = denied_topics
         self._replicas = replica_manager
         self._fetch_manager = fetch_manager
         self._request_helper = request_helper
@@ -60,6 +68,9 @@ class FetchApis:
         """Read from every partition of the request or of its session; wait up to ``max_wait_ms`` for ``min_bytes``."""
         version = request.header.api_version
         context = self._context(body)
+        asked, denied = context.partitions, _NOTHING
+        if self._denied_topics is not None:
+            asked, denied = self._authorized(self._denied_topics, request, body, context)
         asked_bytes = body.max_bytes if version >= 3 else sum(asked.max_bytes for _, asked in context.partitions)
         max_bytes = min(asked_bytes, self._replicas.config.fetch_max_bytes)
         may_be_throttled = self._quotas.is_enabled and body.replica_id < 0 and client_waits(request)
@@ -75,6 +86,8 @@ class FetchApis:
         )
 
         def send(results: Results) -> None:
+            if denied:
+                results = [*denied, *results]
             if may_be_throttled:
                 size = self._response_size(version, context, results)
                 throttle_time_ms = self._request_helper.throttle_fetch(request, size)
@@ -83,7 +96,27 @@ class FetchApis:
                     return
             respond(self._fetch_response(version, context, results, params.from_follower))
 
-        self._replicas.fetch_messages(params, context.partitions, send)
+        if denied and not asked:
+            params.max_wait_ms = 0  # there is nothing to wait for
+        self._replicas.fetch_messages(params, asked, send)
+
+    @staticmethod
+    def _authorized(
+        denied_topics: Callable[[Request, bool, set[str]], set[str]],
+        request: Request,
+        body: fetch.FetchRequest,
+        context: FetchContext,
+    ) -> tuple[Asked, Results]:
+        """The partitions that may be read, also of a session, and the errors of the others."""
+        topics = {partition.topic for partition, _ in context.partitions}
+        denied = denied_topics(request, body.replica_id >= 0, topics)
+        if not denied:
+            return context.partitions, []
+        error = LogReadResult(Errors.TOPIC_AUTHORIZATION_FAILED)
+        return (
+            [each for each in context.partitions if each[0].topic not in denied],
+            [(partition, error) for partition, _ in context.partitions if partition.topic in denied],
+        )
 
     def _context(self, body: fetch.FetchRequest) -> FetchContext:
         """The context of the request: the partitions that it names, and those of its session.

@@ -5,6 +5,12 @@ Kafka 0.10.2: core/.../server/KafkaConfig.scala · book 2.3.4
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
+from kafka_lite.common.config_def import ConfigError
+from kafka_lite.server.config.security_configs import AUTHORIZERS
+
 NOT_YET_APPLIED: dict[str, tuple[str, ...]] = {
     "security": (
         "principal.builder.class",
@@ -25,10 +31,6 @@ These keys are accepted so that Kafka's ``server.properties`` works unchanged; s
 """
 
 UNSERVED: dict[str, tuple[object, str]] = {
-    "authorizer.class.name": (
-        "",
-        "there is no authorizer yet, and if the key were ignored, every client could do anything",
-    ),
     "create.topic.policy.class.name": (
         None,
         "policies are not supported yet, and if the key were ignored, every topic would be accepted",
@@ -44,3 +46,13 @@ def part_to_come(key: str) -> str | None:
         if any(key == entry or (entry.endswith(".") and key.startswith(entry)) for entry in entries):
             return part
     return None
+
+
+def require_served(values: Mapping[str, Any]) -> None:
+    """Raise ConfigError for a value that is not supported, and would mislead if it were ignored."""
+    name = "authorizer.class.name"
+    if values[name] not in ("", *AUTHORIZERS):
+        raise ConfigError(name, values[name], f"valid: {' or '.join(AUTHORIZERS)}")
+    for name, (only, reason) in UNSERVED.items():
+        if values[name] != only:
+            raise ConfigError(name, values[name], f"only {only!r} is supported: {reason}")

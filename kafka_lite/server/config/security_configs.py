@@ -6,13 +6,20 @@ Kafka 0.10.2: core/.../server/KafkaConfig.scala (authorizer, SSL, SASL) · book 
 from kafka_lite.common.config_def import ConfigDef, Importance, Type, ValidString
 
 HIGH, MEDIUM, LOW = Importance
+AUTHORIZERS = ("kafka.security.authorizer.AclAuthorizer", "kafka.security.auth.SimpleAclAuthorizer")
+"""The names by which Kafka knows the authorizer with access control lists in ZooKeeper."""
 
 # A table: one key, its kind on the first line, its meaning on the second.
 # fmt: off
 SECURITY_CONFIGS = (
     ConfigDef()
     .define("authorizer.class.name", Type.STRING, "", LOW,
-            "The class that authorizes requests. Empty: everything is allowed.")
+            "The class that authorizes requests: `kafka.security.authorizer.AclAuthorizer`, or by its older name "
+            "`kafka.security.auth.SimpleAclAuthorizer`. Empty: everything is allowed.")
+    .define("super.users", Type.STRING, "", MEDIUM,
+            "Users who may do everything, such as the brokers: `User:a;User:b`.")
+    .define("allow.everyone.if.no.acl.found", Type.BOOLEAN, False, MEDIUM,
+            "Whether everyone may use a resource that no access control list is about.")
     .define("principal.builder.class", Type.CLASS,
             "org.apache.kafka.common.security.auth.DefaultPrincipalBuilder", MEDIUM,
             "The class that determines the principal of a connection.")

@@ -13,9 +13,11 @@ from kafka_lite.common.topic_names import GROUP_METADATA_TOPIC_NAME, TRANSACTION
 from kafka_lite.controller.kafka_controller import KafkaController
 from kafka_lite.coordinator.transaction.producer_id_manager import ProducerIdManager
 from kafka_lite.network.socket_server import SocketServer
+from kafka_lite.security.authorizer.authorizer import Authorizer
 from kafka_lite.server import missing_logs
 from kafka_lite.server.admin.admin_manager import AdminManager
 from kafka_lite.server.admin.config_admin_manager import ConfigAdminManager
+from kafka_lite.server.apis.acl_apis import AclApis
 from kafka_lite.server.apis.admin_apis import AdminApis
 from kafka_lite.server.apis.client_quota_apis import ClientQuotaApis
 from kafka_lite.server.apis.fetch_apis import FetchApis
@@ -27,6 +29,8 @@ from kafka_lite.server.apis.produce_apis import ProduceApis
 from kafka_lite.server.apis.producer_id_apis import ProducerIdApis
 from kafka_lite.server.apis.replication_apis import ReplicationApis
 from kafka_lite.server.apis.sasl_apis import SaslApis
+from kafka_lite.server.auth.auth_helper import AuthHelper
+from kafka_lite.server.auth.authorizing_handlers import authorizing, fetch_rule
 from kafka_lite.server.dynamic.dynamic_broker_config import DynamicBrokerConfig
 from kafka_lite.server.fetch_sessions.fetch_manager import FetchManager
 from kafka_lite.server.fetch_sessions.fetch_session_cache import FetchSessionCache
@@ -63,6 +67,7 @@ class BrokerParts:
     controller: KafkaController
     healthcheck: KafkaHealthcheck
     quotas: ClientQuotaManagers
+    authorizer: Authorizer | None
     metrics: BrokerMetrics
     scheduler: Scheduler
     time: Time
@@ -75,6 +80,7 @@ class RequestHandling:
         self._parts = parts
         channel = parts.socket_server.request_channel
         self._request_helper = RequestHandlerHelper(channel, parts.quotas, parts.time)
+        self._auth = None if parts.authorizer is None else AuthHelper(parts.authorizer, channel.close_connection)
         self._partition_admin = PartitionAdminApis(
             parts.config.broker_id, parts.controller, parts.metadata_cache, parts.time
         )
@@ -90,13 +96,21 @@ class RequestHandling:
         self.apis = KafkaApis(
             channel, parts.socket_server.unserved_requests, self._new_handlers(), self._request_helper
         )
+        if self._auth is not None:
+            auto_create = parts.config.auto_create_topics_enable
+            self.apis.wrap_handlers(authorizing(self._auth, auto_create, parts.metadata_cache.contains))
 
     def _new_handlers(self) -> ApiHandlers:
         parts = self._parts
         replica_manager, verification = parts.replicas.manager, parts.transactions.verification
         return ApiHandlers(
             produce=ProduceApis(replica_manager, parts.socket_server.request_channel.close_connection, verification),
-            fetch=FetchApis(replica_manager, self._new_fetch_manager(), self._request_helper),
+            fetch=FetchApis(
+                replica_manager,
+                self._new_fetch_manager(),
+                self._request_helper,
+                None if self._auth is None else fetch_rule(self._auth),
+            ),
             log_offsets=LogOffsetApis(replica_manager),
             metadata=self.metadata_apis,
             admin=self._new_admin_apis(),
@@ -109,6 +123,7 @@ class RequestHandling:
             log_dirs=LogDirApis(parts.config.log_dirs, replica_manager),
             transactions=parts.transactions.transaction_apis(),
             txn_markers=parts.transactions.marker_apis,
+            acls=AclApis(parts.authorizer),
             sasl=SaslApis(
                 parts.config.values["sasl.enabled.mechanisms"], parts.zk_client, lambda: parts.controller.is_active
             ),

@@ -232,3 +232,33 @@ def test_a_follower_fetches_what_it_wants(apis: Apis) -> None:
     assert apis.replicas.params.max_bytes == 1000
     response = respond(apis, (TP, LogReadResult(Errors.NONE, 1, 0, None, BATCH)))
     assert (len(response.responses), response.throttle_time_ms) == (1, 0)
+
+
+def test_topics_that_may_not_be_read_are_errors_and_are_not_read(apis: Apis) -> None:
+    def denied(_request: object, from_follower: bool, topics: set[str]) -> set[str]:
+        assert not from_follower
+        return topics - {"t"}
+
+    fetch_apis: Any = apis.apis.handlers[ApiKey.FETCH].__self__  # type: ignore[attr-defined]
+    fetch_apis._denied_topics = denied
+    request = fetch(max_wait_ms=500, min_bytes=1)
+    request.topics.append(FetchTopic(topic="secret", partitions=[FetchPartition(partition=3)]))
+    apis.handle(ApiKey.FETCH, 4, request)
+    assert [partition for partition, _ in apis.replicas.asked] == [TP]
+    assert apis.replicas.params is not None
+    assert apis.replicas.params.max_wait_ms == 500
+    assert apis.replicas.respond is not None
+    apis.replicas.respond([(TP, LogReadResult(Errors.NONE, 5, 0))])
+    answer: FetchResponse = apis.message()
+    assert {each.topic: each.partitions[0].error_code for each in answer.responses} == {
+        "t": 0,
+        "secret": Errors.TOPIC_AUTHORIZATION_FAILED.code,
+    }
+
+
+def test_if_nothing_may_be_read_the_fetch_does_not_wait(apis: Apis) -> None:
+    fetch_apis: Any = apis.apis.handlers[ApiKey.FETCH].__self__  # type: ignore[attr-defined]
+    fetch_apis._denied_topics = lambda _request, _from_follower, topics: topics
+    apis.handle(ApiKey.FETCH, 4, fetch(max_wait_ms=500, min_bytes=1))
+    assert apis.replicas.params is not None
+    assert (apis.replicas.asked, apis.replicas.params.max_wait_ms) == ([], 0)

@@ -5,6 +5,7 @@ import pytest
 from kafka_lite.common.errors import Errors
 from kafka_lite.protocol.api_key import ApiKey
 from kafka_lite.protocol.api_keys import API_SPECS
+from kafka_lite.protocol.error_responses import error_response, mark_metadata, merge_responses
 from kafka_lite.protocol.messages import api_00_produce as produce
 from kafka_lite.protocol.messages import api_01_fetch as fetch
 from kafka_lite.protocol.messages import api_02_list_offsets as list_offsets
@@ -15,7 +16,6 @@ from kafka_lite.protocol.messages import api_20_delete_topics as delete_topics
 from kafka_lite.protocol.messages import api_34_alter_replica_log_dirs as alter_replica_log_dirs
 from kafka_lite.protocol.messages import api_35_describe_log_dirs as describe_log_dirs
 from kafka_lite.protocol.wire_types import ZERO_UUID, Array, Primitive, StructType
-from kafka_lite.testing.error_responses import error_response, mark_metadata, merge_responses
 
 ERROR = Errors.NOT_COORDINATOR
 SAMPLES = {"bool": True, "float64": 1.5, "uuid": ZERO_UUID, "string": "x", "bytes": b"b", "records": b"r"}

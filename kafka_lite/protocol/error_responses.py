@@ -23,7 +23,10 @@ from kafka_lite.protocol.schema import Request, Response, Struct
 from kafka_lite.protocol.wire_types import INT64, RECORDS, Array, Field, StructClass, StructType
 
 Selects = Callable[[str | None, int | None], bool]
-"""Whether the item of this topic and partition should fail; None if the item has no topic or no partition."""
+"""Whether the item of this topic and partition should fail; None if the item has no topic or no partition.
+
+An item that is only a name, such as a group's, counts as a topic.
+"""
 
 ERROR_CODES = ("error_code", "partition_error_code")
 TOPIC_NAMES = ("name", "topic", "topic_name", "resource_name", "user")
@@ -173,7 +176,7 @@ class _Builder:
 
     def split(self, asked: Any, response_cls: type[Struct], topic: str | None) -> tuple[Any, Any]:
         """The failed part of ``asked`` as a response struct, and the rest of ``asked``; None for an empty part."""
-        topic = _value(asked, TOPIC_NAMES) or topic
+        topic = asked if isinstance(asked, str) else _value(asked, TOPIC_NAMES) or topic
         partition = asked if isinstance(asked, int) else _value(asked, PARTITION_NAMES)
         if self.ends_here(response_cls):
             chosen = self._selects is None or self._selects(topic, partition)

@@ -1,21 +1,39 @@
-"""The parts of a broker that its SASL listeners need before their first connection.
+"""The parts of a broker that decide who may connect and what they may do; listeners need them from the start.
 
-Kafka 0.10.2: core/.../server/KafkaServer.scala (credentialProvider) · book 2.3.4
+Kafka 0.10.2: core/.../server/KafkaServer.scala (credentialProvider, authorizer) · book 2.3.4
 """
 
 from __future__ import annotations
 
 import logging
+from dataclasses import dataclass
 
 from kafka_lite.common.time import Time
+from kafka_lite.security.authorizer.authorizer import Authorizer
 from kafka_lite.security.sasl_channel_builder import SaslServices
 from kafka_lite.security.scram.credential_provider import CredentialProvider
 from kafka_lite.server.apis.api_version_manager import ApiVersionManager
+from kafka_lite.server.auth.authorizer_loading import load_authorizer
 from kafka_lite.server.kafka_apis import SERVED_VERSIONS
+from kafka_lite.server.kafka_config import KafkaConfig
 from kafka_lite.zookeeper.kafka_zk_client import KafkaZkClient
 from kafka_lite.zookeeper.sanitizer import desanitize
 
 logger = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True)
+class BrokerSecurity:
+    """What listeners and handlers get."""
+
+    sasl: SaslServices
+    authorizer: Authorizer | None
+
+
+def broker_security(config: KafkaConfig, zk_client: KafkaZkClient, time: Time) -> BrokerSecurity:
+    """Read users and access control lists from ZooKeeper. Raises ConfigError."""
+    protocol = config.inter_broker_protocol_version
+    return BrokerSecurity(sasl_services(zk_client, time), load_authorizer(config.values, protocol, zk_client, time))
 
 
 def sasl_services(zk_client: KafkaZkClient, time: Time) -> SaslServices:

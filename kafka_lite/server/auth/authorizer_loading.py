@@ -1,0 +1,51 @@
+"""The authorizer of a broker, from its configuration.
+
+Kafka 0.10.2: core/.../server/KafkaServer.scala (authorizer), core/.../security/auth/SimpleAclAuthorizer.scala
+(configure) · book 2.3.4
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Mapping
+from typing import Any
+
+from kafka_lite.common.api_version import ApiVersion
+from kafka_lite.common.config_def import ConfigError
+from kafka_lite.common.time import Time
+from kafka_lite.security.authorizer.acl_authorizer import AclAuthorizer, parse_super_users
+from kafka_lite.security.authorizer.acl_store import ACL_CHANGE_PATHS
+from kafka_lite.server.auth.zk_acl_store import AclChanges, ZkAclStore
+from kafka_lite.zookeeper.kafka_zk_client import KafkaZkClient
+
+logger = logging.getLogger(__name__)
+
+
+def load_authorizer(
+    values: Mapping[str, Any], protocol: ApiVersion, zk_client: KafkaZkClient, time: Time
+) -> AclAuthorizer | None:
+    """The authorizer with all access control lists, which it follows from now on; None if there is none.
+
+    ``protocol``: ``inter.broker.protocol.version``. Raises ConfigError.
+    """
+    if not values["authorizer.class.name"]:
+        return None
+    try:
+        super_users = parse_super_users(values["super.users"])
+    except ValueError as error:
+        raise ConfigError("super.users", values["super.users"], str(error)) from None
+    store = ZkAclStore(zk_client)
+    store.create_paths()
+    authorizer = AclAuthorizer(
+        store,
+        time,
+        super_users,
+        values["allow.everyone.if.no.acl.found"],
+        prefixed_patterns=protocol >= ApiVersion.KAFKA_2_0_IV1,
+    )
+    changes = [AclChanges(zk_client, kind, authorizer.changed, time) for kind in ACL_CHANGE_PATHS]
+    authorizer.load()
+    for each in changes:
+        each.startup()  # begins with the announcements that are there: one since the load is among them
+    logger.info("Authorizing requests by access control lists in ZooKeeper; super users: %s", values["super.users"])
+    return authorizer

@@ -1,0 +1,111 @@
+"""The table of all requests: who may send them, and what is refused or left out.
+
+Kafka 0.10.2: core/.../server/KafkaApis.scala, where each handler asks by itself · book 2.3.5
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from kafka_lite.network.request import Request
+from kafka_lite.protocol.api_key import ApiKey
+from kafka_lite.security.authorizer.acl_binding import AclOperation
+from kafka_lite.security.authorizer.resource_pattern import ResourceType
+from kafka_lite.server.apis.api_handler import Handler, HandlerWrapper, Respond
+from kafka_lite.server.auth import admin_rules, client_rules
+from kafka_lite.server.auth.auth_helper import AuthHelper
+from kafka_lite.server.auth.client_rules import MetadataRule
+from kafka_lite.server.auth.rules import Rule, free, on_cluster, on_each, on_named, on_topics
+
+_OP = AclOperation
+TOPIC, GROUP, TRANSACTIONAL_ID = ResourceType.TOPIC, ResourceType.GROUP, ResourceType.TRANSACTIONAL_ID
+_read_group = on_named(_OP.READ, GROUP, "group_id")
+
+RULES: dict[ApiKey, Rule] = {
+    ApiKey.PRODUCE: client_rules.produce,
+    ApiKey.FETCH: free,  # the partitions of a session are not in the request: see FetchApis
+    ApiKey.LIST_OFFSETS: on_topics(_OP.DESCRIBE),
+    ApiKey.LEADER_AND_ISR: on_cluster(_OP.CLUSTER_ACTION),
+    ApiKey.STOP_REPLICA: on_cluster(_OP.CLUSTER_ACTION),
+    ApiKey.UPDATE_METADATA: on_cluster(_OP.CLUSTER_ACTION),
+    ApiKey.CONTROLLED_SHUTDOWN: on_cluster(_OP.CLUSTER_ACTION),
+    ApiKey.OFFSET_COMMIT: on_named(_OP.READ, GROUP, "group_id", on_topics(_OP.READ)),
+    ApiKey.OFFSET_FETCH: client_rules.offset_fetch,
+    ApiKey.FIND_COORDINATOR: client_rules.find_coordinator,
+    ApiKey.JOIN_GROUP: _read_group,
+    ApiKey.HEARTBEAT: _read_group,
+    ApiKey.LEAVE_GROUP: _read_group,
+    ApiKey.SYNC_GROUP: _read_group,
+    ApiKey.DESCRIBE_GROUPS: admin_rules.describe_groups,
+    ApiKey.LIST_GROUPS: admin_rules.list_groups,
+    ApiKey.SASL_HANDSHAKE: free,
+    ApiKey.API_VERSIONS: free,
+    ApiKey.CREATE_TOPICS: admin_rules.create_topics,
+    ApiKey.DELETE_TOPICS: on_each(_OP.DELETE, TOPIC, admin_rules.deleted_topic_names),
+    ApiKey.DELETE_RECORDS: on_topics(_OP.DELETE),
+    ApiKey.INIT_PRODUCER_ID: client_rules.init_producer_id,
+    ApiKey.OFFSET_FOR_LEADER_EPOCH: client_rules.offset_for_leader_epoch,
+    ApiKey.ADD_PARTITIONS_TO_TXN: client_rules.add_partitions_to_txn,
+    ApiKey.ADD_OFFSETS_TO_TXN: on_named(_OP.WRITE, TRANSACTIONAL_ID, "transactional_id", _read_group),
+    ApiKey.END_TXN: on_named(_OP.WRITE, TRANSACTIONAL_ID, "transactional_id"),
+    ApiKey.WRITE_TXN_MARKERS: on_cluster(_OP.CLUSTER_ACTION),
+    ApiKey.TXN_OFFSET_COMMIT: on_named(
+        _OP.WRITE, TRANSACTIONAL_ID, "transactional_id", on_named(_OP.READ, GROUP, "group_id", on_topics(_OP.READ))
+    ),
+    ApiKey.DESCRIBE_ACLS: on_cluster(_OP.DESCRIBE),
+    ApiKey.CREATE_ACLS: on_cluster(_OP.ALTER),
+    ApiKey.DELETE_ACLS: on_cluster(_OP.ALTER),
+    ApiKey.DESCRIBE_CONFIGS: admin_rules.describe_configs,
+    ApiKey.ALTER_CONFIGS: admin_rules.alter_configs,
+    ApiKey.ALTER_REPLICA_LOG_DIRS: on_cluster(_OP.ALTER),
+    ApiKey.DESCRIBE_LOG_DIRS: on_cluster(_OP.DESCRIBE),
+    ApiKey.SASL_AUTHENTICATE: free,
+    ApiKey.CREATE_PARTITIONS: on_topics(_OP.ALTER),
+    ApiKey.DELETE_GROUPS: on_each(_OP.DELETE, GROUP, lambda body: body.groups_names),
+    ApiKey.ELECT_LEADERS: on_cluster(_OP.ALTER),
+    ApiKey.INCREMENTAL_ALTER_CONFIGS: admin_rules.incremental_alter_configs,
+    ApiKey.ALTER_PARTITION_REASSIGNMENTS: on_cluster(_OP.ALTER),
+    ApiKey.LIST_PARTITION_REASSIGNMENTS: on_cluster(_OP.DESCRIBE),
+    ApiKey.OFFSET_DELETE: on_named(_OP.DELETE, GROUP, "group_id", on_topics(_OP.READ)),
+    ApiKey.DESCRIBE_CLIENT_QUOTAS: on_cluster(_OP.DESCRIBE_CONFIGS),
+    ApiKey.ALTER_CLIENT_QUOTAS: on_cluster(_OP.ALTER_CONFIGS),
+    ApiKey.DESCRIBE_USER_SCRAM_CREDENTIALS: on_cluster(_OP.DESCRIBE),
+    ApiKey.ALTER_USER_SCRAM_CREDENTIALS: on_cluster(_OP.ALTER),
+    ApiKey.DESCRIBE_CLUSTER: admin_rules.describe_cluster,
+    ApiKey.DESCRIBE_PRODUCERS: on_topics(_OP.READ),
+    ApiKey.DESCRIBE_TRANSACTIONS: admin_rules.describe_transactions,
+    ApiKey.LIST_TRANSACTIONS: admin_rules.list_transactions,
+}
+"""The rule of each request but Metadata, whose rule needs to know which topics there are. A request without a rule is
+refused, so that a new handler cannot be forgotten here."""
+
+
+def authorizing(auth: AuthHelper, auto_create_topics: bool, topic_exists: Callable[[str], bool]) -> HandlerWrapper:
+    """Puts its rule in front of each handler. Requests of the broker to itself need no rights."""
+    rules: dict[ApiKey, Rule] = {**RULES, ApiKey.METADATA: MetadataRule(auto_create_topics, topic_exists)}
+
+    def wrap(api_key: ApiKey, handler: Handler) -> Handler:
+        rule = rules[api_key]
+        if rule is free:
+            return handler
+
+        def handle(request: Request, body: object, respond: Respond) -> None:
+            if request.processor < 0:  # this broker's own
+                handler(request, body, respond)
+            else:
+                rule(auth, request, body, respond, handler)
+
+        return handle
+
+    return wrap
+
+
+def fetch_rule(auth: AuthHelper) -> Callable[[Request, bool, set[str]], set[str]]:
+    """For ``FetchApis``: which of the topics a client, or a follower, may not read."""
+
+    def denied(request: Request, from_follower: bool, topics: set[str]) -> set[str]:
+        if from_follower:
+            return set() if auth.authorize_cluster(request, _OP.CLUSTER_ACTION) else topics
+        return auth.denied(request, _OP.READ, TOPIC, topics)
+
+    return denied

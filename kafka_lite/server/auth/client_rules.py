@@ -1,0 +1,263 @@
+"""Rules of the requests of producers and consumers that are like no others.
+
+Kafka 0.10.2: core/.../server/KafkaApis.scala (handleProducerRequest, handleTopicMetadataRequest,
+handleOffsetFetchRequest, handleGroupCoordinatorRequest); since 0.11 those of transactions · book 2.3.5
+"""
+
+from __future__ import annotations
+
+import copy
+from typing import Any
+
+from kafka_lite.common.errors import Errors
+from kafka_lite.common.sendable import Buffer
+from kafka_lite.common.topic_names import is_internal
+from kafka_lite.network.request import Request
+from kafka_lite.protocol.error_responses import error_response, merge_responses
+from kafka_lite.protocol.messages.api_03_metadata import MetadataResponseTopic
+from kafka_lite.protocol.messages.api_09_offset_fetch import OffsetFetchResponseGroup
+from kafka_lite.protocol.messages.api_10_find_coordinator import Coordinator, FindCoordinatorResponse
+from kafka_lite.protocol.messages.api_22_init_producer_id import InitProducerIdResponse
+from kafka_lite.security.authorizer.acl_binding import AclOperation
+from kafka_lite.security.authorizer.resource_pattern import ResourceType
+from kafka_lite.server.apis.api_handler import Handler, Respond
+from kafka_lite.server.auth.auth_helper import AuthHelper
+from kafka_lite.server.auth.refusals import changed, handle_rest, refused, with_refused
+from kafka_lite.server.auth.rules import topic_names
+
+READ, WRITE, DESCRIBE = AclOperation.READ, AclOperation.WRITE, AclOperation.DESCRIBE
+TOPIC, GROUP, TRANSACTIONAL_ID = ResourceType.TOPIC, ResourceType.GROUP, ResourceType.TRANSACTIONAL_ID
+MAGIC_AT, ATTRIBUTES_AT, MAGIC_V2, TRANSACTIONAL = 16, 22, 2, 0x10
+"""Where a record batch has its magic, and the low byte of its attributes; and the bit of a transaction in it."""
+KEY_RESOURCES = {0: (GROUP, Errors.GROUP_AUTHORIZATION_FAILED)} | {
+    1: (TRANSACTIONAL_ID, Errors.TRANSACTIONAL_ID_AUTHORIZATION_FAILED)
+}
+"""Key type of FindCoordinator → the resource that its keys name, and the error without the right to describe it."""
+COORDINATORS_IN_BATCHES = 4
+GROUPS_IN_BATCHES = 8
+BROKERS_ONLY = 4
+
+
+def produce(auth: AuthHelper, request: Request, body: Any, respond: Respond, handler: Handler) -> None:
+    """Write the topics, and the transactional id of a transaction's records."""
+    if _has_transactional_records(body) and not (
+        body.transactional_id is not None and auth.authorize(request, WRITE, TRANSACTIONAL_ID, body.transactional_id)
+    ):
+        _refuse_produce(auth, request, body, respond, Errors.TRANSACTIONAL_ID_AUTHORIZATION_FAILED)
+        return
+    denied = auth.denied(request, WRITE, TOPIC, [topic.name for topic in body.topic_data])
+    if denied and body.acks == 0:  # the client hears of the error by the end of its connection
+
+        def close(_response: object) -> None:
+            auth.close_connection(request)
+
+        handle_rest(request, body, close, handler, Errors.TOPIC_AUTHORIZATION_FAILED, denied)
+        return
+    handle_rest(request, body, respond, handler, Errors.TOPIC_AUTHORIZATION_FAILED, denied)
+
+
+def _refuse_produce(auth: AuthHelper, request: Request, body: Any, respond: Respond, error: Errors) -> None:
+    if body.acks == 0:
+        auth.close_connection(request)
+    else:
+        respond(refused(request, body, error))
+
+
+def _has_transactional_records(body: Any) -> bool:
+    partitions = (partition for topic in body.topic_data for partition in topic.partition_data)
+    return any(_is_transactional(partition.records) for partition in partitions)
+
+
+def _is_transactional(records: Buffer | None) -> bool:
+    if records is None or len(records) <= ATTRIBUTES_AT:
+        return False
+    return records[MAGIC_AT] == MAGIC_V2 and bool(records[ATTRIBUTES_AT] & TRANSACTIONAL)
+
+
+class MetadataRule:
+    """Describe topics; create those that are missing. A list of all topics leaves out those that are not described."""
+
+    def __init__(self, auto_create_topics: bool, topic_exists: Any) -> None:
+        """``topic_exists``: whether the metadata cache knows a topic of this name."""
+        self._auto_create_topics = auto_create_topics
+        self._topic_exists = topic_exists
+
+    def __call__(self, auth: AuthHelper, request: Request, body: Any, respond: Respond, handler: Handler) -> None:
+        """Refuse, or leave out, topics; then say what the user may do."""
+        respond = changed(respond, lambda response: self._set_operations(auth, request, body, response))
+        if body.topics is None or (not body.topics and request.header.api_version == 0):
+            handler(request, body, changed(respond, lambda response: self._leave_out(auth, request, response)))
+            return
+        names = [name for name in topic_names(body) if name]
+        denied = auth.denied(request, DESCRIBE, TOPIC, names)
+        denied |= self._may_not_create(auth, request, body, [name for name in names if name not in denied])
+        rest = copy.copy(body)
+        rest.topics = [topic for topic in body.topics if topic.name not in denied]
+        error = Errors.TOPIC_AUTHORIZATION_FAILED.code
+        refusals = [
+            MetadataResponseTopic(error_code=error, name=name, is_internal=is_internal(name))
+            for name in dict.fromkeys(names)
+            if name in denied
+        ]
+        handler(request, rest, changed(respond, lambda response: response.topics.extend(refusals)))
+
+    def _may_not_create(self, auth: AuthHelper, request: Request, body: Any, names: list[str]) -> set[str]:
+        if not (self._auto_create_topics and body.allow_auto_topic_creation):
+            return set()
+        missing = [name for name in names if not self._topic_exists(name)]
+        if not missing or auth.authorize_cluster(request, AclOperation.CREATE, log_if_denied=False):
+            return set()
+        return auth.denied(request, AclOperation.CREATE, TOPIC, missing)
+
+    @staticmethod
+    def _leave_out(auth: AuthHelper, request: Request, response: Any) -> None:
+        names = [topic.name for topic in response.topics]
+        denied = auth.denied(request, DESCRIBE, TOPIC, names, log_if_denied=False)
+        response.topics = [topic for topic in response.topics if topic.name not in denied]
+
+    @staticmethod
+    def _set_operations(auth: AuthHelper, request: Request, body: Any, response: Any) -> None:
+        if body.include_cluster_authorized_operations:
+            response.cluster_authorized_operations = auth.cluster_authorized_operations(request)
+        if body.include_topic_authorized_operations:
+            for topic in response.topics:
+                if topic.name and topic.error_code != Errors.TOPIC_AUTHORIZATION_FAILED.code:
+                    topic.topic_authorized_operations = auth.authorized_operations(request, TOPIC, topic.name)
+
+
+def offset_for_leader_epoch(auth: AuthHelper, request: Request, body: Any, respond: Respond, handler: Handler) -> None:
+    """Brokers may ask for any topic, clients for those that they describe."""
+    denied: set[str] = set()
+    if not auth.authorize_cluster(request, AclOperation.CLUSTER_ACTION, log_if_denied=False):
+        denied = auth.denied(request, DESCRIBE, TOPIC, [topic.topic for topic in body.topics])
+    handle_rest(request, body, respond, handler, Errors.TOPIC_AUTHORIZATION_FAILED, denied)
+
+
+def find_coordinator(auth: AuthHelper, request: Request, body: Any, respond: Respond, handler: Handler) -> None:
+    """Describe the groups, or the transactional ids."""
+    in_batches = request.header.api_version >= COORDINATORS_IN_BATCHES
+    resource = KEY_RESOURCES.get(body.key_type)
+    if resource is None:
+        handler(request, body, respond)
+        return
+    resource_type, error = resource
+    keys = body.coordinator_keys if in_batches else [body.key]
+    denied = auth.denied(request, DESCRIBE, resource_type, keys)
+    refusals = [_no_coordinator(key, error) for key in keys if key in denied]
+    if not refusals:
+        handler(request, body, respond)
+    elif not in_batches:
+        (only,) = refusals
+        respond(FindCoordinatorResponse(error_code=error.code, error_message=only.error_message, node_id=-1, port=-1))
+    else:
+        rest = copy.copy(body)
+        rest.coordinator_keys = [key for key in keys if key not in denied]
+        handler(request, rest, changed(respond, lambda response: response.coordinators.extend(refusals)))
+
+
+def _no_coordinator(key: str, error: Errors) -> Coordinator:
+    return Coordinator(key=key, node_id=-1, host="", port=-1, error_code=error.code, error_message=error.message)
+
+
+def offset_fetch(auth: AuthHelper, request: Request, body: Any, respond: Respond, handler: Handler) -> None:
+    """Describe the group, and the topics."""
+    if request.header.api_version >= GROUPS_IN_BATCHES:
+        _offset_fetch_of_groups(auth, request, body, respond, handler)
+        return
+    if not auth.authorize(request, DESCRIBE, GROUP, body.group_id):
+        respond(refused(request, body, Errors.GROUP_AUTHORIZATION_FAILED))
+    elif body.topics is None:
+        handler(request, body, changed(respond, lambda response: _leave_out_topics(auth, request, response)))
+    else:
+        denied = auth.denied(request, DESCRIBE, TOPIC, topic_names(body))
+        handle_rest(request, body, respond, handler, Errors.TOPIC_AUTHORIZATION_FAILED, denied)
+
+
+def _leave_out_topics(auth: AuthHelper, request: Request, found: Any) -> None:
+    denied = auth.denied(request, DESCRIBE, TOPIC, topic_names(found), log_if_denied=False)
+    found.topics = [topic for topic in found.topics if topic.name not in denied]
+
+
+def _offset_fetch_of_groups(auth: AuthHelper, request: Request, body: Any, respond: Respond, handler: Handler) -> None:
+    error = Errors.GROUP_AUTHORIZATION_FAILED.code
+    no_groups = auth.denied(request, DESCRIBE, GROUP, [group.group_id for group in body.groups])
+    refusals = [OffsetFetchResponseGroup(group_id=name, error_code=error) for name in sorted(no_groups)]
+    groups = [group for group in body.groups if group.group_id not in no_groups]
+    named = {topic.name for group in groups for topic in group.topics or ()}
+    denied = auth.denied(request, DESCRIBE, TOPIC, named)
+    version = request.header.api_version
+    allowed, failed = copy.copy(body), None
+    allowed.groups = groups
+    if denied:
+        topic_error = Errors.TOPIC_AUTHORIZATION_FAILED
+        partial = error_response(allowed, version, topic_error, lambda name, _: name in denied, topic_error.message)
+        failed = partial.response
+        allowed.groups = [_without_topics(group, denied) for group in groups]
+
+    def complete(response: Any) -> None:
+        everything = {group.group_id for group in groups if group.topics is None}
+        for group in response.groups:
+            if group.group_id in everything:
+                _leave_out_topics(auth, request, group)
+        if failed is not None:
+            merge_responses(failed, response, version)
+        response.groups.extend(refusals)
+
+    handler(request, allowed, changed(respond, complete))
+
+
+def _without_topics(group: Any, denied: set[str]) -> Any:
+    rest = copy.copy(group)
+    if group.topics is not None:
+        rest.topics = [topic for topic in group.topics if topic.name not in denied]
+    return rest
+
+
+def init_producer_id(auth: AuthHelper, request: Request, body: Any, respond: Respond, handler: Handler) -> None:
+    """Write the transactional id; without one, write any topic, or have the older right of idempotent writes."""
+    if body.transactional_id is not None:
+        allowed = auth.authorize(request, WRITE, TRANSACTIONAL_ID, body.transactional_id)
+        error = Errors.TRANSACTIONAL_ID_AUTHORIZATION_FAILED
+    else:
+        allowed = auth.authorize_cluster(
+            request, AclOperation.IDEMPOTENT_WRITE, log_if_denied=False
+        ) or auth.authorize_by_resource_type(request, WRITE, TOPIC)
+        error = Errors.CLUSTER_AUTHORIZATION_FAILED
+    if allowed:
+        handler(request, body, respond)
+    else:
+        respond(InitProducerIdResponse(error_code=error.code, producer_id=-1, producer_epoch=-1))
+
+
+def add_partitions_to_txn(auth: AuthHelper, request: Request, body: Any, respond: Respond, handler: Handler) -> None:
+    """Write the transactional id and all topics: without one of these, nothing is added. Brokers verify with v4."""
+    version = request.header.api_version
+    if version >= BROKERS_ONLY:
+        if auth.authorize_cluster(request, AclOperation.CLUSTER_ACTION):
+            handler(request, body, respond)
+        else:
+            respond(refused(request, body, Errors.CLUSTER_AUTHORIZATION_FAILED))
+        return
+    if not auth.authorize(request, WRITE, TRANSACTIONAL_ID, body.v3_and_below_transactional_id):
+        respond(refused(request, body, Errors.TRANSACTIONAL_ID_AUTHORIZATION_FAILED))
+        return
+    names = [topic.name for topic in body.v3_and_below_topics]
+    denied = auth.denied(request, WRITE, TOPIC, [name for name in names if not is_internal(name)])
+    denied |= {name for name in names if is_internal(name)}
+    if denied:
+        nothing = with_refused(_denied(request, body, denied), version, respond)
+        rest = [topic for topic in body.v3_and_below_topics if topic.name not in denied]
+        if not rest:
+            respond(_denied(request, body, denied))
+            return
+        others = copy.copy(body)
+        others.v3_and_below_topics = rest
+        nothing(refused(request, others, Errors.OPERATION_NOT_ATTEMPTED))
+        return
+    handler(request, body, respond)
+
+
+def _denied(request: Request, body: Any, denied: set[str]) -> Any:
+    error = Errors.TOPIC_AUTHORIZATION_FAILED
+    version = request.header.api_version
+    return error_response(body, version, error, lambda name, _: name in denied, error.message).response

@@ -1,0 +1,105 @@
+"""What administrators may do, request by request."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from kafka_lite.protocol.messages import (
+    api_15_describe_groups as describe_groups,
+)
+from kafka_lite.protocol.messages import (
+    api_16_list_groups as list_groups,
+)
+from kafka_lite.protocol.messages import (
+    api_19_create_topics as create_topics,
+)
+from kafka_lite.protocol.messages import (
+    api_20_delete_topics as delete_topics,
+)
+from kafka_lite.protocol.messages import (
+    api_32_describe_configs as describe_configs,
+)
+from kafka_lite.protocol.messages import (
+    api_42_delete_groups as delete_groups,
+)
+from kafka_lite.protocol.messages import (
+    api_65_describe_transactions as describe_transactions,
+)
+from kafka_lite.protocol.messages import (
+    api_66_list_transactions as list_transactions,
+)
+from tests.support.authorizing import CLUSTER_DENIED, GROUP_DENIED, TOPIC_DENIED, TXN_DENIED, Broker
+
+
+def test_groups_are_described_listed_and_deleted_by_those_who_may() -> None:
+    answer: Any = describe_groups.DescribeGroupsResponse(groups=[describe_groups.DescribedGroup(group_id="g")])
+    body = describe_groups.DescribeGroupsRequest(groups=["g", "h"], include_authorized_operations=True)
+    response = Broker("DESCRIBE GROUP g").ask(body, 5, answer)
+    assert [(each.group_id, each.error_code, each.authorized_operations) for each in response.groups] == [
+        ("g", 0, 1 << 8), ("h", GROUP_DENIED, -(2**31)),
+    ]  # fmt: skip
+    listed = [list_groups.ListedGroup(group_id=name) for name in ("g", "h")]
+    for allowed, names in (("DESCRIBE GROUP g", ["g"]), ("DESCRIBE CLUSTER kafka-cluster", ["g", "h"])):
+        answer = list_groups.ListGroupsResponse(groups=list(listed))
+        response = Broker(allowed).ask(list_groups.ListGroupsRequest(), 4, answer)
+        assert [each.group_id for each in response.groups] == names
+    response = Broker("DELETE GROUP g").ask(delete_groups.DeleteGroupsRequest(groups_names=["g", "h"]), 2)
+    assert [(each.group_id, each.error_code) for each in response.results] == [("h", GROUP_DENIED)]
+
+
+def test_transactions_are_shown_to_those_who_may() -> None:
+    listed = [list_transactions.TransactionState(transactional_id=name) for name in ("t", "u")]
+    answer: Any = list_transactions.ListTransactionsResponse(transaction_states=listed)
+    response = Broker("DESCRIBE TRANSACTIONAL_ID t").ask(list_transactions.ListTransactionsRequest(), 1, answer)
+    assert [each.transactional_id for each in response.transaction_states] == ["t"]
+    of_topics = [describe_transactions.TopicData(topic=name) for name in ("a", "b")]
+    state = describe_transactions.TransactionState(transactional_id="t", topics=of_topics)
+    answer = describe_transactions.DescribeTransactionsResponse(transaction_states=[state])
+    body = describe_transactions.DescribeTransactionsRequest(transactional_ids=["t", "u"])
+    response = Broker("DESCRIBE TRANSACTIONAL_ID t", "DESCRIBE TOPIC a").ask(body, 0, answer)
+    assert [
+        (each.transactional_id, each.error_code, [topic.topic for topic in each.topics])
+        for each in response.transaction_states
+    ] == [("t", 0, ["a"]), ("u", TXN_DENIED, [])]
+
+
+def test_create_topics_hides_configurations() -> None:
+    result = create_topics.CreatableTopicResult(name="a", num_partitions=1, replication_factor=1)
+    body = create_topics.CreateTopicsRequest(topics=[create_topics.CreatableTopic(name=name) for name in ("a", "b")])
+    answer = create_topics.CreateTopicsResponse(topics=[result])
+    response = Broker("CREATE TOPIC a").ask(body, 7, answer)
+    found = response.topics
+    assert [(each.name, each.error_code, each.topic_config_error_code, each.num_partitions) for each in found] == [
+        ("a", 0, TOPIC_DENIED, -1), ("b", TOPIC_DENIED, 0, -1),
+    ]  # fmt: skip
+    broker = Broker("CREATE CLUSTER kafka-cluster")
+    broker.ask(body, 7)
+    assert broker.handled == [body]
+
+
+@pytest.mark.parametrize("version", [1, 6])
+def test_delete_topics(version: int) -> None:
+    body = delete_topics.DeleteTopicsRequest(topic_names=["a", "b"])
+    if version >= 6:
+        topic = delete_topics.DeleteTopicState
+        body = delete_topics.DeleteTopicsRequest(topics=[topic(name="a"), topic(name="b")])
+    response = Broker("DELETE TOPIC a").ask(body, version)
+    assert [(each.name, each.error_code) for each in response.responses] == [("b", TOPIC_DENIED)]
+
+
+def test_configurations_of_topics_and_brokers() -> None:
+    resource = describe_configs.DescribeConfigsResource
+    body = describe_configs.DescribeConfigsRequest(
+        resources=[resource(resource_type=kind, resource_name="1") for kind in (2, 4, 8)]
+    )
+    broker = Broker("DESCRIBE_CONFIGS CLUSTER kafka-cluster")
+    response = broker.ask(body, 4)
+    assert [(each.resource_type, each.error_code) for each in response.results] == [(2, TOPIC_DENIED)]
+    assert [each.resource_type for each in broker.handled[0].resources] == [4, 8]
+    response = Broker("DESCRIBE_CONFIGS TOPIC 1").ask(body, 4)
+    assert [(each.resource_type, each.error_code) for each in response.results] == [
+        (4, CLUSTER_DENIED),
+        (8, CLUSTER_DENIED),
+    ]

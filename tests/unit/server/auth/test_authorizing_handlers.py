@@ -1,0 +1,130 @@
+"""The rule of each request: its operation, its error, and what reaches the handler."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from kafka_lite.protocol.api_key import ApiKey
+from kafka_lite.protocol.api_keys import API_SPECS
+from kafka_lite.protocol.messages import (
+    api_02_list_offsets as list_offsets,
+)
+from kafka_lite.protocol.wire_types import Array, StructType
+from kafka_lite.server.auth.authorizing_handlers import RULES, authorizing
+from kafka_lite.server.auth.rules import free
+from kafka_lite.server.kafka_apis import SERVED_VERSIONS
+from tests.support.authorizing import CLUSTER_DENIED, GROUP_DENIED, TOPIC_DENIED, Broker
+
+
+def test_every_request_has_a_rule() -> None:
+    assert RULES.keys() | {ApiKey.METADATA} == SERVED_VERSIONS.keys()
+
+
+def test_requests_that_everyone_may_send_cost_nothing() -> None:
+    def handler(*_: object) -> None: ...
+
+    wrap = authorizing(Broker().auth, True, lambda _topic: True)
+    assert [key for key, rule in RULES.items() if rule is free] == [
+        key for key in RULES if wrap(key, handler) is handler
+    ]
+    assert {key for key, rule in RULES.items() if rule is free} == {
+        ApiKey.FETCH, ApiKey.SASL_HANDSHAKE, ApiKey.SASL_AUTHENTICATE, ApiKey.API_VERSIONS,
+    }  # fmt: skip
+
+
+ON_CLUSTER = {
+    "CLUSTER_ACTION": ["LEADER_AND_ISR", "STOP_REPLICA", "UPDATE_METADATA", "CONTROLLED_SHUTDOWN", "WRITE_TXN_MARKERS"],
+    "ALTER": [
+        "CREATE_ACLS", "DELETE_ACLS", "ALTER_REPLICA_LOG_DIRS", "ELECT_LEADERS", "ALTER_PARTITION_REASSIGNMENTS",
+        "ALTER_USER_SCRAM_CREDENTIALS",
+    ],
+    "DESCRIBE": [
+        "DESCRIBE_ACLS", "DESCRIBE_LOG_DIRS", "LIST_PARTITION_REASSIGNMENTS", "DESCRIBE_USER_SCRAM_CREDENTIALS",
+    ],
+    "DESCRIBE_CONFIGS": ["DESCRIBE_CLIENT_QUOTAS"],
+    "ALTER_CONFIGS": ["ALTER_CLIENT_QUOTAS"],
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("operation", "name"), [(op, name) for op, names in ON_CLUSTER.items() for name in names])
+def test_operations_on_the_cluster(operation: str, name: str) -> None:
+    key = ApiKey[name]
+    for version in range(SERVED_VERSIONS[key].max_version + 1):
+        denied = Broker()
+        body = API_SPECS[key].request()
+        denied.ask(body, version)
+        assert (denied.handled, denied.authorizer.asked) == ([], {(operation, "CLUSTER", "kafka-cluster")})
+        allowed = Broker(f"{operation} CLUSTER kafka-cluster")
+        allowed.ask(body, version)
+        assert allowed.handled == [body]
+
+
+def test_the_error_of_the_cluster_is_at_the_top_where_there_is_a_place_for_it() -> None:
+    broker = Broker()
+    assert broker.ask(API_SPECS[ApiKey.UPDATE_METADATA].request(), 5).error_code == CLUSTER_DENIED
+    assert broker.ask(API_SPECS[ApiKey.DESCRIBE_LOG_DIRS].request(), 3).error_code == CLUSTER_DENIED
+    (result,) = broker.ask(API_SPECS[ApiKey.DESCRIBE_LOG_DIRS].request(), 1).results
+    assert result.error_code == CLUSTER_DENIED
+
+
+@pytest.mark.parametrize("name", ["JOIN_GROUP", "HEARTBEAT", "LEAVE_GROUP", "SYNC_GROUP"])
+def test_members_read_their_group(name: str) -> None:
+    key = ApiKey[name]
+    for version in range(SERVED_VERSIONS[key].max_version + 1):
+        body = API_SPECS[key].request(group_id="g")
+        assert Broker().ask(body, version).error_code == GROUP_DENIED
+        assert Broker("READ GROUP g").ask(body, version).error_code == 0
+
+
+ON_TOPICS = {
+    "LIST_OFFSETS": "DESCRIBE", "DELETE_RECORDS": "DELETE", "CREATE_PARTITIONS": "ALTER", "DESCRIBE_PRODUCERS": "READ",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("name", "operation"), ON_TOPICS.items())
+def test_operations_on_topics_are_refused_one_by_one(name: str, operation: str) -> None:
+    key = ApiKey[name]
+    spec = API_SPECS[key]
+    (field,) = [each for each in spec.request.FIELDS if each.name == "topics"]
+    assert isinstance(field.type, Array)
+    assert isinstance(field.type.element, StructType)
+    topic_type: Any = field.type.element.cls
+    body: Any = spec.request(topics=[topic_type(name=topic) for topic in ("a", "b")])
+    for partition_field in topic_type.FIELDS:
+        if isinstance(partition_field.type, Array) and "partition" in partition_field.name:
+            element = partition_field.type.element
+            for topic in body.topics:
+                item: Any = element.cls() if isinstance(element, StructType) else 0
+                setattr(topic, partition_field.name, [item])
+    version = SERVED_VERSIONS[key].max_version
+    broker = Broker(f"{operation} TOPIC a")
+    broker.ask(body, version)
+    assert [[topic.name for topic in each.topics] for each in broker.handled] == [["a"]]
+    nothing = Broker()
+    nothing.ask(body, version)
+    assert nothing.handled == []
+
+
+def test_list_offsets_says_which_topic() -> None:
+    topics = [
+        list_offsets.ListOffsetsTopic(name=name, partitions=[list_offsets.ListOffsetsPartition(partition_index=3)])
+        for name in ("a", "b")
+    ]
+    (refused,) = Broker("DESCRIBE TOPIC a").ask(list_offsets.ListOffsetsRequest(topics=topics), 5).topics
+    (partition,) = refused.partitions
+    assert (refused.name, partition.partition_index, partition.error_code, partition.offset) == (
+        "b", 3, TOPIC_DENIED, -1,
+    )  # fmt: skip
+
+
+def test_requests_of_the_broker_to_itself_need_no_rights() -> None:
+    broker = Broker()
+    body = API_SPECS[ApiKey.UPDATE_METADATA].request()
+    request = broker.request(ApiKey.UPDATE_METADATA, 5, body)
+    request.processor = -1
+    handled: list[object] = []
+    wrap = authorizing(broker.auth, True, lambda _topic: True)
+    wrap(ApiKey.UPDATE_METADATA, lambda _request, rest, _respond: handled.append(rest))(request, body, handled.append)
+    assert handled == [body]
