@@ -66,6 +66,11 @@ TOOLS = (
         ".admin.configs",
         "show and change the configuration of topics and brokers, and quotas of users, clients and addresses",
     ),
+    Tool(
+        "acls",
+        ".admin.acls",
+        "show, add and remove access control lists: who may do what with topics, groups and the cluster",
+    ),
     Tool("console-producer", ".console.console_producer", "send each line of standard input to a topic"),
     Tool(
         "console-consumer", ".console.console_consumer", "print a topic's messages, from now on or from the beginning"

@@ -25,6 +25,7 @@ from kafka_lite.consumer.kafka_consumer import KafkaConsumer
 from kafka_lite.producer.kafka_producer import KafkaProducer
 from kafka_lite.producer.producer_record import ProducerRecord
 from kafka_lite.testing.cluster import Cluster
+from kafka_lite.tools.main import main
 from tests.support.eventually import eventually
 
 MODULE = "org.apache.kafka.common.security.plain.PlainLoginModule"
@@ -182,3 +183,22 @@ def test_a_list_that_another_tool_writes_takes_effect(cluster: Cluster) -> None:
         zookeeper.close()
     cluster.create_topic("written")
     eventually(lambda: produce(cluster, "bob", "written") == [None])
+
+
+def test_the_tools_set_rights_and_passwords(cluster: Cluster, capsys: pytest.CaptureFixture[str]) -> None:
+    where = ["--bootstrap-server", cluster.bootstrap_servers]
+    topic = ["--topic", "by-tool", "--allow-principal", "User:alice"]
+    assert main(["acls", *where, "--add", "--producer", *topic]) == 0
+    shown = capsys.readouterr().out
+    assert "operation=WRITE, permissionType=ALLOW" in shown
+    cluster.create_topic("by-tool")
+    assert produce(cluster, "alice", "by-tool") == [None]
+    assert main(["acls", *where, "--remove", "--topic", "by-tool"]) == 0
+    assert [error.name() for error in produce(cluster, "alice", "by-tool")] == ["TOPIC_AUTHORIZATION_FAILED"]
+    password = "SCRAM-SHA-256=[iterations=8192,password=pw]"
+    user = ["configs", *where, "--entity-type", "users", "--entity-name", "carol"]
+    assert main([*user, "--alter", "--add-config", password]) == 0
+    assert main([*user, "--describe"]) == 0
+    assert "user-principal 'carol' are SCRAM-SHA-256=iterations=8192" in capsys.readouterr().out
+    assert main([*user, "--alter", "--delete-config", "SCRAM-SHA-512"]) == 1
+    assert "does not exist" in capsys.readouterr().err

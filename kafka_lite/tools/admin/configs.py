@@ -40,6 +40,12 @@ from kafka_lite.tools.admin.quota_configs import (
     describe_quotas,
     describe_quotas_in_zookeeper,
 )
+from kafka_lite.tools.admin.scram_configs import (
+    alter_credentials,
+    alter_credentials_in_zookeeper,
+    describe_credentials,
+    has_credentials,
+)
 from kafka_lite.tools.admin.topics import add_cluster_arguments
 from kafka_lite.tools.common.terminal import on_terminal, print_table
 from kafka_lite.tools.common.tool_errors import ToolError, reports_errors
@@ -160,10 +166,15 @@ def run(options: argparse.Namespace) -> int:
 
 def _run_quotas(options: argparse.Namespace, chosen: Chosen) -> None:
     added, deleted = _changes(options) if options.alter else ({}, [])
+    if has_credentials([*added, *deleted]):
+        _alter_credentials(options, chosen, added, deleted)
+        return
     if options.bootstrap_server:
         with admin_channel(options) as channel:
             if options.describe:
                 describe_quotas(channel, chosen)
+                if [folder for folder, _ in chosen] == [USERS] and chosen[0][1] != DEFAULT_NAME:
+                    describe_credentials(channel, chosen[0][1])
             else:
                 alter_quotas(channel, chosen, added, deleted)
         return
@@ -172,6 +183,20 @@ def _run_quotas(options: argparse.Namespace, chosen: Chosen) -> None:
             describe_quotas_in_zookeeper(zk_client, chosen)
         else:
             alter_quotas_in_zookeeper(zk_client, chosen, added, deleted)
+
+
+def _alter_credentials(
+    options: argparse.Namespace, chosen: Chosen, added: Mapping[str, str], deleted: Sequence[str]
+) -> None:
+    if [folder for folder, _ in chosen] != [USERS]:
+        raise ToolError("only users have credentials: use --entity-type users")
+    user = chosen[0][1] or ""
+    if options.bootstrap_server:
+        with admin_channel(options) as channel:
+            alter_credentials(channel, user, added, deleted)
+        return
+    with zookeeper_client(options.zookeeper) as zk_client:
+        alter_credentials_in_zookeeper(zk_client, user, added, deleted)
 
 
 def _named(options: argparse.Namespace) -> tuple[list[str], list[str]]:
