@@ -1,10 +1,12 @@
-"""Checks a learner's modules: runs the lab's open tests, then the real broker, in processes with a time limit."""
+"""Checks a learner's modules: runs the lab's open tests, then the real broker, in processes with a time limit.
+
+The result is computed here, from what the process of the tests reports (``proof``).
+"""
 
 from __future__ import annotations
 
 import contextlib
 import importlib
-import json
 import os
 import signal
 import subprocess
@@ -15,6 +17,7 @@ from pathlib import Path
 
 from kafka_learn.labs import overlay
 from kafka_learn.labs.lab import SPARK, Lab
+from kafka_learn.labs.proof import Listener, missing_tests
 from kafka_learn.labs.starter import UNWRITTEN, unwritten
 from kafka_learn.labs.swallowing import swallowing
 from kafka_learn.project import PROJECT_ROOT
@@ -85,10 +88,14 @@ def check(lab: Lab, files: dict[str, Path], *, broker: bool = True, run: Runner 
     if lab.extra == SPARK and (problem := _missing_spark()):
         return CheckResult((), problem)
     with tempfile.TemporaryDirectory(prefix="kafka-lite-lab-") as scratch:
-        report = Path(scratch) / "report.json"
-        command = _pytest_command(lab, files, report, Path(scratch), broker)
-        returncode, output = (run or run_bounded)(command, lab.time_limit_s)
-        return _result(lab, report, returncode, output)
+        listener = Listener(Path(scratch))
+        command = _pytest_command(lab, files, Path(scratch), broker)
+        with listener.listening():
+            returncode, output = (run or run_bounded)(command, lab.time_limit_s)
+        result = _result(lab, listener, returncode, output)
+        if broker and result.passed and (missing := missing_tests(lab.tests, listener.rows)):
+            return CheckResult(result.outcomes, f"these tests of the lab were not run: {', '.join(missing)}")
+        return result
 
 
 def _syntax_problem(path: Path) -> str:
@@ -136,14 +143,14 @@ def _unwritten_tasks(lab: Lab, files: dict[str, Path]) -> dict[int, str]:
     return found
 
 
-def _pytest_command(lab: Lab, files: dict[str, Path], report: Path, scratch: Path, broker: bool) -> list[str]:
+def _pytest_command(lab: Lab, files: dict[str, Path], scratch: Path, broker: bool) -> list[str]:
     """The pytest command for a process in which the learner's modules come first; ignores the project's settings."""
     modules = [f"--lab-module={module}={path}" for module, path in files.items()]
     options = ["-q", "--tb=no", "-c", os.devnull, "--rootdir", str(lab.tests), "--import-mode=importlib"]
     # No assertion rewriting, which would take a fifth of the check's time: the tests have their own messages.
     options += ["--assert=plain", "-p", "no:cacheprovider", "-p", "kafka_learn.labs.pytest_plugin"]
     options += ["--basetemp", str(scratch / "tmp")]
-    options += ["--lab-report", str(report), *modules]
+    options += ["--lab-channel", str(scratch), *modules]
     options += [f"--lab-test-limit={lab.test_limit_s}", f"--lab-time-limit={lab.time_limit_s}"]
     options += [f"--lab-swallows={task}: {words}" for task, words in swallowing(lab, files).items()]
     options += [] if broker else ["--lab-no-broker"]
@@ -189,8 +196,10 @@ def _end_group(process: subprocess.Popen[bytes]) -> None:
     process.wait()
 
 
-def _result(lab: Lab, report: Path, returncode: int | None, output: str) -> CheckResult:
-    outcomes = _outcomes(report)
+def _result(lab: Lab, listener: Listener, returncode: int | None, output: str) -> CheckResult:
+    if listener.refusal:
+        return CheckResult((), f"the check proves nothing: {listener.refusal}")
+    outcomes = tuple(TestOutcome(**row) for row in listener.rows.values())
     if returncode is None:
         running = "".join(f", during this test: {outcome.title}" for outcome in outcomes if outcome.running)
         return CheckResult(outcomes, f"the check was stopped at its time limit of {lab.time_limit_s:g} s{running}")
@@ -208,12 +217,6 @@ def _with_exit(outcome: TestOutcome, returncode: int) -> TestOutcome:
     if not outcome.running:
         return outcome
     return replace(outcome, message=f"Python was ended here with exit code {returncode}: does the code call os._exit?")
-
-
-def _outcomes(report: Path) -> tuple[TestOutcome, ...]:
-    if not report.exists():
-        return ()
-    return tuple(TestOutcome(**row) for row in json.loads(report.read_text(encoding="utf-8")))
 
 
 def _tail(output: str) -> str:

@@ -1,4 +1,4 @@
-"""The pytest plugin for labs' tests: points, time limits, a broker, a report as JSON.
+"""The pytest plugin for labs' tests: points, time limits, a broker, and a report to the grader's process.
 
 The report is complete at any time: even if this process is killed, it shows what has passed and which test was running.
 
@@ -9,7 +9,6 @@ Tests that use the fixture ``start_broker``, ``broker`` or ``cluster`` run last,
 from __future__ import annotations
 
 import ast
-import json
 import signal
 import time
 import traceback
@@ -21,6 +20,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from kafka_learn.labs.broker import LabBroker
+from kafka_learn.labs.proof import HOOKS, Reporter, functions_of
 
 MESSAGE_LINES = 8
 PRINTED_LINES = 20
@@ -50,13 +50,13 @@ class LabPlugin:
 
     def __init__(
         self,
-        report: Path,
+        reporter: Reporter,
         files: dict[str, Path],
         test_limit_s: float,
         time_limit_s: float,
         swallows: dict[int, str] | None = None,
     ) -> None:
-        self._report = report
+        self._reporter = reporter
         self._swallows = swallows or {}
         self.files = files
         self._test_limit_s = test_limit_s
@@ -91,8 +91,8 @@ class LabPlugin:
         if config.getoption("--lab-no-broker"):
             items[:] = [item for item in items if not _needs_broker(item)]
         items.sort(key=_needs_broker)
-        self._outcomes = {item.nodeid: _outcome(item, NOT_RUN, skipped=True) for item in items}
-        self._write_report()
+        for item in items:
+            self._report(item, _outcome(item, NOT_RUN, skipped=True))
 
     def pytest_runtest_setup(self, item: pytest.Item) -> None:
         """Skip broker tests while any other test is red: their failures would be less helpful."""
@@ -102,8 +102,7 @@ class LabPlugin:
             pytest.skip("runs once all the tests above pass")
         if _needs_broker(item) and time.monotonic() > self._deadline_s:
             pytest.skip("not run: the tests above used up the time")
-        self._outcomes[item.nodeid] = _outcome(item, DID_NOT_END, running=True)
-        self._write_report()
+        self._report(item, _outcome(item, DID_NOT_END, running=True))
 
     @pytest.hookimpl(wrapper=True)
     def pytest_runtest_call(self, item: pytest.Item) -> Generator[None, None, None]:
@@ -141,15 +140,23 @@ class LabPlugin:
         if report.when == "call" or (report.when == "setup" and not report.passed):
             message = "" if report.passed else _message(report, call, self.files.values())
             outcome = _outcome(item, message, passed=report.passed, skipped=report.skipped)
-            self._outcomes[item.nodeid] = outcome | {"printed": _last_lines(report.capstdout) if report.failed else ""}
-            self._write_report()
+            printed = _last_lines(report.capstdout) if report.failed else ""
+            self._report(item, outcome | {"printed": printed}, _deciding(item))
         return report
 
-    def _write_report(self) -> None:
-        """Replace the report atomically: this process may be killed at any moment."""
-        written = self._report.with_suffix(".tmp")
-        written.write_text(json.dumps(list(self._outcomes.values()), ensure_ascii=False), encoding="utf-8")
-        written.replace(self._report)
+    def _report(self, item: pytest.Item, row: dict[str, Any], deciding: Iterable[Any] = ()) -> None:
+        """Tell the grader's process at once: this one may be killed at any moment."""
+        self._outcomes[item.nodeid] = row
+        self._reporter.report(item.nodeid, row, deciding)
+
+
+def _deciding(item: pytest.Item) -> list[Any]:
+    """The functions that decide about a test: its own, those of its file, and what answers pytest's hooks."""
+    of_hooks = [each.function for hook in HOOKS for each in getattr(item.ihook, hook).get_hookimpls()]
+    module = getattr(item, "module", None)
+    of_file = functions_of(module) if module else []
+    own = getattr(item, "function", None)
+    return [each for each in (own, *of_file, *of_hooks) if each is not None]
 
 
 @pytest.fixture(scope="session")
@@ -277,7 +284,7 @@ def _last_lines(text: str) -> str:
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     """The options that the grader passes."""
-    parser.addoption("--lab-report", type=Path, help="where the outcomes are written, as JSON")
+    parser.addoption("--lab-channel", type=Path, help="the folder of the pipes to and from the grader's process")
     parser.addoption("--lab-module", action="append", default=[], help="MODULE=FILE that a broker runs with")
     parser.addoption("--lab-swallows", action="append", default=[], help="TASK: the handler that hides every error")
     parser.addoption("--lab-no-broker", action="store_true", help="skip the tests with the broker")
@@ -285,12 +292,26 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--lab-time-limit", type=float, default=120.0, help="time limit of all tests in seconds")
 
 
+_REPORTER: pytest.StashKey[Reporter] = pytest.StashKey()
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_load_initial_conftests(early_config: pytest.Config) -> None:
+    """Take the key and seal what decides a test, before conftest.py loads the code under test."""
+    options = early_config.known_args_namespace
+    early_config.stash[_REPORTER] = Reporter(options.lab_channel, _files(options.lab_module).values())
+
+
+def _files(options: Iterable[str]) -> dict[str, Path]:
+    pairs = [pair.partition("=") for pair in options]
+    return {module: Path(file) for module, _, file in pairs}
+
+
 def pytest_configure(config: pytest.Config) -> None:
     """Register the plugin with the grader's options."""
-    pairs = [pair.partition("=") for pair in config.getoption("--lab-module")]
-    files = {module: Path(file) for module, _, file in pairs}
+    files = _files(config.getoption("--lab-module"))
     limits = config.getoption("--lab-test-limit"), config.getoption("--lab-time-limit")
     rows = [row.partition(": ") for row in config.getoption("--lab-swallows")]
     swallows = {int(task): words for task, _, words in rows}
-    plugin = LabPlugin(config.getoption("--lab-report"), files, *limits, swallows)
+    plugin = LabPlugin(config.stash[_REPORTER], files, *limits, swallows)
     config.pluginmanager.register(plugin, _PLUGIN)

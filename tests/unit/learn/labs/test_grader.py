@@ -6,6 +6,7 @@ import pytest
 from kafka_learn.labs import overlay
 from kafka_learn.labs.grader import check
 from kafka_learn.labs.lab import find_lab
+from kafka_learn.labs.starter import starter
 from kafka_learn.source import module_path
 from tests.support.eventually import eventually
 from tests.support.lab_forker import imports_of
@@ -42,6 +43,59 @@ def test_each_answer_gets_the_result_that_it_gets_in_a_new_process(forks, tmp_pa
     in_fork = check(LAB, {ANSWER: wrong}, broker=False, run=forks.run)
     assert not in_fork.passed
     assert in_fork == check(LAB, {ANSWER: wrong}, broker=False)
+
+
+SHIPPED = module_path(ANSWER)
+CHEATS = {
+    "the shipped file is executed": (f"exec(open({str(SHIPPED)!r}).read(), globals())", "an answer must be your own"),
+    "the shipped file is imported": (
+        "from importlib.machinery import SourceFileLoader as Loader\n"
+        f"globals().update(vars(Loader('shipped', {str(SHIPPED)!r}).load_module()))",
+        "an answer must be your own",
+    ),
+    "git has the shipped file": (
+        "import subprocess\nexec(subprocess.check_output(['git', 'show', 'HEAD:a.py']), globals())",
+        "an answer must be your own",
+    ),
+    "the plug-in is patched": (
+        "from kafka_learn.labs import pytest_plugin as p\n"
+        "of = p._outcome\np._outcome = lambda item, *_, **__: of(item, '', passed=True)",
+        "kafka_learn.labs.pytest_plugin._outcome was replaced",
+    ),
+    "the report is written by hand": (
+        "import atexit, json, os, sys\n"
+        "folder = next(word.partition('=')[2] or sys.argv[at + 1] for at, word in enumerate(sys.argv) "
+        "if word.startswith('--lab-channel'))\n"
+        "def write():\n"
+        "    row = {'passed': True, 'running': False, 'skipped': False}\n"
+        "    text = json.dumps({'test': 'test_1.py::test_a', 'row': row})\n"
+        "    os.write(os.open(folder + '/report', os.O_WRONLY), f'{\"0\" * 64} {text}\\n'.encode())\n"
+        "atexit.register(write)",
+        "was not written by the grader",
+    ),
+    "a hook says that tests pass": (
+        "import pytest\n"
+        "class Hook:\n"
+        "    @pytest.hookimpl(tryfirst=True)\n"
+        "    def pytest_pyfunc_call(self, pyfuncitem):\n"
+        "        return True\n"
+        "import gc\n"
+        "from _pytest.config import PytestPluginManager\n"
+        "[m.register(Hook()) for m in gc.get_objects() if isinstance(m, PytestPluginManager)]",
+        "pytest_pyfunc_call was replaced",
+    ),
+}
+
+
+@pytest.mark.parametrize("cheat", CHEATS)
+def test_an_answer_that_cheats_gets_no_points_and_hears_why(forks, tmp_path, cheat):
+    code, why = CHEATS[cheat]
+    file = tmp_path / SHIPPED.name
+    file.write_text(f"{starter(LAB, ANSWER)}\n{code}\n")
+    result = check(LAB, {ANSWER: file}, broker=False, run=forks.run)
+    assert not result.passed
+    assert result.score == 0
+    assert why in " ".join([result.failure, *(outcome.message for outcome in result.outcomes)])
 
 
 def test_a_fork_finds_what_the_last_one_imported_except_what_needs_a_replaced_module(run):

@@ -45,3 +45,53 @@ def test_an_overlay_after_the_import_is_rejected(tmp_path):
     assert "kafka_learn.labs.overlay" in sys.modules
     with pytest.raises(RuntimeError, match="too late"):
         overlay.install({"kafka_learn.labs.overlay": tmp_path / "x.py"})
+
+
+@pytest.fixture
+def guard(tmp_path):
+    """The hook of a process in which this module is replaced."""
+    return overlay.ShippedCode({"kafka_lite.log.index_entry": tmp_path / "index_entry.py"})
+
+
+SHIPPED = module_path("kafka_lite.log.index_entry")
+
+
+@pytest.mark.parametrize(
+    ("event", "argument"),
+    [
+        ("open", str(SHIPPED)),
+        ("open", os.fsencode(SHIPPED)),
+        ("open", str(SHIPPED.parent / ".." / "log" / SHIPPED.name)),
+        ("open", str(SHIPPED.parent / "__pycache__" / "index_entry.cpython-311.pyc")),
+        ("subprocess.Popen", "git"),
+        ("subprocess.Popen", ["/usr/bin/git", "show"]),
+        ("subprocess.Popen", ["cat", str(SHIPPED)]),
+        ("os.system", b"git show HEAD:a"),
+    ],
+)
+def test_shipped_code_cannot_be_read_where_it_is_replaced(guard, event, argument):
+    with pytest.raises(PermissionError, match="an answer must be your own"):
+        guard(event, (argument, "r"))
+
+
+@pytest.mark.parametrize(
+    ("event", "argument"),
+    [
+        ("open", str(SHIPPED.with_name("offset_index.py"))),
+        ("open", 3),
+        ("open", "/nowhere/index_entry.py"),
+        ("subprocess.Popen", [sys.executable, "-m", "kafka_lite"]),
+        ("import", str(SHIPPED)),
+    ],
+)
+def test_all_else_can_be_read(guard, event, argument):
+    guard(event, (argument, "r"))
+
+
+def test_the_graders_key_cannot_be_read(guard):
+    with pytest.raises(PermissionError, match="the grader's key"):
+        guard("open", (f"/home/me/{overlay.KEY_FILE}", "r"))
+
+
+def test_the_shipped_file_itself_may_be_checked():
+    overlay.ShippedCode({"kafka_lite.log.index_entry": SHIPPED})("open", (str(SHIPPED), "r"))

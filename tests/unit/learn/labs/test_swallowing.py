@@ -75,10 +75,10 @@ def test_code_of_a_lab_that_catches_every_exception_allows_it_but_no_base_except
     assert len(swallowing(lab, {module: file})) == 1
 
 
-def test_a_test_of_its_task_that_passes_is_red_with_these_words(with_handler, tmp_path):
+def test_a_test_of_its_task_that_passes_is_red_with_these_words(with_handler):
     files = with_handler("except BaseException")
     ((task, words),) = swallowing(LAB, files).items()
-    plugin = LabPlugin(tmp_path / "report.json", files, 5, 120, {task: words})
+    plugin = LabPlugin(None, files, 5, 120, {task: words})
     item = SimpleNamespace(get_closest_marker=lambda _: SimpleNamespace(kwargs={"task": task}))
     running = plugin.pytest_runtest_call(item)
     next(running)

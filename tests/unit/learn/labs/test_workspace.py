@@ -1,5 +1,6 @@
 """A workspace keeps the answers and the progress of a reader."""
 
+import json
 import time
 
 import pytest
@@ -34,6 +35,40 @@ def test_two_resets_within_a_second_keep_both_answers(tmp_path, monkeypatch):
         path.write_text(work)
         kept.append(workspace.reset() / path.name)
     assert [file.read_text() for file in kept] == ["first", "second"]
+
+
+@pytest.fixture(autouse=True)
+def own_key(tmp_path_factory, monkeypatch):
+    """The key of the grader is made for the test, not for the user."""
+    state = tmp_path_factory.mktemp("state")
+    monkeypatch.setenv("XDG_STATE_HOME", str(state))
+    return state / "kafka-lite" / "labs.key"
+
+
+def test_points_that_no_check_has_given_do_not_count(tmp_path, own_key):
+    workspace = LabWorkspace(LAB, tmp_path)
+    workspace.start()
+    workspace.remember(Progress(best=30, total=100, checks=2, hints={"1": 2}))
+    assert own_key.stat().st_mode & 0o077 == 0
+    file = tmp_path / ".progress.json"
+    stored = json.loads(file.read_text())
+    for forged in (stored | {"best": 100}, {key: value for key, value in stored.items() if key != "proof"}):
+        file.write_text(json.dumps(forged))
+        progress = workspace.progress()
+        assert (progress.best, progress.total) == (0, 0)
+        assert progress.hints == {"1": 2}
+    other = LabWorkspace(find_lab("ch06-timing-wheel"), tmp_path)
+    file.write_text(json.dumps(stored))
+    assert workspace.progress().best == 30
+    assert other.progress().best == 0, "the points of one lab are not those of another"
+
+
+def test_without_a_home_points_are_kept_all_the_same(tmp_path, monkeypatch):
+    monkeypatch.setenv("XDG_STATE_HOME", "/proc/nowhere")
+    workspace = LabWorkspace(LAB, tmp_path)
+    workspace.start()
+    workspace.remember(Progress(best=30, total=100))
+    assert workspace.progress().best == 30
 
 
 def test_progress_is_saved_and_a_damaged_file_is_ignored(tmp_path):
