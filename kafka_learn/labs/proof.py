@@ -181,7 +181,7 @@ def _signing(key: bytes, pipe: int) -> Callable[[dict[str, Any]], None]:
 
 
 class Seal:
-    """What decides whether a test has passed, as it was before the code under test was loaded."""
+    """The functions that decide whether a test has passed, as they were before the code under test was loaded."""
 
     def __init__(self, own_files: Iterable[Path] = ()) -> None:
         self._own = {str(file.resolve()) for file in own_files}

@@ -107,7 +107,7 @@ class FetchApis:
         body: fetch.FetchRequest,
         context: FetchContext,
     ) -> tuple[Asked, Results]:
-        """The partitions that may be read, also of a session, and the errors of the others."""
+        """The partitions that may be read, including those of a session, and the errors of the others."""
         topics = {partition.topic for partition, _ in context.partitions}
         denied = denied_topics(request, body.replica_id >= 0, topics)
         if not denied:

@@ -80,7 +80,7 @@ class AuthHelper:
         return {name for name, allowed in zip(counts, results, strict=True) if not allowed}
 
     def authorized_operations(self, request: Request, resource_type: ResourceType, name: str) -> int:
-        """What the user may do to the resource: bit n is set for the operation with code n."""
+        """The operations that are allowed on the resource: bit n is set for the operation with code n."""
         operations = SUPPORTED_OPERATIONS[resource_type]
         pattern = ResourcePattern(resource_type, name)
         actions = [Action(each, pattern, log_if_allowed=False, log_if_denied=False) for each in operations]
@@ -88,7 +88,7 @@ class AuthHelper:
         return sum(1 << operation for operation, allowed in zip(operations, results, strict=True) if allowed)
 
     def cluster_authorized_operations(self, request: Request) -> int:
-        """What the user may do to the cluster; 0 without the right to describe it."""
+        """The operations that are allowed on the cluster; 0 without the right to describe it."""
         if not self.authorize_cluster(request, AclOperation.DESCRIBE):
             return 0
         return self.authorized_operations(request, ResourceType.CLUSTER, CLUSTER_NAME)

@@ -24,7 +24,7 @@ logger = logging.getLogger(__name__)
 
 @dataclass(frozen=True)
 class BrokerSecurity:
-    """What listeners and handlers get."""
+    """The parts of security that listeners and handlers use."""
 
     sasl: SaslServices
     authorizer: Authorizer | None

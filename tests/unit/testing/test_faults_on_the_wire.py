@@ -309,8 +309,8 @@ def test_an_internal_error_after_a_pause_closes_only_its_connection(cluster, cha
 
 
 def test_a_fault_in_an_unserved_api_is_rejected(cluster):
-    with pytest.raises(ValueError, match="does not serve DESCRIBE_ACLS"):
-        cluster.inject("DescribeAcls", Errors.SECURITY_DISABLED)
+    with pytest.raises(ValueError, match="does not serve DESCRIBE_DELEGATION_TOKEN"):
+        cluster.inject("DescribeDelegationToken", Errors.SECURITY_DISABLED)
 
 
 def test_the_clusters_own_requests_are_neither_recorded_nor_affected(cluster):
