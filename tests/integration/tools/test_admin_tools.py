@@ -519,7 +519,7 @@ def test_command_config_configures_the_client(tool, tmp_path):
     file.write_text("security.protocol=SSL\n", encoding="utf-8")
     code, _, err = tool("get-offsets", "--command-config", str(file))
     assert code == 1
-    assert "security.protocol" in err
+    assert "SSL handshake failed" in err  # the broker speaks plain text
     code, _, err = tool("topics", "--list", "--command-config", str(tmp_path / "none"))
     assert code == 1
     assert "No such file" in err
