@@ -134,7 +134,6 @@ def test_a_chapter_whose_packages_do_not_exist_is_among_what_is_missing():
 
 
 LATER = {
-    "8.4": "the summary is not written yet",
     "10.4": "the summary is not written yet",
 }
 """Rows of the map without text, code or exercise, and what they wait for; a chapter stands for its sections."""
