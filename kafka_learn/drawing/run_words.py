@@ -85,6 +85,7 @@ _CHINESE = {
     "A commit to both storages": "提交到两种存储",
     "The low-level example": "低级 API 示例",
     "Receive, send, flush, commit": "接收，发送，等待确认，提交",
+    "From the ideal state to the external view": "从理想状态到外部视图",
     "The first poll": "第一次轮询",
     "Three polls in a row": "连续三次轮询",
     "The futures of a join": "一次加入的几个异步请求",

@@ -5,6 +5,7 @@ Book 8.2.1, 8.2.2.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
@@ -107,6 +108,7 @@ def _writes(call: Call) -> Detail:
 
 def _told(write: Write) -> str:
     verb, path = type(write).__name__.lower(), write.path.removeprefix(f"{PATHS.root}/")
+    path = re.sub(r"(CURRENTSTATES/)[0-9a-f]+", r"\1SESSION", path)
     record = getattr(write, "record", None)
     if "/MESSAGES/" in path:
         path = path.rpartition("/")[0]
