@@ -25,7 +25,9 @@ ENTRY_POINTS = "kafka_lite.connectors"
 _FILE, _JAVA_FILE = "kafka_lite.connect.file", "org.apache.kafka.connect.file"
 _PARQUET, _SQL = "kafka_lite.connect.parquet", "kafka_lite.connect.sql"
 _VERIFIABLE, _JAVA_TOOLS = "kafka_lite.connect.verifiable", "org.apache.kafka.connect.tools"
+_HEARTBEATS = "kafka_lite.mirror.connectors.mirror_heartbeat_connector.MirrorHeartbeatConnector"
 _OWN = (
+    _HEARTBEATS,
     f"{_PARQUET}.parquet_sink_connector.ParquetSinkConnector",
     f"{_SQL}.sql_sink_connector.SqlSinkConnector",
     f"{_SQL}.sql_source_connector.SqlSourceConnector",
@@ -46,11 +48,14 @@ TASKS: dict[str, str] = {
 }
 """The same of tasks."""
 OTHER_NAMES: dict[str, str] = {
-    f"{package}.Jdbc{kind}Connector": f"{_SQL}.sql_{kind.lower()}_connector.Sql{kind}Connector"
-    for package in ("io.aiven.connect.jdbc", "io.confluent.connect.jdbc")
-    for kind in ("Sink", "Source")
+    **{
+        f"{package}.Jdbc{kind}Connector": f"{_SQL}.sql_{kind.lower()}_connector.Sql{kind}Connector"
+        for package in ("io.aiven.connect.jdbc", "io.confluent.connect.jdbc")
+        for kind in ("Sink", "Source")
+    },
+    "org.apache.kafka.connect.mirror.MirrorHeartbeatConnector": _HEARTBEATS,
 }
-"""Connectors of others, whose configurations ours understand -> the class here."""
+"""Connectors of others, and of Kafka since 2.4, whose configurations ours understand -> the class here."""
 _PATHS = CONNECTORS | TASKS | OTHER_NAMES
 
 

@@ -6,16 +6,24 @@ Kafka 1.0: connect/runtime/.../connect/util/TopicAdmin.java · book 8.3.5
 from __future__ import annotations
 
 import logging
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
+from typing import Final
 
 from kafka_lite.common.errors import Errors
 from kafka_lite.connect.api.errors import ConnectError
 from kafka_lite.connect.runtime.admin_requests import TIMEOUT_MS, AdminRequests
 from kafka_lite.protocol.messages.api_03_metadata import MetadataRequest, MetadataResponse
-from kafka_lite.protocol.messages.api_19_create_topics import CreatableTopic, CreateTopicsRequest, CreateTopicsResponse
+from kafka_lite.protocol.messages.api_19_create_topics import (
+    CreatableTopic,
+    CreatableTopicConfig,
+    CreateTopicsRequest,
+    CreateTopicsResponse,
+)
 
 logger = logging.getLogger(__name__)
 
+NO_CONFIGS: Final[Mapping[str, str]] = MappingProxyType({})
 _LAST_METADATA_VERSION = 4
 """With the controller and all topics by their names."""
 _UNKNOWN = Errors.UNKNOWN_TOPIC_OR_PARTITION.code
@@ -28,22 +36,28 @@ class TopicAdmin:
         """Raises ConfigError for addresses that cannot be used."""
         self._requests = AdminRequests(bootstrap_servers, client_id)
 
-    def ensure_exists(self, topic: str, partitions: int, replication_factor: int) -> bool:
+    def ensure_exists(
+        self, topic: str, partitions: int, replication_factor: int, configs: Mapping[str, str] = NO_CONFIGS
+    ) -> bool:
         """Create a topic unless there is one of this name. True if it was created. Raises ConnectError."""
         try:
             cluster = self._requests.any(MetadataRequest(topics=None), MetadataResponse, _LAST_METADATA_VERSION)
             if any(each.name == topic and each.error_code != _UNKNOWN for each in cluster.topics):
                 return False
             logger.info("Topic %s doesn't exist. Will attempt to create topic.", topic)
-            return self._create(cluster, topic, partitions, replication_factor)
+            own = [CreatableTopicConfig(name=name, value=value) for name, value in configs.items()]
+            entry = CreatableTopic(
+                name=topic, num_partitions=partitions, replication_factor=replication_factor, configs=own
+            )
+            return self._create(cluster, entry)
         except ConnectionError as error:
             raise ConnectError(f"Could not create topic {topic}: {error}") from error
 
-    def _create(self, cluster: MetadataResponse, topic: str, partitions: int, replication_factor: int) -> bool:
+    def _create(self, cluster: MetadataResponse, entry: CreatableTopic) -> bool:
+        topic = entry.name
         controllers = [(each.host, each.port) for each in cluster.brokers if each.node_id == cluster.controller_id]
         if not controllers:
             raise ConnectError(f"Could not create topic {topic}: the cluster has no controller at the moment")
-        entry = CreatableTopic(name=topic, num_partitions=partitions, replication_factor=replication_factor)
         request = CreateTopicsRequest(topics=[entry], timeout_ms=TIMEOUT_MS)
         result = self._requests.at(controllers[0], request, CreateTopicsResponse).topics[0]
         error = Errors.for_code(result.error_code)

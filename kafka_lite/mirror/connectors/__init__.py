@@ -1,4 +1,4 @@
-"""The decisions of MirrorMaker 2: names of topics, records of its own topics, and translated offsets. All is pure.
+"""MirrorMaker 2, for Connect's workers: heartbeats; names of topics, records of its own topics, translated offsets.
 
 Kafka 2.4: connect/mirror, KIP-382 · book 8.1.1
 """
