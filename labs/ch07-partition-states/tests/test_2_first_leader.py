@@ -65,7 +65,29 @@ def test_only_new_partitions():
     )
 
 
-@pytest.mark.points(5, task=2)
+@pytest.mark.points(2, task=2)
+def test_two_new_partitions():
+    """Both are written in one call, once, and before the context changes"""
+    other = TopicPartition("demo", 1)
+    controller = LabController({PARTITION: [1, 2, 3], other: [2, 3]})
+    calls, known = [], []
+    create = controller.zookeeper.create_partition_states
+
+    def noted(states):
+        calls.append(sorted(map(str, states)))
+        known.append(dict(controller.context.partition_leadership_info))
+        return create(states)
+
+    controller.zookeeper.create_partition_states = noted
+    controller.partitions.handle_state_changes([PARTITION, other], PartitionState.NEW)
+    controller.partitions.handle_state_changes([PARTITION, other], PartitionState.ONLINE)
+    found = {str(each): controller.partitions.state(each).name for each in (PARTITION, other)}
+    assert found == {"demo-0": "ONLINE", "demo-1": "ONLINE"}, f"both partitions go on line; yours: {found}"
+    assert calls == [["demo-0", "demo-1"]], f"one write for both partitions, not tried again; yours: {calls}"
+    assert known == [{}], "first ZooKeeper, then the context: a write that fails must leave no leader in the context"
+
+
+@pytest.mark.points(3, task=2)
 def test_the_context():
     """What the controller remembers"""
     controller = LabController()

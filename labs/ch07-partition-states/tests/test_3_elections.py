@@ -55,7 +55,29 @@ def test_written_and_told():
     )
 
 
-@pytest.mark.points(4, task=3)
+@pytest.mark.points(2, task=3)
+def test_one_write_and_then_the_context():
+    """What the context knows while ZooKeeper is written"""
+    controller = LabController()
+    controller.lead(1, [1, 2, 3])
+    controller.die(1)
+    known, write = [], controller.zookeeper.update_partition_state
+
+    def noted(partition, state):
+        info = controller.context.partition_leadership_info.get(partition)
+        known.append(info and info.leader_and_isr.leader)
+        return write(partition, state)
+
+    controller.zookeeper.update_partition_state = noted
+    elect(controller)
+    assert len(known) == 1, f"nobody has written in between, so one write is enough; you wrote {len(known)} times"
+    assert known[0] != 2, (
+        "the context had the new leader before ZooKeeper: if the write fails, the controller believes in a leader "
+        "that nobody has elected"
+    )
+
+
+@pytest.mark.points(2, task=3)
 def test_whom_the_selector_names():
     """The selector names brokers 2, 3 and 4; the ISR is broker 2 alone"""
     controller = LabController(live=(2, 3, 4))

@@ -32,7 +32,7 @@ def test_one_after_the_other(deleting):
     )
 
 
-@pytest.mark.points(7, task=2)
+@pytest.mark.points(4, task=2)
 def test_errors(deleting):
     """A disk that has failed; a request that was refused as a whole"""
     deleting.manager._topics.add("demo")
@@ -59,6 +59,35 @@ def test_one_of_two_fails(deleting_two):
     assert states == ["DELETION_INELIGIBLE", "DELETION_SUCCESSFUL"], (
         f"an error of one partition says nothing about the other one: demo-0 has failed, demo-1 is deleted; {states}"
     )
+
+
+@pytest.mark.points(1, task=2)
+def test_the_second_of_two_fails(deleting_two):
+    """Broker 1 responds for two partitions, and has an error for the second"""
+    first, second = ("demo", 0), ("demo", 1)
+    deleting = two_partitions_of(deleting_two, first, second)
+    deleting.respond(1, STORAGE_ERROR, partitions=[first, second], errors_of=[second])
+    states = [deleting.states(TopicPartition(*each))[1] for each in (first, second)]
+    assert states == ["DELETION_SUCCESSFUL", "DELETION_INELIGIBLE"], (
+        f"each replica has its own error, the second one as well: demo-0 is deleted, demo-1 has failed; {states}"
+    )
+
+
+@pytest.mark.points(2, task=2)
+def test_replicas_of_two_topics_fail(deleting_two):
+    """Broker 3 dies; it has replicas of two topics that are being deleted"""
+    first, second = ("demo", 0), ("other", 0)
+    deleting = deleting_two(first, second)
+    deleting.manager._topics.update(("demo", "other"))
+    deleting.manager.fail_replica_deletion([replica(3, TopicPartition(*each)) for each in (first, second)])
+    assert deleting.manager._ineligible == {"demo", "other"}, (
+        f"both topics wait for broker 3; yours waits for {sorted(deleting.manager._ineligible)}"
+    )
+    states = [deleting.states(TopicPartition(*each))[3] for each in (first, second)]
+    assert states == ["DELETION_INELIGIBLE"] * 2, (
+        f"both replicas of broker 3, which were ONLINE, become DELETION_INELIGIBLE; yours are {states}"
+    )
+    deleting.must_be_possible()
 
 
 @pytest.mark.points(2, task=2)

@@ -59,7 +59,19 @@ def test_the_order_of_the_end(deleting):
     )
 
 
-@pytest.mark.points(6, task=3)
+@pytest.mark.points(1, task=3)
+def test_other_topics_stay(deleting):
+    """Two partitions of another topic are queued, too"""
+    others = {TopicPartition("other", 0), TopicPartition("other", 1)}
+    deleting.manager._topics.add("demo")
+    deleting.manager._partitions = {TopicPartition("demo", 0), *others}
+    deleting.put(b1="DELETION_SUCCESSFUL", b2="DELETION_SUCCESSFUL", b3="DELETION_SUCCESSFUL")
+    deleting.manager._complete_delete_topic("demo")
+    left = sorted(map(str, deleting.manager._partitions))
+    assert left == ["other-0", "other-1"], f"only the partitions of demo are done, those of other still wait; {left}"
+
+
+@pytest.mark.points(5, task=3)
 def test_nothing_is_left(deleting):
     """States, context, queue"""
     deleting.manager._topics.add("demo")

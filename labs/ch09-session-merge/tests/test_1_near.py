@@ -46,7 +46,20 @@ def test_sessions_that_overlap(store):
     assert bounds(store, 0, 99, key="other") == [], "only sessions of the key"
 
 
-@pytest.mark.points(6, task=1)
+@pytest.mark.points(1, task=1)
+def test_only_the_range_is_read(store, bytes_store):
+    """What is asked of the inner store"""
+    asked, fetch = [], bytes_store.fetch
+    bytes_store.fetch = lambda *arguments: asked.append(arguments) or fetch(*arguments)
+    put(store, (0, 3), (9, 9))
+    bounds(store, 4, 8)
+    assert asked == [(b"k", 4, 8)], (
+        "the inner store finds the sessions of a range (fetch with the key and both bounds): do not read all sessions "
+        f"of a key, which may be thousands; yours asked for {asked}"
+    )
+
+
+@pytest.mark.points(5, task=1)
 def test_a_session_around_the_range(store):
     """It ends after the range, perhaps in another segment"""
     put(store, (20, 25))

@@ -9,6 +9,7 @@ from kafka_lite.streams.kstream.kstream_builder import KStreamBuilder
 from kafka_lite.streams.kstream.session_windows import SessionWindows
 from kafka_lite.streams.processor.processor import Processor
 from kafka_lite.streams.state.stores import Stores
+from kafka_lite.streams.state.windowed.serializing_session_store import SerializingSessionStore
 
 GAP = SessionWindows.with_gap(5)
 
@@ -22,7 +23,24 @@ def test_a_session_grows(counting, changes):
     )
 
 
-@pytest.mark.points(5, task=2)
+@pytest.mark.points(1, task=2)
+def test_only_near_sessions_are_read(counting, changes, monkeypatch):
+    """A gap of 5, a record at 10"""
+    asked, find = [], SerializingSessionStore.find_sessions
+
+    def noted(store, key, first, last):
+        asked.append((first, last))
+        return find(store, key, first, last)
+
+    monkeypatch.setattr(SerializingSessionStore, "find_sessions", noted)
+    changes(counting(GAP), ("a", 10))
+    assert (5, 15) in asked, f"ask the store for sessions from 5 to 15, the gap before and after 10; you asked {asked}"
+    assert max(last - first for first, last in asked) == 10, (
+        f"near sessions are from 5 to 15: do not read all sessions of the key; you asked {asked}"
+    )
+
+
+@pytest.mark.points(4, task=2)
 def test_the_gap(counting, changes):
     """Exactly the gap is near, one more is not, before and after"""
     found = [changes(counting(GAP), ("a", 10), ("a", time))[1][-1] for time in (15, 16, 5, 4)]

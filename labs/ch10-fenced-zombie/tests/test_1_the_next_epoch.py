@@ -28,7 +28,23 @@ def test_a_new_id(coordinator):
     assert found == (0, -1), f"nothing is known of epoch 12 any more (the id had expired): (0, -1), not {found}"
 
 
-@pytest.mark.points(8, task=1)
+@pytest.mark.points(1, task=1)
+def test_nothing_changes_before_the_append(coordinator):
+    """What the id is like between prepare and complete"""
+    metadata = coordinator.put(EMPTY, producer_epoch=3)
+    before = metadata.current
+    transit = metadata.prepare_increment_producer_epoch(TIMEOUT_MS, 3, 9_000)
+    assert metadata.current == before, (
+        "prepare says what the state would be; it becomes that when it is in the log (complete): if the append fails, "
+        f"the producer must still have epoch 3, not {metadata.current.producer_epoch}"
+    )
+    metadata.complete(transit)
+    assert metadata.current.producer_epoch == 4, (
+        f"after the append it is epoch 4, not {metadata.current.producer_epoch}"
+    )
+
+
+@pytest.mark.points(7, task=1)
 def test_a_producer_that_continues(coordinator):
     """It names its epoch, also when it got no response"""
     found = given(coordinator, 3, producer_epoch=3)

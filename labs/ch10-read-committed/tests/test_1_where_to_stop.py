@@ -25,7 +25,15 @@ def test_a_marker_that_is_not_replicated():
         assert found == first, f"the marker is at 46, {why}: {first}, not {found}"
 
 
-@pytest.mark.points(8, task=1)
+@pytest.mark.points(2, task=1)
+def test_two_markers():
+    """The marker at 46 is replicated, that at 49 is not"""
+    later = CompletedTxn(producer_id=9, first_offset=43, last_offset=49, is_aborted=True)
+    found = OpenTransactions({}, (COMMITTED, later)).first_unstable_offset(47)
+    assert found == 43, f"the marker at 49 is not replicated, whatever the one before it: 43, not {found}"
+
+
+@pytest.mark.points(6, task=1)
 def test_both_kinds():
     """One that is open, one whose marker is not replicated"""
     found = OpenTransactions({43: 9}, (COMMITTED,)).first_unstable_offset(44)
