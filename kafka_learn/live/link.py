@@ -5,9 +5,7 @@ Not in Kafka. A link is the address of the page, or only its query; a page and a
     https://…/live/?seed=1&actions=2.5:kill:1,6:start:1          the page
     make simulate LINK='?seed=1&actions=2.5:kill:1&until=20'     a terminal, for 20 simulated seconds
 
-The processes of a world have the standard library's ``threading`` and ``logging``. These take their locks more or less
-often from one version of Python to the next, and each lock is an occasion to run another thread. So ``python`` is
-part of the link: another version plays the same actions in another run of the seed.
+The same link is the same run in each version of Python, and under WebAssembly: the digests of its events are equal.
 """
 
 from __future__ import annotations
@@ -19,7 +17,7 @@ from urllib.parse import parse_qs, urlsplit
 
 from kafka_learn.live.commands import Action, actions_of
 
-SEED, ACTIONS, UNTIL, PYTHON = "seed", "actions", "until", "python"
+SEED, ACTIONS, UNTIL = "seed", "actions", "until"
 FIRST_SEED: Final = 1
 BROKERS: Final = 3
 AFTER_S: Final = 30.0
@@ -28,24 +26,19 @@ AFTER_S: Final = 30.0
 
 @dataclass(frozen=True)
 class Link:
-    """The contents of a link. ``until_s`` is None if it leaves the end open, ``python`` empty if any may play it."""
+    """The contents of a link. ``until_s`` is None if it leaves the end open."""
 
     seed: int = FIRST_SEED
     actions: str = ""
     until_s: float | None = None
-    python: str = ""
 
     @classmethod
     def of(cls, link: str) -> Link:
         """Read a link. Raises ValueError if it has no numbers where it should."""
         query = parse_qs(urlsplit(link).query)
-        given = {name: query.get(name, [""])[-1] for name in (SEED, ACTIONS, UNTIL, PYTHON)}
+        given = {name: query.get(name, [""])[-1] for name in (SEED, ACTIONS, UNTIL)}
         until_s = float(given[UNTIL]) if given[UNTIL] else None
-        return cls(int(given[SEED] or FIRST_SEED), given[ACTIONS], until_s, given[PYTHON])
-
-    def is_of(self, python: str) -> bool:
-        """Whether this version of Python, such as 3.13, plays the very same run."""
-        return self.python in ("", python)
+        return cls(int(given[SEED] or FIRST_SEED), given[ACTIONS], until_s)
 
     def actions_on(self, machines: Sequence[str]) -> list[Action]:
         """Its actions, for a cluster with these machines. Raises ValueError if they are damaged."""

@@ -1,7 +1,6 @@
 """Plays the run of a link in a terminal: ``make simulate LINK='?seed=1&actions=2.5:kill:1'``.
 
-Not in Kafka. Seed and actions are the page's, so with its version of Python the events are, too: steps and digest are
-the same at the same time.
+Not in Kafka. Seed and actions are the page's, and so are the events: steps and digest are the same at the same time.
 """
 
 from __future__ import annotations
@@ -33,8 +32,6 @@ def play(link: Link, folder: Path, write: Callable[[str], object]) -> dict[str, 
         ends = ", ".join(f"{broker}: {its['hw']} / {its['leo']}" for broker, its in sorted(row["replicas"].items()))
         write(f"{row['topic']}-{row['partition']}: leader {row['leader']}, ISR {row['isr']}, HW / LEO of {ends}\n")
     write(f"{shot['now_s']:g} simulated s, {shot['steps']} steps, digest {shot['digest'][:16]}\n")
-    if not link.is_of(shot["python"]):
-        write(f"The link is of Python {link.python}, this is {shot['python']}: the same actions, but another run.\n")
     return shot
 
 

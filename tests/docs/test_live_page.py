@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 from pathlib import Path
+from random import Random
 
 import pytest
 
@@ -18,6 +22,9 @@ IN_SYNC = (
 ACKNOWLEDGED = "document.querySelector('[data-role=acknowledged]')?.textContent.includes('{} acknowledged')"
 WITHOUT_ONE = """[...document.querySelectorAll('[data-role=isr]')].every(cell => cell.textContent === '0, 2')
 && [...document.querySelectorAll('[data-role=leader]')].every(cell => '02'.includes(cell.textContent))"""
+
+SEEDS = [1, *(pytest.param(seed, marks=pytest.mark.nightly) for seed in range(2, 21))]
+REPLAY = "import sys; from kafka_learn.live.replay import main; main(sys.argv[1])"
 
 pytestmark = pytest.mark.skipif(
     chromium.chromium() is None or not live_engine.has_npm(), reason="needs Chromium, and npm for Pyodide"
@@ -84,3 +91,38 @@ def test_a_browser_that_cannot_run_it_says_so_in_the_language_of_the_page(site: 
             "这个浏览器运行不了"
         )
         assert not page.evaluate("document.querySelector('[data-role=load]')")
+
+
+def link_with_faults(seed: int) -> str:
+    """Records, and two faults that are drawn from the seed: a broker that is killed and returns, and another one."""
+    random = Random(f"faults of {seed}")
+    killed, other = random.sample(range(3), 2)
+    second = random.choice([
+        (f"cut:broker-{killed}:broker-{other}", f"heal:broker-{killed}:broker-{other}"),
+        (f"cut:broker-{other}:zookeeper", f"heal:broker-{other}:zookeeper"),
+        (f"pause:{other}", f"resume:{other}"),
+        ("join:2", "leave:2"),
+    ])  # fmt: skip
+    actions = ["produce:10:all", f"kill:{killed}", second[0], "produce:10:1", f"start:{killed}", second[1]]
+    timed = (f"{6 + number * 0.9 + random.random() / 2:.3f}:{action}" for number, action in enumerate(actions))
+    return f"?seed={seed}&actions={','.join(timed)}&until=12"
+
+
+@pytest.mark.soak
+@pytest.mark.timeout(900)
+@pytest.mark.parametrize("seed", SEEDS)
+def test_a_link_has_the_same_digest_in_the_page_and_outside(site: Path, tmp_path: Path, seed: int) -> None:
+    link = link_with_faults(seed)
+    done = subprocess.run(
+        [sys.executable, "-c", REPLAY, link], cwd=PROJECT_ROOT, capture_output=True, text=True, check=False,
+        env={**os.environ, "PYTHONHASHSEED": "0"},
+    )  # fmt: skip
+    assert done.returncode == 0, done.stdout + done.stderr
+    with chromium.served(site) as address, chromium.page(tmp_path / "profile") as page:
+        page.open(f"{address}en.html{link}")
+        page.until("document.querySelector('[data-role=load]')")
+        page.click("[data-role=load]")
+        page.until("document.querySelector('[data-role=go]')", 600)
+        shown = page.evaluate("document.querySelector('[data-role=digest]').textContent")
+    _, *steps_and_digest = done.stdout.splitlines()[-1].split(", ")
+    assert shown.split(", ")[1:] == steps_and_digest
