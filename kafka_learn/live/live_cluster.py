@@ -13,6 +13,7 @@ The same seed with the same actions at the same times gives the same run, wherev
 
 from __future__ import annotations
 
+import functools
 import gc
 import logging
 import sys
@@ -23,6 +24,7 @@ from typing import Any, Final
 
 from kafka_learn.live.client_figures import ClientFigures
 from kafka_learn.live.commands import CONSUMERS, Action, Command, as_text, command
+from kafka_learn.live.console import PROGRAM, Console
 from kafka_learn.live.event_feed import EventFeed
 from kafka_learn.live.pace import Pace
 from kafka_learn.live.running_code import RunningCode
@@ -62,6 +64,7 @@ class LiveCluster:
         self.world.events.listener = self.feed.note
         self.pace = Pace()
         self.code = RunningCode(self.world)
+        self._console: Console | None = None
         self.figures = ClientFigures(self._note)
         self.cluster = BrokerCluster(self.world, brokers, {})
         self.actions: list[Action] = []
@@ -139,6 +142,15 @@ class LiveCluster:
         self._note(f"you: {' '.join((wanted.name, *wanted.arguments))}")
         self.world.in_background(wanted.name, lambda: self._carry_out(wanted))
 
+    @property
+    def console(self) -> Console:
+        """Runs cells of the reader. Raises ValueError while the cluster is starting."""
+        if not self.is_ready:
+            raise ValueError("the cluster is still starting")
+        if self._console is None:
+            self._console = Console(self.world, functools.partial(self._start_client, module=PROGRAM))
+        return self._console
+
     def _carry_out(self, wanted: Command) -> None:
         name = wanted.name
         if name in ("kill", "stop", "start"):
@@ -202,9 +214,9 @@ class LiveCluster:
         process = machine.start(OPERATOR_PROGRAMS + program, self.cluster.bootstrap, *args, name=program)
         self.world.await_success(process, START_S)
 
-    def _start_client(self, program: str, *args: Any, name: str) -> Process:
+    def _start_client(self, program: str, *args: Any, name: str, module: str = CLIENT_PROGRAMS) -> Process:
         machine = self.world.machine(CLIENTS)
-        return machine.start(f"{CLIENT_PROGRAMS}:{program}", self.cluster.bootstrap, *args, name=name)
+        return machine.start(f"{module}:{program}", self.cluster.bootstrap, *args, name=name)
 
     def _note(self, text: str) -> None:
         self.feed.note(self.world.scheduler.now_ns, text)
@@ -222,6 +234,7 @@ class LiveCluster:
             "brokers": broker_rows(self.cluster.brokers), "cuts": sorted(self._cuts),
             "partitions": partition_rows(running, {TOPIC}), "group": group_row(running, GROUP),
             **self.figures.as_json(), "events": self.feed.news(), "code": self.code.as_json(),
+            "cells": self._console.news() if self._console is not None else [],
             "actions": as_text(self.actions), "steps": self.world.events.steps, "digest": self.world.events.digest,
         }  # fmt: skip
 

@@ -74,7 +74,10 @@ class LivePage:
         return json.dumps(self._live.snapshot())
 
     def do(self, words: str) -> str:
-        """Carry out a command in JSON: the cluster's, ``speed``, ``time`` or ``watch``. Returns why not, or nothing."""
+        """Carry out a command in JSON. Returns why not, or nothing.
+
+        Commands are the cluster's, ``speed``, ``time``, ``watch``, ``run`` (a cell of the console) and ``interrupt``.
+        """
         name, *arguments = json.loads(words)
         pace = self._live.pace
         try:
@@ -84,6 +87,10 @@ class LivePage:
                 {"stop": pace.pause, "go": pace.resume, "step": pace.step}[arguments[0]]()
             elif name == "watch":
                 self._live.code.watch(arguments[0])
+            elif name == "run":
+                self._live.console.run(arguments[0])
+            elif name == "interrupt":
+                self._live.console.interrupt()
             else:
                 self._live.do([name, *arguments])
         except (ValueError, KeyError) as error:

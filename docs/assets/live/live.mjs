@@ -3,6 +3,7 @@
 // Controls and cells carry data-role, and data-broker or data-partition where they belong to one.
 
 import { CodePanel } from "./code.mjs";
+import { ConsolePanel } from "./console.mjs";
 import { button, choice, draw, element } from "./elements.mjs";
 import { words } from "./words.mjs";
 
@@ -30,6 +31,7 @@ const parts = {
   share: element("div", {}),
 };
 let acks = "all";
+const cells = new ConsolePanel(tell);
 const code = new CodePanel(tell, (file) => worker.postMessage({ file }));
 
 function brokerCard(row) {
@@ -123,7 +125,7 @@ function replicaCell(row, id, most) {
 function shared(shot) {
   const query = new URLSearchParams({ seed: shot.seed, ...(shot.actions ? { actions: shot.actions } : {}) });
   const link = `?${decodeURIComponent(query.toString())}`;
-  const command = `make simulate LINK='${link}&until=${shot.now_s}&python=${shot.python}'`;
+  const command = `make simulate LINK='${link}&until=${shot.now_s}'`;
   return [
     element("p", {}, element("a", { "data-role": "share", href: link }, words.share), ` ${words.shareHow}`),
     element("pre", { tabindex: "0" }, element("code", { "data-role": "command" }, command)),
@@ -161,6 +163,7 @@ function show(shot) {
   draw(parts.partitions, shot.partitions, () => partitionTable(shot));
   draw(parts.share, [shot.actions, shot.is_paused ? shot.now_s : Math.floor(shot.now_s)], () => shared(shot));
   code.show(shot);
+  cells.show(shot);
   addEvents(shot.events);
 }
 
@@ -168,7 +171,7 @@ function open() {
   const section = (title, ...content) => element("section", {}, element("h3", {}, title), ...content);
   root.replaceChildren(
     parts.message, section(words.time, parts.time, parts.clock), parts.brokers, parts.partitions,
-    code.element, section(words.clients, parts.clients, parts.group), section(words.links, parts.links), section(words.topicSettings, parts.topic),
+    code.element, cells.element, section(words.clients, parts.clients, parts.group), section(words.links, parts.links), section(words.topicSettings, parts.topic),
     section(words.events, parts.events), section(words.again, parts.share));
   parts.message.textContent = words.engine;
   worker = new Worker(new URL("./worker.mjs", import.meta.url), { type: "module" });

@@ -22,6 +22,10 @@ const english = {
   unclean: "unclean leader election", share: "Link to this run",
   shareHow: "has its seed and what you have done. In a clone of the project, this command plays it without a browser:",
   again: "Once more", steps: "steps", digest: "digest",
+  console: "Console", run: "Run", interrupt: "Interrupt", cell: "Python to run", output: "Output", examples: "Examples",
+  consoleHow: "Python in a process of this world, with the project's own clients: Producer, Consumer, Admin, and lines that "
+    + "begin with kafka-lite. Names stay from cell to cell. Shift + Enter runs a cell. A link to this run does not have the cells.",
+  runs: "running …", timeStands: "waits: the time stands still",
   hurries: "Going to the state of the link as fast as this machine can; the time stops there …",
   code: "Show me the code", process: "Process", thread: "Thread", stands: "The thread stands in", ran: "The last step has run",
   codeHow: "Each thread stands in a function, and waits there for its next turn. Stop the time and take single steps: each "
@@ -52,6 +56,10 @@ const chinese = {
   unclean: "允许不完全的主副本选举", share: "本次运行的链接",
   shareHow: "里面有种子和你做过的操作。在项目的克隆里，下面的命令不用浏览器就能重放：",
   again: "再来一次", steps: "步", digest: "摘要",
+  console: "控制台", run: "运行", interrupt: "中断", cell: "要运行的 Python", output: "输出", examples: "示例",
+  consoleHow: "这里的 Python 在模拟世界的一个进程里运行，用的是本项目自己的客户端：Producer、Consumer、Admin，还有以 kafka-lite 开头的命令行。"
+    + "变量在各次运行之间保留。按 Shift + Enter 运行。本次运行的链接里不含这些代码。",
+  runs: "正在运行……", timeStands: "在等待：时间停住了",
   hurries: "正以这台机器最快的速度走到链接里的状态，到了就停住时间……",
   code: "看代码", process: "进程", thread: "线程", stands: "线程停在", ran: "上一步运行了",
   codeHow: "每个线程都停在某个函数里，等下一次轮到它。停住时间，一步一步走：每走一步，这里就列出该线程碰过锁的函数和它们的调用者，并标出所在的行。",

@@ -20,18 +20,21 @@ SWITCH: Final = "__switch__"
 """The builtin function that is called before each statement."""
 
 
-def with_switches(source: bytes, path: str) -> ast.Module:
-    """The syntax tree of a module, with a call of ``SWITCH`` before each statement of its functions."""
+def with_switches(source: bytes, path: str, *, is_program: bool = False) -> ast.Module:
+    """The syntax tree of a module, with a call of ``SWITCH`` before each statement of its functions.
+
+    ``is_program``: it is not imported, but run by a thread; so its own statements get one, too.
+    """
     module = ast.parse(source, path)
-    _Switches().visit(module)
+    _Switches(int(is_program)).visit(module)
     return ast.fix_missing_locations(module)
 
 
 class _Switches(ast.NodeTransformer):
     """Adds the calls to the bodies of functions; modules and classes run when they are imported, without threads."""
 
-    def __init__(self) -> None:
-        self._depth = 0
+    def __init__(self, depth: int = 0) -> None:
+        self._depth = depth
 
     def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.AST:
         """Add calls to the function, and to those inside it."""

@@ -88,3 +88,11 @@ def test_a_method_or_class_of_java_is_shown_whole_with_a_link(page, name, first)
 def test_an_unknown_symbol_of_java_names_the_page_and_line(page, reference):
     with pytest.raises(DirectiveError, match=r"^chapters/ch/page.md:1: there is no"):
         expand(f"<!-- source {reference} -->\n", page)
+
+
+def test_a_scenario_becomes_a_box_that_leads_to_the_live_cluster_in_its_state(page):
+    box = expand("<!-- live leader-dies -->\n**Live**: [The leader](../../docs/live.md)\n", page)
+    assert 'href="../../../live/?seed=1&amp;actions=6:produce:20:all,8:kill:1&amp;until=8.2"' in box
+    assert "docs/live.md" not in box
+    with pytest.raises(DirectiveError, match=r"page\.md:1: chapters/live\.toml has no scenario 'gone'"):
+        expand("<!-- live gone -->\n", page)

@@ -91,3 +91,11 @@ def _is_call(node: ast.AST) -> bool:
         and isinstance(node.value.func, ast.Name)
         and node.value.func.id == SWITCH
     )
+
+
+def test_a_programs_own_statements_get_a_call_too() -> None:
+    module = with_switches(b"n = 1\nwhile n < 3:\n    n += 1", "cell.py", is_program=True)
+    touched: list[int] = []
+    names: dict[str, object] = {SWITCH: lambda: touched.append(1)}
+    exec(compile(module, "cell.py", "exec"), names)
+    assert (names["n"], len(touched)) == (3, 4)
