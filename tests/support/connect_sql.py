@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -14,8 +14,18 @@ class Database:
     """One file."""
 
     def __init__(self, file: Path) -> None:
-        self.url = f"sqlite:///{file}"
-        self._engine = sa.create_engine(self.url)
+        self._open(f"sqlite:///{file}")
+
+    def _open(self, url: str) -> None:
+        self.url = url
+        self._engine = sa.create_engine(url)
+        self.at_end: list[Callable[[], object]] = []
+        """Stops of tasks that use it. A server would keep their connections, and so their locks."""
+
+    @property
+    def is_sqlite(self) -> bool:
+        """SQLite has texts for times and floats for decimals, and its own words for what it refuses."""
+        return self._engine.dialect.name == "sqlite"
 
     def run(self, *statements: str) -> None:
         """Carry out statements in one transaction."""
@@ -35,6 +45,8 @@ class Database:
             yield connection
 
     def close(self) -> None:
+        for stop in self.at_end:
+            stop()
         self._engine.dispose()
 
 

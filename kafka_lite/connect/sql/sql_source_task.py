@@ -133,16 +133,19 @@ class SqlSourceTask(SourceTask):
     def _read(self, source: _Source, max_rows: int) -> list[SourceRecord]:
         """A bulk round keeps its connection; any other read is a short transaction."""
         assert self._engine is not None
-        connection = source.connection or self._engine.connect()
-        source.connection = None
+        with self._stopped:
+            kept, source.connection = source.connection, None
+        connection = kept or self._engine.connect()
         keeps = False
         try:
             batch = source.querier.next_batch(connection, max_rows)
             keeps = isinstance(source.querier, BulkQuerier) and len(batch) == max_rows
         finally:
-            if keeps:
-                source.connection = connection
-            else:
+            with self._stopped:
+                keeps = keeps and not self._stopping
+                source.connection = connection if keeps else None
+            if not keeps:
+                source.querier.close()
                 connection.close()
         if batch and source.schema is None:
             source.schema = _schema_of_query(batch[0][0])
@@ -178,10 +181,16 @@ class SqlSourceTask(SourceTask):
                 self._time.wait(self._stopped, ms)
 
     def stop(self) -> None:
-        """End a wait. Connections are closed with the engine, which lets a poll finish first."""
+        """End a wait, and close the connections of rounds that are not done. A poll in progress closes its own."""
         with self._stopped:
             self._stopping = True
             self._stopped.notify_all()
+            idle = [(source, source.connection) for source in self._sources if source.connection is not None]
+            for source, _ in idle:
+                source.connection = None
+        for source, connection in idle:
+            source.querier.close()
+            connection.close()
         if self._engine is not None:
             self._engine.dispose()
 

@@ -58,23 +58,34 @@ class TableQuerier(ABC):
         """The next rows. Fewer than ``max_rows`` if there are no more for now. Raises sqlalchemy.exc.SQLAlchemyError,
         ConnectError."""
 
+    @abstractmethod
+    def close(self) -> None:
+        """Give up what is open in the connection of the last batch, before that is closed."""
+
 
 class BulkQuerier(TableQuerier):
     """All rows, again and again. They have no offset. A round keeps its connection until it is done."""
 
     def __init__(self, select: sa.Select[Any] | sa.TextClause) -> None:
         self._select = select
-        self._round: Iterator[Sequence[sa.RowMapping]] | None = None
+        self._result: sa.MappingResult | None = None
+        self._round: Iterator[Sequence[sa.RowMapping]] = iter(())
 
     def next_batch(self, connection: sa.Connection, max_rows: int) -> Batch:
         """The next rows of the round; after fewer than ``max_rows`` the next round begins."""
-        if self._round is None:
-            result = connection.execution_options(stream_results=True).execute(self._select)
-            self._round = iter(result.mappings().partitions(max_rows))
+        if self._result is None:
+            self._result = connection.execution_options(stream_results=True).execute(self._select).mappings()
+            self._round = iter(self._result.partitions(max_rows))
         rows = next(self._round, ())
         if len(rows) < max_rows:
-            self._round = None
+            self.close()
         return [(row, None) for row in rows]
+
+    def close(self) -> None:
+        """End the round, and close its cursor: a server keeps one, with its locks, until somebody does."""
+        if self._result is not None:
+            self._result.close()
+            self._result = None
 
 
 class TimestampIncrementingQuerier(TableQuerier):
@@ -134,6 +145,9 @@ class TimestampIncrementingQuerier(TableQuerier):
             self.offset = after
             batch.append((row, after.to_map()))
         return batch
+
+    def close(self) -> None:
+        """Do nothing: a batch leaves nothing open."""
 
     def _rows(self, connection: sa.Connection, select: sa.Select[Any]) -> list[sa.RowMapping]:
         return list(connection.execute(select).mappings())

@@ -31,7 +31,7 @@ class Rows:
     def querier(self, offset: TimestampIncrementingOffset = NONE, **columns: Any) -> TimestampIncrementingQuerier:
         columns = {"incrementing": None, "timestamps": ()} | columns
         with self.database.connection() as connection:
-            return TimestampIncrementingQuerier(load_table(connection, "t"), "sqlite", offset, **columns)
+            return TimestampIncrementingQuerier(load_table(connection, "t"), connection.dialect.name, offset, **columns)
 
     def read(self, querier: Any, max_rows: int = 100) -> list[tuple[int, Any]]:
         with self.database.connection() as connection:
@@ -60,6 +60,7 @@ def test_bulk_reads_all_rows_in_each_round(rows: Rows) -> None:
     querier = BulkQuerier(sa.text("SELECT * FROM t ORDER BY id"))
     with rows.database.connection() as connection:
         batches = [[row["id"] for row, _ in querier.next_batch(connection, 2)] for _ in range(4)]
+        querier.close()  # in the middle of a round
     assert batches == [[1, 2], [3, 4], [5], [1, 2]]
 
 
@@ -68,6 +69,7 @@ def test_a_round_that_ends_with_a_full_batch_ends_with_an_empty_one(rows: Rows) 
     querier = BulkQuerier(sa.text("SELECT * FROM t"))
     with rows.database.connection() as connection:
         assert [len(querier.next_batch(connection, 1)) for _ in range(3)] == [1, 0, 1]
+        querier.close()
 
 
 def test_incrementing_reads_what_is_new(rows: Rows) -> None:
@@ -124,7 +126,8 @@ def test_of_several_times_the_first_that_is_not_null_counts(rows: Rows) -> None:
 
 
 def test_rows_are_read_after_a_delay(rows: Rows) -> None:
-    rows.database.run("INSERT INTO t VALUES (1, datetime('now', '-30 seconds'), NULL)")
+    at = datetime.datetime.now(datetime.UTC) - datetime.timedelta(seconds=30)
+    rows.database.run(f"INSERT INTO t VALUES (1, '{at:%Y-%m-%d %H:%M:%S}', NULL)")
     assert rows.read(rows.querier(timestamps=["at"], delay_ms=3_600_000)) == []
     assert len(rows.read(rows.querier(timestamps=["at"], delay_ms=1000))) == 1
 

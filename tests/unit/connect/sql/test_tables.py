@@ -26,7 +26,8 @@ def test_tables_and_views(database: Database) -> None:
     with database.connection() as connection:
         assert table_names(connection.engine, None, views=False) == ["t"]
         assert table_names(connection.engine, None, views=True) == ["t", "v"]
-        assert table_names(connection.engine, "main", views=False) == ["main.t"]
-        assert [column.name for column in load_table(connection, "main.t").columns] == ["id", "x"]
+        schema = "main" if database.is_sqlite else "public"
+        assert table_names(connection.engine, schema, views=False) == [f"{schema}.t"]
+        assert [column.name for column in load_table(connection, f"{schema}.t").columns] == ["id", "x"]
         with pytest.raises(ConnectError, match="The table none does not exist: it was dropped, or renamed"):
             load_table(connection, "none")
