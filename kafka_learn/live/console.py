@@ -4,7 +4,7 @@ Not in Kafka. The cells run in a process of the world (``console_program``), so 
 one of them blocks. Processes of a world share Python's stdout and stderr with everything else: a stream that looks
 which process runs gives the console what is its own.
 
-Cells are not part of a link: whoever opened it would run somebody else's code.
+Cells are not part of a link: a reader who opened it would run somebody else's code.
 """
 
 from __future__ import annotations

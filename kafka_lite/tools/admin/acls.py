@@ -222,8 +222,9 @@ def _list(channel: AdminChannel, patterns: list[ResourcePattern], principals: li
     for pattern, entries in sorted(found.items()):
         shown = [entry for entry in sorted(entries) if not wanted or entry.principal in wanted]
         if shown:
-            kind, name, how = pattern.resource_type.name, pattern.name, pattern.pattern_type.name
-            print(f"Current ACLs for resource `ResourcePattern(resourceType={kind}, name={name}, patternType={how})`:")
+            type_name, name, how = pattern.resource_type.name, pattern.name, pattern.pattern_type.name
+            words = f"resourceType={type_name}, name={name}, patternType={how}"
+            print(f"Current ACLs for resource `ResourcePattern({words})`:")
             for entry in shown:
                 print(f"\t(principal={entry.principal}, host={entry.host}, operation={entry.operation.name}, "
                       f"permissionType={entry.permission_type.name})")  # fmt: skip
