@@ -10,6 +10,8 @@ from typing import Final
 LONGEST_TURN_S: Final = 0.1
 """Simulated seconds that pass in one turn at most: a slow machine has a slower world, and a page that never freezes."""
 SPEEDS: Final = (0.1, 0.5, 1.0, 5.0)
+ROUNDING_S: Final = 1e-6
+"""A turn may be so much longer: 9.3 - 9.2 is more than 0.1."""
 STEP_S: Final = 0.01
 """Simulated seconds of a single step: about as long as a request takes."""
 
@@ -53,9 +55,11 @@ class Pace:
     def due_s(self, elapsed_s: float, now_s: float = 0.0) -> float:
         """Simulated seconds that are to pass now, after so many real ones; ``now_s`` is the time of the world."""
         if self.is_hurrying(now_s):
-            if self._hurry_to_s - now_s <= LONGEST_TURN_S:
-                self.pause()
-            return min(self._hurry_to_s - now_s, LONGEST_TURN_S)
+            left_s = self._hurry_to_s - now_s
+            if left_s > LONGEST_TURN_S + ROUNDING_S:
+                return LONGEST_TURN_S
+            self.pause()
+            return left_s
         if not self.is_paused:
             return min(elapsed_s * self.speed, LONGEST_TURN_S)
         steps, self._steps = self._steps, 0

@@ -55,3 +55,12 @@ def test_a_reader_can_stop_the_time_on_its_way() -> None:
     assert pace.due_s(1.0, 1.0) == 0
     pace.resume()
     assert pace.due_s(0.001, 1.0) == LONGEST_TURN_S
+
+
+@pytest.mark.parametrize("until_s", [9.3, 8.1, 8.2, 9.5, 17.0, 26.0, 0.05])
+def test_time_stops_at_the_end_of_a_link_however_its_seconds_are_rounded(until_s: float) -> None:
+    pace, now_ns = Pace(), 0
+    pace.hurry(until_s)
+    while not pace.is_paused:
+        now_ns += round(pace.due_s(0.001, now_ns / 1e9) * 1e9)
+    assert now_ns == round(until_s * 1e9)
