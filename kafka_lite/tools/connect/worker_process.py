@@ -37,7 +37,7 @@ def worker_properties(options: argparse.Namespace) -> dict[str, str]:
 
 
 class WorkerProcess(ABC):
-    """A worker for ``run_in_foreground``."""
+    """A worker that ``run_in_foreground`` runs."""
 
     def __init__(self, worker: Mapping[str, str]) -> None:
         self._worker = worker
@@ -49,7 +49,7 @@ class WorkerProcess(ABC):
 
     @abstractmethod
     def described(self) -> str:
-        """The last words of the ready line."""
+        """The end of the ready line."""
 
     def ready_line(self) -> str:
         """The line with the URL of the REST interface."""

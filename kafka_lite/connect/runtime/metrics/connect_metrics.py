@@ -83,7 +83,7 @@ class MetricGroup:
         return {name: read() for name, read in self._reads.items()}
 
     def close(self) -> None:
-        """The worker, connector or task has ended."""
+        """Show the group no longer."""
         self._metrics.remove(self)
 
 
