@@ -104,7 +104,12 @@ def test_it_is_there_already():
     """Another controller has written the state before"""
     controller = LabController()
     controller.zookeeper.put(PARTITION, 3, [3], 9)
+    calls, create = [], controller.zookeeper.create_partition_states
+    controller.zookeeper.create_partition_states = lambda states: calls.append(states) or create(states)
     controller.create()
+    assert len(calls) == 1, (
+        f"a write that is refused is not tried again: the state exists; you wrote {len(calls)} times"
+    )
     state = controller.state()
     assert (state.leader, state.isr) == (3, [3]), "a state that exists is not overwritten"
     found = controller.partitions.state(PARTITION)
