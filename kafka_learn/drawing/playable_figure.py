@@ -31,7 +31,10 @@ class PlayableFigure:
         return {step.source.rpartition(":")[0] for step in self.steps if step.source}
 
     def html(self, source_root: str = "") -> str:
-        """The figure's inner HTML, without empty lines; ``source_root`` is the address of the site's source pages."""
+        """The figure's inner HTML, without empty lines; ``source_root`` is the address of the site's source pages.
+
+        The site moves the steps into a file of their own (``kafka_learn/site/built/page_weight.py``).
+        """
         root = f' data-source="{source_root}"' if source_root else ""
         return "\n".join(
             [

@@ -1,7 +1,8 @@
 """Writes SVG for drawings that are not graphs, where Graphviz does not help.
 
 Drawings work on light and dark pages: lines and text use the page's colour, and the halo behind text uses the
-background's. They contain no ids and no style sheets, so a page may have many.
+background's. They contain no ids and no style sheets, so a page may have many. What most shapes share stands once, on
+the ``<svg>``: a page may have hundreds of kilobytes of figures.
 """
 
 from __future__ import annotations
@@ -13,8 +14,15 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
 FONT = "ui-monospace, 'SF Mono', Menlo, Consolas, 'DejaVu Sans Mono', 'Noto Sans Mono CJK SC', monospace"
-BACKGROUND = "var(--md-default-bg-color, var(--jp-layout-color0, Canvas))"
+BACKGROUND = "var(--bg)"
+"""The colour of the page or of the notebook, which ``Canvas.svg`` looks up once."""
 INK = "currentColor"
+_TEXT_SIZE = 12.0
+_SHARED = (
+    f"--bg:var(--md-default-bg-color, var(--jp-layout-color0, Canvas));fill:{INK};stroke-linejoin:round;"
+    f"font-size:{_TEXT_SIZE:.0f}px"
+)
+"""The style that all shapes of a drawing have unless they say otherwise."""
 
 # At least 3:1 against white and against the site's dark background.
 PALETTE = ("#3b78e7", "#c96a00", "#1f9254", "#a14fcf", "#d93f46", "#12888f", "#96703a", "#7a7a85")
@@ -54,8 +62,7 @@ class Canvas:
         if is_open:
             self.path(points, stroke=fill, width=1.2)
             return
-        drawn = " ".join(f"{_number(px)},{_number(py)}" for px, py in points)
-        self._shape("polygon", points=drawn, fill=fill)
+        self._polygon(points, fill)
 
     def box(
         self,
@@ -89,7 +96,7 @@ class Canvas:
         at: Point,
         words: str,
         *,
-        size: float = 12,
+        size: float = _TEXT_SIZE,
         anchor: str = "start",
         opacity: float = 1,
         bold: bool = False,
@@ -105,7 +112,11 @@ class Canvas:
         if not words:
             return
         self._smallest_text = min(self._smallest_text, size)
-        shape: dict[str, object] = {"x": at[0], "y": at[1], "font-size": size, "fill": fill}
+        shape: dict[str, object] = {"x": at[0], "y": at[1]}
+        if size != _TEXT_SIZE:
+            shape["font-size"] = size
+        if fill != INK:
+            shape["fill"] = fill
         if anchor != "start":
             shape["text-anchor"] = anchor
         if opacity != 1:
@@ -113,15 +124,14 @@ class Canvas:
         if bold:
             shape["font-weight"] = "bold"
         if halo:
-            shape["style"] = f"paint-order:stroke;stroke:{BACKGROUND};stroke-width:4px;stroke-linejoin:round"
+            shape["style"] = f"paint-order:stroke;stroke:{BACKGROUND};stroke-width:4px"
         self._rows.append(f"<text{_attributes(shape)}>{html.escape(words, quote=False)}</text>")
 
     def vertical_arrow_head(self, tip: Point, *, down: bool, fill: str = INK) -> None:
         """The head of a vertical arrow."""
         x, y = tip
         back = y - _ARROW if down else y + _ARROW
-        drawn = " ".join(f"{_number(px)},{_number(py)}" for px, py in [(x - 3.5, back), (x, y), (x + 3.5, back)])
-        self._shape("polygon", points=drawn, fill=fill)
+        self._polygon([(x - 3.5, back), (x, y), (x + 3.5, back)], fill)
 
     @contextmanager
     def link(self, target: str, title: str, kind: str = "") -> Iterator[None]:
@@ -153,9 +163,13 @@ class Canvas:
         opening = (
             f'<svg xmlns="http://www.w3.org/2000/svg" role="{role}" aria-label="{html.escape(label)}" '
             f'viewBox="{_number(origin[0])} {_number(origin[1])} {_number(width)} {_number(height)}" '
-            f'style="{size}" font-family="{FONT}">'
+            f'style="{size};{_SHARED}" font-family="{FONT}">'
         )
         return "\n".join([opening, *self._rows, "</svg>"])
+
+    def _polygon(self, points: Sequence[Point], fill: str) -> None:
+        drawn = " ".join(f"{_number(x)},{_number(y)}" for x, y in points)
+        self._shape("polygon", points=drawn, **({} if fill == INK else {"fill": fill}))
 
     def _shape(self, tag: str, **attributes: object) -> None:
         self._rows.append(f"<{tag}{_attributes(attributes)}/>")
@@ -177,7 +191,9 @@ def shorten(words: str, width: float, size: float = 12) -> str:
 
 
 def _stroke(stroke: str, width: float, dash: str, opacity: float) -> dict[str, object]:
-    found: dict[str, object] = {"stroke": stroke, "stroke-width": width}
+    found: dict[str, object] = {"stroke": stroke}
+    if width != 1:
+        found["stroke-width"] = width
     if dash:
         found["stroke-dasharray"] = dash
     if opacity != 1:

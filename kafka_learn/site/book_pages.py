@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from pathlib import PurePosixPath
 
 from kafka_learn.project import PROJECT_ROOT
@@ -34,6 +35,32 @@ _WORDS = {
     "no room": ("no room yet", "尚未实现"),
 }
 """English and Chinese."""
+
+
+@dataclass(frozen=True)
+class ClassPage:
+    """A page of the class index: the first and the last letter of its classes, and its file in ``docs/book/``."""
+
+    first: str
+    last: str
+    file: str
+
+    @property
+    def letters(self) -> str:
+        """The page's name, such as A–G."""
+        return f"{self.first}–{self.last}"
+
+    def has(self, name: str) -> bool:
+        """Whether a class is on the page."""
+        return self.first <= name[0].upper() <= self.last
+
+
+CLASS_PAGES = (
+    ClassPage("A", "G", "classes.md"),
+    ClassPage("H", "P", "classes-h-to-p.md"),
+    ClassPage("Q", "Z", "classes-q-to-z.md"),
+)
+"""One page would be twice as large as a page may be."""
 _SHOWN_SOURCE = re.compile(r"^\s*<!-- source (?P<module>[\w.]+):", re.MULTILINE)
 
 
@@ -79,15 +106,31 @@ def _by_section(sections: Iterable[Section], references: Iterable[ModuleReferenc
 
 
 def class_index(language: str) -> str:
-    """Every Kafka class with its sections, its counterpart here, and links to read about it.
+    """The Kafka classes from A to G with their sections, their counterparts here, and links to read about them.
 
-    ``docs/assets/class-index.js`` adds a search field to the table.
+    ``docs/assets/class-index.js`` adds a field to the table, which searches all parts of the index.
     """
+    return _class_index(CLASS_PAGES[0], language)
+
+
+def class_index_h_to_p(language: str) -> str:
+    """The second part of the class index."""
+    return _class_index(CLASS_PAGES[1], language)
+
+
+def class_index_q_to_z(language: str) -> str:
+    """The third part of the class index."""
+    return _class_index(CLASS_PAGES[2], language)
+
+
+def _class_index(part: ClassPage, language: str) -> str:
     book, shown = load_book(), _modules_with_a_source_page()
-    entries = [entry for entry in load_class_index().entries if entry.origin]
+    entries = [entry for entry in load_class_index().entries if entry.origin and part.has(entry.name)]
     rows = [_class_row(entry, book, entry.module in shown, language) for entry in entries]
     head = [_word("class", language), _word("book", language), _word("here", language)]
-    return f'<div class="class-index" markdown>\n\n{table(head, rows)}\n\n</div>'
+    pages = (f"**{page.letters}**" if page == part else f"[{page.letters}]({page.file})" for page in CLASS_PAGES)
+    parts = f"{' · '.join(pages)}\n{{ .class-parts }}"
+    return f'<div class="class-index" markdown>\n\n{parts}\n\n{table(head, rows)}\n\n</div>'
 
 
 def _class_row(entry: ClassEntry, book: Book, has_source_page: bool, language: str) -> list[str]:

@@ -1,4 +1,4 @@
-"""Checks the built pages: everything they link to or load exists, and nothing is loaded from an outside host."""
+"""Checks the built pages: none is too large, all that they link to or load exists, nothing is from an outside host."""
 
 from __future__ import annotations
 
@@ -10,6 +10,8 @@ from html.parser import HTMLParser
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
+PAGE_BYTES = 300_000
+"""The size of a page at most, before it is compressed."""
 _LOADED = {
     "script": "src",
     "img": "src",
@@ -79,6 +81,8 @@ def check(site: Path, address: str = "") -> list[str]:
     problems = [f"{site}: has no pages"] if not pages else []
     for path, page in pages.items():
         where = path.relative_to(site)
+        if (size := path.stat().st_size) > PAGE_BYTES:
+            problems.append(f"{where}: has {size:,} bytes, and a page has at most {PAGE_BYTES:,}")
         problems += [f"{where}: loads {url} from another host" for url in page.loaded if _OUTSIDE.match(url)]
         problems += [f"{where}: {problem}" for problem in _dead_links(site, base, path, pages)]
     for sheet in site.rglob("*.css"):

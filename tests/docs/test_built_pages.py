@@ -105,6 +105,20 @@ def test_the_search_finds_a_term_as_one_types_it(page: chromium.Page, home: str,
     assert found in page.evaluate("document.querySelector('.md-search-result__link').href")
 
 
+def test_the_field_of_the_class_index_searches_all_of_its_pages(page: chromium.Page) -> None:
+    page.show_on(*DESKTOP)
+    page.load(f"{page.home}zh/book/classes/")
+    page.evaluate("document.querySelector('.class-index input').focus()")
+    page.write("RecordAccumulator")
+    page.until("document.querySelector('.class-index tbody tr:not([hidden])')")
+    assert "RecordAccumulator" in page.evaluate(
+        "document.querySelector('.class-index tbody tr:not([hidden])').textContent"
+    )
+    assert page.evaluate("document.querySelector('.class-index tbody tr:not([hidden]) a').href").startswith(
+        f"{page.home}zh/book/ch02_producer/"
+    )
+
+
 @pytest.mark.parametrize("screen", [PHONE, DESKTOP], ids=["phone", "desktop"])
 def test_a_recorded_run_plays_step_by_step_by_its_buttons_and_keys(
     page: chromium.Page, screen: tuple[int, int]

@@ -21,7 +21,7 @@ from kafka_learn.site import docs_site as site
 from kafka_learn.site import search_index, staging
 from kafka_learn.site.directives import DirectiveError
 from kafka_learn.site.glossary import terms
-from kafka_learn.site.link_check import check
+from kafka_learn.site.link_check import PAGE_BYTES, check
 from kafka_learn.source import UnknownSymbolError, find_symbol
 
 
@@ -112,6 +112,12 @@ def test_a_dead_link_in_a_built_page_is_found(tmp_path):
         page = '<h1 id="top">Page</h1><a href="../labs/#top">there</a><a href="../nowhere/">not there</a>'
         (tmp_path / folder / "index.html").write_text(page, encoding="utf-8")
     assert check(tmp_path) == [f"{folder}/index.html: dead link ../nowhere/" for folder in ("labs", "quickstart")]
+
+
+def test_a_page_that_is_too_large_is_found(tmp_path):
+    for name, letters in (("small", PAGE_BYTES - 20), ("large", PAGE_BYTES)):
+        (tmp_path / f"{name}.html").write_text(f"<p>{'x' * letters}</p>", encoding="utf-8")
+    assert check(tmp_path) == ["large.html: has 300,007 bytes, and a page has at most 300,000"]
 
 
 SMALL_SITE = """\

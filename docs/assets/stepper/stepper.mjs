@@ -23,9 +23,10 @@ function button(role, label, act) {
 }
 
 class Stepper {
-  constructor(figure) {
+  /** `run` is what kafka_learn/drawing/run_steps.py writes. */
+  constructor(figure, run) {
     this.figure = figure;
-    this.run = JSON.parse(figure.querySelector("script").textContent);
+    this.run = run;
     this.heads = figure.querySelector(".recorded-run__heads");
     this.body = figure.querySelector(".recorded-run__body");
     this.drawing = this.body.querySelector("svg");
@@ -187,6 +188,13 @@ class Stepper {
   }
 }
 
+/** The steps lie in a file beside the page, so that the page has its text and figures sooner. */
+async function load(figure) {
+  const address = figure.dataset.steps;
+  delete figure.dataset.steps;
+  new Stepper(figure, await (await fetch(address)).json());
+}
+
 document$.subscribe(() => {
-  for (const figure of document.querySelectorAll(".recorded-run:not(:has(.recorded-run__panel))")) new Stepper(figure);
+  for (const figure of document.querySelectorAll(".recorded-run[data-steps]")) load(figure);
 });

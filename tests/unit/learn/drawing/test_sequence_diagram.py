@@ -6,7 +6,7 @@ from xml.etree import ElementTree
 
 from rich.console import Console
 
-from kafka_learn.drawing.sequence_diagram import GUTTER, LABEL, sequence_diagram
+from kafka_learn.drawing.sequence_diagram import GUTTER, HEADING, LABEL, sequence_diagram
 from kafka_learn.drawing.svg import text_width
 from kafka_learn.drawing.time_line import time_line
 from kafka_learn.recording.recorded_run import Kind, RecordedRun, thread_names
@@ -80,12 +80,11 @@ def test_nothing_is_drawn_outside_the_canvas():
                 ):
                     assert 0 <= float(element.get(name, 0)) <= limit
                 if element.tag == f"{SVG}text":
-                    size = text_width(element.text, float(element.get("font-size")))
+                    letters = float(element.get("font-size", HEADING))
+                    size = text_width(element.text, letters)
                     x = float(element.get("x"))
                     left = x - size * {"start": 0, "middle": 0.5, "end": 1}[element.get("text-anchor", "start")]
-                    assert left >= (
-                        GUTTER - 2 if float(element.get("font-size")) == LABEL and not bold(element) else -1
-                    )
+                    assert left >= (GUTTER - 2 if letters == LABEL and not bold(element) else -1)
                     assert left + size <= width + 1, element.text
 
 

@@ -26,3 +26,23 @@ def test_a_figure_shrinks_until_its_smallest_text_is_twelve_pixels():
 
 def test_a_figure_without_text_may_shrink_to_nothing():
     assert "min-width:0px;" in Canvas().svg(400, 20, "a figure")
+
+
+def test_what_all_shapes_share_stands_once():
+    canvas = Canvas()
+    for y in range(50):
+        canvas.text((0, y), "LEO", halo=True)
+        canvas.line((0, y), (10, y))
+    drawn = canvas.svg(400, 60, "a figure")
+    for shared in ("font-size", "fill:", "--md-default-bg-color"):
+        assert drawn.count(shared) == 1, shared
+    assert "stroke-width=" not in drawn, "1 is the default of SVG"
+
+
+def test_a_shape_that_differs_says_so():
+    canvas = Canvas()
+    canvas.text((0, 10), "LEO", size=16, fill="#fff")
+    canvas.line((0, 0), (10, 0), width=2)
+    drawn = canvas.svg(400, 60, "a figure")
+    assert '<text x="0" y="10" font-size="16" fill="#fff">LEO</text>' in drawn
+    assert 'stroke-width="2"' in drawn

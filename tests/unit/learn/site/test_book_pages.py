@@ -10,9 +10,11 @@ import pytest
 
 from kafka_learn.project import PROJECT_ROOT
 from kafka_learn.site import book_pages
-from kafka_learn.site.book_pages import class_index, contents
+from kafka_learn.site.book_pages import class_index, class_index_h_to_p, class_index_q_to_z, contents
 from kafka_learn.site.path.reading_path import reading_path
 from tests.support.book_references import all_references, sources_read_once
+
+PARTS = (class_index, class_index_h_to_p, class_index_q_to_z)
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -25,7 +27,18 @@ def modules_are_read_once() -> Iterator[None]:
 
 
 def row_of(name: str, language: str = "en") -> str:
-    return next(line for line in class_index(language).splitlines() if line.startswith(f"| `{name}`"))
+    """Of the first class of this name, on whatever page of the index it is."""
+    return next(line for part in PARTS for line in part(language).splitlines() if line.startswith(f"| `{name}`"))
+
+
+def test_every_class_is_on_one_page_of_the_index() -> None:
+    entries = [entry for entry in book_pages.load_class_index().entries if entry.origin]
+    found = [name for part in PARTS for name in re.findall(r"^\| `(\w+)`", part("en"), re.MULTILINE)]
+    assert sorted(found) == sorted(entry.name for entry in entries)
+
+
+def test_each_page_of_the_class_index_leads_to_the_others() -> None:
+    assert "[A–G](classes.md) · **H–P** · [Q–Z](classes-q-to-z.md)\n{ .class-parts }" in class_index_h_to_p("zh")
 
 
 def test_a_class_has_its_kafka_file_sections_and_pages() -> None:

@@ -32,7 +32,7 @@ def test_both_drawings_have_every_part_with_a_link_and_its_presence(language):
 def test_no_name_is_cut_and_no_text_is_below_twelve_pixels(language):
     drawn = kafka(language)
     assert "…" not in drawn
-    assert {float(size) for size in re.findall(r'font-size="([\d.]+)"', drawn)} == {12.0}
+    assert {float(size) for size in re.findall(r'font-size[=:]"?([\d.]+)', drawn)} == {12.0}
 
 
 @pytest.mark.parametrize("language", ["en", "zh"])

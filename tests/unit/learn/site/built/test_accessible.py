@@ -1,6 +1,6 @@
 """Boxes have names, and wide figures can be scrolled by keyboard."""
 
-from kafka_learn.site.accessible import on_page_content
+from kafka_learn.site.built.accessible import on_page_content
 
 BOX = '<label class="task-list-control"><input type="checkbox"{}/><span class="task-list-indicator"></span></label>'
 LIST = f"""<ul class="task-list">

@@ -1,0 +1,1 @@
+"""Hooks of mkdocs that change a page when it is HTML."""
