@@ -31,7 +31,8 @@ from kafka_learn.source import code_digest
 EXECUTED = PROJECT_ROOT / ".build" / "notebooks"
 JUPYTER_SUFFIXES = {"en": ".ipynb", "zh": ".zh.ipynb"}
 """Suffixes of a notebook's Jupyter files, by language."""
-CELL_TIMEOUT_S = 120
+CELL_TIMEOUT_S = 600
+"""For a cell that does not end. On a busy machine one with Spark and a kill takes minutes."""
 _NOT_INLINE = ("<?xml", "<!DOCTYPE")
 _HEADING = re.compile(r"^#+ .*$", re.MULTILINE)
 _SLUG = slugify(case="lower")
@@ -67,7 +68,7 @@ def write(notebook: Any, path: Path) -> None:
 def execute(script: Path) -> Any:
     """Run all cells of a notebook in a fresh kernel. Raises NotebookError for the first cell that fails."""
     from nbclient import NotebookClient
-    from nbclient.exceptions import CellExecutionError
+    from nbclient.exceptions import CellExecutionError, CellTimeoutError
     from traitlets.config import Config
 
     notebook = read(script)
@@ -82,7 +83,7 @@ def execute(script: Path) -> Any:
         )
         try:
             return client.execute(env=environment)
-        except CellExecutionError as error:
+        except (CellExecutionError, CellTimeoutError) as error:
             raise NotebookError(f"{script.name}: {_ANSI.sub('', str(error))}") from error
 
 

@@ -201,6 +201,14 @@ def test_a_failing_notebook_is_reported_with_its_error(tmp_path):
         notebooks.execute(script)
 
 
+def test_a_notebook_with_a_cell_that_does_not_end_is_named(tmp_path, monkeypatch):
+    monkeypatch.setattr(notebooks, "CELL_TIMEOUT_S", 1)
+    script = tmp_path / "endless.py"
+    script.write_text("# %%\nimport time\n\n# %%\nwhile True:\n    time.sleep(1)\n")
+    with pytest.raises(notebooks.NotebookError, match=r"endless\.py: A cell timed out"):
+        notebooks.execute(script)
+
+
 def test_the_command_line_of_the_site_has_its_verbs():
     command = [sys.executable, "-m", "kafka_learn.site", "--help"]
     shown = subprocess.run(command, cwd=PROJECT_ROOT, capture_output=True, text=True, check=True).stdout
