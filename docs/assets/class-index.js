@@ -27,8 +27,8 @@ document$.subscribe(function () {
     for (const link of index.querySelectorAll(".class-parts a")) {
       const page = new DOMParser().parseFromString(await (await fetch(link.href)).text(), "text/html");
       for (const row of page.querySelectorAll(".class-index tbody tr")) add(table.appendChild(document.adoptNode(row)));
+      search(); // at once, or rows without the words would be seen until the last page is there
     }
-    search();
   };
   field.addEventListener("focus", addOthers, { once: true });
   field.addEventListener("input", search);

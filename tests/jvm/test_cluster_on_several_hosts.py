@@ -125,9 +125,9 @@ class Ensemble:
     def state(self, bootstrap: int) -> tuple[int, set[int]]:
         """Leader and ISR of the topic."""
         printed = self.run("topics", "--describe", "--topic", "orders", bootstrap=bootstrap)
-        match = re.search(r"Leader: (-?\d+)\s+Replicas: \S+\s+Isr: (\S*)", printed)
+        match = re.search(r"Leader: (\d+|none)\s+Replicas: \S+\s+Isr: (\S*)", printed)
         assert match is not None, printed
-        return int(match[1]), {int(each) for each in match[2].split(",") if each}
+        return -1 if match[1] == "none" else int(match[1]), {int(each) for each in match[2].split(",") if each}
 
     def log(self, number: int) -> bytes:
         """The bytes of a replica."""
