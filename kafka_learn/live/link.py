@@ -27,7 +27,7 @@ AFTER_S: Final = 30.0
 
 @dataclass(frozen=True)
 class Link:
-    """The contents of a link. ``until_s`` is None if it leaves the end open."""
+    """The parts of a link. ``until_s`` is None if the run has no end."""
 
     seed: int = FIRST_SEED
     actions: str = ""

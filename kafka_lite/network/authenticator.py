@@ -112,7 +112,7 @@ class Authenticator:
         return False
 
     def begin_again(self, handshake: Buffer | None) -> None:
-        """Let ``authenticate`` begin again ; a broker's end has the client's frame."""
+        """Let ``authenticate`` begin again. A broker's end already has the client's frame."""
         self._begin = lambda: self.end.reauthenticate(handshake)
 
     def may_begin_again(self, now_ms: float) -> bool:

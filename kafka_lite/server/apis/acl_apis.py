@@ -23,6 +23,7 @@ from kafka_lite.security.authorizer.acl_binding import (
 )
 from kafka_lite.security.authorizer.authorizer import AclDeleteResult, Authorizer
 from kafka_lite.security.authorizer.resource_pattern import (
+    CLUSTER_NAME,
     PatternType,
     ResourcePattern,
     ResourcePatternFilter,
@@ -31,7 +32,6 @@ from kafka_lite.security.authorizer.resource_pattern import (
 from kafka_lite.server.apis.api_handler import Respond
 
 NO_AUTHORIZER = "No Authorizer is configured on the broker."
-CLUSTER_NAME = "kafka-cluster"
 
 
 class AclApis:

@@ -19,9 +19,9 @@ from kafka_lite.protocol.messages.api_44_incremental_alter_configs import (
     AlterConfigsResourceResponse as IncrementallyAltered,
 )
 from kafka_lite.security.authorizer.acl_binding import AclOperation
-from kafka_lite.security.authorizer.resource_pattern import ResourceType
+from kafka_lite.security.authorizer.resource_pattern import CLUSTER_NAME, ResourceType
 from kafka_lite.server.apis.api_handler import Handler, Respond
-from kafka_lite.server.auth.auth_helper import CLUSTER_NAME, AuthHelper
+from kafka_lite.server.auth.auth_helper import AuthHelper
 from kafka_lite.server.auth.refusals import changed, handle_rest
 from kafka_lite.server.auth.rules import UNAUTHORIZED, Rule, topic_names
 
@@ -37,7 +37,7 @@ NO_OPERATIONS = -(2**31)
 
 
 def create_topics(auth: AuthHelper, request: Request, body: Any, respond: Respond, handler: Handler) -> None:
-    """Create on the cluster, or each topic; the configurations are shown to users who may describe them."""
+    """CREATE on the cluster or each topic. Without DESCRIBE_CONFIGS the new topics' configurations are left out."""
     names = topic_names(body)
     denied: set[str] = set()
     if not auth.authorize_cluster(request, AclOperation.CREATE, log_if_denied=False):

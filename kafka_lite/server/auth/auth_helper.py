@@ -13,9 +13,8 @@ from kafka_lite.protocol.api_keys import api_name
 from kafka_lite.security.auth.kafka_principal import KafkaPrincipal
 from kafka_lite.security.authorizer.acl_binding import AclOperation
 from kafka_lite.security.authorizer.authorizer import Action, AuthorizableRequestContext, Authorizer
-from kafka_lite.security.authorizer.resource_pattern import ResourcePattern, ResourceType
+from kafka_lite.security.authorizer.resource_pattern import CLUSTER_NAME, ResourcePattern, ResourceType
 
-CLUSTER_NAME = "kafka-cluster"
 _OP = AclOperation
 SUPPORTED_OPERATIONS: dict[ResourceType, tuple[AclOperation, ...]] = {
     ResourceType.TOPIC: (

@@ -18,21 +18,20 @@ from kafka_lite.protocol.messages.api_03_metadata import MetadataResponseTopic
 from kafka_lite.protocol.messages.api_09_offset_fetch import OffsetFetchResponseGroup
 from kafka_lite.protocol.messages.api_10_find_coordinator import Coordinator, FindCoordinatorResponse
 from kafka_lite.protocol.messages.api_22_init_producer_id import InitProducerIdResponse
+from kafka_lite.record.default_record_batch import CODEC_POSITION, TRANSACTIONAL_FLAG_MASK
+from kafka_lite.record.record import MAGIC_V2
+from kafka_lite.record.record_batch import MAGIC_POSITION
 from kafka_lite.security.authorizer.acl_binding import AclOperation
 from kafka_lite.security.authorizer.resource_pattern import ResourceType
 from kafka_lite.server.apis.api_handler import Handler, Respond
 from kafka_lite.server.auth.auth_helper import AuthHelper
 from kafka_lite.server.auth.refusals import changed, handle_rest, refused, with_refused
-from kafka_lite.server.auth.rules import topic_names
+from kafka_lite.server.auth.rules import UNAUTHORIZED, on_cluster, on_named, topic_names
 
 READ, WRITE, DESCRIBE = AclOperation.READ, AclOperation.WRITE, AclOperation.DESCRIBE
 TOPIC, GROUP, TRANSACTIONAL_ID = ResourceType.TOPIC, ResourceType.GROUP, ResourceType.TRANSACTIONAL_ID
-MAGIC_AT, ATTRIBUTES_AT, MAGIC_V2, TRANSACTIONAL = 16, 22, 2, 0x10
-"""Where a record batch has its magic, and the low byte of its attributes; and the bit of a transaction in it."""
-KEY_RESOURCES = {0: (GROUP, Errors.GROUP_AUTHORIZATION_FAILED)} | {
-    1: (TRANSACTIONAL_ID, Errors.TRANSACTIONAL_ID_AUTHORIZATION_FAILED)
-}
-"""Key type of FindCoordinator → the resource that its keys name, and the error without the right to describe it."""
+KEY_RESOURCES = {0: GROUP, 1: TRANSACTIONAL_ID}
+"""Key type of FindCoordinator → the resources that its keys name."""
 COORDINATORS_IN_BATCHES = 4
 GROUPS_IN_BATCHES = 8
 BROKERS_ONLY = 4
@@ -69,9 +68,9 @@ def _has_transactional_records(body: Any) -> bool:
 
 
 def _is_transactional(records: Buffer | None) -> bool:
-    if records is None or len(records) <= ATTRIBUTES_AT:
+    if records is None or len(records) <= CODEC_POSITION:
         return False
-    return records[MAGIC_AT] == MAGIC_V2 and bool(records[ATTRIBUTES_AT] & TRANSACTIONAL)
+    return records[MAGIC_POSITION] == MAGIC_V2 and bool(records[CODEC_POSITION] & TRANSACTIONAL_FLAG_MASK)
 
 
 class MetadataRule:
@@ -136,11 +135,11 @@ def offset_for_leader_epoch(auth: AuthHelper, request: Request, body: Any, respo
 def find_coordinator(auth: AuthHelper, request: Request, body: Any, respond: Respond, handler: Handler) -> None:
     """Describe the groups, or the transactional ids."""
     in_batches = request.header.api_version >= COORDINATORS_IN_BATCHES
-    resource = KEY_RESOURCES.get(body.key_type)
-    if resource is None:
+    resource_type = KEY_RESOURCES.get(body.key_type)
+    if resource_type is None:
         handler(request, body, respond)
         return
-    resource_type, error = resource
+    error = UNAUTHORIZED[resource_type]
     keys = body.coordinator_keys if in_batches else [body.key]
     denied = auth.denied(request, DESCRIBE, resource_type, keys)
     refusals = [_no_coordinator(key, error) for key in keys if key in denied]
@@ -231,30 +230,29 @@ def init_producer_id(auth: AuthHelper, request: Request, body: Any, respond: Res
 
 def add_partitions_to_txn(auth: AuthHelper, request: Request, body: Any, respond: Respond, handler: Handler) -> None:
     """Write the transactional id and all topics: without one of these, nothing is added. Brokers verify with v4."""
-    version = request.header.api_version
-    if version >= BROKERS_ONLY:
-        if auth.authorize_cluster(request, AclOperation.CLUSTER_ACTION):
-            handler(request, body, respond)
-        else:
-            respond(refused(request, body, Errors.CLUSTER_AUTHORIZATION_FAILED))
-        return
-    if not auth.authorize(request, WRITE, TRANSACTIONAL_ID, body.v3_and_below_transactional_id):
-        respond(refused(request, body, Errors.TRANSACTIONAL_ID_AUTHORIZATION_FAILED))
-        return
+    rule = _verify_partitions if request.header.api_version >= BROKERS_ONLY else _add_partitions
+    rule(auth, request, body, respond, handler)
+
+
+def _add_all_or_none(auth: AuthHelper, request: Request, body: Any, respond: Respond, handler: Handler) -> None:
     names = [topic.name for topic in body.v3_and_below_topics]
     denied = auth.denied(request, WRITE, TOPIC, [name for name in names if not is_internal(name)])
     denied |= {name for name in names if is_internal(name)}
-    if denied:
-        nothing = with_refused(_denied(request, body, denied), version, respond)
-        rest = [topic for topic in body.v3_and_below_topics if topic.name not in denied]
-        if not rest:
-            respond(_denied(request, body, denied))
-            return
-        others = copy.copy(body)
-        others.v3_and_below_topics = rest
-        nothing(refused(request, others, Errors.OPERATION_NOT_ATTEMPTED))
+    if not denied:
+        handler(request, body, respond)
         return
-    handler(request, body, respond)
+    failed = _denied(request, body, denied)
+    others = copy.copy(body)
+    others.v3_and_below_topics = [topic for topic in body.v3_and_below_topics if topic.name not in denied]
+    if others.v3_and_below_topics:
+        respond_with_denied = with_refused(failed, request.header.api_version, respond)
+        respond_with_denied(refused(request, others, Errors.OPERATION_NOT_ATTEMPTED))
+    else:
+        respond(failed)
+
+
+_verify_partitions = on_cluster(AclOperation.CLUSTER_ACTION)
+_add_partitions = on_named(WRITE, TRANSACTIONAL_ID, "v3_and_below_transactional_id", _add_all_or_none)
 
 
 def _denied(request: Request, body: Any, denied: set[str]) -> Any:

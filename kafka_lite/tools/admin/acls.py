@@ -22,7 +22,7 @@ from kafka_lite.security.authorizer.acl_binding import (
     AclOperation,
     AclPermissionType,
 )
-from kafka_lite.security.authorizer.resource_pattern import PatternType, ResourcePattern, ResourceType
+from kafka_lite.security.authorizer.resource_pattern import CLUSTER_NAME, PatternType, ResourcePattern, ResourceType
 from kafka_lite.tools.admin.admin_channel import AdminChannel, check_error
 from kafka_lite.tools.admin.command_config import add_command_config_argument, admin_channel
 from kafka_lite.tools.common.tool_errors import ToolError, reports_errors
@@ -32,7 +32,6 @@ F = TypeVar("F", describe.DescribeAclsRequest, delete.DeleteAclsFilter)
 NAME = "acls"
 SUMMARY = "show, add and remove access control lists: who may do what with topics, groups and the cluster"
 
-CLUSTER_NAME = "kafka-cluster"
 RESOURCE_FLAGS = {
     "topic": ResourceType.TOPIC,
     "group": ResourceType.GROUP,

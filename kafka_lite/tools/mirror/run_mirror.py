@@ -59,7 +59,7 @@ def run_mirror(create: Callable[[], M], view: Callable[[M], AbstractContextManag
         try:
             mirror = create()
             mirror.start()
-        except Exception as error:  # whatever the user's classes raise, too
+        except Exception as error:  # the user's classes may raise any error
             signals.raise_again()
             print_error(f"Exception when starting mirror maker. {error}")
             logger.debug("Exception when starting mirror maker.", exc_info=True)

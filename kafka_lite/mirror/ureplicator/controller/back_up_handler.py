@@ -17,7 +17,7 @@ from kafka_lite.mirror.ureplicator.controller.controller_errors import Controlle
 
 GIT_TIMEOUT_S = 120
 CLONE_MARK = "uReplicator-backup"
-"""A file in a clone's .git, which says that the directory may be deleted: only a clone of this program has it."""
+"""A file in the .git of a clone that this program has made. A directory without it is never deleted."""
 
 
 class BackUpHandler(ABC):

@@ -1,4 +1,4 @@
-"""The table of the live cluster's scenarios, and the links that lead into them."""
+"""The live cluster's scenarios, and the links that start them."""
 
 from __future__ import annotations
 
