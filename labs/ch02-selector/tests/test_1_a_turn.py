@@ -4,8 +4,20 @@ from types import SimpleNamespace
 
 import pytest
 
+from kafka_lite.network.authentication_error import SaslAuthenticationError
 from kafka_lite.network.nio_selector import BOTH, READ, WRITE
 from kafka_lite.network.send import NetworkSend
+
+
+def results_of(selector):
+    """The five collections that a poll fills."""
+    return (
+        selector.connected,
+        selector.disconnected,
+        selector.failed_authentications,
+        selector.completed_sends,
+        selector.completed_receives,
+    )
 
 
 def without_work(selector):
@@ -22,23 +34,23 @@ def without_work(selector):
 def test_old_results_are_cleared(selector):
     """Results of the previous poll"""
     without_work(selector)
-    before = selector.connected, selector.disconnected, selector.completed_sends, selector.completed_receives
+    before = results_of(selector)
     selector.connected.append("a")
-    selector.disconnected["b"] = "gone"
+    selector.disconnected["b"] = "refused"
+    selector.failed_authentications["b"] = SaslAuthenticationError("wrong password")
     selector.completed_sends.append("send")
     selector.completed_receives.append("receive")
     selector.poll(0)
-    results = (selector.connected, selector.disconnected, selector.completed_sends, selector.completed_receives)
+    results = results_of(selector)
     assert not any(results), (
         f"these are results of the previous poll, returned twice: {[each for each in results if each]}"
     )
-    results = (selector.connected, selector.disconnected, selector.completed_sends, selector.completed_receives)
     assert all(one is other for one, other in zip(results, before, strict=True)), (
         "clear the collections, do not create new ones: a caller may keep a reference to them"
     )
 
 
-@pytest.mark.points(3, task=1)
+@pytest.mark.points(2, task=1)
 def test_how_long_it_waits(selector):
     """Without and with something to do"""
     timeouts = without_work(selector)
@@ -93,7 +105,7 @@ def test_before_and_after_select(selector):
     assert done == [("b", BOTH)], f"any other event is an error: reading and writing finds it, BOTH, not {done}"
 
 
-@pytest.mark.points(3, task=1)
+@pytest.mark.points(2, task=1)
 def test_a_new_send_is_tried_at_once(selector, frames):
     """send, and then one poll"""
     peer = selector.peer("a")
@@ -134,3 +146,33 @@ def test_the_times_of_a_poll(selector):
     assert idle_at == [5], f"idle connections are judged by the time right after select, 5 ms, not {idle_at}"
     assert counted[:2] == [0, 5], f"counters.polled gets the times before and after select, 0 and 5, not {counted[:2]}"
     assert counted[2:] == [7], f"counters.polled comes last, and gets the time of the end, 7, not {counted[2:]}"
+
+
+@pytest.mark.points(1, task=1)
+def test_refused_peers_wait_for_their_answers(selector):
+    """A password was wrong 60 ms ago, its delay is 100 ms; then two delays are over"""
+    timeouts, refused = without_work(selector), []
+    selector._refuse = lambda *pair: refused.append(pair)
+    waiting = SimpleNamespace(timeout_ms=lambda timeout_ms, _now_ms: min(timeout_ms, 40), due=lambda _now_ms: [])
+    selector._delayed_closings = waiting
+    selector.poll(300)
+    assert timeouts == [40], f"the first delay ends in 40 ms (_delayed_closings.timeout_ms): not {timeouts[0]} ms"
+    due = [("a", SaslAuthenticationError("wrong password")), ("b", SaslAuthenticationError("unknown user"))]
+    waiting.due = lambda _now_ms: due
+    selector.poll(300)
+    assert refused == due, f"each peer whose delay is over gets its refusal (self._refuse): {refused}"
+
+
+@pytest.mark.points(1, task=1)
+def test_the_time_of_a_connection(selector):
+    """One frame takes 3 ms, with and without a quota of time"""
+    selector.peer("a")
+    channel, fd = selector.channel("a"), selector.fd_of("a")
+    selector._select = lambda _timeout_ms: [(fd, READ)]
+    selector._guarded_io = lambda _channel, _ready: selector.time.sleep(3)
+    selector.poll(0)
+    assert channel.network_thread_time_ms == 0, "nobody asks for the time (records_network_thread_time): ask no clock"
+    selector.records_network_thread_time = True
+    selector.poll(0)
+    measured = channel.network_thread_time_ms
+    assert measured == 3, f"a quota needs the time of each connection (self._measured_io): 3 ms, not {measured}"

@@ -1,15 +1,17 @@
 """Task 2: connect, read, write; but no read while muted."""
 
 import socket
+from types import SimpleNamespace
 
 import pytest
 
+from kafka_lite.network.kafka_channel import AUTHENTICATE
 from kafka_lite.network.nio_selector import BOTH, READ, WRITE
 from kafka_lite.network.selector import WAKEUP
 from kafka_lite.network.send import NetworkSend
 
 
-@pytest.mark.points(5, task=2)
+@pytest.mark.points(4, task=2)
 def test_connecting(selector, listener):
     """A connection is established"""
     selector.connect("a", *listener.getsockname())
@@ -20,7 +22,7 @@ def test_connecting(selector, listener):
     assert selector.is_channel_ready("a"), "the channel must be READY: finish_connect does that"
 
 
-@pytest.mark.points(5, task=2)
+@pytest.mark.points(4, task=2)
 def test_a_refused_connection(selector):
     """The port is closed"""
     with socket.create_server(("127.0.0.1", 0)) as closed:
@@ -102,3 +104,50 @@ def test_a_muted_connection(selector, frames):
     selector.unmute("a")
     found = selector.poll_for(selector.received)
     assert found == [("a", b"wait")], f"after unmute the frame must be received, not {found}"
+
+
+@pytest.mark.points(1, task=2)
+def test_a_handshake(selector):
+    """Two messages, the first request behind the second"""
+    steps, answers = [], [False, True]
+    channel = SimpleNamespace(id="a", state=AUTHENTICATE, may_read=True, has_send=False)
+    channel.prepare = lambda: steps.append("prepare") or answers.pop(0)
+    channel.read = lambda _buffer: steps.append("read")
+    selector._do_io(channel, BOTH)
+    assert steps == ["prepare"], f"AUTHENTICATE: prepare() once, and no more; the bytes are its own, not frames: {steps}"
+    assert not selector._unread, "the handshake is not over: prepare() returned False"
+    selector._do_io(channel, BOTH)
+    assert steps == ["prepare"] * 2, f"AUTHENTICATE: prepare() only; what follows is read by the next poll: {steps}"
+    assert list(selector._unread) == ["a"], "a request may have come with the end of the handshake (_read_at_once)"
+
+
+class Decrypting:
+    """A channel with a frame in three parts, of which the kernel reports the first."""
+
+    id = "a"
+    may_read = True
+
+    def __init__(self):
+        self.parts, self.staged, self.asked = 3, [], 0
+
+    @property
+    def reads_without_event(self):
+        self.asked += 1
+        assert self.asked < 10, "you ask for decrypted bytes, and do not read them: read() again while there are any"
+        return self.parts > 0
+
+    def read(self, _buffer):
+        if self.parts == 0:
+            raise BlockingIOError
+        self.parts -= 1
+        if self.parts == 0:
+            self.staged.append("frame")
+
+
+@pytest.mark.points(1, task=2)
+def test_decrypted_bytes(selector):
+    """One event, and a transport that has more"""
+    channel = Decrypting()
+    selector._read(channel)
+    assert channel.parts == 0, f"{channel.parts} parts are decrypted, and the kernel will not report them: read again"
+    assert list(selector._ready_receives) == ["a"], "the frame is complete: poll hands it out (_ready_receives)"

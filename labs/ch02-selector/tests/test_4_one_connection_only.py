@@ -5,6 +5,7 @@ import struct
 
 import pytest
 
+from kafka_lite.network.authentication_error import SaslAuthenticationError
 from kafka_lite.network.nio_selector import BOTH
 from kafka_lite.network.send import NetworkSend
 
@@ -28,7 +29,7 @@ def polled(selector):
         pytest.fail(f"poll raised {error!r}: one connection is broken, but all other connections end with the thread")
 
 
-@pytest.mark.points(5, task=4)
+@pytest.mark.points(4, task=4)
 def test_the_peer_closes_its_connection(selector, frames, caplog):
     """Two connections, one is closed by its peer"""
     selector.peer("a").close()
@@ -81,3 +82,25 @@ def test_the_reason_is_kept(selector):
         selector._guarded_io(selector.channel("a"), BOTH)
         reason = selector.disconnected.pop("a")
         assert words in str(reason), f"_disconnect gets the reason: {error!r} has the words {words!r}, not {reason!r}"
+
+
+@pytest.mark.points(1, task=4)
+def test_a_wrong_password(selector, caplog):
+    """A peer that is not who it says"""
+    selector.peer("a")
+    wrong = SaslAuthenticationError("wrong password")
+
+    def fail(*_):
+        raise wrong
+
+    selector._do_io = fail
+    with caplog.at_level(logging.INFO):
+        selector._guarded_io(selector.channel("a"), BOTH)
+    assert "wrong password" in str(selector.disconnected.get("a")), (
+        f"the connection is closed, with the reason: {selector.disconnected}"
+    )
+    assert selector.failed_authentications == {"a": wrong}, (
+        "a client must not try again with the same password: failed_authentications says why"
+        f" (self._authentication_failed), not {selector.failed_authentications}"
+    )
+    assert [record.levelname for record in caplog.records] == ["INFO"], "one line at info says who was refused, and why"
