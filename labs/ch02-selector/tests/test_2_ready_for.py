@@ -114,7 +114,9 @@ def test_a_handshake(selector):
     channel.prepare = lambda: steps.append("prepare") or answers.pop(0)
     channel.read = lambda _buffer: steps.append("read")
     selector._do_io(channel, BOTH)
-    assert steps == ["prepare"], f"AUTHENTICATE: prepare() once, and no more; the bytes are its own, not frames: {steps}"
+    assert steps == ["prepare"], (
+        f"AUTHENTICATE: prepare() once, and no more; the bytes are its own, not frames: {steps}"
+    )
     assert not selector._unread, "the handshake is not over: prepare() returned False"
     selector._do_io(channel, BOTH)
     assert steps == ["prepare"] * 2, f"AUTHENTICATE: prepare() only; what follows is read by the next poll: {steps}"
