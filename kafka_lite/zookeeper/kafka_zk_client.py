@@ -504,26 +504,6 @@ class KafkaZkClient:
         self.zookeeper.ensure_path(paths.CONFIG_CHANGES)
         self.zookeeper.create(path, ConfigChange(entity_path).encode(), sequential=True)
 
-    def get_config_changes(self) -> list[str]:
-        """The names of the notifications, oldest first."""
-        return sorted(self.zookeeper.children(paths.CONFIG_CHANGES), key=paths.sequence_number)
-
-    def get_config_change(self, name: str) -> tuple[ConfigChange, int] | None:
-        """A notification and its creation time (ms), or None if it no longer exists."""
-        try:
-            data, stat = self.zookeeper.get(f"{paths.CONFIG_CHANGES}/{name}")
-        except NoNodeError:
-            return None
-        return ConfigChange.decode(data), stat.created_ms
-
-    def delete_config_change(self, name: str) -> None:
-        """Delete a notification that is so old that all brokers must have seen it."""
-        self._delete_if_there(f"{paths.CONFIG_CHANGES}/{name}")
-
-    def watch_config_changes(self, callback: Callable[[], None]) -> None:
-        """Call ``callback`` when configurations change."""
-        self.zookeeper.watch_children(paths.CONFIG_CHANGES, callback)
-
     # ---------------------------------------------------------------------------------------- offsets of old consumers
 
     def get_consumer_offset(self, group: str, partition: TopicPartition) -> int | None:

@@ -12,6 +12,7 @@ from kafka_lite.server.broker_process import free_port
 from kafka_lite.zookeeper import paths
 from kafka_lite.zookeeper.data import (
     BrokerRegistration,
+    ConfigChange,
     LeaderAndIsr,
     LeaderIsrAndControllerEpoch,
     TopicAssignment,
@@ -275,12 +276,10 @@ def test_configs_are_written_and_read(zk):
     zk.set_entity_config("users/a/clients/b", {"producer_byte_rate": "2"})
     zk.create_config_change("users/a/clients/b")
     assert zk.get_entity_config("users/a/clients/b") == {"producer_byte_rate": "2"}
-    (name,) = zk.get_config_changes()
-    change, created_ms = zk.get_config_change(name)
-    assert change.entity_path == "users/a/clients/b"
-    assert created_ms > 1_500_000_000_000
-    zk.delete_config_change(name)
-    assert zk.get_config_change(name) is None
+    (name,) = zk.zookeeper.children("/config/changes")
+    data, stat = zk.zookeeper.get(f"/config/changes/{name}")
+    assert ConfigChange.decode(data).entity_path == "users/a/clients/b"
+    assert stat.created_ms > 1_500_000_000_000
 
 
 def test_topic_deletion_marks(zk):

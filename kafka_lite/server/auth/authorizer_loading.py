@@ -15,7 +15,7 @@ from kafka_lite.common.config_def import ConfigError
 from kafka_lite.common.time import Time
 from kafka_lite.security.authorizer.acl_authorizer import AclAuthorizer, parse_super_users
 from kafka_lite.security.authorizer.acl_store import ACL_CHANGE_PATHS
-from kafka_lite.server.auth.zk_acl_store import AclChanges, ZkAclStore
+from kafka_lite.server.auth.zk_acl_store import ZkAclStore, acl_changes
 from kafka_lite.zookeeper.kafka_zk_client import KafkaZkClient
 
 logger = logging.getLogger(__name__)
@@ -43,7 +43,7 @@ def load_authorizer(
         values["allow.everyone.if.no.acl.found"],
         prefixed_patterns=protocol >= ApiVersion.KAFKA_2_0_IV1,
     )
-    changes = [AclChanges(zk_client, kind, authorizer.changed, time) for kind in ACL_CHANGE_PATHS]
+    changes = [acl_changes(zk_client, kind, authorizer.changed, time) for kind in ACL_CHANGE_PATHS]
     authorizer.load()
     for each in changes:
         each.startup()  # begins with the announcements that are there: one since the load is among them

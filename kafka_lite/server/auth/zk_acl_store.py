@@ -1,13 +1,12 @@
 """Access control lists in ZooKeeper, and the nodes by which brokers and tools announce their changes.
 
 Kafka 0.10.2: core/.../security/auth/SimpleAclAuthorizer.scala; since 2.0 core/.../zk/ZkData.scala (ZkAclStore,
-ZkAclChangeStore), core/.../common/ZkNodeChangeNotificationListener.scala · book 2.3.5
+ZkAclChangeStore) · book 2.3.5
 """
 
 from __future__ import annotations
 
 import logging
-import threading
 from collections.abc import Callable, Iterator
 
 from kafka_lite.common.time import Time
@@ -16,7 +15,6 @@ from kafka_lite.security.authorizer.acl_store import (
     ACL_CHANGE_PATHS,
     ACL_PATHS,
     SEQUENCE_NUMBER_PREFIX,
-    AclDataError,
     VersionedAcls,
     acl_path,
     decode_acls,
@@ -25,13 +23,12 @@ from kafka_lite.security.authorizer.acl_store import (
     encode_change,
 )
 from kafka_lite.security.authorizer.resource_pattern import PatternType, ResourcePattern, ResourceType, pascal_case
-from kafka_lite.zookeeper import paths
 from kafka_lite.zookeeper.kafka_zk_client import KafkaZkClient
-from kafka_lite.zookeeper.zk_errors import BadVersionError, NodeExistsError, NoNodeError, ZkError
+from kafka_lite.zookeeper.zk_errors import BadVersionError, NodeExistsError, NoNodeError
+from kafka_lite.zookeeper.zk_node_change_notification_listener import ZkNodeChangeNotificationListener
 
 logger = logging.getLogger(__name__)
 
-CHANGE_EXPIRATION_MS = 15 * 60 * 1000
 _TYPES = [kind for kind in ResourceType if kind not in (ResourceType.UNKNOWN, ResourceType.ANY)]
 
 
@@ -88,54 +85,12 @@ class ZkAclStore:
         self._zookeeper.create(path, encode_change(pattern), sequential=True)
 
 
-class AclChanges:
-    """Follows the announcements of one kind of pattern, and deletes those that are older than 15 minutes."""
+def acl_changes(
+    zk_client: KafkaZkClient, kind: PatternType, changed: Callable[[ResourcePattern], None], time: Time
+) -> ZkNodeChangeNotificationListener:
+    """Follows the announcements of one kind of pattern. ``changed``: reads a pattern's node again."""
 
-    def __init__(
-        self, zk_client: KafkaZkClient, kind: PatternType, changed: Callable[[ResourcePattern], None], time: Time
-    ) -> None:
-        """``changed``: reads a pattern's node again."""
-        self._zookeeper = zk_client.zookeeper
-        self._kind = kind
-        self._path = ACL_CHANGE_PATHS[kind]
-        self._changed = changed
-        self._time = time
-        self._last_executed_change = -1
-        self._lock = threading.Lock()
+    def process(data: bytes) -> None:
+        changed(decode_change(kind, data))
 
-    def startup(self) -> None:
-        """Watch, then handle the announcements that are there: none falls between."""
-        self._zookeeper.watch_children(self._path, self.process_changes)
-        self.process_changes()
-
-    def process_changes(self) -> None:
-        """Handle all new announcements."""
-        with self._lock:
-            names = sorted(self._zookeeper.children(self._path), key=paths.sequence_number)
-            for name in names:
-                number = paths.sequence_number(name)
-                if number > self._last_executed_change:
-                    self._process(name)
-                    self._last_executed_change = number
-            self._purge_obsolete(names)
-
-    def _process(self, name: str) -> None:
-        try:
-            data, _ = self._zookeeper.get(f"{self._path}/{name}")
-            self._changed(decode_change(self._kind, data or b""))
-        except NoNodeError:
-            return  # deleted as obsolete
-        except (AclDataError, ZkError) as error:
-            logger.error("Cannot follow the change of access control lists %s: %s", name, error)
-
-    def _purge_obsolete(self, names: list[str]) -> None:
-        for name in names:
-            stat = self._zookeeper.exists(f"{self._path}/{name}")
-            if stat is None:
-                continue
-            if self._time.milliseconds() - stat.created_ms <= CHANGE_EXPIRATION_MS:
-                return
-            try:
-                self._zookeeper.delete(f"{self._path}/{name}")
-            except NoNodeError:
-                logger.debug("Another broker has deleted %s", name)
+    return ZkNodeChangeNotificationListener(zk_client.zookeeper, ACL_CHANGE_PATHS[kind], process, time)

@@ -201,7 +201,7 @@ def test_a_changed_configuration_replaces_the_old_one_and_tells_the_brokers(
     admin.create_topic("t", 1, 1, {"retention.ms": "5", "segment.bytes": "100000"})
     admin.change_topic_config("t", {"retention.ms": "6"})
     assert zk.get_entity_config("topics/t") == {"retention.ms": "6"}
-    (change,) = zk.get_config_changes()
+    (change,) = zk.zookeeper.children("/config/changes")
     data, _ = zk.zookeeper.get(f"/config/changes/{change}")
     assert json.loads(data or b"") == {"version": 2, "entity_path": "topics/t"}
 

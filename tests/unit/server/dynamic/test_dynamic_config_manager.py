@@ -19,6 +19,7 @@ from kafka_lite.server.quotas.quota_factory import QuotaManagers, quota_managers
 from kafka_lite.server.quotas.replication_quota_manager import UNLIMITED
 from kafka_lite.zookeeper import paths
 from kafka_lite.zookeeper.data import ConfigChange
+from kafka_lite.zookeeper.zk_errors import ZkConnectionError
 from tests.support.fake_zookeeper import Tree, fake_zk
 
 LEADER_RATE, FOLLOWER_RATE = "leader.replication.throttled.rate", "follower.replication.throttled.rate"
@@ -66,7 +67,7 @@ class Changes:
 
     @property
     def left(self) -> list[int]:
-        return [paths.sequence_number(name) for name in self.zk.get_config_changes()]
+        return [paths.sequence_number(name) for name in self.zk.zookeeper.children(paths.CONFIG_CHANGES)]
 
 
 @pytest.fixture
@@ -110,7 +111,7 @@ def test_a_change_that_cannot_be_applied_does_not_stop_the_next(
     changes.change(3, "topics/t", "7")
     changes.manager.process_changes()
     assert changes.topics.told == [("t", {"retention.ms": "7"})]
-    assert "Ignoring the notification config_change_0000000001" in caplog.text
+    assert "Ignoring the notification /config/changes/config_change_0000000001" in caplog.text
     assert "Cannot apply the configuration of topics/broken" in caplog.text
     changes.manager.process_changes()
     assert len(changes.topics.told) == 1
@@ -121,11 +122,31 @@ def test_a_notification_that_another_broker_deletes_meanwhile_is_skipped(changes
     changes.change(1, "topics/t", "7")
     changes.change(2, "topics/u", "8")
     changes.change(3, "topics/v", "9")
-    changes.topics.meanwhile = lambda: changes.zk.delete_config_change("config_change_0000000002")
+
+    def another_broker_deletes() -> None:
+        changes.tree.nodes.pop(f"{paths.CONFIG_CHANGES}/config_change_0000000002", None)
+
+    changes.topics.meanwhile = another_broker_deletes
     changes.time.sleep(QUARTER_OF_AN_HOUR_MS + 1)
     changes.manager.process_changes()
     assert [name for name, _ in changes.topics.told] == ["t", "v"]
     assert changes.left == [], "the old ones after it are deleted, too"
+
+
+def test_a_change_whose_values_cannot_be_asked_for_is_applied_after_the_reconnect(
+    changes: Changes, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    changes.change(1, "topics/t", "7")
+
+    def no_connection(_path: str) -> dict[str, str]:
+        raise ZkConnectionError("no answer")
+
+    with monkeypatch.context() as lost:
+        lost.setattr(changes.zk, "get_entity_config", no_connection)
+        with pytest.raises(ZkConnectionError):
+            changes.manager.process_changes()
+    changes.manager.process_changes()
+    assert changes.topics.told == [("t", {"retention.ms": "7"})]
 
 
 def test_notifications_are_deleted_after_fifteen_minutes(changes: Changes) -> None:
