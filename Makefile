@@ -113,7 +113,7 @@ notebook: setup ## JupyterLab on the chapters' notebooks (OPEN=chapters/….ipyn
 notebooks: setup ## execute every notebook
 	$(BIN)/python -m kafka_learn.notebooks $(ARGS)
 
-bench: setup ## kafka_lite beside Kafka 3.9.1 and 4.3.1, which need Java and Maven: half an hour (ARGS=--quick: five minutes)
+bench: setup ## kafka_lite beside Kafka 3.9.1 and 4.3.1, which need Java and Maven: three quarters of an hour (ARGS=--quick: ten minutes)
 	$(BIN)/python -m bench $(ARGS)
 
 # SEED=n: one seed, as ever. SEEDS=n: many, on all processors. BROKERS=3: a cluster. SCENARIO=name: another one. RECORD=run.html: draw the run. LINK='?seed=1&…': play a run of the live page. See docs/design/simulation.md.
