@@ -1,4 +1,4 @@
-"""``kafka-lite labs``: list, show, start, check, watch and reset labs, get hints, and see the solution."""
+"""``kafka-lite labs``: list, show, start, check, watch and reset labs, get hints, see the solution, run it."""
 
 from __future__ import annotations
 
@@ -18,6 +18,7 @@ from rich.text import Text
 
 from kafka_learn.labs.grader import CheckResult, TestOutcome, check, jvm_for_checks_of
 from kafka_learn.labs.lab import Lab, Task, UnknownLabError, all_labs, find_lab
+from kafka_learn.labs.own.own_command import add_verbs
 from kafka_learn.labs.starter import UNWRITTEN
 from kafka_learn.labs.workspace import AlreadyStartedError, LabWorkspace, NotStartedError
 from kafka_learn.project import PROJECT_ROOT
@@ -55,6 +56,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     hinting.add_argument("task", nargs="?", type=int, help="show a hint for this task instead")
     hinting.add_argument("--zh", action="store_true", help="in Chinese, if the lab has Chinese hints")
     _verb(verbs, "reset", "start over (your work is moved aside)", _reset)
+    add_verbs(verbs)
     solving = _verb(verbs, "solution", "compare your code with the shipped code", _solution)
     solving.add_argument("--code", action="store_true", help="show the shipped modules instead")
 

@@ -110,6 +110,10 @@ class LabWorkspace:
                 raise NotStartedError(f"{path} is not there: begin with {own_command()} labs start {self.lab.name}")
         return self._paths()
 
+    def existing_files(self) -> dict[str, Path]:
+        """The learner's files that are there; none before the start."""
+        return {module: path for module, path in self._paths().items() if path.exists()}
+
     def untouched(self) -> bool:
         """Whether the folder still contains the unchanged starter."""
         return all(path.read_text(encoding="utf-8") == starter(self.lab, m) for m, path in self.files().items())

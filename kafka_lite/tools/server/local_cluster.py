@@ -7,12 +7,12 @@ from __future__ import annotations
 
 import contextlib
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 from kafka_lite.common.errors import KafkaError
 from kafka_lite.common.time import SYSTEM_TIME
-from kafka_lite.server.broker_process import HOST, BrokerProcess, ServerProcess, takes_connections
+from kafka_lite.server.broker_process import HOST, SERVER_START, BrokerProcess, ServerProcess, takes_connections
 from kafka_lite.tools.server.running_brokers import RunningBroker, RunningBrokers
 
 ZOOKEEPER_START = (sys.executable, "-m", "kafka_lite.tools.main", "zookeeper-server-start")
@@ -34,13 +34,23 @@ class LocalCluster:
     """
 
     def __init__(
-        self, folder: Path, brokers: int, first_port: int, zookeeper_port: int, overrides: Mapping[str, str]
+        self,
+        folder: Path,
+        brokers: int,
+        first_port: int,
+        zookeeper_port: int,
+        overrides: Mapping[str, str],
+        start_command: Sequence[str] = SERVER_START,
     ) -> None:
-        """Broker i listens on ``first_port + i``. ``overrides`` are keys of every broker's server.properties."""
+        """Broker i listens on ``first_port + i``. ``overrides`` are keys of every broker's server.properties.
+
+        ``start_command``: what starts a broker; its properties file follows.
+        """
         self.folder = folder.resolve()
         self.ports = [first_port + number for number in range(brokers)]
         self.zookeeper_port = zookeeper_port
         self._overrides = dict(overrides)
+        self._start_command = start_command
         self.brokers: dict[int, BrokerProcess] = {}
         self._zookeeper: ServerProcess | None = None
         self._reported: set[int] = set()
@@ -92,7 +102,9 @@ class LocalCluster:
     def _start_broker(self, broker_id: int, port: int) -> None:
         folder = self.broker_folder(broker_id)
         folder.mkdir(parents=True, exist_ok=True)
-        broker = BrokerProcess(folder, self._settings(broker_id, port) | self._overrides)
+        broker = BrokerProcess(
+            folder, self._settings(broker_id, port) | self._overrides, start_command=self._start_command
+        )
         self.brokers[broker_id] = broker
         broker.start()
         self._write_pid(broker_id, broker.process.pid)
