@@ -38,7 +38,7 @@ class Merged:
     functions: dict[str, str]
     """The learner's functions, each with its lab."""
     conflicts: tuple[str, ...]
-    """What two labs have changed in different ways: a sentence each."""
+    """A sentence for each item that two labs have changed in different ways."""
 
 
 @dataclass(frozen=True)
@@ -72,7 +72,7 @@ class _Merge:
     """The functions that labs ask for, each with its lab."""
     edits: list[_Edit] = field(default_factory=list)
     changed: dict[str, tuple[str, _Item]] = field(default_factory=dict)
-    """What labs have changed or added, each with the lab whose version is taken."""
+    """The items that labs have changed or added, each with the lab whose version is taken."""
     conflicts: list[str] = field(default_factory=list)
 
 

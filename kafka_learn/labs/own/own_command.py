@@ -96,7 +96,11 @@ def _made(options: argparse.Namespace) -> tuple[dict[str, Path], Console]:
     console = Console(highlight=False)
     own = own_kafka(unchecked=options.unchecked)
     console.print(house(own, zh=options.zh))
-    return own.write((DEFAULT_BASE / FOLDER / "modules").resolve()), console
+    return own.write(_modules()), console
+
+
+def _modules() -> Path:
+    return (DEFAULT_BASE / FOLDER / "modules").resolve()
 
 
 def _data(name: str) -> Path:
@@ -133,7 +137,7 @@ def _nothing_yet(*, zh: bool) -> Text:
 
 
 def trial_table(outcomes: list[Outcome]) -> Table:
-    """What real clients have found."""
+    """A row for each trial by real clients."""
     table = Table(box=None, pad_edge=False, show_header=False)
     for outcome in outcomes:
         mark = "[green]✓[/]" if outcome.passed else "[red]✗[/]"

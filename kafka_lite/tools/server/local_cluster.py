@@ -50,7 +50,7 @@ class LocalCluster:
         self.ports = [first_port + number for number in range(brokers)]
         self.zookeeper_port = zookeeper_port
         self._overrides = dict(overrides)
-        self._start_command = start_command
+        self.start_command = start_command
         self.brokers: dict[int, BrokerProcess] = {}
         self._zookeeper: ServerProcess | None = None
         self._reported: set[int] = set()
@@ -103,7 +103,7 @@ class LocalCluster:
         folder = self.broker_folder(broker_id)
         folder.mkdir(parents=True, exist_ok=True)
         broker = BrokerProcess(
-            folder, self._settings(broker_id, port) | self._overrides, start_command=self._start_command
+            folder, self._settings(broker_id, port) | self._overrides, start_command=self.start_command
         )
         self.brokers[broker_id] = broker
         broker.start()

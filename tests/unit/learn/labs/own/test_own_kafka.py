@@ -11,7 +11,7 @@ from rich.console import Console
 
 from kafka_learn.labs.lab import find_lab
 from kafka_learn.labs.own.own_command import house
-from kafka_learn.labs.own.own_kafka import OwnKafka, Room, own_kafka
+from kafka_learn.labs.own.own_kafka import OwnKafka, own_kafka
 from kafka_learn.labs.workspace import LabWorkspace, Progress
 from kafka_learn.source import module_path
 
@@ -85,13 +85,3 @@ def test_the_merged_modules_replace_those_of_the_last_time(workspaces: list[LabW
     files = own_kafka(workspaces).write(tmp_path / "modules")
     assert sorted(files.values()) == sorted((tmp_path / "modules").iterdir())
     assert files[SEGMENT].read_text() == module_path(SEGMENT).read_text()
-
-
-def test_the_house_shows_how_much_of_each_room_is_lit() -> None:
-    own = OwnKafka({}, (Room("log", 1, 4), Room("network", 0, 16)), ("x is different",))
-    text = shown(own)
-    assert text.splitlines()[0].strip() == "Your Kafka: 1 of 20 functions are yours"
-    assert f"log      {'█' * 6}{'░' * 18}  1/4" in text
-    assert f"network  {'░' * 24}  0/16" in text
-    assert "x is different" in text
-    assert "你的 Kafka：20 个函数里有 1 个是你写的" in shown(own, zh=True)
