@@ -5,8 +5,7 @@ Not in Kafka. A link is the address of the page, or only its query; a page and a
     https://…/live/?seed=1&actions=2.5:kill:1,6:start:1          the page
     make simulate LINK='?seed=1&actions=2.5:kill:1&until=20'     a terminal, for 20 simulated seconds
 
-The same link is the same run in each version of Python: the digests of its events are equal. Under WebAssembly some
-runs with faults differ by a few steps.
+The same link is the same run in each version of Python, under WebAssembly too: the digests of its events are equal.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Plays the run of a link in a terminal: ``make simulate LINK='?seed=1&actions=2.5:kill:1'``.
 
-Not in Kafka. Seed and actions are the page's. Steps and digest are the same at the same time in each version of Python.
+Not in Kafka. Seed and actions are the page's. Steps and digest at the same time are the page's, too.
 """
 
 from __future__ import annotations

@@ -93,7 +93,10 @@ def test_a_browser_that_cannot_run_it_says_so_in_the_language_of_the_page(site: 
 
 
 def link_with_faults(seed: int) -> str:
-    """Records, and two faults that are drawn from the seed: a broker that is killed and returns, and another one."""
+    """Records, and two faults that are drawn from the seed: a broker that is killed and returns, and another one.
+
+    With an even seed they come at tenths of a second, where timers of brokers and turns of the page end, too.
+    """
     random = Random(f"faults of {seed}")
     killed, other = random.sample(range(3), 2)
     second = random.choice([
@@ -103,27 +106,34 @@ def link_with_faults(seed: int) -> str:
         ("join:2", "leave:2"),
     ])  # fmt: skip
     actions = ["produce:10:all", f"kill:{killed}", second[0], "produce:10:1", f"start:{killed}", second[1]]
-    timed = (f"{6 + number * 0.9 + random.random() / 2:.3f}:{action}" for number, action in enumerate(actions))
+    digits = 3 if seed % 2 else 1
+    timed = (f"{6 + number * 0.9 + random.random() / 2:.{digits}f}:{action}" for number, action in enumerate(actions))
     return f"?seed={seed}&actions={','.join(timed)}&until=12"
 
 
+IN_CI = (1, 2)
+"""The seeds that CI has time for."""
+
+
 @pytest.mark.soak
-@pytest.mark.nightly
 @pytest.mark.timeout(900)
-@pytest.mark.xfail(reason="some runs with faults differ by a few steps under WebAssembly: docs/live.md", strict=False)
-@pytest.mark.parametrize("seed", range(1, 21))
+@pytest.mark.parametrize(
+    "seed", [pytest.param(seed, marks=[] if seed in IN_CI else pytest.mark.nightly) for seed in range(1, 21)]
+)
 def test_a_link_has_the_same_digest_in_the_page_and_outside(site: Path, tmp_path: Path, seed: int) -> None:
+    """The page plays it in turns of a tenth of a second at most, a terminal at once."""
     link = link_with_faults(seed)
-    done = subprocess.run(
-        [sys.executable, "-c", REPLAY, link], cwd=PROJECT_ROOT, capture_output=True, text=True, check=False,
+    outside = subprocess.Popen(
+        [sys.executable, "-c", REPLAY, link], cwd=PROJECT_ROOT, stdout=subprocess.PIPE, text=True,
         env={**os.environ, "PYTHONHASHSEED": "0"},
     )  # fmt: skip
-    assert done.returncode == 0, done.stdout + done.stderr
-    with chromium.served(site) as address, chromium.page(tmp_path / "profile") as page:
+    with outside, chromium.served(site) as address, chromium.page(tmp_path / "profile") as page:
         page.open(f"{address}en.html{link}")
         page.until("document.querySelector('[data-role=load]')")
         page.click("[data-role=load]")
         page.until("document.querySelector('[data-role=go]')", 600)
         shown = page.evaluate("document.querySelector('[data-role=digest]').textContent")
-    _, *steps_and_digest = done.stdout.splitlines()[-1].split(", ")
+        printed, _ = outside.communicate()
+    assert outside.returncode == 0, printed
+    _, *steps_and_digest = printed.splitlines()[-1].split(", ")
     assert shown.split(", ")[1:] == steps_and_digest

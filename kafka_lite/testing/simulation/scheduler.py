@@ -33,6 +33,8 @@ STATEMENTS: Final = 40
 """How many statements of modules with ``switching`` are run, on average, until another task runs."""
 PREEMPTED_EVERY, LONGEST_PREEMPTION_NS = 10, 50_000_000
 """How many of these switches take the processor away from the task for a while, and for how long at most."""
+AFTER_ALL_OTHERS: Final = 1 << 62
+"""Added to the number of a timer that comes after all others of its time."""
 NEVER_NS: Final = 100 * 365 * 86_400 * 10**9
 """A deadline beyond this is none: Java's largest long means "never"."""
 
@@ -285,12 +287,13 @@ class Scheduler:
     # ── the loop ──────────────────────────────────────────────────────────────────────────────────────────────────
 
     def run(self, until_ns: int | None = None) -> None:
-        """Run tasks until ``stop``, or until that time.
+        """Run tasks until ``stop``, or until that time, with all timers of that time.
 
+        Several runs, one after the other, are the same run of the world as one that ends when the last of them does.
         Raises what a task raised; DeadlockError if all wait for ever; RunawayError if time does not progress.
         """
         self._is_stopped = False
-        end = None if until_ns is None else self.at(until_ns, self.stop)
+        end = None if until_ns is None else self._end_at(until_ns)
         while not self._is_stopped:
             if self._timers and self._timers[0][0] <= self.now_ns:
                 self._fire()
@@ -300,6 +303,13 @@ class Scheduler:
                 raise DeadlockError(f"every task waits, and no timer is left: {self._waiting()}")
         if end is not None:
             self.cancel(end)
+
+    def _end_at(self, time_ns: int) -> Timer:
+        """A timer that ends ``run``. The other timers of its time come first, however late they were set."""
+        timer = Timer(self.stop, ())
+        self._timer_number += 1
+        heapq.heappush(self._timers, (time_ns, AFTER_ALL_OTHERS + self._timer_number, timer))
+        return timer
 
     def stop(self) -> None:
         """End ``run`` after the current step."""

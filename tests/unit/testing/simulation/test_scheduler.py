@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from random import Random
 
 import pytest
@@ -57,6 +58,32 @@ def test_time_jumps_to_the_next_deadline_if_all_wait() -> None:
     world.run(until_ns=4_000 * SECOND_NS)
     assert woken_at == [2, 3_600]
     assert world.now_ns == 4_000 * SECOND_NS
+
+
+def run_in_turns(turns_s: Sequence[float]) -> str:
+    """The digest of a world whose tasks wait for whole seconds, run up to each of these times in turn."""
+    world = scheduler()
+
+    def wait_often() -> None:
+        for second in range(1, 5):
+            world.park(second * SECOND_NS)
+            world.touch()
+
+    def begin_another(number: int) -> None:
+        world.spawn(Owner(f"q{number}"), "late", wait_often)
+
+    for number in range(5):
+        world.spawn(Owner(f"p{number}"), "early", wait_often)
+    for turn_s in turns_s:
+        world.run(until_ns=int(turn_s * SECOND_NS))
+        if turn_s in (2, 3):
+            begin_another(int(turn_s))
+    return world.events.digest
+
+
+@pytest.mark.parametrize("turns_s", [(1, 2, 3, 4, 5), (0.5, 1.5, 2, 2.5, 3, 5), (1.9, 2, 2.9, 3, 3.9, 4.0, 5)])
+def test_the_turns_in_which_a_world_runs_do_not_change_what_happens(turns_s: Sequence[float]) -> None:
+    assert run_in_turns(turns_s) == run_in_turns((2, 3, 5))
 
 
 def test_a_task_that_is_woken_does_not_wait_for_its_deadline() -> None:
