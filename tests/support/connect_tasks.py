@@ -38,6 +38,9 @@ class Reports:
     def on_resume(self, of: str | ConnectorTaskId) -> None:
         self.told.append(f"{of} resume")
 
+    def on_restart(self, of: str | ConnectorTaskId) -> None:
+        self.told.append(f"{of} restart")
+
     def on_shutdown(self, of: str | ConnectorTaskId) -> None:
         self.told.append(f"{of} shutdown")
 

@@ -57,6 +57,9 @@ class Quiet:
     def on_resume(self, of: str | ConnectorTaskId) -> None:
         """Ignored."""
 
+    def on_restart(self, of: str | ConnectorTaskId) -> None:
+        """Ignored."""
+
     def on_shutdown(self, of: str | ConnectorTaskId) -> None:
         """Ignored."""
 

@@ -44,6 +44,9 @@ class _Nobody:
     def on_resume(self, of: str | ConnectorTaskId) -> None:
         """Ignored."""
 
+    def on_restart(self, of: str | ConnectorTaskId) -> None:
+        """Ignored."""
+
     def on_shutdown(self, of: str | ConnectorTaskId) -> None:
         """Ignored."""
 

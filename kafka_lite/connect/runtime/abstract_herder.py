@@ -13,7 +13,7 @@ from itertools import chain
 from kafka_lite.common.config_def import ConfigError
 from kafka_lite.connect.api.connector import Connector
 from kafka_lite.connect.api.data.java_text import java_text
-from kafka_lite.connect.api.errors import NotFoundError
+from kafka_lite.connect.api.errors import ConnectError, NotFoundError
 from kafka_lite.connect.api.source_connector import SourceConnector
 from kafka_lite.connect.runtime.config_infos import ConfigInfos, config_infos
 from kafka_lite.connect.runtime.connector_config import (
@@ -31,10 +31,12 @@ from kafka_lite.connect.runtime.connector_task_id import ConnectorTaskId
 from kafka_lite.connect.runtime.herder import ConnectorStateInfo, Herder
 from kafka_lite.connect.runtime.herder_errors import BadRequestError
 from kafka_lite.connect.runtime.offset_modification import Offsets
-from kafka_lite.connect.runtime.plugin_discovery import new_connector
+from kafka_lite.connect.runtime.plugin_discovery import connector_class, new_connector
+from kafka_lite.connect.runtime.restart_plan import RestartPlan, plan_restart
 from kafka_lite.connect.runtime.status import ConnectorStatus, State, TaskStatus
 from kafka_lite.connect.runtime.storage.cluster_config_state import ClusterConfigState, Config
 from kafka_lite.connect.runtime.storage.config_backing_store import ConfigBackingStore
+from kafka_lite.connect.runtime.storage.restart_request import RestartRequest
 from kafka_lite.connect.runtime.storage.status_backing_store import StatusBackingStore
 from kafka_lite.connect.runtime.target_state import TargetState
 from kafka_lite.connect.runtime.worker import Worker
@@ -84,6 +86,10 @@ class AbstractHerder(Herder):
         """A connector or task continues."""
         self._statuses.put(self._status(of, State.RUNNING))
 
+    def on_restart(self, of: str | ConnectorTaskId) -> None:
+        """A connector or task was stopped, and is about to be started again."""
+        self._statuses.put(self._status(of, State.RESTARTING))
+
     def on_shutdown(self, of: str | ConnectorTaskId) -> None:
         """A connector or task was stopped. Another worker may run it already, so the write is a safe one."""
         self._statuses.put_safe(self._status(of, State.UNASSIGNED))
@@ -115,6 +121,23 @@ class AbstractHerder(Herder):
         if status is None:
             raise NotFoundError(f"No status found for connector {name}")
         return ConnectorStateInfo(name, status, self._statuses.tasks(name))
+
+    def plan_restart(self, request: RestartRequest) -> RestartPlan | None:
+        """The plan for a request by the statuses that are known; None if there is none of the connector."""
+        name = request.connector
+        status = self._statuses.connector(name)
+        if status is None:
+            return None
+        return plan_restart(request, ConnectorStateInfo(name, status, self._statuses.tasks(name), self._kind(name)))
+
+    def _kind(self, name: str) -> str:
+        """Whether a connector is a ``source`` or a ``sink``; ``unknown`` if this worker does not find its class."""
+        config = self._configs.snapshot().connector_config(name) or {}
+        try:
+            kind = connector_class(config.get(CONNECTOR_CLASS) or "")
+        except ConnectError:
+            return "unknown"
+        return "source" if issubclass(kind, SourceConnector) else "sink"
 
     def task_status(self, task: ConnectorTaskId) -> TaskStatus:
         """The status of a task. Raises NotFoundError."""

@@ -1,7 +1,8 @@
 """The interface of herders, for the REST interface and the commands.
 
 Kafka 0.10.2: connect/runtime/.../connect/runtime/Herder.java (Herder, Created),
-runtime/rest/entities/ConnectorInfo.java, TaskInfo.java, ConnectorStateInfo.java · book 8.3.4
+runtime/rest/entities/ConnectorInfo.java, TaskInfo.java, ConnectorStateInfo.java; restartConnectorAndTasks: Kafka 3.0 ·
+book 8.3.4
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from kafka_lite.connect.runtime.connector_task_id import ConnectorTaskId
 from kafka_lite.connect.runtime.offset_modification import Offsets
 from kafka_lite.connect.runtime.status import ConnectorStatus, TaskStatus
 from kafka_lite.connect.runtime.storage.cluster_config_state import Config
+from kafka_lite.connect.runtime.storage.restart_request import RestartRequest
 
 T = TypeVar("T")
 
@@ -46,6 +48,8 @@ class ConnectorStateInfo:
     name: str
     connector: ConnectorStatus
     tasks: Sequence[TaskStatus]
+    kind: str | None = None
+    """``source`` or ``sink``, in answers that 0.10.2 does not have."""
 
 
 @dataclass(frozen=True)
@@ -112,6 +116,10 @@ class Herder(ABC):
     @abstractmethod
     def restart_connector(self, name: str) -> Future[None]:
         """Restart a connector, not its tasks."""
+
+    @abstractmethod
+    def restart_connector_and_tasks(self, request: RestartRequest) -> Future[ConnectorStateInfo]:
+        """Restart a connector with its tasks, or what has failed of them. The result says what is being restarted."""
 
     @abstractmethod
     def restart_task(self, task: ConnectorTaskId) -> Future[None]:

@@ -26,6 +26,8 @@ class State(Enum):
     """Its worker holds it, because a user paused the connector."""
     STOPPED = "STOPPED"
     """Of a connector whose user stopped it. It has no tasks. (Kafka: since 3.5.)"""
+    RESTARTING = "RESTARTING"
+    """Its worker has stopped it, to start it again: a user asked for that. (Kafka: since 3.0.)"""
     FAILED = "FAILED"
     """An error ended it. ``trace`` says which. Nothing starts it again but a restart, a rebalance or a new config."""
     DESTROYED = "DESTROYED"

@@ -29,6 +29,10 @@ class StatusListener(Protocol):
         """It continues."""
         ...
 
+    def on_restart(self, of: str | ConnectorTaskId) -> None:
+        """It was stopped, and is about to be started again."""
+        ...
+
     def on_shutdown(self, of: str | ConnectorTaskId) -> None:
         """It was stopped."""
         ...

@@ -140,9 +140,10 @@ class ConnectCluster:
         """Resume a connector with its tasks, soon, or start a stopped one. Raises RestError if there is none."""
         self.request("PUT", f"/connectors/{_quoted(name)}/resume")
 
-    def restart_connector(self, name: str) -> None:
-        """Restart a connector, not its tasks. Raises RestError."""
-        self.request("POST", f"/connectors/{_quoted(name)}/restart")
+    def restart_connector(self, name: str, *, include_tasks: bool = False, only_failed: bool = False) -> None:
+        """Restart a connector, not its tasks; or all of them, or those that have failed. Raises RestError."""
+        flags = f"includeTasks={str(include_tasks).lower()}&onlyFailed={str(only_failed).lower()}"
+        self.request("POST", f"/connectors/{_quoted(name)}/restart?{flags}")
 
     def restart_task(self, name: str, task: int) -> None:
         """Restart a task. Raises RestError."""

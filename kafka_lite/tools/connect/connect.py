@@ -64,6 +64,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     restart = verbs.add_parser("restart", help="restart a connector and those of its tasks that have failed")
     restart.add_argument("name", metavar="NAME")
     restart.add_argument("--task", type=int, metavar="N", help="restart only this task, whatever its state")
+    restart.add_argument(
+        "--include-tasks", action="store_true", help="restart all its tasks, too, in one request (KIP-745)"
+    )
+    restart.add_argument(
+        "--only-failed", action="store_true", help="in one request, leave alone what has not failed (KIP-745)"
+    )
     verbs.add_parser("plugins", help="the classes of connectors that the worker has")
 
 
@@ -201,12 +207,27 @@ def _restart(rest: ConnectRest, options: argparse.Namespace) -> None:
         rest.restart_task(name, options.task)
         print(f"Restarted task {options.task} of connector {name}.")
         return
+    if options.include_tasks or options.only_failed:
+        _restart_with_tasks(rest, options)
+        return
     failed = [number for number, task in connector_snapshot(rest, name).tasks.items() if task.state == "FAILED"]
     rest.restart(name)
     for number in failed:
         rest.restart_task(name, number)
     tasks = f" and {len(failed)} of its tasks" if failed else ""
     print(f"Restarted connector {name}{tasks}.")
+
+
+def _restart_with_tasks(rest: ConnectRest, options: argparse.Namespace) -> None:
+    name = options.name
+    states = rest.restart_with_tasks(name, include_tasks=options.include_tasks, only_failed=options.only_failed)
+    if states is None:
+        print(f"Restarted connector {name} alone: the workers are older than Kafka 3.0 and know no more.")
+        return
+    tasks = sum(task["state"] == "RESTARTING" for task in states["tasks"])
+    parts = [f"connector {name}"] if states["connector"]["state"] == "RESTARTING" else []
+    parts += [f"{tasks} of {len(states['tasks'])} tasks"] if tasks else []
+    print(f"Restarting {' and '.join(parts)}." if parts else f"Nothing of connector {name} has failed.")
 
 
 ACTIONS: dict[str, Callable[[ConnectRest, argparse.Namespace], None]] = {

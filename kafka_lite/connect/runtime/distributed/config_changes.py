@@ -13,6 +13,7 @@ from dataclasses import dataclass, field, replace
 
 from kafka_lite.connect.runtime.connector_task_id import ConnectorTaskId
 from kafka_lite.connect.runtime.storage.cluster_config_state import ClusterConfigState
+from kafka_lite.connect.runtime.storage.restart_request import RestartRequest
 from kafka_lite.connect.runtime.target_state import TargetState
 
 logger = logging.getLogger(__name__)
@@ -80,6 +81,7 @@ class ConfigChangeCollector:
         self._wake_up = wake_up
         self._lock = threading.Lock()
         self._changes = ConfigChanges()
+        self._restarts: dict[str, RestartRequest] = {}
 
     @property
     def needs_rebalance(self) -> bool:
@@ -92,6 +94,12 @@ class ConfigChangeCollector:
         with self._lock:
             changes, self._changes = self._changes, ConfigChanges()
             return changes
+
+    def take_restarts(self) -> list[RestartRequest]:
+        """The restarts that were requested so far, one for each connector."""
+        with self._lock:
+            restarts, self._restarts = list(self._restarts.values()), {}
+            return restarts
 
     def on_connector_config_remove(self, connector: str) -> None:
         """A connector was removed. The rest is divided again, unless nothing is known of this connector."""
@@ -112,6 +120,14 @@ class ConfigChangeCollector:
         """The user paused, stopped or resumed a connector."""
         logger.info("Connector %s target state change", connector)
         self._add(target_states={connector})
+
+    def on_restart_request(self, request: RestartRequest) -> None:
+        """The user wants a connector restarted. Of several requests for it, the one with the most impact stays."""
+        logger.info("Received and enqueuing %s", request)
+        with self._lock:
+            waiting = self._restarts.setdefault(request.connector, request)
+            self._restarts[request.connector] = max(waiting, request, key=lambda each: each.impact)
+        self._wake_up()
 
     def _add(
         self, *, needs_rebalance: bool = False, connectors: Collection[str] = (), target_states: Collection[str] = ()

@@ -21,7 +21,7 @@ from kafka_lite.connect.runtime.connector_config import NAME
 from kafka_lite.connect.runtime.connector_task_id import ConnectorTaskId
 from kafka_lite.connect.runtime.distributed.distributed_config import DistributedConfig
 from kafka_lite.connect.runtime.distributed.herder_loop import HerderLoop, NewMember
-from kafka_lite.connect.runtime.herder import ConnectorInfo, Created, TaskInfo
+from kafka_lite.connect.runtime.herder import ConnectorInfo, ConnectorStateInfo, Created, TaskInfo
 from kafka_lite.connect.runtime.herder_errors import (
     BadRequestError,
     NotAssignedError,
@@ -31,6 +31,7 @@ from kafka_lite.connect.runtime.herder_errors import (
 from kafka_lite.connect.runtime.rest.request_forwarder import SendRequest, http_request
 from kafka_lite.connect.runtime.storage.cluster_config_state import Config
 from kafka_lite.connect.runtime.storage.config_backing_store import ConfigBackingStore
+from kafka_lite.connect.runtime.storage.restart_request import RestartRequest
 from kafka_lite.connect.runtime.storage.status_backing_store import StatusBackingStore
 from kafka_lite.connect.runtime.target_state import TargetState
 from kafka_lite.connect.runtime.worker import Worker
@@ -51,7 +52,8 @@ class DistributedHerder(AbstractHerder):
     request                              by                          otherwise
     ===================================  ==========================  ===============================================
     create, change, delete, put tasks,   the leader                  NotLeaderError with the leader's URL
-    stop, change offsets
+    stop, change offsets, restart with
+    tasks
     restart                              the owner                   the leader: NotAssignedError with the owner's
                                                                      URL; others: NotLeaderError
     list, configurations, tasks          any worker, its snapshot    RebalanceNeededError while one is expected
@@ -77,7 +79,8 @@ class DistributedHerder(AbstractHerder):
         self._stop_timeout_s = config["task.shutdown.graceful.timeout.ms"] / 1000 + STOP_TIMEOUT_S
         self.loop = HerderLoop(
             config, worker, statuses, configs, new_member, self,
-            remove_statuses=self._on_deletion, remove_task_statuses=self._remove_task_statuses, send=send, time=time,
+            remove_statuses=self._on_deletion, remove_task_statuses=self._remove_task_statuses,
+            plan_restart=self.plan_restart, send=send, time=time,
         )  # fmt: skip
         self._thread = _HerderThread(self)
 
@@ -244,6 +247,19 @@ class DistributedHerder(AbstractHerder):
         self._worker.stop_connector(name)
         if not self.loop.work.start_connector(name):
             raise ConnectError(f"Failed to start connector: {name}")
+
+    def restart_connector_and_tasks(self, request: RestartRequest) -> Future[ConnectorStateInfo]:
+        """Restart a connector with its tasks, or what has failed of them, soon: each worker what it runs."""
+        return self._when_settled(partial(self._request_restart, request))
+
+    def _request_restart(self, request: RestartRequest) -> ConnectorStateInfo:
+        self._ensure_known(request.connector)
+        self._ensure_leader("Only the leader can process restart requests.")
+        self._configs.put_restart_request(request)
+        plan = self.plan_restart(request)
+        if plan is None:
+            raise NotFoundError(f"Status for connector {request.connector} not found")
+        return plan.info
 
     def restart_task(self, task: ConnectorTaskId) -> Future[None]:
         """Restart a task."""

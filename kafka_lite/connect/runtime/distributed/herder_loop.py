@@ -18,6 +18,7 @@ from kafka_lite.connect.runtime.distributed.assigned_work import AssignedWork
 from kafka_lite.connect.runtime.distributed.assignment_resolution import may_start, must_read_to_end
 from kafka_lite.connect.runtime.distributed.config_changes import ConfigChangeCollector, react
 from kafka_lite.connect.runtime.distributed.connect_protocol import Assignment
+from kafka_lite.connect.runtime.distributed.connector_restarts import ConnectorRestarts, Plan
 from kafka_lite.connect.runtime.distributed.distributed_config import DistributedConfig
 from kafka_lite.connect.runtime.distributed.herder_requests import HerderRequests
 from kafka_lite.connect.runtime.distributed.membership import VALID_PREVIOUS_STATES, Membership
@@ -47,6 +48,7 @@ class HerderLoop:
 
         in the group, and the work of the assignment started?  ─ no ─▶ join, catch up, start
         requests whose time has come                           ─▶ herder_requests
+        restarts that were asked for in the config topic       ─▶ connector_restarts
         changes of the config topic                            ─▶ config_changes: rebalance, restart, pause, stop
         poll the group until the next request, or a wake-up
 
@@ -67,6 +69,7 @@ class HerderLoop:
         *,
         remove_statuses: Callable[[str], None],
         remove_task_statuses: Callable[[str], None],
+        plan_restart: Plan,
         send: SendRequest,
         time: Time = SYSTEM_TIME,
     ) -> None:
@@ -87,6 +90,7 @@ class HerderLoop:
         self.work = AssignedWork(
             worker, lambda: self.config_state, listener, self._reconfiguration.reconfigure, self.reconfigure_later
         )
+        self._restarts = ConnectorRestarts(self.work, listener, plan_restart)
         self._stopping = threading.Condition()
         self._is_stopping = False
         self._membership = Membership.JOINING
@@ -173,6 +177,7 @@ class HerderLoop:
         except WakeupError:
             return  # to stop; or a request has come, which has to wait until the worker is in the group
         self._run_requests()
+        self._carry_out_restarts()
         if not self._apply_changes():
             return
         try:
@@ -195,6 +200,11 @@ class HerderLoop:
         now_ms = self._time.hi_res_ms()
         while (request := self._requests.take_due(now_ms)) is not None:
             request.run()
+
+    def _carry_out_restarts(self) -> None:
+        for request in self._changes.take_restarts():
+            if self.assignment is not None:
+                self._restarts.carry_out(request, self.assignment)
 
     def _apply_changes(self) -> bool:
         """Act on what was read from the config topic. False if the worker has to join again first."""

@@ -5,10 +5,11 @@ Kafka 0.10.2: connect/runtime/.../connect/runtime/rest/resources/ConnectorsResou
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from concurrent.futures import Future
 from contextlib import suppress
 from http import HTTPStatus
+from types import MappingProxyType
 from typing import Any, TypeVar
 from urllib.parse import quote
 
@@ -31,12 +32,14 @@ from kafka_lite.connect.runtime.rest.entities import (
 from kafka_lite.connect.runtime.rest.request_forwarder import Forwardable, ForwardedAnswer, RequestForwarder
 from kafka_lite.connect.runtime.rest.rest_messages import json_response
 from kafka_lite.connect.runtime.rest.routed_request import RoutedRequest
+from kafka_lite.connect.runtime.storage.restart_request import RestartRequest
 
 T = TypeVar("T")
 
 NO_CONTENT = HttpResponse(HTTPStatus.NO_CONTENT)
 ACCEPTED = HttpResponse(HTTPStatus.ACCEPTED)
 EXPANSIONS = {"info", "status"}
+NO_QUERY: Mapping[str, str] = MappingProxyType({})
 
 
 class ConnectorsResource:
@@ -128,8 +131,18 @@ class ConnectorsResource:
         return ACCEPTED
 
     def restart_connector(self, request: RoutedRequest) -> HttpResponse:
-        """Restart a connector, not its tasks."""
-        return self._done(self._herder.restart_connector(request.connector), request)
+        """Restart a connector, not its tasks. With ``?includeTasks=true`` or ``onlyFailed`` (KIP-745), those of both
+        that the request means, soon: the answer has their statuses, RESTARTING for what is restarted."""
+        flags = {"includeTasks": request.flag("includeTasks"), "onlyFailed": request.flag("onlyFailed")}
+        restart = RestartRequest(request.connector, flags["onlyFailed"], flags["includeTasks"])
+        if restart.is_plain:
+            return self._done(self._herder.restart_connector(request.connector), request)
+        query = {name: str(flag).lower() for name, flag in flags.items()}
+        future = self._herder.restart_connector_and_tasks(restart)
+        state = self._complete(future, request, connector_state_json, query=query)
+        if state is None:  # the leader is a worker of 0.10.2, which has restarted the connector alone
+            return NO_CONTENT
+        return json_response(state, HTTPStatus.ACCEPTED)
 
     def destroy_connector(self, request: RoutedRequest) -> HttpResponse:
         """Delete a connector."""
@@ -158,10 +171,15 @@ class ConnectorsResource:
     # ── completion ────────────────────────────────────────────────────────────────────────────────────────────────
 
     def _complete(
-        self, future: Future[T], request: RoutedRequest, to_json: Callable[[T], Any], body: object = None
+        self,
+        future: Future[T],
+        request: RoutedRequest,
+        to_json: Callable[[T], Any],
+        body: object = None,
+        query: Mapping[str, str] = NO_QUERY,
     ) -> Any:
-        """The result as JSON, of this worker or of another one."""
-        found = self._forwarder.complete(future, _forwardable(request, body))
+        """The result as JSON, of this worker or of another one, which is sent the ``query`` along."""
+        found = self._forwarder.complete(future, _forwardable(request, body, query))
         return found.value if isinstance(found, ForwardedAnswer) else to_json(found)
 
     def _message(self, future: Future[str], request: RoutedRequest, body: object = None) -> HttpResponse:
@@ -189,5 +207,5 @@ def _task(request: RoutedRequest) -> ConnectorTaskId:
     return ConnectorTaskId(request.connector, request.task)
 
 
-def _forwardable(request: RoutedRequest, body: object) -> Forwardable:
-    return Forwardable(request.method, request.path, body, request.forward)
+def _forwardable(request: RoutedRequest, body: object, query: Mapping[str, str] = NO_QUERY) -> Forwardable:
+    return Forwardable(request.method, request.path, body, request.forward, query)

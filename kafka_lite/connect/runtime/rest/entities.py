@@ -30,11 +30,12 @@ def task_info_json(info: TaskInfo) -> dict[str, Any]:
 
 
 def connector_state_json(info: ConnectorStateInfo) -> dict[str, Any]:
-    """The statuses of a connector and of its tasks, by number."""
+    """The statuses of a connector and of its tasks, by number. ``type`` is there only if it is known."""
     return {
         "name": info.name,
         "connector": _status_json(info.connector),
         "tasks": [task_state_json(status) for status in sorted(info.tasks, key=lambda status: status.id)],
+        **({} if info.kind is None else {"type": info.kind}),
     }
 
 

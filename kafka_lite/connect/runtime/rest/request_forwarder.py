@@ -9,12 +9,12 @@ from __future__ import annotations
 import http.client
 import json
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from concurrent.futures import Future
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from http import HTTPStatus
 from typing import Any, TypeVar
-from urllib.parse import urlsplit
+from urllib.parse import urlencode, urlsplit
 
 from kafka_lite.connect.runtime.herder_errors import RebalanceNeededError, RequestTargetError
 from kafka_lite.connect.runtime.rest.rest_errors import ConnectRestError
@@ -39,6 +39,8 @@ class Forwardable:
     forward: bool | None = None
     """The flag of the request: None if it comes from a user. The first worker that forwards it says true,
     the second one false: after two hops the right worker should have been found."""
+    query: Mapping[str, str] = field(default_factory=dict)
+    """The other parameters of the request."""
 
 
 @dataclass(frozen=True)
@@ -84,7 +86,8 @@ class RequestForwarder:
                 "Cannot complete request because of a conflicting operation (e.g. worker rebalance)",
             )
         again = "true" if request.forward is None else "false"
-        url = f"{worker_url.rstrip('/')}{request.path}?forward={again}"
+        query = urlencode({"forward": again, **request.query})
+        url = f"{worker_url.rstrip('/')}{request.path}?{query}"
         logger.debug("Forwarding request %s %s", url, request.method)
         return self._send(url, request.method, request.body)
 

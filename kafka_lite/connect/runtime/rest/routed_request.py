@@ -26,6 +26,10 @@ class RoutedRequest:
     query: Mapping[str, Sequence[str]] = field(default_factory=dict)
     """The query's parameters, each with all its values."""
 
+    def flag(self, name: str) -> bool:
+        """A parameter of the query as Java's Boolean reads it: everything but ``true`` is false."""
+        return self.query.get(name, ("false",))[0].lower() == "true"
+
     @property
     def connector(self) -> str:
         """The name of the connector."""

@@ -9,18 +9,20 @@ import logging
 import threading
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future
+from contextlib import suppress
 from functools import partial
 from typing import TypeVar
 
 from kafka_lite.connect.api.errors import AlreadyExistsError, ConnectError, NotFoundError
 from kafka_lite.connect.runtime.abstract_herder import AbstractHerder, compute_task_configs
 from kafka_lite.connect.runtime.connector_task_id import ConnectorTaskId
-from kafka_lite.connect.runtime.herder import ConnectorInfo, Created, TaskInfo
+from kafka_lite.connect.runtime.herder import ConnectorInfo, ConnectorStateInfo, Created, TaskInfo
 from kafka_lite.connect.runtime.herder_errors import UnsupportedHerderError
 from kafka_lite.connect.runtime.storage.cluster_config_state import EMPTY, ClusterConfigState, Config
 from kafka_lite.connect.runtime.storage.config_backing_store import ConfigBackingStore
 from kafka_lite.connect.runtime.storage.memory_config_backing_store import MemoryConfigBackingStore
 from kafka_lite.connect.runtime.storage.memory_status_backing_store import MemoryStatusBackingStore
+from kafka_lite.connect.runtime.storage.restart_request import RestartRequest
 from kafka_lite.connect.runtime.storage.status_backing_store import StatusBackingStore
 from kafka_lite.connect.runtime.target_state import TargetState
 from kafka_lite.connect.runtime.worker import Worker
@@ -143,13 +145,39 @@ class StandaloneHerder(AbstractHerder):
         return self._done(partial(self._restart_task, task))
 
     def _restart_task(self, task: ConnectorTaskId) -> None:
-        connector = self._connector_info(task.connector)
-        config = self._state.task_config(task)
-        if config is None:
+        self._connector_info(task.connector)
+        if self._state.task_config(task) is None:
             raise NotFoundError(f"Task {task} not found")
         self._worker.stop_and_await_tasks([task])
-        if not self._worker.start_task(task, connector.config, config, self, self._target_state(task.connector)):
+        if not self._start_task(task):
             raise ConnectError(f"Failed to start task: {task}")
+
+    def restart_connector_and_tasks(self, request: RestartRequest) -> Future[ConnectorStateInfo]:
+        """Restart a connector with its tasks, or what has failed of them."""
+        return self._done(partial(self._restart_connector_and_tasks, request))
+
+    def _restart_connector_and_tasks(self, request: RestartRequest) -> ConnectorStateInfo:
+        """One that cannot be started does not keep the others from it: its status says why."""
+        name = request.connector
+        if name not in self._state:
+            raise NotFoundError(f"Unknown connector: {name}")
+        plan = self.plan_restart(request)
+        if plan is None:
+            raise NotFoundError(f"Status for connector {name} not found")
+        logger.info("Received %s", plan)
+        tasks = [task for task in plan.tasks if task in self._state.task_configs]
+        if plan.restarts_connector:
+            self._worker.stop_connector(name)
+            self.on_restart(name)
+        self._worker.stop_and_await_tasks(tasks)
+        for task in tasks:
+            self.on_restart(task)
+        if plan.restarts_connector:
+            with suppress(ConnectError):
+                self._start_connector(name)
+        for task in tasks:
+            self._start_task(task)
+        return plan.info
 
     def stop_connector(self, name: str) -> Future[None]:
         """End the tasks of a connector, and keep its configuration."""
@@ -185,6 +213,12 @@ class StandaloneHerder(AbstractHerder):
         if not self._worker.start_connector(name, config, reconfigure, self, self._target_state(name)):
             raise ConnectError(f"Failed to start connector: {name}")
 
+    def _start_task(self, task: ConnectorTaskId) -> bool:
+        """False, and a FAILED status, if the task cannot be created."""
+        name, config = task.connector, self._state.task_configs[task]
+        connector_config = self._connector_info(name).config
+        return self._worker.start_task(task, connector_config, config, self, self._target_state(name))
+
     def _update_connector_tasks(self, name: str) -> None:
         """If the connector wants other tasks than there are: stop those, and start the new ones."""
         if not self._worker.is_running(name):
@@ -195,10 +229,8 @@ class StandaloneHerder(AbstractHerder):
             return
         self._remove_connector_tasks(name)
         self._configs.put_task_configs(name, configs)
-        connector_config = self._connector_info(name).config
         for task in self._state.tasks(name):
-            config = self._state.task_configs[task]
-            self._worker.start_task(task, connector_config, config, self, self._target_state(name))
+            self._start_task(task)
 
     def _remove_connector_tasks(self, name: str) -> None:
         tasks = self._state.tasks(name)
@@ -229,6 +261,9 @@ class StandaloneHerder(AbstractHerder):
     def on_task_config_update(self, tasks: Sequence[ConnectorTaskId]) -> None:  # noqa: ARG002
         """Task configurations were written."""
         self._take_snapshot()
+
+    def on_restart_request(self, request: RestartRequest) -> None:
+        """Nothing: a restart is done when its call returns."""
 
     def on_connector_target_state_change(self, connector: str) -> None:
         """The user paused, stopped or resumed a connector."""

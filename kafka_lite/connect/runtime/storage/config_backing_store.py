@@ -12,6 +12,7 @@ from typing import Protocol
 
 from kafka_lite.connect.runtime.connector_task_id import ConnectorTaskId
 from kafka_lite.connect.runtime.storage.cluster_config_state import ClusterConfigState, Config
+from kafka_lite.connect.runtime.storage.restart_request import RestartRequest
 from kafka_lite.connect.runtime.target_state import TargetState
 
 
@@ -32,6 +33,10 @@ class UpdateListener(Protocol):
 
     def on_connector_target_state_change(self, connector: str) -> None:
         """The user paused or resumed a connector."""
+        ...
+
+    def on_restart_request(self, request: RestartRequest) -> None:
+        """The user wants a connector and its tasks, or what has failed of them, restarted."""
         ...
 
 
@@ -77,6 +82,10 @@ class ConfigBackingStore(ABC):
     @abstractmethod
     def put_target_state(self, connector: str, state: TargetState) -> None:
         """Store what the user wants. Any worker may call this."""
+
+    @abstractmethod
+    def put_restart_request(self, request: RestartRequest) -> None:
+        """Tell all workers to restart what they run of a connector."""
 
     @abstractmethod
     def set_update_listener(self, listener: UpdateListener) -> None:

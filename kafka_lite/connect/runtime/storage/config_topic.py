@@ -12,6 +12,7 @@ from enum import Enum, auto
 
 from kafka_lite.connect.runtime.connector_task_id import ConnectorTaskId
 from kafka_lite.connect.runtime.storage.cluster_config_state import NO_OFFSET, ClusterConfigState, Config
+from kafka_lite.connect.runtime.storage.restart_request import RESTART_PREFIX, RestartRequest, restart_request_of
 from kafka_lite.connect.runtime.target_state import TargetState
 
 logger = logging.getLogger(__name__)
@@ -48,6 +49,7 @@ class ChangeKind(Enum):
     CONNECTOR_REMOVED = auto()
     TASKS_UPDATED = auto()
     TARGET_STATE_CHANGED = auto()
+    RESTART_REQUESTED = auto()
 
 
 @dataclass(frozen=True)
@@ -57,6 +59,7 @@ class Change:
     kind: ChangeKind
     connector: str
     tasks: tuple[ConnectorTaskId, ...] = ()
+    restart: RestartRequest | None = None
 
 
 def is_complete(numbers: Collection[int], count: int) -> bool:
@@ -81,6 +84,7 @@ class ConfigTopic:
     target-state-NAME       {"state": "STARTED"} or "PAUSED"            what the user wants
     target-state-NAME       {"state": "PAUSED", "state.v2": "STOPPED"}  the same, for workers that know more states
     target-state-NAME       null                                        STARTED again
+    restart-connector-NAME  {"include-tasks": …, "only-failed": …}      changes nothing: a request of the moment
     ======================  ==========================================  ==================================
 
     The tasks of a connector divide its work. If some ran with a new configuration and others with the old one, part of
@@ -129,6 +133,8 @@ class ConfigTopic:
             return None  # the commit tells listeners
         if key.startswith(COMMIT_TASKS_PREFIX):
             return self._apply_commit(key.removeprefix(COMMIT_TASKS_PREFIX), value)
+        if key.startswith(RESTART_PREFIX):
+            return _restart_requested(key.removeprefix(RESTART_PREFIX), value)
         logger.error("Discarding config update record with invalid key: %s", key)
         return None
 
@@ -198,6 +204,12 @@ class ConfigTopic:
         self._inconsistent.discard(connector)
         self._task_configs.update(deferred)
         return Change(ChangeKind.TASKS_UPDATED, connector, tuple(sorted(deferred)))
+
+
+def _restart_requested(connector: str, value: object) -> Change | None:
+    """A request to restart a connector (KIP-745). It matters to the workers that run now, and leaves no state."""
+    request = restart_request_of(connector, value)
+    return None if request is None else Change(ChangeKind.RESTART_REQUESTED, connector, restart=request)
 
 
 def _stated(value: object) -> object:

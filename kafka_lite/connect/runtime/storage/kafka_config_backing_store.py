@@ -1,6 +1,7 @@
 """Keeps the configurations of connectors and tasks in a topic.
 
-Kafka 0.10.2: connect/runtime/.../connect/storage/KafkaConfigBackingStore.java; TARGET_STATE_V1: Kafka 3.5 · book 8.3.6
+Kafka 0.10.2: connect/runtime/.../connect/storage/KafkaConfigBackingStore.java; TARGET_STATE_V1: Kafka 3.5,
+putRestartRequest: Kafka 3.0 · book 8.3.6
 """
 
 from __future__ import annotations
@@ -30,6 +31,7 @@ from kafka_lite.connect.runtime.storage.config_topic import (
     task_key,
 )
 from kafka_lite.connect.runtime.storage.kafka_offset_backing_store import NewLog
+from kafka_lite.connect.runtime.storage.restart_request import RESTART_REQUEST_V0, RestartRequest, restart_key
 from kafka_lite.connect.runtime.target_state import TargetState
 from kafka_lite.consumer.consumer_record import ConsumerRecord
 
@@ -132,6 +134,11 @@ class KafkaConfigBackingStore(ConfigBackingStore):
         else:
             self._send(key, TARGET_STATE_V0, {"state": state.name})
 
+    def put_restart_request(self, request: RestartRequest) -> None:
+        """Write a request, and wait until it has been read back. Raises ConnectError."""
+        self._send(restart_key(request.connector), RESTART_REQUEST_V0, request.fields)
+        self._read_to_end()
+
     def set_update_listener(self, listener: UpdateListener) -> None:
         """Set the listener. It is called in the thread that reads the topic."""
         self._listener = listener
@@ -175,3 +182,6 @@ def _tell(listener: UpdateListener, change: Change) -> None:
             listener.on_task_config_update(change.tasks)
         case ChangeKind.TARGET_STATE_CHANGED:
             listener.on_connector_target_state_change(change.connector)
+        case ChangeKind.RESTART_REQUESTED:
+            assert change.restart is not None
+            listener.on_restart_request(change.restart)

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from kafka_lite.connect.runtime.connector_task_id import ConnectorTaskId
 from kafka_lite.connect.runtime.storage.cluster_config_state import NO_OFFSET, ClusterConfigState, Config
 from kafka_lite.connect.runtime.storage.config_backing_store import ConfigBackingStore, UpdateListener
+from kafka_lite.connect.runtime.storage.restart_request import RestartRequest
 from kafka_lite.connect.runtime.target_state import TargetState
 
 
@@ -94,6 +95,9 @@ class MemoryConfigBackingStore(ConfigBackingStore):
             self._connectors[connector].target_state = state
             if self._listener is not None:
                 self._listener.on_connector_target_state_change(connector)
+
+    def put_restart_request(self, request: RestartRequest) -> None:
+        """Do nothing: the only worker restarts its connectors without a record."""
 
     def set_update_listener(self, listener: UpdateListener) -> None:
         """Set the listener."""

@@ -42,6 +42,7 @@ def herder(statuses: SafeWrites) -> AbstractHerder:
         ("on_startup", State.RUNNING, False),
         ("on_pause", State.PAUSED, False),
         ("on_resume", State.RUNNING, False),
+        ("on_restart", State.RESTARTING, False),
         ("on_shutdown", State.UNASSIGNED, True),
     ],
 )

@@ -123,6 +123,25 @@ def test_a_failure_is_shown_and_what_has_failed_is_restarted(run: Command, tmp_p
     assert run("restart", "failing", "--task", "1") == "Restarted task 1 of connector failing.\n"
 
 
+def test_one_request_restarts_a_connector_with_its_tasks_or_what_has_failed(
+    run: Command, tmp_path: Path, idle: str
+) -> None:
+    failing = tmp_path / "failing.json"
+    config = {"connector.class": SOURCE, "count": 2, "tasks.max": 2, "fails": "task"}
+    failing.write_text(json.dumps({"name": "failing", "config": config}))
+    run("create", idle, str(failing))
+    eventually(lambda: "2 FAILED" in run() and "3 RUNNING" in run())
+    assert run("restart", "failing", "--include-tasks", "--only-failed") == "Restarting 2 of 2 tasks.\n"
+    assert run("restart", "idle", "--include-tasks") == "Restarting connector idle and 3 of 3 tasks.\n"
+    eventually(lambda: "3 RUNNING" in run())
+    assert run("restart", "idle", "--only-failed") == "Nothing of connector idle has failed.\n"
+
+
+def test_an_old_worker_restarts_the_connector_alone(run: Command, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(ConnectRest, "restart_with_tasks", lambda *_, **__: None)
+    assert run("restart", "idle", "--include-tasks").startswith("Restarted connector idle alone: ")
+
+
 @pytest.mark.parametrize("width", [80, 120])
 def test_the_live_table_fits(connect: Connect, run: Command, tmp_path: Path, width: int) -> None:
     for number in range(9):

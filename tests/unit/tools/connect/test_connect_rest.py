@@ -47,13 +47,14 @@ def rest() -> Iterator[ConnectRest]:
 
 
 def test_paths(rest: ConnectRest) -> None:
-    Worker.answers += [(200, b"[]"), (201, b"{}"), *[(204, b"")] * 6]
+    Worker.answers += [(200, b"[]"), (201, b"{}"), *[(204, b"")] * 7]
     assert rest.put_config("a b/c", {"x": "1"})
     rest.pause("a")
     rest.stop("a")
     rest.resume("a")
     rest.restart("a")
     rest.restart_task("a", 7)
+    assert rest.restart_with_tasks("a", include_tasks=True, only_failed=False) is None
     rest.delete("a")
     assert Worker.requests == [
         ("GET", "/connectors", b""),
@@ -63,6 +64,7 @@ def test_paths(rest: ConnectRest) -> None:
         ("PUT", "/connectors/a/resume", b""),
         ("POST", "/connectors/a/restart", b""),
         ("POST", "/connectors/a/tasks/7/restart", b""),
+        ("POST", "/connectors/a/restart?includeTasks=true&onlyFailed=false", b""),
         ("DELETE", "/connectors/a", b""),
     ]
 

@@ -10,6 +10,7 @@ from kafka_lite.connect.runtime.distributed.config_changes import (
     react,
 )
 from kafka_lite.connect.runtime.storage.cluster_config_state import ClusterConfigState
+from kafka_lite.connect.runtime.storage.restart_request import RestartRequest
 from kafka_lite.connect.runtime.target_state import TargetState
 
 
@@ -79,3 +80,16 @@ def test_a_rebalance_is_expected_after_every_commit() -> None:
     collector.on_task_config_update((ConnectorTaskId("a", 0),))
     collector.on_connector_config_update("a")
     assert collector.needs_rebalance
+
+
+def test_of_several_restarts_of_a_connector_the_one_with_the_most_impact_stays() -> None:
+    woken: list[bool] = []
+    collector = ConfigChangeCollector(lambda: AB, lambda: woken.append(True))
+    failed, everything = RestartRequest("a", True, True), RestartRequest("a", False, True)
+    other = RestartRequest("b", True)
+    for request in (failed, everything, other, failed):
+        collector.on_restart_request(request)
+    assert len(woken) == 4
+    assert not collector.take()  # a restart is no change of the configuration, and makes no rebalance
+    assert collector.take_restarts() == [everything, other]
+    assert collector.take_restarts() == []

@@ -19,6 +19,7 @@ from kafka_lite.connect.runtime.herder_errors import (
     RebalanceNeededError,
 )
 from kafka_lite.connect.runtime.status import State
+from kafka_lite.connect.runtime.storage.restart_request import RestartRequest
 from tests.support.connect_herders import Topics, started_connectors
 from tests.support.connect_plugins import SINK, SOURCE, IdleSourceConnector
 from tests.support.connect_samples import two_workers
@@ -105,6 +106,7 @@ def test_an_owner_that_does_not_lead_asks_the_leader_for_its_tasks(topics: Topic
         lambda herder: herder.stop_connector("a"),
         lambda herder: herder.restart_connector("a"),
         lambda herder: herder.restart_task(T1),
+        lambda herder: herder.restart_connector_and_tasks(RestartRequest("a", only_failed=True)),
     ],
 )
 def test_a_worker_that_is_not_the_leader_names_it(topics: Topics, call: Callable[[DistributedHerder], Any]) -> None:
@@ -129,6 +131,43 @@ def test_restarts_are_done_by_the_owner(topics: Topics) -> None:
     eventually(lambda: _states(topics) == [State.RUNNING] * 3)
 
 
+def test_every_worker_restarts_what_it_runs_of_a_connector(topics: Topics) -> None:
+    _group(topics, 2)
+    _create(topics)
+    eventually(lambda: _states(topics) == [State.RUNNING] * 3)
+    before, generation, written = started_connectors(), topics.group.generation, len(topics.statuses.texts())
+    request = RestartRequest("a", include_tasks=True)
+    info = topics.workers[0].ask(lambda herder: herder.restart_connector_and_tasks(request))
+    assert [info.connector.state, *(task.state for task in info.tasks)] == [State.RESTARTING] * 3
+    assert info.kind == "source"
+    assert topics.configs.texts()[-1] == ("restart-connector-a", '{"include-tasks":true,"only-failed":false}')
+    topics.settle()
+    eventually(lambda: _states(topics) == [State.RUNNING] * 3)
+    assert started_connectors() == before + 1
+    assert topics.group.generation == generation  # a restart moves nothing
+    states: dict[str, list[str]] = {}
+    for key, value in topics.statuses.texts()[written:]:
+        states.setdefault(key.removeprefix("status-"), []).append(json.loads(value or "")["state"])
+    assert states.keys() == {"connector-a", "task-a-0", "task-a-1"}
+    assert all(each == ["UNASSIGNED", "RESTARTING", "RUNNING"] for each in states.values())
+    assert _owners(topics) == {"a": 0, "a-0": 1, "a-1": 0}
+
+
+def test_a_request_for_what_has_failed_leaves_the_rest_alone(topics: Topics) -> None:
+    _group(topics, 1)
+    _create(topics, fails="task")
+    eventually(lambda: _states(topics) == [State.RUNNING, State.FAILED, State.FAILED])
+    before = started_connectors()
+    request = RestartRequest("a", only_failed=True, include_tasks=True)
+    info = topics.workers[0].ask(lambda herder: herder.restart_connector_and_tasks(request))
+    assert info.connector.state is State.RUNNING
+    assert [task.state for task in info.tasks] == [State.RESTARTING] * 2
+    topics.settle()
+    assert started_connectors() == before
+    restarted = {key for key, value in topics.statuses.texts() if value is not None and '"RESTARTING"' in value}
+    assert restarted == {"status-task-a-0", "status-task-a-1"}
+
+
 @pytest.mark.parametrize(
     ("call", "message"),
     [
@@ -140,6 +179,7 @@ def test_restarts_are_done_by_the_owner(topics: Topics) -> None:
         (lambda herder: herder.stop_connector("none"), "Unknown connector none"),
         (lambda herder: herder.restart_connector("none"), "Unknown connector: none"),
         (lambda herder: herder.restart_task(ConnectorTaskId("none", 0)), "Unknown connector: none"),
+        (lambda herder: herder.restart_connector_and_tasks(RestartRequest("none")), "Unknown connector: none"),
         (lambda herder: herder.restart_task(ConnectorTaskId("a", 7)), "Unknown task: a-7"),
     ],
 )

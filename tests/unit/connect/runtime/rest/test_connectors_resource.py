@@ -20,7 +20,8 @@ from kafka_lite.connect.runtime.herder_errors import (
 )
 from kafka_lite.connect.runtime.rest.request_forwarder import ForwardedAnswer
 from kafka_lite.connect.runtime.rest.rest_errors import ConnectRestError
-from kafka_lite.connect.runtime.status import ConnectorStatus, State
+from kafka_lite.connect.runtime.status import ConnectorStatus, State, TaskStatus
+from kafka_lite.connect.runtime.storage.restart_request import RestartRequest
 from tests.support.connect_rest import FakeHerder, Sent, ask, error
 
 INFO = ConnectorInfo("a b", {"name": "a b"}, [ConnectorTaskId("a b", 0)])
@@ -87,6 +88,60 @@ def test_the_leader_stops_a_connector() -> None:
     sent = Sent(ForwardedAnswer(HTTPStatus.NO_CONTENT, None))
     assert ask(FakeHerder(NotLeaderError("not me", LEADER)), "PUT", "/connectors/a/stop", None, sent).status == 204
     assert sent.requests == [(f"{LEADER}connectors/a/stop?forward=true", "PUT", None)]
+
+
+STATES = ConnectorStateInfo(
+    "a",
+    ConnectorStatus("a", State.RESTARTING, "w:1", 2),
+    [TaskStatus(ConnectorTaskId("a", 0), State.RUNNING, "w:2", 2)],
+    "sink",
+)
+STATES_JSON = {
+    "name": "a",
+    "connector": {"state": "RESTARTING", "worker_id": "w:1"},
+    "tasks": [{"state": "RUNNING", "id": 0, "worker_id": "w:2"}],
+    "type": "sink",
+}
+
+
+@pytest.mark.parametrize(
+    ("query", "only_failed", "include_tasks"),
+    [
+        ("includeTasks=true", False, True),
+        ("onlyFailed=TRUE&includeTasks=yes", True, False),
+        ("onlyFailed=true&includeTasks=true", True, True),
+    ],
+)
+def test_a_restart_with_tasks_is_accepted_and_says_what_is_restarted(
+    query: str, only_failed: bool, include_tasks: bool
+) -> None:
+    herder = FakeHerder(STATES)
+    response = ask(herder, "POST", f"/connectors/a/restart?{query}")
+    assert (response.status, json.loads(response.body)) == (202, STATES_JSON)
+    assert herder.calls == [("restart_connector_and_tasks", RestartRequest("a", only_failed, include_tasks))]
+
+
+def test_a_restart_without_flags_is_that_of_the_connector() -> None:
+    herder = FakeHerder()
+    for query in ("", "?includeTasks=false&onlyFailed=false", "?includeTasks=&onlyFailed=no"):
+        response = ask(herder, "POST", f"/connectors/a/restart{query}")
+        assert (response.status, response.body) == (204, b"")
+    assert herder.calls == [("restart_connector", "a")] * 3
+
+
+def test_a_restart_with_tasks_is_forwarded_with_its_flags() -> None:
+    herder = FakeHerder(NotLeaderError("not me", LEADER))
+    sent = Sent(ForwardedAnswer(HTTPStatus.ACCEPTED, STATES_JSON))
+    response = ask(herder, "POST", "/connectors/a/restart?onlyFailed=true", None, sent)
+    assert (response.status, json.loads(response.body)) == (202, STATES_JSON)
+    url = f"{LEADER}connectors/a/restart?forward=true&includeTasks=false&onlyFailed=true"
+    assert sent.requests == [(url, "POST", None)]
+
+
+def test_a_leader_of_0_10_2_restarts_the_connector_alone() -> None:
+    herder, sent = FakeHerder(NotLeaderError("not me", LEADER)), Sent(ForwardedAnswer(HTTPStatus.NO_CONTENT, None))
+    response = ask(herder, "POST", "/connectors/a/restart?includeTasks=true", None, sent)
+    assert (response.status, response.body) == (204, b"")
 
 
 def test_names_in_body_and_path_have_to_agree() -> None:

@@ -11,6 +11,7 @@ from kafka_lite.connect.runtime.standalone.standalone_config import StandaloneCo
 from kafka_lite.connect.runtime.standalone.standalone_herder import StandaloneHerder
 from kafka_lite.connect.runtime.status import State
 from kafka_lite.connect.runtime.storage.memory_offset_backing_store import MemoryOffsetBackingStore
+from kafka_lite.connect.runtime.storage.restart_request import RestartRequest
 from kafka_lite.connect.runtime.worker import Worker
 from tests.support.connect_plugins import SINK, SOURCE, TASK, FakeClients, IdleSourceConnector
 from tests.support.eventually import eventually
@@ -160,6 +161,30 @@ def test_restarts(herder: StandaloneHerder) -> None:
     eventually(lambda: _states(herder) == [State.RUNNING] * 3)
     error = _error(lambda: herder.restart_task(ConnectorTaskId("a", 7)))
     assert str(error) == "Task a-7 not found"
+
+
+def test_a_connector_is_restarted_with_its_tasks(herder: StandaloneHerder) -> None:
+    _create(herder)
+    eventually(lambda: _states(herder) == [State.RUNNING] * 3)
+    before = len(IdleSourceConnector.created)
+    info = herder.restart_connector_and_tasks(RestartRequest("a", include_tasks=True)).result(0)
+    assert [info.connector.state, *(task.state for task in info.tasks)] == [State.RESTARTING] * 3
+    assert info.kind == "source"
+    assert len(IdleSourceConnector.created) == before + 1
+    eventually(lambda: _states(herder) == [State.RUNNING] * 3)
+    error = _error(lambda: herder.restart_connector_and_tasks(RestartRequest("none")))
+    assert isinstance(error, NotFoundError)
+    assert str(error) == "Unknown connector: none"
+
+
+def test_what_has_failed_is_restarted_alone(herder: StandaloneHerder) -> None:
+    _create(herder, fails="task")
+    eventually(lambda: _states(herder) == [State.RUNNING, State.FAILED, State.FAILED])
+    before = len(IdleSourceConnector.created)
+    info = herder.restart_connector_and_tasks(RestartRequest("a", True, True)).result(0)
+    assert info.connector.state is State.RUNNING
+    assert [task.state for task in info.tasks] == [State.RESTARTING] * 2
+    assert len(IdleSourceConnector.created) == before
 
 
 def test_a_connector_may_ask_for_other_tasks(herder: StandaloneHerder) -> None:

@@ -8,6 +8,7 @@ from kafka_lite.connect.api.errors import ConnectError
 from kafka_lite.connect.runtime.connector_task_id import ConnectorTaskId
 from kafka_lite.connect.runtime.storage import kafka_config_backing_store
 from kafka_lite.connect.runtime.storage.kafka_config_backing_store import KafkaConfigBackingStore
+from kafka_lite.connect.runtime.storage.restart_request import RestartRequest
 from kafka_lite.connect.runtime.target_state import TargetState
 from tests.support.connect_samples import two_workers
 from tests.support.connect_stores import FakeTopic, PlainJson
@@ -28,6 +29,9 @@ class Listener:
 
     def on_connector_target_state_change(self, connector: str) -> None:
         self.calls.append(("target", connector))
+
+    def on_restart_request(self, request: RestartRequest) -> None:
+        self.calls.append(("restart", request.connector, str(request.only_failed), str(request.include_tasks)))
 
 
 @pytest.fixture
@@ -95,6 +99,24 @@ def test_every_worker_is_told_of_changes_after_its_start(topic: FakeTopic) -> No
     other.refresh(0)
     assert listener.calls == [("updated", "a"), ("tasks", "a-0"), ("target", "a"), ("removed", "old")]
     assert other.snapshot() == leader.snapshot()
+
+
+def test_a_restart_request_is_told_to_those_that_run(topic: FakeTopic) -> None:
+    leader, other = _store(topic), _store(topic)
+    listener, late = Listener(), Listener()
+    other.set_update_listener(listener)
+    leader.start()
+    other.start()
+    leader.put_restart_request(RestartRequest("a", only_failed=False, include_tasks=True))
+    # The record that Kafka 3.9.1 has written in the sample connect-group-3.9.json.
+    assert topic.texts() == [("restart-connector-a", '{"include-tasks":true,"only-failed":false}')]
+    other.refresh(0)
+    assert listener.calls == [("restart", "a", "False", "True")]
+    assert (other.snapshot().connectors, other.snapshot().offset) == ([], 1)
+    joins_later = _store(topic)
+    joins_later.set_update_listener(late)
+    joins_later.start()
+    assert late.calls == []
 
 
 def test_garbage_changes_nothing(topic: FakeTopic) -> None:
