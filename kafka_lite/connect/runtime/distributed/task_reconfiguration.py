@@ -52,7 +52,13 @@ class ReconfiguringHerder(Protocol):
 
 def has_changed(wanted: Sequence[Config], known: ClusterConfigState, connector: str) -> bool:
     """Whether a connector wants other tasks than the committed ones. If not, nothing is written: each commit makes the
-    group rebalance."""
+    group rebalance.
+
+    The tasks of an inconsistent connector are written again, or it would never have any. A commit whose response was
+    lost is sent twice, and the second one finds no task configurations left.
+    """
+    if connector in known.inconsistent_connectors:
+        return True
     if len(wanted) != known.task_count(connector):
         return True
     tasks = (ConnectorTaskId(connector, number) for number in range(len(wanted)))

@@ -304,6 +304,17 @@ def test_a_deleted_connector_leaves_no_status(topics: Topics) -> None:
         _states(topics, 1)
 
 
+def test_a_commit_that_came_twice_leaves_no_connector_without_tasks(topics: Topics) -> None:
+    """Its response was lost, so the leader's producer has sent it again. Kafka's worker waits for another change."""
+    _group(topics, 2)
+    _create(topics)
+    (commit,) = [record for record in topics.configs.records if record[0] == b"commit-a"]
+    topics.configs.records.append(commit)
+    topics.settle()
+    assert _owners(topics) == {"a": 0, "a-0": 1, "a-1": 0}
+    eventually(lambda: _states(topics) == [State.RUNNING] * 3)
+
+
 def test_a_connector_may_ask_for_other_tasks(topics: Topics) -> None:
     _group(topics, 1)
     _create(topics)

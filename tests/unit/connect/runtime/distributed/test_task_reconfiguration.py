@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import threading
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -37,6 +38,13 @@ def test_only_other_tasks_are_written(wanted: list[dict[str, str]], changed: boo
 def test_a_former_task_with_the_same_number_does_not_count() -> None:
     """A connector that was deleted leaves its task configurations, but a commit of none counts."""
     assert has_changed([{"n": "0"}], ClusterConfigState(9, {"a": 0}, {}, {}, {ID("a", 0): {"n": "0"}}), "a")
+
+
+def test_the_tasks_of_an_inconsistent_connector_are_written_again() -> None:
+    """Its last commit came twice, or compaction has removed a part of them."""
+    inconsistent = replace(KNOWN, inconsistent_connectors=frozenset("a"))
+    assert has_changed([{"n": "0"}, {"n": "1"}], inconsistent, "a")
+    assert not has_changed([{"n": "0"}, {"n": "1"}], replace(KNOWN, inconsistent_connectors=frozenset("b")), "a")
 
 
 class World:
