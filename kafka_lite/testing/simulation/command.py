@@ -30,7 +30,7 @@ from kafka_lite.testing.simulation.runner import (
     run_seed,
     scenario,
 )
-from kafka_lite.testing.simulation.scenarios import SCENARIOS
+from kafka_lite.testing.simulation.scenarios import MORE_PACKAGES, SCENARIOS
 from kafka_lite.testing.simulation.shrinking import shrink
 from kafka_lite.testing.simulation.world import World
 
@@ -103,14 +103,23 @@ def _numbers(text: str) -> tuple[int, ...]:
     return tuple(int(number) for number in text.split(",") if number)
 
 
+def _packages(options: argparse.Namespace) -> Sequence[str]:
+    """Packages beside the usual ones of which each process has its own copy."""
+    return [*options.package, *MORE_PACKAGES.get(_scenario_name(options), ())]
+
+
+def _scenario_name(options: argparse.Namespace) -> str:
+    return str(options.scenario) if options.brokers is None else BROKERS[options.brokers]
+
+
 def _plan(options: argparse.Namespace) -> Plan:
-    name = options.scenario if options.brokers is None else BROKERS[options.brokers]
+    name = _scenario_name(options)
     return Plan(name, {PROGRAMS + "broker": options.broker} if options.broker else {}, options.faults)
 
 
 def run_one(options: argparse.Namespace, watch: Callable[[World], object] = lambda _: None) -> Outcome:
     """Run the seed and print what happened. ``watch`` is given the world before it begins."""
-    plan, pool = _plan(options), ModulePool(0, options.package, options.switch)
+    plan, pool = _plan(options), ModulePool(0, _packages(options), options.switch)
     outcome = run_seed(plan, Run(options.seed), pool, trace=print if options.trace else None, watch=watch)
     if not options.trace:
         _print_notes(outcome, outcome.notes)
@@ -125,7 +134,7 @@ def _run_one(options: argparse.Namespace) -> int:
 
 
 def _shrink(options: argparse.Namespace) -> int:
-    plan, pool = _plan(options), ModulePool(packages=options.package, switching=options.switch)
+    plan, pool = _plan(options), ModulePool(packages=_packages(options), switching=options.switch)
     (outcome,) = run_in_forks(plan, [Run(options.seed)], pool, 1)
     if outcome.is_good:
         print(f"seed {outcome.seed} is good")
@@ -148,8 +157,8 @@ def _run_many(options: argparse.Namespace) -> int:
     seeds = range(options.seed, options.seed + options.seeds)
     plan, runs = _plan(options), [Run(seed) for seed in seeds]
     repeated = [Run(seed, is_disturbed=True) for seed in seeds[: options.twice]]
-    elsewhere = OtherInterpreter(Work(plan, repeated, options.package, options.switch, options.workers))
-    pool, console = ModulePool(packages=options.package, switching=options.switch), Console()
+    elsewhere = OtherInterpreter(Work(plan, repeated, _packages(options), options.switch, options.workers))
+    pool, console = ModulePool(packages=_packages(options), switching=options.switch), Console()
     bad: list[Outcome] = []
     digests: dict[int, str] = {}
     simulated_s = processor_s = 0.0

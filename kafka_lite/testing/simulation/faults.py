@@ -37,11 +37,16 @@ class Kind(Enum):
     FLIP = "flipped bit on a broker's disk"
     DESCRIPTORS = "a broker that opens no more files or connections"
     MEMORY = "a broker that gets no large blocks of memory"
+    CUT_WORKER = "cut between a worker of Connect and the broker"
+    CUT_WORKERS = "cut between two workers of Connect"
+    FAIL_TASK = "failure of a task of Connect"
 
 
 SCARCE: Final = (Kind.DESCRIPTORS, Kind.MEMORY)
 """Faults in which a broker runs out of a resource."""
-CLUSTER: Final = tuple(kind for kind in Kind if kind not in (Kind.FLIP, *SCARCE))
+WORKERS: Final = (Kind.CUT_WORKER, Kind.CUT_WORKERS, Kind.FAIL_TASK)
+"""Faults that only a group of Connect's workers suffers."""
+CLUSTER: Final = tuple(kind for kind in Kind if kind not in (Kind.FLIP, *SCARCE, *WORKERS))
 """The faults of a cluster."""
 SCARCITY: Final = (*CLUSTER, *SCARCE)
 """The same, and brokers run out of descriptors and memory."""
@@ -52,12 +57,15 @@ ONE_BROKER: Final = CLUSTER[: CLUSTER.index(Kind.KILL_CONTROLLER)]
 SCARCITY_OF_ONE_BROKER: Final = (*ONE_BROKER, *SCARCE)
 """The same, and it runs out of descriptors and memory."""
 
+CONNECT: Final = (*WORKERS, Kind.KILL, Kind.STOP, Kind.PAUSE, Kind.RESET, Kind.KILL_CONSUMER, Kind.PAUSE_CONSUMER)
+"""The faults of one broker with a group of workers. A consumer is a worker here."""
+
 LONGEST_S: Final[Mapping[Kind, float]] = {
     Kind.KILL: 8, Kind.STOP: 8, Kind.POWER: 8, Kind.PAUSE: 20, Kind.RESET: 1, Kind.CUT: 30, Kind.CUT_REQUESTS: 30,
     Kind.CUT_RESPONSES: 30, Kind.SLOW: 20, Kind.REFUSE: 10, Kind.KILL_CONSUMER: 5, Kind.PAUSE_CONSUMER: 30,
     Kind.JUMP: 1, Kind.JUMP_CLIENTS: 1, Kind.FULL: 10, Kind.EIO: 10, Kind.KILL_CONTROLLER: 15, Kind.CUT_PAIR: 30,
     Kind.CUT_ZOOKEEPER: 20, Kind.KILL_ZOOKEEPER: 10, Kind.FLIP: 40,
-    Kind.DESCRIPTORS: 30, Kind.MEMORY: 60,
+    Kind.DESCRIPTORS: 30, Kind.MEMORY: 60, Kind.CUT_WORKER: 20, Kind.CUT_WORKERS: 20, Kind.FAIL_TASK: 1,
 }  # fmt: skip
 """How long each lasts at most."""
 WEIGHTS: Final[Mapping[Kind, int]] = {
@@ -65,6 +73,7 @@ WEIGHTS: Final[Mapping[Kind, int]] = {
     Kind.CUT_RESPONSES: 2, Kind.SLOW: 2, Kind.REFUSE: 1, Kind.KILL_CONSUMER: 3, Kind.PAUSE_CONSUMER: 2, Kind.JUMP: 1,
     Kind.JUMP_CLIENTS: 1, Kind.FULL: 1, Kind.EIO: 1, Kind.KILL_CONTROLLER: 4, Kind.CUT_PAIR: 6, Kind.CUT_ZOOKEEPER: 4,
     Kind.KILL_ZOOKEEPER: 2, Kind.FLIP: 4, Kind.DESCRIPTORS: 12, Kind.MEMORY: 24,
+    Kind.CUT_WORKER: 3, Kind.CUT_WORKERS: 2, Kind.FAIL_TASK: 3,
 }  # fmt: skip
 """How often each is drawn."""
 

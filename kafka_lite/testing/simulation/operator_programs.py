@@ -25,7 +25,7 @@ DAMAGED = "(a damaged batch)"
 
 def create_topic(bootstrap: str, topic: str, partitions: int, replicas: int, configs: Mapping[str, str]) -> None:
     """Create a topic; retries until the controller has created it."""
-    _until_it_works(
+    until_it_works(
         bootstrap,
         lambda client: client.create_topic(topic, partitions, dict(configs), replicas),
         "TOPIC_ALREADY_EXISTS",
@@ -35,7 +35,7 @@ def create_topic(bootstrap: str, topic: str, partitions: int, replicas: int, con
 def alter_topic(bootstrap: str, topic: str, alterations: Sequence[Mapping[str, str]]) -> None:
     """Give a topic one configuration after the other; tries again at once, so that the first one meets its creation."""
     for configs in alterations:
-        _until_it_works(bootstrap, functools.partial(_alter, topic=topic, configs=configs), backoff_s=0.005)
+        until_it_works(bootstrap, functools.partial(_alter, topic=topic, configs=configs), backoff_s=0.005)
 
 
 def _alter(client: ClusterClient, topic: str, configs: Mapping[str, str]) -> None:
@@ -44,7 +44,7 @@ def _alter(client: ClusterClient, topic: str, configs: Mapping[str, str]) -> Non
 
 def create_partitions(bootstrap: str, topic: str, count: int) -> None:
     """Give a topic more partitions; retries until the controller has created them."""
-    _until_it_works(bootstrap, lambda client: client.create_partitions(topic, count), "INVALID_PARTITIONS")
+    until_it_works(bootstrap, lambda client: client.create_partitions(topic, count), "INVALID_PARTITIONS")
 
 
 def add_replicas(bootstrap: str, topic: str, count: int) -> None:
@@ -59,12 +59,12 @@ def add_replicas(bootstrap: str, topic: str, count: int) -> None:
             others = (broker for broker in brokers if broker not in replicas)
             client.reassign(topic, partition, [*replicas, *others][:count])
 
-    _until_it_works(bootstrap, add)
+    until_it_works(bootstrap, add)
 
 
 def delete_topic(bootstrap: str, topic: str) -> None:
     """Delete a topic; retries until the controller has deleted it."""
-    _until_it_works(bootstrap, lambda client: client.delete_topic(topic), "UNKNOWN_TOPIC_OR_PARTITION")
+    until_it_works(bootstrap, lambda client: client.delete_topic(topic), "UNKNOWN_TOPIC_OR_PARTITION")
 
 
 def await_replicas(bootstrap: str, topics: Mapping[str, int], replicas: int) -> None:
@@ -93,7 +93,7 @@ def read_hosts(bootstrap: str, topics: Mapping[str, int], history: History) -> N
         history.hosts |= {(topic, number): replicas for number, replicas in client.replicas(topic).items()}
 
     for topic in topics:
-        _until_it_works(bootstrap, functools.partial(read, topic=topic))
+        until_it_works(bootstrap, functools.partial(read, topic=topic))
 
 
 def read_everything(bootstrap: str, topics: Mapping[str, int], history: History) -> None:
@@ -106,7 +106,7 @@ def read_everything(bootstrap: str, topics: Mapping[str, int], history: History)
     found: dict[tuple[str, int, int], tuple[str | None, str | None]] = {}
     for topic, partitions in topics.items():
         for partition in range(partitions):
-            _until_it_works(bootstrap, functools.partial(read, topic=topic, partition=partition))
+            until_it_works(bootstrap, functools.partial(read, topic=topic, partition=partition))
     for (topic, partition, offset), (value, key) in found.items():
         history.store(topic, partition, offset, value, key)
 
@@ -129,9 +129,9 @@ def read_generations(bootstrap: str, history: History) -> None:
     def read(client: ClusterClient, partition: int) -> None:
         partitions[partition] = client.records(GROUP_METADATA_TOPIC_NAME, partition)
 
-    _until_it_works(bootstrap, count)
+    until_it_works(bootstrap, count)
     for partition in partitions:
-        _until_it_works(bootstrap, functools.partial(read, partition=partition))
+        until_it_works(bootstrap, functools.partial(read, partition=partition))
     for record in itertools.chain(*partitions.values()):
         key = read_key(record.key or b"")
         if not isinstance(key, GroupMetadataKey):
@@ -165,10 +165,10 @@ def read_replica(broker: int, folder: str, topics: Mapping[str, int], history: H
     history.store_replica(broker, found)
 
 
-def _until_it_works(
+def until_it_works(
     bootstrap: str, work: Callable[[ClusterClient], object], enough: str = "", backoff_s: float = BACKOFF_S
 ) -> None:
-    """Try one broker after the other until one can do it; the error ``enough`` means that it is done already."""
+    """Try one broker after the other until one can do it. The error ``enough`` means that it is done already."""
     from kafka_lite.common.errors import ApiError
     from kafka_lite.testing.cluster_client import ClusterClient
 

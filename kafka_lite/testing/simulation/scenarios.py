@@ -11,8 +11,10 @@ from types import MappingProxyType
 from typing import Final, TypeVar
 
 from kafka_lite.testing.simulation.cluster import REPLICATED
+from kafka_lite.testing.simulation.connect.workload import GROUPS_STAY, ConnectWorkload
 from kafka_lite.testing.simulation.faults import (
     CLUSTER,
+    CONNECT,
     DAMAGING,
     ONE_BROKER,
     SCARCITY,
@@ -47,7 +49,8 @@ ALTERED_S: Final = 0.03
 FETCH_BYTES: Final = (200, 2_000, 1_048_576)
 """How many bytes a fetch returns per partition: a few records, or all of them."""
 UNDISTURBED_S: Final = 15.0
-"""How long a drawn application may run before anything goes wrong: then there is more to be restored."""
+"""How long a drawn application, or a group of workers, may run before anything goes wrong: then there is more to be
+restored."""
 SKEWS_NS: Final = (0, 10**8, 10**12)
 """How far wall clocks may be off: not at all, as with NTP, or by a quarter of an hour."""
 VERSIONS_OF_0_10_2: Final = {"inter.broker.protocol.version": "0.10.2", "log.message.format.version": "0.10.2"}
@@ -217,6 +220,19 @@ def drawn_streams_of_three_brokers(world: World) -> Result:
     return _suffer_at_once(work, drawn)
 
 
+def connect(world: World) -> Result:
+    """A broker and two or three workers of Connect, under drawn faults that overlap: links that are cut between any of
+    them, kills, pauses, and tasks that fail."""
+    random = world.random_for("faults")
+    drawn = draw_faults(random, CONNECT, shortness=1.5)
+    _skew_clocks(world)
+    work = ConnectWorkload(world, _drawn_properties(random, drawn) | GROUPS_STAY)
+    work.cluster.start()
+    work.start_group(work.random.randint(2, 3))
+    world.sleep(work.random.uniform(0, UNDISTURBED_S))
+    return _suffer_at_once(work, drawn)
+
+
 def _transactional_cluster(world: World, kind: type[W], kinds: Sequence[Kind] = CLUSTER) -> tuple[W, list[Fault]]:
     """Three brokers that have started, watched for invariants, and the faults that the seed draws for them."""
     random = world.random_for("faults")
@@ -322,7 +338,10 @@ SCENARIOS: Final[dict[str, Callable[[World], Result]]] = {
     "streams-of-three-brokers": streams_of_three_brokers,
     "streams-v2-of-three-brokers": streams_v2_of_three_brokers,
     "drawn-streams-of-three-brokers": drawn_streams_of_three_brokers,
+    "connect": connect,
     "mixed": mixed(one_broker, transactions),
     "mixed-three-brokers": mixed(three_brokers, transactions_of_three_brokers),
 }
 """The scenarios that a seed can be run with, by name."""
+MORE_PACKAGES: Final[dict[str, tuple[str, ...]]] = {"connect": ("http", "socketserver")}
+"""Packages of which the processes of a scenario have their own copies, too: workers talk to each other by HTTP."""

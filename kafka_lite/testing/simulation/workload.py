@@ -319,14 +319,18 @@ class Workload:
         self.world.note(f"fault: {fault}")
         span = Span(str(fault), self.world.scheduler.now_ns)
         self.world.suffering.append(span)
+        self.apply(fault)
+        span.ended_ns = self.world.scheduler.now_ns
+        self.world.sleep(fault.after_s)
+
+    def apply(self, fault: Fault) -> None:
+        """Let the fault happen, and wait until it is over."""
         if fault.kind is Kind.KILL_CONSUMER:
             self._kill_consumer(fault)
         elif fault.kind is Kind.PAUSE_CONSUMER:
             self._pause_consumer(fault)
         else:
             self._broker_faults.apply(fault)
-        span.ended_ns = self.world.scheduler.now_ns
-        self.world.sleep(fault.after_s)
 
     def _kill_consumer(self, fault: Fault) -> None:
         consumer, start = self._drawn_consumer(fault)

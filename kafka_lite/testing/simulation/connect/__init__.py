@@ -1,0 +1,1 @@
+"""Workers of Kafka Connect in the simulator's world."""
