@@ -11,6 +11,7 @@ from typing import TypeVar
 from kafka_lite.clients.client_utils import parse_and_validate_addresses
 from kafka_lite.connect.api.errors import ConnectError
 from kafka_lite.network.blocking_channel import BlockingChannel
+from kafka_lite.network.channel_builder import ClientChannelBuilder
 from kafka_lite.protocol.api_keys import API_SPECS
 from kafka_lite.protocol.messages.api_18_api_versions import ApiVersionsRequest, ApiVersionsResponse
 from kafka_lite.protocol.schema import Request, Response
@@ -28,10 +29,13 @@ class AdminRequests:
     last version that the caller can write and read.
     """
 
-    def __init__(self, bootstrap_servers: Sequence[str], client_id: str) -> None:
-        """Raises ConfigError for addresses that cannot be used."""
+    def __init__(
+        self, bootstrap_servers: Sequence[str], client_id: str, security: ClientChannelBuilder | None = None
+    ) -> None:
+        """``security``: how connections are protected; None: not at all. Raises ConfigError for unusable addresses."""
         self._bootstrap = parse_and_validate_addresses(bootstrap_servers)
         self._client_id = client_id
+        self._security = security
 
     def any(self, request: Request, response_class: type[R], max_version: int = _ANY) -> R:
         """The response of the first of the ``bootstrap.servers`` that has one."""
@@ -45,7 +49,9 @@ class AdminRequests:
 
     def at(self, address: Address, request: Request, response_class: type[R], max_version: int = _ANY) -> R:
         """The response of the broker at an address."""
-        with BlockingChannel(*address, client_id=self._client_id, read_timeout_ms=TIMEOUT_MS) as channel:
+        with BlockingChannel(
+            *address, client_id=self._client_id, read_timeout_ms=TIMEOUT_MS, security=self._security
+        ) as channel:
             supported = channel.exchange(ApiVersionsRequest(), 0)
             assert isinstance(supported, ApiVersionsResponse)
             spec = API_SPECS[request.API_KEY]

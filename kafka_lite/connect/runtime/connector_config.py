@@ -11,7 +11,7 @@ from typing import Any
 
 from kafka_lite.common.config_def import NO_DEFAULT, Check, ConfigDef, ConfigError, Importance, Range, Type, parse_value
 from kafka_lite.common.config_value import Width
-from kafka_lite.connect.api.converter import Converter
+from kafka_lite.connect.api.converter import Converter, HeaderConverter
 from kafka_lite.connect.api.errors import ConnectError
 from kafka_lite.connect.api.transformation import Transformation
 from kafka_lite.connect.java_names import TRANSFORMATIONS, TRANSFORMATIONS_PACKAGE
@@ -27,7 +27,7 @@ from kafka_lite.connect.transforms.regex_router import RegexValidator
 
 HIGH, LOW = Importance.HIGH, Importance.LOW
 NAME, CONNECTOR_CLASS, TASKS_MAX = "name", "connector.class", "tasks.max"
-KEY_CONVERTER, VALUE_CONVERTER = "key.converter", "value.converter"
+KEY_CONVERTER, VALUE_CONVERTER, HEADER_CONVERTER = "key.converter", "value.converter", "header.converter"
 TRANSFORMS, TOPICS, TOPICS_REGEX, TASK_CLASS = "transforms", "topics", "topics.regex", "task.class"
 COMMON_GROUP, TRANSFORMS_GROUP = "Common", "Transforms"
 
@@ -176,6 +176,18 @@ class ConnectorConfig:
         if self[key] is None:
             return default
         return new_converter(self[key], self.originals_with_prefix(f"{key}."), is_key=key == KEY_CONVERTER)
+
+    def header_converter(self, default: HeaderConverter) -> HeaderConverter:
+        """The same of headers. (``source_config_def`` has no such key, since 0.10.2's REST interface has none.)"""
+        name = self.originals.get(HEADER_CONVERTER)
+        return default if name is None else new_header_converter(name, self.originals_with_prefix("header.converter."))
+
+
+def new_header_converter(name: str, configs: Mapping[str, object]) -> HeaderConverter:
+    """A new converter of headers, configured. Raises ConnectError, ConfigError."""
+    converter: HeaderConverter = new_plugin(load_class(name), HeaderConverter)
+    converter.configure(configs)
+    return converter
 
 
 def new_converter(name: str, configs: Mapping[str, object], *, is_key: bool) -> Converter:

@@ -25,9 +25,12 @@ ENTRY_POINTS = "kafka_lite.connectors"
 _FILE, _JAVA_FILE = "kafka_lite.connect.file", "org.apache.kafka.connect.file"
 _PARQUET, _SQL = "kafka_lite.connect.parquet", "kafka_lite.connect.sql"
 _VERIFIABLE, _JAVA_TOOLS = "kafka_lite.connect.verifiable", "org.apache.kafka.connect.tools"
-_HEARTBEATS = "kafka_lite.mirror.connectors.mirror_heartbeat_connector.MirrorHeartbeatConnector"
+_MIRROR = {
+    kind: f"kafka_lite.mirror.connectors.mirror_{kind.lower()}_connector.Mirror{kind}Connector"
+    for kind in ("Checkpoint", "Heartbeat", "Source")
+}
 _OWN = (
-    _HEARTBEATS,
+    *_MIRROR.values(),
     f"{_PARQUET}.parquet_sink_connector.ParquetSinkConnector",
     f"{_SQL}.sql_sink_connector.SqlSinkConnector",
     f"{_SQL}.sql_source_connector.SqlSourceConnector",
@@ -53,7 +56,7 @@ OTHER_NAMES: dict[str, str] = {
         for package in ("io.aiven.connect.jdbc", "io.confluent.connect.jdbc")
         for kind in ("Sink", "Source")
     },
-    "org.apache.kafka.connect.mirror.MirrorHeartbeatConnector": _HEARTBEATS,
+    **{f"org.apache.kafka.connect.mirror.Mirror{kind}Connector": path for kind, path in _MIRROR.items()},
 }
 """Connectors of others, and of Kafka since 2.4, whose configurations ours understand -> the class here."""
 _PATHS = CONNECTORS | TASKS | OTHER_NAMES

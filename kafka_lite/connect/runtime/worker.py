@@ -11,22 +11,23 @@ from collections.abc import Callable, Iterable, Mapping
 from types import MappingProxyType
 
 from kafka_lite.common.time import SYSTEM_TIME, Time
-from kafka_lite.connect.api.converter import Converter, HeaderConverter
+from kafka_lite.connect.api.converter import Converter
 from kafka_lite.connect.api.errors import ConnectError
 from kafka_lite.connect.api.sink_connector import SinkConnector
 from kafka_lite.connect.api.sink_task import SinkTask
 from kafka_lite.connect.api.source_connector import SourceConnector
 from kafka_lite.connect.api.source_task import SourceTask
 from kafka_lite.connect.api.task import Task
-from kafka_lite.connect.converters.simple_header_converter import SimpleHeaderConverter
 from kafka_lite.connect.runtime.connect_clients import ConnectClients
 from kafka_lite.connect.runtime.connector_config import (
     CONNECTOR_CLASS,
+    HEADER_CONVERTER,
     KEY_CONVERTER,
     TASK_CLASS,
     VALUE_CONVERTER,
     ConnectorConfig,
     new_converter,
+    new_header_converter,
     sink_config_def,
 )
 from kafka_lite.connect.runtime.connector_offsets import ConnectorOffset, sink_offsets, source_offsets
@@ -88,7 +89,8 @@ class Worker:
         self._time = time
         self._key_converter = _converter(config, KEY_CONVERTER, is_key=True)
         self._value_converter = _converter(config, VALUE_CONVERTER, is_key=False)
-        self._header_converter: HeaderConverter = SimpleHeaderConverter()
+        header_configs = config.originals_with_prefix(f"{HEADER_CONVERTER}.")
+        self._header_converter = new_header_converter(config[HEADER_CONVERTER], header_configs)
         self.internal_key_converter = _converter(config, "internal.key.converter", is_key=True)
         self.internal_value_converter = _converter(config, "internal.value.converter", is_key=False)
         self._committer = SourceTaskOffsetCommitter(config["offset.flush.interval.ms"], time)
@@ -291,7 +293,7 @@ class Worker:
             config=task_config,
             key_converter=connector_config.converter(KEY_CONVERTER, self._key_converter),
             value_converter=connector_config.converter(VALUE_CONVERTER, self._value_converter),
-            header_converter=self._header_converter,
+            header_converter=connector_config.header_converter(self._header_converter),
             transformations=TransformationChain(connector_config.transformations(), operator),
             operator=operator,
             producer=self._clients.producer(self.config.source_task_producer()),
@@ -314,15 +316,16 @@ class Worker:
         errors = connector_config.error_handling()
         key_converter = connector_config.converter(KEY_CONVERTER, self._key_converter)
         value_converter = connector_config.converter(VALUE_CONVERTER, self._value_converter)
+        header_converter = connector_config.header_converter(self._header_converter)
         transformations = connector_config.transformations()
         operator = self._operator(task_id, errors)
-        reporter = WorkerErrantRecordReporter(operator, key_converter, value_converter, self._header_converter)
+        reporter = WorkerErrantRecordReporter(operator, key_converter, value_converter, header_converter)
         return WorkerSinkTask(
             task_id, task, listener, target,
             config=task_config,
             key_converter=key_converter,
             value_converter=value_converter,
-            header_converter=self._header_converter,
+            header_converter=header_converter,
             transformations=TransformationChain(transformations, operator),
             operator=operator,
             reporter=reporter if errors.reports_errant_records else None,

@@ -29,6 +29,8 @@ def base_config_def() -> ConfigDef:
                 "The class that converts the keys of records, unless a connector has its own.")
         .define("value.converter", Type.CLASS, NO_DEFAULT, HIGH,
                 "The class that converts the values of records, unless a connector has its own.")
+        .define("header.converter", Type.CLASS, "org.apache.kafka.connect.storage.SimpleHeaderConverter", LOW,
+                "The class that converts the values of headers, unless a connector has its own. (Since 1.1.)")
         .define("internal.key.converter", Type.CLASS, NO_DEFAULT, LOW,
                 "The class that converts the keys of source offsets.")
         .define("internal.value.converter", Type.CLASS, NO_DEFAULT, LOW,

@@ -13,11 +13,8 @@ from kafka_lite.common.config_def import ConfigDef
 from kafka_lite.connect.api.source_connector import SourceConnector
 from kafka_lite.connect.api.task import Task
 from kafka_lite.connect.runtime.topic_admin import TopicAdmin
-from kafka_lite.mirror.connectors.mirror_heartbeat_config import (
-    CONFIG,
-    TARGET_BOOTSTRAP_SERVERS,
-    MirrorHeartbeatConfig,
-)
+from kafka_lite.mirror.connectors.mirror_connector_config import TARGET_BOOTSTRAP_SERVERS
+from kafka_lite.mirror.connectors.mirror_heartbeat_config import CONFIG, MirrorHeartbeatConfig
 from kafka_lite.mirror.connectors.mirror_heartbeat_task import MirrorHeartbeatTask
 
 COMPACTED = {"cleanup.policy": "compact"}
@@ -70,7 +67,7 @@ class MirrorHeartbeatConnector(SourceConnector):
 
     def task_configs(self, max_tasks: int) -> list[dict[str, str]]:  # noqa: ARG002
         """One, or none."""
-        return [] if MirrorHeartbeatConfig(self._props).interval_ms is None else [self._props]
+        return [] if MirrorHeartbeatConfig(self._props).heartbeats_interval_ms is None else [self._props]
 
     def stop(self) -> None:
         """No-op: nothing runs in the connector itself."""

@@ -13,7 +13,8 @@ from kafka_lite.common.time import SYSTEM_TIME, Time
 from kafka_lite.connect.api.data.schema import Schema
 from kafka_lite.connect.api.source_record import SourceRecord
 from kafka_lite.connect.api.source_task import SourceTask
-from kafka_lite.mirror.connectors.mirror_heartbeat_config import TARGET_CLUSTER_ALIAS, MirrorHeartbeatConfig
+from kafka_lite.mirror.connectors.mirror_connector_config import TARGET_CLUSTER_ALIAS
+from kafka_lite.mirror.connectors.mirror_heartbeat_config import MirrorHeartbeatConfig
 from kafka_lite.mirror.connectors.mirror_records import Heartbeat
 from kafka_lite.mirror.connectors.replication_policy import SOURCE_CLUSTER_ALIAS
 
@@ -37,7 +38,7 @@ class MirrorHeartbeatTask(SourceTask):
     def poll(self) -> Sequence[SourceRecord] | None:
         """The next heartbeat; None after ``stop``."""
         assert self._config is not None, "start comes first"
-        if self._stopped.wait((self._config.interval_ms or 0) / 1000):
+        if self._stopped.wait((self._config.heartbeats_interval_ms or 0) / 1000):
             return None
         source, target = self._config[SOURCE_CLUSTER_ALIAS], self._config[TARGET_CLUSTER_ALIAS]
         heartbeat = Heartbeat(source, target, self._time.milliseconds())

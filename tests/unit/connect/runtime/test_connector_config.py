@@ -2,6 +2,8 @@ import pytest
 
 from kafka_lite.common.config_def import ConfigError, MissingConfigError
 from kafka_lite.connect.api.errors import ConnectError
+from kafka_lite.connect.converters.byte_array_converter import ByteArrayConverter
+from kafka_lite.connect.converters.simple_header_converter import SimpleHeaderConverter
 from kafka_lite.connect.converters.string_converter import StringConverter
 from kafka_lite.connect.runtime.connector_config import (
     KEY_CONVERTER,
@@ -118,6 +120,16 @@ def test_a_form_offers_the_transformations_that_there_are() -> None:
     )
     assert HOIST in value.recommended_values
     assert value.recommended_values == sorted(value.recommended_values)
+
+
+def test_a_connector_may_have_its_own_converter_of_headers() -> None:
+    simple = SimpleHeaderConverter()
+    assert ConnectorConfig(BASE).header_converter(simple) is simple
+    own = BASE | {"header.converter": "org.apache.kafka.connect.converters.ByteArrayConverter"}
+    assert isinstance(ConnectorConfig(own).header_converter(simple), ByteArrayConverter)
+    assert "header.converter" not in source_config_def(), "0.10.2's REST interface has no such key"
+    with pytest.raises(ConnectError, match="is not a HeaderConverter"):
+        ConnectorConfig(BASE | {"header.converter": HOIST}).header_converter(simple)
 
 
 def test_a_connector_may_have_its_own_converters() -> None:

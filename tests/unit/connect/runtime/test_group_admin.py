@@ -10,10 +10,12 @@ from kafka_lite.common.time import MockTime
 from kafka_lite.common.topic_partition import TopicPartition
 from kafka_lite.connect.api.errors import ConnectError
 from kafka_lite.connect.runtime.group_admin import GroupAdmin
+from kafka_lite.consumer.offset_and_metadata import OffsetAndMetadata
 from kafka_lite.protocol.messages import api_08_offset_commit as commits
 from kafka_lite.protocol.messages import api_09_offset_fetch as fetches
 from kafka_lite.protocol.messages import api_47_offset_delete as deletions
 from kafka_lite.protocol.messages.api_10_find_coordinator import FindCoordinatorResponse
+from kafka_lite.protocol.messages.api_15_describe_groups import DescribedGroup, DescribeGroupsResponse
 from kafka_lite.protocol.messages.api_42_delete_groups import DeletableGroupResult, DeleteGroupsResponse
 
 FOUND = FindCoordinatorResponse(error_code=0, node_id=7, host="h", port=9)
@@ -54,6 +56,12 @@ def admin(brokers: Brokers) -> GroupAdmin:
     return admin
 
 
+def _with_metadata(metadata: str | None) -> fetches.OffsetFetchResponse:
+    response = _fetched(("t", 1, 5))
+    response.topics[0].partitions[0].metadata = metadata
+    return response
+
+
 def _fetched(*offsets: tuple[str, int, int], error: int = 0) -> fetches.OffsetFetchResponse:
     topics = [
         fetches.OffsetFetchResponseTopic(
@@ -79,6 +87,28 @@ def test_all_offsets_of_the_group_are_read(brokers: Brokers, admin: GroupAdmin) 
     brokers.answers = [_fetched(("t", 1, 5), ("u", 0, -1))]
     assert admin.committed("g") == {T1: 5}
     assert brokers.requests[0].topics is None
+
+
+@pytest.mark.parametrize(("stored", "metadata"), [("note", "note"), (None, "")])
+def test_offsets_have_their_metadata(brokers: Brokers, admin: GroupAdmin, stored: str | None, metadata: str) -> None:
+    brokers.answers = [_with_metadata(stored), _committed(0)]
+    offsets = admin.offsets("g")
+    assert offsets == {T1: OffsetAndMetadata(5, metadata)}
+    admin.commit("g", offsets)
+    (partition,) = brokers.requests[1].topics[0].partitions
+    assert (partition.committed_offset, partition.committed_metadata) == (5, metadata)
+
+
+def test_the_state_of_a_group(brokers: Brokers, admin: GroupAdmin) -> None:
+    brokers.answers = [
+        DescribeGroupsResponse(groups=[DescribedGroup(group_id="g", group_state="Dead", error_code=error)])
+        for error in (Errors.NOT_COORDINATOR.code, 0, Errors.GROUP_AUTHORIZATION_FAILED.code)
+    ]
+    assert admin.state("g") == "Dead"
+    assert [request.groups for request in brokers.requests] == [["g"], ["g"]]
+    with pytest.raises(ApiError) as raised:
+        admin.state("g")
+    assert raised.value.error is Errors.GROUP_AUTHORIZATION_FAILED
 
 
 def test_offsets_are_committed_by_nobody_in_particular(brokers: Brokers, admin: GroupAdmin) -> None:

@@ -13,6 +13,7 @@ from tests.support.connect_tasks import Reports
 from tests.support.eventually import eventually
 
 JSON = "org.apache.kafka.connect.json.JsonConverter"
+BYTES = "org.apache.kafka.connect.converters.ByteArrayConverter"
 PROPS = {
     "bootstrap.servers": "b:1,c:2",
     "key.converter": JSON,
@@ -120,6 +121,18 @@ def test_a_task_that_cannot_be_created_has_failed(rig: Rig, task_class: str) -> 
 def test_a_connectors_own_converter_replaces_the_workers(rig: Rig) -> None:
     assert not rig.start_task(**{"key.converter": "no.such.Converter"})
     assert rig.start_task(**{"value.converter": "org.apache.kafka.connect.storage.StringConverter"})
+
+
+@pytest.mark.parametrize("task", [TASK, "tests.support.connect_plugins.IdleSinkTask"])
+def test_a_connectors_own_converter_of_headers_replaces_the_workers(rig: Rig, task: str) -> None:
+    config = SINK_CONFIG if task != TASK else {}
+    assert not rig.start_task(task, **config, **{"header.converter": "no.such.Converter"})
+    assert rig.start_task(task, **config, **{"header.converter": BYTES})
+
+
+def test_a_workers_converter_of_headers_must_be_one() -> None:
+    with pytest.raises(ConnectError, match="is not a HeaderConverter"):
+        Worker("w:1", StandaloneConfig(PROPS | {"header.converter": JSON}), MemoryOffsetBackingStore())
 
 
 def test_a_dead_letter_queue_is_created_and_has_a_producer_of_its_own(rig: Rig) -> None:

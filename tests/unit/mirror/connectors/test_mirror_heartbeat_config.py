@@ -13,12 +13,12 @@ REQUIRED = {"target.cluster.bootstrap.servers": "a:1"}
 def test_defaults() -> None:
     config = MirrorHeartbeatConfig(REQUIRED)
     assert (config["source.cluster.alias"], config["target.cluster.alias"]) == ("source", "target")
-    assert (config["heartbeats.topic.replication.factor"], config.interval_ms) == (3, 1000)
+    assert (config["heartbeats.topic.replication.factor"], config.heartbeats_interval_ms) == (3, 1000)
     assert config.heartbeats_topic == "heartbeats"
 
 
 def test_without_heartbeats_there_is_no_interval() -> None:
-    assert MirrorHeartbeatConfig({**REQUIRED, "emit.heartbeats.enabled": "false"}).interval_ms is None
+    assert MirrorHeartbeatConfig({**REQUIRED, "emit.heartbeats.enabled": "false"}).heartbeats_interval_ms is None
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import combinations
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -15,6 +17,7 @@ T0, T1 = TopicPartition("t", 0), TopicPartition("t", 1)
 
 def a_store(*syncs: tuple[int, int]) -> OffsetSyncStore:
     store = OffsetSyncStore()
+    store.begin(only_last=False)
     store.read_to_end()
     for upstream, downstream in syncs:
         store.handle_record(OffsetSync(T0, upstream, downstream))
@@ -34,12 +37,26 @@ def test_a_partition_without_syncs_is_unknown() -> None:
 
 def test_nothing_is_translated_before_the_end_was_read_once() -> None:
     store = OffsetSyncStore()
+    store.begin(only_last=True)
     for upstream in (100, 150):
         store.handle_record(OffsetSync(T0, upstream, upstream - 100))
     assert store.translate_downstream(T0, 150) is None
     store.read_to_end()
     assert store.translate_downstream(T0, 150) == 50
     assert store.translate_downstream(T0, 149) == TOO_EARLY, "only the last sync counts"
+
+
+def test_all_syncs_count_if_former_translations_are_known() -> None:
+    store = OffsetSyncStore()
+    store.begin(only_last=False)
+    for upstream in (100, 150):
+        store.handle_record(OffsetSync(T0, upstream, upstream - 100))
+    assert store.translate_downstream(T0, 150) is None
+    store.read_to_end()
+    assert store.translate_downstream(T0, 149) == 1
+    store.begin(only_last=False)
+    store.read_to_end()
+    assert store.translate_downstream(T0, 149) is None, "the topic is read from its beginning"
 
 
 def test_a_source_that_goes_back_makes_earlier_syncs_wrong() -> None:
@@ -69,8 +86,22 @@ def test_a_translation_is_never_after_the_true_one_and_ascends(gaps: list[tuple[
     assert later is not None
     assert later >= found
     kept = store._syncs[T0]
-    assert len(kept) <= syncs[-1][0].bit_length() + 1
     assert (kept[0].upstream_offset, kept[0].downstream_offset) == syncs[-1]
+    assert (kept[-1].upstream_offset, kept[-1].downstream_offset) == syncs[0]
+    assert len(set(kept)) <= syncs[-1][0].bit_length() + 3
+
+
+@given(GAPS)
+def test_each_place_has_a_sync_that_is_near_enough_and_apart_from_the_one_before(gaps: list[tuple[int, int]]) -> None:
+    store, position = a_store(), 0
+    for records, _ in gaps:
+        store.handle_record(OffsetSync(T0, position, position))
+        position += records
+        kept = [sync.upstream_offset for sync in store._syncs[T0]]
+        for newer, older in combinations(range(20), 2):
+            if kept[newer] != kept[older]:
+                assert kept[newer] <= kept[older] + (1 << older) - (1 << newer)
+                assert kept[newer] >= kept[older] + (1 << max(newer - 2, 0))
 
 
 @given(st.integers(2, 400), st.data())

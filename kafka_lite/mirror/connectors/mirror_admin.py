@@ -1,0 +1,223 @@
+"""Asks a cluster about its topics and groups, and changes them.
+
+Kafka 2.4: clients/.../clients/admin/Admin.java; connect/mirror/.../connect/mirror/MirrorUtils.java
+(createSinglePartitionCompactedTopic) · book 8.1.1
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import NamedTuple, TypeVar
+
+from kafka_lite.common.config_def import NO_DEFAULT, ConfigDef, Importance, Type
+from kafka_lite.common.errors import ApiError, Errors
+from kafka_lite.common.topic_partition import TopicPartition
+from kafka_lite.connect.api.errors import ConnectError
+from kafka_lite.connect.runtime.admin_requests import TIMEOUT_MS, AdminRequests
+from kafka_lite.connect.runtime.group_admin import GroupAdmin
+from kafka_lite.consumer.offset_and_metadata import OffsetAndMetadata
+from kafka_lite.mirror.connectors.topic_config_sync import ConfigEntry
+from kafka_lite.protocol.messages import api_32_describe_configs as describe_configs
+from kafka_lite.protocol.messages.api_03_metadata import MetadataRequest, MetadataResponse
+from kafka_lite.protocol.messages.api_16_list_groups import ListGroupsRequest, ListGroupsResponse
+from kafka_lite.protocol.messages.api_19_create_topics import (
+    CreatableTopic,
+    CreatableTopicConfig,
+    CreateTopicsRequest,
+    CreateTopicsResponse,
+)
+from kafka_lite.protocol.messages.api_37_create_partitions import (
+    CreatePartitionsRequest,
+    CreatePartitionsResponse,
+    CreatePartitionsTopic,
+)
+from kafka_lite.protocol.messages.api_44_incremental_alter_configs import (
+    AlterableConfig,
+    AlterConfigsResource,
+    IncrementalAlterConfigsRequest,
+    IncrementalAlterConfigsResponse,
+)
+from kafka_lite.protocol.schema import Request, Response
+from kafka_lite.security.channel_builders import CLIENT_SECURITY_CONFIG, client_channel_builder
+
+ADMIN_CONFIG = (
+    ConfigDef()
+    .define("bootstrap.servers", Type.LIST, NO_DEFAULT, Importance.HIGH, "Brokers of the cluster.")
+    .define("client.id", Type.STRING, "", Importance.LOW, "The name of the client.")
+    .include(CLIENT_SECURITY_CONFIG)
+)
+COMPACTED = {"cleanup.policy": "compact"}
+_LAST_METADATA_VERSION = 4
+"""With the controller and all topics by their names."""
+_TOPIC_RESOURCE, _SET, _DELETE = 2, 0, 1
+_MAY_BE_THERE = frozenset({
+    Errors.NONE, Errors.TOPIC_ALREADY_EXISTS, Errors.TOPIC_AUTHORIZATION_FAILED, Errors.CLUSTER_AUTHORIZATION_FAILED,
+})  # fmt: skip
+"""Results of the creation of an internal topic that do no harm: somebody else may create it, too."""
+R = TypeVar("R", bound=Response)
+
+
+class NewTopic(NamedTuple):
+    """A topic to create."""
+
+    partitions: int
+    replication_factor: int
+    configs: Mapping[str, str]
+
+
+class MirrorAdmin:
+    """Each call opens connections of its own, since there are a few of them in a minute.
+
+    Each raises ConnectError if no broker responds or if it is too old, and ApiError. What concerns one topic of several
+    is returned: the reason for each one that was refused.
+    """
+
+    def __init__(self, config: Mapping[str, object]) -> None:
+        """``config`` is that of a client. Raises ConfigError."""
+        values = ADMIN_CONFIG.parse(config)
+        security = client_channel_builder(values, values["client.id"])
+        self._requests = AdminRequests(values["bootstrap.servers"], values["client.id"], security)
+        self._groups = GroupAdmin(values["bootstrap.servers"], values["client.id"], security=security)
+
+    # ── topics ────────────────────────────────────────────────────────────────────────────────────────────────────
+
+    def topics(self) -> dict[str, int]:
+        """All topics but Kafka's own, with their numbers of partitions."""
+        return {
+            each.name: len(each.partitions)
+            for each in self._cluster().topics
+            if each.name is not None and not each.error_code and not each.is_internal
+        }
+
+    def ensure_compacted(self, topic: str, replication_factor: int) -> None:
+        """Create a compacted topic of one partition unless it is there, or unless it is for others to create it."""
+        error, message = self._create({topic: NewTopic(1, replication_factor, COMPACTED)})[topic]
+        if error not in _MAY_BE_THERE:
+            raise ConnectError(f"Unable to create topic '{topic}': {message or error.name}")
+
+    def create_topics(self, topics: Mapping[str, NewTopic]) -> dict[str, str]:
+        """Create topics. One that is there already counts as created."""
+        done = (Errors.NONE, Errors.TOPIC_ALREADY_EXISTS)
+        return {
+            topic: message or error.name
+            for topic, (error, message) in self._create(topics).items()
+            if error not in done
+        }
+
+    def _create(self, topics: Mapping[str, NewTopic]) -> dict[str, tuple[Errors, str | None]]:
+        wanted = [
+            CreatableTopic(
+                name=name,
+                num_partitions=new.partitions,
+                replication_factor=new.replication_factor,
+                configs=[CreatableTopicConfig(name=key, value=value) for key, value in new.configs.items()],
+            )
+            for name, new in topics.items()
+        ]
+        request = CreateTopicsRequest(topics=wanted, timeout_ms=TIMEOUT_MS)
+        results = self._at_controller(request, CreateTopicsResponse).topics
+        return {each.name: (Errors.for_code(each.error_code), each.error_message) for each in results}
+
+    def create_partitions(self, counts: Mapping[str, int]) -> dict[str, str]:
+        """Let topics have so many partitions. One that has them already counts as changed."""
+        request = CreatePartitionsRequest(
+            topics=[
+                CreatePartitionsTopic(name=topic, count=count, assignments=None) for topic, count in counts.items()
+            ],
+            timeout_ms=TIMEOUT_MS,
+            validate_only=False,
+        )
+        done = (Errors.NONE, Errors.INVALID_PARTITIONS)
+        results = self._at_controller(request, CreatePartitionsResponse).results
+        return {
+            each.name: each.error_message or Errors.for_code(each.error_code).name
+            for each in results
+            if Errors.for_code(each.error_code) not in done
+        }
+
+    def topic_configs(self, topics: Iterable[str]) -> dict[str, list[ConfigEntry]]:
+        """The settings of topics. A topic that is gone is left out."""
+        resources = [
+            describe_configs.DescribeConfigsResource(
+                resource_type=_TOPIC_RESOURCE, resource_name=topic, configuration_keys=None
+            )
+            for topic in topics
+        ]
+        request = describe_configs.DescribeConfigsRequest(resources=resources)
+        results = self._any(request, describe_configs.DescribeConfigsResponse).results
+        return {each.resource_name: list(map(_entry, each.configs)) for each in results if not each.error_code}
+
+    def alter_topic_configs(self, changes: Mapping[str, Mapping[str, str | None]]) -> dict[str, str]:
+        """Set settings of topics; None deletes one."""
+        resources = [
+            AlterConfigsResource(
+                resource_type=_TOPIC_RESOURCE,
+                resource_name=topic,
+                configs=[
+                    AlterableConfig(name=name, config_operation=_DELETE if value is None else _SET, value=value)
+                    for name, value in of_topic.items()
+                ],
+            )
+            for topic, of_topic in changes.items()
+        ]
+        request = IncrementalAlterConfigsRequest(resources=resources, validate_only=False)
+        results = self._at_controller(request, IncrementalAlterConfigsResponse).responses
+        return {
+            each.resource_name: each.error_message or Errors.for_code(each.error_code).name
+            for each in results
+            if each.error_code
+        }
+
+    # ── groups ────────────────────────────────────────────────────────────────────────────────────────────────────
+
+    def groups(self) -> list[str]:
+        """The groups of consumers, and those that only commit offsets; sorted."""
+        found: set[str] = set()
+        for broker in self._cluster().brokers:
+            response = self._at((broker.host, broker.port), ListGroupsRequest(), ListGroupsResponse)
+            if response.error_code:
+                raise ApiError(Errors.for_code(response.error_code))
+            found.update(each.group_id for each in response.groups if each.protocol_type in ("", "consumer"))
+        return sorted(found)
+
+    def group_offsets(self, group: str) -> dict[TopicPartition, OffsetAndMetadata]:
+        """The committed offsets of a group."""
+        return self._groups.offsets(group)
+
+    def group_state(self, group: str) -> str:
+        """``Empty``, ``Stable`` …; ``Dead`` if there is no such group."""
+        return self._groups.state(group)
+
+    def commit(self, group: str, offsets: Mapping[TopicPartition, OffsetAndMetadata]) -> None:
+        """Set offsets. UNKNOWN_MEMBER_ID if the group has members."""
+        self._groups.commit(group, offsets)
+
+    # ── requests ──────────────────────────────────────────────────────────────────────────────────────────────────
+
+    def _cluster(self) -> MetadataResponse:
+        return self._any(MetadataRequest(topics=None), MetadataResponse, _LAST_METADATA_VERSION)
+
+    def _at_controller(self, request: Request, response_class: type[R]) -> R:
+        cluster = self._cluster()
+        controllers = [(each.host, each.port) for each in cluster.brokers if each.node_id == cluster.controller_id]
+        if not controllers:
+            raise ConnectError("The cluster has no controller at the moment")
+        return self._at(controllers[0], request, response_class)
+
+    def _any(self, request: Request, response_class: type[R], max_version: int = 1 << 15) -> R:
+        try:
+            return self._requests.any(request, response_class, max_version)
+        except ConnectionError as error:
+            raise ConnectError(f"The cluster does not respond: {error}") from error
+
+    def _at(self, address: tuple[str, int], request: Request, response_class: type[R]) -> R:
+        try:
+            return self._requests.at(address, request, response_class)
+        except ConnectionError as error:
+            raise ConnectError(f"The cluster does not respond: {error}") from error
+
+
+def _entry(described: describe_configs.DescribeConfigsResourceResult) -> ConfigEntry:
+    return ConfigEntry(
+        described.name, described.value, described.config_source, described.read_only, described.is_sensitive
+    )

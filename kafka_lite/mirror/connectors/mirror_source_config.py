@@ -1,0 +1,74 @@
+"""The settings of MirrorSourceConnector and its tasks.
+
+Kafka 2.4: connect/mirror/.../connect/mirror/MirrorSourceConfig.java, MirrorSourceTaskConfig.java · book 8.1.1
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from kafka_lite.common.config_def import Importance, Range, Type, ValidString
+from kafka_lite.common.topic_partition import TopicPartition
+from kafka_lite.mirror.connectors.filters import (
+    CONFIG_PROPERTY_FILTER_CONFIG,
+    TOPIC_FILTER_CONFIG,
+    DefaultConfigPropertyFilter,
+    DefaultTopicFilter,
+)
+from kafka_lite.mirror.connectors.mirror_connector_config import (
+    JAVA,
+    TASK_INDEX,
+    MirrorConnectorConfig,
+    copying_config_def,
+)
+from kafka_lite.mirror.connectors.mirror_utils import decode_topic_partition, encode_topic_partition
+
+LOW = Importance.LOW
+TASK_PARTITIONS = "task.assigned.partitions"
+REFRESH_TOPICS, SYNC_TOPIC_CONFIGS = "refresh.topics", "sync.topic.configs"
+OFFSET_SYNCS_REPLICATION_FACTOR = "offset-syncs.topic.replication.factor"
+TEN_MINUTES_S = 600
+
+# fmt: off
+CONFIG = (
+    copying_config_def()
+    .include(TOPIC_FILTER_CONFIG)
+    .include(CONFIG_PROPERTY_FILTER_CONFIG)
+    .define("topic.filter.class", Type.STRING, f"{JAVA}.DefaultTopicFilter", LOW,
+            "How topics are chosen.", ValidString.in_(f"{JAVA}.DefaultTopicFilter"))
+    .define("config.property.filter.class", Type.STRING, f"{JAVA}.DefaultConfigPropertyFilter", LOW,
+            "How settings of topics are chosen.", ValidString.in_(f"{JAVA}.DefaultConfigPropertyFilter"))
+    .define("replication.factor", Type.INT, 2, LOW, "The replicas of topics that are created.")
+    .define(f"{REFRESH_TOPICS}.enabled", Type.BOOLEAN, True, LOW, "Whether new topics and partitions are noticed.")
+    .define(f"{REFRESH_TOPICS}.interval.seconds", Type.LONG, TEN_MINUTES_S, LOW,
+            "The time between two looks at the topics.", Range.at_least(1))
+    .define(f"{SYNC_TOPIC_CONFIGS}.enabled", Type.BOOLEAN, True, LOW,
+            "Whether settings of topics are copied when they change.")
+    .define(f"{SYNC_TOPIC_CONFIGS}.interval.seconds", Type.LONG, TEN_MINUTES_S, LOW,
+            "The time between two looks at the settings.", Range.at_least(1))
+    .define(OFFSET_SYNCS_REPLICATION_FACTOR, Type.SHORT, 3, LOW, "The replicas of the topic of offset syncs.")
+    .define("offset.lag.max", Type.LONG, 100, LOW,
+            "So many records of a partition at most are copied between two offset syncs.", Range.at_least(0))
+)
+# fmt: on
+
+
+class MirrorSourceConfig(MirrorConnectorConfig):
+    """The checked settings."""
+
+    def __init__(self, props: Mapping[str, str]) -> None:
+        """Raises ConfigError."""
+        super().__init__(CONFIG, props)
+        self.topic_filter = DefaultTopicFilter(props)
+        self.config_property_filter = DefaultConfigPropertyFilter(props)
+
+    def task_config(self, partitions: Sequence[TopicPartition], index: int) -> dict[str, str]:
+        """The configuration of a task that copies these partitions."""
+        assigned = ",".join(map(encode_topic_partition, partitions))
+        return {**self.props, TASK_PARTITIONS: assigned, TASK_INDEX: str(index)}
+
+    @property
+    def task_partitions(self) -> list[TopicPartition]:
+        """The partitions of a task."""
+        assigned = self.props.get(TASK_PARTITIONS, "")
+        return [decode_topic_partition(each) for each in assigned.split(",") if each]

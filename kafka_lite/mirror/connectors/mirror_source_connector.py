@@ -1,0 +1,205 @@
+"""Copies topics from one cluster to another.
+
+Kafka 2.4: connect/mirror/.../connect/mirror/MirrorSourceConnector.java · book 8.1.1
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Mapping, Sequence
+from typing import Protocol
+
+from kafka_lite import __version__
+from kafka_lite.common.config_def import ConfigDef
+from kafka_lite.common.config_value import ConfigValue
+from kafka_lite.common.errors import KafkaError
+from kafka_lite.connect.api.source_connector import SourceConnector
+from kafka_lite.connect.api.task import Task
+from kafka_lite.mirror.connectors.mirror_admin import MirrorAdmin, NewTopic
+from kafka_lite.mirror.connectors.mirror_connector_config import EMIT_OFFSET_SYNCS, ENABLED
+from kafka_lite.mirror.connectors.mirror_source_config import (
+    CONFIG,
+    OFFSET_SYNCS_REPLICATION_FACTOR,
+    REFRESH_TOPICS,
+    SYNC_TOPIC_CONFIGS,
+    MirrorSourceConfig,
+)
+from kafka_lite.mirror.connectors.mirror_source_task import MirrorSourceTask
+from kafka_lite.mirror.connectors.mirror_utils import SOURCE_CLUSTER, TOPIC, Offsets, check_offsets
+from kafka_lite.mirror.connectors.mirrored_topics import MirroredTopics, Topics, partitions_of, spread
+from kafka_lite.mirror.connectors.periodic_tasks import PeriodicTasks
+from kafka_lite.mirror.connectors.topic_config_sync import ConfigEntry, configs_to_alter, configs_to_create
+
+logger = logging.getLogger(__name__)
+
+RETRY_MS = 5_000
+STOP_S = 5.0
+
+
+class TopicsAdmin(Protocol):
+    """The part of MirrorAdmin that it needs."""
+
+    def topics(self) -> dict[str, int]: ...  # noqa: D102  see MirrorAdmin
+    def ensure_compacted(self, topic: str, replication_factor: int) -> None: ...  # noqa: D102
+    def create_topics(self, topics: Mapping[str, NewTopic]) -> dict[str, str]: ...  # noqa: D102
+    def create_partitions(self, counts: Mapping[str, int]) -> dict[str, str]: ...  # noqa: D102
+    def topic_configs(self, topics: Sequence[str]) -> dict[str, list[ConfigEntry]]: ...  # noqa: D102
+    def alter_topic_configs(self, changes: Mapping[str, Mapping[str, str | None]]) -> dict[str, str]: ...  # noqa: D102
+
+
+class MirrorSourceConnector(SourceConnector):
+    """Knows the topics of both clusters, creates what the target lacks, and deals partitions out among its tasks.
+
+    ::
+
+        connector.class = org.apache.kafka.connect.mirror.MirrorSourceConnector
+        source.cluster.alias = west           source.cluster.bootstrap.servers = w:9092
+        target.cluster.alias = east           target.cluster.bootstrap.servers = e:9092
+        topics = orders, payments-.*
+        key.converter = value.converter = header.converter = org.apache.kafka.connect.converters.ByteArrayConverter
+
+    It runs on workers of the target cluster: their producers write the copies. A cluster that does not respond is
+    asked again, after ``RETRY_MS`` at the start, and with the next refresh later. (Java waits for the refresh.)
+    """
+
+    def __init__(self, new_admin: Callable[[Mapping[str, object]], TopicsAdmin] = MirrorAdmin) -> None:
+        self._new_admin = new_admin
+        self._config: MirrorSourceConfig
+        self._topics: MirroredTopics
+        self._source: TopicsAdmin
+        self._target: TopicsAdmin
+        self._thread: PeriodicTasks | None = None
+        self._known: Topics | None = None
+        """The source's topics that are copied; None as long as they could not be read."""
+
+    def version(self) -> str:
+        """Of kafka_lite."""
+        return __version__
+
+    def config(self) -> ConfigDef:
+        """Both clusters, and the topics."""
+        return CONFIG
+
+    def validate(self, connector_configs: Mapping[str, str]) -> Sequence[ConfigValue]:
+        """Refuse settings of offset syncs where there are none, too."""
+        values = super().validate(connector_configs)
+        has_some = any(key.startswith(("offset-syncs-", "offset-syncs.topic.")) for key in connector_configs)
+        if has_some and connector_configs.get(EMIT_OFFSET_SYNCS) == "false":
+            next(each for each in values if each.name == EMIT_OFFSET_SYNCS).error_messages.append(
+                f"MirrorSourceConnector can't setup offset-syncs feature while {EMIT_OFFSET_SYNCS} set to false"
+            )
+        return values
+
+    # ── life cycle ────────────────────────────────────────────────────────────────────────────────────────────────
+
+    def start(self, props: Mapping[str, str]) -> None:
+        """Find the topics, create what is missing, and look again from time to time. Raises ConfigError."""
+        self._config = config = MirrorSourceConfig(props)
+        self._known = None
+        if not config[ENABLED]:
+            return
+        self._topics = MirroredTopics(config.source, config.target, config.policy, config.topic_filter)
+        self._source = self._new_admin(config.client("source", "admin", "replication-source-admin"))
+        self._target = self._new_admin(config.client("target", "admin", "replication-target-admin"))
+        has_begun = self._begin_or_warn()
+        self._thread = PeriodicTasks(f"mirror-source-{config.label}")
+        self._thread.add("finding topics", self.retry, None if has_begun else RETRY_MS)
+        self._thread.add("refreshing topics", self.refresh, config.interval_ms(REFRESH_TOPICS))
+        self._thread.add("syncing configs", self.sync_configs, config.interval_ms(SYNC_TOPIC_CONFIGS), at_once=True)
+        self._thread.start()
+
+    def stop(self) -> None:
+        """Look no more."""
+        if self._thread is not None:
+            self._thread.shutdown(STOP_S)
+            self._thread = None
+
+    def task_class(self) -> type[Task]:
+        """The one that copies."""
+        return MirrorSourceTask
+
+    def task_configs(self, max_tasks: int) -> list[dict[str, str]]:
+        """Each task has some of the partitions."""
+        tasks = spread(partitions_of(self._known or {}), max_tasks)
+        return [self._config.task_config(partitions, index) for index, partitions in enumerate(tasks)]
+
+    def alter_offsets(self, connector_config: Mapping[str, str], offsets: Offsets) -> bool:  # noqa: ARG002  a hook
+        """Check the partitions and offsets of topics that a user sets. Raises ConnectError."""
+        check_offsets(offsets, (SOURCE_CLUSTER, TOPIC), only_zero=False)
+        return True
+
+    # ── topics ────────────────────────────────────────────────────────────────────────────────────────────────────
+
+    def _begin_or_warn(self) -> bool:
+        try:
+            self._begin()
+        except KafkaError as error:
+            logger.warning("%s: %s. This is tried again", self._config.label, error)
+            return False
+        return True
+
+    def _begin(self) -> None:
+        if self._config[EMIT_OFFSET_SYNCS]:
+            at = self._config.offset_syncs_cluster
+            admin = self._new_admin(self._config.client(at, "admin", f"offset-syncs-{at}-admin"))
+            admin.ensure_compacted(self._config.offset_syncs_topic, self._config[OFFSET_SYNCS_REPLICATION_FACTOR])
+        self._find()
+
+    def retry(self) -> None:
+        """Begin, if that was not possible at the start."""
+        if self._known is None:
+            self._begin()
+            self.context.request_task_reconfiguration()
+
+    def refresh(self) -> None:
+        """Find and create topics and partitions; ask for other tasks if the source has changed."""
+        if self._known is not None and self._find():
+            self.context.request_task_reconfiguration()
+
+    def _find(self) -> bool:
+        """Whether the source has other topics, or other numbers of partitions, than before."""
+        in_source = self._topics.of_source(self._source.topics())
+        in_target = self._topics.of_target(self._target.topics())
+        self._create(self._topics.new_topics(in_source, in_target))
+        self._grow(self._topics.grown_topics(in_source, in_target))
+        before, self._known = self._known, in_source
+        if before != in_source:
+            logger.info("%s: topics with their numbers of partitions: %s", self._config.label, in_source)
+        return before != in_source
+
+    def _create(self, topics: Topics) -> None:
+        """Create copies, with the settings of their originals."""
+        if not topics:
+            return
+        described = self._source.topic_configs(list(topics))
+        chosen, factor = self._config.config_property_filter, self._config["replication.factor"]
+        new = {
+            self._topics.remote(topic): NewTopic(count, factor, configs_to_create(described.get(topic, ()), chosen))
+            for topic, count in topics.items()
+        }
+        refused = self._target.create_topics(new)
+        for topic, reason in refused.items():
+            logger.warning("Could not create topic %s: %s", topic, reason)
+        for topic in new.keys() - refused.keys():
+            logger.info("Created remote topic %s with %d partitions", topic, new[topic].partitions)
+
+    def _grow(self, topics: Topics) -> None:
+        if not topics:
+            return
+        counts = {self._topics.remote(topic): count for topic, count in topics.items()}
+        for topic, reason in self._target.create_partitions(counts).items():
+            logger.warning("Could not create topic-partitions for %s: %s", topic, reason)
+
+    def sync_configs(self) -> None:
+        """Let each copy have the settings that its original has now."""
+        copies = self._topics.of_target(self._target.topics())
+        topics = [topic for topic in self._known or () if self._topics.remote(topic) in copies]
+        if not topics:
+            return
+        chosen = self._config.config_property_filter
+        changes = {
+            self._topics.remote(topic): configs_to_alter(entries, chosen)
+            for topic, entries in self._source.topic_configs(topics).items()
+        }
+        for topic, reason in self._target.alter_topic_configs(changes).items():
+            logger.warning("Could not alter configuration of topic %s: %s", topic, reason)

@@ -1,0 +1,157 @@
+"""MirrorMaker 2 between two clusters: records and a group move, and the group continues where it was."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+import pytest
+
+from kafka_lite.common.topic_partition import TopicPartition
+from kafka_lite.consumer import KafkaConsumer
+from kafka_lite.mirror.connectors.mirror_admin import MirrorAdmin
+from kafka_lite.producer import KafkaProducer, ProducerRecord
+from kafka_lite.testing.cluster import Cluster
+from kafka_lite.testing.connect.connect_cluster import ConnectCluster
+from tests.support.eventually import eventually
+from tests.support.mirrored_records import SOME_DAY_MS
+
+JAVA = "org.apache.kafka.connect.mirror"
+BYTES = "org.apache.kafka.connect.converters.ByteArrayConverter"
+
+
+@pytest.fixture(scope="module")
+def source() -> Iterator[Cluster]:
+    with Cluster({"group.initial.rebalance.delay.ms": 0}) as cluster:
+        yield cluster
+
+
+@pytest.fixture(scope="module")
+def target() -> Iterator[Cluster]:
+    with Cluster({"group.initial.rebalance.delay.ms": 0}) as cluster:
+        yield cluster
+
+
+@pytest.fixture(scope="module")
+def connect(target: Cluster) -> Iterator[ConnectCluster]:
+    with ConnectCluster(target, props={"offset.flush.interval.ms": 200}) as connect:
+        yield connect
+
+
+def a_mirror(source: Cluster, target: Cluster, kind: str, **props: object) -> dict[str, object]:
+    """The configuration of a connector that looks once a second."""
+    return {
+        "connector.class": f"{JAVA}.Mirror{kind}Connector",
+        "source.cluster.alias": "west",
+        "target.cluster.alias": "east",
+        "source.cluster.bootstrap.servers": source.bootstrap_servers,
+        "target.cluster.bootstrap.servers": target.bootstrap_servers,
+        "key.converter": BYTES, "value.converter": BYTES, "header.converter": BYTES,
+        "replication.factor": 1,
+        "checkpoints.topic.replication.factor": 1,
+        "offset-syncs.topic.replication.factor": 1,
+        "refresh.topics.interval.seconds": 1,
+        "refresh.groups.interval.seconds": 1,
+        "emit.checkpoints.interval.seconds": 1,
+        "sync.group.offsets.interval.seconds": 1,
+        **props,
+    }  # fmt: skip
+
+
+def publish(cluster: Cluster, topic: str, numbers: range) -> None:
+    """Records of all kinds: tombstones, headers with and without values, times of their own."""
+    partitions = cluster.topics[topic]
+    with KafkaProducer({"bootstrap.servers": cluster.bootstrap_servers}) as producer:
+        for number in numbers:
+            text = b"%d" % number
+            headers = [("n", text), ("none", None)]
+            value = None if number % 10 == 9 else text
+            producer.send(ProducerRecord(topic, value, text, number % partitions, SOME_DAY_MS + number, headers))
+
+
+def contents(cluster: Cluster, topic: str) -> list[dict[bytes | None, tuple[object, ...]]]:
+    """All records of each partition by their keys, in order. One that came twice, after a rebalance, counts once."""
+    found: list[dict[bytes | None, tuple[object, ...]]] = [{} for _ in range(cluster.topics[topic])]
+    for record in sorted(cluster.records(topic), key=lambda each: each.offset):
+        found[record.partition].setdefault(record.key, (record.value, record.timestamp_ms, record.headers))
+    return found
+
+
+def has_copied(source: Cluster, topic: str, target: Cluster, copy: str) -> bool:
+    """Whether the copy has everything, in the same partitions and order."""
+    if target.topics.get(copy) != source.topics[topic]:
+        return False
+    here, there = contents(source, topic), contents(target, copy)
+    return here == there and list(map(list, here)) == list(map(list, there))
+
+
+def a_group(cluster: Cluster, group: str) -> dict[str, object]:
+    return {
+        "bootstrap.servers": cluster.bootstrap_servers, "group.id": group, "auto.offset.reset": "earliest",
+        "enable.auto.commit": "false",
+    }  # fmt: skip
+
+
+def read_until(cluster: Cluster, topic: str, group: str, is_enough: Callable[[list[bytes]], bool]) -> list[bytes]:
+    """The keys that a member of a group reads and commits."""
+    keys: list[bytes] = []
+    with KafkaConsumer(a_group(cluster, group) | {"max.poll.records": 50}) as consumer:
+        consumer.subscribe([topic])
+        while not is_enough(keys):
+            keys.extend(record.key for record in consumer.poll(1000))
+        consumer.commit_sync()
+    return keys
+
+
+def committed(cluster: Cluster, group: str, topic: str) -> list[int]:
+    partitions = [TopicPartition(topic, number) for number in range(cluster.topics[topic])]
+    with KafkaConsumer(a_group(cluster, group)) as consumer:
+        found = consumer.committed(partitions)
+    return [-1 if (each := found[of]) is None else each.offset for of in partitions]
+
+
+def test_a_group_fails_over_and_skips_nothing(source: Cluster, target: Cluster, connect: ConnectCluster) -> None:
+    source.create_topic("orders", 2, {"retention.ms": "-1", "segment.bytes": "1000000"})
+    publish(source, "orders", range(400))
+    connect.put_connector("copy", a_mirror(source, target, "Source", topics="orders.*", **{"tasks.max": 2}))
+    connect.await_running("copy", tasks=2)
+    eventually(lambda: has_copied(source, "orders", target, "west.orders"))
+    settings = MirrorAdmin({"bootstrap.servers": target.bootstrap_servers}).topic_configs(["west.orders"])
+    assert ("segment.bytes", "1000000") in {(each.name, each.value) for each in settings["west.orders"]}
+
+    groups = a_mirror(source, target, "Checkpoint", topics="orders", groups="billing")
+    connect.put_connector("groups", groups | {"sync.group.offsets.enabled": True})
+    connect.await_running("groups", tasks=0)
+    before = read_until(source, "orders", "billing", lambda keys: len(keys) >= 250)
+    connect.await_running("groups", tasks=1)
+    publish(source, "orders", range(400, 500))
+    eventually(lambda: min(committed(target, "billing", "west.orders")) > 0)
+    eventually(lambda: has_copied(source, "orders", target, "west.orders"))
+    assert all(
+        there <= here
+        for there, here in zip(
+            committed(target, "billing", "west.orders"), committed(source, "billing", "orders"), strict=True
+        )
+    )
+    everything = {b"%d" % number for number in range(500)}
+    after = read_until(target, "west.orders", "billing", lambda keys: everything <= {*before, *keys})
+    assert len(after) < 500, "it reads again what came after the last offset sync, not everything"
+    connect.delete_connector("groups")
+    connect.delete_connector("copy")
+
+
+def test_topics_come_and_grow_under_their_own_names(source: Cluster, target: Cluster, connect: ConnectCluster) -> None:
+    config = a_mirror(source, target, "Source", topics="plain.*")
+    connect.put_connector("plain", config | {"replication.policy.class": f"{JAVA}.IdentityReplicationPolicy"})
+    source.create_topic("plain", 1)
+    publish(source, "plain", range(10))
+    eventually(lambda: has_copied(source, "plain", target, "plain"))
+    MirrorAdmin({"bootstrap.servers": source.bootstrap_servers}).create_partitions({"plain": 3})
+    publish(source, "plain", range(10, 40))
+    eventually(lambda: has_copied(source, "plain", target, "plain"))
+    assert target.topics["plain"] == 3
+    connect.stop_connector("plain")
+    connect.await_state("plain", "STOPPED", tasks=0)
+    publish(source, "plain", range(40, 50))
+    connect.resume_connector("plain")
+    eventually(lambda: has_copied(source, "plain", target, "plain"))
+    connect.delete_connector("plain")
