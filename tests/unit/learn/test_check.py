@@ -3,6 +3,7 @@
 import pytest
 
 from chapters.ch01_introduction.figures import predictions
+from chapters.ch08_pipelines.figures import helix_predictions
 from chapters.ch08_pipelines.figures import predictions as predictions_of_connect
 from kafka_learn.both_languages import CHINESE
 from kafka_learn.check import Prediction, Words
@@ -33,7 +34,7 @@ def test_a_cell_has_the_verdict_in_both_languages() -> None:
 
 ALL = {
     name: value
-    for module in (predictions, predictions_of_connect)
+    for module in (predictions, predictions_of_connect, helix_predictions)
     for name, value in vars(module).items()
     if isinstance(value, Prediction)
 }
