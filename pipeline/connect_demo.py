@@ -79,7 +79,7 @@ class ConnectDemo:
         from kafka_lite.server.broker_process import BrokerProcess
 
         broker = stack.enter_context(BrokerProcess(self._folder))
-        TopicAdmin([broker.bootstrap_servers], "connect-demo").ensure_exists(TOPIC, 1, 1)
+        TopicAdmin({"bootstrap.servers": broker.bootstrap_servers}).ensure_exists(TOPIC, 1, 1)
         self._console.print(f"A broker runs on {broker.bootstrap_servers}")
         return broker.bootstrap_servers
 

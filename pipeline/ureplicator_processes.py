@@ -107,7 +107,7 @@ class MirrorProcesses:
             self._stack.enter_context(broker)
         partitions = [TopicPartition(topic, number) for topic, count in topics.items() for number in range(count)]
         for broker in (self.source, self.target):
-            admin = TopicAdmin([broker.bootstrap_servers], "ureplicator-demo")
+            admin = TopicAdmin({"bootstrap.servers": broker.bootstrap_servers})
             for topic, count in topics.items():
                 admin.ensure_exists(topic, count, 1)
         config = {"bootstrap.servers": self.target.bootstrap_servers, "auto.offset.reset": "earliest"}

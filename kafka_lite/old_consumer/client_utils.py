@@ -33,7 +33,10 @@ def get_plaintext_broker_end_points(zk: KafkaZkClient) -> list[BrokerEndPoint]:
     found = [plaintext_end_point(broker_id, registration) for broker_id, registration in brokers.items()]
     end_points = [each for each in found if each is not None]
     if brokers and not end_points:
-        raise BrokerEndPointNotAvailableError(f"none of the brokers {list(brokers)} has a plaintext end point")
+        raise BrokerEndPointNotAvailableError(
+            f"none of the brokers {list(brokers)} has a plaintext end point, and old consumers know no other. Use "
+            "kafka_lite.consumer.KafkaConsumer, with bootstrap.servers"
+        )
     return end_points
 
 

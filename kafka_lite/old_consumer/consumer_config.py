@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from kafka_lite.common.config_def import NO_DEFAULT, Check, ConfigDef, ConfigError, Importance, Range, Type, ValidString
+from kafka_lite.security.channel_builders import require_plaintext
 
 logger = logging.getLogger(__name__)
 
@@ -98,6 +99,7 @@ class ConsumerConfig:
 
     def __init__(self, configs: Mapping[str, object]) -> None:
         self.originals = dict(configs)
+        require_plaintext(configs, "the old consumer", "kafka_lite.consumer.KafkaConsumer, with bootstrap.servers")
         lower = {key: str(value).lower() if key == "offsets.storage" else value for key, value in configs.items()}
         self._values = CONFIG.parse(lower)
         for key, fallback in _FALLBACKS.items():

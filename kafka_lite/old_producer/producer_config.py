@@ -12,6 +12,7 @@ from typing import Any
 from kafka_lite.clients.client_utils import parse_and_validate_addresses
 from kafka_lite.common.config_def import NO_DEFAULT, ConfigDef, ConfigError, Importance, Range, Type, ValidString
 from kafka_lite.record.compression import CompressionType
+from kafka_lite.security.channel_builders import require_plaintext
 
 logger = logging.getLogger(__name__)
 
@@ -65,6 +66,7 @@ class ProducerConfig:
         for key in CONFIG.keys & configs.keys():
             if configs[key] is None:
                 raise ConfigError(key, None, "it has no value; leave it out to get the default")
+        require_plaintext(configs, "the old producer", "kafka_lite.producer.KafkaProducer")
         self._values = CONFIG.parse(configs)
         batch, queue = self["batch.num.messages"], self["queue.buffering.max.messages"]
         if batch > queue:

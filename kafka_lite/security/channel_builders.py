@@ -87,6 +87,14 @@ class ClientConfig(Protocol):
     def __getitem__(self, key: str) -> Any: ...
 
 
+def require_plaintext(configs: Mapping[str, object], client: str, instead: str) -> None:
+    """Raise ConfigError if a client that connects in plain text only is to be protected."""
+    protocol = configs.get(SECURITY_PROTOCOL, SecurityProtocol.PLAINTEXT.name)
+    if protocol != SecurityProtocol.PLAINTEXT.name:
+        text = f"{client} connects in plain text only, in Kafka, too. Use {instead}"
+        raise ConfigError(SECURITY_PROTOCOL, protocol, text)
+
+
 def client_channel_builder(
     config: ClientConfig, client_id: str = "", time: Time = SYSTEM_TIME
 ) -> ClientChannelBuilder | None:

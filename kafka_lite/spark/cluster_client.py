@@ -13,7 +13,9 @@ from typing import TypeVar, cast
 from kafka_lite.clients.bootstrap_servers import parse_bootstrap_servers
 from kafka_lite.common.errors import Errors, KafkaError
 from kafka_lite.common.topic_partition import TopicPartition
+from kafka_lite.network.authentication_error import AuthenticationError
 from kafka_lite.network.blocking_channel import BlockingChannel
+from kafka_lite.network.channel_builder import ClientChannelBuilder
 from kafka_lite.protocol.api_key import ApiKey
 from kafka_lite.protocol.api_keys import API_SPECS
 from kafka_lite.protocol.messages.api_03_metadata import MetadataRequest, MetadataRequestTopic, MetadataResponse
@@ -36,9 +38,13 @@ class ClusterUnreachableError(KafkaError):
 class BrokerConnection:
     """A connection to one broker, using versions that both sides support."""
 
-    def __init__(self, host: str, port: int, client_id: str, request_timeout_ms: int) -> None:
+    def __init__(
+        self, host: str, port: int, client_id: str, request_timeout_ms: int, security: ClientChannelBuilder | None
+    ) -> None:
         self.address = f"{host}:{port}"
-        self._channel = BlockingChannel(host, port, client_id=client_id, read_timeout_ms=request_timeout_ms)
+        self._channel = BlockingChannel(
+            host, port, client_id=client_id, read_timeout_ms=request_timeout_ms, security=security
+        )
         self._channel.connect()
         try:
             self._versions = self._ask_versions()
@@ -79,8 +85,18 @@ class ClusterClient:
     Not thread-safe: every reader has its own.
     """
 
-    def __init__(self, bootstrap_servers: Sequence[str], client_id: str, request_timeout_ms: int) -> None:
-        """Raises ConfigError for bootstrap servers of a wrong form."""
+    def __init__(
+        self,
+        bootstrap_servers: Sequence[str],
+        client_id: str,
+        request_timeout_ms: int,
+        security: ClientChannelBuilder | None = None,
+    ) -> None:
+        """``security``: how the connections are protected; None: not at all.
+
+        Raises ConfigError for bootstrap servers of a wrong form.
+        """
+        self._security = security
         self._bootstrap = parse_bootstrap_servers(bootstrap_servers)
         self._client_id = client_id
         self._request_timeout_ms = request_timeout_ms
@@ -98,7 +114,8 @@ class ClusterClient:
     def metadata(self, topics: Iterable[str] | None) -> MetadataResponse:
         """Fetch metadata of these topics, or of all if None, and remember the leaders.
 
-        Raises ``ClusterUnreachableError`` if no bootstrap server responds.
+        Raises ``ClusterUnreachableError`` if no bootstrap server responds, and ``AuthenticationError`` if one does not
+        accept this client, or is not trusted.
         """
         wanted = None if topics is None else [MetadataRequestTopic(name=topic) for topic in sorted(topics)]
         response = self._ask_any(MetadataRequest(topics=wanted, allow_auto_topic_creation=False))
@@ -121,6 +138,8 @@ class ClusterClient:
             try:
                 self._bootstrap_connection = self._connect(host, port)
                 return self._bootstrap_connection.exchange(request, MetadataResponse)
+            except AuthenticationError:
+                raise
             except OSError as error:
                 failures.append(f"{host}:{port} ({error})")
         raise ClusterUnreachableError(f"no Kafka broker responds; tried {', '.join(failures)}")
@@ -153,7 +172,7 @@ class ClusterClient:
         return self._connections[node_id]
 
     def _connect(self, host: str, port: int) -> BrokerConnection:
-        return BrokerConnection(host, port, self._client_id, self._request_timeout_ms)
+        return BrokerConnection(host, port, self._client_id, self._request_timeout_ms, self._security)
 
     def close(self) -> None:
         """Close all connections. Later calls reopen them."""

@@ -6,6 +6,7 @@ Spark 4.2: connector/kafka-0-10-sql/.../KafkaSourceProvider.scala · book 4.1.1
 from __future__ import annotations
 
 from kafka_lite.common.config_def import NO_DEFAULT, ConfigDef, Importance, Range, Type, ValidString
+from kafka_lite.security.channel_builders import CLIENT_SECURITY_CONFIG
 
 KAFKA_PREFIX = "kafka."
 
@@ -146,14 +147,7 @@ CONSUMER_CONFIGS = (
         "How long the driver asks for offsets again while brokers restart or leaders are elected, in each attempt.",
         Range.at_least(0),
     )
-    .define(
-        "security.protocol",
-        Type.STRING,
-        "PLAINTEXT",
-        _MEDIUM,
-        "Only PLAINTEXT is supported.",
-        ValidString.in_("PLAINTEXT"),
-    )
+    .include(CLIENT_SECURITY_CONFIG)
 )
 """The ``kafka.`` options that the reader's client supports."""
 

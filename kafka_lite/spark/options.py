@@ -11,10 +11,11 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from kafka_lite.common.config_def import ConfigDef, ConfigError, Type, parse_value
+from kafka_lite.common.config_def import ConfigDef, ConfigError
 from kafka_lite.common.errors import KafkaError
 from kafka_lite.common.java.java_pattern import JavaPatternError, java_pattern
 from kafka_lite.common.topic_partition import TopicPartition
+from kafka_lite.spark.librdkafka_configs import librdkafka_configs
 from kafka_lite.spark.offsets import (
     EARLIEST,
     LATEST,
@@ -48,17 +49,6 @@ _REFUSED_PRODUCER_CONFIGS = {
     "transactional.id": "a query writes at least once and cannot be a transaction",
     "partitioner.class": "use the column partition, or 'kafka.partitioner' with one of librdkafka's partitioners",
 }
-
-# Writing uses librdkafka, which has most of the Java producer's options under the same names, and these under others.
-_LIBRDKAFKA_NAMES = {
-    "max.request.size": "message.max.bytes",
-    "send.buffer.bytes": "socket.send.buffer.bytes",
-    "receive.buffer.bytes": "socket.receive.buffer.bytes",
-}
-
-# The Java producer's default, unlike librdkafka's: equal keys go to the same partitions. (Idempotence, the other
-# difference, is left to the user: it would rule out brokers before 0.11, and rows are written at least once.)
-_PRODUCER_DEFAULTS = {"partitioner": "murmur2_random"}
 
 _TIME_UNITS_MS = {"us": 0.001, "ms": 1, "": 1, "s": 1000, "m": 60_000, "min": 60_000, "h": 3_600_000, "d": 86_400_000}
 
@@ -127,12 +117,7 @@ def write_options(options: Mapping[str, str]) -> WriteOptions:
     _refuse(given, _REFUSED_PRODUCER_CONFIGS)
     if "bootstrap.servers" not in given:
         raise SparkOptionError("Option 'kafka.bootstrap.servers' must be specified for configuring Kafka producer")
-    producer = {_LIBRDKAFKA_NAMES.get(name, name): value for name, value in given.items()}
-    if memory := producer.pop("buffer.memory", None):
-        producer["queue.buffering.max.kbytes"] = str(
-            max(parse_value("kafka.buffer.memory", Type.LONG, memory) // 1024, 1)
-        )
-    return WriteOptions(topic, {**_PRODUCER_DEFAULTS, **producer})
+    return WriteOptions(topic, librdkafka_configs(given))
 
 
 def batch_options(options: Mapping[str, str]) -> ReadOptions:

@@ -2,7 +2,7 @@
 
 ``processing.guarantee`` is Kafka 0.11's, the exception handlers are Kafka 1.0's and 1.1's. The serdes inside windowed
 ones (``….serde.inner``) are Kafka 2.0's. ``default.dsl.store`` is Kafka 3.2's, where the default is rocksDB; 0.10.2
-leaves no choice.
+leaves no choice. The prefix ``admin.`` is Kafka 1.1's.
 
 Kafka 0.10.2: streams/.../streams/StreamsConfig.java · book 9.1.1
 """
@@ -15,6 +15,7 @@ from collections.abc import Mapping
 from typing import Any
 from uuid import UUID
 
+from kafka_lite.clients.admin_client import ADMIN_CONFIG
 from kafka_lite.common.config_def import (
     NO_DEFAULT,
     NON_EMPTY,
@@ -65,7 +66,7 @@ def is_end_point(text: str) -> bool:
 
 
 HIGH, MEDIUM, LOW = Importance.HIGH, Importance.MEDIUM, Importance.LOW
-CONSUMER_PREFIX, PRODUCER_PREFIX = "consumer.", "producer."
+CONSUMER_PREFIX, PRODUCER_PREFIX, ADMIN_PREFIX = "consumer.", "producer.", "admin."
 AT_LEAST_ONCE, EXACTLY_ONCE, EXACTLY_ONCE_V2 = "at_least_once", "exactly_once", "exactly_once_v2"
 EOS_COMMIT_INTERVAL_MS = 100
 """The default of ``commit.interval.ms`` with exactly_once: readers wait for the end of the transaction."""
@@ -176,9 +177,9 @@ PRODUCER_OVERRIDES: dict[str, object] = {"linger.ms": 100}
 class StreamsConfig:
     """The checked configuration of an application.
 
-    A key of the consumers or of the producer is passed to them; with the prefix ``consumer.`` or ``producer.`` only to
-    these. Serdes, extractor and grouper may be names of classes, or classes. Raises ConfigError. Logs a warning for
-    unknown keys.
+    A key of the consumers, the producer or the admin client is passed to them; with the prefix ``consumer.``,
+    ``producer.`` or ``admin.`` only to these. Serdes, extractor and grouper may be names of classes, or classes. Raises
+    ConfigError. Logs a warning for unknown keys.
     """
 
     def __init__(self, configs: Mapping[str, object]) -> None:
@@ -371,6 +372,11 @@ class StreamsConfig:
             "enable.idempotence": True,
         }
 
+    def admin_configs(self, client_id: str) -> dict[str, object]:
+        """For the client that asks for topics and creates them."""
+        own = self._of_client(ADMIN_CONFIG, ADMIN_PREFIX)
+        return {**own, "bootstrap.servers": self["bootstrap.servers"], "client.id": client_id}
+
     def _thread_producer_defaults(self) -> dict[str, object]:
         return {**THREAD_PRODUCER_OVERRIDES, **self._of_client(producer_config.CONFIG, PRODUCER_PREFIX)}
 
@@ -396,6 +402,7 @@ class StreamsConfig:
             or key in INNER_CLASS_KEYS
             or key.removeprefix(CONSUMER_PREFIX) in consumer_config.CONFIG
             or key.removeprefix(PRODUCER_PREFIX) in producer_config.CONFIG
+            or key.removeprefix(ADMIN_PREFIX) in ADMIN_CONFIG
         )
 
 

@@ -46,7 +46,7 @@ def test_clients_of_both_generations_take_them(servers: str, cluster: Cluster) -
 def test_spark_and_streams_take_them(servers: str) -> None:
     with ClusterClient(servers.split(","), "spark", 30_000) as client:
         assert client.leader_of(PARTITION) == 0
-    assert "t" in StreamsKafkaClient(servers.split(","), "streams").fetch_topics().partition_counts
+    assert "t" in StreamsKafkaClient({"bootstrap.servers": servers}).fetch_topics().partition_counts
 
 
 @pytest.mark.parametrize(

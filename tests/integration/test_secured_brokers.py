@@ -9,17 +9,28 @@ from typing import Any
 import pytest
 
 from kafka_lite.admin.user_scram_credentials import Upsertion, alter
+from kafka_lite.connect.runtime.distributed.distributed_config import DistributedConfig
+from kafka_lite.connect.runtime.distributed.worker_group_member import WorkerGroupMember
+from kafka_lite.connect.runtime.storage.cluster_config_state import ClusterConfigState
+from kafka_lite.connect.runtime.topic_admin import TopicAdmin
 from kafka_lite.consumer.kafka_consumer import KafkaConsumer
 from kafka_lite.network.authentication_error import SaslAuthenticationError, SslAuthenticationError
 from kafka_lite.producer.kafka_producer import KafkaProducer
 from kafka_lite.producer.producer_record import ProducerRecord
+from kafka_lite.security.channel_builders import client_channel_builder
 from kafka_lite.security.scram.scram_formatter import ScramFormatter
 from kafka_lite.security.scram.scram_mechanism import ScramMechanism
+from kafka_lite.spark.cluster_client import ClusterClient
+from kafka_lite.spark.option_table import CONSUMER_CONFIGS
+from kafka_lite.streams.assignment.streams_kafka_client import StreamsKafkaClient
+from kafka_lite.streams.errors import StreamsError
+from kafka_lite.streams.processor.internals.topology.internal_topic_config import InternalTopicConfig
 from kafka_lite.testing.kafka_servers import KafkaServers
 from kafka_lite.tools.main import main
 from kafka_lite.zookeeper.embedded.embedded_zookeeper import EmbeddedZooKeeper
 from kafka_lite.zookeeper.kafka_zk_client import KafkaZkClient
 from tests.support.certificates import certificate, keys_and_trust, server_certificate
+from tests.support.connect_group import PROPS, URL, Rebalances, Snapshots
 from tests.support.eventually import eventually
 
 JAAS = 'org.apache.kafka.common.security.scram.ScramLoginModule required username="{}" password="{}";'
@@ -38,6 +49,7 @@ SETTINGS = {
     "controlled.shutdown.retry.backoff.ms": 50,
 }
 WAIT_MS = 60_000
+CREATED = {"app-counts-changelog", "connect-offsets"}
 
 
 @pytest.fixture(scope="module")
@@ -153,3 +165,60 @@ def test_a_tool_says_why_it_is_refused(
     said = capsys.readouterr().err
     assert f"{address(brokers)}: Authentication failed" in said
     assert "wrong" not in said
+
+
+def test_streams_and_connect_create_their_topics(brokers: KafkaServers) -> None:
+    streams = StreamsKafkaClient(config(brokers))
+    changelog = InternalTopicConfig("app-counts-changelog", "compact", retention_ms=None)
+    streams.create_topics({changelog: 1}, 1, streams.fetch_topics())
+    assert TopicAdmin(config(brokers)).ensure_exists("connect-offsets", 1, 1)
+    eventually(lambda: streams.fetch_topics().partition_counts.keys() >= CREATED)
+    with pytest.raises(StreamsError, match="Authentication failed"):
+        StreamsKafkaClient(config(brokers, "wrong")).fetch_topics()
+
+
+def test_sparks_client_reads_metadata(brokers: KafkaServers) -> None:
+    keys = CONSUMER_CONFIGS.parse(config(brokers))
+    with ClusterClient([address(brokers)], "spark", WAIT_MS, client_channel_builder(keys, "spark")) as client:
+        assert {broker.node_id for broker in client.metadata([]).brokers} == {0, 1}
+    refused = CONSUMER_CONFIGS.parse(config(brokers, "wrong"))
+    with (
+        ClusterClient([address(brokers)], "spark", WAIT_MS, client_channel_builder(refused, "spark")) as client,
+        pytest.raises(SaslAuthenticationError),
+    ):
+        client.metadata([])
+
+
+def test_a_worker_of_connect_joins_its_group(brokers: KafkaServers) -> None:
+    keys = PROPS | {key: str(value) for key, value in config(brokers).items()}
+    configs: Any = Snapshots(ClusterConfigState(0, {}, {}))
+    member = WorkerGroupMember(DistributedConfig(keys), URL, configs, Rebalances())
+    try:
+        member.ensure_active()
+        assert member.member_id
+    finally:
+        member.stop()
+
+
+def test_replicas_are_verified(brokers: KafkaServers, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    TopicAdmin(config(brokers)).ensure_exists("verified", 1, 2)
+    verify = ["replica-verification", "--once", "--time", "-2", "--topics-include", "verified"]
+    eventually(lambda: main([*verify, *command_config(brokers, tmp_path)]) == 0, capsys.readouterr)
+    assert "verification process is started" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("tool", "says"),
+    [
+        (["streams-application-reset", "--application-id", "app", "--dry-run"], "Done."),
+        (["top", "--cluster", "--once"], "2 brokers"),
+    ],
+)
+def test_tools_that_ask_all_brokers(
+    brokers: KafkaServers, tmp_path: Path, capsys: pytest.CaptureFixture[str], tool: list[str], says: str
+) -> None:
+    flags = command_config(brokers, tmp_path)
+    if tool[0] == "streams-application-reset":
+        flags[0] = "--bootstrap-servers"
+    assert main([*tool, *flags]) == 0
+    assert says in capsys.readouterr().out

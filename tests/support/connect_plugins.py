@@ -29,6 +29,7 @@ class FakeClients:
     def __init__(self) -> None:
         self.producers: list[Mapping[str, object]] = []
         self.consumers: list[Mapping[str, object]] = []
+        self.admins: list[Mapping[str, object]] = []
         self.group = FakeGroupAdmin({("t", 0): 5})
         self.topics: list[tuple[str, int, int]] = []
         """Name, partitions and replication factor of those that were to be created."""
@@ -37,10 +38,12 @@ class FakeClients:
         self.producers.append(config)
         return FakeProducer()
 
-    def topic_admin(self, bootstrap_servers: Sequence[str], client_id: str) -> Any:
+    def topic_admin(self, config: Mapping[str, object]) -> Any:
+        self.admins.append(config)
         return self
 
-    def group_admin(self, bootstrap_servers: Sequence[str], client_id: str) -> Any:
+    def group_admin(self, config: Mapping[str, object]) -> Any:
+        self.admins.append(config)
         return self.group
 
     def ensure_exists(self, topic: str, partitions: int, replication_factor: int) -> bool:

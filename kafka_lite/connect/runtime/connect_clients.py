@@ -6,7 +6,7 @@ connect/util/KafkaBasedLog.java (createProducer, createConsumer) · book 8.3.5
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
 from kafka_lite.common.time import SYSTEM_TIME, Time
 from kafka_lite.connect.runtime.group_admin import GroupAdmin
@@ -29,10 +29,10 @@ class ConnectClients:
         """The producer of a source task or of an internal topic."""
         return KafkaProducer(config, time=self._time)
 
-    def topic_admin(self, bootstrap_servers: Sequence[str], client_id: str) -> TopicAdmin:
+    def topic_admin(self, config: Mapping[str, object]) -> TopicAdmin:
         """Creates topics. It need not be closed."""
-        return TopicAdmin(bootstrap_servers, client_id)
+        return TopicAdmin(config)
 
-    def group_admin(self, bootstrap_servers: Sequence[str], client_id: str) -> GroupAdmin:
+    def group_admin(self, config: Mapping[str, object]) -> GroupAdmin:
         """Changes the offsets of consumer groups. It need not be closed."""
-        return GroupAdmin(bootstrap_servers, client_id, self._time)
+        return GroupAdmin(config, self._time)

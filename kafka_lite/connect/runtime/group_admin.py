@@ -1,21 +1,19 @@
-"""Reads, sets and deletes the offsets of a consumer group from outside of the group.
+"""Reads, sets and deletes the offsets of a sink's consumer group from outside of the group.
 
 Kafka 2.4: clients/.../clients/admin/Admin.java (listConsumerGroupOffsets, alterConsumerGroupOffsets,
-deleteConsumerGroupOffsets, deleteConsumerGroups, describeConsumerGroups) · book 8.3.6
+deleteConsumerGroupOffsets, deleteConsumerGroups) · book 8.3.6
 """
 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 
+from kafka_lite.clients.admin_client import Address, AdminClient
 from kafka_lite.common.errors import ApiError, Errors
 from kafka_lite.common.time import SYSTEM_TIME, Time
 from kafka_lite.common.topic_partition import TopicPartition
 from kafka_lite.connect.api.errors import ConnectError
-from kafka_lite.connect.runtime.admin_requests import TIMEOUT_MS, Address, AdminRequests
-from kafka_lite.consumer.offset_and_metadata import OffsetAndMetadata
-from kafka_lite.network.channel_builder import ClientChannelBuilder
 from kafka_lite.protocol.messages.api_08_offset_commit import (
     OffsetCommitRequest,
     OffsetCommitRequestPartition,
@@ -24,7 +22,6 @@ from kafka_lite.protocol.messages.api_08_offset_commit import (
 )
 from kafka_lite.protocol.messages.api_09_offset_fetch import OffsetFetchRequest, OffsetFetchResponse
 from kafka_lite.protocol.messages.api_10_find_coordinator import FindCoordinatorRequest, FindCoordinatorResponse
-from kafka_lite.protocol.messages.api_15_describe_groups import DescribeGroupsRequest, DescribeGroupsResponse
 from kafka_lite.protocol.messages.api_42_delete_groups import DeleteGroupsRequest, DeleteGroupsResponse
 from kafka_lite.protocol.messages.api_47_offset_delete import (
     OffsetDeleteRequest,
@@ -33,6 +30,7 @@ from kafka_lite.protocol.messages.api_47_offset_delete import (
     OffsetDeleteResponse,
 )
 
+TIMEOUT_MS = 30_000
 RETRY_BACKOFF_MS = 100
 _LAST_OF_ONE_KEY, _LAST_OF_ONE_GROUP, _LAST_COMMIT = 3, 7, 7
 """Last versions of FindCoordinator, OffsetFetch and OffsetCommit for a single group of the classic protocol."""
@@ -50,64 +48,48 @@ class GroupAdmin:
     responds.
     """
 
-    def __init__(
-        self,
-        bootstrap_servers: Sequence[str],
-        client_id: str,
-        time: Time = SYSTEM_TIME,
-        security: ClientChannelBuilder | None = None,
-    ) -> None:
-        """``security``: how connections are protected; None: not at all. Raises ConfigError for unusable addresses."""
-        self._requests = AdminRequests(bootstrap_servers, client_id, security)
+    def __init__(self, configs: Mapping[str, object], time: Time = SYSTEM_TIME) -> None:
+        """``configs``: those of an AdminClient. Raises ConfigError."""
+        self._client = AdminClient(configs, time)
         self._time = time
 
     def committed(self, group: str) -> dict[TopicPartition, int]:
         """The committed offsets of all partitions that have one."""
-        return {partition: each.offset for partition, each in self.offsets(group).items()}
-
-    def offsets(self, group: str) -> dict[TopicPartition, OffsetAndMetadata]:
-        """The same with the metadata."""
-        found: dict[TopicPartition, OffsetAndMetadata] = {}
+        found: dict[TopicPartition, int] = {}
 
         def fetch(coordinator: Address) -> _Errors:
             request = OffsetFetchRequest(group_id=group, topics=None)
-            response = self._requests.at(coordinator, request, OffsetFetchResponse, _LAST_OF_ONE_GROUP)
+            response = self._client.send(coordinator, request, OffsetFetchResponse, _LAST_OF_ONE_GROUP)
             yield response.error_code
             for topic in response.topics:
                 for each in topic.partitions:
                     yield each.error_code
                     if each.committed_offset >= 0:
-                        offset = OffsetAndMetadata(each.committed_offset, each.metadata or "")
-                        found[TopicPartition(topic.name, each.partition_index)] = offset
+                        found[TopicPartition(topic.name, each.partition_index)] = each.committed_offset
 
         self._at_coordinator(group, fetch)
         return found
 
-    def state(self, group: str) -> str:
-        """``Stable``, or ``Empty`` without members; two others while it rebalances; ``Dead`` if there is no group."""
-        found: list[str] = []
-
-        def describe(coordinator: Address) -> _Errors:
-            response = self._requests.at(coordinator, DescribeGroupsRequest(groups=[group]), DescribeGroupsResponse)
-            found[:] = [each.group_state for each in response.groups]
-            return [each.error_code for each in response.groups]
-
-        self._at_coordinator(group, describe)
-        return found[0]
-
-    def commit(self, group: str, offsets: Mapping[TopicPartition, int | OffsetAndMetadata]) -> None:
+    def commit(self, group: str, offsets: Mapping[TopicPartition, int]) -> None:
         """Set offsets. UNKNOWN_MEMBER_ID if the group has members: only they may commit then."""
         topics = [
             OffsetCommitRequestTopic(
                 name=topic,
-                partitions=[_to_commit(each, offsets[TopicPartition(topic, each)]) for each in numbers],
+                partitions=[
+                    OffsetCommitRequestPartition(
+                        partition_index=each,
+                        committed_offset=offsets[TopicPartition(topic, each)],
+                        committed_metadata="",
+                    )
+                    for each in numbers
+                ],
             )
             for topic, numbers in _by_topic(offsets).items()
         ]
 
         def commit(coordinator: Address) -> _Errors:
             request = OffsetCommitRequest(group_id=group, topics=topics)
-            response = self._requests.at(coordinator, request, OffsetCommitResponse, _LAST_COMMIT)
+            response = self._client.send(coordinator, request, OffsetCommitResponse, _LAST_COMMIT)
             return [each.error_code for topic in response.topics for each in topic.partitions]
 
         self._at_coordinator(group, commit)
@@ -123,7 +105,7 @@ class GroupAdmin:
 
         def delete(coordinator: Address) -> _Errors:
             request = OffsetDeleteRequest(group_id=group, topics=topics)
-            response = self._requests.at(coordinator, request, OffsetDeleteResponse)
+            response = self._client.send(coordinator, request, OffsetDeleteResponse)
             return [response.error_code, *(each.error_code for topic in response.topics for each in topic.partitions)]
 
         self._at_coordinator(group, delete)
@@ -132,7 +114,7 @@ class GroupAdmin:
         """Delete a group with all its offsets. NON_EMPTY_GROUP if it has members, GROUP_ID_NOT_FOUND if it is gone."""
 
         def delete(coordinator: Address) -> _Errors:
-            response = self._requests.at(coordinator, DeleteGroupsRequest(groups_names=[group]), DeleteGroupsResponse)
+            response = self._client.send(coordinator, DeleteGroupsRequest(groups_names=[group]), DeleteGroupsResponse)
             return [each.error_code for each in response.results]
 
         self._at_coordinator(group, delete)
@@ -147,16 +129,11 @@ class GroupAdmin:
     def _first_error(self, group: str, ask: Callable[[Address], _Errors]) -> Errors:
         try:
             request = FindCoordinatorRequest(key=group)
-            found = self._requests.any(request, FindCoordinatorResponse, _LAST_OF_ONE_KEY)
+            found = self._client.send_any_node(request, FindCoordinatorResponse, _LAST_OF_ONE_KEY)
             codes = [found.error_code] if found.error_code else list(ask((found.host, found.port)))
         except ConnectionError as error:
             raise ConnectError(f"The coordinator of group {group} does not respond: {error}") from error
         return next((Errors.for_code(code) for code in codes if code), Errors.NONE)
-
-
-def _to_commit(number: int, offset: int | OffsetAndMetadata) -> OffsetCommitRequestPartition:
-    offset, metadata = (offset, "") if isinstance(offset, int) else (offset.offset, offset.metadata)
-    return OffsetCommitRequestPartition(partition_index=number, committed_offset=offset, committed_metadata=metadata)
 
 
 def _by_topic(partitions: Iterable[TopicPartition]) -> dict[str, list[int]]:

@@ -213,8 +213,8 @@ class Worker:
 
     def _sink_group(self, name: str) -> tuple[GroupAdmin, str]:
         config = self.config.sink_task_consumer(name)
-        servers = str(config["bootstrap.servers"]).split(",")
-        return self._clients.group_admin(servers, f"connector-worker-adminclient-{name}"), str(config["group.id"])
+        admin = self._clients.group_admin(self.config.admin(f"connector-worker-adminclient-{name}"))
+        return admin, str(config["group.id"])
 
     def _connector(self, name: str) -> WorkerConnector:
         connector = self._connectors.get(name)
@@ -344,7 +344,7 @@ class Worker:
             reporters.append(LogReporter(task_id, with_messages=errors.log_includes_messages, metrics=metrics))
         if errors.dead_letter_topic:
             topic, replicas = errors.dead_letter_topic, errors.dead_letter_replication_factor
-            admin = self._clients.topic_admin(self.config["bootstrap.servers"], f"connector-dlq-adminclient-{task_id}")
+            admin = self._clients.topic_admin(self.config.admin(f"connector-dlq-adminclient-{task_id}"))
             admin.ensure_exists(topic, DLQ_NUM_DESIRED_PARTITIONS, replicas)
             client_id = {"client.id": f"connector-dlq-producer-{task_id}"}
             producer = self._clients.producer(client_id | self.config.source_task_producer())

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from kafka_lite.clients.admin_client import ADMIN_CONFIG
 from kafka_lite.common.config_def import NO_DEFAULT, ConfigDef, Importance, Range, Type, configs_of
 from kafka_lite.connect.runtime.worker_config_transformer import CONFIG_PROVIDERS, WorkerConfigTransformer
 from kafka_lite.consumer import consumer_config
@@ -107,6 +108,17 @@ class WorkerConfig:
             "enable.auto.commit": "false",
             "auto.offset.reset": "earliest",
             **self.originals_with_prefix("consumer."),
+        }
+
+    def admin(self, client_id: str) -> dict[str, object]:
+        """The configuration of an admin client: the worker's own keys, as far as it knows them; ``admin.*`` of the
+        worker may override them."""
+        known = {key: self.originals[key] for key in self.originals if key in ADMIN_CONFIG}
+        return {
+            **known,
+            "bootstrap.servers": ",".join(self["bootstrap.servers"]),
+            "client.id": client_id,
+            **self.originals_with_prefix("admin."),
         }
 
     def internal_producer(self, retries: int = MAX_INT) -> dict[str, object]:

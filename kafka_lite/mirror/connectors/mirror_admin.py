@@ -9,12 +9,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import NamedTuple, TypeVar
 
-from kafka_lite.common.config_def import NO_DEFAULT, ConfigDef, Importance, Type
+from kafka_lite.clients.admin_client import AdminClient
 from kafka_lite.common.errors import ApiError, Errors
 from kafka_lite.common.topic_partition import TopicPartition
 from kafka_lite.connect.api.errors import ConnectError
-from kafka_lite.connect.runtime.admin_requests import TIMEOUT_MS, AdminRequests
 from kafka_lite.connect.runtime.group_admin import GroupAdmin
+from kafka_lite.connect.runtime.topic_admin import TIMEOUT_MS
 from kafka_lite.consumer.offset_and_metadata import OffsetAndMetadata
 from kafka_lite.mirror.connectors.topic_config_sync import ConfigEntry
 from kafka_lite.protocol.messages import api_32_describe_configs as describe_configs
@@ -38,14 +38,7 @@ from kafka_lite.protocol.messages.api_44_incremental_alter_configs import (
     IncrementalAlterConfigsResponse,
 )
 from kafka_lite.protocol.schema import Request, Response
-from kafka_lite.security.channel_builders import CLIENT_SECURITY_CONFIG, client_channel_builder
 
-ADMIN_CONFIG = (
-    ConfigDef()
-    .define("bootstrap.servers", Type.LIST, NO_DEFAULT, Importance.HIGH, "Brokers of the cluster.")
-    .define("client.id", Type.STRING, "", Importance.LOW, "The name of the client.")
-    .include(CLIENT_SECURITY_CONFIG)
-)
 COMPACTED = {"cleanup.policy": "compact"}
 _LAST_METADATA_VERSION = 4
 """With the controller and all topics by their names."""
@@ -68,16 +61,14 @@ class NewTopic(NamedTuple):
 class MirrorAdmin:
     """Each call opens connections of its own, since there are a few of them in a minute.
 
-    Each raises ConnectError if no broker responds or if it is too old, and ApiError. What concerns one topic of several
-    is returned: the reason for each one that was refused.
+    Each raises ConnectError if no broker responds, and ApiError, for a broker that is too old, too. What concerns one
+    topic of several is returned: the reason for each one that was refused.
     """
 
     def __init__(self, config: Mapping[str, object]) -> None:
-        """``config`` is that of a client. Raises ConfigError."""
-        values = ADMIN_CONFIG.parse(config)
-        security = client_channel_builder(values, values["client.id"])
-        self._requests = AdminRequests(values["bootstrap.servers"], values["client.id"], security)
-        self._groups = GroupAdmin(values["bootstrap.servers"], values["client.id"], security=security)
+        """``config`` is that of an AdminClient. Raises ConfigError."""
+        self._client = AdminClient(config)
+        self._groups = GroupAdmin(config)
 
     # ── topics ────────────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -206,13 +197,13 @@ class MirrorAdmin:
 
     def _any(self, request: Request, response_class: type[R], max_version: int = 1 << 15) -> R:
         try:
-            return self._requests.any(request, response_class, max_version)
+            return self._client.send_any_node(request, response_class, max_version)
         except ConnectionError as error:
             raise ConnectError(f"The cluster does not respond: {error}") from error
 
     def _at(self, address: tuple[str, int], request: Request, response_class: type[R]) -> R:
         try:
-            return self._requests.at(address, request, response_class)
+            return self._client.send(address, request, response_class)
         except ConnectionError as error:
             raise ConnectError(f"The cluster does not respond: {error}") from error
 

@@ -5,7 +5,7 @@ Kafka 2.4: connect/mirror/.../connect/mirror/MirrorHeartbeatConnector.java · bo
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from typing import Protocol
 
 from kafka_lite import __version__
@@ -13,7 +13,6 @@ from kafka_lite.common.config_def import ConfigDef
 from kafka_lite.connect.api.source_connector import SourceConnector
 from kafka_lite.connect.api.task import Task
 from kafka_lite.connect.runtime.topic_admin import TopicAdmin
-from kafka_lite.mirror.connectors.mirror_connector_config import TARGET_BOOTSTRAP_SERVERS
 from kafka_lite.mirror.connectors.mirror_heartbeat_config import CONFIG, MirrorHeartbeatConfig
 from kafka_lite.mirror.connectors.mirror_heartbeat_task import MirrorHeartbeatTask
 
@@ -39,7 +38,7 @@ class MirrorHeartbeatConnector(SourceConnector):
         key.converter = value.converter = org.apache.kafka.connect.converters.ByteArrayConverter
     """
 
-    def __init__(self, new_admin: Callable[[Sequence[str], str], Admin] = TopicAdmin) -> None:
+    def __init__(self, new_admin: Callable[[Mapping[str, object]], Admin] = TopicAdmin) -> None:
         self._new_admin = new_admin
         self._props: dict[str, str] = {}
 
@@ -58,7 +57,7 @@ class MirrorHeartbeatConnector(SourceConnector):
         """
         config = MirrorHeartbeatConfig(props)
         self._props = dict(props)
-        admin = self._new_admin(config[TARGET_BOOTSTRAP_SERVERS], "heartbeats-target-admin")
+        admin = self._new_admin(config.client("target", "admin", "heartbeats-target-admin"))
         admin.ensure_exists(config.heartbeats_topic, 1, config["heartbeats.topic.replication.factor"], COMPACTED)
 
     def task_class(self) -> type[Task]:

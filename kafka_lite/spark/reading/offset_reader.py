@@ -14,6 +14,7 @@ from kafka_lite.common.errors import ApiError, Errors
 from kafka_lite.common.java.java_pattern import java_pattern
 from kafka_lite.common.time import SYSTEM_TIME, Time
 from kafka_lite.common.topic_partition import TopicPartition
+from kafka_lite.network.authentication_error import AuthenticationError
 from kafka_lite.protocol.messages.api_02_list_offsets import (
     ListOffsetsPartition,
     ListOffsetsRequest,
@@ -231,7 +232,7 @@ class OffsetReader:
             try:
                 return self._while_cluster_changes(ask)
             except (OSError, ApiError, ClusterUnreachableError) as error:
-                passing = not isinstance(error, ApiError) or error.retriable
+                passing = error.retriable if isinstance(error, ApiError) else not isinstance(error, AuthenticationError)
                 if not attempts_left or not passing:
                     raise
                 logger.warning("Retrying the request for offsets: %s", error)
@@ -257,7 +258,7 @@ class OffsetReader:
     def _is_a_change(self, error: Exception) -> bool:
         if isinstance(error, ApiError):
             return error.retriable and error.error is not Errors.UNKNOWN_TOPIC_OR_PARTITION
-        return self._client.has_answered
+        return self._client.has_answered and not isinstance(error, AuthenticationError)
 
 
 def _unknown(partitions: Set[TopicPartition]) -> str:

@@ -12,6 +12,7 @@ from typing import Any
 
 from pyspark.sql.datasource import InputPartition
 
+from kafka_lite.security.channel_builders import client_channel_builder
 from kafka_lite.spark.cluster_client import ClusterClient
 from kafka_lite.spark.options import ReadOptions
 from kafka_lite.spark.reading.arrow_decoder import ArrowDecoder
@@ -30,12 +31,14 @@ class KafkaInputPartition(InputPartition):
 def open_client(options: ReadOptions, role: str) -> ClusterClient:
     """A client of the cluster for the driver or a task (``role``), distinguishable in the broker's logs.
 
-    The client id is formed as in Spark's own source: it contains the group id, although no group is joined.
+    The client id is formed as in Spark's own source: it contains the group id, although no group is joined. Raises
+    ConfigError for keys and certificates that cannot be read on this machine.
     """
     consumer = options.consumer
     group_id = consumer["group.id"] or f"{options.group_id_prefix or 'spark-kafka-source'}-{uuid.uuid4()}-{role}"
     client_id = consumer["client.id"] or f"consumer-{group_id}"
-    return ClusterClient(consumer["bootstrap.servers"], client_id, consumer["request.timeout.ms"])
+    security = client_channel_builder(consumer, client_id)
+    return ClusterClient(consumer["bootstrap.servers"], client_id, consumer["request.timeout.ms"], security)
 
 
 def read_range(options: ReadOptions, offset_range: OffsetRange) -> Iterator[Any]:

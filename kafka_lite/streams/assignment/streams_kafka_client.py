@@ -5,29 +5,24 @@ Kafka 0.10.2: streams/.../processor/internals/StreamsKafkaClient.java · book 9.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import NamedTuple, Protocol, TypeVar
+from collections.abc import Mapping
+from typing import NamedTuple, Protocol
 
-from kafka_lite.clients.client_utils import parse_and_validate_addresses
-from kafka_lite.common.errors import Errors
-from kafka_lite.network.blocking_channel import BlockingChannel
-from kafka_lite.protocol.api_keys import API_SPECS
+from kafka_lite.clients.admin_client import AdminClient
+from kafka_lite.common.errors import ApiError, Errors
 from kafka_lite.protocol.messages.api_03_metadata import MetadataRequest, MetadataResponse
-from kafka_lite.protocol.messages.api_18_api_versions import ApiVersionsRequest, ApiVersionsResponse
 from kafka_lite.protocol.messages.api_19_create_topics import (
     CreatableTopic,
     CreatableTopicConfig,
     CreateTopicsRequest,
     CreateTopicsResponse,
 )
-from kafka_lite.protocol.schema import Request, Response
 from kafka_lite.streams.errors import StreamsError
 from kafka_lite.streams.processor.internals.topology.internal_topic_config import InternalTopicConfig
 
 _TIMEOUT_MS = 30_000
 _LAST_METADATA_VERSION = 4
 """With the controller and all topics by their names."""
-R = TypeVar("R", bound=Response)
 
 
 class ClusterTopics(NamedTuple):
@@ -61,30 +56,27 @@ class TopicsClient(Protocol):
 
 
 class StreamsKafkaClient:
-    """Opens a connection for each call: there are a few calls in each rebalance, and then none for hours."""
+    """Asks the brokers as an admin client: there are a few calls in each rebalance, and then none for hours."""
 
-    def __init__(self, bootstrap_servers: Sequence[str], client_id: str, additional_retention_ms: int = 0) -> None:
-        """Changelogs of window stores keep expired entries for ``additional_retention_ms``.
+    def __init__(self, configs: Mapping[str, object], additional_retention_ms: int = 0) -> None:
+        """``configs``: those of an AdminClient. Changelogs of window stores keep expired entries for
+        ``additional_retention_ms``.
 
-        Raises ConfigError for addresses that cannot be used.
+        Raises ConfigError for addresses and other values that cannot be used.
         """
-        self._bootstrap = parse_and_validate_addresses(bootstrap_servers)
-        self._client_id = client_id
+        self._client = AdminClient(configs)
         self._additional_retention_ms = additional_retention_ms
 
     def fetch_topics(self) -> ClusterTopics:
         """All topics, from the first of the ``bootstrap.servers`` that responds. Raises StreamsError if none does."""
-        failure: Exception | None = None
-        for address in self._bootstrap:
-            try:
-                response = self._exchange(
-                    address, MetadataRequest(topics=None), MetadataResponse, _LAST_METADATA_VERSION
-                )
-            except ConnectionError as error:
-                failure = error
-            else:
-                return _cluster_topics(response)
-        raise StreamsError(f"Could not fetch the topics of the cluster: {failure}") from failure
+        request = MetadataRequest(topics=None)
+        try:
+            response = self._client.send_any_node(request, MetadataResponse, _LAST_METADATA_VERSION)
+        except ConnectionError as error:
+            raise StreamsError(f"Could not fetch the topics of the cluster: {error}") from error
+        except ApiError as error:
+            raise _too_old(error) from error
+        return _cluster_topics(response)
 
     def create_topics(
         self, topics: Mapping[InternalTopicConfig, int], replication_factor: int, cluster: ClusterTopics
@@ -106,28 +98,19 @@ class StreamsKafkaClient:
         ]
         request = CreateTopicsRequest(topics=entries, timeout_ms=_TIMEOUT_MS)
         try:
-            response = self._exchange(cluster.controller, request, CreateTopicsResponse)
+            response = self._client.send(cluster.controller, request, CreateTopicsResponse)
         except ConnectionError as error:
             raise StreamsError(f"Could not create topics: {error}") from error
+        except ApiError as error:
+            raise _too_old(error) from error
         for result in response.topics:
             error_code = Errors.for_code(result.error_code)
             if error_code not in (Errors.NONE, Errors.TOPIC_ALREADY_EXISTS):
                 raise StreamsError(f"Could not create topic: {result.name} due to {error_code.name}")
 
-    def _exchange(
-        self, address: tuple[str, int], request: Request, response_class: type[R], max_version: int = 1 << 15
-    ) -> R:
-        """Raises ConnectionError, and StreamsError if the broker is too old."""
-        with BlockingChannel(*address, client_id=self._client_id, read_timeout_ms=_TIMEOUT_MS) as channel:
-            supported = channel.exchange(ApiVersionsRequest(), 0)
-            assert isinstance(supported, ApiVersionsResponse)
-            highest = {key.api_key: key.max_version for key in supported.api_keys}.get(request.API_KEY, -1)
-            version = min(highest, API_SPECS[request.API_KEY].max_version, max_version)
-            if version < API_SPECS[request.API_KEY].min_version:
-                raise StreamsError(f"Kafka Streams requires broker version 0.10.1.x or higher: {address} is older")
-            response = channel.exchange(request, version)
-        assert isinstance(response, response_class)
-        return response
+
+def _too_old(error: ApiError) -> StreamsError:
+    return StreamsError(f"Kafka Streams requires broker version 0.10.1.x or higher: {error}")
 
 
 def _cluster_topics(response: MetadataResponse) -> ClusterTopics:

@@ -158,9 +158,8 @@ class StreamThread(ShutdownableThread):
         self, client_id: str, process_id: UUID, on_hosts: Callable[[Mapping[HostInfo, frozenset[TopicPartition]]], None]
     ) -> StreamsAssignorContext:
         config = self._config
-        client = StreamsKafkaClient(
-            config["bootstrap.servers"], client_id, config["windowstore.changelog.additional.retention.ms"]
-        )
+        retention_ms = config["windowstore.changelog.additional.retention.ms"]
+        client = StreamsKafkaClient(config.admin_configs(client_id), retention_ms)
         return StreamsAssignorContext(
             self._builder,
             process_id,

@@ -47,7 +47,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--path-to-json-file", type=Path, metavar="FILE", help='{"partitions":[{"topic":"t","partition":0}]}'
     )
     parser.add_argument("--partition", type=int, help="the number of the partition of --topic")
-    add_command_config_argument(parser, "--admin.config")
+    add_command_config_argument(parser, "--admin.config", "--command-config")
 
 
 @reports_errors

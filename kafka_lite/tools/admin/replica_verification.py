@@ -24,6 +24,7 @@ from kafka_lite.protocol.messages.api_01_fetch import (
 )
 from kafka_lite.record.records import batches
 from kafka_lite.tools.admin.admin_channel import RETRY_BACKOFF_MS, SETTLE_MS, AdminChannel
+from kafka_lite.tools.admin.command_config import add_command_config_argument, command_configs, new_admin_channel
 from kafka_lite.tools.admin.get_offsets import parse_time
 from kafka_lite.tools.admin.partition_offsets import LATEST, known_offsets, list_offsets
 from kafka_lite.tools.admin.topics import topic_pattern
@@ -42,7 +43,7 @@ NOT_IN_RESPONSE = PartitionData(error_code=Errors.UNKNOWN_SERVER_ERROR.code)
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """The flags of kafka-replica-verification.sh, and --once."""
+    """The flags of kafka-replica-verification.sh, --command-config, and --once."""
     parser.add_argument(
         "--broker-list",
         "--bootstrap-server",
@@ -65,6 +66,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--time", default="-1", metavar="MS", help="where to begin: a timestamp, -1 the end, -2 the beginning"
     )
     parser.add_argument("--report-interval-ms", type=int, default=30_000, metavar="MS", help="how often to report")
+    add_command_config_argument(parser)
     parser.add_argument(
         "--once", action="store_true", help="exit at the end of the logs, with code 1 if replicas differ"
     )
@@ -74,7 +76,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> int:
     """Compare until Ctrl-C, or with --once to the end of the logs."""
     pattern = topic_pattern(options.topics)
-    with AdminChannel(options.broker_list, CLIENT_ID) as channel:
+    configs = {"client.id": CLIENT_ID} | command_configs(options)
+    with new_admin_channel(options.broker_list, configs) as channel:
         replicas = _replicas(channel, pattern)
         verification = Verification(replicas, _start_offsets(channel, replicas, parse_time(options.time)))
         _say("verification process is started.")

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 from kafka_lite.common.properties import load_properties
 from kafka_lite.common.time import SYSTEM_TIME
+from kafka_lite.tools.admin.command_config import add_command_config_argument, command_configs
 from kafka_lite.tools.common.terminal import on_terminal
 from kafka_lite.tools.common.tool_errors import ToolError, reports_errors
 from kafka_lite.tools.connect.connect_rest import DEFAULT_URL, ConnectRest
@@ -49,6 +50,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="HOST:PORT",
         help="with the list or --watch: brokers to ask how many records each sink has yet to read",
     )
+    add_command_config_argument(parser)
     parser.set_defaults(verb="list", json=False)
     verbs = parser.add_subparsers(dest="verb", metavar="VERB")
     listing = verbs.add_parser("list", help="all connectors, workers and failures (the default)")
@@ -100,7 +102,9 @@ def _list(rest: ConnectRest, options: argparse.Namespace) -> None:
 
 
 def _lags(options: argparse.Namespace) -> Lags | None:
-    return partial(sink_lags, options.bootstrap_server) if options.bootstrap_server else None
+    if not options.bootstrap_server:
+        return None
+    return partial(sink_lags, options.bootstrap_server, configs=command_configs(options))
 
 
 def _describe(rest: ConnectRest, options: argparse.Namespace) -> None:

@@ -60,7 +60,11 @@ class ZkConsumerGroupService:
         in_zookeeper = self._groups.get_offsets(group, owners)
         servers = bootstrap_servers(self._zk.get_brokers())
         if not servers:
-            raise ToolError("no broker with a PLAINTEXT listener is registered in ZooKeeper. Is one running?")
+            raise ToolError(
+                "no broker with a PLAINTEXT listener is registered in ZooKeeper. Is one running? Old consumers, and "
+                "what there is about them, need such a listener; groups of the new consumer are shown with "
+                "--bootstrap-server and --command-config"
+            )
         with AdminChannel(servers) as channel:
             service = ConsumerGroupService(channel, self._timeout_ms)
             return service.rows_of(group, owners, in_zookeeper | service.committed_offsets(group))

@@ -5,7 +5,7 @@ Kafka has no such tool; the requests are those of kafka-topics.sh and kafka-cons
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import TypeVar
 
@@ -13,6 +13,7 @@ from kafka_lite.common.errors import Errors
 from kafka_lite.common.topic_partition import TopicPartition
 from kafka_lite.protocol.messages.api_03_metadata import MetadataResponseBroker, MetadataResponseTopic
 from kafka_lite.tools.admin.admin_channel import AdminChannel
+from kafka_lite.tools.admin.command_config import NO_CONFIGS, new_admin_channel
 from kafka_lite.tools.admin.log_dir_descriptions import describe_log_dirs
 from kafka_lite.tools.admin.partition_offsets import LATEST, Offset, Offsets, ask_leader
 from kafka_lite.tools.common.tool_errors import ToolError
@@ -30,7 +31,9 @@ class ClusterReader:
     If a broker does not respond, the data that only it has is missing, and ``ClusterState.problems`` says so.
     """
 
-    def __init__(self, bootstrap_servers: str) -> None:
+    def __init__(self, bootstrap_servers: str, configs: Mapping[str, object] = NO_CONFIGS) -> None:
+        """``configs``: client properties."""
+        self._configs = {"request.timeout.ms": TIMEOUT_MS, **configs}
         self._servers = dict.fromkeys(bootstrap_servers.split(","))
         """Addresses to connect to, in order: first the given ones, then those of brokers that have been alive."""
         self._channel: AdminChannel | None = None
@@ -76,7 +79,7 @@ class ClusterReader:
                 return self._channel, self._channel.ask_metadata(None)
             except (ConnectionError, ToolError):
                 self.close()
-        channel = AdminChannel(",".join(self._servers), timeout_ms=TIMEOUT_MS)
+        channel = new_admin_channel(",".join(self._servers), self._configs)
         channel.connect()
         self._channel = channel
         topics = channel.ask_metadata(None)

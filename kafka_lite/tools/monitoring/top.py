@@ -7,9 +7,11 @@ Kafka has no such tool; its users look at the beans with jconsole or a dashboard
 from __future__ import annotations
 
 import argparse
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from kafka_lite.common.time import SYSTEM_TIME, Time
+from kafka_lite.tools.admin.command_config import NO_CONFIGS, add_command_config_argument, command_configs
 from kafka_lite.tools.common.terminal import on_terminal
 from kafka_lite.tools.common.tool_errors import ToolError, reports_errors
 from kafka_lite.tools.monitoring.broker_beans import Beans, BrokerBeans, add_endpoint_arguments, find_endpoint
@@ -43,6 +45,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         action="store_true",
         help="watch the transactions of the cluster of --bootstrap-server: those that are open for the longest first",
     )
+    add_command_config_argument(parser)
     parser.add_argument(
         "--clients",
         action="store_true",
@@ -73,9 +76,9 @@ def run(options: argparse.Namespace) -> int:
         watch = ClientsWatch(find_endpoint(options))
     elif options.transactions:
         options.cluster = True
-        watch = TransactionsWatch(_cluster_to_watch(options), SYSTEM_TIME)
+        watch = TransactionsWatch(_cluster_to_watch(options), SYSTEM_TIME, command_configs(options))
     elif servers := _cluster_to_watch(options):
-        watch = ClusterWatch(ClusterReader(servers), SYSTEM_TIME)
+        watch = ClusterWatch(ClusterReader(servers, command_configs(options)), SYSTEM_TIME)
     else:
         watch = Watch(find_endpoint(options), SYSTEM_TIME, options.partitions)
     if options.once or not on_terminal():
@@ -205,10 +208,10 @@ class ClusterWatch:
 class TransactionsWatch:
     """Produces frames of the transactions of a cluster."""
 
-    def __init__(self, bootstrap_servers: str, time: Time) -> None:
+    def __init__(self, bootstrap_servers: str, time: Time, configs: Mapping[str, object] = NO_CONFIGS) -> None:
         from kafka_lite.tools.monitoring.transactions_view import TransactionsReader
 
-        self._reader = TransactionsReader(bootstrap_servers)
+        self._reader = TransactionsReader(bootstrap_servers, configs)
         self._time = time
 
     def only_frame(self, _console: Console) -> RenderableType:

@@ -6,14 +6,14 @@ Kafka has no such tool; the requests are those of kafka-transactions.sh · book 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from rich.console import Group, RenderableType
 from rich.text import Text
 
 from kafka_lite.protocol.messages.api_65_describe_transactions import TransactionState
-from kafka_lite.tools.admin.admin_channel import AdminChannel
+from kafka_lite.tools.admin.command_config import NO_CONFIGS, new_admin_channel
 from kafka_lite.tools.monitoring.fitting_table import Column, FittingTable
 from kafka_lite.tools.transactions.transaction_service import describe_transactions, list_transactions
 
@@ -42,12 +42,14 @@ class TransactionRow(NamedTuple):
 class TransactionsReader:
     """Asks all brokers for the transactional ids that they coordinate, and for their states."""
 
-    def __init__(self, bootstrap_servers: str) -> None:
+    def __init__(self, bootstrap_servers: str, configs: Mapping[str, object] = NO_CONFIGS) -> None:
+        """``configs``: client properties."""
         self._servers = bootstrap_servers
+        self._configs = {"request.timeout.ms": TIMEOUT_MS, **configs}
 
     def read(self) -> list[TransactionRow]:
         """One round of requests. Raises ConnectionError, or ToolError if a state is not known."""
-        with AdminChannel(self._servers, timeout_ms=TIMEOUT_MS) as channel:
+        with new_admin_channel(self._servers, self._configs) as channel:
             listed = list_transactions(channel)
             return [TransactionRow(*each) for each in describe_transactions(channel, listed)]
 

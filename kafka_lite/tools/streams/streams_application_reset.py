@@ -1,7 +1,7 @@
 """``kafka-lite streams-application-reset``: let a Streams application begin again.
 
-Kafka 0.10.2: core/.../tools/StreamsResetter.java, bin/kafka-streams-application-reset.sh; ``--dry-run`` is 0.11's ·
-book 9.1
+Kafka 0.10.2: core/.../tools/StreamsResetter.java, bin/kafka-streams-application-reset.sh; ``--dry-run`` is
+0.11's, ``--config-file`` 1.0's · book 9.1
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ import argparse
 
 from kafka_lite.common.topic_partition import TopicPartition
 from kafka_lite.tools.admin.admin_channel import AdminChannel, unknown_topics
+from kafka_lite.tools.admin.command_config import add_command_config_argument, command_configs, new_admin_channel
 from kafka_lite.tools.admin.partition_offsets import EARLIEST, LATEST, Offsets
 from kafka_lite.tools.admin.topic_service import BrokerTopicService
 from kafka_lite.tools.common.tool_errors import ToolError, reports_errors
@@ -36,6 +37,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="TOPICS",
         help="topics of through(), separated by commas; what they have is skipped",
     )
+    add_command_config_argument(parser, "--config-file", "--command-config")
     parser.add_argument("--dry-run", action="store_true", help="only show what would be done")
 
 
@@ -47,7 +49,7 @@ def run(options: argparse.Namespace) -> int:
     lost its state would resume in the middle.
     """
     application_id, dry_run = options.application_id, options.dry_run
-    with AdminChannel(options.bootstrap_servers) as channel:
+    with new_admin_channel(options.bootstrap_servers, command_configs(options)) as channel:
         groups = ConsumerGroupService(channel)
         members = groups.describe(application_id).members
         if members:

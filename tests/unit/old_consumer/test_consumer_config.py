@@ -52,3 +52,9 @@ def test_missing_and_unknown_keys(caplog: pytest.LogCaptureFixture) -> None:
         ConsumerConfig({"group.id": "g"})
     ConsumerConfig(NEEDED | {"bootstrap.servers": "x", "serializer.encoding": "latin-1"})
     assert [record.message for record in caplog.records] == ["Property bootstrap.servers is not valid"]
+
+
+def test_a_protected_connection_is_refused_with_the_client_that_has_it() -> None:
+    ConsumerConfig(NEEDED | {"security.protocol": "PLAINTEXT"})
+    with pytest.raises(ConfigError, match=r"plain text only, in Kafka, too\. Use .*KafkaConsumer"):
+        ConsumerConfig(NEEDED | {"security.protocol": "SASL_SSL"})

@@ -63,3 +63,9 @@ def test_missing_and_unknown_keys(caplog: pytest.LogCaptureFixture) -> None:
         ProducerConfig({})
     ProducerConfig(SERVERS | {"bootstrap.servers": "x", "serializer.encoding": "latin-1"})
     assert [record.message for record in caplog.records] == ["Property bootstrap.servers is not valid"]
+
+
+def test_a_protected_connection_is_refused_with_the_client_that_has_it() -> None:
+    ProducerConfig(SERVERS | {"security.protocol": "PLAINTEXT"})
+    with pytest.raises(ConfigError, match=r"plain text only, in Kafka, too\. Use .*KafkaProducer"):
+        ProducerConfig(SERVERS | {"security.protocol": "SASL_SSL"})

@@ -142,7 +142,7 @@ REFUSALS = [
     ({"kafka.value.deserializer": "x"}, "not supported"),
     ({"kafka.enable.auto.commit": "true"}, "not supported"),
     ({"kafka.interceptor.classes": "x"}, "not supported"),
-    ({"kafka.security.protocol": "SSL"}, "PLAINTEXT"),
+    ({"kafka.security.protocol": "TLS"}, "SASL_SSL"),
     ({"kafka.isolation.level": "serializable"}, "read_committed"),
     ({"kafka.max.poll.records": "7"}, "'kafka.max.poll.records' is not supported"),
     ({"kafka.fetch.max.wait.ms": "soon"}, "fetch.max.wait.ms"),

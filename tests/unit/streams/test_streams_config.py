@@ -144,6 +144,19 @@ def test_clients_get_their_keys() -> None:
     assert with_resets["auto.offset.reset"] == "none"
 
 
+def test_the_admin_client_is_protected_as_the_others_are() -> None:
+    secured = {"security.protocol": "SSL", "ssl.truststore.location": "ca.pem", "linger.ms": 0}
+    config = StreamsConfig({**MINIMUM, **secured, "client.id": "all", "admin.request.timeout.ms": 5})
+    assert config.admin_configs("me") == {
+        "bootstrap.servers": config["bootstrap.servers"],
+        "client.id": "me",
+        "security.protocol": "SSL",
+        "ssl.truststore.location": "ca.pem",
+        "request.timeout.ms": 5,
+    }
+    assert config.producer_configs("me")["security.protocol"] == "SSL"
+
+
 def test_what_clients_of_streams_cannot_be_told() -> None:
     config = StreamsConfig({
         **MINIMUM,

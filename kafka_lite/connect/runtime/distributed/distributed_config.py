@@ -9,6 +9,7 @@ from collections.abc import Mapping
 
 from kafka_lite.common.config_def import NO_DEFAULT, NON_EMPTY, ConfigDef, Importance, Range, Type, ValidString
 from kafka_lite.connect.runtime.worker_config import WorkerConfig, base_config_def
+from kafka_lite.security.channel_builders import CLIENT_SECURITY_CONFIG
 
 HIGH, MEDIUM, LOW = Importance.HIGH, Importance.MEDIUM, Importance.LOW
 WORKER_UNSYNC_BACKOFF_MS_DEFAULT = 5 * 60 * 1000
@@ -53,6 +54,7 @@ def _config_def() -> ConfigDef:
                 "The topic that has the configurations of connectors and tasks.", NON_EMPTY)
         .define("status.storage.topic", Type.STRING, NO_DEFAULT, HIGH,
                 "The topic that has the statuses of connectors and tasks.", NON_EMPTY)
+        .include(CLIENT_SECURITY_CONFIG)
     )  # fmt: skip
 
 

@@ -24,6 +24,7 @@ from kafka_lite.consumer.group.group_rebalance_config import GroupRebalanceConfi
 from kafka_lite.consumer.timer import Timer
 from kafka_lite.metrics.mbean_server import Beans
 from kafka_lite.metrics.sensor import KafkaMetric, KafkaMetricName
+from kafka_lite.security.channel_builders import client_channel_builder
 
 logger = logging.getLogger(__name__)
 
@@ -53,8 +54,9 @@ class WorkerGroupMember:
         metadata = Metadata(config["retry.backoff.ms"], config["metadata.max.age.ms"], time=time)
         addresses = parse_and_validate_addresses(config["bootstrap.servers"])
         metadata.update(Cluster.bootstrap(addresses), time.hi_res_ms())
+        security = client_channel_builder(config, client_id, time)
         self._client = ConsumerNetworkClient(
-            new_network_client(config, metadata, self._metrics, MAX_IN_FLIGHT_REQUESTS, time),
+            new_network_client(config, metadata, self._metrics, MAX_IN_FLIGHT_REQUESTS, time, channel_builder=security),
             metadata,
             retry_backoff_ms=config["retry.backoff.ms"],
             unsent_expiry_ms=config["request.timeout.ms"],

@@ -23,18 +23,18 @@ T0, T1, U0 = TopicPartition("t", 0), TopicPartition("t", 1), TopicPartition("u",
 
 
 class Brokers:
-    """Stands for AdminRequests: answers as the test says, and keeps the requests."""
+    """Stands for AdminClient: answers as the test says, and keeps the requests."""
 
     def __init__(self) -> None:
         self.coordinators: list[Any] = []
         self.answers: list[Any] = []
         self.requests: list[Any] = []
 
-    def any(self, request: Any, response_class: type, max_version: int) -> Any:
+    def send_any_node(self, request: Any, response_class: type, max_version: int) -> Any:
         assert (request.key, response_class) == ("g", FindCoordinatorResponse)
         return self.coordinators.pop(0) if self.coordinators else FOUND
 
-    def at(self, address: Any, request: Any, response_class: type, max_version: int = 0) -> Any:
+    def send(self, address: Any, request: Any, response_class: type, max_version: int = 0) -> Any:
         assert address == ("h", 9)
         self.requests.append(request)
         answer = self.answers.pop(0)
@@ -51,8 +51,8 @@ def brokers() -> Brokers:
 
 @pytest.fixture
 def admin(brokers: Brokers) -> GroupAdmin:
-    admin = GroupAdmin(["127.0.0.1:1"], "client", MockTime())
-    admin._requests = brokers  # type: ignore[assignment]
+    admin = GroupAdmin({"bootstrap.servers": "127.0.0.1:1"}, MockTime())
+    admin._client = brokers  # type: ignore[assignment]
     return admin
 
 

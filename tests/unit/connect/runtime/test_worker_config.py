@@ -70,3 +70,24 @@ def test_internal_clients_have_the_workers_own_keys() -> None:
         "bootstrap.servers": "a:1,b:2", "client.id": "w", "metadata.max.age.ms": "1000", "retries": 0,
     }  # fmt: skip
     assert consumer == {"bootstrap.servers": "a:1,b:2", "client.id": "w", "metadata.max.age.ms": "1000"}
+
+
+def test_admin_clients_have_the_workers_own_keys_and_the_prefixed_ones() -> None:
+    secured = {
+        "security.protocol": "SSL",
+        "ssl.truststore.location": "ca.pem",
+        "admin.ssl.truststore.location": "a.pem",
+    }
+    admin = DistributedConfig(GROUP | secured).admin("role")
+    assert admin == {
+        "bootstrap.servers": "a:1,b:2",
+        "client.id": "role",
+        "security.protocol": "SSL",
+        "ssl.truststore.location": "a.pem",
+    }
+
+
+def test_a_distributed_worker_joins_its_group_through_the_protocol_that_it_is_given() -> None:
+    assert DistributedConfig(GROUP)["security.protocol"] == "PLAINTEXT"
+    with pytest.raises(ConfigError, match=r"security\.protocol"):
+        DistributedConfig(GROUP | {"security.protocol": "TLS"})

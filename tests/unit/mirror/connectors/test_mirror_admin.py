@@ -41,13 +41,13 @@ class FakeRequests:
         self.answers: list[Any] = []
         self.asked: list[tuple[object, Any]] = []
 
-    def any(self, request: Any, response_class: type, max_version: int) -> Any:
+    def send_any_node(self, request: Any, response_class: type, max_version: int) -> Any:
         if isinstance(request, MetadataRequest):
             brokers = [MetadataResponseBroker(node_id=number, host="h", port=9000 + number) for number in (1, 2)]
             return MetadataResponse(brokers=brokers, controller_id=self.controller_id, topics=self.topics)
-        return self.at("any", request, response_class)
+        return self.send("any", request, response_class)
 
-    def at(self, address: object, request: Any, response_class: type) -> Any:
+    def send(self, address: object, request: Any, response_class: type) -> Any:
         self.asked.append((address, request))
         answer = self.answers.pop(0)
         if isinstance(answer, Exception):
@@ -64,7 +64,7 @@ def cluster() -> FakeRequests:
 @pytest.fixture
 def admin(cluster: FakeRequests) -> MirrorAdmin:
     admin = MirrorAdmin({"bootstrap.servers": "127.0.0.1:9001", "client.id": "mirror"})
-    admin._requests = cluster  # type: ignore[assignment]
+    admin._client = cluster  # type: ignore[assignment]
     return admin
 
 
@@ -182,7 +182,7 @@ def test_a_broker_that_does_not_respond(cluster: FakeRequests, admin: MirrorAdmi
 def test_connections_are_protected_as_the_settings_say() -> None:
     settings = {"bootstrap.servers": "127.0.0.1:1", "security.protocol": "SASL_PLAINTEXT", "sasl.mechanism": "PLAIN"}
     admin = MirrorAdmin({**settings, "sasl.username": "u", "sasl.password": "p"})
-    assert admin._requests._security is not None
-    assert admin._groups._requests._security is admin._requests._security
+    assert admin._client._security is not None
+    assert admin._groups._client._security is not None
     with pytest.raises(ConfigError, match=r"sasl\.jaas\.config"):
         MirrorAdmin(settings)

@@ -21,6 +21,17 @@ def test_without_heartbeats_there_is_no_interval() -> None:
     assert MirrorHeartbeatConfig({**REQUIRED, "emit.heartbeats.enabled": "false"}).heartbeats_interval_ms is None
 
 
+def test_the_admin_client_of_the_target_has_its_security_and_nothing_of_the_source() -> None:
+    protected = {"target.cluster.security.protocol": "SSL", "source.cluster.security.protocol": "SASL_SSL"}
+    own = {"admin.request.timeout.ms": "1", "target.admin.request.timeout.ms": "2", "target.cluster.alias": "east"}
+    assert MirrorHeartbeatConfig({**REQUIRED, **protected, **own}).client("target", "admin", "role") == {
+        "client.id": "source->east|None|role",
+        "bootstrap.servers": "a:1",
+        "security.protocol": "SSL",
+        "request.timeout.ms": "2",
+    }
+
+
 @pytest.mark.parametrize(
     "wrong",
     [

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import ClassVar
 
 import pytest
@@ -21,8 +21,8 @@ PROPS = {
 class FakeAdmin:
     created: ClassVar[list[tuple[object, ...]]] = []
 
-    def __init__(self, bootstrap_servers: Sequence[str], client_id: str) -> None:
-        self.to = (list(bootstrap_servers), client_id)
+    def __init__(self, configs: Mapping[str, object]) -> None:
+        self.to = (configs["bootstrap.servers"], configs["client.id"])
 
     def ensure_exists(
         self, topic: str, partitions: int, replication_factor: int, configs: Mapping[str, str] | None = None
@@ -40,7 +40,7 @@ def connector(monkeypatch: pytest.MonkeyPatch) -> MirrorHeartbeatConnector:
 def test_it_creates_a_compacted_topic_in_the_target(connector: MirrorHeartbeatConnector) -> None:
     connector.start(PROPS)
     assert FakeAdmin.created == [
-        (["a:1", "b:2"], "heartbeats-target-admin", "heartbeats", 1, 1, {"cleanup.policy": "compact"})
+        ("a:1,b:2", "west->east|heartbeats|heartbeats-target-admin", "heartbeats", 1, 1, {"cleanup.policy": "compact"})
     ]
 
 

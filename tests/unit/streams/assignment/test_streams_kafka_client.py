@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from kafka_lite.clients import admin_client
 from kafka_lite.common.errors import Errors
 from kafka_lite.network.blocking_channel import NotConnectedError
 from kafka_lite.protocol.api_key import ApiKey
@@ -17,7 +18,6 @@ from kafka_lite.protocol.messages.api_03_metadata import (
 )
 from kafka_lite.protocol.messages.api_18_api_versions import ApiVersion, ApiVersionsResponse
 from kafka_lite.protocol.messages.api_19_create_topics import CreatableTopicResult, CreateTopicsResponse
-from kafka_lite.streams.assignment import streams_kafka_client
 from kafka_lite.streams.assignment.streams_kafka_client import ClusterTopics, StreamsKafkaClient
 from kafka_lite.streams.errors import StreamsError
 from kafka_lite.streams.processor.internals.topology.internal_topic_config import InternalTopicConfig
@@ -92,13 +92,13 @@ class Channel:
 @pytest.fixture
 def brokers(monkeypatch: pytest.MonkeyPatch) -> Brokers:
     made = Brokers()
-    monkeypatch.setattr(streams_kafka_client, "BlockingChannel", made.channel)
+    monkeypatch.setattr(admin_client, "BlockingChannel", made.channel)
     return made
 
 
 @pytest.fixture
 def client() -> StreamsKafkaClient:
-    return StreamsKafkaClient(["127.0.0.1:1", "127.0.0.1:2"], "app", additional_retention_ms=500)
+    return StreamsKafkaClient({"bootstrap.servers": "127.0.0.1:1,127.0.0.1:2"}, additional_retention_ms=500)
 
 
 def test_all_topics_come_from_the_first_broker_that_responds(brokers: Brokers, client: StreamsKafkaClient) -> None:
@@ -148,5 +148,7 @@ def test_a_controller_that_is_missing_may_come_back(brokers: Brokers, client: St
 
 def test_a_broker_that_cannot_create_topics_is_too_old(brokers: Brokers, client: StreamsKafkaClient) -> None:
     del brokers.highest[ApiKey.CREATE_TOPICS]
-    with pytest.raises(StreamsError, match=r"requires broker version 0\.10\.1\.x or higher: .* is older"):
+    with pytest.raises(
+        StreamsError, match=r"requires broker version 0\.10\.1\.x or higher: .* is too old for CREATE_TOPICS"
+    ):
         client.create_topics({WINDOWS: 3}, 1, CLUSTER)

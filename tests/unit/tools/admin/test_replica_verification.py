@@ -80,7 +80,7 @@ SAME = {1: records(b"a", b"b"), 2: records(b"a", b"b")}
 @pytest.fixture
 def channel(monkeypatch: pytest.MonkeyPatch) -> Channel:
     channel = Channel({}, dict(SAME))
-    monkeypatch.setattr(replica_verification, "AdminChannel", lambda *_, **__: channel)
+    monkeypatch.setattr(replica_verification, "new_admin_channel", lambda *_, **__: channel)
     return channel
 
 

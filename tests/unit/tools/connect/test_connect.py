@@ -164,7 +164,9 @@ def test_the_lag_of_a_sink_is_shown(run: Command, tmp_path: Path, idle: str, mon
     sink = tmp_path / "sink.properties"
     sink.write_text(f"name=sink\nconnector.class={SINK}\ntopics=t\n")
     run("create", idle, str(sink))
-    monkeypatch.setattr(command, "sink_lags", lambda servers, names: {name: 1234 for name in names if servers == "b:1"})
+    monkeypatch.setattr(
+        command, "sink_lags", lambda servers, names, **_: {name: 1234 for name in names if servers == "b:1"}
+    )
     assert "lag" not in run("list")
     assert "lag" not in run("--bootstrap-server", "other:1")
     listed = run("--bootstrap-server", "b:1")

@@ -28,7 +28,7 @@ class Channel(ScriptedChannel):
 def read(monkeypatch: pytest.MonkeyPatch) -> Read:
     def read(log_dirs: DescribeLogDirsResponse) -> ClusterState:
         channel = Channel(metadata(P0, P1), offsets({P0: 3, P1: 4}), ListGroupsResponse(groups=[]), log_dirs)
-        monkeypatch.setattr(cluster_reader, "AdminChannel", lambda *_, **__: channel)
+        monkeypatch.setattr(cluster_reader, "new_admin_channel", lambda *_, **__: channel)
         return ClusterReader("127.0.0.1:1").read()
 
     return read
