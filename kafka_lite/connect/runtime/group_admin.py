@@ -1,7 +1,7 @@
-"""Reads, sets and deletes the offsets of a sink's consumer group from outside of the group.
+"""Reads, sets and deletes the offsets of a consumer group from outside of the group.
 
 Kafka 2.4: clients/.../clients/admin/Admin.java (listConsumerGroupOffsets, alterConsumerGroupOffsets,
-deleteConsumerGroupOffsets, deleteConsumerGroups) · book 8.3.6
+deleteConsumerGroupOffsets, deleteConsumerGroups, describeConsumerGroups) · book 8.3.6
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from kafka_lite.common.errors import ApiError, Errors
 from kafka_lite.common.time import SYSTEM_TIME, Time
 from kafka_lite.common.topic_partition import TopicPartition
 from kafka_lite.connect.api.errors import ConnectError
+from kafka_lite.consumer.offset_and_metadata import OffsetAndMetadata
 from kafka_lite.protocol.messages.api_08_offset_commit import (
     OffsetCommitRequest,
     OffsetCommitRequestPartition,
@@ -22,6 +23,7 @@ from kafka_lite.protocol.messages.api_08_offset_commit import (
 )
 from kafka_lite.protocol.messages.api_09_offset_fetch import OffsetFetchRequest, OffsetFetchResponse
 from kafka_lite.protocol.messages.api_10_find_coordinator import FindCoordinatorRequest, FindCoordinatorResponse
+from kafka_lite.protocol.messages.api_15_describe_groups import DescribeGroupsRequest, DescribeGroupsResponse
 from kafka_lite.protocol.messages.api_42_delete_groups import DeleteGroupsRequest, DeleteGroupsResponse
 from kafka_lite.protocol.messages.api_47_offset_delete import (
     OffsetDeleteRequest,
@@ -55,7 +57,11 @@ class GroupAdmin:
 
     def committed(self, group: str) -> dict[TopicPartition, int]:
         """The committed offsets of all partitions that have one."""
-        found: dict[TopicPartition, int] = {}
+        return {partition: each.offset for partition, each in self.offsets(group).items()}
+
+    def offsets(self, group: str) -> dict[TopicPartition, OffsetAndMetadata]:
+        """The same with the metadata."""
+        found: dict[TopicPartition, OffsetAndMetadata] = {}
 
         def fetch(coordinator: Address) -> _Errors:
             request = OffsetFetchRequest(group_id=group, topics=None)
@@ -65,24 +71,30 @@ class GroupAdmin:
                 for each in topic.partitions:
                     yield each.error_code
                     if each.committed_offset >= 0:
-                        found[TopicPartition(topic.name, each.partition_index)] = each.committed_offset
+                        offset = OffsetAndMetadata(each.committed_offset, each.metadata or "")
+                        found[TopicPartition(topic.name, each.partition_index)] = offset
 
         self._at_coordinator(group, fetch)
         return found
 
-    def commit(self, group: str, offsets: Mapping[TopicPartition, int]) -> None:
+    def state(self, group: str) -> str:
+        """``Stable``, or ``Empty`` without members; two others while it rebalances; ``Dead`` if there is no group."""
+        found: list[str] = []
+
+        def describe(coordinator: Address) -> _Errors:
+            response = self._client.send(coordinator, DescribeGroupsRequest(groups=[group]), DescribeGroupsResponse)
+            found[:] = [each.group_state for each in response.groups]
+            return [each.error_code for each in response.groups]
+
+        self._at_coordinator(group, describe)
+        return found[0]
+
+    def commit(self, group: str, offsets: Mapping[TopicPartition, int | OffsetAndMetadata]) -> None:
         """Set offsets. UNKNOWN_MEMBER_ID if the group has members: only they may commit then."""
         topics = [
             OffsetCommitRequestTopic(
                 name=topic,
-                partitions=[
-                    OffsetCommitRequestPartition(
-                        partition_index=each,
-                        committed_offset=offsets[TopicPartition(topic, each)],
-                        committed_metadata="",
-                    )
-                    for each in numbers
-                ],
+                partitions=[_to_commit(each, offsets[TopicPartition(topic, each)]) for each in numbers],
             )
             for topic, numbers in _by_topic(offsets).items()
         ]
@@ -134,6 +146,11 @@ class GroupAdmin:
         except ConnectionError as error:
             raise ConnectError(f"The coordinator of group {group} does not respond: {error}") from error
         return next((Errors.for_code(code) for code in codes if code), Errors.NONE)
+
+
+def _to_commit(number: int, offset: int | OffsetAndMetadata) -> OffsetCommitRequestPartition:
+    offset, metadata = (offset, "") if isinstance(offset, int) else (offset.offset, offset.metadata)
+    return OffsetCommitRequestPartition(partition_index=number, committed_offset=offset, committed_metadata=metadata)
 
 
 def _by_topic(partitions: Iterable[TopicPartition]) -> dict[str, list[int]]:
