@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from kafka_lite.testing.fault import Fault
     from kafka_lite.testing.network.cluster_network import ClusterNetwork
     from kafka_lite.testing.request_log import RequestLog, SeenRequest
+    from kafka_lite.testing.security.cluster_security import ClusterSecurity
     from kafka_lite.testing.shifted_time import ShiftedTime
 
 __all__ = [
@@ -27,6 +28,7 @@ __all__ = [
     "Cluster",
     "ClusterBroker",
     "ClusterNetwork",
+    "ClusterSecurity",
     "ConnectCluster",
     "ConnectWorker",
     "Errors",
@@ -43,6 +45,7 @@ _HOMES = {
     "Cluster": "kafka_lite.testing.cluster",
     "ClusterBroker": "kafka_lite.testing.cluster_broker",
     "ClusterNetwork": "kafka_lite.testing.network.cluster_network",
+    "ClusterSecurity": "kafka_lite.testing.security.cluster_security",
     "ConnectCluster": "kafka_lite.testing.connect.connect_cluster",
     "ConnectWorker": "kafka_lite.testing.connect.connect_worker",
     "Errors": "kafka_lite.common.errors",

@@ -14,6 +14,7 @@ from typing import Generic, Self, TypeVar, overload
 
 from kafka_lite.common.errors import Errors, KafkaError
 from kafka_lite.common.topic_partition import TopicPartition
+from kafka_lite.network.channel_builder import ClientChannelBuilder
 from kafka_lite.testing.any_broker import HOST, AnyBroker
 from kafka_lite.testing.arguments import check_acks, check_keys, check_name, check_whole_number, id_of
 from kafka_lite.testing.cluster_client import ALL_IN_SYNC, ClusterClient, Data, StoredRecord
@@ -357,7 +358,11 @@ class AnyCluster(ABC, Generic[B]):
     def _client(self, broker: B | None = None) -> ClusterClient:
         broker = broker or self._any_broker
         broker.check_running()
-        return ClusterClient(HOST, broker.port, OWN_CLIENT_ID)
+        return ClusterClient(HOST, broker.port, OWN_CLIENT_ID, self._own_security())
+
+    def _own_security(self) -> ClientChannelBuilder | None:
+        """How the cluster's own client connects to brokers; None: in plain text."""
+        return None
 
     def _client_of_controller(self) -> ClusterClient:
         return self._client(self.controller if self._size > 1 else None)

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Self
 
 from kafka_lite.common.errors import Errors
+from kafka_lite.network.channel_builder import ClientChannelBuilder
 from kafka_lite.server.broker_process import free_port
 from kafka_lite.server.config.listener_configs import is_listener_key
 from kafka_lite.server.kafka_config import KAFKA_CONFIG_DEF
@@ -23,6 +24,7 @@ from kafka_lite.testing.any_cluster import AnyCluster, texts
 from kafka_lite.testing.arguments import check_keys, check_whole_number
 from kafka_lite.testing.cluster_broker import ClusterBroker
 from kafka_lite.testing.cluster_properties import (
+    PLAINTEXT,
     TEST_DEFAULTS,
     listener_of,
     network_properties,
@@ -34,8 +36,13 @@ from kafka_lite.testing.fault import Fault
 from kafka_lite.testing.fault_list import FaultList
 from kafka_lite.testing.network.cluster_network import ClusterNetwork
 from kafka_lite.testing.request_log import Api, RequestLog
+from kafka_lite.testing.security.cluster_security import ADMIN, ClusterSecurity
+from kafka_lite.testing.security.secured_cluster import CLIENTS, SecuredCluster
 from kafka_lite.testing.shifted_time import ShiftedTime
 from kafka_lite.zookeeper.embedded.embedded_zookeeper import EmbeddedZooKeeper
+
+INTERNAL = "INTERNAL"
+"""The listener on which the broker of a secured cluster of one talks to itself."""
 
 
 class Cluster(AnyCluster[ClusterBroker]):
@@ -51,11 +58,15 @@ class Cluster(AnyCluster[ClusterBroker]):
             cluster.leader_of("orders").kill()
             cluster.network.cut(0, 2)
 
+        with Cluster(security="SASL_SSL") as cluster:
+            producer = confluent_kafka.Producer(cluster.librdkafka_configs("alice"))
+
     ``overrides`` are keys of ``server.properties``, ``broker_overrides`` those of single brokers, by id. Data is kept
     in ``data_dir``, or in a temporary folder that is removed with the cluster. Brokers have the ids 0, 1, …
 
     One broker has an embedded ZooKeeper. Several share one that is outside of them, and a ``network``, which tests can
-    cut; topics then have three replicas by default, or as many as there are brokers.
+    cut; topics then have three replicas by default, or as many as there are brokers. With ``security``, clients need
+    what ``ClusterSecurity`` says.
     """
 
     def __init__(
@@ -66,8 +77,10 @@ class Cluster(AnyCluster[ClusterBroker]):
         brokers: int = 1,
         broker_overrides: Mapping[int, Mapping[str, object]] | None = None,
         time: ShiftedTime | None = None,
+        security: ClusterSecurity | str | None = None,
     ) -> None:
         super().__init__()
+        self._security = None if security is None else SecuredCluster(ClusterSecurity.of(security))
         _check_keys(overrides, broker_overrides)
         check_whole_number("brokers", brokers, "Cluster(brokers=3)")
         if brokers < 1:
@@ -81,12 +94,14 @@ class Cluster(AnyCluster[ClusterBroker]):
             raise ValueError(f"broker_overrides: there is no broker {min(unknown)}; the last one is {brokers - 1}")
         if brokers > 1 and "listeners" in self._overrides:
             raise ValueError("listeners: a cluster of several brokers chooses them, see ClusterNetwork")
+        if security is not None and "listeners" in self._overrides:
+            raise ValueError("listeners: a secured cluster chooses them; leave security out to make your own")
         self._broker_overrides = {each: texts(values) for each, values in (broker_overrides or {}).items()}
         _warn_of_unknown_keys([self._overrides, *self._broker_overrides.values()])
         self._given_dir = None if data_dir is None else Path(data_dir)
         self._temporary_dir: Path | None = None
         self._wanted = brokers
-        self._zookeeper_server: EmbeddedZooKeeper | None = None  # only of several brokers
+        self._zookeeper_server: EmbeddedZooKeeper | None = None  # only of several brokers, or of a secured one
         self._network: ClusterNetwork | None = None
         self.time = time or ShiftedTime()
         """The brokers' clock: ``cluster.time.advance(hours=1)``."""
@@ -146,22 +161,43 @@ class Cluster(AnyCluster[ClusterBroker]):
 
     def _make_one_broker(self) -> None:
         port = free_port()
-        own = {"log.dirs": str(self.data_dir / "logs"), "listeners": f"PLAINTEXT://{HOST}:{port}"}
+        own = {"log.dirs": str(self.data_dir / "logs"), "listeners": f"{PLAINTEXT}://{HOST}:{port}"}
+        if self._security is not None:
+            self._start_zookeeper()
+            own |= self._security.broker_properties([INTERNAL])
+            own |= {
+                "listeners": f"{CLIENTS}://{HOST}:{port},{INTERNAL}://{HOST}:0",
+                "inter.broker.listener.name": INTERNAL,
+                "zookeeper.connect": self.zookeeper_connect,
+            }
         self._brokers = [self._new_broker(0, port, TEST_DEFAULTS | own)]
+
+    def _start_zookeeper(self) -> EmbeddedZooKeeper:
+        """A ZooKeeper outside of the brokers, with the users that must exist before them."""
+        self._zookeeper_server = new_zookeeper(self.data_dir / "zookeeper")
+        self._zookeeper_server.start()
+        if self._security is not None:
+            self._security.create_users(self._zookeeper_server.connect_string)
+        return self._zookeeper_server
 
     def _make_several_brokers(self) -> None:
         """Start ZooKeeper and the network, whose ports the brokers' properties need."""
         ids = range(self._wanted)
-        self._zookeeper_server = new_zookeeper(self.data_dir / "zookeeper")
-        self._zookeeper_server.start()
+        zookeeper = self._start_zookeeper()
         self._network = ClusterNetwork(ids)
         inner_ports = [[free_port() for _ in ids] for _ in ids]
-        self._network.start(target_ports(inner_ports, self._zookeeper_server.port))
+        self._network.start(target_ports(inner_ports, zookeeper.port))
         for broker_id in ids:
             port = free_port()
-            own = network_properties(broker_id, port, inner_ports[broker_id], self._network)
+            own = network_properties(broker_id, port, inner_ports[broker_id], self._network, self._client_listener)
+            if self._security is not None:
+                own |= self._security.broker_properties(map(listener_of, ids))
             own["log.dirs"] = str(self.data_dir / f"broker-{broker_id}")
             self._brokers.append(self._new_broker(broker_id, port, several_defaults(self._wanted) | own))
+
+    @property
+    def _client_listener(self) -> str:
+        return PLAINTEXT if self._security is None else CLIENTS
 
     def _new_broker(self, broker_id: int, port: int, properties: Mapping[str, str]) -> ClusterBroker:
         return ClusterBroker(
@@ -206,6 +242,25 @@ class Cluster(AnyCluster[ClusterBroker]):
         if directory is None:
             raise RuntimeError("the cluster's temporary folder exists only from start to stop")
         return directory
+
+    # ── clients ───────────────────────────────────────────────────────────────────────────────────────────────────
+
+    def client_configs(self, user: str = ADMIN, *, password: str | None = None) -> dict[str, str]:
+        """The properties with which a user connects, under Kafka's names: for Java, and for kafka_lite's clients.
+
+        In a secured cluster they have the keys and certificates themselves, no files. ``password``: another one than
+        the user's, which the broker refuses. Raises ValueError if there is no such user.
+        """
+        servers = {"bootstrap.servers": self.bootstrap_servers}
+        return servers if self._security is None else servers | self._security.client_configs(user, password)
+
+    def librdkafka_configs(self, user: str = ADMIN, *, password: str | None = None) -> dict[str, str]:
+        """The same under librdkafka's names: ``Producer(cluster.librdkafka_configs("alice"))``."""
+        servers = {"bootstrap.servers": self.bootstrap_servers}
+        return servers if self._security is None else servers | self._security.librdkafka_configs(user, password)
+
+    def _own_security(self) -> ClientChannelBuilder | None:
+        return None if self._security is None else self._security.channel_builder
 
     @property
     def zookeeper_connect(self) -> str:

@@ -11,6 +11,7 @@ from typing import Any, Final, Self, TypeVar
 
 from kafka_lite.common.errors import Errors
 from kafka_lite.network.blocking_channel import BlockingChannel
+from kafka_lite.network.channel_builder import ClientChannelBuilder
 from kafka_lite.protocol.messages.api_00_produce import (
     PartitionProduceData,
     ProduceRequest,
@@ -96,8 +97,11 @@ class StoredRecord:
 class ClusterClient:
     """One connection. Raises ApiError for the broker's errors, ConnectionError for the connection's."""
 
-    def __init__(self, host: str, port: int, client_id: str) -> None:
-        self._channel = BlockingChannel(host, port, client_id=client_id, read_timeout_ms=2 * TIMEOUT_MS)
+    def __init__(self, host: str, port: int, client_id: str, security: ClientChannelBuilder | None = None) -> None:
+        """``security``: how the connection is protected; None: not at all."""
+        self._channel = BlockingChannel(
+            host, port, client_id=client_id, read_timeout_ms=2 * TIMEOUT_MS, security=security
+        )
 
     def __enter__(self) -> Self:
         self._channel.connect()

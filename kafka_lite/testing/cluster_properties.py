@@ -10,6 +10,8 @@ from collections.abc import Mapping, Sequence
 from kafka_lite.testing.network.cluster_network import CLIENTS, ZOOKEEPER, ClusterNetwork, Machine
 
 HOST = "127.0.0.1"
+PLAINTEXT = "PLAINTEXT"
+"""The name of the listener for clients, unless the cluster is secured."""
 
 TEST_DEFAULTS: dict[str, str] = {
     "broker.id": "0",
@@ -59,14 +61,14 @@ def listener_of(sender: int) -> str:
 
 
 def network_properties(
-    broker_id: int, port: int, inner_ports: Sequence[int], network: ClusterNetwork
+    broker_id: int, port: int, inner_ports: Sequence[int], network: ClusterNetwork, client_listener: str = PLAINTEXT
 ) -> dict[str, str]:
     """Listeners and addresses of one broker: see ``ClusterNetwork``.
 
     ``port`` is for clients, ``inner_ports[i]`` for broker i, which reaches it through the network. So do clients
     if the network has them.
     """
-    bound = {"PLAINTEXT": f"{HOST}:{port}"}
+    bound = {client_listener: f"{HOST}:{port}"}
     bound |= {listener_of(sender): f"{HOST}:{inner}" for sender, inner in enumerate(inner_ports)}
     advertised = {
         listener_of(sender): network.address(sender, broker_id)
@@ -74,7 +76,7 @@ def network_properties(
         if sender != broker_id
     }
     if network.has_clients:
-        advertised["PLAINTEXT"] = network.address(CLIENTS, broker_id)
+        advertised[client_listener] = network.address(CLIENTS, broker_id)
     return {
         "broker.id": str(broker_id),
         "listeners": _listeners(bound),

@@ -31,7 +31,7 @@ _OWN = "kafka_own_cluster"
 _SHARED = {"kafka_cluster", "kafka_cluster_factory"}
 _FIXTURES = {_OWN, *_SHARED}
 MARKER = "kafka_lite"
-_MARKED = {"brokers", "config", "data_dir", "broker_overrides", "time"}
+_MARKED = {"brokers", "config", "data_dir", "broker_overrides", "time", "security"}
 _NOT_IN_TOPICS = re.compile(r"[^a-zA-Z0-9._-]+")
 MAX_TOPIC_LENGTH = 200  # Kafka allows 249
 
@@ -61,8 +61,8 @@ def pytest_configure(config: pytest.Config) -> None:
     config.stash[_RUNNING] = []
     config.addinivalue_line(
         "markers",
-        f"{MARKER}(brokers=1, config=None): the number of brokers in the test's kafka_own_cluster, and keys of their "
-        "server.properties",
+        f"{MARKER}(brokers=1, config=None, security=None): the number of brokers in the test's kafka_own_cluster, keys "
+        "of their server.properties, and how its clients are protected",
     )
 
 

@@ -58,6 +58,7 @@ def test_all_three_clients_and_all_recipes_are_shown() -> None:
         "test_retry.py",
         "test_lost_acknowledgement.py",
         "test_restart.py",
+        "test_secured.py",
         "test_retention.py",
         "test_poison.py",
         "test_slow.py",

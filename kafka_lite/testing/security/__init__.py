@@ -1,0 +1,1 @@
+"""Certificates and users for the clusters of tests."""
