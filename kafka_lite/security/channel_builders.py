@@ -27,6 +27,7 @@ from kafka_lite.security.sasl_channel_builder import (
 )
 from kafka_lite.security.sasl_mechanisms import MECHANISMS, sasl_client, sasl_server, unknown_mechanism
 from kafka_lite.security.scram.scram_mechanism import SCRAM_MECHANISM_NAMES
+from kafka_lite.security.ssl.key_stores import STORE_TYPES
 
 HIGH, MEDIUM, LOW = Importance
 SECURITY_PROTOCOL = "security.protocol"
@@ -41,15 +42,19 @@ CLIENT_SECURITY_CONFIG = (
             "The protocol of the brokers' listener: PLAINTEXT, SSL, SASL_PLAINTEXT or SASL_SSL.",
             ValidString.in_(*(protocol.name for protocol in SERVED_PROTOCOLS)))
     .define("ssl.truststore.type", Type.STRING, "PEM", MEDIUM,
-            "The format of the trust store: PEM.", ValidString.in_("PEM"))
+            "The format of the trust store: PEM, PKCS12 or JKS.", ValidString.in_(*STORE_TYPES))
     .define("ssl.truststore.location", Type.STRING, None, HIGH,
             "The file with the certificates of the authorities that are trusted. Not set: those of the system.")
     .define("ssl.truststore.certificates", Type.PASSWORD, None, HIGH,
             "The same certificates as text.")
+    .define("ssl.truststore.password", Type.PASSWORD, None, HIGH,
+            "The password of a trust store of PKCS12 or JKS.")
     .define("ssl.keystore.type", Type.STRING, "PEM", MEDIUM,
-            "The format of the key store: PEM.", ValidString.in_("PEM"))
+            "The format of the key store: PEM, PKCS12 or JKS.", ValidString.in_(*STORE_TYPES))
     .define("ssl.keystore.location", Type.STRING, None, HIGH,
             "The file with the client's private key and its certificate chain, for brokers that ask for one.")
+    .define("ssl.keystore.password", Type.PASSWORD, None, HIGH,
+            "The password of a key store of PKCS12 or JKS.")
     .define("ssl.keystore.key", Type.PASSWORD, None, HIGH,
             "The private key as text.")
     .define("ssl.keystore.certificate.chain", Type.PASSWORD, None, HIGH,

@@ -1,6 +1,7 @@
 """Makes TLS contexts from the ``ssl.`` keys of a broker or client.
 
-Keys and certificates are PEM (KIP-651): files, or the text itself in the configuration::
+Keys and certificates are PEM (KIP-651): files, or the text itself in the configuration. Or they are in a file of PKCS12
+or JKS, with ``ssl.keystore.password`` and ``ssl.truststore.password``::
 
     ssl.keystore.type=PEM                             ssl.truststore.type=PEM
     ssl.keystore.location=/etc/kafka/broker.pem       ssl.truststore.location=/etc/kafka/ca.pem
@@ -22,16 +23,16 @@ import ssl
 import tempfile
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
-from typing import Any, Final
+from typing import Any
 
 from kafka_lite.common.config_def import ConfigError, Password
 from kafka_lite.network.authentication_error import SslAuthenticationError
 from kafka_lite.network.authenticator import Authenticator, AuthenticatorEnd
 from kafka_lite.network.nio_selector import NioSelector
 from kafka_lite.network.transport_layer import TransportLayer
+from kafka_lite.security.ssl.key_stores import PEM, STORE_TYPES, is_pem, key_and_chain, trusted_certificates
 from kafka_lite.security.ssl.ssl_transport_layer import SslTransportLayer, reason_of
 
-PEM: Final = "PEM"
 _VERSIONS = {"TLSv1.2": ssl.TLSVersion.TLSv1_2, "TLSv1.3": ssl.TLSVersion.TLSv1_3}
 _CLIENT_AUTH = {"none": ssl.CERT_NONE, "requested": ssl.CERT_OPTIONAL, "required": ssl.CERT_REQUIRED}
 _TLS_1_3_SUITES = ("TLS_AES_", "TLS_CHACHA20_")
@@ -86,7 +87,7 @@ class SslFactory:
         self._load_trusted(context)
         if self._server:
             context.verify_mode = _CLIENT_AUTH[self._config.get("ssl.client.auth") or "none"]
-            if context.verify_mode != ssl.CERT_NONE and not context.get_ca_certs():
+            if context.verify_mode != ssl.CERT_NONE and not context.cert_store_stats()["x509"]:
                 raise self._error("ssl.truststore.location", "is needed to check the certificates of clients")
         else:
             context.check_hostname = self._checks_host_names()
@@ -141,15 +142,25 @@ class SslFactory:
             raise self._error("ssl.keystore.location", "cannot be set beside ssl.keystore.key")
         if key is None and location is None:
             if self._server:
-                raise self._error("ssl.keystore.location", "is needed for a listener with TLS: a PEM file")
+                raise self._error(
+                    "ssl.keystore.location", "is needed for a listener with TLS: a key store, for example a PEM file"
+                )
             return
-        self._require_pem("ssl.keystore.type")
+        kind = self._store_type("ssl.keystore.type", inline=key is not None)
         name = "ssl.keystore.location" if location is not None else "ssl.keystore.key"
-        with _file_of(location, None if key is None else f"{_lines(key)}\n{_lines(chain or '')}\n") as path:
-            try:
+        try:
+            text = self._key_of_store(str(location), kind) if key is None else f"{_lines(key)}\n{_lines(chain or '')}\n"
+            with _file_of(location if text is None else None, text) as path:
                 context.load_cert_chain(path, password=self._text("ssl.key.password") or _no_password)
-            except (ssl.SSLError, OSError, ValueError) as error:
-                raise self._error(name, f"cannot be loaded: {_why(error)}", show_value=location is not None) from error
+        except (ssl.SSLError, OSError, ValueError) as error:
+            raise self._error(name, f"cannot be loaded: {_why(error)}", show_value=location is not None) from error
+
+    def _key_of_store(self, location: str, kind: str) -> str | None:
+        """Key and certificates of a store of PKCS12 or JKS; None if the file is PEM. Raises KeyStoreError, OSError."""
+        data = Path(location).read_bytes()
+        if is_pem(data, kind):
+            return None
+        return key_and_chain(data, self._text("ssl.keystore.password"), self._text("ssl.key.password"))
 
     def _load_trusted(self, context: ssl.SSLContext) -> None:
         certificates = self._text("ssl.truststore.certificates")
@@ -160,22 +171,28 @@ class SslFactory:
             if not self._server:
                 context.load_default_certs()  # those of the system, as Java has its own
             return
-        self._require_pem("ssl.truststore.type")
+        kind = self._store_type("ssl.truststore.type", inline=certificates is not None)
         name = "ssl.truststore.certificates" if location is None else "ssl.truststore.location"
         try:
-            text = _lines(certificates or "") if location is None else Path(location).read_text(encoding="ascii")
+            text = _lines(certificates or "") if location is None else self._trusted_of_store(location, kind)
             context.load_verify_locations(cadata=text)
         except (ssl.SSLError, OSError, ValueError) as error:
             raise self._error(name, f"cannot be loaded: {_why(error)}", show_value=location is not None) from error
 
-    def _require_pem(self, key: str) -> None:
-        kind = self._config.get(key)
-        if kind != PEM:
-            raise self._error(
-                key,
-                "is not supported; set it to PEM. `openssl pkcs12 -nodes -in STORE -out PEM` converts PKCS12, and "
-                "`keytool -importkeystore -deststoretype PKCS12` makes that of JKS",
-            )
+    def _trusted_of_store(self, location: str, kind: str) -> str:
+        """The certificates in a file of any format, as PEM. Raises KeyStoreError, OSError, UnicodeDecodeError."""
+        data = Path(location).read_bytes()
+        if is_pem(data, kind):
+            return data.decode("ascii")
+        return trusted_certificates(data, self._text("ssl.truststore.password"))
+
+    def _store_type(self, key: str, *, inline: bool) -> str:
+        kind = self._config.get(key) or PEM
+        if kind not in STORE_TYPES:
+            raise self._error(key, f"is not supported; valid: {', '.join(STORE_TYPES)}")
+        if inline and kind != PEM:
+            raise self._error(key, "must be PEM for keys and certificates that are in the configuration itself")
+        return str(kind)
 
     def _text(self, key: str) -> str | None:
         value = self._config.get(key)

@@ -17,12 +17,10 @@ NOT_YET_APPLIED: dict[str, tuple[str, ...]] = {
         "sasl.kerberos.",
         "ssl.endpoint.identification.algorithm",
         "ssl.keymanager.algorithm",
-        "ssl.keystore.password",
         "ssl.protocol",
         "ssl.provider",
         "ssl.secure.random.implementation",
         "ssl.trustmanager.algorithm",
-        "ssl.truststore.password",
     ),
 }
 """The missing part → its keys, of the broker and of topics. An entry that ends in a dot is a prefix.

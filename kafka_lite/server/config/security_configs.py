@@ -32,7 +32,7 @@ SECURITY_CONFIGS = (
     .define("ssl.enabled.protocols", Type.LIST, "TLSv1.2,TLSv1.3", MEDIUM,
             "The TLS versions to offer.")
     .define("ssl.keystore.type", Type.STRING, "JKS", MEDIUM,
-            "The format of the key store. Only PEM is supported.")
+            "The format of the key store: PEM, PKCS12 or JKS.")
     .define("ssl.keystore.location", Type.STRING, None, MEDIUM,
             "The file of the key store: private key and certificate chain.")
     .define("ssl.keystore.key", Type.PASSWORD, None, MEDIUM,
@@ -42,9 +42,9 @@ SECURITY_CONFIGS = (
     .define("ssl.keystore.password", Type.PASSWORD, None, MEDIUM,
             "The password of the key store.")
     .define("ssl.key.password", Type.PASSWORD, None, MEDIUM,
-            "The password of the private key in the key store.")
+            "The password of the private key, if it differs from that of the key store.")
     .define("ssl.truststore.type", Type.STRING, "JKS", MEDIUM,
-            "The format of the trust store. Only PEM is supported.")
+            "The format of the trust store: PEM, PKCS12 or JKS.")
     .define("ssl.truststore.location", Type.STRING, None, MEDIUM,
             "The file of the trust store: the certificates of the authorities that sign those of clients.")
     .define("ssl.truststore.certificates", Type.PASSWORD, None, MEDIUM,

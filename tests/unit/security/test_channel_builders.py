@@ -68,7 +68,7 @@ def test_a_bad_key_of_sasl_is_named_without_its_secret(keys: dict[str, str], key
 @pytest.mark.parametrize(
     ("keys", "key"),
     [
-        ({"ssl.keystore.type": "JKS"}, "ssl.keystore.type"),
+        ({"ssl.keystore.type": "BKS"}, "ssl.keystore.type"),
         ({"ssl.truststore.location": "/not/there"}, "ssl.truststore.location"),
         ({"ssl.enabled.protocols": "TLSv1"}, "ssl.enabled.protocols"),
         ({"ssl.endpoint.identification.algorithm": "LDAPS"}, "ssl.endpoint.identification.algorithm"),

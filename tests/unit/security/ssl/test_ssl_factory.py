@@ -64,7 +64,10 @@ def test_passwords_are_unwrapped_and_open_the_key() -> None:
 @pytest.mark.parametrize(
     ("changed", "message"),
     [
-        ({"ssl.keystore.type": "JKS"}, "JKS for configuration ssl.keystore.type: is not supported; set it to PEM"),
+        (
+            {"ssl.keystore.type": "JKS"},
+            "JKS for configuration ssl.keystore.type: must be PEM for keys and certificates",
+        ),
         ({"ssl.keystore.key": None}, "ssl.keystore.key: is missing"),
         ({"ssl.keystore.certificate.chain": None}, "ssl.keystore.certificate.chain: is missing"),
         ({"ssl.keystore.location": "/a"}, "ssl.keystore.location: cannot be set beside ssl.keystore.key"),
@@ -73,7 +76,7 @@ def test_passwords_are_unwrapped_and_open_the_key() -> None:
         ({"ssl.truststore.certificates": "garbage"}, "ssl.truststore.certificates: cannot be loaded"),
         ({"ssl.truststore.location": "/not/there"}, "ssl.truststore.location: cannot be loaded: No such file"),
         ({"ssl.truststore.location": "/a", "ssl.truststore.certificates": "b"}, "cannot be set beside"),
-        ({"ssl.truststore.location": "/a", "ssl.truststore.type": "JKS"}, "ssl.truststore.type: is not supported"),
+        ({"ssl.truststore.location": "/a", "ssl.truststore.type": "BKS"}, "not supported; valid: PEM, JKS, PKCS12"),
         ({"ssl.enabled.protocols": ["TLSv1.1", "TLSv1.2"]}, "TLSv1.1 cannot be offered; valid: TLSv1.2 and TLSv1.3"),
         ({"ssl.cipher.suites": ["TLS_RSA_WITH_NULL_MD5"]}, "TLS_RSA_WITH_NULL_MD5 is not known"),
         (
