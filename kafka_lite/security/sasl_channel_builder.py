@@ -47,7 +47,8 @@ class SaslServerChannelBuilder:
         time: Time,
     ) -> None:
         """``transports``: plain text, or TLS. ``max_receive_size``: ``sasl.server.max.receive.size``."""
-        self._transports = transports
+        self.transports = transports
+        """The layer below, which encrypts, or does not."""
         self._listener = listener
         self._principal_of = principal_of
         self._max_receive_size = max_receive_size
@@ -55,7 +56,7 @@ class SaslServerChannelBuilder:
 
     def build_transport(self, selector: NioSelector, sock: socket.socket, peer_host: str) -> TransportLayer:
         """The transport of a connection."""
-        return self._transports.build_transport(selector, sock, peer_host)
+        return self.transports.build_transport(selector, sock, peer_host)
 
     def build_authenticator(self, transport: TransportLayer) -> Authenticator:
         """The broker's end."""

@@ -22,7 +22,6 @@ from kafka_lite.server.apis.api_handler import HandlerWrapper
 from kafka_lite.server.broker_metadata_checkpoint import BrokerMetadata, BrokerMetadataCheckpoint
 from kafka_lite.server.broker_states import BrokerState, BrokerStoppedError, check_transition
 from kafka_lite.server.dynamic.broker_reconfigurable import (
-    DynamicConnectionQuotas,
     DynamicLogConfig,
     DynamicThreadPool,
 )
@@ -293,8 +292,7 @@ class KafkaServer:
         self.socket_server.startup()
         self.metrics.measure_sockets(self.socket_server)
         self._on_stop("socket server", self.socket_server.shutdown)
-        limits = DynamicConnectionQuotas(self.socket_server.connection_quotas, self.socket_server.connection_rates)
-        self.dynamic_broker_config.add_broker_reconfigurable(limits)
+        self.dynamic_broker_config.add_sockets(self.socket_server, sockets.listeners)
 
     def _start_replicas(self) -> None:
         config = self.config

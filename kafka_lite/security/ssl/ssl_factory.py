@@ -30,6 +30,7 @@ from kafka_lite.network.authentication_error import SslAuthenticationError
 from kafka_lite.network.authenticator import Authenticator, AuthenticatorEnd
 from kafka_lite.network.nio_selector import NioSelector
 from kafka_lite.network.transport_layer import TransportLayer
+from kafka_lite.security.auth.distinguished_name import CertificateError, subject_of
 from kafka_lite.security.ssl.key_stores import PEM, STORE_TYPES, is_pem, key_and_chain, trusted_certificates
 from kafka_lite.security.ssl.ssl_transport_layer import SslTransportLayer, reason_of
 
@@ -39,7 +40,7 @@ _TLS_1_3_SUITES = ("TLS_AES_", "TLS_CHACHA20_")
 
 
 class SslFactory:
-    """The context of one listener, or of a client; ``reload`` takes changed files, for new connections."""
+    """The context of one listener, or of a client. ``take_over`` replaces it, for new connections."""
 
     def __init__(
         self, config: Mapping[str, Any], *, server: bool, principal_of: Callable[[bytes], str] | None = None
@@ -48,11 +49,29 @@ class SslFactory:
         self._principal_of = principal_of
         self._config = config
         self._server = server
+        self.subject = ""
+        """The distinguished name in the certificate; empty without one."""
+        self._files = self._file_stamps()  # before they are read: a change in between is noticed
         self._context = self._new_context()
 
-    def reload(self) -> None:
-        """Read keys and certificates again. Raises ConfigError, and the old context stays."""
-        self._context = self._new_context()
+    def replacement(self, config: Mapping[str, Any]) -> SslFactory:
+        """The same with another configuration, or with files that have changed. Raises ConfigError."""
+        return SslFactory(config, server=self._server, principal_of=self._principal_of)
+
+    def take_over(self, other: SslFactory) -> None:
+        """Use the other's keys and certificates for new connections."""
+        self._config, self._files, self.subject = other._config, other._files, other.subject
+        self._context = other._context
+
+    @property
+    def has_changed_files(self) -> bool:
+        """Whether a file of keys or certificates has been written since it was loaded."""
+        return self._file_stamps() != self._files
+
+    def _file_stamps(self) -> dict[str, tuple[int, int] | None]:
+        """Time and size of each file; None if there is no such file at the moment."""
+        locations = (self._config.get(key) for key in ("ssl.keystore.location", "ssl.truststore.location"))
+        return {str(location): _stamp(Path(location)) for location in locations if location is not None}
 
     def build_transport(self, selector: NioSelector, sock: socket.socket, peer_host: str) -> TransportLayer:
         """The transport of a connection; ``peer_host`` is the name that a client has asked for."""
@@ -152,6 +171,7 @@ class SslFactory:
             text = self._key_of_store(str(location), kind) if key is None else f"{_lines(key)}\n{_lines(chain or '')}\n"
             with _file_of(location if text is None else None, text) as path:
                 context.load_cert_chain(path, password=self._text("ssl.key.password") or _no_password)
+                self.subject = _subject_in(Path(path))
         except (ssl.SSLError, OSError, ValueError) as error:
             raise self._error(name, f"cannot be loaded: {_why(error)}", show_value=location is not None) from error
 
@@ -213,6 +233,24 @@ def _openssl_name(suite: str) -> str:
         .replace("CHACHA20_POLY1305_SHA256", "CHACHA20_POLY1305")
     )
     return name.removeprefix("RSA_").replace("_", "-")
+
+
+def _stamp(path: Path) -> tuple[int, int] | None:
+    try:
+        found = path.stat()
+    except OSError:
+        return None
+    return found.st_mtime_ns, found.st_size
+
+
+def _subject_in(path: Path) -> str:
+    """The distinguished name in the first certificate of a PEM file."""
+    begin, end = "-----BEGIN CERTIFICATE-----", "-----END CERTIFICATE-----"
+    _, _, rest = path.read_text(encoding="latin-1").partition(begin)
+    try:
+        return subject_of(ssl.PEM_cert_to_DER_cert(f"{begin}{rest.partition(end)[0]}{end}"))
+    except (CertificateError, ValueError):  # OpenSSL has accepted it: one of another label, or with an odd name
+        return ""
 
 
 @contextlib.contextmanager

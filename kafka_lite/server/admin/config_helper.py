@@ -22,6 +22,7 @@ from kafka_lite.server.dynamic.dynamic_broker_config import (
     DynamicBrokerConfig,
     is_custom,
 )
+from kafka_lite.server.dynamic.dynamic_listener_stores import is_listener_store, listener_store_key
 from kafka_lite.server.kafka_config import KAFKA_CONFIG_DEF, KafkaConfig
 
 
@@ -167,8 +168,11 @@ class ConfigHelper:
 
 
 def _custom_keys(names: Iterable[str]) -> list[ConfigKey]:
-    """The custom ones of these keys. Their values may be passwords, for all that the broker knows."""
-    return [ConfigKey(name, Type.PASSWORD, None, Importance.LOW, "") for name in {*names} if is_custom(name)]
+    """The custom ones of these keys, whose values may be passwords, for all that the broker knows; and those of single
+    listeners that can change."""
+    distinct = {*names}
+    custom = [ConfigKey(name, Type.PASSWORD, None, Importance.LOW, "") for name in distinct if is_custom(name)]
+    return custom + [listener_store_key(name) for name in distinct if is_listener_store(name)]
 
 
 def _describe(
@@ -211,7 +215,7 @@ def _entry(
 
 
 def _of_broker(entry: DescribeConfigsResourceResult) -> DescribeConfigsResourceResult:
-    entry.read_only = entry.name not in DYNAMIC_BROKER_CONFIGS
+    entry.read_only = entry.name not in DYNAMIC_BROKER_CONFIGS and not is_listener_store(entry.name)
     if is_custom(entry.name):
         entry.config_type = UNKNOWN_TYPE
     return entry

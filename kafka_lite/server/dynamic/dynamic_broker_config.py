@@ -7,11 +7,13 @@ from __future__ import annotations
 
 import logging
 import threading
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from kafka_lite.admin.admin_utils import DEFAULT_ENTITY
 from kafka_lite.common.config_def import ConfigDef, ConfigError, Importance, Range, Type
+from kafka_lite.network.acceptor import Listener
+from kafka_lite.network.socket_server import SocketServer
 from kafka_lite.server.dynamic.broker_reconfigurable import (
     THREAD_POOL_CONFIGS,
     BrokerReconfigurable,
@@ -19,6 +21,12 @@ from kafka_lite.server.dynamic.broker_reconfigurable import (
     DynamicLogCleaner,
     DynamicLogConfig,
     DynamicProducerStateManagerConfig,
+)
+from kafka_lite.server.dynamic.dynamic_listener_stores import (
+    DynamicListenerStores,
+    dynamic_listener_stores,
+    is_listener_store,
+    listener_store_key,
 )
 from kafka_lite.server.kafka_config import KAFKA_CONFIG_DEF, KafkaConfig
 from kafka_lite.zookeeper.kafka_zk_client import KafkaZkClient
@@ -71,13 +79,17 @@ for _name in sorted(
 def validate_dynamic_configs(config: Mapping[str, str]) -> None:
     """Raise ConfigError for a key that cannot be changed while the broker runs, or a bad value.
 
-    Any value of a custom config is fine. A listener's own are refused, since this broker has none.
+    Any value of a custom config is fine. Of a listener's own keys, only those of its stores can change.
     """
-    fixed = [name for name in DYNAMIC_BROKER_CONFIGS.unused(config) if not is_custom(name)]
+    stores = {name: value for name, value in config.items() if is_listener_store(name)}
+    unknown = [name for name in DYNAMIC_BROKER_CONFIGS.unused(config) if name not in stores]
+    fixed = [name for name in unknown if not is_custom(name)]
     if fixed:
         reason = f"Cannot update these configs dynamically: {', '.join(fixed)}"
         raise ConfigError(fixed[0], config[fixed[0]], reason)
     DYNAMIC_BROKER_CONFIGS.parse(config)
+    for name, value in stores.items():
+        listener_store_key(name).parse(value)
 
 
 def is_custom(name: str) -> bool:
@@ -106,6 +118,7 @@ class DynamicBrokerConfig:
         self._static_config = config
         self._current_config = config
         self._reconfigurables: list[BrokerReconfigurable] = []
+        self._stores: list[DynamicListenerStores] = []
         self._update_lock = threading.Lock()
         self._broker: dict[str, str] = {}
         self._default: dict[str, str] = {}
@@ -126,6 +139,17 @@ class DynamicBrokerConfig:
             self._reconfigurables = [*self._reconfigurables, reconfigurable]
             if created_with is not None and _has_changed(reconfigurable, created_with, self._current_config):
                 reconfigurable.reconfigure(self._current_config)
+
+    def add_sockets(self, server: SocketServer, listeners: Iterable[Listener]) -> None:
+        """Register the limits of connections, and the key and trust stores of all listeners.
+
+        A store whose file has been written is loaded with the next change of the broker's configuration, even if that
+        changes no key of the store.
+        """
+        self.add_broker_reconfigurable(DynamicConnectionQuotas(server.connection_quotas, server.connection_rates))
+        self._stores = dynamic_listener_stores(listeners)
+        for each in self._stores:
+            self.add_broker_reconfigurable(each)
 
     # -- current values ----------------------------------------------------------------------------------------------
 
@@ -161,8 +185,16 @@ class DynamicBrokerConfig:
         Keys and values are checked first, then the resulting configuration, then the change from the current one.
         """
         validate_dynamic_configs(config)
+        of_listeners = [name for name in config if is_listener_store(name)]
+        if of_listeners and not per_broker:
+            text = "Cannot update these configs at default cluster level, broker id must be specified"
+            raise ConfigError(of_listeners[0], config[of_listeners[0]], f"{text}: {', '.join(of_listeners)}")
         default, broker = (self._default, config) if per_broker else (config, self._broker)
-        self._concerned(self._with_overrides(default, broker))
+        new = self._with_overrides(default, broker)
+        self._concerned(new)
+        for stores in self._stores:
+            if stores.has_changed_files and stores.reconfigurable_configs & config.keys():
+                stores.validate_reconfiguration(new)
 
     def update_broker(self, config: Mapping[str, str]) -> None:
         """Apply the new overrides of /config/brokers/N."""
@@ -184,6 +216,7 @@ class DynamicBrokerConfig:
         try:
             new = self._with_overrides(self._default, self._broker)
             concerned = self._concerned(new)
+            concerned += [stores for stores in self._rewritten(new) if stores not in concerned]
         except ConfigError as error:
             logger.error("Cannot apply the dynamic configuration of broker %d: %s", self.broker_id, error)
             return
@@ -196,10 +229,22 @@ class DynamicBrokerConfig:
                 logger.exception("Part of broker %d could not be reconfigured: %s", self.broker_id, keys)
 
     def _with_overrides(self, default: Mapping[str, str], broker: Mapping[str, str]) -> KafkaConfig:
-        overrides = {name: value for name, value in {**default, **broker}.items() if name in KAFKA_CONFIG_DEF}
+        overrides = {name: value for name, value in {**default, **broker}.items() if _is_of_the_broker(name)}
         new = KafkaConfig({**self._static_config.original, **overrides}, do_log=False)
         new.broker_id = self.broker_id  # it may have been generated
         return new
+
+    def _rewritten(self, new: KafkaConfig) -> list[DynamicListenerStores]:
+        """The stores whose files have been written, and can be loaded. One that cannot must not hold up other keys."""
+        found = []
+        for stores in self._stores:
+            if stores.has_changed_files:
+                try:
+                    stores.validate_reconfiguration(new)
+                    found.append(stores)
+                except ConfigError as error:
+                    logger.error("Cannot reload a store of broker %d: %s", self.broker_id, error)
+        return found
 
     def _concerned(self, new: KafkaConfig) -> list[BrokerReconfigurable]:
         """The parts that this configuration affects. Raises ConfigError if one of them rejects it."""
@@ -210,7 +255,16 @@ class DynamicBrokerConfig:
 
 
 def _has_changed(reconfigurable: BrokerReconfigurable, old: KafkaConfig, new: KafkaConfig) -> bool:
-    return any(new.values[key] != old.values[key] for key in reconfigurable.reconfigurable_configs)
+    return any(_value(new, key) != _value(old, key) for key in reconfigurable.reconfigurable_configs)
+
+
+def _value(config: KafkaConfig, key: str) -> object:
+    """The value of a key; that of a listener's own key is as it was given."""
+    return config.values[key] if key in config.values else config.original.get(key)
+
+
+def _is_of_the_broker(name: str) -> bool:
+    return name in KAFKA_CONFIG_DEF or is_listener_store(name)
 
 
 def _usable(config: Mapping[str, str]) -> dict[str, str]:

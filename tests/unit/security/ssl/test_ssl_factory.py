@@ -151,15 +151,23 @@ def test_renegotiation_and_compression_are_off() -> None:
     assert options & ssl.OP_NO_COMPRESSION
 
 
-def test_reload_takes_changed_files_and_keeps_the_old_ones_if_it_cannot(tmp_path: Path) -> None:
+def test_a_replacement_has_the_changed_files_and_is_refused_if_it_cannot_be_loaded(tmp_path: Path) -> None:
     store, _ = server_certificate().write(tmp_path, "broker")
-    factory = SslFactory({"ssl.keystore.type": "PEM", "ssl.keystore.location": str(store)}, server=True)
+    config = {"ssl.keystore.type": "PEM", "ssl.keystore.location": str(store)}
+    factory = SslFactory(config, server=True)
     first = factory._context
-    factory.reload()
+    assert (factory.has_changed_files, "CN=localhost" in factory.subject) == (False, True)
+    other = certificate("other", common_name="other")
+    store.write_text(other.key + other.chain)
+    assert factory.has_changed_files
+
+    factory.take_over(factory.replacement(config))
+    assert factory._context is not first
+    assert (factory.has_changed_files, "CN=other" in factory.subject) == (False, True)
     second = factory._context
     store.write_text("garbage")
-
     with pytest.raises(ConfigError):
-        factory.reload()
-    assert first is not second
+        factory.replacement(config)
     assert factory._context is second
+    store.unlink()
+    assert factory.has_changed_files
