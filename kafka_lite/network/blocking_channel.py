@@ -279,10 +279,12 @@ class BlockingChannel:
             raise NotConnectedError(f"not connected to {self.host}:{self.port}; call connect() first")
         return self._sock
 
-    def _lost(self, error: OSError) -> NotConnectedError:
+    def _lost(self, error: OSError) -> ConnectionError:
         if isinstance(error, NotConnectedError):
             return error
         self.close()
+        if isinstance(error, AuthenticationError):  # with TLS 1.3, instead of the first response
+            return type(error)(f"{self.host}:{self.port}: {error.reason}")
         return NotConnectedError(
             f"lost the connection to {self.host}:{self.port}: {error.strerror or error}; the broker's log may say why"
         )

@@ -31,6 +31,7 @@ from kafka_lite.network.authenticator import Authenticator, AuthenticatorEnd
 from kafka_lite.network.nio_selector import NioSelector
 from kafka_lite.network.transport_layer import TransportLayer
 from kafka_lite.security.auth.distinguished_name import CertificateError, subject_of
+from kafka_lite.security.ssl.client_ssl_socket import ClientSslSocket
 from kafka_lite.security.ssl.key_stores import PEM, STORE_TYPES, is_pem, key_and_chain, trusted_certificates
 from kafka_lite.security.ssl.ssl_transport_layer import SslTransportLayer, reason_of
 
@@ -110,6 +111,7 @@ class SslFactory:
                 raise self._error("ssl.truststore.location", "is needed to check the certificates of clients")
         else:
             context.check_hostname = self._checks_host_names()
+            context.sslsocket_class = ClientSslSocket
         return context
 
     def _set_versions(self, context: ssl.SSLContext) -> None:
