@@ -21,7 +21,9 @@ where ``buffer`` is a memoryview.
 
 No claim of a peer causes a large allocation: lengths are compared with the remaining bytes before anything is sliced,
 counts with the smallest size that so many elements could have. ``struct`` and indexing raise when the buffer ends. So
-time and memory are bounded by the size of the frame, which the network layer limits.
+time and memory are bounded by the size of the frame, which the network layer limits. A frame of 100 MB could still hold
+fifty million elements, each a Python object of a hundred bytes: a request also has a bound for the elements of all of
+its arrays, ``Request.MAX_ELEMENTS``. Kafka has none.
 
 Kafka 0.10.2: clients/.../common/protocol/types/Schema.java (read) · book 2.3.5
 """
@@ -51,6 +53,9 @@ from kafka_lite.protocol.wire_types import (
     WireType,
 )
 
+MAX_UNKNOWN_TAGS = 1000
+"""How many unknown tagged fields one struct may have. Two bytes of a frame are enough for one."""
+
 
 def decoder_source(message: type[MessageClass], version: int) -> tuple[str, dict[str, Any]]:
     """The source of ``decode(buffer, position) -> (message, position)``, and the objects that it refers to."""
@@ -65,9 +70,16 @@ def bad_length(field: str, length: int, remaining: int) -> SchemaError:
     return SchemaError(f"{field} claims {length}, with {remaining} bytes left in the frame")
 
 
+def too_many(field: str, excess: int) -> SchemaError:
+    """The error for an array, or for unknown tagged fields, beyond the bound of the whole message."""
+    return SchemaError(f"{field} has {excess} elements more than a request may have")
+
+
 def read_unknown_tags(buffer: Buffer, position: int) -> tuple[tuple[RawTaggedField, ...], int]:
     """Read a section of unknown tagged fields, with its count."""
     count, position = read_unsigned_varint(buffer, position)
+    if count > MAX_UNKNOWN_TAGS:
+        raise too_many("unknown_tagged_fields", count - MAX_UNKNOWN_TAGS)
     unknown = []
     for _ in range(count):
         tag, position, stop = read_tag(buffer, position)
@@ -93,12 +105,15 @@ class _DecoderWriter(SourceWriter):
         self._version = version
         self._flexible = version in message.FLEXIBLE
         self._run: list[tuple[str, str, str | None]] = []  # struct code, target, what to do with it afterwards
-        for helper in (bad_length, read_unsigned_varint, read_unknown_tags, read_tag, RawTaggedField, SchemaError):
+        self._bounds_elements = message.MAX_ELEMENTS is not None and _has_arrays(message, version)
+        for helper in _HELPERS:
             self.name(helper.__name__, helper)
         self.name("new", object.__new__)
         self.name("unpack_from", struct.unpack_from)
         with self.block("def decode(buffer, position):"):
             self.line("end = len(buffer)")
+            if self._bounds_elements:
+                self.line(f"room = {message.MAX_ELEMENTS}")
             self._struct(message, "message")
             self._flush()
             self.line("return message, position")
@@ -208,6 +223,7 @@ class _DecoderWriter(SourceWriter):
         def read() -> None:
             with self.block(f"if n < 0 or n * {max(element_size, 1)} > end - position:"):
                 self.line(f"raise bad_length({field.name!r}, n, end - position)")
+            self._take_room("n", field.name)
             if isinstance(kind.element, Primitive) and kind.element is not wire_types.UUID:
                 self.line(f"{target} = list(unpack_from(f'>{{n}}{kind.element.code}', buffer, position))")
                 self.line(f"position += n * {kind.element.size}")
@@ -215,6 +231,13 @@ class _DecoderWriter(SourceWriter):
                 self._elements(kind.element, target, field)
 
         self._or_null(target, field, read)
+
+    def _take_room(self, count: str, name: str) -> None:
+        """Emit the check of the elements read so far, of all arrays."""
+        if self._bounds_elements:
+            self.line(f"room -= {count}")
+            with self.block("if room < 0:"):
+                self.line(f"raise too_many({name!r}, -room)")
 
     def _elements(self, element: WireType, target: str, field: Field) -> None:
         elements = target.replace(".", "_")
@@ -241,6 +264,7 @@ class _DecoderWriter(SourceWriter):
                 self._known_tags(tagged, variable)
             else:
                 self.line(f"{variable}.unknown_tagged_fields, position = read_unknown_tags(buffer, position)")
+                self._take_room(f"len({variable}.unknown_tagged_fields)", "unknown_tagged_fields")
         with self.block("else:"):
             self.line("position += 1")
 
@@ -249,6 +273,8 @@ class _DecoderWriter(SourceWriter):
         behind, unknown = f"{variable}_stop", f"{variable}_unknown"
         self.line(f"{unknown} = []")
         self.line("n, position = read_unsigned_varint(buffer, position)")
+        with self.block(f"if n > {len(tagged) + MAX_UNKNOWN_TAGS}:"):
+            self.line(f"raise too_many('unknown_tagged_fields', n - {len(tagged) + MAX_UNKNOWN_TAGS})")
         with self.block("for _ in range(n):"):
             self.line(f"tag, position, {behind} = read_tag(buffer, position)")
             for number, field in enumerate(tagged):
@@ -264,7 +290,21 @@ class _DecoderWriter(SourceWriter):
             with self.block(f"if position != {behind}:"):
                 self.line(f"raise SchemaError(f'tagged field {{tag}} of {variable} has another size than it says')")
         with self.block(f"if {unknown}:"):
+            self._take_room(f"len({unknown})", "unknown_tagged_fields")
             self.line(f"{variable}.unknown_tagged_fields = tuple({unknown})")
+
+
+def _has_arrays(cls: type[StructClass], version: int) -> bool:
+    """Whether a struct of this version has an array, at any depth."""
+    return any(
+        isinstance(field.type, Array) or (isinstance(field.type, StructType) and _has_arrays(field.type.cls, version))
+        for field in cls.FIELDS
+        if field.is_plain_in(version) or field.is_tagged_in(version)
+    )
+
+
+_HELPERS = (bad_length, too_many, read_unsigned_varint, read_unknown_tags, read_tag, RawTaggedField, SchemaError)
+"""What the generated code calls by its own name."""
 
 
 _CUT = {

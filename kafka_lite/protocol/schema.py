@@ -21,7 +21,7 @@ import struct
 import traceback
 import uuid
 from collections.abc import Callable
-from typing import Any, ClassVar, Literal, Self, TypeVar, cast, dataclass_transform
+from typing import Any, ClassVar, Final, Literal, Self, TypeVar, cast, dataclass_transform
 
 from kafka_lite.common.sendable import Buffer, Part
 from kafka_lite.protocol import wire_types
@@ -122,6 +122,8 @@ class Message(Struct):
 
     VERSIONS: ClassVar[Versions] = NO_VERSIONS
     FLEXIBLE: ClassVar[Versions] = NO_VERSIONS
+    MAX_ELEMENTS: ClassVar[int | None] = None
+    """How many elements its arrays may have together, nested ones counted, for a decoder; None: as the bytes allow."""
     HAS_RECORDS: ClassVar[bool] = False
     """Whether it contains records, at any depth. All other fields are encoded as bytes."""
     _DECODERS: ClassVar[dict[int, Decoder]]
@@ -201,14 +203,25 @@ class Message(Struct):
             raise UnsupportedVersionError(f"{cls.__name__} has versions {cls.VERSIONS}, not {version}")
 
 
+MAX_ELEMENTS_OF_CONTROLLER: Final = 1_000_000
+CONTROLLER_REQUESTS: Final = frozenset({ApiKey.LEADER_AND_ISR, ApiKey.STOP_REPLICA, ApiKey.UPDATE_METADATA})
+
+
 class Request(Message):
-    """A client's request. ``API_KEY`` determines the API."""
+    """A client's request. ``API_KEY`` determines the API.
+
+    A request of more than ``MAX_ELEMENTS`` is not decoded. Each element becomes an object, so that a frame of a few
+    megabytes would otherwise take gigabytes. Clients send a thousandth of it; the controller names all partitions.
+    """
 
     API_KEY: ClassVar[ApiKey]
+    MAX_ELEMENTS = 200_000
 
     def __init_subclass__(cls, api_key: ApiKey, versions: str, flexible: str = "none") -> None:
         super().__init_subclass__(versions=versions, flexible=flexible)
         cls.API_KEY = api_key
+        if api_key in CONTROLLER_REQUESTS:
+            cls.MAX_ELEMENTS = MAX_ELEMENTS_OF_CONTROLLER
 
 
 class Response(Message):

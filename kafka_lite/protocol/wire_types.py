@@ -47,6 +47,7 @@ class MessageClass(StructClass, Protocol):
     """The part of a class of messages that the compilers use. ``schema.Message`` is their base."""
 
     FLEXIBLE: ClassVar[Versions]
+    MAX_ELEMENTS: ClassVar[int | None]
 
 
 @dataclass(frozen=True)

@@ -3,14 +3,40 @@
 from __future__ import annotations
 
 import random
+import tracemalloc
 from uuid import UUID
 
 import pytest
 
-from kafka_lite.protocol.decoder_compiler import bad_length, decoder_source, read_tag, read_unknown_tags
+from kafka_lite.protocol.api_key import ApiKey
+from kafka_lite.protocol.decoder_compiler import (
+    MAX_UNKNOWN_TAGS,
+    bad_length,
+    decoder_source,
+    read_tag,
+    read_unknown_tags,
+)
+from kafka_lite.protocol.messages.api_03_metadata import MetadataRequest, MetadataResponse
+from kafka_lite.protocol.messages.api_06_update_metadata import UpdateMetadataRequest
 from kafka_lite.protocol.messages.api_12_heartbeat import HeartbeatRequest
-from kafka_lite.protocol.schema import Message, Struct, array, bytes_, int8, int16, int32, nested, source, string, uuid_
+from kafka_lite.protocol.messages.api_18_api_versions import ApiVersionsResponse
+from kafka_lite.protocol.schema import (
+    MAX_ELEMENTS_OF_CONTROLLER,
+    Message,
+    Request,
+    Struct,
+    array,
+    bytes_,
+    int8,
+    int16,
+    int32,
+    nested,
+    source,
+    string,
+    uuid_,
+)
 from kafka_lite.protocol.schema_error import SchemaError
+from kafka_lite.protocol.varint import unsigned_varint
 from kafka_lite.protocol.wire_types import RawTaggedField
 from tests.support.messages import MESSAGES, random_message, shares_of_defaults, versions
 from tests.support.plain_codec import PlainDecoder, PlainEncoder
@@ -204,3 +230,70 @@ def test_the_error_of_a_length(length: int, text: str) -> None:
 def test_invalid_utf_8_is_replaced(version: int) -> None:
     data = {0: b"\0\0\0\0\0\3a\xffb", 2: b"\1\4a\xffb\0"}
     assert Lengths.decode(data[version], version).name == "a\ufffdb"
+
+
+# ---- Bounds of a whole request ---------------------------------------------------------------------------------------
+
+
+class Numbers(Struct):
+    numbers: list[int] = array(int32)
+
+
+class Bounded(Request, api_key=ApiKey.METADATA, versions="0-1", flexible="1"):
+    inners: list[Numbers] = array(Numbers)
+    more: list[int] = array(int8)
+
+
+def bounded(*, elements: int, version: int) -> bytes:
+    """Half of the elements in nested arrays; the arrays' own elements count, too."""
+    nested_count = elements // 2 - 2
+    inners = [Numbers(numbers=[7] * (nested_count - 3)), Numbers(numbers=[7] * 3)]
+    return Bounded(inners=inners, more=[1] * (elements - nested_count - len(inners))).encode(version)
+
+
+@pytest.mark.parametrize("version", [0, 1])
+def test_the_elements_of_all_arrays_have_one_bound(version: int) -> None:
+    Bounded.decode(bounded(elements=Bounded.MAX_ELEMENTS, version=version), version)
+    with pytest.raises(SchemaError, match="more has 1 elements more than a request may have"):
+        Bounded.decode(bounded(elements=Bounded.MAX_ELEMENTS + 1, version=version), version)
+
+
+def test_an_array_beyond_the_bound_is_refused_before_it_is_read() -> None:
+    count = Bounded.MAX_ELEMENTS + 3
+    frame = memoryview(count.to_bytes(4, "big") + bytes(4 * count))
+    tracemalloc.start()
+    with pytest.raises(SchemaError, match="inners has 3 elements more"):
+        Bounded.decode(frame, 0)
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert peak < 20_000
+
+
+def test_only_requests_have_a_bound_and_the_controllers_have_a_larger_one() -> None:
+    assert "room" not in source(MetadataResponse, 0, "decode")
+    assert f"room = {Request.MAX_ELEMENTS}" in source(MetadataRequest, 0, "decode")
+    assert f"room = {MAX_ELEMENTS_OF_CONTROLLER}" in source(UpdateMetadataRequest, 0, "decode")
+    assert "room" not in source(HeartbeatRequest, 0, "decode")  # no array, no cost
+
+
+@pytest.mark.parametrize("known", [True, False])
+def test_unknown_tagged_fields_have_a_bound(known: bool) -> None:
+    struct_class = ApiVersionsResponse if known else HeartbeatRequest
+    version = 3 if known else 4
+    empty = struct_class().encode(version)
+    tags = b"".join(unsigned_varint(100 + tag) + b"\0" for tag in range(MAX_UNKNOWN_TAGS + 20))
+
+    def with_tags(count: int) -> bytes:
+        return empty[:-1] + unsigned_varint(count) + tags
+
+    assert len(struct_class.decode(with_tags(MAX_UNKNOWN_TAGS), version).unknown_tagged_fields) == MAX_UNKNOWN_TAGS
+    with pytest.raises(SchemaError, match="unknown_tagged_fields has"):
+        struct_class.decode(with_tags(MAX_UNKNOWN_TAGS + 20), version)
+
+
+def test_unknown_tagged_fields_of_many_structs_count_as_elements() -> None:
+    one = Numbers(numbers=[])
+    one.unknown_tagged_fields = tuple(RawTaggedField(tag, b"") for tag in range(MAX_UNKNOWN_TAGS))
+    count = Bounded.MAX_ELEMENTS // MAX_UNKNOWN_TAGS
+    with pytest.raises(SchemaError, match="unknown_tagged_fields has"):
+        Bounded.decode(Bounded(inners=[one] * count).encode(1), 1)
