@@ -198,7 +198,7 @@ class AdminUtils:
     def delete_topic(self, topic: str) -> None:
         """Mark a topic for deletion; no-op if it is already marked."""
         if not self.topic_exists(topic):
-            raise Errors.UNKNOWN_TOPIC_OR_PARTITION.exception(f"Topic `{topic}` to delete does not exist")
+            raise topic_to_delete_is_unknown(topic)
         try:
             with self._writing():
                 self._zk_client.create_delete_topic(topic)
@@ -227,6 +227,11 @@ class AdminUtils:
         except ZkStorageError as error:
             message = "ZooKeeper cannot write to its disk, which is most likely full. Free some space and try again"
             raise Errors.KAFKA_STORAGE_ERROR.exception(message) from error
+
+
+def topic_to_delete_is_unknown(topic: str) -> Exception:
+    """The error of a deletion."""
+    return Errors.UNKNOWN_TOPIC_OR_PARTITION.exception(f"Topic `{topic}` to delete does not exist")
 
 
 def _already_exists(topic: str) -> Exception:

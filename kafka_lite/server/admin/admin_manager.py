@@ -9,8 +9,9 @@ import logging
 from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
 from typing import TypeVar
 
-from kafka_lite.admin.admin_utils import AdminUtils
+from kafka_lite.admin.admin_utils import AdminUtils, topic_to_delete_is_unknown
 from kafka_lite.admin.replica_assignment import Assignment, BrokerMetadata, assign_replicas_to_brokers
+from kafka_lite.common.bounded_log import BoundedLog, Log
 from kafka_lite.common.errors import Errors
 from kafka_lite.common.purgatory.delayed_operation import DelayedOperationPurgatory
 from kafka_lite.common.time import Time
@@ -46,7 +47,10 @@ from kafka_lite.zookeeper.kafka_zk_client import KafkaZkClient
 logger = logging.getLogger(__name__)
 
 MAX_NEW_PARTITIONS = 10_000
-"""Kafka's limit since it has no ZooKeeper. Without a limit, one small request could exhaust memory and disk."""
+"""Kafka's limit for a request since it has no ZooKeeper. Without one, one small request could exhaust memory, disk and
+file descriptors."""
+MANY_NAMES = 100
+"""From so many topics on, one listing of all topics costs less than asking ZooKeeper for each."""
 NOT_GIVEN = -1
 """Stands for the broker's default number of partitions or replicas of a new topic."""
 
@@ -115,7 +119,9 @@ class AdminManager:
         callback: Callable[[list[CreatableTopicResult]], None],
     ) -> None:
         """Create topics. ``callback`` gets the results once all leaders are elected, or after ``timeout_ms``."""
-        results = {topic.name: self._create_topic(topic, validate_only, quota) for topic in topics}
+        room = _Room()
+        with BoundedLog(logger) as log:
+            results = {topic.name: self._create_topic(topic, validate_only, quota, room, log) for topic in topics}
         created = _successful(results)
         if validate_only or not created:
             callback(list(results.values()))
@@ -132,14 +138,16 @@ class AdminManager:
         self._finish(operation, created, wait=timeout_ms > 0)
 
     def _create_topic(
-        self, topic: CreatableTopic, validate_only: bool, quota: ControllerMutationQuota
+        self, topic: CreatableTopic, validate_only: bool, quota: ControllerMutationQuota, room: _Room, log: Log
     ) -> CreatableTopicResult:
         result = CreatableTopicResult(name=topic.name, error_message=None)
         try:
             if self._is_stopping:
                 raise Errors.NOT_CONTROLLER.exception(STOPPING)
+            if self._cache.contains(topic.name):  # as in Kafka, without asking ZooKeeper
+                raise Errors.TOPIC_ALREADY_EXISTS.exception(f"Topic '{topic.name}' already exists.")
             config = _topic_config_of(topic)
-            assignment = self._assignment_of(topic)
+            assignment = self._assignment_of(topic, room)
             if validate_only or not quota.is_unbounded:  # what is invalid costs nothing
                 self._admin_utils.validate_topic_create(topic.name, assignment, config)
             if not validate_only:
@@ -149,11 +157,11 @@ class AdminManager:
             result.replication_factor = len(assignment[0])
             result.configs = [_creatable_config(entry) for entry in self._config_helper.describe_topic(config)]
         except Exception as error:  # noqa: BLE001  (becomes the result of this topic)
-            failure = api_error(error, f"creating topic {topic.name}")
+            failure = api_error(error, f"creating topic {topic.name}", log)
             result.error_code, result.error_message = failure.error.code, str(failure)
         return result
 
-    def _assignment_of(self, topic: CreatableTopic) -> Assignment:
+    def _assignment_of(self, topic: CreatableTopic, room: _Room) -> Assignment:
         """The replicas chosen by the client, or replicas spread over the live brokers."""
         if topic.assignments:
             if topic.num_partitions != NOT_GIVEN or topic.replication_factor != NOT_GIVEN:
@@ -161,12 +169,13 @@ class AdminManager:
                     "Both numPartitions or replicationFactor and replicasAssignments were set. "
                     "Both cannot be used at the same time."
                 )
+            room.take(len(topic.assignments))
             return {entry.partition_index: list(entry.broker_ids) for entry in topic.assignments}
         partitions = self._config.num_partitions if topic.num_partitions == NOT_GIVEN else topic.num_partitions
         replicas = topic.replication_factor
         if replicas == NOT_GIVEN:
             replicas = self._config.default_replication_factor
-        _check_new_partitions(partitions)
+        room.take(partitions)
         return assign_replicas_to_brokers(self._brokers(), partitions, replicas)
 
     def _brokers(self) -> list[BrokerMetadata]:
@@ -225,7 +234,9 @@ class AdminManager:
         callback: Callable[[list[DeletableTopicResult]], None],
     ) -> None:
         """Mark topics for deletion. ``callback`` gets the results once they are deleted, or after ``timeout_ms``."""
-        results = {topic: self._delete_topic(topic, quota) for topic in topics}
+        known = set(self._zk_client.get_all_topics()) if len(topics) >= MANY_NAMES else None
+        with BoundedLog(logger) as log:
+            results = {topic: self._delete_topic(topic, quota, known, log) for topic in topics}
         operation = DelayedDeleteTopics(
             timeout_ms,
             results,
@@ -235,13 +246,17 @@ class AdminManager:
         )
         self._finish(operation, _successful(results), wait=timeout_ms > 0)
 
-    def _delete_topic(self, topic: str, quota: ControllerMutationQuota) -> DeletableTopicResult:
+    def _delete_topic(
+        self, topic: str, quota: ControllerMutationQuota, known: Collection[str] | None, log: Log
+    ) -> DeletableTopicResult:
         result = DeletableTopicResult(name=topic)
         try:
+            if known is not None and topic not in known:
+                raise topic_to_delete_is_unknown(topic)
             quota.record(len(self._cache.get_partitions(topic)))
             self._admin_utils.delete_topic(topic)
         except Exception as error:  # noqa: BLE001  (becomes the result of this topic)
-            failure = api_error(error, f"deleting topic {topic}")
+            failure = api_error(error, f"deleting topic {topic}", log)
             result.error_code, result.error_message = failure.error.code, str(failure)
         return result
 
@@ -254,7 +269,9 @@ class AdminManager:
         callback: Callable[[list[CreatePartitionsTopicResult]], None],
     ) -> None:
         """Enlarge topics. ``callback`` gets the results once all leaders are elected, or after ``timeout_ms``."""
-        results = {topic.name: self._add_partitions(topic, validate_only, quota) for topic in topics}
+        room = _Room()
+        with BoundedLog(logger) as log:
+            results = {topic.name: self._add_partitions(topic, validate_only, quota, room, log) for topic in topics}
         added = _successful(results)
         if validate_only or not added:
             callback(list(results.values()))
@@ -271,27 +288,36 @@ class AdminManager:
         self._finish(operation, added, wait=timeout_ms > 0)
 
     def _add_partitions(
-        self, topic: CreatePartitionsTopic, validate_only: bool, quota: ControllerMutationQuota
+        self, topic: CreatePartitionsTopic, validate_only: bool, quota: ControllerMutationQuota, room: _Room, log: Log
     ) -> CreatePartitionsTopicResult:
         result = CreatePartitionsTopicResult(name=topic.name)
-        replicas = None if topic.assignments is None else [list(entry.broker_ids) for entry in topic.assignments]
         try:
-            _check_new_partitions(topic.count)
+            old_count = len(self._cache.get_partitions(topic.name))
+            room.take(max(topic.count - old_count, len(topic.assignments or ()), 0))
+            replicas = None if topic.assignments is None else [list(entry.broker_ids) for entry in topic.assignments]
             brokers = self._brokers()
             if not (validate_only or quota.is_unbounded):
                 self._admin_utils.add_partitions(topic.name, topic.count, brokers, replicas, validate_only=True)
-                quota.record(topic.count - len(self._cache.get_partitions(topic.name)))
+                quota.record(topic.count - old_count)
             self._admin_utils.add_partitions(topic.name, topic.count, brokers, replicas, validate_only=validate_only)
         except Exception as error:  # noqa: BLE001  (becomes the result of this topic)
-            failure = api_error(error, f"adding partitions to topic {topic.name}")
+            failure = api_error(error, f"adding partitions to topic {topic.name}", log)
             result.error_code, result.error_message = failure.error.code, str(failure)
         return result
 
 
-def _check_new_partitions(count: int) -> None:
-    if count > MAX_NEW_PARTITIONS:
-        message = f"Excessively large number of partitions: {count}, at most {MAX_NEW_PARTITIONS} at once."
-        raise Errors.POLICY_VIOLATION.exception(message)
+class _Room:
+    """How many partitions one request may still create."""
+
+    def __init__(self) -> None:
+        self._left = MAX_NEW_PARTITIONS
+
+    def take(self, count: int) -> None:
+        """Count partitions of one more topic. Raises POLICY_VIOLATION, and counts none, if there is no room."""
+        if count > self._left:
+            message = f"Excessively large number of partitions: {count}, at most {MAX_NEW_PARTITIONS} at once."
+            raise Errors.POLICY_VIOLATION.exception(message)
+        self._left -= max(count, 0)
 
 
 def _successful(results: Mapping[str, R]) -> list[str]:

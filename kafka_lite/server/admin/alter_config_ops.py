@@ -5,6 +5,7 @@ Kafka 2.3: core/.../server/AdminManager.scala (prepareIncrementalConfigs), KIP-3
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from enum import IntEnum
 
@@ -44,8 +45,7 @@ def apply_config_ops(
 
 def check_config_ops(ops: Sequence[AlterableConfig]) -> None:
     """Raise INVALID_REQUEST for a duplicate key, an unknown operation or a missing value."""
-    names = [op.name for op in ops]
-    duplicates = sorted({name for name in names if names.count(name) > 1})
+    duplicates = sorted(name for name, count in Counter(op.name for op in ops).items() if count > 1)
     unknown = sorted({op.config_operation for op in ops} - set(AlterConfigOp))
     without_value = [op.name for op in ops if op.value is None and op.config_operation != AlterConfigOp.DELETE]
     if duplicates:
@@ -65,5 +65,7 @@ def _changed_list(
     old = [e.strip() for e in config[op.name].split(",") if e.strip()] if op.name in config else list_defaults[op.name]
     entries = [entry.strip() for entry in (op.value or "").split(",") if entry.strip()]
     if kind is AlterConfigOp.APPEND:
-        return ",".join([*old, *(entry for entry in entries if entry not in old)])
-    return ",".join(entry for entry in old if entry not in entries)
+        known = set(old)
+        return ",".join([*old, *(entry for entry in entries if entry not in known)])
+    subtracted = set(entries)
+    return ",".join(entry for entry in old if entry not in subtracted)

@@ -5,9 +5,12 @@ Kafka 0.11, 2.3: core/.../server/AdminManager.scala; later ConfigAdminManager.sc
 
 from __future__ import annotations
 
+import logging
+from collections import Counter
 from collections.abc import Mapping, Sequence
 
 from kafka_lite.admin.admin_utils import BROKERS, DEFAULT_ENTITY, TOPICS, AdminUtils
+from kafka_lite.common.bounded_log import BoundedLog, Log
 from kafka_lite.common.config_def import ConfigError, Type
 from kafka_lite.common.errors import ApiError, Errors
 from kafka_lite.common.topic_names import validate_topic_name
@@ -33,7 +36,12 @@ from kafka_lite.server.kafka_config import KafkaConfig
 from kafka_lite.server.metadata_cache import MetadataCache
 from kafka_lite.zookeeper.kafka_zk_client import KafkaZkClient
 
+logger = logging.getLogger(__name__)
+
 TOPIC_RESOURCE, BROKER_RESOURCE = 2, 4
+MAX_DESCRIBED_ENTRIES = 100_000
+"""How many entries the response to one DescribeConfigs request has: five hundred brokers, or thousands of topics."""
+TOO_MANY_ENTRIES = f"A request may ask for at most {MAX_DESCRIBED_ENTRIES} entries: ask in several requests."
 MAX_ID_DIGITS = 10
 """The digits of an int32; longer text is not an id."""
 
@@ -66,18 +74,30 @@ class ConfigAdminManager:
         include_synonyms: bool = False,
         include_documentation: bool = False,
     ) -> list[DescribeConfigsResult]:
-        """The configurations of topics, of this broker, of all brokers (empty name), or of this broker's loggers."""
+        """The configurations of topics, of this broker, of all brokers (empty name), or of this broker's loggers.
+
+        A broker has two hundred keys. A resource that occurs again in the request is not described again: it shares the
+        entries. Beyond ``MAX_DESCRIBED_ENTRIES``, resources get POLICY_VIOLATION.
+        """
+        described: dict[object, list[DescribeConfigsResourceResult]] = {}
         results = []
-        for resource in resources:
-            result = DescribeConfigsResult(
-                error_message=None, resource_type=resource.resource_type, resource_name=resource.resource_name
-            )
-            try:
-                result.configs = self._describe(resource, include_synonyms, include_documentation)
-            except Exception as error:  # noqa: BLE001  (becomes the result of this resource)
-                failure = api_error(error, f"describing {_display(resource.resource_type, resource.resource_name)}")
-                result.error_code, result.error_message = failure.error.code, str(failure)
-            results.append(result)
+        room = MAX_DESCRIBED_ENTRIES
+        with BoundedLog(logger) as log:
+            for resource in resources:
+                kind, name, keys = resource.resource_type, resource.resource_name, resource.configuration_keys
+                result = DescribeConfigsResult(error_message=None, resource_type=kind, resource_name=name)
+                asked = (kind, name, None if keys is None else tuple(keys))
+                try:
+                    if asked not in described:
+                        described[asked] = self._describe(resource, include_synonyms, include_documentation)
+                    room -= len(described[asked])
+                    if room < 0:
+                        raise Errors.POLICY_VIOLATION.exception(TOO_MANY_ENTRIES)
+                    result.configs = described[asked]
+                except Exception as error:  # noqa: BLE001  (becomes the result of this resource)
+                    failure = api_error(error, f"describing {_display(kind, name)}", log)
+                    result.error_code, result.error_message = failure.error.code, str(failure)
+                results.append(result)
         return results
 
     def _describe(
@@ -107,19 +127,21 @@ class ConfigAdminManager:
     def alter_configs(
         self, resources: Sequence[AlterConfigsResource], validate_only: bool
     ) -> list[AlterConfigsResourceResponse]:
-        """Replace all overrides of each resource."""
+        """Replace all overrides of each resource. One that occurs twice is refused, as in Kafka."""
         results = []
-        for resource in resources:
-            result = AlterConfigsResourceResponse(
-                error_message=None, resource_type=resource.resource_type, resource_name=resource.resource_name
-            )
-            try:
-                config = {entry.name: _required(entry.name, entry.value) for entry in resource.configs}
-                self._alter(resource.resource_type, resource.resource_name, config, validate_only)
-            except Exception as error:  # noqa: BLE001  (becomes the result of this resource)
-                failure = _alter_error(error, resource.resource_type, resource.resource_name)
-                result.error_code, result.error_message = failure.error.code, str(failure)
-            results.append(result)
+        counts = Counter((resource.resource_type, resource.resource_name) for resource in resources)
+        with BoundedLog(logger) as log:
+            for resource in resources:
+                kind, name = resource.resource_type, resource.resource_name
+                result = AlterConfigsResourceResponse(error_message=None, resource_type=kind, resource_name=name)
+                try:
+                    _check_once(counts[kind, name])
+                    config = {entry.name: _required(entry.name, entry.value) for entry in resource.configs}
+                    self._alter(kind, name, config, validate_only)
+                except Exception as error:  # noqa: BLE001  (becomes the result of this resource)
+                    failure = _alter_error(error, kind, name, log)
+                    result.error_code, result.error_message = failure.error.code, str(failure)
+                results.append(result)
         return results
 
     def incremental_alter_configs(
@@ -127,15 +149,18 @@ class ConfigAdminManager:
     ) -> list[IncrementalResourceResponse]:
         """Change single overrides of each resource: set, delete, append to a list, subtract from a list."""
         results = []
-        for resource in resources:
-            kind, name = resource.resource_type, resource.resource_name
-            result = IncrementalResourceResponse(error_message=None, resource_type=kind, resource_name=name)
-            try:
-                self._alter_incrementally(resource, validate_only)
-            except Exception as error:  # noqa: BLE001  (becomes the result of this resource)
-                failure = _alter_error(error, kind, name)
-                result.error_code, result.error_message = failure.error.code, str(failure)
-            results.append(result)
+        counts = Counter((resource.resource_type, resource.resource_name) for resource in resources)
+        with BoundedLog(logger) as log:
+            for resource in resources:
+                kind, name = resource.resource_type, resource.resource_name
+                result = IncrementalResourceResponse(error_message=None, resource_type=kind, resource_name=name)
+                try:
+                    _check_once(counts[kind, name])
+                    self._alter_incrementally(resource, validate_only)
+                except Exception as error:  # noqa: BLE001  (becomes the result of this resource)
+                    failure = _alter_error(error, kind, name, log)
+                    result.error_code, result.error_message = failure.error.code, str(failure)
+                results.append(result)
         return results
 
     def _alter_incrementally(self, resource: IncrementalResource, validate_only: bool) -> None:
@@ -189,12 +214,18 @@ class ConfigAdminManager:
             raise Errors.INVALID_REQUEST.exception(f"Unexpected broker id, {expected}")
 
 
-def _alter_error(error: Exception, resource_type: int, name: str) -> ApiError:
+def _check_once(count: int) -> None:
+    """Thousands of changes of one broker's configuration in one request would each be written, and take effect."""
+    if count > 1:
+        raise Errors.INVALID_REQUEST.exception("Each resource must appear at most once.")
+
+
+def _alter_error(error: Exception, resource_type: int, name: str, log: Log) -> ApiError:
     """The error of a bad value: INVALID_REQUEST in an alteration, INVALID_CONFIG in a creation, as in Kafka."""
     resource = _display(resource_type, name)
     if isinstance(error, ConfigError):
         error = Errors.INVALID_REQUEST.exception(f"Invalid config value for resource {resource}: {error}")
-    return api_error(error, f"altering the configuration of {resource}")
+    return api_error(error, f"altering the configuration of {resource}", log)
 
 
 def _display(resource_type: int, name: str) -> str:

@@ -63,6 +63,13 @@ for _synonyms in TOPIC_CONFIG_SYNONYMS.values():
     _in_several_units = any(synonym.factor != 1 for synonym in _synonyms)
     _BROKER_SYNONYMS |= dict.fromkeys(_names if _in_several_units else _names[:1], _names)
 
+_DEFAULTS: dict[str, object] = {
+    key.name: key.default
+    for key in (*KAFKA_CONFIG_DEF, *REPLICATION_THROTTLES)
+    if key.has_default and key.default is not None
+}
+"""Broker key -> its default."""
+
 
 class ConfigHelper:
     """Serves DescribeConfigs from the broker's configuration and a topic's overrides.
@@ -150,18 +157,13 @@ class ConfigHelper:
     def _broker_synonyms(self, name: str) -> list[DescribeConfigsSynonym]:
         """The sources of this broker key's value, in order of precedence."""
         names = _BROKER_SYNONYMS.get(name, (name,))
-        defaults = {
-            key.name: key.default
-            for key in (*KAFKA_CONFIG_DEF, *REPLICATION_THROTTLES)
-            if key.has_default and key.default is not None
-        }
         original = self._config.original
         static = {each: self._config.values.get(each, original[each]) for each in names if each in original}
         sources: list[tuple[Mapping[str, object], ConfigSource]] = [
             (self._dynamic_config.broker_configs, ConfigSource.DYNAMIC_BROKER_CONFIG),
             (self._dynamic_config.default_configs, ConfigSource.DYNAMIC_DEFAULT_BROKER_CONFIG),
             (static, ConfigSource.STATIC_BROKER_CONFIG),
-            (defaults, ConfigSource.DEFAULT_CONFIG),
+            (_DEFAULTS, ConfigSource.DEFAULT_CONFIG),
         ]
         found = [(each, values[each], source) for values, source in sources for each in names if each in values]
         return [_synonym(*each) for each in dropwhile(lambda each: each[0] != name, found)]

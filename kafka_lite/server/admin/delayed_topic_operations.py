@@ -42,6 +42,8 @@ class DelayedTopicOperation(DelayedOperation):
         self._cache = metadata_cache
         self._callback = callback
         self._looks_for_effects = True
+        # Without those that were found done: every update of the metadata asks, for each of thousands of topics.
+        self._not_done = [topic for topic, result in results.items() if result.error_code == Errors.NONE.code]
 
     def complete_without_waiting(self) -> None:
         """Respond at once, for a timeout of 0 or less: REQUEST_TIMED_OUT, even if the effect is already there."""
@@ -61,7 +63,9 @@ class DelayedTopicOperation(DelayedOperation):
 
     def try_complete(self) -> bool:
         """Complete if no topic is pending any more."""
-        return not self._pending() and self.force_complete()
+        while self._not_done and self.is_done(self._not_done[-1]):
+            self._not_done.pop()
+        return not self._not_done and not self._pending() and self.force_complete()
 
     def on_complete(self) -> None:
         """Mark the pending topics as timed out, and respond."""

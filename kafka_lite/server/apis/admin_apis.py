@@ -50,11 +50,12 @@ class AdminApis:
     def handle_create_topics(self, request: Request, body: create_topics.CreateTopicsRequest, respond: Respond) -> None:
         """Create topics, and respond once they have leaders. A topic that occurs twice is not created."""
         counts = Counter(topic.name for topic in body.topics)
+        reasons = self._refuse(counts)
         refused = [
             create_topics.CreatableTopicResult(name=name, error_code=error.code, error_message=message)
-            for name, (error, message) in self._refuse(counts).items()
+            for name, (error, message) in reasons.items()
         ]
-        wanted = [topic for topic in body.topics if topic.name not in {result.name for result in refused}]
+        wanted = [topic for topic in body.topics if topic.name not in reasons]
         quota = self._request_helper.new_mutation_quota(request, STRICT_CREATE_TOPICS_VERSION)
 
         def send(results: list[create_topics.CreatableTopicResult]) -> None:
@@ -68,11 +69,12 @@ class AdminApis:
     ) -> None:
         """Add partitions to topics, and respond once the new partitions have leaders."""
         counts = Counter(topic.name for topic in body.topics)
+        reasons = self._refuse(counts)
         refused = [
             create_partitions.CreatePartitionsTopicResult(name=name, error_code=error.code, error_message=message)
-            for name, (error, message) in self._refuse(counts).items()
+            for name, (error, message) in reasons.items()
         ]
-        wanted = [topic for topic in body.topics if topic.name not in {result.name for result in refused}]
+        wanted = [topic for topic in body.topics if topic.name not in reasons]
         quota = self._request_helper.new_mutation_quota(request, STRICT_CREATE_PARTITIONS_VERSION)
 
         def send(results: list[create_partitions.CreatePartitionsTopicResult]) -> None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import logging
 import threading
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 
 from kafka_lite.cluster.broker import Broker
 from kafka_lite.cluster.end_point import EndPoint
@@ -56,8 +56,13 @@ CLUSTER_OPERATIONS = sum(1 << code for code in (5, 7, 8, 9, 10, 11, 12))
 
 FIRST_METADATA_VERSION_WITH_TOPIC_IDS = 12
 
+MAX_CREATED_TOPICS = 100
+"""How many topics one Metadata request creates. The others are unknown; clients ask again, and get the next ones."""
+
 AutoCreate = Callable[[str], None]
 """Creates a topic with the broker's defaults; raises ApiError."""
+Leader = tuple[int, EndPoint]
+"""A broker's id, and where clients reach it."""
 
 
 class MetadataApis:
@@ -137,7 +142,9 @@ class MetadataApis:
         if names is not None:
             known = {topic.name for topic in topics}
             may_create = self._config.auto_create_topics_enable and (version < 4 or body.allow_auto_topic_creation)
-            topics += [self._missing_topic(name, may_create) for name in dict.fromkeys(names) if name not in known]
+            missing = [name for name in dict.fromkeys(names) if name not in known]
+            topics += [self._missing_topic(name, may_create) for name in missing[:MAX_CREATED_TOPICS]]
+            topics += [self._missing_topic(name, may_create=False) for name in missing[MAX_CREATED_TOPICS:]]
         for topic in topics:
             topic.is_internal = is_internal(topic.name or "")
             topic.topic_authorized_operations = (
@@ -201,7 +208,9 @@ class MetadataApis:
     ) -> None:
         """Return the coordinators of groups or transactional ids."""
         keys = body.coordinator_keys if request.header.api_version >= 4 else [body.key]
-        found = [self._find_coordinator(request.listener_name, body.key_type, key) for key in keys]
+        topic = TOPIC_OF_KEY_TYPE.get(body.key_type)
+        leaders = self._leaders_of(request.listener_name, topic) if keys and topic is not None else []
+        found = [_find_coordinator(body.key_type, topic, leaders, key) for key in keys]
         if request.header.api_version >= 4:
             respond(coordinators.FindCoordinatorResponse(coordinators=found))
             return
@@ -216,32 +225,18 @@ class MetadataApis:
             )
         )
 
-    def _find_coordinator(self, listener_name: str, key_type: int, key: str) -> coordinators.Coordinator:
-        coordinator = coordinators.Coordinator(key=key, node_id=-1, host="", port=-1)
-        try:
-            topic = TOPIC_OF_KEY_TYPE.get(key_type)
-            if topic is None:
-                raise Errors.INVALID_REQUEST.exception(f"this broker has no coordinators of key type {key_type}")
-            node_id, end_point = self._leader_for(listener_name, topic, key)
-            coordinator.node_id, coordinator.host, coordinator.port = node_id, end_point.host, end_point.port
-        except ApiError as failure:
-            coordinator.error_code, coordinator.error_message = failure.error.code, str(failure)
-        return coordinator
+    def _leaders_of(self, listener_name: str, topic: str) -> list[Leader | None]:
+        """The leaders of a coordinator's topic by partition, None where no client can reach one; once per request.
 
-    def _leader_for(self, listener_name: str, topic: str, key: str) -> tuple[int, EndPoint]:
-        """The leader of the partition of a coordinator's topic that stores the key. The topic is created if missing."""
+        Empty if the topic is missing: then it is created.
+        """
         topics = self._cache.get_topic_metadata([topic], listener_name)
         if not topics:
             self._missing_topic(topic, may_create=True)
-            raise Errors.COORDINATOR_NOT_AVAILABLE.exception(f"{topic} is being created")
-        hashed = java_abs(java_string_hash(key))
-        partition = TopicPartition(topic, hashed % max(1, len(topics[0].partitions)))
-        leaders = {p.partition_index: p.leader_id for p in topics[0].partitions}
-        leader = leaders.get(partition.partition, -1)
-        for broker_id, end_point, _ in self._alive_brokers(listener_name):
-            if broker_id == leader:
-                return broker_id, end_point
-        raise Errors.COORDINATOR_NOT_AVAILABLE.exception(f"{partition} has no leader")
+            return []
+        leader_ids = {p.partition_index: p.leader_id for p in topics[0].partitions}
+        reachable = {broker_id: (broker_id, end) for broker_id, end, _ in self._alive_brokers(listener_name)}
+        return [reachable.get(leader_ids.get(index, -1)) for index in range(max(1, len(leader_ids)))]
 
     # ── DescribeCluster ──────────────────────────────────────────────────────────────────────────────────────────
 
@@ -260,6 +255,26 @@ class MetadataApis:
                 cluster_authorized_operations=CLUSTER_OPERATIONS if with_operations else NO_AUTHORIZED_OPERATIONS,
             )
         )
+
+
+def _find_coordinator(
+    key_type: int, topic: str | None, leaders: Sequence[Leader | None], key: str
+) -> coordinators.Coordinator:
+    """The coordinator of a key: the leader of the partition of its topic that stores the key."""
+    coordinator = coordinators.Coordinator(key=key, node_id=-1, host="", port=-1)
+    error, message = Errors.COORDINATOR_NOT_AVAILABLE, f"{topic} is being created"
+    if topic is None:
+        error, message = Errors.INVALID_REQUEST, f"this broker has no coordinators of key type {key_type}"
+    elif leaders:
+        partition = TopicPartition(topic, java_abs(java_string_hash(key)) % len(leaders))
+        leader = leaders[partition.partition]
+        if leader is not None:
+            coordinator.node_id, end_point = leader
+            coordinator.host, coordinator.port = end_point.host, end_point.port
+            return coordinator
+        message = f"{partition} has no leader"
+    coordinator.error_code, coordinator.error_message = error.code, message
+    return coordinator
 
 
 def _topics_asked_by_id(

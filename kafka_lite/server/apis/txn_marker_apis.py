@@ -69,21 +69,22 @@ class TxnMarkerApis:
             self._write_marker(marker, lambda errors, at=position: results.add(at, errors))  # type: ignore[misc]
 
     def _write_marker(self, marker: WritableTxnMarker, on_written: Callable[[PartitionErrors], None]) -> None:
+        refused = {tp: error for tp in _partitions(marker) if (error := self._check(tp)) is not Errors.NONE}
+        written = [tp for tp in _partitions(marker) if tp not in refused]
+        if not written:  # most of the work is that of the batch
+            on_written(refused)
+            return
         kind = ControlRecordType.COMMIT if marker.transaction_result else ControlRecordType.ABORT
         batch = EndTransactionMarker(kind, marker.coordinator_epoch).to_batch(
             marker.producer_id, marker.producer_epoch, self._time.milliseconds()
         )
-        refused = {tp: error for tp in _partitions(marker) if (error := self._check(tp)) is not Errors.NONE}
-        entries = {tp: bytearray(batch) for tp in _partitions(marker) if tp not in refused}
+        entries = {tp: bytearray(batch) for tp in written}
 
         def on_appended(responses: dict[TopicPartition, PartitionResponse]) -> None:
             errors = {tp: response.error for tp, response in responses.items()}
             on_written(refused | self._complete_offsets(marker, errors))
 
-        if entries:
-            self._replicas.append_records(self._timeout_ms, -1, True, entries, on_appended, AppendOrigin.COORDINATOR)
-        else:
-            on_written(refused)
+        self._replicas.append_records(self._timeout_ms, -1, True, entries, on_appended, AppendOrigin.COORDINATOR)
 
     def _check(self, topic_partition: TopicPartition) -> Errors:
         """NONE if a marker can be appended to the partition's log."""

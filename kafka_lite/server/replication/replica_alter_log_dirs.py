@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 
 from kafka_lite.cluster.partition import Partition
+from kafka_lite.common.bounded_log import BoundedLog
 from kafka_lite.common.errors import ApiError, Errors
 from kafka_lite.common.shutdownable_thread import ShutdownableThread
 from kafka_lite.common.time import Time
@@ -120,13 +121,14 @@ class ReplicaAlterLogDirsManager:
         broker has no replica yet. Its log will then be created in that directory.
         """
         results = {}
-        for topic_partition in topic_partitions:
-            try:
-                self._alter(topic_partition, self._log_manager.dirs.find(path))
-                results[topic_partition] = Errors.NONE
-            except ApiError as failure:
-                logger.info("Cannot move %s to %s: %s", topic_partition, path, failure)
-                results[topic_partition] = failure.error
+        with BoundedLog(logger) as log:
+            for topic_partition in topic_partitions:
+                try:
+                    self._alter(topic_partition, self._log_manager.dirs.find(path))
+                    results[topic_partition] = Errors.NONE
+                except ApiError as failure:
+                    log.log(logging.INFO, "Cannot move %s to %s: %s", topic_partition, path, failure)
+                    results[topic_partition] = failure.error
         return results
 
     def _alter(self, topic_partition: TopicPartition, directory: Path) -> None:

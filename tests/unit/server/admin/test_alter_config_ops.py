@@ -3,6 +3,7 @@ import pytest
 from kafka_lite.common.errors import ApiError, Errors
 from kafka_lite.protocol.messages.api_44_incremental_alter_configs import AlterableConfig
 from kafka_lite.server.admin.alter_config_ops import AlterConfigOp, apply_config_ops
+from tests.support.counted_names import CountedName, counted_names
 
 LISTS = {"cleanup.policy": ["delete"]}
 
@@ -40,3 +41,10 @@ def test_invalid_operations_are_rejected(ops, says):
     with pytest.raises(ApiError, match=says) as caught:
         apply_config_ops({}, ops, LISTS)
     assert caught.value.error is Errors.INVALID_REQUEST
+
+
+def test_each_of_many_operations_is_looked_at_a_few_times():
+    ops = [op(AlterConfigOp.SET, name, "1") for name in counted_names(1000)]
+    CountedName.reset()
+    assert len(apply_config_ops({}, ops, LISTS)) == 1000
+    assert CountedName.looks < 20 * 1000

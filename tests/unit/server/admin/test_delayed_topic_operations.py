@@ -97,3 +97,22 @@ def test_a_deletion_waits_until_the_name_is_free() -> None:
     assert not deletion.try_complete(), "it is still in ZooKeeper"
     queued.clear()
     assert deletion.try_complete()
+
+
+def test_a_creation_of_many_topics_does_not_ask_for_all_of_them_at_each_update() -> None:
+    """Each of the topics causes an update of the metadata, after which the operation is checked."""
+    names, asked, responses = [f"t{number}" for number in range(300)], list[str](), list[int]()
+    done: set[str] = set()
+
+    class Counting(DelayedDeleteTopics):
+        def is_done(self, topic: str) -> bool:
+            asked.append(topic)
+            return topic in done
+
+    results = {name: result() for name in names}
+    deletion = Counting(1000, results, MetadataCache(1), lambda _: False, lambda: responses.append(1))
+    for name in names:
+        done.add(name)
+        deletion.try_complete()
+    assert responses == [1]
+    assert len(asked) < 6 * len(names)

@@ -18,6 +18,7 @@ from kafka_lite.protocol.messages import api_37_create_partitions as create_part
 from kafka_lite.protocol.messages import api_44_incremental_alter_configs as incremental
 from kafka_lite.server.admin.config_helper import ConfigSource
 from kafka_lite.server.apis.admin_apis import AdminApis
+from tests.support.counted_names import CountedName, counted_names
 
 TOPIC, BROKER = 2, 4
 
@@ -182,3 +183,12 @@ def test_configurations_are_changed_or_only_validated(validate_only: bool) -> No
     for name, body in [("alter_configs", replaced), ("incremental_alter_configs", changed)]:
         assert [each.resource_name for each in apis.handle(name, body, 0).responses] == ["t"]
         assert apis.admin.options == [validate_only]
+
+
+@pytest.mark.parametrize("change", ["create", "grow", "delete"])
+def test_each_of_many_topics_is_looked_at_a_few_times(change: str) -> None:
+    """One look at each of the others would be a million here, and forty thousand million in the largest request."""
+    apis, names = Apis(), counted_names(1000)
+    CountedName.reset()
+    assert len(getattr(apis, change)(*names, *names)) == 1000
+    assert CountedName.looks < 40 * 1000

@@ -21,7 +21,12 @@ from kafka_lite.protocol.messages.api_06_update_metadata import (
     UpdateMetadataRequest,
 )
 from kafka_lite.server.apis.api_handler import ApiRange
-from kafka_lite.server.apis.metadata_apis import CLUSTER_OPERATIONS, NO_AUTHORIZED_OPERATIONS, MetadataApis
+from kafka_lite.server.apis.metadata_apis import (
+    CLUSTER_OPERATIONS,
+    MAX_CREATED_TOPICS,
+    NO_AUTHORIZED_OPERATIONS,
+    MetadataApis,
+)
 from kafka_lite.server.metadata_cache import MetadataCache
 
 GROUPS, TRANSACTIONS = "__consumer_offsets", "__transaction_state"
@@ -249,3 +254,36 @@ def test_the_cluster_is_described_by_the_listener_of_the_client(apis: Apis, with
     ]
     expected = CLUSTER_OPERATIONS if with_operations else NO_AUTHORIZED_OPERATIONS
     assert answer.cluster_authorized_operations == expected
+
+
+def test_many_keys_ask_for_the_leaders_of_the_topic_once(apis: Apis, monkeypatch: pytest.MonkeyPatch) -> None:
+    apis.update(*(partition(GROUPS, index, 1) for index in range(50)))
+    asked: list[Any] = []
+    get = apis.cache.get_topic_metadata
+
+    def counting(*args: Any, **options: Any) -> Any:
+        asked.append(args)
+        return get(*args, **options)
+
+    monkeypatch.setattr(apis.cache, "get_topic_metadata", counting)
+    body = coordinators.FindCoordinatorRequest(coordinator_keys=[f"g{number}" for number in range(1000)])
+    found = apis.handle("find_coordinator", body, 4).coordinators
+    assert {each.node_id for each in found} == {1}
+    assert len(found) == 1000
+    assert len(asked) == 1
+
+
+def test_one_request_creates_a_missing_topic_of_coordinators_once(apis: Apis) -> None:
+    body = coordinators.FindCoordinatorRequest(coordinator_keys=[f"g{number}" for number in range(1000)])
+    found = apis.handle("find_coordinator", body, 4).coordinators
+    assert {Errors.for_code(each.error_code) for each in found} == {Errors.COORDINATOR_NOT_AVAILABLE}
+    assert apis.created == [GROUPS]
+
+
+def test_one_metadata_request_creates_a_bounded_number_of_topics(apis: Apis) -> None:
+    names = [f"t{number}" for number in range(MAX_CREATED_TOPICS + 50)]
+    body = metadata.MetadataRequest(topics=[metadata.MetadataRequestTopic(name=name) for name in names])
+    topics = apis.handle("metadata", body, 9).topics
+    assert apis.created == names[:MAX_CREATED_TOPICS]
+    told = [Errors.for_code(topic.error_code) for topic in topics]
+    assert told == [Errors.LEADER_NOT_AVAILABLE] * MAX_CREATED_TOPICS + [Errors.UNKNOWN_TOPIC_OR_PARTITION] * 50

@@ -1,0 +1,125 @@
+"""Bounds of requests about many topics. (tests/integration/test_admin_manager.py has what they do to ZooKeeper.)"""
+
+from __future__ import annotations
+
+import logging
+from collections import Counter
+from typing import Any, cast
+
+import pytest
+
+from kafka_lite.common.bounded_log import MAX_LINES
+from kafka_lite.common.errors import Errors
+from kafka_lite.common.time import MockTime
+from kafka_lite.protocol.messages.api_06_update_metadata import UpdateMetadataPartitionState, UpdateMetadataRequest
+from kafka_lite.protocol.messages.api_19_create_topics import CreatableReplicaAssignment, CreatableTopic
+from kafka_lite.protocol.messages.api_37_create_partitions import CreatePartitionsAssignment, CreatePartitionsTopic
+from kafka_lite.server.admin.admin_manager import MAX_NEW_PARTITIONS, AdminManager
+from kafka_lite.server.dynamic.dynamic_broker_config import DynamicBrokerConfig
+from kafka_lite.server.kafka_config import KafkaConfig
+from kafka_lite.server.metadata_cache import MetadataCache
+from kafka_lite.server.quotas.controller_mutation_quota_manager import UnboundedControllerMutationQuota
+from kafka_lite.zookeeper.data import TopicAssignment
+
+KNOWN = "known"
+
+
+class CountingZk:
+    """A ZooKeeper with one topic; counts the calls of each kind."""
+
+    def __init__(self) -> None:
+        self.calls: Counter[str] = Counter()
+
+    def get_all_topics(self) -> list[str]:
+        self.calls["get_all_topics"] += 1
+        return [KNOWN]
+
+    def topic_exists(self, topic: str) -> bool:
+        self.calls["topic_exists"] += 1
+        return topic == KNOWN
+
+    def is_topic_marked_for_deletion(self, _topic: str) -> bool:
+        self.calls["is_topic_marked_for_deletion"] += 1
+        return False
+
+    def get_topic_assignment(self, topic: str) -> TopicAssignment | None:
+        return TopicAssignment({0: [1]}) if topic == KNOWN else None
+
+
+class Admin:
+    def __init__(self) -> None:
+        self.zk, self.cache = CountingZk(), MetadataCache(1)
+        state = UpdateMetadataPartitionState(topic_name=KNOWN, partition_index=0, leader=1, replicas=[1], isr=[1])
+        self.cache.update_cache(UpdateMetadataRequest(controller_id=1, ungrouped_partition_states=[state]))
+        config = KafkaConfig({"zookeeper.connect": "x", "broker.id": "1"}, do_log=False)
+        zk, dynamic = cast(Any, self.zk), DynamicBrokerConfig(config)
+        self.manager = AdminManager(config, self.cache, zk, dynamic, MockTime(), bool, lambda _: None)
+        self.results: list[Any] = []
+        self.quota = UnboundedControllerMutationQuota()
+
+    def create(self, *topics: CreatableTopic) -> list[Errors]:
+        self.manager.create_topics(0, topics, True, self.quota, self.results.extend)
+        return self.told()
+
+    def grow(self, *topics: CreatePartitionsTopic) -> list[Errors]:
+        self.manager.create_partitions(0, topics, True, self.quota, self.results.extend)
+        return self.told()
+
+    def delete(self, *names: str) -> list[Errors]:
+        self.manager.delete_topics(0, names, self.quota, self.results.extend)
+        return self.told()
+
+    def told(self) -> list[Errors]:
+        return [Errors.for_code(result.error_code) for result in self.results]
+
+
+@pytest.fixture
+def admin() -> Admin:
+    return Admin()
+
+
+def assigned(name: str, partitions: int) -> CreatableTopic:
+    rows = [CreatableReplicaAssignment(partition_index=index, broker_ids=[1]) for index in range(partitions)]
+    return CreatableTopic(name=name, num_partitions=-1, replication_factor=-1, assignments=rows)
+
+
+def test_the_partitions_of_all_topics_of_a_request_have_one_bound(admin: Admin) -> None:
+    half = MAX_NEW_PARTITIONS // 2
+    topics = [assigned("a", half), assigned("b", half + 1), assigned("c", half), assigned("d", 1)]
+    assert admin.create(*topics) == [Errors.NONE, Errors.POLICY_VIOLATION, Errors.NONE, Errors.POLICY_VIOLATION]
+
+
+def test_explicit_assignments_and_counts_are_bounded_alike(admin: Admin) -> None:
+    counted = CreatableTopic(name="a", num_partitions=MAX_NEW_PARTITIONS + 1, replication_factor=1)
+    assert admin.create(counted, assigned("b", MAX_NEW_PARTITIONS + 1)) == [Errors.POLICY_VIOLATION] * 2
+
+
+def test_new_partitions_are_bounded_by_their_assignments_too(admin: Admin) -> None:
+    rows = [CreatePartitionsAssignment(broker_ids=[1])] * (MAX_NEW_PARTITIONS + 1)
+    small, large = CreatePartitionsTopic(name=KNOWN, count=2), CreatePartitionsTopic(name="x", count=2)
+    small.assignments, large.assignments = None, rows
+    assert admin.grow(large) == [Errors.POLICY_VIOLATION]
+    counted = CreatePartitionsTopic(name=KNOWN, count=MAX_NEW_PARTITIONS + 2, assignments=None)
+    assert admin.grow(counted)[1:] == [Errors.POLICY_VIOLATION]
+
+
+def test_topics_that_exist_are_refused_without_asking_zookeeper(admin: Admin) -> None:
+    assert admin.create(*[assigned(KNOWN, 1)] * 100) == [Errors.TOPIC_ALREADY_EXISTS]
+    assert not admin.zk.calls
+
+
+def test_many_deletions_list_the_topics_once(admin: Admin, caplog: pytest.LogCaptureFixture) -> None:
+    with caplog.at_level(logging.INFO):
+        assert admin.delete(*(f"t{number}" for number in range(1000))) == [Errors.UNKNOWN_TOPIC_OR_PARTITION] * 1000
+    assert admin.zk.calls == {"get_all_topics": 1}
+    assert len(caplog.records) == MAX_LINES + 1
+    assert caplog.records[-1].getMessage() == f"{1000 - MAX_LINES} more lines of the same request are not logged"
+
+
+def test_a_message_that_would_repeat_a_whole_assignment_is_cut(admin: Admin) -> None:
+    twice = assigned("a", 1000)
+    for row in twice.assignments:
+        row.broker_ids = [1, 1]
+    assert admin.create(twice) == [Errors.INVALID_REPLICA_ASSIGNMENT]
+    (result,) = admin.results
+    assert len(result.error_message) < 2100
