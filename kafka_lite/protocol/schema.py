@@ -203,6 +203,7 @@ class Message(Struct):
             raise UnsupportedVersionError(f"{cls.__name__} has versions {cls.VERSIONS}, not {version}")
 
 
+MAX_ELEMENTS_OF_CLIENTS: Final = 200_000
 MAX_ELEMENTS_OF_CONTROLLER: Final = 1_000_000
 CONTROLLER_REQUESTS: Final = frozenset({ApiKey.LEADER_AND_ISR, ApiKey.STOP_REPLICA, ApiKey.UPDATE_METADATA})
 
@@ -215,7 +216,7 @@ class Request(Message):
     """
 
     API_KEY: ClassVar[ApiKey]
-    MAX_ELEMENTS = 200_000
+    MAX_ELEMENTS: ClassVar[int | None] = MAX_ELEMENTS_OF_CLIENTS
 
     def __init_subclass__(cls, api_key: ApiKey, versions: str, flexible: str = "none") -> None:
         super().__init_subclass__(versions=versions, flexible=flexible)

@@ -21,6 +21,7 @@ from kafka_lite.protocol.messages.api_06_update_metadata import UpdateMetadataRe
 from kafka_lite.protocol.messages.api_12_heartbeat import HeartbeatRequest
 from kafka_lite.protocol.messages.api_18_api_versions import ApiVersionsResponse
 from kafka_lite.protocol.schema import (
+    MAX_ELEMENTS_OF_CLIENTS,
     MAX_ELEMENTS_OF_CONTROLLER,
     Message,
     Request,
@@ -253,13 +254,13 @@ def bounded(*, elements: int, version: int) -> bytes:
 
 @pytest.mark.parametrize("version", [0, 1])
 def test_the_elements_of_all_arrays_have_one_bound(version: int) -> None:
-    Bounded.decode(bounded(elements=Bounded.MAX_ELEMENTS, version=version), version)
+    Bounded.decode(bounded(elements=MAX_ELEMENTS_OF_CLIENTS, version=version), version)
     with pytest.raises(SchemaError, match="more has 1 elements more than a request may have"):
-        Bounded.decode(bounded(elements=Bounded.MAX_ELEMENTS + 1, version=version), version)
+        Bounded.decode(bounded(elements=MAX_ELEMENTS_OF_CLIENTS + 1, version=version), version)
 
 
 def test_an_array_beyond_the_bound_is_refused_before_it_is_read() -> None:
-    count = Bounded.MAX_ELEMENTS + 3
+    count = MAX_ELEMENTS_OF_CLIENTS + 3
     frame = memoryview(count.to_bytes(4, "big") + bytes(4 * count))
     tracemalloc.start()
     with pytest.raises(SchemaError, match="inners has 3 elements more"):
@@ -271,7 +272,7 @@ def test_an_array_beyond_the_bound_is_refused_before_it_is_read() -> None:
 
 def test_only_requests_have_a_bound_and_the_controllers_have_a_larger_one() -> None:
     assert "room" not in source(MetadataResponse, 0, "decode")
-    assert f"room = {Request.MAX_ELEMENTS}" in source(MetadataRequest, 0, "decode")
+    assert f"room = {MAX_ELEMENTS_OF_CLIENTS}" in source(MetadataRequest, 0, "decode")
     assert f"room = {MAX_ELEMENTS_OF_CONTROLLER}" in source(UpdateMetadataRequest, 0, "decode")
     assert "room" not in source(HeartbeatRequest, 0, "decode")  # no array, no cost
 
@@ -294,6 +295,6 @@ def test_unknown_tagged_fields_have_a_bound(known: bool) -> None:
 def test_unknown_tagged_fields_of_many_structs_count_as_elements() -> None:
     one = Numbers(numbers=[])
     one.unknown_tagged_fields = tuple(RawTaggedField(tag, b"") for tag in range(MAX_UNKNOWN_TAGS))
-    count = Bounded.MAX_ELEMENTS // MAX_UNKNOWN_TAGS
+    count = MAX_ELEMENTS_OF_CLIENTS // MAX_UNKNOWN_TAGS
     with pytest.raises(SchemaError, match="unknown_tagged_fields has"):
         Bounded.decode(Bounded(inners=[one] * count).encode(1), 1)
