@@ -22,7 +22,14 @@ from kafka_lite.network.pipeline import MAX_PIPELINED_REQUESTS, Pipeline
 from kafka_lite.network.receive import NetworkReceive
 from kafka_lite.network.request import Request
 from kafka_lite.network.request_channel import RequestChannel, ResponseAction
-from kafka_lite.network.request_parser import InvalidRequestError, LaterApiError, parse_request
+from kafka_lite.network.request_parser import (
+    MAX_DECODED_BYTES,
+    UNDECODED,
+    InvalidRequestError,
+    LaterApiError,
+    parse_large_request,
+    parse_request,
+)
 from kafka_lite.network.selector import Selector
 from kafka_lite.network.send import NetworkSend
 from kafka_lite.network.unserved_requests import UnservedRequests, describe_api
@@ -56,6 +63,8 @@ class Processor:
     sent, in the order in which they came. A client that pipelines has already sent the next requests; these go to the
     handler together with the first one, as a chain (``Pipeline``). Because of the GIL a hand-over from thread to thread
     is the largest cost of a small request, and a chain pays for it only once.
+
+    Of a large request only the header is decoded here, and a request handler decodes the rest (``LargeRequests``).
 
     A quota that is exceeded keeps the connection muted for a while after the response (KIP-219). The beginning and the
     end of the delay come through the response queue, too, so that the delay holds for what follows the response.
@@ -303,6 +312,9 @@ class Processor:
                 return
             request.principal = channel.principal
             channel.mute()  # before the request is queued: the response may come at once
+            if request.frame is not None:
+                self._request_channel.send_large_request(request)
+                return
             if channel.staged:
                 self._chain_pipelined(request, channel)
         self._dispatched = request
@@ -325,8 +337,10 @@ class Processor:
         return False
 
     def _chain_pipelined(self, request: Request, channel: KafkaChannel) -> None:
-        """Chain the requests that arrived after this one. An unreadable one waits until it is the first."""
+        """Chain the requests that arrived after this one. An unreadable or large one waits until it is the first."""
         for _ in range(min(len(channel.staged), MAX_PIPELINED_REQUESTS - 1)):
+            if channel.staged[0].size > MAX_DECODED_BYTES:
+                return
             try:
                 following = self._request_of(channel.staged[0])
             except Exception:
@@ -338,8 +352,12 @@ class Processor:
             request = following
 
     def _request_of(self, receive: NetworkReceive) -> Request:
-        header, body, unsupported_api_version = parse_request(receive.payload)
-        return Request(
+        frame = receive.payload
+        if receive.size <= MAX_DECODED_BYTES:
+            header, body, unsupported_api_version = parse_request(frame)
+        else:
+            header, body, unsupported_api_version = parse_large_request(frame)
+        request = Request(
             processor=self.id,
             connection_id=receive.source,
             listener_name=self._listener_name,
@@ -351,6 +369,9 @@ class Processor:
             start_time_ms=self._time.hi_res_ms(),
             unsupported_api_version=unsupported_api_version,
         )
+        if body is UNDECODED:
+            request.frame = frame
+        return request
 
     def _process_completed_sends(self) -> None:
         for send in self._selector.completed_sends:

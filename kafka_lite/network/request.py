@@ -38,6 +38,7 @@ class Request:
         "connection_id",
         "following",
         "following_may_begin",
+        "frame",
         "header",
         "listener_name",
         "principal",
@@ -74,6 +75,8 @@ class Request:
         """IP address of the peer."""
         self.header = header
         self.body = body
+        self.frame: memoryview | None = None
+        """The bytes of a large request until a request handler decodes them; ``body`` is not valid until then."""
         self.size_in_bytes = size_in_bytes
         """Size of the frame without its prefix."""
         self.start_time_ms = start_time_ms

@@ -14,6 +14,7 @@ from enum import Enum
 from typing import Final
 
 from kafka_lite.common.time import SYSTEM_TIME, Time
+from kafka_lite.network.large_requests import ADMITTED_AT_ONCE, LargeRequests
 from kafka_lite.network.request import Request
 from kafka_lite.network.request_log import log_completed, request_logger
 from kafka_lite.network.send import NetworkSend
@@ -89,6 +90,7 @@ class RequestChannel:
         self._queue_size = queue_size
         # SimpleQueue is written in C and needs no Condition for a hand-over; _wait_for_room adds the bound.
         self._requests: queue.SimpleQueue[Request | None] = queue.SimpleQueue()
+        self.large_requests = LargeRequests(self._requests.put)
         self._responses: list[deque[Response]] = [deque() for _ in range(num_processors)]
         self.quick_handler: QuickHandler | None = None
         """Called by ``dispatch``. None: every request is queued, as in Kafka."""
@@ -119,6 +121,18 @@ class RequestChannel:
         if self._requests.qsize() >= self._queue_size:
             self._wait_for_room()
         self._requests.put(request)
+
+    def send_large_request(self, request: Request) -> None:
+        """Queue a request that is not decoded yet, after the large requests before it. Never blocks for a client's."""
+        if request.header.api_key in ADMITTED_AT_ONCE:
+            self.send_request(request)
+        else:
+            self.large_requests.send(request)
+
+    def large_request_handled(self, request: Request) -> None:
+        """The handler is done with a request of ``send_large_request``."""
+        if request.header.api_key not in ADMITTED_AT_ONCE:
+            self.large_requests.completed()
 
     def _wait_for_room(self) -> None:
         """Wait until the request queue is not full, or the channel is closed."""
@@ -154,7 +168,7 @@ class RequestChannel:
     @property
     def request_queue_size(self) -> int:
         """Requests that wait for a handler."""
-        return self._requests.qsize()
+        return self._requests.qsize() + len(self.large_requests)
 
     # ── Responses: from any thread back to the processor of the connection ────────────────────────────────────────
 
@@ -250,6 +264,7 @@ class RequestChannel:
         with self._room:
             self._closed = True
             self._room.notify_all()
+        self.large_requests.clear()
         while True:
             try:
                 self._requests.get_nowait()

@@ -6,14 +6,24 @@ Kafka 0.10.2: core/.../network/RequestChannel.scala (Request), clients/.../reque
 from __future__ import annotations
 
 import struct
+from typing import Final
 
 from kafka_lite.common.errors import KafkaError
 from kafka_lite.protocol.api_key import LATER_APIS, ApiKey
-from kafka_lite.protocol.framing import decode_request
+from kafka_lite.protocol.api_keys import API_SPECS
+from kafka_lite.protocol.framing import decode_request, decode_request_header
 from kafka_lite.protocol.messages.api_18_api_versions import ApiVersionsRequest
 from kafka_lite.protocol.messages.headers import RequestHeader
 from kafka_lite.protocol.schema import Message
 from kafka_lite.protocol.schema_error import SchemaError, UnsupportedVersionError
+
+MAX_DECODED_BYTES: Final = 64 * 1024
+"""The size up to which a network thread decodes a request: a larger one can hold so many elements that the thread's
+other connections would notice."""
+MAX_DECODED_PRODUCE_BYTES: Final = 256 * 1024
+"""The same for Produce, whose records are not decoded."""
+UNDECODED: Final = ApiVersionsRequest()
+"""The body of a request that is not decoded yet."""
 
 _KEY_AND_VERSION = struct.Struct(">hh")
 
@@ -51,6 +61,24 @@ def parse_request(frame: memoryview) -> tuple[RequestHeader, Message, bool]:
     except SchemaError as error:
         raise InvalidRequestError(f"{_best_guess(frame)}: {error}") from error
     return header, body, False
+
+
+def parse_large_request(frame: memoryview) -> tuple[RequestHeader, Message, bool]:
+    """Decode only the header of a frame above ``MAX_DECODED_BYTES``; the body is ``UNDECODED``.
+
+    What needs no time is done at once, as ``parse_request`` does it: a Produce request that is not too large, and any
+    request that is refused for its header.
+    """
+    try:
+        header, _ = decode_request_header(frame)
+    except SchemaError:
+        return parse_request(frame)
+    key = ApiKey(header.api_key)
+    if header.api_version not in API_SPECS[key].request.VERSIONS:
+        return parse_request(frame)
+    if key is ApiKey.PRODUCE and len(frame) <= MAX_DECODED_PRODUCE_BYTES:
+        return parse_request(frame)
+    return header, UNDECODED, False
 
 
 def _unknown_api(frame: memoryview, error: SchemaError) -> InvalidRequestError:

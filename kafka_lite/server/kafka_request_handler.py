@@ -14,6 +14,7 @@ from kafka_lite.common.kafka_thread import KafkaThread
 from kafka_lite.common.time import SYSTEM_TIME, Time
 from kafka_lite.network.request import Request
 from kafka_lite.network.request_channel import RequestChannel
+from kafka_lite.network.request_parser import InvalidRequestError, parse_request
 
 logger = logging.getLogger(__name__)
 
@@ -53,8 +54,35 @@ class KafkaRequestHandler:
             self.on_stop()
             return
         while request is not None:
-            request = self.handle(request)
+            if request.frame is None:
+                request = self.handle(request)
+            else:
+                self._handle_large(request)
+                request = None
         self._idle = (idle_ms, self._time.hi_res_ms())
+
+    def _handle_large(self, request: Request) -> None:
+        """Decode and handle a request that came without its body, and let the next one in."""
+        try:
+            if self._decode(request):
+                self.handle(request)
+        finally:
+            self._request_channel.large_request_handled(request)
+
+    def _decode(self, request: Request) -> bool:
+        """Decode the body; false if that is impossible, and then the connection is closed, as by a processor."""
+        frame, request.frame = request.frame, None
+        assert frame is not None
+        request.request_dequeue_time_ms = self._time.hi_res_ms()
+        try:
+            _, request.body, _ = parse_request(frame)
+            return True
+        except InvalidRequestError as error:
+            logger.warning("Closing connection %s: %s", request.connection_id, error)
+        except Exception:
+            logger.exception("Closing connection %s: its request cannot be decoded", request.connection_id)
+        self._request_channel.close_connection(request)
+        return False
 
     def wake_up(self) -> None:
         """No-op: the pool wakes a handler through the channel, and any handler will do."""

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Final
 
 from kafka_lite.common.sendable import Part
 from kafka_lite.common.time import SYSTEM_TIME, Time
@@ -37,8 +37,15 @@ MAX_QUICK_COMPRESSED_BYTES = 16 * 1024
 """How many compressed bytes a network thread may decompress for one request. A hundred kilobytes of gzip can hold a
 hundred megabytes, which take a second. Codecs release the GIL, so in a request handler they delay nothing else.
 """
+MAX_QUICK_BYTES = 16 * 1024
+"""The size of a quick request other than Produce. The smallest element takes a few bytes and, because each becomes part
+of a response, some ten microseconds."""
+MAX_QUICK_PARTITIONS = 500
+"""The same for Produce, whose size is that of its records."""
 SHUTDOWN_POLL_S = 0.001
 """How often ``InlineRequestHandler.shutdown`` checks whether requests are still being handled."""
+
+PRODUCE: Final = int(ApiKey.PRODUCE)
 
 Condition = Callable[[int, Any], bool]
 """Takes the version and the body of a request."""
@@ -110,6 +117,10 @@ class QuickRequests:
     everything else    not quick: it uses ZooKeeper or many files, or it is rare
     =================  ==================================================================================
 
+    None is quick if it names more topics and partitions than fit into ``MAX_QUICK_BYTES``, or a Produce request more
+    than ``MAX_QUICK_PARTITIONS``: a handler, which the interpreter interrupts every few milliseconds, does not keep the
+    other connections waiting for all of it.
+
     A write may still wait for a disk that cannot keep up, and a ``sendfile`` for a disk read; the latter happens in
     Kafka's network threads, too. That is what ``num.network.threads`` is for.
     """
@@ -142,14 +153,20 @@ class QuickRequests:
         """Whether the thread that has read the request may handle it."""
         header = request.header
         condition = self._conditions.get(header.api_key)
-        return condition is not None and condition(header.api_version, request.body)
+        if condition is None or (request.size_in_bytes > MAX_QUICK_BYTES and header.api_key != PRODUCE):
+            return False
+        return condition(header.api_version, request.body)
 
     def _is_quick_produce(self, version: int, body: ProduceRequest) -> bool:
         if version < FIRST_PRODUCE_VERSION_OF_V2:
             return False
         compressed_bytes = 0
+        partitions = len(body.topic_data)
         for topic in body.topic_data:
             name = topic.name
+            partitions += len(topic.partition_data)
+            if partitions > MAX_QUICK_PARTITIONS:
+                return False
             for data in topic.partition_data:
                 compressed_bytes += _compressed_size(data.records)
                 partition = self._replicas.get_partition(known_topic_partition(name, data.index))

@@ -27,7 +27,7 @@ from kafka_lite.protocol.schema import Message
 from kafka_lite.record.compression import CompressionType
 from kafka_lite.record.memory_records_builder import MemoryRecordsBuilder
 from kafka_lite.record.record import MAGIC_V2
-from kafka_lite.server.quick_requests import QuickRequests
+from kafka_lite.server.quick_requests import MAX_QUICK_BYTES, MAX_QUICK_PARTITIONS, QuickRequests
 
 
 def is_quick(
@@ -37,6 +37,7 @@ def is_quick(
     *,
     topic_configs: dict[str, dict[str, str]] | None = None,
     auto_create: bool = True,
+    size: int = 100,
 ) -> bool:
     """The verdict of ``QuickRequests`` on a broker that has topic ``t`` and those of ``topic_configs``."""
     configs: dict[str, dict[str, str]] = {"t": {}} | (topic_configs or {})
@@ -47,7 +48,7 @@ def is_quick(
     replicas = SimpleNamespace(get_partition=partitions.get)
     cache = SimpleNamespace(contains=configs.__contains__)
     header = RequestHeader(api_key=api_key, api_version=version)
-    request = SimpleNamespace(header=header, body=body)
+    request = SimpleNamespace(header=header, body=body, size_in_bytes=size)
     offsets_partition = TopicPartition("__consumer_offsets", 0)
     quick_requests = QuickRequests(
         cast(Any, replicas), cast(Any, cache), auto_create, lambda group_id: offsets_partition
@@ -157,3 +158,24 @@ def test_apis_that_are_always_or_never_quick() -> None:
     assert is_quick(ApiKey.API_VERSIONS, 3, ApiVersionsRequest())
     assert is_quick(ApiKey.OFFSET_FOR_LEADER_EPOCH, 3, OffsetForLeaderEpochRequest())
     assert not is_quick(ApiKey.CREATE_TOPICS, 3, CreateTopicsRequest())
+
+
+@pytest.mark.parametrize(
+    ("api_key", "version", "body"),
+    [
+        (ApiKey.FETCH, 12, FetchRequest()),
+        (ApiKey.METADATA, 9, metadata("t")),
+        (ApiKey.HEARTBEAT, 4, HeartbeatRequest()),
+    ],
+)
+def test_a_request_that_may_name_many_topics_is_not_quick(api_key: ApiKey, version: int, body: Message) -> None:
+    assert is_quick(api_key, version, body, size=MAX_QUICK_BYTES)
+    assert not is_quick(api_key, version, body, size=MAX_QUICK_BYTES + 1)
+
+
+def test_a_produce_request_is_judged_by_its_partitions_not_by_its_bytes() -> None:
+    assert is_quick(ApiKey.PRODUCE, 9, produce("t"), size=1_000_000)
+    many = [PartitionProduceData(index=number) for number in range(MAX_QUICK_PARTITIONS)]
+    one_topic = ProduceRequest(topic_data=[TopicProduceData(name="t", partition_data=many)])
+    assert not is_quick(ApiKey.PRODUCE, 9, one_topic)
+    assert not is_quick(ApiKey.PRODUCE, 9, ProduceRequest(topic_data=[TopicProduceData(name="t")] * 501))
