@@ -12,6 +12,7 @@ from typing import Any
 
 from kafka_lite.admin.admin_utils import DEFAULT_ENTITY
 from kafka_lite.common.config_def import ConfigDef, ConfigError, Importance, Range, Type
+from kafka_lite.common.errors import Errors
 from kafka_lite.network.acceptor import Listener
 from kafka_lite.network.socket_server import SocketServer
 from kafka_lite.server.dynamic.broker_reconfigurable import (
@@ -28,6 +29,7 @@ from kafka_lite.server.dynamic.dynamic_listener_stores import (
     is_listener_store,
     listener_store_key,
 )
+from kafka_lite.server.dynamic.lock_outs import lock_out
 from kafka_lite.server.kafka_config import KAFKA_CONFIG_DEF, KafkaConfig
 from kafka_lite.zookeeper.kafka_zk_client import KafkaZkClient
 
@@ -182,6 +184,8 @@ class DynamicBrokerConfig:
     def validate(self, config: Mapping[str, str], *, per_broker: bool) -> None:
         """Raise ConfigError unless this broker could apply these overrides, its own or those of all brokers.
 
+        Raises INVALID_CONFIG for those after which nobody could connect any more.
+
         Keys and values are checked first, then the resulting configuration, then the change from the current one.
         """
         validate_dynamic_configs(config)
@@ -195,6 +199,9 @@ class DynamicBrokerConfig:
         for stores in self._stores:
             if stores.has_changed_files and stores.reconfigurable_configs & config.keys():
                 stores.validate_reconfiguration(new)
+        reason = lock_out(config)
+        if reason is not None:
+            raise Errors.INVALID_CONFIG.exception(reason)
 
     def update_broker(self, config: Mapping[str, str]) -> None:
         """Apply the new overrides of /config/brokers/N."""
@@ -273,6 +280,9 @@ def _usable(config: Mapping[str, str]) -> dict[str, str]:
     for name, value in config.items():
         try:
             validate_dynamic_configs({name: value})
+            reason = lock_out({name: value})
+            if reason is not None:
+                raise ConfigError(name, value, reason)
             usable[name] = value
         except ConfigError as error:
             logger.error("Ignoring a dynamic configuration: %s", error)
