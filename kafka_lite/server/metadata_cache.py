@@ -133,6 +133,10 @@ class MetadataCache:
         """The brokers that are registered, sorted by id."""
         return [broker for _, broker in sorted(self._snapshot.alive_brokers.items())]
 
+    def has_alive_brokers(self) -> bool:
+        """Whether the controller has named any broker."""
+        return bool(self._snapshot.alive_brokers)
+
     def get_alive_broker(self, broker_id: int) -> Broker | None:
         """A registered broker."""
         return self._snapshot.alive_brokers.get(broker_id)

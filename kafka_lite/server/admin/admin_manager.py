@@ -119,9 +119,9 @@ class AdminManager:
         callback: Callable[[list[CreatableTopicResult]], None],
     ) -> None:
         """Create topics. ``callback`` gets the results once all leaders are elected, or after ``timeout_ms``."""
-        room = _Room()
         with BoundedLog(logger) as log:
-            results = {topic.name: self._create_topic(topic, validate_only, quota, room, log) for topic in topics}
+            shared = _SharedByTopics(log)
+            results = {topic.name: self._create_topic(topic, validate_only, quota, shared) for topic in topics}
         created = _successful(results)
         if validate_only or not created:
             callback(list(results.values()))
@@ -138,7 +138,7 @@ class AdminManager:
         self._finish(operation, created, wait=timeout_ms > 0)
 
     def _create_topic(
-        self, topic: CreatableTopic, validate_only: bool, quota: ControllerMutationQuota, room: _Room, log: Log
+        self, topic: CreatableTopic, validate_only: bool, quota: ControllerMutationQuota, shared: _SharedByTopics
     ) -> CreatableTopicResult:
         result = CreatableTopicResult(name=topic.name, error_message=None)
         try:
@@ -147,7 +147,7 @@ class AdminManager:
             if self._cache.contains(topic.name):  # as in Kafka, without asking ZooKeeper
                 raise Errors.TOPIC_ALREADY_EXISTS.exception(f"Topic '{topic.name}' already exists.")
             config = _topic_config_of(topic)
-            assignment = self._assignment_of(topic, room)
+            assignment = self._assignment_of(topic, shared)
             if validate_only or not quota.is_unbounded:  # what is invalid costs nothing
                 self._admin_utils.validate_topic_create(topic.name, assignment, config)
             if not validate_only:
@@ -155,13 +155,22 @@ class AdminManager:
                 self._admin_utils.create_topic_with_assignment(topic.name, assignment, config)
             result.num_partitions = len(assignment)
             result.replication_factor = len(assignment[0])
-            result.configs = [_creatable_config(entry) for entry in self._config_helper.describe_topic(config)]
+            result.configs = self._described(config, shared)
         except Exception as error:  # noqa: BLE001  (becomes the result of this topic)
-            failure = api_error(error, f"creating topic {topic.name}", log)
+            failure = api_error(error, f"creating topic {topic.name}", shared.log)
             result.error_code, result.error_message = failure.error.code, str(failure)
         return result
 
-    def _assignment_of(self, topic: CreatableTopic, room: _Room) -> Assignment:
+    def _described(self, config: dict[str, str], shared: _SharedByTopics) -> list[CreatableTopicConfigs]:
+        """All configurations of a new topic with these overrides; they are the same for most topics of a request."""
+        overrides = frozenset(config.items())
+        if overrides not in shared.described:
+            shared.described[overrides] = [
+                _creatable_config(entry) for entry in self._config_helper.describe_topic(config)
+            ]
+        return shared.described[overrides]
+
+    def _assignment_of(self, topic: CreatableTopic, shared: _SharedByTopics) -> Assignment:
         """The replicas chosen by the client, or replicas spread over the live brokers."""
         if topic.assignments:
             if topic.num_partitions != NOT_GIVEN or topic.replication_factor != NOT_GIVEN:
@@ -169,13 +178,13 @@ class AdminManager:
                     "Both numPartitions or replicationFactor and replicasAssignments were set. "
                     "Both cannot be used at the same time."
                 )
-            room.take(len(topic.assignments))
+            shared.take_room(len(topic.assignments))
             return {entry.partition_index: list(entry.broker_ids) for entry in topic.assignments}
         partitions = self._config.num_partitions if topic.num_partitions == NOT_GIVEN else topic.num_partitions
         replicas = topic.replication_factor
         if replicas == NOT_GIVEN:
             replicas = self._config.default_replication_factor
-        room.take(partitions)
+        shared.take_room(partitions)
         return assign_replicas_to_brokers(self._brokers(), partitions, replicas)
 
     def _brokers(self) -> list[BrokerMetadata]:
@@ -269,9 +278,9 @@ class AdminManager:
         callback: Callable[[list[CreatePartitionsTopicResult]], None],
     ) -> None:
         """Enlarge topics. ``callback`` gets the results once all leaders are elected, or after ``timeout_ms``."""
-        room = _Room()
         with BoundedLog(logger) as log:
-            results = {topic.name: self._add_partitions(topic, validate_only, quota, room, log) for topic in topics}
+            shared = _SharedByTopics(log)
+            results = {topic.name: self._add_partitions(topic, validate_only, quota, shared) for topic in topics}
         added = _successful(results)
         if validate_only or not added:
             callback(list(results.values()))
@@ -288,12 +297,12 @@ class AdminManager:
         self._finish(operation, added, wait=timeout_ms > 0)
 
     def _add_partitions(
-        self, topic: CreatePartitionsTopic, validate_only: bool, quota: ControllerMutationQuota, room: _Room, log: Log
+        self, topic: CreatePartitionsTopic, validate_only: bool, quota: ControllerMutationQuota, shared: _SharedByTopics
     ) -> CreatePartitionsTopicResult:
         result = CreatePartitionsTopicResult(name=topic.name)
         try:
             old_count = len(self._cache.get_partitions(topic.name))
-            room.take(max(topic.count - old_count, len(topic.assignments or ()), 0))
+            shared.take_room(max(topic.count - old_count, len(topic.assignments or ()), 0))
             replicas = None if topic.assignments is None else [list(entry.broker_ids) for entry in topic.assignments]
             brokers = self._brokers()
             if not (validate_only or quota.is_unbounded):
@@ -301,18 +310,23 @@ class AdminManager:
                 quota.record(topic.count - old_count)
             self._admin_utils.add_partitions(topic.name, topic.count, brokers, replicas, validate_only=validate_only)
         except Exception as error:  # noqa: BLE001  (becomes the result of this topic)
-            failure = api_error(error, f"adding partitions to topic {topic.name}", log)
+            failure = api_error(error, f"adding partitions to topic {topic.name}", shared.log)
             result.error_code, result.error_message = failure.error.code, str(failure)
         return result
 
 
-class _Room:
-    """How many partitions one request may still create."""
+class _SharedByTopics:
+    """The state of one request that its topics share.
 
-    def __init__(self) -> None:
+    ``described`` has the described configurations, by overrides. ``take_room`` counts the new partitions.
+    """
+
+    def __init__(self, log: Log) -> None:
+        self.log = log
+        self.described: dict[frozenset[tuple[str, str]], list[CreatableTopicConfigs]] = {}
         self._left = MAX_NEW_PARTITIONS
 
-    def take(self, count: int) -> None:
+    def take_room(self, count: int) -> None:
         """Count partitions of one more topic. Raises POLICY_VIOLATION, and counts none, if there is no room."""
         if count > self._left:
             message = f"Excessively large number of partitions: {count}, at most {MAX_NEW_PARTITIONS} at once."

@@ -17,7 +17,7 @@ from kafka_lite.common.topic_names import (
     GROUP_METADATA_TOPIC_NAME,
     TRANSACTION_STATE_TOPIC_NAME,
     is_internal,
-    validate_topic_name,
+    is_valid_topic_name,
 )
 from kafka_lite.common.topic_partition import TopicPartition
 from kafka_lite.common.utils import java_abs, java_string_hash
@@ -169,22 +169,27 @@ class MetadataApis:
 
     def _missing_topic(self, name: str, may_create: bool) -> metadata.MetadataResponseTopic:
         """The error of a missing topic: invalid name, unknown, or just being created."""
+        if not is_valid_topic_name(name):
+            error = Errors.INVALID_TOPIC_EXCEPTION
+        elif not self._cache.has_alive_brokers():
+            error = Errors.LEADER_NOT_AVAILABLE  # the controller has not told this broker of any topic
+        elif not may_create and name != GROUP_METADATA_TOPIC_NAME:
+            error = Errors.UNKNOWN_TOPIC_OR_PARTITION
+        else:
+            error = self._error_of_creation(name)
+        return metadata.MetadataResponseTopic(error_code=error.code, name=name)
+
+    def _error_of_creation(self, name: str) -> Errors:
+        """Create a topic; the error of its metadata for now."""
         try:
-            validate_topic_name(name)
-            if not self._cache.get_alive_brokers():
-                raise Errors.LEADER_NOT_AVAILABLE.exception()  # the controller has not told this broker of any topic
-            if not may_create and name != GROUP_METADATA_TOPIC_NAME:
-                raise Errors.UNKNOWN_TOPIC_OR_PARTITION.exception()
             self._create_topic(name)
-            error = Errors.LEADER_NOT_AVAILABLE
         except ApiError as failure:
-            error = failure.error
-            if error is Errors.TOPIC_ALREADY_EXISTS:
-                error = Errors.LEADER_NOT_AVAILABLE
+            if failure.error is not Errors.TOPIC_ALREADY_EXISTS:
+                return failure.error
         except Exception:
             logger.exception("Error creating topic %s", name)  # an error of ZooKeeper, say; the others are created
-            error = Errors.UNKNOWN_SERVER_ERROR
-        return metadata.MetadataResponseTopic(error_code=error.code, name=name)
+            return Errors.UNKNOWN_SERVER_ERROR
+        return Errors.LEADER_NOT_AVAILABLE
 
     def _alive_brokers(self, listener_name: str) -> Iterable[tuple[int, EndPoint, str | None]]:
         """The brokers that the controller has named, or this one until it has named any.

@@ -12,7 +12,11 @@ from kafka_lite.common.bounded_log import MAX_LINES
 from kafka_lite.common.errors import Errors
 from kafka_lite.common.time import MockTime
 from kafka_lite.protocol.messages.api_06_update_metadata import UpdateMetadataPartitionState, UpdateMetadataRequest
-from kafka_lite.protocol.messages.api_19_create_topics import CreatableReplicaAssignment, CreatableTopic
+from kafka_lite.protocol.messages.api_19_create_topics import (
+    CreatableReplicaAssignment,
+    CreatableTopic,
+    CreatableTopicConfig,
+)
 from kafka_lite.protocol.messages.api_37_create_partitions import CreatePartitionsAssignment, CreatePartitionsTopic
 from kafka_lite.server.admin.admin_manager import MAX_NEW_PARTITIONS, AdminManager
 from kafka_lite.server.dynamic.dynamic_broker_config import DynamicBrokerConfig
@@ -123,3 +127,17 @@ def test_a_message_that_would_repeat_a_whole_assignment_is_cut(admin: Admin) -> 
     assert admin.create(twice) == [Errors.INVALID_REPLICA_ASSIGNMENT]
     (result,) = admin.results
     assert len(result.error_message) < 2100
+
+
+def test_topics_with_the_same_overrides_share_their_description(admin: Admin) -> None:
+    def configured(name: str, value: str) -> CreatableTopic:
+        topic = assigned(name, 1)
+        topic.configs = [CreatableTopicConfig(name="retention.ms", value=value)]
+        return topic
+
+    topics = [configured("a", "1"), configured("b", "1"), configured("c", "2"), assigned("d", 1)]
+    assert admin.create(*topics) == [Errors.NONE] * 4
+    a, b, c, d = (result.configs for result in admin.results)
+    assert a is b
+    values = [{entry.name: entry.value for entry in configs}["retention.ms"] for configs in (b, c, d)]
+    assert values == ["1", "2", "604800000"]
