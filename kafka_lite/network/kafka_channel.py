@@ -8,6 +8,7 @@ from __future__ import annotations
 import contextlib
 import socket
 from collections import deque
+from collections.abc import Callable
 from enum import Enum
 from typing import Final
 
@@ -15,6 +16,7 @@ from kafka_lite.common.errors import KafkaError
 from kafka_lite.common.sendable import Buffer
 from kafka_lite.network.authentication_error import AuthenticationError, SaslAuthenticationError
 from kafka_lite.network.authenticator import Authenticator
+from kafka_lite.network.memory_pool import MemoryPool
 from kafka_lite.network.nio_selector import BOTH, READ, WRITE
 from kafka_lite.network.receive import InvalidReceiveError, NetworkReceive
 from kafka_lite.network.send import NetworkSend
@@ -80,9 +82,12 @@ class KafkaChannel:
         "_transport",
         "authenticator",
         "id",
+        "is_out_of_memory",
         "last_active_ms",
+        "memory_pool",
         "muted",
         "network_thread_time_ms",
+        "on_memory",
         "remote_address",
         "staged",
         "state",
@@ -106,6 +111,12 @@ class KafkaChannel:
         self.last_active_ms = 0.0
         """When the selector last had an event of it, for ``connections.max.idle.ms``."""
         self.muted = False
+        self.memory_pool: MemoryPool | None = None
+        """Where a frame that needs several reads leases its memory; None: there is no bound."""
+        self.on_memory: Callable[[KafkaChannel], None] | None = None
+        """Called, in any thread, when the pool has memory again for a channel that is out of it."""
+        self.is_out_of_memory = False
+        """Whether a frame waits for memory, and nothing is read; its thread sets it back when there may be some."""
         self.network_thread_time_ms = 0.0
         """Time that its thread has spent reading and writing, as far as the selector measures it."""
         self.staged: deque[NetworkReceive] = deque()
@@ -208,7 +219,7 @@ class KafkaChannel:
 
     def resume_reading(self) -> None:
         """Watch for bytes again, if they may be read."""
-        if not self.muted and not self.staged and self.state is READY:
+        if not self.muted and not self.staged and not self.is_out_of_memory and self.state is READY:
             self._transport.add_interest(READ)
 
     def read(self, buffer: bytearray) -> None:
@@ -221,6 +232,9 @@ class KafkaChannel:
         if self._invalid_receive is not None:
             raise self._invalid_receive
         receive = self._receive
+        pool = self.memory_pool
+        if pool is not None and receive is not None and receive.lease is None and not self._lease(pool, receive):
+            return
         if receive is not None and receive.missing_bytes >= len(buffer):
             receive.advance(self._transport.recv_into(receive.room()))
             if receive.complete:
@@ -234,9 +248,22 @@ class KafkaChannel:
                 raise
             self._invalid_receive = error
 
+    def _lease(self, pool: MemoryPool, receive: NetworkReceive) -> bool:
+        """Lease the memory of a frame whose size is known; false, and reading pauses, if there is none."""
+        on_memory = self.on_memory
+        if on_memory is None or receive.size < 0:
+            return True
+        receive.lease = pool.try_lease(receive.size, lambda: on_memory(self))
+        self.is_out_of_memory = receive.lease is None
+        if self.is_out_of_memory:
+            self.pause_reading()
+        return not self.is_out_of_memory
+
     @property
     def reads_without_event(self) -> bool:
         """Whether ``read`` has something to do of which the kernel knows nothing: a bad size, or decrypted bytes."""
+        if self.is_out_of_memory:
+            return False
         return self._invalid_receive is not None or self._transport.has_buffered_bytes
 
     def _split(self, data: bytearray, end: int) -> None:
@@ -290,4 +317,5 @@ class KafkaChannel:
         if self.state is not CLOSED:
             self._transition_to(CLOSED)
             self.staged.clear()
+            self._receive = None  # with its memory
             self._transport.close()

@@ -105,6 +105,7 @@ class Processor:
         self._pipelines: dict[str, Pipeline] = {}
         self._to_send: list[Pipeline] = []  # those whose first response is new
         self._dispatched: Request | None = None  # while its dispatch lasts
+        self._with_memory: deque[KafkaChannel] = deque()  # those whose large request may be read on
         self._selector = Selector(
             max_request_size,
             connections_max_idle_ms,
@@ -150,6 +151,8 @@ class Processor:
         try:
             self._configure_new_connections()
             self._process_new_responses()
+            if self._with_memory:
+                self._read_with_memory()
             self._selector.poll(POLL_TIMEOUT_MS)
             self._process_completed_receives()
             self._process_completed_sends()
@@ -165,12 +168,25 @@ class Processor:
                 # The number keeps the id unique if a client reuses the port of a connection that is not closed yet.
                 number = next(self._connection_numbers)
                 connection_id = f"{local_host}:{local_port}-{host}:{port}-{number}"
-                self._selector.register(connection_id, sock, f"{host}:{port}")
+                channel = self._selector.register(connection_id, sock, f"{host}:{port}")
+                channel.memory_pool, channel.on_memory = self._request_channel.memory_pool, self._memory_available
                 self._pipelines[connection_id] = Pipeline(connection_id, host)
             except OSError as error:
                 logger.debug("Processor %d closed connection from %s:%d: %s", self.id, host, port, error)
                 sock.close()
                 self._quotas.dec(host)
+
+    def _memory_available(self, channel: KafkaChannel) -> None:
+        """Any thread may call this: the pool has memory for a request that waits for it in the middle of its frame."""
+        self._with_memory.append(channel)
+        self._selector.wakeup()
+
+    def _read_with_memory(self) -> None:
+        while self._with_memory:
+            channel = self._with_memory.popleft()
+            if self._selector.channel(channel.id) is channel:  # it is still open
+                channel.is_out_of_memory = False
+                self._selector.unmute(channel.id)
 
     def _process_new_responses(self) -> None:
         self._take_responses()
@@ -370,7 +386,9 @@ class Processor:
             unsupported_api_version=unsupported_api_version,
         )
         if body is UNDECODED:
-            request.frame = frame
+            request.frame, request.lease = frame, receive.lease
+        elif receive.lease is not None and header.api_key == ApiKey.PRODUCE:
+            request.lease = receive.lease
         return request
 
     def _process_completed_sends(self) -> None:

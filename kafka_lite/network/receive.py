@@ -10,11 +10,15 @@ from typing import Final
 
 from kafka_lite.common.errors import KafkaError
 from kafka_lite.common.sendable import Buffer
+from kafka_lite.network.memory_pool import MemoryLease
 
 SIZE_BYTES: Final = 4
 UNLIMITED: Final = -1
-FIRST_ALLOCATION_BYTES: Final = 1 << 20
+FIRST_ALLOCATION_BYTES: Final = 1 << 16
 """How much memory a frame gets at once; it gets more only as its bytes arrive."""
+GROWTH: Final = 4
+"""By how much a full buffer grows. A frame of a megabyte is moved twice, and a peer has to send a quarter of what it
+occupies."""
 
 _UNPACK_SIZE: Final = struct.Struct(">i").unpack_from
 _NOTHING: Final = bytearray()  # never written to: a frame gets its own buffer when its size is known
@@ -34,17 +38,19 @@ class NetworkReceive:
         └──────────────┴───────────────────────────────┘
 
     The size is checked against ``max_size`` before anything is allocated. Nor does a peer that announces 100 MiB and
-    sends ten bytes cost 100 MiB: the buffer starts with at most ``FIRST_ALLOCATION_BYTES`` and doubles only when it is
+    sends ten bytes cost 100 MiB: the buffer starts with at most ``FIRST_ALLOCATION_BYTES`` and grows only when it is
     full.
     """
 
-    __slots__ = ("_max_size", "_payload", "_received", "_size_bytes", "size", "source")
+    __slots__ = ("_max_size", "_payload", "_received", "_size_bytes", "lease", "size", "source")
 
     def __init__(self, source: str, max_size: int = UNLIMITED) -> None:
         self.source = source
         """Id of the connection."""
         self.size = -1
         """Announced size of the payload; -1 until it is known."""
+        self.lease: MemoryLease | None = None
+        """The memory of a frame that needs several reads; None before its second read, and without a ``MemoryPool``."""
         self._max_size = max_size
         self._size_bytes = b""
         self._payload = _NOTHING
@@ -125,5 +131,5 @@ class NetworkReceive:
         self._payload = bytearray(min(self.size, FIRST_ALLOCATION_BYTES))
 
     def _grow(self, needed: int) -> None:
-        capacity = min(self.size, max(needed, 2 * len(self._payload)))
+        capacity = min(self.size, max(needed, GROWTH * len(self._payload)))
         self._payload.extend(bytes(capacity - len(self._payload)))

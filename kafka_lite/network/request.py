@@ -10,6 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final
 
+from kafka_lite.network.memory_pool import MemoryLease
 from kafka_lite.protocol.messages.headers import RequestHeader
 from kafka_lite.protocol.schema import Message
 
@@ -40,6 +41,7 @@ class Request:
         "following_may_begin",
         "frame",
         "header",
+        "lease",
         "listener_name",
         "principal",
         "processor",
@@ -77,6 +79,8 @@ class Request:
         self.body = body
         self.frame: memoryview | None = None
         """The bytes of a large request until a request handler decodes them; ``body`` is not valid until then."""
+        self.lease: MemoryLease | None = None
+        """The memory of ``frame``, or of the records of a large Produce request until it is complete."""
         self.size_in_bytes = size_in_bytes
         """Size of the frame without its prefix."""
         self.start_time_ms = start_time_ms

@@ -15,6 +15,7 @@ from typing import Final
 
 from kafka_lite.common.time import SYSTEM_TIME, Time
 from kafka_lite.network.large_requests import ADMITTED_AT_ONCE, LargeRequests
+from kafka_lite.network.memory_pool import MemoryPool
 from kafka_lite.network.request import Request
 from kafka_lite.network.request_log import log_completed, request_logger
 from kafka_lite.network.send import NetworkSend
@@ -91,6 +92,8 @@ class RequestChannel:
         # SimpleQueue is written in C and needs no Condition for a hand-over; _wait_for_room adds the bound.
         self._requests: queue.SimpleQueue[Request | None] = queue.SimpleQueue()
         self.large_requests = LargeRequests(self._requests.put)
+        self.memory_pool = MemoryPool()
+        """The memory of large requests; a socket server sets its size, ``queued.max.request.bytes``."""
         self._responses: list[deque[Response]] = [deque() for _ in range(num_processors)]
         self.quick_handler: QuickHandler | None = None
         """Called by ``dispatch``. None: every request is queued, as in Kafka."""
@@ -250,6 +253,8 @@ class RequestChannel:
 
     def request_completed(self, request: Request) -> None:
         """The last byte of the response was sent, or there was none to send, or the connection is closed."""
+        if request.lease is not None:
+            request.lease.release()
         end_time_ms = self._time.hi_res_ms()
         for on_completion in self._completion_listeners:
             on_completion(request, end_time_ms)

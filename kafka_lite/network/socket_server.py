@@ -16,6 +16,7 @@ from kafka_lite.metrics.metrics import Metrics
 from kafka_lite.network.acceptor import Acceptor, Listener
 from kafka_lite.network.connection_quotas import ConnectionQuotas
 from kafka_lite.network.connection_rate_quotas import ConnectionRateConfig, ConnectionRateQuotas
+from kafka_lite.network.memory_pool import UNLIMITED, MemoryPool
 from kafka_lite.network.processor import Processor
 from kafka_lite.network.request_channel import RequestChannel
 from kafka_lite.network.selector import USE_DEFAULT_BUFFER_SIZE
@@ -33,6 +34,7 @@ class SocketServerConfig:
     num_network_threads: int = 1
     """Processors per listener."""
     queued_max_requests: int = 500
+    queued_max_request_bytes: int = UNLIMITED
     socket_send_buffer_bytes: int = USE_DEFAULT_BUFFER_SIZE
     socket_receive_buffer_bytes: int = USE_DEFAULT_BUFFER_SIZE
     socket_request_max_bytes: int = 100 * 1024 * 1024
@@ -69,6 +71,7 @@ class SocketServer:
         self._time = time
         total_processors = config.num_network_threads * len(config.listeners)
         self.request_channel = request_channel or RequestChannel(total_processors, config.queued_max_requests, time)
+        self.request_channel.memory_pool = MemoryPool(config.queued_max_request_bytes)
         self.connection_quotas = ConnectionQuotas(
             config.max_connections_per_ip, config.max_connections_per_ip_overrides
         )

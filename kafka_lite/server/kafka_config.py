@@ -172,6 +172,7 @@ class KafkaConfig:
             broker_id=self.broker_id,
             num_network_threads=self.num_network_threads,
             queued_max_requests=self.queued_max_requests,
+            queued_max_request_bytes=self.queued_max_request_bytes,
             socket_send_buffer_bytes=self.socket_send_buffer_bytes,
             socket_receive_buffer_bytes=self.socket_receive_buffer_bytes,
             socket_request_max_bytes=self.socket_request_max_bytes,
@@ -197,6 +198,7 @@ class KafkaConfig:
         self.inline_quick_requests: bool = v["inline.quick.requests"]
         self.background_threads: int = v["background.threads"]
         self.queued_max_requests: int = v["queued.max.requests"]
+        self.queued_max_request_bytes: int = v["queued.max.request.bytes"]
         self.request_timeout_ms: int = v["request.timeout.ms"]
         self.message_max_bytes: int = v["message.max.bytes"]
         self.fetch_max_bytes: int = v["fetch.max.bytes"]

@@ -15,6 +15,7 @@ from kafka_lite.common.time import SYSTEM_TIME, Time
 from kafka_lite.network.request import Request
 from kafka_lite.network.request_channel import RequestChannel
 from kafka_lite.network.request_parser import InvalidRequestError, parse_request
+from kafka_lite.protocol.api_key import ApiKey
 
 logger = logging.getLogger(__name__)
 
@@ -76,6 +77,8 @@ class KafkaRequestHandler:
         request.request_dequeue_time_ms = self._time.hi_res_ms()
         try:
             _, request.body, _ = parse_request(frame)
+            if request.lease is not None and request.header.api_key != ApiKey.PRODUCE:
+                request.lease.release()  # as in Kafka: it may wait long for its response, and its bytes are gone
             return True
         except InvalidRequestError as error:
             logger.warning("Closing connection %s: %s", request.connection_id, error)

@@ -34,6 +34,10 @@ SERVER_CONFIGS = (
     .define("queued.max.requests", Type.INT, 500, HIGH,
             "How many requests may be queued for the request handlers before the network threads stop "
             "reading.", at_least(1))
+    .define("queued.max.request.bytes", Type.LONG, 104857600, MEDIUM,
+            "How many bytes large requests may have together that are being received or handled, before the network "
+            "threads read no more of them; the last one may exceed it. -1: no bound, the default of Kafka. Requests "
+            "that come in one piece, up to 64 KB, are not counted.")
     .define("request.timeout.ms", Type.INT, 30000, HIGH,
             "How long the broker waits for the response to a request that it sends.")
     .define("message.max.bytes", Type.INT, 1048588, HIGH,
