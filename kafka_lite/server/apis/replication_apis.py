@@ -6,15 +6,18 @@ handleUpdateMetadataRequest, handleControlledShutdownRequest) · book 7.2.3, 7.3
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping
+import logging
+from collections.abc import Callable, Collection, Iterable, Mapping
 from typing import Protocol
 
 from kafka_lite.cluster.partition import Partition
 from kafka_lite.common.errors import ApiError, Errors
+from kafka_lite.common.topic_names import is_valid_topic_name
 from kafka_lite.common.topic_partition import TopicPartition
 from kafka_lite.controller.kafka_controller import KafkaController
 from kafka_lite.coordinator.group.group_offsets import GroupOffsets
 from kafka_lite.network.request import Request
+from kafka_lite.protocol.api_key import ApiKey
 from kafka_lite.protocol.messages.api_04_leader_and_isr import LeaderAndIsrRequest, LeaderAndIsrResponse
 from kafka_lite.protocol.messages.api_05_stop_replica import StopReplicaRequest, StopReplicaResponse
 from kafka_lite.protocol.messages.api_06_update_metadata import UpdateMetadataRequest, UpdateMetadataResponse
@@ -24,6 +27,8 @@ from kafka_lite.server.kafka_healthcheck import UNKNOWN_BROKER_EPOCH
 from kafka_lite.server.metadata_cache import MetadataCache
 from kafka_lite.server.replica_state_changes import ReplicaStateChanges
 from kafka_lite.server.replication.controlled_shutdown import controlled_shutdown_response
+
+logger = logging.getLogger(__name__)
 
 
 class Coordinator(Protocol):
@@ -76,14 +81,29 @@ class ReplicationApis:
         self._broker_epoch = broker_epoch
         self._broker_epoch_of = broker_epoch_of
 
-    def _is_stale(self, broker_epoch: int) -> bool:
-        """Whether a request was meant for an earlier run of this broker (KIP-380). Older versions do not say."""
-        return broker_epoch != UNKNOWN_BROKER_EPOCH and broker_epoch < self._broker_epoch()
+    def _error_of(self, api: ApiKey, broker_epoch: int, partitions: Iterable[tuple[str, int]]) -> Errors:
+        """Why a request is refused as a whole; NONE if it is not.
+
+        Anybody may send what the controller sends if there are no ACLs, and the names become folders of the disk.
+        """
+        if broker_epoch != UNKNOWN_BROKER_EPOCH and broker_epoch < self._broker_epoch():
+            return Errors.STALE_BROKER_EPOCH  # (KIP-380) meant for an earlier run; older versions do not say
+        known = set[str]()
+        for topic, index in partitions:
+            if index < 0 or (topic not in known and not is_valid_topic_name(topic)):
+                logger.warning(
+                    "Refusing a %s request with the partition %.300r of topic %.300r", api.name, index, topic
+                )
+                return Errors.INVALID_TOPIC_EXCEPTION
+            known.add(topic)
+        return Errors.NONE
 
     def handle_leader_and_isr(self, _request: Request, body: LeaderAndIsrRequest, respond: Respond) -> None:
         """Make partitions leaders or followers; load what coordinators have in new leaders, unload it in followers."""
-        if self._is_stale(body.broker_epoch):
-            respond(LeaderAndIsrResponse(error_code=Errors.STALE_BROKER_EPOCH.code))
+        named = ((state.topic_name, state.partition_index) for state in body.partition_states())
+        error = self._error_of(body.API_KEY, body.broker_epoch, named)
+        if error is not Errors.NONE:
+            respond(LeaderAndIsrResponse(error_code=error.code))
             return
         respond(self._state_changes.become_leader_or_follower(body, self._migrate_coordinators))
 
@@ -104,8 +124,9 @@ class ReplicationApis:
 
     def handle_stop_replica(self, _request: Request, body: StopReplicaRequest, respond: Respond) -> None:
         """Stop following partitions, or delete them; coordinators unload deleted ones."""
-        if self._is_stale(body.broker_epoch):
-            respond(StopReplicaResponse(error_code=Errors.STALE_BROKER_EPOCH.code))
+        error = self._error_of(body.API_KEY, body.broker_epoch, (partition for partition, _ in body.partitions()))
+        if error is not Errors.NONE:
+            respond(StopReplicaResponse(error_code=error.code))
             return
         response = self._state_changes.stop_replicas(body)
         stopped = _without_error(response)
@@ -117,8 +138,9 @@ class ReplicationApis:
 
     def handle_update_metadata(self, _request: Request, body: UpdateMetadataRequest, respond: Respond) -> None:
         """Update the metadata cache; drop committed offsets of deleted partitions."""
-        if self._is_stale(body.broker_epoch):
-            respond(UpdateMetadataResponse(error_code=Errors.STALE_BROKER_EPOCH.code))
+        error = self._error_of(body.API_KEY, body.broker_epoch, (partition for partition, _ in body.partition_states()))
+        if error is not Errors.NONE:
+            respond(UpdateMetadataResponse(error_code=error.code))
             return
         try:
             deleted = self._state_changes.maybe_update_metadata_cache(body, self._metadata_cache)

@@ -402,3 +402,24 @@ def test_controlled_shutdown_lists_the_partitions_that_could_not_be_moved(broker
 def test_controlled_shutdown_of_an_unknown_broker(broker: Broker) -> None:
     response = broker.ask(ControlledShutdownRequest(broker_id=8))
     assert (response.error_code, response.remaining_partitions) == (Errors.BROKER_NOT_AVAILABLE.code, [])
+
+
+@pytest.mark.parametrize(
+    ("topic", "index"), [("../../escape", 0), ("..", 0), ("", 0), ("a/b", 0), ("x" * 250, 0), ("t", -1)]
+)
+def test_names_that_are_no_folders_are_refused_without_a_traceback(
+    tmp_path: Path, broker: Broker, caplog: pytest.LogCaptureFixture, topic: str, index: int
+) -> None:
+    led, stopped = partition_state(topic, index), StopReplicaTopicV1(name=topic, partition_indexes=[index])
+    known = UpdateMetadataPartitionState(topic_name=topic, partition_index=index, leader=1, isr=[1], replicas=[1])
+    folders = sorted(tmp_path.parent.rglob("*"))
+    for body in (
+        LeaderAndIsrRequest(controller_id=1, controller_epoch=1, ungrouped_partition_states=[partition_state(), led]),
+        StopReplicaRequest(controller_id=1, controller_epoch=1, delete_partitions=True, topics=[stopped]),
+        UpdateMetadataRequest(controller_id=1, controller_epoch=1, ungrouped_partition_states=[known]),
+    ):
+        assert broker.ask(body).error_code == Errors.INVALID_TOPIC_EXCEPTION.code
+    assert [record.exc_info for record in caplog.records] == [None] * 3
+    assert sorted(tmp_path.parent.rglob("*")) == folders
+    assert not broker.cache.contains(topic)
+    assert broker.partition() is None, "nothing of such a request is done"
