@@ -304,7 +304,7 @@ def _has_arrays(cls: type[StructClass], version: int) -> bool:
 
 
 _HELPERS = (bad_length, too_many, read_unsigned_varint, read_unknown_tags, read_tag, RawTaggedField, SchemaError)
-"""What the generated code calls by its own name."""
+"""Objects that every generated decoder may refer to by their own names."""
 
 
 _CUT = {
