@@ -13,12 +13,13 @@ from kafka_lite.cluster.partition import Partition
 from kafka_lite.common.scheduler import Scheduler
 from kafka_lite.common.topic_partition import TopicPartition
 from kafka_lite.log.checkpoints.checkpoint_file import CheckpointFormatError
-from kafka_lite.log.checkpoints.offset_checkpoint_file import OffsetCheckpointFile
+from kafka_lite.log.checkpoints.offset_checkpoint_file import (
+    HIGH_WATERMARK_CHECKPOINT_FILE,
+    OffsetCheckpointFile,
+)
 from kafka_lite.log.log_manager import LogManager
 
 logger = logging.getLogger(__name__)
-
-HIGH_WATERMARK_CHECKPOINT = "replication-offset-checkpoint"
 
 
 class HighWatermarkCheckpoints:
@@ -37,7 +38,7 @@ class HighWatermarkCheckpoints:
         self._partitions = partitions
         self._started = False
         self._files = {
-            directory: OffsetCheckpointFile(Path(directory) / HIGH_WATERMARK_CHECKPOINT)
+            directory: OffsetCheckpointFile(Path(directory) / HIGH_WATERMARK_CHECKPOINT_FILE)
             for directory in log_manager.live_log_dirs
         }
         self._found: dict[TopicPartition, int] = {}

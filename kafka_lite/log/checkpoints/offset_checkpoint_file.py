@@ -15,6 +15,8 @@ RECOVERY_POINT_CHECKPOINT_FILE = "recovery-point-offset-checkpoint"
 """Everything below is flushed: recovery starts here. Written by the log manager."""
 LOG_START_OFFSET_CHECKPOINT_FILE = "log-start-offset-checkpoint"
 """Records below were deleted by DeleteRecords, though their segment may still exist. Written by the log manager."""
+HIGH_WATERMARK_CHECKPOINT_FILE = "replication-offset-checkpoint"
+"""The high watermarks. Written by the replica manager."""
 CLEANER_OFFSET_CHECKPOINT_FILE = "cleaner-offset-checkpoint"
 """Everything below has been compacted. Written by the log cleaner manager."""
 

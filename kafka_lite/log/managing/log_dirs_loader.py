@@ -27,6 +27,7 @@ from kafka_lite.log.log_file_utils import (
 )
 from kafka_lite.log.managing.future_logs import FutureLogs
 from kafka_lite.log.managing.log_offset_checkpoints import LogOffsetCheckpoints
+from kafka_lite.log.managing.missing_records import Checkpointed, tell_missing_records
 
 logger = logging.getLogger(__name__)
 
@@ -63,6 +64,7 @@ class LogDirsLoader:
         self._threads_per_dir = threads_per_dir
         self._time = time
         self._lock = threading.Lock()
+        self._recovery_points: dict[TopicPartition, int] = {}
         self.deleted: list[Log] = []
         """The logs whose files remain to be deleted."""
 
@@ -81,6 +83,7 @@ class LogDirsLoader:
                     # Only some of its logs are loaded. The others would be created again, empty.
                     raise in_directory(error, directory) from error
         self._complete_replacements()
+        self._tell_missing_records()
         took_ms = self._time.hi_res_ms() - started_ms
         logger.info("Loaded %d logs in %.0f ms", len(self._logs), took_ms)
         self._log_recovery(took_ms)
@@ -93,6 +96,7 @@ class LogDirsLoader:
         if log_dirs and not had_clean_shutdown:
             logger.info("%s was not shut down cleanly: its unflushed logs will be recovered", directory)
         recovery_points = self._checkpoints.read_recovery_points(directory)
+        self._recovery_points |= recovery_points
         start_offsets = self._checkpoints.read_log_start_offsets(directory)
 
         def load(log_dir: Path) -> None:
@@ -130,6 +134,14 @@ class LogDirsLoader:
                 self._future_logs.pop(topic_partition)
                 copy.rename_dir(copy.dir.with_name(log_dir_name(topic_partition)))
                 self._logs[topic_partition] = copy
+
+    def _tell_missing_records(self) -> None:
+        high_watermarks: dict[TopicPartition, int] = {}
+        for directory in self._dirs.live:
+            high_watermarks |= self._checkpoints.read_high_watermarks(directory)
+        for log in self.deleted:
+            self._recovery_points.pop(log.topic_partition, None)
+        tell_missing_records(self._logs, Checkpointed(self._recovery_points, high_watermarks))
 
     def _log_recovery(self, took_ms: float) -> None:
         recovered = [log.recovery for log in self._logs.values() if log.recovery.segments]

@@ -14,6 +14,7 @@ from pathlib import Path
 from kafka_lite.common.topic_partition import TopicPartition
 from kafka_lite.log.checkpoints.checkpoint_file import CheckpointFormatError
 from kafka_lite.log.checkpoints.offset_checkpoint_file import (
+    HIGH_WATERMARK_CHECKPOINT_FILE,
     LOG_START_OFFSET_CHECKPOINT_FILE,
     RECOVERY_POINT_CHECKPOINT_FILE,
     OffsetCheckpointFile,
@@ -42,6 +43,13 @@ class LogOffsetCheckpoints:
     def read_log_start_offsets(self, directory: Path) -> dict[TopicPartition, int]:
         """The log start offsets that cannot be derived from the files; empty if they cannot be read."""
         return _read(OffsetCheckpointFile(directory / LOG_START_OFFSET_CHECKPOINT_FILE), "log start offsets")
+
+    def read_high_watermarks(self, directory: Path) -> dict[TopicPartition, int]:
+        """The high watermarks of the last run; empty if they cannot be read, of which the replica manager warns."""
+        try:
+            return OffsetCheckpointFile(directory / HIGH_WATERMARK_CHECKPOINT_FILE).read()
+        except (CheckpointFormatError, OSError):
+            return {}
 
     def write_recovery_points(self, directory: Path) -> None:
         """Checkpoint the recovery points, so that recovery need not read everything."""
