@@ -58,11 +58,13 @@ def test_a_generation_has_its_own_topics(group):
 @pytest.mark.points(7, task=5)
 def test_member_and_generation_are_checked(group, join, error_of):
     """Correct and wrong member ids, instance ids and generations"""
-    first = join("a")
-    join("s2", instance="i")
+    first, static = join("a"), join("s2", instance="i")
     group.generation_id = 7
     assert group.checked_member("a", None, 7) is first, "a is a member of generation 7"
     assert group.checked_member("a", None) is first, "without a generation only the member is checked"
+    error = error_of(lambda: group.checked_member("s2", "i", 7))
+    assert error is None, f"s2 has the instance id i: only another member with that id is fenced; you raised {error}"
+    assert group.checked_member("s2", "i", 7) is static, "s2 is the member with the instance id i: return it"
     cases = [
         (("a", None, 6), "ILLEGAL_GENERATION", "generation 6 has ended"),
         (("a", None, 0), "ILLEGAL_GENERATION", "0 is a generation, and another one"),

@@ -2,6 +2,7 @@
 
 import pytest
 
+from kafka_learn.labs.locks import touched_only_with
 from kafka_lite.cluster.partition import Partition, PartitionState
 from kafka_lite.common.scheduler import MockScheduler
 from kafka_lite.common.time import MockTime
@@ -15,6 +16,8 @@ from kafka_lite.record.record import MAGIC_V2
 
 PARTITION = TopicPartition("demo", 0)
 BROKER = 1
+STATE = ("leader_id", "leader_epoch", "in_sync_replicas", "_epoch_start_offset")
+"""Attributes of a partition that requests of the controller change, and all others read."""
 
 
 class Replicated:
@@ -46,7 +49,8 @@ class Replicated:
         self.partition.make_follower(PartitionState(1, leader, epoch, [1, 2, 3], 0, [1, 2, 3]))
 
     def lead(self, epoch, isr=(1, 2, 3)):
-        return self.partition.make_leader(PartitionState(1, BROKER, epoch, list(isr), 0, [1, 2, 3]))
+        with touched_only_with(self.partition, "_lock", state=STATE, within=["make_leader"]):
+            return self.partition.make_leader(PartitionState(1, BROKER, epoch, list(isr), 0, [1, 2, 3]))
 
     def leads_without_your_code(self, epoch_start, isr=(1, 2)):
         """Broker 1 leads epoch 2, which began at this offset, as if the shipped code had made it the leader."""

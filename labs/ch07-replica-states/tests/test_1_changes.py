@@ -47,6 +47,10 @@ def test_deletion():
     assert not machine.is_any_replica_in_state("demo", ReplicaState.NON_EXISTENT), (
         "a replica that does not exist is forgotten, not kept in the state NON_EXISTENT"
     )
+    found = machine.state(replica(2))
+    assert found is ReplicaState.NON_EXISTENT, (
+        f"NON_EXISTENT is reached by forgetting the replica: self._forget; yours is still {found.name}"
+    )
 
 
 @pytest.mark.points(8, task=1)

@@ -27,6 +27,16 @@ def test_what_is_in_it(collected):
     assert state.is_new, "the caller said is_new=True: pass it on, or a broker makes no log"
     assert list(state.replicas) == [1, 2, 3], f"all replicas, not only the ISR [1, 2]; yours {list(state.replicas)}"
     assert list(state.isr) == [1, 2], f"the ISR is [1, 2], not all replicas; yours {list(state.isr)}"
+    assigned, current = [1, 2, 3], collected.state(isr=(1, 2))
+    collected.batch.add_leader_and_isr([2], TopicPartition("demo", 0), current, assigned)
+    assigned.append(4)
+    current.leader_and_isr.isr.append(4)
+    collected.send()
+    (state,) = collected.told("LeaderAndIsr")[0][1].partition_states()
+    assert (list(state.replicas), list(state.isr)) == ([1, 2, 3], [1, 2]), (
+        "the controller's lists may change before the batch is sent: copy them, so that the request has replicas "
+        f"[1, 2, 3] and ISR [1, 2]; yours {list(state.replicas)} and {list(state.isr)}"
+    )
     heard = [callback for _, request, callback in collected.controller.sent if type(request).__name__[:6] == "Leader"]
     assert all(map(callable, heard)), "the response may have errors: send with _on_leader_and_isr_response(broker_id)"
 

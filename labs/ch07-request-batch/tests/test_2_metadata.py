@@ -48,10 +48,10 @@ def test_only_the_brokers(collected):
 
 @pytest.mark.points(7, task=2)
 def test_topics_that_are_deleted(collected):
-    """Partition 0 is being deleted, partition 1 is not"""
-    for number in (0, 1):
+    """Partitions 0 and 2 are being deleted, partition 1 is not"""
+    for number in range(3):
         collected.state(number=number)
-    collected.controller.deleted = {TopicPartition("demo", 0)}
+    collected.controller.deleted = {TopicPartition("demo", 0), TopicPartition("demo", 2)}
     collected.batch.add_update_metadata([4], None)
     found = partitions_told(collected)
-    assert found == {0: -2, 1: 1}, f"leader -2 says that partition 0 is being deleted; yours {found}"
+    assert found == {0: -2, 1: 1, 2: -2}, f"leader -2 says that partitions 0 and 2 are being deleted; yours {found}"
