@@ -1,4 +1,4 @@
-"""``kafka-lite labs``: list, show, start, check, watch and reset labs, get hints, see the solution, run it."""
+"""``kafka-lite labs``: list, show, start, check, watch, reset and run labs, hints, the solution; alone, it continues."""
 
 from __future__ import annotations
 
@@ -20,6 +20,9 @@ from kafka_learn.labs.grader import CheckResult, TestOutcome, check, jvm_for_che
 from kafka_learn.labs.lab import Lab, Task, UnknownLabError, all_labs, find_lab
 from kafka_learn.labs.own.own_command import add_verbs
 from kafka_learn.labs.starter import UNWRITTEN
+from kafka_learn.labs.way.lab_order import by_chapter, following, in_order
+from kafka_learn.labs.way.standing import HALF, Standing, standings
+from kafka_learn.labs.way.way_command import continue_labs, next_lab, task_table, with_marks
 from kafka_learn.labs.workspace import AlreadyStartedError, LabWorkspace, NotStartedError
 from kafka_learn.project import PROJECT_ROOT
 from kafka_learn.source import module_path
@@ -41,8 +44,15 @@ def register(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) ->
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """The verbs and their options."""
-    verbs = parser.add_subparsers(dest="verb", required=True, metavar="VERB")
+    """The verbs and their options; without a verb, the command continues where the learner was."""
+    parser.add_argument("--zh", action="store_true", help="without a verb: in Chinese")
+    parser.set_defaults(run_verb=continue_labs)
+    verbs = parser.add_subparsers(dest="verb", metavar="VERB")
+    following_one = verbs.add_parser(
+        "next", help="show the lab to begin next", description="Show the lab to begin next."
+    )
+    following_one.add_argument("--zh", action="store_true", help="in Chinese")
+    following_one.set_defaults(run_verb=next_lab)
     listing = verbs.add_parser("list", help="list the labs with your progress")
     listing.add_argument("--zh", action="store_true", help="titles in Chinese (a wide terminal shows both)")
     listing.set_defaults(run_verb=_list)
@@ -57,8 +67,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     hinting.add_argument("--zh", action="store_true", help="in Chinese, if the lab has Chinese hints")
     _verb(verbs, "reset", "start over (your work is moved aside)", _reset)
     add_verbs(verbs)
-    solving = _verb(verbs, "solution", "compare your code with the shipped code", _solution)
+    solving = _verb(verbs, "solution", "compare your code with the shipped code, after a check", _solution)
     solving.add_argument("--code", action="store_true", help="show the shipped modules instead")
+    solving.add_argument("--yes", action="store_true", help="do not ask first")
 
 
 def run(options: argparse.Namespace) -> int:
@@ -81,7 +92,7 @@ def _verb(
 ) -> argparse.ArgumentParser:
     parser = verbs.add_parser(name, help=description, description=description)
     parser.add_argument("lab", help="the lab's name, or its beginning, such as ch06-off")
-    parser.add_argument("--dir", type=Path, help="the working folder (default: labs-work/LAB)")
+    parser.add_argument("--dir", type=Path, help="the working folder (default: labs-work/LAB in the clone)")
     parser.set_defaults(run_verb=run_verb)
     return parser
 
@@ -96,13 +107,24 @@ def _list(options: argparse.Namespace) -> int:
     for column in ("lab", "book", "title", "time", "difficulty", "points"):
         # Names are there to be copied, so only titles are wrapped.
         table.add_column(column, no_wrap=column != "title", ratio=1 if column == "title" else None, overflow="fold")
-    for lab in all_labs():
-        progress = LabWorkspace(lab).progress()
-        points = f"{progress.best}/{progress.total}" if progress.total else "–"
-        title = _listed_title(lab, console.width, zh=options.zh)
-        table.add_row(lab.name, lab.section, title, f"{lab.minutes} min", lab.difficulty, points)
+    language = "zh" if options.zh else "en"
+    for _, labs in by_chapter(all_labs()):
+        of_chapter = standings(labs)
+        for standing in of_chapter:
+            lab, title = standing.lab, _listed_title(standing.lab, console.width, zh=options.zh)
+            table.add_row(lab.name, lab.section, title, f"{lab.minutes} min", lab.difficulty, standing.points)
+        table.add_row("", "", *_sums(of_chapter, language), style="dim", end_section=True)
     console.print(table)
     return 0
+
+
+def _sums(of_chapter: list[Standing], language: str) -> tuple[str, str, str, str]:
+    """Of a chapter: how many labs are done, their time, no difficulty, and their points."""
+    count, done = len(of_chapter), sum(standing.is_done for standing in of_chapter)
+    words = f"{count} 个实验，完成 {done} 个" if language == "zh" else f"{count} labs, {done} done"
+    points = sum(standing.progress.best for standing in of_chapter)
+    time_taken = round(sum(standing.lab.minutes for standing in of_chapter) / 60)
+    return words, f"{time_taken} h", "", f"{points}/{100 * count}"
 
 
 def _listed_title(lab: Lab, width: int, *, zh: bool) -> str:
@@ -121,14 +143,25 @@ def _show_lab(options: argparse.Namespace) -> int:
     about.add_column()
     about.add_row("goal", escape(lab.goal))
     about.add_row("before", escape(lab.before))
+    every = standings(in_order(all_labs()))
+    if lab.after:
+        about.add_row("comes after", ", ".join(with_marks(lab.after, every)))
+    if then := [other.name for other in following(lab, [standing.lab for standing in every])]:
+        about.add_row("then", ", ".join(with_marks(then, every)))
     about.add_row("time", f"about {lab.minutes} minutes")
     about.add_row("difficulty", lab.difficulty)
     if lab.extra:
         about.add_row("needs", f"the extra [bold]{escape(lab.extra)}[/] of kafka_lite; make setup installs it")
-    about.add_row("tasks", "\n".join(f"{task.number}  {escape(task.title)}" for task in lab.tasks))
+    standing = Standing.of(_workspace(options))
+    about.add_row("tasks", task_table(standing, "en"))
+    if standing.progress.checks:
+        about.add_row("points", standing.points)
+    if standing.progress.solution_seen_at >= 0:
+        about.add_row("solution", f"seen at {standing.progress.solution_seen_at} points")
     about.add_row("text", _shown(lab.folder / "README.md"))
     console.print(about)
-    console.print(f"\nNext:  [bold]{own_command()} labs start {lab.name}[/]")
+    verb = "check" if standing.workspace.started else "start"
+    console.print(f"\nNext:  [bold]{own_command()} labs {verb} {lab.name}[/]")
     return 0
 
 
@@ -140,7 +173,7 @@ def _start(options: argparse.Namespace) -> int:
     console.print(f"[bold]{escape(lab.title)}[/] · {lab.place}\n")
     console.print("Your files are the shipped modules with some function bodies removed:")
     for path in files:
-        console.print(f"  {_shown(path)}", highlight=False)
+        console.print(f"  {_to_open(path)}", highlight=False)
     console.print(f"The tasks:  {_shown(lab.folder / 'README.md')}", highlight=False)
     console.print(f"The tests:  {_shown(lab.tests)}", highlight=False)
     console.print(f"\nNext:  [bold]{own_command()} labs check {lab.name}[/]   (it fails until you write the code)")
@@ -160,6 +193,7 @@ def _run_check(workspace: LabWorkspace, console: Console, *, broker: bool) -> Ch
     progress = workspace.progress()
     progress.checks += 1
     progress.tasks_passed = result.tasks_passed()
+    progress.task_points = result.task_points()
     if result.outcomes and not result.passed:
         progress.at_hand = next_task(workspace, result).number
     if result.outcomes and broker:
@@ -183,12 +217,14 @@ def score_table(lab: Lab, result: CheckResult) -> Table:
     table.add_column("task")
     table.add_column("test", ratio=2)
     table.add_column("points", justify="right")
-    task_before = 0
+    task_before, points = 0, result.task_points()
     for outcome in _in_order(result):
         if outcome.task != task_before:
             if task_before:
                 table.add_section()
-            title = lab.task(outcome.task).title
+            earned, of = points[str(outcome.task)]
+            half = f" {HALF} {earned}/{of}" if 0 < earned < of else ""
+            title = lab.task(outcome.task).title + half
             task_before = outcome.task
         else:
             title = ""
@@ -315,14 +351,20 @@ def _hint(options: argparse.Namespace) -> int:
 def _reset(options: argparse.Namespace) -> int:
     workspace = _workspace(options)
     kept = workspace.reset()
-    Console().print(f"A fresh starter is in {_shown(workspace.folder)}.", highlight=False)
+    Console().print(f"A fresh starter is in {_to_open(workspace.folder)}.", highlight=False)
     if kept:
-        Console().print(f"Your previous work is in {_shown(kept)}.", highlight=False)
+        Console().print(f"Your previous work is in {_to_open(kept)}.", highlight=False)
     return 0
 
 
 def _solution(options: argparse.Namespace) -> int:
     workspace = _workspace(options)
+    if not (options.yes or Standing.of(workspace).is_done or _wants_the_solution(workspace)):
+        return 2
+    progress = workspace.progress()
+    if progress.solution_seen_at < 0:
+        progress.solution_seen_at = progress.best
+        workspace.remember(progress)
     for module in workspace.lab.modules:
         shipped = module_path(module)
         if options.code or not workspace.started:
@@ -330,6 +372,21 @@ def _solution(options: argparse.Namespace) -> int:
         else:
             _show(_difference(workspace.files()[module], shipped), "diff")
     return 0
+
+
+def _wants_the_solution(workspace: LabWorkspace) -> bool:
+    """Whether the learner has tried, and says yes on a terminal. If not, it prints why nothing is shown."""
+    lab, progress, command = workspace.lab, workspace.progress(), own_command()
+    if not progress.checks:
+        sys.stderr.write(f"The solution comes after a try: {command} labs check {lab.name}. --yes shows it now.\n")
+        return False
+    if not sys.stdin.isatty():
+        sys.stderr.write("The solution is shown on request only: --yes shows it without asking.\n")
+        return False
+    left = [str(task.number) for task in lab.tasks if task.number not in progress.tasks_passed]
+    hints = sum(len(task.hints) for task in lab.tasks) - sum(progress.hints.values())
+    sys.stdout.write(f"Tasks that are open: {', '.join(left) or 'none'}. Hints that you have not seen: {hints}.\n")
+    return input("Show the solution? That is recorded. [y/N] ").strip().lower() in ("y", "yes")
 
 
 def _show(text: str, language: str) -> None:
@@ -345,6 +402,11 @@ def _difference(mine: Path, shipped: Path) -> str:
     before, after = (path.read_text(encoding="utf-8").splitlines() for path in (mine, shipped))
     rows = difflib.unified_diff(before, after, f"yours/{mine.name}", f"shipped/{shipped.name}", lineterm="", n=2)
     return "\n".join(rows) or f"{mine.name}: yours is identical to the shipped code."
+
+
+def _to_open(path: Path) -> str:
+    """A path that an editor in the current folder can open: relative if it is below that folder."""
+    return escape(str(path.relative_to(Path.cwd()) if path.is_relative_to(Path.cwd()) else path))
 
 
 def _shown(path: Path) -> str:

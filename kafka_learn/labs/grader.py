@@ -71,6 +71,15 @@ class CheckResult:
         """Whether the check finished and all its tests passed."""
         return bool(self.outcomes) and not self.failure and all(outcome.passed for outcome in self.outcomes)
 
+    def task_points(self) -> dict[str, list[int]]:
+        """The points of each task, by its number: those that were earned, and all."""
+        points: dict[str, list[int]] = {}
+        for outcome in self.outcomes:
+            of_task = points.setdefault(str(outcome.task), [0, 0])
+            of_task[0] += outcome.points if outcome.passed else 0
+            of_task[1] += outcome.points
+        return points
+
     def tasks_passed(self) -> list[int]:
         """The numbers of the tasks whose tests all pass."""
         tasks = {outcome.task for outcome in self.outcomes}

@@ -7,6 +7,7 @@ bodies, and its solution is that code, so neither can drift from what the broker
 from __future__ import annotations
 
 import difflib
+import re
 import tomllib
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,6 +21,8 @@ LABS = PROJECT_ROOT / "labs"
 DIFFICULTIES = ("easy", "medium", "hard")
 SPARK = "spark"
 """The extra of the labs that run in a Spark session."""
+_TASK_ZH = re.compile(r"^## 任务 (\d+)：(.+)（\d+ 分）", re.MULTILINE)
+"""The heading of a task in ``README.zh.md``."""
 
 
 class UnknownLabError(LookupError):
@@ -37,6 +40,12 @@ class Task:
     hints: tuple[str, ...]
     hints_zh: tuple[str, ...] = ()
     """The same hints in Chinese; empty if a lab has none."""
+    title_zh: str = ""
+    """As in the lab's Chinese text."""
+
+    def title_in(self, language: str) -> str:
+        """The title in a language, or in English if there is none."""
+        return (self.title_zh if language == "zh" else "") or self.title
 
     def hints_in(self, language: str) -> tuple[str, ...]:
         """The hints in a language, or in English if there are none."""
@@ -47,8 +56,9 @@ class Task:
 class Lab:
     """One lab; ``time_limit_s`` limits a whole check including the broker, and ``test_limit_s`` each test.
 
-    ``goal`` is one sentence, and ``before`` says what to read or do first. ``minutes`` is what a learner needs who has
-    done that. ``extra`` is the extra of the package that the lab needs in addition to ``learn``; empty if none.
+    ``goal`` is one sentence, ``before`` says what to read or do first, and ``after`` names the labs that come right
+    before this one. ``minutes`` is what a learner needs who has done all that. ``extra`` is the extra of the package
+    that the lab needs in addition to ``learn``; empty if none.
     """
 
     name: str
@@ -58,6 +68,7 @@ class Lab:
     section: str
     goal: str
     before: str
+    after: tuple[str, ...]
     minutes: int
     difficulty: str
     extra: str
@@ -70,6 +81,11 @@ class Lab:
         """The modules that the learner works on, in the order of the tasks."""
         names = (function.partition(":")[0] for task in self.tasks for function in task.functions)
         return tuple(dict.fromkeys(names))
+
+    @property
+    def chapter(self) -> str:
+        """The beginning of its name: ``ch06``, or ``spark``."""
+        return self.name.partition("-")[0]
 
     @property
     def place(self) -> str:
@@ -120,19 +136,24 @@ def load_lab(folder: Path) -> Lab:
         section=data["section"],
         goal=data["goal"],
         before=data["before"],
+        after=tuple(data["after"]),
         minutes=data["minutes"],
         difficulty=data["difficulty"],
         extra=data.get("extra", ""),
         time_limit_s=float(data["time_limit_s"]),
         test_limit_s=float(data["test_limit_s"]),
-        tasks=tuple(_task(number, row) for number, row in enumerate(data["task"], 1)),
+        tasks=_tasks(data["task"], folder / "README.zh.md"),
     )
 
 
-def _task(number: int, row: dict[str, Any]) -> Task:
-    return Task(
-        number, row["title"], tuple(row["functions"]), tuple(row["hints"]), hints_zh=tuple(row.get("hints_zh", ()))
-    )
+def _tasks(rows: list[dict[str, Any]], chinese: Path) -> tuple[Task, ...]:
+    titles = dict(_TASK_ZH.findall(chinese.read_text(encoding="utf-8"))) if chinese.exists() else {}
+    return tuple(_task(number, row, titles.get(str(number), "")) for number, row in enumerate(rows, 1))
+
+
+def _task(number: int, row: dict[str, Any], title_zh: str) -> Task:
+    hints, hints_zh = tuple(row["hints"]), tuple(row.get("hints_zh", ()))
+    return Task(number, row["title"], tuple(row["functions"]), hints, hints_zh, title_zh)
 
 
 def all_labs(root: Path = LABS) -> list[Lab]:

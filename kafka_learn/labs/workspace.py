@@ -16,10 +16,20 @@ from pathlib import Path
 from kafka_learn.labs.lab import Lab, Task, working_file
 from kafka_learn.labs.overlay import KEY_FILE
 from kafka_learn.labs.starter import starter, unwritten
+from kafka_learn.project import PROJECT_ROOT
 from kafka_lite.tools.common.terminal import own_command
 
-DEFAULT_BASE = Path("labs-work")
+WORK = "labs-work"
+WORK_VARIABLE = "KAFKA_LITE_LABS_WORK"
 PROGRESS_FILE = ".progress.json"
+
+
+def default_base() -> Path:
+    """The folder of the working folders: ``labs-work`` in the clone, whatever the current folder is.
+
+    The environment variable ``KAFKA_LITE_LABS_WORK`` names another one, for a clone that cannot be written.
+    """
+    return Path(os.environ.get(WORK_VARIABLE) or PROJECT_ROOT / WORK)
 
 
 def _key() -> bytes:
@@ -49,25 +59,28 @@ class AlreadyStartedError(Exception):
 
 @dataclass
 class Progress:
-    """State kept between calls: best score, hints given by task number, the tasks that passed last, and the task to
-    continue with (0: the first)."""
+    """State kept between calls: best score, hints given by task number, the tasks that passed last, the points that
+    each task had then (earned, of so many), and the task to continue with (0: the first)."""
 
     best: int = 0
     total: int = 0
     checks: int = 0
     hints: dict[str, int] = field(default_factory=dict)
     tasks_passed: list[int] = field(default_factory=list)
+    task_points: dict[str, list[int]] = field(default_factory=dict)
     at_hand: int = 0
+    solution_seen_at: int = -1
+    """The best score when the solution was first shown; -1: it was not."""
     proof: str = ""
     """The grader's signature of the points: they do not count without it."""
 
 
 class LabWorkspace:
-    """One lab's working folder, by default ``labs-work/<lab>``."""
+    """One lab's working folder, by default ``labs-work/<lab>`` in the clone."""
 
     def __init__(self, lab: Lab, folder: Path | None = None) -> None:
         self.lab = lab
-        self.folder = (folder or DEFAULT_BASE / lab.name).resolve()
+        self.folder = (folder or default_base() / lab.name).resolve()
 
     @property
     def started(self) -> bool:
@@ -85,8 +98,11 @@ class LabWorkspace:
         return list(self._paths().values())
 
     def reset(self) -> Path | None:
-        """Write the starters again; returns the folder to which existing work was moved, if any."""
-        kept = None
+        """Write the starters again; returns the folder to which existing work was moved, if any.
+
+        Of the progress only that the solution was seen is left.
+        """
+        kept, seen_at = None, self.progress().solution_seen_at
         if self.started:
             kept = self._new_folder(time.strftime("before-reset-%Y%m%d-%H%M%S"))
             for path in self._paths().values():
@@ -94,6 +110,8 @@ class LabWorkspace:
                     shutil.move(path, kept / path.name)
         self._progress_path.unlink(missing_ok=True)
         self.start()
+        if seen_at >= 0:
+            self.remember(Progress(solution_seen_at=seen_at))
         return kept
 
     def _new_folder(self, name: str) -> Path:
@@ -130,6 +148,11 @@ class LabWorkspace:
         """The files' modification times, which change when the learner saves a file."""
         return tuple(path.stat().st_mtime_ns if path.exists() else 0 for path in self._paths().values())
 
+    def touched_ns(self) -> int:
+        """When the learner last saved a file or checked, as a modification time."""
+        checked = self._progress_path.stat().st_mtime_ns if self._progress_path.exists() else 0
+        return max(checked, *self.fingerprint())
+
     def progress(self) -> Progress:
         """The stored progress; empty if there is none or it cannot be read, without points that no check has given."""
         try:
@@ -143,10 +166,13 @@ class LabWorkspace:
     def remember(self, progress: Progress) -> None:
         """Store the progress for the next call, signed."""
         progress.proof = self._proof_of(progress)
+        self.folder.mkdir(parents=True, exist_ok=True)
         self._progress_path.write_text(json.dumps(asdict(progress)), encoding="utf-8")
 
     def _proof_of(self, progress: Progress) -> str:
         points = f"{self.lab.name} {progress.best} {progress.total}"
+        if progress.solution_seen_at >= 0:
+            points += f" solution {progress.solution_seen_at}"
         return hmac.new(_key(), points.encode(), "sha256").hexdigest()
 
     @property

@@ -11,7 +11,8 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 
-from kafka_learn.labs.lab import all_labs
+from kafka_learn.labs.lab import Lab, all_labs
+from kafka_learn.labs.way.lab_order import by_chapter, hours
 from kafka_lite.common.config_def import ConfigKey
 from kafka_lite.consumer import consumer_config
 from kafka_lite.log.log_config import LOG_CONFIG_DEF
@@ -46,6 +47,7 @@ _WORDS = {
     "kind": ("kind or attributes", "类型或属性"),
     "meaning": ("what it tells", "含义"),
     "lab": ("lab", "实验"),
+    "labs": ("{} labs", "{} 个实验"),
     "title": ("title", "标题"),
     "tasks": ("tasks", "任务数"),
     "time": ("time", "时间"),
@@ -245,20 +247,26 @@ def _metavar(action: argparse.Action) -> str:
 
 
 def labs(language: str) -> str:
-    """The labs, by chapter, and then those on Spark."""
-    rows = [
-        [
-            f"[{lab.name}]({lab.name}.md)",
-            lab.section,
-            lab.title_in(language),
-            str(len(lab.tasks)),
-            f"{lab.minutes} {_word('minutes', language)}",
-            _word(lab.difficulty, language),
-        ]
-        for lab in all_labs()
-    ]
+    """The labs by chapter, and then those on Spark; below each chapter its sums."""
+    rows: list[list[str]] = []
+    for _, found in by_chapter(all_labs()):
+        rows += [_lab_row(lab, language) for lab in found]
+        tasks, minutes = sum(len(lab.tasks) for lab in found), sum(lab.minutes for lab in found)
+        sums = [_word("labs", language).format(len(found)), "", "", str(tasks), hours(minutes, language)]
+        rows.append([f"**{each}**" if each else "" for each in sums] + [""])
     words = [_word(name, language) for name in ("lab", "title", "tasks", "time", "difficulty")]
     return table([words[0], "§", *words[1:]], rows)
+
+
+def _lab_row(lab: Lab, language: str) -> list[str]:
+    return [
+        f"[{lab.name}]({lab.name}.md)",
+        lab.section,
+        lab.title_in(language),
+        str(len(lab.tasks)),
+        f"{lab.minutes} {_word('minutes', language)}",
+        _word(lab.difficulty, language),
+    ]
 
 
 def table(head: list[str], rows: list[list[str]]) -> str:

@@ -18,7 +18,7 @@ from rich.text import Text
 from kafka_learn.labs import overlay
 from kafka_learn.labs.own.own_kafka import OwnKafka, own_kafka
 from kafka_learn.labs.own.trial import Outcome, run_trials
-from kafka_learn.labs.workspace import DEFAULT_BASE
+from kafka_learn.labs.workspace import default_base
 from kafka_lite.tools.common.terminal import own_command
 from kafka_lite.tools.server.cluster_start import ForegroundCluster
 from kafka_lite.tools.server.foreground import add_override_argument, overrides, run_in_foreground
@@ -100,12 +100,12 @@ def _made(options: argparse.Namespace) -> tuple[dict[str, Path], Console]:
 
 
 def _modules() -> Path:
-    return (DEFAULT_BASE / FOLDER / "modules").resolve()
+    return (default_base() / FOLDER / "modules").resolve()
 
 
 def _data(name: str) -> Path:
     """Data of one's own: a mistake may destroy it."""
-    return (DEFAULT_BASE / FOLDER / name).resolve()
+    return (default_base() / FOLDER / name).resolve()
 
 
 def house(own: OwnKafka, *, zh: bool = False) -> Group:

@@ -7,6 +7,7 @@ import pytest
 
 from kafka_learn.labs.lab import find_lab
 from kafka_learn.labs.workspace import AlreadyStartedError, LabWorkspace, NotStartedError, Progress
+from kafka_learn.project import PROJECT_ROOT
 
 LAB = find_lab("ch06-offset-index")
 
@@ -69,6 +70,28 @@ def test_without_a_home_points_are_kept_all_the_same(tmp_path, monkeypatch):
     workspace.start()
     workspace.remember(Progress(best=30, total=100))
     assert workspace.progress().best == 30
+
+
+def test_work_belongs_to_the_clone_or_to_a_folder_that_is_named(tmp_path, monkeypatch):
+    monkeypatch.delenv("KAFKA_LITE_LABS_WORK", raising=False)
+    monkeypatch.chdir(tmp_path)
+    assert LabWorkspace(LAB).folder == PROJECT_ROOT / "labs-work" / LAB.name
+    monkeypatch.setenv("KAFKA_LITE_LABS_WORK", str(tmp_path / "mine"))
+    assert LabWorkspace(LAB).folder == tmp_path / "mine" / LAB.name
+
+
+def test_it_stays_known_that_the_solution_was_seen(tmp_path):
+    workspace = LabWorkspace(LAB, tmp_path / "work")
+    workspace.remember(Progress(best=30, total=100, solution_seen_at=30))
+    assert not workspace.started, "the progress alone is no work"
+    workspace.start()
+    workspace.reset()
+    assert workspace.progress().solution_seen_at == 30
+    assert workspace.progress().best == 0
+    workspace.remember(Progress(best=100, total=100, solution_seen_at=30))
+    file = tmp_path / "work/.progress.json"
+    file.write_text(json.dumps(json.loads(file.read_text()) | {"solution_seen_at": -1}))
+    assert workspace.progress().best == 0, "points count with the solution that was seen"
 
 
 def test_progress_is_saved_and_a_damaged_file_is_ignored(tmp_path):
