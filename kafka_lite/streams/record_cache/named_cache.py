@@ -170,7 +170,8 @@ class NamedCache:
         """Pass ``evicted`` and all dirty entries to the listener, in one call, in the order of their last puts.
 
         They are clean before the call, because what the listener passes on may come back and be put. Deletions are
-        removed after it, unless they were replaced meanwhile. Without entries the listener is not called.
+        removed after it, unless they were replaced meanwhile. Without entries the listener is not called. Increments
+        ``flushes``.
         """
         self.flushes += 1
         entries, deleted = evicted, []

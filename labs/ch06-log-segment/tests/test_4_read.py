@@ -44,7 +44,11 @@ def test_the_size_limit(segment_with):
         "100 bytes of 205: the first batch is incomplete, so set first_entry_incomplete"
     )
     assert not segment.read(20, SIZE).first_entry_incomplete, f"{SIZE} bytes are the whole first batch: it is complete"
-    assert size_of(segment.read(20, 0)) == 0, "the limit is 0 bytes: none of them, but the offset is in this segment"
+    found = segment.read(20, 0)
+    assert size_of(found) == 0, "the limit is 0 bytes: none of them, but the offset is in this segment"
+    assert not found.first_entry_incomplete, (
+        "0 bytes are no part of the first batch: nothing is read, and first_entry_incomplete stays false"
+    )
 
 
 @pytest.mark.points(3, task=4)

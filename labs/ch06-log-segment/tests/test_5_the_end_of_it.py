@@ -67,6 +67,11 @@ def test_the_largest_timestamp_is_recomputed(segment_with, append):
     segment.truncate_to(23)
     got = tuple(segment.max_timestamp_so_far)
     assert got == (5002, 22), f"the message with 9002 is gone, so the largest timestamp is 5002 at 22 again, not {got}"
+    segment = segment_with(0)
+    append(segment, 20, count=1, timestamp=0)
+    segment.truncate_to(20)
+    got, _ = segment.max_timestamp_so_far
+    assert got == -1, f"0 is a timestamp, and the only message that had it is gone: -1, none is left, not {got}"
 
 
 @pytest.mark.points(1, task=5)

@@ -52,6 +52,7 @@ def test_flushed_is_clean(cache, dirty, flushed):
     assert not entry.is_dirty, "a flushed entry is clean"
     cache.flush()
     assert flushed == [[(b"a", b"1")]], f"a clean entry is not flushed again, and no entries are no call; {flushed}"
+    assert cache.flushes == 2, f"flushes counts both flushes, the one that found nothing, too: 2, not {cache.flushes}"
 
 
 @pytest.mark.points(2, task=2)
@@ -73,6 +74,10 @@ def test_deletions(cache, dirty, flushed):
     assert flushed == [[(b"a", None)]], f"a deletion is a change: the store must get it; yours: {flushed}"
     assert cache.get(b"a") is None, "a deletion that the store has is dropped: it would only take room"
     assert cache.size_bytes == 0, f"and its size leaves the sum as well: 0 bytes, not {cache.size_bytes}"
+    for key in (b"a", b"b", b"c"):
+        cache.put(key, dirty(None))
+    cache.flush()
+    assert len(cache) == 0, f"three deletions were flushed, and all three are dropped; {len(cache)} are left"
 
 
 @pytest.mark.points(5, task=2)

@@ -2,7 +2,7 @@
 
 import pytest
 
-from kafka_lite.streams.record_cache.named_cache import LRUCacheEntry
+from kafka_lite.streams.record_cache.named_cache import LRUCacheEntry, NamedCache
 
 
 @pytest.mark.points(4, task=3)
@@ -50,7 +50,7 @@ def test_another_store(thread_cache, dirty):
 
 
 @pytest.mark.points(3, task=3)
-def test_another_store_has_it_all(thread_cache):
+def test_another_store_has_it_all(thread_cache, dirty, monkeypatch):
     """Nothing but the new entry can be evicted"""
     cache = thread_cache(2)
     for key in (b"x", b"y"):
@@ -59,3 +59,22 @@ def test_another_store_has_it_all(thread_cache):
     found = [key for key, _ in cache.all("counts")]
     assert found == [b"x", b"y"], f"a put evicts entries of its own store; counts keeps x and y, yours {found}"
     assert cache.all("other") == [], "counts fills the limit alone: there is no room for a, which is evicted at once"
+    evict = NamedCache.evict
+
+    def evict_something(store):
+        assert len(store), (
+            f"{store.name} is empty, but all stores together have too many bytes, since another one is evicting: end "
+            "the loop when the store has no entry left"
+        )
+        evict(store)
+
+    monkeypatch.setattr(NamedCache, "evict", evict_something)
+    cache = thread_cache(2)
+    cache.set_dirty_entry_flush_listener(
+        "counts", lambda entries: [cache.put("other", each.key, LRUCacheEntry(b"1")) for each in entries]
+    )
+    for key, value in ((b"a", b"1"), (b"b", b"1" * 600)):
+        cache.put("counts", key, dirty(value))
+    assert cache.size_bytes <= 2 * 47, (
+        f"b is larger than the limit of 94 bytes, and is evicted; {cache.size_bytes} bytes"
+    )

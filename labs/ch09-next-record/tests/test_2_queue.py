@@ -38,9 +38,13 @@ def test_the_time_of_the_queue(queue_of, records):
 @pytest.mark.points(6, task=2)
 def test_invalid_times(queue_of, records):
     """A negative time drops the record; the extractor learns the time before it"""
-    queue = queue_of("left")
+    queue, dropped = queue_of("left"), []
+    queue._drop = lambda record, timestamp: dropped.append((record.offset, timestamp))
     length = queue.add_raw_records(records("left", 5, -1, 0))
     assert length == 2, f"a record with a negative time is left out, one with 0 or behind it is not: 2, not {length}"
+    assert dropped == [(1, -1)], (
+        f"the record at 1 is left out, which is counted and logged: self._drop(record, timestamp); yours: {dropped}"
+    )
 
     class Asked(TimestampExtractor):
         def __init__(self):

@@ -2,6 +2,8 @@
 
 import pytest
 
+from kafka_lite.streams.kstream.internals.dropping_processor import DroppingProcessor
+
 
 @pytest.mark.points(7, task=1)
 def test_the_table_as_it_is_now(stream_join, outputs):
@@ -35,10 +37,16 @@ def test_a_deleted_key(stream_join, outputs):
 
 @pytest.mark.points(3, task=1)
 @pytest.mark.parametrize("kind", ["join", "left_join"])
-def test_without_key_or_value(stream_join, outputs, kind):
+def test_without_key_or_value(stream_join, outputs, kind, monkeypatch):
     """Such records are dropped by every join"""
+    skipped = []
+    monkeypatch.setattr(DroppingProcessor, "skip_record", lambda _processor, why: skipped.append(why))
     found = outputs(stream_join(kind), ("users", "u", "Ann"), ("clicks", None, "1"), ("clicks", "u", None))
     assert found[1] == [], f"{kind}: a record without a key has no partner; yours sends {found[1]}"
     assert found[2] == [], f"{kind}: a record without a value is dropped; yours sends {found[2]}"
+    assert len(skipped) == 2, (
+        f"{kind}: records that are dropped are counted and logged: call self.skip_record for both, "
+        f"not {len(skipped)} times"
+    )
     found = outputs(stream_join(kind), ("users", "", ""), ("clicks", "", ""))
     assert found[1] == [("", "+")], f"{kind}: an empty key or value is one, only None is none; yours sends {found[1]}"

@@ -109,8 +109,10 @@ def test_no_key_and_empty_ones(needs_other):
     join = KTableKTableJoin(table, table, "{}+{}".format, needs_this=False, needs_other=needs_other)
     processor = join()
     processor.init(a_context(lambda key, value: sent.append((key, value))))
+    skipped, processor.skip_record = [], lambda why: skipped.append(why)
     processor.process(None, Change("1", None))
     assert sent == [], f"a change without a key is dropped; yours sends {sent}"
+    assert len(skipped) == 1, "a change that is dropped is counted and logged: call self.skip_record"
     processor.process("", Change("1", None))
     assert sent == [("", ("1+", None))], (
         f"an empty key is a key, and the empty value of the other side a value: 1+; yours sends {sent}"

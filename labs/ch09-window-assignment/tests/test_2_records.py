@@ -5,6 +5,7 @@ import random
 import pytest
 
 from kafka_lite.common.serdes import Serdes
+from kafka_lite.streams.kstream.internals.dropping_processor import DroppingProcessor
 from kafka_lite.streams.kstream.kstream_builder import KStreamBuilder
 from kafka_lite.streams.kstream.windows import TimeWindows, UnlimitedWindows
 from kafka_lite.streams.topology_test_driver import TopologyTestDriver
@@ -35,9 +36,13 @@ def test_the_order_of_the_changes(counted):
 
 
 @pytest.mark.points(4, task=2)
-def test_what_is_dropped(counted):
+def test_what_is_dropped(counted, monkeypatch):
     """A record without a key, and one before the start of time"""
-    assert counted(TimeWindows.of(10), (None, 1)) == [[]], "a record without a key has no windows: drop it"
+    skipped = []
+    with monkeypatch.context() as patched:
+        patched.setattr(DroppingProcessor, "skip_record", lambda _processor, why: skipped.append(why))
+        assert counted(TimeWindows.of(10), (None, 1)) == [[]], "a record without a key has no windows: drop it"
+    assert len(skipped) == 1, "a record without a key is counted and logged as dropped: call self.skip_record"
     found = counted(UnlimitedWindows.of().start_on(100), ("a", 99), ("a", 100))
     assert found == [[], ["a@100=1"]], f"a record that belongs to no window is dropped; yours: {found}"
     found = counted(TimeWindows.of(10), ("", 1), ("a", 1, None))

@@ -123,6 +123,9 @@ def test_what_is_prepared(coordinator):
     assert transit.last_update_timestamp_ms == now_ms, (
         f"it is prepared at {now_ms}, not {transit.last_update_timestamp_ms}"
     )
+    why = "the client's commit is being written, and the coordinator's abort waits only for no fence of its own"
+    raised = must_raise(ApiError, why, prepare, 3, S.PREPARE_ABORT, False)
+    assert raised.error is Errors.CONCURRENT_TRANSACTIONS, f"{why}: CONCURRENT_TRANSACTIONS, not {raised.error.name}"
     metadata.cancel()
     raised = must_raise(ApiError, "the coordinator's own abort has an older epoch", prepare, 2, S.PREPARE_ABORT, False)
     assert raised.error is Errors.PRODUCER_FENCED, (

@@ -3,7 +3,7 @@
 import pytest
 
 from kafka_learn.labs.coordinators import A0, TIMEOUT_MS, metadata_of
-from kafka_lite.coordinator.transaction.transaction_metadata import IllegalTransitionError
+from kafka_lite.coordinator.transaction.transaction_metadata import IllegalTransitionError, TransactionMetadata
 from kafka_lite.coordinator.transaction.transaction_state import TransactionState
 
 S = TransactionState
@@ -56,7 +56,7 @@ def test_the_coordinator_aborts(coordinator):
 
 
 @pytest.mark.points(4, task=4)
-def test_one_ends_before_the_lock(coordinator):
+def test_one_ends_before_the_lock(coordinator, monkeypatch):
     """Three have timed out, and the second is committed in this very moment"""
     manager, start_ms = coordinator.manager, coordinator.time.milliseconds() - TIMEOUT_MS - 1
     ids = {
@@ -68,6 +68,13 @@ def test_one_ends_before_the_lock(coordinator):
     found = list(manager.timed_out())
     found.sort(key=lambda each: each[1].transactional_id)
     manager.timed_out = lambda: found
+    held, prepare_fence = [], TransactionMetadata.prepare_fence_producer_epoch
+
+    def fence(self, now_ms):
+        held.append(self.lock._is_owned())
+        return prepare_fence(self, now_ms)
+
+    monkeypatch.setattr(TransactionMetadata, "prepare_fence_producer_epoch", fence)
     second = ids["second"].current
     ids["second"].current = type(second)(**{**vars(second), "state": S.COMPLETE_COMMIT})
     try:
@@ -77,4 +84,7 @@ def test_one_ends_before_the_lock(coordinator):
     states = [each.state.title for each in ids.values()]
     assert states == ["CompleteAbort", "CompleteCommit", "CompleteAbort"], (
         f"the second was committed meanwhile and is left alone, the first and the third are aborted; yours: {states}"
+    )
+    assert held == [True, True], (
+        "the producer may commit between your look at the clock and the fence: hold metadata.lock for both"
     )

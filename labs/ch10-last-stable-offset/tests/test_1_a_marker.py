@@ -37,6 +37,10 @@ def test_commit_and_abort(origin, batch):
     assert append.completed[1:] == [CompletedTxn(7, 43, 44, True)], (
         f"the second marker aborts the transaction that begins at 43; completed is {append.completed}"
     )
+    append.append(batch(45, 0, "d"))
+    assert append.has_transactional, (
+        "the batch at 45 is not transactional, but those before it are: has_transactional stays true"
+    )
 
 
 @pytest.mark.points(8, task=1)
@@ -74,6 +78,13 @@ def test_an_old_coordinator(origin, batch):
         error = failure.error.name
     assert error == "TRANSACTION_COORDINATOR_FENCED", (
         f"the marker is of coordinator epoch 4, after one of epoch 5: TRANSACTION_COORDINATOR_FENCED, not {error}"
+    )
+    try:
+        append.append(batch(42, 7, "ABORT", epoch=2, coordinator_epoch=4))
+    except ApiError as failure:
+        error = failure.error.name
+    assert error == "INVALID_PRODUCER_EPOCH", (
+        f"both epochs of the marker are old, and that of the producer is checked first: not {error}"
     )
 
 

@@ -32,7 +32,16 @@ def test_the_next_sample_begins_with_a_value(config):
     assert starts == [0, 1000, 5300], (
         f"a value that comes a window after the sample's start begins the next one: the samples begin at {starts}"
     )
+    assert ring.measure(config, 5300) == 13, (
+        f"all three samples count: 5 + 7 + 1 is 13, not {ring.measure(config, 5300)}"
+    )
     assert SampleRing().oldest_start_ms(42) == 42, "without a sample, the oldest start is now"
+    ring = recorded(config, *((1000 * number, 1) for number in range(13)))
+    found = ring.oldest_start_ms(12_000)
+    assert found == 1000, (
+        "the thirteenth sample takes the place of the first in the ring, so the oldest one began at 1000, "
+        f"not {found}: look at all samples"
+    )
 
 
 @pytest.mark.points(6, task=1)
@@ -43,6 +52,8 @@ def test_a_sample_is_forgotten_after_eleven_windows(config):
     found = ring.measure(config, 11_000)
     assert found == 0, f"its last event is 11 windows old: it is forgotten, but the sum is {found}"
     assert ring.oldest_start_ms(11_000) == 11_000, "a sample that is reset begins again now"
+    found = recorded(config, (0, 5), (1000, 7)).measure(config, 12_000)
+    assert found == 0, f"both samples are at least 11 windows old: both are forgotten, but the sum is {found}"
 
 
 @pytest.mark.points(6, task=1)

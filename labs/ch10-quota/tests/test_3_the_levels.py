@@ -29,6 +29,14 @@ def test_while_there_is_one_type_of_quota_nothing_is_looked_up():
     assert tags == QuotaTags("alice", ""), f"all connections of a user share its quota, so the tags are not {tags}"
     assert bound == 5, f"alice has a quota of 5, not {bound}"
     assert found(callback((DEFAULT, DEFAULT, 7))) == (QuotaTags("alice", "app"), 7), "each user's client has its own"
+    tags, _ = found(callback(("alice", None, 5)), "bob")
+    assert tags == QuotaTags("bob", ""), (
+        f"only users have quotas, so bob's connections share a sensor, though bob has no quota; yours: {tags}"
+    )
+    tags, _ = found(callback(("alice", "app", 5)), "bob")
+    assert tags == QuotaTags("bob", "app"), (
+        f"only clients of users have quotas, so bob's app has its own sensor, though it has none; yours: {tags}"
+    )
 
 
 @pytest.mark.points(8, task=3)
