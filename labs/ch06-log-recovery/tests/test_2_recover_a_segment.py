@@ -35,7 +35,7 @@ def test_a_valid_segment(write_segment, open_segment):
 
 
 @pytest.mark.points(5, task=2)
-def test_the_indexes_equal_those_of_appends(write_segment, open_segment):
+def test_the_indexes_equal_those_of_appends(write_segment, open_segment, folder):
     """Both indexes, entry by entry"""
     write_segment(20, 6, closed=False)
     segment = open_segment()
@@ -50,6 +50,14 @@ def test_the_indexes_equal_those_of_appends(write_segment, open_segment):
     assert times[-1] == (352, 37), f"the last entry of the time index is the largest timestamp: (352, 37), not {times}"
     sizes = [part.file.stat().st_size for part in (segment.offset_index, segment.time_index)]
     assert sizes == [16, 36], f"a recovered segment is trimmed, its indexes to 16 and 36 bytes, not {sizes}"
+    config = LogConfig({"index.interval.bytes": str(2 * SIZE), "segment.index.bytes": "4096"})
+    segment = LogSegment.open(folder, 20, config, MockTime())
+    segment.recover()
+    got, want = entries(segment), [(31, 3 * SIZE)]
+    assert got == want, (
+        f"the interval is {2 * SIZE} bytes, and two batches have exactly as many: an entry is due after *more*, so the "
+        f"entries are {want}, not {got}"
+    )
 
 
 @pytest.mark.points(4, task=2)
@@ -132,6 +140,13 @@ def test_the_largest_timestamp(write_segment, open_segment):
     segment.recover()
     got = tuple(segment.max_timestamp_so_far)
     assert got == (9002, 25), f"the largest timestamp is 9002, in the batch that ends at 25, not {got}"
+    write_segment(60, 2, closed=False, timestamps=[5000, 5000])
+    segment = open_segment(60)
+    segment.recover()
+    got = tuple(segment.max_timestamp_so_far)
+    assert got == (5002, 62), (
+        f"two batches have 5002, and the first one counts, which ends at 62, as in append: not {got}"
+    )
 
 
 @pytest.mark.points(2, task=2)
@@ -177,6 +192,17 @@ def test_the_transaction_index_is_kept(write_segment, open_segment, damage):
     got = list(segment.txn_index.entries)
     assert got != [], "without transactions the index cannot be rebuilt: keep it"
     assert got == [kept], f"only entries of batches that are cut off go, here that of the marker 25; yours: {got}"
+    segment = open_segment(60)
+    data = MemoryRecordsBuilder(base_offset=60, producer_id=7, producer_epoch=0, base_sequence=0)
+    data.append(1000, b"k", b"v")
+    records = data.build()
+    segment.append(analyze_and_validate_records(records), records)
+    segment.flush()
+    try:
+        cut = open_segment(60).recover()
+    except AttributeError as error:
+        pytest.fail(f"a batch has a producer id, but recover got no transactions: leave the index as it is ({error})")
+    assert cut == 0, f"a batch with a producer id is as valid as any: nothing is cut off, not {cut} bytes"
 
 
 @pytest.mark.points(1, task=2)

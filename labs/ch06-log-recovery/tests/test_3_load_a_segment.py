@@ -22,6 +22,15 @@ def test_without_an_offset_index(write_segment, loader, recovered):
     why = "look for the file before you open the segment: opening creates it"
     assert recovered == [20], f"the offset index is missing and must be rebuilt from the log; {why}"
     assert segment.offset_index.entries == 1, f"one entry is due, but there are {segment.offset_index.entries}"
+    file = write_segment(60)
+    for suffix in (".index", ".timeindex"):
+        file.with_suffix(suffix).unlink()
+    segment = loader(clean=True)._load_segment(60)
+    size = segment.time_index.file.stat().st_size
+    assert size > 0, (
+        "both indexes were missing, and recover has rebuilt both: resize a time index to 0 only if nothing was "
+        "rebuilt; yours has 0 bytes"
+    )
 
 
 @pytest.mark.points(2, task=3)

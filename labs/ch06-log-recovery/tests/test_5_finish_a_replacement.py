@@ -18,10 +18,15 @@ def left(folder):
 def test_incomplete_and_deleted_files_are_removed(folder, swap_files):
     """.cleaned and .deleted"""
     touch(folder, "20.log", "20.index", "20.log.deleted", "32.timeindex.deleted", "44.log.cleaned", "44.index.cleaned")
-    (folder / "notes.txt").touch()
-    swap_files.remove_temporary_files()
+    for name in ("notes.txt", "notes.swap"):
+        (folder / name).touch()
+    try:
+        swap_files.remove_temporary_files()
+    except TypeError as error:
+        pytest.fail(f"notes.swap has no base offset, so it cannot be compared with one: ignore it ({error})")
     assert left(folder) == ["20.index", "20.log"], f"only the plain files of segment 20 stay, not {left(folder)}"
-    assert (folder / "notes.txt").exists(), "notes.txt is no file of the log: ignore it"
+    for name in ("notes.txt", "notes.swap"):
+        assert (folder / name).exists(), f"{name} is no file of the log: ignore it"
 
 
 @pytest.mark.points(3, task=5)
@@ -89,7 +94,11 @@ def test_two_swaps(folder, swap_files, write_segment):
     write_segment(20, 2, suffix=".swap")
     write_segment(56)
     write_segment(44, 2, suffix=".swap", offsets=[47, 60])
-    swap_files.complete_swaps()
+    (folder / "notes.log.swap").touch()
+    try:
+        swap_files.complete_swaps()
+    except TypeError as error:
+        pytest.fail(f"notes.log.swap has no base offset, so it replaces no segment: ignore it ({error})")
     got = [name for name in left(folder) if ".log" in name]
     assert got == ["20.log", "44.log"], (
         f"both replace their sources, 56 is one of 44's: 20.log and 44.log are left, not {got}"
