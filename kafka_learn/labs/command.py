@@ -20,15 +20,17 @@ from kafka_learn.labs.grader import CheckResult, TestOutcome, check, jvm_for_che
 from kafka_learn.labs.lab import Lab, Task, UnknownLabError, all_labs, find_lab
 from kafka_learn.labs.own.own_command import add_verbs
 from kafka_learn.labs.starter import UNWRITTEN
-from kafka_learn.labs.way.lab_order import by_chapter, following, in_order
+from kafka_learn.labs.way.lab_order import by_chapter, in_order
 from kafka_learn.labs.way.standing import HALF, Standing, standings
-from kafka_learn.labs.way.way_command import continue_labs, next_lab, task_table, with_marks
+from kafka_learn.labs.way.way_command import about, continue_labs, next_lab, task_table
+from kafka_learn.labs.way.way_words import word
 from kafka_learn.labs.workspace import AlreadyStartedError, LabWorkspace, NotStartedError
 from kafka_learn.project import PROJECT_ROOT
 from kafka_learn.source import module_path
 from kafka_lite.tools.common.terminal import own_command
 
 WATCH_POLL_S = 0.5
+_SOLUTION = ("solution", "seen at")
 BILINGUAL_COLUMNS = 120
 """From this width of the terminal on, the list has titles in both languages."""
 
@@ -48,15 +50,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--zh", action="store_true", help="without a verb: in Chinese")
     parser.set_defaults(run_verb=continue_labs)
     verbs = parser.add_subparsers(dest="verb", metavar="VERB")
-    following_one = verbs.add_parser(
-        "next", help="show the lab to begin next", description="Show the lab to begin next."
-    )
-    following_one.add_argument("--zh", action="store_true", help="in Chinese")
-    following_one.set_defaults(run_verb=next_lab)
+    upcoming = verbs.add_parser("next", help="show the lab to begin next", description="Show the lab to begin next.")
+    upcoming.add_argument("--zh", action="store_true", help="in Chinese")
+    upcoming.set_defaults(run_verb=next_lab)
     listing = verbs.add_parser("list", help="list the labs with your progress")
     listing.add_argument("--zh", action="store_true", help="titles in Chinese (a wide terminal shows both)")
     listing.set_defaults(run_verb=_list)
-    _verb(verbs, "show", "show what a lab is about, what it takes, and its tasks", _show_lab)
+    showing = _verb(verbs, "show", "show what a lab is about, what it takes, and its tasks", _show_lab)
+    showing.add_argument("--zh", action="store_true", help="in Chinese")
     _verb(verbs, "start", "create a working folder with the starter", _start)
     checking = _verb(verbs, "check", "run the tests, then start a broker with your code", _check)
     checking.add_argument("--no-broker", action="store_true", help="run only the tests")
@@ -135,33 +136,21 @@ def _listed_title(lab: Lab, width: int, *, zh: bool) -> str:
 
 
 def _show_lab(options: argparse.Namespace) -> int:
-    lab = find_lab(options.lab)
-    console = Console(highlight=False)
-    console.print(f"[bold]{escape(lab.title)}[/] · {lab.place}\n")
-    about = Table(box=None, pad_edge=False, show_header=False)
-    about.add_column(style="dim")
-    about.add_column()
-    about.add_row("goal", escape(lab.goal))
-    about.add_row("before", escape(lab.before))
-    every = standings(in_order(all_labs()))
-    if lab.after:
-        about.add_row("comes after", ", ".join(with_marks(lab.after, every)))
-    if then := [other.name for other in following(lab, [standing.lab for standing in every])]:
-        about.add_row("then", ", ".join(with_marks(then, every)))
-    about.add_row("time", f"about {lab.minutes} minutes")
-    about.add_row("difficulty", lab.difficulty)
+    language, lab = "zh" if options.zh else "en", find_lab(options.lab)
+    standing, every = Standing.of(_workspace(options)), standings(in_order(all_labs()))
+    shown = about(lab, every, language)
     if lab.extra:
-        about.add_row("needs", f"the extra [bold]{escape(lab.extra)}[/] of kafka_lite; make setup installs it")
-    standing = Standing.of(_workspace(options))
-    about.add_row("tasks", task_table(standing, "en"))
+        shown.add_row(word("needs", language), escape(word("extra", language, extra=lab.extra)))
+    shown.add_row(word("tasks", language), task_table(standing, language))
     if standing.progress.checks:
-        about.add_row("points", standing.points)
+        shown.add_row(word("earned", language), standing.points)
     if standing.progress.solution_seen_at >= 0:
-        about.add_row("solution", f"seen at {standing.progress.solution_seen_at} points")
-    about.add_row("text", _shown(lab.folder / "README.md"))
-    console.print(about)
+        shown.add_row(*(word(name, language, points=standing.progress.solution_seen_at) for name in _SOLUTION))
+    shown.add_row(word("text", language), _shown(lab.folder / ("README.zh.md" if options.zh else "README.md")))
+    console = Console(highlight=False)
+    console.print(shown)
     verb = "check" if standing.workspace.started else "start"
-    console.print(f"\nNext:  [bold]{own_command()} labs {verb} {lab.name}[/]")
+    console.print(f"\n{word('next', language)}  [bold]{own_command()} labs {verb} {lab.name}[/]")
     return 0
 
 
@@ -338,7 +327,8 @@ def _hint(options: argparse.Namespace) -> int:
     hints = task.hints_in("zh" if options.zh else "en")
     given = progress.hints.get(str(number), 0)
     console = Console()
-    console.print(f"[bold]Task {task.number}: {escape(task.title)}[/]")
+    title = f"任务 {number}：{task.title_in('zh')}" if options.zh else f"Task {number}: {task.title}"
+    console.print(f"[bold]{escape(title)}[/]")
     for index, hint in enumerate(hints[: given + 1], 1):
         console.print(Padding(_marked(f"{index}/{len(hints)} ", hint), (0, 0, 0, 2)))
     if given + 1 > len(hints):

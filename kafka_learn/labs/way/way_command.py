@@ -12,7 +12,7 @@ from rich.padding import Padding
 from rich.table import Table
 
 from kafka_learn.labs.lab import Lab, all_labs
-from kafka_learn.labs.way.lab_order import hours, in_order
+from kafka_learn.labs.way.lab_order import following, hours, in_order
 from kafka_learn.labs.way.standing import Standing, last_touched, next_labs, standings
 from kafka_learn.labs.way.way_words import word
 from kafka_learn.labs.workspace import WORK, default_base
@@ -91,28 +91,29 @@ def _show_next(every: Sequence[Standing], last: Standing | None, console: Consol
         return
     lab, *others = labs
     console.print(word("first" if last is None else "next lab", language))
-    console.print(_about(lab, every, language))
+    console.print(about(lab, every, language))
     console.print(f"{word('next', language)} [bold]{own_command()} labs start {lab.name}[/]")
     if last is not None and (right_after := [each.name for each in others if last.lab.name in each.after]):
         console.print(f"{word('or', language)} {', '.join(right_after)}")
 
 
-def _about(lab: Lab, every: Sequence[Standing], language: str) -> Table:
-    """Its goal, what to read before, and its time; in Chinese, where its text is."""
-    about = Table(box=None, pad_edge=False, show_header=False)
-    about.add_column(style="dim")
-    about.add_column()
-    about.add_row("", f"[bold]{escape(lab.title_in(language))}[/] · {lab.name}")
+def about(lab: Lab, every: Sequence[Standing], language: str) -> Table:
+    """Its title, goal and time, and the labs around it. The goal is in English only; the Chinese text has it, too."""
+    shown = Table(box=None, pad_edge=False, show_header=False)
+    shown.add_column(style="dim")
+    shown.add_column()
+    place = lab.place if language == "en" else lab.section
+    shown.add_row(word("lab", language), f"[bold]{escape(lab.title_in(language))}[/] · {lab.name} · {place}")
     if language == "en":
-        about.add_row(word("goal", language), escape(lab.goal))
-        about.add_row(word("before", language), escape(lab.before))
-    else:
-        about.add_row(word("text", language), f"labs/{lab.name}/README.zh.md")
+        shown.add_row(word("goal", language), escape(lab.goal))
+        shown.add_row(word("before", language), escape(lab.before))
     if lab.after:
-        about.add_row(word("after", language), ", ".join(with_marks(lab.after, every)))
-    about.add_row(word("time", language), hours(lab.minutes, language))
-    about.add_row(word("difficulty", language), word(lab.difficulty, language))
-    return about
+        shown.add_row(word("after", language), ", ".join(with_marks(lab.after, every)))
+    if then := [other.name for other in following(lab, [standing.lab for standing in every])]:
+        shown.add_row(word("then", language), ", ".join(with_marks(then, every)))
+    shown.add_row(word("time", language), hours(lab.minutes, language))
+    shown.add_row(word("difficulty", language), word(lab.difficulty, language))
+    return shown
 
 
 def with_marks(names: Sequence[str], every: Sequence[Standing]) -> list[str]:

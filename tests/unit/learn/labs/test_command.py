@@ -74,6 +74,11 @@ def test_a_lab_says_what_comes_before_and_after_it(labs, begun):
     begun.remember(Progress(checks=4, best=100, total=100, solution_seen_at=30))
     assert f"{NAME} ✓" in labs("show", "ch06-log-segment")[1]
     assert "seen at 30 points" in labs("show", NAME)[1]
+    chinese = labs("show", NAME, "--zh")[1]
+    assert "得 30 分时看过" in chinese
+    assert "README.zh.md" in chinese
+    assert f"· 3 {begun.lab.task(3).title_in('zh')}" in chinese
+    assert begun.lab.task(3).title_in("zh") in labs("hint", NAME, "3", "--zh")[1]
 
 
 def test_the_solution_comes_after_a_try(labs):

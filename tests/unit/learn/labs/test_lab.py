@@ -15,6 +15,12 @@ def test_labs_are_found_by_name_or_prefix():
         find_lab("nope")
 
 
+def test_every_task_has_the_title_of_its_heading_in_chinese():
+    for lab in all_labs():
+        assert [task.title for task in lab.tasks if task.title_in("zh") == task.title and not task.title_zh] == []
+    assert find_lab("ch06-offset-index").tasks[0].title_in("zh") == "读出一个索引项"
+
+
 def test_without_a_clone_the_message_says_where_labs_are(tmp_path):
     with pytest.raises(UnknownLabError, match="clone of the project"):
         find_lab("ch06-offset", tmp_path)
