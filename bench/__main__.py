@@ -12,6 +12,7 @@ from pathlib import Path
 from rich.console import Console
 
 from bench.brokers import KAFKA_VERSIONS, Candidate, kafka_lite, kafka_lite_compiled, real_kafka
+from bench.connect.workloads import connect_contests
 from bench.python_clients.consumers import consumer_contests
 from bench.python_clients.producers import producer_contests
 from bench.report import Results, busy_note, environment, write
@@ -125,6 +126,7 @@ def plan_of(options: argparse.Namespace, candidates: Sequence[Candidate]) -> Pla
             *consumer_contests(candidates[:1], options.scale, options.rounds),
             *spark_contests(candidates[:1], options.scale, options.rounds, with_connector=not options.without_kafka),
             *streams_contests(candidates[:1], options.scale, options.rounds, with_java=not options.without_kafka),
+            *connect_contests(candidates[:1], options.scale, options.rounds, with_java=not options.without_kafka),
         ],
     )
     return plan.only(options.only)
