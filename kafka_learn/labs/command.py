@@ -1,4 +1,4 @@
-"""``kafka-lite labs``: list, show, start, check, watch, reset and run labs, hints, the solution; alone, it continues."""
+"""``kafka-lite labs``: list, show, start, check, watch, reset, run labs, hints, the solution; alone, it continues."""
 
 from __future__ import annotations
 
