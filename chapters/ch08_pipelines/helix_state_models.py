@@ -21,7 +21,7 @@
 # %% [markdown] lang="zh"
 # # 笔记本：三种状态模型，以及被杀死的实例
 #
-# *本书 8.2.1；相应的正文是 [Helix 和它的控制器](ureplicator-controller.md)。*
+# 本书 8.2.1；相应的正文是 [Helix 和它的控制器](ureplicator-controller.md)。
 #
 # 一个 Helix 集群在本进程里一步一步地运行。控制器的流水线和参与者的决定都来自 `kafka_lite.mirror.helix`，
 # ZooKeeper 是一个字典。单元格如果提出问题，请先回答，再运行。

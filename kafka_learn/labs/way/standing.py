@@ -31,11 +31,11 @@ class Standing:
 
     @property
     def points(self) -> str:
-        """The best points of a check with the broker: ``45/100``, or a dash before the first one."""
+        """The best points of a check with the broker: 45/100, or a dash before the first one."""
         return f"{self.progress.best}/{self.progress.total}" if self.progress.total else "–"
 
     def half_of(self, task: Task) -> str:
-        """The points of a task that is half done, ``12/20``; empty for a task that is done or has none yet."""
+        """The points of a task that is half done, such as 12/20; empty for a task that is done or has none yet."""
         earned, total = self.progress.task_points.get(str(task.number), (0, 0))
         return f"{earned}/{total}" if 0 < earned < total else ""
 

@@ -157,7 +157,8 @@ class Cluster(AnyCluster[Broker]):
     def _partitions_of_new_topics(self) -> int | None:
         return self._new_partitions
 
-    def new_client(self, host: str, port: int, client_id: str) -> Client:
+    def new_client(self, host: str, port: int, client_id: str, security: object = None) -> Client:
+        assert security is None
         assert (host, client_id) == ("127.0.0.1", OWN_CLIENT_ID)
         self.open_clients += 1
         return Client(self, port)

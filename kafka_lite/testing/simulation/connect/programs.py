@@ -91,7 +91,7 @@ def _tell(facts: Facts, data: Mapping[str, Any]) -> None:
 def operator(bootstrap: str, name: str, hosts: Sequence[str], facts: Facts, history: History) -> None:
     """Create the connectors, restart what has failed, and sometimes change the number of tasks, by any worker.
 
-    Once nothing more is to be sent, stop the source; the sink goes on until the history is over.
+    Once nothing more is to be sent, stop the source; the sink continues until the history is over.
     """
     del bootstrap, name
     for connector in (SOURCE, SINK):
