@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,6 +12,8 @@ from kafka_learn.labs.broker import BrokerDiedError, LabBroker
 from kafka_learn.labs.clients import TIMEOUT_S, create_topic, publish, read_all
 
 MESSAGES, PARTITIONS = 2_000, 4
+LOG_LINES, COMPLAINT_LINES = 500, 15
+_LEVEL = re.compile(r"\[[^]]+\] (\w+) ")
 Trial = Callable[[LabBroker], str]
 
 
@@ -102,7 +105,17 @@ def _tried(title: str, trial: Trial, broker: LabBroker) -> Outcome:
     try:
         return Outcome(title, True, trial(broker))
     except Exception as error:  # noqa: BLE001  (whatever a client says of a broken broker is the outcome)
-        return Outcome(title, False, f"{type(error).__name__}: {error}\n{broker.log_tail()}")
+        return Outcome(title, False, f"{type(error).__name__}: {error}{_complaints(broker)}")
+
+
+def _complaints(broker: LabBroker) -> str:
+    """The warnings and errors at the end of the broker's log, with their tracebacks; nothing of what went well."""
+    shown, found = False, list[str]()
+    for line in broker.log_tail(LOG_LINES).splitlines():
+        if level := _LEVEL.match(line):
+            shown = level[1] in ("WARN", "ERROR", "FATAL")
+        found += [line] if shown else []
+    return "".join(f"\n{line}" for line in found[-COMPLAINT_LINES:])
 
 
 def _read_back(broker: LabBroker, topic: str, count: int) -> str:

@@ -29,8 +29,10 @@ class FakeBroker:
     def stop(self) -> None:
         self.stopped = True
 
-    def log_tail(self) -> str:
-        return "the end of the log"
+    def log_tail(self, _lines: int) -> str:
+        return (
+            "the end of a line\n[1] INFO fine (a)\n[2] ERROR broken (b)\nTraceback\n[3] INFO fine (c)\n[4] WARN odd (d)"
+        )
 
 
 @pytest.fixture(autouse=True)
@@ -55,7 +57,7 @@ def outcomes(*trials: Trial, files: dict[str, Path] | None = None, zh: bool = Fa
 def test_trials_end_with_the_first_failure_and_the_broker_is_stopped() -> None:
     assert outcomes(good, bad, good) == [
         Outcome("good", True, "all there"),
-        Outcome("bad", False, "AssertionError: one is missing\nthe end of the log"),
+        Outcome("bad", False, "AssertionError: one is missing\n[2] ERROR broken (b)\nTraceback\n[4] WARN odd (d)"),
     ]
     assert FakeBroker.made[0].stopped
 
