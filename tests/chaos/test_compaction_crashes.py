@@ -26,8 +26,16 @@ class LongCompactionMachine(CompactionMachine):
         gc.collect()  # the files of crashed processes are closed once their logs are gone
 
 
-LongCompactionMachine.TestCase.settings = settings(max_examples=150, stateful_step_count=60, deadline=None)
+class ManyLongCompactionsMachine(LongCompactionMachine):
+    """The same with more histories."""
+
+
+LongCompactionMachine.TestCase.settings = settings(max_examples=40, stateful_step_count=60, deadline=None)
+ManyLongCompactionsMachine.TestCase.settings = settings(max_examples=150, stateful_step_count=60, deadline=None)
 TestLongCompactionModel = pytest.mark.soak(pytest.mark.timeout(900)(LongCompactionMachine.TestCase))
+TestManyLongCompactionsModel = pytest.mark.nightly(
+    pytest.mark.soak(pytest.mark.timeout(900)(ManyLongCompactionsMachine.TestCase))
+)
 
 
 @pytest.fixture(autouse=True)
@@ -52,9 +60,12 @@ def filled(parent: Path, time: MockTime) -> Log:
 
 
 @pytest.mark.timeout(900)
-@pytest.mark.parametrize("stride", [pytest.param(2, marks=pytest.mark.soak), 23])
+@pytest.mark.parametrize(
+    "stride",
+    [pytest.param(2, marks=[pytest.mark.soak, pytest.mark.nightly]), pytest.param(3, marks=pytest.mark.soak), 23],
+)
 def test_two_crashes_at_any_two_steps(tmp_path: Path, stride: int) -> None:
-    """The first crash at every second step of the cleaning, or at fewer; the second at every step of the start.
+    """The first crash at every second or third step of the cleaning, or fewer; the second at every step of the start.
 
     Steps that leave the same bytes on the disk, as those between two writes do, are judged once.
     """

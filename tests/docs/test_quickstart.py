@@ -27,6 +27,17 @@ def _needs_a_run(page):
     return not page.endswith(".zh.md") or any(step.kind == "python" for step in steps(text))
 
 
+def _marks(page):
+    """``make test`` runs what a newcomer types, ``make soak`` the experiments of the chapters, too.
+
+    The page on several brokers waits until one is missed. The programs of Chinese pages are those of the English ones
+    with other words: they run every night.
+    """
+    if _is_quick(page):
+        return []
+    return [pytest.mark.soak, *([pytest.mark.nightly] if page.endswith(".zh.md") else [])]
+
+
 def _is_quick(page):
     return re.fullmatch(r"docs/[a-z-]+\.md", page) and page != "docs/quickstart-cluster.md"
 
@@ -34,9 +45,7 @@ def _is_quick(page):
 @pytest.mark.timeout(300)
 @pytest.mark.parametrize(
     "page",
-    # `make test` runs what a newcomer types, `make soak` the experiments of the chapters, too, and the programs of the
-    # Chinese pages. The page on several brokers waits until one is missed.
-    [pytest.param(page, marks=[] if _is_quick(page) else [pytest.mark.soak]) for page in PAGES if _needs_a_run(page)],
+    [pytest.param(page, marks=_marks(page)) for page in PAGES if _needs_a_run(page)],
 )
 def test_the_commands_of_a_page_print_what_it_shows(page, tmp_path):
     # A reader's machine: no variables, an empty home; only the ports differ from the page's 9092 to 9094 and 2181.
