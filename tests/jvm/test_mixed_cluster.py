@@ -35,7 +35,7 @@ def start(cluster: MixedCluster, controller: int) -> None:
 
 
 # The controller dies last, so that each of the others dies, and returns, under one of ours or of theirs. Each CI run
-# has kills under our controller and clean stops under theirs, which take minutes already; the night has the other two.
+# has kills under our controller; its clean stops are those of test_rolling_replacement. The night has the other three.
 @pytest.mark.parametrize(
     "victims",
     [
@@ -59,10 +59,8 @@ def test_nothing_acknowledged_is_lost_when_brokers_are_killed(tmp_path: Path, vi
         assert_dumps_are_equal(cluster, TOPIC, 0)
 
 
-@pytest.mark.parametrize(
-    "controller",
-    [pytest.param(1, id="our-controller", marks=pytest.mark.nightly), pytest.param(3, id="their-controller")],
-)
+@pytest.mark.nightly
+@pytest.mark.parametrize("controller", [pytest.param(1, id="our-controller"), pytest.param(3, id="their-controller")])
 def test_brokers_hand_their_leaderships_over_before_they_stop(tmp_path: Path, controller: int) -> None:
     random.seed(controller)
     with mixed_cluster(tmp_path, VERSIONS) as cluster:

@@ -146,12 +146,6 @@ class MixedCluster(AnyProcessCluster[MixedBroker]):
         wanted = {id_of(broker) for broker in brokers}
         eventually(lambda: wanted <= set(self.zk.get_broker_ids()))
 
-    def replace(self, broker_id: int, version: str) -> None:
-        """Stop a broker, and start another version on its data."""
-        self.stop_broker(broker_id)
-        self.brokers[broker_id].become(version)
-        self.start_broker(broker_id)
-
     # ── topics ────────────────────────────────────────────────────────────────────────────────────────────────────
 
     def create_assigned(self, topic: str, assignment: Mapping[int, list[int]]) -> None:
