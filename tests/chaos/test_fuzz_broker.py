@@ -55,6 +55,7 @@ from kafka_lite.server.admin.config_admin_manager import BROKER_RESOURCE
 from kafka_lite.server.admin.runtime_logger_manager import BROKER_LOGGER_RESOURCE
 from tests.support.cluster_process import ClusterProcess
 from tests.support.fuzz import FUZZ_TOPIC, Flood, FrameMaker, captured_requests, framed, is_order, known_api_keys
+from tests.support.patience import patient_s
 
 CONNECTIONS = 16
 MAX_GROWTH_BYTES = 100 * 1024 * 1024
@@ -92,7 +93,7 @@ def check_a_normal_client(bootstrap_servers: str) -> None:
     """Create a topic, write to it, read it back: with librdkafka, which shares no code with this project."""
     topic = f"after-{uuid.uuid4()}"
     admin = AdminClient({"bootstrap.servers": bootstrap_servers})
-    admin.create_topics([NewTopic(topic, 1, 1)])[topic].result(30)
+    admin.create_topics([NewTopic(topic, 1, 1)])[topic].result(patient_s(30))
     producer = confluent_kafka.Producer({"bootstrap.servers": bootstrap_servers, "compression.type": "lz4"})
     for number in range(1_000):
         producer.produce(topic, b"value %d" % number)
@@ -122,7 +123,7 @@ def number_of(connection_id: str) -> int:
 
 def newest_connection(broker: ClusterProcess) -> int:
     """The number of a connection made just now, which the broker logs because its first frame is malformed."""
-    with socket.create_connection(("127.0.0.1", broker.port), timeout=30) as client:
+    with socket.create_connection(("127.0.0.1", broker.port), timeout=patient_s(30)) as client:
         client.sendall(struct.pack(">i", -1))
         assert client.recv(1) == b""
         mine = f"127.0.0.1:{client.getsockname()[1]}-"
@@ -220,7 +221,7 @@ def test_a_stream_that_ends_anywhere_is_not_logged(broker: ClusterProcess) -> No
     for capture in captured_requests()[:20]:
         frame = framed(capture)
         for end in range(0, len(frame), 7):
-            with socket.create_connection(("127.0.0.1", broker.port), timeout=30) as client:
+            with socket.create_connection(("127.0.0.1", broker.port), timeout=patient_s(30)) as client:
                 client.sendall(frame[:end])
     check_a_normal_client(broker.bootstrap_servers)
     assert [each for each in closed_connections(broker.log()) if number_of(each) > before] == []
@@ -230,7 +231,7 @@ def test_large_announced_sizes_allocate_nothing(broker: ClusterProcess, tmp_path
     """50 connections announce 100 MB each, within the limit of a request, and send a few bytes."""
     process = psutil.Process(broker.process.pid)
     before = process.memory_info().rss
-    clients = [socket.create_connection(("127.0.0.1", broker.port), timeout=30) for _ in range(50)]
+    clients = [socket.create_connection(("127.0.0.1", broker.port), timeout=patient_s(30)) for _ in range(50)]
     for client in clients:
         client.sendall(struct.pack(">i", 100_000_000) + bytes(1_000))
     check_a_normal_client(broker.bootstrap_servers)
@@ -311,7 +312,7 @@ def test_an_undecodable_name_that_cannot_be_returned_closes_the_connection_with_
 ) -> None:
     before = len(broker.log())
     frame = encode_request(MetadataRequest(topics=[MetadataRequestTopic(name="x" * 32_767)]), 0, 7, None)
-    with socket.create_connection(("127.0.0.1", broker.port), timeout=30) as client:
+    with socket.create_connection(("127.0.0.1", broker.port), timeout=patient_s(30)) as client:
         client.sendall(framed(frame.replace(b"x", b"\xff")))
         assert client.recv(1) == b""
         mine = f"127.0.0.1:{client.getsockname()[1]}-"

@@ -58,6 +58,7 @@ from kafka_lite.record.record import Record
 from kafka_lite.record.records import batches
 from kafka_lite.testing.cluster import Cluster
 from tests.support.eventually import eventually
+from tests.support.patience import patient_s
 
 TOPIC_RESOURCE = 2
 SET, DELETE = 0, 1
@@ -182,7 +183,7 @@ def test_concurrent_writers_and_readers(cluster: Cluster, client: Client) -> Non
         readers = [pool.submit(read) for _ in range(2)]
         offsets = list(pool.map(write, range(writers)))
         try:
-            seen = [reader.result(30) for reader in readers]
+            seen = [reader.result(patient_s(30)) for reader in readers]
         finally:
             done.set()
     assert sorted(offset for mine in offsets for offset in mine) == list(range(writers * each))

@@ -30,6 +30,7 @@ from kafka_lite.server.quotas.client_quota_managers import ClientQuotaManagers
 from kafka_lite.testing.cluster import Cluster
 from kafka_lite.tools.main import main
 from tests.support.eventually import eventually
+from tests.support.patience import patient_s
 
 RATE = 10_000
 DELAY_MS = 300
@@ -150,7 +151,7 @@ def test_addresses_have_a_rate_of_new_connections(cluster: Cluster) -> None:
     eventually(lambda: rates.connection_rate_for_ip("127.0.0.9") == 0)
     assert rates.connection_rate_for_ip("10.0.0.1") == 7
     host, port = cluster.bootstrap_servers.split(":")
-    with socket.create_connection((host, int(port)), timeout=30, source_address=("127.0.0.9", 0)) as refused:
+    with socket.create_connection((host, int(port)), timeout=patient_s(30), source_address=("127.0.0.9", 0)) as refused:
         assert refused.recv(1) == b"", "after a delay of one window"
     for name in ("<default>", "127.0.0.9"):
         utils.change_entity_config(f"ips/{name}", {})

@@ -25,6 +25,7 @@ from kafka_lite.connect.runtime.worker import Worker
 from kafka_lite.testing.cluster import Cluster
 from tests.support.connect_sql import Database
 from tests.support.eventually import eventually
+from tests.support.patience import patient_s
 
 JSON = "org.apache.kafka.connect.json.JsonConverter"
 CONVERTERS = {
@@ -200,8 +201,8 @@ def test_two_workers_read_what_each_other_stores(cluster: Cluster) -> None:
 
         statuses[0].put(TaskStatus(task, State.RUNNING, "w:1", 1))
         eventually(lambda: statuses[1].task(task) == TaskStatus(task, State.RUNNING, "w:1", 1))
-        offsets[0].set({b"k": b"v"}).result(10)
-        assert offsets[1].get([b"k"]).result(10) == {b"k": b"v"}
+        offsets[0].set({b"k": b"v"}).result(patient_s(10))
+        assert offsets[1].get([b"k"]).result(patient_s(10)) == {b"k": b"v"}
     finally:
         for store in stores:
             store.stop()

@@ -14,6 +14,7 @@ from kafka_lite.common.topic_partition import TopicPartition
 from kafka_lite.zookeeper.admin_requests import AdminRequests
 from tests.support.brokers import TP, Brokers, three_brokers
 from tests.support.eventually import eventually
+from tests.support.patience import patient_s
 
 TP_1 = TopicPartition("orders", 1)
 
@@ -32,7 +33,7 @@ def elect(brokers: Brokers, election_type: ElectionType, *partitions: TopicParti
     eventually(brokers.agree)
     admin = AdminClient({"bootstrap.servers": brokers.bootstrap_servers})
     wanted = [Position(*partition) for partition in partitions] or None
-    found = admin.elect_leaders(election_type, wanted).result(30)
+    found = admin.elect_leaders(election_type, wanted).result(patient_s(30))
     return {(each.topic, each.partition): error.name() if error else None for each, error in found.items()}
 
 

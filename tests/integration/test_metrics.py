@@ -240,11 +240,11 @@ def test_client_quotas_have_their_beans(cluster: Cluster) -> None:
 
 def test_the_beans_of_a_topic_are_removed_with_it(cluster: Cluster) -> None:
     admin = AdminClient({"bootstrap.servers": cluster.bootstrap_servers})
-    admin.create_topics([NewTopic("gone", 3, 1), NewTopic("kept", 1, 1)])["gone"].result(30)
+    admin.create_topics([NewTopic("gone", 3, 1), NewTopic("kept", 1, 1)])["gone"].result(patient_s(30))
     for topic in ("gone", "kept"):
         produce(cluster.bootstrap_servers, topic, [b"x"])
     assert len([name for name in names_of(cluster) if "topic=gone" in name]) == 8 + 3 * (3 + 4)
-    admin.delete_topics(["gone"])["gone"].result(30)
+    admin.delete_topics(["gone"])["gone"].result(patient_s(30))
     eventually(lambda: not [name for name in names_of(cluster) if "topic=gone" in name])
     assert [name for name in names_of(cluster) if "topic=kept" in name]
 
@@ -252,7 +252,7 @@ def test_the_beans_of_a_topic_are_removed_with_it(cluster: Cluster) -> None:
 def test_rejected_and_expired_requests_are_counted(cluster: Cluster) -> None:
     admin = AdminClient({"bootstrap.servers": cluster.bootstrap_servers})
     config = {"max.message.bytes": "1000"}
-    admin.create_topics([NewTopic("small", 1, 1, config=config)])["small"].result(30)
+    admin.create_topics([NewTopic("small", 1, 1, config=config)])["small"].result(patient_s(30))
     producer = confluent_kafka.Producer({"bootstrap.servers": cluster.bootstrap_servers})
     producer.produce("small", b"x" * 5000)
     producer.flush(30)

@@ -25,6 +25,7 @@ from kafka_lite.common.topic_partition import TopicPartition as Partition
 from kafka_lite.spark.progress_metrics import offsets_behind_latest, progress_metrics
 from kafka_lite.spark.session import session
 from kafka_lite.testing.cluster import Cluster
+from tests.support.patience import patient_s
 from tests.support.spark_jvm import SharedSession
 
 pytestmark = [pytest.mark.spark, pytest.mark.timeout(300)]
@@ -77,7 +78,7 @@ def create(admin: AdminClient) -> Iterator[Create]:
 
     def create(topic: str, partitions: int = 1, **config: str) -> None:
         config = {name.replace("_", "."): value for name, value in {"retention_ms": "-1", **config}.items()}
-        admin.create_topics([NewTopic(topic, partitions, 1, config=config)])[topic].result(30)
+        admin.create_topics([NewTopic(topic, partitions, 1, config=config)])[topic].result(patient_s(30))
         created.append(topic)
 
     yield create
@@ -240,7 +241,7 @@ def test_deleted_records_fail_the_query_or_are_skipped(
 ) -> None:
     create(topic)
     produce(bootstrap, topic, 100)
-    admin.delete_records([TopicPartition(topic, 0, 60)])[TopicPartition(topic, 0, 60)].result(30)
+    admin.delete_records([TopicPartition(topic, 0, 60)])[TopicPartition(topic, 0, 60)].result(patient_s(30))
     assert values(load(topic)) == numbered(60, 100)
     old = {"startingOffsets": offsets(topic, 50)}
     with pytest.raises(PySparkException, match=r"offsets from 50 to 60 .* are no longer available"):
@@ -380,7 +381,7 @@ def test_a_stream_resumes_from_its_checkpoint_and_finds_new_partitions(
     assert stream.checkpoint() == {topic: {"0": 100}}
     assert stream.values() == numbered(0, 100)
 
-    admin.create_partitions([NewPartitions(topic, 2)])[topic].result(30)
+    admin.create_partitions([NewPartitions(topic, 2)])[topic].result(patient_s(30))
     produce(bootstrap, topic, 30, first=100)
     produce(bootstrap, topic, 50, first=130, partition=1)
     stream.run(startingOffsets="latest")  # applies only to queries without a checkpoint
@@ -398,7 +399,7 @@ def test_a_stream_whose_records_were_deleted_fails_unless_data_loss_is_accepted(
     produce(bootstrap, topic, 10)
     stream.run(startingOffsets="earliest")
     produce(bootstrap, topic, 90, first=10)
-    admin.delete_records([TopicPartition(topic, 0, 60)])[TopicPartition(topic, 0, 60)].result(30)
+    admin.delete_records([TopicPartition(topic, 0, 60)])[TopicPartition(topic, 0, 60)].result(patient_s(30))
     with pytest.raises(PySparkException, match=r"offsets from 10 to 60 .* are no longer available"):
         stream.run()
     stream.run(failOnDataLoss="false")
@@ -428,12 +429,12 @@ def test_a_stream_whose_topic_is_gone(
     create(topic, 1)
     produce(bootstrap, topic, 10)
     stream.run(startingOffsets="earliest")
-    admin.delete_topics([topic])[topic].result(30)
+    admin.delete_topics([topic])[topic].result(patient_s(30))
     with pytest.raises(PySparkException, match=f"{topic}-0 no longer exist"):
         stream.run()
     stream.run(failOnDataLoss="false")
     assert stream.checkpoint() == {}
-    admin.create_topics([NewTopic(topic, 1, 1, config={"retention.ms": "-1"})])[topic].result(30)
+    admin.create_topics([NewTopic(topic, 1, 1, config={"retention.ms": "-1"})])[topic].result(patient_s(30))
     produce(bootstrap, topic, 3, first=100)
     stream.run()  # to it, the partition is a new one
     assert stream.checkpoint() == {topic: {"0": 3}}
@@ -447,8 +448,8 @@ def test_a_stream_whose_topic_was_deleted_and_created_again(
     create(topic, 1)
     produce(bootstrap, topic, 10)
     stream.run(startingOffsets="earliest")
-    admin.delete_topics([topic])[topic].result(30)
-    admin.create_topics([NewTopic(topic, 1, 1, config={"retention.ms": "-1"})])[topic].result(30)
+    admin.delete_topics([topic])[topic].result(patient_s(30))
+    admin.create_topics([NewTopic(topic, 1, 1, config={"retention.ms": "-1"})])[topic].result(patient_s(30))
     produce(bootstrap, topic, 3, first=100)
     with pytest.raises(PySparkException, match=f"the offset of {topic}-0 went back from 10 to 3"):
         stream.run()

@@ -18,6 +18,7 @@ from kafka_lite.server.broker_process import free_port
 from kafka_lite.streams.kafka_streams import KafkaStreams
 from kafka_lite.testing.cluster import Cluster
 from tests.support.eventually import eventually
+from tests.support.patience import patient_s
 
 LINE = "to be or not to be that is the question"
 COUNTS = {word: LINE.split().count(word) for word in LINE.split()}
@@ -34,7 +35,7 @@ def cluster() -> Iterator[Cluster]:
 def asked(port: int, *path: str) -> tuple[int, Any]:
     """Status and body; redirects are followed."""
     try:
-        with urllib.request.urlopen(f"http://127.0.0.1:{port}/{'/'.join(path)}", timeout=30) as response:
+        with urllib.request.urlopen(f"http://127.0.0.1:{port}/{'/'.join(path)}", timeout=patient_s(30)) as response:
             return response.status, json.load(response)
     except urllib.error.HTTPError as error:
         with error:

@@ -17,6 +17,7 @@ from kafka_lite.log.log import Log
 from kafka_lite.testing.kafka_servers import KafkaServers
 from kafka_lite.zookeeper.embedded.embedded_zookeeper import EmbeddedZooKeeper
 from tests.support.eventually import eventually
+from tests.support.patience import patient_s
 
 TP = TopicPartition("orders", 0)
 
@@ -106,7 +107,7 @@ class Brokers(KafkaServers):
             count = len(assignment)
             topic = NewTopic(name, count, replica_assignment=assignment, config=config)
         for future in admin.create_topics([topic]).values():
-            future.result(30)
+            future.result(patient_s(30))
         for number in range(count):
             eventually(lambda number=number: self.has_leader(TopicPartition(name, number)))
 
@@ -125,7 +126,7 @@ class Brokers(KafkaServers):
         """Enlarge a topic."""
         admin = AdminClient({"bootstrap.servers": self.bootstrap_servers})
         for future in admin.create_partitions([NewPartitions(name, count)]).values():
-            future.result(30)
+            future.result(patient_s(30))
 
     def produce(self, *values: str, topic: str = "orders", acks: object = "all") -> list[int]:
         """Send, and return the acknowledged offsets."""

@@ -23,6 +23,7 @@ from kafka_lite.protocol.framing import encode_request
 from kafka_lite.protocol.messages.api_12_heartbeat import HeartbeatRequest
 from kafka_lite.server.kafka_request_handler import KafkaRequestHandlerPool
 from kafka_lite.server.quick_requests import InlineRequestHandler
+from tests.support.patience import patient_s
 
 LOOPBACK = "127.0.0.1"
 needs_plain_package = pytest.mark.skipif(
@@ -81,7 +82,7 @@ def running_server(
     left = set(threading.enumerate()) - before
     assert not [thread for thread in left if thread.name.startswith("kafka-")], f"threads left: {left}"
     for thread in left:  # threads that a handler started: they have responded, but may not have ended yet
-        thread.join(30)
+        thread.join(patient_s(30))
         assert not thread.is_alive()
 
 
@@ -92,7 +93,7 @@ def request_frame(correlation_id: int, client_id: str = "test") -> bytes:
 
 
 def connect(server: SocketServer, listener: str = "PLAINTEXT") -> socket.socket:
-    return socket.create_connection((LOOPBACK, server.bound_port(listener)), timeout=30)
+    return socket.create_connection((LOOPBACK, server.bound_port(listener)), timeout=patient_s(30))
 
 
 def read_exactly(sock: socket.socket, count: int) -> bytes:

@@ -18,6 +18,7 @@ from kafka_lite.zookeeper.consumer_groups import ConsumerGroups
 from kafka_lite.zookeeper.kafka_zk_client import KafkaZkClient
 from tests.support.eventually import eventually
 from tests.support.jvm import classpath, compile_java, java_command
+from tests.support.patience import patient_s
 from tests.support.zookeeper_sessions import end_session_of
 
 JARS = ("org.apache.kafka:kafka_2.11:0.10.2.2", "org.slf4j:slf4j-nop:1.7.21", "javax.xml.bind:jaxb-api:2.3.1")
@@ -88,7 +89,7 @@ class PythonMember:
     def close(self) -> None:
         self.connector.shutdown()
         for thread in self._threads:
-            thread.join(30)
+            thread.join(patient_s(30))
         assert self.errors == []
 
 
@@ -137,7 +138,7 @@ class ScalaMember:
             assert self._process.stdin is not None
             self._process.stdin.close()
             self._process.wait(60)
-            self._thread.join(30)
+            self._thread.join(patient_s(30))
 
 
 class Group:

@@ -14,6 +14,7 @@ from kafka_lite.network.authentication_error import SaslAuthenticationError
 from kafka_lite.network.authenticator import AuthenticationFailedError, Authenticator
 from kafka_lite.network.nio_selector import READ, NioSelector
 from kafka_lite.network.transport_layer import ANONYMOUS, PlaintextTransportLayer
+from tests.support.patience import patient_s
 
 
 def frame(text: bytes) -> bytes:
@@ -52,7 +53,7 @@ class Pair:
     def __init__(self, end: End, max_receive_size: int = 100) -> None:
         self.peer, own = socket.socketpair()
         own.setblocking(False)
-        self.peer.settimeout(30)
+        self.peer.settimeout(patient_s(30))
         self.selector = NioSelector()
         self.transport = PlaintextTransportLayer(self.selector, own)
         self.transport.attach("it")

@@ -20,6 +20,7 @@ from kafka_lite.network.channel_builder import PlaintextChannelBuilder
 from kafka_lite.protocol.framing import encode_response
 from kafka_lite.protocol.messages.api_12_heartbeat import HeartbeatRequest, HeartbeatResponse
 from tests.support.network import LOOPBACK
+from tests.support.patience import patient_s
 
 HEARTBEAT = HeartbeatRequest(group_id="g", generation_id=1, member_id="m")
 Frames = Callable[[bytes], bytes]
@@ -79,7 +80,7 @@ def broker(answers: dict[bytes, bytes]) -> Iterator[tuple[int, list[bytes]]]:
         thread = threading.Thread(target=serve)
         thread.start()
         yield server.getsockname()[1], seen
-        thread.join(30)
+        thread.join(patient_s(30))
 
 
 def test_frames_of_the_authentication_precede_the_first_request_and_again_when_it_is_time() -> None:
@@ -116,4 +117,4 @@ def test_a_broker_that_leaves_is_a_lost_connection() -> None:
         thread.start()
         with pytest.raises(NotConnectedError, match="lost the connection"):
             BlockingChannel(LOOPBACK, server.getsockname()[1], security=Security(time), time=time).connect()
-        thread.join(30)
+        thread.join(patient_s(30))

@@ -18,6 +18,7 @@ from kafka_lite.network.transport_layer import ANONYMOUS, TransportLayer
 from kafka_lite.network.unserved_requests import UnservedRequests
 from kafka_lite.protocol.framing import encode_request
 from kafka_lite.protocol.messages.api_18_api_versions import ApiVersionsRequest
+from tests.support.patience import patient_s
 
 HOST = "127.0.0.1"
 
@@ -39,7 +40,7 @@ class Given:
         with socket.create_server((HOST, 0)) as listener:
             client = socket.create_connection(listener.getsockname())
             broker, (host, port) = listener.accept()
-        client.settimeout(30)
+        client.settimeout(patient_s(30))
         self.clients.append(client)
         self.quotas.inc(host)
         self.processor.accept(broker, host, port)

@@ -46,7 +46,7 @@ def selector(time: MockTime) -> Iterator[Selector]:
 @pytest.fixture
 def listener() -> Iterator[socket.socket]:
     with socket.create_server(("127.0.0.1", 0)) as server:
-        server.settimeout(30)
+        server.settimeout(patient_s(30))
         yield server
 
 
@@ -55,7 +55,7 @@ def peer(selector: Selector, listener: socket.socket) -> Iterator[socket.socket]
     """The other end of connection "c"."""
     selector.connect("c", *listener.getsockname())
     sock, _ = listener.accept()
-    sock.settimeout(30)
+    sock.settimeout(patient_s(30))
     until(selector, lambda: selector.connected == ["c"])
     yield sock
     sock.close()

@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from kafka_lite.common.sendable import Part
 from kafka_lite.network.send import NetworkSend
 from tests.support.examples import examples
+from tests.support.patience import patient_s
 
 
 class FileSlice:
@@ -38,7 +39,7 @@ def pair() -> Iterator[tuple[socket.socket, socket.socket]]:
     left, right = socket.socketpair()
     left.setblocking(False)
     left.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 4096)
-    right.settimeout(30)
+    right.settimeout(patient_s(30))
     yield left, right
     left.close()
     right.close()

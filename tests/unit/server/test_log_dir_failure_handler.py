@@ -19,6 +19,7 @@ from kafka_lite.server.kafka_config import KafkaConfig
 from kafka_lite.server.log_dir_failure_handler import LogDirFailureHandler
 from kafka_lite.testing.replica_managers import new_replica_manager, new_replica_state_changes
 from kafka_lite.zookeeper.zk_errors import ZkConnectionError
+from tests.support.patience import patient_s
 
 PARTITIONS = [TopicPartition("t", 0), TopicPartition("t", 1)]
 
@@ -98,7 +99,7 @@ def test_a_broker_without_a_working_disk_stops(broker: Broker, directories: list
 
 def test_the_thread_stops_without_waiting(broker: Broker) -> None:
     broker.handler.start()
-    broker.handler.shutdown(timeout_s=30)
+    broker.handler.shutdown(timeout_s=patient_s(30))
     assert not broker.handler.is_alive()
 
 

@@ -14,6 +14,7 @@ import pytest
 from kafka_lite.common.http.http_messages import HttpRequest, HttpResponse
 from kafka_lite.common.http.http_server import HttpServer
 from kafka_lite.common.http.request_body import MAX_BODY_BYTES
+from tests.support.patience import patient_s
 
 
 def refuse(status: HTTPStatus, message: str) -> HttpResponse:
@@ -34,7 +35,7 @@ def server() -> Iterator[HttpServer]:
 
 
 def connect(server: HttpServer) -> closing[http.client.HTTPConnection]:
-    return closing(http.client.HTTPConnection("127.0.0.1", server.port, timeout=10))
+    return closing(http.client.HTTPConnection("127.0.0.1", server.port, timeout=patient_s(10)))
 
 
 def test_requests_of_one_connection_are_answered_in_turn(server: HttpServer) -> None:
@@ -66,14 +67,14 @@ def test_a_body_beyond_the_bound_is_refused_and_ends_the_connection(server: Http
 
 
 def test_a_request_that_is_no_http_is_refused(server: HttpServer) -> None:
-    with socket.create_connection(("127.0.0.1", server.port), timeout=10) as connection:
+    with socket.create_connection(("127.0.0.1", server.port), timeout=patient_s(10)) as connection:
         connection.sendall(b"nonsense\r\n\r\n")
         with connection.makefile("rb") as answer:
             assert answer.read().endswith(b"no: Bad request syntax ('nonsense')")
 
 
 def test_a_request_without_headers_or_body_is_answered(server: HttpServer) -> None:
-    with socket.create_connection(("127.0.0.1", server.port), timeout=10) as connection:
+    with socket.create_connection(("127.0.0.1", server.port), timeout=patient_s(10)) as connection:
         connection.sendall(b"GET / HTTP/1.0\r\n\r\n")
         with connection.makefile("rb") as answer:
             head, _, body = answer.read().partition(b"\r\n\r\n")
@@ -81,7 +82,10 @@ def test_a_request_without_headers_or_body_is_answered(server: HttpServer) -> No
 
 
 def test_clients_are_answered_beside_one_that_sends_nothing(server: HttpServer) -> None:
-    with socket.create_connection(("127.0.0.1", server.port), timeout=10) as silent, connect(server) as client:
+    with (
+        socket.create_connection(("127.0.0.1", server.port), timeout=patient_s(10)) as silent,
+        connect(server) as client,
+    ):
         silent.sendall(b"GET / HT")
         client.request("GET", "/beside")
         assert client.getresponse().read() == b"GET /beside None "
@@ -113,21 +117,21 @@ def test_a_stop_lets_a_request_end_that_is_being_answered() -> None:
 
     def slow(request: HttpRequest) -> HttpResponse:
         asked.set()
-        assert release.wait(10)
+        assert release.wait(patient_s(10))
         return echo(request)
 
     server = HttpServer("127.0.0.1", 0, refuse)
     server.start(slow)
     with connect(server) as client:
         client.request("GET", "/slow")
-        assert asked.wait(10)
+        assert asked.wait(patient_s(10))
         stopping = threading.Thread(target=server.stop)
         stopping.start()
         release.set()
         assert client.getresponse().read() == b"GET /slow None "
-        stopping.join(10)
+        stopping.join(patient_s(10))
     with pytest.raises(ConnectionRefusedError):
-        socket.create_connection(("127.0.0.1", server.port), timeout=10)
+        socket.create_connection(("127.0.0.1", server.port), timeout=patient_s(10))
 
 
 def test_a_port_that_is_taken_is_an_error(server: HttpServer) -> None:

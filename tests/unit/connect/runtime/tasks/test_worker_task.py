@@ -59,7 +59,7 @@ def test_a_task_of_a_stopped_connector_ends() -> None:
     never.start()
     assert never.await_stop(10_000)
     running.start()
-    assert running.at_work.wait(10)
+    assert running.at_work.wait(patient_s(10))
     running.transition_to(TargetState.STOPPED)
     assert running.await_stop(10_000)
     assert (never.steps, running.steps) == (["close"], ["start", "work", "finish", "close"])

@@ -19,6 +19,7 @@ from kafka_lite.zookeeper.data import TopicAssignment
 from kafka_lite.zookeeper.embedded.embedded_zookeeper import EmbeddedZooKeeper
 from kafka_lite.zookeeper.kafka_zk_client import KafkaZkClient
 from tests.support.eventually import eventually
+from tests.support.patience import patient_s
 
 
 @pytest.fixture
@@ -35,7 +36,7 @@ def conf(zookeeper: EmbeddedZooKeeper, tmp_path: Path) -> ControllerConf:
 
 
 def ask(starter: ControllerStarter, method: str, path: str, body: object = None) -> str:
-    with closing(http.client.HTTPConnection("127.0.0.1", starter.port, timeout=10)) as connection:
+    with closing(http.client.HTTPConnection("127.0.0.1", starter.port, timeout=patient_s(10))) as connection:
         connection.request(method, path, json.dumps(body) if body else None)
         return connection.getresponse().read().decode()
 
