@@ -26,6 +26,7 @@ from kafka_lite.producer.producer_interceptors import ProducerInterceptor
 from kafka_lite.producer.producer_record import RecordMetadata
 from kafka_lite.testing.cluster import Cluster
 from tests.support.eventually import eventually
+from tests.support.patience import patient_s
 
 TIMEOUT_S = 30.0
 """Of what must not hang: long, for it is only waited for when a test fails."""
@@ -76,7 +77,7 @@ class Outcomes:
             self.done.set()
 
     def wait(self) -> None:
-        assert self.done.wait(TIMEOUT_S), "the callback was not called or has not returned"
+        assert self.done.wait(patient_s(TIMEOUT_S)), "the callback was not called or has not returned"
 
 
 # ── Arguments of send ─────────────────────────────────────────────────────────────────────────────────────────────

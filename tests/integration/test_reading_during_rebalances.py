@@ -16,6 +16,7 @@ from kafka_lite.consumer import ConsumerRebalanceListener, KafkaConsumer
 from kafka_lite.consumer.group.member_state import MemberState
 from kafka_lite.testing.cluster import Cluster
 from tests.support.eventually import eventually
+from tests.support.patience import patient_s
 
 PARTITIONS = 6
 TIMEOUT_S = 60
@@ -86,7 +87,7 @@ class Reader(ConsumerRebalanceListener):
     def __exit__(self, *_: object) -> None:
         self.held.clear()
         self.stopping.set()
-        self._thread.join(TIMEOUT_S)
+        self._thread.join(patient_s(TIMEOUT_S))
         assert not self._thread.is_alive()
         if self.failure is not None:
             raise self.failure
@@ -107,7 +108,7 @@ def test_a_member_keeps_reading_while_another_delays_the_rebalance(cluster: Clus
         eventually(lambda: shared(ann, bob))
         anns = set(ann.assigned)
         bob.held.set()
-        assert bob.rests.wait(TIMEOUT_S), "otherwise, its last poll could see cid and join again"
+        assert bob.rests.wait(patient_s(TIMEOUT_S)), "otherwise, its last poll could see cid and join again"
         cid = stack.enter_context(Reader(cluster, topic, "cid"))
         eventually(lambda: ann.waits_for_the_others)
         for offset in range(3):

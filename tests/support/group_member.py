@@ -10,6 +10,7 @@ from typing import Any
 from kafka_lite.common.topic_partition import TopicPartition
 from kafka_lite.consumer import ConsumerRebalanceListener, ConsumerRecord, KafkaConsumer
 from kafka_lite.consumer.consumer_errors import WakeupError
+from tests.support.patience import patient_s
 
 LIMIT_S = 60.0
 
@@ -62,7 +63,7 @@ class GroupMember(threading.Thread, ConsumerRebalanceListener):
         """Leave the group and end."""
         self._stopping.set()
         self.consumer.wakeup()
-        self.join(LIMIT_S)
+        self.join(patient_s(LIMIT_S))
         assert not self.is_alive()
         if self.error is not None:
             raise self.error

@@ -9,6 +9,7 @@ from kazoo.client import KazooClient
 
 from kafka_lite.testing.cluster_zookeeper import end_session
 from kafka_lite.zookeeper.embedded.session_tracker import session_password
+from tests.support.patience import patient_s
 
 TIMEOUT_S = 30.0
 
@@ -16,7 +17,7 @@ TIMEOUT_S = 30.0
 def end_session_of(connect_string: str, path: str) -> None:
     """End the session that owns an ephemeral znode, also of a real ZooKeeper. A no-op without the znode."""
     client = KazooClient(connect_string, timeout=TIMEOUT_S)
-    client.start(TIMEOUT_S)
+    client.start(patient_s(TIMEOUT_S))
     try:
         stat = client.exists(path)
     finally:

@@ -95,7 +95,7 @@ def test_a_broken_pipe_ends_it_quietly(cluster: Cluster, kind: str) -> None:
             if process.poll() is not None:
                 break
         err = process.stderr.read()
-        process.wait(TIMEOUT_S)
+        process.wait(patient_s(TIMEOUT_S))
     assert "Unable to write to standard out, closing consumer." in err
     assert "Traceback" not in err
 
@@ -201,7 +201,7 @@ def test_a_topic_that_does_not_exist_is_reported_and_read_once_it_exists(cluster
         assert any("The topic later does not exist" in line for line in process.stderr)
         cluster.create_topic("later")
         cluster.produce("later", "at last")
-        out, _ = process.communicate(timeout=TIMEOUT_S)
+        out, _ = process.communicate(timeout=patient_s(TIMEOUT_S))
     assert (process.returncode, out) == (0, "at last\n")
 
 

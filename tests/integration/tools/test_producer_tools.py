@@ -155,11 +155,11 @@ def test_prompts_on_a_terminal(cluster: Cluster, topic: str) -> None:
     command = [*TOOL, "console-producer", *server]
     with subprocess.Popen(command, stdin=its_side, stdout=its_side, stderr=its_side) as process:
         os.close(its_side)
-        watchdog = threading.Timer(TIMEOUT_S, process.kill)
+        watchdog = threading.Timer(patient_s(TIMEOUT_S), process.kill)
         watchdog.start()
         await_output(terminal, shown, b">")
         os.write(terminal, b"first\n")
-        cluster.wait_for_records(topic, 1, timeout_s=TIMEOUT_S)
+        cluster.wait_for_records(topic, 1, timeout_s=patient_s(TIMEOUT_S))
         os.write(terminal, b"second\n")
         await_output(terminal, shown, b"second\r\n>")
         process.send_signal(signal.SIGINT)
@@ -274,7 +274,7 @@ def test_a_signal_stops_it_after_all_records_are_acknowledged(
 ) -> None:
     command = verifiable(cluster, topic, "--throughput", "100")
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
-        watchdog = threading.Timer(TIMEOUT_S, process.kill)
+        watchdog = threading.Timer(patient_s(TIMEOUT_S), process.kill)
         watchdog.start()
         assert process.stdout is not None
         lines = first_lines(process.stdout, 10)

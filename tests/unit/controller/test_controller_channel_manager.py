@@ -11,6 +11,7 @@ from kafka_lite.common.errors import Errors
 from kafka_lite.controller.controller_channel_manager import ControllerChannelManager, RequestSendThread
 from kafka_lite.protocol.messages.api_06_update_metadata import UpdateMetadataRequest, UpdateMetadataResponse
 from kafka_lite.protocol.schema import Request, Response
+from tests.support.patience import patient_s
 
 WAIT_S = 10
 
@@ -34,7 +35,7 @@ class Brokers:
         self.received.append((broker_id, message.controller_epoch))
         if broker_id in self.silent:
             self.is_asked.set()
-            assert self.aborted.setdefault(broker_id, threading.Event()).wait(WAIT_S)
+            assert self.aborted.setdefault(broker_id, threading.Event()).wait(patient_s(WAIT_S))
             raise ConnectionError("closed")
         if self.failures:
             raise self.failures.popleft()
@@ -65,7 +66,7 @@ def test_requests_arrive_in_order_and_each_response_goes_to_its_callback(
     channels.send_request(1, request(1), answers.append)
     channels.send_request(1, request(2))
     channels.send_request(1, request(3), lambda _: done.set())
-    assert done.wait(WAIT_S)
+    assert done.wait(patient_s(WAIT_S))
     assert brokers.received == [(1, 1), (1, 2), (1, 3)]
     assert answers == [UpdateMetadataResponse()]
 
@@ -92,10 +93,10 @@ def test_a_silent_broker_stops_neither_the_others_nor_the_end(
         channels.add_broker(broker_id)
     channels.send_request(1, request(1))
     channels.send_request(1, request(2))
-    assert brokers.is_asked.wait(WAIT_S)
+    assert brokers.is_asked.wait(patient_s(WAIT_S))
     done = threading.Event()
     channels.send_request(2, request(3), lambda _: done.set())
-    assert done.wait(WAIT_S)
+    assert done.wait(patient_s(WAIT_S))
     thread = channels._threads[1]
     channels.remove_broker(1)
     assert not thread.is_alive()
@@ -109,7 +110,7 @@ def test_all_channels_end_together(brokers: Brokers) -> None:
     for broker_id in (1, 2):
         manager.add_broker(broker_id)
     manager.send_request(1, request(1))
-    assert brokers.is_asked.wait(WAIT_S)
+    assert brokers.is_asked.wait(patient_s(WAIT_S))
     threads = list(manager._threads.values())
     manager.shutdown()
     assert not any(thread.is_alive() for thread in threads)

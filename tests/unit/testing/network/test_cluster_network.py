@@ -10,6 +10,7 @@ import pytest
 
 from kafka_lite.testing.network.cluster_network import CLIENTS, ZOOKEEPER, ClusterNetwork
 from kafka_lite.testing.network.way import MAX_BYTES_UNDER_WAY
+from tests.support.patience import patient_s
 
 SOON_S = 0.05
 """How long it is watched that nothing arrives."""
@@ -21,7 +22,7 @@ class Ends:
 
     def __init__(self) -> None:
         self.listener = socket.create_server(("127.0.0.1", 0))
-        self.listener.settimeout(TIMEOUT_S)
+        self.listener.settimeout(patient_s(TIMEOUT_S))
         self.network = ClusterNetwork([0, 1], with_clients=True)
         port = self.listener.getsockname()[1]
         self.network.start({(0, 1): port, (1, 0): port, (0, ZOOKEEPER): port, (CLIENTS, 0): port})
@@ -29,13 +30,13 @@ class Ends:
 
     def connect(self, sender: int | str = 0, receiver: int | str = 1) -> socket.socket:
         host, _, port = self.network.address(sender, receiver).partition(":")
-        sock = socket.create_connection((host, int(port)), timeout=TIMEOUT_S)
+        sock = socket.create_connection((host, int(port)), timeout=patient_s(TIMEOUT_S))
         self.sockets.append(sock)
         return sock
 
     def accept(self) -> socket.socket:
         sock, _ = self.listener.accept()
-        sock.settimeout(TIMEOUT_S)
+        sock.settimeout(patient_s(TIMEOUT_S))
         self.sockets.append(sock)
         return sock
 
@@ -59,7 +60,7 @@ def nothing_arrives(sock: socket.socket) -> bool:
     except TimeoutError:
         return True
     finally:
-        sock.settimeout(TIMEOUT_S)
+        sock.settimeout(patient_s(TIMEOUT_S))
 
 
 def read(sock: socket.socket, count: int) -> bytes:
@@ -127,7 +128,7 @@ def test_no_connection_is_set_up_across_a_cut_of_one_way(ends: Ends) -> None:
     ends.listener.settimeout(SOON_S)
     with pytest.raises(TimeoutError):
         ends.listener.accept()
-    ends.listener.settimeout(TIMEOUT_S)
+    ends.listener.settimeout(patient_s(TIMEOUT_S))
     ends.network.restore()
     assert read(ends.accept(), 7) == b"request"
 
