@@ -40,7 +40,11 @@ CLIENTS: Final = "clients"
 CLIENT_PROGRAMS: Final = "kafka_learn.live.client_programs"
 COPIED: Final = (*PACKAGES, "kafka_learn")
 """Packages of which each process has its own copy."""
-TOPIC, GROUP, PARTITIONS = "demo", "readers", 3
+TOPIC, GROUP = "demo", "readers"
+REPLICAS: Final = ((2, 1, 0), (0, 2, 1), (1, 0, 2))
+"""The replicas of each partition, its leader first: scenarios are about brokers by their numbers."""
+CONTROLLER: Final = 2
+"""The broker that starts before the others, and is the first controller."""
 START_S: Final = 600.0
 """Simulated seconds after which a cluster that has no topic yet has failed."""
 COLLECT_EVERY_NS: Final = 5_000_000_000
@@ -50,7 +54,7 @@ COLLECT_EVERY_NS: Final = 5_000_000_000
 class LiveCluster:
     """A cluster and its clients. One for each process of the system: what killed threads hold is never freed."""
 
-    def __init__(self, seed: int, folder: Path, *, brokers: int = 3) -> None:
+    def __init__(self, seed: int, folder: Path) -> None:
         # A collection runs __del__ when it happens, so it happens at times of the world. See _collect.
         gc.disable()
         self.world = World(
@@ -66,7 +70,7 @@ class LiveCluster:
         self.code = RunningCode(self.world)
         self._console: Console | None = None
         self.figures = ClientFigures(self._note)
-        self.cluster = BrokerCluster(self.world, brokers, {})
+        self.cluster = BrokerCluster(self.world, len(REPLICAS[0]), {})
         self.actions: list[Action] = []
         """The commands so far, with their times."""
         self.is_ready = False
@@ -202,8 +206,13 @@ class LiveCluster:
     # ── the beginning ─────────────────────────────────────────────────────────────────────────────────────────────
 
     def _start(self) -> None:
+        zookeeper, controller = self.cluster.zookeeper, self.cluster.brokers[CONTROLLER]
+        assert zookeeper is not None
+        zookeeper.start()
+        controller.start()
+        self.world.wait_until(lambda: self.cluster.controller() is controller, START_S, "the first controller")
         self.cluster.start()
-        self._run_program("create_topic", TOPIC, PARTITIONS, len(self.cluster.brokers), {})
+        self._run_program("create_placed_topic", TOPIC, REPLICAS)
         self._producer = self._start_client("producer", TOPIC, self.figures, name="producer")
         self._join(1)
         self.is_ready = True

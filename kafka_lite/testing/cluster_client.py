@@ -5,7 +5,7 @@ Kafka 0.10.2: core/src/test/.../utils/TestUtils.scala (produceMessages, createTo
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, Self, TypeVar
 
@@ -27,6 +27,7 @@ from kafka_lite.protocol.messages.api_02_list_offsets import (
 )
 from kafka_lite.protocol.messages.api_03_metadata import MetadataRequest, MetadataRequestTopic, MetadataResponse
 from kafka_lite.protocol.messages.api_19_create_topics import (
+    CreatableReplicaAssignment,
     CreatableTopic,
     CreatableTopicConfig,
     CreateTopicsRequest,
@@ -122,10 +123,22 @@ class ClusterClient:
     ) -> None:
         """Create a topic and wait until it is usable."""
         entries = [CreatableTopicConfig(name=name, value=value) for name, value in configs.items()]
-        wanted = CreatableTopic(
-            name=topic, num_partitions=partitions, replication_factor=replication_factor, configs=entries
+        self._create(
+            CreatableTopic(
+                name=topic, num_partitions=partitions, replication_factor=replication_factor, configs=entries
+            )
         )
-        request = CreateTopicsRequest(topics=[wanted], timeout_ms=TIMEOUT_MS)
+
+    def create_placed_topic(self, topic: str, replicas: Sequence[Sequence[int]]) -> None:
+        """Create a topic whose partitions have their replicas on these brokers, and wait until it is usable."""
+        placed = [
+            CreatableReplicaAssignment(partition_index=partition, broker_ids=list(brokers))
+            for partition, brokers in enumerate(replicas)
+        ]
+        self._create(CreatableTopic(name=topic, num_partitions=-1, replication_factor=-1, assignments=placed))
+
+    def _create(self, topic: CreatableTopic) -> None:
+        request = CreateTopicsRequest(topics=[topic], timeout_ms=TIMEOUT_MS)
         (result,) = self._ask(request, CreateTopicsResponse).topics
         _check(result.error_code, result.error_message)
 

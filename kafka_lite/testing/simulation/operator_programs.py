@@ -32,6 +32,14 @@ def create_topic(bootstrap: str, topic: str, partitions: int, replicas: int, con
     )
 
 
+def create_placed_topic(bootstrap: str, topic: str, replicas: Sequence[Sequence[int]]) -> None:
+    """Create a topic; partition p has its replicas on the brokers ``replicas[p]``, of which the first one leads.
+
+    Retries until the controller has created it.
+    """
+    _until_it_works(bootstrap, lambda client: client.create_placed_topic(topic, replicas), "TOPIC_ALREADY_EXISTS")
+
+
 def alter_topic(bootstrap: str, topic: str, alterations: Sequence[Mapping[str, str]]) -> None:
     """Give a topic one configuration after the other; tries again at once, so that the first one meets its creation."""
     for configs in alterations:
