@@ -55,6 +55,11 @@ def with_chinese_twin(draw: Callable[P, F]) -> Callable[P, F]:
     return drawn
 
 
+def shown_language() -> str:
+    """The language of the figures' main output."""
+    return _shown
+
+
 def show_chinese() -> None:
     """Show this process's figures in Chinese from now on: called by the first cell of a Chinese notebook."""
     global _shown

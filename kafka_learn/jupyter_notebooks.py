@@ -20,6 +20,7 @@ from pathlib import Path, PurePosixPath
 from typing import Any
 
 from kafka_learn.both_languages import CHINESE, join_chinese_lines
+from kafka_learn.drawing.notebook_run import RUN
 from kafka_learn.notebooks import JUPYTER_SUFFIXES, discover, executed, is_chinese, read, texts
 from kafka_learn.project import PROJECT_ROOT
 
@@ -162,13 +163,14 @@ def _in_one_language(output: Any, language: str) -> Any:
 
     if "data" not in output:
         return output
-    data: dict[str, Any] = {kind: value for kind, value in output.data.items() if kind != CHINESE}
+    ours = (CHINESE, *RUN.values())
+    data: dict[str, Any] = {kind: value for kind, value in output.data.items() if kind not in ours}
     chinese = output.data.get(CHINESE)
     if language == "zh" and chinese is not None:
         kind = "image/svg+xml" if "<svg" in chinese else "text/markdown"
         data = {kind: chinese} | {kind: text for kind, text in data.items() if kind == "text/plain"}
     if "image/svg+xml" in data:
-        data.pop("text/html", None)  # a duplicate of the SVG
+        data.pop("text/html", None)  # a duplicate of the SVG, or a run, which plays when the cell is run
     return from_dict({**output, "data": data})
 
 

@@ -25,6 +25,8 @@ from typing import Any
 from pymdownx.slugs import slugify  # type: ignore[import-untyped]
 
 from kafka_learn.both_languages import CHINESE
+from kafka_learn.drawing.notebook_run import RUN
+from kafka_learn.drawing.playable_figure import sources_of
 from kafka_learn.project import PROJECT_ROOT
 from kafka_learn.source import code_digest
 
@@ -39,6 +41,8 @@ _SLUG = slugify(case="lower")
 _ANSWER = {"en": "The answer: predict first", "zh": "答案：请先预测"}
 _VERDICT = "check(answer)"
 """In a cell that says whether the reader's answer is right: it gives nothing away."""
+_SOURCE_PAGES = "../../../source/"
+"""The site's pages of source, from the page of a notebook."""
 _ANSI = re.compile(r"\x1b\[[0-9;]*m")
 
 
@@ -160,6 +164,13 @@ _HOW_TO_OPEN = {
 }
 
 
+def sources(script: Path) -> set[str]:
+    """The modules whose lines run in the recorded runs of an executed notebook."""
+    outputs = (output for cell in _code(executed(script)) for output in cell.outputs)
+    runs = filter(None, (output.get("data", {}).get(RUN["en"]) for output in outputs))
+    return {path.removesuffix(".py").replace("/", ".") for run in runs for path in sources_of(run)}
+
+
 def texts(notebook: Any) -> Iterator[tuple[Any, Any]]:
     """Each English text cell with its Chinese one; None if one of them is missing."""
     waiting = None
@@ -234,6 +245,9 @@ def _output(output: Any, language: str) -> str:
     if output.output_type == "stream":
         return _text(output.text)
     data = output.get("data", {})
+    if run := data.get(RUN[language]) or data.get(RUN["en"]):
+        placed = run.replace('">', f'" data-source="{_SOURCE_PAGES}">', 1)
+        return f'<figure class="drawing recording">\n{placed}\n</figure>'
     if language == "zh" and CHINESE in data:
         kind = "image/svg+xml" if "<svg" in data[CHINESE] else "text/markdown"
         data = {kind: data[CHINESE]}

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal, Protocol
@@ -10,6 +12,7 @@ from kafka_learn.drawing.run_steps import PlayedStep, to_json
 
 ALONG_Y, ALONG_X = "y", "x"
 Along = Literal["x", "y"]
+_STEPS = re.compile(r'<script type="application/json">(.*?)</script>', re.DOTALL)
 
 
 @dataclass(frozen=True)
@@ -45,6 +48,12 @@ class PlayableFigure:
                 "</div>",
             ]
         )
+
+
+def sources_of(html: str) -> set[str]:
+    """The paths of the files whose lines run, from the HTML of a figure."""
+    run = json.loads(_STEPS.findall(html)[0])
+    return {step["source"][0] for step in run["steps"] if "source" in step}
 
 
 class Playable(Protocol):

@@ -17,7 +17,8 @@ from collections.abc import Callable, Sequence
 from rich.table import Table
 from rich.text import Text
 
-from kafka_learn.both_languages import chinese_twin, with_chinese_twin
+from kafka_learn.both_languages import with_chinese_twin
+from kafka_learn.drawing.notebook_run import run_output, with_chinese_run
 from kafka_learn.drawing.playable_figure import PlayableFigure
 from kafka_learn.drawing.run_steps import Changes, PlayedStep
 from kafka_learn.drawing.run_words import duration, lane_name, word
@@ -50,6 +51,7 @@ class SequenceDiagram:
     def __init__(self, run: RecordedRun, layout: Layout, language: str = "en") -> None:
         self.layout = layout
         self.chinese: Callable[[], str] | None = None
+        self.chinese_run: Callable[[], PlayableFigure] | None = None
         self._run = run
         self._language = language
         self._threads = list(dict.fromkeys(step.thread for step in layout.steps))
@@ -301,14 +303,13 @@ class SequenceDiagram:
         return table
 
     def _repr_mimebundle_(self, **_: object) -> dict[str, str]:
-        # JupyterLab prefers HTML, and only HTML output inherits the page's colours.
-        svg = self.svg()
-        return {"text/html": svg, "image/svg+xml": svg, "text/plain": self.text(), **chinese_twin(self)}
+        return run_output(self)
 
 
 _RICH_ARROWS = {StepKind.CALL: "─▶", StepKind.RETURN: "◁┄", StepKind.HAND_OVER: "┄▶", StepKind.NOTE: "▪"}
 
 
+@with_chinese_run
 @with_chinese_twin
 def sequence_diagram(
     run: RecordedRun,

@@ -17,7 +17,8 @@ from dataclasses import dataclass, field
 from rich.table import Table
 from rich.text import Text
 
-from kafka_learn.both_languages import chinese_twin, with_chinese_twin
+from kafka_learn.both_languages import with_chinese_twin
+from kafka_learn.drawing.notebook_run import run_output, with_chinese_run
 from kafka_learn.drawing.playable_figure import PlayableFigure
 from kafka_learn.drawing.run_steps import Changes, PlayedStep
 from kafka_learn.drawing.run_words import duration, lane_name, phrase, word
@@ -114,6 +115,7 @@ class TimeLine:
     def __init__(self, run: RecordedRun, lanes: list[Lane], language: str = "en") -> None:
         self.lanes = lanes
         self.chinese: Callable[[], str] | None = None
+        self.chinese_run: Callable[[], PlayableFigure] | None = None
         self._run = run
         self._language = language
         self._axis = Axis((event.time_ns for event in run), WIDTH - LABELS - 12)
@@ -258,14 +260,14 @@ class TimeLine:
         return "\n".join(self.in_words())
 
     def _repr_mimebundle_(self, **_: object) -> dict[str, str]:
-        svg = self.svg()
-        return {"text/html": svg, "image/svg+xml": svg, "text/plain": self.text(), **chinese_twin(self)}
+        return run_output(self)
 
 
 def _in_words(lane: Lane, span: Span) -> str:
     return f"{lane.label}: {span.label}, {span.start_ns / 1e6:.2f} ms + {duration(span.end_ns - span.start_ns)}"
 
 
+@with_chinese_run
 @with_chinese_twin
 def time_line(
     run: RecordedRun, *, hide: Sequence[str] = (), threads: Sequence[str] = (), language: str = "en"

@@ -89,6 +89,7 @@ def stage(
     for notebook, failure in track(notebooks.execute_changed(scripts), "notebooks", len(scripts)):
         if failure is not None:
             raise failure
+        sources |= notebooks.sources(notebook)
         place = target / "book" / notebook.parent.name / f"{notebook.stem}_notebook.md"
         for language, text in notebooks.as_pages(notebook):
             if language == "zh":

@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import test from "node:test";
 
 import { WHOLE, actionOf, next, placeOf, previous, shownSteps, stateAt, stepAt } from "../../docs/assets/stepper/steps.mjs";
-import { words } from "../../docs/assets/stepper/words.mjs";
+import { wordsOf } from "../../docs/assets/stepper/words.mjs";
 
 const STEPS = [
   { words: "producer → Processor: request", lanes: [0, 1], changes: [["request queue", "1"]] },
@@ -59,6 +59,6 @@ test("keys", () => {
 });
 
 test("every word is there in both languages", () => {
-  assert.deepEqual(Object.keys(words("zh-CN")), Object.keys(words("en")));
-  assert.equal(words("en").count(2, 9), "2 of 9");
+  assert.deepEqual(Object.keys(wordsOf("zh-CN")), Object.keys(wordsOf("en")));
+  assert.equal(wordsOf("en").count(2, 9), "2 of 9");
 });

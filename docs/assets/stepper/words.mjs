@@ -13,4 +13,4 @@ const WORDS = {
   },
 };
 
-export const words = language => WORDS[language.startsWith("zh") ? "zh" : "en"];
+export const wordsOf = language => WORDS[language.startsWith("zh") ? "zh" : "en"];
