@@ -169,3 +169,60 @@ def _ask_each_for_all(connect: ConnectCluster, java: JavaWorker) -> None:
     assert java.ask("DELETE", "/connectors/none") == (404, {"error_code": 404, "message": "Connector none not found"})
     for path in ("/connectors/source/status", "/connectors/sink/tasks", "/connectors/sink"):
         eventually(lambda path=path: java.ask("GET", path)[1] == connect.request("GET", path))  # type: ignore[misc]
+
+
+@pytest.mark.nightly
+def test_a_worker_of_0_10_2_takes_a_stopped_connector_for_a_paused_one(connect: ConnectCluster, tmp_path: Path) -> None:
+    """It knows neither the state STOPPED, for which its record has PAUSED, too, nor a request to restart tasks.
+
+    Each worker runs one of the two connectors. Ours leads: a worker of 0.10.2 could not stop a connector.
+    """
+    files = {name: tmp_path / f"{name}.txt" for name in ("a", "b")}
+    with JavaWorker("0.10.2.2", connect.cluster.bootstrap_servers, tmp_path) as java:
+        ours = connect.workers[0]
+        eventually(lambda: java.ask("GET", "/connectors") == (200, []), timeout_s=120)
+        for name, file in files.items():
+            file.write_text(f"{name}1\n")
+            config = {"connector.class": f"{FILE}SourceConnector", "file": file, "topic": "lines"}
+            connect.put_connector(name, config)
+        both = dict.fromkeys(files, 1)
+        _await_both(connect, {java.id, ours.id})
+        eventually(lambda: _lines(connect) == ["a1", "b1"])
+
+        for name in files:
+            connect.restart_connector(name, include_tasks=True)
+        eventually(lambda: _run(connect, both), timeout_s=120)  # Java's parts have run all the time
+
+        for name in files:
+            connect.stop_connector(name)
+        eventually(lambda: _stopped(connect) == {(ours.id, "STOPPED", 0), (java.id, "PAUSED", 0)}, timeout_s=120)
+        assert [java.ask("GET", f"/connectors/{name}/tasks") for name in files] == [(200, [])] * 2
+        for name, file in files.items():
+            with file.open("a") as more:
+                more.write(f"{name}2\n")
+        assert java.ask("PUT", "/connectors/a/resume") == (202, None)
+        connect.resume_connector("b")
+        _await_both(connect, {java.id, ours.id})
+        eventually(lambda: {"a2", "b2"} <= set(_lines(connect)), timeout_s=120)
+
+        for name in files:
+            connect.stop_connector(name)
+        eventually(lambda: _stopped(connect) == {(ours.id, "STOPPED", 0), (java.id, "PAUSED", 0)}, timeout_s=120)
+        java.kill()
+        eventually(lambda: _stopped(connect) == {(ours.id, "STOPPED", 0)}, timeout_s=120)
+
+
+def _await_both(connect: ConnectCluster, workers: set[str]) -> None:
+    """Wait until connectors a and b and their tasks run, some of them on each worker."""
+    both = {"a": 1, "b": 1}
+    eventually(lambda: _run(connect, both) and _owners(connect, *both) == workers, timeout_s=120)
+
+
+def _stopped(connect: ConnectCluster) -> set[tuple[str, str, int]]:
+    """Of both connectors: worker, state, and how many tasks have a status."""
+    statuses = [status for name in ("a", "b") if (status := connect.status(name)) is not None]
+    return {(each["connector"]["worker_id"], each["connector"]["state"], len(each["tasks"])) for each in statuses}
+
+
+def _lines(connect: ConnectCluster) -> list[str]:
+    return sorted(json.loads(record.value or b"{}")["payload"] for record in connect.cluster.records("lines"))
