@@ -71,3 +71,13 @@ def test_without_a_file_the_sink_prints(capsys: pytest.CaptureFixture[str]) -> N
     task.flush({})
     task.stop()
     assert capsys.readouterr().out == "line\n"
+
+
+def test_on_a_full_disk_the_flush_fails_so_that_nothing_is_committed() -> None:
+    task = FileStreamSinkTask()
+    task.start({"file": "/dev/full"})
+    task.put([SinkRecord(topic="t", kafka_partition=0, kafka_offset=0, value="eins")])
+    with pytest.raises(OSError, match="No space left on device"):
+        task.flush({})
+    with pytest.raises(OSError, match="No space left on device"):
+        task.stop()
