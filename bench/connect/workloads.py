@@ -143,7 +143,7 @@ class Rebalance:
                 generation = statuses.await_running(parts, after=-1)
                 with WorkerProcess(system, broker, topics) as second:
                     last = statuses.await_running(parts, after=generation)
-                    return {SECONDS: statuses.seconds_of(last), PEAK: second.peak_mb()}
+                    return {SECONDS: statuses.generations.seconds_of(last), PEAK: second.peak_mb()}
 
 
 def config_records(connectors: int, config: Mapping[str, str]) -> Iterator[tuple[bytes, bytes]]:
@@ -159,48 +159,63 @@ def config_records(connectors: int, config: Mapping[str, str]) -> Iterator[tuple
         yield f"commit-{name}".encode(), b'{"tasks":1}'
 
 
-class Statuses:
-    """Reads the status topic. A context manager, which closes the consumer."""
+class Generations:
+    """The times at which connectors and tasks ran and stopped, by the generations of their group."""
 
-    def __init__(self, broker: Broker, name: str) -> None:
-        self._consumer = Consumer({
-            "bootstrap.servers": broker.bootstrap_servers, "group.id": "bench-statuses", "enable.auto.commit": False,
-            "log_level": LOG_LEVEL,
-        })  # fmt: skip
-        self._consumer.assign([TopicPartition(name, 0, OFFSET_BEGINNING)])
+    def __init__(self) -> None:
         self._running: dict[int, dict[str, int]] = {}
         """Generation -> key -> when it ran, in ms."""
-        self._unassigned: dict[int, int] = {}
+        self._stopped: dict[int, int] = {}
         """Generation -> when the first of it stopped."""
 
     def add(self, key: str, value: Mapping[str, Any] | None, timestamp_ms: int) -> None:
-        """Note a record."""
+        """Note a record of the status topic."""
         if value is None:
             return
         generation = int(value["generation"])
         if value["state"] == "RUNNING":
             self._running.setdefault(generation, {})[key] = timestamp_ms
         elif value["state"] == "UNASSIGNED":
-            self._unassigned.setdefault(generation, timestamp_ms)
+            self._stopped.setdefault(generation, timestamp_ms)
+
+    def complete(self, parts: int, after: int) -> int | None:
+        """A generation after another one in which so many connectors and tasks run."""
+        return next((each for each, keys in self._running.items() if each > after and len(keys) == parts), None)
+
+    def seconds_of(self, generation: int) -> float:
+        """From the first stop in the generation before until the last start in this one."""
+        stopped_ms = self._stopped[max(each for each in self._stopped if each < generation)]
+        return (max(self._running[generation].values()) - stopped_ms) / 1000
+
+    def __str__(self) -> str:
+        return str({generation: len(running) for generation, running in self._running.items()})
+
+
+class Statuses:
+    """Reads the status topic. A context manager, which closes the consumer."""
+
+    def __init__(self, broker: Broker, name: str) -> None:
+        self.generations = Generations()
+        self._consumer = Consumer({
+            "bootstrap.servers": broker.bootstrap_servers, "group.id": "bench-statuses", "enable.auto.commit": False,
+            "log_level": LOG_LEVEL,
+        })  # fmt: skip
+        self._consumer.assign([TopicPartition(name, 0, OFFSET_BEGINNING)])
 
     def await_running(self, parts: int, after: int) -> int:
         """Wait until so many connectors and tasks run in one generation after another; returns it."""
         deadline = time.monotonic() + TIMEOUT_S
-        while time.monotonic() < deadline:
-            for generation, running in self._running.items():
-                if generation > after and len(running) == parts:
-                    return generation
+        while (found := self.generations.complete(parts, after)) is None:
+            if time.monotonic() > deadline:
+                raise RuntimeError(
+                    f"{parts} connectors and tasks do not run within {TIMEOUT_S:.0f} s: {self.generations}"
+                )
             message = self._consumer.poll(POLL_S)
             if message is not None and message.error() is None:
-                key, value = message.key(), message.value()
-                self.add((key or b"").decode(), None if value is None else json.loads(value), message.timestamp()[1])
-        counts = {generation: len(running) for generation, running in self._running.items()}
-        raise RuntimeError(f"{parts} connectors and tasks do not run within {TIMEOUT_S:.0f} s: {counts}")
-
-    def seconds_of(self, generation: int) -> float:
-        """From the first stop in the generation before until the last start in this one."""
-        stopped_ms = self._unassigned[max(each for each in self._unassigned if each < generation)]
-        return (max(self._running[generation].values()) - stopped_ms) / 1000
+                key, value, (_, timestamp_ms) = message.key(), message.value(), message.timestamp()
+                status = None if value is None else json.loads(value)
+                self.generations.add((key or b"").decode(), status, timestamp_ms)
+        return found
 
     def __enter__(self) -> Statuses:
         return self
