@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from http.client import HTTPConnection
 from pathlib import Path
-from typing import Any
+from types import MappingProxyType
+from typing import Any, Final
 
 import pytest
 
@@ -35,6 +36,7 @@ JARS = {
         "org.slf4j:slf4j-reload4j:1.7.36",
     ),
 }
+NO_PROPS: Final[Mapping[str, str]] = MappingProxyType({})
 FILE = "org.apache.kafka.connect.file.FileStream"
 
 
@@ -48,14 +50,23 @@ def connect() -> Iterator[ConnectCluster]:
 class JavaWorker(ServerProcess):
     """``connect-distributed`` of Kafka 0.10.2.2, or 3.9.1, which shares the work as eagerly if one of ours is there."""
 
-    def __init__(self, version: str, bootstrap_servers: str, folder: Path) -> None:
+    def __init__(
+        self,
+        version: str,
+        bootstrap_servers: str,
+        folder: Path,
+        *,
+        jars: Sequence[str] = (),
+        props: Mapping[str, str] = NO_PROPS,
+    ) -> None:
+        """``jars``: more than JARS has."""
         port = free_port()
         properties = folder / "java-worker.properties"
         own = {"bootstrap.servers": bootstrap_servers, "rest.host.name": "127.0.0.1", "rest.port": str(port)}
         if version != "0.10.2.2":
             own |= {"listeners": f"http://127.0.0.1:{port}", "plugin.discovery": "service_load"}
             own |= {f"{kind}.storage.replication.factor": "1" for kind in ("config", "offset", "status")}
-        write_properties(properties, WORKER_DEFAULTS | own)
+        write_properties(properties, {**WORKER_DEFAULTS, **own, **props})
         log4j = folder / "log4j.properties"
         log4j.write_text(
             "log4j.rootLogger=INFO, out\nlog4j.appender.out=org.apache.log4j.ConsoleAppender\n"
@@ -65,7 +76,7 @@ class JavaWorker(ServerProcess):
         command = java_command(
             "org.apache.kafka.connect.cli.ConnectDistributed",
             str(properties),
-            classpath=classpath(*JARS[version]),
+            classpath=classpath(*JARS[version], *jars),
             options=[f"-Dlog4j.configuration={log4j.as_uri()}"],
         )
         super().__init__(command, port, folder / "java-worker.log")
