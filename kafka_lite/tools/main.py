@@ -103,6 +103,11 @@ TOOLS = (
         ".mirror.ureplicator_controller",
         "tell uReplicator's workers which partitions to copy to another cluster",
     ),
+    Tool(
+        "connect-mirror-maker",
+        ".mirror.connect_mirror_maker",
+        "mirror clusters with MirrorMaker 2, all ways of one file",
+    ),
     Tool("connect-distributed", ".connect.connect_distributed", "run a worker of a group that shares connectors"),
     Tool("connect-standalone", ".connect.connect_standalone", "run connectors in one process, a worker by itself"),
     Tool(

@@ -9,6 +9,8 @@ import pytest
 from kafka_lite.common.topic_partition import TopicPartition
 from kafka_lite.consumer import KafkaConsumer
 from kafka_lite.mirror.connectors.mirror_admin import MirrorAdmin
+from kafka_lite.mirror.dedicated.dedicated_mirror_maker import DedicatedMirrorMaker
+from kafka_lite.mirror.dedicated.mirror_maker_config import MirrorMakerConfig
 from kafka_lite.producer import KafkaProducer, ProducerRecord
 from kafka_lite.testing.cluster import Cluster
 from kafka_lite.testing.connect.connect_cluster import ConnectCluster
@@ -16,6 +18,7 @@ from tests.support.eventually import eventually
 from tests.support.mirrored_records import SOME_DAY_MS
 
 JAVA = "org.apache.kafka.connect.mirror"
+STORAGES = ("config.storage", "offset.storage", "status.storage")
 BYTES = "org.apache.kafka.connect.converters.ByteArrayConverter"
 
 
@@ -155,3 +158,39 @@ def test_topics_come_and_grow_under_their_own_names(source: Cluster, target: Clu
     connect.resume_connector("plain")
     eventually(lambda: has_copied(source, "plain", target, "plain"))
     connect.delete_connector("plain")
+
+
+@pytest.mark.soak
+@pytest.mark.nightly
+def test_two_clusters_mirror_each_other_by_one_file() -> None:
+    with Cluster() as west, Cluster() as east:
+        for name, cluster in (("west", west), ("east", east)):
+            cluster.create_topic("t", 2)
+            cluster.produce("t", *(f"{name} {number}" for number in range(5)))
+        props = {
+            "clusters": "west, east",
+            "west.bootstrap.servers": west.bootstrap_servers,
+            "east.bootstrap.servers": east.bootstrap_servers,
+            "west->east.enabled": "true",
+            "east->west.enabled": "true",
+            "refresh.topics.interval.seconds": "1",
+            "replication.factor": "1",
+            **{
+                f"{what}.replication.factor": "1"
+                for kinds in (("offset-syncs.topic", "checkpoints.topic", "heartbeats.topic"), STORAGES)
+                for what in kinds
+            },
+        }
+        mirror = DedicatedMirrorMaker(MirrorMakerConfig(props))
+        mirror.start()
+        try:
+            eventually(lambda: has_copied(west, "t", east, "west.t") and has_copied(east, "t", west, "east.t"))
+            eventually(lambda: "west.heartbeats" in east.topics and "east.heartbeats" in west.topics)
+            eventually(lambda: len(east.records("west.heartbeats")) > 2 and len(west.records("east.heartbeats")) > 2)
+            west.produce("t", "once more")
+            eventually(lambda: "once more" in {(value or b"").decode() for value in east.values("west.t")})
+        finally:
+            mirror.stop()
+        assert {"east.west.t", "west.east.t", "east.west.heartbeats"}.isdisjoint(
+            {*east.topics, *west.topics}
+        )  # no cycle
