@@ -24,6 +24,7 @@ from kafka_lite.testing.simulation.faults import (
     draw_faults,
 )
 from kafka_lite.testing.simulation.invariants import Invariants
+from kafka_lite.testing.simulation.mirror.workload import MirrorWorkload
 from kafka_lite.testing.simulation.programs import Load
 from kafka_lite.testing.simulation.scheduler import Owner, State, Task
 from kafka_lite.testing.simulation.streams.drawing import Drawing
@@ -73,6 +74,22 @@ def one_broker(world: World, kinds: Sequence[Kind] = ONE_BROKER) -> Result:
         work.suffer(fault)
         if topic in work.topics and not grows and random.random() < 0.7:
             work.delete_topic(topic)
+    world.sleep(random.expovariate(0.2))
+    return Result(work.history, work.finish(), drawn)
+
+
+def mirrors(world: World) -> Result:
+    """A broker and one to three MirrorMakers between two of its topics, under drawn faults: mirrors are killed, too."""
+    random = world.random_for("faults")
+    drawn = draw_faults(random, ONE_BROKER)
+    _skew_clocks(world)
+    work, draw = MirrorWorkload(world, _drawn_properties(random, drawn)), world.random_for("mirrors")
+    work.cluster.start()
+    load = Load("originals", draw.randint(1, 4), 10 ** draw.uniform(0.5, 1.5), draw.randint(1, 8), by_key=True)
+    work.start_mirrors(draw.randint(1, 3), load, draw.randint(1, 4))
+    world.sleep(draw.uniform(0, UNDISTURBED_S))
+    for _, fault in world.suffered(drawn):
+        work.suffer(fault)
     world.sleep(random.expovariate(0.2))
     return Result(work.history, work.finish(), drawn)
 
@@ -333,6 +350,7 @@ SCENARIOS: Final[dict[str, Callable[[World], Result]]] = {
     "scarcity": scarcity,
     "scarcity-of-one-broker": scarcity_of_one_broker,
     "three-old-brokers": three_old_brokers,
+    "mirrors": mirrors,
     "transactions": transactions,
     "transactions-of-three-brokers": transactions_of_three_brokers,
     "streams-of-three-brokers": streams_of_three_brokers,
