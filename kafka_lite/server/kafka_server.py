@@ -287,6 +287,7 @@ class KafkaServer:
         """Bind the listeners. Clients that connect now wait for their first response until the handlers start."""
         config = self.dynamic_broker_config.current_config
         self._security = broker_security(config, self.zk_client, self.time)
+        self._on_stop("authorizer", self._security.close)
         sockets = config.socket_server_config(self._security.sasl)
         self.socket_server = SocketServer(sockets, self.time, metrics=self.metrics.metrics)
         self.socket_server.startup()

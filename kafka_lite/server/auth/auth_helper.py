@@ -6,8 +6,10 @@ Kafka 2.7: core/.../server/AuthHelper.scala; 0.10.2 has core/.../server/KafkaApi
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 
+from kafka_lite.common.errors import KafkaError
 from kafka_lite.network.request import Request
 from kafka_lite.protocol.api_keys import api_name
 from kafka_lite.security.auth.kafka_principal import KafkaPrincipal
@@ -29,6 +31,10 @@ SUPPORTED_OPERATIONS: dict[ResourceType, tuple[AclOperation, ...]] = {
 """The operations that a list of authorised operations may have."""
 
 
+class AuthorizerError(KafkaError):
+    """The authorizer, which may be a class of the user, could not decide."""
+
+
 class AuthHelper:
     """Asks the authorizer about the user of a request."""
 
@@ -48,7 +54,7 @@ class AuthHelper:
     ) -> bool:
         """Whether the user may do this to the resource."""
         action = Action(operation, ResourcePattern(resource_type, name), log_if_denied=log_if_denied)
-        return self.authorizer.authorize(_context(request), [action])[0]
+        return self._ask(request, [action])[0]
 
     def authorize_cluster(self, request: Request, operation: AclOperation, *, log_if_denied: bool = True) -> bool:
         """Whether the user may do this to the cluster."""
@@ -58,7 +64,8 @@ class AuthHelper:
         self, request: Request, operation: AclOperation, resource_type: ResourceType
     ) -> bool:
         """Whether the user may do this to any resource of the type."""
-        return self.authorizer.authorize_by_resource_type(_context(request), operation, resource_type)
+        with _errors_of_the_authorizer():
+            return self.authorizer.authorize_by_resource_type(_context(request), operation, resource_type)
 
     def denied(
         self,
@@ -75,7 +82,7 @@ class AuthHelper:
             Action(operation, ResourcePattern(resource_type, name), count, log_if_denied=log_if_denied)
             for name, count in counts.items()
         ]
-        results = self.authorizer.authorize(_context(request), actions) if actions else []
+        results = self._ask(request, actions) if actions else []
         return {name for name, allowed in zip(counts, results, strict=True) if not allowed}
 
     def authorized_operations(self, request: Request, resource_type: ResourceType, name: str) -> int:
@@ -83,7 +90,7 @@ class AuthHelper:
         operations = SUPPORTED_OPERATIONS[resource_type]
         pattern = ResourcePattern(resource_type, name)
         actions = [Action(each, pattern, log_if_allowed=False, log_if_denied=False) for each in operations]
-        results = self.authorizer.authorize(_context(request), actions)
+        results = self._ask(request, actions)
         return sum(1 << operation for operation, allowed in zip(operations, results, strict=True) if allowed)
 
     def cluster_authorized_operations(self, request: Request) -> int:
@@ -91,6 +98,19 @@ class AuthHelper:
         if not self.authorize_cluster(request, AclOperation.DESCRIBE):
             return 0
         return self.authorized_operations(request, ResourceType.CLUSTER, CLUSTER_NAME)
+
+    def _ask(self, request: Request, actions: Sequence[Action]) -> list[bool]:
+        """For each action whether it is allowed. Raises AuthorizerError."""
+        with _errors_of_the_authorizer():
+            return self.authorizer.authorize(_context(request), actions)
+
+
+@contextmanager
+def _errors_of_the_authorizer() -> Iterator[None]:
+    try:
+        yield
+    except Exception as error:
+        raise AuthorizerError(f"the authorizer has failed: {error}") from error
 
 
 def _context(request: Request) -> AuthorizableRequestContext:

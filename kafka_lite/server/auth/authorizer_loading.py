@@ -12,24 +12,50 @@ from typing import Any
 
 from kafka_lite.common.api_version import ApiVersion
 from kafka_lite.common.config_def import ConfigError
+from kafka_lite.common.new_instance import new_instance
 from kafka_lite.common.time import Time
 from kafka_lite.security.authorizer.acl_authorizer import AclAuthorizer, parse_super_users
 from kafka_lite.security.authorizer.acl_store import ACL_CHANGE_PATHS
 from kafka_lite.server.auth.zk_acl_store import ZkAclStore, acl_changes
+from kafka_lite.security.authorizer.authorizer import Authorizer
+from kafka_lite.security.authorizer.custom_authorizer import CustomAuthorizer
+from kafka_lite.server.auth.zk_acl_store import AclChanges, ZkAclStore
+from kafka_lite.server.config.security_configs import AUTHORIZERS
 from kafka_lite.zookeeper.kafka_zk_client import KafkaZkClient
 
 logger = logging.getLogger(__name__)
 
 
-def load_authorizer(
-    values: Mapping[str, Any], protocol: ApiVersion, zk_client: KafkaZkClient, time: Time
-) -> AclAuthorizer | None:
-    """The authorizer with all access control lists, which it follows from now on; None if there is none.
+CLASS_NAME = "authorizer.class.name"
 
-    ``protocol``: ``inter.broker.protocol.version``. Raises ConfigError.
+
+def load_authorizer(
+    values: Mapping[str, Any],
+    original: Mapping[str, object],
+    protocol: ApiVersion,
+    zk_client: KafkaZkClient,
+    time: Time,
+) -> Authorizer | None:
+    """The authorizer of ``authorizer.class.name``, ready to decide; None if there is none.
+
+    ``original``: the keys that were set, for a class of the user. ``protocol``: ``inter.broker.protocol.version``.
+    Raises ConfigError, and whatever the user's class raises.
     """
-    if not values["authorizer.class.name"]:
+    name = values[CLASS_NAME]
+    if not name:
         return None
+    if name not in AUTHORIZERS:
+        custom: CustomAuthorizer = new_instance(CLASS_NAME, CustomAuthorizer, name)
+        custom.configure(original)
+        logger.info("Authorizing requests by %s", name)
+        return custom
+    return _acl_authorizer(values, protocol, zk_client, time)
+
+
+def _acl_authorizer(
+    values: Mapping[str, Any], protocol: ApiVersion, zk_client: KafkaZkClient, time: Time
+) -> AclAuthorizer:
+    """Kafka's authorizer with all access control lists, which it follows from now on. Raises ConfigError."""
     try:
         super_users = parse_super_users(values["super.users"])
     except ValueError as error:

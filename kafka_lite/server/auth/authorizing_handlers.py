@@ -5,17 +5,23 @@ Kafka 0.10.2: core/.../server/KafkaApis.scala, where each handler asks by itself
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable
+from typing import Any
 
+from kafka_lite.common.errors import Errors
 from kafka_lite.network.request import Request
 from kafka_lite.protocol.api_key import ApiKey
 from kafka_lite.security.authorizer.acl_binding import AclOperation
 from kafka_lite.security.authorizer.resource_pattern import ResourceType
 from kafka_lite.server.apis.api_handler import Handler, HandlerWrapper, Respond
 from kafka_lite.server.auth import admin_rules, client_rules
-from kafka_lite.server.auth.auth_helper import AuthHelper
+from kafka_lite.server.auth.auth_helper import AuthHelper, AuthorizerError
 from kafka_lite.server.auth.client_rules import MetadataRule
+from kafka_lite.server.auth.refusals import refused
 from kafka_lite.server.auth.rules import Rule, free, on_cluster, on_each, on_named, on_topics
+
+logger = logging.getLogger(__name__)
 
 _OP = AclOperation
 TOPIC, GROUP, TRANSACTIONAL_ID = ResourceType.TOPIC, ResourceType.GROUP, ResourceType.TRANSACTIONAL_ID
@@ -48,7 +54,7 @@ RULES: dict[ApiKey, Rule] = {
     ApiKey.ADD_PARTITIONS_TO_TXN: client_rules.add_partitions_to_txn,
     ApiKey.ADD_OFFSETS_TO_TXN: on_named(_OP.WRITE, TRANSACTIONAL_ID, "transactional_id", _read_group),
     ApiKey.END_TXN: on_named(_OP.WRITE, TRANSACTIONAL_ID, "transactional_id"),
-    ApiKey.WRITE_TXN_MARKERS: on_cluster(_OP.CLUSTER_ACTION),
+    ApiKey.WRITE_TXN_MARKERS: on_cluster(_OP.CLUSTER_ACTION, instead=_OP.ALTER),
     ApiKey.TXN_OFFSET_COMMIT: on_named(
         _OP.WRITE, TRANSACTIONAL_ID, "transactional_id", on_named(_OP.READ, GROUP, "group_id", on_topics(_OP.READ))
     ),
@@ -89,15 +95,27 @@ def authorizing(auth: AuthHelper, auto_create_topics: bool, topic_exists: Callab
         if rule is free:
             return handler
 
-        def handle(request: Request, body: object, respond: Respond) -> None:
+        def handle(request: Request, body: Any, respond: Respond) -> None:
             if request.processor < 0:  # this broker's own
                 handler(request, body, respond)
-            else:
+                return
+            try:
                 rule(auth, request, body, respond, handler)
+            except AuthorizerError:
+                logger.exception("Cannot authorize a request of %s", request.principal)
+                _refuse_undecided(auth, request, body, respond)
 
         return handle
 
     return wrap
+
+
+def _refuse_undecided(auth: AuthHelper, request: Request, body: Any, respond: Respond) -> None:
+    """A client that expects no response hears of the error by the end of its connection."""
+    if body.API_KEY is ApiKey.PRODUCE and body.acks == 0:
+        auth.close_connection(request)
+    else:
+        respond(refused(request, body, Errors.UNKNOWN_SERVER_ERROR))
 
 
 def fetch_rule(auth: AuthHelper) -> Callable[[Request, bool, set[str]], set[str]]:

@@ -33,11 +33,12 @@ def free(_auth: AuthHelper, request: Request, body: Any, respond: Respond, handl
     handler(request, body, respond)
 
 
-def on_cluster(operation: AclOperation) -> Rule:
-    """The operation on the cluster, or the whole request is refused."""
+def on_cluster(operation: AclOperation, *, instead: AclOperation | None = None) -> Rule:
+    """The operation on the cluster, or the one that does ``instead``; otherwise the whole request is refused."""
 
     def rule(auth: AuthHelper, request: Request, body: Any, respond: Respond, handler: Handler) -> None:
-        if auth.authorize_cluster(request, operation):
+        may_instead = instead is not None and auth.authorize_cluster(request, instead, log_if_denied=False)
+        if may_instead or auth.authorize_cluster(request, operation):
             handler(request, body, respond)
         else:
             respond(refused(request, body, Errors.CLUSTER_AUTHORIZATION_FAILED))

@@ -28,6 +28,9 @@ NOT_YET_APPLIED: dict[str, tuple[str, ...]] = {
 These keys are accepted so that Kafka's ``server.properties`` works unchanged; setting one logs a warning.
 """
 
+JAVA_PACKAGES = ("kafka.", "org.apache.kafka.")
+"""Those of Kafka's own classes, which need Java."""
+
 UNSERVED: dict[str, tuple[object, str]] = {
     "create.topic.policy.class.name": (
         None,
@@ -49,8 +52,8 @@ def part_to_come(key: str) -> str | None:
 def require_served(values: Mapping[str, Any]) -> None:
     """Raise ConfigError for a value that is not supported, and would mislead if it were ignored."""
     name = "authorizer.class.name"
-    if values[name] not in ("", *AUTHORIZERS):
-        raise ConfigError(name, values[name], f"valid: {' or '.join(AUTHORIZERS)}")
+    if values[name] not in AUTHORIZERS and values[name].startswith(JAVA_PACKAGES):
+        raise ConfigError(name, values[name], f"valid: {' or '.join(AUTHORIZERS)}, or a Python class of your own")
     for name, (only, reason) in UNSERVED.items():
         if values[name] != only:
             raise ConfigError(name, values[name], f"only {only!r} is supported: {reason}")

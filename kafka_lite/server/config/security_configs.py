@@ -15,7 +15,8 @@ SECURITY_CONFIGS = (
     ConfigDef()
     .define("authorizer.class.name", Type.STRING, "", LOW,
             "The class that authorizes requests: `kafka.security.authorizer.AclAuthorizer`, or by its older name "
-            "`kafka.security.auth.SimpleAclAuthorizer`. Empty: everything is allowed.")
+            "`kafka.security.auth.SimpleAclAuthorizer`; or a class of your own, `package.module.Class`. Empty: "
+            "everything is allowed.")
     .define("super.users", Type.STRING, "", MEDIUM,
             "Users who may do everything, such as the brokers: `User:a;User:b`.")
     .define("allow.everyone.if.no.acl.found", Type.BOOLEAN, False, MEDIUM,

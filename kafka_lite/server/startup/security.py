@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 from kafka_lite.common.time import Time
 from kafka_lite.security.authorizer.authorizer import Authorizer
+from kafka_lite.security.authorizer.custom_authorizer import CustomAuthorizer
 from kafka_lite.security.sasl_channel_builder import SaslServices
 from kafka_lite.security.scram.credential_provider import CredentialProvider
 from kafka_lite.server.apis.api_version_manager import ApiVersionManager
@@ -29,11 +30,17 @@ class BrokerSecurity:
     sasl: SaslServices
     authorizer: Authorizer | None
 
+    def close(self) -> None:
+        """Tell an authorizer of the user that the broker has stopped."""
+        if isinstance(self.authorizer, CustomAuthorizer):
+            self.authorizer.close()
+
 
 def broker_security(config: KafkaConfig, zk_client: KafkaZkClient, time: Time) -> BrokerSecurity:
     """Read users and access control lists from ZooKeeper. Raises ConfigError."""
     protocol = config.inter_broker_protocol_version
-    return BrokerSecurity(sasl_services(zk_client, time), load_authorizer(config.values, protocol, zk_client, time))
+    authorizer = load_authorizer(config.values, config.original, protocol, zk_client, time)
+    return BrokerSecurity(sasl_services(zk_client, time), authorizer)
 
 
 def sasl_services(zk_client: KafkaZkClient, time: Time) -> SaslServices:

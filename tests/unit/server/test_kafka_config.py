@@ -171,9 +171,9 @@ def test_protocol_and_message_format_versions():
         ({"offsets_commit_required_acks": "4"}, "offsets.commit.required.acks", "(3)"),
         ({"compression_type": "zip"}, "compression.type", "gzip"),
         (
-            {"authorizer_class_name": "org.example.Authorizer"},
+            {"authorizer_class_name": "org.apache.kafka.metadata.authorizer.StandardAuthorizer"},
             "authorizer.class.name",
-            "valid: kafka.security.authorizer.AclAuthorizer or kafka.security.auth.SimpleAclAuthorizer",
+            "or kafka.security.auth.SimpleAclAuthorizer, or a Python class of your own",
         ),
         ({"create_topic_policy_class_name": "a.B"}, "create.topic.policy.class.name", "policies"),
         ({"zookeeper_set_acl": "true"}, "zookeeper.set.acl", "authenticated"),

@@ -6,8 +6,12 @@ from typing import Any
 
 import pytest
 
+from kafka_lite.common.errors import Errors
 from kafka_lite.protocol.api_key import ApiKey
 from kafka_lite.protocol.api_keys import API_SPECS
+from kafka_lite.protocol.messages import (
+    api_00_produce,
+)
 from kafka_lite.protocol.messages import (
     api_02_list_offsets as list_offsets,
 )
@@ -35,7 +39,7 @@ def test_requests_that_everyone_may_send_cost_nothing() -> None:
 
 
 ON_CLUSTER = {
-    "CLUSTER_ACTION": ["LEADER_AND_ISR", "STOP_REPLICA", "UPDATE_METADATA", "CONTROLLED_SHUTDOWN", "WRITE_TXN_MARKERS"],
+    "CLUSTER_ACTION": ["LEADER_AND_ISR", "STOP_REPLICA", "UPDATE_METADATA", "CONTROLLED_SHUTDOWN"],
     "ALTER": [
         "CREATE_ACLS", "DELETE_ACLS", "ALTER_REPLICA_LOG_DIRS", "ELECT_LEADERS", "ALTER_PARTITION_REASSIGNMENTS",
         "ALTER_USER_SCRAM_CREDENTIALS",
@@ -59,6 +63,18 @@ def test_operations_on_the_cluster(operation: str, name: str) -> None:
         allowed = Broker(f"{operation} CLUSTER kafka-cluster")
         allowed.ask(body, version)
         assert allowed.handled == [body]
+
+
+@pytest.mark.parametrize("operation", ["ALTER", "CLUSTER_ACTION"])
+def test_an_administrator_may_end_a_transaction_as_a_coordinator_does(operation: str) -> None:
+    """KIP-1037, for `kafka-transactions.sh --abort`."""
+    body = API_SPECS[ApiKey.WRITE_TXN_MARKERS].request()
+    denied, allowed = Broker(), Broker(f"{operation} CLUSTER kafka-cluster")
+    denied.ask(body, 1)
+    assert denied.handled == []
+    assert denied.authorizer.asked == {(each, "CLUSTER", "kafka-cluster") for each in ("ALTER", "CLUSTER_ACTION")}
+    allowed.ask(body, 1)
+    assert allowed.handled == [body]
 
 
 def test_the_error_of_the_cluster_is_at_the_top_where_there_is_a_place_for_it() -> None:
@@ -128,3 +144,33 @@ def test_requests_of_the_broker_to_itself_need_no_rights() -> None:
     wrap = authorizing(broker.auth, True, lambda _topic: True)
     wrap(ApiKey.UPDATE_METADATA, lambda _request, rest, _respond: handled.append(rest))(request, body, handled.append)
     assert handled == [body]
+
+
+@pytest.mark.parametrize("name", ["JOIN_GROUP", "INIT_PRODUCER_ID", "DESCRIBE_ACLS", "END_TXN", "PRODUCE"])
+def test_an_authorizer_that_fails_refuses_the_request(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    broker = failing(monkeypatch)
+    topics = [api_00_produce.TopicProduceData(name="a", partition_data=[api_00_produce.PartitionProduceData(index=0)])]
+    body = API_SPECS[ApiKey[name]].request(**({"topic_data": topics, "acks": 1} if name == "PRODUCE" else {}))
+    response = broker.ask(body, SERVED_VERSIONS[ApiKey[name]].max_version)
+    found = response.responses[0].partition_responses[0] if name == "PRODUCE" else response
+    assert (broker.handled, found.error_code) == ([], Errors.UNKNOWN_SERVER_ERROR.code)
+    assert broker.closed == []
+
+
+def test_without_a_place_for_the_error_the_connection_is_closed(monkeypatch: pytest.MonkeyPatch) -> None:
+    broker = failing(monkeypatch)
+    topics = [api_00_produce.TopicProduceData(name="a", partition_data=[])]
+    broker.ask(API_SPECS[ApiKey.PRODUCE].request(topic_data=topics, acks=0), 7)
+    assert (broker.handled, len(broker.closed)) == ([], 1)
+
+
+def failing(monkeypatch: pytest.MonkeyPatch) -> Broker:
+    """A broker whose authorizer raises."""
+
+    def fail(*_: object) -> list[bool]:
+        raise RuntimeError("no idea")
+
+    broker = Broker()
+    monkeypatch.setattr(broker.authorizer, "authorize", fail)
+    monkeypatch.setattr(broker.authorizer, "authorize_by_resource_type", fail)
+    return broker
