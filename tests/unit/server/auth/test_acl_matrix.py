@@ -1,0 +1,43 @@
+"""The whole table: each request with all of its rights, and without each of them."""
+
+from __future__ import annotations
+
+import pytest
+
+from kafka_lite.protocol.api_key import ApiKey
+from kafka_lite.server.auth.authorizing_handlers import RULES
+from kafka_lite.server.auth.rules import free
+from tests.support.acl_matrix import AUTHORIZATION_ERRORS, CASES, Case, error_codes
+from tests.support.authorizing import Broker
+
+ELSEWHERE = {
+    ApiKey.LEADER_AND_ISR, ApiKey.STOP_REPLICA, ApiKey.UPDATE_METADATA, ApiKey.CONTROLLED_SHUTDOWN,
+    ApiKey.LIST_GROUPS, ApiKey.LIST_TRANSACTIONS, ApiKey.DESCRIBE_CLUSTER,
+}  # fmt: skip
+"""Requests of brokers, and those that refuse nothing: see test_authorizing_handlers and test_admin_rules."""
+
+
+def test_every_request_is_in_the_table() -> None:
+    refusing = {key for key, rule in RULES.items() if rule is not free} | {ApiKey.METADATA}
+    assert {case.api_key for case in CASES} == refusing - ELSEWHERE
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
+def test_with_all_rights_the_handler_gets_the_whole_request(case: Case) -> None:
+    broker = Broker(*case.rights)
+    body = case.request()
+    response = broker.ask(body, case.version)
+    assert broker.handled == [body]
+    assert not AUTHORIZATION_ERRORS & set(error_codes(response))
+
+
+@pytest.mark.parametrize(
+    ("case", "missing"),
+    [pytest.param(case, right, id=f"{case.name} without {right}") for case in CASES for right in case.rights],
+)
+def test_without_one_of_its_rights_it_is_refused(case: Case, missing: str) -> None:
+    broker = Broker(*(right for right in case.rights if right != missing))
+    response = broker.ask(case.request(), case.version)
+    assert AUTHORIZATION_ERRORS & set(error_codes(response)) == {case.rights[missing]}
+    others = [body for body in broker.handled if body == case.request()]
+    assert others == [], "the handler never sees what is refused"
