@@ -72,7 +72,7 @@ RULES: dict[ApiKey, Rule] = {
     ApiKey.INCREMENTAL_ALTER_CONFIGS: admin_rules.incremental_alter_configs,
     ApiKey.ALTER_PARTITION_REASSIGNMENTS: on_cluster(_OP.ALTER),
     ApiKey.LIST_PARTITION_REASSIGNMENTS: on_cluster(_OP.DESCRIBE),
-    ApiKey.OFFSET_DELETE: on_named(_OP.DELETE, GROUP, "group_id", on_topics(_OP.READ)),
+    ApiKey.OFFSET_DELETE: client_rules.offset_delete,
     ApiKey.DESCRIBE_CLIENT_QUOTAS: on_cluster(_OP.DESCRIBE_CONFIGS),
     ApiKey.ALTER_CLIENT_QUOTAS: on_cluster(_OP.ALTER_CONFIGS),
     ApiKey.DESCRIBE_USER_SCRAM_CREDENTIALS: on_cluster(_OP.DESCRIBE),

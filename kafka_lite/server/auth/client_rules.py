@@ -172,6 +172,22 @@ def offset_fetch(auth: AuthHelper, request: Request, body: Any, respond: Respond
         handle_rest(request, body, respond, handler, Errors.TOPIC_AUTHORIZATION_FAILED, denied)
 
 
+def offset_delete(auth: AuthHelper, request: Request, body: Any, respond: Respond, handler: Handler) -> None:
+    """Delete the group, and read the topics. The coordinator is always asked: its error is about the whole group."""
+    if not auth.authorize(request, AclOperation.DELETE, GROUP, body.group_id):
+        respond(refused(request, body, Errors.GROUP_AUTHORIZATION_FAILED))
+        return
+    denied = auth.denied(request, READ, TOPIC, topic_names(body))
+    rest = copy.copy(body)
+    rest.topics = [topic for topic in body.topics if topic.name not in denied]
+
+    def complete(response: Any) -> None:
+        if denied and not response.error_code:
+            merge_responses(_denied(request, body, denied), response, request.header.api_version)
+
+    handler(request, rest, changed(respond, complete))
+
+
 def _leave_out_topics(auth: AuthHelper, request: Request, found: Any) -> None:
     denied = auth.denied(request, DESCRIBE, TOPIC, topic_names(found), log_if_denied=False)
     found.topics = [topic for topic in found.topics if topic.name not in denied]

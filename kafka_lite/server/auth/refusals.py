@@ -10,17 +10,40 @@ from typing import Any
 
 from kafka_lite.common.errors import Errors
 from kafka_lite.network.request import Request
+from kafka_lite.protocol.api_key import ApiKey
 from kafka_lite.protocol.api_keys import API_SPECS
-from kafka_lite.protocol.error_responses import error_response, merge_responses
+from kafka_lite.protocol.error_responses import anything, error_response, merge_responses
+from kafka_lite.protocol.messages.api_35_describe_log_dirs import DescribeLogDirsResponse
 from kafka_lite.protocol.schema import Request as RequestMessage
 from kafka_lite.protocol.schema import Response
 from kafka_lite.server.apis.api_handler import Handler, Respond
 
+IN_EACH_ITEM_TOO = frozenset(
+    {ApiKey.ELECT_LEADERS, ApiKey.ALTER_PARTITION_REASSIGNMENTS, ApiKey.DESCRIBE_USER_SCRAM_CREDENTIALS}
+)
+"""Requests whose refusal has the error twice."""
+
 
 def refused(request: Request, body: RequestMessage, error: Errors) -> Response:
-    """The response to a request that is refused as a whole."""
+    """The response to a request that is refused as a whole: the error is where Kafka 3.9 puts it."""
+    if body.API_KEY is ApiKey.DESCRIBE_LOG_DIRS:
+        return DescribeLogDirsResponse(error_code=error.code)  # before version 3 the client sees no directory
+    if body.API_KEY in IN_EACH_ITEM_TOO:
+        return _with_items(body, request.header.api_version, error)
     response = error_response(body, request.header.api_version, error, None, error.message).response
     return API_SPECS[body.API_KEY].response() if response is None else response  # a request of nothing has no errors
+
+
+def _with_items(body: RequestMessage, version: int, error: Errors) -> Response:
+    """The error for the whole request and, once more, for each item."""
+    spec = API_SPECS[body.API_KEY]
+    response: Any = error_response(body, version, error, anything, error.message).response or spec.response()
+    values = {"error_code": error.code, "error_message": error.message}
+    for field in spec.response.FIELDS:
+        if field.name in values and version in field.versions:
+            setattr(response, field.name, values[field.name])
+    made: Response = response
+    return made
 
 
 def handle_rest(

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from kafka_lite.common.errors import Errors
 from kafka_lite.protocol.api_key import ApiKey
+from kafka_lite.protocol.messages.api_47_offset_delete import OffsetDeleteResponse
 from kafka_lite.server.auth.authorizing_handlers import RULES
 from kafka_lite.server.auth.rules import free
 from tests.support.acl_matrix import AUTHORIZATION_ERRORS, CASES, Case, error_codes
@@ -41,3 +43,18 @@ def test_without_one_of_its_rights_it_is_refused(case: Case, missing: str) -> No
     assert AUTHORIZATION_ERRORS & set(error_codes(response)) == {case.rights[missing]}
     others = [body for body in broker.handled if body == case.request()]
     assert others == [], "the handler never sees what is refused"
+
+
+@pytest.mark.parametrize("name", ["ELECT_LEADERS", "ALTER_PARTITION_REASSIGNMENTS", "DESCRIBE_USER_SCRAM_CREDENTIALS"])
+def test_some_refusals_have_the_error_twice(name: str) -> None:
+    (case,) = [each for each in CASES if each.name == name]
+    (error,) = case.rights.values()
+    assert error_codes(Broker().ask(case.request(), case.version)) == [error, error]
+
+
+def test_an_error_of_the_whole_group_comes_before_those_of_its_topics() -> None:
+    (case,) = [each for each in CASES if each.name == "OFFSET_DELETE"]
+    gone = OffsetDeleteResponse(error_code=Errors.GROUP_ID_NOT_FOUND.code)
+    denied = Broker("DELETE GROUP none")
+    assert error_codes(denied.ask(case.request(), case.version, gone)) == [Errors.GROUP_ID_NOT_FOUND.code]
+    assert [body.topics for body in denied.handled] == [[]]
