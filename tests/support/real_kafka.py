@@ -56,10 +56,29 @@ def old_kafka(directory: Path) -> Iterator[tuple[str, str]]:
 
 
 @contextmanager
-def _broker(
-    version: str, directory: Path, zookeeper_connect: str | None, further: Mapping[str, str] | None = None
+def real_kafka_with_zookeeper(
+    version: str, directory: Path, settings: Mapping[str, str], *, port: int | None = None
 ) -> Iterator[str]:
-    port = free_port()
+    """A current version with our ZooKeeper and further ``settings``; yields the address for clients.
+
+    ``port``: that of its listener PLAINTEXT, if ``settings`` have listeners.
+    """
+    with (
+        EmbeddedZooKeeper(directory / "zookeeper") as zookeeper,
+        _broker(version, directory, zookeeper.connect_string, settings, port) as bootstrap_servers,
+    ):
+        yield bootstrap_servers
+
+
+@contextmanager
+def _broker(
+    version: str,
+    directory: Path,
+    zookeeper_connect: str | None,
+    further: Mapping[str, str] | None = None,
+    own_port: int | None = None,
+) -> Iterator[str]:
+    port = own_port or free_port()
     settings = {
         "log.dirs": str(directory / "kafka"),
         "listeners": f"PLAINTEXT://{HOST}:{port}",
