@@ -18,6 +18,9 @@ from kafka_lite.security.auth.jaas_context import JaasContext
 from kafka_lite.security.auth.kafka_principal import KafkaPrincipal
 from kafka_lite.security.auth.kafka_principal_builder import AuthenticationContext, DefaultKafkaPrincipalBuilder
 from kafka_lite.security.auth.ssl_principal_mapper import SslPrincipalMapper
+from kafka_lite.security.oauthbearer.json_web_key_set import JwksError
+from kafka_lite.security.oauthbearer.oauth_bearer_sasl_server import OAUTHBEARER
+from kafka_lite.security.oauthbearer.oauth_bearer_secured_jws import MissingCryptographyError
 from kafka_lite.security.sasl.sasl_mechanism import SaslClient, SaslServer
 from kafka_lite.security.sasl.sasl_server_authenticator import SaslListener
 from kafka_lite.security.sasl_channel_builder import (
@@ -32,6 +35,7 @@ from kafka_lite.security.ssl.key_stores import STORE_TYPES
 HIGH, MEDIUM, LOW = Importance
 SECURITY_PROTOCOL = "security.protocol"
 SASL_JAAS_CONFIG = "sasl.jaas.config"
+JWKS_URL = "sasl.oauthbearer.jwks.endpoint.url"
 SERVED_PROTOCOLS = tuple(protocol for protocol in SecurityProtocol if protocol is not SecurityProtocol.TRACE)
 """The protocols that a listener or client may have. TRACE is for Kafka's own tests."""
 
@@ -217,8 +221,10 @@ def _sasl_listener(
         values = of_mechanism(mechanism)
         name = f"listener.name.{listener_name.lower()}.{mechanism.lower()}.{SASL_JAAS_CONFIG}"
         try:
-            options = _server_options(values[SASL_JAAS_CONFIG], mechanism)
-            mechanisms[mechanism] = sasl_server(mechanism, options, sasl.credentials, sasl.time)
+            options = _server_options(values, mechanism)
+            mechanisms[mechanism] = sasl_server(mechanism, options, sasl.credentials, sasl.time, values)
+        except (JwksError, MissingCryptographyError) as error:
+            raise ConfigError(JWKS_URL, values[JWKS_URL], str(error)) from error
         except (JaasConfigError, ValueError) as error:
             raise ConfigError(name, Password.HIDDEN, str(error)) from error
         lifetimes[mechanism] = values["connections.max.reauth.ms"]
@@ -227,11 +233,12 @@ def _sasl_listener(
     return SaslListener(mechanisms, sasl.api_versions, sasl.unsupported_api_versions, lifetimes)
 
 
-def _server_options(jaas: Password | None, mechanism: str) -> Mapping[str, str]:
-    """The options of the login module. SCRAM needs none: its users are in ZooKeeper."""
+def _server_options(values: Mapping[str, Any], mechanism: str) -> Mapping[str, str]:
+    """The options of the login module. SCRAM needs none, since its users are in ZooKeeper, nor do signed tokens."""
+    jaas = values[SASL_JAAS_CONFIG]
     if jaas is not None:
         return JaasContext.load(jaas.value, mechanism).options
-    if mechanism in SCRAM_MECHANISM_NAMES:
+    if mechanism in SCRAM_MECHANISM_NAMES or (mechanism == OAUTHBEARER and values.get(JWKS_URL)):
         return {}
     raise JaasConfigError(f"is missing: {mechanism} needs the options of its login module")
 

@@ -7,28 +7,43 @@ Kafka 0.10.2: clients/.../common/security/authenticator/LoginManager.java, SaslS
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any, Final
 
 from kafka_lite.common.time import Time
 from kafka_lite.security.auth.jaas_context import JaasContext
+from kafka_lite.security.oauthbearer.json_web_key_set import JsonWebKeySet
 from kafka_lite.security.oauthbearer.oauth_bearer_sasl_client import OAuthBearerSaslClient
 from kafka_lite.security.oauthbearer.oauth_bearer_sasl_server import OAUTHBEARER, OAuthBearerSaslServer
+from kafka_lite.security.oauthbearer.oauth_bearer_secured_jws import SecuredValidator, require_cryptography
 from kafka_lite.security.oauthbearer.oauth_bearer_unsecured_jws import UnsecuredValidator, new_unsecured_token
 from kafka_lite.security.plain.plain_sasl_client import PlainSaslClient
 from kafka_lite.security.plain.plain_sasl_server import PLAIN, PlainSaslServer, plain_users
-from kafka_lite.security.sasl.sasl_mechanism import SaslClient, SaslServer
+from kafka_lite.security.sasl.sasl_mechanism import SaslClient, SaslError, SaslServer
 from kafka_lite.security.scram.credential_provider import CredentialProvider
 from kafka_lite.security.scram.scram_mechanism import SCRAM_MECHANISM_NAMES, ScramMechanism
 from kafka_lite.security.scram.scram_sasl_client import ScramSaslClient
 from kafka_lite.security.scram.scram_sasl_server import ScramSaslServer
 
+NO_VALUES: Final[Mapping[str, Any]] = MappingProxyType({})
+TOKEN_FILE = "tokenFile"
+"""An option of a client's login module for OAUTHBEARER: the file with its token. (Kafka has a handler of one's own.)"""
 MECHANISMS = (PLAIN, *SCRAM_MECHANISM_NAMES, OAUTHBEARER)
 """The mechanisms served here. GSSAPI, Kafka's default, is not among them."""
 
 
 def sasl_server(
-    mechanism: str, options: Mapping[str, str], credentials: CredentialProvider, time: Time
+    mechanism: str,
+    options: Mapping[str, str],
+    credentials: CredentialProvider,
+    time: Time,
+    values: Mapping[str, Any] = NO_VALUES,
 ) -> Callable[[], SaslServer]:
-    """Makes the broker's end of a mechanism, one per exchange. Raises ValueError for an option that is not valid."""
+    """Makes the broker's end of a mechanism, one per exchange. Raises ValueError for an option that is not valid.
+
+    ``values``: those of the listener, among them the keys of signed tokens.
+    """
     scram = ScramMechanism.for_mechanism_name(mechanism)
     if scram is not None:
         return lambda: ScramSaslServer(scram, lambda user: credentials.credential(scram, user))
@@ -36,9 +51,26 @@ def sasl_server(
         authenticate = plain_users(options)
         return lambda: PlainSaslServer(authenticate)
     if mechanism == OAUTHBEARER:
-        validator = UnsecuredValidator.of(options)
+        validator = _secured_validator(values, time) or UnsecuredValidator.of(options)
         return lambda: OAuthBearerSaslServer(lambda value: validator.validate(value, time.milliseconds()))
     raise ValueError(unknown_mechanism(mechanism))
+
+
+def _secured_validator(values: Mapping[str, Any], time: Time) -> SecuredValidator | None:
+    """The rules for signed tokens, if there is a URL of keys. Raises ValueError."""
+    prefix = "sasl.oauthbearer."
+    url = values.get(f"{prefix}jwks.endpoint.url")
+    if not url:
+        return None
+    require_cryptography()
+    return SecuredValidator(
+        JsonWebKeySet(url, time, values[f"{prefix}jwks.endpoint.refresh.ms"]).key,
+        values[f"{prefix}expected.audience"] or (),
+        values[f"{prefix}expected.issuer"],
+        values[f"{prefix}clock.skew.seconds"] * 1000,
+        values[f"{prefix}sub.claim.name"],
+        values[f"{prefix}scope.claim.name"],
+    )
 
 
 def sasl_client(mechanism: str, jaas: JaasContext, time: Time) -> Callable[[], SaslClient]:
@@ -46,6 +78,9 @@ def sasl_client(mechanism: str, jaas: JaasContext, time: Time) -> Callable[[], S
 
     Raises JaasConfigError for a missing option, ValueError for one that is not valid.
     """
+    if mechanism == OAUTHBEARER and TOKEN_FILE in jaas.options:
+        file = Path(jaas.options[TOKEN_FILE])  # read for each exchange: whoever renews the token writes the file
+        return lambda: OAuthBearerSaslClient(_token_in(file))
     if mechanism == OAUTHBEARER:
         new_unsecured_token(jaas.options, time.milliseconds())  # so that a bad option is found now
         return lambda: OAuthBearerSaslClient(new_unsecured_token(jaas.options, time.milliseconds()).value)
@@ -56,6 +91,13 @@ def sasl_client(mechanism: str, jaas: JaasContext, time: Time) -> Callable[[], S
     if scram is not None:
         return lambda: ScramSaslClient(scram, user, password)
     return lambda: PlainSaslClient(user, password)
+
+
+def _token_in(file: Path) -> str:
+    try:
+        return file.read_text(encoding="ascii").strip()
+    except (OSError, UnicodeDecodeError) as error:
+        raise SaslError(f"cannot read the token in {file}: {error}") from error
 
 
 def unknown_mechanism(mechanism: str) -> str:

@@ -56,12 +56,12 @@ def read_unsecured_token(
         raise IllegalTokenError(
             "Unsecured JWS compact serializations must have 3 dot-separated Base64URL-encoded values"
         )
-    header, claims = _json_of(parts[0]), _json_of(parts[1])
+    header, claims = json_of(parts[0]), json_of(parts[1])
     if header.get("alg") != "none":
         raise IllegalTokenError("Unsecured JWS must have 'none' for an algorithm")
     if parts[2]:
         raise IllegalTokenError("Unsecured JWS must not contain a digital signature")
-    expiration, issued = _number(claims, "exp"), _number(claims, "iat")
+    expiration, issued = number_of(claims, "exp"), number_of(claims, "iat")
     if expiration is None:
         raise IllegalTokenError("No expiration time in JWT")
     principal = claims.get(principal_claim)
@@ -70,7 +70,7 @@ def read_unsecured_token(
     if issued is not None and expiration <= issued:
         raise IllegalTokenError("The expiration time is not after the time of issue")
     start_ms = None if issued is None else round(issued * 1000)
-    return OAuthBearerToken(value, principal, round(expiration * 1000), start_ms, _scope(claims.get(scope_claim)))
+    return OAuthBearerToken(value, principal, round(expiration * 1000), start_ms, scope_of(claims.get(scope_claim)))
 
 
 @dataclass(frozen=True)
@@ -150,7 +150,8 @@ def _text_of(value: Mapping[str, Any]) -> str:
     return base64.urlsafe_b64encode(json.dumps(value, separators=(",", ":")).encode()).rstrip(b"=").decode()
 
 
-def _json_of(part: str) -> dict[str, Any]:
+def json_of(part: str) -> dict[str, Any]:
+    """The JSON object in a part of a token. Raises IllegalTokenError."""
     try:
         value = json.loads(base64.b64decode(part + "=" * (-len(part) % 4), altchars=b"-_", validate=True))
     except (binascii.Error, ValueError, RecursionError) as error:
@@ -160,7 +161,8 @@ def _json_of(part: str) -> dict[str, Any]:
     return value
 
 
-def _number(claims: Mapping[str, Any], claim: str) -> float | None:
+def number_of(claims: Mapping[str, Any], claim: str) -> float | None:
+    """A claim that is a number; None if it is missing. Raises IllegalTokenError."""
     value = claims.get(claim)
     if value is None:
         return None
@@ -169,7 +171,7 @@ def _number(claims: Mapping[str, Any], claim: str) -> float | None:
     return float(value)
 
 
-def _scope(value: object) -> frozenset[str]:
+def scope_of(value: object) -> frozenset[str]:
     """A text is one scope, even with spaces; a list has several."""
     entries = value if isinstance(value, list) else [] if value is None else [value]
     return frozenset(entry.strip() for entry in map(str, entries) if entry.strip())

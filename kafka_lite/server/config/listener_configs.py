@@ -20,7 +20,12 @@ from kafka_lite.common.config_def import ConfigError
 from kafka_lite.server.config.security_configs import SECURITY_CONFIGS
 from kafka_lite.server.config.socket_server_configs import SOCKET_SERVER_CONFIGS
 
-MECHANISM_KEYS = ("sasl.jaas.config", "connections.max.reauth.ms", "sasl.server.max.receive.size")
+MECHANISM_KEYS = (
+    "sasl.jaas.config",
+    "connections.max.reauth.ms",
+    "sasl.server.max.receive.size",
+    *(name for name in SECURITY_CONFIGS.keys if name.startswith("sasl.oauthbearer.")),
+)
 _LISTENER_KEYS = {
     **{name: key for name, key in SECURITY_CONFIGS.keys.items() if name.startswith(("ssl.", "sasl.", "connections."))},
     "max.connection.creation.rate": SOCKET_SERVER_CONFIGS.keys["max.connection.creation.rate"],

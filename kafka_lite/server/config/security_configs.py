@@ -86,6 +86,21 @@ SECURITY_CONFIGS = (
     .define("sasl.jaas.config", Type.PASSWORD, None, MEDIUM,
             "The login module of a mechanism and its options. Use the key of a listener and mechanism, "
             "`listener.name.L.plain.sasl.jaas.config`: for PLAIN its options are the users, `user_alice=\"…\"`.")
+    .define("sasl.oauthbearer.jwks.endpoint.url", Type.STRING, None, MEDIUM,
+            "The URL of the token issuer's public keys, `https:` or `file:`. With it, OAUTHBEARER takes signed tokens "
+            "only; without it, unsecured ones, which are for tests.")
+    .define("sasl.oauthbearer.jwks.endpoint.refresh.ms", Type.LONG, 3_600_000, LOW,
+            "How often these keys are read again.")
+    .define("sasl.oauthbearer.expected.audience", Type.LIST, None, LOW,
+            "Audiences, of which a signed token must be for one.")
+    .define("sasl.oauthbearer.expected.issuer", Type.STRING, None, LOW,
+            "The issuer that a signed token must be of.")
+    .define("sasl.oauthbearer.clock.skew.seconds", Type.INT, 30, LOW,
+            "How much the clocks of issuer and broker may differ.")
+    .define("sasl.oauthbearer.sub.claim.name", Type.STRING, "sub", LOW,
+            "The claim of a signed token that has its user.")
+    .define("sasl.oauthbearer.scope.claim.name", Type.STRING, "scope", LOW,
+            "The claim of a signed token that has its scopes.")
     .define("sasl.server.max.receive.size", Type.INT, 524288, MEDIUM,
             "The largest frame of a client that has not authenticated yet.")
     .define("connections.max.reauth.ms", Type.LONG, 0, MEDIUM,
