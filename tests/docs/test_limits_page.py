@@ -14,12 +14,13 @@ from kafka_lite.record import compression
 from kafka_lite.server import quick_requests
 from kafka_lite.server.admin import admin_manager, config_admin_manager
 from kafka_lite.server.apis import metadata_apis
+from kafka_lite.server.fetch_sessions import fetch_session_cache
 from kafka_lite.server.kafka_config import KAFKA_CONFIG_DEF
 
 PAGES = Path(__file__).parents[2] / "docs" / "reference"
 MODULES = (
     bounded_log, receive, request_parser, decoder_compiler, schema, quick_requests, admin_manager,
-    config_admin_manager, metadata_apis, compression,
+    config_admin_manager, metadata_apis, compression, fetch_session_cache,
 )  # fmt: skip
 CONSTANT = re.compile(r"([\d,]+)[^|\d]{0,12}[（(]`([A-Z_]+)`[)）]")
 """``10,000 (`MAX_NEW_PARTITIONS`)``, also with a word between them."""
@@ -35,4 +36,4 @@ def test_each_number_is_that_of_its_constant_or_key(page: str) -> None:
     assert len(told) >= 12
     keys = {name: int(number.replace(",", "")) for name, number in KEY.findall(text)}
     assert keys == {name: KAFKA_CONFIG_DEF.keys[name].default for name in keys}
-    assert len(keys) == 3
+    assert len(keys) == 4

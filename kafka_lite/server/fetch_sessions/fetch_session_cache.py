@@ -23,6 +23,9 @@ logger = logging.getLogger(__name__)
 
 MIN_INCREMENTAL_FETCH_SESSION_EVICTION_MS = 120_000
 """How long a session is safe from sessions of greater value, and how long it may be unused, in ms."""
+MAX_CACHED_PARTITIONS = 100_000
+"""How many partitions all sessions may have together. A slot says nothing about memory: a partition takes half a
+kilobyte, and a request of 7 MB can name two hundred thousand of them."""
 MAX_SESSION_ID = 0x7FFF_FFFF
 
 
@@ -40,7 +43,13 @@ class FetchSessionCache:
         of a follower, older                      if it has fewer partitions    no
 
     Kafka splits the cache into eight parts, each with a lock and an eighth of the slots, since 3.9. Here the GIL makes
-    that useless, so all sessions share all slots. Thread-safe; take a session's lock inside the cache's, never around
+    that useless, so all sessions share all slots.
+
+    Their partitions have a bound, too (Kafka's have none): beyond it a new session has to evict another one, and one
+    that grows over it is removed. Its client gets FETCH_SESSION_ID_NOT_FOUND and continues with full requests, as all
+    clients did before there were sessions.
+
+    Thread-safe; take a session's lock inside the cache's, never around
     it.
     """
 
@@ -84,7 +93,10 @@ class FetchSessionCache:
         """Create a session; returns its id, or 0 if the cache is full of sessions that are worth more."""
         with self.lock:
             newcomer = EvictableKey(privileged, len(partitions), INVALID_SESSION_ID)
-            if len(self._sessions) >= self._max_entries and not self._try_evict(newcomer, now_ms):
+            fits = self._has_room(len(partitions))
+            if not fits and len(partitions) <= MAX_CACHED_PARTITIONS and self._try_evict(newcomer, now_ms):
+                fits = self._has_room(len(partitions))
+            if not fits:
                 logger.debug("No fetch session created for privileged=%s, size=%d.", privileged, len(partitions))
                 return INVALID_SESSION_ID
             session = FetchSession(self._new_session_id(), privileged, partitions, now_ms)
@@ -92,6 +104,9 @@ class FetchSessionCache:
             self.touch(session, now_ms)
             logger.debug("Created fetch session %d with %d partition(s)", session.id, len(partitions))
             return session.id
+
+    def _has_room(self, partitions: int) -> bool:
+        return len(self._sessions) < self._max_entries and self._num_partitions + partitions <= MAX_CACHED_PARTITIONS
 
     def _new_session_id(self) -> int:
         while (session_id := random.randint(1, MAX_SESSION_ID)) in self._sessions:
@@ -138,6 +153,9 @@ class FetchSessionCache:
                 bisect.insort(self._evictable_by_all, session.evictable_key)
             if is_old or not session.privileged:
                 bisect.insort(self._evictable_by_privileged, session.evictable_key)
+            if self._num_partitions > MAX_CACHED_PARTITIONS:
+                logger.debug("Removing fetch session %d, which has grown to %d partitions", session.id, size)
+                self.remove(session)
 
     def _remove_evictable(self, key: EvictableKey) -> None:
         for keys in (self._evictable_by_all, self._evictable_by_privileged):

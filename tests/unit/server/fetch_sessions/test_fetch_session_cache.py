@@ -10,6 +10,7 @@ from kafka_lite.common.time import MockTime
 from kafka_lite.common.topic_partition import TopicPartition
 from kafka_lite.metrics.metrics_registry import MetricsRegistry
 from kafka_lite.server.fetch_params import FetchPartition
+from kafka_lite.server.fetch_sessions import fetch_session_cache
 from kafka_lite.server.fetch_sessions.cached_partition import CachedPartition
 from kafka_lite.server.fetch_sessions.fetch_session import FetchSession
 from kafka_lite.server.fetch_sessions.fetch_session_cache import FetchSessionCache
@@ -174,3 +175,40 @@ def test_a_removed_session_leaves_room() -> None:
     assert (cache.size, cache.total_partitions) == (0, 0)
     assert cache.create(1)
     assert cache.evictions_meter.count == 0
+
+
+# -- the bound of all partitions
+
+
+@pytest.fixture
+def small(monkeypatch: pytest.MonkeyPatch) -> Cache:
+    monkeypatch.setattr(fetch_session_cache, "MAX_CACHED_PARTITIONS", 10)
+    return Cache(100)
+
+
+def test_sessions_may_not_have_more_partitions_together_than_the_bound(small: Cache) -> None:
+    assert small.create(11) == 0
+    assert small.create(6)
+    assert small.create(4)
+    assert small.create(1) == 0
+    assert (small.size, small.total_partitions) == (2, 10)
+
+
+def test_a_session_that_was_not_used_for_long_makes_room(small: Cache) -> None:
+    old, other = small.create(8), small.create(2)
+    small.now_ms = OLD_MS
+    small.use(other)
+    new = small.create(8)
+    assert new
+    assert small.get(old) is None
+    assert (small.size, small.total_partitions) == (2, 10)
+
+
+def test_a_session_that_grows_over_the_bound_is_removed(small: Cache) -> None:
+    growing, other = small.create(5), small.create(5)
+    small.session(growing).partitions.update(partitions(6))
+    small.use(growing)
+    assert small.get(growing) is None
+    assert (small.size, small.total_partitions) == (1, 5)
+    small.use(other)
+    assert small.create(5)
