@@ -28,6 +28,12 @@ FIRST_JOIN_VERSION_WITH_SKIPPED_ASSIGNMENT = 9
 FIRST_LEAVE_VERSION_WITH_MANY_MEMBERS = 3
 FIRST_SYNC_VERSION_WITH_PROTOCOL = 5
 
+MAX_PROTOCOLS = 100
+"""How many protocols a member may support. Clients have one or two."""
+MAX_METADATA_BYTES = 2 * 1024 * 1024
+"""How much metadata a member may have for all of its protocols. That of the chosen one has to fit into a record of
+``__consumer_offsets``, which has one megabyte by default."""
+
 GROUP_OPERATIONS = sum(1 << code for code in (3, 6, 8))
 """READ, DELETE, DESCRIBE: what every client may do with a group if there is no authorizer."""
 
@@ -67,6 +73,8 @@ class GroupApis:
 
         if self._is_refused(body.group_instance_id):
             send(join_error(body.member_id, Errors.UNSUPPORTED_VERSION))
+        elif _is_too_large(body):
+            send(join_error(body.member_id, Errors.MESSAGE_TOO_LARGE))
         else:
             self._coordinator.handle_join_group(body, client, send)
 
@@ -131,6 +139,12 @@ class GroupApis:
             for group_id, error in outcomes.items()
         ]
         respond(delete_groups.DeleteGroupsResponse(results=results))
+
+
+def _is_too_large(body: join_group.JoinGroupRequest) -> bool:
+    """Whether a member has more protocols or metadata than a group may keep, also for members that have vanished."""
+    protocols = body.protocols
+    return len(protocols) > MAX_PROTOCOLS or sum(len(each.metadata) for each in protocols) > MAX_METADATA_BYTES
 
 
 def _client_host(request: Request) -> str:

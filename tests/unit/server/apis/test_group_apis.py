@@ -14,7 +14,7 @@ from kafka_lite.protocol.messages import api_13_leave_group as leave_group
 from kafka_lite.protocol.messages import api_14_sync_group as sync_group
 from kafka_lite.protocol.messages import api_15_describe_groups as describe_groups
 from kafka_lite.protocol.messages import api_42_delete_groups as delete_groups
-from kafka_lite.server.apis.group_apis import GROUP_OPERATIONS
+from kafka_lite.server.apis.group_apis import GROUP_OPERATIONS, MAX_METADATA_BYTES, MAX_PROTOCOLS
 from kafka_lite.server.apis.metadata_apis import NO_AUTHORIZED_OPERATIONS
 from tests.support.group_apis import Apis, commit_request, errors_of
 from tests.support.groups import GROUP
@@ -101,3 +101,20 @@ def test_static_members_are_rejected_with_an_old_inter_broker_protocol() -> None
     assert {apis.ask(*asked).error_code for asked in bodies} == {refused}
     answer = apis.ask(apis.offset_apis.handle_offset_commit, 7, commit_request(**static))
     assert errors_of(answer) == [refused, refused]
+
+
+@pytest.mark.parametrize(
+    ("count", "size", "error"),
+    [
+        (MAX_PROTOCOLS, 0, Errors.NONE),
+        (MAX_PROTOCOLS + 1, 0, Errors.MESSAGE_TOO_LARGE),
+        (2, MAX_METADATA_BYTES // 2, Errors.NONE),
+        (2, MAX_METADATA_BYTES // 2 + 1, Errors.MESSAGE_TOO_LARGE),
+    ],
+)
+def test_a_member_has_bounded_metadata(apis: Apis, count: int, size: int, error: Errors) -> None:
+    request = join_request()
+    request.protocols = [
+        join_group.JoinGroupRequestProtocol(name=f"p{number}", metadata=bytes(size)) for number in range(count)
+    ]
+    assert apis.ask(apis.group_apis.handle_join_group, 3, request).error_code == error.code
