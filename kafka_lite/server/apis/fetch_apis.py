@@ -6,6 +6,7 @@ Kafka 0.10.2: core/.../server/KafkaApis.scala (handleFetchRequest) · book 2.3.5
 from __future__ import annotations
 
 import logging
+import threading
 from collections.abc import Callable
 
 from kafka_lite.clients.fetch_metadata import FINAL_EPOCH, INVALID_SESSION_ID, FetchMetadata
@@ -30,6 +31,9 @@ from kafka_lite.server.replica_manager import ReplicaManager
 logger = logging.getLogger(__name__)
 
 FIRST_VERSION_WITH_ZSTD = 10
+SMALL_CONVERSION_BYTES = 16 * 1024
+"""Larger slices are converted one at a time. A hundred kilobytes of gzip may hold a hundred megabytes, which are in
+memory several times during the conversion; the result is small again."""
 LATER_ERRORS = {Errors.KAFKA_STORAGE_ERROR: (6, Errors.NOT_LEADER_OR_FOLLOWER)}
 """Errors that older clients do not know: the first version that has them, and the replacement before."""
 
@@ -48,7 +52,7 @@ _new_partition_data = fetch.PartitionData.maker(
 
 
 class FetchApis:
-    """The handler of Fetch. It does not block."""
+    """The handler of Fetch. It does not block, unless it has to convert much while another one does."""
 
     def __init__(
         self,
@@ -63,6 +67,7 @@ class FetchApis:
         self._fetch_manager = fetch_manager
         self._request_helper = request_helper
         self._quotas = request_helper.quotas
+        self._large_conversions = threading.Lock()
 
     def handle_fetch(self, request: Request, body: fetch.FetchRequest, respond: Respond) -> None:
         """Read from every partition of the request or of its session; wait up to ``max_wait_ms`` for ``min_bytes``."""
@@ -204,7 +209,10 @@ class FetchApis:
             raise Errors.UNSUPPORTED_VERSION.exception("message.downconversion.enable of the topic is false")
         position = result.fetch_offset_metadata
         assert position is not None, "a result with records has the fetch offset"
-        return _down_converted(log, records, newest_magic, position.message_offset, result.high_watermark)
+        if records.size_in_bytes <= SMALL_CONVERSION_BYTES:
+            return _down_converted(log, records, newest_magic, position.message_offset, result.high_watermark)
+        with self._large_conversions:
+            return _down_converted(log, records, newest_magic, position.message_offset, result.high_watermark)
 
 
 def _bounds_of(version: int, topic_partition: TopicPartition, result: LogReadResult) -> fetch.PartitionData:

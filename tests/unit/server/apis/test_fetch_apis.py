@@ -12,6 +12,7 @@ from kafka_lite.common.errors import Errors
 from kafka_lite.common.topic_partition import TopicPartition
 from kafka_lite.log.files.file_log_input_stream import FileChannelRecordBatch
 from kafka_lite.log.files.file_message_set import FileMessageSetSlice
+from kafka_lite.log.log_offset_metadata import LogOffsetMetadata
 from kafka_lite.log.producers.aborted_txn import AbortedTxn
 from kafka_lite.network.request_channel import ResponseAction
 from kafka_lite.protocol.api_keys import ApiKey
@@ -22,6 +23,7 @@ from kafka_lite.protocol.messages.api_01_fetch import (
     FetchTopic,
     ForgottenTopic,
 )
+from kafka_lite.server.apis.fetch_apis import SMALL_CONVERSION_BYTES
 from kafka_lite.server.fetch_params import LogReadResult
 from kafka_lite.server.quotas.client_quota_entity import KafkaQuotaEntity
 from kafka_lite.server.quotas.replication_quota_manager import parse_throttled_partitions
@@ -262,3 +264,30 @@ def test_if_nothing_may_be_read_the_fetch_does_not_wait(apis: Apis) -> None:
     apis.handle(ApiKey.FETCH, 4, fetch(max_wait_ms=500, min_bytes=1))
     assert apis.replicas.params is not None
     assert (apis.replicas.asked, apis.replicas.params.max_wait_ms) == ([], 0)
+
+
+@pytest.mark.parametrize(("size", "alone"), [(SMALL_CONVERSION_BYTES, False), (SMALL_CONVERSION_BYTES + 1, True)])
+def test_large_slices_are_converted_one_at_a_time(apis: Apis, size: int, alone: bool) -> None:
+    lock = apis.apis.handlers[ApiKey.FETCH].__self__._large_conversions  # type: ignore[attr-defined]
+    locked = []
+
+    class Newer(FileMessageSetSlice):
+        def __init__(self) -> None:
+            self.size_in_bytes = size
+
+        def first_bytes(self, count: int) -> bytes:
+            return bytes([0] * 16 + [2])[:count]
+
+        def headers(self) -> Iterator[FileChannelRecordBatch]:
+            return iter(())
+
+        def batches(self) -> Iterator[Any]:
+            locked.append(lock.locked())
+            return iter(())
+
+    apis.handle(ApiKey.FETCH, 2, fetch(max_wait_ms=100, min_bytes=1))
+    assert apis.replicas.respond is not None
+    apis.replicas.respond([(TP, LogReadResult(Errors.NONE, 5, 0, LogOffsetMetadata(0), Newer()))])
+    apis.message()
+    assert locked == [alone]
+    assert not lock.locked()
