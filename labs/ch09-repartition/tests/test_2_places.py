@@ -8,6 +8,8 @@ from kafka_lite.streams.errors import StreamsError
 from kafka_lite.streams.kstream.kstream_builder import KStreamBuilder
 from kafka_lite.streams.topology_test_driver import TopologyTestDriver
 
+LONG, TEXT = Serdes.long(), Serdes.string()
+
 
 def swap(key, value):
     return value, key
@@ -84,18 +86,19 @@ def test_what_goes_through():
     )
 
 
-def through_the_topic(builder, *records):
-    """Keys and values that went through the topic of the store Counts, whose keys are of the type long."""
+def through_the_topic(builder, *records, key=LONG, value=TEXT):
+    """Keys and values that went through the topic of the store Counts, of these types."""
     try:
         with TopologyTestDriver(
             builder, application_id="app", key_serde=Serdes.string(), value_serde=Serdes.string()
         ) as driver:
-            for key, value in records:
-                driver.pipe_input("in", key, value, timestamp=1)
-            read = lambda: driver.read_output("app-Counts-repartition", Serdes.long().deserializer)  # noqa: E731
-            return [(record.key, record.value) for record in iter(read, None)]
+            for record in records:
+                driver.pipe_input("in", *record, timestamp=1)
+            types = key.deserializer, value.deserializer
+            sent = iter(lambda: driver.read_output("app-Counts-repartition", *types), None)
+            return [(record.key, record.value) for record in sent]
     except (StreamsError, SerializationError) as error:
-        pytest.fail(f"the repartition topic has the serdes that were given, first that of keys: {error}")
+        pytest.fail(f"the repartition topic has the serdes that were given, of keys and then of values: {error}")
 
 
 def length_of_key(key, _value):
@@ -115,6 +118,14 @@ def test_the_serdes_and_the_new_key():
     assert found == [(3, "x"), (2, None)], (
         f"group_by groups by what the selector returns, 3 and 2, and keeps a record without a value; yours: {found}"
     )
+    for grouped in (
+        lambda lengths: lengths.map(swap).map(swap).group_by_key(Serdes.string(), Serdes.long()),
+        lambda lengths: lengths.group_by(lambda key, _length: key, Serdes.string(), Serdes.long()),
+    ):
+        builder = KStreamBuilder()
+        grouped(builder.stream("in").map_values(len)).count("Counts")
+        found = through_the_topic(builder, ("a", "xyz"), key=TEXT, value=LONG)
+        assert found == [("a", 3)], f"keys are text and values numbers, each with its serde: a 3; yours: {found}"
 
 
 @pytest.mark.points(2, task=2)

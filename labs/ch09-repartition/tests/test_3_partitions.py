@@ -31,6 +31,9 @@ def test_the_largest_input(cluster_of):
     assert found == {"r": 5}, f"two groups write r, and the inputs of both count, 3 and 5: 5; yours is {found}"
     found = repartition_partition_counts(groups, cluster_of(a=3))
     assert found == {"r": 3}, f"b does not exist, but a does: what is known counts, 3; yours is {found}"
+    groups = {0: group(reads=["a"], writes=["r", "s"]), 1: group(repartition=["r", "s"])}
+    found = repartition_partition_counts(groups, cluster_of(a=3))
+    assert found == {"r": 3, "s": 3}, f"one group reads two repartition topics, r and s: both have 3; yours is {found}"
 
 
 @pytest.mark.points(5, task=3)
@@ -65,6 +68,12 @@ def test_errors(cluster_of):
         repartition_partition_counts, {0: group(reads=["a"], repartition=["r"])}, cluster_of(a=1),
     )  # fmt: skip
     assert "no sink writes them" in str(raised), f"the message says that no sink writes them; yours: {raised}"
+    for unwritten in "rst":
+        groups = {0: group(reads=["a"], writes={*"rst"} - {unwritten}), 1: group(repartition="rst")}
+        must_raise(
+            TopologyBuilderError, f"of r, s and t no subtopology writes {unwritten}",
+            repartition_partition_counts, groups, cluster_of(a=1),
+        )  # fmt: skip
     groups = {0: group(reads=["missing"], writes=["r"]), 1: group(repartition=["r"])}
     found = repartition_partition_counts(groups, cluster_of(a=1))
     assert found == {}, f"the input does not exist, so the number is not known yet: no entry; yours is {found}"
