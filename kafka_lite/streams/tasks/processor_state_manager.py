@@ -134,8 +134,8 @@ class ProcessorStateManager(StateManager):
     def restore(self, store: StateStore, restore: StateRestoreCallback) -> None:
         """Read the changelog of a store into it, up to its end, or to the committed offset of a source topic.
 
-        Raises StreamsError if the changelog has no such partition, and OffsetOutOfRangeError if it does not have the
-        offset to continue at.
+        Raises ValueError for a store with the name of the checkpoint (CHECKPOINT_FILE_NAME), StreamsError if the
+        changelog has no such partition, and OffsetOutOfRangeError if it does not have the offset to continue at.
         """
         if store.name == CHECKPOINT_FILE_NAME:
             raise ValueError(f"task [{self._task_id}] Illegal store name: {CHECKPOINT_FILE_NAME}")

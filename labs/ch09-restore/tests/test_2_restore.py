@@ -149,3 +149,6 @@ def test_a_partition_that_is_not_there(manager_of, changelog_of, store_of):
     changelog.partitions = 1
     rule = "the changelog has no partition 1: wait for it, and give up in the end"
     must_raise(StreamsError, rule, restored, manager_of(changelog), store_of())
+    assert changelog.assigned is None, "wait before you assign: the consumer has a partition that does not exist"
+    rule = "the checkpoint has this name, and the store's folder would take its place"
+    must_raise(ValueError, rule, restored, manager_of(changelog_of(PAIRS), lock_retries=0), store_of(".checkpoint"))

@@ -5,7 +5,7 @@ import pytest
 from kafka_lite.common.topic_partition import TopicPartition
 from kafka_lite.streams.state.offset_checkpoint import OffsetCheckpoint
 
-COUNTS = TopicPartition("app-counts-changelog", 1)
+COUNTS, USERS = TopicPartition("app-counts-changelog", 1), TopicPartition("users", 1)
 PAIRS = [(b"k", b"%d" % number) for number in range(8)]
 
 
@@ -30,6 +30,14 @@ def test_nothing_was_sent(manager_of, changelog_of, store_of, checkpoint_file):
     registered(manager_of(changelog_of(PAIRS)), store_of(persistent=True)).checkpoint({})
     found = OffsetCheckpoint(checkpoint_file).read()
     assert found == {COUNTS: 8}, f"8 records were restored and none was sent: the checkpoint is 8; yours is {found}"
+    manager = registered(manager_of(changelog_of(PAIRS), lock_retries=0), store_of("unlogged"))
+    for name in ("counts", "table"):
+        registered(manager, store_of(name, persistent=True))
+    manager.checkpoint({COUNTS: 20})
+    found = OffsetCheckpoint(checkpoint_file).read()
+    assert found == {COUNTS: 21, USERS: 8}, (
+        f"the task has two stores with changelogs, and each has its checkpoint: 21 and 8; yours: {found}"
+    )
 
 
 @pytest.mark.points(6, task=3)
