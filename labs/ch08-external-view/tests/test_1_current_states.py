@@ -53,6 +53,15 @@ def test_pending_transitions(helix):
     data = helix.data(helix.ideal("t", p0="w1", p1="w2"), messages=[wanted, no_op])
     found = {key: dict(by_instance) for key, by_instance in computed(helix, data).pending.items()}
     assert found == {("t", "0"): {"w1": wanted}}, f"by resource and partition; a NO_OP is no transition; yours: {found}"
+    other = helix.message("t", "1", "w1")
+    of_another_kind = type(other)(
+        type(other.record)("u", {**other.record.simple_fields, "MSG_TYPE": "USER_DEFINE_MSG"})
+    )
+    data = helix.data(helix.ideal("t", p0="w1", p1="w1"), messages=[wanted, other, of_another_kind])
+    found = {key: dict(by_instance) for key, by_instance in computed(helix, data).pending.items()}
+    assert found == {("t", "0"): {"w1": wanted}, ("t", "1"): {"w1": other}}, (
+        f"w1 has two transitions before it, and a message of another kind about t, which does not count; yours: {found}"
+    )
 
 
 @pytest.mark.points(6, task=1)

@@ -22,6 +22,9 @@ def test_states_of_all_instances(helix):
         f"all states of partition 0; partition 1 has no replica, so it is left out; yours: {maps}"
     )
     assert list(maps["0"]) == ["w1", "w2"], "Helix sorts the keys of a new record"
+    states = {("t", number): {"w1": "ONLINE"} for number in ("0", "1")}
+    found = view(helix, data, states)
+    assert set(found.map_fields) == {"0", "1"}, f"both partitions have a replica now; yours: {set(found.map_fields)}"
 
 
 @pytest.mark.points(8, task=2)

@@ -35,7 +35,11 @@ def test_a_new_topic(helix):
 
 @pytest.mark.points(6, task=3)
 def test_views_of_nothing(helix):
-    """A topic that is gone"""
+    """Topics that are gone"""
     told, found = writes(helix, helix.data(views=[ZNRecord("gone")]), {})
     assert told == [("Delete", "/ur/EXTERNALVIEW/gone")], f"its view goes, too; yours: {told}"
     assert isinstance(found[0], Delete)
+    told, _ = writes(helix, helix.data(views=[ZNRecord("a"), ZNRecord("b")]), {})
+    assert sorted(told) == [("Delete", "/ur/EXTERNALVIEW/a"), ("Delete", "/ur/EXTERNALVIEW/b")], (
+        f"a and b are gone, and so are the views of both; yours: {told}"
+    )

@@ -13,6 +13,8 @@ def test_only_online_counts():
     assert found == {TopicPartition("t", 0): ["w1", "w2"], TopicPartition("t", 1): []}, (
         f"sorted by name; nobody copies t/1, which is an empty list; yours: {found}"
     )
+    found = online_workers({topic: {"0": {"w1": "ONLINE"}} for topic in "tu"})
+    assert found == {TopicPartition(topic, 0): ["w1"] for topic in "tu"}, f"both topics are copied; yours: {found}"
 
 
 @pytest.mark.points(4, task=4)

@@ -12,6 +12,11 @@ def test_each_workers_partitions(mirror):
     found = instance_to_topic_partitions(mirror.states(t="121", u="-2"))
     expected = {"w1": mirror.partitions("t0 t2"), "w2": mirror.partitions("t1 u1")}
     assert found == expected, f"a worker has partitions of several topics, as numbers; yours: {found}"
+    twice = {"t": IdealState.customized("t", "OnlineOffline", {"0": {"w1": "ONLINE", "w2": "ONLINE"}})}
+    found = instance_to_topic_partitions(twice)
+    assert found == {"w1": mirror.partitions("t0"), "w2": mirror.partitions("t0")}, (
+        f"an administrator has given t/0 to two workers: both have it; yours: {found}"
+    )
 
 
 @pytest.mark.points(6, task=2)

@@ -45,6 +45,8 @@ def test_a_death(mirror):
     assert found is not None, "w2 has gone: its partitions need a worker"
     shares = mirror.shares(found)
     assert shares == {"w1": "t0 t1 t3", "w3": "t2 t4 t5"}, f"only t1 and t4 move: they were w2's; yours: {shares}"
+    shares = mirror.shares(rescale(["w1"], assignment, set()) or ())
+    assert shares == {"w1": "t0 t1 t2 t3 t4 t5"}, f"w2 and w3 have died, and w1 gets all that they had; yours: {shares}"
 
 
 @pytest.mark.points(5, task=3)
@@ -66,3 +68,8 @@ def test_what_nobody_has(mirror):
     found = rescale(["w1"], {}, mirror.partitions("u0 u1"))
     assert found is not None, "w1 has come"
     assert mirror.shares(found) == {"w1": "u0 u1"}, f"w1 gets both; yours: {mirror.shares(found)}"
+    try:
+        found = rescale(["w1"], {}, sorted(mirror.partitions("u0 u1")))
+    except AttributeError as error:
+        pytest.fail(f"unassigned may be any collection, here a list: make a set of it ({error})")
+    assert mirror.shares(found) == {"w1": "u0 u1"}, f"w1 gets both of a list as well; yours: {mirror.shares(found)}"

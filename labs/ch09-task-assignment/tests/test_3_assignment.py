@@ -144,6 +144,16 @@ def test_which_pairs_are_noted(assignor, instance):
     missing, other = wanted - made._pairs, made._pairs - wanted
     assert not missing, f"a task makes a pair with every active and standby task of its client, also earlier; {missing}"
     assert not other, f"a pair is a frozenset of two tasks that share a client; yours notes others: {other}"
+    idle, cheap = instance(), instance(active=[0], threads=2)
+    cheap.assign(TaskId(0, 1), active=True)
+    made = assignor(2, idle, cheap)
+    made._pairs.add(frozenset((TaskId(0, 0), TaskId(0, 1))))
+    made._tasks = [TaskId(0, 0)]
+    made._assign_all(active=True)
+    assert cheap.active_tasks == {TaskId(0, 0), TaskId(0, 1)}, (
+        "the only pair of two tasks has been made, so pairs do not count any more: the task goes to the cheapest "
+        "client, where it costs 0.1, not to the idle one, where it costs 0.5"
+    )
 
 
 @pytest.mark.points(2, task=3)
