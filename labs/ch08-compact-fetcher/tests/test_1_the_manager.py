@@ -30,6 +30,11 @@ def test_a_partition_goes(owning, zero, one):
     assert maps.owned is owned, "fetchers hold the dict owned: change it in place"
     again = maps.begin_round()
     assert again == frozenset(), f"a removal is told once; in the next round yours tells {set(again)}"
+    maps = owning(zero, one)
+    for partition in (zero, one):
+        maps.remove(partition)
+    maps.begin_round()
+    assert maps.owned == {}, f"both were removed, so none is owned; yours still owns {list(maps.owned)}"
 
 
 @pytest.mark.points(5, task=1)
@@ -65,6 +70,11 @@ def test_added_and_removed(info, zero):
     assert (removed, maps.owned, maps.without_leader) == (frozenset(), {}, set()), (
         f"nobody has fetched t-0, and nobody shall; yours: removed {set(removed)}, owned {list(maps.owned)}"
     )
+    maps.add(info())
+    maps.begin_round()
+    maps.remove(zero)
+    maps.begin_round()
+    assert maps.without_leader == set(), "t-0 was removed before its leader was found: nobody looks for it any more"
 
 
 @pytest.mark.points(6, task=1)
@@ -80,3 +90,6 @@ def test_a_partition_with_an_error(owning, zero, one):
     maps.failed([zero])
     maps.begin_round()
     assert zero not in maps.without_leader, "an error of a partition that is not owned is of no interest"
+    maps.leaders_found([one])
+    maps.begin_round()
+    assert maps.without_leader == set(), "t-1 has its new leader: an error counts for one round, not for every one"

@@ -15,6 +15,15 @@ def test_come_and_go(info, zero, one):
     assert tuple(found) == ({one}, {zero: added}), f"t-1 goes, t-0 comes; yours: {found}"
     found = maps.begin_round({zero})
     assert tuple(found) == (set(), {}), f"a change happens once; in the next round yours has {found}"
+    found = maps.begin_round({zero, one})
+    assert tuple(found) == (set(), {}), f"t-1 is fetched again, and its removal is over; yours: {found}"
+    found = maps.begin_round(set())
+    assert tuple(found) == (set(), {}), f"t-0 is not fetched any more, and was added only once; yours: {found}"
+    both = {partition: AddedPartition(info(partition), 7) for partition in (zero, one)}
+    for partition, each in both.items():
+        maps.add(partition, each)
+    found = maps.begin_round(set())
+    assert tuple(found) == (set(), both), f"both partitions come in this round; yours: {found}"
 
 
 @pytest.mark.points(6, task=2)

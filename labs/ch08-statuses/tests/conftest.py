@@ -4,6 +4,7 @@ from types import SimpleNamespace
 
 import pytest
 
+from kafka_learn.labs.locks import touched_only_with
 from kafka_lite.common.errors import ApiError, Errors
 from kafka_lite.connect.json.json_converter import JsonConverter
 from kafka_lite.connect.runtime.connector_task_id import ConnectorTaskId
@@ -55,7 +56,10 @@ class Statuses:
 
 @pytest.fixture
 def statuses():
-    return Statuses()
+    made = Statuses()
+    methods = ["_send", "_is_still_wanted", "_remove"]
+    with touched_only_with(made.store, "_lock", state=("_entries", "_generation"), within=methods):
+        yield made
 
 
 @pytest.fixture(name="report")

@@ -33,7 +33,7 @@ def test_records(statuses, report):
 
 
 @pytest.mark.points(10, task=2)
-def test_errors(statuses, report):
+def test_errors(statuses, report, caplog):
     """Writes that fail"""
     statuses.store.put(report("RUNNING", "A", 4))
     statuses.log.end(0, statuses.never)
@@ -49,3 +49,16 @@ def test_errors(statuses, report):
     assert len(statuses.log.sent) == 5, (
         "generation 5 has begun: the write of generation 4 is not wanted, it is not repeated"
     )
+    caplog.clear()
+    statuses.log.end(4, None)
+    assert caplog.messages == [], f"a write without an error is no failure: nothing is logged; yours: {caplog.messages}"
+    statuses.store.put_safe(report("UNASSIGNED", "A", 5))
+    statuses.log.end(5, statuses.again)
+    assert len(statuses.log.sent) == 7, (
+        "a safe write that nothing newer has followed is still wanted: repeat it; its sequence number is the new one"
+    )
+    try:
+        statuses.log.end(6, OSError("no space left"))
+    except AttributeError as error:
+        pytest.fail(f"an error that is no ApiError is not retriable: log it; yours raised {error!r}")
+    assert len(statuses.log.sent) == 7, "an error that is no ApiError is not retriable: the write is not repeated"
