@@ -32,6 +32,9 @@ def test_a_connector_and_its_tasks():
     found = read(SINK_BYTES)
     assert found.tasks == SINK.tasks, f"-1 is no task: tasks 0 and 1; yours: {found.tasks}"
     assert found == SINK, f"{SINK}; yours: {found}"
+    two = Assignment(0, "m", "u", 7, ("sink", "source"), (ConnectorTaskId("source", 0),))
+    found = read(serialize_assignment(two))
+    assert found == two, f"the worker runs two connectors, and each has its entry with -1: {two}; yours: {found}"
 
 
 @pytest.mark.points(10, task=3)
