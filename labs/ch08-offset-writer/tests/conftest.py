@@ -5,6 +5,7 @@ from types import SimpleNamespace
 
 import pytest
 
+from kafka_learn.labs.locks import touched_only_with
 from kafka_lite.connect.json.json_converter import JsonConverter
 from kafka_lite.connect.runtime.storage.offset_storage_writer import OffsetStorageWriter
 
@@ -49,8 +50,11 @@ def store():
 
 @pytest.fixture
 def writer(store, converter):
-    """Of the connector ``x``."""
-    return OffsetStorageWriter(store, "x", converter, converter)
+    """Of the connector ``x``. Its task and its committer use it at the same time."""
+    made = OffsetStorageWriter(store, "x", converter, converter)
+    methods = ["offset", "begin_flush", "_finish", "do_flush"]
+    with touched_only_with(made, "_lock", state=("_data", "_to_flush", "_flush_id"), within=methods):
+        yield made
 
 
 @pytest.fixture

@@ -16,6 +16,10 @@ def test_success_and_error_of_the_current_flush(writer):
     assert writer._finish(1, None) is True, "after an error the number is used up: this is flush 1"
     assert writer._to_flush is None, "after a success the next flush may begin: self._to_flush is None"
     assert writer.begin_flush() is False, "row 5 is stored: there is nothing more to store"
+    assert writer._flush_id == 2, (
+        "a success uses the number up as well: flush 1 is over, and the next one is 2, not "
+        f"{writer._flush_id}, or an outcome that comes twice ends the wrong one"
+    )
 
 
 @pytest.mark.points(10, task=3)

@@ -44,6 +44,14 @@ def test_a_late_outcome_is_not_reported(writer, store, heard):
     assert writer._to_flush, "that outcome belongs to a flush that was given up: the second one goes on"
     store.end(1)
     assert heard == [None], f"the second flush has succeeded; reported: {heard}"
+    writer.offset(A, {"row": 8})
+    writer.begin_flush()
+    writer.cancel_flush()
+    try:
+        writer.do_flush(heard.append)
+    except AttributeError as error:
+        pytest.fail(f"a flush may be given up before it is stored: then there is nothing to store ({error})")
+    assert store.texts() == {}, f"the flush was given up before it was stored; yours stores {store.texts()}"
 
 
 @pytest.mark.points(6, task=4)
