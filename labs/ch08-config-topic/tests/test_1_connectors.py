@@ -26,7 +26,7 @@ def test_a_connector_comes_and_goes(applied):
 
 
 @pytest.mark.points(9, task=1)
-def test_pauses(applied):
+def test_pauses(applied, caplog):
     """PAUSED, a new configuration, a tombstone"""
     applied.put("connector-y", CONFIG)
     change = applied.put("target-state-y", {"state": "PAUSED"})
@@ -38,6 +38,7 @@ def test_pauses(applied):
     state = applied.state().target_state("y")
     assert state is TargetState.STARTED, f"the tombstone of a target state means STARTED again, not {state}"
     assert change is None, f"no change to tell of: the connector's own tombstone tells; yours: {change}"
+    assert not caplog.records, f"a tombstone is no wrong format: nothing is logged; yours: {caplog.messages}"
     applied.put("target-state-gone", {"state": "PAUSED"})
     applied.put("target-state-gone", None)
     assert applied.state().target_state("gone") is None, "a connector that does not exist has no target state"

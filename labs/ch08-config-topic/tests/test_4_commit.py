@@ -61,6 +61,8 @@ def test_what_is_no_commit(applied):
         except (ValueError, KeyError, TypeError, AttributeError) as error:
             pytest.fail(f"commit-x {value!r} is logged and changes nothing; yours raised {error!r}")
         assert change is None, f"commit-x {value!r} changes nothing; true is no number of tasks; yours: {change}"
+    change = applied.put("commit-z", {"tasks": 2**31 - 1})
+    assert change is not None, f"{2**31 - 1} is the largest number of tasks, and one: the commit counts; yours: None"
     applied.put("commit-y", {"tasks": 0})
     applied.commit(1)
     assert applied.tasks() == {0: "a"}, f"the configuration of x was still deferred; yours: {applied.tasks()}"
