@@ -16,10 +16,9 @@ from kafka_lite.common.new_instance import new_instance
 from kafka_lite.common.time import Time
 from kafka_lite.security.authorizer.acl_authorizer import AclAuthorizer, parse_super_users
 from kafka_lite.security.authorizer.acl_store import ACL_CHANGE_PATHS
-from kafka_lite.server.auth.zk_acl_store import ZkAclStore, acl_changes
 from kafka_lite.security.authorizer.authorizer import Authorizer
 from kafka_lite.security.authorizer.custom_authorizer import CustomAuthorizer
-from kafka_lite.server.auth.zk_acl_store import AclChanges, ZkAclStore
+from kafka_lite.server.auth.zk_acl_store import ZkAclStore, acl_changes
 from kafka_lite.server.config.security_configs import AUTHORIZERS
 from kafka_lite.zookeeper.kafka_zk_client import KafkaZkClient
 

@@ -37,7 +37,7 @@ def create_placed_topic(bootstrap: str, topic: str, replicas: Sequence[Sequence[
 
     Retries until the controller has created it.
     """
-    _until_it_works(bootstrap, lambda client: client.create_placed_topic(topic, replicas), "TOPIC_ALREADY_EXISTS")
+    until_it_works(bootstrap, lambda client: client.create_placed_topic(topic, replicas), "TOPIC_ALREADY_EXISTS")
 
 
 def alter_topic(bootstrap: str, topic: str, alterations: Sequence[Mapping[str, str]]) -> None:
