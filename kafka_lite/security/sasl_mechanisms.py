@@ -79,7 +79,7 @@ def sasl_client(mechanism: str, jaas: JaasContext, time: Time) -> Callable[[], S
     Raises JaasConfigError for a missing option, ValueError for one that is not valid.
     """
     if mechanism == OAUTHBEARER and TOKEN_FILE in jaas.options:
-        file = Path(jaas.options[TOKEN_FILE])  # read for each exchange: whoever renews the token writes the file
+        file = Path(jaas.options[TOKEN_FILE])  # read for each exchange: the file changes when the token is renewed
         return lambda: OAuthBearerSaslClient(_token_in(file))
     if mechanism == OAUTHBEARER:
         new_unsecured_token(jaas.options, time.milliseconds())  # so that a bad option is found now

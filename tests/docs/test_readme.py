@@ -10,6 +10,7 @@ from pathlib import Path
 import confluent_kafka
 import pytest
 
+from kafka_learn.labs.workspace import WORK_VARIABLE
 from kafka_lite.server.broker_process import BrokerProcess
 from tests.support.patience import patient_s
 
@@ -31,6 +32,7 @@ def commands() -> list[str]:
 
 def test_the_commands_work(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))  # where `top` looks for brokers
+    monkeypatch.setenv(WORK_VARIABLE, str(tmp_path / "labs-work"))
     assert len(commands()) >= 8
     with BrokerProcess(tmp_path, {"zookeeper.embedded.port": "0", "metrics.http.port": "0"}) as broker:
         for command in commands():

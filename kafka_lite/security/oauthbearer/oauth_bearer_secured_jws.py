@@ -1,4 +1,4 @@
-"""Signed tokens: whoever has the issuer's public keys can check them, and only the issuer can make them.
+"""Signed tokens: the issuer's public keys check them, and only the issuer can make them.
 
 ::
 

@@ -29,7 +29,7 @@ These keys are accepted so that Kafka's ``server.properties`` works unchanged; s
 """
 
 JAVA_PACKAGES = ("kafka.", "org.apache.kafka.")
-"""Those of Kafka's own classes, which need Java."""
+"""Kafka's own classes, which need Java."""
 
 UNSERVED: dict[str, tuple[object, str]] = {
     "create.topic.policy.class.name": (

@@ -89,7 +89,7 @@ def test_commands_come_with_their_own_subcommands_usage_and_options() -> None:
 
 @LANGUAGES
 def test_every_lab_has_a_row_with_its_title_and_time(language: str) -> None:
-    rows = reference.labs(language).splitlines()[2:]
+    rows = [row for row in reference.labs(language).splitlines()[2:] if not row.startswith("| **")]
     assert len(rows) == len(all_labs())
     for lab, row in zip(all_labs(), rows, strict=True):
         assert f"[{lab.name}]({lab.name}.md)" in row

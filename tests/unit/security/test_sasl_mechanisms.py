@@ -1,0 +1,98 @@
+"""Both ends of each mechanism by its name, from the options of a login module."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from kafka_lite.common.time import MockTime
+from kafka_lite.security.auth.jaas_config import JaasConfigError
+from kafka_lite.security.auth.jaas_context import JaasContext
+from kafka_lite.security.oauthbearer.json_web_key_set import JwksError
+from kafka_lite.security.oauthbearer.oauth_bearer_unsecured_jws import new_unsecured_token
+from kafka_lite.security.sasl.sasl_mechanism import SaslClient, SaslError, SaslServer
+from kafka_lite.security.sasl_mechanisms import MECHANISMS, sasl_client, sasl_server
+from kafka_lite.security.scram.credential_provider import CredentialProvider
+from kafka_lite.security.scram.scram_formatter import ScramFormatter
+from kafka_lite.security.scram.scram_mechanism import SCRAM_MECHANISM_NAMES, ScramMechanism
+
+TIME = MockTime(start_ms=1_000_000)
+ALICE = JaasContext("module", {"username": "alice", "password": "secret"})
+TOKEN_OF_ALICE = {"unsecuredLoginStringClaim_sub": "alice"}
+
+
+def credentials() -> CredentialProvider:
+    provider = CredentialProvider()
+    made = {each: ScramFormatter(each).generate_credential("secret", 4096) for each in ScramMechanism}
+    provider.update_credentials(
+        "alice", {each.mechanism_name: credential.to_string() for each, credential in made.items()}
+    )
+    return provider
+
+
+def exchange(client: SaslClient, server: SaslServer) -> str:
+    """All tokens between both ends; returns the user."""
+    token = client.evaluate_challenge(b"")
+    while not server.complete:
+        assert token is not None
+        challenge = server.evaluate_response(token)
+        token = client.evaluate_challenge(challenge) if challenge or not client.complete else None
+    assert client.complete
+    return server.authorization_id
+
+
+@pytest.mark.parametrize("mechanism", MECHANISMS)
+def test_both_ends_of_a_mechanism_agree(mechanism: str) -> None:
+    jaas = JaasContext("module", TOKEN_OF_ALICE) if mechanism == "OAUTHBEARER" else ALICE
+    options = {"user_alice": "secret"} if mechanism == "PLAIN" else {}
+    client, server = sasl_client(mechanism, jaas, TIME)(), sasl_server(mechanism, options, credentials(), TIME)()
+    assert (client.mechanism, server.mechanism) == (mechanism, mechanism)
+    assert exchange(client, server) == "alice"
+
+
+def test_a_mechanism_that_is_not_served_is_named() -> None:
+    words = "the mechanism GSSAPI is not supported; valid: PLAIN, SCRAM-SHA-256"
+    with pytest.raises(ValueError, match=words):
+        sasl_server("GSSAPI", {}, CredentialProvider(), TIME)
+    with pytest.raises(ValueError, match=words):
+        sasl_client("GSSAPI", ALICE, TIME)
+
+
+@pytest.mark.parametrize("mechanism", ["PLAIN", *SCRAM_MECHANISM_NAMES])
+def test_a_client_needs_a_user_and_a_password(mechanism: str) -> None:
+    with pytest.raises(JaasConfigError, match="password is missing"):
+        sasl_client(mechanism, JaasContext("module", {"username": "alice"}), TIME)
+
+
+def test_a_token_in_a_file_is_read_for_each_exchange(tmp_path: Path) -> None:
+    file = tmp_path / "token"
+    client = sasl_client("OAUTHBEARER", JaasContext("module", {"tokenFile": str(file)}), TIME)
+    with pytest.raises(SaslError, match="cannot read the token"):
+        client()
+    server = sasl_server("OAUTHBEARER", {}, CredentialProvider(), TIME)
+    for user in ("alice", "bob"):
+        token = new_unsecured_token({"unsecuredLoginStringClaim_sub": user}, TIME.milliseconds())
+        file.write_text(f"{token.value}\n")
+        assert exchange(client(), server()) == user
+
+
+def test_a_url_of_keys_means_that_tokens_are_signed(tmp_path: Path) -> None:
+    keys = tmp_path / "keys.json"
+    values = {
+        "sasl.oauthbearer.jwks.endpoint.url": keys.as_uri(),
+        "sasl.oauthbearer.jwks.endpoint.refresh.ms": 1,
+        "sasl.oauthbearer.expected.audience": None,
+        "sasl.oauthbearer.expected.issuer": None,
+        "sasl.oauthbearer.clock.skew.seconds": 30,
+        "sasl.oauthbearer.sub.claim.name": "sub",
+        "sasl.oauthbearer.scope.claim.name": "scope",
+    }
+    with pytest.raises(JwksError, match="cannot read file:"):
+        sasl_server("OAUTHBEARER", {}, CredentialProvider(), TIME, values)
+    keys.write_text('{"keys": [{"kid": "1", "kty": "RSA", "n": "3Q", "e": "AQAB"}]}')
+    server = sasl_server("OAUTHBEARER", {}, CredentialProvider(), TIME, values)()
+    token = sasl_client("OAUTHBEARER", JaasContext("module", TOKEN_OF_ALICE), TIME)().evaluate_challenge(b"")
+    assert token is not None
+    server.evaluate_response(token)
+    assert not server.complete, "an unsecured token is refused"
