@@ -68,7 +68,9 @@ class Groups:
             assert message.error() is None, message.error()
             assert message.offset() == self._positions[message.partition()], "neither skipped nor read twice"
             self._positions[message.partition()] += 1
-        self._member.commit(asynchronous=False)
+        # Not what the client has stored: it forgets what it read before a rebalance, which may just have ended.
+        read = [ClientPartition(TOPIC, partition, offset) for partition, offset in enumerate(self._positions)]
+        self._member.commit(offsets=read, asynchronous=False)
 
     @contextmanager
     def _consumer(self, group: str) -> Iterator[Consumer]:
