@@ -119,6 +119,9 @@ def test_every_worker_serves_every_request(connect: ConnectCluster, tmp_path: Pa
         assert worker.request("POST", "/connectors/any/tasks/0/restart") is None
         with pytest.raises(RestError, match="404: Unknown task: any-7"):
             worker.request("POST", "/connectors/any/tasks/7/restart")
+        restarted = worker.request("POST", "/connectors/any/restart?includeTasks=true")
+        assert [each["state"] for each in (restarted["connector"], *restarted["tasks"])] == ["RESTARTING"] * 2
+        connect.await_running("any", tasks=1)
     assert connect.request("GET", "/connectors/any/offsets") == {"offsets": []}
     connect.pause_connector("any")
     connect.await_state("any", "PAUSED", tasks=1)
