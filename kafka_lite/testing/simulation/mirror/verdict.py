@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from kafka_lite.testing.history.checker import Violation
+from kafka_lite.testing.history.checker import MOST, Violation
 from kafka_lite.testing.history.history import History
 from kafka_lite.testing.simulation.mirror.facts import ORIGINALS, Facts
 
@@ -20,9 +20,9 @@ def judge(history: History, facts: Facts) -> Iterator[Violation]:
     """The violations at the end of a run. Copies may come twice: of each value the first one counts."""
     originals = {each.value: each.place for each in history.stored if each.place.topic == ORIGINALS}
     copied = {copy.value for copy in facts.copies}
-    for record, _ in history.acknowledged:
-        if record.topic == ORIGINALS and record.value not in copied:
-            yield Violation(COPY_LOST, f"{record.value} was acknowledged, and is not in the target")
+    lost = [each.value for each, _ in history.acknowledged if each.topic == ORIGINALS and each.value not in copied]
+    if lost:
+        yield Violation(COPY_LOST, f"{len(lost)} records were acknowledged, and are not in the target: {lost[:MOST]}")
     for value in sorted(copied - originals.keys()):
         yield Violation(NO_ORIGINAL, f"{value} is in the target, and not in the source")
     yield from _of_keys(facts, {value: place.offset for value, place in originals.items() if value is not None})

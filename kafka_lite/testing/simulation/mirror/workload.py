@@ -22,9 +22,6 @@ CAUGHT_UP_S: Final = 180.0
 class MirrorWorkload(Workload):
     """A producer writes ORIGINALS, and mirrors copy it to COPIES, which has another number of partitions."""
 
-    interval_ms: int | None = None
-    """How often mirrors commit; None: drawn for each of them."""
-
     def start_mirrors(self, mirrors: int, load: Load, copies: int) -> None:
         """Create both topics, and start everything. ``copies`` is the number of partitions of COPIES."""
         self.facts = Facts()
@@ -34,8 +31,7 @@ class MirrorWorkload(Workload):
         self._operate("create_topic", COPIES, copies, self._replicas, {})  # the history does not know its records
         self.produce("producer", load)
         for number in range(mirrors):
-            interval_ms = self.random.choice(INTERVALS_MS) if self.interval_ms is None else self.interval_ms
-            self.mirror(f"mirror-{number}", self.random.randint(1, 2), interval_ms)
+            self.mirror(f"mirror-{number}", self.random.randint(1, 2), self.random.choice(INTERVALS_MS))
         witness = self._start_client("witness", "witness", copies, self.facts, self.history, module=MIRROR_PROGRAMS)
         self._consumers.add(witness)
 
