@@ -16,10 +16,13 @@ from kafka_lite.connect.runtime.connect import Connect
 from kafka_lite.connect.runtime.herder import Herder
 from kafka_lite.connect.runtime.new_connect import new_distributed_connect
 from kafka_lite.mirror.connectors.mirror_admin import COMPACTED, MirrorAdmin, NewTopic
+from kafka_lite.mirror.connectors.mirror_connector_config import CLIENT_KEYS
 from kafka_lite.mirror.dedicated.mirror_maker_config import KINDS, STORAGES, MirrorMakerConfig, SourceAndTarget
 
 logger = logging.getLogger(__name__)
 
+OF_ADMINS = CLIENT_KEYS | {"client.id"}
+"""The keys of a worker that its admin client has, too."""
 RETRY_MS = 1000
 REQUEST_TIMEOUT_S = 60.0
 PARTITIONS: Mapping[str, int] = {"config": 1, "offset": 25, "status": 5}
@@ -85,7 +88,7 @@ class DedicatedMirrorMaker:
             )
             for kind in STORAGES
         }
-        admin = self._new_admin(dict(props))
+        admin = self._new_admin({key: value for key, value in props.items() if key in OF_ADMINS})
         refused = admin.create_topics(topics)
         if refused:
             raise KafkaError("; ".join(f"Could not create topic {topic}: {why}" for topic, why in refused.items()))

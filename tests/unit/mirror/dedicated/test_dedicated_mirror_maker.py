@@ -74,7 +74,11 @@ class Rig:
         self.refuses_topics = refuses_topics
         worker: Any = self._worker
         config = MirrorMakerConfig({**PROPS, **(props or {})})
-        self.mirror = DedicatedMirrorMaker(config, targets, new_admin=lambda _config: self, new_worker=worker)
+        self.mirror = DedicatedMirrorMaker(config, targets, new_admin=self._admin, new_worker=worker)
+
+    def _admin(self, config: Mapping[str, object]) -> Rig:
+        assert config.keys() == {"bootstrap.servers", "client.id"}
+        return self
 
     def _worker(self, props: Mapping[str, str]) -> FakeWorker:
         self.workers.append(FakeWorker(props))
