@@ -14,9 +14,11 @@ def test_success_and_error(books):
         assert not books.of.committing, "the commit has ended, with an error"
         assert books.of.failures == failures, f"{failures} have failed; yours: {books.of.failures}"
         assert books.committed == [4, 8], f"nothing was committed; yours: {books.committed}"
-    number = books.of.begin_commit(0)
-    books.of.end_commit(number, None, books.offsets(10, 8))
+    number, given = books.of.begin_commit(0), books.offsets(10, 8)
+    books.of.end_commit(number, None, given)
     assert books.committed == [10, 8], f"10 and 8 are committed; yours: {books.committed}"
+    given[books.p0] = given[books.p1]
+    assert books.committed == [10, 8], f"the caller's offsets may change: copy them; yours: {books.committed}"
     assert books.of.failures == 0, f"failures counts since the last one that succeeded; yours: {books.of.failures}"
     number = books.of.begin_commit(0)
     books.of.end_commit(number, None, None)

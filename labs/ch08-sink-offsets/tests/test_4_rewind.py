@@ -10,6 +10,13 @@ def test_the_task_says_where(books):
     books.of.rewound(books.p0, 6)
     assert books.current == [6, 8], f"it continues at 6; yours: {books.current}"
     assert books.committed == [6, 8], f"6 is stored by the task, and counts as committed; yours: {books.committed}"
+    books.of.consumed(books.p0, 9)
+    books.of.delivered()
+    books.of.rewound(books.p0, 6)
+    books.of.delivered()
+    assert books.current == [6, 8], (
+        f"record 9 was delivered once, and the empty batch after it has none: it continues at 6; yours: {books.current}"
+    )
 
 
 @pytest.mark.points(8, task=4)
