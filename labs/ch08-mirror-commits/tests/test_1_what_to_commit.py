@@ -51,6 +51,7 @@ def test_a_commit_that_fails(mirror, kafka):
     consumer.refuses = CommitFailedError()
     with pytest.raises(CommitFailedError):
         ours.commit()
+    assert ours._committed == {}, f"a commit that was refused is none: _committed is noted after it; {ours._committed}"
     consumer.refuses = None
     ours.receive()
     ours.commit()
@@ -67,9 +68,15 @@ def test_forgotten_partitions(mirror, kafka, zero):
     ours.receive()
     ours.receive()
     try:
-        ours.forget([zero, zero._replace(topic="other")])
+        ours.forget([zero._replace(topic="other"), zero])
     except KeyError as error:
         pytest.fail(f"a partition without records is forgotten, too, without an error: KeyError {error}")
     ours.commit()
     assert consumer.committed == [{"t-1": 10}], f"t-0 is another member's: {consumer.committed}"
     assert [str(each.topic_partition) for each in ours.progress()] == ["t-1"], "progress does not show t-0 any more"
+    ours = mirror(kafka([5]))
+    ours.receive()
+    ours.commit()
+    ours.forget([zero])
+    left = ours._committed | ours._ends
+    assert left == {}, f"t-0 was committed before it went: forget that and its end as well; left: {left}"

@@ -32,7 +32,7 @@ def test_a_wakeup(commits, steps):
 
 
 @pytest.mark.points(3, task=2)
-def test_a_refused_commit(commits, steps):
+def test_a_refused_commit(commits, steps, caplog):
     """The group has rebalanced"""
     steps.commit_errors = [CommitFailedError()]
     try:
@@ -40,6 +40,7 @@ def test_a_refused_commit(commits, steps):
     except CommitFailedError:
         pytest.fail("a refused commit is a warning: the records come twice, which is no reason to stop the mirror")
     assert steps.done == ["commit"], f"it would be refused again: one commit, not {steps.done}"
+    assert caplog.records, "a refused commit is a warning, since records may come twice: self._warn_of_rebalance()"
 
 
 @pytest.mark.points(3, task=2)

@@ -1,6 +1,7 @@
 """Task 3: receive, send, and now and then a commit."""
 
 import contextlib
+from types import SimpleNamespace
 
 import pytest
 
@@ -26,11 +27,21 @@ def turn(thread):
 
 
 @pytest.mark.points(6, task=3)
-def test_records_are_sent(thread, steps, a_record):
+def test_records_are_sent(thread, steps, a_record, monkeypatch):
     """Two records, no commit due"""
     steps.script = [a_record(0), a_record(1)]
     turn(thread)
     assert steps.done == ["send 0", "send 1"], f"send each record, and commit when a minute is over: {steps.done}"
+    steps.done.clear()
+    thread._handler = SimpleNamespace(handle=lambda record: [record, a_record(9)])
+    steps.script = [a_record(2)]
+    turn(thread)
+    assert steps.done == ["send 2", "send 9"], f"a handler may make two records of one: send both; yours: {steps.done}"
+    steps.done.clear()
+    steps.script = [a_record(3)]
+    monkeypatch.setattr(type(steps), "has_data", False)
+    turn(thread)
+    assert steps.done == [], f"the consumer has no data: do not receive, which may wait for ever; yours: {steps.done}"
 
 
 @pytest.mark.points(5, task=3)

@@ -98,7 +98,7 @@ def through_the_topic(builder, *records, key=LONG, value=TEXT):
             sent = iter(lambda: driver.read_output("app-Counts-repartition", *types), None)
             return [(record.key, record.value) for record in sent]
     except (StreamsError, SerializationError) as error:
-        pytest.fail(f"the repartition topic has the serdes that were given, of keys and then of values: {error}")
+        pytest.fail(f"the repartition topic has the serdes that were given, first that of keys: {error}")
 
 
 def length_of_key(key, _value):
