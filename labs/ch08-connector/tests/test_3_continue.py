@@ -4,7 +4,7 @@ import pytest
 
 
 @pytest.mark.points(10, task=3)
-def test_batches(task, names):
+def test_batches(task, names, folder):
     """Three rows in batches of two"""
     reading = task("towns.csv")
     found = names(reading._rows_of("towns.csv"))
@@ -12,6 +12,12 @@ def test_batches(task, names):
     found = names(reading._rows_of("towns.csv"))
     assert found == ["Kiel"], f"the next call continues after them, at Kiel; yours: {found}"
     assert reading._rows_of("towns.csv") == [], "there are no more rows"
+    (folder / "empty.csv").touch()
+    try:
+        found = task("empty.csv")._rows_of("empty.csv")
+    except TypeError as error:
+        pytest.fail(f"a file without a line has no names of fields: rows.fieldnames is None there ({error})")
+    assert found == [], f"a file without a line has no rows; yours: {found}"
 
 
 @pytest.mark.points(10, task=3)
