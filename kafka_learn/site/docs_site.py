@@ -16,6 +16,7 @@ from pathlib import Path
 
 from kafka_learn.project import PROJECT_ROOT
 from kafka_learn.site.build_progress import FIRST_BUILD, BuildProgress
+from kafka_learn.site.built import moved_pages
 from kafka_learn.site.last_build import LastBuild
 
 SITE = PROJECT_ROOT / "site"
@@ -49,6 +50,7 @@ def build(target: Path = SITE) -> int:
         code = _mkdocs("build", "--strict", "--site-dir", str(target), leave_out=("INFO",))
     if code:
         return 1
+    list(moved_pages.write(target))
     problems = check(target, site_url)
     if not problems:
         last_build.note()

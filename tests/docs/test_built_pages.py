@@ -55,14 +55,20 @@ def page(tmp_path_factory: pytest.TempPathFactory) -> Iterator[chromium.Page]:
         yield page
 
 
-@pytest.mark.parametrize(("screen", "is_dark", "kinds"), [(DESKTOP, False, KINDS), (PHONE, True, KINDS[:3])])
+@pytest.mark.parametrize(
+    ("screen", "is_dark", "kinds"),
+    [(DESKTOP, False, KINDS), (PHONE, True, KINDS[:3]), (DESKTOP, True, ("live/", "labs/ch06-offset-index/"))],
+)
 def test_a_page_of_each_kind_can_be_read_by_everyone(
     page: chromium.Page, screen: tuple[int, int], is_dark: bool, kinds: tuple[str, ...]
 ) -> None:
     page.show_on(*screen, is_dark=is_dark)
+    page.load(page.home)
+    page.evaluate("localStorage.clear()")  # a page keeps the colours in which it was first seen
     program, problems = axe.script(), {}
     for kind in kinds:
         page.load(page.home + kind)
+        assert page.evaluate("document.body.dataset.mdColorScheme") == ("slate" if is_dark else "default")
         problems[kind] = axe.serious_problems(page, program, without=(SCROLLED_BY_KEYS,) if screen == PHONE else ())
     assert problems == {kind: [] for kind in kinds}
 
