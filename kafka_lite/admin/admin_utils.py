@@ -151,7 +151,7 @@ class AdminUtils:
 
         existing = self._zk_client.get_topic_assignment(topic) if is_valid_topic_name(topic) else None
         if existing is None:
-            raise _does_not_exist(topic)
+            raise topic_does_not_exist(topic)
         if validate_only:
             enlarge(existing)
             return everything
@@ -159,7 +159,7 @@ class AdminUtils:
             with self._writing():
                 self._zk_client.change_topic_assignment(topic, enlarge)
         except NoNodeError:
-            raise _does_not_exist(topic) from None  # deleted concurrently
+            raise topic_does_not_exist(topic) from None  # deleted concurrently
         logger.info("The partitions of topic %s are now %s", topic, everything)
         return everything
 
@@ -238,7 +238,8 @@ def _already_exists(topic: str) -> Exception:
     return Errors.TOPIC_ALREADY_EXISTS.exception(f"Topic '{topic}' already exists.")
 
 
-def _does_not_exist(topic: str) -> Exception:
+def topic_does_not_exist(topic: str) -> Exception:
+    """The error of a change."""
     return Errors.UNKNOWN_TOPIC_OR_PARTITION.exception(f"The topic '{topic}' does not exist.")
 
 

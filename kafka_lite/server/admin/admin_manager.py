@@ -6,10 +6,10 @@ Kafka 0.10.2: core/.../server/AdminManager.scala; later ZkAdminManager.scala · 
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
+from collections.abc import Callable, Collection, Hashable, Mapping, Sequence, Sized
 from typing import TypeVar
 
-from kafka_lite.admin.admin_utils import AdminUtils, topic_to_delete_is_unknown
+from kafka_lite.admin.admin_utils import AdminUtils, topic_does_not_exist, topic_to_delete_is_unknown
 from kafka_lite.admin.replica_assignment import Assignment, BrokerMetadata, assign_replicas_to_brokers
 from kafka_lite.common.bounded_log import BoundedLog, Log
 from kafka_lite.common.errors import Errors
@@ -243,7 +243,7 @@ class AdminManager:
         callback: Callable[[list[DeletableTopicResult]], None],
     ) -> None:
         """Mark topics for deletion. ``callback`` gets the results once they are deleted, or after ``timeout_ms``."""
-        known = set(self._zk_client.get_all_topics()) if len(topics) >= MANY_NAMES else None
+        known = self._known_if_many(topics)
         with BoundedLog(logger) as log:
             results = {topic: self._delete_topic(topic, quota, known, log) for topic in topics}
         operation = DelayedDeleteTopics(
@@ -254,6 +254,10 @@ class AdminManager:
             lambda: callback(list(results.values())),
         )
         self._finish(operation, _successful(results), wait=timeout_ms > 0)
+
+    def _known_if_many(self, asked: Sized) -> Collection[str] | None:
+        """All topics that exist, if a request names so many that asking for each would take long."""
+        return set(self._zk_client.get_all_topics()) if len(asked) >= MANY_NAMES else None
 
     def _delete_topic(
         self, topic: str, quota: ControllerMutationQuota, known: Collection[str] | None, log: Log
@@ -280,6 +284,7 @@ class AdminManager:
         """Enlarge topics. ``callback`` gets the results once all leaders are elected, or after ``timeout_ms``."""
         with BoundedLog(logger) as log:
             shared = _SharedByTopics(log)
+            shared.known = self._known_if_many(topics)
             results = {topic.name: self._add_partitions(topic, validate_only, quota, shared) for topic in topics}
         added = _successful(results)
         if validate_only or not added:
@@ -301,6 +306,8 @@ class AdminManager:
     ) -> CreatePartitionsTopicResult:
         result = CreatePartitionsTopicResult(name=topic.name)
         try:
+            if shared.known is not None and topic.name not in shared.known:
+                raise topic_does_not_exist(topic.name)
             old_count = len(self._cache.get_partitions(topic.name))
             shared.take_room(max(topic.count - old_count, len(topic.assignments or ()), 0))
             replicas = None if topic.assignments is None else [list(entry.broker_ids) for entry in topic.assignments]
@@ -318,11 +325,13 @@ class AdminManager:
 class _SharedByTopics:
     """The state of one request that its topics share.
 
-    ``described`` has the described configurations, by overrides. ``take_room`` counts the new partitions.
+    ``described`` has the described configurations, by overrides. ``take_room`` counts the new partitions. ``known``
+    has all topics that exist, if there are many to look up.
     """
 
     def __init__(self, log: Log) -> None:
         self.log = log
+        self.known: Collection[str] | None = None
         self.described: dict[frozenset[tuple[str, str]], list[CreatableTopicConfigs]] = {}
         self._left = MAX_NEW_PARTITIONS
 

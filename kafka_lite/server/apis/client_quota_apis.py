@@ -6,11 +6,13 @@ ZkAdminManager.scala (describeClientQuotas, alterClientQuotas), KIP-546 · book 
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Sequence
 from enum import IntEnum
 
 from kafka_lite.admin.admin_utils import AdminUtils
 from kafka_lite.admin.client_quotas import PARTS, QuotaEntity, altered, entities_with_quotas, quota_path
+from kafka_lite.common.bounded_log import BoundedLog, Log
 from kafka_lite.common.errors import Errors
 from kafka_lite.network.request import Request
 from kafka_lite.protocol.messages import api_48_describe_client_quotas as describe
@@ -18,6 +20,8 @@ from kafka_lite.protocol.messages import api_49_alter_client_quotas as alter
 from kafka_lite.server.admin.admin_errors import api_error
 from kafka_lite.server.apis.api_handler import Respond
 from kafka_lite.zookeeper.kafka_zk_client import KafkaZkClient
+
+logger = logging.getLogger(__name__)
 
 
 class MatchType(IntEnum):
@@ -58,10 +62,11 @@ class ClientQuotaApis:
         self, _request: Request, body: alter.AlterClientQuotasRequest, respond: Respond
     ) -> None:
         """Change the quotas of each entity. Its error does not affect the others."""
-        results = [self._alter(entry, body.validate_only) for entry in body.entries]
+        with BoundedLog(logger) as log:
+            results = [self._alter(entry, body.validate_only, log) for entry in body.entries]
         respond(alter.AlterClientQuotasResponse(entries=results))
 
-    def _alter(self, entry: alter.EntryData, validate_only: bool) -> alter.AlteredEntryData:
+    def _alter(self, entry: alter.EntryData, validate_only: bool, log: Log) -> alter.AlteredEntryData:
         parts = [alter.AlteredEntityData(entity_type=e.entity_type, entity_name=e.entity_name) for e in entry.entity]
         result = alter.AlteredEntryData(error_message=None, entity=parts)
         try:
@@ -72,7 +77,7 @@ class ClientQuotaApis:
             if not validate_only:
                 self._admin_utils.change_entity_config(path, config)
         except Exception as error:  # noqa: BLE001  (becomes the result of this entity)
-            failure = api_error(error, "altering client quotas")
+            failure = api_error(error, "altering client quotas", log)
             result.error_code, result.error_message = failure.error.code, str(failure)
         return result
 

@@ -47,6 +47,7 @@ class CountingZk:
         return False
 
     def get_topic_assignment(self, topic: str) -> TopicAssignment | None:
+        self.calls["get_topic_assignment"] += 1
         return TopicAssignment({0: [1]}) if topic == KNOWN else None
 
 
@@ -141,3 +142,12 @@ def test_topics_with_the_same_overrides_share_their_description(admin: Admin) ->
     assert a is b
     values = [{entry.name: entry.value for entry in configs}["retention.ms"] for configs in (b, c, d)]
     assert values == ["1", "2", "604800000"]
+
+
+def test_many_topics_to_enlarge_are_looked_up_in_one_listing(admin: Admin) -> None:
+    unknown = [CreatePartitionsTopic(name=f"t{number}", count=2, assignments=None) for number in range(1000)]
+    known = CreatePartitionsTopic(name=KNOWN, count=3, assignments=[CreatePartitionsAssignment(broker_ids=[1])])
+    assert admin.grow(*unknown, known) == [Errors.UNKNOWN_TOPIC_OR_PARTITION] * 1000 + [
+        Errors.INVALID_REPLICA_ASSIGNMENT  # one assignment for two new partitions: it was looked at
+    ]
+    assert admin.zk.calls == {"get_all_topics": 1, "get_topic_assignment": 1}

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import logging
 from typing import Any, cast
 
 import pytest
 
+from kafka_lite.common.bounded_log import MAX_LINES
 from kafka_lite.common.errors import Errors
 from kafka_lite.protocol.messages import api_48_describe_client_quotas as describe
 from kafka_lite.protocol.messages import api_49_alter_client_quotas as alter
@@ -127,3 +129,12 @@ def test_a_check_only_writes_nothing(apis: Apis) -> None:
     assert apis.alter({"ip": "10.0.0.7"}, validate_only=True, connection_creation_rate=1.0)[0] is Errors.NONE
     assert apis.alter({"ip": "10.0.0.7"}, validate_only=True, producer_byte_rate=1.0)[0] is Errors.INVALID_REQUEST
     assert (apis.store.nodes, apis.store.changes) == (NODES, [])
+
+
+def test_many_bad_entries_are_not_as_many_lines(caplog: pytest.LogCaptureFixture) -> None:
+    body = alter.AlterClientQuotasRequest(entries=[alter.EntryData(entity=[], ops=[])] * 1000)
+    responses: list[Any] = []
+    with caplog.at_level(logging.INFO):
+        Apis().apis.handle_alter_client_quotas(cast(Any, None), body, responses.append)
+    assert len(responses[0].entries) == 1000
+    assert len(caplog.records) == MAX_LINES + 1
