@@ -16,9 +16,9 @@ SIZE_BYTES: Final = 4
 UNLIMITED: Final = -1
 FIRST_ALLOCATION_BYTES: Final = 1 << 16
 """How much memory a frame gets at once; it gets more only as its bytes arrive."""
-GROWTH: Final = 4
-"""By how much a full buffer grows. A frame of a megabyte is moved twice, and a peer has to send a quarter of what it
-occupies."""
+SECOND_ALLOCATION_BYTES: Final = 1 << 20
+"""How much a frame gets when the first allocation is full; from then on it doubles. So the largest frame that most
+producers send, a megabyte, is moved once."""
 
 _UNPACK_SIZE: Final = struct.Struct(">i").unpack_from
 _NOTHING: Final = bytearray()  # never written to: a frame gets its own buffer when its size is known
@@ -131,5 +131,5 @@ class NetworkReceive:
         self._payload = bytearray(min(self.size, FIRST_ALLOCATION_BYTES))
 
     def _grow(self, needed: int) -> None:
-        capacity = min(self.size, max(needed, GROWTH * len(self._payload)))
+        capacity = min(self.size, max(needed, 2 * len(self._payload), SECOND_ALLOCATION_BYTES))
         self._payload.extend(bytes(capacity - len(self._payload)))

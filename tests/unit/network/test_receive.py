@@ -9,7 +9,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kafka_lite.network.receive import FIRST_ALLOCATION_BYTES, InvalidReceiveError, NetworkReceive
+from kafka_lite.network.receive import (
+    FIRST_ALLOCATION_BYTES,
+    SECOND_ALLOCATION_BYTES,
+    InvalidReceiveError,
+    NetworkReceive,
+)
 
 
 def framed(payload: bytes) -> bytes:
@@ -72,3 +77,14 @@ def test_the_payload_can_be_changed_in_place() -> None:
     receive.feed(memoryview(framed(b"abc")))
     receive.payload[0:1] = b"x"
     assert bytes(receive.payload) == b"xbc"
+
+
+def test_a_frame_of_a_megabyte_is_moved_once() -> None:
+    receive, sizes = NetworkReceive("c"), []
+    receive.feed(memoryview(struct.pack(">i", SECOND_ALLOCATION_BYTES)))
+    while not receive.complete:
+        room = receive.room()
+        sizes.append(len(room))
+        receive.advance(len(room))
+        del room
+    assert sizes == [FIRST_ALLOCATION_BYTES, SECOND_ALLOCATION_BYTES - FIRST_ALLOCATION_BYTES]
