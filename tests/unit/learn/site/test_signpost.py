@@ -56,6 +56,7 @@ goal = ""
 before = ""
 minutes = 1
 difficulty = "easy"
+after = []
 time_limit_s = 1
 test_limit_s = 1
 task = []

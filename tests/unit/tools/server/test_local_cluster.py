@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
 
 from kafka_lite.common.errors import KafkaError
+from kafka_lite.server.broker_process import SERVER_START
 from kafka_lite.tools.server import local_cluster
 from kafka_lite.tools.server.local_cluster import PID_FILE, LocalCluster
 
@@ -66,9 +67,11 @@ class Machine:
         self.zookeeper: Process | None = None
         self.others: list[Other] = []
         self.taken: set[int] = set()
+        self.start_commands: set[tuple[str, ...]] = set()
 
-    def broker(self, _folder: Path, settings: Mapping[str, str]) -> Process:
+    def broker(self, _folder: Path, settings: Mapping[str, str], *, start_command: Sequence[str]) -> Process:
         self.settings.append(dict(settings))
+        self.start_commands.add(tuple(start_command))
         return Process(f"broker {settings['broker.id']}", self.done)
 
     def server(self, command: list[str], _port: int, _log: Path) -> Process:
@@ -119,6 +122,12 @@ def test_topics_have_as_many_replicas_as_there_are_brokers_up_to_three(
     cluster_of(tmp_path, brokers).start()
     factors = ("default.replication.factor", "offsets.topic.replication.factor")
     assert {each[key] for each in machine.settings for key in factors} == {replicas}
+
+
+def test_brokers_are_started_by_another_command_if_there_is_one(machine: Machine, tmp_path: Path) -> None:
+    cluster_of(tmp_path).start()
+    LocalCluster(tmp_path, 1, 9092, 2181, {}, ["mine", "server-start"]).start()
+    assert machine.start_commands == {SERVER_START, ("mine", "server-start")}
 
 
 @pytest.mark.parametrize("port", [2181, 9094])
