@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections import Counter
+from collections.abc import Iterator
 from typing import Any, cast
 
 import pytest
@@ -79,8 +80,10 @@ class Admin:
 
 
 @pytest.fixture
-def admin() -> Admin:
-    return Admin()
+def admin() -> Iterator[Admin]:
+    made = Admin()
+    yield made
+    made.manager.shutdown()  # its reaper never waits by this clock: it would slow down all tests that follow
 
 
 def assigned(name: str, partitions: int) -> CreatableTopic:
