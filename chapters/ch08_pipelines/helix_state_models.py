@@ -27,8 +27,10 @@
 # ZooKeeper 是一个字典。单元格如果提出问题，请先回答，再运行。
 
 # %%
+from chapters.ch08_pipelines.figures import helix_figures
 from chapters.ch08_pipelines.figures import helix_predictions as predictions
 from chapters.ch08_pipelines.figures.helix_by_hand import HelixByHand
+from kafka_learn.both_languages import InBothLanguages
 from kafka_lite.mirror.helix.model.built_in_state_models import LEADER_STANDBY, MASTER_SLAVE, ONLINE_OFFLINE
 
 {model.name: (dict(model.bounds), model.transitions) for model in (ONLINE_OFFLINE, MASTER_SLAVE, LEADER_STANDBY)}
@@ -89,6 +91,9 @@ cluster.settle(), cluster.states()
 #
 # 每个分区的列表里都有三个实例，最好的排在最前。从 OFFLINE 到 MASTER 要两次转换，而一个副本同一时刻只有一条消息，
 # 所以要两步。
+
+# %%
+InBothLanguages(helix_figures.master_slave)
 
 # %%
 cluster = HelixByHand(MASTER_SLAVE, predictions.IN_TURN)

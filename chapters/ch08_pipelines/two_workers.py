@@ -36,6 +36,8 @@ import urllib.request
 from pathlib import Path
 
 from chapters.ch08_pipelines.figures import predictions
+from kafka_learn.drawing.state_machines import draw_states
+from kafka_lite.connect.runtime.distributed import membership
 from kafka_lite.testing import Cluster, ConnectCluster
 
 logging.disable(logging.CRITICAL)
@@ -131,6 +133,15 @@ status, answer = settled(two, "POST", "/connectors", {"name": "out", "config": s
 print(status, answer["name"], answer["tasks"])
 print(owners(one, "out", running=3))
 print(f"generation {before}, then {one.herder.generation}")
+
+# %% [markdown]
+# Each rebalance has led both workers through these states:
+
+# %% [markdown] lang="zh"
+# 每次再平衡，两个工作进程都经历这些状态：
+
+# %%
+draw_states(membership.VALID_PREVIOUS_STATES)
 
 # %% [markdown]
 # Only the leader writes configurations. If worker 2 does not lead, it has passed the request on. Here is what the

@@ -42,6 +42,8 @@ class Workers:
             connect._props["client.id"] = name.replace(" ", "-")  # member ids begin with it
             loop = connect.add_worker().herder.loop
             self._names |= {id(loop): name, id(loop._configs): name}
+        for worker in connect.workers:  # the first one has joined again with the second: it answers when that is over
+            connect._await_worker(worker)
 
     def name_of(self, part: HerderLoop | KafkaConfigBackingStore) -> str:
         """``worker 1`` or ``worker 2``: that of a part of it."""
