@@ -2,6 +2,7 @@
 
 import html
 import re
+from dataclasses import replace
 
 from chapters.ch02_producer.figures.producer_figures import batch_lives, draw_accumulator, requests_in_flight
 from kafka_learn.recording.client_watches import interest_word, watch_batches, watch_in_flight, watch_memory
@@ -72,10 +73,12 @@ def test_batches_and_their_memory_are_watched_from_the_first_record_to_the_end()
         event.detail["after"] for event in recording.run if event.who == "BufferPool" and event.kind is Kind.STATE
     ]
     assert memory == [900, 600, 900, 1200]
-    figure = batch_lives(recording.run)
-    assert [lane.label for lane in figure.lanes] == ["t-0", "buffers of the pool", "send waits"]
-    assert [lane.depth for lane in figure.lanes] == [2, 2, 1]
-    assert figure.lanes[2].spans == [], "no thread waited"
+    for step_ns, waits in ((1_000, False), (2_000_000, True)):
+        steps = [replace(event, time_ns=step_ns * number) for number, event in enumerate(recording.run)]
+        figure = batch_lives(RecordedRun(tuple(steps)))
+        assert [lane.label for lane in figure.lanes] == ["t-0", "buffers of the pool", "send waits"]
+        assert [lane.depth for lane in figure.lanes] == [2, 2, 1]
+        assert bool(figure.lanes[2].spans) == waits, "a thread waits if its memory takes over a millisecond"
 
 
 def test_a_batch_that_is_sent_twice_stays_in_its_row():
