@@ -17,12 +17,12 @@ from kafka_lite.testing.history.history import History
 from kafka_lite.testing.simulation.broker_faults import FEW_DESCRIPTORS, BrokerFaults
 from kafka_lite.testing.simulation.cluster import PORT, Broker, BrokerCluster, ZooKeeper
 from kafka_lite.testing.simulation.endpoint import Endpoint
-from kafka_lite.testing.simulation.faults import Fault, Kind
+from kafka_lite.testing.simulation.faults import WORKERS, Fault, Kind
 from kafka_lite.testing.simulation.machine import Process
 from kafka_lite.testing.simulation.scheduler import State
 from kafka_lite.testing.simulation.world import World
 
-OF_BROKERS = [kind for kind in Kind if kind not in (Kind.KILL_CONSUMER, Kind.PAUSE_CONSUMER)]
+OF_BROKERS = [kind for kind in Kind if kind not in (Kind.KILL_CONSUMER, Kind.PAUSE_CONSUMER, *WORKERS)]
 LASTS_S = 4.0
 SECOND = 0.4
 """An amount that means the second of three brokers, and a part of what there is."""
