@@ -17,6 +17,7 @@ from kafka_lite.common.time import SYSTEM_TIME, Time
 from kafka_lite.network.authentication_error import AuthenticationError
 from kafka_lite.network.blocking_channel import BlockingChannel
 from kafka_lite.protocol.api_keys import API_SPECS
+from kafka_lite.protocol.messages.api_03_metadata import MetadataRequest, MetadataResponse
 from kafka_lite.protocol.messages.api_18_api_versions import ApiVersionsRequest, ApiVersionsResponse
 from kafka_lite.protocol.schema import Request, Response
 from kafka_lite.security.channel_builders import CLIENT_SECURITY_CONFIG, client_channel_builder
@@ -31,6 +32,8 @@ ADMIN_CONFIG = (
 """The keys of an admin client that have an effect."""
 
 _ANY = 1 << 15
+_LAST_METADATA_VERSION = 4
+"""With the controller, and all topics by their names."""
 Address = tuple[str, int]
 R = TypeVar("R", bound=Response)
 
@@ -81,3 +84,13 @@ class AdminClient:
             response = channel.exchange(request, version)
         assert isinstance(response, response_class)
         return response
+
+
+def describe_cluster(client: AdminClient) -> MetadataResponse:
+    """All topics, the live brokers, and the controller, from any broker. Raises as ``AdminClient`` does."""
+    return client.send_any_node(MetadataRequest(topics=None), MetadataResponse, _LAST_METADATA_VERSION)
+
+
+def controller_of(cluster: MetadataResponse) -> Address | None:
+    """Where the controller is reached; None if there is none at the moment."""
+    return next(((each.host, each.port) for each in cluster.brokers if each.node_id == cluster.controller_id), None)

@@ -33,7 +33,6 @@ class ZkNodeChangeNotificationListener:
         path: str,
         process: Callable[[bytes], None],
         time: Time = SYSTEM_TIME,
-        change_expiration_ms: int = CHANGE_EXPIRATION_MS,
     ) -> None:
         """``process``: handles the data of a notification. If it raises KafkaError, the notification is skipped.
 
@@ -43,7 +42,6 @@ class ZkNodeChangeNotificationListener:
         self._path = path
         self._process = process
         self._time = time
-        self._change_expiration_ms = change_expiration_ms
         self._last_executed_change = -1
         self._lock = threading.Lock()
 
@@ -82,7 +80,7 @@ class ZkNodeChangeNotificationListener:
             stat = self._zookeeper.exists(f"{self._path}/{name}")
             if stat is None:
                 continue  # another broker was faster
-            if now_ms - stat.created_ms <= self._change_expiration_ms:
+            if now_ms - stat.created_ms <= CHANGE_EXPIRATION_MS:
                 return
             try:
                 self._zookeeper.delete(f"{self._path}/{name}")

@@ -10,10 +10,10 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Final
 
-from kafka_lite.clients.admin_client import AdminClient
+from kafka_lite.clients.admin_client import AdminClient, controller_of, describe_cluster
 from kafka_lite.common.errors import ApiError, Errors
 from kafka_lite.connect.api.errors import ConnectError
-from kafka_lite.protocol.messages.api_03_metadata import MetadataRequest, MetadataResponse
+from kafka_lite.protocol.messages.api_03_metadata import MetadataResponse
 from kafka_lite.protocol.messages.api_19_create_topics import (
     CreatableTopic,
     CreatableTopicConfig,
@@ -25,8 +25,6 @@ logger = logging.getLogger(__name__)
 
 TIMEOUT_MS = 30_000
 NO_CONFIGS: Final[Mapping[str, str]] = MappingProxyType({})
-_LAST_METADATA_VERSION = 4
-"""With the controller and all topics by their names."""
 _UNKNOWN = Errors.UNKNOWN_TOPIC_OR_PARTITION.code
 
 
@@ -42,7 +40,7 @@ class TopicAdmin:
     ) -> bool:
         """Create a topic unless there is one of this name. True if it was created. Raises ConnectError."""
         try:
-            cluster = self._client.send_any_node(MetadataRequest(topics=None), MetadataResponse, _LAST_METADATA_VERSION)
+            cluster = describe_cluster(self._client)
             if any(each.name == topic and each.error_code != _UNKNOWN for each in cluster.topics):
                 return False
             logger.info("Topic %s doesn't exist. Will attempt to create topic.", topic)
@@ -56,11 +54,11 @@ class TopicAdmin:
 
     def _create(self, cluster: MetadataResponse, entry: CreatableTopic) -> bool:
         topic = entry.name
-        controllers = [(each.host, each.port) for each in cluster.brokers if each.node_id == cluster.controller_id]
-        if not controllers:
+        controller = controller_of(cluster)
+        if controller is None:
             raise ConnectError(f"Could not create topic {topic}: the cluster has no controller at the moment")
         request = CreateTopicsRequest(topics=[entry], timeout_ms=TIMEOUT_MS)
-        result = self._client.send(controllers[0], request, CreateTopicsResponse).topics[0]
+        result = self._client.send(controller, request, CreateTopicsResponse).topics[0]
         error = Errors.for_code(result.error_code)
         if error not in (Errors.NONE, Errors.TOPIC_ALREADY_EXISTS):
             raise ConnectError(f"Could not create topic {topic}: {result.error_message or error.name}")

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import NamedTuple, TypeVar
 
-from kafka_lite.clients.admin_client import AdminClient
+from kafka_lite.clients.admin_client import AdminClient, controller_of, describe_cluster
 from kafka_lite.common.errors import ApiError, Errors
 from kafka_lite.common.topic_partition import TopicPartition
 from kafka_lite.connect.api.errors import ConnectError
@@ -18,7 +18,7 @@ from kafka_lite.connect.runtime.topic_admin import TIMEOUT_MS
 from kafka_lite.consumer.offset_and_metadata import OffsetAndMetadata
 from kafka_lite.mirror.connectors.topic_config_sync import ConfigEntry
 from kafka_lite.protocol.messages import api_32_describe_configs as describe_configs
-from kafka_lite.protocol.messages.api_03_metadata import MetadataRequest, MetadataResponse
+from kafka_lite.protocol.messages.api_03_metadata import MetadataResponse
 from kafka_lite.protocol.messages.api_16_list_groups import ListGroupsRequest, ListGroupsResponse
 from kafka_lite.protocol.messages.api_19_create_topics import (
     CreatableTopic,
@@ -40,8 +40,6 @@ from kafka_lite.protocol.messages.api_44_incremental_alter_configs import (
 from kafka_lite.protocol.schema import Request, Response
 
 COMPACTED = {"cleanup.policy": "compact"}
-_LAST_METADATA_VERSION = 4
-"""With the controller and all topics by their names."""
 _TOPIC_RESOURCE, _SET, _DELETE = 2, 0, 1
 _MAY_BE_THERE = frozenset({
     Errors.NONE, Errors.TOPIC_ALREADY_EXISTS, Errors.TOPIC_AUTHORIZATION_FAILED, Errors.CLUSTER_AUTHORIZATION_FAILED,
@@ -186,18 +184,21 @@ class MirrorAdmin:
     # ── requests ──────────────────────────────────────────────────────────────────────────────────────────────────
 
     def _cluster(self) -> MetadataResponse:
-        return self._any(MetadataRequest(topics=None), MetadataResponse, _LAST_METADATA_VERSION)
+        try:
+            return describe_cluster(self._client)
+        except ConnectionError as error:
+            raise ConnectError(f"The cluster does not respond: {error}") from error
 
     def _at_controller(self, request: Request, response_class: type[R]) -> R:
         cluster = self._cluster()
-        controllers = [(each.host, each.port) for each in cluster.brokers if each.node_id == cluster.controller_id]
-        if not controllers:
+        controller = controller_of(cluster)
+        if controller is None:
             raise ConnectError("The cluster has no controller at the moment")
-        return self._at(controllers[0], request, response_class)
+        return self._at(controller, request, response_class)
 
-    def _any(self, request: Request, response_class: type[R], max_version: int = 1 << 15) -> R:
+    def _any(self, request: Request, response_class: type[R]) -> R:
         try:
-            return self._client.send_any_node(request, response_class, max_version)
+            return self._client.send_any_node(request, response_class)
         except ConnectionError as error:
             raise ConnectError(f"The cluster does not respond: {error}") from error
 

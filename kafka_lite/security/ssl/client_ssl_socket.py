@@ -33,7 +33,7 @@ class ClientSslSocket(ssl.SSLSocket):
     """Raises SslAuthenticationError instead of SSLError for an alert that refuses the client's certificate."""
 
     def read(self, len: int = 1024, buffer: Any = None) -> Any:
-        """Read decrypted bytes, into a buffer if there is one: ``recv`` and ``recv_into`` call this."""
+        """Read decrypted bytes, into a buffer if one is given. ``recv`` and ``recv_into`` call this."""
         try:
             return super().read(len, buffer)
         except ssl.SSLError as error:

@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import logging
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from typing import TypeVar
 
 from kafka_lite.admin.admin_utils import BROKERS, DEFAULT_ENTITY, TOPICS, AdminUtils
 from kafka_lite.common.bounded_log import BoundedLog, Log
@@ -38,6 +39,8 @@ from kafka_lite.zookeeper.kafka_zk_client import KafkaZkClient
 
 logger = logging.getLogger(__name__)
 
+_Resource = TypeVar("_Resource", AlterConfigsResource, IncrementalResource)
+_Response = TypeVar("_Response", AlterConfigsResourceResponse, IncrementalResourceResponse)
 TOPIC_RESOURCE, BROKER_RESOURCE = 2, 4
 MAX_DESCRIBED_ENTRIES = 100_000
 """How many entries the response to one DescribeConfigs request has: five hundred brokers, or thousands of topics."""
@@ -128,40 +131,20 @@ class ConfigAdminManager:
         self, resources: Sequence[AlterConfigsResource], validate_only: bool
     ) -> list[AlterConfigsResourceResponse]:
         """Replace all overrides of each resource. One that occurs twice is refused, as in Kafka."""
-        results = []
-        counts = Counter((resource.resource_type, resource.resource_name) for resource in resources)
-        with BoundedLog(logger) as log:
-            for resource in resources:
-                kind, name = resource.resource_type, resource.resource_name
-                result = AlterConfigsResourceResponse(error_message=None, resource_type=kind, resource_name=name)
-                try:
-                    _check_once(counts[kind, name])
-                    config = {entry.name: _required(entry.name, entry.value) for entry in resource.configs}
-                    self._alter(kind, name, config, validate_only)
-                except Exception as error:  # noqa: BLE001  (becomes the result of this resource)
-                    failure = _alter_error(error, kind, name, log)
-                    result.error_code, result.error_message = failure.error.code, str(failure)
-                results.append(result)
-        return results
+
+        def alter(resource: AlterConfigsResource) -> None:
+            config = {entry.name: _required(entry.name, entry.value) for entry in resource.configs}
+            self._alter(resource.resource_type, resource.resource_name, config, validate_only)
+
+        return _alter_each(resources, AlterConfigsResourceResponse, alter)
 
     def incremental_alter_configs(
         self, resources: Sequence[IncrementalResource], validate_only: bool
     ) -> list[IncrementalResourceResponse]:
         """Change single overrides of each resource: set, delete, append to a list, subtract from a list."""
-        results = []
-        counts = Counter((resource.resource_type, resource.resource_name) for resource in resources)
-        with BoundedLog(logger) as log:
-            for resource in resources:
-                kind, name = resource.resource_type, resource.resource_name
-                result = IncrementalResourceResponse(error_message=None, resource_type=kind, resource_name=name)
-                try:
-                    _check_once(counts[kind, name])
-                    self._alter_incrementally(resource, validate_only)
-                except Exception as error:  # noqa: BLE001  (becomes the result of this resource)
-                    failure = _alter_error(error, kind, name, log)
-                    result.error_code, result.error_message = failure.error.code, str(failure)
-                results.append(result)
-        return results
+        return _alter_each(
+            resources, IncrementalResourceResponse, lambda each: self._alter_incrementally(each, validate_only)
+        )
 
     def _alter_incrementally(self, resource: IncrementalResource, validate_only: bool) -> None:
         kind, name = resource.resource_type, resource.resource_name
@@ -212,6 +195,26 @@ class ConfigAdminManager:
         if name and int(name) != self._config.broker_id:
             expected = f"expected {self._config.broker_id} or empty string, but received {name}"
             raise Errors.INVALID_REQUEST.exception(f"Unexpected broker id, {expected}")
+
+
+def _alter_each(
+    resources: Sequence[_Resource], response_class: type[_Response], alter: Callable[[_Resource], None]
+) -> list[_Response]:
+    """Alter one resource after the other. What fails becomes the result of its resource."""
+    results = []
+    counts = Counter((resource.resource_type, resource.resource_name) for resource in resources)
+    with BoundedLog(logger) as log:
+        for resource in resources:
+            kind, name = resource.resource_type, resource.resource_name
+            result = response_class(error_message=None, resource_type=kind, resource_name=name)
+            try:
+                _check_once(counts[kind, name])
+                alter(resource)
+            except Exception as error:  # noqa: BLE001  (becomes the result of this resource)
+                failure = _alter_error(error, kind, name, log)
+                result.error_code, result.error_message = failure.error.code, str(failure)
+            results.append(result)
+    return results
 
 
 def _check_once(count: int) -> None:

@@ -14,10 +14,7 @@ from kafka_lite.zookeeper import paths
 from kafka_lite.zookeeper.data import ConfigChange
 from kafka_lite.zookeeper.kafka_zk_client import KafkaZkClient
 from kafka_lite.zookeeper.zk_errors import ZkConnectionError
-from kafka_lite.zookeeper.zk_node_change_notification_listener import (
-    CHANGE_EXPIRATION_MS,
-    ZkNodeChangeNotificationListener,
-)
+from kafka_lite.zookeeper.zk_node_change_notification_listener import ZkNodeChangeNotificationListener
 
 logger = logging.getLogger(__name__)
 
@@ -35,7 +32,6 @@ class DynamicConfigManager:
         zk_client: KafkaZkClient,
         handlers: Mapping[str, ConfigHandler],
         time: Time = SYSTEM_TIME,
-        change_expiration_ms: int = CHANGE_EXPIRATION_MS,
     ) -> None:
         """``handlers``: entity type -> handler of its changes; changes of other types are ignored.
 
@@ -44,7 +40,7 @@ class DynamicConfigManager:
         self._zk_client = zk_client
         self._handlers = dict(handlers)
         self._notifications = ZkNodeChangeNotificationListener(
-            zk_client.zookeeper, paths.CONFIG_CHANGES, self._process, time, change_expiration_ms
+            zk_client.zookeeper, paths.CONFIG_CHANGES, self._process, time
         )
 
     def startup(self) -> None:

@@ -8,9 +8,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import NamedTuple, Protocol
 
-from kafka_lite.clients.admin_client import AdminClient
+from kafka_lite.clients.admin_client import AdminClient, controller_of, describe_cluster
 from kafka_lite.common.errors import ApiError, Errors
-from kafka_lite.protocol.messages.api_03_metadata import MetadataRequest, MetadataResponse
+from kafka_lite.protocol.messages.api_03_metadata import MetadataResponse
 from kafka_lite.protocol.messages.api_19_create_topics import (
     CreatableTopic,
     CreatableTopicConfig,
@@ -21,8 +21,6 @@ from kafka_lite.streams.errors import StreamsError
 from kafka_lite.streams.processor.internals.topology.internal_topic_config import InternalTopicConfig
 
 _TIMEOUT_MS = 30_000
-_LAST_METADATA_VERSION = 4
-"""With the controller and all topics by their names."""
 
 
 class ClusterTopics(NamedTuple):
@@ -69,9 +67,8 @@ class StreamsKafkaClient:
 
     def fetch_topics(self) -> ClusterTopics:
         """All topics, from the first of the ``bootstrap.servers`` that responds. Raises StreamsError if none does."""
-        request = MetadataRequest(topics=None)
         try:
-            response = self._client.send_any_node(request, MetadataResponse, _LAST_METADATA_VERSION)
+            response = describe_cluster(self._client)
         except ConnectionError as error:
             raise StreamsError(f"Could not fetch the topics of the cluster: {error}") from error
         except ApiError as error:
@@ -114,9 +111,8 @@ def _too_old(error: ApiError) -> StreamsError:
 
 
 def _cluster_topics(response: MetadataResponse) -> ClusterTopics:
-    addresses = {broker.node_id: (broker.host, broker.port) for broker in response.brokers}
     counts = {topic.name: len(topic.partitions) for topic in response.topics if topic.name and topic.partitions}
     found = {topic.name: Errors.for_code(topic.error_code) for topic in response.topics if topic.name not in counts}
     absent = (Errors.NONE, Errors.UNKNOWN_TOPIC_OR_PARTITION)
     errors = {name: error for name, error in found.items() if name is not None and error not in absent}
-    return ClusterTopics(len(addresses), addresses.get(response.controller_id), counts, errors)
+    return ClusterTopics(len(response.brokers), controller_of(response), counts, errors)

@@ -1,1 +1,1 @@
-"""Certificates and users for the clusters of tests."""
+"""Certificates and users for test clusters."""

@@ -59,7 +59,7 @@ class Producer:
         self.calls.append(f"flush {len(self.messages)}")
 
     def fail(self, number: int, error: KafkaError) -> None:
-        """The broker rejects a message: librdkafka says so in the next poll."""
+        """The broker rejects a message, which librdkafka reports in the next poll."""
         self.at_poll.append(lambda: self.callbacks[number](error, Delivered(*self.messages[number])))
 
 

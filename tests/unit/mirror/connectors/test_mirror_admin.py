@@ -41,7 +41,7 @@ class FakeRequests:
         self.answers: list[Any] = []
         self.asked: list[tuple[object, Any]] = []
 
-    def send_any_node(self, request: Any, response_class: type, max_version: int) -> Any:
+    def send_any_node(self, request: Any, response_class: type, max_version: int = 0) -> Any:
         if isinstance(request, MetadataRequest):
             brokers = [MetadataResponseBroker(node_id=number, host="h", port=9000 + number) for number in (1, 2)]
             return MetadataResponse(brokers=brokers, controller_id=self.controller_id, topics=self.topics)
