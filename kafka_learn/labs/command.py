@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import difflib
+import functools
 import sys
 import time
 from collections.abc import Callable
@@ -22,6 +23,7 @@ from kafka_learn.labs.own.own_command import add_verbs
 from kafka_learn.labs.starter import UNWRITTEN
 from kafka_learn.labs.way.lab_order import by_chapter, in_order
 from kafka_learn.labs.way.standing import HALF, Standing, standings
+from kafka_learn.labs.way.verbs import add_language_arguments, add_verb, choose_language
 from kafka_learn.labs.way.way_command import about, continue_labs, next_lab, task_table
 from kafka_learn.labs.way.way_words import word
 from kafka_learn.labs.workspace import AlreadyStartedError, LabWorkspace, NotStartedError
@@ -47,28 +49,23 @@ def register(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) ->
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The verbs and their options; without a verb, the command continues where the learner was."""
-    parser.add_argument("--zh", action="store_true", help="without a verb: in Chinese")
+    add_language_arguments(parser)
     parser.set_defaults(run_verb=continue_labs)
     verbs = parser.add_subparsers(dest="verb", metavar="VERB")
-    upcoming = verbs.add_parser("next", help="show the lab to begin next", description="Show the lab to begin next.")
-    upcoming.add_argument("--zh", action="store_true", help="in Chinese")
-    upcoming.set_defaults(run_verb=next_lab)
-    listing = verbs.add_parser("list", help="list the labs with your progress")
-    listing.add_argument("--zh", action="store_true", help="titles in Chinese (a wide terminal shows both)")
-    listing.set_defaults(run_verb=_list)
-    showing = _verb(verbs, "show", "show what a lab is about, what it takes, and its tasks", _show_lab)
-    showing.add_argument("--zh", action="store_true", help="in Chinese")
-    _verb(verbs, "start", "create a working folder with the starter", _start)
-    checking = _verb(verbs, "check", "run the tests, then start a broker with your code", _check)
+    of_a_lab = functools.partial(add_verb, verbs, of_a_lab=True)
+    add_verb(verbs, "next", "show the lab to begin next", next_lab)
+    add_verb(verbs, "list", "list the labs with your progress", _list)
+    of_a_lab("show", "show what a lab is about, what it takes, and its tasks", _show_lab)
+    of_a_lab("start", "create a working folder with the starter", _start)
+    checking = of_a_lab("check", "run the tests, then start a broker with your code", _check)
     checking.add_argument("--no-broker", action="store_true", help="run only the tests")
-    watching = _verb(verbs, "watch", "check again whenever you save a file", _watch)
+    watching = of_a_lab("watch", "check again whenever you save a file", _watch)
     watching.add_argument("--no-broker", action="store_true", help="run only the tests")
-    hinting = _verb(verbs, "hint", "show the next hint for the current task", _hint)
+    hinting = of_a_lab("hint", "show the next hint for the current task", _hint)
     hinting.add_argument("task", nargs="?", type=int, help="show a hint for this task instead")
-    hinting.add_argument("--zh", action="store_true", help="in Chinese, if the lab has Chinese hints")
-    _verb(verbs, "reset", "start over (your work is moved aside)", _reset)
+    of_a_lab("reset", "start over (your work is moved aside)", _reset)
     add_verbs(verbs)
-    solving = _verb(verbs, "solution", "compare your code with the shipped code, after a check", _solution)
+    solving = of_a_lab("solution", "compare your code with the shipped code, after a check", _solution)
     solving.add_argument("--code", action="store_true", help="show the shipped modules instead")
     solving.add_argument("--yes", action="store_true", help="do not ask first")
 
@@ -76,6 +73,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> int:
     """Run the verb. Returns 0, 1 if a check is not green, 2 for an error that the learner can fix, 130 after Ctrl-C."""
     verb: Callable[[argparse.Namespace], int] = options.run_verb
+    options.zh = choose_language(options) == "zh"
     try:
         return verb(options)
     except (UnknownLabError, NotStartedError, AlreadyStartedError) as error:
@@ -83,19 +81,6 @@ def run(options: argparse.Namespace) -> int:
         return 2
     except KeyboardInterrupt:
         return 130
-
-
-def _verb(
-    verbs: argparse._SubParsersAction[argparse.ArgumentParser],
-    name: str,
-    description: str,
-    run_verb: Callable[[argparse.Namespace], int],
-) -> argparse.ArgumentParser:
-    parser = verbs.add_parser(name, help=description, description=description)
-    parser.add_argument("lab", help="the lab's name, or its beginning, such as ch06-off")
-    parser.add_argument("--dir", type=Path, help="the working folder (default: labs-work/LAB in the clone)")
-    parser.set_defaults(run_verb=run_verb)
-    return parser
 
 
 def _workspace(options: argparse.Namespace) -> LabWorkspace:

@@ -18,6 +18,7 @@ from rich.text import Text
 from kafka_learn.labs import overlay
 from kafka_learn.labs.own.own_kafka import OwnKafka, own_kafka
 from kafka_learn.labs.own.trial import Outcome, run_trials
+from kafka_learn.labs.way.verbs import add_verb
 from kafka_learn.labs.workspace import default_base
 from kafka_lite.tools.common.terminal import own_command
 from kafka_lite.tools.server.cluster_start import ForegroundCluster
@@ -31,29 +32,27 @@ BAR = 24
 
 def add_verbs(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     """Add both verbs to those of ``labs``."""
-    broker = _verb(verbs, "broker", "start a broker that is made of all the functions you have written", _broker)
+    broker = _own_verb(verbs, "broker", "start a broker that is made of all the functions you have written", _broker)
     broker.add_argument("--check", action="store_true", help="let real clients try it on a port of its own, then stop")
     broker.add_argument("--port", type=int, default=9092, help="where it listens (default: 9092)")
-    cluster = _verb(
+    cluster = _own_verb(
         verbs, "cluster", "start three brokers that are made of all the functions you have written", _cluster
     )
     cluster.add_argument("--port", type=int, default=9092, help="port of broker 0; the others count up (default: 9092)")
     cluster.add_argument("--zookeeper-port", type=int, default=2181, metavar="PORT", help="default: 2181")
 
 
-def _verb(
+def _own_verb(
     verbs: argparse._SubParsersAction[argparse.ArgumentParser],
     name: str,
     description: str,
     run_verb: Callable[[argparse.Namespace], int],
 ) -> argparse.ArgumentParser:
-    parser = verbs.add_parser(name, help=description, description=description)
+    parser = add_verb(verbs, name, description, run_verb)
     parser.add_argument(
         "--unchecked", action="store_true", help="take functions, too, whose task was not green in the last check"
     )
-    parser.add_argument("--zh", action="store_true", help="in Chinese")
     add_override_argument(parser)
-    parser.set_defaults(run_verb=run_verb)
     return parser
 
 
