@@ -158,6 +158,12 @@ class Partition:
             self.leader_id = state.leader
             return is_new_leader
 
+    def resign(self) -> None:
+        """Lead no more, without a leader to follow: the controller has elected another one, which it names later."""
+        with self._lock:
+            self.in_sync_replicas = frozenset()
+            self.leader_id = NO_LEADER
+
     def _apply(self, state: PartitionState) -> None:
         # First what takes time: meanwhile the old leadership ends in the old epoch.
         replicas = {broker_id: self._get_or_create_replica(broker_id) for broker_id in state.replicas}

@@ -11,6 +11,7 @@ from pathlib import Path
 
 from kafka_lite.common.errors import KafkaError
 from kafka_lite.common.shutdownable_thread import ShutdownableThread
+from kafka_lite.common.time import SYSTEM_TIME, Time
 from kafka_lite.log.log_manager import LogManager
 from kafka_lite.server.replica_state_changes import ReplicaStateChanges
 
@@ -24,7 +25,7 @@ class LogDirFailureHandler(ShutdownableThread):
 
     The controller is notified, and elects other leaders. ``stop`` is called if no directory is left: a broker without a
     disk stops. It is also called if ``controller_knows_directories`` is false: a controller before 1.0 only notices
-    that a whole broker is gone.
+    that a whole broker is gone. A full disk stops nothing: other brokers then lead its partitions, if they are in sync.
     """
 
     def __init__(
@@ -34,6 +35,7 @@ class LogDirFailureHandler(ShutdownableThread):
         stop: Callable[[], None],
         notify_controller: Callable[[], None],
         controller_knows_directories: bool = True,
+        time: Time = SYSTEM_TIME,
     ) -> None:
         super().__init__("LogDirFailureHandler")
         self._log_manager = log_manager
@@ -41,6 +43,7 @@ class LogDirFailureHandler(ShutdownableThread):
         self._stop_broker = stop
         self._notify_controller = notify_controller
         self._controller_knows_directories = controller_knows_directories
+        self._time = time
         self._must_notify = False
 
     def do_work(self) -> None:
@@ -48,6 +51,8 @@ class LogDirFailureHandler(ShutdownableThread):
         directory = self._log_manager.log_dir_failure_channel.take_next_offline_log_dir(WAIT_MS)
         if directory is not None:
             self._handle_failure(directory)
+        if self._controller_knows_directories and self._state_changes.without_room.check(self._time.hi_res_ms()):
+            self._must_notify = True
         if self._must_notify:
             self._try_to_notify()
 
@@ -67,7 +72,7 @@ class LogDirFailureHandler(ShutdownableThread):
         try:
             self._notify_controller()
         except KafkaError as error:
-            logger.warning("Cannot notify the controller of the failed log directory yet: %s", error)
+            logger.warning("Cannot notify the controller of the log directory yet: %s", error)
         else:
             self._must_notify = False
 

@@ -31,6 +31,7 @@ from kafka_lite.protocol.messages.api_05_stop_replica import (
     StopReplicaResponse,
 )
 from kafka_lite.protocol.messages.api_06_update_metadata import UpdateMetadataRequest
+from kafka_lite.server.leaders_without_room import LeadersWithoutRoom
 from kafka_lite.server.metadata_cache import MetadataCache
 from kafka_lite.server.replica_manager import ReplicaManager
 
@@ -47,7 +48,8 @@ class ReplicaStateChanges:
         UpdateMetadata  replace the metadata cache's snapshot                 ─┘
 
     A replica whose log cannot be created is kept in ``missing_logs`` and retried. A replica on a failed disk is taken
-    offline until the broker restarts.
+    offline until the broker restarts. A replica that leads on a full disk is reported as lost, too, until there is room
+    (``without_room``).
     """
 
     def __init__(
@@ -61,6 +63,9 @@ class ReplicaStateChanges:
         self._replicas = replica_manager
         self._broker_id = replica_manager.config.broker_id
         self._initializing_logs = InitializingLogs(replica_manager.log_manager, topic_config)
+        self.without_room = LeadersWithoutRoom(
+            self._broker_id, replica_manager.log_manager.log_dir_failure_channel, lambda: replica_manager.partitions
+        )
         self._state_change_lock = threading.RLock()
         self._waiting: dict[TopicPartition, int] = {}
         """Followers whose leader was not alive when they were told to follow it, and which one they followed before."""
@@ -99,9 +104,11 @@ class ReplicaStateChanges:
             for state in request.partition_states():
                 topic_partition = TopicPartition(state.topic_name, state.partition_index)
                 error = self._apply_partition_state(topic_partition, state)
+                is_full = self.without_room.must_report(topic_partition, state.isr)
+                reported = Errors.KAFKA_STORAGE_ERROR if is_full else error
                 errors.append(
                     LeaderAndIsrPartitionError(
-                        topic_name=state.topic_name, partition_index=state.partition_index, error_code=error.code
+                        topic_name=state.topic_name, partition_index=state.partition_index, error_code=reported.code
                     )
                 )
                 if error is Errors.NONE:
@@ -323,12 +330,21 @@ class ReplicaStateChanges:
         what = (self._broker_id, str(delete).lower(), topic_partition)
         state_change_logger.trace("Broker %d handling stop replica (delete=%s) for partition %s", *what)
         if not delete:
+            self._resign_without_room(topic_partition)
             return Errors.NONE
+        self.without_room.discard(topic_partition)
         self._replicas.stop_hosting(topic_partition)
         self._replicas.missing_logs.discard(topic_partition)
         self._waiting.pop(topic_partition, None)
         self._replicas.complete_delayed_requests(topic_partition)  # their clients learn that the partition is gone
         return Errors.KAFKA_STORAGE_ERROR if self._replicas.is_offline(topic_partition) else Errors.NONE
+
+    def _resign_without_room(self, topic_partition: TopicPartition) -> None:
+        """Lead a partition on a full disk no more: the controller names the new leader once there is room."""
+        partition = self._replicas.get_partition(topic_partition)
+        if partition is not None and self.without_room.is_offered(topic_partition):
+            partition.resign()
+            self._replicas.complete_delayed_requests(topic_partition)
 
     def _delete_logs(self, stopped: Collection[TopicPartition]) -> dict[TopicPartition, Errors]:
         """Remove stopped partitions and delete their logs; returns the errors."""

@@ -123,7 +123,7 @@ class ReplicationApis:
                 self._coordinators[topic].on_resignation(index, partition.leader_epoch)
 
     def handle_stop_replica(self, _request: Request, body: StopReplicaRequest, respond: Respond) -> None:
-        """Stop following partitions, or delete them; coordinators unload deleted ones."""
+        """Stop following partitions, or delete them; coordinators unload those that are not led here any more."""
         error = self._error_of(body.API_KEY, body.broker_epoch, (partition for partition, _ in body.partitions()))
         if error is not Errors.NONE:
             respond(StopReplicaResponse(error_code=error.code))
@@ -132,7 +132,8 @@ class ReplicationApis:
         stopped = _without_error(response)
         for topic_partition, delete in body.partitions():
             coordinator = self._coordinators.get(topic_partition.topic)
-            if delete and coordinator is not None and topic_partition in stopped:
+            resigns = delete or self._state_changes.without_room.is_offered(topic_partition)
+            if resigns and coordinator is not None and topic_partition in stopped:
                 coordinator.on_resignation(topic_partition.partition, None)
         respond(response)
 

@@ -42,7 +42,8 @@ class ReplicaManagement:
         time: Time,
     ) -> None:
         self._broker_id = config.broker_id
-        self._log_dir_events = LogDirEvents(zk_client.zookeeper)
+        self._zookeeper = zk_client.zookeeper
+        self._log_dir_events = LogDirEvents(self._zookeeper)
         self.manager = ReplicaManager(
             config,
             logs.log_manager,
@@ -61,6 +62,7 @@ class ReplicaManagement:
             stop_broker,
             self.notify_controller,
             log_dirs_are_known(config.inter_broker_protocol_version),
+            time,
         )
 
     def startup(self) -> None:
@@ -77,4 +79,5 @@ class ReplicaManagement:
 
     def notify_controller(self) -> None:
         """Let the controller find out which replicas are online here."""
-        self._log_dir_events.propagate(self._broker_id)
+        with self._zookeeper.refusing_without_room():  # its disk may be the full one
+            self._log_dir_events.propagate(self._broker_id)

@@ -5,6 +5,7 @@ import pytest
 from kafka_learn.labs.raising import must_raise
 from kafka_lite.cluster.partition import PartitionState
 from kafka_lite.common.errors import ApiError, Errors
+from kafka_lite.log.append_origin import AppendOrigin
 
 
 @pytest.mark.points(12, task=1)
@@ -57,11 +58,12 @@ def test_alone(leading_with):
 
 @pytest.mark.points(2, task=1)
 def test_the_guard_of_a_transaction(leading_with):
-    """verification_guard is passed to the log; and a replica whose log is offline"""
+    """origin and verification_guard are passed to the log; and a replica whose log is offline"""
     leading, given = leading_with(1), []
     leading.log.append_as_leader = lambda _records, *arguments, **named: given.extend([*arguments, *named.values()])
-    guard = object()
-    leading.partition.append_records_to_leader(bytearray(b"x"), 1, verification_guard=guard)
+    guard, origin = object(), AppendOrigin.COORDINATOR
+    leading.partition.append_records_to_leader(bytearray(b"x"), 1, origin, guard)
+    assert origin in given, f"the log validates by who wrote the records: pass origin on; it got {given}"
     assert guard in given, f"the log checks the guard of a transaction: pass verification_guard on; it got {given}"
     leading.partition.get_replica().log = None
     why = "the leader's log is offline (leader.log is None): this broker cannot append"
