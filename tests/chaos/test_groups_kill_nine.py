@@ -74,6 +74,7 @@ class Clients:
 @pytest.mark.slow
 @pytest.mark.timeout(240)
 @pytest.mark.parametrize("state", [state for state in GroupState if state is not GroupState.DEAD])
+@pytest.mark.soak
 def test_a_coordinator_killed_in_each_state_restarts_with_its_groups(tmp_path: Path, state: GroupState) -> None:
     broker = ClusterProcess(tmp_path, BROKER)
     with ExitStack() as stack:

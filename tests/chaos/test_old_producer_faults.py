@@ -80,6 +80,7 @@ def test_a_synchronous_send_that_returns_has_been_appended(setup: FaultyCluster)
 
 
 @pytest.mark.slow
+@pytest.mark.soak
 def test_an_asynchronous_producer_with_enough_retries_sends_everything(setup: FaultyCluster) -> None:
     config = {"producer_type": "async", "batch_num_messages": BATCH, "message_send_max_retries": 1000}
     with producer_of(setup, **config) as producer, setup.faults(2):

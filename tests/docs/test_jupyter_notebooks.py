@@ -80,6 +80,7 @@ def test_links_lead_to_files_of_the_clone(script: Path) -> None:
     assert "见[那里](there.zh.md)，还有[实验](../../labs/ch06-x/README.zh.md)和[Kafka](https://" in sources(chinese)[1]
 
 
+@pytest.mark.soak
 def test_a_downloaded_notebook_is_executed_and_has_only_links_that_work_without_a_clone(script: Path) -> None:
     import nbformat
 

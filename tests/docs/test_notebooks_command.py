@@ -19,6 +19,7 @@ def test_an_unknown_notebook_is_rejected_with_a_list_of_notebooks(capsys: pytest
 
 
 @pytest.mark.slow
+@pytest.mark.soak
 def test_notebooks_are_executed_side_by_side_and_reported_in_order(tmp_path: Path) -> None:
     good, broken = tmp_path / "a.py", tmp_path / "b.py"
     good.write_text("# %% [markdown]\n# # Good\n\n# %%\nprint('well')\n")

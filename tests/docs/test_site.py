@@ -194,6 +194,7 @@ def test_a_notebook_runs_from_its_first_cell_to_its_last(built, script):
 
 
 @pytest.mark.slow
+@pytest.mark.soak
 def test_a_failing_notebook_is_reported_with_its_error(tmp_path):
     script = tmp_path / "broken.py"
     script.write_text("# %% [markdown]\n# # Broken\n\n# %%\nprint(1 / 0)\n")

@@ -77,6 +77,7 @@ class KillsItself(DefaultMirrorMakerMessageHandler):
 """
 
 
+@pytest.mark.soak
 def test_a_killed_mirror_loses_nothing_and_keeps_the_order_of_each_key(
     source: Cluster, target: Cluster, tmp_path: Path
 ) -> None:

@@ -84,6 +84,7 @@ def test_markers_are_written_by_all_leaders_into_all_replicas(cluster: Cluster) 
 
 
 @pytest.mark.parametrize("commit", [True, False])
+@pytest.mark.soak
 def test_another_broker_ends_the_transactions_of_a_coordinator_that_dies(cluster: Cluster, commit: bool) -> None:
     topic = f"orphans-{commit}"
     cluster.create_topic(topic, partitions=3, replication_factor=3)

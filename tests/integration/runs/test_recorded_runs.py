@@ -131,7 +131,14 @@ def test_a_fetch_waits_for_the_producers_record(purgatory):
     assert [event.detail["result"] for event in tries] == [False, False, True], "before and after it is watched"
 
 
-@pytest.mark.parametrize("name", runs.all_runs())
+EACH_RUN = sorted(runs.all_runs())
+IN_MAKE_TEST = set(EACH_RUN[::4])
+"""The site's build draws all of them, and so does ``make soak``."""
+
+
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=[] if name in IN_MAKE_TEST else pytest.mark.soak) for name in EACH_RUN]
+)
 def test_every_run_gives_a_figure_of_legible_size(name, request):
     fixtures = {
         "produce-request": "produce",
