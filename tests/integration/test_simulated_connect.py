@@ -53,7 +53,7 @@ def test_nothing_is_lost_although_workers_are_killed_and_cut_off_and_tasks_fail(
 
 
 def test_a_worker_that_stores_offsets_before_their_records_is_found(tmp_path: Path) -> None:
-    world = World(3, tmp_path, modules=lambda: Modules(COPIED))
+    world = World(5, tmp_path, modules=lambda: Modules(COPIED))
     world.substitutes[CONNECT_PROGRAMS + "worker"] = "tests.support.broken_connect:storing_offsets_at_once"
     faults = [Fault(Kind.KILL_CONSUMER, 0.5, 8.0, amount) for amount in (0.0, 0.9)]
     result, _ = world.run(lambda world: _copying(world, faults))

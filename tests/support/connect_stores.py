@@ -42,6 +42,7 @@ class FakeTopic:
         self.held: list[Callable[[], None]] = []
         self.answers = True
         """Whether the end of the topic can be found."""
+        self.partition_count = 1
 
     def new_log(self, consumed: Callable[[ConsumerRecord], None]) -> Any:
         return FakeLog(self, consumed)
@@ -56,6 +57,7 @@ class FakeLog:
 
     def __init__(self, topic: FakeTopic, consumed: Callable[[ConsumerRecord], None]) -> None:
         self.topic = topic
+        self.partition_count = topic.partition_count
         self.stopped = False
         self._consumed = consumed
         self._position = 0

@@ -30,8 +30,8 @@ class ConnectClients:
         return KafkaProducer(config, time=self._time)
 
     def topic_admin(self, config: Mapping[str, object]) -> TopicAdmin:
-        """Creates topics. It need not be closed."""
-        return TopicAdmin(config)
+        """Creates and checks topics. It need not be closed."""
+        return TopicAdmin(config, self._time)
 
     def group_admin(self, config: Mapping[str, object]) -> GroupAdmin:
         """Changes the offsets of consumer groups. It need not be closed."""

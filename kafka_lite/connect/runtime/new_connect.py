@@ -67,17 +67,18 @@ def _metrics_server(config: WorkerConfig, worker: Worker) -> MetricsHttpServer |
 def _new_distributed_herder(
     config: DistributedConfig, rest: RestServer, clients: ConnectClients, time: Time
 ) -> tuple[DistributedHerder, Worker]:
-    def log(kind: str, producer: Mapping[str, object], partition_count: int | None = None) -> NewLog:
-        topic, consumer = config[f"{kind}.storage.topic"], config.internal_consumer()
+    def log(kind: str, producer: Mapping[str, object]) -> NewLog:
+        topic = config.internal_topic(kind)
         return lambda consumed: KafkaBasedLog(
-            topic, producer, consumer, consumed, clients=clients, time=time, partition_count=partition_count
-        )
+            topic.name, producer, config.internal_consumer(), consumed, clients=clients, time=time,
+            prepare=lambda: topic.create_or_check(clients.topic_admin(config.internal_admin())),
+        )  # fmt: skip
 
     producer = config.internal_producer()
     offsets = KafkaOffsetBackingStore(log("offset", producer))
     worker = Worker(rest.worker_id, config, offsets, clients=clients, time=time)
     converter = worker.internal_value_converter
-    configs = KafkaConfigBackingStore(config["config.storage.topic"], converter, log("config", producer, 1))
+    configs = KafkaConfigBackingStore(config["config.storage.topic"], converter, log("config", producer))
     # The status store repeats a write itself, unless a newer status has been written.
     statuses = KafkaStatusBackingStore(
         config["status.storage.topic"], converter, log("status", config.internal_producer(retries=0))

@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from kafka_lite.clients.admin_client import ADMIN_CONFIG
 from kafka_lite.common.config_def import NO_DEFAULT, ConfigDef, Importance, Range, Type, configs_of
+from kafka_lite.connect.runtime.topic_admin import TOPIC_ADMIN_CONFIG
 from kafka_lite.connect.runtime.worker_config_transformer import CONFIG_PROVIDERS, WorkerConfigTransformer
 from kafka_lite.consumer import consumer_config
 from kafka_lite.producer import producer_config
@@ -113,13 +113,18 @@ class WorkerConfig:
     def admin(self, client_id: str) -> dict[str, object]:
         """The configuration of an admin client: the worker's own keys, as far as it knows them; ``admin.*`` of the
         worker may override them."""
-        known = {key: self.originals[key] for key in self.originals if key in ADMIN_CONFIG}
+        known = {key: self.originals[key] for key in self.originals if key in TOPIC_ADMIN_CONFIG}
         return {
             **known,
             "bootstrap.servers": ",".join(self["bootstrap.servers"]),
             "client.id": client_id,
             **self.originals_with_prefix("admin."),
         }
+
+    def internal_admin(self) -> dict[str, object]:
+        """The configuration of the admin client of the internal topics: the worker's own keys alone."""
+        known = {key: self.originals[key] for key in self.originals if key in TOPIC_ADMIN_CONFIG}
+        return {**known, "bootstrap.servers": ",".join(self["bootstrap.servers"])}
 
     def internal_producer(self, retries: int = MAX_INT) -> dict[str, object]:
         """The configuration of an internal topic's producer: the worker's own keys, as far as producers know them."""

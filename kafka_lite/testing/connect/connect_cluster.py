@@ -30,6 +30,10 @@ WORKER_DEFAULTS: dict[str, str] = {
     "internal.value.converter": JSON_CONVERTER,
     "internal.key.converter.schemas.enable": "false",
     "internal.value.converter.schemas.enable": "false",
+    "config.storage.replication.factor": "1",
+    "offset.storage.replication.factor": "1",
+    "status.storage.replication.factor": "1",
+    "offset.storage.partitions": "5",
     "rest.port": "0",
     # Rebalances and deaths are noticed soon, and offsets are committed often.
     "heartbeat.interval.ms": "200",
@@ -39,7 +43,6 @@ WORKER_DEFAULTS: dict[str, str] = {
     "offset.flush.interval.ms": "500",
 }
 """Differences from a worker's defaults, for a quick test."""
-PARTITIONS = {"config": 1, "offset": 5, "status": 5}
 
 
 class ConnectCluster:
@@ -51,8 +54,8 @@ class ConnectCluster:
             connect.workers[0].kill()
             connect.await_running("lines", tasks=1)        # now on the other one
 
-    ``props`` are keys of ``connect-distributed.properties``. The three internal topics are created if they are not
-    there, compacted. Requests go to the first worker that runs; any worker would do.
+    ``props`` are keys of ``connect-distributed.properties``. The workers create the three internal topics if they
+    are not there. Requests go to the first worker that runs; any worker would do.
     """
 
     def __init__(self, cluster: AnyCluster[Any], workers: int = 1, props: Mapping[str, object] | None = None) -> None:
@@ -69,8 +72,6 @@ class ConnectCluster:
 
     def start(self) -> Self:
         """Start all workers, and wait until each is in the group. Raises ConnectError, ConfigError, AssertionError."""
-        for kind, partitions in PARTITIONS.items():
-            self._ensure_topic(self._props[f"{kind}.storage.topic"], partitions)
         try:
             for _ in range(self._wanted):
                 self.add_worker(wait=False)
@@ -105,16 +106,15 @@ class ConnectCluster:
             self._await_worker(worker)
         return worker
 
-    def _ensure_topic(self, topic: str, partitions: int) -> None:
-        if topic not in self.cluster.topics:
-            self.cluster.create_topic(topic, partitions, {"cleanup.policy": "compact"})
-
     def _await_worker(self, worker: ConnectWorker) -> None:
         def is_in_the_group() -> bool:
-            failure = worker.herder.failure
-            if failure is not None:
-                raise failure
-            return _answers(lambda: worker.request("GET", "/connectors"))
+            try:
+                if worker.herder.failure is None:
+                    return _answers(lambda: worker.request("GET", "/connectors"))
+            except RestError:
+                if worker.herder.failure is None:
+                    raise
+            raise worker.herder.failure  # a response would only say that it is shutting down
 
         self._await(is_in_the_group, lambda: f"worker {worker.name} does not get into the group")
 

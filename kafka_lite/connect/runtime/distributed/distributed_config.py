@@ -1,18 +1,86 @@
 """The configuration keys of a distributed worker.
 
-Kafka 0.10.2: connect/runtime/.../connect/runtime/distributed/DistributedConfig.java · book 8.3.1
+Kafka 0.10.2: connect/runtime/.../connect/runtime/distributed/DistributedConfig.java; the keys by which internal topics
+are created: Kafka 1.0, topicSettings: Kafka 2.7 · book 8.3.1
 """
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Any, Final
 
-from kafka_lite.common.config_def import NO_DEFAULT, NON_EMPTY, ConfigDef, Importance, Range, Type, ValidString
+from kafka_lite.common.config_def import (
+    NO_DEFAULT,
+    NON_EMPTY,
+    ConfigDef,
+    ConfigError,
+    Importance,
+    Range,
+    Type,
+    ValidString,
+)
+from kafka_lite.connect.runtime.storage.internal_topic import InternalTopic
 from kafka_lite.connect.runtime.worker_config import WorkerConfig, base_config_def
 from kafka_lite.security.channel_builders import CLIENT_SECURITY_CONFIG
 
+logger = logging.getLogger(__name__)
+
 HIGH, MEDIUM, LOW = Importance.HIGH, Importance.MEDIUM, Importance.LOW
 WORKER_UNSYNC_BACKOFF_MS_DEFAULT = 5 * 60 * 1000
+BROKERS_DEFAULT = -1
+PURPOSES: Final[Mapping[str, str]] = MappingProxyType({
+    "offset": "source connector offsets",
+    "config": "connector configurations",
+    "status": "connector and task statuses",
+})  # fmt: skip
+"""Kind of an internal topic -> what it keeps."""
+
+
+@dataclass(frozen=True)
+class PositiveOrDefault:
+    """A positive number, or -1 for the brokers' default."""
+
+    what: str
+    valid: str
+
+    def ensure_valid(self, name: str, value: Any) -> None:
+        """Raises ConfigError."""
+        if value != BROKERS_DEFAULT and value < 1:
+            raise ConfigError(name, value, f"{self.what} must be {self.valid}, or -1 to use the broker's default")
+
+    def __str__(self) -> str:
+        return f"{self.valid[0].upper()}{self.valid[1:]} number, or -1 to use the broker's default"
+
+
+_PARTITIONS = PositiveOrDefault("Number of partitions", "positive")
+_REPLICAS = PositiveOrDefault(
+    "Replication factor", "positive and not larger than the number of brokers in the Kafka cluster"
+)
+
+
+def _topics_def() -> ConfigDef:
+    return (
+        ConfigDef()
+        .define("offset.storage.topic", Type.STRING, NO_DEFAULT, HIGH, "The topic that has the source offsets.",
+                NON_EMPTY)
+        .define("offset.storage.partitions", Type.INT, 25, LOW,
+                "How many partitions it gets if the worker creates it.", _PARTITIONS)
+        .define("offset.storage.replication.factor", Type.SHORT, 3, LOW,
+                "How many replicas its partitions get then.", _REPLICAS)
+        .define("config.storage.topic", Type.STRING, NO_DEFAULT, HIGH,
+                "The topic that has the configurations of connectors and tasks.", NON_EMPTY)
+        .define("config.storage.replication.factor", Type.SHORT, 3, LOW,
+                "How many replicas its partitions get then.", _REPLICAS)
+        .define("status.storage.topic", Type.STRING, NO_DEFAULT, HIGH,
+                "The topic that has the statuses of connectors and tasks.", NON_EMPTY)
+        .define("status.storage.partitions", Type.INT, 5, LOW,
+                "How many partitions it gets if the worker creates it.", _PARTITIONS)
+        .define("status.storage.replication.factor", Type.SHORT, 3, LOW,
+                "How many replicas its partitions get then.", _REPLICAS)
+    )  # fmt: skip
 
 
 def _config_def() -> ConfigDef:
@@ -48,12 +116,7 @@ def _config_def() -> ConfigDef:
                 "How long a worker that is behind may take to read the config topic to its end.")
         .define("worker.unsync.backoff.ms", Type.INT, WORKER_UNSYNC_BACKOFF_MS_DEFAULT, MEDIUM,
                 "How long it leaves the group if that is not enough.")
-        .define("offset.storage.topic", Type.STRING, NO_DEFAULT, HIGH, "The topic that has the source offsets.",
-                NON_EMPTY)
-        .define("config.storage.topic", Type.STRING, NO_DEFAULT, HIGH,
-                "The topic that has the configurations of connectors and tasks.", NON_EMPTY)
-        .define("status.storage.topic", Type.STRING, NO_DEFAULT, HIGH,
-                "The topic that has the statuses of connectors and tasks.", NON_EMPTY)
+        .include(_topics_def())
         .include(CLIENT_SECURITY_CONFIG)
     )  # fmt: skip
 
@@ -67,3 +130,29 @@ class DistributedConfig(WorkerConfig):
     def __init__(self, props: Mapping[str, str]) -> None:
         """Raises ConfigError."""
         super().__init__(CONFIG, props)
+
+    def internal_topic(self, kind: str) -> InternalTopic:
+        """How a topic is created, and what is asked of it: ``config``, ``offset`` or ``status``.
+
+        The other keys ``KIND.storage.KEY`` are settings of the topic.
+        """
+        prefix = f"{kind}.storage."
+        configs = self.originals_with_prefix(prefix)
+        for known in ("topic", "replication.factor"):
+            configs.pop(known, None)
+        partitions = configs.pop("partitions", None)
+        if kind == "config" and partitions is not None:
+            logger.warning(
+                "Ignoring '%spartitions=%s' setting, since config topic partitions is always 1", prefix, partitions
+            )
+        policy = configs.pop("cleanup.policy", None)
+        if policy is not None:
+            logger.warning("Ignoring '%scleanup.policy=%s' setting, since compaction is always used", prefix, policy)
+        return InternalTopic(
+            name=self[f"{prefix}topic"],
+            setting=f"{prefix}topic",
+            purpose=PURPOSES[kind],
+            partitions=1 if kind == "config" else self[f"{prefix}partitions"],
+            replication_factor=self[f"{prefix}replication.factor"],
+            configs=configs,
+        )

@@ -62,16 +62,18 @@ class KafkaBasedLog:
         *,
         clients: ConnectClients | None = None,
         time: Time = SYSTEM_TIME,
-        partition_count: int | None = None,
+        prepare: Callable[[], None] | None = None,
     ) -> None:
-        """Keys and values are bytes. ``partition_count`` is how many partitions the topic must have, if it matters."""
+        """Keys and values are bytes. ``prepare`` is called first within ``start``: it creates or checks the topic."""
         self.topic = topic
         self._producer_configs = {**producer_configs, **PRODUCER_CONFIGS}
         self._consumer_configs = {**consumer_configs, **CONSUMER_CONFIGS}
         self._consumed = consumed
         self._clients = clients or ConnectClients(time)
         self._time = time
-        self._partition_count = partition_count
+        self._prepare = prepare
+        self.partition_count = 0
+        """Of the topic, once the log is started."""
         self._lock = threading.Lock()
         self._waiting: list[Future[None]] = []
         self._producer: KafkaProducer
@@ -83,6 +85,8 @@ class KafkaBasedLog:
     def start(self) -> None:
         """Read the topic to its end, then follow it. Raises ConnectError if the topic cannot be used."""
         logger.info("Starting KafkaBasedLog with topic %s", self.topic)
+        if self._prepare is not None:
+            self._prepare()
         self._producer = self._clients.producer(self._producer_configs)
         self._open.append(self._producer)
         self._consumer = self._clients.consumer(self._consumer_configs)
@@ -90,6 +94,7 @@ class KafkaBasedLog:
         self._ends = self._clients.consumer(self._consumer_configs)
         self._open.append(self._ends)
         partitions = self._look_up_partitions()
+        self.partition_count = len(partitions)
         self._consumer.assign(partitions)
         self._consumer.seek_to_beginning(partitions)
         self._read_to_log_end()
@@ -115,10 +120,6 @@ class KafkaBasedLog:
                     "topic it may have taken too long to create."
                 )
             self._time.sleep(LOOK_UP_INTERVAL_MS)
-        if self._partition_count not in (None, len(found)):
-            raise ConnectError(
-                f"Topic '{self.topic}' is required to have {self._partition_count} partition(s), but found {len(found)}"
-            )
         return [TopicPartition(self.topic, info.partition) for info in found]
 
     def stop(self) -> None:

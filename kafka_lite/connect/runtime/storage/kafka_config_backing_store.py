@@ -73,6 +73,12 @@ class KafkaConfigBackingStore(ConfigBackingStore):
         """Read the topic to its end. Raises ConnectError."""
         logger.info("Starting KafkaConfigBackingStore")
         self._log.start()
+        if self._log.partition_count > 1:
+            raise ConnectError(
+                f"Topic '{self._topic}' supplied via the 'config.storage.topic' property is required to have a single "
+                f"partition in order to guarantee consistency of connector configurations, but found "
+                f"{self._log.partition_count} partitions."
+            )
         self._started = True
 
     def stop(self) -> None:

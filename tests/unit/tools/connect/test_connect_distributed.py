@@ -24,9 +24,9 @@ def worker(monkeypatch: pytest.MonkeyPatch) -> dict[str, str]:
     """The shipped worker, whose clients cannot be made."""
 
     def fail(*_: Any) -> None:
-        raise KafkaError("no producer")
+        raise KafkaError("no admin client")
 
-    monkeypatch.setattr(ConnectClients, "producer", fail)
+    monkeypatch.setattr(ConnectClients, "topic_admin", fail)
     return load_properties(SHIPPED) | {"rest.port": "0"}
 
 

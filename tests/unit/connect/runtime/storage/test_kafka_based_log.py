@@ -1,4 +1,4 @@
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from types import SimpleNamespace
 from typing import Any
 
@@ -88,12 +88,12 @@ class FakeClients:
 class Reader:
     """A log that was not started, only read: its thread's turns are the test's."""
 
-    def __init__(self, clients: FakeClients, partition_count: int | None = None) -> None:
+    def __init__(self, clients: FakeClients, prepare: Callable[[], None] | None = None) -> None:
         self.seen: list[bytes] = []
         self.time = MockTime()
         self.log = KafkaBasedLog(
             "t", {"client.id": "x", "acks": "0"}, {"group.id": "g"}, self._consumed,
-            clients=clients, time=self.time, partition_count=partition_count,  # type: ignore[arg-type]
+            clients=clients, time=self.time, prepare=prepare,  # type: ignore[arg-type]
         )  # fmt: skip
 
     def _consumed(self, record: ConsumerRecord) -> None:
@@ -198,9 +198,19 @@ def test_a_topic_may_appear_late_or_never() -> None:
     assert never.time.hi_res_ms() == 30_000
 
 
-def test_the_config_topic_has_one_partition() -> None:
-    with pytest.raises(ConnectError, match=r"Topic 't' is required to have 1 partition\(s\), but found 2"):
-        Reader(FakeClients(), partition_count=1).log.start()
-    one = Reader(FakeClients(partition_count=1), partition_count=1)
-    one.log.start()
-    one.log.stop()
+def test_the_topic_is_prepared_before_any_client_is_made() -> None:
+    def refuse() -> None:
+        raise ConnectError("not compacted")
+
+    clients = FakeClients()
+    refused = Reader(clients, refuse)
+    with pytest.raises(ConnectError, match="not compacted"):
+        refused.log.start()
+    assert clients.configs == []
+    refused.log.stop()
+
+    prepared: list[int] = []
+    reader = Reader(clients, lambda: prepared.append(len(clients.configs)))
+    reader.log.start()
+    assert (prepared, reader.log.partition_count) == ([0], 2)
+    reader.log.stop()

@@ -65,6 +65,16 @@ def _repeat(store: KafkaConfigBackingStore, record: Sequence[str], records: Sequ
         store.put_task_configs(connector, tasks[-fields["tasks"] :])
 
 
+def test_the_topic_has_one_partition(topic: FakeTopic) -> None:
+    topic.partition_count = 2
+    with pytest.raises(ConnectError) as refused:
+        _store(topic).start()
+    assert str(refused.value) == (
+        "Topic 'connect-configs' supplied via the 'config.storage.topic' property is required to have a single "
+        "partition in order to guarantee consistency of connector configurations, but found 2 partitions."
+    )
+
+
 def test_a_deletion_writes_two_tombstones(topic: FakeTopic) -> None:
     store = _store(topic)
     store.start()

@@ -1,0 +1,40 @@
+"""A topic that a group of workers keeps its state in: how it is created, and what is asked of it.
+
+Kafka 2.6: connect/runtime/.../connect/storage/KafkaTopicBasedBackingStore.java (topicInitializer, since 3.0),
+connect/runtime/.../connect/runtime/distributed/DistributedConfig.java (topicSettings) · book 8.3.6
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from kafka_lite.connect.runtime.topic_admin import CLEANUP_POLICY, COMPACT, TopicAdmin
+
+
+@dataclass(frozen=True)
+class InternalTopic:
+    """A compacted topic: the newest record of each key is what the group of workers knows.
+
+    With ``cleanup.policy=delete``, the brokers' default, its connectors or offsets would be gone after a week. (0.10.2
+    neither creates nor checks these topics. It leaves one that is missing to the brokers, which make it with that
+    default.)
+    """
+
+    name: str
+    setting: str
+    """The worker's key that names it, such as ``config.storage.topic``."""
+    purpose: str
+    """The kind of data, for error messages: ``connector configurations``."""
+    partitions: int
+    """-1 for the brokers' default."""
+    replication_factor: int
+    """-1 for the brokers' default."""
+    configs: Mapping[str, str]
+    """More settings of the topic."""
+
+    def create_or_check(self, admin: TopicAdmin) -> None:
+        """Create it, or check the one that is there. Raises ConnectError."""
+        configs = {**self.configs, CLEANUP_POLICY: COMPACT}
+        if not admin.create_with_retry(self.name, self.partitions, self.replication_factor, configs):
+            admin.verify_only_compact(self.name, self.setting, self.purpose)
