@@ -159,7 +159,7 @@ class Partition:
             return is_new_leader
 
     def resign(self) -> None:
-        """Lead no more, without a leader to follow: the controller has elected another one, which it names later."""
+        """Stop leading, and follow nobody yet: the controller has elected another leader, and names it later."""
         with self._lock:
             self.in_sync_replicas = frozenset()
             self.leader_id = NO_LEADER

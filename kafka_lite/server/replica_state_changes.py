@@ -340,7 +340,7 @@ class ReplicaStateChanges:
         return Errors.KAFKA_STORAGE_ERROR if self._replicas.is_offline(topic_partition) else Errors.NONE
 
     def _resign_without_room(self, topic_partition: TopicPartition) -> None:
-        """Lead a partition on a full disk no more: the controller names the new leader once there is room."""
+        """Stop leading a partition on a full disk. The controller names the new leader once there is room."""
         partition = self._replicas.get_partition(topic_partition)
         if partition is not None and self.without_room.is_offered(topic_partition):
             partition.resign()

@@ -14,15 +14,20 @@ import pytest
 
 
 class FullDisk:
-    """Stands in for ``os.pwrite`` and ``os.open``: while the disk is full, no file grows and none is created."""
+    """Stands in for ``os.pwrite`` and ``os.open``: while the disk is full, no file grows and none is created.
+
+    Each file is on the disk, unless it is filled as that of one directory, which needs Linux.
+    """
 
     def __init__(self) -> None:
         self.is_full = False
+        self._directory: Path | None = None
         self.errno = errno.ENOSPC
         self._pwrite, self._open = os.pwrite, os.open
 
-    def fill(self) -> None:
-        """From now on, no byte can be appended and no file created."""
+    def fill(self, directory: Path | None = None) -> None:
+        """From now on, no byte can be appended and no file created; with ``directory``: in there."""
+        self._directory = directory
         self.is_full = True
 
     def make_room(self) -> None:
@@ -31,7 +36,7 @@ class FullDisk:
 
     def pwrite(self, fd: int, data: memoryview, position: int) -> int:
         """``os.pwrite``, which needs no space within the file."""
-        if self.is_full:
+        if self.is_full and self._has(f"/proc/self/fd/{fd}"):
             room = os.fstat(fd).st_size - position
             if room <= 0:
                 self._check()
@@ -45,8 +50,11 @@ class FullDisk:
         return self._open(path, flags, *arguments, **named)
 
     def _check(self, path: Any = None) -> None:
-        if self.is_full:
+        if self.is_full and (path is None or self._has(path)):
             raise OSError(self.errno, os.strerror(self.errno), path)
+
+    def _has(self, path: Any) -> bool:
+        return self._directory is None or Path(path).resolve().is_relative_to(self._directory.resolve())
 
 
 class SmallDisk:

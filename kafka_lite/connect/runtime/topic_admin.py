@@ -36,6 +36,8 @@ logger = logging.getLogger(__name__)
 TIMEOUT_MS = 30_000
 MAX_BACKOFF_MS = 1000
 CLEANUP_POLICY, COMPACT = "cleanup.policy", "compact"
+COMPACTED: Final[Mapping[str, str]] = MappingProxyType({CLEANUP_POLICY: COMPACT})
+"""The setting of a topic that keeps the newest record of each key."""
 TOPIC_ADMIN_CONFIG = (
     ConfigDef()
     .include(ADMIN_CONFIG)
@@ -81,7 +83,7 @@ class TopicAdmin:
             if any(each.name == topic and each.error_code != _UNKNOWN for each in cluster.topics):
                 return False
             logger.info("Topic %s doesn't exist. Will attempt to create topic.", topic)
-            return self._create(cluster, _entry(topic, partitions, replication_factor, configs))
+            return self._create(cluster, creatable_topic(topic, partitions, replication_factor, configs))
         except (ConnectionError, ApiError) as error:
             raise ConnectError(f"Could not create topic {topic}: {error}") from error
 
@@ -94,7 +96,7 @@ class TopicAdmin:
         CreateTopics, or the worker may not create topics, the topic is there or they create it by themselves. -1 for
         ``partitions`` or ``replication_factor`` is the brokers' default. Raises ConnectError.
         """
-        entry = _entry(topic, partitions, replication_factor, configs)
+        entry = creatable_topic(topic, partitions, replication_factor, configs)
         deadline_ms, backoff_ms = self._time.hi_res_ms() + self._timeout_ms, self._backoff_ms
         while True:
             try:
@@ -187,7 +189,8 @@ class TopicAdmin:
         return result
 
 
-def _entry(topic: str, partitions: int, replication_factor: int, configs: Mapping[str, str]) -> CreatableTopic:
+def creatable_topic(topic: str, partitions: int, replication_factor: int, configs: Mapping[str, str]) -> CreatableTopic:
+    """A topic of a CreateTopicsRequest, whose replicas the controller places. -1 is the brokers' default."""
     own = [CreatableTopicConfig(name=name, value=value) for name, value in configs.items()]
     return CreatableTopic(name=topic, num_partitions=partitions, replication_factor=replication_factor, configs=own)
 

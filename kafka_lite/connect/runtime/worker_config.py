@@ -113,13 +113,7 @@ class WorkerConfig:
     def admin(self, client_id: str) -> dict[str, object]:
         """The configuration of an admin client: the worker's own keys, as far as it knows them; ``admin.*`` of the
         worker may override them."""
-        known = {key: self.originals[key] for key in self.originals if key in TOPIC_ADMIN_CONFIG}
-        return {
-            **known,
-            "bootstrap.servers": ",".join(self["bootstrap.servers"]),
-            "client.id": client_id,
-            **self.originals_with_prefix("admin."),
-        }
+        return {**self.internal_admin(), "client.id": client_id, **self.originals_with_prefix("admin.")}
 
     def internal_admin(self) -> dict[str, object]:
         """The configuration of the admin client of the internal topics: the worker's own keys alone."""

@@ -75,11 +75,11 @@ class LogDirFailureChannel:
 
     @property
     def full_log_dirs(self) -> frozenset[Path]:
-        """The directories in which a write found no room since the last ``has_room_again``."""
+        """The directories where a write has failed for lack of room, until ``has_room_again`` is called for them."""
         return self._full
 
     def has_room_again(self, log_dir: Path) -> None:
-        """Take a directory for one with room until the next write fails."""
+        """Take a directory off the full ones, until another write fails there."""
         with self._lock:
             self._full -= {log_dir}
 

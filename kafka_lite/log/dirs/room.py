@@ -10,13 +10,13 @@ from pathlib import Path
 
 PROBE_FILE = "room-probe.tmp"
 PROBE_BYTES = 1_048_576
-"""How much must fit before a directory counts as one with room."""
+"""A directory has room if so many bytes fit."""
 
 
 def has_room(directory: Path) -> bool:
     """Write a file of ``PROBE_BYTES`` zeros and delete it; False if it does not fit.
 
-    What the file system says is free is no answer: quotas, reserved blocks and the limits of a process count, too.
+    The free space of the file system is not enough: quotas, reserved blocks and limits of the process may forbid more.
     """
     probe = directory / PROBE_FILE
     try:
@@ -24,7 +24,7 @@ def has_room(directory: Path) -> bool:
     except OSError:
         return False
     try:
-        return os.pwrite(descriptor, memoryview(bytes(PROBE_BYTES)), 0) == PROBE_BYTES
+        return os.pwrite(descriptor, bytes(PROBE_BYTES), 0) == PROBE_BYTES
     except OSError:
         return False
     finally:

@@ -14,18 +14,13 @@ from kafka_lite.common.errors import ApiError, Errors
 from kafka_lite.common.topic_partition import TopicPartition
 from kafka_lite.connect.api.errors import ConnectError
 from kafka_lite.connect.runtime.group_admin import GroupAdmin
-from kafka_lite.connect.runtime.topic_admin import TIMEOUT_MS
+from kafka_lite.connect.runtime.topic_admin import COMPACTED, TIMEOUT_MS, creatable_topic
 from kafka_lite.consumer.offset_and_metadata import OffsetAndMetadata
 from kafka_lite.mirror.connectors.topic_config_sync import ConfigEntry
 from kafka_lite.protocol.messages import api_32_describe_configs as describe_configs
 from kafka_lite.protocol.messages.api_03_metadata import MetadataResponse
 from kafka_lite.protocol.messages.api_16_list_groups import ListGroupsRequest, ListGroupsResponse
-from kafka_lite.protocol.messages.api_19_create_topics import (
-    CreatableTopic,
-    CreatableTopicConfig,
-    CreateTopicsRequest,
-    CreateTopicsResponse,
-)
+from kafka_lite.protocol.messages.api_19_create_topics import CreateTopicsRequest, CreateTopicsResponse
 from kafka_lite.protocol.messages.api_37_create_partitions import (
     CreatePartitionsRequest,
     CreatePartitionsResponse,
@@ -39,7 +34,6 @@ from kafka_lite.protocol.messages.api_44_incremental_alter_configs import (
 )
 from kafka_lite.protocol.schema import Request, Response
 
-COMPACTED = {"cleanup.policy": "compact"}
 _TOPIC_RESOURCE, _SET, _DELETE = 2, 0, 1
 _MAY_BE_THERE = frozenset({
     Errors.NONE, Errors.TOPIC_ALREADY_EXISTS, Errors.TOPIC_AUTHORIZATION_FAILED, Errors.CLUSTER_AUTHORIZATION_FAILED,
@@ -94,15 +88,7 @@ class MirrorAdmin:
         }
 
     def _create(self, topics: Mapping[str, NewTopic]) -> dict[str, tuple[Errors, str | None]]:
-        wanted = [
-            CreatableTopic(
-                name=name,
-                num_partitions=new.partitions,
-                replication_factor=new.replication_factor,
-                configs=[CreatableTopicConfig(name=key, value=value) for key, value in new.configs.items()],
-            )
-            for name, new in topics.items()
-        ]
+        wanted = [creatable_topic(name, *new) for name, new in topics.items()]
         request = CreateTopicsRequest(topics=wanted, timeout_ms=TIMEOUT_MS)
         results = self._at_controller(request, CreateTopicsResponse).topics
         return {each.name: (Errors.for_code(each.error_code), each.error_message) for each in results}

@@ -12,11 +12,9 @@ from kafka_lite import __version__
 from kafka_lite.common.config_def import ConfigDef
 from kafka_lite.connect.api.source_connector import SourceConnector
 from kafka_lite.connect.api.task import Task
-from kafka_lite.connect.runtime.topic_admin import TopicAdmin
+from kafka_lite.connect.runtime.topic_admin import COMPACTED, TopicAdmin
 from kafka_lite.mirror.connectors.mirror_heartbeat_config import CONFIG, MirrorHeartbeatConfig
 from kafka_lite.mirror.connectors.mirror_heartbeat_task import MirrorHeartbeatTask
-
-COMPACTED = {"cleanup.policy": "compact"}
 
 
 class Admin(Protocol):

@@ -13,9 +13,11 @@ from kafka_lite.common.errors import KafkaError
 from kafka_lite.common.shutdownable_thread import ShutdownableThread
 from kafka_lite.connect.api.errors import NotFoundError
 from kafka_lite.connect.runtime.connect import Connect
+from kafka_lite.connect.runtime.distributed.distributed_config import DistributedConfig
 from kafka_lite.connect.runtime.herder import Herder
 from kafka_lite.connect.runtime.new_connect import new_distributed_connect
-from kafka_lite.mirror.connectors.mirror_admin import COMPACTED, MirrorAdmin, NewTopic
+from kafka_lite.connect.runtime.topic_admin import COMPACTED
+from kafka_lite.mirror.connectors.mirror_admin import MirrorAdmin, NewTopic
 from kafka_lite.mirror.connectors.mirror_connector_config import CLIENT_KEYS
 from kafka_lite.mirror.dedicated.mirror_maker_config import KINDS, STORAGES, MirrorMakerConfig, SourceAndTarget
 
@@ -25,10 +27,6 @@ OF_ADMINS = CLIENT_KEYS | {"client.id"}
 """The keys of a worker that its admin client has, too."""
 RETRY_MS = 1000
 REQUEST_TIMEOUT_S = 60.0
-PARTITIONS: Mapping[str, int] = {"config": 1, "offset": 25, "status": 5}
-"""Of a worker's topics, unless the file has ``offset.storage.partitions`` or ``status.storage.partitions``."""
-REPLICATION_FACTOR = 3
-"""Of the same, without ``config.storage.replication.factor`` and its kin."""
 
 
 class StorageAdmin(Protocol):
@@ -79,15 +77,9 @@ class DedicatedMirrorMaker:
         self._thread.start()
 
     def _create_topics(self, props: Mapping[str, str]) -> None:
-        """Kafka's workers since 0.11 do that themselves."""
-        topics = {
-            props[f"{kind}.storage.topic"]: NewTopic(
-                1 if kind == "config" else int(props.get(f"{kind}.storage.partitions", PARTITIONS[kind])),
-                int(props.get(f"{kind}.storage.replication.factor", REPLICATION_FACTOR)),
-                COMPACTED,
-            )
-            for kind in STORAGES
-        }
+        """The workers would do that themselves, but one that is refused here ends the start at once."""
+        wanted = map(DistributedConfig(props).internal_topic, STORAGES)
+        topics = {topic.name: NewTopic(topic.partitions, topic.replication_factor, COMPACTED) for topic in wanted}
         admin = self._new_admin({key: value for key, value in props.items() if key in OF_ADMINS})
         refused = admin.create_topics(topics)
         if refused:

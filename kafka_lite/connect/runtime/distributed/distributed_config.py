@@ -44,21 +44,22 @@ class PositiveOrDefault:
     """A positive number, or -1 for the brokers' default."""
 
     what: str
-    valid: str
+    bound: str = ""
+    """Another condition on the number, in words."""
 
     def ensure_valid(self, name: str, value: Any) -> None:
         """Raises ConfigError."""
         if value != BROKERS_DEFAULT and value < 1:
-            raise ConfigError(name, value, f"{self.what} must be {self.valid}, or -1 to use the broker's default")
+            valid = " and ".join(filter(None, ("positive", self.bound)))
+            raise ConfigError(name, value, f"{self.what} must be {valid}, or -1 to use the broker's default")
 
     def __str__(self) -> str:
-        return f"{self.valid[0].upper()}{self.valid[1:]} number, or -1 to use the broker's default"
+        valid = " ".join(filter(None, ("Positive number", self.bound)))
+        return f"{valid}, or -1 to use the broker's default"
 
 
-_PARTITIONS = PositiveOrDefault("Number of partitions", "positive")
-_REPLICAS = PositiveOrDefault(
-    "Replication factor", "positive and not larger than the number of brokers in the Kafka cluster"
-)
+_PARTITIONS = PositiveOrDefault("Number of partitions")
+_REPLICAS = PositiveOrDefault("Replication factor", "not larger than the number of brokers in the Kafka cluster")
 
 
 def _topics_def() -> ConfigDef:
@@ -132,7 +133,7 @@ class DistributedConfig(WorkerConfig):
         super().__init__(CONFIG, props)
 
     def internal_topic(self, kind: str) -> InternalTopic:
-        """How a topic is created, and what is asked of it: ``config``, ``offset`` or ``status``.
+        """The topic of a kind, ``config``, ``offset`` or ``status``: its name, and how it is created.
 
         The other keys ``KIND.storage.KEY`` are settings of the topic.
         """

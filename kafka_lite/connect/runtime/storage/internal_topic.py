@@ -1,4 +1,4 @@
-"""A topic that a group of workers keeps its state in: how it is created, and what is asked of it.
+"""A topic that a group of workers keeps its state in: how it is created and checked.
 
 Kafka 2.6: connect/runtime/.../connect/storage/KafkaTopicBasedBackingStore.java (topicInitializer, since 3.0),
 connect/runtime/.../connect/runtime/distributed/DistributedConfig.java (topicSettings) · book 8.3.6
@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from kafka_lite.connect.runtime.topic_admin import CLEANUP_POLICY, COMPACT, TopicAdmin
+from kafka_lite.connect.runtime.topic_admin import COMPACTED, TopicAdmin
 
 
 @dataclass(frozen=True)
@@ -23,7 +23,7 @@ class InternalTopic:
 
     name: str
     setting: str
-    """The worker's key that names it, such as ``config.storage.topic``."""
+    """The configuration key by which a worker names the topic, such as ``config.storage.topic``."""
     purpose: str
     """The kind of data, for error messages: ``connector configurations``."""
     partitions: int
@@ -34,7 +34,7 @@ class InternalTopic:
     """More settings of the topic."""
 
     def create_or_check(self, admin: TopicAdmin) -> None:
-        """Create it, or check the one that is there. Raises ConnectError."""
-        configs = {**self.configs, CLEANUP_POLICY: COMPACT}
+        """Create the topic, or check the one that exists. Raises ConnectError."""
+        configs = {**self.configs, **COMPACTED}
         if not admin.create_with_retry(self.name, self.partitions, self.replication_factor, configs):
             admin.verify_only_compact(self.name, self.setting, self.purpose)

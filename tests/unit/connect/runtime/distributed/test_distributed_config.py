@@ -7,7 +7,7 @@ import logging
 import pytest
 
 from kafka_lite.common.config_def import ConfigError
-from kafka_lite.connect.runtime.distributed.distributed_config import DistributedConfig
+from kafka_lite.connect.runtime.distributed.distributed_config import CONFIG, DistributedConfig
 from tests.unit.connect.runtime.test_worker_config import GROUP
 
 
@@ -57,6 +57,17 @@ def test_numbers_are_positive_or_the_brokers_default(value: str) -> None:
         DistributedConfig(GROUP | {"offset.storage.partitions": value})
     with pytest.raises(ConfigError, match="Replication factor must be positive and not larger than the number of bro"):
         DistributedConfig(GROUP | {"status.storage.replication.factor": value})
+
+
+def test_the_valid_numbers_are_described_in_kafkas_words() -> None:
+    described = {
+        key: str(CONFIG.keys[key].validator)
+        for key in ("offset.storage.partitions", "config.storage.replication.factor")
+    }
+    assert list(described.values()) == [
+        "Positive number, or -1 to use the broker's default",
+        "Positive number not larger than the number of brokers in the Kafka cluster, or -1 to use the broker's default",
+    ]
 
 
 def test_the_admin_client_has_the_worker_s_own_keys() -> None:
