@@ -62,7 +62,7 @@ def filled(parent: Path, time: MockTime) -> Log:
 @pytest.mark.timeout(900)
 @pytest.mark.parametrize(
     "stride",
-    [pytest.param(2, marks=[pytest.mark.soak, pytest.mark.nightly]), pytest.param(3, marks=pytest.mark.soak), 23],
+    [pytest.param(2, marks=[pytest.mark.soak, pytest.mark.nightly]), pytest.param(3, marks=pytest.mark.soak), 47],
 )
 def test_two_crashes_at_any_two_steps(tmp_path: Path, stride: int) -> None:
     """The first crash at every second or third step of the cleaning, or fewer; the second at every step of the start.

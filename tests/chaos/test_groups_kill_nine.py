@@ -141,6 +141,7 @@ class Committing(threading.Thread):
 
 @pytest.mark.slow
 @pytest.mark.timeout(60 + 20 * KILLS)
+@pytest.mark.soak
 def test_no_acknowledged_commit_is_lost(tmp_path: Path) -> None:
     broker = ClusterProcess(tmp_path, BROKER)
     killing = random.Random(7)

@@ -21,6 +21,9 @@ PAGES = sorted(
 )
 
 
+WAITING_PAGES = ("docs/quickstart-cluster.md", "docs/quickstart-groups.md")
+
+
 def _needs_a_run(page):
     """Not a Chinese page without programs: it has the commands and the output of the English one; see below."""
     text = (PROJECT_ROOT / page).read_text(encoding="utf-8")
@@ -30,8 +33,8 @@ def _needs_a_run(page):
 def _marks(page):
     """``make test`` runs what a newcomer types, ``make soak`` the experiments of the chapters, too.
 
-    The page on several brokers waits until one is missed. The programs of Chinese pages are those of the English ones
-    with other words: they run every night.
+    The pages on groups and on several brokers wait until a member or a broker is missed. The programs of Chinese pages
+    are those of the English ones with other words: they run every night.
     """
     if _is_quick(page):
         return []
@@ -39,7 +42,7 @@ def _marks(page):
 
 
 def _is_quick(page):
-    return re.fullmatch(r"docs/[a-z-]+\.md", page) and page != "docs/quickstart-cluster.md"
+    return re.fullmatch(r"docs/[a-z-]+\.md", page) and page not in WAITING_PAGES
 
 
 @pytest.mark.timeout(300)

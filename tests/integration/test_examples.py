@@ -8,6 +8,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 from examples.kafka_examples.topologies import FILE_INPUT, PIPE_OUTPUT
 from examples.word_count.test_topology import test_each_word_gets_its_new_count as test_each_word_gets_its_new_count
 from kafka_lite.testing.cluster import Cluster
@@ -50,6 +52,7 @@ def refusal(started: subprocess.Popen[str]) -> str:
     return err
 
 
+@pytest.mark.soak
 def test_without_a_broker_each_example_says_so() -> None:
     """All at once, for each of them waits for ten seconds."""
     with socket.socket() as bound:  # and not listening

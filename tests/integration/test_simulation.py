@@ -138,6 +138,7 @@ def test_a_cluster_keeps_its_promises_through_a_fault(kind: Kind, tmp_path: Path
     assert all(len(replica) >= len(result.history.acknowledged) for replica in result.history.replicas.values())
 
 
+@pytest.mark.soak
 def test_groups_go_on_when_their_topic_was_created_while_one_broker_of_three_was_alive(tmp_path: Path) -> None:
     def scenario(world: World) -> Result:
         work = Workload(world, brokers=3)

@@ -192,6 +192,7 @@ def test_a_store_on_disk_is_rebuilt_from_a_changelog_that_was_created_again(clus
     run_until({"c": 7})
 
 
+@pytest.mark.soak
 def test_a_missing_global_topic_is_reported_at_the_start(cluster: Cluster, tmp_path: Path) -> None:
     cluster.create_topic("people", 1)
     with application(cluster, tmp_path) as streams:
