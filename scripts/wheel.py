@@ -24,10 +24,12 @@ INPUTS = (
     "chapters/book.toml",
     "chapters/classes.toml",
     "hatch_build.py",
+    "scripts/extension_modules.py",
     "pyproject.toml",
     "README.md",
     "LICENSE",
 )
+OBJECTS = PROJECT / "build" / "objects"
 _LEFT_OUT = shutil.ignore_patterns("__pycache__", "*.so", VERSION_FILE)
 
 
@@ -43,12 +45,11 @@ def missing_for_compiling() -> str:
 def build_wheel(target: Path, *, compiled: bool = False) -> Path:
     """Build a wheel of the current source into ``target``. Raises CalledProcessError if that fails.
 
-    It is built from a copy, because mypyc leaves its extension modules beside the sources, where Python would then
-    prefer them to the sources, even when those change.
+    It is built from a copy, which has nothing but what belongs into it.
     """
     with tempfile.TemporaryDirectory() as scratch:
         source = _copy_of_the_source(Path(scratch))
-        environment = os.environ | {"HATCH_BUILD_HOOK_ENABLE_MYPYC": "1" if compiled else ""}
+        environment = os.environ | {"KAFKA_LITE_COMPILED": "1" if compiled else "0", "KAFKA_LITE_OBJECTS": str(OBJECTS)}
         made = Path(scratch, "made")
         uv("build", "--quiet", "--wheel", "--python", sys.executable, "-o", str(made), str(source), env=environment)
         (wheel,) = made.glob("*.whl")

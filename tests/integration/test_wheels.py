@@ -26,7 +26,7 @@ from scripts.wheel import PROJECT, build_wheel, missing_for_compiling, uv
 BUILD_LIMIT_S = 1800
 HOT_MODULES = tomllib.loads((PROJECT / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["hatch"]["build"][
     "targets"
-]["wheel"]["hooks"]["mypyc"]["include"]
+]["wheel"]["hooks"]["custom"]["compiled"]
 WHERE_THE_MODULES_ARE = """
 import importlib, json, sys
 print(json.dumps({name: importlib.import_module(name).__file__ for name in sys.argv[1:]}))
