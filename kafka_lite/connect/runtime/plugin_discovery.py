@@ -26,7 +26,7 @@ _FILE, _JAVA_FILE = "kafka_lite.connect.file", "org.apache.kafka.connect.file"
 _PARQUET, _SQL = "kafka_lite.connect.parquet", "kafka_lite.connect.sql"
 _VERIFIABLE, _JAVA_TOOLS = "kafka_lite.connect.verifiable", "org.apache.kafka.connect.tools"
 _MIRROR = {
-    kind: f"kafka_lite.mirror.connectors.mirror_{kind.lower()}_connector.Mirror{kind}Connector"
+    kind: f"kafka_lite.mirror.connectors.{kind.lower()}.mirror_{kind.lower()}_connector.Mirror{kind}Connector"
     for kind in ("Checkpoint", "Heartbeat", "Source")
 }
 _OWN = (

@@ -6,7 +6,7 @@ import pytest
 
 from kafka_lite.common.topic_partition import TopicPartition
 from kafka_lite.consumer.offset_and_metadata import OffsetAndMetadata
-from kafka_lite.mirror.connectors.checkpoint_store import CheckpointStore
+from kafka_lite.mirror.connectors.checkpoint.checkpoint_store import CheckpointStore
 from kafka_lite.mirror.connectors.mirror_records import Checkpoint
 
 T0 = TopicPartition("west.t", 0)

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from kafka_lite.common.topic_partition import TopicPartition
 from kafka_lite.mirror.connectors.mirror_records import OffsetSync
-from kafka_lite.mirror.connectors.offset_sync_writer import MAX_OUTSTANDING, OffsetSyncWriter
+from kafka_lite.mirror.connectors.source.offset_sync_writer import MAX_OUTSTANDING, OffsetSyncWriter
 from kafka_lite.producer.producer_record import ProducerRecord, RecordMetadata
 
 T0, T1 = TopicPartition("t", 0), TopicPartition("t", 1)

@@ -9,8 +9,8 @@ import pytest
 
 from kafka_lite.common.config_def import ConfigError
 from kafka_lite.connect.runtime.plugin_discovery import connector_class
-from kafka_lite.mirror.connectors.mirror_heartbeat_connector import MirrorHeartbeatConnector
-from kafka_lite.mirror.connectors.mirror_heartbeat_task import MirrorHeartbeatTask
+from kafka_lite.mirror.connectors.heartbeat.mirror_heartbeat_connector import MirrorHeartbeatConnector
+from kafka_lite.mirror.connectors.heartbeat.mirror_heartbeat_task import MirrorHeartbeatTask
 
 PROPS = {
     "name": "heartbeats", "source.cluster.alias": "west", "target.cluster.alias": "east",

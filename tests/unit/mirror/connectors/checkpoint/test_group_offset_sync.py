@@ -8,8 +8,8 @@ import pytest
 
 from kafka_lite.common.topic_partition import TopicPartition
 from kafka_lite.consumer.offset_and_metadata import OffsetAndMetadata
-from kafka_lite.mirror.connectors.checkpoint_store import CheckpointStore
-from kafka_lite.mirror.connectors.group_offset_sync import GroupOffsetSync
+from kafka_lite.mirror.connectors.checkpoint.checkpoint_store import CheckpointStore
+from kafka_lite.mirror.connectors.checkpoint.group_offset_sync import GroupOffsetSync
 from kafka_lite.mirror.connectors.mirror_records import Checkpoint
 from tests.support.mirror_clusters import FakeCluster
 

@@ -13,8 +13,8 @@ from kafka_lite.common.time import SYSTEM_TIME, Time
 from kafka_lite.connect.api.data.schema import Schema
 from kafka_lite.connect.api.source_record import SourceRecord
 from kafka_lite.connect.api.source_task import SourceTask
+from kafka_lite.mirror.connectors.heartbeat.mirror_heartbeat_config import MirrorHeartbeatConfig
 from kafka_lite.mirror.connectors.mirror_connector_config import TARGET_CLUSTER_ALIAS
-from kafka_lite.mirror.connectors.mirror_heartbeat_config import MirrorHeartbeatConfig
 from kafka_lite.mirror.connectors.mirror_records import Heartbeat
 from kafka_lite.mirror.connectors.replication_policy import SOURCE_CLUSTER_ALIAS
 

@@ -8,8 +8,8 @@ from kafka_lite.common.topic_partition import TopicPartition
 from kafka_lite.connect.api.errors import ConnectError, RetriableError
 from kafka_lite.connect.runtime.plugin_discovery import connector_class
 from kafka_lite.consumer.offset_and_metadata import OffsetAndMetadata
-from kafka_lite.mirror.connectors.mirror_checkpoint_connector import MirrorCheckpointConnector
-from kafka_lite.mirror.connectors.mirror_checkpoint_task import MirrorCheckpointTask
+from kafka_lite.mirror.connectors.checkpoint.mirror_checkpoint_connector import MirrorCheckpointConnector
+from kafka_lite.mirror.connectors.checkpoint.mirror_checkpoint_task import MirrorCheckpointTask
 from tests.support.mirror_clusters import BOTH, FakeClusters
 
 

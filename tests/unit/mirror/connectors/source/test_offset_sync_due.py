@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from kafka_lite.mirror.connectors.offset_sync_due import OffsetSyncDue
+from kafka_lite.mirror.connectors.source.offset_sync_due import OffsetSyncDue
 
 
 def dues(max_offset_lag: int, *offsets: tuple[int, int]) -> list[bool]:

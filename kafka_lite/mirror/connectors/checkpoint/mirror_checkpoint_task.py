@@ -19,20 +19,20 @@ from kafka_lite.connect.api.source_record import SourceRecord
 from kafka_lite.connect.api.source_task import SourceTask
 from kafka_lite.consumer.kafka_consumer import KafkaConsumer
 from kafka_lite.consumer.offset_and_metadata import OffsetAndMetadata
-from kafka_lite.mirror.connectors.checkpoint_store import CheckpointStore
-from kafka_lite.mirror.connectors.group_offset_sync import GroupOffsetSync, TargetGroups
-from kafka_lite.mirror.connectors.mirror_admin import MirrorAdmin
-from kafka_lite.mirror.connectors.mirror_checkpoint_config import (
+from kafka_lite.mirror.connectors.checkpoint.checkpoint_store import CheckpointStore
+from kafka_lite.mirror.connectors.checkpoint.group_offset_sync import GroupOffsetSync, TargetGroups
+from kafka_lite.mirror.connectors.checkpoint.mirror_checkpoint_config import (
     EMIT_CHECKPOINTS,
     SYNC_GROUP_OFFSETS,
     MirrorCheckpointConfig,
 )
-from kafka_lite.mirror.connectors.mirror_checkpoint_stores import MirrorCheckpointStores
+from kafka_lite.mirror.connectors.checkpoint.mirror_checkpoint_stores import MirrorCheckpointStores
+from kafka_lite.mirror.connectors.checkpoint.offset_sync_store import OffsetSyncStore
+from kafka_lite.mirror.connectors.mirror_admin import MirrorAdmin
 from kafka_lite.mirror.connectors.mirror_connector_config import Cluster
 from kafka_lite.mirror.connectors.mirror_records import Checkpoint
 from kafka_lite.mirror.connectors.mirror_topic_reader import NO_GROUP, MirrorTopicReader, TopicConsumer
 from kafka_lite.mirror.connectors.mirror_utils import GROUP, PARTITION, TOPIC, wrap_offset
-from kafka_lite.mirror.connectors.offset_sync_store import OffsetSyncStore
 
 logger = logging.getLogger(__name__)
 

@@ -13,7 +13,7 @@ from typing import Protocol
 from kafka_lite.common.errors import KafkaError
 from kafka_lite.common.topic_partition import TopicPartition
 from kafka_lite.consumer.offset_and_metadata import OffsetAndMetadata
-from kafka_lite.mirror.connectors.checkpoint_store import CheckpointStore
+from kafka_lite.mirror.connectors.checkpoint.checkpoint_store import CheckpointStore
 
 logger = logging.getLogger(__name__)
 

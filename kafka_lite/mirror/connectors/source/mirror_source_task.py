@@ -19,9 +19,9 @@ from kafka_lite.consumer.consumer_errors import WakeupError
 from kafka_lite.consumer.consumer_record import ConsumerRecord
 from kafka_lite.consumer.kafka_consumer import KafkaConsumer
 from kafka_lite.mirror.connectors.mirror_connector_config import CONSUMER_POLL_TIMEOUT_MS, EMIT_OFFSET_SYNCS
-from kafka_lite.mirror.connectors.mirror_source_config import MirrorSourceConfig
 from kafka_lite.mirror.connectors.mirror_utils import unwrap_offset, unwrap_partition, wrap_offset, wrap_partition
-from kafka_lite.mirror.connectors.offset_sync_writer import OffsetSyncWriter, SyncProducer
+from kafka_lite.mirror.connectors.source.mirror_source_config import MirrorSourceConfig
+from kafka_lite.mirror.connectors.source.offset_sync_writer import OffsetSyncWriter, SyncProducer
 from kafka_lite.producer.kafka_producer import KafkaProducer
 from kafka_lite.producer.producer_record import RecordMetadata
 

@@ -15,12 +15,12 @@ from kafka_lite.connect.api.source_record import SourceRecord
 from kafka_lite.consumer.consumer_errors import WakeupError
 from kafka_lite.consumer.consumer_record import ConsumerRecord, ConsumerRecords
 from kafka_lite.mirror.connectors.mirror_records import OffsetSync
-from kafka_lite.mirror.connectors.mirror_source_task import MirrorSourceTask
+from kafka_lite.mirror.connectors.source.mirror_source_task import MirrorSourceTask
 from kafka_lite.producer.producer_record import RecordMetadata
 from kafka_lite.record.record import Header as RecordHeader
 from kafka_lite.record.record import TimestampType
 from tests.support.mirror_clusters import BOTH
-from tests.unit.mirror.connectors.test_offset_sync_writer import FakeProducer as SyncsProducer
+from tests.unit.mirror.connectors.source.test_offset_sync_writer import FakeProducer as SyncsProducer
 
 A0, B1 = TopicPartition("a", 0), TopicPartition("b", 1)
 PROPS = {**BOTH, "task.assigned.partitions": "a-0,b-1", "task.index": "0", "offset.lag.max": "0"}

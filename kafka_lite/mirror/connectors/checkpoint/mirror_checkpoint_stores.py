@@ -12,10 +12,10 @@ from kafka_lite.common.errors import ApiError, KafkaError
 from kafka_lite.common.shutdownable_thread import ShutdownableThread
 from kafka_lite.common.time import SYSTEM_TIME, Time
 from kafka_lite.consumer.consumer_errors import WakeupError
-from kafka_lite.mirror.connectors.checkpoint_store import CheckpointStore
+from kafka_lite.mirror.connectors.checkpoint.checkpoint_store import CheckpointStore
+from kafka_lite.mirror.connectors.checkpoint.offset_sync_store import OffsetSyncStore
 from kafka_lite.mirror.connectors.mirror_records import Checkpoint, OffsetSync
 from kafka_lite.mirror.connectors.mirror_topic_reader import POLL_MS, MirrorTopicReader
-from kafka_lite.mirror.connectors.offset_sync_store import OffsetSyncStore
 
 logger = logging.getLogger(__name__)
 

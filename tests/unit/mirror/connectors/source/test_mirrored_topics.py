@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 
 from kafka_lite.common.topic_partition import TopicPartition
 from kafka_lite.mirror.connectors.filters import DefaultTopicFilter
-from kafka_lite.mirror.connectors.mirrored_topics import MirroredTopics, partitions_of, spread
 from kafka_lite.mirror.connectors.replication_policy import DefaultReplicationPolicy, IdentityReplicationPolicy
+from kafka_lite.mirror.connectors.source.mirrored_topics import MirroredTopics, partitions_of, spread
 
 TOPICS = MirroredTopics("west", "east", DefaultReplicationPolicy(), DefaultTopicFilter({"topics": ".*orders"}))
 PLAIN = MirroredTopics(

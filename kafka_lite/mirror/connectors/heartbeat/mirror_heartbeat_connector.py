@@ -13,8 +13,8 @@ from kafka_lite.common.config_def import ConfigDef
 from kafka_lite.connect.api.source_connector import SourceConnector
 from kafka_lite.connect.api.task import Task
 from kafka_lite.connect.runtime.topic_admin import COMPACTED, TopicAdmin
-from kafka_lite.mirror.connectors.mirror_heartbeat_config import CONFIG, MirrorHeartbeatConfig
-from kafka_lite.mirror.connectors.mirror_heartbeat_task import MirrorHeartbeatTask
+from kafka_lite.mirror.connectors.heartbeat.mirror_heartbeat_config import CONFIG, MirrorHeartbeatConfig
+from kafka_lite.mirror.connectors.heartbeat.mirror_heartbeat_task import MirrorHeartbeatTask
 
 
 class Admin(Protocol):

@@ -19,8 +19,7 @@ from kafka_lite.connect.api.errors import RetriableError
 from kafka_lite.connect.api.source_connector import SourceConnector
 from kafka_lite.connect.api.task import Task
 from kafka_lite.consumer.offset_and_metadata import OffsetAndMetadata
-from kafka_lite.mirror.connectors.mirror_admin import MirrorAdmin
-from kafka_lite.mirror.connectors.mirror_checkpoint_config import (
+from kafka_lite.mirror.connectors.checkpoint.mirror_checkpoint_config import (
     CHECKPOINTS_REPLICATION_FACTOR,
     CONFIG,
     EMIT_CHECKPOINTS,
@@ -28,7 +27,8 @@ from kafka_lite.mirror.connectors.mirror_checkpoint_config import (
     MirrorCheckpointConfig,
     contradictions,
 )
-from kafka_lite.mirror.connectors.mirror_checkpoint_task import MirrorCheckpointTask
+from kafka_lite.mirror.connectors.checkpoint.mirror_checkpoint_task import MirrorCheckpointTask
+from kafka_lite.mirror.connectors.mirror_admin import MirrorAdmin
 from kafka_lite.mirror.connectors.mirror_connector_config import ENABLED
 from kafka_lite.mirror.connectors.mirror_utils import GROUP, TOPIC, Offsets, check_offsets
 from kafka_lite.mirror.connectors.periodic_tasks import PeriodicTasks

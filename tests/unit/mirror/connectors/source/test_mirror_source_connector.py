@@ -8,8 +8,8 @@ from kafka_lite.common.config_def import ConfigError
 from kafka_lite.connect.api.errors import ConnectError
 from kafka_lite.connect.runtime.plugin_discovery import connector_class
 from kafka_lite.mirror.connectors.mirror_admin import NewTopic
-from kafka_lite.mirror.connectors.mirror_source_connector import MirrorSourceConnector
-from kafka_lite.mirror.connectors.mirror_source_task import MirrorSourceTask
+from kafka_lite.mirror.connectors.source.mirror_source_connector import MirrorSourceConnector
+from kafka_lite.mirror.connectors.source.mirror_source_task import MirrorSourceTask
 from kafka_lite.mirror.connectors.topic_config_sync import ConfigEntry
 from tests.support.mirror_clusters import BOTH, FakeCluster, FakeClusters
 

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from kafka_lite.common.time import MockTime
 from kafka_lite.common.topic_partition import TopicPartition
 from kafka_lite.consumer.offset_and_metadata import OffsetAndMetadata
-from kafka_lite.mirror.connectors.mirror_checkpoint_task import MirrorCheckpointTask
+from kafka_lite.mirror.connectors.checkpoint.mirror_checkpoint_task import MirrorCheckpointTask
 from kafka_lite.mirror.connectors.mirror_records import Checkpoint, OffsetSync
 from tests.support.eventually import eventually
 from tests.support.mirror_clusters import BOTH, FakeClusters

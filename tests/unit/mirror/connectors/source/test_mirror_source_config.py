@@ -6,7 +6,7 @@ import pytest
 
 from kafka_lite.common.config_def import ConfigError
 from kafka_lite.common.topic_partition import TopicPartition
-from kafka_lite.mirror.connectors.mirror_source_config import MirrorSourceConfig
+from kafka_lite.mirror.connectors.source.mirror_source_config import MirrorSourceConfig
 from tests.support.mirror_clusters import BOTH
 
 

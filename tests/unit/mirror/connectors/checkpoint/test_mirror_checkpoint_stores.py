@@ -11,11 +11,11 @@ from kafka_lite.common.errors import ApiError, Errors
 from kafka_lite.common.time import MockTime
 from kafka_lite.common.topic_partition import TopicPartition
 from kafka_lite.consumer.consumer_errors import WakeupError
-from kafka_lite.mirror.connectors.checkpoint_store import CheckpointStore
-from kafka_lite.mirror.connectors.mirror_checkpoint_stores import MirrorCheckpointStores
+from kafka_lite.mirror.connectors.checkpoint.checkpoint_store import CheckpointStore
+from kafka_lite.mirror.connectors.checkpoint.mirror_checkpoint_stores import MirrorCheckpointStores
+from kafka_lite.mirror.connectors.checkpoint.offset_sync_store import OffsetSyncStore
 from kafka_lite.mirror.connectors.mirror_records import Checkpoint, OffsetSync
 from kafka_lite.mirror.connectors.mirror_topic_reader import MirrorTopicReader
-from kafka_lite.mirror.connectors.offset_sync_store import OffsetSyncStore
 from tests.unit.mirror.connectors.test_mirror_topic_reader import LogConsumer
 
 T0, COPY = TopicPartition("t", 0), TopicPartition("west.t", 0)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from kafka_lite.common.config_def import ConfigError
-from kafka_lite.mirror.connectors.mirror_heartbeat_config import MirrorHeartbeatConfig
+from kafka_lite.mirror.connectors.heartbeat.mirror_heartbeat_config import MirrorHeartbeatConfig
 
 REQUIRED = {"target.cluster.bootstrap.servers": "a:1"}
 

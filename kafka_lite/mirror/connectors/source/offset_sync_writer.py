@@ -13,7 +13,7 @@ from typing import Protocol
 
 from kafka_lite.common.topic_partition import TopicPartition
 from kafka_lite.mirror.connectors.mirror_records import OffsetSync
-from kafka_lite.mirror.connectors.offset_sync_due import OffsetSyncDue
+from kafka_lite.mirror.connectors.source.offset_sync_due import OffsetSyncDue
 from kafka_lite.producer.producer_record import ProducerRecord, RecordMetadata
 
 logger = logging.getLogger(__name__)

@@ -17,17 +17,17 @@ from kafka_lite.connect.api.source_connector import SourceConnector
 from kafka_lite.connect.api.task import Task
 from kafka_lite.mirror.connectors.mirror_admin import MirrorAdmin, NewTopic
 from kafka_lite.mirror.connectors.mirror_connector_config import EMIT_OFFSET_SYNCS, ENABLED
-from kafka_lite.mirror.connectors.mirror_source_config import (
+from kafka_lite.mirror.connectors.mirror_utils import SOURCE_CLUSTER, TOPIC, Offsets, check_offsets
+from kafka_lite.mirror.connectors.periodic_tasks import PeriodicTasks
+from kafka_lite.mirror.connectors.source.mirror_source_config import (
     CONFIG,
     OFFSET_SYNCS_REPLICATION_FACTOR,
     REFRESH_TOPICS,
     SYNC_TOPIC_CONFIGS,
     MirrorSourceConfig,
 )
-from kafka_lite.mirror.connectors.mirror_source_task import MirrorSourceTask
-from kafka_lite.mirror.connectors.mirror_utils import SOURCE_CLUSTER, TOPIC, Offsets, check_offsets
-from kafka_lite.mirror.connectors.mirrored_topics import MirroredTopics, Topics, partitions_of, spread
-from kafka_lite.mirror.connectors.periodic_tasks import PeriodicTasks
+from kafka_lite.mirror.connectors.source.mirror_source_task import MirrorSourceTask
+from kafka_lite.mirror.connectors.source.mirrored_topics import MirroredTopics, Topics, partitions_of, spread
 from kafka_lite.mirror.connectors.topic_config_sync import ConfigEntry, configs_to_alter, configs_to_create
 
 logger = logging.getLogger(__name__)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from kafka_lite.common.time import MockTime
-from kafka_lite.mirror.connectors.mirror_heartbeat_task import MirrorHeartbeatTask
+from kafka_lite.mirror.connectors.heartbeat.mirror_heartbeat_task import MirrorHeartbeatTask
 from kafka_lite.mirror.connectors.mirror_records import Heartbeat
 
 PROPS = {

@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kafka_lite.common.topic_partition import TopicPartition
+from kafka_lite.mirror.connectors.checkpoint.offset_sync_store import TOO_EARLY, OffsetSyncStore
 from kafka_lite.mirror.connectors.mirror_records import OffsetSync
-from kafka_lite.mirror.connectors.offset_sync_store import TOO_EARLY, OffsetSyncStore
 
 T0, T1 = TopicPartition("t", 0), TopicPartition("t", 1)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from kafka_lite.common.config_def import ConfigError
-from kafka_lite.mirror.connectors.mirror_checkpoint_config import MirrorCheckpointConfig, contradictions
+from kafka_lite.mirror.connectors.checkpoint.mirror_checkpoint_config import MirrorCheckpointConfig, contradictions
 from tests.support.mirror_clusters import BOTH
 
 
