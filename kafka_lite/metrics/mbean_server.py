@@ -25,6 +25,10 @@ class MBeanServer:
         """Add a source of beans."""
         self._sources.append(source)
 
+    def remove_source(self, source: BeanSource) -> None:
+        """Show the beans of a source no longer, if it is there."""
+        self._sources = [each for each in self._sources if each != source]
+
     def register(self, name: MetricName, read: Callable[[], Mapping[str, AttributeValue]]) -> None:
         """Add one bean; ``read`` returns its attributes."""
         self.add_source(lambda: {name: read()})

@@ -1,7 +1,8 @@
 """Statistics over time windows, as in Kafka's own metrics library.
 
 Kafka 0.10.2: clients/.../common/metrics/stats/SampledStat.java (Sample), Rate.java (SampledTotal), SimpleRate.java,
-Avg.java, Max.java, Min.java, Total.java, Count.java, clients/.../common/metrics/MetricConfig.java · book 10.1
+Avg.java, Max.java, Min.java, Total.java, Count.java, clients/.../common/metrics/MetricConfig.java; Value.java:
+Kafka 1.0 · book 10.1
 """
 
 from __future__ import annotations
@@ -154,6 +155,23 @@ class Min(SampledStat):
     def combine(self, samples: Sequence[Sample]) -> float:
         """The smallest value of all windows."""
         return min((sample.value for sample in samples), default=math.inf)
+
+
+class Value:
+    """The last value, however old it is; 0 if there is none."""
+
+    def __init__(self) -> None:
+        self._value = 0.0
+
+    def record(self, config: MetricConfig, value: float, events: float, now_ms: float) -> None:
+        """Keep the value."""
+        del config, events, now_ms
+        self._value = value
+
+    def measure(self, config: MetricConfig, now_ms: float) -> float:
+        """The value."""
+        del config, now_ms
+        return self._value
 
 
 class CumulativeSum:

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from kafka_lite.connect.api.offset_storage_reader import OffsetStorageReader
 from kafka_lite.connect.api.source_record import SourceRecord
 from kafka_lite.connect.api.task import Task
+from kafka_lite.metrics.mbean_server import MBeanServer
 from kafka_lite.producer.producer_record import RecordMetadata
 
 
@@ -21,6 +22,14 @@ class SourceTaskContext(ABC):
     @abstractmethod
     def offset_storage_reader(self) -> OffsetStorageReader:
         """The offsets up to which the task's predecessors have read."""
+
+    @property
+    def beans(self) -> MBeanServer:
+        """The beans that the worker shows. A task that measures adds its own, and removes them when it stops.
+
+        (Java has one such server in a process, which anybody can reach.) Without a worker nobody looks.
+        """
+        return MBeanServer()
 
     @abstractmethod
     def configs(self) -> dict[str, str]:

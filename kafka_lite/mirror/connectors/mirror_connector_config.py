@@ -28,6 +28,7 @@ POLICY_CLASS = "replication.policy.class"
 OFFSET_SYNCS_LOCATION = "offset-syncs.topic.location"
 EMIT_OFFSET_SYNCS = "emit.offset-syncs.enabled"
 CONSUMER_POLL_TIMEOUT_MS = "consumer.poll.timeout.ms"
+METRIC_REPORTERS = "metric.reporters"
 
 Cluster = Literal["source", "target"]
 ClientKind = Literal["admin", "consumer", "producer"]
@@ -51,6 +52,7 @@ def base_config_def() -> ConfigDef:
         .define(SEPARATOR, Type.STRING, ".", LOW, "The separator between a cluster's name and a topic's.")
         .define(INTERNAL_TOPIC_SEPARATOR_ENABLED, Type.BOOLEAN, True, LOW,
                 "Whether names of internal topics have that separator, too.")
+        .define(METRIC_REPORTERS, Type.LIST, "", LOW, "Classes that are told of the tasks' metrics.")
     )  # fmt: skip
 
 

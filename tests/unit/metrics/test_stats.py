@@ -9,7 +9,7 @@ import pytest
 from kafka_lite.common.time import MockTime
 from kafka_lite.metrics.meter import RateUnit
 from kafka_lite.metrics.metrics import Metrics
-from kafka_lite.metrics.stats import Avg, Count, Max, MetricConfig, Rate, SampledTotal, counted_since
+from kafka_lite.metrics.stats import Avg, Count, Max, MetricConfig, Rate, SampledTotal, Value, counted_since
 
 WINDOW_MS = 30_000
 
@@ -82,3 +82,13 @@ def test_counts_means_and_extremes(time: MockTime, metrics: Metrics) -> None:
     assert value(metrics, "max") == 60
     sensor.record(15e9)
     assert value(metrics, "ratio") == pytest.approx(0.5, rel=1e-6), "15 of 30 seconds"
+
+
+def test_a_value_stays_until_the_next_one(time: MockTime, metrics: Metrics) -> None:
+    sensor = metrics.sensor("age")
+    sensor.add(metrics.metric_name("age-ms", "test"), Value())
+    assert value(metrics, "age-ms") == 0
+    sensor.record(7)
+    sensor.record(3)
+    time.sleep(10 * WINDOW_MS)
+    assert value(metrics, "age-ms") == 3

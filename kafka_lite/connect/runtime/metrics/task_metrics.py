@@ -14,6 +14,7 @@ from kafka_lite.connect.runtime.connector_task_id import ConnectorTaskId
 from kafka_lite.connect.runtime.errors.error_handling_metrics import ErrorHandlingMetrics
 from kafka_lite.connect.runtime.metrics.connect_metrics import ConnectMetrics, MetricGroup
 from kafka_lite.connect.runtime.metrics.state_tracker import StateTracker
+from kafka_lite.metrics.mbean_server import MBeanServer
 from kafka_lite.metrics.stats import Avg, Max
 
 
@@ -41,6 +42,11 @@ class TaskMetrics:
         group = self._metrics.group(kind, connector=self._task.connector, task=str(self._task.task))
         self._groups.append(group)
         return group
+
+    @property
+    def beans(self) -> MBeanServer:
+        """Where the numbers are shown."""
+        return self._metrics.beans
 
     def commit_ended(self, took_ms: float, *, succeeded: bool) -> None:
         """A commit of offsets has ended."""

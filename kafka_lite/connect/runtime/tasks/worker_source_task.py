@@ -29,6 +29,7 @@ from kafka_lite.connect.runtime.storage.offset_storage_writer import OffsetStora
 from kafka_lite.connect.runtime.target_state import TargetState
 from kafka_lite.connect.runtime.tasks.worker_task import WorkerTask
 from kafka_lite.connect.runtime.transformation_chain import TransformationChain
+from kafka_lite.metrics.mbean_server import MBeanServer
 from kafka_lite.producer.kafka_producer import KafkaProducer
 from kafka_lite.producer.producer_record import ProducerRecord, RecordMetadata
 
@@ -101,7 +102,7 @@ class WorkerSourceTask(WorkerTask):
 
     def start_task(self) -> None:
         """Initialize and start the task. If it was to be stopped meanwhile, it is stopped here."""
-        self._task.initialize(WorkerSourceTaskContext(self._offset_reader, self._config))
+        self._task.initialize(WorkerSourceTaskContext(self._offset_reader, self._config, self._metrics.beans))
         self._task.start(dict(self._config))
         with self.lock:
             self._is_started = True
@@ -351,9 +352,17 @@ def is_retriable(error: BaseException) -> bool:
 class WorkerSourceTaskContext(SourceTaskContext):
     """The runtime, as a source task may use it."""
 
-    def __init__(self, reader: OffsetStorageReader, config: Mapping[str, str]) -> None:
+    def __init__(
+        self, reader: OffsetStorageReader, config: Mapping[str, str], beans: MBeanServer | None = None
+    ) -> None:
         self._reader = reader
         self._config = config
+        self._beans = beans or MBeanServer()
+
+    @property
+    def beans(self) -> MBeanServer:
+        """The beans that the worker shows; without one, nobody looks."""
+        return self._beans
 
     @property
     def offset_storage_reader(self) -> OffsetStorageReader:

@@ -26,13 +26,15 @@ from kafka_lite.mirror.connectors.checkpoint.mirror_checkpoint_config import (
     SYNC_GROUP_OFFSETS,
     MirrorCheckpointConfig,
 )
+from kafka_lite.mirror.connectors.checkpoint.mirror_checkpoint_metrics import MirrorCheckpointMetrics
 from kafka_lite.mirror.connectors.checkpoint.mirror_checkpoint_stores import MirrorCheckpointStores
 from kafka_lite.mirror.connectors.checkpoint.offset_sync_store import OffsetSyncStore
 from kafka_lite.mirror.connectors.mirror_admin import MirrorAdmin
 from kafka_lite.mirror.connectors.mirror_connector_config import Cluster
 from kafka_lite.mirror.connectors.mirror_records import Checkpoint
 from kafka_lite.mirror.connectors.mirror_topic_reader import NO_GROUP, MirrorTopicReader, TopicConsumer
-from kafka_lite.mirror.connectors.mirror_utils import GROUP, PARTITION, TOPIC, wrap_offset
+from kafka_lite.mirror.connectors.mirror_utils import GROUP, PARTITION, TOPIC, unwrap_partition, wrap_offset
+from kafka_lite.producer.producer_record import RecordMetadata
 
 logger = logging.getLogger(__name__)
 
@@ -65,6 +67,7 @@ class MirrorCheckpointTask(SourceTask):
         self._checkpoints: CheckpointStore
         self._offset_syncs: OffsetSyncStore
         self._stores: MirrorCheckpointStores | None = None
+        self._metrics: MirrorCheckpointMetrics | None = None
 
     def version(self) -> str:
         """Of kafka_lite."""
@@ -73,6 +76,8 @@ class MirrorCheckpointTask(SourceTask):
     def start(self, props: Mapping[str, str]) -> None:
         """Begin to read both topics. Raises ConfigError."""
         self._config = config = MirrorCheckpointConfig(props)
+        self._metrics = MirrorCheckpointMetrics(config, self._time)
+        self.context.beans.add_source(self._metrics.beans)
         self._source = self._new_admin(config.client("source", "admin", "checkpoint-source-admin"))
         target = self._new_admin(config.client("target", "admin", "checkpoint-target-admin"))
         self._checkpoints = CheckpointStore(config.task_groups)
@@ -146,8 +151,17 @@ class MirrorCheckpointTask(SourceTask):
             timestamp=self._time.milliseconds(),
         )
 
+    def commit_record(self, record: SourceRecord, metadata: RecordMetadata | None) -> None:  # noqa: ARG002  a hook
+        """The target has a checkpoint: note how long that took."""
+        if self._metrics is not None and record.source_partition is not None and record.timestamp is not None:
+            group, partition = record.source_partition[GROUP], unwrap_partition(record.source_partition)
+            self._metrics.emitted(group, partition, record.timestamp)
+
     def stop(self) -> None:
         """End the wait and the thread."""
         self._stopped.set()
         if self._stores is not None:
             self._stores.shutdown(STOP_S)
+        if self._metrics is not None:
+            self.context.beans.remove_source(self._metrics.beans)
+            self._metrics.close()

@@ -11,6 +11,8 @@ from collections.abc import Callable, Mapping, Sequence
 
 from kafka_lite import __version__
 from kafka_lite.common.errors import KafkaError
+from kafka_lite.common.time import SYSTEM_TIME, Time
+from kafka_lite.common.topic_partition import TopicPartition
 from kafka_lite.connect.api.data.schema import Schema
 from kafka_lite.connect.api.headers import Header, Headers
 from kafka_lite.connect.api.source_record import SourceRecord
@@ -21,6 +23,7 @@ from kafka_lite.consumer.kafka_consumer import KafkaConsumer
 from kafka_lite.mirror.connectors.mirror_connector_config import CONSUMER_POLL_TIMEOUT_MS, EMIT_OFFSET_SYNCS
 from kafka_lite.mirror.connectors.mirror_utils import unwrap_offset, unwrap_partition, wrap_offset, wrap_partition
 from kafka_lite.mirror.connectors.source.mirror_source_config import MirrorSourceConfig
+from kafka_lite.mirror.connectors.source.mirror_source_metrics import MirrorSourceMetrics
 from kafka_lite.mirror.connectors.source.offset_sync_writer import OffsetSyncWriter, SyncProducer
 from kafka_lite.producer.kafka_producer import KafkaProducer
 from kafka_lite.producer.producer_record import RecordMetadata
@@ -46,12 +49,15 @@ class MirrorSourceTask(SourceTask):
         self,
         new_consumer: Callable[[Mapping[str, object]], KafkaConsumer] = KafkaConsumer,
         new_producer: Callable[[Mapping[str, object]], SyncProducer] = KafkaProducer,
+        time: Time = SYSTEM_TIME,
     ) -> None:
         self._new_consumer = new_consumer
         self._new_producer = new_producer
+        self._time = time
         self._config: MirrorSourceConfig
         self._consumer: KafkaConsumer | None = None
         self._syncs: OffsetSyncWriter | None = None
+        self._metrics: MirrorSourceMetrics | None = None
         self._access = threading.Lock()  # to the consumer: poll's thread, and the one that stops
         self._stopping = False
 
@@ -66,6 +72,8 @@ class MirrorSourceTask(SourceTask):
         """
         self._config = config = MirrorSourceConfig(props)
         partitions = config.task_partitions
+        self._metrics = MirrorSourceMetrics(config, self._time)
+        self.context.beans.add_source(self._metrics.beans)
         self._consumer = self._new_consumer(config.client("source", "consumer", "replication-consumer"))
         if config[EMIT_OFFSET_SYNCS]:
             at = config.offset_syncs_cluster
@@ -101,10 +109,13 @@ class MirrorSourceTask(SourceTask):
     def _convert(self, record: ConsumerRecord) -> SourceRecord:
         """The same record for the target. Key, value and headers remain bytes."""
         source = self._config.source
+        topic = self._config.policy.format_remote_topic(source, record.topic)
+        if self._metrics is not None:
+            self._metrics.polled(TopicPartition(topic, record.partition), record.value, record.timestamp)
         return SourceRecord(
             source_partition=wrap_partition(record.topic_partition, source),
             source_offset=wrap_offset(record.offset),
-            topic=self._config.policy.format_remote_topic(source, record.topic),
+            topic=topic,
             kafka_partition=record.partition,
             key_schema=Schema.OPTIONAL_BYTES_SCHEMA,
             key=record.key,
@@ -115,14 +126,17 @@ class MirrorSourceTask(SourceTask):
         )
 
     def commit_record(self, record: SourceRecord, metadata: RecordMetadata | None) -> None:
-        """The target has a record: note its offsets in both clusters. A record that was dropped has none."""
-        if self._stopping or self._syncs is None or metadata is None or record.source_partition is None:
+        """The target has a record: count it, and note its offsets in both clusters. One that was dropped has none."""
+        if self._stopping or self._metrics is None or metadata is None or record.source_partition is None:
             return
         upstream = unwrap_offset(record.source_offset)
         if upstream is None or not metadata.has_offset:
             logger.error("No offset of a record of %s: cannot sync offsets", record.topic)
             return
-        self._syncs.record_copied(unwrap_partition(record.source_partition), upstream, metadata.offset)
+        source_partition = unwrap_partition(record.source_partition)
+        self._metrics.copied(TopicPartition(record.topic, source_partition.partition), record.timestamp)
+        if self._syncs is not None:
+            self._syncs.record_copied(source_partition, upstream, metadata.offset)
 
     def commit(self) -> None:
         """Write the offset syncs that are not due, too."""
@@ -138,3 +152,6 @@ class MirrorSourceTask(SourceTask):
                 self._consumer.close()
         if self._syncs is not None:
             self._syncs.close()
+        if self._metrics is not None:
+            self.context.beans.remove_source(self._metrics.beans)
+            self._metrics.close()

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from kafka_lite.common.time import MockTime
 from kafka_lite.common.topic_partition import TopicPartition
 from kafka_lite.consumer.offset_and_metadata import OffsetAndMetadata
+from kafka_lite.metrics.mbean_server import MBeanServer
 from kafka_lite.mirror.connectors.checkpoint.mirror_checkpoint_task import MirrorCheckpointTask
 from kafka_lite.mirror.connectors.mirror_records import Checkpoint, OffsetSync
 from tests.support.eventually import eventually
@@ -31,7 +32,9 @@ class Task:
         self.consumers: dict[str, LogConsumer] = {}
         self.known = known
         self.time = MockTime()
+        self.beans = MBeanServer()
         self.task = MirrorCheckpointTask(self._consumer, self.clusters.admin, self.time)
+        self.task.initialize(self)  # type: ignore[arg-type]  # the part that it calls
         self.task.start(PROPS)
         stores = self.task._stores
         assert stores is not None
@@ -114,3 +117,15 @@ def test_after_the_stop_nothing_is_emitted() -> None:
 
 def test_one_that_could_not_start_can_be_stopped() -> None:
     MirrorCheckpointTask().stop()
+
+
+def test_the_worker_shows_how_late_checkpoints_are_until_the_task_stops() -> None:
+    with Task() as task:
+        task.commit("g", t0=100)
+        (record,) = task.task.poll() or ()
+        task.time.sleep(40)
+        task.task.commit_record(record, None)
+        ((name, numbers),) = ((name, numbers) for name, numbers in task.beans.query().items() if name.tags)
+    assert dict(name.tags) == {"source": "west", "target": "east", "group": "g", "topic": "west.t", "partition": "0"}
+    assert numbers["checkpoint-latency-ms"] == 40
+    assert task.beans.query() == {}

@@ -8,12 +8,14 @@ from typing import Any
 import pytest
 
 from kafka_lite.common.errors import ApiError, Errors
+from kafka_lite.common.time import MockTime
 from kafka_lite.common.topic_partition import TopicPartition
 from kafka_lite.connect.api.data.schema import Schema
 from kafka_lite.connect.api.headers import Header, Headers
 from kafka_lite.connect.api.source_record import SourceRecord
 from kafka_lite.consumer.consumer_errors import WakeupError
 from kafka_lite.consumer.consumer_record import ConsumerRecord, ConsumerRecords
+from kafka_lite.metrics.mbean_server import MBeanServer
 from kafka_lite.mirror.connectors.mirror_records import OffsetSync
 from kafka_lite.mirror.connectors.source.mirror_source_task import MirrorSourceTask
 from kafka_lite.producer.producer_record import RecordMetadata
@@ -61,6 +63,7 @@ class Stored:
 
     def __init__(self, *offsets: dict[str, Any] | None) -> None:
         self._offsets = list(offsets)
+        self.beans = MBeanServer()
 
     @property
     def offset_storage_reader(self) -> Stored:
@@ -79,8 +82,10 @@ class Task:
     def __init__(self, stored: Stored | None = None, props: Mapping[str, str] | None = None) -> None:
         self.consumers: list[FakeConsumer] = []
         self.producers: list[tuple[Mapping[str, object], Syncs]] = []
-        self.task = MirrorSourceTask(self._consumer, self._producer)  # type: ignore[arg-type]  # the part that it calls
-        self.task.initialize(stored or Stored(None, None))  # type: ignore[arg-type]
+        self.time = MockTime()
+        self.runtime = stored or Stored(None, None)
+        self.task = MirrorSourceTask(self._consumer, self._producer, self.time)  # type: ignore[arg-type]  # what it calls
+        self.task.initialize(self.runtime)  # type: ignore[arg-type]
         self.task.start({**PROPS, **(props or {})})
 
     def _consumer(self, configs: Mapping[str, object]) -> FakeConsumer:
@@ -192,3 +197,19 @@ def test_after_the_stop_nothing_is_read_or_written() -> None:
 
 def test_one_that_could_not_start_can_be_stopped() -> None:
     MirrorSourceTask().stop()
+
+
+def test_the_worker_shows_what_is_copied_until_the_task_stops() -> None:
+    task = Task(props={"emit.offset-syncs.enabled": "false"})
+    now_ms = task.time.milliseconds()
+    (record,) = polled(task, a_record(A0, 7, timestamp=now_ms - 300))
+    task.time.sleep(200)
+    task.task.commit_record(record, RecordMetadata("west.a", 0, 100))
+    ((name, numbers),) = ((name, numbers) for name, numbers in task.runtime.beans.query().items() if name.tags)
+    assert (
+        str(name) == "kafka.connect.mirror:type=MirrorSourceConnector,source=west,target=east,topic=west.a,partition=0"
+    )
+    assert (numbers["record-age-ms"], numbers["replication-latency-ms"]) == (300, 500)
+    assert (numbers["record-count"], numbers["byte-count"]) == (1, 1)
+    task.task.stop()
+    assert task.runtime.beans.query() == {}
