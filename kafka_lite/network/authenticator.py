@@ -10,12 +10,13 @@ from collections.abc import Callable
 from typing import Protocol
 
 from kafka_lite.common.errors import ApiError
+from kafka_lite.common.security.kafka_principal import ANONYMOUS, KafkaPrincipal
 from kafka_lite.common.sendable import Buffer
 from kafka_lite.network.authentication_error import AuthenticationError, SaslAuthenticationError
 from kafka_lite.network.nio_selector import WRITE
 from kafka_lite.network.receive import SIZE_BYTES, InvalidReceiveError, NetworkReceive
 from kafka_lite.network.send import NetworkSend
-from kafka_lite.network.transport_layer import ANONYMOUS, TransportLayer
+from kafka_lite.network.transport_layer import TransportLayer
 
 
 class AuthenticatorEnd(Protocol):
@@ -71,14 +72,14 @@ class Authenticator:
         transport: TransportLayer,
         end: AuthenticatorEnd,
         max_receive_size: int,
-        principal_of: Callable[[], str] | None = None,
+        principal_of: Callable[[], KafkaPrincipal] | None = None,
     ) -> None:
-        """``principal_of``: the peer's name once complete, at a broker's end; it is ``type:name``."""
+        """``principal_of``: the peer's user once complete, at a broker's end."""
         self.end = end
         self._transport = transport
         self._max_receive_size = max_receive_size
         self._principal_of = principal_of
-        self._principal: str | None = None
+        self._principal: KafkaPrincipal | None = None
         self._began_again_ms: float | None = None
         self._begin: Callable[[], bytes | None] | None = end.start
         self._size = bytearray()
@@ -86,8 +87,8 @@ class Authenticator:
         self._send: NetworkSend | None = None
 
     @property
-    def principal(self) -> str:
-        """The user that the peer has proved to be, ``type:name``; it stays the same for the whole connection."""
+    def principal(self) -> KafkaPrincipal:
+        """The user that the peer has proved to be; it stays the same for the whole connection."""
         if self._principal is None:
             if self._principal_of is None or not self.end.complete:
                 return ANONYMOUS

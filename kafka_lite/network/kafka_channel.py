@@ -13,6 +13,7 @@ from enum import Enum
 from typing import Final
 
 from kafka_lite.common.errors import KafkaError
+from kafka_lite.common.security.kafka_principal import KafkaPrincipal
 from kafka_lite.common.sendable import Buffer
 from kafka_lite.network.authentication_error import AuthenticationError, SaslAuthenticationError
 from kafka_lite.network.authenticator import Authenticator
@@ -127,8 +128,8 @@ class KafkaChannel:
         transport.attach(self)
 
     @property
-    def principal(self) -> str:
-        """The user that the peer has proved to be, ``type:name``."""
+    def principal(self) -> KafkaPrincipal:
+        """The user that the peer has proved to be."""
         return self._transport.principal if self.authenticator is None else self.authenticator.principal
 
     def _transition_to(self, target: ChannelState) -> None:

@@ -10,6 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final
 
+from kafka_lite.common.security.kafka_principal import ANONYMOUS
 from kafka_lite.network.memory_pool import MemoryLease
 from kafka_lite.protocol.messages.headers import RequestHeader
 from kafka_lite.protocol.schema import Message
@@ -87,7 +88,8 @@ class Request:
         self.unsupported_api_version = unsupported_api_version
         """True for an ApiVersions request of an unknown version. It gets a response (error 35); any other request of an
         unknown version closes its connection."""
-        self.principal = "User:ANONYMOUS"
+        self.principal = ANONYMOUS
+        """The user that sent it, as the connection proved."""
         self.following: Request | None = None
         """The request that the client sent after this one without waiting for the response. It begins when this one
         has its response: in the same thread if that comes at once, otherwise through the processor."""

@@ -9,12 +9,10 @@ import errno
 import os
 import socket
 from abc import ABC, abstractmethod
-from typing import Final
 
+from kafka_lite.common.security.kafka_principal import ANONYMOUS
 from kafka_lite.network.nio_selector import NioSelector
 from kafka_lite.network.send import NetworkSend
-
-ANONYMOUS: Final = "User:ANONYMOUS"
 
 
 class TransportLayer(ABC):
@@ -31,7 +29,7 @@ class TransportLayer(ABC):
         self.has_buffered_bytes = False
         """Whether ``recv_into`` has more bytes that the kernel no longer has, and so reports no event for."""
         self.principal = ANONYMOUS
-        """The user that the peer has proved to be, ``type:name``."""
+        """The user that the peer has proved to be."""
         self._selector = selector
         self._interest = 0
         self._attachment: object = None

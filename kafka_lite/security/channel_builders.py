@@ -10,12 +10,12 @@ from typing import Any, Protocol
 
 from kafka_lite.common.config_def import ConfigDef, ConfigError, Importance, Password, Type, ValidString
 from kafka_lite.common.errors import KafkaError
+from kafka_lite.common.security.kafka_principal import KafkaPrincipal
 from kafka_lite.common.security_protocol import SecurityProtocol
 from kafka_lite.common.time import SYSTEM_TIME, Time
 from kafka_lite.network.channel_builder import ChannelBuilder, ClientChannelBuilder, PlaintextChannelBuilder
 from kafka_lite.security.auth.jaas_config import JaasConfigError
 from kafka_lite.security.auth.jaas_context import JaasContext
-from kafka_lite.security.auth.kafka_principal import KafkaPrincipal
 from kafka_lite.security.auth.kafka_principal_builder import AuthenticationContext, DefaultKafkaPrincipalBuilder
 from kafka_lite.security.auth.ssl_principal_mapper import SslPrincipalMapper
 from kafka_lite.security.oauthbearer.json_web_key_set import JwksError
@@ -175,8 +175,8 @@ def server_channel_builder(
         return None
     builder = _principal_builder(config)
 
-    def principal_of(certificate: bytes) -> str:
-        return str(builder.build(AuthenticationContext(protocol, listener_name, certificate)))
+    def principal_of(certificate: bytes) -> KafkaPrincipal:
+        return builder.build(AuthenticationContext(protocol, listener_name, certificate))
 
     with_sasl = protocol in SASL_PROTOCOLS
     # With SASL a certificate may be asked for, but the user is that of SASL.
@@ -248,7 +248,7 @@ def _transports(
     config: Mapping[str, Any],
     *,
     server: bool,
-    principal_of: Callable[[bytes], str] | None = None,
+    principal_of: Callable[[bytes], KafkaPrincipal] | None = None,
 ) -> ClientChannelBuilder:
     """Plain text or TLS, below the authentication."""
     if protocol not in TLS_PROTOCOLS:

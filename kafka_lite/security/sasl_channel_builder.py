@@ -9,6 +9,7 @@ import socket
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from kafka_lite.common.security.kafka_principal import KafkaPrincipal
 from kafka_lite.common.time import Time
 from kafka_lite.network.authenticator import Authenticator, AuthenticatorEnd
 from kafka_lite.network.channel_builder import ChannelBuilder, ClientChannelBuilder
@@ -17,7 +18,6 @@ from kafka_lite.network.receive import UNLIMITED
 from kafka_lite.network.transport_layer import TransportLayer
 from kafka_lite.protocol.messages.api_18_api_versions import ApiVersionsRequest, ApiVersionsResponse
 from kafka_lite.protocol.messages.headers import RequestHeader
-from kafka_lite.security.auth.kafka_principal import KafkaPrincipal
 from kafka_lite.security.sasl.sasl_client_authenticator import SaslClientAuthenticator
 from kafka_lite.security.sasl.sasl_mechanism import SaslClient, SaslServer
 from kafka_lite.security.sasl.sasl_server_authenticator import SaslListener, SaslServerAuthenticator
@@ -61,7 +61,12 @@ class SaslServerChannelBuilder:
     def build_authenticator(self, transport: TransportLayer) -> Authenticator:
         """The broker's end."""
         end = SaslServerAuthenticator(self._listener, self._principal_of, self._time)
-        return Authenticator(transport, end, self._max_receive_size, lambda: str(end.principal))
+
+        def principal() -> KafkaPrincipal:
+            assert end.principal is not None  # the authenticator asks once the exchange is complete
+            return end.principal
+
+        return Authenticator(transport, end, self._max_receive_size, principal)
 
 
 class SaslClientChannelBuilder:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from kafka_lite.common.errors import ApiError, Errors
+from kafka_lite.common.security.kafka_principal import KafkaPrincipal
 from kafka_lite.network.request import Request
 from kafka_lite.protocol.api_key import ApiKey
 from kafka_lite.protocol.api_keys import API_SPECS
@@ -64,7 +65,7 @@ class Broker:
     def request(self, api_key: ApiKey, version: int, body: Any) -> Request:
         header = RequestHeader(api_key=api_key, api_version=version, client_id="c")
         request = Request(0, "connection", "L", "SASL_PLAINTEXT", "10.0.0.1", header, body, 0, 0.0)
-        request.principal = "User:alice"
+        request.principal = KafkaPrincipal("User", "alice")
         return request
 
     def ask(self, body: RequestMessage, version: int, answer: Response | None = None) -> Any:

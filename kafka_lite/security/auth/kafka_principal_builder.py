@@ -9,9 +9,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Protocol
 
+from kafka_lite.common.security.kafka_principal import ANONYMOUS, USER_TYPE, KafkaPrincipal
 from kafka_lite.common.security_protocol import SecurityProtocol
 from kafka_lite.security.auth.distinguished_name import subject_of
-from kafka_lite.security.auth.kafka_principal import ANONYMOUS, USER_TYPE, KafkaPrincipal
 from kafka_lite.security.auth.ssl_principal_mapper import SslPrincipalMapper
 
 

@@ -12,8 +12,8 @@ import threading
 from collections.abc import Callable, Iterator, Sequence
 
 from kafka_lite.common.errors import ApiError, Errors
+from kafka_lite.common.security.kafka_principal import KafkaPrincipal
 from kafka_lite.common.time import Time
-from kafka_lite.security.auth.kafka_principal import KafkaPrincipal
 from kafka_lite.security.authorizer.acl_binding import (
     AccessControlEntry,
     AclBinding,
@@ -104,9 +104,9 @@ class AclAuthorizer:
         entries = self._cache.matching(action.resource.resource_type, action.resource.name)
         if not entries:
             return self._allow_everyone
+        principal, host = str(context.principal), context.client_address
 
         def exists(permission: AclPermissionType, operation: AclOperation) -> bool:
-            principal, host = str(context.principal), context.client_address
             return any(
                 entry.permission_type is permission and entry.concerns(principal, host, operation) for entry in entries
             )

@@ -25,7 +25,7 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 from kafka_lite.common.errors import KafkaError
-from kafka_lite.security.auth.kafka_principal import KafkaPrincipal
+from kafka_lite.common.security.kafka_principal import KafkaPrincipal
 from kafka_lite.security.authorizer.acl_binding import AccessControlEntry, AclOperation, AclPermissionType
 from kafka_lite.security.authorizer.resource_pattern import (
     SPECIFIC_PATTERN_TYPES,

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from kafka_lite.common.errors import ApiError
-from kafka_lite.security.auth.kafka_principal import KafkaPrincipal
+from kafka_lite.common.security.kafka_principal import KafkaPrincipal
 from kafka_lite.security.authorizer.acl_binding import AclBinding, AclBindingFilter, AclOperation
 from kafka_lite.security.authorizer.resource_pattern import ResourcePattern, ResourceType
 

@@ -26,6 +26,7 @@ from dataclasses import dataclass, field
 from enum import Enum
 
 from kafka_lite.common.errors import ApiError, Errors
+from kafka_lite.common.security.kafka_principal import KafkaPrincipal
 from kafka_lite.common.sendable import Buffer
 from kafka_lite.common.time import Time
 from kafka_lite.network.authenticator import AuthenticationFailedError
@@ -37,7 +38,6 @@ from kafka_lite.protocol.messages.api_36_sasl_authenticate import SaslAuthentica
 from kafka_lite.protocol.messages.headers import RequestHeader
 from kafka_lite.protocol.schema import Response
 from kafka_lite.protocol.schema_error import SchemaError, UnsupportedVersionError
-from kafka_lite.security.auth.kafka_principal import KafkaPrincipal
 from kafka_lite.security.sasl.sasl_mechanism import SaslError, SaslServer
 
 DEFAULT_SASL_SERVER_MAX_RECEIVE_SIZE = 524288

@@ -26,6 +26,7 @@ from pathlib import Path
 from typing import Any
 
 from kafka_lite.common.config_def import ConfigError, Password
+from kafka_lite.common.security.kafka_principal import KafkaPrincipal
 from kafka_lite.network.authentication_error import SslAuthenticationError
 from kafka_lite.network.authenticator import Authenticator, AuthenticatorEnd
 from kafka_lite.network.nio_selector import NioSelector
@@ -44,7 +45,7 @@ class SslFactory:
     """The context of one listener, or of a client. ``take_over`` replaces it, for new connections."""
 
     def __init__(
-        self, config: Mapping[str, Any], *, server: bool, principal_of: Callable[[bytes], str] | None = None
+        self, config: Mapping[str, Any], *, server: bool, principal_of: Callable[[bytes], KafkaPrincipal] | None = None
     ) -> None:
         """``principal_of``: the user of a client's certificate. Raises ConfigError, which names the key."""
         self._principal_of = principal_of

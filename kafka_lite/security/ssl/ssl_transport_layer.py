@@ -24,6 +24,7 @@ from collections.abc import Callable
 from typing import Any
 
 from kafka_lite.common.errors import KafkaError
+from kafka_lite.common.security.kafka_principal import KafkaPrincipal
 from kafka_lite.network.authentication_error import SslAuthenticationError
 from kafka_lite.network.nio_selector import WRITE, NioSelector
 from kafka_lite.network.send import NetworkSend
@@ -47,7 +48,7 @@ class SslTransportLayer(TransportLayer):
         sock: socket.socket,
         context: ssl.SSLContext,
         server_hostname: str | None = None,
-        principal_of: Callable[[bytes], str] | None = None,
+        principal_of: Callable[[bytes], KafkaPrincipal] | None = None,
     ) -> None:
         """``server_hostname``: the host that a client has asked for; None at a broker's end.
 

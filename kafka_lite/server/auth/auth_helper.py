@@ -12,7 +12,6 @@ from contextlib import contextmanager
 from kafka_lite.common.errors import KafkaError
 from kafka_lite.network.request import Request
 from kafka_lite.protocol.api_keys import api_name
-from kafka_lite.security.auth.kafka_principal import KafkaPrincipal
 from kafka_lite.security.authorizer.acl_binding import AclOperation
 from kafka_lite.security.authorizer.authorizer import Action, AuthorizableRequestContext, Authorizer
 from kafka_lite.security.authorizer.resource_pattern import CLUSTER_NAME, ResourcePattern, ResourceType
@@ -114,6 +113,4 @@ def _errors_of_the_authorizer() -> Iterator[None]:
 
 
 def _context(request: Request) -> AuthorizableRequestContext:
-    return AuthorizableRequestContext(
-        KafkaPrincipal.parse(request.principal), request.client_address, api_name(request.header.api_key)
-    )
+    return AuthorizableRequestContext(request.principal, request.client_address, api_name(request.header.api_key))

@@ -208,7 +208,7 @@ def _is_exempt(request: Request) -> bool:
 
 def user_of(request: Request) -> str:
     """The sanitised name of the user that has sent a request."""
-    return _sanitized_name(request.principal)
+    return _sanitized(request.principal.name)
 
 
 def client_id_of(request: Request) -> str:
@@ -217,8 +217,8 @@ def client_id_of(request: Request) -> str:
 
 
 @lru_cache(maxsize=1000)
-def _sanitized_name(principal: str) -> str:
-    return sanitize(principal.partition(":")[2])
+def _sanitized(name: str) -> str:
+    return sanitize(name)
 
 
 def _set_throttle_time(response: Response | None, throttle_time_ms: int) -> None:

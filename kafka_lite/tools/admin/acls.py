@@ -10,10 +10,10 @@ from collections.abc import Iterable, Iterator
 from typing import Any, TypeVar
 
 from kafka_lite.common.errors import Errors
+from kafka_lite.common.security.kafka_principal import KafkaPrincipal
 from kafka_lite.protocol.messages import api_29_describe_acls as describe
 from kafka_lite.protocol.messages import api_30_create_acls as create
 from kafka_lite.protocol.messages import api_31_delete_acls as delete
-from kafka_lite.security.auth.kafka_principal import KafkaPrincipal
 from kafka_lite.security.authorizer.acl_binding import (
     WILDCARD_HOST,
     WILDCARD_PRINCIPAL,

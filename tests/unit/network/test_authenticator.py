@@ -9,12 +9,15 @@ from collections.abc import Callable, Iterator
 import pytest
 
 from kafka_lite.common.errors import Errors
+from kafka_lite.common.security.kafka_principal import ANONYMOUS, KafkaPrincipal
 from kafka_lite.common.sendable import Buffer
 from kafka_lite.network.authentication_error import SaslAuthenticationError
 from kafka_lite.network.authenticator import AuthenticationFailedError, Authenticator
 from kafka_lite.network.nio_selector import READ, NioSelector
-from kafka_lite.network.transport_layer import ANONYMOUS, PlaintextTransportLayer
+from kafka_lite.network.transport_layer import PlaintextTransportLayer
 from tests.support.patience import patient_s
+
+ALICE = KafkaPrincipal("User", "alice")
 
 
 def frame(text: bytes) -> bytes:
@@ -59,7 +62,7 @@ class Pair:
         self.transport.attach("it")
         self.transport.add_interest(READ)
         self.end = end
-        self.authenticator = Authenticator(self.transport, end, max_receive_size, lambda: "User:alice")
+        self.authenticator = Authenticator(self.transport, end, max_receive_size, lambda: ALICE)
 
     def close(self) -> None:
         self.transport.close()
@@ -95,7 +98,7 @@ def test_a_frame_may_come_byte_by_byte_and_what_follows_the_last_one_stays_in_th
     assert pair.end.received == [b"one", b"last"]
     assert pair.peer.recv(100) == frame(b"to one") + frame(b"to last")
     assert pair.transport.sock.recv(100) == frame(b"a request")
-    assert pair.authenticator.principal == "User:alice"
+    assert pair.authenticator.principal == ALICE
 
 
 def test_a_client_begins(make: Make) -> None:
@@ -150,10 +153,10 @@ def test_a_second_authentication_keeps_the_principal(make: Make) -> None:
     pair = make()
     pair.peer.sendall(frame(b"last"))
     assert pair.authenticator.authenticate()
-    assert pair.authenticator.principal == "User:alice"
+    assert pair.authenticator.principal == ALICE
     pair.authenticator.begin_again(memoryview(b"handshake"))
     assert not pair.authenticator.authenticate()
-    assert pair.authenticator.principal == "User:alice"
+    assert pair.authenticator.principal == ALICE
     pair.peer.sendall(frame(b"last"))
     assert pair.authenticator.authenticate()
     assert pair.peer.recv(100) == frame(b"to last") + frame(b"again handshake") + frame(b"to last")

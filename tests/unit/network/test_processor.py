@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 import pytest
 
+from kafka_lite.common.security.kafka_principal import ANONYMOUS, KafkaPrincipal
 from kafka_lite.common.time import MockTime
 from kafka_lite.network.channel_builder import ChannelBuilder, PlaintextChannelBuilder
 from kafka_lite.network.connection_quotas import ConnectionQuotas
@@ -14,13 +15,14 @@ from kafka_lite.network.nio_selector import NioSelector
 from kafka_lite.network.processor import Processor
 from kafka_lite.network.request import Request
 from kafka_lite.network.request_channel import RequestChannel
-from kafka_lite.network.transport_layer import ANONYMOUS, TransportLayer
+from kafka_lite.network.transport_layer import TransportLayer
 from kafka_lite.network.unserved_requests import UnservedRequests
 from kafka_lite.protocol.framing import encode_request
 from kafka_lite.protocol.messages.api_18_api_versions import ApiVersionsRequest
 from tests.support.patience import patient_s
 
 HOST = "127.0.0.1"
+ALICE = KafkaPrincipal("User", "alice")
 
 
 class Given:
@@ -84,15 +86,15 @@ class KnownUser:
 
     def build_transport(self, selector: NioSelector, sock: socket.socket, peer_host: str) -> TransportLayer:
         transport = PlaintextChannelBuilder().build_transport(selector, sock, peer_host)
-        transport.principal = "User:alice"
+        transport.principal = ALICE
         return transport
 
     def build_authenticator(self, transport: TransportLayer) -> None:
         pass
 
 
-@pytest.mark.parametrize(("builder", "principal"), [(None, ANONYMOUS), (KnownUser(), "User:alice")])
-def test_requests_carry_the_user_of_their_connection(builder: ChannelBuilder | None, principal: str) -> None:
+@pytest.mark.parametrize(("builder", "principal"), [(None, ANONYMOUS), (KnownUser(), ALICE)])
+def test_requests_carry_the_user_of_their_connection(builder: ChannelBuilder | None, principal: KafkaPrincipal) -> None:
     """The first one and those that were pipelined after it."""
     given = Given(builder)
     given.connection()

@@ -6,6 +6,7 @@ import threading
 
 import pytest
 
+from kafka_lite.common.security.kafka_principal import ANONYMOUS
 from kafka_lite.network.request import Request, RequestTimes
 from kafka_lite.protocol.messages.api_12_heartbeat import HeartbeatRequest
 from kafka_lite.protocol.messages.headers import RequestHeader
@@ -49,7 +50,7 @@ def test_no_phase_is_negative_if_another_thread_was_faster(request_: Request, lo
 
 
 def test_a_new_request_is_anonymous_and_has_no_marks(request_: Request) -> None:
-    assert request_.principal == "User:ANONYMOUS"
+    assert request_.principal == ANONYMOUS
     assert {
         request_.request_dequeue_time_ms,
         request_.api_local_complete_time_ms,

@@ -4,8 +4,8 @@ import ssl
 
 import pytest
 
+from kafka_lite.common.security.kafka_principal import ANONYMOUS, KafkaPrincipal
 from kafka_lite.common.security_protocol import SecurityProtocol
-from kafka_lite.security.auth.kafka_principal import ANONYMOUS, KafkaPrincipal
 from kafka_lite.security.auth.kafka_principal_builder import AuthenticationContext, DefaultKafkaPrincipalBuilder
 from kafka_lite.security.auth.ssl_principal_mapper import NoMatchingRuleError, SslPrincipalMapper
 from tests.support.kafka_security_samples import accepted

@@ -8,8 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kafka_lite.common.errors import Errors
+from kafka_lite.common.security.kafka_principal import KafkaPrincipal
 from kafka_lite.common.time import MockTime
-from kafka_lite.security.auth.kafka_principal import KafkaPrincipal
 from kafka_lite.security.authorizer.acl_authorizer import MAX_UPDATE_RETRIES, AclAuthorizer, parse_super_users
 from kafka_lite.security.authorizer.acl_binding import (
     AccessControlEntry,

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 import pytest
 
 from kafka_lite.common.errors import Errors
-from kafka_lite.security.auth.kafka_principal import KafkaPrincipal
+from kafka_lite.common.security.kafka_principal import KafkaPrincipal
 from kafka_lite.security.authorizer.acl_binding import (
     AccessControlEntry,
     AclBinding,

@@ -7,6 +7,7 @@ from collections.abc import Callable
 import pytest
 
 from kafka_lite.common.errors import ApiError, Errors
+from kafka_lite.common.security.kafka_principal import KafkaPrincipal
 from kafka_lite.common.time import MockTime
 from kafka_lite.network.authenticator import AuthenticationFailedError
 from kafka_lite.protocol.api_key import ApiKey
@@ -16,7 +17,6 @@ from kafka_lite.protocol.messages.api_18_api_versions import ApiVersion, ApiVers
 from kafka_lite.protocol.messages.api_36_sasl_authenticate import SaslAuthenticateRequest, SaslAuthenticateResponse
 from kafka_lite.protocol.messages.headers import RequestHeader
 from kafka_lite.protocol.schema import Response
-from kafka_lite.security.auth.kafka_principal import KafkaPrincipal
 from kafka_lite.security.plain.plain_sasl_client import PlainSaslClient
 from kafka_lite.security.plain.plain_sasl_server import PlainSaslServer, plain_users
 from kafka_lite.security.sasl.sasl_client_authenticator import (

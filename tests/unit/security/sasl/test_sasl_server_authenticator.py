@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kafka_lite.common.errors import Errors
+from kafka_lite.common.security.kafka_principal import KafkaPrincipal
 from kafka_lite.common.time import MockTime
 from kafka_lite.network.authenticator import AuthenticationFailedError
 from kafka_lite.protocol.framing import decode_response, encode_request
@@ -16,7 +17,6 @@ from kafka_lite.protocol.messages.api_17_sasl_handshake import SaslHandshakeRequ
 from kafka_lite.protocol.messages.api_18_api_versions import ApiVersion, ApiVersionsRequest, ApiVersionsResponse
 from kafka_lite.protocol.messages.api_36_sasl_authenticate import SaslAuthenticateRequest
 from kafka_lite.protocol.schema import Request
-from kafka_lite.security.auth.kafka_principal import KafkaPrincipal
 from kafka_lite.security.plain.plain_sasl_server import PlainSaslServer, plain_users
 from kafka_lite.security.sasl.sasl_mechanism import SaslServer
 from kafka_lite.security.sasl.sasl_server_authenticator import (

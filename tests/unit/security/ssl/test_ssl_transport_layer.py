@@ -9,6 +9,7 @@ from contextlib import contextmanager
 
 import pytest
 
+from kafka_lite.common.security.kafka_principal import ANONYMOUS, KafkaPrincipal
 from kafka_lite.common.security_protocol import SecurityProtocol
 from kafka_lite.network.authentication_error import AuthenticationError
 from kafka_lite.network.nio_selector import WRITE, NioSelector
@@ -218,7 +219,10 @@ def test_a_client_certificate_gives_the_principal_s_name(ends: Callable[..., End
 
 def test_a_client_certificate_names_a_user_and_one_that_no_rule_maps_is_refused(ends: Callable[..., Ends]) -> None:
     alice = certificate("alice.example", common_name="alice")
-    for rules, principal in (("RULE:^CN=(.*?),.*$/$1/U", "User:ALICE"), ("RULE:^CN=bob,.*$/bob/", None)):
+    for rules, principal in (
+        ("RULE:^CN=(.*?),.*$/$1/U", KafkaPrincipal("User", "ALICE")),
+        ("RULE:^CN=bob,.*$/bob/", None),
+    ):
         config = keys_and_trust(server_certificate(), server_certificate(), ssl_client_auth="required")
         server = server_channel_builder(SecurityProtocol.SSL, "SSL", config | {"ssl.principal.mapping.rules": rules})
         pair = ends(client_factory(alice), server)
@@ -227,7 +231,7 @@ def test_a_client_certificate_names_a_user_and_one_that_no_rule_maps_is_refused(
         else:
             pair.shake()
             assert pair.server.principal == principal
-            assert pair.client.principal == "User:ANONYMOUS"
+            assert pair.client.principal == ANONYMOUS
 
 
 def test_a_client_without_a_certificate_is_let_in_if_it_is_only_requested(ends: Callable[..., Ends]) -> None:

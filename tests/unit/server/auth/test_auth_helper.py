@@ -39,10 +39,12 @@ def request() -> Any:
 
 def test_the_context_names_user_address_and_request() -> None:
     auth, listener = helper()
-    assert auth.authorize(request(), READ, TOPIC, "ab")
-    assert not auth.authorize(request(), READ, TOPIC, "a", log_if_denied=False)
+    asking = request()
+    assert auth.authorize(asking, READ, TOPIC, "ab")
+    assert not auth.authorize(asking, READ, TOPIC, "a", log_if_denied=False)
     context = listener.contexts[0]
     assert (str(context.principal), context.client_address, context.request_name) == ("User:alice", "10.0.0.1", "Fetch")
+    assert context.principal is asking.principal, "parsed or copied once per request"
     assert [action.log_if_denied for action in listener.actions] == [True, False]
 
 

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from kafka_lite.security.auth.kafka_principal import ANONYMOUS, KafkaPrincipal
+from kafka_lite.common.security.kafka_principal import ANONYMOUS, KafkaPrincipal
 
 
 @pytest.mark.parametrize(

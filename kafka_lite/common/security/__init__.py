@@ -1,0 +1,1 @@
+"""Identities, which the network carries and everything above it asks about."""
