@@ -10,11 +10,13 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
+from kafka_lite.clients.cluster import Cluster, Node, PartitionInfo
 from kafka_lite.cluster.broker import Broker
 from kafka_lite.cluster.end_point import EndPoint
 from kafka_lite.common.errors import Errors
 from kafka_lite.common.security_protocol import SecurityProtocol
 from kafka_lite.common.state_change_logger import state_change_logger
+from kafka_lite.common.topic_names import is_internal
 from kafka_lite.common.topic_partition import TopicPartition
 from kafka_lite.protocol.messages.api_03_metadata import MetadataResponsePartition, MetadataResponseTopic
 from kafka_lite.protocol.messages.api_06_update_metadata import (
@@ -140,6 +142,34 @@ class MetadataCache:
     def get_alive_broker(self, broker_id: int) -> Broker | None:
         """A registered broker."""
         return self._snapshot.alive_brokers.get(broker_id)
+
+    def get_cluster_metadata(self, cluster_id: str, listener_name: str) -> Cluster:
+        """The whole cluster by the addresses of one listener, without topics that are being deleted.
+
+        A broker that is dead, or lacks the listener, has no address: an empty host, and port -1.
+        """
+        snapshot = self._snapshot
+        end_points = ((id, broker.get_end_point(listener_name)) for id, broker in snapshot.alive_brokers.items())
+        nodes = {id: Node(id, end.host, end.port, snapshot.alive_brokers[id].rack) for id, end in end_points if end}
+
+        def node(id: int) -> Node:
+            return nodes.get(id) or Node(id, "", -1)
+
+        partitions = tuple(
+            PartitionInfo(
+                topic,
+                number,
+                node(state.leader),
+                tuple(map(node, state.replicas)),
+                tuple(map(node, state.isr)),
+                state.leader_epoch,
+            )
+            for topic, states in snapshot.partitions.items()
+            for number, state in states.items()
+        )
+        controller = None if snapshot.controller_id is None else nodes.get(snapshot.controller_id)
+        internal = frozenset(filter(is_internal, snapshot.partitions))
+        return Cluster(tuple(nodes.values()), partitions, cluster_id, controller, internal_topics=internal)
 
     def get_topic_metadata(
         self, topics: Iterable[str] | None, listener_name: str, *, error_unavailable_endpoints: bool = False

@@ -9,7 +9,8 @@ from kafka_lite.common.time import MockTime
 from kafka_lite.metrics.metrics import Metrics
 from kafka_lite.metrics.stats import MetricConfig
 from kafka_lite.server.quotas.client_quota_entity import PRECEDENCE, KafkaQuotaEntity, Level
-from kafka_lite.server.quotas.client_quota_manager import ClientQuotaManager, QuotaType
+from kafka_lite.server.quotas.client_quota_manager import ClientQuotaManager
+from kafka_lite.server.quotas.quota_type import QuotaType
 
 MB = 1_000_000
 RATE = 1 * MB

@@ -60,13 +60,15 @@ class ReplicationApis:
         offsets: GroupOffsets,
         controller: KafkaController,
         on_topic_changed: Callable[[str], None],
+        on_metadata_updated: Callable[[str], None],
         notify_controller: Callable[[], None],
         broker_epoch: Callable[[], int],
         broker_epoch_of: Callable[[int], int | None],
     ) -> None:
         """``coordinators`` has the coordinator of each internal topic.
 
-        ``on_topic_changed`` is called for each topic whose metadata has changed.
+        ``on_topic_changed`` is called for each topic whose metadata has changed; ``on_metadata_updated`` once for each
+        update, with the listener that it came through ("" for this broker's own).
 
         ``notify_controller`` says that this broker has other replicas online than before. ``broker_epoch`` is that of
         this broker's registration, ``broker_epoch_of`` reads another one's from ZooKeeper.
@@ -77,6 +79,7 @@ class ReplicationApis:
         self._offsets = offsets
         self._controller = controller
         self._on_topic_changed = on_topic_changed
+        self._on_metadata_updated = on_metadata_updated
         self._notify_controller = notify_controller
         self._broker_epoch = broker_epoch
         self._broker_epoch_of = broker_epoch_of
@@ -137,7 +140,7 @@ class ReplicationApis:
                 coordinator.on_resignation(topic_partition.partition, None)
         respond(response)
 
-    def handle_update_metadata(self, _request: Request, body: UpdateMetadataRequest, respond: Respond) -> None:
+    def handle_update_metadata(self, request: Request, body: UpdateMetadataRequest, respond: Respond) -> None:
         """Update the metadata cache; drop committed offsets of deleted partitions."""
         error = self._error_of(body.API_KEY, body.broker_epoch, (partition for partition, _ in body.partition_states()))
         if error is not Errors.NONE:
@@ -152,6 +155,7 @@ class ReplicationApis:
             self._offsets.handle_deleted_partitions(deleted)
         for topic in dict.fromkeys(topic_partition.topic for topic_partition, _ in body.partition_states()):
             self._on_topic_changed(topic)
+        self._on_metadata_updated(request.listener_name)
         respond(UpdateMetadataResponse(error_code=Errors.NONE.code))
 
     def handle_controlled_shutdown(self, _request: Request, body: ControlledShutdownRequest, respond: Respond) -> None:

@@ -19,6 +19,10 @@ QUOTA_CONFIGS = (
     .define("quota.consumer.default", Type.LONG, I64, HIGH,
             "How many bytes per second a consumer's client id may fetch unless a quota in ZooKeeper "
             "overrides it.", at_least(1))
+    .define("client.quota.callback.class", Type.STRING, None, LOW,
+            "A class of your own (`package.module.Class`, a subclass of "
+            "`kafka_lite.server.quotas.client_quota_callback.ClientQuotaCallback`) that decides who shares a quota and "
+            "how large it is, in place of the quotas in ZooKeeper.")
     .define("quota.window.num", Type.INT, 11, LOW,
             "The number of samples kept per client for quotas.", at_least(1))
     .define("quota.window.size.seconds", Type.INT, 1, LOW,

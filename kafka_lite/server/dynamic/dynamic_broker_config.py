@@ -95,7 +95,7 @@ def validate_dynamic_configs(config: Mapping[str, str]) -> None:
 
 
 def is_custom(name: str) -> bool:
-    """Whether Kafka does not know the key: it is kept and described, for plugins, and otherwise without effect."""
+    """Whether Kafka does not know the key: it is kept, described, and handed to plugins."""
     return not (name in KAFKA_CONFIG_DEF or name in REPLICATION_THROTTLES or name.startswith("listener.name."))
 
 
@@ -271,7 +271,7 @@ def _value(config: KafkaConfig, key: str) -> object:
 
 
 def _is_of_the_broker(name: str) -> bool:
-    return name in KAFKA_CONFIG_DEF or is_listener_store(name)
+    return name in KAFKA_CONFIG_DEF or is_listener_store(name) or is_custom(name)
 
 
 def _usable(config: Mapping[str, str]) -> dict[str, str]:

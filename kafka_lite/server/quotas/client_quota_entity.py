@@ -27,12 +27,16 @@ EntityName = str | Default | None
 
 
 class QuotaTypes(Flag):
-    """The parts that an entity has. A manager remembers the types for which there has ever been a quota."""
+    """The parts that an entity has. A manager remembers the types for which there has ever been a quota.
+
+    CUSTOM_QUOTAS: a callback decides, and its quotas may have any parts.
+    """
 
     NO_QUOTAS = 0
     CLIENT_ID_QUOTA = auto()
     USER_QUOTA = auto()
     USER_CLIENT_ID_QUOTA = auto()
+    CUSTOM_QUOTAS = auto()
 
 
 SINGLE_TYPES = (QuotaTypes.CLIENT_ID_QUOTA, QuotaTypes.USER_QUOTA, QuotaTypes.USER_CLIENT_ID_QUOTA)

@@ -9,7 +9,6 @@ import logging
 import threading
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from enum import Enum
 
 from kafka_lite.common.time import Time
 from kafka_lite.metrics.metrics import Metrics
@@ -17,8 +16,11 @@ from kafka_lite.metrics.quota import UNLIMITED, Quota, QuotaViolationError, rate
 from kafka_lite.metrics.quota_rate import QuotaRate
 from kafka_lite.metrics.sensor import KafkaMetricName, Sensor
 from kafka_lite.metrics.stats import Avg, CumulativeSum, MetricConfig
+from kafka_lite.server.quotas.client_quota_callback import ClientQuotaCallback
 from kafka_lite.server.quotas.client_quota_entity import DEFAULT, SINGLE_TYPES, KafkaQuotaEntity, QuotaTags, QuotaTypes
+from kafka_lite.server.quotas.custom_quotas import CustomQuotas, MetricTags
 from kafka_lite.server.quotas.default_quota_callback import DefaultQuotaCallback
+from kafka_lite.server.quotas.quota_type import QuotaType
 from kafka_lite.server.quotas.throttled_channel import (
     DelayQueue,
     ThrottleCallback,
@@ -29,15 +31,6 @@ from kafka_lite.server.quotas.throttled_channel import (
 logger = logging.getLogger(__name__)
 
 INACTIVE_SENSOR_EXPIRATION_MS = 3600 * 1000
-
-
-class QuotaType(Enum):
-    """The limited resource; the value is the type of its beans."""
-
-    PRODUCE = "Produce"
-    FETCH = "Fetch"
-    REQUEST = "Request"
-    CONTROLLER_MUTATION = "ControllerMutation"
 
 
 @dataclass(frozen=True)
@@ -75,13 +68,18 @@ class ClientQuotaManager:
         quota_type: QuotaType,
         time: Time,
         default_bound: float = UNLIMITED,
+        callback: ClientQuotaCallback | None = None,
     ) -> None:
-        """``config`` has the samples and their length (``quota.window.…``); see DefaultQuotaCallback for the bound."""
+        """``config`` has the samples and their length (``quota.window.…``); see DefaultQuotaCallback for the bound.
+
+        ``callback``: whose quotas they are, in place of those in ZooKeeper.
+        """
         self.quota_type = quota_type
         self._config = config
         self._metrics = metrics
         self._time = time
-        self._callback = DefaultQuotaCallback(default_bound)
+        self._custom = None if callback is None else CustomQuotas(callback, quota_type)
+        self._callback: DefaultQuotaCallback | CustomQuotas = self._custom or DefaultQuotaCallback(default_bound)
         self._lock = threading.Lock()
         self._is_running = False
         self._delay_queue = DelayQueue(time)
@@ -183,15 +181,16 @@ class ClientQuotaManager:
         if is_single:
             tags = QuotaTags(str(entity.user or ""), str(entity.client_id or ""))
             found = self._metrics.metric(self._quota_metric_name(tags))
-            metrics = [] if found is None else [(tags, found)]
+            if found is not None:
+                found.config = self._quota_metric_config(tags)
         else:
-            metrics = [
-                (_tags_of(name), metric)
-                for name, metric in self._metrics.metrics.items()
-                if (name.name, name.group) == (self.metric_name, self.quota_type.value)
-            ]
-        for tags, metric in metrics:
-            metric.config = self._quota_metric_config(tags)
+            self.update_all_quota_metric_configs()
+
+    def update_all_quota_metric_configs(self) -> None:
+        """Give all sensors their current bounds."""
+        for name, metric in self._metrics.metrics.items():
+            if (name.name, name.group) == (self.metric_name, self.quota_type.value):
+                metric.config = self._quota_metric_config(MetricTags.of(dict(name.tags)))
 
     # ── sensors ───────────────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -200,11 +199,14 @@ class ClientQuotaManager:
         tags = self._callback.quota_metric_tags(user, client_id)
         kind = self.quota_type.value
         with self._lock:  # no thread may see a sensor that has no metrics yet
-            return ClientSensors(
+            sensors = ClientSensors(
                 tags,
                 self._sensor(f"{kind}-{tags}", lambda sensor: self._register_quota_metrics(sensor, tags)),
                 self._sensor(f"{kind}ThrottleTime-{tags}", lambda sensor: self._register_throttle_time(sensor, tags)),
             )
+        if self._custom is not None and self._custom.quota_reset_required():
+            self.update_all_quota_metric_configs()
+        return sensors
 
     def _sensor(self, name: str, register: Callable[[Sensor], None]) -> Sensor:
         sensor = self._metrics.get_sensor(name)
@@ -235,8 +237,3 @@ class ClientQuotaManager:
 
     def _name(self, name: str, description: str, tags: QuotaTags) -> KafkaMetricName:
         return self._metrics.metric_name(name, self.quota_type.value, description, tags.as_dict())
-
-
-def _tags_of(name: KafkaMetricName) -> QuotaTags:
-    tags = dict(name.tags)
-    return QuotaTags(tags.get("user", ""), tags.get("client-id", ""))

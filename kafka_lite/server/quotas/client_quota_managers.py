@@ -9,15 +9,19 @@ import math
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 
+from kafka_lite.clients.cluster import Cluster
 from kafka_lite.common.config_def import ConfigError
 from kafka_lite.common.time import Time
 from kafka_lite.metrics.metrics import Metrics
 from kafka_lite.metrics.quota import UNLIMITED
 from kafka_lite.metrics.stats import MetricConfig
+from kafka_lite.server.quotas.client_quota_callback import ClientQuotaCallback
 from kafka_lite.server.quotas.client_quota_entity import KafkaQuotaEntity
-from kafka_lite.server.quotas.client_quota_manager import ClientQuotaManager, QuotaType
+from kafka_lite.server.quotas.client_quota_manager import ClientQuotaManager
 from kafka_lite.server.quotas.client_request_quota_manager import ClientRequestQuotaManager
 from kafka_lite.server.quotas.controller_mutation_quota_manager import ControllerMutationQuotaManager
+from kafka_lite.server.quotas.custom_quotas import tell_of_metadata
+from kafka_lite.server.quotas.quota_type import QuotaType
 
 QUOTA_KEYS: Mapping[QuotaType, tuple[str, Callable[[str], float]]] = {
     QuotaType.PRODUCE: ("producer_byte_rate", int),
@@ -36,6 +40,8 @@ class ClientQuotaManagers:
     fetch: ClientQuotaManager
     request: ClientRequestQuotaManager
     controller_mutation: ControllerMutationQuotaManager
+    callback: ClientQuotaCallback | None = None
+    """The class of the user that decides, in place of the quotas in ZooKeeper."""
     is_enabled: bool = False
     """Whether there is, or has been, any quota. Until then requests pay for this look at it, and for nothing else."""
 
@@ -54,9 +60,11 @@ class ClientQuotaManagers:
             manager.startup()
 
     def shutdown(self) -> None:
-        """Stop the reapers."""
+        """Stop the reapers, and close the callback."""
         for manager in self:
             manager.shutdown()
+        if self.callback is not None:
+            self.callback.close()
 
     def update_quotas(self, entity: KafkaQuotaEntity, config: Mapping[str, str]) -> None:
         """Apply all quotas of an entity; one whose key is missing is removed. Raises ConfigError, and changes none."""
@@ -64,6 +72,16 @@ class ClientQuotaManagers:
         for manager, bound in zip(self, bounds, strict=True):
             manager.update_quota(entity, bound)
         self._note_enabled()
+
+    def update_cluster_metadata(self, cluster: Callable[[], Cluster]) -> None:
+        """Hand metadata over to the callback, if there is one, and apply the limits that change with it."""
+        if self.callback is not None and tell_of_metadata(self.callback, cluster()):
+            self.update_all_quota_metric_configs()
+
+    def update_all_quota_metric_configs(self) -> None:
+        """Give all sensors of all types their current bounds."""
+        for manager in self:
+            manager.update_all_quota_metric_configs()
 
 
 def client_quota_managers(
@@ -73,17 +91,19 @@ def client_quota_managers(
     time: Time,
     producer_default: float = UNLIMITED,
     consumer_default: float = UNLIMITED,
+    callback: ClientQuotaCallback | None = None,
 ) -> ClientQuotaManagers:
     """The quotas of a broker.
 
-    The configurations have the samples of ``quota.window.…`` and ``controller.quota.window.…``; the last two values are
-    ``quota.producer.default`` and ``quota.consumer.default``.
+    The configurations have the samples of ``quota.window.…`` and ``controller.quota.window.…``; the next two values are
+    ``quota.producer.default`` and ``quota.consumer.default``, which a callback takes the place of.
     """
     return ClientQuotaManagers(
-        ClientQuotaManager(config, metrics, QuotaType.PRODUCE, time, producer_default),
-        ClientQuotaManager(config, metrics, QuotaType.FETCH, time, consumer_default),
-        ClientRequestQuotaManager(config, metrics, time),
-        ControllerMutationQuotaManager(controller_config, metrics, time),
+        ClientQuotaManager(config, metrics, QuotaType.PRODUCE, time, producer_default, callback),
+        ClientQuotaManager(config, metrics, QuotaType.FETCH, time, consumer_default, callback),
+        ClientRequestQuotaManager(config, metrics, time, callback),
+        ControllerMutationQuotaManager(controller_config, metrics, time, callback),
+        callback,
     )
 
 

@@ -9,7 +9,9 @@ from kafka_lite.common.time import Time
 from kafka_lite.metrics.metrics import Metrics
 from kafka_lite.metrics.quota import QuotaViolationError, rate_throttle_time_ms
 from kafka_lite.metrics.stats import MetricConfig, Rate
-from kafka_lite.server.quotas.client_quota_manager import ClientQuotaManager, QuotaType
+from kafka_lite.server.quotas.client_quota_callback import ClientQuotaCallback
+from kafka_lite.server.quotas.client_quota_manager import ClientQuotaManager
+from kafka_lite.server.quotas.quota_type import QuotaType
 
 PERCENT_OF_A_SECOND_PER_MS = 0.1
 
@@ -30,8 +32,10 @@ class ClientRequestQuotaManager(ClientQuotaManager):
     metric_name = "request-time"
     metric_description = "Tracking request-time per user/client-id"
 
-    def __init__(self, config: MetricConfig, metrics: Metrics, time: Time) -> None:
-        super().__init__(config, metrics, QuotaType.REQUEST, time)
+    def __init__(
+        self, config: MetricConfig, metrics: Metrics, time: Time, callback: ClientQuotaCallback | None = None
+    ) -> None:
+        super().__init__(config, metrics, QuotaType.REQUEST, time, callback=callback)
         self._max_throttle_time_ms = int(config.time_window_ms)
         self.exempt_sensor = metrics.sensor(f"exempt-{QuotaType.REQUEST.value}")
         description = "Tracking exempt-request-time utilization percentage"

@@ -15,8 +15,10 @@ from kafka_lite.metrics.quota import QuotaViolationError, tokens_throttle_time_m
 from kafka_lite.metrics.sensor import Sensor
 from kafka_lite.metrics.stats import MetricConfig, Rate
 from kafka_lite.metrics.token_bucket import TokenBucket
+from kafka_lite.server.quotas.client_quota_callback import ClientQuotaCallback
 from kafka_lite.server.quotas.client_quota_entity import QuotaTags
-from kafka_lite.server.quotas.client_quota_manager import ClientQuotaManager, QuotaType
+from kafka_lite.server.quotas.client_quota_manager import ClientQuotaManager
+from kafka_lite.server.quotas.quota_type import QuotaType
 
 
 class ControllerMutationQuota(Protocol):
@@ -120,8 +122,10 @@ class ControllerMutationQuotaManager(ClientQuotaManager):
     metric_name = "tokens"
     metric_description = "Tracking remaining tokens in the token bucket per user/client-id"
 
-    def __init__(self, config: MetricConfig, metrics: Metrics, time: Time) -> None:
-        super().__init__(config, metrics, QuotaType.CONTROLLER_MUTATION, time)
+    def __init__(
+        self, config: MetricConfig, metrics: Metrics, time: Time, callback: ClientQuotaCallback | None = None
+    ) -> None:
+        super().__init__(config, metrics, QuotaType.CONTROLLER_MUTATION, time, callback=callback)
 
     def new_strict_quota_for(self, user: str, client_id: str) -> ControllerMutationQuota:
         """The quota of a request that may be refused."""

@@ -14,6 +14,7 @@ from kafka_lite.metrics.metrics import Metrics
 from kafka_lite.metrics.stats import MetricConfig
 from kafka_lite.server.kafka_config import KafkaConfig
 from kafka_lite.server.quotas.client_quota_managers import ClientQuotaManagers, client_quota_managers
+from kafka_lite.server.quotas.custom_quotas import load_client_quota_callback
 from kafka_lite.server.quotas.replication_quota_manager import (
     UNLIMITED,
     ReplicationQuotaManager,
@@ -69,7 +70,7 @@ class QuotaManagers:
 
 
 def quota_managers(config: KafkaConfig, time: Time, metrics: Metrics) -> QuotaManagers:
-    """The quotas of a broker, which limit nothing yet."""
+    """The quotas of a broker, which limit nothing yet. Raises ConfigError for ``client.quota.callback.class``."""
     replication = MetricConfig(
         config.num_replication_quota_samples, config.replication_quota_window_size_seconds * 1000
     )
@@ -89,5 +90,6 @@ def quota_managers(config: KafkaConfig, time: Time, metrics: Metrics) -> QuotaMa
             time,
             config.quota_producer_default,
             config.quota_consumer_default,
+            load_client_quota_callback(config),
         ),
     )

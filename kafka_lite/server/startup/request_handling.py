@@ -41,6 +41,7 @@ from kafka_lite.server.kafka_request_handler import KafkaRequestHandlerPool
 from kafka_lite.server.metadata_cache import MetadataCache
 from kafka_lite.server.quick_requests import InlineRequestHandler, QuickRequests
 from kafka_lite.server.quotas.client_quota_managers import ClientQuotaManagers
+from kafka_lite.server.quotas.custom_quotas import DynamicClientQuotaCallback
 from kafka_lite.server.quotas.request_handler_helper import RequestHandlerHelper
 from kafka_lite.server.startup.broker_metrics import BrokerMetrics
 from kafka_lite.server.startup.group_coordination import GroupCoordination
@@ -96,6 +97,9 @@ class RequestHandling:
         self.apis = KafkaApis(
             channel, parts.socket_server.unserved_requests, self._new_handlers(), self._request_helper
         )
+        if parts.quotas.callback is not None:
+            keys = DynamicClientQuotaCallback(parts.quotas.callback, parts.quotas.update_all_quota_metric_configs)
+            parts.dynamic_config.add_broker_reconfigurable(keys, created_with=parts.config)
         if self._auth is not None:
             auto_create = parts.config.auto_create_topics_enable
             self.apis.wrap_handlers(authorizing(self._auth, auto_create, parts.metadata_cache.contains))
@@ -152,6 +156,7 @@ class RequestHandling:
             parts.groups.offsets,
             parts.controller,
             self._on_topic_changed,
+            self._on_metadata_updated,
             parts.replicas.notify_controller,
             lambda: parts.healthcheck.broker_epoch,
             parts.zk_client.get_broker_epoch,
@@ -164,6 +169,12 @@ class RequestHandling:
         """Complete the operations that wait for a change of this topic's metadata."""
         self._parts.admin_manager.try_complete_delayed_topic_operations(topic)
         self._partition_admin.try_complete_delayed_elections(topic)
+
+    def _on_metadata_updated(self, listener_name: str) -> None:
+        """Tell a quota callback of the cluster as it is now."""
+        parts = self._parts
+        name = listener_name or parts.config.inter_broker_listener_name
+        parts.quotas.update_cluster_metadata(lambda: parts.metadata_cache.get_cluster_metadata(parts.cluster_id, name))
 
     def shutdown_elections(self) -> None:
         """Stop waiting for elections that clients have requested."""

@@ -1,5 +1,6 @@
 import pytest
 
+from kafka_lite.clients.cluster import Node
 from kafka_lite.common.errors import Errors
 from kafka_lite.common.security_protocol import SecurityProtocol
 from kafka_lite.common.topic_partition import TopicPartition
@@ -128,3 +129,19 @@ def test_dead_replicas_are_an_error_only_in_version_0(cache):
     error, partition = described(cache, error_unavailable_endpoints=True)
     assert error is Errors.REPLICA_NOT_AVAILABLE
     assert (partition.replica_nodes, partition.isr_nodes) == ([1, 3], [1])
+
+
+def test_the_cluster_has_the_addresses_of_one_listener(cache):
+    """As Kafka's: dead brokers, and those without the listener, are nodes without an address."""
+    cache.update_cache(
+        request(state("__consumer_offsets", leader=3, isr=(3,), replicas=(3, 1)), brokers=(1, broker(3, "I")))
+    )
+    cluster = cache.get_cluster_metadata("id", "PLAINTEXT")
+    assert (cluster.cluster_id, cluster.controller) == ("id", Node(1, "host1", 9092, "r1"))
+    assert cluster.nodes == (Node(1, "host1", 9092, "r1"),)
+    assert cluster.topics == {"t", "u", "__consumer_offsets"}
+    assert cluster.internal_topics == {"__consumer_offsets"}
+    info = cluster.partition(TopicPartition("__consumer_offsets", 0))
+    assert (info.leader, info.replicas) == (Node(3, "", -1), (Node(3, "", -1), Node(1, "host1", 9092, "r1")))
+    cache.update_cache(request(state(leader=-2)))
+    assert cache.get_cluster_metadata("id", "PLAINTEXT").topics == {"u", "__consumer_offsets"}

@@ -75,6 +75,7 @@ class Broker:
             cast(Any, offsets),
             cast(Any, controller),
             lambda topic: self.told.append(("changed", topic)),
+            lambda listener: self.told.append(("metadata", listener)),
             lambda: self.told.append(("controller", "log directories")),
             lambda: OWN_EPOCH,
             {9: OWN_EPOCH}.get,
@@ -98,7 +99,7 @@ class Broker:
 
     def ask(self, body: Any) -> Any:
         responses: list[Any] = []
-        self.handlers[body.API_KEY](cast(Any, None), body, responses.append)
+        self.handlers[body.API_KEY](cast(Any, SimpleNamespace(listener_name="INTERNAL")), body, responses.append)
         (response,) = responses
         return response
 
@@ -370,7 +371,7 @@ def test_metadata_of_the_controller_is_cached(broker: Broker) -> None:
     assert broker.cache.contains("t")
     assert broker.cache.await_snapshot(lambda metadata: 1 in metadata.alive_brokers, timeout_s=0)
     assert not broker.cache.await_snapshot(lambda metadata: 2 in metadata.alive_brokers, timeout_s=0)
-    assert broker.told == [("changed", "t")]
+    assert broker.told == [("changed", "t"), ("metadata", "INTERNAL")]
 
 
 def test_metadata_of_a_stale_controller_is_rejected(broker: Broker) -> None:
@@ -386,7 +387,7 @@ def test_offsets_of_deleted_partitions_are_dropped(broker: Broker) -> None:
     broker.ask(metadata())
     broker.told.clear()
     assert broker.ask(metadata(leader=-2)).error_code == 0
-    assert broker.told == [("deleted", TopicPartition("t", 0)), ("changed", "t")]
+    assert broker.told == [("deleted", TopicPartition("t", 0)), ("changed", "t"), ("metadata", "INTERNAL")]
 
 
 # ── ControlledShutdown ────────────────────────────────────────────────────────────────────────────────────────────────

@@ -12,7 +12,8 @@ from kafka_lite.metrics.quota import UNLIMITED
 from kafka_lite.metrics.sensor import KafkaMetric
 from kafka_lite.metrics.stats import MetricConfig
 from kafka_lite.server.quotas.client_quota_entity import DEFAULT, KafkaQuotaEntity
-from kafka_lite.server.quotas.client_quota_manager import ClientQuotaManager, QuotaType
+from kafka_lite.server.quotas.client_quota_manager import ClientQuotaManager
+from kafka_lite.server.quotas.quota_type import QuotaType
 from tests.support.eventually import eventually
 
 CONFIG = MetricConfig(samples=11, time_window_ms=1000)

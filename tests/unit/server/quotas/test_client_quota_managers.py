@@ -9,8 +9,8 @@ from kafka_lite.common.time import MockTime
 from kafka_lite.metrics.metrics import Metrics
 from kafka_lite.metrics.stats import MetricConfig
 from kafka_lite.server.quotas.client_quota_entity import KafkaQuotaEntity
-from kafka_lite.server.quotas.client_quota_manager import QuotaType
 from kafka_lite.server.quotas.client_quota_managers import QUOTA_KEYS, ClientQuotaManagers, client_quota_managers
+from kafka_lite.server.quotas.quota_type import QuotaType
 
 CLIENT = KafkaQuotaEntity(client_id="c")
 ALL = {
