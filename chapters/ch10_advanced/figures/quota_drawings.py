@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from kafka_learn.drawing.charts import LineChart
+from kafka_learn.both_languages import with_chinese_twin
+from kafka_learn.drawing.charts import BarChart, LineChart
 from kafka_lite.common.time import MockTime
 from kafka_lite.metrics.metrics import Metrics
 from kafka_lite.metrics.stats import MetricConfig
@@ -30,17 +32,19 @@ class Sent:
     throttle_time_ms: int
 
 
-def obedient_producer() -> list[Sent]:
-    """A producer that sends as fast as it may, for ``SHOWN_S`` seconds, with a quota of ``RATE``."""
+def obedient_producer(
+    request_bytes: int = REQUEST_BYTES, windows: MetricConfig = WINDOWS, seconds: float = SHOWN_S
+) -> list[Sent]:
+    """A producer that sends requests of this size as fast as it may, with a quota of ``RATE``."""
     time = MockTime()
-    manager = ClientQuotaManager(WINDOWS, Metrics(time=time), QuotaType.PRODUCE, time)
+    manager = ClientQuotaManager(windows, Metrics(time=time), QuotaType.PRODUCE, time)
     manager.update_quota(KafkaQuotaEntity(client_id="c"), RATE)
     started_ms = time.hi_res_ms()
     sent: list[Sent] = []
-    while time.hi_res_ms() - started_ms < SHOWN_S * 1000:
+    while time.hi_res_ms() - started_ms < seconds * 1000:
         time.sleep(SENDING_MS)
         now_ms = time.hi_res_ms()
-        delay_ms = manager.record_and_get_throttle_time_ms("u", "c", REQUEST_BYTES, now_ms)
+        delay_ms = manager.record_and_get_throttle_time_ms("u", "c", request_bytes, now_ms)
         sent.append(Sent(len(sent), now_ms - started_ms, delay_ms))
         time.sleep(delay_ms)
     return sent
@@ -52,12 +56,37 @@ def saw_tooth_figure(language: str) -> str:
         "en": ("A producer with a quota of 1 MB/s that sends whenever it may", "sent", "quota"),
         "zh": ("一个配额为 1 MB/s、能发就发的生产者", "已发送", "配额"),
     }[language]
-    points, total = [(0.0, 0.0)], 0.0
-    for each in obedient_producer():
-        points.append((each.at_ms / 1000, total))
-        total += REQUEST_BYTES / MB
-        points.append((each.at_ms / 1000, total))
+    points = stairs(obedient_producer(), REQUEST_BYTES)
     return LineChart(title, {sent_name: points, quota_name: [(0.0, 0.0), (SHOWN_S, RATE / MB * SHOWN_S)]}, "MB").svg()
+
+
+def stairs(sent: list[Sent], request_bytes: int) -> list[tuple[float, float]]:
+    """The corners of a line: seconds, and the megabytes that have been sent by then."""
+    points, total = [(0.0, 0.0)], 0.0
+    for each in sent:
+        points.append((each.at_ms / 1000, total))
+        total += request_bytes / MB
+        points.append((each.at_ms / 1000, total))
+    return points
+
+
+@with_chinese_twin
+def draw_sent(producers: Mapping[str, list[Sent]], request_bytes: int, language: str = "en") -> LineChart:
+    """A line for each producer, with the bytes that it has sent, beside the quota of ``RATE``."""
+    title, quota_name = {
+        "en": ("Sent, beside a quota of 1 MB/s", "quota"),
+        "zh": ("已发送的字节与 1 MB/s 的配额", "配额"),
+    }[language]
+    lines = {name: stairs(sent, request_bytes) for name, sent in producers.items()}
+    end_s = max(points[-1][0] for points in lines.values())
+    return LineChart(title, {**lines, quota_name: [(0.0, 0.0), (end_s, RATE / MB * end_s)]}, "MB")
+
+
+@with_chinese_twin
+def draw_throttle_times(delays_ms: Sequence[float], language: str = "en") -> BarChart:
+    """The throttle times of requests, one bar each."""
+    title, request = {"en": ("throttle_time_ms", "request"), "zh": ("throttle_time_ms", "请求")}[language]
+    return BarChart(title, {f"{request} {number}": delay_ms for number, delay_ms in enumerate(delays_ms)}, "ms")
 
 
 def throttle_times(language: str) -> str:

@@ -5,6 +5,7 @@ import pytest
 from chapters.ch01_introduction.figures import predictions
 from chapters.ch08_pipelines.figures import helix_predictions
 from chapters.ch08_pipelines.figures import predictions as predictions_of_connect
+from chapters.ch10_advanced.figures import quota_predictions
 from kafka_learn.both_languages import CHINESE
 from kafka_learn.check import Prediction, Words
 
@@ -34,7 +35,7 @@ def test_a_cell_has_the_verdict_in_both_languages() -> None:
 
 ALL = {
     name: value
-    for module in (predictions, predictions_of_connect, helix_predictions)
+    for module in (predictions, predictions_of_connect, helix_predictions, quota_predictions)
     for name, value in vars(module).items()
     if isinstance(value, Prediction)
 }

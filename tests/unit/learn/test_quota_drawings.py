@@ -2,7 +2,17 @@
 
 from __future__ import annotations
 
-from chapters.ch10_advanced.figures.quota_drawings import levels, obedient_producer, saw_tooth_figure, throttle_times
+from chapters.ch10_advanced.figures.quota_drawings import (
+    RATE,
+    draw_sent,
+    draw_throttle_times,
+    levels,
+    obedient_producer,
+    saw_tooth_figure,
+    stairs,
+    throttle_times,
+)
+from kafka_lite.metrics.stats import MetricConfig
 
 
 def test_the_delays_grow_until_the_burst_leaves_the_ring() -> None:
@@ -14,6 +24,23 @@ def test_the_delays_grow_until_the_burst_leaves_the_ring() -> None:
     assert delays[17:26] == [0] * 9
     total_mb, quota_mb = len(sent) * 0.9, sent[-1].at_ms / 1000
     assert quota_mb < total_mb < quota_mb + 10, "the mean is the quota, and a burst"
+
+
+def test_other_windows_and_sizes_are_drawn_beside_the_quota() -> None:
+    sent = obedient_producer(RATE, MetricConfig(2, 5000), seconds=20)
+    assert [each.throttle_time_ms for each in sent[:6]] == [0] * 5 + [750], "six seconds' worth in 5.25 s"
+    assert stairs(sent[:2], RATE) == [(0, 0), (0.05, 0), (0.05, 1), (0.1, 1), (0.1, 2)]
+    chart = draw_sent({"a": sent}, RATE)
+    assert set(chart.series) == {"a", "quota"}
+    assert chart.chinese is not None
+    assert "配额" in chart.chinese()
+
+
+def test_delays_are_bars_by_the_number_of_their_request() -> None:
+    chart = draw_throttle_times([0, 250])
+    assert chart.values == {"request 0": 0, "request 1": 250}
+    assert chart.chinese is not None
+    assert "请求 1" in chart.chinese()
 
 
 def test_the_tables_in_both_languages() -> None:
