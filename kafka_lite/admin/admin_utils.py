@@ -10,6 +10,7 @@ import logging
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from enum import Enum
+from uuid import UUID
 
 from kafka_lite.admin.replica_assignment import Assignment, BrokerMetadata, assign_replicas_to_brokers
 from kafka_lite.common.errors import Errors
@@ -82,13 +83,15 @@ class AdminUtils:
         self.create_topic_with_assignment(topic, assignment, config or {})
         return assignment
 
-    def create_topic_with_assignment(self, topic: str, assignment: Assignment, config: Mapping[str, str]) -> None:
+    def create_topic_with_assignment(
+        self, topic: str, assignment: Assignment, config: Mapping[str, str], topic_id: UUID | None = None
+    ) -> None:
         """Create a topic with these replicas; the config is written before the znode that the controller watches."""
         self.validate_topic_create(topic, assignment, config)
         with self._writing():
             self._zk_client.set_entity_config(f"{TOPICS}/{topic}", config)
             try:
-                self._zk_client.create_topic_assignment(topic, TopicAssignment(assignment))
+                self._zk_client.create_topic_assignment(topic, TopicAssignment(assignment, topic_id))
             except NodeExistsError:
                 raise _already_exists(topic) from None
         logger.info("Created topic %s with assignment %s and configuration %s", topic, assignment, dict(config))

@@ -18,6 +18,7 @@ class ControllerConfig:
 
     broker_id: int
     delete_topic_enable: bool = True
+    uses_topic_ids: bool = True
     inter_broker_listener_name: str = "PLAINTEXT"
     topic_defaults: TopicDefaults = dict
     auto_leader_rebalance_enable: bool = True

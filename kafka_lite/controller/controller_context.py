@@ -5,13 +5,17 @@ Kafka 0.10.2: core/.../controller/KafkaController.scala (ControllerContext, Part
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Collection, Iterable, Mapping
 from typing import NamedTuple
+from uuid import UUID
 
 from kafka_lite.cluster.broker import Broker
 from kafka_lite.common.topic_partition import TopicPartition
 from kafka_lite.controller.replica_assignment import ReplicaAssignment, assignment_of
 from kafka_lite.zookeeper.data import LeaderIsrAndControllerEpoch, TopicAssignment
+
+logger = logging.getLogger(__name__)
 
 
 class PartitionAndReplica(NamedTuple):
@@ -45,6 +49,9 @@ class ControllerContext:
         self.replicas_on_offline_dirs: dict[int, set[TopicPartition]] = {}
         """By broker, the replicas on log directories that have failed."""
         self.all_topics: set[str] = set()
+        self.topic_ids: dict[str, UUID] = {}
+        self.topic_names: dict[UUID, str] = {}
+        """The same the other way round."""
         self.partition_replica_assignment: dict[TopicPartition, list[int]] = {}
         """All replicas; of a partition that is being reassigned, the old ones and the new ones."""
         self.partitions_being_reassigned: dict[TopicPartition, ReplicaAssignment] = {}
@@ -123,9 +130,10 @@ class ControllerContext:
         self.partition_replica_assignment.update(assignment)
 
     def add_topics(self, assignments: Mapping[str, TopicAssignment]) -> list[TopicPartition]:
-        """Note the replicas and reassignments of all partitions of these topics; returns the partitions."""
+        """Note ids, replicas and reassignments of these topics; returns their partitions."""
         added = []
         for topic, assignment in assignments.items():
+            self._add_topic_id(topic, assignment.topic_id)
             for number in assignment.partitions:
                 partition, replicas = TopicPartition(topic, number), assignment_of(assignment, number)
                 self.partition_replica_assignment[partition] = replicas.replicas
@@ -134,6 +142,20 @@ class ControllerContext:
                 added.append(partition)
         return added
 
+    def _add_topic_id(self, topic: str, topic_id: UUID | None) -> None:
+        """Note a topic's id. One that another topic has, after a node was copied by hand, is worth no controller."""
+        other = self.topic_names.get(topic_id) if topic_id is not None else None
+        if other is not None and other != topic:
+            logger.error("Topics %s and %s have the same id %s: the latter is served without", other, topic, topic_id)
+        elif topic_id is not None:
+            self._forget_topic_id(topic)
+            self.topic_ids[topic], self.topic_names[topic_id] = topic_id, topic
+
+    def _forget_topic_id(self, topic: str) -> None:
+        topic_id = self.topic_ids.pop(topic, None)
+        if topic_id is not None:
+            del self.topic_names[topic_id]
+
     def is_being_reassigned(self, topic: str) -> bool:
         """Whether a partition of the topic is being reassigned."""
         return any(partition.topic == topic for partition in self.partitions_being_reassigned)
@@ -141,6 +163,7 @@ class ControllerContext:
     def remove_topic(self, topic: str) -> None:
         """Forget a topic."""
         self.all_topics.discard(topic)
+        self._forget_topic_id(topic)
         for partition in self.partitions_for_topic(topic):
             del self.partition_replica_assignment[partition]
             self.partitions_being_reassigned.pop(partition, None)

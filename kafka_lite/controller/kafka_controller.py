@@ -161,7 +161,9 @@ class KafkaController:
             on_replicas_stopped=self._reassigned_replicas_stopped,
         )
         self._isr_changes = IsrChangeNotificationListener(context, zk_client, self._send_update_metadata)
-        self._topic_changes = TopicChanges(context, zk_client, partitions, replicas, deletion, self._watch_topic)
+        self._topic_changes = TopicChanges(
+            context, zk_client, partitions, replicas, deletion, self._watch_topic, self._config.uses_topic_ids
+        )
         self._broker_changes = BrokerChanges(
             context,
             zk_client,
@@ -284,7 +286,7 @@ class KafkaController:
         context.live_brokers, context.broker_epochs = self._broker_changes.read_brokers()
         topics = zk.get_all_topics()
         context.all_topics = set(topics)
-        context.add_topics(zk.get_topic_assignments(topics))
+        context.add_topics(self._topic_changes.read_topics(topics))
         self._isr_changes.update_leader_and_isr_cache(context.partition_replica_assignment)
         for broker_id in context.live_brokers:
             self._channels.add_broker(broker_id)

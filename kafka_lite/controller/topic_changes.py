@@ -7,14 +7,19 @@ Kafka 0.10.2: core/.../controller/KafkaController.scala (onNewTopicCreation, onN
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Iterable
+from contextlib import suppress
+from dataclasses import replace
 
+from kafka_lite.common.ids.uuids import random_uuid
 from kafka_lite.common.topic_partition import TopicPartition
 from kafka_lite.controller.controller_context import ControllerContext
 from kafka_lite.controller.partition_state_machine import PartitionState, PartitionStateMachine
 from kafka_lite.controller.replica_state_machine import ReplicaState, ReplicaStateMachine
 from kafka_lite.controller.topic_deletion_manager import TopicDeletionManager
+from kafka_lite.zookeeper.data import TopicAssignment
 from kafka_lite.zookeeper.kafka_zk_client import KafkaZkClient
+from kafka_lite.zookeeper.zk_errors import NoNodeError
 
 logger = logging.getLogger(__name__)
 
@@ -33,14 +38,41 @@ class TopicChanges:
         replicas: ReplicaStateMachine,
         deletion: TopicDeletionManager,
         watch_topic: Callable[[str], None],
+        uses_topic_ids: bool = False,
     ) -> None:
-        """``watch_topic`` watches the assignment of a new topic."""
+        """``watch_topic`` watches the assignment of a new topic.
+
+        ``uses_topic_ids``: a topic without an id gets one.
+        """
         self._context = context
         self._zk_client = zk_client
         self._partition_machine = partitions
         self._replica_machine = replicas
         self._deletion = deletion
         self._watch_topic = watch_topic
+        self._uses_topic_ids = uses_topic_ids
+
+    def read_topics(self, topics: Iterable[str]) -> dict[str, TopicAssignment]:
+        """Read the znodes of topics, and write ids to those that have none."""
+        found = self._zk_client.get_topic_assignments(topics)
+        if not self._uses_topic_ids:
+            return found
+        return {
+            topic: assignment if assignment.topic_id is not None else self._with_topic_id(topic, assignment)
+            for topic, assignment in found.items()
+        }
+
+    def _with_topic_id(self, topic: str, found: TopicAssignment) -> TopicAssignment:
+        """A topic of an older Kafka, or one that an older tool has created, becomes one with an id."""
+
+        def identify(current: TopicAssignment) -> TopicAssignment:
+            nonlocal found
+            found = current if current.topic_id is not None else replace(current, topic_id=random_uuid())
+            return found
+
+        with suppress(NoNodeError):  # deleted in the meantime
+            self._zk_client.change_topic_assignment(topic, identify)
+        return found
 
     def process_topic_change(self) -> None:
         """Topics were created or deleted."""
@@ -49,7 +81,7 @@ class TopicChanges:
         for topic in removed:
             self._context.remove_topic(topic)
         self._context.all_topics = current
-        partitions = self._context.add_topics(self._zk_client.get_topic_assignments(added))
+        partitions = self._context.add_topics(self.read_topics(added))
         if added or removed:
             logger.info("New topics: %s, deleted topics: %s", added, removed)
         for topic in added:

@@ -20,6 +20,7 @@ import struct
 from collections.abc import Callable, Iterable
 from typing import Any
 
+from kafka_lite.common.ids.uuids import ZERO_UUID
 from kafka_lite.common.sendable import Part, size_of
 from kafka_lite.protocol import wire_types
 from kafka_lite.protocol.schema_error import UnsupportedVersionError
@@ -154,7 +155,7 @@ class _EncoderWriter(SourceWriter):
         if field.default == []:
             return f"{value} or {value} is None"
         if field.type is wire_types.UUID:
-            return f"{value} != {self.name('ZERO_UUID', wire_types.ZERO_UUID)}"
+            return f"{value} != {self.name('ZERO_UUID', ZERO_UUID)}"
         return f"{value} != {field.default!r}"
 
     def _value(self, kind: WireType, value: str, field: Field) -> None:

@@ -23,6 +23,7 @@ import uuid
 from collections.abc import Callable
 from typing import Any, ClassVar, Final, Literal, Self, TypeVar, cast, dataclass_transform
 
+from kafka_lite.common.ids.uuids import ZERO_UUID
 from kafka_lite.common.sendable import Buffer, Part
 from kafka_lite.protocol import wire_types
 from kafka_lite.protocol.api_key import ApiKey
@@ -30,7 +31,7 @@ from kafka_lite.protocol.decoder_compiler import decoder_source
 from kafka_lite.protocol.encoder_compiler import encoder_source
 from kafka_lite.protocol.schema_error import SchemaError, UnsupportedVersionError
 from kafka_lite.protocol.versions import NO_VERSIONS, Versions
-from kafka_lite.protocol.wire_types import ZERO_UUID, Array, Field, Primitive, RawTaggedField, StructType, WireType
+from kafka_lite.protocol.wire_types import Array, Field, Primitive, RawTaggedField, StructType, WireType
 
 T = TypeVar("T")
 Decoder = Callable[[memoryview, int], tuple[Any, int]]

@@ -19,14 +19,10 @@ Kafka 0.10.2: clients/.../common/protocol/types/Type.java, Field.java, ArrayOf.j
 from __future__ import annotations
 
 import struct
-import uuid
 from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple, Protocol
 
 from kafka_lite.protocol.versions import ALL_VERSIONS, NO_VERSIONS, Versions
-
-ZERO_UUID = uuid.UUID(int=0)
-"""The null value of uuids."""
 
 MAX_STRING_BYTES = 0x7FFF
 """The longest string. An int16 length allows no more, and Kafka has the same limit where the length is compact."""

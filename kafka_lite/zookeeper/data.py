@@ -9,12 +9,12 @@ core/.../controller/KafkaController.scala (LeaderIsrAndControllerEpoch); 3.9: co
 
 from __future__ import annotations
 
-import base64
 import uuid
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from kafka_lite.common.ids.uuids import decode_uuid, encode_uuid, random_uuid
 from kafka_lite.common.topic_partition import TopicPartition
 from kafka_lite.zookeeper.znode_json import (
     ZnodeDataError,
@@ -42,10 +42,8 @@ class ClusterId:
 
     @staticmethod
     def generate() -> ClusterId:
-        """Generate an id; one with a leading dash is avoided, because tools take it as a command line argument."""
-        while (text := encode_uuid(uuid.uuid4())).startswith("-"):
-            pass
-        return ClusterId(text)
+        """Generate an id."""
+        return ClusterId(encode_uuid(random_uuid()))
 
     def encode(self) -> bytes:
         """Encode to bytes."""
@@ -185,15 +183,9 @@ class ProducerIdsBlock:
         return ProducerIdsBlock(checked(value, "broker", int, what), decode_int(first, what), decode_int(last, what))
 
 
-def encode_uuid(value: uuid.UUID) -> str:
-    """Format a topic id or cluster id as Kafka does: URL-safe base 64 without padding, 22 characters."""
-    return base64.urlsafe_b64encode(value.bytes).rstrip(b"=").decode()
-
-
-def decode_uuid(text: str) -> uuid.UUID:
-    """Parse the 22 characters. Raises ZnodeDataError."""
+def _decode_topic_id(text: str) -> uuid.UUID:
     try:
-        return uuid.UUID(bytes=base64.urlsafe_b64decode(text + "=="))
+        return decode_uuid(text)
     except ValueError as error:
         raise ZnodeDataError(f"not a topic id: {text!r}") from error
 
@@ -203,8 +195,9 @@ class TopicAssignment:
     """/brokers/topics/T: ``{"version":1,"partitions":{"0":[2,3,1],"1":[3,1,2]}}``.
 
     Version 2 (Kafka 2.4) adds ``adding_replicas`` and ``removing_replicas`` of the partitions that are being
-    reassigned, version 3 (2.8) ``topic_id``. A topic id is kept when such a topic is written again. Older brokers
-    ignore what they do not know.
+    reassigned, version 3 (2.8) ``topic_id``, which tells a topic from an earlier one of its name. It is written when
+    the topic is created, or by the first controller that finds none, and kept from then on. Older brokers ignore what
+    they do not know, and lose it when they write the node.
     """
 
     partitions: Mapping[int, list[int]]
@@ -234,7 +227,7 @@ class TopicAssignment:
         topic_id = checked_if_any(value, "topic_id", str, what)
         return TopicAssignment(
             _decode_replicas(checked(value, "partitions", dict, what), what),
-            decode_uuid(topic_id) if topic_id else None,
+            _decode_topic_id(topic_id) if topic_id else None,
             _decode_replicas(checked_if_any(value, "adding_replicas", dict, what) or {}, what),
             _decode_replicas(checked_if_any(value, "removing_replicas", dict, what) or {}, what),
         )

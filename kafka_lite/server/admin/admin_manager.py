@@ -8,11 +8,13 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Collection, Hashable, Mapping, Sequence, Sized
 from typing import TypeVar
+from uuid import UUID
 
 from kafka_lite.admin.admin_utils import AdminUtils, topic_does_not_exist, topic_to_delete_is_unknown
 from kafka_lite.admin.replica_assignment import Assignment, BrokerMetadata, assign_replicas_to_brokers
 from kafka_lite.common.bounded_log import BoundedLog, Log
 from kafka_lite.common.errors import Errors
+from kafka_lite.common.ids.uuids import ZERO_UUID, random_uuid
 from kafka_lite.common.purgatory.delayed_operation import DelayedOperationPurgatory
 from kafka_lite.common.time import Time
 from kafka_lite.common.topic_names import (
@@ -42,6 +44,7 @@ from kafka_lite.server.dynamic.dynamic_broker_config import DynamicBrokerConfig
 from kafka_lite.server.kafka_config import EMBEDDED, KafkaConfig
 from kafka_lite.server.metadata_cache import MetadataCache
 from kafka_lite.server.quotas.controller_mutation_quota_manager import ControllerMutationQuota
+from kafka_lite.server.replication.inter_broker_versions import topic_ids_are_known
 from kafka_lite.zookeeper.kafka_zk_client import KafkaZkClient
 
 logger = logging.getLogger(__name__)
@@ -152,7 +155,9 @@ class AdminManager:
                 self._admin_utils.validate_topic_create(topic.name, assignment, config)
             if not validate_only:
                 quota.record(len(assignment))
-                self._admin_utils.create_topic_with_assignment(topic.name, assignment, config)
+                topic_id = self._new_topic_id()
+                self._admin_utils.create_topic_with_assignment(topic.name, assignment, config, topic_id)
+                result.topic_id = topic_id or ZERO_UUID
             result.num_partitions = len(assignment)
             result.replication_factor = len(assignment[0])
             result.configs = self._described(config, shared)
@@ -160,6 +165,10 @@ class AdminManager:
             failure = api_error(error, f"creating topic {topic.name}", shared.log)
             result.error_code, result.error_message = failure.error.code, str(failure)
         return result
+
+    def _new_topic_id(self) -> UUID | None:
+        """The id of a topic that is created now; None if the oldest brokers of the cluster know no ids."""
+        return random_uuid() if topic_ids_are_known(self._config.inter_broker_protocol_version) else None
 
     def _described(self, config: dict[str, str], shared: _SharedByTopics) -> list[CreatableTopicConfigs]:
         """All configurations of a new topic with these overrides; they are the same for most topics of a request."""
@@ -201,7 +210,7 @@ class AdminManager:
             raise Errors.LEADER_NOT_AVAILABLE.exception(STOPPING)
         partitions, replication_factor, config = self._auto_creation(topic)
         assignment = assign_replicas_to_brokers(self._brokers(), partitions, replication_factor)
-        self._admin_utils.create_topic_with_assignment(topic, assignment, config)
+        self._admin_utils.create_topic_with_assignment(topic, assignment, config, self._new_topic_id())
         wanted = {
             GROUP_METADATA_TOPIC_NAME: self._config.offsets_topic_replication_factor,
             TRANSACTION_STATE_TOPIC_NAME: self._config.transaction_topic_replication_factor,

@@ -62,6 +62,11 @@ def leader_epochs_are_known(protocol: ApiVersion) -> bool:
     return protocol >= ApiVersion.KAFKA_0_11_0_IV2
 
 
+def topic_ids_are_known(protocol: ApiVersion) -> bool:
+    """Whether topics have ids (KIP-516), which controllers and brokers write to the topics' znodes."""
+    return protocol >= ApiVersion.KAFKA_2_8_IV0
+
+
 def log_dirs_are_known(protocol: ApiVersion) -> bool:
     """Whether controllers know which log directories have failed (KIP-112). Otherwise a broker stops with the first."""
     return protocol >= ApiVersion.KAFKA_1_0_IV0

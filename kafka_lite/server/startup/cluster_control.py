@@ -16,7 +16,7 @@ from kafka_lite.controller.kafka_controller import KafkaController
 from kafka_lite.protocol.schema import Request, Response
 from kafka_lite.server.kafka_config import KafkaConfig
 from kafka_lite.server.replication.broker_channels import BrokerChannels
-from kafka_lite.server.replication.inter_broker_versions import inter_broker_version
+from kafka_lite.server.replication.inter_broker_versions import inter_broker_version, topic_ids_are_known
 from kafka_lite.zookeeper.kafka_zk_client import KafkaZkClient
 
 
@@ -25,6 +25,7 @@ def controller_config(config: KafkaConfig, topic_defaults: TopicDefaults) -> Con
     return ControllerConfig(
         broker_id=config.broker_id,
         delete_topic_enable=config.delete_topic_enable,
+        uses_topic_ids=topic_ids_are_known(config.inter_broker_protocol_version),
         inter_broker_listener_name=config.inter_broker_listener_name,
         topic_defaults=topic_defaults,
         auto_leader_rebalance_enable=config.auto_leader_rebalance_enable,

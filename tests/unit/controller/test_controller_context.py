@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import uuid
+
 import pytest
 
 from kafka_lite.common.topic_partition import TopicPartition
@@ -70,6 +72,24 @@ def test_a_topic_is_added_with_its_reassignments(context: ControllerContext) -> 
     assert context.partitions_being_reassigned == {partition: ReplicaAssignment([1, 2, 3], [3], [1])}
     assert context.is_being_reassigned("v")
     assert not context.is_being_reassigned("t")
+
+
+def test_a_topic_made_again_has_another_id(context: ControllerContext) -> None:
+    first, second = uuid.UUID(int=7), uuid.UUID(int=8)
+    context.add_topics({"v": TopicAssignment({0: [1]}, first)})
+    assert (context.topic_ids, context.topic_names) == ({"v": first}, {first: "v"})
+    context.add_topics({"v": TopicAssignment({0: [1]}, second)})
+    assert (context.topic_ids, context.topic_names) == ({"v": second}, {second: "v"})
+    context.remove_topic("v")
+    assert (context.topic_ids, context.topic_names) == ({}, {})
+
+
+def test_two_topics_with_one_id_are_logged(context: ControllerContext, caplog: pytest.LogCaptureFixture) -> None:
+    copied = TopicAssignment({0: [1]}, uuid.UUID(int=7))
+    context.add_topics({"v": copied, "w": copied})
+    assert context.topic_names == {copied.topic_id: "v"}
+    assert context.topic_ids == {"v": copied.topic_id}
+    assert "Topics v and w have the same id" in caplog.text
 
 
 def test_a_removed_topic_leaves_nothing(context: ControllerContext) -> None:

@@ -1,7 +1,8 @@
 """The replicas of a partition during a reassignment."""
 
+from kafka_lite.common.ids.uuids import decode_uuid
 from kafka_lite.controller.replica_assignment import ReplicaAssignment, assignment_of, with_assignment
-from kafka_lite.zookeeper.data import TopicAssignment, decode_uuid
+from kafka_lite.zookeeper.data import TopicAssignment
 
 
 def test_a_reassignment_has_old_and_new_replicas_with_the_target_first():

@@ -1,11 +1,14 @@
 """New topics, new partitions, and marks for deletion, with ZooKeeper and the brokers in memory."""
 
+import uuid
+
 import pytest
 
 from kafka_lite.common.topic_partition import TopicPartition
 from kafka_lite.controller.partition_state_machine import PartitionState
 from kafka_lite.controller.topic_changes import TopicChanges
 from kafka_lite.zookeeper.data import TopicAssignment
+from kafka_lite.zookeeper.zk_errors import NoNodeError
 from tests.support.fake_zk import FakeZk
 from tests.support.state_machines import Controller, P
 
@@ -19,6 +22,7 @@ class TopicsZk(FakeZk):
         super().__init__()
         self.topics = {"t": TopicAssignment({0: [1, 2]})}
         self.marked = []
+        self.before_write = None
 
     def get_all_topics(self):
         return list(self.topics)
@@ -27,7 +31,7 @@ class TopicsZk(FakeZk):
         return topic in self.topics
 
     def get_topic_assignments(self, topics):
-        return {topic: self.topics[topic] for topic in topics}
+        return {topic: self.topics[topic] for topic in topics if topic in self.topics}
 
     def get_replica_assignment(self, topics):
         return {
@@ -35,6 +39,13 @@ class TopicsZk(FakeZk):
             for topic in topics
             for number, replicas in self.topics[topic].partitions.items()
         }
+
+    def change_topic_assignment(self, topic, change):
+        if self.before_write is not None:
+            self.before_write()
+        if topic not in self.topics:
+            raise NoNodeError(topic)
+        self.topics[topic] = change(self.topics[topic])
 
     def get_topics_marked_for_deletion(self):
         return list(self.marked)
@@ -45,12 +56,12 @@ class Changing(Controller):
 
     zk_class = TopicsZk
 
-    def __init__(self):
+    def __init__(self, uses_topic_ids=True):
         super().__init__((1, 2, 3), {P: [1, 2]})
         self.create(P)
         self.watched = []
         self.changes = TopicChanges(
-            self.context, self.zk, self.partitions, self.replicas, self.deletion, self.watched.append
+            self.context, self.zk, self.partitions, self.replicas, self.deletion, self.watched.append, uses_topic_ids
         )
         self.sent.clear()
 
@@ -68,6 +79,39 @@ def test_a_new_topic_is_watched_and_led(controller):
     assert controller.partitions.state(NEW) is PartitionState.ONLINE
     assert (controller.state(NEW).leader, controller.state(NEW).isr) == (2, [2, 3])
     assert controller.state(P).leader_epoch == 0, "nothing has happened to the other one"
+
+
+def test_a_topic_without_an_id_gets_one_which_stays(controller):
+    controller.zk.topics["new"] = TopicAssignment({0: [2, 3]})
+    controller.changes.process_topic_change()
+    topic_id = controller.zk.topics["new"].topic_id
+    assert topic_id is not None
+    assert controller.context.topic_ids == {"new": topic_id}
+    assert controller.context.topic_names == {topic_id: "new"}
+    assert controller.changes.read_topics(["new"]) == {"new": controller.zk.topics["new"]}
+    assert controller.zk.topics["new"] == TopicAssignment({0: [2, 3]}, topic_id), "its replicas are unchanged"
+
+
+def test_an_id_is_kept_though_brokers_of_an_old_protocol_are_given_none():
+    controller = Changing(uses_topic_ids=False)
+    with_id = TopicAssignment({0: [2]}, uuid.UUID(int=7))
+    controller.zk.topics |= {"new": with_id, "plain": TopicAssignment({0: [2]})}
+    controller.changes.process_topic_change()
+    assert controller.context.topic_ids == {"new": with_id.topic_id}
+    assert controller.zk.topics["plain"].topic_id is None
+
+
+def test_an_id_that_another_broker_writes_at_the_same_time_wins(controller):
+    other = TopicAssignment({0: [2], 1: [3]}, uuid.UUID(int=7))
+    controller.zk.topics["new"] = TopicAssignment({0: [2]})
+    controller.zk.before_write = lambda: controller.zk.topics.update(new=other)
+    assert controller.changes.read_topics(["new"]) == {"new": other}
+
+
+def test_a_topic_that_is_deleted_before_it_gets_an_id_has_none(controller):
+    controller.zk.topics["new"] = TopicAssignment({0: [2]})
+    controller.zk.before_write = controller.zk.topics.clear
+    assert controller.changes.read_topics(["new"]) == {"new": TopicAssignment({0: [2]})}
 
 
 def test_a_topic_that_is_gone_is_forgotten(controller):

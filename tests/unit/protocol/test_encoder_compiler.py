@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from kafka_lite.common.ids.uuids import ZERO_UUID
 from kafka_lite.common.sendable import Part
 from kafka_lite.protocol.encoder_compiler import (
     COMPACT_TEXTS,
@@ -32,7 +33,7 @@ from kafka_lite.protocol.schema import (
     uuid_,
 )
 from kafka_lite.protocol.schema_error import SchemaError, UnsupportedVersionError
-from kafka_lite.protocol.wire_types import ZERO_UUID, RawTaggedField
+from kafka_lite.protocol.wire_types import RawTaggedField
 from tests.support.messages import MESSAGES, random_message, shares_of_defaults, versions
 from tests.support.plain_codec import PlainEncoder
 

@@ -3,6 +3,7 @@
 import pytest
 
 from kafka_lite.common.errors import Errors
+from kafka_lite.common.ids.uuids import ZERO_UUID
 from kafka_lite.protocol.api_key import ApiKey
 from kafka_lite.protocol.api_keys import API_SPECS
 from kafka_lite.protocol.error_responses import error_response, mark_metadata, merge_responses
@@ -15,7 +16,7 @@ from kafka_lite.protocol.messages import api_10_find_coordinator as find_coordin
 from kafka_lite.protocol.messages import api_20_delete_topics as delete_topics
 from kafka_lite.protocol.messages import api_34_alter_replica_log_dirs as alter_replica_log_dirs
 from kafka_lite.protocol.messages import api_35_describe_log_dirs as describe_log_dirs
-from kafka_lite.protocol.wire_types import ZERO_UUID, Array, Primitive, StructType
+from kafka_lite.protocol.wire_types import Array, Primitive, StructType
 
 ERROR = Errors.NOT_COORDINATOR
 SAMPLES = {"bool": True, "float64": 1.5, "uuid": ZERO_UUID, "string": "x", "bytes": b"b", "records": b"r"}

@@ -9,6 +9,7 @@ from uuid import UUID
 
 import pytest
 
+from kafka_lite.common.ids.uuids import ZERO_UUID
 from kafka_lite.common.sendable import Part
 from kafka_lite.protocol import schema
 from kafka_lite.protocol.api_key import ApiKey
@@ -27,7 +28,7 @@ from kafka_lite.protocol.messages.api_12_heartbeat import HeartbeatRequest
 from kafka_lite.protocol.messages.api_18_api_versions import ApiVersionsResponse
 from kafka_lite.protocol.schema_error import SchemaError, UnsupportedVersionError
 from kafka_lite.protocol.versions import ALL_VERSIONS, NO_VERSIONS, Versions
-from kafka_lite.protocol.wire_types import ZERO_UUID, RawTaggedField
+from kafka_lite.protocol.wire_types import RawTaggedField
 
 
 @pytest.mark.parametrize(

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from kafka_lite.common.ids.uuids import ZERO_UUID
 from kafka_lite.protocol import wire_types
 from kafka_lite.protocol.schema import (
     Message,
@@ -129,7 +130,7 @@ DRAWN = [
     (Float64, 1.5, "3ff8000000000000", "3ff8000000000000"),
     (Float64, -0.0, "8000000000000000", "8000000000000000"),
     (Uuid, DIGITS, DIGITS_HEX, DIGITS_HEX),
-    (Uuid, wire_types.ZERO_UUID, "00" * 16, "00" * 16),
+    (Uuid, ZERO_UUID, "00" * 16, "00" * 16),
     (String, "", "0000", "01"),
     (String, "ab", "0002 6162", "03 6162"),
     (String, "\u4e2d", "0003 e4b8ad", "04 e4b8ad"),

@@ -6,6 +6,7 @@ from uuid import UUID
 
 import pytest
 
+from kafka_lite.common.ids.uuids import ZERO_UUID
 from kafka_lite.protocol.messages.api_04_leader_and_isr import (
     LeaderAndIsrLiveLeader,
     LeaderAndIsrPartitionError,
@@ -17,7 +18,6 @@ from kafka_lite.protocol.messages.api_04_leader_and_isr import (
 )
 from kafka_lite.protocol.schema import Message
 from kafka_lite.protocol.schema_error import SchemaError, UnsupportedVersionError
-from kafka_lite.protocol.wire_types import ZERO_UUID
 from tests.support.annotated_bytes import annotated_bytes
 
 TOPIC_ID = UUID("00112233-4455-6677-8899-aabbccddeeff")

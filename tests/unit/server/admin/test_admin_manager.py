@@ -11,6 +11,7 @@ import pytest
 
 from kafka_lite.common.bounded_log import MAX_LINES
 from kafka_lite.common.errors import Errors
+from kafka_lite.common.ids.uuids import ZERO_UUID
 from kafka_lite.common.time import MockTime
 from kafka_lite.protocol.messages.api_06_update_metadata import UpdateMetadataPartitionState, UpdateMetadataRequest
 from kafka_lite.protocol.messages.api_19_create_topics import (
@@ -25,6 +26,7 @@ from kafka_lite.server.kafka_config import KafkaConfig
 from kafka_lite.server.metadata_cache import MetadataCache
 from kafka_lite.server.quotas.controller_mutation_quota_manager import UnboundedControllerMutationQuota
 from kafka_lite.zookeeper.data import TopicAssignment
+from tests.support.fake_zookeeper import Tree, fake_zk
 
 KNOWN = "known"
 
@@ -53,18 +55,18 @@ class CountingZk:
 
 
 class Admin:
-    def __init__(self) -> None:
-        self.zk, self.cache = CountingZk(), MetadataCache(1)
+    def __init__(self, zk: Any = None, **config: str) -> None:
+        self.zk, self.cache = zk or CountingZk(), MetadataCache(1)
         state = UpdateMetadataPartitionState(topic_name=KNOWN, partition_index=0, leader=1, replicas=[1], isr=[1])
         self.cache.update_cache(UpdateMetadataRequest(controller_id=1, ungrouped_partition_states=[state]))
-        config = KafkaConfig({"zookeeper.connect": "x", "broker.id": "1"}, do_log=False)
+        config = KafkaConfig({"zookeeper.connect": "x", "broker.id": "1", **config}, do_log=False)
         zk, dynamic = cast(Any, self.zk), DynamicBrokerConfig(config)
         self.manager = AdminManager(config, self.cache, zk, dynamic, MockTime(), bool, lambda _: None)
         self.results: list[Any] = []
         self.quota = UnboundedControllerMutationQuota()
 
-    def create(self, *topics: CreatableTopic) -> list[Errors]:
-        self.manager.create_topics(0, topics, True, self.quota, self.results.extend)
+    def create(self, *topics: CreatableTopic, validate_only: bool = True) -> list[Errors]:
+        self.manager.create_topics(0, topics, validate_only, self.quota, self.results.extend)
         return self.told()
 
     def grow(self, *topics: CreatePartitionsTopic) -> list[Errors]:
@@ -89,6 +91,24 @@ def admin() -> Iterator[Admin]:
 def assigned(name: str, partitions: int) -> CreatableTopic:
     rows = [CreatableReplicaAssignment(partition_index=index, broker_ids=[1]) for index in range(partitions)]
     return CreatableTopic(name=name, num_partitions=-1, replication_factor=-1, assignments=rows)
+
+
+@pytest.mark.parametrize(
+    ("protocol", "validate_only", "has_id"),
+    [("2.7", False, False), ("2.8-IV0", False, True), ("3.0", False, True), ("3.0", True, False)],
+)
+def test_a_new_topic_has_an_id_from_2_8_on(protocol: str, validate_only: bool, has_id: bool) -> None:
+    zk = fake_zk(Tree())
+    for path in ("/brokers/topics", "/admin/delete_topics", "/config/topics"):
+        zk.zookeeper.ensure_path(path)
+    admin = Admin(zk, **{"inter.broker.protocol.version": protocol, "log.message.format.version": "2.7"})
+    told = Errors.NONE if validate_only else Errors.REQUEST_TIMED_OUT  # no controller elects its leaders
+    assert admin.create(assigned("t", 1), validate_only=validate_only) == [told]
+    admin.manager.shutdown()
+    found = zk.get_topic_assignment("t")
+    assert (found is None) == validate_only
+    assert admin.results[0].topic_id == ((found and found.topic_id) or ZERO_UUID)
+    assert (admin.results[0].topic_id != ZERO_UUID) == has_id
 
 
 def test_the_partitions_of_all_topics_of_a_request_have_one_bound(admin: Admin) -> None:

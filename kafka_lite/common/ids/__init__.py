@@ -1,0 +1,1 @@
+"""Random ids of topics and clusters, as they are written where people read them."""
