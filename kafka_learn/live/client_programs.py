@@ -15,14 +15,15 @@ from typing import Any, Final, NamedTuple, Protocol
 
 PRODUCER_CONFIGS: Final[dict[str, object]] = {
     "linger.ms": 5, "retry.backoff.ms": 100, "reconnect.backoff.ms": 50, "reconnect.backoff.max.ms": 500,
-    "request.timeout.ms": 5_000, "delivery.timeout.ms": 120_000,
+    "request.timeout.ms": 5_000, "delivery.timeout.ms": 120_000, "metadata.max.age.ms": 3_000,
 }  # fmt: skip
 CONSUMER_CONFIGS: Final[dict[str, object]] = {
     "auto.offset.reset": "earliest", "enable.auto.commit": True, "auto.commit.interval.ms": 1_000,
     "session.timeout.ms": 6_000, "heartbeat.interval.ms": 1_000, "fetch.max.wait.ms": 500, "request.timeout.ms": 12_000,
     "reconnect.backoff.ms": 50, "reconnect.backoff.max.ms": 500, "retry.backoff.ms": 50,
+    "metadata.max.age.ms": 3_000,
 }  # fmt: skip
-"""Differences from the defaults: what is lost is noticed within seconds."""
+"""Differences from the defaults: what is lost is noticed within seconds, as are new partitions."""
 BACKOFF_S: Final = 0.2
 
 

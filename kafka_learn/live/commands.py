@@ -13,6 +13,7 @@ from typing import Final
 
 BROKER, MACHINE, COUNT, ACKS = "broker", "machine", "count", "acks"
 CONSUMER, SETTING, VALUE = "consumer", "setting", "value"
+PARTITIONS, REPLICAS = "number of partitions", "number of replicas"
 """The kinds of arguments."""
 
 ARGUMENTS: Final[dict[str, tuple[str, ...]]] = {
@@ -27,12 +28,16 @@ ARGUMENTS: Final[dict[str, tuple[str, ...]]] = {
     "join": (CONSUMER,),
     "leave": (CONSUMER,),
     "alter": (SETTING, VALUE),
+    "partitions": (PARTITIONS,),
+    "replicas": (REPLICAS,),
 }
 """Name of a command -> its arguments."""
 MOST_RECORDS: Final = 1000
 """How many records one command produces at most."""
 CONSUMERS: Final = 5
 """Consumers are numbered from 1 to this."""
+MOST_PARTITIONS: Final = 9
+"""How many partitions the topic gets at most."""
 SETTINGS: Final = ("min.insync.replicas", "unclean.leader.election.enable")
 """Settings of the topic that can be altered."""
 
@@ -64,7 +69,8 @@ def command(words: Sequence[object], brokers: int, machines: Sequence[str]) -> C
     allowed = {
         BROKER: map(str, range(brokers)), MACHINE: machines, ACKS: ("0", "1", "all"), SETTING: SETTINGS,
         COUNT: map(str, range(1, MOST_RECORDS + 1)), CONSUMER: map(str, range(1, CONSUMERS + 1)),
-        VALUE: ("1", "2", "3", "true", "false"),
+        VALUE: ("1", "2", "3", "true", "false"), REPLICAS: map(str, range(1, brokers + 1)),
+        PARTITIONS: map(str, range(1, MOST_PARTITIONS + 1)),
     }  # fmt: skip
     for kind, argument in zip(ARGUMENTS[name], arguments, strict=True):
         if argument not in allowed[kind]:

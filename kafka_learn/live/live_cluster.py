@@ -26,9 +26,10 @@ from kafka_learn.live.client_figures import ClientFigures
 from kafka_learn.live.commands import CONSUMERS, Action, Command, as_text, command
 from kafka_learn.live.console import PROGRAM, Console
 from kafka_learn.live.event_feed import EventFeed
+from kafka_learn.live.operations import PROGRAMS, Operations
 from kafka_learn.live.pace import Pace
 from kafka_learn.live.running_code import RunningCode
-from kafka_learn.live.snapshot import broker_rows, group_row, partition_rows
+from kafka_learn.live.snapshot import broker_rows, group_row, partition_rows, topic_row
 from kafka_lite.testing.simulation.cluster import OPERATOR_PROGRAMS, BrokerCluster
 from kafka_lite.testing.simulation.machine import Process
 from kafka_lite.testing.simulation.network import Conditions
@@ -68,6 +69,7 @@ class LiveCluster:
         self.world.events.listener = self.feed.note
         self.pace = Pace()
         self.code = RunningCode(self.world)
+        self._operations = Operations(self.world, self._start_operator, self._note)
         self._console: Console | None = None
         self.figures = ClientFigures(self._note)
         self.cluster = BrokerCluster(self.world, len(REPLICAS[0]), {})
@@ -144,7 +146,10 @@ class LiveCluster:
     def _do(self, wanted: Command) -> None:
         self.actions.append(Action(self._now_ns, wanted))
         self._note(f"you: {' '.join((wanted.name, *wanted.arguments))}")
-        self.world.in_background(wanted.name, lambda: self._carry_out(wanted))
+        if wanted.name in PROGRAMS:
+            self._operations.add(wanted, TOPIC)
+        else:
+            self.world.in_background(wanted.name, lambda: self._carry_out(wanted))
 
     @property
     def console(self) -> Console:
@@ -169,9 +174,6 @@ class LiveCluster:
             self._join(wanted.number())
         elif name == "leave":
             self._leave(wanted.number())
-        else:
-            setting, value = wanted.arguments
-            self._run_program("alter_topic", TOPIC, [{setting: value}])
 
     def _pause_or_resume(self, number: int, is_to_pause: bool) -> None:
         process = self.cluster.brokers[number].running()
@@ -219,9 +221,11 @@ class LiveCluster:
 
     def _run_program(self, program: str, *args: Any) -> None:
         """Run an operator's program on the clients' machine until it ends. Raises RuntimeError if it fails."""
+        self.world.await_success(self._start_operator(program, *args), START_S)
+
+    def _start_operator(self, program: str, *args: Any) -> Process:
         machine = self.world.machine(CLIENTS)
-        process = machine.start(OPERATOR_PROGRAMS + program, self.cluster.bootstrap, *args, name=program)
-        self.world.await_success(process, START_S)
+        return machine.start(OPERATOR_PROGRAMS + program, self.cluster.bootstrap, *args, name=program)
 
     def _start_client(self, program: str, *args: Any, name: str, module: str = CLIENT_PROGRAMS) -> Process:
         machine = self.world.machine(CLIENTS)
@@ -241,7 +245,8 @@ class LiveCluster:
             "is_paused": self.pace.is_paused, "speed": self.pace.speed,
             "is_hurrying": self.pace.is_hurrying(self._now_ns / 1e9),
             "brokers": broker_rows(self.cluster.brokers), "cuts": sorted(self._cuts),
-            "partitions": partition_rows(running, {TOPIC}), "group": group_row(running, GROUP),
+            "partitions": partition_rows(running, {TOPIC}), "topic": topic_row(running, TOPIC),
+            "group": group_row(running, GROUP),
             **self.figures.as_json(), "events": self.feed.news(), "code": self.code.as_json(),
             "cells": self._console.news() if self._console is not None else [],
             "actions": as_text(self.actions), "steps": self.world.events.steps, "digest": self.world.events.digest,

@@ -57,7 +57,10 @@ def partition_rows(servers: Iterable[tuple[int, Any]], topics: Collection[str]) 
         for partition in manager.partitions if manager is not None else ():
             topic, index = partition.topic_partition
             if topic in topics:
-                new = {"topic": topic, "partition": index, "leader": None, "epoch": -1, "isr": [], "replicas": {}}
+                new = {
+                    "topic": topic, "partition": index, "leader": None, "epoch": -1, "isr": [], "assigned": [],
+                    "replicas": {},
+                }  # fmt: skip
                 _add(rows.setdefault((topic, index), new), number, partition)
     return [rows[place] for place in sorted(rows)]
 
@@ -70,8 +73,36 @@ def _add(row: dict[str, Any], broker: int, partition: Any) -> None:
             "leo": replica.log_end_offset.message_offset, "hw": replica.high_watermark.message_offset,
         }  # fmt: skip
     if partition.leader_id == broker and partition.leader_epoch > row["epoch"]:
-        in_sync = sorted(replica.broker_id for replica in partition.in_sync_replicas)
-        row.update(leader=broker, epoch=partition.leader_epoch, isr=in_sync)
+        in_sync, assigned = (
+            sorted(replica.broker_id for replica in replicas)
+            for replicas in (partition.in_sync_replicas, partition.assigned_replicas)
+        )
+        row.update(leader=broker, epoch=partition.leader_epoch, isr=in_sync, assigned=assigned)
+
+
+def topic_row(servers: Iterable[tuple[int, Any]], topic: str) -> dict[str, Any] | None:
+    """Number of partitions and replicas of a topic, and the settings that a leader has; None if nobody leads.
+
+    The number of replicas is the smallest of the topic while partitions are being reassigned.
+    """
+    servers = list(servers)
+    rows = [row for row in partition_rows(servers, {topic}) if row["leader"] is not None]
+    places = {(row["leader"], row["partition"]) for row in rows}
+    logs = [
+        partition.log
+        for number, server in servers
+        for partition in (server.replica_manager.partitions if getattr(server, "replica_manager", None) else ())
+        if partition.topic_partition.topic == topic and (number, partition.topic_partition.partition) in places
+    ]
+    log = next(filter(None, logs), None)
+    if log is None:
+        return None
+    return {
+        "partitions": 1 + max(row["partition"] for row in rows),
+        "replicas": min(len(row["assigned"]) for row in rows),
+        "min.insync.replicas": str(log.config.min_insync_replicas),
+        "unclean.leader.election.enable": str(log.config.unclean_leader_election_enable).lower(),
+    }
 
 
 def group_row(servers: Iterable[tuple[int, Any]], group_id: str) -> dict[str, Any] | None:

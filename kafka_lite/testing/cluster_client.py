@@ -12,6 +12,7 @@ from typing import Any, Final, Self, TypeVar
 from kafka_lite.common.errors import Errors
 from kafka_lite.network.blocking_channel import BlockingChannel
 from kafka_lite.network.channel_builder import ClientChannelBuilder
+from kafka_lite.protocol.messages import api_44_incremental_alter_configs as incremental
 from kafka_lite.protocol.messages.api_00_produce import (
     PartitionProduceData,
     ProduceRequest,
@@ -73,11 +74,14 @@ _VERSIONS: dict[type[Request], int] = {
     AlterConfigsRequest: 0,
     CreatePartitionsRequest: 1,
     ElectLeadersRequest: 1,
+    incremental.IncrementalAlterConfigsRequest: 0,
     AlterPartitionReassignmentsRequest: 0,
 }
 
 TOPIC_RESOURCE: Final = 2
 """The type of a topic in AlterConfigs."""
+SET: Final = 0
+"""The operation of IncrementalAlterConfigs that sets a value."""
 R = TypeVar("R", bound=Response)
 Data = bytes | str | None
 """A key or value: text is encoded as UTF-8; a None value is a tombstone."""
@@ -147,6 +151,14 @@ class ClusterClient:
         settings = [AlterableConfig(name=name, value=value) for name, value in configs.items()]
         resource = AlterConfigsResource(resource_type=TOPIC_RESOURCE, resource_name=topic, configs=settings)
         (result,) = self._ask(AlterConfigsRequest(resources=[resource]), AlterConfigsResponse).responses
+        _check(result.error_code, result.error_message)
+
+    def set_topic_config(self, topic: str, name: str, value: str) -> None:
+        """Give a topic one setting; the others stay as they are."""
+        change = incremental.AlterableConfig(name=name, config_operation=SET, value=value)
+        resource = incremental.AlterConfigsResource(resource_type=TOPIC_RESOURCE, resource_name=topic, configs=[change])
+        request = incremental.IncrementalAlterConfigsRequest(resources=[resource])
+        (result,) = self._ask(request, incremental.IncrementalAlterConfigsResponse).responses
         _check(result.error_code, result.error_message)
 
     def create_partitions(self, topic: str, count: int) -> None:

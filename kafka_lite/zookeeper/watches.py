@@ -22,7 +22,9 @@ logger = logging.getLogger(__name__)
 class Watch:
     """A watch that sets itself again, because ZooKeeper's watches fire only once, and then calls ``callback``.
 
-    It is set before the callback runs, so any change after the callback has read the node fires it again.
+    It is set before the callback runs, so any change after the callback has read the node fires it again. The client
+    keeps it in a set and calls the watch itself: the hash of a bound method would be an address, and with it the order
+    of two watches of a path another one in each run of the simulator.
     """
 
     def __init__(self, arm: Callable[[Callable[[Any], None]], object], callback: Callable[[], None]) -> None:
@@ -32,9 +34,10 @@ class Watch:
 
     def arm(self) -> None:
         """Set the watch."""
-        self._arm(self._fired)
+        self._arm(self)
 
-    def _fired(self, event: Any) -> None:
+    def __call__(self, event: Any) -> None:
+        """It has fired; runs in a thread of the client."""
         # Events of type NONE report a lost connection; all watches are set again after reconnecting.
         if event.type != EventType.NONE:
             self.rearm_and_notify()

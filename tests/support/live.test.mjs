@@ -3,6 +3,7 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 
+import { upTo } from "../../docs/assets/live/elements.mjs";
 import { highlighted } from "../../docs/assets/live/python.mjs";
 
 const kinds = (text) => highlighted(text).map((line) => line.filter(([kind]) => kind).map(([kind, part]) => `${kind} ${part}`));
@@ -23,4 +24,9 @@ test("a docstring of several lines has its colour in each of them", () => {
 
 test("words that only contain keywords have none", () => {
   assert.deepEqual(kinds("format_if = is_not or order2"), [["k or"]]);
+});
+
+test("a topic can have as many partitions as it has, or more", () => {
+  assert.deepEqual(upTo(7, 9), [7, 8, 9]);
+  assert.deepEqual(upTo(10, 9), []);
 });

@@ -22,6 +22,9 @@ export function choice(role, label, values, chosen, onchange) {
     element("select", { "data-role": role, onchange: (event) => onchange(event.target.value) }, ...options));
 }
 
+// The numbers from the first to the last.
+export const upTo = (first, last) => Array.from({ length: Math.max(0, last - first + 1) }, (_, at) => first + at);
+
 // Replaces the content of a part only if it has changed, so that the focus and a click on a button are not lost.
 const drawn = new Map();
 export function draw(part, state, content) {

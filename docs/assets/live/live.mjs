@@ -4,12 +4,13 @@
 
 import { CodePanel } from "./code.mjs";
 import { ConsolePanel } from "./console.mjs";
-import { button, choice, draw, element } from "./elements.mjs";
+import { button, choice, draw, element, upTo } from "./elements.mjs";
 import { words } from "./words.mjs";
 
 const CONSUMERS = [1, 2, 3, 4, 5];
 const SPEEDS = [0.1, 0.5, 1, 5];
 const KEPT_EVENTS = 300;
+const MOST_PARTITIONS = 9;
 const root = document.getElementById("live");
 let worker = null;
 
@@ -76,11 +77,16 @@ function clientControls(shot) {
   ];
 }
 
-function topicControls() {
+// What the topic has, by its leaders' account. Kafka can only add partitions; replicas can be added and taken away.
+function topicControls({ topic }) {
+  if (!topic) return [];
   const alter = (setting) => (value) => tell("alter", setting, value);
+  const setting = (role, label, name, values) => choice(role, label, values, topic[name], alter(name));
   return [
-    choice("min-insync", "min.insync.replicas", ["1", "2", "3"], "2", alter("min.insync.replicas")),
-    choice("unclean", words.unclean, ["false", "true"], "false", alter("unclean.leader.election.enable")),
+    choice("partitions", words.partitions, upTo(topic.partitions, MOST_PARTITIONS), topic.partitions, (value) => tell("partitions", Number(value))),
+    choice("replicas", words.replicas, upTo(1, 3), topic.replicas, (value) => tell("replicas", Number(value))),
+    setting("min-insync", "min.insync.replicas", "min.insync.replicas", ["1", "2", "3"]),
+    setting("unclean", words.unclean, "unclean.leader.election.enable", ["false", "true"]),
   ];
 }
 
@@ -158,7 +164,7 @@ function show(shot) {
   draw(parts.brokers, shot.brokers, () => shot.brokers.map(brokerCard));
   draw(parts.links, [shot.cuts, shot.is_ready], () => linkControls(shot));
   draw(parts.clients, [shot.producer, Object.keys(shot.consumers)], () => clientControls(shot));
-  draw(parts.topic, 0, topicControls);
+  draw(parts.topic, shot.topic, () => topicControls(shot));
   draw(parts.group, [shot.group, shot.consumers], () => groupText(shot));
   draw(parts.partitions, shot.partitions, () => partitionTable(shot));
   draw(parts.share, [shot.actions, shot.is_paused ? shot.now_s : Math.floor(shot.now_s)], () => shared(shot));

@@ -50,6 +50,11 @@ def _alter(client: ClusterClient, topic: str, configs: Mapping[str, str]) -> Non
     client.alter_topic(topic, configs)
 
 
+def set_topic_config(bootstrap: str, topic: str, name: str, value: str) -> None:
+    """Give a topic one setting, and leave its others; retries until the controller has it."""
+    until_it_works(bootstrap, lambda client: client.set_topic_config(topic, name, value))
+
+
 def create_partitions(bootstrap: str, topic: str, count: int) -> None:
     """Give a topic more partitions; retries until the controller has created them."""
     until_it_works(bootstrap, lambda client: client.create_partitions(topic, count), "INVALID_PARTITIONS")

@@ -58,6 +58,18 @@ until(lambda shot: shot["brokers"][2]["state"] == "paused" and shot["cuts"], "cu
 live.do(["heal", "broker-0", "broker-1"])
 live.do(["resume", 2])
 until(lambda shot: in_sync(shot) and level(shot), "healed", 120)
+live.do(["alter", "min.insync.replicas", "1"])
+live.do(["alter", "unclean.leader.election.enable", "true"])
+live.do(["replicas", 1])
+until(lambda shot: shot["topic"]["replicas"] == 1, "one replica each")
+live.do(["partitions", 5])
+settings = {"partitions": 5, "replicas": 1, "min.insync.replicas": "1", "unclean.leader.election.enable": "true"}
+more = until(lambda shot: shot["topic"] == settings and len(shot["partitions"]) == 5, "smaller and more", 120)
+until(lambda shot: shot["group"]["state"] == "STABLE"
+      and sorted(number for each in shot["consumers"].values() for number in each["partitions"]) == [0, 1, 2, 3, 4],
+      "five partitions are read")
+live.do(["replicas", 3])
+until(lambda shot: [len(row["isr"]) for row in shot["partitions"]] == [3] * 5, "three again", 120)
 live.code.watch("broker-0")
 live.pace.pause()
 for _ in range(50):

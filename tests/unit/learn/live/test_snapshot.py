@@ -6,7 +6,8 @@ from enum import Enum, auto
 from types import SimpleNamespace
 from typing import Any
 
-from kafka_learn.live.snapshot import broker_rows, broker_state, group_row, partition_rows
+from kafka_learn.live.snapshot import broker_rows, broker_state, group_row, partition_rows, topic_row
+from kafka_lite.common.topic_partition import TopicPartition
 from kafka_lite.coordinator.group.group_state import GroupState
 from kafka_lite.server.broker_states import BrokerState
 
@@ -23,11 +24,13 @@ def replica(number: int, leo: int, hw: int) -> Any:
     return SimpleNamespace(broker_id=number, log=object(), log_end_offset=offsets[0], high_watermark=offsets[1])
 
 
-def partition(on: int, leader: int, epoch: int, local: Any, isr: list[int]) -> Any:
+def partition(on: int, leader: int, epoch: int, local: Any, isr: list[int], index: int = 0) -> Any:
     in_sync = [SimpleNamespace(broker_id=number) for number in isr]
     return SimpleNamespace(
-        topic_partition=("demo", 0), leader_id=leader, leader_epoch=epoch, in_sync_replicas=in_sync,
+        topic_partition=TopicPartition("demo", index), leader_id=leader, leader_epoch=epoch, in_sync_replicas=in_sync,
         local_broker_id=on, get_replica=lambda: local,
+        assigned_replicas=[SimpleNamespace(broker_id=number) for number in (2, 0, 1)][: 3 - index],
+        log=SimpleNamespace(config=SimpleNamespace(min_insync_replicas=2, unclean_leader_election_enable=False)),
     )  # fmt: skip
 
 
@@ -58,7 +61,7 @@ def test_a_partition_has_what_each_replica_believes_of_itself() -> None:
     ]
     assert partition_rows(servers, {"demo"}) == [
         {
-            "topic": "demo", "partition": 0, "leader": 0, "epoch": 4, "isr": [0, 1],
+            "topic": "demo", "partition": 0, "leader": 0, "epoch": 4, "isr": [0, 1], "assigned": [0, 1, 2],
             "replicas": {"0": {"leo": 12, "hw": 10}, "1": {"leo": 10, "hw": 9}},
         }
     ]  # fmt: skip
@@ -74,6 +77,16 @@ def test_of_two_leaders_the_one_with_the_newer_epoch_counts() -> None:
 def test_other_topics_and_brokers_that_have_just_begun_are_left_out() -> None:
     assert partition_rows([(0, SimpleNamespace())], {"demo"}) == []
     assert partition_rows([(0, server(partition(0, 0, 1, replica(0, 1, 1), [0])))], {"other"}) == []
+
+
+def test_a_topic_has_what_its_leaders_say() -> None:
+    leaders = [
+        (number, server(partition(number, number, 4, replica(number, 1, 1), [number], number))) for number in (0, 1)
+    ]
+    settings = {"min.insync.replicas": "2", "unclean.leader.election.enable": "false"}
+    assert topic_row(leaders, "demo") == {"partitions": 2, "replicas": 2, **settings}
+    assert topic_row([(0, SimpleNamespace())], "demo") is None
+    assert topic_row([(0, server(partition(0, 1, 4, replica(0, 1, 1), [])))], "demo") is None
 
 
 def coordinator(generation: int | None, *members: str) -> Any:
