@@ -7,7 +7,7 @@ from typing import Any, ClassVar, Self
 
 from kafka_lite.clients.cluster import Cluster
 from kafka_lite.common.config_def import ConfigError
-from kafka_lite.security.auth.kafka_principal import KafkaPrincipal
+from kafka_lite.common.security.kafka_principal import KafkaPrincipal
 from kafka_lite.server.quotas.client_quota_callback import ClientQuotaCallback, ClientQuotaEntity
 from kafka_lite.server.quotas.quota_type import QuotaType
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from enum import Enum, auto
 
 from kafka_lite.clients.cluster import Cluster
-from kafka_lite.security.auth.kafka_principal import KafkaPrincipal
+from kafka_lite.common.security.kafka_principal import KafkaPrincipal
 from kafka_lite.server.quotas.quota_type import QuotaType
 
 

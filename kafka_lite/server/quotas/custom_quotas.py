@@ -15,8 +15,8 @@ from typing import TypeVar
 from kafka_lite.clients.cluster import Cluster
 from kafka_lite.common.config_def import ConfigError
 from kafka_lite.common.new_instance import new_instance
+from kafka_lite.common.security.kafka_principal import USER_TYPE, KafkaPrincipal
 from kafka_lite.metrics.quota import UNLIMITED
-from kafka_lite.security.auth.kafka_principal import USER_TYPE, KafkaPrincipal
 from kafka_lite.server.kafka_config import KafkaConfig
 from kafka_lite.server.quotas.client_quota_callback import (
     ClientQuotaCallback,

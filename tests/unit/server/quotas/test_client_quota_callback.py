@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 import pytest
 
 from kafka_lite.clients.cluster import Cluster
-from kafka_lite.security.auth.kafka_principal import KafkaPrincipal
+from kafka_lite.common.security.kafka_principal import KafkaPrincipal
 from kafka_lite.server.quotas.client_quota_callback import (
     ClientQuotaCallback,
     ClientQuotaEntity,

@@ -9,12 +9,12 @@ import pytest
 
 from kafka_lite.clients.cluster import Cluster, Node, PartitionInfo
 from kafka_lite.common.config_def import ConfigError
+from kafka_lite.common.security.kafka_principal import KafkaPrincipal
 from kafka_lite.common.time import MockTime
 from kafka_lite.metrics.metrics import Metrics
 from kafka_lite.metrics.quota import UNLIMITED
 from kafka_lite.metrics.sensor import KafkaMetric
 from kafka_lite.metrics.stats import MetricConfig
-from kafka_lite.security.auth.kafka_principal import KafkaPrincipal
 from kafka_lite.server.dynamic.dynamic_broker_config import DynamicBrokerConfig
 from kafka_lite.server.kafka_config import KafkaConfig
 from kafka_lite.server.quotas.client_quota_entity import DEFAULT, KafkaQuotaEntity
