@@ -5,13 +5,18 @@ Kafka 0.10.2: core/.../controller/ControllerChannelManager.scala (ControllerBrok
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from itertools import groupby
 from typing import NamedTuple
 
 from kafka_lite.cluster.broker import Broker
+from kafka_lite.common.ids.uuids import ZERO_UUID
 from kafka_lite.common.state_change_logger import bracketed, state_change_logger
 from kafka_lite.common.topic_partition import TopicPartition
+from kafka_lite.controller.controller_config import RequestVersion, request_version_of_0_10_2
 from kafka_lite.controller.controller_context import ControllerContext, PartitionAndReplica
+from kafka_lite.protocol.api_key import ApiKey
 from kafka_lite.protocol.messages.api_04_leader_and_isr import (
     LeaderAndIsrLiveLeader,
     LeaderAndIsrPartitionState,
@@ -28,14 +33,19 @@ from kafka_lite.protocol.messages.api_06_update_metadata import (
     UpdateMetadataEndpoint,
     UpdateMetadataPartitionState,
     UpdateMetadataRequest,
+    UpdateMetadataTopicState,
 )
 from kafka_lite.protocol.schema import Request, Response
 from kafka_lite.zookeeper.data import LEADER_DURING_DELETE, LeaderIsrAndControllerEpoch
+
+FIRST_UPDATE_METADATA_BY_TOPIC = 5
+"""The first version that has the partitions by topic."""
 
 LeaderAndIsrCallback = Callable[[int, LeaderAndIsrResponse], None]
 """Takes a broker and its response."""
 
 StopReplicaCallback = Callable[[Sequence[PartitionAndReplica], StopReplicaResponse], None]
+OrderRequest = LeaderAndIsrRequest | StopReplicaRequest | UpdateMetadataRequest
 Send = Callable[[int, Request, Callable[[Response], None] | None], None]
 
 
@@ -48,7 +58,8 @@ class _StopReplica(NamedTuple):
 class ControllerBrokerRequestBatch:
     """``new_batch``, then any number of ``add_…``, then ``send_requests_to_brokers``.
 
-    The requests have the form of 0.10.2, with the partitions in a flat list.
+    The requests of 0.10.2 have the partitions in a flat list. Later ones have them by topic, with the topics' ids, and
+    name the run of the broker that they are meant for.
     """
 
     def __init__(
@@ -59,14 +70,19 @@ class ControllerBrokerRequestBatch:
         partitions_to_be_deleted: Callable[[], Collection[TopicPartition]],
         inter_broker_listener_name: str = "PLAINTEXT",
         leader_and_isr_responded: LeaderAndIsrCallback = lambda _broker_id, _response: None,
+        request_version: RequestVersion = request_version_of_0_10_2,
     ) -> None:
-        """``leader_and_isr_responded`` gets each broker's responses to LeaderAndIsr, in the thread of its channel."""
+        """``leader_and_isr_responded`` gets each broker's responses to LeaderAndIsr, in the thread of its channel.
+
+        ``request_version``: the version in which a request will be encoded, which decides on its layout.
+        """
         self._controller_id = controller_id
         self._context = context
-        self._send = send
+        self._queue = send
         self._partitions_to_be_deleted = partitions_to_be_deleted
         self._listener_name = inter_broker_listener_name
         self._leader_and_isr_responded = leader_and_isr_responded
+        self._request_version = request_version
         self._clear()
 
     def _clear(self) -> None:
@@ -159,6 +175,14 @@ class ControllerBrokerRequestBatch:
             self._send_stop_replica(broker_id, stops)
         self._clear()
 
+    def _send(self, broker_id: int, request: OrderRequest, callback: Callable[[Response], None] | None) -> None:
+        """Queue a request with the epoch of its broker: one that has restarted since must not obey it."""
+        epoch = self._context.broker_epochs.get(broker_id)
+        if epoch is not None:
+            request = copy.copy(request)
+            request.broker_epoch = epoch
+        self._queue(broker_id, request, callback)
+
     def _on_leader_and_isr_response(self, broker_id: int) -> Callable[[Response], None]:
         def on_response(response: Response) -> None:
             if isinstance(response, LeaderAndIsrResponse):
@@ -208,15 +232,27 @@ class ControllerBrokerRequestBatch:
         return LeaderAndIsrLiveLeader(broker_id=broker.id, host_name=end_point.host, port=end_point.port)
 
     def _update_metadata_request(self) -> UpdateMetadataRequest:
-        return UpdateMetadataRequest(
+        states = [
+            self._metadata_state(partition, being_deleted)
+            for partition, being_deleted in sorted(self._metadata_partitions.items())
+        ]
+        request = UpdateMetadataRequest(
             controller_id=self._controller_id,
             controller_epoch=self._context.epoch,
-            ungrouped_partition_states=[
-                self._metadata_state(partition, being_deleted)
-                for partition, being_deleted in sorted(self._metadata_partitions.items())
-            ],
             live_brokers=[_live_broker(broker) for _, broker in sorted(self._context.live_brokers.items())],
         )
+        if self._request_version(ApiKey.UPDATE_METADATA) < FIRST_UPDATE_METADATA_BY_TOPIC:
+            request.ungrouped_partition_states = states
+        else:
+            request.topic_states = [
+                UpdateMetadataTopicState(
+                    topic_name=topic,
+                    topic_id=self._context.topic_ids.get(topic, ZERO_UUID),
+                    partition_states=list(partitions),
+                )
+                for topic, partitions in groupby(states, key=lambda state: state.topic_name)
+            ]
+        return request
 
     def _metadata_state(self, partition: TopicPartition, being_deleted: bool) -> UpdateMetadataPartitionState:
         info = self._context.partition_leadership_info[partition]

@@ -117,6 +117,7 @@ class KafkaController:
             lambda: self.topic_deletion_manager.partitions_to_be_deleted,
             self._config.inter_broker_listener_name,
             self._leader_and_isr_responded,
+            self._config.request_version,
         )
 
     def _build_state_machines(self) -> None:
@@ -242,8 +243,7 @@ class KafkaController:
         # partitions, too: one that starts waits for its own among them (initial_metadata).
         self._send_update_metadata(None)
         self.replica_state_machine.startup()
-        is_deleted = self.topic_deletion_manager.is_topic_queued_up_for_deletion
-        self.partition_state_machine.startup(is_deleted)
+        self.partition_state_machine.startup(self.topic_deletion_manager.is_topic_queued_up_for_deletion)
         self._log_dir_failures.discard_notifications()
         for topic in sorted(self.context.all_topics):
             self._watch_topic(topic)

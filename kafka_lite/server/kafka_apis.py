@@ -51,10 +51,10 @@ SERVED_VERSIONS: dict[ApiKey, ApiRange] = {
     ApiKey.PRODUCE: ApiRange(0, 9),  # 10: leader hints (KIP-951)
     ApiKey.FETCH: ApiRange(0, 12),  # 13: topic ids
     ApiKey.LIST_OFFSETS: ApiRange(0, 7),  # 8: tiered storage
-    ApiKey.METADATA: ApiRange(0, 12),  # 13: an error for the whole response; no topic has an id yet: zero
+    ApiKey.METADATA: ApiRange(0, 12),  # 13: an error for the whole response
     ApiKey.LEADER_AND_ISR: ApiRange(0, 4),  # 5: topic ids
     ApiKey.STOP_REPLICA: ApiRange(0, 3),  # 4: a controller of KRaft
-    ApiKey.UPDATE_METADATA: ApiRange(0, 6),  # 7: topic ids
+    ApiKey.UPDATE_METADATA: ApiRange(0, 7),  # 8: a controller of KRaft
     ApiKey.CONTROLLED_SHUTDOWN: ApiRange(0, 3),
     ApiKey.OFFSET_COMMIT: ApiRange(0, 8),  # 9: groups of KIP-848
     ApiKey.OFFSET_FETCH: ApiRange(0, 8),  # 9: the same

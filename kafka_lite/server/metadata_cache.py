@@ -6,14 +6,16 @@ Kafka 0.10.2: core/.../server/MetadataCache.scala · book 7.3.1
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Container, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import NamedTuple
+from uuid import UUID
 
 from kafka_lite.clients.cluster import Cluster, Node, PartitionInfo
 from kafka_lite.cluster.broker import Broker
 from kafka_lite.cluster.end_point import EndPoint
 from kafka_lite.common.errors import Errors
+from kafka_lite.common.ids.uuids import ZERO_UUID
 from kafka_lite.common.security_protocol import SecurityProtocol
 from kafka_lite.common.state_change_logger import state_change_logger
 from kafka_lite.common.topic_names import is_internal
@@ -46,6 +48,9 @@ class MetadataSnapshot:
     partitions: Mapping[str, Mapping[int, PartitionStateInfo]] = field(default_factory=dict)
     alive_brokers: Mapping[int, Broker] = field(default_factory=dict)
     controller_id: int | None = None
+    topic_ids: Mapping[str, UUID] = field(default_factory=dict)
+    topic_names: Mapping[UUID, str] = field(default_factory=dict)
+    """The same the other way round. A topic has no id if the controller has not sent one."""
 
 
 class MetadataCache:
@@ -78,7 +83,8 @@ class MetadataCache:
                     topics.setdefault(partition.topic, {})[partition.partition] = _state_info(state)
             brokers = {broker.id: _broker(broker) for broker in request.live_brokers}
             controller_id = request.controller_id if request.controller_id >= 0 else None
-            self._snapshot = MetadataSnapshot(topics, brokers, controller_id)
+            ids, names = _merged_ids(self._snapshot, topics, request)
+            self._snapshot = MetadataSnapshot(topics, brokers, controller_id, ids, names)
             self._changed.notify_all()
         if state_change_logger.is_tracing():
             self._trace(request)
@@ -122,6 +128,14 @@ class MetadataCache:
     def contains(self, topic: str) -> bool:
         """Whether the topic is known."""
         return topic in self._snapshot.partitions
+
+    def topic_id(self, topic: str) -> UUID | None:
+        """The id of a topic; None if it has none, or is unknown."""
+        return self._snapshot.topic_ids.get(topic)
+
+    def topic_name(self, topic_id: UUID) -> str | None:
+        """The name of the topic with this id."""
+        return self._snapshot.topic_names.get(topic_id)
 
     def get_partition_info(self, partition: TopicPartition) -> PartitionStateInfo | None:
         """Leader, ISR and replicas of a partition."""
@@ -189,8 +203,26 @@ class MetadataCache:
                     _describe(snapshot, number, info, listener_name, error_unavailable_endpoints)
                     for number, info in sorted(snapshot.partitions[name].items())
                 ]
-                described.append(MetadataResponseTopic(name=name, partitions=partitions))
+                topic_id = snapshot.topic_ids.get(name, ZERO_UUID)
+                described.append(MetadataResponseTopic(name=name, topic_id=topic_id, partitions=partitions))
         return described
+
+
+def _merged_ids(
+    before: MetadataSnapshot, topics: Container[str], request: UpdateMetadataRequest
+) -> tuple[Mapping[str, UUID], Mapping[UUID, str]]:
+    """The ids by name, and the names by id, of the ``topics`` that are left after a request.
+
+    A request of an old controller has no ids, so that its topics lose theirs: they may have been deleted and made
+    again, unnoticed, while it was the controller.
+    """
+    told = request.topic_ids()
+    news = {topic: topic_id for topic, topic_id in told.items() if topic_id != ZERO_UUID and topic in topics}
+    gone = [topic for topic in told if topic in before.topic_ids and topic not in news]
+    if not gone and all(before.topic_ids.get(topic) == topic_id for topic, topic_id in news.items()):
+        return before.topic_ids, before.topic_names  # usually only leaders have changed
+    ids = {topic: topic_id for topic, topic_id in before.topic_ids.items() if topic not in gone} | news
+    return ids, {topic_id: topic for topic, topic_id in ids.items()}
 
 
 def _remove(topics: dict[str, dict[int, PartitionStateInfo]], partition: TopicPartition) -> None:

@@ -186,6 +186,8 @@ class QuickRequests:
         asks_for_creation = version < FIRST_METADATA_VERSION_THAT_ASKS_FOR_CREATION or body.allow_auto_topic_creation
         if not (self._auto_create_topics and asks_for_creation):
             return True
+        if any(topic.topic_id.int for topic in body.topics or ()):
+            return True  # a topic is never created by its id
         return all(self._metadata_cache.contains(topic.name or "") for topic in body.topics or ())
 
 

@@ -393,21 +393,30 @@ def test_a_deleted_topic_can_be_created_again(channel: BlockingChannel) -> None:
         assert produce(channel, "mayfly", SMALL).error_code == 3
 
 
-def test_topics_have_ids_but_are_deleted_by_name(channel: BlockingChannel) -> None:
-    created = cast(CreateTopicsResponse, channel.exchange(CreateTopicsRequest(topics=[topic("no-id")]), 7))
-    assert [(each.error_code, each.topic_id.int != 0) for each in created.topics] == [(0, True)]
+def test_topics_have_ids(channel: BlockingChannel) -> None:
+    request = CreateTopicsRequest(topics=[topic("first"), topic("second")], timeout_ms=30_000)
+    created = cast(CreateTopicsResponse, channel.exchange(request, 7))
+    ids = {each.name: each.topic_id for each in created.topics}
+    assert len({*ids.values(), UUID(int=0)}) == 3
+    by_id = MetadataRequest(topics=[MetadataRequestTopic(name=None, topic_id=ids["first"])])
+    (found,) = cast(MetadataResponse, channel.exchange(by_id, 12)).topics
+    assert (found.error_code, found.name, found.topic_id) == (0, "first", ids["first"])
     asked = [
-        DeleteTopicState(name="no-id"),
-        DeleteTopicState(name="no-id"),
+        DeleteTopicState(name="second"),
+        DeleteTopicState(name="second"),
         DeleteTopicState(name=None, topic_id=UUID(int=7)),
+        DeleteTopicState(name=None, topic_id=ids["first"]),
         DeleteTopicState(name="plain", topic_id=UUID(int=7)),
         DeleteTopicState(name=None),
         DeleteTopicState(name="nobody-knows"),
     ]
     answer = channel.exchange(DeleteTopicsRequest(topics=asked, timeout_ms=30_000), 6)
     results = [(each.name, each.topic_id.int, each.error_code) for each in cast(DeleteTopicsResponse, answer).responses]
-    assert results == [("no-id", 0, 0), ("nobody-knows", 0, 3), (None, 7, 100), ("plain", 7, 42), (None, 0, 42)]
-    assert "plain" in topics_of(channel)
+    assert results[:3] == [("second", 0, 0), ("first", ids["first"].int, 0), ("nobody-knows", 0, 3)]
+    assert results[3:] == [(None, 7, 100), ("plain", 7, 42), (None, 0, 42)]
+    assert {"plain", "first", "second"}.intersection(topics_of(channel)) == {"plain"}
+    (gone,) = cast(MetadataResponse, channel.exchange(by_id, 12)).topics
+    assert (gone.error_code, gone.name, gone.topic_id) == (100, None, ids["first"])
 
 
 @pytest.mark.parametrize("version", range(13))

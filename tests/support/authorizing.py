@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import Any
+from uuid import UUID
 
 from kafka_lite.common.errors import ApiError, Errors
 from kafka_lite.common.security.kafka_principal import KafkaPrincipal
@@ -52,6 +53,19 @@ class Few:
         raise NotImplementedError
 
 
+class Topics:
+    """Those that exist; the first has the id 1, the second the id 2, …"""
+
+    def __init__(self, *names: str) -> None:
+        self._names = names
+
+    def contains(self, topic: str) -> bool:
+        return topic in self._names
+
+    def topic_name(self, topic_id: UUID) -> str | None:
+        return dict(enumerate(self._names, 1)).get(topic_id.int)
+
+
 class Broker:
     """One request at a time; the handler answers with ``answer``."""
 
@@ -60,7 +74,7 @@ class Broker:
         self.handled: list[Any] = []
         self.closed: list[Request] = []
         self.auth = AuthHelper(self.authorizer, self.closed.append)
-        self._wrap = authorizing(self.auth, auto_create, lambda topic: topic in exists)
+        self._wrap = authorizing(self.auth, auto_create, Topics(*exists))
 
     def request(self, api_key: ApiKey, version: int, body: Any) -> Request:
         header = RequestHeader(api_key=api_key, api_version=version, client_id="c")

@@ -76,7 +76,9 @@ class Apis:
         self.admin = FakeAdminManager()
         replicas, nothing = cast(Any, self.replicas), cast(Any, _Anything())
         self.helper = RequestHandlerHelper(self.channel, self.replicas.quotas.clients, MockTime())
-        admin = AdminApis(cast(Any, None), cast(Any, self.admin), cast(Any, None), lambda: True, self.helper)
+        admin = AdminApis(
+            cast(Any, None), cast(Any, self.admin), cast(Any, None), lambda: True, self.helper, lambda _id: None
+        )
         fetch_manager = FetchManager(FetchSessionCache(10, MetricsRegistry(), MockTime()), MockTime())
         handlers = ApiHandlers(
             produce=ProduceApis(replicas, self.channel.close_connection, nothing),

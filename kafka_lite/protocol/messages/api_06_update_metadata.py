@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from uuid import UUID
 
+from kafka_lite.common.ids.uuids import ZERO_UUID
 from kafka_lite.common.topic_partition import TopicPartition
 from kafka_lite.protocol.api_key import ApiKey
 from kafka_lite.protocol.schema import (
@@ -96,6 +97,11 @@ class UpdateMetadataRequest(Request, api_key=ApiKey.UPDATE_METADATA, versions="0
         for topic in self.topic_states:
             for state in topic.partition_states:
                 yield TopicPartition(topic.topic_name, state.partition_index), state
+
+    def topic_ids(self) -> dict[str, UUID]:
+        """The id of each topic; zero if it has none, or if the request's version has no ids."""
+        ungrouped = {state.topic_name: ZERO_UUID for state in self.ungrouped_partition_states}
+        return ungrouped | {topic.topic_name: topic.topic_id for topic in self.topic_states}
 
 
 class UpdateMetadataResponse(Response, api_key=ApiKey.UPDATE_METADATA, versions="0-8", flexible="6+"):

@@ -5,8 +5,10 @@ Kafka 0.10.2: core/.../server/KafkaApis.scala (handleCreateTopicsRequest, handle
 
 from __future__ import annotations
 
+import copy
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from uuid import UUID
 
 from kafka_lite.common.errors import Errors
 from kafka_lite.network.request import Request
@@ -38,12 +40,15 @@ class AdminApis:
         config_admin_manager: ConfigAdminManager,
         is_controller: Callable[[], bool],
         request_helper: RequestHandlerHelper,
+        topic_name: Callable[[UUID], str | None],
     ) -> None:
+        """``topic_name``: the name of the topic with an id, if the metadata cache knows it."""
         self._config = config
         self._admin = admin_manager
         self._configs = config_admin_manager
         self._is_controller = is_controller
         self._request_helper = request_helper
+        self._topic_name = topic_name
 
     # ── topics ────────────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -90,15 +95,16 @@ class AdminApis:
         return {name: (Errors.INVALID_REQUEST, TWICE) for name, count in counts.items() if count > 1}
 
     def handle_delete_topics(self, request: Request, body: delete_topics.DeleteTopicsRequest, respond: Respond) -> None:
-        """Delete topics, and respond once they have left the metadata. Topics have no ids here."""
+        """Delete topics, given by name or by id, and respond once they have left the metadata."""
         asked = body.topics + [delete_topics.DeleteTopicState(name=name) for name in body.topic_names]
         error = self._deletion_error(request.header.api_version)
-        names, refused = [], []
+        wanted, refused = list[tuple[str, UUID]](), []
         for topic in {(topic.name, topic.topic_id): topic for topic in asked}.values():
-            reason = (error, error.message) if error is not None else _unusable(topic)
-            if reason is None:
-                names.append(topic.name or "")
-            else:
+            name = topic.name if topic.name is not None else self._topic_name(topic.topic_id)
+            reason = (error, error.message) if error is not None else _unusable(topic, name)
+            if name is not None and reason is None:
+                wanted.append((name, topic.topic_id))
+            elif reason is not None:
                 refused.append(
                     delete_topics.DeletableTopicResult(
                         name=topic.name, topic_id=topic.topic_id, error_code=reason[0].code, error_message=reason[1]
@@ -108,9 +114,9 @@ class AdminApis:
 
         def send(results: list[delete_topics.DeletableTopicResult]) -> None:
             self._request_helper.throttle_mutation(request, quota)
-            respond(delete_topics.DeleteTopicsResponse(responses=results + refused))
+            respond(delete_topics.DeleteTopicsResponse(responses=_as_asked(results, wanted) + refused))
 
-        self._admin.delete_topics(body.timeout_ms, names, quota, send)
+        self._admin.delete_topics(body.timeout_ms, list(dict.fromkeys(name for name, _ in wanted)), quota, send)
 
     def _deletion_error(self, version: int) -> Errors | None:
         if not self._is_controller():
@@ -153,12 +159,23 @@ class AdminApis:
         respond(incremental_alter_configs.IncrementalAlterConfigsResponse(responses=results))
 
 
-def _unusable(topic: delete_topics.DeleteTopicState) -> tuple[Errors, str] | None:
-    """Why a topic identified in this way cannot be deleted; None if it is identified by its name."""
-    if topic.name is None:
-        if topic.topic_id.int:
-            return Errors.UNKNOWN_TOPIC_ID, Errors.UNKNOWN_TOPIC_ID.message
-        return Errors.INVALID_REQUEST, "The topic has neither a name nor an id."
-    if topic.topic_id.int:
+def _unusable(topic: delete_topics.DeleteTopicState, name: str | None) -> tuple[Errors, str] | None:
+    """Why a topic identified in this way cannot be deleted; None if it can. ``name``: its own, or that of its id."""
+    if topic.name is not None and topic.topic_id.int:
         return Errors.INVALID_REQUEST, f"Topic {topic.name} is also identified by its id; use only one of the two."
-    return None
+    if topic.name is None and not topic.topic_id.int:
+        return Errors.INVALID_REQUEST, "The topic has neither a name nor an id."
+    return None if name is not None else (Errors.UNKNOWN_TOPIC_ID, Errors.UNKNOWN_TOPIC_ID.message)
+
+
+def _as_asked(
+    results: Iterable[delete_topics.DeletableTopicResult], wanted: Iterable[tuple[str, UUID]]
+) -> list[delete_topics.DeletableTopicResult]:
+    """The result of each topic that was asked for, with the id by which it was."""
+    by_name = {result.name: result for result in results}
+    answers = []
+    for name, topic_id in wanted:
+        answer = copy.copy(by_name[name])
+        answer.topic_id = topic_id
+        answers.append(answer)
+    return answers

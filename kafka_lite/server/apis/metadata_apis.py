@@ -122,18 +122,43 @@ class MetadataApis:
             return self._held is not None
 
     def handle_metadata(self, request: Request, body: metadata.MetadataRequest, respond: Respond) -> None:
-        """Return brokers, topics and leaders. A missing topic is created if broker and client allow it.
+        """Return brokers, topics and leaders of topics that are asked for by name or by id.
 
-        Topics have no ids, as in Kafka before 2.8 or after an upgrade from such a version: every response has zero, and
-        an id in a request is unknown.
+        A missing topic is created if broker and client allow it. If any topic is asked for by its id, those that are
+        asked for by name are ignored, as in Kafka.
         """
         if self._is_held_back(request, body, respond):
             return
-        version = request.header.api_version
         asked = body.topics or []
-        if any(topic.topic_id.int or topic.name is None for topic in asked):
-            respond(self._metadata_response(request, _topics_asked_by_id(asked, version), with_operations=False))
+        by_id = any(topic.topic_id.int for topic in asked)
+        ids_allowed = request.header.api_version >= FIRST_METADATA_VERSION_WITH_TOPIC_IDS
+        if not ids_allowed and (by_id or any(topic.name is None for topic in asked)):
+            respond(self._metadata_response(request, _topics_without_names(asked), with_operations=False))
             return
+        topics = self._topics_by_id(request, asked) if by_id else self._topics_by_name(request, body)
+        for topic in topics:
+            topic.is_internal = is_internal(topic.name or "")
+            topic.topic_authorized_operations = (
+                TOPIC_OPERATIONS if body.include_topic_authorized_operations else NO_AUTHORIZED_OPERATIONS
+            )
+        respond(self._metadata_response(request, topics, body.include_cluster_authorized_operations))
+
+    def _topics_by_id(
+        self, request: Request, asked: Iterable[metadata.MetadataRequestTopic]
+    ) -> list[metadata.MetadataResponseTopic]:
+        ids = dict.fromkeys(topic.topic_id for topic in asked if topic.topic_id.int)
+        names = {topic_id: self._cache.topic_name(topic_id) for topic_id in ids}
+        found = self._cache.get_topic_metadata((name for name in names.values() if name), request.listener_name)
+        error, known = Errors.UNKNOWN_TOPIC_ID.code, {topic.topic_id for topic in found}
+        unknown = [
+            metadata.MetadataResponseTopic(error_code=error, name=None, topic_id=topic_id)
+            for topic_id in ids
+            if topic_id not in known
+        ]
+        return [topic for topic in found if topic.topic_id in ids] + unknown
+
+    def _topics_by_name(self, request: Request, body: metadata.MetadataRequest) -> list[metadata.MetadataResponseTopic]:
+        version = request.header.api_version
         # Version 0 had no null: its empty list means all topics. Since version 1 an empty list means none.
         all_topics = body.topics is None or (version == 0 and not body.topics)
         names = None if body.topics is None or all_topics else [topic.name or "" for topic in body.topics]
@@ -145,12 +170,7 @@ class MetadataApis:
             missing = [name for name in dict.fromkeys(names) if name not in known]
             topics += [self._missing_topic(name, may_create) for name in missing[:MAX_CREATED_TOPICS]]
             topics += [self._missing_topic(name, may_create=False) for name in missing[MAX_CREATED_TOPICS:]]
-        for topic in topics:
-            topic.is_internal = is_internal(topic.name or "")
-            topic.topic_authorized_operations = (
-                TOPIC_OPERATIONS if body.include_topic_authorized_operations else NO_AUTHORIZED_OPERATIONS
-            )
-        respond(self._metadata_response(request, topics, body.include_cluster_authorized_operations))
+        return topics
 
     def _metadata_response(
         self, request: Request, topics: list[metadata.MetadataResponseTopic], with_operations: bool
@@ -282,16 +302,10 @@ def _find_coordinator(
     return coordinator
 
 
-def _topics_asked_by_id(
-    asked: Iterable[metadata.MetadataRequestTopic], version: int
-) -> list[metadata.MetadataResponseTopic]:
-    """Topics that are requested by id. Versions 10 and 11 have the field but must not use it."""
-    if version < FIRST_METADATA_VERSION_WITH_TOPIC_IDS:
-        error = Errors.INVALID_REQUEST.code
-        return [
-            metadata.MetadataResponseTopic(error_code=error, name=topic.name or "", topic_id=topic.topic_id)
-            for topic in asked
-        ]
-    error = Errors.UNKNOWN_TOPIC_ID.code
-    ids = dict.fromkeys(topic.topic_id for topic in asked if topic.topic_id.int)
-    return [metadata.MetadataResponseTopic(error_code=error, name=None, topic_id=topic_id) for topic_id in ids]
+def _topics_without_names(asked: Iterable[metadata.MetadataRequestTopic]) -> list[metadata.MetadataResponseTopic]:
+    """The refusal of versions 10 and 11, which have the field of the id but must not use it."""
+    error = Errors.INVALID_REQUEST.code
+    return [
+        metadata.MetadataResponseTopic(error_code=error, name=topic.name or "", topic_id=topic.topic_id)
+        for topic in asked
+    ]

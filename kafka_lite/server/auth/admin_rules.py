@@ -13,6 +13,7 @@ from typing import Any
 from kafka_lite.common.errors import Errors
 from kafka_lite.network.request import Request
 from kafka_lite.protocol.messages.api_15_describe_groups import DescribedGroup
+from kafka_lite.protocol.messages.api_20_delete_topics import DeletableTopicResult, DeleteTopicsResponse
 from kafka_lite.protocol.messages.api_32_describe_configs import DescribeConfigsResult
 from kafka_lite.protocol.messages.api_33_alter_configs import AlterConfigsResourceResponse
 from kafka_lite.protocol.messages.api_44_incremental_alter_configs import (
@@ -23,7 +24,7 @@ from kafka_lite.security.authorizer.resource_pattern import CLUSTER_NAME, Resour
 from kafka_lite.server.apis.api_handler import Handler, Respond
 from kafka_lite.server.auth.auth_helper import AuthHelper
 from kafka_lite.server.auth.refusals import changed, handle_rest
-from kafka_lite.server.auth.rules import UNAUTHORIZED, Rule, topic_names
+from kafka_lite.server.auth.rules import UNAUTHORIZED, KnownTopics, Rule, topic_names
 
 DESCRIBE, TOPIC, GROUP = AclOperation.DESCRIBE, ResourceType.TOPIC, ResourceType.GROUP
 CONFIG_TOPIC, CONFIG_BROKER, CONFIG_BROKER_LOGGER = 2, 4, 8
@@ -58,9 +59,38 @@ def create_topics(auth: AuthHelper, request: Request, body: Any, respond: Respon
     handle_rest(request, body, respond, handler, Errors.TOPIC_AUTHORIZATION_FAILED, denied)
 
 
-def deleted_topic_names(body: Any) -> list[str]:
-    """The names in a DeleteTopics request of any version."""
-    return [*body.topic_names, *(topic.name for topic in body.topics if topic.name is not None)]
+class DeleteTopicsRule:
+    """DELETE on each topic. Who may not describe a topic does not learn its name from its id."""
+
+    def __init__(self, topics: KnownTopics) -> None:
+        self._topics = topics
+
+    def __call__(self, auth: AuthHelper, request: Request, body: Any, respond: Respond, handler: Handler) -> None:
+        """Refuse topics; those that are given by an unknown id, or by name and id at once, are the handler's."""
+        by_id = {topic.topic_id: self._topics.topic_name(topic.topic_id) for topic in body.topics if topic.name is None}
+        known = {topic_id: name for topic_id, name in by_id.items() if name is not None}
+        named = [*body.topic_names, *(topic.name for topic in body.topics if topic.name is not None)]
+        denied = auth.denied(request, AclOperation.DELETE, TOPIC, [*named, *known.values()])
+        hidden = auth.denied(request, DESCRIBE, TOPIC, list(known.values()), log_if_denied=False)
+        error = Errors.TOPIC_AUTHORIZATION_FAILED
+        refusals = [
+            DeletableTopicResult(
+                name=None if name in hidden else name,
+                topic_id=topic_id,
+                error_code=error.code,
+                error_message=error.message,
+            )
+            for topic_id, name in known.items()
+            if name in denied | hidden
+        ]
+        refused_ids = {refusal.topic_id for refusal in refusals}
+        rest = copy.copy(body)
+        rest.topics = [topic for topic in body.topics if topic.name is not None or topic.topic_id not in refused_ids]
+        respond = changed(respond, lambda response: response.responses.extend(refusals))
+        if refusals and not rest.topics:
+            respond(DeleteTopicsResponse())
+        else:
+            handle_rest(request, rest, respond, handler, error, denied.intersection(named))
 
 
 def describe_groups(auth: AuthHelper, request: Request, body: Any, respond: Respond, handler: Handler) -> None:

@@ -16,10 +16,11 @@ from kafka_lite.security.authorizer.acl_binding import AclOperation
 from kafka_lite.security.authorizer.resource_pattern import ResourceType
 from kafka_lite.server.apis.api_handler import Handler, HandlerWrapper, Respond
 from kafka_lite.server.auth import admin_rules, client_rules
+from kafka_lite.server.auth.admin_rules import DeleteTopicsRule
 from kafka_lite.server.auth.auth_helper import AuthHelper, AuthorizerError
 from kafka_lite.server.auth.client_rules import MetadataRule
 from kafka_lite.server.auth.refusals import refused
-from kafka_lite.server.auth.rules import Rule, free, on_cluster, on_each, on_named, on_topics
+from kafka_lite.server.auth.rules import KnownTopics, Rule, free, on_cluster, on_each, on_named, on_topics
 
 logger = logging.getLogger(__name__)
 
@@ -47,7 +48,6 @@ RULES: dict[ApiKey, Rule] = {
     ApiKey.SASL_HANDSHAKE: free,
     ApiKey.API_VERSIONS: free,
     ApiKey.CREATE_TOPICS: admin_rules.create_topics,
-    ApiKey.DELETE_TOPICS: on_each(_OP.DELETE, TOPIC, admin_rules.deleted_topic_names),
     ApiKey.DELETE_RECORDS: on_topics(_OP.DELETE),
     ApiKey.INIT_PRODUCER_ID: client_rules.init_producer_id,
     ApiKey.OFFSET_FOR_LEADER_EPOCH: client_rules.offset_for_leader_epoch,
@@ -82,13 +82,17 @@ RULES: dict[ApiKey, Rule] = {
     ApiKey.DESCRIBE_TRANSACTIONS: admin_rules.describe_transactions,
     ApiKey.LIST_TRANSACTIONS: admin_rules.list_transactions,
 }
-"""The rule of each request but Metadata, whose rule needs to know which topics there are. A request without a rule is
-refused, so that a new handler cannot be forgotten here."""
+"""The rule of each request but Metadata and DeleteTopics, whose rules need to know which topics there are. A request
+without a rule is refused, so that a new handler cannot be forgotten here."""
 
 
-def authorizing(auth: AuthHelper, auto_create_topics: bool, topic_exists: Callable[[str], bool]) -> HandlerWrapper:
+def authorizing(auth: AuthHelper, auto_create_topics: bool, topics: KnownTopics) -> HandlerWrapper:
     """Puts its rule in front of each handler. Requests of the broker to itself need no rights."""
-    rules: dict[ApiKey, Rule] = {**RULES, ApiKey.METADATA: MetadataRule(auto_create_topics, topic_exists)}
+    rules: dict[ApiKey, Rule] = {
+        **RULES,
+        ApiKey.METADATA: MetadataRule(auto_create_topics, topics),
+        ApiKey.DELETE_TOPICS: DeleteTopicsRule(topics),
+    }
 
     def wrap(api_key: ApiKey, handler: Handler) -> Handler:
         rule = rules[api_key]

@@ -24,9 +24,10 @@ from kafka_lite.record.record_batch import MAGIC_POSITION
 from kafka_lite.security.authorizer.acl_binding import AclOperation
 from kafka_lite.security.authorizer.resource_pattern import ResourceType
 from kafka_lite.server.apis.api_handler import Handler, Respond
+from kafka_lite.server.apis.metadata_apis import FIRST_METADATA_VERSION_WITH_TOPIC_IDS
 from kafka_lite.server.auth.auth_helper import AuthHelper
 from kafka_lite.server.auth.refusals import changed, handle_rest, refused, with_refused
-from kafka_lite.server.auth.rules import UNAUTHORIZED, on_cluster, on_named, topic_names
+from kafka_lite.server.auth.rules import UNAUTHORIZED, KnownTopics, on_cluster, on_named, topic_names
 
 READ, WRITE, DESCRIBE = AclOperation.READ, AclOperation.WRITE, AclOperation.DESCRIBE
 TOPIC, GROUP, TRANSACTIONAL_ID = ResourceType.TOPIC, ResourceType.GROUP, ResourceType.TRANSACTIONAL_ID
@@ -76,16 +77,19 @@ def _is_transactional(records: Buffer | None) -> bool:
 class MetadataRule:
     """Describe topics; create those that are missing. A list of all topics leaves out those that are not described."""
 
-    def __init__(self, auto_create_topics: bool, topic_exists: Any) -> None:
-        """``topic_exists``: whether the metadata cache knows a topic of this name."""
+    def __init__(self, auto_create_topics: bool, topics: KnownTopics) -> None:
         self._auto_create_topics = auto_create_topics
-        self._topic_exists = topic_exists
+        self._topics = topics
 
     def __call__(self, auth: AuthHelper, request: Request, body: Any, respond: Respond, handler: Handler) -> None:
         """Refuse, or leave out, topics; then say what the user may do."""
         respond = changed(respond, lambda response: self._set_operations(auth, request, body, response))
         if body.topics is None or (not body.topics and request.header.api_version == 0):
             handler(request, body, changed(respond, lambda response: self._leave_out(auth, request, response)))
+            return
+        ids_allowed = request.header.api_version >= FIRST_METADATA_VERSION_WITH_TOPIC_IDS
+        if ids_allowed and any(topic.topic_id.int for topic in body.topics):
+            self._ask_by_id(auth, request, body, respond, handler)
             return
         names = [name for name in topic_names(body) if name]
         denied = auth.denied(request, DESCRIBE, TOPIC, names)
@@ -100,10 +104,22 @@ class MetadataRule:
         ]
         handler(request, rest, changed(respond, lambda response: response.topics.extend(refusals)))
 
+    def _ask_by_id(self, auth: AuthHelper, request: Request, body: Any, respond: Respond, handler: Handler) -> None:
+        """A refusal has no name. Ids are no secret, as in Kafka: it tells that there is a topic with this one."""
+        ids = dict.fromkeys(topic.topic_id for topic in body.topics if topic.topic_id.int)
+        names = {topic_id: name for topic_id in ids if (name := self._topics.topic_name(topic_id)) is not None}
+        denied = auth.denied(request, DESCRIBE, TOPIC, list(names.values()))
+        hidden = [topic_id for topic_id, name in names.items() if name in denied]
+        error = Errors.TOPIC_AUTHORIZATION_FAILED.code
+        refusals = [MetadataResponseTopic(error_code=error, name=None, topic_id=topic_id) for topic_id in hidden]
+        rest = copy.copy(body)
+        rest.topics = [topic for topic in body.topics if topic.topic_id in ids and topic.topic_id not in hidden]
+        handler(request, rest, changed(respond, lambda response: response.topics.extend(refusals)))
+
     def _may_not_create(self, auth: AuthHelper, request: Request, body: Any, names: list[str]) -> set[str]:
         if not (self._auto_create_topics and body.allow_auto_topic_creation):
             return set()
-        missing = [name for name in names if not self._topic_exists(name)]
+        missing = [name for name in names if not self._topics.contains(name)]
         if not missing or auth.authorize_cluster(request, AclOperation.CREATE, log_if_denied=False):
             return set()
         return auth.denied(request, AclOperation.CREATE, TOPIC, missing)

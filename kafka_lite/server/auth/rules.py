@@ -8,7 +8,8 @@ Kafka 0.10.2: core/.../server/KafkaApis.scala (authorizeClusterAction, authorize
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from typing import Any
+from typing import Any, Protocol
+from uuid import UUID
 
 from kafka_lite.common.errors import Errors
 from kafka_lite.network.request import Request
@@ -17,6 +18,19 @@ from kafka_lite.security.authorizer.resource_pattern import ResourceType
 from kafka_lite.server.apis.api_handler import Handler, Respond
 from kafka_lite.server.auth.auth_helper import AuthHelper
 from kafka_lite.server.auth.refusals import handle_rest, refused
+
+
+class KnownTopics(Protocol):
+    """The metadata cache, as far as rules need it."""
+
+    def contains(self, topic: str) -> bool:
+        """Whether there is a topic of this name."""
+        ...
+
+    def topic_name(self, topic_id: UUID) -> str | None:
+        """The name of the topic with this id."""
+        ...
+
 
 Rule = Callable[[AuthHelper, Request, Any, Respond, Handler], None]
 

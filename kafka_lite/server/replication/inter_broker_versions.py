@@ -37,6 +37,9 @@ FIRST_USES: dict[ApiKey, tuple[tuple[ApiVersion, int], ...]] = {
     ApiKey.LEADER_AND_ISR: ((ApiVersion.KAFKA_1_0_IV0, 1),),
     ApiKey.STOP_REPLICA: (),
     ApiKey.UPDATE_METADATA: (
+        (ApiVersion.KAFKA_2_8_IV1, 7),
+        (ApiVersion.KAFKA_2_4_IV1, 6),
+        (ApiVersion.KAFKA_2_2_IV0, 5),
         (ApiVersion.KAFKA_1_0_IV0, 4),
         (ApiVersion.KAFKA_0_10_2_IV0, 3),
         (ApiVersion.KAFKA_0_10_0_IV1, 2),

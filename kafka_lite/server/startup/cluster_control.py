@@ -22,10 +22,12 @@ from kafka_lite.zookeeper.kafka_zk_client import KafkaZkClient
 
 def controller_config(config: KafkaConfig, topic_defaults: TopicDefaults) -> ControllerConfig:
     """The keys about the controller."""
+    protocol = config.inter_broker_protocol_version
     return ControllerConfig(
         broker_id=config.broker_id,
         delete_topic_enable=config.delete_topic_enable,
-        uses_topic_ids=topic_ids_are_known(config.inter_broker_protocol_version),
+        uses_topic_ids=topic_ids_are_known(protocol),
+        request_version=lambda api_key: inter_broker_version(api_key, protocol),
         inter_broker_listener_name=config.inter_broker_listener_name,
         topic_defaults=topic_defaults,
         auto_leader_rebalance_enable=config.auto_leader_rebalance_enable,

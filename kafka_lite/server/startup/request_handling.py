@@ -102,7 +102,7 @@ class RequestHandling:
             parts.dynamic_config.add_broker_reconfigurable(keys, created_with=parts.config)
         if self._auth is not None:
             auto_create = parts.config.auto_create_topics_enable
-            self.apis.wrap_handlers(authorizing(self._auth, auto_create, parts.metadata_cache.contains))
+            self.apis.wrap_handlers(authorizing(self._auth, auto_create, parts.metadata_cache))
 
     def _new_handlers(self) -> ApiHandlers:
         parts = self._parts
@@ -141,7 +141,12 @@ class RequestHandling:
         parts = self._parts
         configs = ConfigAdminManager(parts.config, parts.metadata_cache, parts.zk_client, parts.dynamic_config)
         return AdminApis(
-            parts.config, parts.admin_manager, configs, lambda: parts.controller.is_active, self._request_helper
+            parts.config,
+            parts.admin_manager,
+            configs,
+            lambda: parts.controller.is_active,
+            self._request_helper,
+            parts.metadata_cache.topic_name,
         )
 
     def _new_replication_apis(self) -> ReplicationApis:

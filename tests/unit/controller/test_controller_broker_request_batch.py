@@ -1,10 +1,13 @@
 """The orders to the brokers: one request of each kind for each, in an order that clients can rely on."""
 
+from uuid import UUID
+
 import pytest
 
 from kafka_lite.common.process.log_levels import TRACE
 from kafka_lite.common.state_change_logger import bracketed
 from kafka_lite.common.topic_partition import TopicPartition
+from kafka_lite.controller.controller_broker_request_batch import ControllerBrokerRequestBatch
 from kafka_lite.controller.controller_context import PartitionAndReplica
 from kafka_lite.controller.partition_state_machine import PartitionState
 from kafka_lite.controller.replica_state_machine import ReplicaState
@@ -45,6 +48,30 @@ def test_a_partition_that_has_no_leader_yet_is_left_out_of_the_metadata():
     controller = Controller()
     controller.update_metadata([P])
     assert [request.ungrouped_partition_states for _, request in controller.told(UpdateMetadataRequest)] == [[]] * 3
+
+
+def test_the_metadata_of_later_versions_is_by_topic_with_ids_and_meant_for_one_run_of_a_broker():
+    partitions = {TopicPartition(topic, number): [1, 2] for topic in "ut" for number in (1, 0)}
+    controller = Controller(live=(1, 2), assignment=partitions)
+    controller.partitions.handle_state_changes(list(partitions), PartitionState.NEW)
+    controller.partitions.handle_state_changes(list(partitions), PartitionState.ONLINE)
+    controller.context.broker_epochs = {1: 11}
+    controller.context.topic_ids = {"t": UUID(int=7)}
+    controller.sent.clear()
+    batch = ControllerBrokerRequestBatch(
+        1, controller.context, controller.send, list, request_version=lambda _api_key: 7
+    )
+    batch.add_update_metadata([1, 2], list(partitions))
+    batch.send_requests_to_brokers()
+    assert [(to, request.broker_epoch) for to, request in controller.sent] == [(1, 11), (2, -1)]
+    for _, request in controller.sent:
+        assert request.ungrouped_partition_states == []
+        told = [
+            (topic.topic_name, topic.topic_id.int, [state.partition_index for state in topic.partition_states])
+            for topic in request.topic_states
+        ]
+        assert told == [("t", 7, [0, 1]), ("u", 0, [0, 1])]
+        request.encode(7)
 
 
 def test_each_broker_gets_one_request_of_each_kind():

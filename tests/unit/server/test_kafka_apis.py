@@ -150,7 +150,9 @@ def test_a_topic_that_cannot_be_created_does_not_hide_the_others() -> None:
         (12, "there", 7, Errors.UNKNOWN_TOPIC_ID, None),
     ],
 )
-def test_topics_have_no_ids(version: int, name: str | None, topic_id: int, error: Errors, told: str | None) -> None:
+def test_an_unknown_id_and_ids_before_version_12_are_errors(
+    version: int, name: str | None, topic_id: int, error: Errors, told: str | None
+) -> None:
     """The responses are those of Kafka 3.9 for an unknown id."""
     anything = cast(Any, None)
     apis = MetadataApis(anything, "cluster", MetadataCache(0), lambda: LOCAL, anything, {})

@@ -1,3 +1,5 @@
+from uuid import UUID
+
 import pytest
 
 from kafka_lite.clients.cluster import Node
@@ -82,6 +84,58 @@ def test_requests_grouped_by_topic(cache):
     grouped.topic_states = [UpdateMetadataTopicState(topic_name="v", partition_states=[nameless])]
     cache.update_cache(grouped)
     assert cache.get_partition_info(TopicPartition("v", 4)) is not None
+
+
+def with_ids(*topics):
+    """A request of version 7 about topics, each given as name, number of its id, and leader."""
+    grouped = request()
+    grouped.topic_states = [
+        UpdateMetadataTopicState(
+            topic_name=name, topic_id=UUID(int=number), partition_states=[state("", leader=leader)]
+        )
+        for name, number, leader in topics
+    ]
+    return grouped
+
+
+def ids(cache):
+    numbers = {name: topic_id.int for name, topic_id in cache.snapshot.topic_ids.items()}
+    assert {number: name for name, number in numbers.items()} == {
+        topic_id.int: name for topic_id, name in cache.snapshot.topic_names.items()
+    }
+    return numbers
+
+
+def test_topics_have_ids(cache):
+    cache.update_cache(with_ids(("t", 7, 1), ("v", 8, 1)))
+    assert ids(cache) == {"t": 7, "v": 8}
+    assert (cache.topic_id("t"), cache.topic_id("u"), cache.topic_id("nope")) == (UUID(int=7), None, None)
+    assert (cache.topic_name(UUID(int=8)), cache.topic_name(UUID(int=9))) == ("v", None)
+    told = cache.get_topic_metadata(["t", "u"], "PLAINTEXT")
+    assert [topic.topic_id.int for topic in told] == [7, 0]
+
+
+def test_ids_are_not_copied_for_a_change_of_leaders(cache):
+    cache.update_cache(with_ids(("t", 7, 1)))
+    before = cache.snapshot.topic_ids
+    cache.update_cache(with_ids(("t", 7, 2)))
+    assert cache.snapshot.topic_ids is before
+
+
+def test_a_topic_made_again_has_another_id(cache):
+    cache.update_cache(with_ids(("t", 7, 1)))
+    cache.update_cache(with_ids(("t", 7, -2)))
+    assert (ids(cache), cache.topic_name(UUID(int=7))) == ({}, None)
+    cache.update_cache(with_ids(("t", 8, 1)))
+    assert ids(cache) == {"t": 8}
+    cache.update_cache(with_ids(("t", 9, 1)))
+    assert ids(cache) == {"t": 9}, "its deletion may have been missed"
+
+
+def test_an_old_controller_takes_the_ids_of_its_topics_away(cache):
+    cache.update_cache(with_ids(("t", 7, 1), ("v", 8, 1)))
+    cache.update_cache(request(state("v")))
+    assert ids(cache) == {"t": 7}
 
 
 def test_broker_addresses_from_old_controllers():

@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 from types import SimpleNamespace
 from typing import Any, cast
+from uuid import UUID
 
 import pytest
 
@@ -146,6 +147,7 @@ def metadata(name: str | None, *, create: bool = True) -> MetadataRequest:
         (3, metadata("new", create=False), True, False),  # version 3 cannot forbid topic creation
         (9, metadata("new"), False, True),
         (9, metadata(None), True, True),
+        (12, MetadataRequest(topics=[MetadataRequestTopic(name=None, topic_id=UUID(int=7))]), True, True),
     ],
 )
 def test_metadata_is_quick_unless_a_topic_may_be_created(

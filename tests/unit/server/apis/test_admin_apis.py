@@ -63,6 +63,10 @@ class Admin:
         return [incremental.AlterConfigsResourceResponse(resource_name=each.resource_name) for each in resources]
 
 
+ID_OF_T = UUID(int=9)
+TOPIC_NAMES = {ID_OF_T: "t"}
+
+
 class Apis:
     def __init__(self, is_controller: bool = True, deletion: bool = True) -> None:
         self.admin = Admin()
@@ -73,7 +77,9 @@ class Apis:
                 new_mutation_quota=lambda _request, _version: None, throttle_mutation=lambda _request, _quota: None
             ),
         )
-        self.apis = AdminApis(cast(Any, config), admin, admin, lambda: is_controller, cast(Any, helper))
+        self.apis = AdminApis(
+            cast(Any, config), admin, admin, lambda: is_controller, cast(Any, helper), TOPIC_NAMES.get
+        )
 
     def handle(self, name: str, body: Any, version: int) -> Any:
         request = SimpleNamespace(header=SimpleNamespace(api_version=version))
@@ -136,11 +142,12 @@ def test_topics_are_not_deleted_if_the_broker_does_not_allow_it(version: int, to
     [
         ("t", 0, Errors.NONE),
         ("t", 5, Errors.INVALID_REQUEST),
+        ("t", 9, Errors.INVALID_REQUEST),
         (None, 5, Errors.UNKNOWN_TOPIC_ID),
         (None, 0, Errors.INVALID_REQUEST),
     ],
 )
-def test_topics_have_names_and_no_ids(name: str | None, topic_id: int, told: Errors) -> None:
+def test_a_topic_that_cannot_be_deleted_as_it_is_given_says_why(name: str | None, topic_id: int, told: Errors) -> None:
     apis = Apis()
     asked = delete_topics.DeleteTopicState(name=name, topic_id=UUID(int=topic_id))
     response = apis.handle("delete_topics", delete_topics.DeleteTopicsRequest(topics=[asked]), 6)
@@ -148,6 +155,16 @@ def test_topics_have_names_and_no_ids(name: str | None, topic_id: int, told: Err
     assert (result.name, Errors.for_code(result.error_code)) == (name, told)
     assert result.topic_id.int == (topic_id if told is not Errors.NONE else 0)
     assert apis.admin.asked == ([name] if told is Errors.NONE else [])
+
+
+def test_a_topic_is_deleted_by_its_id() -> None:
+    apis = Apis()
+    state = delete_topics.DeleteTopicState
+    asked = [state(name=None, topic_id=ID_OF_T), state(name="u"), state(name="t"), state(name=None, topic_id=ID_OF_T)]
+    response = apis.handle("delete_topics", delete_topics.DeleteTopicsRequest(topics=asked), 6)
+    results = [(result.name, result.topic_id.int, result.error_code) for result in response.responses]
+    assert results == [("t", ID_OF_T.int, 0), ("u", 0, 0), ("t", 0, 0)]
+    assert apis.admin.asked == ["t", "u"]
 
 
 @pytest.mark.parametrize(

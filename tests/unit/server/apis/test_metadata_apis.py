@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from types import SimpleNamespace
 from typing import Any, cast
+from uuid import UUID
 
 import pytest
 
@@ -19,6 +20,7 @@ from kafka_lite.protocol.messages.api_06_update_metadata import (
     UpdateMetadataEndpoint,
     UpdateMetadataPartitionState,
     UpdateMetadataRequest,
+    UpdateMetadataTopicState,
 )
 from kafka_lite.server.apis.api_handler import ApiRange
 from kafka_lite.server.apis.metadata_apis import (
@@ -181,6 +183,23 @@ def test_a_dead_replica_is_an_error_in_version_0_only(
     body = metadata.MetadataRequest(topics=[metadata.MetadataRequestTopic(name="t")])
     (found,) = apis.handle("metadata", body, version).topics[0].partitions
     assert (Errors.for_code(found.error_code), found.replica_nodes) == (error, replicas)
+
+
+def test_topics_are_found_by_id_and_then_names_are_ignored(apis: Apis) -> None:
+    known, unknown = UUID(int=7), UUID(int=8)
+    topic = UpdateMetadataTopicState(topic_name="t", topic_id=known, partition_states=[partition("", 0, 1)])
+    apis.cache.update_cache(UpdateMetadataRequest(controller_id=2, topic_states=[topic]))
+    asked = [metadata.MetadataRequestTopic(name=None, topic_id=each) for each in (unknown, known, known)]
+    asked.append(metadata.MetadataRequestTopic(name="new"))
+    answer = apis.handle("metadata", metadata.MetadataRequest(topics=asked, allow_auto_topic_creation=True), 12)
+    assert [(each.name, each.topic_id, Errors.for_code(each.error_code)) for each in answer.topics] == [
+        ("t", known, Errors.NONE),
+        (None, unknown, Errors.UNKNOWN_TOPIC_ID),
+    ]
+    assert len(answer.topics[0].partitions) == 1
+    assert apis.created == []
+    by_name = apis.handle("metadata", metadata.MetadataRequest(topics=[metadata.MetadataRequestTopic(name="t")]), 10)
+    assert [each.topic_id for each in by_name.topics] == [known]
 
 
 @pytest.mark.parametrize("asked", [True, False])

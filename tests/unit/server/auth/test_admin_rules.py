@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from typing import Any
+from uuid import UUID
 
 import pytest
 
@@ -87,6 +88,35 @@ def test_delete_topics(version: int) -> None:
         body = delete_topics.DeleteTopicsRequest(topics=[topic(name="a"), topic(name="b")])
     response = Broker("DELETE TOPIC a").ask(body, version)
     assert [(each.name, each.error_code) for each in response.responses] == [("b", TOPIC_DENIED)]
+
+
+@pytest.mark.parametrize(
+    ("allowed", "told"),
+    [
+        ((), (None, TOPIC_DENIED)),
+        (("DELETE TOPIC a",), (None, TOPIC_DENIED)),
+        (("DESCRIBE TOPIC a",), ("a", TOPIC_DENIED)),
+        (("DESCRIBE TOPIC a", "DELETE TOPIC a"), None),
+    ],
+)
+def test_the_id_of_a_topic_does_not_betray_its_name(allowed: tuple[str, ...], told: object) -> None:
+    state, by_id, unknown = delete_topics.DeleteTopicState, UUID(int=1), UUID(int=77)
+    broker = Broker(*allowed, "DELETE TOPIC c")
+    asked = [state(name=None, topic_id=by_id), state(name=None, topic_id=unknown), state(name="b"), state(name="c")]
+    response = broker.ask(delete_topics.DeleteTopicsRequest(topics=asked), 6)
+    refused = {(each.name, each.topic_id.int): each.error_code for each in response.responses}
+    assert refused.pop(("b", 0)) == TOPIC_DENIED
+    assert refused == ({} if told is None else {(told[0], 1): told[1]})  # type: ignore[index]
+    left = [(topic.name, topic.topic_id) for topic in broker.handled[0].topics]
+    assert left == [*([(None, by_id)] if told is None else []), (None, unknown), ("c", UUID(int=0))]
+
+
+def test_a_deletion_of_hidden_topics_only_does_not_reach_the_handler() -> None:
+    broker = Broker()
+    asked = [delete_topics.DeleteTopicState(name=None, topic_id=UUID(int=1))]
+    (refusal,) = broker.ask(delete_topics.DeleteTopicsRequest(topics=asked), 6).responses
+    assert (refusal.name, refusal.topic_id.int, refusal.error_code) == (None, 1, TOPIC_DENIED)
+    assert broker.handled == []
 
 
 def test_configurations_of_topics_and_brokers() -> None:

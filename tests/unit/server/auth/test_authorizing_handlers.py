@@ -19,17 +19,17 @@ from kafka_lite.protocol.wire_types import Array, StructType
 from kafka_lite.server.auth.authorizing_handlers import RULES, authorizing
 from kafka_lite.server.auth.rules import free
 from kafka_lite.server.kafka_apis import SERVED_VERSIONS
-from tests.support.authorizing import CLUSTER_DENIED, GROUP_DENIED, TOPIC_DENIED, Broker
+from tests.support.authorizing import CLUSTER_DENIED, GROUP_DENIED, TOPIC_DENIED, Broker, Topics
 
 
 def test_every_request_has_a_rule() -> None:
-    assert RULES.keys() | {ApiKey.METADATA} == SERVED_VERSIONS.keys()
+    assert RULES.keys() | {ApiKey.METADATA, ApiKey.DELETE_TOPICS} == SERVED_VERSIONS.keys()
 
 
 def test_requests_that_everyone_may_send_cost_nothing() -> None:
     def handler(*_: object) -> None: ...
 
-    wrap = authorizing(Broker().auth, True, lambda _topic: True)
+    wrap = authorizing(Broker().auth, True, Topics("t"))
     assert [key for key, rule in RULES.items() if rule is free] == [
         key for key in RULES if wrap(key, handler) is handler
     ]
@@ -140,7 +140,7 @@ def test_requests_of_the_broker_to_itself_need_no_rights() -> None:
     request = broker.request(ApiKey.UPDATE_METADATA, 5, body)
     request.processor = -1
     handled: list[object] = []
-    wrap = authorizing(broker.auth, True, lambda _topic: True)
+    wrap = authorizing(broker.auth, True, Topics("t"))
     wrap(ApiKey.UPDATE_METADATA, lambda _request, rest, _respond: handled.append(rest))(request, body, handled.append)
     assert handled == [body]
 

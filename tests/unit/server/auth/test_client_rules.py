@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from typing import Any
+from uuid import UUID
 
 import pytest
 
@@ -112,6 +113,21 @@ def test_metadata_of_named_topics_refuses() -> None:
     broker = Broker("DESCRIBE TOPIC a")
     assert described(broker.ask(metadata.MetadataRequest(topics=topics("a", "b")), 9)) == {"b": TOPIC_DENIED}
     assert [[topic.name for topic in body.topics] for body in broker.handled] == [["a"]]
+
+
+def test_metadata_by_id_refuses_without_a_name() -> None:
+    broker = Broker("DESCRIBE TOPIC a")
+    by_id = [metadata.MetadataRequestTopic(name=None, topic_id=UUID(int=number)) for number in (1, 2, 77)]
+    response = broker.ask(metadata.MetadataRequest(topics=[*by_id, *topics("c")]), 12)
+    assert [(each.name, each.topic_id.int, each.error_code) for each in response.topics] == [(None, 2, TOPIC_DENIED)]
+    assert [[topic.topic_id.int for topic in body.topics] for body in broker.handled] == [[1, 77]]
+
+
+def test_metadata_by_id_is_the_handlers_to_refuse_before_version_12() -> None:
+    broker = Broker("DESCRIBE TOPIC b")
+    asked = [metadata.MetadataRequestTopic(name="b", topic_id=UUID(int=1))]
+    assert described(broker.ask(metadata.MetadataRequest(topics=asked), 11)) == {}
+    assert broker.handled[0].topics == asked
 
 
 @pytest.mark.parametrize(
