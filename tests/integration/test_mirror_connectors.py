@@ -175,6 +175,7 @@ def test_two_clusters_mirror_each_other_by_one_file() -> None:
             "east->west.enabled": "true",
             "refresh.topics.interval.seconds": "1",
             "replication.factor": "1",
+            "status.storage.segment.bytes": "1048576",
             **{
                 f"{what}.replication.factor": "1"
                 for kinds in (("offset-syncs.topic", "checkpoints.topic", "heartbeats.topic"), STORAGES)
@@ -187,6 +188,10 @@ def test_two_clusters_mirror_each_other_by_one_file() -> None:
             eventually(lambda: has_copied(west, "t", east, "west.t") and has_copied(east, "t", west, "east.t"))
             eventually(lambda: "west.heartbeats" in east.topics and "east.heartbeats" in west.topics)
             eventually(lambda: len(east.records("west.heartbeats")) > 2 and len(west.records("east.heartbeats")) > 2)
+            status = "mm2-status.west.internal"
+            (settings,) = MirrorAdmin({"bootstrap.servers": east.bootstrap_servers}).topic_configs([status]).values()
+            found = {each.name: each.value for each in settings}
+            assert (found["cleanup.policy"], found["segment.bytes"]) == ("compact", "1048576")
             west.produce("t", "once more")
             eventually(lambda: "once more" in {(value or b"").decode() for value in east.values("west.t")})
         finally:

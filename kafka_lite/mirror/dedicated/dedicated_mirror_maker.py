@@ -7,32 +7,19 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Iterable, Mapping
-from typing import Protocol
 
 from kafka_lite.common.errors import KafkaError
 from kafka_lite.common.shutdownable_thread import ShutdownableThread
 from kafka_lite.connect.api.errors import NotFoundError
 from kafka_lite.connect.runtime.connect import Connect
-from kafka_lite.connect.runtime.distributed.distributed_config import DistributedConfig
 from kafka_lite.connect.runtime.herder import Herder
 from kafka_lite.connect.runtime.new_connect import new_distributed_connect
-from kafka_lite.connect.runtime.topic_admin import COMPACTED
-from kafka_lite.mirror.connectors.mirror_admin import MirrorAdmin, NewTopic
-from kafka_lite.mirror.connectors.mirror_connector_config import CLIENT_KEYS
-from kafka_lite.mirror.dedicated.mirror_maker_config import KINDS, STORAGES, MirrorMakerConfig, SourceAndTarget
+from kafka_lite.mirror.dedicated.mirror_maker_config import KINDS, MirrorMakerConfig, SourceAndTarget
 
 logger = logging.getLogger(__name__)
 
-OF_ADMINS = CLIENT_KEYS | {"client.id"}
-"""The keys of a worker that its admin client has, too."""
 RETRY_MS = 1000
 REQUEST_TIMEOUT_S = 60.0
-
-
-class StorageAdmin(Protocol):
-    """The part of MirrorAdmin that it needs."""
-
-    def create_topics(self, topics: Mapping[str, NewTopic]) -> dict[str, str]: ...  # noqa: D102  see MirrorAdmin
 
 
 class DedicatedMirrorMaker:
@@ -43,7 +30,6 @@ class DedicatedMirrorMaker:
         config: MirrorMakerConfig,
         targets: Iterable[str] = (),
         *,
-        new_admin: Callable[[Mapping[str, object]], StorageAdmin] = MirrorAdmin,
         new_worker: Callable[[Mapping[str, str]], Connect] = new_distributed_connect,
     ) -> None:
         """``targets``: only the ways to these clusters, near which the process is; all if there are none.
@@ -56,34 +42,23 @@ class DedicatedMirrorMaker:
         """The ways."""
         if not self.pairs:
             raise KafkaError("No source->target replication flows.")
-        self._new_admin = new_admin
         self._new_worker = new_worker
         self._workers: dict[SourceAndTarget, Connect] = {}
         self._thread: _ConfiguringThread | None = None
 
     def start(self) -> None:
-        """Create the workers' topics and start the workers. Raises ConfigError, ConnectError, ApiError.
+        """Start the workers. Raises ConfigError, ConnectError.
 
-        The connectors follow, as soon as a worker leads its group.
+        Each creates its topics, and fails if they are refused. The connectors follow, as soon as a worker leads its
+        group.
         """
         for pair in self.pairs:
-            props = self._config.worker_config(pair)
-            self._create_topics(props)
-            worker = self._workers[pair] = self._new_worker(props)
+            worker = self._workers[pair] = self._new_worker(self._config.worker_config(pair))
             worker.start()
             logger.info("Started the worker of %s", pair)
         herders = {pair: worker.herder for pair, worker in self._workers.items()}
         self._thread = _ConfiguringThread(self._config, herders)
         self._thread.start()
-
-    def _create_topics(self, props: Mapping[str, str]) -> None:
-        """The workers would do that themselves, but one that is refused here ends the start at once."""
-        wanted = map(DistributedConfig(props).internal_topic, STORAGES)
-        topics = {topic.name: NewTopic(topic.partitions, topic.replication_factor, COMPACTED) for topic in wanted}
-        admin = self._new_admin({key: value for key, value in props.items() if key in OF_ADMINS})
-        refused = admin.create_topics(topics)
-        if refused:
-            raise KafkaError("; ".join(f"Could not create topic {topic}: {why}" for topic, why in refused.items()))
 
     def await_stop(self, timeout_s: float) -> bool:
         """Wait until a worker has stopped or failed; False after ``timeout_s``."""

@@ -1,4 +1,4 @@
-"""A worker for each way, with its topics and its connectors, which only a leader may configure."""
+"""A worker for each way, with its connectors, which only a leader may configure."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ import pytest
 
 from kafka_lite.common.errors import KafkaError
 from kafka_lite.connect.api.errors import NotFoundError
+from kafka_lite.connect.runtime.distributed.distributed_config import DistributedConfig
 from kafka_lite.connect.runtime.herder_errors import NotLeaderError
-from kafka_lite.mirror.connectors.mirror_admin import COMPACTED, NewTopic
 from kafka_lite.mirror.dedicated import dedicated_mirror_maker
 from kafka_lite.mirror.dedicated.dedicated_mirror_maker import DedicatedMirrorMaker
-from kafka_lite.mirror.dedicated.mirror_maker_config import KINDS, MirrorMakerConfig
+from kafka_lite.mirror.dedicated.mirror_maker_config import KINDS, STORAGES, MirrorMakerConfig
 from tests.support.eventually import eventually
 
 PROPS = {
@@ -68,25 +68,15 @@ class FakeWorker:
 class Rig:
     """A mirror on fakes."""
 
-    def __init__(self, *targets: str, refuses_topics: bool = False, props: Mapping[str, str] | None = None) -> None:
+    def __init__(self, *targets: str, props: Mapping[str, str] | None = None) -> None:
         self.workers: list[FakeWorker] = []
-        self.topics: dict[str, NewTopic] = {}
-        self.refuses_topics = refuses_topics
         worker: Any = self._worker
         config = MirrorMakerConfig({**PROPS, **(props or {})})
-        self.mirror = DedicatedMirrorMaker(config, targets, new_admin=self._admin, new_worker=worker)
-
-    def _admin(self, config: Mapping[str, object]) -> Rig:
-        assert config.keys() == {"bootstrap.servers", "client.id"}
-        return self
+        self.mirror = DedicatedMirrorMaker(config, targets, new_worker=worker)
 
     def _worker(self, props: Mapping[str, str]) -> FakeWorker:
         self.workers.append(FakeWorker(props))
         return self.workers[-1]
-
-    def create_topics(self, topics: Mapping[str, NewTopic]) -> dict[str, str]:
-        self.topics |= topics
-        return dict.fromkeys(topics, "no") if self.refuses_topics else {}
 
 
 @pytest.fixture(autouse=True)
@@ -94,16 +84,13 @@ def _no_waits(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(dedicated_mirror_maker, "RETRY_MS", 1)
 
 
-def test_each_way_has_a_worker_its_topics_and_its_connectors() -> None:
+def test_each_way_has_a_worker_and_its_connectors() -> None:
     rig = Rig()
     rig.mirror.start()
     assert [worker.props["client.id"] for worker in rig.workers] == ["west->east", "east->west"]
     eventually(lambda: all(worker.configs.keys() == set(KINDS) for worker in rig.workers))
     enabled = [worker.configs["MirrorSourceConnector"]["enabled"] for worker in rig.workers]
     assert enabled == ["true", "false"], "the other way has heartbeats only"
-    assert rig.topics["mm2-configs.west.internal"] == NewTopic(1, 1, COMPACTED)
-    assert rig.topics["mm2-offsets.west.internal"] == NewTopic(25, 3, COMPACTED)
-    assert rig.topics["mm2-status.east.internal"] == NewTopic(2, 3, COMPACTED)
     assert not rig.mirror.await_stop(0.01)
     rig.mirror.stop()
     rig.mirror.stop()
@@ -138,8 +125,14 @@ def test_without_a_way_there_is_nothing_to_do() -> None:
         Rig(props={"emit.heartbeats.enabled": "false", "west->east.enabled": "false"})
 
 
-def test_topics_that_are_refused_are_named() -> None:
-    rig = Rig("east", refuses_topics=True)
-    with pytest.raises(KafkaError, match=r"Could not create topic mm2-configs\.west\.internal: no"):
-        rig.mirror.start()
-    assert rig.workers == []
+def test_a_worker_creates_its_topics_with_the_settings_of_the_file() -> None:
+    rig = Rig(props={"config.storage.segment.bytes": "1048576"})
+    rig.mirror.start()
+    rig.mirror.stop()
+    configs = [DistributedConfig(worker.props) for worker in rig.workers]
+    topics = {topic.name: topic for config in configs for topic in map(config.internal_topic, STORAGES)}
+    shapes = {name: (topic.partitions, topic.replication_factor) for name, topic in topics.items()}
+    assert shapes["mm2-configs.west.internal"] == (1, 1)
+    assert shapes["mm2-offsets.west.internal"] == (25, 3)
+    assert shapes["mm2-status.east.internal"] == (2, 3)
+    assert topics["mm2-configs.west.internal"].configs == {"segment.bytes": "1048576"}

@@ -14,6 +14,8 @@ PROPS = {
     "clusters": "west, east", "west.bootstrap.servers": "127.0.0.1:1", "east.bootstrap.servers": "127.0.0.1:1",
     "west->east.enabled": "true", "emit.heartbeats.enabled": "false",
 }  # fmt: skip
+SOON = {"east.default.api.timeout.ms": "100"}
+"""How long a worker waits for brokers that are about to start."""
 
 
 def test_the_ready_line_names_the_ways() -> None:
@@ -26,7 +28,7 @@ def test_the_ready_line_names_the_ways() -> None:
 @pytest.mark.parametrize(
     ("props", "arguments", "text"),
     [
-        (PROPS, [], "The cluster does not respond: cannot connect to 127.0.0.1:1"),
+        (PROPS | SOON, [], "Timed out while checking for or creating topic(s) 'mm2-offsets.west.internal'"),
         (PROPS, ["--clusters", "west"], "No source->target replication flows."),
         (PROPS, ["--override", "clusters=west,north"], "north.bootstrap.servers"),
         ({}, [], "Missing required configuration clusters"),
