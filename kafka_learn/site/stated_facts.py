@@ -16,6 +16,7 @@ from pathlib import Path
 from kafka_learn.project import PROJECT_ROOT
 from kafka_learn.site.folder_map import folder_map
 from kafka_lite.protocol.api_keys import API_SPECS, ApiKey, api_name
+from kafka_lite.security.sasl_mechanisms import MECHANISMS
 from kafka_lite.server.kafka_apis import SERVED_VERSIONS
 
 _BETWEEN_BROKERS = (
@@ -34,7 +35,7 @@ class Missing:
     """A part of Kafka that is not there yet.
 
     ``reason`` is that of its classes in ``chapters/classes.toml``. A part without classes of the book is missing while
-    ``api`` is not served in version ``version``.
+    the SASL mechanism is not served, or ``api`` is not served in version ``version``.
     """
 
     en: str
@@ -42,20 +43,21 @@ class Missing:
     reason: str = ""
     api: ApiKey = ApiKey.FETCH
     version: int = 0
+    mechanism: str = ""
 
     def holds(self, reasons: Iterable[str]) -> bool:
         """Whether it is still missing."""
         if self.reason:
             return self.reason + _NOT_YET in reasons
+        if self.mechanism:
+            return self.mechanism not in MECHANISMS
         return self.api not in SERVED_VERSIONS or SERVED_VERSIONS[self.api].max_version < self.version
 
 
 PARTS = (
     Missing("Connect", "Connect", "chapter 8, Connect"),
     Missing("uReplicator", "uReplicator", "chapter 8, uReplicator"),
-    Missing(
-        "Kerberos (GSSAPI) and delegation tokens", "Kerberos（GSSAPI）与委托令牌", api=ApiKey.CREATE_DELEGATION_TOKEN
-    ),
+    Missing("Kerberos (GSSAPI)", "Kerberos（GSSAPI）", mechanism="GSSAPI"),
     Missing("topic ids (KIP-516)", "主题 id（KIP-516）", api=ApiKey.FETCH, version=13),
     Missing("the groups of KIP-848", "KIP-848 的消费组", api=ApiKey.OFFSET_FETCH, version=9),
     Missing("the second version of transactions (KIP-890)", "事务的第二版（KIP-890）", api=ApiKey.END_TXN, version=4),

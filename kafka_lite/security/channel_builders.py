@@ -222,7 +222,7 @@ def _sasl_listener(
         name = f"listener.name.{listener_name.lower()}.{mechanism.lower()}.{SASL_JAAS_CONFIG}"
         try:
             options = _server_options(values, mechanism)
-            mechanisms[mechanism] = sasl_server(mechanism, options, sasl.credentials, sasl.time, values)
+            mechanisms[mechanism] = sasl_server(mechanism, options, sasl.credentials, sasl.tokens, sasl.time, values)
         except (JwksError, MissingCryptographyError) as error:
             raise ConfigError(JWKS_URL, values[JWKS_URL], str(error)) from error
         except (JaasConfigError, ValueError) as error:

@@ -18,6 +18,7 @@ from kafka_lite.network.receive import UNLIMITED
 from kafka_lite.network.transport_layer import TransportLayer
 from kafka_lite.protocol.messages.api_18_api_versions import ApiVersionsRequest, ApiVersionsResponse
 from kafka_lite.protocol.messages.headers import RequestHeader
+from kafka_lite.security.delegation_token.delegation_token_cache import DelegationTokenCache
 from kafka_lite.security.sasl.sasl_client_authenticator import SaslClientAuthenticator
 from kafka_lite.security.sasl.sasl_mechanism import SaslClient, SaslServer
 from kafka_lite.security.sasl.sasl_server_authenticator import SaslListener, SaslServerAuthenticator
@@ -29,6 +30,7 @@ class SaslServices:
     """The parts of a broker that its authenticators need."""
 
     credentials: CredentialProvider
+    tokens: DelegationTokenCache
     api_versions: Callable[[RequestHeader, ApiVersionsRequest], ApiVersionsResponse]
     """The versions that the broker serves, for a client that asks before it authenticates."""
     unsupported_api_versions: Callable[[], ApiVersionsResponse]

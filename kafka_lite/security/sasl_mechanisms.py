@@ -13,6 +13,7 @@ from typing import Any, Final
 
 from kafka_lite.common.time import Time
 from kafka_lite.security.auth.jaas_context import JaasContext
+from kafka_lite.security.delegation_token.delegation_token_cache import DelegationTokenCache
 from kafka_lite.security.oauthbearer.json_web_key_set import JsonWebKeySet
 from kafka_lite.security.oauthbearer.oauth_bearer_sasl_client import OAuthBearerSaslClient
 from kafka_lite.security.oauthbearer.oauth_bearer_sasl_server import OAUTHBEARER, OAuthBearerSaslServer
@@ -23,6 +24,7 @@ from kafka_lite.security.plain.plain_sasl_server import PLAIN, PlainSaslServer, 
 from kafka_lite.security.sasl.sasl_mechanism import SaslClient, SaslError, SaslServer
 from kafka_lite.security.scram.credential_provider import CredentialProvider
 from kafka_lite.security.scram.scram_mechanism import SCRAM_MECHANISM_NAMES, ScramMechanism
+from kafka_lite.security.scram.scram_messages import TOKEN_AUTH
 from kafka_lite.security.scram.scram_sasl_client import ScramSaslClient
 from kafka_lite.security.scram.scram_sasl_server import ScramSaslServer
 
@@ -37,6 +39,7 @@ def sasl_server(
     mechanism: str,
     options: Mapping[str, str],
     credentials: CredentialProvider,
+    tokens: DelegationTokenCache,
     time: Time,
     values: Mapping[str, Any] = NO_VALUES,
 ) -> Callable[[], SaslServer]:
@@ -46,7 +49,11 @@ def sasl_server(
     """
     scram = ScramMechanism.for_mechanism_name(mechanism)
     if scram is not None:
-        return lambda: ScramSaslServer(scram, lambda user: credentials.credential(scram, user))
+        return lambda: ScramSaslServer(
+            scram,
+            lambda user: credentials.credential(scram, user),
+            lambda token_id: tokens.credential(scram, token_id),
+        )
     if mechanism == PLAIN:
         authenticate = plain_users(options)
         return lambda: PlainSaslServer(authenticate)
@@ -89,7 +96,8 @@ def sasl_client(mechanism: str, jaas: JaasContext, time: Time) -> Callable[[], S
     user, password = jaas.required("username"), jaas.required("password")
     scram = ScramMechanism.for_mechanism_name(mechanism)
     if scram is not None:
-        return lambda: ScramSaslClient(scram, user, password)
+        by_token = jaas.options.get(TOKEN_AUTH, "").lower() == "true"
+        return lambda: ScramSaslClient(scram, user, password, by_token=by_token)
     return lambda: PlainSaslClient(user, password)
 
 

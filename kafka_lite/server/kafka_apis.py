@@ -24,6 +24,7 @@ from kafka_lite.server.apis.acl_apis import AclApis
 from kafka_lite.server.apis.admin_apis import AdminApis
 from kafka_lite.server.apis.api_handler import ApiRange, Handler, HandlerWrapper, Respond
 from kafka_lite.server.apis.client_quota_apis import ClientQuotaApis
+from kafka_lite.server.apis.delegation_token_apis import DelegationTokenApis
 from kafka_lite.server.apis.fetch_apis import FetchApis
 from kafka_lite.server.apis.group_apis import GroupApis
 from kafka_lite.server.apis.log_dir_apis import LogDirApis
@@ -86,6 +87,10 @@ SERVED_VERSIONS: dict[ApiKey, ApiRange] = {
     ApiKey.DESCRIBE_LOG_DIRS: ApiRange(0, 4),
     ApiKey.SASL_AUTHENTICATE: ApiRange(0, 2),
     ApiKey.CREATE_PARTITIONS: ApiRange(0, 3),
+    ApiKey.CREATE_DELEGATION_TOKEN: ApiRange(0, 3),
+    ApiKey.RENEW_DELEGATION_TOKEN: ApiRange(0, 2),
+    ApiKey.EXPIRE_DELEGATION_TOKEN: ApiRange(0, 2),
+    ApiKey.DESCRIBE_DELEGATION_TOKEN: ApiRange(0, 3),
     ApiKey.DELETE_GROUPS: ApiRange(0, 2),
     ApiKey.ELECT_LEADERS: ApiRange(0, 2),
     ApiKey.INCREMENTAL_ALTER_CONFIGS: ApiRange(0, 1),
@@ -123,6 +128,7 @@ class ApiHandlers:
     txn_markers: TxnMarkerApis
     sasl: SaslApis
     acls: AclApis
+    delegation_tokens: DelegationTokenApis
 
     def table(self) -> dict[ApiKey, Handler]:
         """The handler of each request."""
@@ -182,6 +188,10 @@ class ApiHandlers:
             ApiKey.DELETE_ACLS: self.acls.handle_delete_acls,
             ApiKey.SASL_HANDSHAKE: self.sasl.handle_sasl_handshake,
             ApiKey.SASL_AUTHENTICATE: self.sasl.handle_sasl_authenticate,
+            ApiKey.CREATE_DELEGATION_TOKEN: self.delegation_tokens.handle_create_delegation_token,
+            ApiKey.RENEW_DELEGATION_TOKEN: self.delegation_tokens.handle_renew_delegation_token,
+            ApiKey.EXPIRE_DELEGATION_TOKEN: self.delegation_tokens.handle_expire_delegation_token,
+            ApiKey.DESCRIBE_DELEGATION_TOKEN: self.delegation_tokens.handle_describe_delegation_token,
             ApiKey.DESCRIBE_USER_SCRAM_CREDENTIALS: self.sasl.handle_describe_user_scram_credentials,
             ApiKey.ALTER_USER_SCRAM_CREDENTIALS: self.sasl.handle_alter_user_scram_credentials,
         }

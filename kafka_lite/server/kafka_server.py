@@ -386,7 +386,7 @@ class KafkaServer:
                 controller=self.controller,
                 healthcheck=self._healthcheck,
                 quotas=self.quotas.clients,
-                authorizer=self._security.authorizer,
+                security=self._security,
                 metrics=self.metrics,
                 scheduler=self.scheduler,
                 time=self.time,

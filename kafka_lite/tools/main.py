@@ -71,6 +71,11 @@ TOOLS = (
         ".admin.acls",
         "show, add and remove access control lists: who may do what with topics, groups and the cluster",
     ),
+    Tool(
+        "delegation-tokens",
+        ".admin.delegation_tokens",
+        "create, renew, expire and show delegation tokens, with which others act for a user",
+    ),
     Tool("console-producer", ".console.console_producer", "send each line of standard input to a topic"),
     Tool(
         "console-consumer", ".console.console_consumer", "print a topic's messages, from now on or from the beginning"

@@ -467,7 +467,7 @@ def test_controlled_shutdown_of_an_unregistered_broker_is_rejected(channel: Bloc
 
 @pytest.mark.parametrize(
     "key",
-    [*sorted(SERVED_VERSIONS.keys() - {ApiKey.API_VERSIONS}), ApiKey.CREATE_DELEGATION_TOKEN, 999],
+    [*sorted(SERVED_VERSIONS.keys() - {ApiKey.API_VERSIONS}), 999],
 )
 def test_unserved_apis_and_versions_close_the_connection(port: int, key: int) -> None:
     version = SERVED_VERSIONS[ApiKey(key)].max_version + 1 if key in set(SERVED_VERSIONS) else 0

@@ -9,8 +9,8 @@ from collections.abc import Callable, Iterator
 import pytest
 
 from kafka_lite.network.blocking_channel import BlockingChannel
+from kafka_lite.protocol.messages.api_02_list_offsets import ListOffsetsRequest
 from kafka_lite.protocol.messages.api_18_api_versions import ApiVersionsRequest
-from kafka_lite.protocol.messages.api_38_create_delegation_token import CreateDelegationTokenRequest
 from kafka_lite.protocol.messages.headers import RequestHeader
 from kafka_lite.testing.cluster import Cluster
 from tests.integration.test_broker_behaviour import raw_exchange
@@ -48,13 +48,13 @@ def test_an_api_without_a_codec_is_reported_once(cluster: Cluster, reports: Repo
     ]
 
 
-def test_an_api_with_a_codec_is_reported_once(cluster: Cluster, reports: Reports) -> None:
-    request = CreateDelegationTokenRequest()
+def test_a_version_with_a_codec_is_reported_once(cluster: Cluster, reports: Reports) -> None:
+    request = ListOffsetsRequest(replica_id=-1)
     for _ in range(2):
-        with channel(cluster, "secure") as secure, pytest.raises(OSError, match="closed"):
-            secure.exchange(request, 1)
+        with channel(cluster, "tiered") as tiered, pytest.raises(OSError, match="closed"):
+            tiered.exchange(request, 8)
     assert reports() == [
-        "Client 'secure' at 127.0.0.1 asks for CreateDelegationToken (security), "
+        "Client 'tiered' at 127.0.0.1 asks for ListOffsets version 8, "
         "which this broker does not serve yet: closing connection …"
     ]
 

@@ -18,7 +18,8 @@ from kafka_lite.record.memory_records_builder import MemoryRecordsBuilder
 
 TOPIC, GROUP = Errors.TOPIC_AUTHORIZATION_FAILED.code, Errors.GROUP_AUTHORIZATION_FAILED.code
 CLUSTER, TXN = Errors.CLUSTER_AUTHORIZATION_FAILED.code, Errors.TRANSACTIONAL_ID_AUTHORIZATION_FAILED.code
-AUTHORIZATION_ERRORS = frozenset({TOPIC, GROUP, CLUSTER, TXN})
+TOKEN = Errors.DELEGATION_TOKEN_AUTHORIZATION_FAILED.code
+AUTHORIZATION_ERRORS = frozenset({TOPIC, GROUP, CLUSTER, TXN, TOKEN})
 BROKER, OF_TOPIC = 4, 2
 
 
@@ -148,6 +149,8 @@ CASES = (
     Case("DESCRIBE_LOG_DIRS", 1, {"topics": []}, _cluster("DESCRIBE")),
     Case("CREATE_PARTITIONS", 1, {"topics": [{"name": "absent", "count": 3, "assignments": None}], "timeout_ms": 1000,
                                   "validate_only": True}, {"ALTER TOPIC absent": TOPIC}),
+    Case("CREATE_DELEGATION_TOKEN", 3, {"owner_principal_type": "User", "owner_principal_name": "bob", "renewers": [],
+                                        "max_lifetime_ms": -1}, {"CREATE_TOKENS USER User:bob": TOKEN}),
     Case("DELETE_GROUPS", 1, {"groups_names": ["none"]}, {"DELETE GROUP none": GROUP}),
     Case("ELECT_LEADERS", 1, {"topic_partitions": [{"topic": "absent", "partitions": [0]}], "timeout_ms": 1000},
          _cluster("ALTER")),

@@ -97,6 +97,7 @@ class Apis:
             transactions=nothing,
             txn_markers=nothing,
             acls=nothing,
+            delegation_tokens=nothing,
         )
         self.apis = KafkaApis(self.channel, UnservedRequests(), handlers, self.helper)
 

@@ -7,7 +7,8 @@
 
 Bytes are in base 64, and the order of the four is free.
 
-Kafka 0.10.2: clients/.../common/security/scram/ScramCredential.java, ScramCredentialUtils.java · book 2.3.2
+Kafka 0.10.2: clients/.../common/security/scram/ScramCredential.java, ScramCredentialUtils.java;
+since 1.1 .../token/delegation/internals/DelegationTokenCredentialCallback.java · book 2.3.2
 """
 
 from __future__ import annotations
@@ -48,6 +49,17 @@ class ScramCredential:
             return cls(salt, stored_key, server_key, int(pairs["iterations"]))
         except (binascii.Error, ValueError):
             raise ValueError("Credentials not valid: a key is not in base 64, or iterations is no number") from None
+
+
+@dataclass(frozen=True)
+class TokenCredential:
+    """The credential of a delegation token, whose user is its owner."""
+
+    credential: ScramCredential
+    owner: str
+    """The owner's name."""
+    expiry_timestamp: int
+    """When the token expires, in ms since 1970: the session of a client ends then, too."""
 
 
 def _base64(data: bytes) -> str:

@@ -43,6 +43,7 @@ _CLIENT_FINAL = re.compile(f"c=(?P<channel>{_BASE64}),r=(?P<nonce>{_PRINTABLE}){
 _SERVER_FINAL = re.compile(f"(?:e=(?P<error>{_VALUE_SAFE}))|(?:v=(?P<signature>{_BASE64})){_EXTENSIONS}")
 _INT_MAX = 2**31 - 1
 TOKEN_AUTH = "tokenauth"
+"""The extension, and the option of the login module, which say that user and password are a delegation token's."""
 
 
 @dataclass(frozen=True)

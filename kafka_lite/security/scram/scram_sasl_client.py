@@ -14,12 +14,15 @@ from kafka_lite.security.sasl.sasl_mechanism import SaslError
 from kafka_lite.security.scram.scram_formatter import ScramFormatter, sasl_name, secure_random_string
 from kafka_lite.security.scram.scram_mechanism import ScramMechanism
 from kafka_lite.security.scram.scram_messages import (
+    TOKEN_AUTH,
     ClientFinalMessage,
     ClientFirstMessage,
     ServerFinalMessage,
     ServerFirstMessage,
     auth_message,
 )
+
+_BY_TOKEN = {TOKEN_AUTH: "true"}
 
 
 class ScramClientState(Enum):
@@ -67,13 +70,16 @@ class ScramSaslClient:
         username: str,
         password: str,
         nonce: Callable[[], str] = secure_random_string,
+        *,
+        by_token: bool = False,
     ) -> None:
+        """``by_token``: user name and password are a delegation token's id and secret."""
         self.mechanism = mechanism.mechanism_name
         self.state = ScramClientState.SEND_CLIENT_FIRST_MESSAGE
         self._scram = mechanism
         self._formatter = ScramFormatter(mechanism)
         self._password = password
-        self._first = ClientFirstMessage(sasl_name(username), nonce())
+        self._first = ClientFirstMessage(sasl_name(username), nonce(), extensions=_BY_TOKEN if by_token else {})
         self._expected_signature = b""
 
     @property

@@ -10,7 +10,7 @@ from enum import Enum
 
 from kafka_lite.common.errors import ApiError, Errors
 from kafka_lite.security.sasl.sasl_mechanism import SaslError
-from kafka_lite.security.scram.scram_credential import ScramCredential
+from kafka_lite.security.scram.scram_credential import ScramCredential, TokenCredential
 from kafka_lite.security.scram.scram_formatter import ScramFormatter, secure_random_string, username
 from kafka_lite.security.scram.scram_mechanism import ScramMechanism
 from kafka_lite.security.scram.scram_messages import (
@@ -53,27 +53,36 @@ VALID_PREVIOUS_STATES: dict[ScramServerState, frozenset[ScramServerState]] = {
 }
 
 
+def _no_token(_token_id: str) -> TokenCredential | None:
+    return None
+
+
 class ScramSaslServer:
     """One exchange."""
-
-    token_authenticated = False
-    """There are no delegation tokens yet: a client that names one is refused as with an unknown id."""
-    credential_expiration_ms: int | None = None
 
     def __init__(
         self,
         mechanism: ScramMechanism,
         credential_of: Callable[[str], ScramCredential | None],
+        token_of: Callable[[str], TokenCredential | None] = _no_token,
         nonce: Callable[[], str] = secure_random_string,
     ) -> None:
-        """``credential_of``: a user's credential for this mechanism; None if there is none."""
+        """``credential_of``: a user's credential for this mechanism; None if there is none.
+
+        ``token_of``: that of a delegation token, by its id.
+        """
         self.mechanism = mechanism.mechanism_name
         self.state = ScramServerState.RECEIVE_CLIENT_FIRST_MESSAGE
         self._scram = mechanism
         self._formatter = ScramFormatter(mechanism)
         self._credential_of = credential_of
+        self._token_of = token_of
         self._nonce = nonce
         self._user = ""
+        self.token_authenticated = False
+        """Whether the user is the owner of a delegation token, which the client has shown."""
+        self.credential_expiration_ms: int | None = None
+        """When that token expires; None for a user with a password."""
         self._credential: ScramCredential
         self._first: ClientFirstMessage
         self._server_first: ServerFirstMessage
@@ -110,11 +119,7 @@ class ScramSaslServer:
             user = username(first.name)
         except ValueError as error:
             raise SaslError(str(error)) from None
-        if first.token_authenticated:
-            raise SaslError(f"Token Authentication failed: Invalid tokenId : {user!r}")
-        credential = self._credential_of(user)
-        if credential is None:
-            raise SaslError("Authentication failed: Invalid user credentials")
+        credential, owner = self._credential_for(user, by_token=first.token_authenticated)
         if first.authorization_id and first.authorization_id != user:
             message = "Authentication failed: Client requested an authorization id that is different from username"
             raise Errors.SASL_AUTHENTICATION_FAILED.exception(message)
@@ -123,10 +128,23 @@ class ScramSaslServer:
                 f"Iterations {credential.iterations} is less than the minimum {self._scram.min_iterations} for "
                 f"{self._scram.name}"
             )
-        self._user, self._credential, self._first = user, credential, first
+        self._user, self._credential, self._first = owner, credential, first
         self._server_first = ServerFirstMessage(first.nonce + self._nonce(), credential.salt, credential.iterations)
         self._transition_to(ScramServerState.RECEIVE_CLIENT_FINAL_MESSAGE)
         return self._server_first.encode()
+
+    def _credential_for(self, name: str, *, by_token: bool) -> tuple[ScramCredential, str]:
+        """The credential of a user, or of the token with this id, and the user that it proves. Raises SaslError."""
+        if by_token:
+            token = self._token_of(name)
+            if token is None:
+                raise SaslError(f"Token Authentication failed: Invalid tokenId : {name!r}")
+            self.token_authenticated, self.credential_expiration_ms = True, token.expiry_timestamp
+            return token.credential, token.owner
+        credential = self._credential_of(name)
+        if credential is None:
+            raise SaslError("Authentication failed: Invalid user credentials")
+        return credential, name
 
     def _client_final(self, final: ClientFinalMessage) -> bytes:
         if final.nonce != self._server_first.nonce:

@@ -15,7 +15,7 @@ from kafka_lite.protocol.api_key import ApiKey
 from kafka_lite.security.authorizer.acl_binding import AclOperation
 from kafka_lite.security.authorizer.resource_pattern import ResourceType
 from kafka_lite.server.apis.api_handler import Handler, HandlerWrapper, Respond
-from kafka_lite.server.auth import admin_rules, client_rules
+from kafka_lite.server.auth import admin_rules, client_rules, delegation_token_rules
 from kafka_lite.server.auth.admin_rules import DeleteTopicsRule
 from kafka_lite.server.auth.auth_helper import AuthHelper, AuthorizerError
 from kafka_lite.server.auth.client_rules import MetadataRule
@@ -67,6 +67,10 @@ RULES: dict[ApiKey, Rule] = {
     ApiKey.DESCRIBE_LOG_DIRS: on_cluster(_OP.DESCRIBE),
     ApiKey.SASL_AUTHENTICATE: free,
     ApiKey.CREATE_PARTITIONS: on_topics(_OP.ALTER),
+    ApiKey.CREATE_DELEGATION_TOKEN: delegation_token_rules.create_delegation_token,
+    ApiKey.RENEW_DELEGATION_TOKEN: free,  # the secret is the right: see DelegationTokenManager
+    ApiKey.EXPIRE_DELEGATION_TOKEN: free,
+    ApiKey.DESCRIBE_DELEGATION_TOKEN: free,  # what a user may not see is left out: see DelegationTokenApis
     ApiKey.DELETE_GROUPS: on_each(_OP.DELETE, GROUP, lambda body: body.groups_names),
     ApiKey.ELECT_LEADERS: on_cluster(_OP.ALTER),
     ApiKey.INCREMENTAL_ALTER_CONFIGS: admin_rules.incremental_alter_configs,

@@ -3,7 +3,7 @@
 Kafka 0.10.2: core/.../server/KafkaConfig.scala (authorizer, SSL, SASL) · book 2.3.1
 """
 
-from kafka_lite.common.config_def import ConfigDef, Importance, Type, ValidString
+from kafka_lite.common.config_def import ConfigDef, Importance, Range, Type, ValidString
 
 HIGH, MEDIUM, LOW = Importance
 AUTHORIZERS = ("kafka.security.authorizer.AclAuthorizer", "kafka.security.auth.SimpleAclAuthorizer")
@@ -103,6 +103,17 @@ SECURITY_CONFIGS = (
             "The claim of a signed token that has its scopes.")
     .define("sasl.server.max.receive.size", Type.INT, 524288, MEDIUM,
             "The largest frame of a client that has not authenticated yet.")
+    .define("delegation.token.secret.key", Type.PASSWORD, None, MEDIUM,
+            "The key with which brokers make and check the secrets of delegation tokens; the same on all of them. Not "
+            "set: there are no delegation tokens.")
+    .define("delegation.token.master.key", Type.PASSWORD, None, MEDIUM,
+            "The older name of delegation.token.secret.key.")
+    .define("delegation.token.max.lifetime.ms", Type.LONG, 7 * 24 * 60 * 60 * 1000, MEDIUM,
+            "The longest life of a delegation token, however often it is renewed.", Range.at_least(1))
+    .define("delegation.token.expiry.time.ms", Type.LONG, 24 * 60 * 60 * 1000, MEDIUM,
+            "How long a delegation token is valid before it must be renewed.", Range.at_least(1))
+    .define("delegation.token.expiry.check.interval.ms", Type.LONG, 60 * 60 * 1000, LOW,
+            "How often the controller deletes delegation tokens that have expired.", Range.at_least(1))
     .define("connections.max.reauth.ms", Type.LONG, 0, MEDIUM,
             "How long a client may stay connected by SASL without authenticating again; 0: for ever. A mechanism of a "
             "listener can have its own, `listener.name.L.plain.connections.max.reauth.ms`.")

@@ -13,13 +13,13 @@ from kafka_lite.common.topic_names import GROUP_METADATA_TOPIC_NAME, TRANSACTION
 from kafka_lite.controller.kafka_controller import KafkaController
 from kafka_lite.coordinator.transaction.producer_id_manager import ProducerIdManager
 from kafka_lite.network.socket_server import SocketServer
-from kafka_lite.security.authorizer.authorizer import Authorizer
 from kafka_lite.server import missing_logs
 from kafka_lite.server.admin.admin_manager import AdminManager
 from kafka_lite.server.admin.config_admin_manager import ConfigAdminManager
 from kafka_lite.server.apis.acl_apis import AclApis
 from kafka_lite.server.apis.admin_apis import AdminApis
 from kafka_lite.server.apis.client_quota_apis import ClientQuotaApis
+from kafka_lite.server.apis.delegation_token_apis import DelegationTokenApis
 from kafka_lite.server.apis.fetch_apis import FetchApis
 from kafka_lite.server.apis.log_dir_apis import LogDirApis
 from kafka_lite.server.apis.log_offset_apis import LogOffsetApis
@@ -31,6 +31,7 @@ from kafka_lite.server.apis.replication_apis import ReplicationApis
 from kafka_lite.server.apis.sasl_apis import SaslApis
 from kafka_lite.server.auth.auth_helper import AuthHelper
 from kafka_lite.server.auth.authorizing_handlers import authorizing, fetch_rule
+from kafka_lite.server.auth.delegation_token_rules import token_rule
 from kafka_lite.server.dynamic.dynamic_broker_config import DynamicBrokerConfig
 from kafka_lite.server.fetch_sessions.fetch_manager import FetchManager
 from kafka_lite.server.fetch_sessions.fetch_session_cache import FetchSessionCache
@@ -46,6 +47,7 @@ from kafka_lite.server.quotas.request_handler_helper import RequestHandlerHelper
 from kafka_lite.server.startup.broker_metrics import BrokerMetrics
 from kafka_lite.server.startup.group_coordination import GroupCoordination
 from kafka_lite.server.startup.replica_management import ReplicaManagement
+from kafka_lite.server.startup.security import BrokerSecurity
 from kafka_lite.server.startup.transaction_coordination import TransactionCoordination
 from kafka_lite.zookeeper.kafka_zk_client import KafkaZkClient
 
@@ -68,7 +70,7 @@ class BrokerParts:
     controller: KafkaController
     healthcheck: KafkaHealthcheck
     quotas: ClientQuotaManagers
-    authorizer: Authorizer | None
+    security: BrokerSecurity
     metrics: BrokerMetrics
     scheduler: Scheduler
     time: Time
@@ -81,7 +83,8 @@ class RequestHandling:
         self._parts = parts
         channel = parts.socket_server.request_channel
         self._request_helper = RequestHandlerHelper(channel, parts.quotas, parts.time)
-        self._auth = None if parts.authorizer is None else AuthHelper(parts.authorizer, channel.close_connection)
+        authorizer = parts.security.authorizer
+        self._auth = None if authorizer is None else AuthHelper(authorizer, channel.close_connection)
         self._partition_admin = PartitionAdminApis(
             parts.config.broker_id, parts.controller, parts.metadata_cache, parts.time
         )
@@ -127,7 +130,8 @@ class RequestHandling:
             log_dirs=LogDirApis(parts.config.log_dirs, replica_manager),
             transactions=parts.transactions.transaction_apis(),
             txn_markers=parts.transactions.marker_apis,
-            acls=AclApis(parts.authorizer),
+            acls=AclApis(parts.security.authorizer),
+            delegation_tokens=self._new_delegation_token_apis(),
             sasl=SaslApis(
                 parts.config.values["sasl.enabled.mechanisms"], parts.zk_client, lambda: parts.controller.is_active
             ),
@@ -148,6 +152,18 @@ class RequestHandling:
             self._request_helper,
             parts.metadata_cache.topic_name,
         )
+
+    def _new_delegation_token_apis(self) -> DelegationTokenApis:
+        parts, tokens = self._parts, self._parts.security.tokens
+
+        def delete_expired_tokens() -> None:
+            if parts.controller.is_active:
+                tokens.expire_tokens()
+
+        if tokens.enabled:
+            interval_ms = tokens.config.expiry_check_interval_ms
+            parts.scheduler.schedule("delete-expired-tokens", delete_expired_tokens, interval_ms, interval_ms)
+        return DelegationTokenApis(tokens, None if self._auth is None else token_rule(self._auth))
 
     def _new_replication_apis(self) -> ReplicationApis:
         parts = self._parts

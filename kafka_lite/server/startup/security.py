@@ -11,8 +11,11 @@ from dataclasses import dataclass
 from kafka_lite.common.time import Time
 from kafka_lite.security.authorizer.authorizer import Authorizer
 from kafka_lite.security.authorizer.custom_authorizer import CustomAuthorizer
+from kafka_lite.security.delegation_token.delegation_token_cache import DelegationTokenCache
 from kafka_lite.security.sasl_channel_builder import SaslServices
 from kafka_lite.security.scram.credential_provider import CredentialProvider
+from kafka_lite.server.admin.delegation_token_manager import DelegationTokenConfig, DelegationTokenManager
+from kafka_lite.server.admin.zk_delegation_tokens import ZkDelegationTokenStore, token_changes
 from kafka_lite.server.apis.api_version_manager import ApiVersionManager
 from kafka_lite.server.auth.authorizer_loading import load_authorizer
 from kafka_lite.server.kafka_apis import SERVED_VERSIONS
@@ -29,6 +32,7 @@ class BrokerSecurity:
 
     sasl: SaslServices
     authorizer: Authorizer | None
+    tokens: DelegationTokenManager
 
     def close(self) -> None:
         """Tell an authorizer of the user that the broker has stopped."""
@@ -37,10 +41,26 @@ class BrokerSecurity:
 
 
 def broker_security(config: KafkaConfig, zk_client: KafkaZkClient, time: Time) -> BrokerSecurity:
-    """Read users and access control lists from ZooKeeper. Raises ConfigError."""
+    """Read users, delegation tokens and access control lists from ZooKeeper. Raises ConfigError."""
     protocol = config.inter_broker_protocol_version
     authorizer = load_authorizer(config.values, config.original, protocol, zk_client, time)
-    return BrokerSecurity(sasl_services(zk_client, time), authorizer)
+    sasl = sasl_services(zk_client, time)
+    tokens = token_manager(DelegationTokenConfig.of(config.values), zk_client, sasl.tokens, time)
+    return BrokerSecurity(sasl, authorizer, tokens)
+
+
+def token_manager(
+    config: DelegationTokenConfig, zk_client: KafkaZkClient, cache: DelegationTokenCache, time: Time
+) -> DelegationTokenManager:
+    """The manager of delegation tokens, which follows their changes from now on if the broker has a key for them."""
+    store = ZkDelegationTokenStore(zk_client)
+    manager = DelegationTokenManager(config, store, cache, time)
+    if manager.enabled:
+        store.create_paths()
+        changes = token_changes(zk_client, manager.changed, time)
+        manager.load()
+        changes.startup()  # begins with the announcements that are there: one since the load is among them
+    return manager
 
 
 def sasl_services(zk_client: KafkaZkClient, time: Time) -> SaslServices:
@@ -56,4 +76,4 @@ def sasl_services(zk_client: KafkaZkClient, time: Time) -> SaslServices:
         except ValueError as error:
             logger.error("A credential of the user %s cannot be read: %s", name, error)
     versions = ApiVersionManager(SERVED_VERSIONS)
-    return SaslServices(credentials, versions.response, versions.unsupported, time)
+    return SaslServices(credentials, DelegationTokenCache(), versions.response, versions.unsupported, time)

@@ -11,6 +11,7 @@ from kafka_lite.consumer.consumer_config import ConsumerConfig
 from kafka_lite.producer.producer_config import ProducerConfig
 from kafka_lite.protocol.messages.api_18_api_versions import ApiVersionsResponse
 from kafka_lite.security.channel_builders import client_channel_builder, server_channel_builder
+from kafka_lite.security.delegation_token.delegation_token_cache import DelegationTokenCache
 from kafka_lite.security.sasl_channel_builder import (
     SaslClientChannelBuilder,
     SaslServerChannelBuilder,
@@ -94,7 +95,9 @@ def sasl_values(**keys: str) -> dict[str, Any]:
 
 def sasl_services() -> SaslServices:
     versions = ApiVersionsResponse()
-    return SaslServices(CredentialProvider(), lambda _header, _request: versions, lambda: versions, MockTime())
+    return SaslServices(
+        CredentialProvider(), DelegationTokenCache(), lambda _header, _request: versions, lambda: versions, MockTime()
+    )
 
 
 @pytest.mark.parametrize("protocol", [SecurityProtocol.SASL_PLAINTEXT, SecurityProtocol.SASL_SSL])

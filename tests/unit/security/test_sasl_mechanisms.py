@@ -6,9 +6,12 @@ from pathlib import Path
 
 import pytest
 
+from kafka_lite.common.security.kafka_principal import KafkaPrincipal
 from kafka_lite.common.time import MockTime
 from kafka_lite.security.auth.jaas_config import JaasConfigError
 from kafka_lite.security.auth.jaas_context import JaasContext
+from kafka_lite.security.delegation_token.delegation_token_cache import DelegationTokenCache
+from kafka_lite.security.delegation_token.token_information import DelegationToken, TokenInformation
 from kafka_lite.security.oauthbearer.json_web_key_set import JwksError
 from kafka_lite.security.oauthbearer.oauth_bearer_unsecured_jws import new_unsecured_token
 from kafka_lite.security.sasl.sasl_mechanism import SaslClient, SaslError, SaslServer
@@ -46,15 +49,51 @@ def exchange(client: SaslClient, server: SaslServer) -> str:
 def test_both_ends_of_a_mechanism_agree(mechanism: str) -> None:
     jaas = JaasContext("module", TOKEN_OF_ALICE) if mechanism == "OAUTHBEARER" else ALICE
     options = {"user_alice": "secret"} if mechanism == "PLAIN" else {}
-    client, server = sasl_client(mechanism, jaas, TIME)(), sasl_server(mechanism, options, credentials(), TIME)()
+    client, server = (
+        sasl_client(mechanism, jaas, TIME)(),
+        sasl_server(mechanism, options, credentials(), DelegationTokenCache(), TIME)(),
+    )
     assert (client.mechanism, server.mechanism) == (mechanism, mechanism)
     assert exchange(client, server) == "alice"
+    assert (server.token_authenticated, server.credential_expiration_ms) == (
+        False,
+        TIME.milliseconds() + 3_600_000 if mechanism == "OAUTHBEARER" else None,
+    )
+
+
+@pytest.mark.parametrize("mechanism", SCRAM_MECHANISM_NAMES)
+def test_a_delegation_token_proves_that_the_client_is_its_owner(mechanism: str) -> None:
+    tokens = DelegationTokenCache()
+    info = TokenInformation("id,=1", KafkaPrincipal("User", "bob"), KafkaPrincipal("User", "alice"), (), 1, 900, 500)
+    token = DelegationToken(info, b"secret of the token")
+    tokens.update(token)
+    jaas = JaasContext("m", {"username": "id,=1", "password": token.hmac_as_base64_string, "tokenauth": "True"})
+    server = sasl_server(mechanism, {}, credentials(), tokens, TIME)()
+    assert exchange(sasl_client(mechanism, jaas, TIME)(), server) == "bob"
+    assert (server.token_authenticated, server.credential_expiration_ms) == (True, 500)
+
+
+def test_a_token_is_no_user_and_a_user_no_token() -> None:
+    tokens = DelegationTokenCache()
+    alice = KafkaPrincipal("User", "alice")
+    token = DelegationToken(TokenInformation("id", alice, alice, (), 1, 900, 500), b"secret")
+    tokens.update(token)
+    of_token = {"username": "id", "password": token.hmac_as_base64_string}
+    for options, why in (
+        (of_token, "Invalid user credentials"),
+        (of_token | {"tokenauth": "false"}, "Invalid user credentials"),
+        ({**ALICE.options, "tokenauth": "true"}, "Invalid tokenId"),
+        (of_token | {"tokenauth": "true", "password": "wrong"}, "Invalid client credentials"),
+    ):
+        client = sasl_client("SCRAM-SHA-256", JaasContext("m", options), TIME)()
+        with pytest.raises(SaslError, match=why):
+            exchange(client, sasl_server("SCRAM-SHA-256", {}, credentials(), tokens, TIME)())
 
 
 def test_a_mechanism_that_is_not_served_is_named() -> None:
     words = "the mechanism GSSAPI is not supported; valid: PLAIN, SCRAM-SHA-256"
     with pytest.raises(ValueError, match=words):
-        sasl_server("GSSAPI", {}, CredentialProvider(), TIME)
+        sasl_server("GSSAPI", {}, CredentialProvider(), DelegationTokenCache(), TIME)
     with pytest.raises(ValueError, match=words):
         sasl_client("GSSAPI", ALICE, TIME)
 
@@ -70,7 +109,7 @@ def test_a_token_in_a_file_is_read_for_each_exchange(tmp_path: Path) -> None:
     client = sasl_client("OAUTHBEARER", JaasContext("module", {"tokenFile": str(file)}), TIME)
     with pytest.raises(SaslError, match="cannot read the token"):
         client()
-    server = sasl_server("OAUTHBEARER", {}, CredentialProvider(), TIME)
+    server = sasl_server("OAUTHBEARER", {}, CredentialProvider(), DelegationTokenCache(), TIME)
     for user in ("alice", "bob"):
         token = new_unsecured_token({"unsecuredLoginStringClaim_sub": user}, TIME.milliseconds())
         file.write_text(f"{token.value}\n")
@@ -89,9 +128,9 @@ def test_a_url_of_keys_means_that_tokens_are_signed(tmp_path: Path) -> None:
         "sasl.oauthbearer.scope.claim.name": "scope",
     }
     with pytest.raises(JwksError, match="cannot read file:"):
-        sasl_server("OAUTHBEARER", {}, CredentialProvider(), TIME, values)
+        sasl_server("OAUTHBEARER", {}, CredentialProvider(), DelegationTokenCache(), TIME, values)
     keys.write_text('{"keys": [{"kid": "1", "kty": "RSA", "n": "3Q", "e": "AQAB"}]}')
-    server = sasl_server("OAUTHBEARER", {}, CredentialProvider(), TIME, values)()
+    server = sasl_server("OAUTHBEARER", {}, CredentialProvider(), DelegationTokenCache(), TIME, values)()
     token = sasl_client("OAUTHBEARER", JaasContext("module", TOKEN_OF_ALICE), TIME)().evaluate_challenge(b"")
     assert token is not None
     server.evaluate_response(token)

@@ -8,12 +8,14 @@ import pytest
 
 from kafka_lite.common.errors import Errors
 from kafka_lite.network.blocking_channel import BlockingChannel, NotConnectedError, ResponseTimeoutError
+from kafka_lite.protocol.api_key import ApiKey
 from kafka_lite.protocol.messages.api_00_produce import PartitionProduceData, ProduceRequest, TopicProduceData
 from kafka_lite.protocol.messages.api_01_fetch import FetchPartition, FetchRequest, FetchTopic
 from kafka_lite.protocol.messages.api_02_list_offsets import ListOffsetsPartition, ListOffsetsRequest, ListOffsetsTopic
 from kafka_lite.protocol.messages.api_03_metadata import MetadataRequest, MetadataRequestTopic
 from kafka_lite.protocol.messages.api_18_api_versions import ApiVersionsRequest
 from kafka_lite.record.memory_records_builder import MemoryRecordsBuilder
+from kafka_lite.testing import fault_list
 from kafka_lite.testing.cluster import Cluster
 from tests.support.patience import patient_s
 
@@ -308,7 +310,8 @@ def test_an_internal_error_after_a_pause_closes_only_its_connection(cluster, cha
     assert "out of order" in caplog.text
 
 
-def test_a_fault_in_an_unserved_api_is_rejected(cluster):
+def test_a_fault_in_an_unserved_api_is_rejected(cluster, monkeypatch):
+    monkeypatch.delitem(fault_list.SERVED_VERSIONS, ApiKey.DESCRIBE_DELEGATION_TOKEN)
     with pytest.raises(ValueError, match="does not serve DESCRIBE_DELEGATION_TOKEN"):
         cluster.inject("DescribeDelegationToken", Errors.SECURITY_DISABLED)
 

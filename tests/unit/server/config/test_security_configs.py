@@ -28,6 +28,11 @@ NEWER = {
     "sasl.oauthbearer.scope.claim.name": (Type.STRING, "scope"),
     "sasl.server.max.receive.size": (Type.INT, 524_288),
     "connections.max.reauth.ms": (Type.LONG, 0),
+    "delegation.token.secret.key": (Type.PASSWORD, None),
+    "delegation.token.master.key": (Type.PASSWORD, None),
+    "delegation.token.max.lifetime.ms": (Type.LONG, 604_800_000),
+    "delegation.token.expiry.time.ms": (Type.LONG, 86_400_000),
+    "delegation.token.expiry.check.interval.ms": (Type.LONG, 3_600_000),
 }
 """As in Kafka 3.9."""
 
@@ -39,7 +44,7 @@ def test_newer_keys_are_those_of_kafka_3_9() -> None:
 
 def test_whatever_a_thief_could_use_is_a_password() -> None:
     secret = {key.name for key in SECURITY_CONFIGS if key.type is Type.PASSWORD}
-    words = ("password", "keystore.key", "jaas", "certificate")
+    words = ("password", "keystore.key", "jaas", "certificate", "secret.key", "master.key")
     assert secret == {key.name for key in SECURITY_CONFIGS if any(word in key.name for word in words)}
 
 

@@ -27,6 +27,7 @@ def parts() -> Any:
     made.socket_server.request_channel = RequestChannel(1, 10)
     made.socket_server.unserved_requests = UnservedRequests()
     made.healthcheck.broker_epoch = -1
+    made.security.tokens.enabled = False
     return made
 
 
@@ -49,6 +50,20 @@ def test_missing_logs_are_retried_as_long_as_the_broker_runs(parts: Any) -> None
     clock.sleep(2 * missing_logs.RETRY_MS)
 
     assert parts.replicas.notify_controller.call_count == 2
+
+
+def test_the_controller_deletes_expired_tokens_if_there_are_tokens(parts: Any) -> None:
+    clock = MockTime()
+    parts.scheduler = MockScheduler(clock)
+    tokens = parts.security.tokens
+    tokens.enabled, tokens.config.expiry_check_interval_ms = True, 1000
+    parts.controller.is_active = False
+    RequestHandling(parts).shutdown_elections()
+    clock.sleep(1000)
+    assert tokens.expire_tokens.call_count == 0
+    parts.controller.is_active = True
+    clock.sleep(2000)
+    assert tokens.expire_tokens.call_count == 2
 
 
 def test_the_pool_has_the_threads_that_the_dynamic_configuration_asks_for(parts: Any) -> None:
