@@ -112,6 +112,10 @@ class ScramSaslClient:
         return self._first.encode()
 
     def _server_first(self, server: ServerFirstMessage) -> bytes:
+        """Check nonce and iterations, and answer with the proof; keep the signature that the broker must have.
+
+        Raises SaslError for a nonce that does not begin with the client's, and for fewer iterations than the minimum.
+        """
         if not server.nonce.startswith(self._first.nonce):
             raise SaslError("Invalid server nonce: does not start with client nonce")
         if server.iterations < self._scram.min_iterations:
@@ -128,6 +132,7 @@ class ScramSaslClient:
         return ClientFinalMessage(final.channel_binding, final.nonce, proof).encode()
 
     def _server_final(self, server: ServerFinalMessage) -> None:
+        """Check the broker's signature: it must know the credential, too. Raises SaslError, with the broker's error."""
         if server.error is not None:
             raise SaslError(f"Sasl authentication using {self.mechanism} failed with error: {server.error}")
         if not hmac.compare_digest(server.server_signature, self._expected_signature):

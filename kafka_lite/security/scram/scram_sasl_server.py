@@ -115,6 +115,11 @@ class ScramSaslServer:
             raise
 
     def _client_first(self, first: ClientFirstMessage) -> bytes:
+        """Look the user up, and answer with both nonces, the salt and the iterations of the credential.
+
+        Raises SaslError for a name with a stray equals sign, a delegation token, an unknown user, and too few
+        iterations; ApiError SASL_AUTHENTICATION_FAILED if the client wants to be another user than it proves.
+        """
         try:
             user = username(first.name)
         except ValueError as error:
@@ -147,6 +152,7 @@ class ScramSaslServer:
         return credential, name
 
     def _client_final(self, final: ClientFinalMessage) -> bytes:
+        """Check the nonce and the proof, and answer with the broker's signature. Raises SaslError."""
         if final.nonce != self._server_first.nonce:
             raise SaslError("Invalid client nonce in the final client message.")
         message = auth_message(self._first, self._server_first, final)
