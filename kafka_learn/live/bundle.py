@@ -16,7 +16,7 @@ from kafka_learn.project import PROJECT_ROOT
 
 LEFT_OUT: Final = (
     "kafka_lite/book", "kafka_lite/old_consumer", "kafka_lite/old_producer", "kafka_lite/spark",
-    "kafka_lite/streams", "kafka_lite/testing/chaos", "kafka_lite/testing/simulation/streams",
+    "kafka_lite/testing/chaos", "kafka_lite/testing/simulation/streams",
     "kazoo/testing", "kazoo/tests",
 )  # fmt: skip
 """Folders that no program of a live cluster imports."""

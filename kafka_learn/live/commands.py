@@ -14,6 +14,7 @@ from typing import Final
 BROKER, MACHINE, COUNT, ACKS = "broker", "machine", "count", "acks"
 CONSUMER, SETTING, VALUE = "consumer", "setting", "value"
 PARTITIONS, REPLICAS = "number of partitions", "number of replicas"
+RECORDS, LINES, ISOLATION, INSTANCE, CLIENT = "number of records", "number of lines", "isolation", "instance", "client"
 """The kinds of arguments."""
 
 ARGUMENTS: Final[dict[str, tuple[str, ...]]] = {
@@ -30,6 +31,14 @@ ARGUMENTS: Final[dict[str, tuple[str, ...]]] = {
     "alter": (SETTING, VALUE),
     "partitions": (PARTITIONS,),
     "replicas": (REPLICAS,),
+    "isolation": (ISOLATION,),
+    "begin": (RECORDS,),
+    "commit": (),
+    "abort": (),
+    "open": (INSTANCE,),
+    "close": (INSTANCE,),
+    "lines": (LINES,),
+    "crash": (CLIENT,),
 }
 """Name of a command -> its arguments."""
 MOST_RECORDS: Final = 1000
@@ -38,6 +47,13 @@ CONSUMERS: Final = 5
 """Consumers are numbered from 1 to this."""
 MOST_PARTITIONS: Final = 9
 """How many partitions the topic gets at most."""
+MOST_IN_TRANSACTION, MOST_LINES = 100, 100
+"""Records of a transaction that one command sends at most, and lines of text."""
+INSTANCES: Final = 2
+"""Instances of word count are numbered from 1 to this."""
+TRANSACTION: Final = "transaction"
+"""The transactional producer, among the clients that can crash."""
+READ_UNCOMMITTED, READ_COMMITTED = "read_uncommitted", "read_committed"
 SETTINGS: Final = ("min.insync.replicas", "unclean.leader.election.enable")
 """Settings of the topic that can be altered."""
 
@@ -70,12 +86,20 @@ def command(words: Sequence[object], brokers: int, machines: Sequence[str]) -> C
         BROKER: map(str, range(brokers)), MACHINE: machines, ACKS: ("0", "1", "all"), SETTING: SETTINGS,
         COUNT: map(str, range(1, MOST_RECORDS + 1)), CONSUMER: map(str, range(1, CONSUMERS + 1)),
         VALUE: ("1", "2", "3", "true", "false"), REPLICAS: map(str, range(1, brokers + 1)),
-        PARTITIONS: map(str, range(1, MOST_PARTITIONS + 1)),
+        PARTITIONS: map(str, range(1, MOST_PARTITIONS + 1)), RECORDS: map(str, range(1, MOST_IN_TRANSACTION + 1)),
+        LINES: map(str, range(1, MOST_LINES + 1)), ISOLATION: (READ_UNCOMMITTED, READ_COMMITTED),
+        INSTANCE: map(str, range(1, INSTANCES + 1)), CLIENT: _clients(),
     }  # fmt: skip
     for kind, argument in zip(ARGUMENTS[name], arguments, strict=True):
         if argument not in allowed[kind]:
             raise ValueError(f"{name}: {argument!r} is no {kind}")
     return Command(name, arguments)
+
+
+def _clients() -> list[str]:
+    """The clients that can crash."""
+    consumers = [f"consumer-{number}" for number in range(1, CONSUMERS + 1)]
+    return [*consumers, TRANSACTION, *(f"instance-{number}" for number in range(1, INSTANCES + 1))]
 
 
 @dataclass(frozen=True)

@@ -22,7 +22,7 @@ import sys
 import traceback
 from typing import Any, Final, NamedTuple, Protocol
 
-from kafka_learn.live.client_programs import CONSUMER_CONFIGS, PRODUCER_CONFIGS
+from kafka_learn.live.clients.client_programs import CONSUMER_CONFIGS, PRODUCER_CONFIGS
 from kafka_lite.testing.simulation.system.switching import SWITCH, with_switches
 
 TOOL: Final = "kafka-lite"

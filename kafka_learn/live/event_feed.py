@@ -43,10 +43,10 @@ class EventFeed:
         self._numbers = itertools.count(1)
         self._changed: dict[int, Entry] = {}
 
-    def note(self, now_ns: int, text: str) -> None:
-        """Something has happened. Only the first line is shown."""
+    def note(self, now_ns: int, text: str, *, is_own: bool = False) -> None:
+        """Something has happened. Only the first line is shown. What a reader has done is a line of its own."""
         line, now_s = text.partition("\n")[0][:LONGEST], now_ns / 1e9
-        entry = self._recent(_kind(line), now_s)
+        entry = None if is_own else self._recent(_kind(line), now_s)
         if entry is None:
             entry = Entry(next(self._numbers), now_s, line, 0)
             self._entries.append(entry)

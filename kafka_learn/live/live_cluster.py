@@ -13,7 +13,6 @@ The same seed with the same actions at the same times gives the same run, wherev
 
 from __future__ import annotations
 
-import functools
 import gc
 import logging
 import sys
@@ -22,14 +21,15 @@ from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any, Final
 
-from kafka_learn.live.client_figures import ClientFigures
-from kafka_learn.live.commands import CONSUMERS, Action, Command, as_text, command
+from kafka_learn.live.clients.live_clients import LiveClients
+from kafka_learn.live.clients.transaction_program import TRANSACTIONAL_ID
+from kafka_learn.live.commands import Action, Command, as_text, command
 from kafka_learn.live.console import PROGRAM, Console
 from kafka_learn.live.event_feed import EventFeed
 from kafka_learn.live.operations import PROGRAMS, Operations
 from kafka_learn.live.pace import Pace
 from kafka_learn.live.running_code import RunningCode
-from kafka_learn.live.snapshot import broker_rows, group_row, partition_rows, topic_row
+from kafka_learn.live.snapshot import broker_rows, group_row, partition_rows, topic_row, transaction_row
 from kafka_lite.testing.simulation.cluster import OPERATOR_PROGRAMS, BrokerCluster
 from kafka_lite.testing.simulation.machine import Process
 from kafka_lite.testing.simulation.network import Conditions
@@ -38,12 +38,15 @@ from kafka_lite.testing.simulation.world import World
 
 CLIENTS: Final = "clients"
 """The machine of the clients."""
-CLIENT_PROGRAMS: Final = "kafka_learn.live.client_programs"
 COPIED: Final = (*PACKAGES, "kafka_learn")
 """Packages of which each process has its own copy."""
 TOPIC, GROUP = "demo", "readers"
 REPLICAS: Final = ((2, 1, 0), (0, 2, 1), (1, 0, 2))
 """The replicas of each partition, its leader first: scenarios are about brokers by their numbers."""
+PROPERTIES: Final = {
+    "transaction.state.log.num.partitions": "1", "transaction.abort.timed.out.transaction.cleanup.interval.ms": "1000",
+}  # fmt: skip
+"""Of the brokers: one partition of transactional ids is there sooner than fifty."""
 CONTROLLER: Final = 2
 """The broker that starts before the others, and is the first controller."""
 START_S: Final = 600.0
@@ -71,8 +74,8 @@ class LiveCluster:
         self.code = RunningCode(self.world)
         self._operations = Operations(self.world, self._start_operator, self._note)
         self._console: Console | None = None
-        self.figures = ClientFigures(self._note)
-        self.cluster = BrokerCluster(self.world, len(REPLICAS[0]), {})
+        self.cluster = BrokerCluster(self.world, len(REPLICAS[0]), PROPERTIES)
+        self.clients = LiveClients(self.world, TOPIC, self._start_client, self._run_program, self._note)
         self.actions: list[Action] = []
         """The commands so far, with their times."""
         self.is_ready = False
@@ -82,8 +85,6 @@ class LiveCluster:
         self._collected_ns = 0
         self._expected: deque[Action] = deque()
         self._cuts: set[tuple[str, str]] = set()
-        self._producer: Process | None = None
-        self._consumers: dict[int, Process] = {}
         self.world.in_background("live", self._start)
 
     # ── time ──────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -145,7 +146,8 @@ class LiveCluster:
 
     def _do(self, wanted: Command) -> None:
         self.actions.append(Action(self._now_ns, wanted))
-        self._note(f"you: {' '.join((wanted.name, *wanted.arguments))}")
+        text = f"you: {' '.join((wanted.name, *wanted.arguments))}"
+        self.feed.note(self.world.scheduler.now_ns, text, is_own=True)
         if wanted.name in PROGRAMS:
             self._operations.add(wanted, TOPIC)
         else:
@@ -157,8 +159,11 @@ class LiveCluster:
         if not self.is_ready:
             raise ValueError("the cluster is still starting")
         if self._console is None:
-            self._console = Console(self.world, functools.partial(self._start_client, module=PROGRAM))
+            self._console = Console(self.world, self._start_console)
         return self._console
+
+    def _start_console(self, program: str, *args: Any, name: str) -> Process:
+        return self._start_client(f"{PROGRAM}:{program}", *args, name=name)
 
     def _carry_out(self, wanted: Command) -> None:
         name = wanted.name
@@ -168,12 +173,25 @@ class LiveCluster:
             self._pause_or_resume(wanted.number(), name == "pause")
         elif name in ("cut", "heal"):
             self._cut_or_heal(wanted.arguments[0], wanted.arguments[1], name == "cut")
-        elif name == "produce":
-            self._order(wanted.number(), wanted.arguments[1])
+        else:
+            self._tell_clients(wanted)
+
+    def _tell_clients(self, wanted: Command) -> None:
+        clients, name = self.clients, wanted.name
+        if name == "produce":
+            clients.produce(wanted.number(), wanted.arguments[1])
         elif name == "join":
-            self._join(wanted.number())
-        elif name == "leave":
-            self._leave(wanted.number())
+            clients.join(wanted.number(), GROUP)
+        elif name in ("begin", "commit", "abort"):
+            clients.transact(name, wanted.number() if wanted.arguments else 0, len(REPLICAS))
+        elif name == "lines":
+            clients.write_lines(wanted.number())
+        elif name == "isolation":
+            (clients.isolation,) = wanted.arguments
+        elif name == "crash":
+            clients.crash(wanted.arguments[0])
+        else:
+            {"leave": clients.leave, "open": clients.open, "close": clients.close}[name](wanted.number())
 
     def _pause_or_resume(self, number: int, is_to_pause: bool) -> None:
         process = self.cluster.brokers[number].running()
@@ -186,25 +204,6 @@ class LiveCluster:
         change(second, first)
         (self._cuts.add if is_to_cut else self._cuts.discard)((min(first, second), max(first, second)))
 
-    def _order(self, count: int, acks: str) -> None:
-        assert self._producer is not None
-        programs = self._producer.module(CLIENT_PROGRAMS)
-        programs.orders.put(programs.Order(count, acks))
-
-    def _join(self, number: int) -> None:
-        process = self._consumers.get(number)
-        if process is None or not process.is_running:
-            name = _consumer(number)
-            self._consumers[number] = self._start_client("consumer", TOPIC, GROUP, name, self.figures, name=name)
-
-    def _leave(self, number: int) -> None:
-        process = self._consumers.get(number)
-        if process is None or not process.is_running:
-            return
-        process.stop()
-        self.world.wait_until(lambda: not process.is_running, START_S, f"{process.name} leaves")
-        self.figures.ended(process.name)
-
     # ── the beginning ─────────────────────────────────────────────────────────────────────────────────────────────
 
     def _start(self) -> None:
@@ -215,8 +214,8 @@ class LiveCluster:
         self.world.wait_until(lambda: self.cluster.controller() is controller, START_S, "the first controller")
         self.cluster.start()
         self._run_program("create_placed_topic", TOPIC, REPLICAS)
-        self._producer = self._start_client("producer", TOPIC, self.figures, name="producer")
-        self._join(1)
+        self.clients.start_producer()
+        self.clients.join(1, GROUP)
         self.is_ready = True
 
     def _run_program(self, program: str, *args: Any) -> None:
@@ -227,9 +226,8 @@ class LiveCluster:
         machine = self.world.machine(CLIENTS)
         return machine.start(OPERATOR_PROGRAMS + program, self.cluster.bootstrap, *args, name=program)
 
-    def _start_client(self, program: str, *args: Any, name: str, module: str = CLIENT_PROGRAMS) -> Process:
-        machine = self.world.machine(CLIENTS)
-        return machine.start(f"{module}:{program}", self.cluster.bootstrap, *args, name=name)
+    def _start_client(self, program: str, *args: Any, name: str) -> Process:
+        return self.world.machine(CLIENTS).start(program, self.cluster.bootstrap, *args, name=name)
 
     def _note(self, text: str) -> None:
         self.feed.note(self.world.scheduler.now_ns, text)
@@ -246,13 +244,8 @@ class LiveCluster:
             "is_hurrying": self.pace.is_hurrying(self._now_ns / 1e9),
             "brokers": broker_rows(self.cluster.brokers), "cuts": sorted(self._cuts),
             "partitions": partition_rows(running, {TOPIC}), "topic": topic_row(running, TOPIC),
-            "group": group_row(running, GROUP),
-            **self.figures.as_json(), "events": self.feed.news(), "code": self.code.as_json(),
+            "group": group_row(running, GROUP), "coordinated": transaction_row(running, TRANSACTIONAL_ID),
+            **self.clients.as_json(), "events": self.feed.news(), "code": self.code.as_json(),
             "cells": self._console.news() if self._console is not None else [],
             "actions": as_text(self.actions), "steps": self.world.events.steps, "digest": self.world.events.digest,
         }  # fmt: skip
-
-
-def _consumer(number: int) -> str:
-    assert 1 <= number <= CONSUMERS
-    return f"consumer-{number}"

@@ -59,7 +59,7 @@ def partition_rows(servers: Iterable[tuple[int, Any]], topics: Collection[str]) 
             if topic in topics:
                 new = {
                     "topic": topic, "partition": index, "leader": None, "epoch": -1, "isr": [], "assigned": [],
-                    "replicas": {},
+                    "lso": None, "replicas": {},
                 }  # fmt: skip
                 _add(rows.setdefault((topic, index), new), number, partition)
     return [rows[place] for place in sorted(rows)]
@@ -78,6 +78,7 @@ def _add(row: dict[str, Any], broker: int, partition: Any) -> None:
             for replicas in (partition.in_sync_replicas, partition.assigned_replicas)
         )
         row.update(leader=broker, epoch=partition.leader_epoch, isr=in_sync, assigned=assigned)
+        row["lso"] = replica.last_stable_offset.message_offset if replica is not None else None
 
 
 def topic_row(servers: Iterable[tuple[int, Any]], topic: str) -> dict[str, Any] | None:
@@ -103,6 +104,21 @@ def topic_row(servers: Iterable[tuple[int, Any]], topic: str) -> dict[str, Any] 
         "min.insync.replicas": str(log.config.min_insync_replicas),
         "unclean.leader.election.enable": str(log.config.unclean_leader_election_enable).lower(),
     }
+
+
+def transaction_row(servers: Iterable[tuple[int, Any]], transactional_id: str) -> dict[str, Any] | None:
+    """Metadata of a transactional id as its coordinator has it; None if no broker has any."""
+    for number, server in servers:
+        manager = getattr(getattr(server, "transactions", None), "manager", None)
+        metadata = manager.peek(transactional_id) if manager is not None else None
+        if metadata is not None:
+            current = metadata.current
+            return {
+                "coordinator": number, "state": current.state.name, "producer_id": current.producer_id,
+                "epoch": current.producer_epoch,
+                "partitions": sorted(f"{each.topic}-{each.partition}" for each in current.topic_partitions),
+            }  # fmt: skip
+    return None
 
 
 def group_row(servers: Iterable[tuple[int, Any]], group_id: str) -> dict[str, Any] | None:

@@ -2,6 +2,7 @@
 //
 // Controls and cells carry data-role, and data-broker or data-partition where they belong to one.
 
+import { transactionControls, wordCount } from "./applications.mjs";
 import { CodePanel } from "./code.mjs";
 import { ConsolePanel } from "./console.mjs";
 import { button, choice, draw, element, upTo } from "./elements.mjs";
@@ -25,6 +26,8 @@ const parts = {
   links: element("div", { class: "live-row" }),
   clients: element("div", { class: "live-row" }),
   topic: element("div", { class: "live-row" }),
+  transaction: element("div", {}),
+  wordCount: element("div", {}),
   group: element("div", { "data-role": "group" }),
   partitions: element("div", { class: "live-scroll" }),
   events: element("ol", { class: "live-events", tabindex: "0", "aria-label": words.events }),
@@ -74,6 +77,8 @@ function clientControls(shot) {
       return button("consume", `consumer-${number} ${runs ? words.leave : words.join}`,
         () => tell(runs ? "leave" : "join", number), { "data-consumer": number, "aria-pressed": String(runs) });
     }),
+    ...Object.keys(shot.consumers).map((name) => button("crash", `${words.kill} ${name}`, () => tell("crash", name), { "data-client": name })),
+    choice("isolation", words.isolation, ["read_uncommitted", "read_committed"], shot.isolation, (value) => tell("isolation", value)),
   ];
 }
 
@@ -103,12 +108,13 @@ function groupText(shot) {
 function partitionTable(shot) {
   const ids = shot.brokers.map((row) => row.broker);
   const most = Math.max(1, ...shot.partitions.flatMap((row) => Object.values(row.replicas).map((its) => its.leo)));
-  const head = [words.partition, words.leader, words.epoch, words.isr, ...ids.map((id) => `${words.replica} ${id}: ${words.offsets}`)];
+  const head = [words.partition, words.leader, words.epoch, words.isr, "LSO", ...ids.map((id) => `${words.replica} ${id}: ${words.offsets}`)];
   const rows = shot.partitions.map((row) => element("tr", { "data-role": "partition", "data-partition": row.partition },
     element("th", { scope: "row" }, `${row.topic}-${row.partition}`),
     element("td", { "data-role": "leader", "data-partition": row.partition }, row.leader === null ? "–" : String(row.leader)),
     element("td", {}, String(row.epoch)),
     element("td", { "data-role": "isr", "data-partition": row.partition }, row.isr.join(", ")),
+    element("td", { "data-role": "lso", "data-partition": row.partition }, row.lso === null ? "–" : String(row.lso)),
     ...ids.map((id) => replicaCell(row, id, most))));
   return [element("table", {}, element("thead", {}, element("tr", {}, ...head.map((text) => element("th", { scope: "col" }, text)))),
     element("tbody", {}, ...rows))];
@@ -163,8 +169,10 @@ function show(shot) {
   ]);
   draw(parts.brokers, shot.brokers, () => shot.brokers.map(brokerCard));
   draw(parts.links, [shot.cuts, shot.is_ready], () => linkControls(shot));
-  draw(parts.clients, [shot.producer, Object.keys(shot.consumers)], () => clientControls(shot));
+  draw(parts.clients, [shot.producer, Object.keys(shot.consumers), shot.isolation], () => clientControls(shot));
   draw(parts.topic, shot.topic, () => topicControls(shot));
+  draw(parts.transaction, [shot.transaction, shot.coordinated], () => transactionControls(shot, tell));
+  draw(parts.wordCount, shot.word_count, () => wordCount(shot, tell));
   draw(parts.group, [shot.group, shot.consumers], () => groupText(shot));
   draw(parts.partitions, shot.partitions, () => partitionTable(shot));
   draw(parts.share, [shot.actions, shot.is_paused ? shot.now_s : Math.floor(shot.now_s)], () => shared(shot));
@@ -177,7 +185,9 @@ function open() {
   const section = (title, ...content) => element("section", {}, element("h3", {}, title), ...content);
   root.replaceChildren(
     parts.message, section(words.time, parts.time, parts.clock), parts.brokers, parts.partitions,
-    code.element, cells.element, section(words.clients, parts.clients, parts.group), section(words.links, parts.links), section(words.topicSettings, parts.topic),
+    section(words.clients, parts.clients, parts.group), section(words.topicSettings, parts.topic), section(words.links, parts.links),
+    section(words.transaction, element("p", {}, words.transactionHow), parts.transaction),
+    section(words.wordCount, element("p", {}, words.wordCountHow), parts.wordCount), code.element, cells.element,
     section(words.events, parts.events), section(words.again, parts.share));
   parts.message.textContent = words.engine;
   worker = new Worker(new URL("./worker.mjs", import.meta.url), { type: "module" });

@@ -20,6 +20,20 @@ const english = {
   acknowledged: "acknowledged", lost: "failed", sent: "sent", read: "read", none: "none",
   group: "Consumer group", coordinator: "coordinator", generation: "generation", has: "partitions",
   partitions: "partitions (more of them)", replicas: "replicas of each",
+  isolation: "consumers that join get isolation.level",
+  transaction: "A transaction", producer: "the producer", begin: (records) => `Begin, send ${records} records`, commit: "Commit", abort: "Abort",
+  transactionHow: "Its records are in the log at once, but the last stable offset (LSO) stays before them until it ends: a consumer with "
+    + "read_committed waits there. An end is a marker in each partition, which takes an offset, too.",
+  transactionStates: {
+    "no producer": "does not run", initializing: "asks for its producer id and epoch", ready: "ready", open: "transaction is open",
+    committing: "commits", committed: "has committed", aborting: "aborts", aborted: "has aborted", failed: "has failed",
+  },
+  inTransaction: (records) => `${records} records of it in the log`, noTransactions: "No coordinator knows the transactional id yet.",
+  transactionCoordinator: "transaction coordinator, broker", producerEpoch: "epoch",
+  wordCount: "Streams: word count", writeLines: (lines) => `Write ${lines} lines`, written: (lines) => `${lines} lines written`,
+  wordCountHow: "Each instance is a process with Kafka Streams: tasks 0_0 and 0_1 split lines of the topic text, 1_0 and 1_1 count "
+    + "words in a store with a changelog. Start both, write lines, kill one: the other one restores its counts, and counts further.",
+  opens: "starts", closes: "closes", tasks: "tasks", word: "Word", count: "Count", instance: "Instance", task: "Task",
   unclean: "unclean leader election", share: "Link to this run",
   shareHow: "has its seed and what you have done. In a clone of the project, this command plays it without a browser:",
   again: "Once more", steps: "steps", digest: "digest",
@@ -55,6 +69,20 @@ const chinese = {
   acknowledged: "已确认", lost: "失败", sent: "已发送", read: "已读取", none: "无",
   group: "消费组", coordinator: "协调者", generation: "世代", has: "分区",
   partitions: "分区数（只能增加）", replicas: "每个分区的副本数",
+  isolation: "之后加入的消费者的 isolation.level",
+  transaction: "事务", producer: "生产者", begin: (records) => `开始事务，发送 ${records} 条消息`, commit: "提交", abort: "中止",
+  transactionHow: "事务里的消息立刻写入日志，但在事务结束之前，最后稳定偏移量（LSO）一直停在这些消息前面：read_committed 的消费者就等在那里。"
+    + "结束时每个分区写入一个标记，标记也占一个偏移量。",
+  transactionStates: {
+    "no producer": "没有运行", initializing: "正在申请 producer id 和纪元", ready: "就绪", open: "事务进行中",
+    committing: "正在提交", committed: "已提交", aborting: "正在中止", aborted: "已中止", failed: "已失败",
+  },
+  inTransaction: (records) => `其中 ${records} 条消息已写入日志`, noTransactions: "还没有协调者知道这个 transactional id。",
+  transactionCoordinator: "事务协调者 broker", producerEpoch: "纪元",
+  wordCount: "Streams：单词计数", writeLines: (lines) => `写 ${lines} 行文字`, written: (lines) => `已写 ${lines} 行`,
+  wordCountHow: "每个实例是一个运行 Kafka Streams 的进程：任务 0_0 和 0_1 拆分主题 text 里的每一行，1_0 和 1_1 在带变更日志的状态存储里计数。"
+    + "把两个实例都启动，写几行文字，再杀掉一个：另一个会恢复它的计数，接着数下去。",
+  opens: "启动", closes: "关闭", tasks: "任务", word: "单词", count: "次数", instance: "实例", task: "任务",
   unclean: "允许不完全的主副本选举", share: "本次运行的链接",
   shareHow: "里面有种子和你做过的操作。在项目的克隆里，下面的命令不用浏览器就能重放：",
   again: "再来一次", steps: "步", digest: "摘要",

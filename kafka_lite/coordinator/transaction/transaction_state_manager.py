@@ -130,6 +130,11 @@ class TransactionStateManager:
             partition = self._partition_of(transactional_id)
             return partition.coordinator_epoch, partition.transactions.get(transactional_id)
 
+    def peek(self, transactional_id: str) -> TransactionMetadata | None:
+        """An id's metadata in the cache, or None. Takes no lock: for an onlooker whom nobody should notice."""
+        owned = (partition.transactions.get(transactional_id) for partition in list(self._owned.values()))
+        return next(filter(None, owned), None)
+
     def put_if_absent(self, metadata: TransactionMetadata) -> tuple[int, TransactionMetadata]:
         """Add an id unless it is there; returns the one in the cache. Raises like ``get``."""
         with self._changed:

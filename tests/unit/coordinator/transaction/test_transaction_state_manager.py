@@ -65,6 +65,17 @@ def test_the_states_of_a_transaction_are_in_the_log() -> None:
     assert states == [S.EMPTY, S.ONGOING, S.ONGOING, S.PREPARE_COMMIT, S.COMPLETE_COMMIT]
 
 
+def test_an_onlooker_sees_an_id_of_the_cache_and_takes_no_lock() -> None:
+    transactions = Transactions()
+    transactions.start()
+    manager = transactions.coordinator.manager
+    with manager._changed:
+        found = manager.peek(TXN_ID)
+        assert manager.peek("nobody") is None
+    assert found is not None
+    assert found.state is S.EMPTY
+
+
 def test_an_append_of_an_interrupted_leadership_is_not_attempted() -> None:
     transactions = Transactions()
     producer = transactions.start()

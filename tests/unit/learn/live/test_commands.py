@@ -33,6 +33,12 @@ def test_words_become_a_command() -> None:
         (("produce", 1, "2"), "produce: '2' is no acks"),
         (("join", 6), "join: '6' is no consumer"),
         (("partitions", 10), "partitions: '10' is no number of partitions"),
+        (("open", 3), "open: '3' is no instance"),
+        (("begin", 101), "begin: '101' is no number of records"),
+        (("lines", 0), "lines: '0' is no number of lines"),
+        (("commit", 1), "commit takes 0 arguments, not 1"),
+        (("isolation", "none"), "isolation: 'none' is no isolation"),
+        (("crash", "broker-0"), "crash: 'broker-0' is no client"),
         (("replicas", 4), "replicas: '4' is no number of replicas"),
         (("alter", "retention.ms", "1"), "alter: 'retention.ms' is no setting"),
         (("alter", "min.insync.replicas", "10"), "alter: '10' is no value"),
@@ -51,11 +57,15 @@ def test_actions_survive_their_way_through_a_link() -> None:
         Action(90_000_000_000, given("alter", "min.insync.replicas", "2")),
         Action(91_000_000_000, given("partitions", 5)),
         Action(92_000_000_000, given("replicas", 1)),
+        Action(93_000_000_000, given("commit")),
+        Action(94_000_000_000, given("crash", "instance-2")),
         Action(1_234_567_800_009, given("start", 1)),
     ]
     text = as_text(actions)
     assert text.startswith("2.5:kill:1,2.5:produce:10:all,61.02:cut:")
-    assert text.endswith(",90:alter:min.insync.replicas:2,91:partitions:5,92:replicas:1,1234.567800009:start:1")
+    assert text.endswith(
+        ",90:alter:min.insync.replicas:2,91:partitions:5,92:replicas:1,93:commit,94:crash:instance-2,1234.567800009:start:1"
+    )
     assert actions_of(text, 3, MACHINES) == actions
     assert actions_of("", 3, MACHINES) == []
 

@@ -59,3 +59,10 @@ def test_it_stays_small() -> None:
         feed.note(number * 60 * SECOND, "x" * number)
     assert len(feed._entries) == KEPT
     assert max(len(text) for text, _ in lines(feed)) == LONGEST
+
+
+def test_what_a_reader_does_is_a_line_each_time() -> None:
+    feed = EventFeed()
+    feed.note(0, "you: produce 10 all", is_own=True)
+    feed.note(1, "you: produce 10 all", is_own=True)
+    assert [entry["count"] for entry in feed.news()] == [1, 1]

@@ -36,9 +36,9 @@ def led_by_others(shot):
 def in_sync(shot):
     return len(shot["partitions"]) == 3 and all(len(row["isr"]) == 3 for row in shot["partitions"])
 
-def level(shot):
+def level(shot, replicas=9):
     offsets = [(each["leo"], each["hw"]) for row in shot["partitions"] for each in row["replicas"].values()]
-    return len(offsets) == 9 and all(leo == hw for leo, hw in offsets)
+    return len(offsets) == replicas and all(leo == hw for leo, hw in offsets)
 
 until(lambda shot: shot["is_ready"], "ready", 300)
 until(in_sync, "in sync")
@@ -70,12 +70,31 @@ until(lambda shot: shot["group"]["state"] == "STABLE"
       "five partitions are read")
 live.do(["replicas", 3])
 until(lambda shot: [len(row["isr"]) for row in shot["partitions"]] == [3] * 5, "three again", 120)
+live.do(["begin", 10])
+until(lambda shot: shot["transaction"] == {"state": "open", "records": 10}, "a transaction")
+shot = until(lambda shot: level(shot, 15), "it is replicated")
+assert shot["coordinated"]["state"] == "ONGOING"
+assert sum(row["lso"] for row in shot["partitions"]) == 15
+live.do(["commit"])
+until(lambda shot: shot["coordinated"]["state"] == "COMPLETE_COMMIT"
+      and all(row["lso"] == row["replicas"][str(row["leader"])]["hw"] for row in shot["partitions"]), "committed")
+live.do(["lines", 5])
+live.do(["open", 1])
+live.do(["open", 2])
+until(lambda shot: shot["word_count"]["words"].get("log", {}).get("count") == 2
+      and sorted(len(its["tasks"]) for its in shot["word_count"]["instances"].values()) == [2, 2], "two count", 120)
+live.do(["crash", "instance-1"])
+live.do(["lines", 5])
+until(lambda shot: shot["word_count"]["words"]["log"]["count"] >= 4
+      and shot["word_count"]["words"]["log"]["instance"] == "instance-2",
+      "the other one has its counts", 120)
 live.code.watch("broker-0")
 live.pace.pause()
-for _ in range(50):
+for _ in range(200):
     live.pace.step()
     live.turn(0)
-    if ran := live.code.as_json()["ran"]:
+    ran = live.code.as_json()["ran"]
+    if any(entry["depth"] > 2 for entry in ran):
         break
 stacks = [thread["stack"] for thread in live.code.as_json()["threads"]]
 assert any(place["module"] == "kafka_lite.network.selector" for stack in stacks for place in stack)

@@ -6,7 +6,7 @@ from enum import Enum, auto
 from types import SimpleNamespace
 from typing import Any
 
-from kafka_learn.live.snapshot import broker_rows, broker_state, group_row, partition_rows, topic_row
+from kafka_learn.live.snapshot import broker_rows, broker_state, group_row, partition_rows, topic_row, transaction_row
 from kafka_lite.common.topic_partition import TopicPartition
 from kafka_lite.coordinator.group.group_state import GroupState
 from kafka_lite.server.broker_states import BrokerState
@@ -21,7 +21,10 @@ def broker(number: int, state: object = BrokerState.RUNNING_AS_BROKER, **about: 
 
 def replica(number: int, leo: int, hw: int) -> Any:
     offsets = [SimpleNamespace(message_offset=offset) for offset in (leo, hw)]
-    return SimpleNamespace(broker_id=number, log=object(), log_end_offset=offsets[0], high_watermark=offsets[1])
+    return SimpleNamespace(
+        broker_id=number, log=object(), log_end_offset=offsets[0], high_watermark=offsets[1],
+        last_stable_offset=SimpleNamespace(message_offset=hw - 1),
+    )  # fmt: skip
 
 
 def partition(on: int, leader: int, epoch: int, local: Any, isr: list[int], index: int = 0) -> Any:
@@ -61,7 +64,7 @@ def test_a_partition_has_what_each_replica_believes_of_itself() -> None:
     ]
     assert partition_rows(servers, {"demo"}) == [
         {
-            "topic": "demo", "partition": 0, "leader": 0, "epoch": 4, "isr": [0, 1], "assigned": [0, 1, 2],
+            "topic": "demo", "partition": 0, "leader": 0, "epoch": 4, "isr": [0, 1], "assigned": [0, 1, 2], "lso": 9,
             "replicas": {"0": {"leo": 12, "hw": 10}, "1": {"leo": 10, "hw": 9}},
         }
     ]  # fmt: skip
@@ -112,3 +115,19 @@ class Unused(Enum):
 
 def test_a_state_that_is_not_running_counts_as_starting() -> None:
     assert broker_state(broker(0, Unused.NOT_A_STATE)) == "starting"
+
+
+def test_a_transaction_is_what_its_coordinator_has() -> None:
+    partitions = frozenset({TopicPartition("demo", 2), TopicPartition("demo", 0)})
+    current = SimpleNamespace(
+        state=SimpleNamespace(name="ONGOING"), producer_id=1000, producer_epoch=3, topic_partitions=partitions
+    )
+    known = {"reader": SimpleNamespace(current=current)}
+    coordinators = [
+        (0, SimpleNamespace()),
+        (2, SimpleNamespace(transactions=SimpleNamespace(manager=SimpleNamespace(peek=known.get)))),
+    ]
+    assert transaction_row(coordinators, "reader") == {
+        "coordinator": 2, "state": "ONGOING", "producer_id": 1000, "epoch": 3, "partitions": ["demo-0", "demo-2"],
+    }  # fmt: skip
+    assert transaction_row(coordinators, "nobody") is None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from kafka_learn.live.client_figures import ClientFigures
+from kafka_learn.live.clients.client_figures import ClientFigures
 
 
 def test_records_are_counted_on_their_way() -> None:

@@ -99,14 +99,14 @@ def _send(sender: Any, topic: str, value: str, witness: Witness) -> None:
         witness.failed(value, repr(error))
 
 
-def consumer(bootstrap: str, topic: str, group: str, name: str, witness: Witness) -> None:
+def consumer(bootstrap: str, topic: str, group: str, name: str, isolation: str, witness: Witness) -> None:
     """Read as a member of a group until SIGTERM, and leave it."""
     from kafka_lite.common.errors import KafkaError
     from kafka_lite.consumer import KafkaConsumer
 
     is_over = threading.Event()
     signal.signal(signal.SIGTERM, lambda *_: is_over.set())
-    own = {"bootstrap.servers": bootstrap, "client.id": name, "group.id": group}
+    own = {"bootstrap.servers": bootstrap, "client.id": name, "group.id": group, "isolation.level": isolation}
     reader = KafkaConsumer({**CONSUMER_CONFIGS, **own})
     reader.subscribe([topic], _listener(name, witness))
     while not is_over.is_set():

@@ -1,0 +1,1 @@
+"""Programs of the live cluster's clients, and what is known of them from outside."""
