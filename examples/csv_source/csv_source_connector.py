@@ -7,13 +7,14 @@ import threading
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from kafka_lite.common.config_def import Range, Type
 from kafka_lite.connect.api import (
     NO_DEFAULT,
     ConfigDef,
+    ConfigType,
     ConnectError,
     ConnectorUtils,
     Importance,
+    Range,
     Schema,
     SchemaBuilder,
     SourceConnector,
@@ -35,9 +36,9 @@ class CsvSourceConnector(SourceConnector):
         """The keys of the configuration, from which ``validate`` checks one and a form can be made."""
         return (
             ConfigDef()
-            .define("folder", Type.STRING, NO_DEFAULT, Importance.HIGH, "Where the files are.")
-            .define("topic", Type.STRING, NO_DEFAULT, Importance.HIGH, "Where the rows go.")
-            .define("batch.size", Type.INT, 500, Importance.LOW, "Rows per poll, at most.", Range.at_least(1))
+            .define("folder", ConfigType.STRING, NO_DEFAULT, Importance.HIGH, "Where the files are.")
+            .define("topic", ConfigType.STRING, NO_DEFAULT, Importance.HIGH, "Where the rows go.")
+            .define("batch.size", ConfigType.INT, 500, Importance.LOW, "Rows per poll, at most.", Range.at_least(1))
         )
 
     def start(self, props: Mapping[str, str]) -> None:

@@ -352,6 +352,8 @@ class ConfigDef:
         recommender: Recommender | None = None,
     ) -> ConfigDef:
         """Add a key and return this definition; its default is validated, too. What has to be named is for forms."""
+        if not isinstance(kind, Type):  # but that of a schema, whose names are the same
+            raise TypeError(f"configuration {name} has type {kind!r}: it must be a {__name__}.Type, as Type.STRING")
         if name in self.keys:
             raise ValueError(f"configuration {name} is defined twice")
         form = (group, order_in_group, width, display_name or name, tuple(dependents), recommender)

@@ -2,11 +2,13 @@
 
 A connector extends :class:`SourceConnector` or :class:`SinkConnector`, and its tasks extend :class:`SourceTask` or
 :class:`SinkTask`. Data has a :class:`Schema`, made by a :class:`SchemaBuilder`; a :class:`Struct` holds a record of it.
+``Type`` is that of a schema (Kafka: Schema.Type), ``ConfigType`` that of a configuration key (ConfigDef.Type).
 
 Kafka 0.10.2: connect/api · book 8.3.2
 """
 
-from kafka_lite.common.config_def import NO_DEFAULT, ConfigDef, Importance
+from kafka_lite.common.config_def import NO_DEFAULT, ConfigDef, Importance, Range, ValidString
+from kafka_lite.common.config_def import Type as ConfigType
 from kafka_lite.common.config_value import ConfigValue, Recommender, Width
 from kafka_lite.connect.api.connect_record import ConnectRecord
 from kafka_lite.connect.api.connector import Connector, ConnectorContext
@@ -33,6 +35,7 @@ from kafka_lite.connect.api.transformation import Predicate, Transformation
 __all__ = [
     "NO_DEFAULT",
     "ConfigDef",
+    "ConfigType",
     "ConfigValue",
     "ConnectError",
     "ConnectRecord",
@@ -51,6 +54,7 @@ __all__ = [
     "Importance",
     "OffsetStorageReader",
     "Predicate",
+    "Range",
     "Recommender",
     "RetriableError",
     "Schema",
@@ -71,5 +75,6 @@ __all__ = [
     "Timestamp",
     "Transformation",
     "Type",
+    "ValidString",
     "Width",
 ]

@@ -17,6 +17,7 @@ from kafka_lite.connect.runtime.distributed.distributed_config import Distribute
 from kafka_lite.connect.runtime.distributed.distributed_herder import DistributedHerder
 from kafka_lite.connect.runtime.distributed.worker_group_member import WorkerGroupMember
 from kafka_lite.connect.runtime.distributed.worker_rebalance_listener import WorkerRebalanceListener
+from kafka_lite.connect.runtime.plugin_discovery import add_plugin_path
 from kafka_lite.connect.runtime.rest.rest_server import RestServer
 from kafka_lite.connect.runtime.standalone.standalone_config import StandaloneConfig
 from kafka_lite.connect.runtime.standalone.standalone_herder import StandaloneHerder
@@ -26,12 +27,13 @@ from kafka_lite.connect.runtime.storage.kafka_config_backing_store import KafkaC
 from kafka_lite.connect.runtime.storage.kafka_offset_backing_store import KafkaOffsetBackingStore, NewLog
 from kafka_lite.connect.runtime.storage.kafka_status_backing_store import KafkaStatusBackingStore
 from kafka_lite.connect.runtime.worker import Worker
-from kafka_lite.connect.runtime.worker_config import METRICS_HTTP_OFF, WorkerConfig
+from kafka_lite.connect.runtime.worker_config import METRICS_HTTP_OFF, PLUGIN_PATH, WorkerConfig
 from kafka_lite.metrics.metrics_http_server import MetricsHttpServer
 
 
 def new_standalone_connect(props: Mapping[str, str]) -> Connect:
     """A worker by itself. Raises ConfigError, ConnectError."""
+    add_plugin_path(props.get(PLUGIN_PATH, ""))  # first: the worker's keys may name classes, too
     config = StandaloneConfig(props)
     rest = RestServer(config)
     with _released_on_error(rest.stop):
@@ -44,6 +46,7 @@ def new_distributed_connect(
     props: Mapping[str, str], *, clients: ConnectClients | None = None, time: Time = SYSTEM_TIME
 ) -> Connect:
     """A worker of a group. Raises ConfigError, ConnectError. Nothing is asked of a broker before it is started."""
+    add_plugin_path(props.get(PLUGIN_PATH, ""))
     config = DistributedConfig(props)
     clients = clients or ConnectClients(time)
     rest = RestServer(config)

@@ -8,9 +8,11 @@ from __future__ import annotations
 import importlib
 import inspect
 import logging
+import sys
 from functools import cache
 from importlib.metadata import entry_points
 from itertools import chain
+from pathlib import Path
 from typing import Any
 
 from kafka_lite.connect.api.connector import Connector
@@ -60,6 +62,21 @@ OTHER_NAMES: dict[str, str] = {
 }
 """Connectors of others, and of Kafka since 2.4, whose configurations ours understand -> the class here."""
 _PATHS = CONNECTORS | TASKS | OTHER_NAMES
+
+
+def add_plugin_path(folders: str) -> None:
+    """Let modules and packages in these folders, separated by commas, be found after all that Python has by itself.
+
+    Kafka: the worker's ``plugin.path``, since 0.11. There each folder has class loaders of its own; here a module that
+    two folders have is that of the first.
+    """
+    for folder in filter(None, map(str.strip, folders.split(","))):
+        path = Path(folder).resolve()
+        if not path.is_dir():
+            logger.error("Could not get listing for plugin path: %s. Ignoring.", folder)
+        elif str(path) not in sys.path:
+            sys.path.append(str(path))
+            known_connectors.cache_clear()
 
 
 def load_class(name: str) -> type[Any]:

@@ -17,6 +17,7 @@ from kafka_lite.producer import producer_config
 HIGH, MEDIUM, LOW = Importance.HIGH, Importance.MEDIUM, Importance.LOW
 METRICS_HTTP_OFF = -1
 REST_PORT_DEFAULT = 8083
+PLUGIN_PATH = "plugin.path"
 MAX_INT, MAX_LONG = 0x7FFFFFFF, 0x7FFFFFFFFFFFFFFF
 
 
@@ -59,6 +60,9 @@ def base_config_def() -> ConfigDef:
                 "The origin, or *, from which browsers may use the REST interface; by default only its own.")
         .define("access.control.allow.methods", Type.STRING, "", LOW,
                 "The methods that browsers may use from another origin; by default GET, POST and HEAD.")
+        .define(PLUGIN_PATH, Type.LIST, "", LOW,
+                "The folders, separated by commas, in which modules with connectors, converters and transformations "
+                "are found, besides all that is installed. (Since 0.11.)")
         .define(CONFIG_PROVIDERS, Type.LIST, "", LOW,
                 "The names of config providers, whose classes are in config.providers.NAME.class. The worker and its "
                 "connectors may then have values such as ${NAME:path:key}.")

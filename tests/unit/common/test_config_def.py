@@ -110,6 +110,14 @@ def test_values_of_a_wrong_type_are_rejected(kind, text):
         parse_value("k", kind, text)
 
 
+def test_a_type_of_something_else_is_refused_at_once():
+    """``kafka_lite.connect.api.Type`` is that of a schema."""
+    with pytest.raises(
+        TypeError, match=r"configuration a has type 'string': it must be a kafka_lite\.common\.config_def"
+    ):
+        ConfigDef().define("a", "string", "", Importance.LOW, "")
+
+
 def test_a_bad_default_or_a_duplicate_definition_is_a_bug_of_the_caller():
     with pytest.raises(ConfigError):
         ConfigDef().define("a", Type.INT, 0, Importance.LOW, "", Range.at_least(1))

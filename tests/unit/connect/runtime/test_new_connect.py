@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import socket
+import sys
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
@@ -43,3 +44,16 @@ def test_a_worker_whose_metrics_port_is_taken_leaves_its_rest_port_free(
         with pytest.raises(ConnectError):
             new_connect(props | ports)
     socket.create_server(("127.0.0.1", port)).close()
+
+
+@pytest.mark.parametrize("new_connect", [new_standalone_connect, _distributed])
+def test_a_worker_finds_the_classes_of_its_plugin_path(
+    props: dict[str, str],
+    new_connect: Callable[[Mapping[str, str]], Any],
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
+) -> None:
+    monkeypatch.setattr(sys, "path", list(sys.path))
+    connect = new_connect(props | {"plugin.path": str(tmp_path)})
+    connect.stop()
+    assert sys.path[-1] == str(tmp_path)

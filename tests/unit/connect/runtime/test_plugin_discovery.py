@@ -1,5 +1,8 @@
+import json
+import sys
 from collections.abc import Iterator
 from importlib.metadata import EntryPoint
+from pathlib import Path
 
 import pytest
 
@@ -13,6 +16,7 @@ from kafka_lite.connect.json.json_converter import JsonConverter
 from kafka_lite.connect.runtime import plugin_discovery
 from kafka_lite.connect.runtime.plugin_discovery import (
     CONNECTORS,
+    add_plugin_path,
     class_name,
     connector_class,
     known_connectors,
@@ -115,3 +119,23 @@ def test_new_plugins() -> None:
         new_task(SOURCE)
     with pytest.raises(ConnectError, match="Instantiation error of kafka_lite"):
         plugin_discovery.new_plugin(Connector, Connector)
+
+
+def test_modules_of_the_plugin_path_are_found_after_all_others(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr(sys, "path", list(sys.path))
+    monkeypatch.chdir(tmp_path)
+    for name in ("one", "two"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "plugged_in.py").write_text(f"class Tried:\n    of = {name!r}\n")
+    (tmp_path / "one" / "json.py").write_text("")
+    add_plugin_path(" one, two,,nowhere ,one")
+    add_plugin_path("")
+    assert sys.path[-2:] == [str(tmp_path / "one"), str(tmp_path / "two")]
+    assert load_class("plugged_in.Tried").of == "one"
+    assert load_class("json.JSONDecoder") is json.JSONDecoder
+    assert [record.getMessage() for record in caplog.records] == [
+        "Could not get listing for plugin path: nowhere. Ignoring."
+    ]
+    del sys.modules["plugged_in"]
