@@ -44,7 +44,7 @@ class AdminClient:
     All connections are protected as ``security.protocol`` and the keys of TLS and SASL say. Each call raises
     ConnectionError if no broker responds, AuthenticationError if one end does not accept the other, and ApiError
     (UNSUPPORTED_VERSION) if the broker is too old. ``max_version`` is the last version that the caller can write and
-    read.
+    read, ``min_version`` the first that can say what it asks for.
     """
 
     def __init__(self, configs: Mapping[str, object], time: Time = SYSTEM_TIME) -> None:
@@ -67,7 +67,15 @@ class AdminClient:
                 failure = error
         raise failure
 
-    def send(self, address: Address, request: Request, response_class: type[R], max_version: int = _ANY) -> R:
+    def send(
+        self,
+        address: Address,
+        request: Request,
+        response_class: type[R],
+        max_version: int = _ANY,
+        *,
+        min_version: int = 0,
+    ) -> R:
         """The response of the broker at an address."""
         channel = BlockingChannel(
             *address, client_id=self._client_id, read_timeout_ms=self._timeout_ms, security=self._security
@@ -78,8 +86,9 @@ class AdminClient:
             spec = API_SPECS[request.API_KEY]
             highest = {key.api_key: key.max_version for key in supported.api_keys}.get(request.API_KEY, -1)
             version = min(highest, spec.max_version, max_version)
-            if version < spec.min_version:
-                text = f"The broker {address[0]}:{address[1]} is too old for {request.API_KEY.name}"
+            if version < max(spec.min_version, min_version):
+                wanted = f"{request.API_KEY.name} {min_version or ''}".rstrip()
+                text = f"The broker {address[0]}:{address[1]} is too old for {wanted}"
                 raise Errors.UNSUPPORTED_VERSION.exception(text)
             response = channel.exchange(request, version)
         assert isinstance(response, response_class)

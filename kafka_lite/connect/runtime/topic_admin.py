@@ -48,6 +48,10 @@ TOPIC_ADMIN_CONFIG = (
 )  # fmt: skip
 """The keys of a topic admin."""
 NO_CONFIGS: Final[Mapping[str, str]] = MappingProxyType({})
+BROKERS_DEFAULT = -1
+"""Partitions or replicas as many as the brokers give to topics that they create by themselves."""
+_WITH_DEFAULTS = 4
+"""The version of CreateTopics since which that can be asked for, of Kafka 2.4."""
 _UNKNOWN = Errors.UNKNOWN_TOPIC_OR_PARTITION.code
 _TOPIC_RESOURCE = 2
 _MAY_NOT = frozenset({Errors.CLUSTER_AUTHORIZATION_FAILED, Errors.TOPIC_AUTHORIZATION_FAILED})
@@ -92,9 +96,10 @@ class TopicAdmin:
     ) -> bool:
         """Create a topic; True if that was done, False if there is one, or if this worker cannot create any.
 
-        The brokers may be about to start: it is tried again for ``default.api.timeout.ms``. If they are older than
-        CreateTopics, or the worker may not create topics, the topic is there or they create it by themselves. -1 for
-        ``partitions`` or ``replication_factor`` is the brokers' default. Raises ConnectError.
+        The brokers may be about to start: it is tried again for ``default.api.timeout.ms``. -1 for ``partitions`` or
+        ``replication_factor`` is the brokers' default. If the brokers are older than CreateTopics, or older than 2.4
+        and -1 is given, or if the worker may not create topics, the topic is there or they create it by themselves.
+        Raises ConnectError.
         """
         entry = creatable_topic(topic, partitions, replication_factor, configs)
         deadline_ms, backoff_ms = self._time.hi_res_ms() + self._timeout_ms, self._backoff_ms
@@ -121,7 +126,8 @@ class TopicAdmin:
         if controller is None:
             raise ConnectionError("the cluster has no controller at the moment")
         request = CreateTopicsRequest(topics=[entry], timeout_ms=TIMEOUT_MS)
-        result = self._client.send(controller, request, CreateTopicsResponse).topics[0]
+        oldest = _WITH_DEFAULTS if BROKERS_DEFAULT in (entry.num_partitions, entry.replication_factor) else 0
+        result = self._client.send(controller, request, CreateTopicsResponse, min_version=oldest).topics[0]
         error = Errors.for_code(result.error_code)
         if error not in (Errors.NONE, Errors.TOPIC_ALREADY_EXISTS):
             raise error.exception(result.error_message or error.name)

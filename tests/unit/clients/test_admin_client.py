@@ -95,6 +95,16 @@ def test_the_version_is_one_that_both_sides_and_the_caller_know(brokers: Brokers
     assert raised.value.error is Errors.UNSUPPORTED_VERSION
 
 
+def test_a_broker_without_the_first_version_of_the_caller_is_not_asked(brokers: Brokers) -> None:
+    client, request = AdminClient(SERVERS), MetadataRequest(topics=None)
+    brokers.highest = 4
+    client.send(("h", 1), request, MetadataResponse, min_version=4)
+    with pytest.raises(ApiError, match=r"The broker h:1 is too old for METADATA 5$") as raised:
+        client.send(("h", 1), request, MetadataResponse, min_version=5)
+    assert raised.value.error is Errors.UNSUPPORTED_VERSION
+    assert brokers.asked == [(1, 4)]
+
+
 def test_a_client_that_is_refused_does_not_ask_the_next_broker(brokers: Brokers) -> None:
     """A second attempt would end in the same way, and count as another wrong password."""
     brokers.failures[1] = SaslAuthenticationError("Authentication failed")

@@ -23,6 +23,7 @@ from kafka_lite.common.config_def import (
     ValidString,
 )
 from kafka_lite.connect.runtime.storage.internal_topic import InternalTopic
+from kafka_lite.connect.runtime.topic_admin import BROKERS_DEFAULT
 from kafka_lite.connect.runtime.worker_config import WorkerConfig, base_config_def
 from kafka_lite.security.channel_builders import CLIENT_SECURITY_CONFIG
 
@@ -30,7 +31,6 @@ logger = logging.getLogger(__name__)
 
 HIGH, MEDIUM, LOW = Importance.HIGH, Importance.MEDIUM, Importance.LOW
 WORKER_UNSYNC_BACKOFF_MS_DEFAULT = 5 * 60 * 1000
-BROKERS_DEFAULT = -1
 PURPOSES: Final[Mapping[str, str]] = MappingProxyType({
     "offset": "source connector offsets",
     "config": "connector configurations",

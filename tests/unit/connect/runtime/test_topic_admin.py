@@ -36,6 +36,8 @@ class FakeRequests:
         self.controller_id = 2
         self.failures: list[Exception] = []
         """What the next requests raise."""
+        self.version = 7
+        """The last version of CreateTopics."""
         self.policy: str | None = "compact"
         self.created: list[tuple[object, Any]] = []
 
@@ -52,7 +54,9 @@ class FakeRequests:
         result = DescribeConfigsResult(error_code=self.error.code, error_message=self.message, configs=entries)
         return DescribeConfigsResponse(results=[result])
 
-    def send(self, address: object, request: Any, _response: object) -> CreateTopicsResponse:
+    def send(self, address: object, request: Any, _response: object, *, min_version: int) -> CreateTopicsResponse:
+        if self.version < min_version:
+            raise Errors.UNSUPPORTED_VERSION.exception()
         self.created.append((address, request.topics[0]))
         result = CreatableTopicResult(name="t", error_code=self.error.code, error_message=self.message)
         return CreateTopicsResponse(topics=[result])
@@ -137,6 +141,20 @@ def test_a_topic_that_cannot_be_created_is_hoped_for(
     cluster.error = error
     assert not admin.create_with_retry("t", 1, 1)
     assert (len(cluster.created), time.hi_res_ms()) == (1, 0)
+
+
+@pytest.mark.parametrize(("partitions", "replicas"), [(1, -1), (-1, 3), (-1, -1)])
+def test_the_default_of_brokers_that_cannot_be_asked_for_it_is_left_to_them(
+    admin: TopicAdmin, cluster: FakeRequests, time: MockTime, partitions: int, replicas: int
+) -> None:
+    """A CreateTopicsRequest can have -1 since version 4. Older brokers would refuse it as a wrong number."""
+    assert admin.create_with_retry("t", partitions, replicas)
+    cluster.version = 3
+    assert not admin.create_with_retry("t", partitions, replicas)
+    assert admin.create_with_retry("t", 1, 3)
+    with pytest.raises(ConnectError, match="Could not create topic t: The broker does not know"):
+        admin.ensure_exists("t", partitions, replicas)
+    assert (len(cluster.created), time.hi_res_ms()) == (2, 0)
 
 
 def test_it_is_tried_again_while_there_are_too_few_brokers(
