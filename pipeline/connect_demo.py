@@ -32,8 +32,8 @@ from rich.text import Text
 from kafka_lite.common.errors import KafkaError
 from kafka_lite.common.properties import dump_properties
 from kafka_lite.common.topic_partition import TopicPartition
-from pipeline.demo import make_folder
-from pipeline.stop_signals import StopSignals, end_children
+from pipeline.demo import make_folder, run_demo
+from pipeline.stop_signals import StopSignals
 
 FOLDER = Path("connect-demo")
 TOPIC = "shop-orders"
@@ -226,18 +226,7 @@ def main() -> int:
     console = Console(highlight=False)
     console.width = min(console.width, _WIDTH)
     StopSignals(lambda: console.print("\n[yellow]Stopped.[/] Nothing is left running.")).install()
-    failure = None
-    try:
-        ConnectDemo(console, FOLDER, options.orders, options.rate).run()
-    except KafkaError as error:
-        failure = f"The demo failed: {error}"
-    except ModuleNotFoundError as error:
-        failure = f"The demo needs {error.name}: make setup installs it (or: pip install 'kafka-lite[connect]')"
-    finally:
-        end_children()
-    if failure is not None:
-        console.print(Text(failure, style="red"))
-    return 0 if failure is None else 1
+    return run_demo(console, ConnectDemo(console, FOLDER, options.orders, options.rate).run, extra="connect")
 
 
 if __name__ == "__main__":

@@ -15,7 +15,7 @@ import contextlib
 import shutil
 import sys
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -283,13 +283,22 @@ def main() -> int:
     console.width = min(console.width, _WIDTH)
     stop_signals = StopSignals(lambda: _say_stopped(console))
     stop_signals.install()
+    return run_demo(console, Demo(console, Path("demo"), stop_signals).run, extra="spark")
+
+
+def run_demo(console: Console, run: Callable[[], None], extra: str | None = None) -> int:
+    """Run a demo and end what it has started; returns 0, or 1 after a failure, which is printed.
+
+    ``extra``: that of kafka_lite which brings the packages of the demo, if it needs some.
+    """
     failure = None
     try:
-        Demo(console, Path("demo"), stop_signals).run()
+        run()
     except KafkaError as error:
         failure = f"The demo failed: {error}"
     except ModuleNotFoundError as error:
-        failure = f"The demo needs {error.name}: make setup installs it (or: pip install 'kafka-lite[spark]')"
+        by_pip = "" if extra is None else f" (or: pip install 'kafka-lite[{extra}]')"
+        failure = f"The demo needs {error.name}: make setup installs it{by_pip}"
     finally:
         end_children()
     if failure is not None:

@@ -23,14 +23,13 @@ from pathlib import Path
 from rich.console import Console
 from rich.live import Live
 from rich.panel import Panel
-from rich.text import Text
 
 from kafka_lite.common.errors import KafkaError
 from kafka_lite.common.time import SYSTEM_TIME
 from kafka_lite.common.topic_partition import TopicPartition
-from pipeline.demo import make_folder
+from pipeline.demo import make_folder, run_demo
 from pipeline.mirror_moves import MirrorMoves, Move
-from pipeline.stop_signals import StopSignals, end_children
+from pipeline.stop_signals import StopSignals
 from pipeline.ureplicator_processes import CLUSTER, MirrorProcesses
 from pipeline.ureplicator_view import live_view
 
@@ -192,16 +191,7 @@ def main() -> int:
     console = Console(highlight=False)
     console.width = min(console.width, _WIDTH)
     StopSignals(lambda: console.print("\n[yellow]Stopped.[/] Nothing is left running.")).install()
-    failure = None
-    try:
-        UReplicatorDemo(console, FOLDER, options.rate).run()
-    except KafkaError as error:
-        failure = f"The demo failed: {error}"
-    finally:
-        end_children()
-    if failure is not None:
-        console.print(Text(failure, style="red"))
-    return 0 if failure is None else 1
+    return run_demo(console, UReplicatorDemo(console, FOLDER, options.rate).run)
 
 
 if __name__ == "__main__":

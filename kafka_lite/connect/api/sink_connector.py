@@ -27,3 +27,18 @@ class SinkConnector(Connector):
         Returns whether the connector knows that they can be used. Raises ConnectError if they cannot.
         """
         return False
+
+
+class GroupOffsetsSinkConnector(SinkConnector):
+    """A sink whose offsets are all in its consumer group, so that any will do: it begins wherever a user wants.
+
+    Not in Kafka, where each such connector repeats the method.
+    """
+
+    def alter_offsets(
+        self,
+        connector_config: Mapping[str, str],  # noqa: ARG002  nothing to check
+        offsets: Mapping[TopicPartition, int | None],  # noqa: ARG002
+    ) -> bool:
+        """Any offsets can be used."""
+        return True

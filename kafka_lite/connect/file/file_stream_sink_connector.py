@@ -9,8 +9,7 @@ from collections.abc import Mapping
 
 from kafka_lite import __version__
 from kafka_lite.common.config_def import NO_DEFAULT, ConfigDef, Importance, Type
-from kafka_lite.common.topic_partition import TopicPartition
-from kafka_lite.connect.api.sink_connector import SinkConnector
+from kafka_lite.connect.api.sink_connector import GroupOffsetsSinkConnector
 from kafka_lite.connect.api.task import Task
 from kafka_lite.connect.file.file_stream_sink_task import FileStreamSinkTask
 
@@ -18,7 +17,7 @@ FILE = "file"
 CONFIG = ConfigDef().define(FILE, Type.STRING, NO_DEFAULT, Importance.HIGH, "The file to write.")
 
 
-class FileStreamSinkConnector(SinkConnector):
+class FileStreamSinkConnector(GroupOffsetsSinkConnector):
     """All its tasks append to the same file."""
 
     def __init__(self) -> None:
@@ -43,11 +42,3 @@ class FileStreamSinkConnector(SinkConnector):
     def task_configs(self, max_tasks: int) -> list[dict[str, str]]:
         """As many tasks as may be."""
         return [dict(self._task_config) for _ in range(max_tasks)]
-
-    def alter_offsets(
-        self,
-        connector_config: Mapping[str, str],  # noqa: ARG002  nothing to check: all offsets are in the group
-        offsets: Mapping[TopicPartition, int | None],  # noqa: ARG002
-    ) -> bool:
-        """Any offsets will do."""
-        return True

@@ -7,14 +7,16 @@ from collections.abc import Mapping, Sequence
 from kafka_lite import __version__
 from kafka_lite.common.config_def import ConfigDef, ConfigError
 from kafka_lite.common.config_value import ConfigValue
-from kafka_lite.common.topic_partition import TopicPartition
-from kafka_lite.connect.api.sink_connector import SinkConnector
+from kafka_lite.connect.api.sink_connector import GroupOffsetsSinkConnector
 from kafka_lite.connect.api.task import Task
 from kafka_lite.connect.sql import sql_sink_config as keys
 
 
-class SqlSinkConnector(SinkConnector):
-    """All its tasks have the same configuration: the partitions of the topics are divided among them."""
+class SqlSinkConnector(GroupOffsetsSinkConnector):
+    """All its tasks have the same configuration: the partitions of the topics are divided among them.
+
+    With ``insert.mode=upsert`` rows that are read again, from an earlier offset, are not written twice.
+    """
 
     def __init__(self) -> None:
         self._props: dict[str, str] = {}
@@ -51,11 +53,3 @@ class SqlSinkConnector(SinkConnector):
     def task_configs(self, max_tasks: int) -> list[dict[str, str]]:
         """As many tasks as may be."""
         return [dict(self._props) for _ in range(max_tasks)]
-
-    def alter_offsets(
-        self,
-        connector_config: Mapping[str, str],  # noqa: ARG002  nothing to check: all offsets are in the group
-        offsets: Mapping[TopicPartition, int | None],  # noqa: ARG002
-    ) -> bool:
-        """Any offsets will do. With ``insert.mode=upsert`` rows that are read again are not written twice."""
-        return True
