@@ -88,6 +88,7 @@ class KafkaChannel:
         "memory_pool",
         "muted",
         "network_thread_time_ms",
+        "on_end",
         "on_memory",
         "remote_address",
         "staged",
@@ -116,6 +117,8 @@ class KafkaChannel:
         """Where a frame that needs several reads leases its memory; None: there is no bound."""
         self.on_memory: Callable[[KafkaChannel], None] | None = None
         """Called, in any thread, when the pool has memory again for a channel that is out of it."""
+        self.on_end: Callable[[], None] | None = None
+        """Called when the peer has closed the connection and nothing is read, since a request is handled."""
         self.is_out_of_memory = False
         """Whether a frame waits for memory, and nothing is read; its thread sets it back when there may be some."""
         self.network_thread_time_ms = 0.0
@@ -215,8 +218,14 @@ class KafkaChannel:
         self.resume_reading()
 
     def pause_reading(self) -> None:
-        """Stop watching for bytes that may not be read now; otherwise every select would return at once."""
+        """Stop watching for bytes that may not be read now; otherwise every select would return at once.
+
+        What has come may be the end of the connection. The requests before it are handled as in Kafka, and the channel
+        is closed when the end is read; but ``on_end`` learns that nobody will read their responses.
+        """
         self._transport.remove_interest(READ)
+        if self.on_end is not None and self._transport.is_at_end():
+            self.on_end()
 
     def resume_reading(self) -> None:
         """Watch for bytes again, if they may be read."""

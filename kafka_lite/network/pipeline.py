@@ -28,12 +28,14 @@ class Pipeline:
         socket ◀─ send ◀── responses ◀─┘                                                     in the same order
     """
 
-    __slots__ = ("client_address", "connection_id", "is_throttled", "responses", "throttled_after")
+    __slots__ = ("client_address", "connection_id", "in_progress", "is_throttled", "responses", "throttled_after")
 
     def __init__(self, connection_id: str, client_address: str) -> None:
         self.connection_id = connection_id
         self.client_address = client_address
         """IP address of the peer."""
+        self.in_progress: Request | None = None
+        """The request that is being handled; those behind it follow it. None if there is none."""
         self.responses: deque[Response] = deque()
         """The responses that are not out yet, in the order of their requests; the first one may be partly out."""
         self.is_throttled = False
@@ -47,3 +49,10 @@ class Pipeline:
             if response.send is None:
                 break
             send.append(response.send)
+
+    def client_has_left(self) -> None:
+        """Tell the requests in progress that nobody reads their responses any more."""
+        request = self.in_progress
+        while request is not None:
+            request.note_client_left()
+            request = request.following

@@ -66,6 +66,9 @@ class Processor:
 
     Of a large request only the header is decoded here, and a request handler decodes the rest (``LargeRequests``).
 
+    A client may leave while its request is handled. The request learns of it, so that what only reads is dropped
+    (``is_pointless``), and a fetch does not wait for its time to be up.
+
     A quota that is exceeded keeps the connection muted for a while after the response (KIP-219). The beginning and the
     end of the delay come through the response queue, too, so that the delay holds for what follows the response.
 
@@ -170,7 +173,8 @@ class Processor:
                 connection_id = f"{local_host}:{local_port}-{host}:{port}-{number}"
                 channel = self._selector.register(connection_id, sock, f"{host}:{port}")
                 channel.memory_pool, channel.on_memory = self._request_channel.memory_pool, self._memory_available
-                self._pipelines[connection_id] = Pipeline(connection_id, host)
+                self._pipelines[connection_id] = pipeline = Pipeline(connection_id, host)
+                channel.on_end = pipeline.client_has_left
             except OSError as error:
                 logger.debug("Processor %d closed connection from %s:%d: %s", self.id, host, port, error)
                 sock.close()
@@ -268,6 +272,7 @@ class Processor:
         """The first ``count`` requests are done; begin with the next one of the connection, or read on."""
         for _ in range(count):
             request = pipeline.responses.popleft().request
+            pipeline.in_progress = request.following
             self._request_channel.request_completed(request)
             if request.record_network_thread_time is not None:
                 self._record_network_thread_time(pipeline.connection_id, request.record_network_thread_time)
@@ -328,6 +333,7 @@ class Processor:
                 return
             request.principal = channel.principal
             channel.mute()  # before the request is queued: the response may come at once
+            self._pipelines[channel.id].in_progress = request
             if request.frame is not None:
                 self._request_channel.send_large_request(request)
                 return
@@ -419,6 +425,7 @@ class Processor:
     def _connection_ended(self, connection_id: str) -> None:
         pipeline = self._pipelines.pop(connection_id)
         self._quotas.dec(pipeline.client_address)
+        pipeline.client_has_left()
         for response in pipeline.responses:
             if response.ends_request:
                 self._request_channel.request_completed(response.request)

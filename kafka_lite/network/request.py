@@ -32,11 +32,13 @@ class Request:
 
     __slots__ = (
         "_following_taken",
+        "_on_client_left",
         "api_local_complete_time_ms",
         "api_remote_complete_time_ms",
         "api_throttle_time_ms",
         "body",
         "client_address",
+        "client_has_left",
         "connection_id",
         "following",
         "following_may_begin",
@@ -80,19 +82,17 @@ class Request:
         self.body = body
         self.frame: memoryview | None = None
         """The bytes of a large request until a request handler decodes them; ``body`` is not valid until then."""
-        self.lease: MemoryLease | None = None
-        """The memory of ``frame``, or of the records of a large Produce request until it is complete."""
+        self.lease: MemoryLease | None = None  # of ``frame``, or of the records of a large Produce request
         self.size_in_bytes = size_in_bytes
         """Size of the frame without its prefix."""
         self.start_time_ms = start_time_ms
         self.unsupported_api_version = unsupported_api_version
-        """True for an ApiVersions request of an unknown version. It gets a response (error 35); any other request of an
-        unknown version closes its connection."""
+        """True for an ApiVersions request of an unknown version: it gets error 35, others close their connections."""
         self.principal = ANONYMOUS
         """The user that sent it, as the connection proved."""
         self.following: Request | None = None
-        """The request that the client sent after this one without waiting for the response. It begins when this one
-        has its response: in the same thread if that comes at once, otherwise through the processor."""
+        """The request that the client sent before it had the response to this one. It begins when this one has it: in
+        the same thread if that comes at once, otherwise through the processor."""
         self.following_may_begin = False
         """Whether this request has its response, the connection stays open, and the response is not a large one."""
         self.request_dequeue_time_ms = _UNSET_MS
@@ -104,7 +104,10 @@ class Request:
         """How long a quota delays the connection because of this request: see ``RequestHandlerHelper``."""
         self.record_network_thread_time: Callable[[float], None] | None = None
         """Gets the network thread's time for this request, in ms, once it has ended; None if there are no quotas."""
+        self.client_has_left = False
+        """Whether the client has closed the connection: the response can only be thrown away."""
         self._following_taken: threading.Lock | None = None
+        self._on_client_left: Callable[[], object] | None = None
 
     def follow_with(self, request: Request) -> None:
         """Make ``request`` the following one."""
@@ -116,6 +119,22 @@ class Request:
         if self._following_taken is None or not self._following_taken.acquire(blocking=False):
             return None
         return self.following
+
+    def when_client_leaves(self, do: Callable[[], object] | None) -> None:
+        """Call ``do`` when the client leaves, or now if it has left. It may be called twice, and from any thread.
+
+        It replaces an earlier one; None: do nothing.
+        """
+        self._on_client_left = do
+        if self.client_has_left and do is not None:  # read after the other is set, as note_client_left does
+            do()
+
+    def note_client_left(self) -> None:
+        """The network thread has found the connection closed."""
+        self.client_has_left = True
+        do = self._on_client_left
+        if do is not None:
+            do()
 
     def times(self, end_time_ms: float) -> RequestTimes:
         """How long each phase took, if the last byte of the response was out at ``end_time_ms``.

@@ -74,6 +74,18 @@ class TransportLayer(ABC):
     def recv_into(self, buffer: bytearray | memoryview) -> int:
         """Read up to ``len(buffer)`` bytes; 0 if there are none. Raises OSError, even if the peer just closed."""
 
+    def is_at_end(self) -> bool:
+        """Whether the peer has closed the connection and has sent nothing else. The end is not taken off.
+
+        A peer that uses TLS announces the end with a message, so that this only notices one that does not.
+        """
+        try:
+            return not self.sock.recv(1, socket.MSG_PEEK)
+        except BlockingIOError:
+            return False
+        except OSError:
+            return True
+
     @abstractmethod
     def write(self, send: NetworkSend) -> bool:
         """Write until the socket takes no more; true if all of the send is out. Raises OSError."""

@@ -22,7 +22,8 @@ class DelayedFetch(DelayedOperation):
     - A: this broker no longer leads one of the partitions, or no longer knows it,
     - B: the fetch offset is not in the log's newest segment: a slice of an older one will not grow any more,
     - C: what has accumulated in all partitions reaches ``min_bytes``,
-    - or the time is up; then the response has what there is.
+    - or the time is up; then the response has what there is,
+    - or the client has left; then nothing is read.
     """
 
     def __init__(
@@ -44,6 +45,9 @@ class DelayedFetch(DelayedOperation):
         self._respond = respond
         self._expired = expired
         self._should_throttle = should_throttle
+        self._client_has_left = False
+        if params.when_client_leaves is not None:
+            params.when_client_leaves(self.abandon)
 
     def try_complete(self) -> bool:
         """Add up the bytes that have come since. In the newest segment a subtraction of positions is enough."""
@@ -85,6 +89,13 @@ class DelayedFetch(DelayedOperation):
         """Count a long poll that lasted as long as the client allowed. That is not an error."""
         self._expired(self._params.from_follower)
 
+    def abandon(self) -> None:
+        """The client has left: complete with nothing, so that appends need not check it until its time is up."""
+        self._client_has_left = True
+        self.force_complete()
+
     def on_complete(self) -> None:
         """Read once more and respond; called exactly once."""
-        self._respond(self._read_again())
+        if self._params.when_client_leaves is not None:
+            self._params.when_client_leaves(None)  # the request must not keep this operation, which keeps the request
+        self._respond([] if self._client_has_left else self._read_again())

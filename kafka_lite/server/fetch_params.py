@@ -6,6 +6,8 @@ clients/.../common/requests/FetchRequest.java (PartitionData); since 3.2 core/..
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from kafka_lite.common.errors import Errors
 from kafka_lite.common.sendable import Part, size_of
 from kafka_lite.log.log_offset_metadata import LogOffsetMetadata
@@ -29,6 +31,7 @@ class FetchParams:
         "max_wait_ms",
         "min_bytes",
         "replica_id",
+        "when_client_leaves",
     )
 
     def __init__(
@@ -52,6 +55,8 @@ class FetchParams:
         """Whether a follower may respond, too: tools look at each replica."""
         self.committed_only = committed_only and not self.from_follower
         """Whether to stop at the last stable offset (``isolation.level=read_committed``)."""
+        self.when_client_leaves: Callable[[Callable[[], object] | None], None] | None = None
+        """``Request.when_client_leaves``; None for a reader that does not leave."""
 
 
 class FetchPartition:

@@ -16,6 +16,7 @@ from kafka_lite.network.request import Request
 from kafka_lite.network.request_channel import RequestChannel
 from kafka_lite.network.request_parser import InvalidRequestError, parse_request
 from kafka_lite.protocol.api_key import ApiKey
+from kafka_lite.server.pointless_requests import is_pointless
 
 logger = logging.getLogger(__name__)
 
@@ -55,12 +56,24 @@ class KafkaRequestHandler:
             self.on_stop()
             return
         while request is not None:
-            if request.frame is None:
+            if request.client_has_left and is_pointless(request):
+                request = self._drop(request)
+            elif request.frame is None:
                 request = self.handle(request)
             else:
                 self._handle_large(request)
                 request = None
         self._idle = (idle_ms, self._time.hi_res_ms())
+
+    def _drop(self, request: Request) -> Request | None:
+        """End a request without handling it. Return the pipelined request behind it, which may write something."""
+        logger.debug("Dropping a request of %s, apiKey %s", request.connection_id, request.header.api_key)
+        request.request_dequeue_time_ms = self._time.hi_res_ms()
+        if request.frame is not None:
+            request.frame = None
+            self._request_channel.large_request_handled(request)
+        self._request_channel.no_operation(request)
+        return request.take_following() if request.following_may_begin else None
 
     def _handle_large(self, request: Request) -> None:
         """Decode and handle a request that came without its body, and let the next one in."""

@@ -79,7 +79,8 @@ class Apis:
         admin = AdminApis(
             cast(Any, None), cast(Any, self.admin), cast(Any, None), lambda: True, self.helper, lambda _id: None
         )
-        fetch_manager = FetchManager(FetchSessionCache(10, MetricsRegistry(), MockTime()), MockTime())
+        self.sessions = FetchSessionCache(10, MetricsRegistry(), MockTime())
+        fetch_manager = FetchManager(self.sessions, MockTime())
         handlers = ApiHandlers(
             produce=ProduceApis(replicas, self.channel.close_connection, nothing),
             fetch=FetchApis(replicas, fetch_manager, self.helper),

@@ -81,16 +81,13 @@ class FetchApis:
         may_be_throttled = self._quotas.is_enabled and body.replica_id < 0 and client_waits(request)
         if may_be_throttled:
             max_bytes = min(max_bytes, self._request_helper.max_fetch_bytes(request))
-        params = FetchParams(
-            body.replica_id,
-            body.max_wait_ms,
-            min(body.min_bytes, max_bytes),
-            max_bytes,
-            hard_max_bytes=version <= 2,
-            committed_only=body.isolation_level == READ_COMMITTED,
-        )
+        params = _fetch_params(request, body, max_bytes)
 
         def send(results: Results) -> None:
+            if request.client_has_left:
+                context.select_nothing()
+                respond(None)
+                return
             if denied:
                 results = [*denied, *results]
             if may_be_throttled:
@@ -213,6 +210,19 @@ class FetchApis:
             return _down_converted(log, records, newest_magic, position.message_offset, result.high_watermark)
         with self._large_conversions:
             return _down_converted(log, records, newest_magic, position.message_offset, result.high_watermark)
+
+
+def _fetch_params(request: Request, body: fetch.FetchRequest, max_bytes: int) -> FetchParams:
+    params = FetchParams(
+        body.replica_id,
+        body.max_wait_ms,
+        min(body.min_bytes, max_bytes),
+        max_bytes,
+        hard_max_bytes=request.header.api_version <= 2,
+        committed_only=body.isolation_level == READ_COMMITTED,
+    )
+    params.when_client_leaves = request.when_client_leaves
+    return params
 
 
 def _bounds_of(version: int, topic_partition: TopicPartition, result: LogReadResult) -> fetch.PartitionData:

@@ -73,3 +73,17 @@ def test_only_one_caller_gets_the_following_request(request_: Request) -> None:
         thread.join()
     assert [each for each in taken if each is not None] == [following]
     assert len(taken) == 4
+
+
+def test_a_callback_runs_when_the_client_leaves_or_at_once_if_it_has(request_: Request) -> None:
+    told: list[str] = []
+    request_.when_client_leaves(lambda: told.append("first"))
+    request_.when_client_leaves(lambda: told.append("second"))
+    assert not request_.client_has_left
+    request_.note_client_left()
+    assert (request_.client_has_left, told) == (True, ["second"])
+    request_.when_client_leaves(lambda: told.append("late"))
+    assert told == ["second", "late"]
+    request_.when_client_leaves(None)
+    request_.note_client_left()
+    assert told == ["second", "late"]

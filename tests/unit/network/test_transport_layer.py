@@ -90,3 +90,18 @@ def test_a_failed_connect_is_reported(selector: NioSelector) -> None:
     with pytest.raises(ConnectionRefusedError):
         transport.finish_connect()
     transport.close()
+
+
+def test_the_end_is_seen_and_not_taken_off(selector: NioSelector, sockets: tuple[socket.socket, socket.socket]) -> None:
+    ours, theirs = sockets
+    transport = plaintext(selector, ours)
+    assert not transport.is_at_end(), "nothing has come"
+    theirs.send(b"x")
+    theirs.close()
+    assert not transport.is_at_end(), "a byte comes before the end"
+    assert transport.recv_into(bytearray(10)) == 1
+    assert transport.is_at_end()
+    with pytest.raises(ConnectionError, match="the peer closed"):
+        transport.recv_into(bytearray(10))
+    transport.close()
+    assert transport.is_at_end()

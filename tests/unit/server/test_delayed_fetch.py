@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from types import SimpleNamespace
 from typing import Any
 
@@ -66,6 +67,32 @@ def is_done(
         params, fetched_at, lambda _: partition, list, lambda _: None, should_throttle=lambda _: throttled
     )
     return poll.try_complete()
+
+
+def test_a_fetch_whose_client_leaves_completes_without_reading() -> None:
+    responses: list[list[Any]] = []
+    leave: list[Callable[[], object] | None] = []
+    params = FetchParams(-1, 600_000, 1, 1000, hard_max_bytes=False)
+    params.when_client_leaves = leave.append
+    poll = DelayedFetch(params, {}, lambda _: None, lambda: pytest.fail("it reads"), responses.append)
+    (abandon,) = leave
+    assert abandon is not None
+    abandon()
+    abandon()
+    assert (responses, poll.is_completed) == ([[]], True)
+    assert leave[-1] is None, "nothing refers to the operation any more"
+
+
+def test_a_client_that_leaves_later_changes_nothing() -> None:
+    responses: list[list[Any]] = []
+    leave: list[Callable[[], object] | None] = []
+    params = FetchParams(-1, 100, 1, 1000, hard_max_bytes=False)
+    params.when_client_leaves = leave.append
+    found: list[Any] = [(TopicPartition("t", 0), "records")]
+    poll = DelayedFetch(params, {}, lambda _: None, lambda: found, responses.append)
+    poll.run()
+    poll.abandon()
+    assert responses == [found]
 
 
 AT_3, AT_5 = LogOffsetMetadata(3, 0, 30), LogOffsetMetadata(5, 0, 50)

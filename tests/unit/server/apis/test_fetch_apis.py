@@ -291,3 +291,17 @@ def test_large_slices_are_converted_one_at_a_time(apis: Apis, size: int, alone: 
     apis.message()
     assert locked == [alone]
     assert not lock.locked()
+
+
+def test_a_fetch_whose_client_has_left_gets_no_response_and_no_session(apis: Apis) -> None:
+    request = apis.handle(ApiKey.FETCH, 11, fetch(max_wait_ms=60_000, min_bytes=1, session_epoch=0))
+    assert apis.replicas.respond is not None
+    assert apis.replicas.params is not None
+    left: list[str] = []
+    assert apis.replicas.params.when_client_leaves is not None
+    apis.replicas.params.when_client_leaves(lambda: left.append("left"))
+    request.note_client_left()
+    assert left == ["left"]
+    apis.replicas.respond([])
+    assert apis.answer().action is ResponseAction.NO_OP
+    assert apis.sessions.size == 0
