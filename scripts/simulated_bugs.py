@@ -1,4 +1,4 @@
-"""Puts known bugs back into the broker and counts the seeds that the simulator needs to find each.
+"""Puts known bugs back into brokers and a mirror, and counts the seeds that the simulator needs to find each.
 
 Not in Kafka. ``python -m scripts.simulated_bugs`` writes ``docs/design/simulated-bugs.json``, from which the page on
 simulation makes its table; arguments name some of the bugs, whose rows replace the old ones, ``--most N`` says how
@@ -16,13 +16,15 @@ from pathlib import Path
 from typing import Any, Final
 
 from kafka_lite.testing.simulation.cluster import PROGRAMS
+from kafka_lite.testing.simulation.mirror.workload import MIRROR_PROGRAMS
 from kafka_lite.testing.simulation.runner import ModulePool, Outcome, Plan, Run, is_repeatable, run_in_forks
 
 BROKEN_BROKERS: Final = "tests.support.broken_brokers"
 BROKEN_TRANSACTIONS: Final = "tests.support.broken_transactions"
+BROKEN_MIRROR: Final = "tests.support.broken_mirror"
 RESULTS: Final = Path(__file__).parent.parent / "docs/design/simulated-bugs.json"
 ONE_BROKER, THREE_BROKERS, TRANSACTIONS = "one-broker", "three-brokers", "transactions"
-OLD_BROKERS, FLIPPED_BITS = "three-old-brokers", "flipped-bits"
+OLD_BROKERS, FLIPPED_BITS, MIRRORS = "three-old-brokers", "flipped-bits", "mirrors"
 LOGS: Final = ("kafka_lite.log.log", "kafka_lite.log.local_log", "kafka_lite.cluster.partition")
 GROUPS: Final = tuple(
     f"kafka_lite.coordinator.group.{name}" for name in ("group_coordinator", "group_metadata", "group_rebalancer")
@@ -31,7 +33,7 @@ GROUPS: Final = tuple(
 
 @dataclass(frozen=True)
 class Bug:
-    """A broken broker, the scenario in which it is looked for, and modules with a switch at each statement."""
+    """A broken broker or mirror, the scenario that looks for it, and modules with a switch at each statement."""
 
     name: str
     scenario: str = ONE_BROKER
@@ -39,8 +41,14 @@ class Bug:
 
     @property
     def program(self) -> str:
-        """The function that runs in place of the broker, as ``module:function``."""
-        return f"{BROKEN_TRANSACTIONS if self.scenario == TRANSACTIONS else BROKEN_BROKERS}:{self.name}"
+        """The function that runs in place of the right one, as ``module:function``."""
+        module = {TRANSACTIONS: BROKEN_TRANSACTIONS, MIRRORS: BROKEN_MIRROR}.get(self.scenario, BROKEN_BROKERS)
+        return f"{module}:{self.name}"
+
+    @property
+    def replaced(self) -> str:
+        """The right one: a broker, or a mirror."""
+        return MIRROR_PROGRAMS + "mirror" if self.scenario == MIRRORS else PROGRAMS + "broker"
 
 
 ALL: Final = (
@@ -83,6 +91,7 @@ ALL: Final = (
     Bug("losing_transactions", TRANSACTIONS),
     Bug("leaving_decided_transactions", TRANSACTIONS),
     Bug("committing_offsets_early", TRANSACTIONS),
+    Bug("committing_before_the_acknowledgement", MIRRORS),
 )
 
 
@@ -102,7 +111,7 @@ class Row:
 
 def find(bug: Bug, most: int, pool: ModulePool, workers: int) -> Outcome | None:
     """The first bad seed of 1 to ``most``; None if all are good."""
-    plan = Plan(bug.scenario, {PROGRAMS + "broker": bug.program})
+    plan = Plan(bug.scenario, {bug.replaced: bug.program})
     for first in range(1, most + 1, workers):
         seeds = range(first, min(first + workers, most + 1))
         bad = [outcome for outcome in run_in_forks(plan, map(Run, seeds), pool, workers) if not outcome.is_good]
@@ -113,7 +122,7 @@ def find(bug: Bug, most: int, pool: ModulePool, workers: int) -> Outcome | None:
 
 def row(bug: Bug, found: Outcome | None, most: int) -> Row:
     """The bug's row in the table."""
-    brokers = 3 if bug.scenario in (THREE_BROKERS, OLD_BROKERS, FLIPPED_BITS) else 1
+    brokers = 3 if bug.scenario in (THREE_BROKERS, OLD_BROKERS, FLIPPED_BITS) else 2 if bug.scenario == MIRRORS else 1
     seeds, rules = (most, []) if found is None else (found.seed, sorted(found.findings))
     return Row(bug.name, brokers, bool(bug.switching), seeds, rules)
 

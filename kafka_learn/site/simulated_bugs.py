@@ -1,4 +1,4 @@
-"""The table of bugs that were put back into the broker, and of the seeds that the simulator needed to find them.
+"""The table of bugs that were put back, and of the seeds that the simulator needed to find them.
 
 Made from ``docs/design/simulated-bugs.json``, which ``python -m scripts.simulated_bugs`` writes. One of the runs was
 recorded with ``python -m kafka_learn.simulate --record``, and is drawn here.
@@ -131,8 +131,12 @@ BUGS: Final[Mapping[str, tuple[str, str]]] = {
         "The offsets of a transaction count before it is committed",
         "事务里的偏移量在提交之前就生效",
     ),
+    "committing_before_the_acknowledgement": (
+        "A mirror commits before the target has acknowledged",
+        "镜像在目标集群确认之前就提交偏移量",
+    ),
 }
-"""The promise that each broken broker of ``tests/support`` breaks, in English and Chinese."""
+"""The promise that each broken program of ``tests/support`` breaks, in English and Chinese."""
 HEAD: Final = {"en": "| bug | brokers | seeds | found as |", "zh": "| 缺陷 | broker 数 | 种子数 | 发现的现象 |"}
 NOT_FOUND: Final = {"en": "not found in {seeds}", "zh": "{seeds} 个种子内未发现"}
 SWITCHING: Final = {"en": "; threads switched at statements", "zh": "；线程可在语句之间切换"}

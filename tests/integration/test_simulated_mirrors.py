@@ -1,4 +1,4 @@
-"""MirrorMakers in the simulator: they are killed and paused, and so is their broker."""
+"""MirrorMakers in the simulator: they are killed and paused, and so are the brokers of source and target."""
 
 from __future__ import annotations
 
@@ -10,8 +10,10 @@ import pytest
 
 from kafka_lite.testing.simulation.faults import Fault, Kind
 from kafka_lite.testing.simulation.mirror.facts import ORIGINALS
-from kafka_lite.testing.simulation.mirror.workload import MirrorWorkload
+from kafka_lite.testing.simulation.mirror.verdict import COPY_LOST
+from kafka_lite.testing.simulation.mirror.workload import MIRROR_PROGRAMS, MirrorWorkload
 from kafka_lite.testing.simulation.programs import Load
+from kafka_lite.testing.simulation.system.modules import PACKAGES, Modules
 from kafka_lite.testing.simulation.workload import Result
 from kafka_lite.testing.simulation.world import World
 
@@ -34,14 +36,33 @@ def _copying(world: World, faults: Sequence[Fault]) -> tuple[Result, MirrorWorkl
     return Result(work.history, work.finish()), work
 
 
-def test_nothing_is_lost_although_mirrors_and_their_broker_are_killed_and_paused(tmp_path: Path) -> None:
+KILLS = [Fault(Kind.KILL_MIRRORS, duration_s=8.0, after_s=6.0, amount=amount) for amount in (0.1, 0.9)]
+"""First the target's acknowledgements are lost, then nothing reaches it; each time all mirrors are killed."""
+
+
+def test_nothing_is_lost_although_mirrors_and_brokers_are_killed_and_paused(tmp_path: Path) -> None:
     faults = [
         Fault(Kind.KILL_CONSUMER, duration_s=1.0, after_s=8.0, amount=0.0),
         Fault(Kind.PAUSE_CONSUMER, duration_s=20.0, after_s=4.0, amount=0.0),
         Fault(Kind.KILL, duration_s=3.0, after_s=4.0, amount=0.0),
-        Fault(Kind.KILL_CONSUMER, duration_s=0.5, after_s=4.0, amount=0.9),
+        Fault(Kind.KILL, duration_s=3.0, after_s=4.0, amount=0.001),  # the target's broker
+        *KILLS,
     ]
     result, work = World(3, tmp_path).run(lambda world: _copying(world, faults))
     assert result.violations == []
     assert len({copy.value for copy in work.facts.copies}) == len(result.history.acknowledged) > 200
     assert len(work.facts.copies) > len(result.history.acknowledged), "some came twice"
+
+
+def test_a_commit_before_the_acknowledgement_is_found(tmp_path: Path) -> None:
+    found: set[str] = set()
+    for seed in range(1, 4):
+        world = World(seed, tmp_path / str(seed), modules=lambda: Modules((*PACKAGES, "tests")))
+        world.substitutes[MIRROR_PROGRAMS + "mirror"] = (
+            "tests.support.broken_mirror:committing_before_the_acknowledgement"
+        )
+        result, _ = world.run(lambda world: _copying(world, KILLS))
+        found = {violation.rule for violation in result.violations}
+        if COPY_LOST in found:
+            return
+    pytest.fail(f"no seed found it; the last one found {found}")

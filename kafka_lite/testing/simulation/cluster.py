@@ -134,18 +134,18 @@ class ZooKeeper(Server):
 
 
 class BrokerCluster:
-    """One broker, or several with a ZooKeeper."""
+    """One broker, or several with a ZooKeeper. ``name`` is that of its machine, or begins the names of theirs."""
 
-    def __init__(self, world: World, brokers: int, properties: Mapping[str, str]) -> None:
+    def __init__(self, world: World, brokers: int, properties: Mapping[str, str], name: str = "broker") -> None:
         self.world = world
         self.zookeeper: ZooKeeper | None = None
         if brokers > 1:
             self.zookeeper = ZooKeeper(world, world.machine(ZOOKEEPER))
             properties = {**REPLICATED, "zookeeper.connect": self.zookeeper.connect_string, **properties}
-        names = ["broker"] if brokers == 1 else [f"broker-{number}" for number in range(brokers)]
+        names = [name] if brokers == 1 else [f"{name}-{number}" for number in range(brokers)]
         self.brokers = [
-            Broker(world, world.machine(name), number=number, properties=dict(properties))
-            for number, name in enumerate(names)
+            Broker(world, world.machine(each), number=number, properties=dict(properties))
+            for number, each in enumerate(names)
         ]
         self.is_over = False
 

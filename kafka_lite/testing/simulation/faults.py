@@ -40,13 +40,14 @@ class Kind(Enum):
     CUT_WORKER = "cut between a worker of Connect and the broker"
     CUT_WORKERS = "cut between two workers of Connect"
     FAIL_TASK = "failure of a task of Connect"
+    KILL_MIRRORS = "kill -9 of all mirrors, whose copies are not acknowledged"
 
 
 SCARCE: Final = (Kind.DESCRIPTORS, Kind.MEMORY)
 """Faults in which a broker runs out of a resource."""
 WORKERS: Final = (Kind.CUT_WORKER, Kind.CUT_WORKERS, Kind.FAIL_TASK)
 """Faults that only a group of Connect's workers suffers."""
-CLUSTER: Final = tuple(kind for kind in Kind if kind not in (Kind.FLIP, *SCARCE, *WORKERS))
+CLUSTER: Final = tuple(kind for kind in Kind if kind not in (Kind.FLIP, *SCARCE, *WORKERS, Kind.KILL_MIRRORS))
 """The faults of a cluster."""
 SCARCITY: Final = (*CLUSTER, *SCARCE)
 """The same, and brokers run out of descriptors and memory."""
@@ -59,6 +60,8 @@ SCARCITY_OF_ONE_BROKER: Final = (*ONE_BROKER, *SCARCE)
 
 CONNECT: Final = (*WORKERS, Kind.KILL, Kind.STOP, Kind.PAUSE, Kind.RESET, Kind.KILL_CONSUMER, Kind.PAUSE_CONSUMER)
 """The faults of one broker with a group of workers. A consumer is a worker here."""
+MIRRORS: Final = (*ONE_BROKER, Kind.KILL_MIRRORS)
+"""The faults of two single brokers, and of the mirrors between them. A consumer is a mirror here."""
 
 LONGEST_S: Final[Mapping[Kind, float]] = {
     Kind.KILL: 8, Kind.STOP: 8, Kind.POWER: 8, Kind.PAUSE: 20, Kind.RESET: 1, Kind.CUT: 30, Kind.CUT_REQUESTS: 30,
@@ -66,6 +69,7 @@ LONGEST_S: Final[Mapping[Kind, float]] = {
     Kind.JUMP: 1, Kind.JUMP_CLIENTS: 1, Kind.FULL: 10, Kind.EIO: 10, Kind.KILL_CONTROLLER: 15, Kind.CUT_PAIR: 30,
     Kind.CUT_ZOOKEEPER: 20, Kind.KILL_ZOOKEEPER: 10, Kind.FLIP: 40,
     Kind.DESCRIPTORS: 30, Kind.MEMORY: 60, Kind.CUT_WORKER: 20, Kind.CUT_WORKERS: 20, Kind.FAIL_TASK: 1,
+    Kind.KILL_MIRRORS: 12,
 }  # fmt: skip
 """How long each lasts at most."""
 WEIGHTS: Final[Mapping[Kind, int]] = {
@@ -74,6 +78,7 @@ WEIGHTS: Final[Mapping[Kind, int]] = {
     Kind.JUMP_CLIENTS: 1, Kind.FULL: 1, Kind.EIO: 1, Kind.KILL_CONTROLLER: 4, Kind.CUT_PAIR: 6, Kind.CUT_ZOOKEEPER: 4,
     Kind.KILL_ZOOKEEPER: 2, Kind.FLIP: 4, Kind.DESCRIPTORS: 12, Kind.MEMORY: 24,
     Kind.CUT_WORKER: 3, Kind.CUT_WORKERS: 2, Kind.FAIL_TASK: 3,
+    Kind.KILL_MIRRORS: 3,
 }  # fmt: skip
 """How often each is drawn."""
 
@@ -99,7 +104,7 @@ def draw_faults(
     The higher ``shortness`` is, the more of them are much shorter than the longest; 1.0: all durations are as likely.
     """
     if random.random() < 0.5:
-        kinds = random.sample(kinds, random.randint(1, 4))
+        kinds = random.sample(kinds, random.randint(1, min(4, len(kinds))))
     weights = [WEIGHTS[kind] for kind in kinds]
     return [_draw(random, random.choices(kinds, weights)[0], shortness) for _ in range(random.randint(1, most))]
 

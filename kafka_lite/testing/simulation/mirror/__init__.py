@@ -1,1 +1,1 @@
-"""MirrorMaker in the simulator: mirrors are killed and paused, and lose their broker. Not in Kafka."""
+"""MirrorMaker in the simulator: mirrors are killed and paused, and lose the source or the target. Not in Kafka."""

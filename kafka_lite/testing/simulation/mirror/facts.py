@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 ORIGINALS, COPIES = "originals", "copies"
-"""The topic that is mirrored, and where its records go. Both are of one cluster, since a world has one."""
+"""The topic of the source that is mirrored, and the topic of the target that its records go to."""
 
 
 class Copy(NamedTuple):

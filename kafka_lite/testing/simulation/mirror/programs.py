@@ -29,13 +29,13 @@ OWN = ("delivery.timeout.ms",)
 """The mirror has a value of its own for these."""
 
 
-def mirror(bootstrap: str, name: str, streams: int, interval_ms: int, history: History) -> None:
-    """Mirror until the history is over. If a thread ends, start another mirror, as a supervisor would."""
+def mirror(bootstrap: str, name: str, target: str, streams: int, interval_ms: int, history: History) -> None:
+    """Mirror to ``target`` until the history is over. If a thread ends, start another mirror, as a supervisor would."""
     from kafka_lite.mirror.maker.mirror_maker_config import MirrorMakerConfig
 
-    client = {"bootstrap.servers": bootstrap}
-    consumer = {**client, **_texts(CONSUMER_DEFAULTS), "group.id": GROUP, "metadata.max.age.ms": "3000"}
-    producer = {**client, **_texts(PRODUCER_DEFAULTS), "client.id": name}
+    reading = {"group.id": GROUP, "metadata.max.age.ms": "3000"}
+    consumer = {"bootstrap.servers": bootstrap, **_texts(CONSUMER_DEFAULTS), **reading}
+    producer = {"bootstrap.servers": target, **_texts(PRODUCER_DEFAULTS), "client.id": name}
     del consumer["enable.auto.commit"]
     for key in OWN:
         del producer[key]

@@ -1,4 +1,4 @@
-"""A message handler that sends each record to another topic of the same cluster. Not in Kafka."""
+"""A message handler that sends each record to a topic of another name. Not in Kafka."""
 
 from __future__ import annotations
 

@@ -22,7 +22,8 @@ from kafka_lite.testing.simulation.machine import Process
 from kafka_lite.testing.simulation.scheduler import State
 from kafka_lite.testing.simulation.world import World
 
-OF_BROKERS = [kind for kind in Kind if kind not in (Kind.KILL_CONSUMER, Kind.PAUSE_CONSUMER, *WORKERS)]
+OF_CLIENTS = (Kind.KILL_CONSUMER, Kind.PAUSE_CONSUMER, Kind.KILL_MIRRORS, *WORKERS)
+OF_BROKERS = [kind for kind in Kind if kind not in OF_CLIENTS]
 LASTS_S = 4.0
 SECOND = 0.4
 """An amount that means the second of three brokers, and a part of what there is."""

@@ -8,6 +8,7 @@ from kafka_lite.testing.simulation.faults import (
     CLUSTER,
     CONNECT,
     LONGEST_S,
+    MIRRORS,
     ONE_BROKER,
     WEIGHTS,
     WORKERS,
@@ -25,7 +26,12 @@ def test_only_a_group_of_workers_suffers_what_workers_do() -> None:
     assert set(WORKERS) < set(CONNECT)
 
 
-@pytest.mark.parametrize("kinds", [ONE_BROKER, CLUSTER, CONNECT])
+def test_only_mirrors_are_killed_as_mirrors_are() -> None:
+    assert Kind.KILL_MIRRORS in MIRRORS
+    assert Kind.KILL_MIRRORS not in {*CLUSTER, *ONE_BROKER, *CONNECT}
+
+
+@pytest.mark.parametrize("kinds", [ONE_BROKER, CLUSTER, CONNECT, MIRRORS, (Kind.KILL_MIRRORS,)])
 def test_faults_are_of_the_kinds_and_no_longer_than_each_may_last(kinds: tuple[Kind, ...]) -> None:
     drawn = [fault for seed in range(50) for fault in draw_faults(Random(seed), kinds)]
     assert {fault.kind for fault in drawn} <= set(kinds)
