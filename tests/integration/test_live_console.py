@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -69,7 +70,9 @@ def test_cells_use_the_clients_and_tools_of_the_project(tmp_path: Path) -> None:
     assert done.returncode == 0, done.stdout + done.stderr
     cells = dict(zip(CELLS, json.loads(done.stdout.splitlines()[-1]), strict=True))
     first, *partitions = cells["describe"]["output"].splitlines()
-    assert first.startswith("Topic: demo\tPartitionCount: 3\tReplicationFactor: 3\tConfigs: min.insync.replicas=2,")
+    assert re.match(
+        r"Topic: demo\tTopicId: \S{22}\tPartitionCount: 3\tReplicationFactor: 3\tConfigs: min.insync.replicas=2,", first
+    )
     assert [line.split("\t")[2] for line in partitions] == [f"Partition: {number}" for number in range(3)]
     assert all("\tLeader: " in line and "\tIsr: " in line for line in partitions)
     assert cells["produce"]["output"] == "[0, 1, 0]\n"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -193,7 +194,7 @@ def test_the_tool_creates_and_enlarges_topics_with_given_replicas(
 
     def described() -> bool:
         lines = topics("--describe", "--topic", "orders", zookeeper=zookeeper)
-        assert lines[0].startswith("Topic: orders\tPartitionCount: 4\tReplicationFactor: 2")
+        assert re.match(r"Topic: orders\tTopicId: \S{22}\tPartitionCount: 4\tReplicationFactor: 2", lines[0])
         return "Partition: 2\tLeader: 0\tReplicas: 0,1\tIsr: 0,1" in lines[3]
 
     eventually(described)

@@ -51,8 +51,8 @@ TOPICS = "org.apache.kafka.tools.TopicCommand"
 CONFIGS = "kafka.admin.ConfigCommand"
 
 
-def without_topic_ids(text):
-    """3.9 prints the topic ids of a broker with Metadata v10 or later; ours serves only earlier versions."""
+def told_lines(text):
+    """The lines of a tool, without those of its logger."""
     return [line for line in text.splitlines() if line.strip() and "ERROR StatusLogger" not in line]
 
 
@@ -68,8 +68,8 @@ def test_topics_are_described_the_same(cluster, modern, ours):
         ("--describe", "--topic", "theirs", "--topics-with-overrides"),
         ("--describe", "--topic", "theirs", "--at-min-isr-partitions"),
     ):
-        their_lines = without_topic_ids(modern(TOPICS, *where, *arguments))
-        our_lines = without_topic_ids(ours("topics", *where, *arguments))
+        their_lines = told_lines(modern(TOPICS, *where, *arguments))
+        our_lines = told_lines(ours("topics", *where, *arguments))
         assert [normal(line) for line in their_lines] == [normal(line) for line in our_lines], arguments
     modern(TOPICS, *where, "--alter", "--topic", "theirs", "--partitions", "4")
     assert len(ours("topics", *where, "--describe", "--topic", "theirs").splitlines()) == 5
@@ -80,7 +80,7 @@ def test_topics_are_described_the_same(cluster, modern, ours):
 def normal(line):
     """Fields of a line, without what only newer versions print, configs in any order."""
     fields = [field.strip() for field in line.split("\t") if field.strip()]
-    fields = [f for f in fields if not f.startswith(("TopicId:", "Elr:", "LastKnownElr:"))]
+    fields = [f for f in fields if not f.startswith(("Elr:", "LastKnownElr:"))]
     return [
         ",".join(sorted(f.removeprefix("Configs:").strip().split(","))) if f.startswith("Configs:") else f
         for f in fields

@@ -36,8 +36,6 @@ UNKNOWN_TOPIC_MS = 1_000
 """How long a topic may be unknown before it counts as missing: a broker that has just started knows none yet."""
 SINCE_AUTO_CREATION = 4
 """First Metadata version whose request has ``allow_auto_topic_creation``."""
-WITHOUT_TOPIC_IDS = 9
-"""Last Metadata version that identifies topics by name only."""
 
 R = TypeVar("R", bound=Response)
 
@@ -221,7 +219,7 @@ class AdminChannel:
     def ask_metadata(self, topics: Iterable[str] | None) -> list[MetadataResponseTopic]:
         """One Metadata request: the topics with their errors, as the broker returns them."""
         names = None if topics is None else set(topics)
-        response = self.send(self._metadata_request(names), MetadataResponse, max_version=WITHOUT_TOPIC_IDS)
+        response = self.send(self._metadata_request(names), MetadataResponse)
         self.brokers = {broker.node_id: broker for broker in response.brokers}
         self.controller_id = response.controller_id
         self.cluster_id = response.cluster_id

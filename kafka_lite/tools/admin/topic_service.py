@@ -8,10 +8,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
+from uuid import UUID
 
 from kafka_lite.admin.admin_utils import AdminUtils, RackAwareMode
 from kafka_lite.admin.replica_assignment import Assignment
 from kafka_lite.common.errors import Errors
+from kafka_lite.common.ids.uuids import ZERO_UUID
 from kafka_lite.common.topic_names import GROUP_METADATA_TOPIC_NAME
 from kafka_lite.common.topic_partition import TopicPartition
 from kafka_lite.protocol.messages.api_19_create_topics import (
@@ -62,6 +64,8 @@ class TopicDescription:
     configs: Mapping[str, str]
     min_isr: int | None = None
     marked_for_deletion: bool = False
+    topic_id: UUID = ZERO_UUID
+    """Zero if the brokers know no ids."""
 
     @property
     def replication_factor(self) -> int:
@@ -165,7 +169,7 @@ class BrokerTopicService:
                 PartitionDescription(p.partition_index, p.leader_id, list(p.replica_nodes), list(p.isr_nodes))
                 for p in sorted(topic.partitions, key=lambda p: p.partition_index)
             ]
-            described.append(TopicDescription(name, partitions, values, min_isr))
+            described.append(TopicDescription(name, partitions, values, min_isr, topic_id=topic.topic_id))
         return described
 
     def _configs(self, topics: Sequence[str]) -> dict[str, tuple[dict[str, str], int | None]]:
@@ -256,7 +260,8 @@ class ZooKeeperTopicService:
             partitions = [self._describe_partition(topic, p, r) for p, r in sorted(assignment.partitions.items())]
             configs = self._zk_client.get_entity_config(f"topics/{topic}")
             min_isr = int(configs["min.insync.replicas"]) if "min.insync.replicas" in configs else None
-            described.append(TopicDescription(topic, partitions, configs, min_isr, topic in marked))
+            topic_id = assignment.topic_id or ZERO_UUID
+            described.append(TopicDescription(topic, partitions, configs, min_isr, topic in marked, topic_id))
         return described
 
     def _describe_partition(self, topic: str, partition: int, replicas: list[int]) -> PartitionDescription:

@@ -12,6 +12,7 @@ from contextlib import contextmanager
 
 from kafka_lite.admin.replica_assignment import Assignment
 from kafka_lite.common.errors import ApiError, Errors
+from kafka_lite.common.ids.uuids import ZERO_UUID, encode_uuid
 from kafka_lite.common.java.java_pattern import JavaPatternError, java_pattern
 from kafka_lite.common.topic_names import has_collision_chars, is_internal
 from kafka_lite.tools.admin.command_config import add_command_config_argument, admin_channel
@@ -354,8 +355,9 @@ def _print_topic_text(
     mark = "\tMarkedForDeletion: true" if topic.marked_for_deletion else ""
     if header:
         configs = ",".join(f"{name}={value}" for name, value in topic.configs.items())
+        topic_id = "" if topic.topic_id == ZERO_UUID else f"\tTopicId: {encode_uuid(topic.topic_id)}"
         print(
-            f"Topic: {topic.topic}\tPartitionCount: {len(topic.partitions)}"
+            f"Topic: {topic.topic}{topic_id}\tPartitionCount: {len(topic.partitions)}"
             f"\tReplicationFactor: {topic.replication_factor}\tConfigs: {configs}{mark}"
         )
     for p in partitions if rows else ():
@@ -371,6 +373,7 @@ def _print_topic_table(topic: TopicDescription, partitions: Sequence[PartitionDe
     count = "1 partition" if len(topic.partitions) == 1 else f"{len(topic.partitions)} partitions"
     title = f"{topic.topic}: {count}, replication factor {topic.replication_factor}"
     title += " (marked for deletion)" if topic.marked_for_deletion else ""
+    title += "" if topic.topic_id == ZERO_UUID else f"\nid {encode_uuid(topic.topic_id)}"
     if configs:
         title += f"\n{configs}"
     rows = [

@@ -3,6 +3,7 @@
 import argparse
 import json
 import logging
+import re
 
 import pytest
 
@@ -72,7 +73,7 @@ def test_create_list_alter_describe_and_delete_a_topic(tool):
     assert name in out.splitlines()
     code, out, _ = tool("topics", "--describe", "--topic", name)
     head, first, second = out.splitlines()
-    assert head.startswith("Topic: life\tPartitionCount: 2\tReplicationFactor: 1\tConfigs: ")
+    assert re.match(r"Topic: life\tTopicId: \S{22}\tPartitionCount: 2\tReplicationFactor: 1\tConfigs: ", head)
     assert "retention.ms=5" in head
     assert "cleanup.policy=compact,delete" in head
     assert first == "\tTopic: life\tPartition: 0\tLeader: 0\tReplicas: 0\tIsr: 0"
@@ -91,7 +92,9 @@ def test_a_topic_through_zookeeper(tool, cluster):
     assert out.splitlines()[1] == "Created topic zk.life."
     assert tool("configs", "--alter", "--topic", "zk.life", "--add-config", "retention.ms=5", zookeeper=True)[0] == 0
     head, *partitions = tool("topics", "--describe", "--topic", "zk.life", zookeeper=True)[1].splitlines()
-    assert head == "Topic: zk.life\tPartitionCount: 2\tReplicationFactor: 1\tConfigs: retention.ms=5"
+    assert re.sub(r"TopicId: \S{22}\t", "", head) == (
+        "Topic: zk.life\tPartitionCount: 2\tReplicationFactor: 1\tConfigs: retention.ms=5"
+    )
     assert len(partitions) == 2
     tool("topics", "--alter", "--topic", "zk.life", "--partitions", "3", zookeeper=True)
     assert len(cluster.server.zk_client.get_topic_assignment("zk.life").partitions) == 3

@@ -1,4 +1,6 @@
 import argparse
+from dataclasses import replace
+from uuid import UUID
 
 import pytest
 
@@ -97,6 +99,15 @@ def test_a_topic_that_is_to_be_deleted_is_listed_with_its_mark(monkeypatch, caps
     topics.list_topics(Service(), parser.parse_args(["--zookeeper", "x:1", "--list"]))
     out = capsys.readouterr().out
     assert "for deletion" in out if terminal else out == "a\nb - marked for deletion\n"
+
+
+@pytest.mark.parametrize(
+    ("terminal", "head"),
+    [(False, "Topic: t\tTopicId: AAAAAAAAAAAAAAAAAAAABw\tPartitionCount: 1\t"), (True, "id AAAAAAAAAAAAAAAAAAAABw")],
+)
+def test_the_id_of_a_topic_is_shown_if_there_is_one(monkeypatch, capsys, terminal, head):
+    describe(monkeypatch, replace(TOPIC, topic_id=UUID(int=7)), terminal)
+    assert head in capsys.readouterr().out
 
 
 def test_a_partition_without_a_leader_is_described(monkeypatch, capsys):
