@@ -148,7 +148,9 @@ class LiveCluster:
         self.actions.append(Action(self._now_ns, wanted))
         text = f"you: {' '.join((wanted.name, *wanted.arguments))}"
         self.feed.note(self.world.scheduler.now_ns, text, is_own=True)
-        if wanted.name in PROGRAMS:
+        if wanted.name == "isolation":
+            (self.clients.isolation,) = wanted.arguments  # at once: who joins at the same time must have it
+        elif wanted.name in PROGRAMS:
             self._operations.add(wanted, TOPIC)
         else:
             self.world.in_background(wanted.name, lambda: self._carry_out(wanted))
@@ -186,8 +188,6 @@ class LiveCluster:
             clients.transact(name, wanted.number() if wanted.arguments else 0, len(REPLICAS))
         elif name == "lines":
             clients.write_lines(wanted.number())
-        elif name == "isolation":
-            (clients.isolation,) = wanted.arguments
         elif name == "crash":
             clients.crash(wanted.arguments[0])
         else:

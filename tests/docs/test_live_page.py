@@ -78,6 +78,59 @@ def test_a_reader_kills_a_leader_and_sees_it_come_back(site: Path, tmp_path: Pat
         assert set(page.evaluate(ran)) & {"ShutdownableThread.run", "ShutdownableThread.is_running", "Selector.poll"}
 
 
+def select(role: str, value: str) -> str:
+    """JavaScript that makes a choice, as a reader does."""
+    chosen = f"document.querySelector('select[data-role={role}]')"
+    return f"{chosen}.value = {value!r}; {chosen}.dispatchEvent(new Event('change'))"
+
+
+def shown(role: str, more: str = "") -> str:
+    """JavaScript for the texts of all elements of a role."""
+    return f"[...document.querySelectorAll('[data-role={role}]{more}')].map(each => each.textContent)"
+
+
+@pytest.mark.soak
+@pytest.mark.nightly
+@pytest.mark.timeout(900)
+@pytest.mark.parametrize("language", ["en", "zh"])
+def test_a_reader_moves_replicas_leads_a_transaction_and_counts_words(
+    site: Path, tmp_path: Path, language: str
+) -> None:
+    with chromium.served(site) as address, chromium.page(tmp_path / "profile") as page:
+        page.open(f"{address}{language}.html")
+        page.until("document.querySelector('[data-role=load]')")
+        page.click("[data-role=load]")
+        page.until(IN_SYNC)
+        page.evaluate(select("min-insync", "1"))
+        page.evaluate(select("unclean", "true"))
+        page.evaluate(select("replicas", "1"))
+        page.evaluate(select("partitions", "4"))
+        settings = ("min-insync", "unclean", "replicas", "partitions")
+        chosen = f"{list(settings)}.map(role => document.querySelector(`select[data-role=${{role}}]`).value).join()"
+        page.until(f"{chosen} === '1,true,1,4'")
+        page.evaluate(select("replicas", "3"))
+        page.until(f"{shown('isr')}.join() === Array(4).fill('0, 1, 2').join()")
+        page.click("[data-role=begin]")
+        page.until("document.querySelector('[data-role=transaction][data-state=open]')")
+        page.until(f"{shown('coordinated')}[0].includes('ONGOING')")
+        total = "({}.reduce((sum, text) => sum + +text, 0))"
+        page.until(f"{total.format(shown('leo'))} === 18 && {total.format(shown('hw'))} === 18")
+        assert page.evaluate(total.format(shown("lso"))) == 0
+        page.click("[data-role=commit]")
+        page.until(f"{shown('coordinated')}[0].includes('COMPLETE_COMMIT') && {total.format(shown('lso'))} === 9")
+        page.click("[data-role=lines]")
+        for number in (1, 2):
+            page.click(f"[data-role=instance-button][data-instance='{number}']")
+        for number in (1, 2):
+            tasks = f"document.querySelectorAll('[data-role=instance][data-instance=\"{number}\"] [data-role=task]')"
+            page.until(f"{tasks}.length === 2")
+        page.until(f"{shown('count')}.length === 14")
+        page.click("[data-role=crash][data-client=instance-1]")
+        page.until(f"{shown('task')}.length === 4")
+        link = page.evaluate("document.querySelector('[data-role=share]').href")
+        assert all(each in link for each in ("replicas:1", "partitions:4", "begin:6", "commit", "crash:instance-1"))
+
+
 @pytest.mark.soak
 @pytest.mark.nightly
 def test_a_browser_that_cannot_run_it_says_so_in_the_language_of_the_page(site: Path, tmp_path: Path) -> None:

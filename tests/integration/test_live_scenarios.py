@@ -106,10 +106,31 @@ def session_lost(now: Shot, later: Shot) -> None:
     assert all(1 not in row["isr"] for row in later["partitions"])
 
 
+def transaction_times_out(now: Shot, later: Shot) -> None:
+    assert now["transaction"] == {"state": "no producer", "records": 6}
+    assert now["coordinated"]["state"] == "ONGOING"
+    assert sum(row["lso"] for row in now["partitions"]) == 9
+    assert sum(ends(now, partition, "hw")[0] for partition in range(3)) == 15
+    assert later["coordinated"]["state"] == "COMPLETE_ABORT"
+    assert later["coordinated"]["epoch"] == now["coordinated"]["epoch"] + 1
+    assert sum(row["lso"] for row in later["partitions"]) == 18, "with a marker in each partition"
+    for shot in (now, later):
+        assert [(name, its["records"]) for name, its in shot["consumers"].items()] == [("consumer-2", 0)]
+
+
+def instance_dies(now: Shot, later: Shot) -> None:
+    count, after = now["word_count"], later["word_count"]
+    assert list(count["instances"]) == ["instance-2"]
+    assert len(count["instances"]["instance-2"]["tasks"]) == 2
+    assert after["instances"]["instance-2"] == {"state": "RUNNING", "tasks": ["0_0", "0_1", "1_0", "1_1"]}
+    assert count["words"]["log"]["count"] == 6
+
+
 PROMISES: dict[str, Callable[[Shot, Shot], None]] = {
     "leader-dies": leader_dies, "controller-dies": controller_dies, "follower-ahead": follower_ahead,
     "isr-shrinks": isr_shrinks, "too-few-in-sync": too_few_in_sync, "unclean-election": unclean_election,
     "group-rebalances": group_rebalances, "session-lost": session_lost,
+    "transaction-times-out": transaction_times_out, "instance-dies": instance_dies,
 }  # fmt: skip
 
 

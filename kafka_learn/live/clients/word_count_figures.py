@@ -79,7 +79,7 @@ class WordCountFigures:
         """Instances and words by name, and how many lines were written."""
         return {
             "instances": {
-                name: {"state": its.state, "tasks": its.tasks} for name, its in sorted(self._instances.items())
+                name: {"state": its.state, "tasks": list(its.tasks)} for name, its in sorted(self._instances.items())
             },
             "words": {
                 word: {"count": its.count, "instance": its.instance, "task": its.task}

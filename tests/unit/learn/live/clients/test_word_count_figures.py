@@ -14,7 +14,9 @@ def test_an_instance_has_a_state_and_tasks_until_it_ends() -> None:
     for task in ("1_0", "0_1", "1_0"):
         figures.task_began("instance-1", task)
     assert figures.as_json()["instances"] == {"instance-1": {"state": "RUNNING", "tasks": ["0_1", "1_0"]}}
+    before = figures.as_json()
     figures.task_ended("instance-1", "0_1")
+    assert before["instances"]["instance-1"]["tasks"] == ["0_1", "1_0"], "what was told stays as it was"
     figures.task_ended("instance-1", "0_1")
     assert figures.as_json()["instances"]["instance-1"]["tasks"] == ["1_0"]
     assert notes[0] == "instance-1: RUNNING"
