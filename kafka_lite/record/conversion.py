@@ -32,17 +32,25 @@ def down_convert(buffer: Buffer, to_magic: int, first_offset: int = 0) -> bytes:
 
 def down_convert_batch(batch: RecordBatch, to_magic: int, first_offset: int = 0) -> bytes:
     """Convert one batch to an older format; b"" if no record is left."""
+    return measured_down_convert(batch, to_magic, first_offset)[0]
+
+
+def measured_down_convert(batch: RecordBatch, to_magic: int, first_offset: int = 0) -> tuple[bytes, int]:
+    """The same, and how many bytes the batch has without compression, which is what the conversion costs."""
     if batch.magic <= to_magic:
-        return bytes(batch.view)
+        return bytes(batch.view), batch.size_in_bytes
     if batch.is_control:
-        return b""
+        return b"", batch.size_in_bytes
     if batch.compression is CompressionType.ZSTD:
         raise Errors.UNSUPPORTED_COMPRESSION_TYPE.exception("Zstandard batches cannot be down-converted")
-    return _rebuilt(batch, to_magic, (record for record in batch.records() if record.offset >= first_offset))
+    builder = _builder_of(batch, to_magic, (record for record in batch.records() if record.offset >= first_offset))
+    if builder is None:
+        return b"", batch.size_in_bytes
+    return builder.build(), builder.estimated_size_in_bytes
 
 
-def _rebuilt(batch: RecordBatch, to_magic: int, records: Iterable[Record]) -> bytes:
-    """``records`` of ``batch`` as one batch of ``to_magic`` with the same codec, offsets and kind of timestamps."""
+def _builder_of(batch: RecordBatch, to_magic: int, records: Iterable[Record]) -> MemoryRecordsBuilder | None:
+    """``records`` of ``batch`` in a batch of ``to_magic`` with the same codec, offsets and kind of timestamps."""
     builder = None
     for record in records:
         if builder is None:
@@ -55,14 +63,18 @@ def _rebuilt(batch: RecordBatch, to_magic: int, records: Iterable[Record]) -> by
             )
         headers = record.headers if to_magic >= MAGIC_V2 else ()
         builder.append(record.timestamp, record.key, record.value, headers, record.offset)
+    return builder
+
+
+def _rebuilt(batch: RecordBatch, to_magic: int) -> bytes:
+    builder = _builder_of(batch, to_magic, batch.records())
     return b"" if builder is None else builder.build()
 
 
 def up_convert(buffer: Buffer, to_magic: int = MAGIC_V2) -> bytes:
     """The batches of ``buffer`` in a format not below ``to_magic``. Records of v0 get the timestamp -1."""
     return b"".join(
-        bytes(batch.view) if batch.magic >= to_magic else _rebuilt(batch, to_magic, batch.records())
-        for batch in batches(buffer)
+        bytes(batch.view) if batch.magic >= to_magic else _rebuilt(batch, to_magic) for batch in batches(buffer)
     )
 
 

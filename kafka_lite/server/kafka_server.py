@@ -394,7 +394,7 @@ class KafkaServer:
         )
         if self._wrap_handler is not None:
             requests.apis.wrap_handlers(self._wrap_handler)
-        self._on_stop("elections in progress", requests.shutdown_elections)
+        self._on_stop("elections and conversions in progress", requests.shutdown)
         return requests
 
     def _start_config_changes(self) -> None:

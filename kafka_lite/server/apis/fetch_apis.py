@@ -6,15 +6,14 @@ Kafka 0.10.2: core/.../server/KafkaApis.scala (handleFetchRequest) · book 2.3.5
 from __future__ import annotations
 
 import logging
-import threading
 from collections.abc import Callable
 
 from kafka_lite.clients.fetch_metadata import FINAL_EPOCH, INVALID_SESSION_ID, FetchMetadata
 from kafka_lite.common.errors import ApiError, Errors
 from kafka_lite.common.sendable import Part, size_of
 from kafka_lite.common.topic_partition import TopicPartition, known_topic_partition
+from kafka_lite.log.files.converted_records import begins_with_newer, converted_records
 from kafka_lite.log.files.file_message_set import FileMessageSetSlice
-from kafka_lite.log.files.lazy_down_conversion_records import LazyDownConversionRecords, begins_with_newer
 from kafka_lite.log.log import Log
 from kafka_lite.log.producers.aborted_txn import AbortedTxn
 from kafka_lite.network.request import Request
@@ -31,9 +30,6 @@ from kafka_lite.server.replica_manager import ReplicaManager
 logger = logging.getLogger(__name__)
 
 FIRST_VERSION_WITH_ZSTD = 10
-SMALL_CONVERSION_BYTES = 16 * 1024
-"""Larger slices are converted one at a time. A hundred kilobytes of gzip may hold a hundred megabytes, which are in
-memory several times during the conversion; the result is small again."""
 LATER_ERRORS = {Errors.KAFKA_STORAGE_ERROR: (6, Errors.NOT_LEADER_OR_FOLLOWER)}
 """Errors that older clients do not know: the first version that has them, and the replacement before."""
 
@@ -52,7 +48,7 @@ _new_partition_data = fetch.PartitionData.maker(
 
 
 class FetchApis:
-    """The handler of Fetch. It does not block, unless it has to convert much while another one does."""
+    """The handler of Fetch. It does not block; records for old consumers are converted by another thread."""
 
     def __init__(
         self,
@@ -60,14 +56,18 @@ class FetchApis:
         fetch_manager: FetchManager,
         request_helper: RequestHandlerHelper,
         denied_topics: Callable[[Request, bool, set[str]], set[str]] | None = None,
+        convert: Callable[[Callable[[], object]], object] = lambda task: task(),
     ) -> None:
-        """``denied_topics(request, from_follower, topics)``: those that may not be read; None without an authorizer."""
+        """``denied_topics(request, from_follower, topics)``: those that may not be read; None without an authorizer.
+
+        ``convert`` calls its argument later in a thread that may decompress much: ``DownConversions.submit``.
+        """
         self._denied_topics = denied_topics
         self._replicas = replica_manager
         self._fetch_manager = fetch_manager
         self._request_helper = request_helper
         self._quotas = request_helper.quotas
-        self._large_conversions = threading.Lock()
+        self._convert = convert
 
     def handle_fetch(self, request: Request, body: fetch.FetchRequest, respond: Respond) -> None:
         """Read from every partition of the request or of its session; wait up to ``max_wait_ms`` for ``min_bytes``."""
@@ -84,12 +84,18 @@ class FetchApis:
         params = _fetch_params(request, body, max_bytes)
 
         def send(results: Results) -> None:
+            if denied:
+                results = [*denied, *results]
+            if self._needs_conversion(version, results):
+                self._convert(lambda: complete(results))
+            else:
+                complete(results)
+
+        def complete(results: Results) -> None:
             if request.client_has_left:
                 context.select_nothing()
                 respond(None)
                 return
-            if denied:
-                results = [*denied, *results]
             if may_be_throttled:
                 size = self._response_size(version, context, results)
                 throttle_time_ms = self._request_helper.throttle_fetch(request, size)
@@ -181,11 +187,23 @@ class FetchApis:
             return _failed_partition(topic_partition, Errors.UNKNOWN_SERVER_ERROR)
         return data
 
+    @staticmethod
+    def _needs_conversion(version: int, results: Results) -> bool:
+        newest_magic = magic_for_fetch_version(version)
+        if newest_magic == MAGIC_V2:
+            return False
+        slices = (result.records for _, result in results if isinstance(result.records, FileMessageSetSlice))
+        try:
+            return any(_has_newer(records, newest_magic) for records in slices)
+        except Exception:
+            logger.debug("Records that cannot be read", exc_info=True)
+            return True  # the conversion meets the error again, and reports it for its partition
+
     def _records_for_version(self, version: int, topic_partition: TopicPartition, result: LogReadResult) -> Part:
         """The records in a format that a client of this fetch version can read.
 
         From version 4 on, clients can read every format, so the slice of the file is sent unchanged. Older clients get
-        format v1 (versions 2 and 3) or v0, converted batch by batch if there are newer batches. Raises
+        format v1 (versions 2 and 3) or v0, converted if there are newer batches. Raises
         UNSUPPORTED_COMPRESSION_TYPE, and UNSUPPORTED_VERSION if the topic forbids conversion.
         """
         records = result.records
@@ -196,20 +214,20 @@ class FetchApis:
         log = partition.log if partition is not None else None
         if version < FIRST_VERSION_WITH_ZSTD and log is not None and log.config.compression_type == "zstd":
             raise Errors.UNSUPPORTED_COMPRESSION_TYPE.exception("the topic uses zstd compression")
-        if newest_magic == MAGIC_V2 or not isinstance(records, FileMessageSetSlice):
-            return records
-        if not begins_with_newer(records, newest_magic) and all(
-            batch.magic <= newest_magic for batch in records.headers()
-        ):
+        if not isinstance(records, FileMessageSetSlice) or not _has_newer(records, newest_magic):
             return records
         if log is not None and not log.config.message_downconversion_enable:
             raise Errors.UNSUPPORTED_VERSION.exception("message.downconversion.enable of the topic is false")
         position = result.fetch_offset_metadata
         assert position is not None, "a result with records has the fetch offset"
-        if records.size_in_bytes <= SMALL_CONVERSION_BYTES:
-            return _down_converted(log, records, newest_magic, position.message_offset, result.high_watermark)
-        with self._large_conversions:
-            return _down_converted(log, records, newest_magic, position.message_offset, result.high_watermark)
+        return _down_converted(log, records, newest_magic, position.message_offset, result.high_watermark)
+
+
+def _has_newer(records: FileMessageSetSlice, newest_magic: int) -> bool:
+    """Whether there are batches of a format above ``newest_magic``."""
+    if newest_magic == MAGIC_V2:
+        return False
+    return begins_with_newer(records, newest_magic) or any(batch.magic > newest_magic for batch in records.headers())
 
 
 def _fetch_params(request: Request, body: fetch.FetchRequest, max_bytes: int) -> FetchParams:
@@ -248,14 +266,14 @@ def _throttled_response(context: FetchContext, throttle_time_ms: int) -> fetch.F
 
 def _down_converted(
     log: Log | None, records: FileMessageSetSlice, newest_magic: int, fetch_offset: int, high_watermark: int
-) -> LazyDownConversionRecords:
+) -> bytes:
     """The records in an older format; if no message is left, those of the next batches that have one.
 
     Compaction may leave nothing, or only markers, up to the end of a segment. Newer consumers see where the batches
     end; an old one that got no message would request the same offset forever.
     """
-    converted = LazyDownConversionRecords(records, newest_magic, fetch_offset)
-    while not converted.size_in_bytes and log is not None:
+    converted = converted_records(records, newest_magic, fetch_offset)
+    while not converted and log is not None:
         headers = list(records.headers())
         if not headers:
             break
@@ -264,7 +282,7 @@ def _down_converted(
         if not isinstance(following, FileMessageSetSlice) or not following.size_in_bytes:
             break
         records = following
-        converted = LazyDownConversionRecords(records, newest_magic, fetch_offset)
+        converted = converted_records(records, newest_magic, fetch_offset)
     return converted
 
 

@@ -32,6 +32,7 @@ from kafka_lite.server.apis.sasl_apis import SaslApis
 from kafka_lite.server.auth.auth_helper import AuthHelper
 from kafka_lite.server.auth.authorizing_handlers import authorizing, fetch_rule
 from kafka_lite.server.auth.delegation_token_rules import token_rule
+from kafka_lite.server.down_conversions import DownConversions
 from kafka_lite.server.dynamic.dynamic_broker_config import DynamicBrokerConfig
 from kafka_lite.server.fetch_sessions.fetch_manager import FetchManager
 from kafka_lite.server.fetch_sessions.fetch_session_cache import FetchSessionCache
@@ -85,6 +86,7 @@ class RequestHandling:
         self._request_helper = RequestHandlerHelper(channel, parts.quotas, parts.time)
         authorizer = parts.security.authorizer
         self._auth = None if authorizer is None else AuthHelper(authorizer, channel.close_connection)
+        self._down_conversions = DownConversions()
         self._partition_admin = PartitionAdminApis(
             parts.config.broker_id, parts.controller, parts.metadata_cache, parts.time
         )
@@ -117,6 +119,7 @@ class RequestHandling:
                 self._new_fetch_manager(),
                 self._request_helper,
                 None if self._auth is None else fetch_rule(self._auth),
+                self._down_conversions.submit,
             ),
             log_offsets=LogOffsetApis(replica_manager),
             metadata=self.metadata_apis,
@@ -197,9 +200,10 @@ class RequestHandling:
         name = listener_name or parts.config.inter_broker_listener_name
         parts.quotas.update_cluster_metadata(lambda: parts.metadata_cache.get_cluster_metadata(parts.cluster_id, name))
 
-    def shutdown_elections(self) -> None:
-        """Stop waiting for elections that clients have requested."""
+    def shutdown(self) -> None:
+        """Stop waiting for elections that clients have requested, and converting records for old consumers."""
         self._partition_admin.shutdown()
+        self._down_conversions.shutdown()
 
     def start_handlers(self) -> KafkaRequestHandlerPool:
         """Start the threads that handle requests; returns their pool."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from types import SimpleNamespace
 from typing import Any
 
@@ -23,7 +23,6 @@ from kafka_lite.protocol.messages.api_01_fetch import (
     FetchTopic,
     ForgottenTopic,
 )
-from kafka_lite.server.apis.fetch_apis import SMALL_CONVERSION_BYTES
 from kafka_lite.server.fetch_params import LogReadResult
 from kafka_lite.server.quotas.client_quota_entity import KafkaQuotaEntity
 from kafka_lite.server.quotas.replication_quota_manager import parse_throttled_partitions
@@ -266,31 +265,48 @@ def test_if_nothing_may_be_read_the_fetch_does_not_wait(apis: Apis) -> None:
     assert (apis.replicas.asked, apis.replicas.params.max_wait_ms) == ([], 0)
 
 
-@pytest.mark.parametrize(("size", "alone"), [(SMALL_CONVERSION_BYTES, False), (SMALL_CONVERSION_BYTES + 1, True)])
-def test_large_slices_are_converted_one_at_a_time(apis: Apis, size: int, alone: bool) -> None:
-    lock = apis.apis.handlers[ApiKey.FETCH].__self__._large_conversions  # type: ignore[attr-defined]
-    locked = []
+class Slice(FileMessageSetSlice):
+    """A slice that begins with a batch of some format, and has no whole batch."""
 
-    class Newer(FileMessageSetSlice):
-        def __init__(self) -> None:
-            self.size_in_bytes = size
+    def __init__(self, magic: int) -> None:
+        self.size_in_bytes = 100
+        self.magic = magic
 
-        def first_bytes(self, count: int) -> bytes:
-            return bytes([0] * 16 + [2])[:count]
+    def first_bytes(self, count: int) -> bytes:
+        return bytes([0] * 16 + [self.magic])[:count]
 
-        def headers(self) -> Iterator[FileChannelRecordBatch]:
-            return iter(())
+    def headers(self) -> Iterator[FileChannelRecordBatch]:
+        return iter(())
 
-        def batches(self) -> Iterator[Any]:
-            locked.append(lock.locked())
-            return iter(())
+    def batches(self) -> Iterator[Any]:
+        return iter(())
 
-    apis.handle(ApiKey.FETCH, 2, fetch(max_wait_ms=100, min_bytes=1))
+
+@pytest.mark.parametrize(("version", "magic", "elsewhere"), [(2, 2, True), (2, 1, False), (1, 1, True), (4, 2, False)])
+def test_what_must_be_converted_is_converted_elsewhere(apis: Apis, version: int, magic: int, elsewhere: bool) -> None:
+    tasks: list[Callable[[], object]] = []
+    fetch_apis: Any = apis.apis.handlers[ApiKey.FETCH].__self__  # type: ignore[attr-defined]
+    fetch_apis._convert = tasks.append
+    apis.handle(ApiKey.FETCH, version, fetch(max_wait_ms=100, min_bytes=1))
     assert apis.replicas.respond is not None
-    apis.replicas.respond([(TP, LogReadResult(Errors.NONE, 5, 0, LogOffsetMetadata(0), Newer()))])
-    apis.message()
-    assert locked == [alone]
-    assert not lock.locked()
+    apis.replicas.respond([(TP, LogReadResult(Errors.NONE, 5, 0, LogOffsetMetadata(0), Slice(magic)))])
+    assert len(tasks) == elsewhere
+    for task in tasks:
+        assert apis.channel.response_queue_size == 0
+        task()
+    assert apis.answer().send is not None
+
+
+def test_a_conversion_is_left_out_if_the_client_has_left_meanwhile(apis: Apis) -> None:
+    tasks: list[Callable[[], object]] = []
+    fetch_apis: Any = apis.apis.handlers[ApiKey.FETCH].__self__  # type: ignore[attr-defined]
+    fetch_apis._convert = tasks.append
+    request = apis.handle(ApiKey.FETCH, 2, fetch(max_wait_ms=100, min_bytes=1))
+    assert apis.replicas.respond is not None
+    apis.replicas.respond([(TP, LogReadResult(Errors.NONE, 5, 0, LogOffsetMetadata(0), Slice(2)))])
+    request.note_client_left()
+    tasks[0]()
+    assert apis.answer().action is ResponseAction.NO_OP
 
 
 def test_a_fetch_whose_client_has_left_gets_no_response_and_no_session(apis: Apis) -> None:

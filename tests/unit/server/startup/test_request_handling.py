@@ -36,7 +36,7 @@ def test_new_metadata_of_a_topic_completes_what_waits_for_it(parts: Any) -> None
     handling = RequestHandling(parts)
     state = UpdateMetadataPartitionState(topic_name="t", partition_index=0)
     response = handling.apis.handle_own(UpdateMetadataRequest(ungrouped_partition_states=[state]), 2)
-    handling.shutdown_elections()
+    handling.shutdown()
 
     assert response.error_code == 0  # type: ignore[attr-defined]
     parts.admin_manager.try_complete_delayed_topic_operations.assert_called_once_with("t")
@@ -45,7 +45,7 @@ def test_new_metadata_of_a_topic_completes_what_waits_for_it(parts: Any) -> None
 def test_missing_logs_are_retried_as_long_as_the_broker_runs(parts: Any) -> None:
     clock = MockTime()
     parts.scheduler = MockScheduler(clock)
-    RequestHandling(parts).shutdown_elections()
+    RequestHandling(parts).shutdown()
     parts.replicas.state_changes.make_missing_logs.return_value = ["t-0"]
     clock.sleep(2 * missing_logs.RETRY_MS)
 
@@ -75,4 +75,4 @@ def test_the_pool_has_the_threads_that_the_dynamic_configuration_asks_for(parts:
         parts.metrics.measure_handlers.assert_called_once_with(pool)
     finally:
         pool.shutdown()
-        handling.shutdown_elections()
+        handling.shutdown()
