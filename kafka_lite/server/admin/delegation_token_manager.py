@@ -13,11 +13,11 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
 
 from kafka_lite.common.errors import Errors, KafkaError
+from kafka_lite.common.ids.uuids import encode_uuid
 from kafka_lite.common.security.kafka_principal import KafkaPrincipal
 from kafka_lite.common.time import Time
 from kafka_lite.security.delegation_token.delegation_token_cache import DelegationTokenCache
 from kafka_lite.security.delegation_token.token_information import DelegationToken, TokenInformation, create_hmac
-from kafka_lite.zookeeper.data import encode_uuid
 from kafka_lite.zookeeper.zk_errors import ZkConnectionError
 
 logger = logging.getLogger(__name__)

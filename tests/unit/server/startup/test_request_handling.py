@@ -58,7 +58,7 @@ def test_the_controller_deletes_expired_tokens_if_there_are_tokens(parts: Any) -
     tokens = parts.security.tokens
     tokens.enabled, tokens.config.expiry_check_interval_ms = True, 1000
     parts.controller.is_active = False
-    RequestHandling(parts).shutdown_elections()
+    RequestHandling(parts).shutdown()
     clock.sleep(1000)
     assert tokens.expire_tokens.call_count == 0
     parts.controller.is_active = True
