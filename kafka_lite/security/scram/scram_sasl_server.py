@@ -124,7 +124,11 @@ class ScramSaslServer:
             user = username(first.name)
         except ValueError as error:
             raise SaslError(str(error)) from None
-        credential, owner = self._credential_for(user, by_token=first.token_authenticated)
+        credential, owner = (
+            self._credential_of_token(user) if first.token_authenticated else (self._credential_of(user), user)
+        )
+        if credential is None:
+            raise SaslError("Authentication failed: Invalid user credentials")
         if first.authorization_id and first.authorization_id != user:
             message = "Authentication failed: Client requested an authorization id that is different from username"
             raise Errors.SASL_AUTHENTICATION_FAILED.exception(message)
@@ -138,18 +142,13 @@ class ScramSaslServer:
         self._transition_to(ScramServerState.RECEIVE_CLIENT_FINAL_MESSAGE)
         return self._server_first.encode()
 
-    def _credential_for(self, name: str, *, by_token: bool) -> tuple[ScramCredential, str]:
-        """The credential of a user, or of the token with this id, and the user that it proves. Raises SaslError."""
-        if by_token:
-            token = self._token_of(name)
-            if token is None:
-                raise SaslError(f"Token Authentication failed: Invalid tokenId : {name!r}")
-            self.token_authenticated, self.credential_expiration_ms = True, token.expiry_timestamp
-            return token.credential, token.owner
-        credential = self._credential_of(name)
-        if credential is None:
-            raise SaslError("Authentication failed: Invalid user credentials")
-        return credential, name
+    def _credential_of_token(self, token_id: str) -> tuple[ScramCredential, str]:
+        """The credential of the delegation token with this id, and its owner. Raises SaslError if there is none."""
+        token = self._token_of(token_id)
+        if token is None:
+            raise SaslError(f"Token Authentication failed: Invalid tokenId : {token_id!r}")
+        self.token_authenticated, self.credential_expiration_ms = True, token.expiry_timestamp
+        return token.credential, token.owner
 
     def _client_final(self, final: ClientFinalMessage) -> bytes:
         """Check the nonce and the proof, and answer with the broker's signature. Raises SaslError."""

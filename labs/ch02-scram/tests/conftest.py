@@ -54,7 +54,7 @@ def server():
 
     def make(credential=Rfc.credential):
         users = {"user": credential, "a,b=c": credential}
-        return ScramSaslServer(MECHANISM, users.get, lambda: Rfc.server_nonce)
+        return ScramSaslServer(MECHANISM, users.get, nonce=lambda: Rfc.server_nonce)
 
     return make
 
