@@ -7,11 +7,20 @@ from collections.abc import Callable, Iterator
 import pytest
 
 from kafka_lite.common.topic_partition import TopicPartition
+from kafka_lite.connect.api.connector import ConnectorContext
 from kafka_lite.consumer import KafkaConsumer
 from kafka_lite.mirror.connectors.mirror_admin import MirrorAdmin
+from kafka_lite.mirror.connectors.source.mirror_source_connector import MirrorSourceConnector
 from kafka_lite.mirror.dedicated.dedicated_mirror_maker import DedicatedMirrorMaker
 from kafka_lite.mirror.dedicated.mirror_maker_config import MirrorMakerConfig
 from kafka_lite.producer import KafkaProducer, ProducerRecord
+from kafka_lite.security.authorizer.acl_binding import (
+    AccessControlEntry,
+    AclBinding,
+    AclOperation,
+    AclPermissionType,
+)
+from kafka_lite.security.authorizer.resource_pattern import ResourcePattern, ResourceType
 from kafka_lite.testing.cluster import Cluster
 from kafka_lite.testing.connect.connect_cluster import ConnectCluster
 from tests.support.eventually import eventually
@@ -158,6 +167,39 @@ def test_topics_come_and_grow_under_their_own_names(source: Cluster, target: Clu
     connect.resume_connector("plain")
     eventually(lambda: has_copied(source, "plain", target, "plain"))
     connect.delete_connector("plain")
+
+
+class Context(ConnectorContext):
+    """The runtime of a connector without tasks."""
+
+    def request_task_reconfiguration(self) -> None:
+        """No-op."""
+
+    def raise_error(self, error: BaseException) -> None:
+        raise error
+
+
+def test_who_may_read_a_topic_may_read_its_copy() -> None:
+    authorizing = {"authorizer.class.name": "kafka.security.authorizer.AclAuthorizer", "super.users": "User:ANONYMOUS"}
+
+    def acl(topic: str, operation: AclOperation) -> AclBinding:
+        entry = AccessControlEntry("User:ann", "*", operation, AclPermissionType.ALLOW)
+        return AclBinding(ResourcePattern(ResourceType.TOPIC, topic), entry)
+
+    with Cluster(authorizing) as west, Cluster(authorizing) as east:
+        west.create_topic("orders")
+        of_west, of_east = (MirrorAdmin({"bootstrap.servers": each.bootstrap_servers}) for each in (west, east))
+        of_west.create_acls([acl("orders", AclOperation.ALL), acl("orders", AclOperation.WRITE)])
+        connector = MirrorSourceConnector()
+        connector.initialize(Context())
+        props = a_mirror(west, east, "Source", topics="orders", **{"sync.topic.acls.interval.seconds": 1})
+        connector.start({key: str(value) for key, value in props.items()})
+        try:
+            eventually(lambda: of_east.topic_acls() == [acl("west.orders", AclOperation.READ)])
+            of_west.create_acls([acl("orders", AclOperation.DESCRIBE_CONFIGS)])
+            eventually(lambda: acl("west.orders", AclOperation.DESCRIBE_CONFIGS) in (of_east.topic_acls() or ()))
+        finally:
+            connector.stop()
 
 
 @pytest.mark.soak

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 
 from kafka_lite.common.errors import ApiError, Errors
 from kafka_lite.common.topic_partition import TopicPartition
@@ -11,6 +11,7 @@ from kafka_lite.connect.api.source_connector import SourceConnector
 from kafka_lite.consumer.offset_and_metadata import OffsetAndMetadata
 from kafka_lite.mirror.connectors.mirror_admin import NewTopic
 from kafka_lite.mirror.connectors.topic_config_sync import ConfigEntry
+from kafka_lite.security.authorizer.acl_binding import AclBinding
 
 BOTH = {
     "name": "copy", "source.cluster.alias": "west", "target.cluster.alias": "east",
@@ -28,6 +29,8 @@ class FakeCluster:
         self.compacted: dict[str, int] = {}
         self.altered: dict[str, dict[str, str | None]] = {}
         self.refused: set[str] = set()
+        self.acls: list[AclBinding] | None = None
+        self.created_acls: list[AclBinding] = []
         self.offsets: dict[str, dict[TopicPartition, OffsetAndMetadata]] = {}
         self.states: dict[str, str] = {}
         self.is_down = False
@@ -64,6 +67,16 @@ class FakeCluster:
         self._respond()
         self.altered |= {topic: dict(of_topic) for topic, of_topic in changes.items()}
         return {}
+
+    def topic_acls(self) -> list[AclBinding] | None:
+        self._respond()
+        return self.acls
+
+    def create_acls(self, bindings: Sequence[AclBinding]) -> dict[str, str]:
+        self._respond()
+        names = {each.pattern.name for each in bindings}
+        self.created_acls += [each for each in bindings if each.pattern.name not in self.refused]
+        return dict.fromkeys(names & self.refused, "no")
 
     def groups(self) -> list[str]:
         self._respond()

@@ -1,4 +1,4 @@
-"""Asks a cluster about its topics and groups, and changes them.
+"""Asks a cluster about its topics, their access control lists and its groups, and changes them.
 
 Kafka 2.4: clients/.../clients/admin/Admin.java; connect/mirror/.../connect/mirror/MirrorUtils.java
 (createSinglePartitionCompactedTopic) · book 8.1.1
@@ -6,7 +6,7 @@ Kafka 2.4: clients/.../clients/admin/Admin.java; connect/mirror/.../connect/mirr
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple, TypeVar
 
 from kafka_lite.clients.admin_client import AdminClient, controller_of, describe_cluster
@@ -21,6 +21,13 @@ from kafka_lite.protocol.messages import api_32_describe_configs as describe_con
 from kafka_lite.protocol.messages.api_03_metadata import MetadataResponse
 from kafka_lite.protocol.messages.api_16_list_groups import ListGroupsRequest, ListGroupsResponse
 from kafka_lite.protocol.messages.api_19_create_topics import CreateTopicsRequest, CreateTopicsResponse
+from kafka_lite.protocol.messages.api_29_describe_acls import (
+    AclDescription,
+    DescribeAclsRequest,
+    DescribeAclsResource,
+    DescribeAclsResponse,
+)
+from kafka_lite.protocol.messages.api_30_create_acls import AclCreation, CreateAclsRequest, CreateAclsResponse
 from kafka_lite.protocol.messages.api_37_create_partitions import (
     CreatePartitionsRequest,
     CreatePartitionsResponse,
@@ -33,6 +40,13 @@ from kafka_lite.protocol.messages.api_44_incremental_alter_configs import (
     IncrementalAlterConfigsResponse,
 )
 from kafka_lite.protocol.schema import Request, Response
+from kafka_lite.security.authorizer.acl_binding import (
+    AccessControlEntry,
+    AclBinding,
+    AclOperation,
+    AclPermissionType,
+)
+from kafka_lite.security.authorizer.resource_pattern import PatternType, ResourcePattern, ResourceType
 
 _TOPIC_RESOURCE, _SET, _DELETE = 2, 0, 1
 _MAY_BE_THERE = frozenset({
@@ -143,6 +157,37 @@ class MirrorAdmin:
             if each.error_code
         }
 
+    # ── access control lists ──────────────────────────────────────────────────────────────────────────────────────
+
+    def topic_acls(self) -> list[AclBinding] | None:
+        """The bindings of all topics; None if the cluster has no authorizer."""
+        request = DescribeAclsRequest(
+            resource_type_filter=ResourceType.TOPIC,
+            resource_name_filter=None,
+            pattern_type_filter=PatternType.ANY,
+            principal_filter=None,
+            host_filter=None,
+            operation=AclOperation.ANY,
+            permission_type=AclPermissionType.ANY,
+        )
+        response = self._any(request, DescribeAclsResponse)
+        error = Errors.for_code(response.error_code)
+        if error is Errors.SECURITY_DISABLED:
+            return None
+        if error is not Errors.NONE:
+            raise error.exception(response.error_message)
+        return [_binding(resource, acl) for resource in response.resources for acl in resource.acls]
+
+    def create_acls(self, bindings: Sequence[AclBinding]) -> dict[str, str]:
+        """Create bindings of topics. One that is there already counts as created."""
+        request = CreateAclsRequest(creations=[_creation(each) for each in bindings])
+        results = self._at_controller(request, CreateAclsResponse).results
+        return {
+            binding.pattern.name: result.error_message or Errors.for_code(result.error_code).name
+            for binding, result in zip(bindings, results, strict=True)
+            if result.error_code
+        }
+
     # ── groups ────────────────────────────────────────────────────────────────────────────────────────────────────
 
     def groups(self) -> list[str]:
@@ -198,4 +243,24 @@ class MirrorAdmin:
 def _entry(described: describe_configs.DescribeConfigsResourceResult) -> ConfigEntry:
     return ConfigEntry(
         described.name, described.value, described.config_source, described.read_only, described.is_sensitive
+    )
+
+
+def _binding(resource: DescribeAclsResource, acl: AclDescription) -> AclBinding:
+    kind, how = ResourceType.for_code(resource.resource_type), PatternType.for_code(resource.pattern_type)
+    operation, permission = AclOperation.for_code(acl.operation), AclPermissionType.for_code(acl.permission_type)
+    entry = AccessControlEntry(acl.principal, acl.host, operation, permission)
+    return AclBinding(ResourcePattern(kind, resource.resource_name, how), entry)
+
+
+def _creation(binding: AclBinding) -> AclCreation:
+    pattern, entry = binding.pattern, binding.entry
+    return AclCreation(
+        resource_type=pattern.resource_type,
+        resource_name=pattern.name,
+        resource_pattern_type=pattern.pattern_type,
+        principal=entry.principal,
+        host=entry.host,
+        operation=entry.operation,
+        permission_type=entry.permission_type,
     )

@@ -25,7 +25,8 @@ from kafka_lite.mirror.connectors.mirror_utils import decode_topic_partition, en
 
 LOW = Importance.LOW
 TASK_PARTITIONS = "task.assigned.partitions"
-REFRESH_TOPICS, SYNC_TOPIC_CONFIGS = "refresh.topics", "sync.topic.configs"
+REFRESH_TOPICS, SYNC_TOPIC_CONFIGS, SYNC_TOPIC_ACLS = "refresh.topics", "sync.topic.configs", "sync.topic.acls"
+HEARTBEATS_REPLICATION_ENABLED = "heartbeats.replication.enabled"
 OFFSET_SYNCS_REPLICATION_FACTOR = "offset-syncs.topic.replication.factor"
 TEN_MINUTES_S = 600
 
@@ -46,6 +47,12 @@ CONFIG = (
             "Whether settings of topics are copied when they change.")
     .define(f"{SYNC_TOPIC_CONFIGS}.interval.seconds", Type.LONG, TEN_MINUTES_S, LOW,
             "The time between two looks at the settings.", Range.at_least(1))
+    .define(f"{SYNC_TOPIC_ACLS}.enabled", Type.BOOLEAN, True, LOW,
+            "Whether access control lists of topics are copied.")
+    .define(f"{SYNC_TOPIC_ACLS}.interval.seconds", Type.LONG, TEN_MINUTES_S, LOW,
+            "The time between two looks at the access control lists.", Range.at_least(1))
+    .define(HEARTBEATS_REPLICATION_ENABLED, Type.BOOLEAN, True, LOW,
+            "Whether heartbeats are copied whatever the filter of topics says.")
     .define(OFFSET_SYNCS_REPLICATION_FACTOR, Type.SHORT, 3, LOW, "The replicas of the topic of offset syncs.")
     .define("offset.lag.max", Type.LONG, 100, LOW,
             "So many records of a partition at most are copied between two offset syncs.", Range.at_least(0))

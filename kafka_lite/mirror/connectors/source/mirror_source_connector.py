@@ -21,14 +21,18 @@ from kafka_lite.mirror.connectors.mirror_utils import SOURCE_CLUSTER, TOPIC, Off
 from kafka_lite.mirror.connectors.periodic_tasks import PeriodicTasks
 from kafka_lite.mirror.connectors.source.mirror_source_config import (
     CONFIG,
+    HEARTBEATS_REPLICATION_ENABLED,
     OFFSET_SYNCS_REPLICATION_FACTOR,
     REFRESH_TOPICS,
+    SYNC_TOPIC_ACLS,
     SYNC_TOPIC_CONFIGS,
     MirrorSourceConfig,
 )
 from kafka_lite.mirror.connectors.source.mirror_source_task import MirrorSourceTask
 from kafka_lite.mirror.connectors.source.mirrored_topics import MirroredTopics, Topics, partitions_of, spread
+from kafka_lite.mirror.connectors.source.topic_acl_sync import acls_to_create
 from kafka_lite.mirror.connectors.topic_config_sync import ConfigEntry, configs_to_alter, configs_to_create
+from kafka_lite.security.authorizer.acl_binding import AclBinding
 
 logger = logging.getLogger(__name__)
 
@@ -45,6 +49,8 @@ class TopicsAdmin(Protocol):
     def create_partitions(self, counts: Mapping[str, int]) -> dict[str, str]: ...  # noqa: D102
     def topic_configs(self, topics: Sequence[str]) -> dict[str, list[ConfigEntry]]: ...  # noqa: D102
     def alter_topic_configs(self, changes: Mapping[str, Mapping[str, str | None]]) -> dict[str, str]: ...  # noqa: D102
+    def topic_acls(self) -> list[AclBinding] | None: ...  # noqa: D102
+    def create_acls(self, bindings: Sequence[AclBinding]) -> dict[str, str]: ...  # noqa: D102
 
 
 class MirrorSourceConnector(SourceConnector):
@@ -69,6 +75,7 @@ class MirrorSourceConnector(SourceConnector):
         self._source: TopicsAdmin
         self._target: TopicsAdmin
         self._thread: PeriodicTasks | None = None
+        self._source_has_acls = True
         self._known: Topics | None = None
         """The source's topics that are copied; None as long as they could not be read."""
 
@@ -98,13 +105,17 @@ class MirrorSourceConnector(SourceConnector):
         self._known = None
         if not config[ENABLED]:
             return
-        self._topics = MirroredTopics(config.source, config.target, config.policy, config.topic_filter)
+        self._topics = MirroredTopics(
+            *(config.source, config.target, config.policy, config.topic_filter),
+            with_heartbeats=config[HEARTBEATS_REPLICATION_ENABLED],
+        )
         self._source = self._new_admin(config.client("source", "admin", "replication-source-admin"))
         self._target = self._new_admin(config.client("target", "admin", "replication-target-admin"))
         has_begun = self._begin_or_warn()
         self._thread = PeriodicTasks(f"mirror-source-{config.label}")
         self._thread.add("finding topics", self.retry, None if has_begun else RETRY_MS)
         self._thread.add("refreshing topics", self.refresh, config.interval_ms(REFRESH_TOPICS))
+        self._thread.add("syncing ACLs", self.sync_acls, config.interval_ms(SYNC_TOPIC_ACLS), at_once=True)
         self._thread.add("syncing configs", self.sync_configs, config.interval_ms(SYNC_TOPIC_CONFIGS), at_once=True)
         self._thread.start()
 
@@ -203,3 +214,18 @@ class MirrorSourceConnector(SourceConnector):
         }
         for topic, reason in self._target.alter_topic_configs(changes).items():
             logger.warning("Could not alter configuration of topic %s: %s", topic, reason)
+
+    def sync_acls(self) -> None:
+        """Let each copy have the access control lists of its original. None is taken away from a copy, as in Kafka."""
+        bindings = self._source.topic_acls()
+        if bindings is None:
+            if self._source_has_acls:
+                logger.info(
+                    "No ACL authorizer is configured on the source Kafka cluster, so no topic ACL syncing will take "
+                    "place. Consider disabling topic ACL syncing by setting %s.enabled to 'false'.", SYNC_TOPIC_ACLS,
+                )  # fmt: skip
+            self._source_has_acls = False
+            return
+        wanted = acls_to_create(bindings, self._topics)
+        for topic, reason in (self._target.create_acls(wanted) if wanted else {}).items():
+            logger.warning("Could not sync ACL of topic %s: %s", topic, reason)

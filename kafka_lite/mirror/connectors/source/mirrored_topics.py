@@ -20,16 +20,25 @@ class MirroredTopics:
     """The topics of one mirror, in both clusters."""
 
     def __init__(
-        self, source: str, target: str, policy: DefaultReplicationPolicy, topic_filter: DefaultTopicFilter
+        self,
+        source: str,
+        target: str,
+        policy: DefaultReplicationPolicy,
+        topic_filter: DefaultTopicFilter,
+        *,
+        with_heartbeats: bool = True,
     ) -> None:
+        """``with_heartbeats``: these are copied whatever the filter says."""
         self._source = source
         self._target = target
         self._policy = policy
         self._filter = topic_filter
+        self._with_heartbeats = with_heartbeats
 
     def should_replicate(self, topic: str) -> bool:
-        """Whether a topic of the source is copied. Heartbeats are, whatever the filter says."""
-        is_wanted = self._filter.should_replicate_topic(topic) or self._policy.is_heartbeats_topic(topic)
+        """Whether a topic of the source is copied."""
+        is_heartbeats = self._with_heartbeats and self._policy.is_heartbeats_topic(topic)
+        is_wanted = is_heartbeats or self._filter.should_replicate_topic(topic)
         return is_wanted and not self._policy.is_internal_topic(topic) and not self.is_cycle(topic)
 
     def is_cycle(self, topic: str) -> bool:

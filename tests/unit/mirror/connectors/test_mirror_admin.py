@@ -20,6 +20,12 @@ from kafka_lite.protocol.messages.api_03_metadata import (
 )
 from kafka_lite.protocol.messages.api_16_list_groups import ListedGroup, ListGroupsResponse
 from kafka_lite.protocol.messages.api_19_create_topics import CreatableTopicResult, CreateTopicsResponse
+from kafka_lite.protocol.messages.api_29_describe_acls import (
+    AclDescription,
+    DescribeAclsResource,
+    DescribeAclsResponse,
+)
+from kafka_lite.protocol.messages.api_30_create_acls import AclCreationResult, CreateAclsResponse
 from kafka_lite.protocol.messages.api_32_describe_configs import (
     DescribeConfigsResourceResult,
     DescribeConfigsResponse,
@@ -30,6 +36,13 @@ from kafka_lite.protocol.messages.api_44_incremental_alter_configs import (
     AlterConfigsResourceResponse,
     IncrementalAlterConfigsResponse,
 )
+from kafka_lite.security.authorizer.acl_binding import (
+    AccessControlEntry,
+    AclBinding,
+    AclOperation,
+    AclPermissionType,
+)
+from kafka_lite.security.authorizer.resource_pattern import ResourcePattern, ResourceType
 
 
 class FakeRequests:
@@ -186,3 +199,39 @@ def test_connections_are_protected_as_the_settings_say() -> None:
     assert admin._groups._client._security is not None
     with pytest.raises(ConfigError, match=r"sasl\.jaas\.config"):
         MirrorAdmin(settings)
+
+
+READING = AclBinding(
+    ResourcePattern(ResourceType.TOPIC, "t"),
+    AccessControlEntry("User:ann", "*", AclOperation.READ, AclPermissionType.ALLOW),
+)
+
+
+def test_access_control_lists_of_topics(cluster: FakeRequests, admin: MirrorAdmin) -> None:
+    acl = AclDescription(principal="User:ann", host="*", operation=3, permission_type=3)
+    resource = DescribeAclsResource(resource_type=2, resource_name="t", pattern_type=3, acls=[acl])
+    cluster.answers = [DescribeAclsResponse(resources=[resource])]
+    assert admin.topic_acls() == [READING]
+    request = cluster.asked[0][1]
+    assert (request.resource_type_filter, request.pattern_type_filter, request.resource_name_filter) == (2, 1, None)
+
+
+def test_a_cluster_without_an_authorizer_or_one_that_refuses(cluster: FakeRequests, admin: MirrorAdmin) -> None:
+    codes = (Errors.SECURITY_DISABLED.code, Errors.CLUSTER_AUTHORIZATION_FAILED.code)
+    cluster.answers = [DescribeAclsResponse(error_code=code) for code in codes]
+    assert admin.topic_acls() is None
+    with pytest.raises(ApiError):
+        admin.topic_acls()
+
+
+def test_access_control_lists_are_created_at_the_controller(cluster: FakeRequests, admin: MirrorAdmin) -> None:
+    refused = AclCreationResult(error_code=Errors.INVALID_REQUEST.code, error_message="why")
+    cluster.answers = [CreateAclsResponse(results=[AclCreationResult()]), CreateAclsResponse(results=[refused])]
+    assert admin.create_acls([READING]) == {}
+    assert admin.create_acls([READING]) == {"t": "why"}
+    (address, request), _ = cluster.asked
+    creation = request.creations[0]
+    assert address == ("h", 9002)
+    assert (creation.resource_name, creation.resource_pattern_type, creation.principal, creation.operation) == (
+        "t", 3, "User:ann", 3,
+    )  # fmt: skip

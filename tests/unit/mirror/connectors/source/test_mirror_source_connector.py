@@ -12,8 +12,9 @@ from kafka_lite.mirror.connectors.source.mirror_source_connector import MirrorSo
 from kafka_lite.mirror.connectors.source.mirror_source_task import MirrorSourceTask
 from kafka_lite.mirror.connectors.topic_config_sync import ConfigEntry
 from tests.support.mirror_clusters import BOTH, FakeCluster, FakeClusters
+from tests.unit.mirror.connectors.source.test_topic_acl_sync import binding
 
-QUIET = {"sync.topic.configs.enabled": "false"}
+QUIET = {"sync.topic.configs.enabled": "false", "sync.topic.acls.enabled": "false"}
 """Only the test's own calls change settings."""
 
 
@@ -96,6 +97,37 @@ def test_settings_follow_their_originals() -> None:
     connector.sync_configs()
     assert clusters.target.altered == {}
     connector.stop()
+
+
+def test_access_control_lists_follow_their_originals() -> None:
+    clusters = FakeClusters(FakeCluster(a=1, b=1))
+    connector = a_connector(clusters, topics="a")
+    clusters.source.acls = [binding("a allow ALL"), binding("b allow READ")]
+    connector.sync_acls()
+    assert clusters.target.created_acls == [binding("west.a allow READ")]
+    clusters.target.refused = {"west.a"}
+    connector.sync_acls()
+    assert len(clusters.target.created_acls) == 1
+    connector.stop()
+
+
+def test_a_source_without_an_authorizer_is_said_once(caplog: pytest.LogCaptureFixture) -> None:
+    clusters = FakeClusters(FakeCluster(a=1))
+    connector = a_connector(clusters)
+    with caplog.at_level("INFO"):
+        for _ in range(2):
+            connector.sync_acls()
+    assert caplog.text.count("No ACL authorizer is configured on the source") == 1
+    assert clusters.target.created_acls == []
+    connector.stop()
+
+
+def test_heartbeats_are_copied_beside_the_filter_or_not() -> None:
+    for enabled in ("true", "false"):
+        clusters = FakeClusters(FakeCluster(a=1, heartbeats=1))
+        connector = a_connector(clusters, topics="a", **{"heartbeats.replication.enabled": enabled})
+        assert ("heartbeats-0" in assigned(connector)) == (enabled == "true")
+        connector.stop()
 
 
 @pytest.mark.parametrize(
