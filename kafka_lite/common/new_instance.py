@@ -11,8 +11,8 @@ from typing import Any
 from kafka_lite.common.config_def import ConfigError
 
 
-def new_instance(key: str, kind: type[Any], name: str, *arguments: object) -> Any:
-    """Create an object of the class ``name``, written ``package.module.Class``, with ``arguments``.
+def find_class(key: str, kind: type[Any], name: str) -> type[Any]:
+    """The class ``name``, written ``package.module.Class``.
 
     Raises ConfigError, which names ``key``, if the class does not exist or is not a subclass of ``kind``.
     """
@@ -23,4 +23,9 @@ def new_instance(key: str, kind: type[Any], name: str, *arguments: object) -> An
         raise ConfigError(key, name, f"not found; must be package.module.Class ({error})") from error
     if not (isinstance(found, type) and issubclass(found, kind)):
         raise ConfigError(key, name, f"is not a {kind.__name__}")
-    return found(*arguments)
+    return found
+
+
+def new_instance(key: str, kind: type[Any], name: str, *arguments: object) -> Any:
+    """Create an object of the class ``name`` with ``arguments``. Raises what ``find_class`` raises."""
+    return find_class(key, kind, name)(*arguments)

@@ -1,15 +1,17 @@
 """Filters topics, groups and settings to mirror: names, by lists of regular expressions.
 
 Kafka 2.4: connect/mirror/.../connect/mirror/DefaultTopicFilter.java, DefaultGroupFilter.java,
-DefaultConfigPropertyFilter.java · book 8.1.1
+DefaultConfigPropertyFilter.java, TopicFilter.java, GroupFilter.java, ConfigPropertyFilter.java · book 8.1.1
 """
 
 from __future__ import annotations
 
 import re
+from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 
 from kafka_lite.common.config_def import Check, ConfigDef, Importance, Type, ValidString
+from kafka_lite.mirror.connectors.named_class import NamedClass, javas
 
 HIGH, MEDIUM = Importance.HIGH, Importance.MEDIUM
 TOPICS, TOPICS_EXCLUDE, TOPICS_BLACKLIST = "topics", "topics.exclude", "topics.blacklist"
@@ -61,7 +63,35 @@ CONFIG_PROPERTY_FILTER_CONFIG = (
 # fmt: on
 
 
-class DefaultTopicFilter:
+class TopicFilter(ABC):
+    """Chooses topics. A class of yours is created with the connector's properties."""
+
+    @abstractmethod
+    def should_replicate_topic(self, topic: str) -> bool:
+        """Whether it is copied."""
+
+
+class GroupFilter(ABC):
+    """Chooses groups, likewise."""
+
+    @abstractmethod
+    def should_replicate_group(self, group: str) -> bool:
+        """Whether its offsets are translated."""
+
+
+class ConfigPropertyFilter(ABC):
+    """Chooses settings of topics, likewise."""
+
+    @abstractmethod
+    def should_replicate_config_property(self, name: str) -> bool:
+        """Whether a topic's own setting is copied."""
+
+    def should_replicate_source_default(self) -> bool:
+        """Whether a setting that is the source's default is copied as if it were the topic's own."""
+        return False
+
+
+class DefaultTopicFilter(TopicFilter):
     """Topics by their names."""
 
     def __init__(self, props: Mapping[str, object]) -> None:
@@ -73,7 +103,7 @@ class DefaultTopicFilter:
         return topic in self._names
 
 
-class DefaultGroupFilter:
+class DefaultGroupFilter(GroupFilter):
     """Groups by their names."""
 
     def __init__(self, props: Mapping[str, object]) -> None:
@@ -85,7 +115,7 @@ class DefaultGroupFilter:
         return group in self._names
 
 
-class DefaultConfigPropertyFilter:
+class DefaultConfigPropertyFilter(ConfigPropertyFilter):
     """Settings of topics by their names."""
 
     def __init__(self, props: Mapping[str, object]) -> None:
@@ -130,3 +160,10 @@ def _pattern(patterns: Sequence[str]) -> re.Pattern[str] | None:
 
 def _matches(pattern: re.Pattern[str] | None, name: str) -> bool:
     return pattern is not None and pattern.fullmatch(name) is not None
+
+
+TOPIC_FILTER = NamedClass("topic.filter.class", TopicFilter, javas(DefaultTopicFilter))
+GROUP_FILTER = NamedClass("group.filter.class", GroupFilter, javas(DefaultGroupFilter))
+CONFIG_PROPERTY_FILTER = NamedClass(
+    "config.property.filter.class", ConfigPropertyFilter, javas(DefaultConfigPropertyFilter)
+)

@@ -9,22 +9,21 @@ from collections.abc import Mapping
 from typing import Any, Literal
 
 from kafka_lite.common.config_def import NO_DEFAULT, ConfigDef, Importance, Type, ValidString
+from kafka_lite.mirror.connectors.named_class import JAVA
 from kafka_lite.mirror.connectors.replication_policy import (
     INTERNAL_TOPIC_SEPARATOR_ENABLED,
+    REPLICATION_POLICY,
     SEPARATOR,
     SOURCE_CLUSTER_ALIAS,
-    DefaultReplicationPolicy,
-    IdentityReplicationPolicy,
+    ReplicationPolicy,
 )
 from kafka_lite.security.channel_builders import CLIENT_SECURITY_CONFIG
 
 HIGH, LOW = Importance.HIGH, Importance.LOW
-JAVA = "org.apache.kafka.connect.mirror"
 NAME, ENABLED, TASK_INDEX = "name", "enabled", "task.index"
 TARGET_CLUSTER_ALIAS = "target.cluster.alias"
 SOURCE_BOOTSTRAP_SERVERS = "source.cluster.bootstrap.servers"
 TARGET_BOOTSTRAP_SERVERS = "target.cluster.bootstrap.servers"
-POLICY_CLASS = "replication.policy.class"
 OFFSET_SYNCS_LOCATION = "offset-syncs.topic.location"
 EMIT_OFFSET_SYNCS = "emit.offset-syncs.enabled"
 CONSUMER_POLL_TIMEOUT_MS = "consumer.poll.timeout.ms"
@@ -32,10 +31,6 @@ METRIC_REPORTERS = "metric.reporters"
 
 Cluster = Literal["source", "target"]
 ClientKind = Literal["admin", "consumer", "producer"]
-POLICIES: Mapping[str, type[DefaultReplicationPolicy]] = {
-    f"{JAVA}.DefaultReplicationPolicy": DefaultReplicationPolicy,
-    f"{JAVA}.IdentityReplicationPolicy": IdentityReplicationPolicy,
-}
 CLIENT_KEYS = frozenset({"bootstrap.servers", *CLIENT_SECURITY_CONFIG.keys})
 """The keys that all clients of a cluster need."""
 
@@ -47,8 +42,8 @@ def base_config_def() -> ConfigDef:
         .define(SOURCE_CLUSTER_ALIAS, Type.STRING, "source", HIGH, "The name of the source cluster.")
         .define(TARGET_CLUSTER_ALIAS, Type.STRING, "target", HIGH, "The name of the target cluster.")
         .define(TARGET_BOOTSTRAP_SERVERS, Type.LIST, NO_DEFAULT, HIGH, "Brokers of the target cluster.")
-        .define(POLICY_CLASS, Type.STRING, f"{JAVA}.DefaultReplicationPolicy", LOW,
-                "How copied topics are named.", ValidString.in_(*POLICIES))
+        .define(REPLICATION_POLICY.key, Type.CLASS, f"{JAVA}.DefaultReplicationPolicy", LOW,
+                "How copied topics are named.", REPLICATION_POLICY)
         .define(SEPARATOR, Type.STRING, ".", LOW, "The separator between a cluster's name and a topic's.")
         .define(INTERNAL_TOPIC_SEPARATOR_ENABLED, Type.BOOLEAN, True, LOW,
                 "Whether names of internal topics have that separator, too.")
@@ -84,7 +79,7 @@ class MirrorConnectorConfig:
         """Raises ConfigError."""
         self.props = dict(props)
         self._values = definition.parse(props)
-        self.policy = POLICIES[self[POLICY_CLASS]](props)
+        self.policy: ReplicationPolicy = REPLICATION_POLICY.new(self._values, props)
         """How topics are named."""
 
     def __getitem__(self, key: str) -> Any:

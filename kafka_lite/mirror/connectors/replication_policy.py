@@ -6,7 +6,10 @@ IdentityReplicationPolicy.java · book 8.1.1
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Mapping
+
+from kafka_lite.mirror.connectors.named_class import NamedClass, javas
 
 SEPARATOR = "replication.policy.separator"
 INTERNAL_TOPIC_SEPARATOR_ENABLED = "replication.policy.internal.topic.separator.enabled"
@@ -15,37 +18,22 @@ HEARTBEATS = "heartbeats"
 DOT = "."
 
 
-class DefaultReplicationPolicy:
-    """Topic ``t`` of the cluster ``west`` is called ``west.t`` elsewhere.
+class ReplicationPolicy(ABC):
+    """How copied topics are named. A class of yours is created with the connector's properties."""
 
-    ::
+    _internal_separator = DOT
 
-        west              east                  north
-        t         ──▶     west.t        ──▶     east.west.t
-
-    A name tells the way that the records have come. So a mirror sees which topics came from its own target, and leaves
-    them out: two clusters may mirror each other.
-    """
-
-    def __init__(self, configs: Mapping[str, str] | None = None) -> None:
-        configs = configs or {}
-        self._separator = configs.get(SEPARATOR, DOT)
-        for_internal_ones = configs.get(INTERNAL_TOPIC_SEPARATOR_ENABLED, "true").lower() == "true"
-        self._internal_separator = self._separator if for_internal_ones else DOT
-
+    @abstractmethod
     def format_remote_topic(self, source_cluster_alias: str, topic: str) -> str:
         """The name in the target of a topic of the source."""
-        return f"{source_cluster_alias}{self._separator}{topic}"
 
+    @abstractmethod
     def topic_source(self, topic: str) -> str | None:
         """The cluster that a topic was copied from; None if it was not copied."""
-        source, separator, upstream = topic.partition(self._separator)
-        return source if separator and upstream else None
 
+    @abstractmethod
     def upstream_topic(self, topic: str) -> str | None:
         """The name of a copied topic in the cluster that it was copied from; None if it was not copied."""
-        source = self.topic_source(topic)
-        return None if source is None else topic[len(source) + len(self._separator) :]
 
     def original_topic(self, topic: str) -> str:
         """The name in the first cluster of its way."""
@@ -84,6 +72,39 @@ class DefaultReplicationPolicy:
         return self._internal_separator.join(parts)
 
 
+class DefaultReplicationPolicy(ReplicationPolicy):
+    """Topic ``t`` of the cluster ``west`` is called ``west.t`` elsewhere.
+
+    ::
+
+        west              east                  north
+        t         ──▶     west.t        ──▶     east.west.t
+
+    A name tells the way that the records have come. So a mirror sees which topics came from its own target, and leaves
+    them out: two clusters may mirror each other.
+    """
+
+    def __init__(self, configs: Mapping[str, str] | None = None) -> None:
+        configs = configs or {}
+        self._separator = configs.get(SEPARATOR, DOT)
+        for_internal_ones = configs.get(INTERNAL_TOPIC_SEPARATOR_ENABLED, "true").lower() == "true"
+        self._internal_separator = self._separator if for_internal_ones else DOT
+
+    def format_remote_topic(self, source_cluster_alias: str, topic: str) -> str:
+        """The name in the target of a topic of the source."""
+        return f"{source_cluster_alias}{self._separator}{topic}"
+
+    def topic_source(self, topic: str) -> str | None:
+        """The cluster that a topic was copied from; None if it was not copied."""
+        source, separator, upstream = topic.partition(self._separator)
+        return source if separator and upstream else None
+
+    def upstream_topic(self, topic: str) -> str | None:
+        """The name of a copied topic in the cluster that it was copied from; None if it was not copied."""
+        source = self.topic_source(topic)
+        return None if source is None else topic[len(source) + len(self._separator) :]
+
+
 class IdentityReplicationPolicy(DefaultReplicationPolicy):
     """Topics keep their names, as with the first MirrorMaker. Heartbeats alone have the prefix.
 
@@ -109,3 +130,8 @@ class IdentityReplicationPolicy(DefaultReplicationPolicy):
 
 def _is_like_heartbeats(topic: str) -> bool:
     return topic.endswith(HEARTBEATS)
+
+
+REPLICATION_POLICY = NamedClass(
+    "replication.policy.class", ReplicationPolicy, javas(DefaultReplicationPolicy, IdentityReplicationPolicy)
+)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from kafka_lite.mirror.connectors.filters import DefaultConfigPropertyFilter
+from kafka_lite.mirror.connectors.filters import ConfigPropertyFilter
 
 SERVER_PROPERTIES, DEFAULT = 4, 5
 """Sources of a value: the broker's file, and nobody. A value of the topic's own has 1."""
@@ -30,7 +30,7 @@ class ConfigEntry(NamedTuple):
         return self.source == DEFAULT
 
 
-def configs_to_create(entries: Iterable[ConfigEntry], chosen: DefaultConfigPropertyFilter) -> dict[str, str]:
+def configs_to_create(entries: Iterable[ConfigEntry], chosen: ConfigPropertyFilter) -> dict[str, str]:
     """The settings with which a copy is created."""
     return {
         each.name: each.value
@@ -39,7 +39,7 @@ def configs_to_create(entries: Iterable[ConfigEntry], chosen: DefaultConfigPrope
     }
 
 
-def configs_to_alter(entries: Iterable[ConfigEntry], chosen: DefaultConfigPropertyFilter) -> dict[str, str | None]:
+def configs_to_alter(entries: Iterable[ConfigEntry], chosen: ConfigPropertyFilter) -> dict[str, str | None]:
     """The settings of a copy that is there: None for one that is to be deleted, so that the target's default holds."""
     keeps_defaults = chosen.should_replicate_source_default()
     return {
@@ -47,7 +47,7 @@ def configs_to_alter(entries: Iterable[ConfigEntry], chosen: DefaultConfigProper
     }
 
 
-def _copied(entries: Iterable[ConfigEntry], chosen: DefaultConfigPropertyFilter) -> Iterable[ConfigEntry]:
+def _copied(entries: Iterable[ConfigEntry], chosen: ConfigPropertyFilter) -> Iterable[ConfigEntry]:
     for each in entries:
         is_the_topics = each.source != SERVER_PROPERTIES and not each.is_read_only and not each.is_sensitive
         if is_the_topics and chosen.should_replicate_config_property(each.name):

@@ -21,7 +21,8 @@ from kafka_lite.common.config_def import NO_DEFAULT, NON_EMPTY, ConfigDef, Confi
 from kafka_lite.connect.runtime.connector_config import source_config_def
 from kafka_lite.mirror.connectors.checkpoint.mirror_checkpoint_config import CONFIG as CHECKPOINT_CONFIG
 from kafka_lite.mirror.connectors.heartbeat.mirror_heartbeat_config import CONFIG as HEARTBEAT_CONFIG
-from kafka_lite.mirror.connectors.mirror_connector_config import CLIENT_KEYS, JAVA
+from kafka_lite.mirror.connectors.mirror_connector_config import CLIENT_KEYS
+from kafka_lite.mirror.connectors.named_class import JAVA
 from kafka_lite.mirror.connectors.source.mirror_source_config import CONFIG as SOURCE_CONFIG
 
 CONFIG = ConfigDef().define("clusters", Type.LIST, NO_DEFAULT, Importance.HIGH, "The names of the clusters.", NON_EMPTY)

@@ -7,21 +7,23 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from kafka_lite.common.config_def import Importance, Range, Type, ValidString
+from kafka_lite.common.config_def import Importance, Range, Type
 from kafka_lite.mirror.connectors.filters import (
+    GROUP_FILTER,
     GROUP_FILTER_CONFIG,
+    TOPIC_FILTER,
     TOPIC_FILTER_CONFIG,
-    DefaultGroupFilter,
-    DefaultTopicFilter,
+    GroupFilter,
+    TopicFilter,
 )
 from kafka_lite.mirror.connectors.mirror_connector_config import (
     EMIT_OFFSET_SYNCS,
     ENABLED,
-    JAVA,
     TASK_INDEX,
     MirrorConnectorConfig,
     copying_config_def,
 )
+from kafka_lite.mirror.connectors.named_class import JAVA
 
 LOW = Importance.LOW
 TASK_GROUPS = "task.assigned.groups"
@@ -34,10 +36,8 @@ CONFIG = (
     copying_config_def()
     .include(GROUP_FILTER_CONFIG)
     .include(TOPIC_FILTER_CONFIG)
-    .define("group.filter.class", Type.STRING, f"{JAVA}.DefaultGroupFilter", LOW,
-            "How groups are chosen.", ValidString.in_(f"{JAVA}.DefaultGroupFilter"))
-    .define("topic.filter.class", Type.STRING, f"{JAVA}.DefaultTopicFilter", LOW,
-            "How topics are chosen.", ValidString.in_(f"{JAVA}.DefaultTopicFilter"))
+    .define(GROUP_FILTER.key, Type.CLASS, f"{JAVA}.DefaultGroupFilter", LOW, "How groups are chosen.", GROUP_FILTER)
+    .define(TOPIC_FILTER.key, Type.CLASS, f"{JAVA}.DefaultTopicFilter", LOW, "How topics are chosen.", TOPIC_FILTER)
     .define(f"{REFRESH_GROUPS}.enabled", Type.BOOLEAN, True, LOW, "Whether new groups are noticed.")
     .define(f"{REFRESH_GROUPS}.interval.seconds", Type.LONG, TEN_MINUTES_S, LOW,
             "The time between two looks at the groups.", Range.at_least(1))
@@ -59,8 +59,8 @@ class MirrorCheckpointConfig(MirrorConnectorConfig):
     def __init__(self, props: Mapping[str, str]) -> None:
         """Raises ConfigError."""
         super().__init__(CONFIG, props)
-        self.topic_filter = DefaultTopicFilter(props)
-        self.group_filter = DefaultGroupFilter(props)
+        self.topic_filter: TopicFilter = TOPIC_FILTER.new(self._values, props)
+        self.group_filter: GroupFilter = GROUP_FILTER.new(self._values, props)
 
     def task_config(self, groups: Sequence[str], index: int) -> dict[str, str]:
         """The configuration of a task that translates these groups."""

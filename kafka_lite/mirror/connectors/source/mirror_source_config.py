@@ -7,21 +7,23 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from kafka_lite.common.config_def import Importance, Range, Type, ValidString
+from kafka_lite.common.config_def import Importance, Range, Type
 from kafka_lite.common.topic_partition import TopicPartition
 from kafka_lite.mirror.connectors.filters import (
+    CONFIG_PROPERTY_FILTER,
     CONFIG_PROPERTY_FILTER_CONFIG,
+    TOPIC_FILTER,
     TOPIC_FILTER_CONFIG,
-    DefaultConfigPropertyFilter,
-    DefaultTopicFilter,
+    ConfigPropertyFilter,
+    TopicFilter,
 )
 from kafka_lite.mirror.connectors.mirror_connector_config import (
-    JAVA,
     TASK_INDEX,
     MirrorConnectorConfig,
     copying_config_def,
 )
 from kafka_lite.mirror.connectors.mirror_utils import decode_topic_partition, encode_topic_partition
+from kafka_lite.mirror.connectors.named_class import JAVA
 
 LOW = Importance.LOW
 TASK_PARTITIONS = "task.assigned.partitions"
@@ -35,10 +37,9 @@ CONFIG = (
     copying_config_def()
     .include(TOPIC_FILTER_CONFIG)
     .include(CONFIG_PROPERTY_FILTER_CONFIG)
-    .define("topic.filter.class", Type.STRING, f"{JAVA}.DefaultTopicFilter", LOW,
-            "How topics are chosen.", ValidString.in_(f"{JAVA}.DefaultTopicFilter"))
-    .define("config.property.filter.class", Type.STRING, f"{JAVA}.DefaultConfigPropertyFilter", LOW,
-            "How settings of topics are chosen.", ValidString.in_(f"{JAVA}.DefaultConfigPropertyFilter"))
+    .define(TOPIC_FILTER.key, Type.CLASS, f"{JAVA}.DefaultTopicFilter", LOW, "How topics are chosen.", TOPIC_FILTER)
+    .define(CONFIG_PROPERTY_FILTER.key, Type.CLASS, f"{JAVA}.DefaultConfigPropertyFilter", LOW,
+            "How settings of topics are chosen.", CONFIG_PROPERTY_FILTER)
     .define("replication.factor", Type.INT, 2, LOW, "The replicas of topics that are created.")
     .define(f"{REFRESH_TOPICS}.enabled", Type.BOOLEAN, True, LOW, "Whether new topics and partitions are noticed.")
     .define(f"{REFRESH_TOPICS}.interval.seconds", Type.LONG, TEN_MINUTES_S, LOW,
@@ -66,8 +67,8 @@ class MirrorSourceConfig(MirrorConnectorConfig):
     def __init__(self, props: Mapping[str, str]) -> None:
         """Raises ConfigError."""
         super().__init__(CONFIG, props)
-        self.topic_filter = DefaultTopicFilter(props)
-        self.config_property_filter = DefaultConfigPropertyFilter(props)
+        self.topic_filter: TopicFilter = TOPIC_FILTER.new(self._values, props)
+        self.config_property_filter: ConfigPropertyFilter = CONFIG_PROPERTY_FILTER.new(self._values, props)
 
     def task_config(self, partitions: Sequence[TopicPartition], index: int) -> dict[str, str]:
         """The configuration of a task that copies these partitions."""

@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from kafka_lite.common.topic_partition import TopicPartition
-from kafka_lite.mirror.connectors.filters import DefaultTopicFilter
-from kafka_lite.mirror.connectors.replication_policy import DefaultReplicationPolicy
+from kafka_lite.mirror.connectors.filters import TopicFilter
+from kafka_lite.mirror.connectors.replication_policy import ReplicationPolicy
 
 Topics = Mapping[str, int]
 """Topics, with their numbers of partitions."""
@@ -23,8 +23,8 @@ class MirroredTopics:
         self,
         source: str,
         target: str,
-        policy: DefaultReplicationPolicy,
-        topic_filter: DefaultTopicFilter,
+        policy: ReplicationPolicy,
+        topic_filter: TopicFilter,
         *,
         with_heartbeats: bool = True,
     ) -> None:
