@@ -59,7 +59,7 @@ def decode_topic_partition(text: str) -> TopicPartition:
 # ── checks of offsets that a user sets ────────────────────────────────────────────────────────────────────────────────
 
 
-def check_offsets(offsets: Offsets, names: Sequence[str], *, only_zero: bool) -> None:
+def check_offsets(offsets: Offsets, names: Sequence[str], *, only_zero: bool, with_partition: bool = True) -> None:
     """Check offsets whose source partitions have strings under these names, and a partition. Raises ConnectError.
 
     ``only_zero``: no other offset is valid. Anything may be removed, garbage above all.
@@ -68,7 +68,8 @@ def check_offsets(offsets: Offsets, names: Sequence[str], *, only_zero: bool) ->
         if offset is not None:
             for name in names:
                 _check_string(partition, name)
-            _check_partition(partition)
+            if with_partition:
+                _check_partition(partition)
             _check_offset(partition, offset, only_zero=only_zero)
 
 

@@ -9,14 +9,11 @@ import logging
 from collections.abc import Callable, Mapping, Sequence
 from typing import Protocol
 
-from kafka_lite import __version__
 from kafka_lite.common.config_def import ConfigDef
 from kafka_lite.common.config_value import ConfigValue
-from kafka_lite.common.errors import KafkaError
 from kafka_lite.common.topic_partition import TopicPartition
 from kafka_lite.connect.api.connector_utils import ConnectorUtils
 from kafka_lite.connect.api.errors import RetriableError
-from kafka_lite.connect.api.source_connector import SourceConnector
 from kafka_lite.connect.api.task import Task
 from kafka_lite.consumer.offset_and_metadata import OffsetAndMetadata
 from kafka_lite.mirror.connectors.checkpoint.mirror_checkpoint_config import (
@@ -29,14 +26,11 @@ from kafka_lite.mirror.connectors.checkpoint.mirror_checkpoint_config import (
 )
 from kafka_lite.mirror.connectors.checkpoint.mirror_checkpoint_task import MirrorCheckpointTask
 from kafka_lite.mirror.connectors.mirror_admin import MirrorAdmin
+from kafka_lite.mirror.connectors.mirror_connector import MirrorConnector
 from kafka_lite.mirror.connectors.mirror_connector_config import ENABLED
 from kafka_lite.mirror.connectors.mirror_utils import GROUP, TOPIC, Offsets, check_offsets
-from kafka_lite.mirror.connectors.periodic_tasks import PeriodicTasks
 
 logger = logging.getLogger(__name__)
-
-RETRY_MS = 5_000
-STOP_S = 5.0
 
 
 class GroupsAdmin(Protocol):
@@ -47,7 +41,7 @@ class GroupsAdmin(Protocol):
     def group_offsets(self, group: str) -> dict[TopicPartition, OffsetAndMetadata]: ...  # noqa: D102
 
 
-class MirrorCheckpointConnector(SourceConnector):
+class MirrorCheckpointConnector(MirrorConnector):
     """Knows the groups of the source that have read a copied topic, and divides them among its tasks.
 
     ::
@@ -66,13 +60,8 @@ class MirrorCheckpointConnector(SourceConnector):
         self._new_admin = new_admin
         self._config: MirrorCheckpointConfig
         self._source: GroupsAdmin
-        self._thread: PeriodicTasks | None = None
         self._known: list[str] | None = None
         """The groups; None as long as they could not be read."""
-
-    def version(self) -> str:
-        """Of kafka_lite."""
-        return __version__
 
     def config(self) -> ConfigDef:
         """Both clusters, and the groups."""
@@ -92,31 +81,16 @@ class MirrorCheckpointConnector(SourceConnector):
         if not config[ENABLED]:
             return
         self._source = self._new_admin(config.client("source", "admin", "checkpoint-source-admin"))
-        has_begun = self._begin_or_warn()
-        self._thread = PeriodicTasks(f"mirror-checkpoint-{config.label}")
-        self._thread.add("finding groups", self.retry, None if has_begun else RETRY_MS)
-        self._thread.add("refreshing groups", self.refresh, config.interval_ms(REFRESH_GROUPS))
-        self._thread.start()
+        thread = self.new_thread("checkpoint", config.label)
+        thread.add("refreshing groups", self.refresh, config.interval_ms(REFRESH_GROUPS))
+        thread.start()
 
-    def _begin_or_warn(self) -> bool:
-        try:
-            self._begin()
-        except KafkaError as error:
-            logger.warning("%s: %s. This is tried again", self._config.label, error)
-            return False
-        return True
-
-    def _begin(self) -> None:
+    def begin(self) -> None:
+        """Create the topic of checkpoints, and find the groups. Raises KafkaError."""
         target = self._new_admin(self._config.client("target", "admin", "checkpoint-target-admin"))
         target.ensure_compacted(self._config.checkpoints_topic, self._config[CHECKPOINTS_REPLICATION_FACTOR])
         self._known = self._find()
         logger.info("%s: consumer groups: %s", self._config.label, self._known)
-
-    def retry(self) -> None:
-        """Begin, if that was not possible at the start."""
-        if self._known is None:
-            self._begin()
-            self.context.request_task_reconfiguration()
 
     def refresh(self) -> None:
         """Find groups; ask for other tasks if there are others than before."""
@@ -153,12 +127,6 @@ class MirrorCheckpointConnector(SourceConnector):
             return []
         groups = ConnectorUtils.group_partitions(self._known, min(max_tasks, len(self._known)))
         return [self._config.task_config(each, index) for index, each in enumerate(groups)]
-
-    def stop(self) -> None:
-        """Look no more."""
-        if self._thread is not None:
-            self._thread.shutdown(STOP_S)
-            self._thread = None
 
     def alter_offsets(self, connector_config: Mapping[str, str], offsets: Offsets) -> bool:  # noqa: ARG002  a hook
         """Check the partitions of groups that a user sets; their offset is always 0. Raises ConnectError."""

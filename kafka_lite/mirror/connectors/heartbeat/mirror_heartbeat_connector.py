@@ -8,26 +8,22 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Protocol
 
-from kafka_lite import __version__
 from kafka_lite.common.config_def import ConfigDef
-from kafka_lite.connect.api.source_connector import SourceConnector
 from kafka_lite.connect.api.task import Task
-from kafka_lite.connect.runtime.topic_admin import COMPACTED, TopicAdmin
 from kafka_lite.mirror.connectors.heartbeat.mirror_heartbeat_config import CONFIG, MirrorHeartbeatConfig
-from kafka_lite.mirror.connectors.heartbeat.mirror_heartbeat_task import MirrorHeartbeatTask
+from kafka_lite.mirror.connectors.heartbeat.mirror_heartbeat_task import SOURCE, TARGET, MirrorHeartbeatTask
+from kafka_lite.mirror.connectors.mirror_admin import MirrorAdmin
+from kafka_lite.mirror.connectors.mirror_connector import MirrorConnector
+from kafka_lite.mirror.connectors.mirror_utils import Offsets, check_offsets
 
 
-class Admin(Protocol):
-    """The part of TopicAdmin that it needs."""
+class HeartbeatsAdmin(Protocol):
+    """The part of MirrorAdmin that it needs."""
 
-    def ensure_exists(
-        self, topic: str, partitions: int, replication_factor: int, configs: Mapping[str, str] = ...
-    ) -> bool:
-        """Create a topic unless there is one of this name."""
-        ...
+    def ensure_compacted(self, topic: str, replication_factor: int) -> None: ...  # noqa: D102  see MirrorAdmin
 
 
-class MirrorHeartbeatConnector(SourceConnector):
+class MirrorHeartbeatConnector(MirrorConnector):
     """Has one task, or none if heartbeats are disabled.
 
     ::
@@ -36,27 +32,26 @@ class MirrorHeartbeatConnector(SourceConnector):
         key.converter = value.converter = org.apache.kafka.connect.converters.ByteArrayConverter
     """
 
-    def __init__(self, new_admin: Callable[[Mapping[str, object]], Admin] = TopicAdmin) -> None:
+    def __init__(self, new_admin: Callable[[Mapping[str, object]], HeartbeatsAdmin] = MirrorAdmin) -> None:
         self._new_admin = new_admin
-        self._props: dict[str, str] = {}
-
-    def version(self) -> str:
-        """Of kafka_lite."""
-        return __version__
+        self._config: MirrorHeartbeatConfig
 
     def config(self) -> ConfigDef:
         """The names of both clusters, and the interval."""
         return CONFIG
 
     def start(self, props: Mapping[str, str]) -> None:
+        """Create the topic, as soon as the target responds. Raises ConfigError."""
+        self._config = MirrorHeartbeatConfig(props)
+        self.new_thread("heartbeat", self._config.label).start()
+
+    def begin(self) -> None:
         """Create the topic: one partition, compacted, so that it keeps one heartbeat of each pair of clusters.
 
-        Raises ConfigError, ConnectError.
+        Raises KafkaError. As in Kafka, the topic may be for others to create: then the mirror may not.
         """
-        config = MirrorHeartbeatConfig(props)
-        self._props = dict(props)
-        admin = self._new_admin(config.client("target", "admin", "heartbeats-target-admin"))
-        admin.ensure_exists(config.heartbeats_topic, 1, config["heartbeats.topic.replication.factor"], COMPACTED)
+        admin = self._new_admin(self._config.client("target", "admin", "heartbeats-target-admin"))
+        admin.ensure_compacted(self._config.heartbeats_topic, self._config["heartbeats.topic.replication.factor"])
 
     def task_class(self) -> type[Task]:
         """The one that emits them."""
@@ -64,7 +59,9 @@ class MirrorHeartbeatConnector(SourceConnector):
 
     def task_configs(self, max_tasks: int) -> list[dict[str, str]]:  # noqa: ARG002
         """One, or none."""
-        return [] if MirrorHeartbeatConfig(self._props).heartbeats_interval_ms is None else [self._props]
+        return [] if self._config.heartbeats_interval_ms is None else [dict(self._config.props)]
 
-    def stop(self) -> None:
-        """No-op: nothing runs in the connector itself."""
+    def alter_offsets(self, connector_config: Mapping[str, str], offsets: Offsets) -> bool:  # noqa: ARG002  a hook
+        """Check the pairs of clusters that a user sets; their offset is always 0. Raises ConnectError."""
+        check_offsets(offsets, (SOURCE, TARGET), only_zero=True, with_partition=False)
+        return True

@@ -18,6 +18,9 @@ from kafka_lite.mirror.connectors.mirror_connector_config import TARGET_CLUSTER_
 from kafka_lite.mirror.connectors.mirror_records import Heartbeat
 from kafka_lite.mirror.connectors.replication_policy import SOURCE_CLUSTER_ALIAS
 
+SOURCE, TARGET = "sourceClusterAlias", "targetClusterAlias"
+"""The keys of a source partition: Connect stores an offset for each pair of clusters."""
+
 
 class MirrorHeartbeatTask(SourceTask):
     """One heartbeat for each call of ``poll``, which waits for the interval."""
@@ -43,7 +46,7 @@ class MirrorHeartbeatTask(SourceTask):
         source, target = self._config[SOURCE_CLUSTER_ALIAS], self._config[TARGET_CLUSTER_ALIAS]
         heartbeat = Heartbeat(source, target, self._time.milliseconds())
         record = SourceRecord(
-            source_partition={"sourceClusterAlias": source, "targetClusterAlias": target},
+            source_partition={SOURCE: source, TARGET: target},
             source_offset={"offset": 0},
             topic=self._config.heartbeats_topic,
             kafka_partition=0,

@@ -9,16 +9,13 @@ import logging
 from collections.abc import Callable, Mapping, Sequence
 from typing import Protocol
 
-from kafka_lite import __version__
 from kafka_lite.common.config_def import ConfigDef
 from kafka_lite.common.config_value import ConfigValue
-from kafka_lite.common.errors import KafkaError
-from kafka_lite.connect.api.source_connector import SourceConnector
 from kafka_lite.connect.api.task import Task
 from kafka_lite.mirror.connectors.mirror_admin import MirrorAdmin, NewTopic
+from kafka_lite.mirror.connectors.mirror_connector import MirrorConnector
 from kafka_lite.mirror.connectors.mirror_connector_config import EMIT_OFFSET_SYNCS, ENABLED
 from kafka_lite.mirror.connectors.mirror_utils import SOURCE_CLUSTER, TOPIC, Offsets, check_offsets
-from kafka_lite.mirror.connectors.periodic_tasks import PeriodicTasks
 from kafka_lite.mirror.connectors.source.mirror_source_config import (
     CONFIG,
     HEARTBEATS_REPLICATION_ENABLED,
@@ -36,9 +33,6 @@ from kafka_lite.security.authorizer.acl_binding import AclBinding
 
 logger = logging.getLogger(__name__)
 
-RETRY_MS = 5_000
-STOP_S = 5.0
-
 
 class TopicsAdmin(Protocol):
     """The part of MirrorAdmin that it needs."""
@@ -53,7 +47,7 @@ class TopicsAdmin(Protocol):
     def create_acls(self, bindings: Sequence[AclBinding]) -> dict[str, str]: ...  # noqa: D102
 
 
-class MirrorSourceConnector(SourceConnector):
+class MirrorSourceConnector(MirrorConnector):
     """Knows the topics of both clusters, creates what the target lacks, and deals partitions out among its tasks.
 
     ::
@@ -64,8 +58,7 @@ class MirrorSourceConnector(SourceConnector):
         topics = orders, payments-.*
         key.converter = value.converter = header.converter = org.apache.kafka.connect.converters.ByteArrayConverter
 
-    It runs on workers of the target cluster: their producers write the copies. A cluster that does not respond is
-    asked again, after ``RETRY_MS`` at the start, and with the next refresh later. (Java waits for the refresh.)
+    It runs on workers of the target cluster: their producers write the copies.
     """
 
     def __init__(self, new_admin: Callable[[Mapping[str, object]], TopicsAdmin] = MirrorAdmin) -> None:
@@ -74,14 +67,9 @@ class MirrorSourceConnector(SourceConnector):
         self._topics: MirroredTopics
         self._source: TopicsAdmin
         self._target: TopicsAdmin
-        self._thread: PeriodicTasks | None = None
         self._source_has_acls = True
         self._known: Topics | None = None
         """The source's topics that are copied; None as long as they could not be read."""
-
-    def version(self) -> str:
-        """Of kafka_lite."""
-        return __version__
 
     def config(self) -> ConfigDef:
         """Both clusters, and the topics."""
@@ -111,19 +99,11 @@ class MirrorSourceConnector(SourceConnector):
         )
         self._source = self._new_admin(config.client("source", "admin", "replication-source-admin"))
         self._target = self._new_admin(config.client("target", "admin", "replication-target-admin"))
-        has_begun = self._begin_or_warn()
-        self._thread = PeriodicTasks(f"mirror-source-{config.label}")
-        self._thread.add("finding topics", self.retry, None if has_begun else RETRY_MS)
-        self._thread.add("refreshing topics", self.refresh, config.interval_ms(REFRESH_TOPICS))
-        self._thread.add("syncing ACLs", self.sync_acls, config.interval_ms(SYNC_TOPIC_ACLS), at_once=True)
-        self._thread.add("syncing configs", self.sync_configs, config.interval_ms(SYNC_TOPIC_CONFIGS), at_once=True)
-        self._thread.start()
-
-    def stop(self) -> None:
-        """Look no more."""
-        if self._thread is not None:
-            self._thread.shutdown(STOP_S)
-            self._thread = None
+        thread = self.new_thread("source", config.label)
+        thread.add("refreshing topics", self.refresh, config.interval_ms(REFRESH_TOPICS))
+        thread.add("syncing ACLs", self.sync_acls, config.interval_ms(SYNC_TOPIC_ACLS), at_once=True)
+        thread.add("syncing configs", self.sync_configs, config.interval_ms(SYNC_TOPIC_CONFIGS), at_once=True)
+        thread.start()
 
     def task_class(self) -> type[Task]:
         """The one that copies."""
@@ -141,26 +121,13 @@ class MirrorSourceConnector(SourceConnector):
 
     # ── topics ────────────────────────────────────────────────────────────────────────────────────────────────────
 
-    def _begin_or_warn(self) -> bool:
-        try:
-            self._begin()
-        except KafkaError as error:
-            logger.warning("%s: %s. This is tried again", self._config.label, error)
-            return False
-        return True
-
-    def _begin(self) -> None:
+    def begin(self) -> None:
+        """Create the topic of offset syncs, and the copies that are missing. Raises KafkaError."""
         if self._config[EMIT_OFFSET_SYNCS]:
             at = self._config.offset_syncs_cluster
             admin = self._new_admin(self._config.client(at, "admin", f"offset-syncs-{at}-admin"))
             admin.ensure_compacted(self._config.offset_syncs_topic, self._config[OFFSET_SYNCS_REPLICATION_FACTOR])
         self._find()
-
-    def retry(self) -> None:
-        """Begin, if that was not possible at the start."""
-        if self._known is None:
-            self._begin()
-            self.context.request_task_reconfiguration()
 
     def refresh(self) -> None:
         """Find and create topics and partitions; ask for other tasks if the source has changed."""
