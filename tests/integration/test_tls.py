@@ -30,6 +30,7 @@ WAIT_S = 60
 @pytest.fixture(scope="module")
 def cluster() -> Iterator[Cluster]:
     keys = keys_and_trust(server_certificate(), server_certificate(), ssl_client_auth="requested")
+    keys["listener.name.mutual.ssl.client.auth"] = "required"
     with Cluster({"listeners": LISTENERS, "listener.security.protocol.map": PROTOCOLS, **keys}) as made:
         yield made
 
@@ -115,6 +116,20 @@ def test_a_client_that_does_not_trust_the_broker_says_why(cluster: Cluster, capl
         with pytest.raises(SslAuthenticationError, match="SSL handshake failed: certificate verify failed"):
             poll_for_ever(consumer)
     assert "failed authentication due to: SSL handshake failed: certificate verify failed" in caplog.text
+
+
+@pytest.mark.parametrize("version", ["TLSv1.2", "TLSv1.3"])
+def test_a_client_whose_certificate_is_refused_does_not_try_for_ever(cluster: Cluster, version: str) -> None:
+    """With TLS 1.3 the broker's alert comes after the handshake, in place of the first response."""
+    config = ours(cluster, **{"ssl.enabled.protocols": version}) | {"bootstrap.servers": address(cluster, "MUTUAL")}
+    stranger = certificate("mallory.example", of="Foreign CA")
+    for own in ({}, {"ssl.keystore.key": stranger.key, "ssl.keystore.certificate.chain": stranger.chain}):
+        with KafkaProducer(config | own) as producer, pytest.raises(SslAuthenticationError, match=r"failed: .*alert"):
+            producer.send(ProducerRecord("ours", value=b"v"))
+        with KafkaConsumer(config | own | {"group.id": "refused"}) as consumer:
+            consumer.subscribe(["ours"])
+            with pytest.raises(SslAuthenticationError, match=r"failed: .*alert"):
+                poll_for_ever(consumer)
 
 
 def test_strangers_are_turned_away_and_others_are_served(cluster: Cluster) -> None:

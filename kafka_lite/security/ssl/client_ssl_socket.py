@@ -1,11 +1,6 @@
 """A client's blocking TLS socket, which tells a refused certificate from a lost connection.
 
-With TLS 1.3 a client's handshake is over before the broker has seen its certificate::
-
-    client ── hello ────────────────────────▶ broker
-           ◀─ hello, certificate, finished ──
-           ── certificate, finished ────────▶            the client may send its first request
-           ◀─ alert ─────────────────────────            in place of the response
+With TLS 1.3 the refusal comes after the handshake: see ``SslTransportLayer``.
 
 Kafka 2.4: clients/.../common/network/SslTransportLayer.java (maybeProcessHandshakeFailure) · book 2.1.4
 """
@@ -18,15 +13,7 @@ import ssl
 from typing import Any, NoReturn
 
 from kafka_lite.network.authentication_error import SslAuthenticationError
-from kafka_lite.security.ssl.ssl_transport_layer import reason_of
-
-_REFUSALS = ("ALERT_UNKNOWN_CA", "ALERT_ACCESS_DENIED", "ALERT_DECRYPT_ERROR")
-
-
-def is_refusal(error: ssl.SSLError) -> bool:
-    """Whether the peer has sent an alert about this end's certificate."""
-    reason = error.reason or ""
-    return ("ALERT" in reason and "CERTIFICATE" in reason) or reason.endswith(_REFUSALS)
+from kafka_lite.security.ssl.ssl_transport_layer import is_refusal, reason_of
 
 
 class ClientSslSocket(ssl.SSLSocket):

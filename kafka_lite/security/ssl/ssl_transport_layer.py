@@ -10,7 +10,16 @@ The TLS engine does no I/O. It takes the peer's records from one buffer and puts
 decides when the socket is read and written, as without TLS. After each read of the socket, all records that are
 complete are decrypted, because the kernel reports no event for bytes that it has handed over.
 
-Kafka 0.10.2: clients/.../common/network/SslTransportLayer.java · book 2.1.4
+With TLS 1.3 a client's handshake is over before the broker has seen its certificate::
+
+    client ── hello ────────────────────────▶ broker
+           ◀─ hello, certificate, finished ──
+           ── certificate, finished ────────▶            the client may send its first request
+           ◀─ alert ─────────────────────────            in place of the response
+
+So an alert that refuses the certificate is a failed authentication, whenever it comes.
+
+Kafka 0.10.2: clients/.../common/network/SslTransportLayer.java; since 2.4 maybeProcessHandshakeFailure · book 2.1.4
 """
 
 from __future__ import annotations
@@ -35,12 +44,13 @@ logger = logging.getLogger(__name__)
 READ_BYTES = 64 * 1024
 ENCRYPT_BYTES = 64 * 1024
 """How much is encrypted at once: not more is in memory twice while the socket takes no more."""
+_REFUSALS = ("ALERT_UNKNOWN_CA", "ALERT_ACCESS_DENIED", "ALERT_DECRYPT_ERROR")
 
 
 class SslTransportLayer(TransportLayer):
     """One connection's engine."""
 
-    __slots__ = ("_encrypted", "_incoming", "_outgoing", "_principal_of", "_ready", "_ssl")
+    __slots__ = ("_encrypted", "_incoming", "_is_client", "_outgoing", "_principal_of", "_ready", "_ssl")
 
     def __init__(
         self,
@@ -58,10 +68,11 @@ class SslTransportLayer(TransportLayer):
         self._principal_of = principal_of
         self._incoming = ssl.MemoryBIO()
         self._outgoing = ssl.MemoryBIO()
+        self._is_client = context.protocol == ssl.PROTOCOL_TLS_CLIENT
         self._ssl = context.wrap_bio(
             self._incoming,
             self._outgoing,
-            server_side=context.protocol == ssl.PROTOCOL_TLS_SERVER,
+            server_side=not self._is_client,
             server_hostname=server_hostname,
         )
         self._ready = False
@@ -117,7 +128,7 @@ class SslTransportLayer(TransportLayer):
             except ssl.SSLError as error:  # a certificate, a version, a cipher, or no TLS at all
                 with contextlib.suppress(OSError):
                     self._flush()  # the alert that says why
-                raise SslAuthenticationError(errno.EPROTO, f"SSL handshake failed: {reason_of(error)}") from error
+                raise _handshake_failed(error) from error
 
     def _fill(self) -> bool:
         """Read the socket once; false if there is nothing. Raises ConnectionError at the end of the stream."""
@@ -147,7 +158,8 @@ class SslTransportLayer(TransportLayer):
     def recv_into(self, buffer: bytearray | memoryview) -> int:
         """Read from the socket at most once, and decrypt into the buffer. Returns 0 if no record is complete yet.
 
-        Raises OSError for the end of the stream, even without the peer's closing message, and for a damaged record.
+        Raises OSError for the end of the stream, even without the peer's closing message, and for a damaged record;
+        SslAuthenticationError if the peer refuses this end's certificate.
         """
         room = memoryview(buffer)
         count, filled = 0, False
@@ -174,8 +186,21 @@ class SslTransportLayer(TransportLayer):
         read: Any = (
             self._ssl.read
         )  # with a buffer it returns a number; typeshed, and so mypyc, knows the other form only
-        count: int = read(len(room), room)
+        try:
+            count: int = read(len(room), room)
+        except ssl.SSLError as error:
+            if self._is_client and is_refusal(error):
+                raise _handshake_failed(error) from error
+            raise
         return count
+
+    def _hear_last_words(self) -> None:
+        """Read what the peer has sent before it left. Raises SslAuthenticationError if that refuses the certificate."""
+        with contextlib.suppress(OSError):
+            while self._fill():
+                pass
+        with contextlib.suppress(ssl.SSLError):
+            self._decrypt(memoryview(bytearray(1)))
 
     def _fill_after(self, count: int) -> bool:
         """``_fill``, but bytes that were decrypted already are handed out before the end of the stream is reported."""
@@ -189,9 +214,10 @@ class SslTransportLayer(TransportLayer):
     def write(self, send: NetworkSend) -> bool:
         """Encrypt and write until the socket takes no more; true if all of it is with the kernel.
 
-        The send advances only when its encrypted bytes are out, so that nobody takes it for completed before.
+        The send advances only when its encrypted bytes are out, so that nobody takes it for completed before. Raises as
+        ``recv_into`` does.
         """
-        while self._flush():
+        while self._flush_or_hear():
             send.advance(self._encrypted)
             self._encrypted = 0
             if send.completed:
@@ -201,6 +227,14 @@ class SslTransportLayer(TransportLayer):
             self._encrypted = len(data)
         return False
 
+    def _flush_or_hear(self) -> bool:
+        """``_flush``; if the peer has gone, its last words say why."""
+        try:
+            return self._flush()
+        except ConnectionError:
+            self._hear_last_words()
+            raise
+
     def close(self) -> None:
         """Tell the peer that nothing follows, without waiting for its answer, and close the socket."""
         if self._ready:
@@ -209,6 +243,17 @@ class SslTransportLayer(TransportLayer):
                     self._ssl.unwrap()
                 self._flush()
         super().close()
+
+
+def is_refusal(error: ssl.SSLError) -> bool:
+    """Whether the peer has sent an alert about this end's certificate."""
+    untyped: Any = error  # see reason_of
+    reason = untyped.reason or ""
+    return ("ALERT" in reason and "CERTIFICATE" in reason) or reason.endswith(_REFUSALS)
+
+
+def _handshake_failed(error: ssl.SSLError) -> SslAuthenticationError:
+    return SslAuthenticationError(errno.EPROTO, f"SSL handshake failed: {reason_of(error)}")
 
 
 def reason_of(error: ssl.SSLError) -> str:

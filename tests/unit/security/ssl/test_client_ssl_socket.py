@@ -15,7 +15,6 @@ import pytest
 from kafka_lite.network.authentication_error import SslAuthenticationError
 from kafka_lite.network.blocking_channel import BlockingChannel, NotConnectedError
 from kafka_lite.protocol.messages.api_12_heartbeat import HeartbeatRequest
-from kafka_lite.security.ssl.client_ssl_socket import is_refusal
 from kafka_lite.security.ssl.ssl_factory import SslFactory
 from kafka_lite.testing.security.certificate_authority import CertificateAuthority, Credential
 from tests.support.network import LOOPBACK
@@ -81,20 +80,3 @@ def test_a_broker_that_hangs_up_is_a_lost_connection(tmp_path: Path, version: ss
         pytest.raises(NotConnectedError, match="lost the connection"),
     ):
         accepted.exchange(HEARTBEAT, 0)
-
-
-@pytest.mark.parametrize(
-    ("reason", "expected"),
-    [
-        ("TLSV13_ALERT_CERTIFICATE_REQUIRED", True),
-        ("SSLV3_ALERT_BAD_CERTIFICATE", True),
-        ("TLSV1_ALERT_UNKNOWN_CA", True),
-        ("TLSV1_ALERT_INTERNAL_ERROR", False),
-        ("CERTIFICATE_VERIFY_FAILED", False),
-        (None, False),
-    ],
-)
-def test_which_alerts_refuse_a_certificate(reason: str | None, expected: bool) -> None:
-    error = ssl.SSLError()
-    error.reason = reason  # type: ignore[assignment]
-    assert is_refusal(error) is expected

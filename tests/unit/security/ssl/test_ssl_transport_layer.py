@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import socket
 import ssl
 from collections.abc import Callable, Iterator
@@ -11,14 +12,14 @@ import pytest
 
 from kafka_lite.common.security.kafka_principal import ANONYMOUS, KafkaPrincipal
 from kafka_lite.common.security_protocol import SecurityProtocol
-from kafka_lite.network.authentication_error import AuthenticationError
+from kafka_lite.network.authentication_error import AuthenticationError, SslAuthenticationError
 from kafka_lite.network.nio_selector import WRITE, NioSelector
 from kafka_lite.network.selector import Selector
 from kafka_lite.network.send import NetworkSend
 from kafka_lite.security.auth.distinguished_name import subject_of
 from kafka_lite.security.channel_builders import server_channel_builder
 from kafka_lite.security.ssl.ssl_factory import SslFactory
-from kafka_lite.security.ssl.ssl_transport_layer import SslTransportLayer
+from kafka_lite.security.ssl.ssl_transport_layer import SslTransportLayer, is_refusal
 from tests.support.certificates import Pem, certificate, keys_and_trust, server_certificate
 
 
@@ -240,6 +241,9 @@ def test_a_client_without_a_certificate_is_let_in_if_it_is_only_requested(ends: 
     assert pair.server.peer_certificate is None
 
 
+REFUSED = (certificate("m.example", of="Foreign CA"), certificate("m.example", expired=True))
+
+
 def failure(pair: Ends) -> tuple[str, str]:
     """The errors that client and server report, empty for none."""
     errors = ["", ""]
@@ -257,17 +261,50 @@ def failure(pair: Ends) -> tuple[str, str]:
 def test_a_client_without_a_certificate_is_refused_if_one_is_required(ends: Callable[..., Ends]) -> None:
     client, server = failure(ends(server=server_factory(ssl_client_auth="required")))
     assert server == "SslAuthenticationError: SSL handshake failed: peer did not return a certificate"
-    assert "certificate required" in client.lower()
+    assert client == "SslAuthenticationError: SSL handshake failed: tlsv13 alert certificate required"
+
+
+@pytest.mark.parametrize("version", ["TLSv1.2", "TLSv1.3"])
+@pytest.mark.parametrize("own", [None, *REFUSED], ids=["none", "of a stranger", "expired"])
+def test_a_refused_client_hears_it(ends: Callable[..., Ends], own: Pem | None, version: str) -> None:
+    """Even if it only writes, and has sent a request before the broker could refuse it."""
+    for writes in (False, True):
+        pair = ends(client_factory(own, ssl_enabled_protocols=[version]), server_factory(ssl_client_auth="required"))
+        with pytest.raises(SslAuthenticationError, match=r"SSL handshake failed: .*alert"):
+            talk(pair, writes=writes)
+
+
+def talk(pair: Ends, *, writes: bool) -> None:
+    """A client that sends requests, or waits for a response; the server hangs up once it has refused it."""
+    for _ in range(10):
+        ready = pair.client.handshake()
+        with contextlib.suppress(AuthenticationError):
+            pair.server.handshake()
+            continue
+        pair.server_socket.close()
+        for _ in range(3):
+            if not ready:
+                pair.client.handshake()
+            elif writes:
+                pair.client.write(send_of(b"request"))
+            else:
+                pair.client.recv_into(bytearray(100))
+
+
+def test_a_broker_that_hangs_up_after_the_handshake_has_refused_nothing(ends: Callable[..., Ends]) -> None:
+    pair = ends()
+    pair.shake()
+    pair.server_socket.close()
+    with pytest.raises(ConnectionError) as raised:
+        pair.client.write(send_of(b"request"))
+    assert not isinstance(raised.value, AuthenticationError)
 
 
 @pytest.mark.parametrize(
     ("own", "why"),
     [
-        (
-            certificate("m.example", of="Foreign CA"),
-            "certificate verify failed: unable to get local issuer certificate",
-        ),
-        (certificate("m.example", expired=True), "certificate verify failed: certificate has expired"),
+        (REFUSED[0], "certificate verify failed: unable to get local issuer certificate"),
+        (REFUSED[1], "certificate verify failed: certificate has expired"),
     ],
 )
 def test_a_bad_client_certificate_is_refused(ends: Callable[..., Ends], own: Pem, why: str) -> None:
@@ -290,6 +327,23 @@ def test_a_client_refuses_a_server_that_it_did_not_ask_for(
     client, server = failure(ends(server=server_factory(own), host=host))
     assert client == f"SslAuthenticationError: SSL handshake failed: certificate verify failed: {why}"
     assert "alert" in server
+
+
+@pytest.mark.parametrize(
+    ("reason", "expected"),
+    [
+        ("TLSV13_ALERT_CERTIFICATE_REQUIRED", True),
+        ("SSLV3_ALERT_BAD_CERTIFICATE", True),
+        ("TLSV1_ALERT_UNKNOWN_CA", True),
+        ("TLSV1_ALERT_INTERNAL_ERROR", False),
+        ("CERTIFICATE_VERIFY_FAILED", False),
+        (None, False),
+    ],
+)
+def test_which_alerts_refuse_a_certificate(reason: str | None, expected: bool) -> None:
+    error = ssl.SSLError()
+    error.reason = reason  # type: ignore[assignment]
+    assert is_refusal(error) is expected
 
 
 def test_a_client_may_be_told_not_to_check_the_host(ends: Callable[..., Ends]) -> None:
