@@ -1,4 +1,4 @@
-"""Reads the value of ``sasl.jaas.config``: a login module, a control flag, and its options.
+"""Reads ``sasl.jaas.config``, and JAAS login files: a login module, a control flag, and its options.
 
 ::
 
@@ -50,6 +50,31 @@ def parse_jaas_config(text: str) -> list[AppConfigurationEntry]:
     if not entries:
         raise JaasConfigError('Login module not specified in JAAS config: write Module required key="value" ;')
     return entries
+
+
+def parse_login_config(text: str) -> dict[str, list[AppConfigurationEntry]]:
+    """The sections of a login file, ``Name { entry; entry; };``, by name. Raises JaasConfigError."""
+    tokens = _Tokens(text)
+    sections: dict[str, list[AppConfigurationEntry]] = {}
+    while (name := tokens.next()) is not None:
+        if name.text is None or name.text in sections:
+            raise JaasConfigError(
+                f"A section of the JAAS login file has no name of its own: {name.text or name.mark!r}"
+            )
+        _expect(tokens, "{", name.text)
+        entries = sections[name.text] = []
+        while (token := tokens.next()) is not None and token.mark != "}":
+            entries.append(_entry(token, tokens))
+        if token is None:
+            raise JaasConfigError(f"The section {name.text} of the JAAS login file is not closed: add '}};'")
+        _expect(tokens, ";", name.text)
+    return sections
+
+
+def _expect(tokens: _Tokens, mark: str, section: str) -> None:
+    token = tokens.next()
+    if token is None or token.mark != mark:
+        raise JaasConfigError(f"The section {section} of the JAAS login file lacks a {mark!r}")
 
 
 def _entry(first: _Token, tokens: _Tokens) -> AppConfigurationEntry:

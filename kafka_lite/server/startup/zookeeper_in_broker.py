@@ -10,6 +10,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from kafka_lite.common.errors import KafkaError
+from kafka_lite.security.auth.login_configuration import zookeeper_users
 from kafka_lite.server.broker_metadata_checkpoint import read_broker_metadata
 from kafka_lite.server.kafka_config import KafkaConfig
 from kafka_lite.zookeeper import paths
@@ -29,7 +30,7 @@ def start_embedded_zookeeper(config: KafkaConfig) -> EmbeddedZooKeeper:
     """Start it on its data in ``zookeeper.embedded.dir`` (default: beside the first log directory).
 
     The last process of this broker is dead, since its ZooKeeper is. This process takes its place, so the session that
-    registered it ends now. Raises KafkaError if the folder cannot be made.
+    registered it ends now. Raises KafkaError if the folder cannot be made, or the JAAS login file cannot be read.
     """
     directory = config.zk_embedded_dir or f"{config.log_dirs[0].rstrip('/')}-zookeeper"
     _make_directory(config, directory)
@@ -39,6 +40,7 @@ def start_embedded_zookeeper(config: KafkaConfig) -> EmbeddedZooKeeper:
         Path(directory),
         port=USUAL_ZOOKEEPER_PORT if port == USUAL_PORT_OR_ANY else port,
         any_port_if_in_use=port == USUAL_PORT_OR_ANY,
+        sasl_users=zookeeper_users(),
     )
     known = read_broker_metadata(Path(directory) for directory in config.log_dirs)
     broker_id = known.broker_id if known is not None else config.broker_id

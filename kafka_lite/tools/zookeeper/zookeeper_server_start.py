@@ -15,6 +15,7 @@ from platformdirs import user_data_dir
 from kafka_lite.common.config_def import ConfigDef, ConfigError, Importance, Range, Type, ValidString
 from kafka_lite.common.process.file_names import file_name_of
 from kafka_lite.common.properties import load_properties
+from kafka_lite.security.auth.login_configuration import zookeeper_users
 from kafka_lite.tools.common import terminal
 from kafka_lite.tools.server.foreground import (
     add_log_config_argument,
@@ -83,7 +84,10 @@ def run(options: argparse.Namespace) -> int:
 
 
 def create_server(properties: Mapping[str, str]) -> EmbeddedZooKeeper:
-    """Create a server with this configuration. Raises ConfigError for invalid values and unsupported features."""
+    """Create a server with this configuration. Raises ConfigError for invalid values and unsupported features.
+
+    Raises KafkaError if the login file that KAFKA_OPTS names cannot be read.
+    """
     _refuse_what_is_not_there(properties)
     for name in ZOOKEEPER_CONFIGS.unused(properties):
         if name not in IGNORED and name != "dataLogDir":
@@ -102,6 +106,7 @@ def create_server(properties: Mapping[str, str]) -> EmbeddedZooKeeper:
         max_client_cnxns=values["maxClientCnxns"],
         max_packet_bytes=values["jute.maxbuffer"],
         extended_types_enabled=values["extendedTypesEnabled"],
+        sasl_users=zookeeper_users(),
     )
 
 

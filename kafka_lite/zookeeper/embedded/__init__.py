@@ -2,8 +2,8 @@
 
 ZooKeeper 3.8: zookeeper-server/src/main/java/org/apache/zookeeper/server · book 7.1.1, 7.1.3
 
-Standalone mode, complete except for the features of ensembles (reconfiguration, read-only servers, observers), SASL
-and TLS.
+Standalone mode, complete except for the features of ensembles (reconfiguration, read-only servers, observers), SASL's
+mechanism GSSAPI, and TLS.
 Bottom up, each module uses only those above it::
 
     jute · keeper_exception · path_utils          serialization, errors, paths

@@ -2,8 +2,9 @@
 
 ZooKeeper 3.8: zookeeper-server/.../server/auth/, ZooKeeperServer.checkACL, PrepRequestProcessor.fixupACL · book 7.1.3
 
-Schemes: ``world:anyone``; ``ip:address[/bits]``; ``digest:user:base64(sha1(user:password))``; ``auth``, which stands
-for the identities of the client that sets the ACL; and ``super``, not an ACL scheme but an identity with all rights.
+Schemes: ``world:anyone``; ``ip:address[/bits]``; ``digest:user:base64(sha1(user:password))``; ``sasl:user``, by which
+Kafka's brokers are known; ``auth``, which stands for the identities of the client that sets the ACL; and ``super``, not
+an ACL scheme but an identity with all rights.
 """
 
 from __future__ import annotations
@@ -11,12 +12,16 @@ from __future__ import annotations
 import base64
 import hashlib
 import ipaddress
+import re
 from collections.abc import Callable, Iterable, Sequence
 
 from kafka_lite.zookeeper.embedded.keeper_exception import Code, KeeperException
 from kafka_lite.zookeeper.embedded.protocol import ACL, ANYONE, Id, Perms
 
 SUPER = Id("super", "")
+SASL_SCHEME = "sasl"
+_SCHEMES_OF_USERS = ("digest", SASL_SCHEME)
+_KERBEROS_NAME = re.compile(r"[^/@]*(/[^/@]*)?@[^/@]*")
 
 
 def generate_digest(credentials: str) -> str:
@@ -64,7 +69,7 @@ def _fixup_entry(entry: ACL, identities: Sequence[Id], path: str) -> list[ACL]:
         return [entry]
     if entry.id.scheme == "auth":
         # An address does not identify a user, so "auth" never includes it.
-        mine = [ACL(entry.perms, identity) for identity in identities if identity.scheme == "digest"]
+        mine = [ACL(entry.perms, identity) for identity in identities if identity.scheme in _SCHEMES_OF_USERS]
         if not mine:
             raise KeeperException(Code.INVALID_ACL, path)
         return mine
@@ -88,6 +93,8 @@ def _matches(expression: Id, who: Id) -> bool:
     if expression.scheme == "ip":
         # An ACL stored by another server may contain an address that we would have rejected.
         return _is_valid_ip(expression.id) and _address(who.id) in _network(expression.id)
+    if expression.scheme == SASL_SCHEME and who.id == SUPER.scheme:
+        return True
     return expression == who
 
 
@@ -110,4 +117,5 @@ def _address(text: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address:
 _VALIDATORS: dict[str, Callable[[str], bool]] = {
     "ip": _is_valid_ip,
     "digest": lambda expression: expression.count(":") == 1,
+    SASL_SCHEME: lambda expression: "@" not in expression or _KERBEROS_NAME.fullmatch(expression) is not None,
 }

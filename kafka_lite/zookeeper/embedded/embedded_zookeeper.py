@@ -9,7 +9,7 @@ import contextlib
 import errno
 import logging
 import socket
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from os import PathLike
 from pathlib import Path
 from types import TracebackType
@@ -52,11 +52,13 @@ class EmbeddedZooKeeper:
         max_packet_bytes: int = JUTE_MAX_BUFFER_BYTES,
         extended_types_enabled: bool = False,
         super_digest: str | None = None,
+        sasl_users: Mapping[str, str] | None = None,
     ) -> None:
         """``port`` 0 is any free one (see ``port`` after ``start``), as is a port in use with ``any_port_if_in_use``.
 
         ``max_client_cnxns``: limit of connections per address, 0 for no limit.
         ``super_digest``: ``user:base64(sha1(user:password))`` of a user with all rights.
+        ``sasl_users``: user → password of those who may authenticate by SASL (DIGEST-MD5); None: nobody.
         ``extended_types_enabled``: allow znodes with a time to live.
         """
         self.data_dir = Path(data_dir)
@@ -74,6 +76,7 @@ class EmbeddedZooKeeper:
         self._max_packet_bytes = max_packet_bytes
         self._extended_types_enabled = extended_types_enabled
         self._super_digest = super_digest
+        self._sasl_users = dict(sasl_users or {})
         self._factory: ServerCnxnFactory | None = None
         self._port = 0
 
@@ -141,6 +144,7 @@ class EmbeddedZooKeeper:
             max_session_timeout_ms=self._max_session_timeout_ms,
             extended_types_enabled=self._extended_types_enabled,
             super_digest=self._super_digest,
+            sasl_users=self._sasl_users,
         )
 
     def shutdown(self) -> None:

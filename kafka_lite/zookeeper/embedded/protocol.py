@@ -276,6 +276,12 @@ class AuthPacket(NamedTuple):
     auth: Buffer
 
 
+class SaslToken(NamedTuple):
+    """A step of an authentication by SASL; the response has the same form."""
+
+    token: Buffer
+
+
 class SetWatches(NamedTuple):
     """After a reconnect: the client's watches and the last zxid it saw, so that events it missed fire at once."""
 

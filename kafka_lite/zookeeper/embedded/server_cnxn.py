@@ -9,6 +9,7 @@ import socket
 import struct
 from collections.abc import Iterator
 
+from kafka_lite.zookeeper.digest_md5 import DigestMd5Server
 from kafka_lite.zookeeper.embedded.jute import encode
 from kafka_lite.zookeeper.embedded.protocol import SYNC_CONNECTED, EventType, Id, ReplyHeader, WatcherEvent, Xid
 from kafka_lite.zookeeper.embedded.zookeeper_server import BadPacket
@@ -32,6 +33,7 @@ class ServerCnxn:
         self.sock = sock
         self.address, self.port = address[0], address[1]
         self.identities: list[Id] = [Id("ip", self.address)]
+        self.sasl_server: DigestMd5Server | None = None
         self.session_id = 0
         self.is_initialized = False
         self.is_closing = False

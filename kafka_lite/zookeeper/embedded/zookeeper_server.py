@@ -16,10 +16,12 @@ from __future__ import annotations
 
 import contextlib
 import logging
+from collections.abc import Mapping
 from typing import Protocol
 
 from kafka_lite.common.time import Time
-from kafka_lite.zookeeper.embedded.authentication import authenticate
+from kafka_lite.zookeeper.digest_md5 import DigestError, DigestMd5Server
+from kafka_lite.zookeeper.embedded.authentication import SASL_SCHEME, authenticate
 from kafka_lite.zookeeper.embedded.data_tree import ProcessTxnResult
 from kafka_lite.zookeeper.embedded.final_request_processor import Client, FinalRequestProcessor
 from kafka_lite.zookeeper.embedded.jute import JuteError, JuteReader, encode, read_record
@@ -29,9 +31,11 @@ from kafka_lite.zookeeper.embedded.protocol import (
     AuthPacket,
     ConnectRequest,
     ConnectResponse,
+    Id,
     OpCode,
     ReplyHeader,
     RequestHeader,
+    SaslToken,
     Xid,
 )
 from kafka_lite.zookeeper.embedded.server_stats import ServerStats
@@ -56,6 +60,7 @@ class Connection(Client, Protocol):
 
     address: str
     is_initialized: bool
+    sasl_server: DigestMd5Server | None
 
     def send(self, payload: bytes) -> None:
         """Queue a frame."""
@@ -91,6 +96,7 @@ class ZooKeeperServer:
         max_session_timeout_ms: int,
         extended_types_enabled: bool = False,
         super_digest: str | None = None,
+        sasl_users: Mapping[str, str] | None = None,
     ) -> None:
         self.database = database
         self.stats = ServerStats()
@@ -100,6 +106,7 @@ class ZooKeeperServer:
         self.max_session_timeout_ms = max_session_timeout_ms
         self._time = time
         self._super_digest = super_digest
+        self._sasl_users = sasl_users or {}
         self._prep = PrepRequestProcessor(database.tree, extended_types_enabled)
         self._final = FinalRequestProcessor(database.tree)
         self._connections: dict[int, Connection] = {}
@@ -260,6 +267,8 @@ class ZooKeeperServer:
             self._reply(connection, Xid.PING, Code.OK)
         elif op is OpCode.AUTH:
             self._authenticate(connection, body)
+        elif op is OpCode.SASL and self._sasl_users:
+            self._authenticate_by_sasl(connection, xid, body)
         elif op is OpCode.CLOSE_SESSION:
             self._end_session(connection, xid)
         else:
@@ -310,12 +319,28 @@ class ZooKeeperServer:
         connection.identities.extend(who for who in identities if who not in connection.identities)
         self._reply(connection, Xid.AUTH, Code.OK)
 
+    def _authenticate_by_sasl(self, connection: Connection, xid: int, body: JuteReader) -> None:
+        """One step; the identity is added after the last one."""
+        if connection.sasl_server is None:
+            connection.sasl_server = DigestMd5Server(self._sasl_users)
+        server = connection.sasl_server
+        try:
+            response = server.evaluate_response(read_record(SaslToken, body).token or b"")
+        except (JuteError, DigestError) as error:
+            logger.warning("Authentication of %s by SASL failed: %s", connection.address, error)
+            self._reply(connection, xid, Code.AUTH_FAILED)
+            connection.close_after_send()
+            return
+        if server.authorization_id is not None:
+            connection.identities.append(Id(SASL_SCHEME, server.authorization_id))
+        self._reply(connection, xid, Code.OK, encode(SaslToken(response)))
+
     def _reply(self, connection: Connection, xid: int, code: Code, body: bytes = b"") -> None:
         connection.send(encode(ReplyHeader(xid, self.database.last_zxid, code)) + body)
 
 
 _REFUSALS = {
-    # Reconfiguration and SASL are reported as disabled.
+    # Reconfiguration is reported as disabled, and so is SASL without users.
     OpCode.RECONFIG: Code.RECONFIG_DISABLED,
     OpCode.SASL: Code.AUTH_FAILED,
 }

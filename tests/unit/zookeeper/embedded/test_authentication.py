@@ -17,6 +17,7 @@ from kafka_lite.zookeeper.embedded.protocol import ACL, ANYONE, OPEN_ACL_UNSAFE,
 
 ALICE = Id("digest", generate_digest("alice:secret"))
 LOCAL = Id("ip", "127.0.0.1")
+KAFKA = Id("sasl", "kafka")
 
 
 def test_digest_matches_the_example_of_zookeepers_documentation() -> None:
@@ -36,6 +37,10 @@ def test_digest_matches_the_example_of_zookeepers_documentation() -> None:
         ((ACL(Perms.READ, Id("ip", "10.0.0.0/8")),), Perms.READ, [LOCAL], False),
         ((ACL(Perms.READ, Id("ip", "127.0.0.1")),), Perms.READ, [LOCAL], True),
         ((ACL(Perms.READ, Id("ip", "::1")),), Perms.READ, [LOCAL], False),
+        ((ACL(Perms.READ, KAFKA),), Perms.READ, [LOCAL, KAFKA], True),
+        ((ACL(Perms.READ, KAFKA),), Perms.READ, [LOCAL, Id("sasl", "other")], False),
+        ((ACL(Perms.READ, KAFKA),), Perms.READ, [Id("digest", "kafka")], False),
+        ((ACL(Perms.READ, KAFKA),), Perms.READ, [Id("sasl", "super")], True),
         ((ACL(Perms.READ, ALICE),), Perms.ADMIN, [SUPER], True),
         ((), Perms.ADMIN, [], True),
     ],

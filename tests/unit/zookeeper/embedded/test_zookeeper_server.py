@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from kafka_lite.common.time import MockTime
+from kafka_lite.zookeeper.digest_md5 import DigestMd5Client, DigestMd5Server
 from kafka_lite.zookeeper.embedded.jute import JuteReader, decode, encode, read_record
 from kafka_lite.zookeeper.embedded.keeper_exception import Code
 from kafka_lite.zookeeper.embedded.protocol import (
@@ -38,8 +39,10 @@ from kafka_lite.zookeeper.embedded.protocol import (
     PathResponse,
     PathsResponse,
     PathWatchRequest,
+    Perms,
     ReplyHeader,
     RequestHeader,
+    SaslToken,
     SetACLRequest,
     SetDataRequest,
     SetWatches,
@@ -62,6 +65,7 @@ class FakeConnection:
     def __init__(self) -> None:
         self.address = "127.0.0.1"
         self.identities = [Id("ip", "127.0.0.1")]
+        self.sasl_server: DigestMd5Server | None = None
         self.session_id = 0
         self.is_initialized = False
         self.is_closing = False
@@ -122,7 +126,7 @@ def database(tmp_path: Path) -> Iterator[ZKDatabase]:
     database.close()
 
 
-def serving(database: ZKDatabase, time: MockTime) -> ZooKeeperServer:
+def serving(database: ZKDatabase, time: MockTime, **users: str) -> ZooKeeperServer:
     return ZooKeeperServer(
         database,
         time,
@@ -130,6 +134,7 @@ def serving(database: ZKDatabase, time: MockTime) -> ZooKeeperServer:
         min_session_timeout_ms=2 * TICK_MS,
         max_session_timeout_ms=20 * TICK_MS,
         extended_types_enabled=True,
+        sasl_users=users,
     )
 
 
@@ -295,6 +300,55 @@ def test_a_failed_authentication_ends_the_connection(server: ZooKeeperServer) ->
     client = Client(server)
     assert client.error(OpCode.AUTH, AuthPacket(0, "unheard-of", b"")) == Code.AUTH_FAILED
     assert client.connection.is_closing
+
+
+def by_sasl(client: Client, user: str, password: str) -> int:
+    """Authenticate by SASL's four messages; the error of the last one."""
+    end, token = DigestMd5Client(user, password), b""
+    while not end.is_complete:
+        header, reader = client.ask(OpCode.SASL, SaslToken(token))
+        if header.err:
+            return header.err
+        token = end.evaluate_challenge(read_record(SaslToken, reader).token or b"")
+    return 0
+
+
+def test_a_user_of_sasl_owns_what_it_creates(database: ZKDatabase, time: MockTime) -> None:
+    server = serving(database, time, kafka="secret", other="word")
+    client, stranger = Client(server), Client(server)
+    assert by_sasl(client, "kafka", "secret") == 0
+    client.create("/mine", acl=(ACL(Perms.ALL, Id("auth", "")),))
+    assert client.read(GetACLResponse, OpCode.GET_ACL, PathRequest("/mine")).acl == (
+        ACL(Perms.ALL, Id("sasl", "kafka")),
+    )
+    assert by_sasl(stranger, "other", "word") == 0
+    assert stranger.error(OpCode.GET_DATA, PathWatchRequest("/mine", False)) == Code.NO_AUTH
+    assert client.error(OpCode.GET_DATA, PathWatchRequest("/mine", False)) == 0
+
+
+@pytest.mark.parametrize(("user", "password"), [("kafka", "wrong"), ("nobody", "secret"), ("", "")])
+def test_who_does_not_know_the_password_is_disconnected(
+    database: ZKDatabase, time: MockTime, user: str, password: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    client = Client(serving(database, time, kafka="secret"))
+    assert by_sasl(client, user, password) == Code.AUTH_FAILED
+    assert client.connection.is_closing
+    assert client.connection.identities == [Id("ip", "127.0.0.1")]
+    assert "by SASL failed: wrong user or password" in caplog.text
+
+
+def test_bad_tokens_of_sasl_end_the_connection(database: ZKDatabase, time: MockTime) -> None:
+    server = serving(database, time, kafka="secret")
+    for tokens in ([b"", b""], [b"", b"\xff"], [b"", b'response="' + b"x" * 5000], [b"x", b"username=kafka"]):
+        client = Client(server)
+        errors = [client.error(OpCode.SASL, SaslToken(token)) for token in tokens]
+        assert (errors, client.connection.is_closing) == ([0, Code.AUTH_FAILED], True)
+
+
+def test_nobody_authenticates_twice_on_a_connection(database: ZKDatabase, time: MockTime) -> None:
+    client = Client(serving(database, time, kafka="secret"))
+    assert by_sasl(client, "kafka", "secret") == 0
+    assert by_sasl(client, "kafka", "secret") == Code.AUTH_FAILED
 
 
 def test_a_failed_multi_returns_a_result_for_each_operation(server: ZooKeeperServer) -> None:
