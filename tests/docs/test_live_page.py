@@ -157,6 +157,10 @@ def link_with_faults(seed: int) -> str:
         (f"cut:broker-{other}:zookeeper", f"heal:broker-{other}:zookeeper"),
         (f"pause:{other}", f"resume:{other}"),
         ("join:2", "leave:2"),
+        ("replicas:1", "replicas:3"),
+        ("begin:6", "commit"),
+        ("begin:3", "crash:transaction"),
+        ("open:1", "lines:5"),
     ])  # fmt: skip
     actions = ["produce:10:all", f"kill:{killed}", second[0], "produce:10:1", f"start:{killed}", second[1]]
     digits = 3 if seed % 2 else 1

@@ -10,6 +10,7 @@ import { words } from "./words.mjs";
 
 const CONSUMERS = [1, 2, 3, 4, 5];
 const SPEEDS = [0.1, 0.5, 1, 5];
+const RECORDS = [1, 10, 100, 1000];
 const KEPT_EVENTS = 300;
 const MOST_PARTITIONS = 9;
 const root = document.getElementById("live");
@@ -35,6 +36,7 @@ const parts = {
   share: element("div", {}),
 };
 let acks = "all";
+let records = 10;
 const cells = new ConsolePanel(tell);
 const code = new CodePanel(tell, (file) => worker.postMessage({ file }));
 
@@ -69,7 +71,8 @@ function linkControls(shot) {
 function clientControls(shot) {
   const { sent, acknowledged, failed } = shot.producer;
   return [
-    button("produce", words.produce, () => tell("produce", 10, acks)),
+    button("produce", words.produce, () => tell("produce", records, acks)),
+    choice("records", words.records, RECORDS, records, (value) => { records = Number(value); }),
     choice("acks", "acks", ["0", "1", "all"], acks, (value) => { acks = value; }),
     element("span", { "data-role": "acknowledged" }, `${sent} ${words.sent}, ${acknowledged} ${words.acknowledged}, ${failed} ${words.lost}`),
     ...CONSUMERS.map((number) => {
