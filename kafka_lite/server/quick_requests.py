@@ -6,10 +6,10 @@ Kafka 0.10.2: none; there every request goes through the request queue · book 2
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sized
 from typing import Any, Final
 
-from kafka_lite.common.sendable import Part
+from kafka_lite.clients.fetch_metadata import INVALID_SESSION_ID
 from kafka_lite.common.time import SYSTEM_TIME, Time
 from kafka_lite.common.topic_partition import TopicPartition, known_topic_partition
 from kafka_lite.log.log_config import MAX_LONG
@@ -22,26 +22,25 @@ from kafka_lite.protocol.messages.api_02_list_offsets import ListOffsetsRequest
 from kafka_lite.protocol.messages.api_03_metadata import MetadataRequest
 from kafka_lite.protocol.messages.api_08_offset_commit import OffsetCommitRequest
 from kafka_lite.protocol.messages.api_09_offset_fetch import OffsetFetchRequest
-from kafka_lite.record.default_record_batch import CODEC_POSITION
-from kafka_lite.record.record_batch import CODEC_MASK
 from kafka_lite.server.kafka_request_handler import ApiRequestHandler, KafkaRequestHandler
 from kafka_lite.server.metadata_cache import MetadataCache
+from kafka_lite.server.quick_batches import MAX_QUICK_EXPANDED_BYTES, MAX_QUICK_RECORDS, quick_cost
 from kafka_lite.server.replica_manager import ReplicaManager
 
 FIRST_PRODUCE_VERSION_OF_V2 = 3
 FIRST_FETCH_VERSION_OF_V2 = 4
 FIRST_METADATA_VERSION_THAT_ASKS_FOR_CREATION = 4
+FIRST_METADATA_VERSION_WITH_NO_TOPICS = 1
+"""Before, no topics meant all of them."""
 FIRST_VERSION_AT_THE_COORDINATOR = 1
 """OffsetCommit and OffsetFetch of version 0 go to ZooKeeper."""
-MAX_QUICK_COMPRESSED_BYTES = 16 * 1024
-"""How many compressed bytes a network thread may decompress for one request. A hundred kilobytes of gzip can hold a
-hundred megabytes, which take a second. Codecs release the GIL, so in a request handler they delay nothing else.
-"""
+FIRST_OFFSET_FETCH_VERSION_OF_GROUPS = 8
 MAX_QUICK_BYTES = 16 * 1024
 """The size of a quick request other than Produce. The smallest element takes a few bytes and, because each becomes part
 of a response, some ten microseconds."""
 MAX_QUICK_PARTITIONS = 500
-"""The same for Produce, whose size is that of its records."""
+"""How many partitions a quick request may be about: those of Produce, whose size is that of its records; those that a
+fetch session remembers; those that Metadata tells of."""
 SHUTDOWN_POLL_S = 0.001
 """How often ``InlineRequestHandler.shutdown`` checks whether requests are still being handled."""
 
@@ -105,20 +104,20 @@ class QuickRequests:
 
     =================  ==================================================================================
     Produce            quick unless the topic is flushed every so many messages (fsync), the batches must be
-                       converted or recompressed, or there is much to decompress
+                       converted or recompressed, or there may be much to decompress, or many records
     Fetch              quick unless the client is so old that batches may have to be converted for it
     ListOffsets        quick for the beginning and the end of a log; a search by time reads files
     Metadata           quick unless a topic may have to be created (ZooKeeper)
     OffsetCommit       quick, because an append to ``__consumer_offsets`` is; version 0 goes to ZooKeeper
-    OffsetFetch        quick, except version 0
+    OffsetFetch        quick, except version 0, and all offsets of a group
     Heartbeat,         quick
     ApiVersions,
     OffsetForLeaderEpoch
     everything else    not quick: it uses ZooKeeper or many files, or it is rare
     =================  ==================================================================================
 
-    None is quick if it names more topics and partitions than fit into ``MAX_QUICK_BYTES``, or a Produce request more
-    than ``MAX_QUICK_PARTITIONS``: a handler, which the interpreter interrupts every few milliseconds, does not keep the
+    None is quick if it names more topics and partitions than fit into ``MAX_QUICK_BYTES``, or is about more than
+    ``MAX_QUICK_PARTITIONS``: a handler, which the interpreter interrupts every few milliseconds, does not keep the
     other connections waiting for all of it.
 
     A write may still wait for a disk that cannot keep up, and a ``sendfile`` for a disk read; the latter happens in
@@ -131,15 +130,20 @@ class QuickRequests:
         metadata_cache: MetadataCache,
         auto_create_topics: bool,
         offsets_partition_of: Callable[[str], TopicPartition],
+        session_size: Callable[[int], int],
     ) -> None:
-        """``offsets_partition_of`` returns a group's partition of ``__consumer_offsets``."""
+        """``offsets_partition_of`` returns a group's partition of ``__consumer_offsets``.
+
+        ``session_size`` returns how many partitions a fetch session remembers.
+        """
         self._replicas = replica_manager
         self._metadata_cache = metadata_cache
         self._auto_create_topics = auto_create_topics
         self._offsets_partition_of = offsets_partition_of
+        self._session_size = session_size
         self._conditions: dict[int, Condition] = {
             int(ApiKey.PRODUCE): self._is_quick_produce,
-            int(ApiKey.FETCH): _is_quick_fetch,
+            int(ApiKey.FETCH): self._is_quick_fetch,
             int(ApiKey.LIST_OFFSETS): _is_quick_list_offsets,
             int(ApiKey.METADATA): self._is_quick_metadata,
             int(ApiKey.OFFSET_COMMIT): self._is_quick_offset_commit,
@@ -160,7 +164,7 @@ class QuickRequests:
     def _is_quick_produce(self, version: int, body: ProduceRequest) -> bool:
         if version < FIRST_PRODUCE_VERSION_OF_V2:
             return False
-        compressed_bytes = 0
+        records = expanded_bytes = 0
         partitions = len(body.topic_data)
         for topic in body.topic_data:
             name = topic.name
@@ -168,12 +172,20 @@ class QuickRequests:
             if partitions > MAX_QUICK_PARTITIONS:
                 return False
             for data in topic.partition_data:
-                compressed_bytes += _compressed_size(data.records)
+                count, size = quick_cost(data.records)
+                records += count
+                expanded_bytes += size
                 partition = self._replicas.get_partition(known_topic_partition(name, data.index))
                 log = partition.log if partition is not None else None
                 if log is not None and not log.config.appends_v2_as_it_is:
                     return False  # without a log the response is an error, which is quick
-        return compressed_bytes <= MAX_QUICK_COMPRESSED_BYTES
+        return records <= MAX_QUICK_RECORDS and expanded_bytes <= MAX_QUICK_EXPANDED_BYTES
+
+    def _is_quick_fetch(self, version: int, body: FetchRequest) -> bool:
+        """Also by the partitions that its session remembers, which the request need not name."""
+        if version < FIRST_FETCH_VERSION_OF_V2:
+            return False
+        return body.session_id == INVALID_SESSION_ID or self._session_size(body.session_id) <= MAX_QUICK_PARTITIONS
 
     def _is_quick_offset_commit(self, version: int, body: OffsetCommitRequest) -> bool:
         if version < FIRST_VERSION_AT_THE_COORDINATOR:
@@ -184,26 +196,34 @@ class QuickRequests:
 
     def _is_quick_metadata(self, version: int, body: MetadataRequest) -> bool:
         asks_for_creation = version < FIRST_METADATA_VERSION_THAT_ASKS_FOR_CREATION or body.allow_auto_topic_creation
-        if not (self._auto_create_topics and asks_for_creation):
-            return True
-        if any(topic.topic_id.int for topic in body.topics or ()):
-            return True  # a topic is never created by its id
-        return all(self._metadata_cache.contains(topic.name or "") for topic in body.topics or ())
+        topics = body.topics
+        if topics is None or (version < FIRST_METADATA_VERSION_WITH_NO_TOPICS and not topics):
+            return self._is_small(self._metadata_cache.snapshot.partitions.values())
+        cache = self._metadata_cache
+        ids = [topic.topic_id for topic in topics if topic.topic_id.int]
+        names = [topic.name or "" for topic in topics if not topic.topic_id.int]
+        if self._auto_create_topics and asks_for_creation and not all(map(cache.contains, names)):
+            return False  # only a topic that is asked for by its name may be created
+        names += [cache.topic_name(topic_id) or "" for topic_id in ids]
+        return self._is_small(map(cache.get_partitions, names))
+
+    @staticmethod
+    def _is_small(topics: Iterable[Sized]) -> bool:
+        partitions = 0
+        for topic in topics:
+            partitions += len(topic)
+            if partitions > MAX_QUICK_PARTITIONS:
+                return False
+        return True
 
 
-def _compressed_size(records: Part | None) -> int:
-    """Bytes of a batch of format v2 that has a codec; 0 without one. (A request may have no more than one batch.)"""
-    if not isinstance(records, (memoryview, bytes, bytearray)) or len(records) <= CODEC_POSITION:
-        return 0
-    return len(records) if records[CODEC_POSITION] & CODEC_MASK else 0
-
-
-def _is_quick_fetch(version: int, _body: FetchRequest) -> bool:
-    return version >= FIRST_FETCH_VERSION_OF_V2
-
-
-def _is_quick_offset_fetch(version: int, _body: OffsetFetchRequest) -> bool:
-    return version >= FIRST_VERSION_AT_THE_COORDINATOR
+def _is_quick_offset_fetch(version: int, body: OffsetFetchRequest) -> bool:
+    """Not for all offsets of a group, which may have any number."""
+    if version < FIRST_VERSION_AT_THE_COORDINATOR:
+        return False
+    if version < FIRST_OFFSET_FETCH_VERSION_OF_GROUPS:
+        return body.topics is not None
+    return all(group.topics is not None for group in body.groups)
 
 
 def _is_quick_list_offsets(_version: int, body: ListOffsetsRequest) -> bool:

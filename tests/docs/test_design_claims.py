@@ -24,7 +24,7 @@ from kafka_lite.record.record_scan import MAX_OUT_OF_ORDER
 from kafka_lite.server.fetch_sessions.fetch_session_cache import MIN_INCREMENTAL_FETCH_SESSION_EVICTION_MS
 from kafka_lite.server.kafka_apis import SERVED_VERSIONS
 from kafka_lite.server.kafka_config import KAFKA_CONFIG_DEF
-from kafka_lite.server.quick_requests import MAX_QUICK_COMPRESSED_BYTES
+from kafka_lite.server.quick_batches import MAX_QUICK_EXPANDED_BYTES
 from kafka_lite.testing.chaos.chaos_run import HUNG_S, LOOKS_FOR_HUNG, MOST_AT_ONCE, REPLICAS, ROUND_S, SETTLE_S
 from kafka_lite.testing.chaos.faults import AFTER_S, Kind
 from kafka_lite.testing.simulation.memory_limit import GROWTH_BYTES
@@ -59,7 +59,7 @@ CLAIMS: list[tuple[str, str, object]] = [
     ("architecture", r"at most \d+ lines, a module (\d+),", MAX_LINES),
     ("architecture", r"a folder (\d+) modules", MAX_MODULES),
     ("architecture", r"chains up to (\d+) of them", MAX_PIPELINED_REQUESTS),
-    ("architecture", r"more than (\d+) KiB to decompress", MAX_QUICK_COMPRESSED_BYTES // 1024),
+    ("architecture", r"may expand to more than (\d+) MiB", MAX_QUICK_EXPANDED_BYTES // 1024**2),
     ("architecture", r"transactions of up to (\d+) operations", MAX_OPERATIONS_AT_ONCE),
     ("architecture", r"record by record, up to ([\d,]+) records", MAX_OUT_OF_ORDER),
     ("architecture", r"in pieces of (\d+) KB", WRITE_BYTES // 1024),

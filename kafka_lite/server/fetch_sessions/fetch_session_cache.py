@@ -77,6 +77,11 @@ class FetchSessionCache:
         """The session, if it is in the cache."""
         return self._sessions.get(session_id)
 
+    def size_of(self, session_id: int) -> int:
+        """How many partitions a session remembers; 0 if it is not in the cache."""
+        session = self._sessions.get(session_id)
+        return 0 if session is None else len(session.partitions)
+
     @property
     def size(self) -> int:
         """The number of sessions."""

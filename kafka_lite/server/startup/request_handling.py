@@ -87,6 +87,9 @@ class RequestHandling:
         authorizer = parts.security.authorizer
         self._auth = None if authorizer is None else AuthHelper(authorizer, channel.close_connection)
         self._down_conversions = DownConversions()
+        self._fetch_sessions = FetchSessionCache(
+            parts.config.max_incremental_fetch_session_cache_slots, parts.metrics.registry, parts.time
+        )
         self._partition_admin = PartitionAdminApis(
             parts.config.broker_id, parts.controller, parts.metadata_cache, parts.time
         )
@@ -116,7 +119,7 @@ class RequestHandling:
             produce=ProduceApis(replica_manager, parts.socket_server.request_channel.close_connection, verification),
             fetch=FetchApis(
                 replica_manager,
-                self._new_fetch_manager(),
+                FetchManager(self._fetch_sessions, parts.time),
                 self._request_helper,
                 None if self._auth is None else fetch_rule(self._auth),
                 self._down_conversions.submit,
@@ -139,10 +142,6 @@ class RequestHandling:
                 parts.config.values["sasl.enabled.mechanisms"], parts.zk_client, lambda: parts.controller.is_active
             ),
         )
-
-    def _new_fetch_manager(self) -> FetchManager:
-        slots, time = self._parts.config.max_incremental_fetch_session_cache_slots, self._parts.time
-        return FetchManager(FetchSessionCache(slots, self._parts.metrics.registry, time), time)
 
     def _new_admin_apis(self) -> AdminApis:
         parts = self._parts
@@ -221,5 +220,6 @@ class RequestHandling:
             parts.metadata_cache,
             parts.dynamic_config.current_config.auto_create_topics_enable,
             parts.groups.group_manager.topic_partition_for,
+            self._fetch_sessions.size_of,
         )
         return InlineRequestHandler(parts.socket_server.request_channel, self.apis, quick.includes, parts.time)

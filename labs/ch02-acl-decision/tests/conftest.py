@@ -2,8 +2,8 @@
 
 import pytest
 
-from kafka_lite.common.time import MockTime
 from kafka_lite.common.security.kafka_principal import KafkaPrincipal
+from kafka_lite.common.time import MockTime
 from kafka_lite.security.authorizer.acl_authorizer import AclAuthorizer
 from kafka_lite.security.authorizer.acl_binding import AccessControlEntry, AclOperation, AclPermissionType
 from kafka_lite.security.authorizer.acl_cache import AclCache

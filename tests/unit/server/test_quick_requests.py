@@ -17,7 +17,7 @@ from kafka_lite.protocol.messages.api_01_fetch import FetchRequest
 from kafka_lite.protocol.messages.api_02_list_offsets import ListOffsetsPartition, ListOffsetsRequest, ListOffsetsTopic
 from kafka_lite.protocol.messages.api_03_metadata import MetadataRequest, MetadataRequestTopic
 from kafka_lite.protocol.messages.api_08_offset_commit import OffsetCommitRequest
-from kafka_lite.protocol.messages.api_09_offset_fetch import OffsetFetchRequest
+from kafka_lite.protocol.messages.api_09_offset_fetch import OffsetFetchRequest, OffsetFetchRequestGroup
 from kafka_lite.protocol.messages.api_11_join_group import JoinGroupRequest
 from kafka_lite.protocol.messages.api_12_heartbeat import HeartbeatRequest
 from kafka_lite.protocol.messages.api_18_api_versions import ApiVersionsRequest
@@ -28,6 +28,7 @@ from kafka_lite.protocol.schema import Message
 from kafka_lite.record.compression import CompressionType
 from kafka_lite.record.memory_records_builder import MemoryRecordsBuilder
 from kafka_lite.record.record import MAGIC_V2
+from kafka_lite.server.quick_batches import MAX_QUICK_RECORDS
 from kafka_lite.server.quick_requests import MAX_QUICK_BYTES, MAX_QUICK_PARTITIONS, QuickRequests
 
 
@@ -39,20 +40,29 @@ def is_quick(
     topic_configs: dict[str, dict[str, str]] | None = None,
     auto_create: bool = True,
     size: int = 100,
+    num_partitions: int = 1,
 ) -> bool:
-    """The verdict of ``QuickRequests`` on a broker that has topic ``t`` and those of ``topic_configs``."""
+    """The verdict of ``QuickRequests`` on a broker that has topic ``t`` and those of ``topic_configs``.
+
+    It has fetch sessions of each size, which is their id.
+    """
     configs: dict[str, dict[str, str]] = {"t": {}} | (topic_configs or {})
     partitions = {
         TopicPartition(topic, 0): SimpleNamespace(log=SimpleNamespace(config=LogConfig(config)))
         for topic, config in configs.items()
     }
     replicas = SimpleNamespace(get_partition=partitions.get)
-    cache = SimpleNamespace(contains=configs.__contains__)
+    of_topic: dict[str, range] = dict.fromkeys(configs, range(num_partitions))
+    cache = SimpleNamespace(
+        contains=configs.__contains__,
+        get_partitions=lambda topic: of_topic.get(topic, ()),
+        snapshot=SimpleNamespace(partitions=of_topic),
+    )
     header = RequestHeader(api_key=api_key, api_version=version)
     request = SimpleNamespace(header=header, body=body, size_in_bytes=size)
     offsets_partition = TopicPartition("__consumer_offsets", 0)
     quick_requests = QuickRequests(
-        cast(Any, replicas), cast(Any, cache), auto_create, lambda group_id: offsets_partition
+        cast(Any, replicas), cast(Any, cache), auto_create, lambda group_id: offsets_partition, lambda size: size
     )
     return quick_requests.includes(cast(Any, request))
 
@@ -87,17 +97,31 @@ def test_a_produce_request_is_not_quick_if_a_topic_needs_fsync_or_recompression(
     assert not is_quick(ApiKey.PRODUCE, 7, produce("t", "u"), topic_configs={"u": config})
 
 
-@pytest.mark.parametrize("codec", [CompressionType.NONE, CompressionType.GZIP, CompressionType.ZSTD])
-def test_a_produce_request_with_much_to_decompress_is_not_quick(codec: CompressionType) -> None:
-    def batches(count: int) -> ProduceRequest:
-        builder = MemoryRecordsBuilder(MAGIC_V2, codec)
-        builder.append(0, None, random.Random(1).randbytes(6_000))
-        records = builder.build()
-        data = [PartitionProduceData(index=number, records=records) for number in range(count)]
-        return ProduceRequest(topic_data=[TopicProduceData(name="t", partition_data=data)])
+def of_batches(count: int, codec: CompressionType, value: bytes, records: int = 1) -> ProduceRequest:
+    builder = MemoryRecordsBuilder(MAGIC_V2, codec)
+    for _ in range(records):
+        builder.append(0, None, value)
+    batch = builder.build()
+    data = [PartitionProduceData(index=number, records=batch) for number in range(count)]
+    return ProduceRequest(topic_data=[TopicProduceData(name="t", partition_data=data)])
 
-    assert is_quick(ApiKey.PRODUCE, 7, batches(2))
-    assert is_quick(ApiKey.PRODUCE, 7, batches(3)) is (codec is CompressionType.NONE)
+
+@pytest.mark.parametrize("codec", [CompressionType.NONE, CompressionType.GZIP])
+def test_a_produce_request_with_much_to_decompress_is_not_quick(codec: CompressionType) -> None:
+    noise = random.Random(1).randbytes(900)
+    assert is_quick(ApiKey.PRODUCE, 7, of_batches(2, codec, noise))
+    assert is_quick(ApiKey.PRODUCE, 7, of_batches(3, codec, noise)) is (codec is CompressionType.NONE)
+
+
+def test_a_produce_request_of_many_records_is_not_quick() -> None:
+    half = MAX_QUICK_RECORDS // 2
+    assert is_quick(ApiKey.PRODUCE, 7, of_batches(2, CompressionType.NONE, b"", half))
+    assert not is_quick(ApiKey.PRODUCE, 7, of_batches(2, CompressionType.NONE, b"", half + 1))
+    lying = bytearray(of_batches(1, CompressionType.NONE, b"").topic_data[0].partition_data[0].records)
+    lying[57:61] = (-5 * half).to_bytes(4, "big", signed=True)
+    body = of_batches(2, CompressionType.NONE, b"", half + 1)
+    body.topic_data[0].partition_data.append(PartitionProduceData(index=9, records=lying))
+    assert not is_quick(ApiKey.PRODUCE, 7, body), "a negative count takes nothing off"
 
 
 def test_a_produce_request_of_an_old_client_is_converted_and_not_quick() -> None:
@@ -181,3 +205,29 @@ def test_a_produce_request_is_judged_by_its_partitions_not_by_its_bytes() -> Non
     one_topic = ProduceRequest(topic_data=[TopicProduceData(name="t", partition_data=many)])
     assert not is_quick(ApiKey.PRODUCE, 9, one_topic)
     assert not is_quick(ApiKey.PRODUCE, 9, ProduceRequest(topic_data=[TopicProduceData(name="t")] * 501))
+
+
+def test_a_fetch_is_judged_by_the_partitions_that_its_session_remembers() -> None:
+    assert is_quick(ApiKey.FETCH, 11, FetchRequest(session_id=MAX_QUICK_PARTITIONS))
+    assert not is_quick(ApiKey.FETCH, 11, FetchRequest(session_id=MAX_QUICK_PARTITIONS + 1))
+
+
+@pytest.mark.parametrize(("partitions", "quick"), [(MAX_QUICK_PARTITIONS, True), (MAX_QUICK_PARTITIONS + 1, False)])
+@pytest.mark.parametrize(
+    ("version", "body"), [(9, metadata("t")), (9, metadata(None)), (0, MetadataRequest(topics=[]))]
+)
+def test_metadata_is_judged_by_the_partitions_that_it_tells_of(
+    version: int, body: MetadataRequest, partitions: int, quick: bool
+) -> None:
+    assert is_quick(ApiKey.METADATA, version, body, num_partitions=partitions) is quick
+    assert is_quick(ApiKey.METADATA, 1, MetadataRequest(topics=[]), num_partitions=partitions), "of no topic"
+
+
+def test_a_fetch_of_all_offsets_of_a_group_is_not_quick() -> None:
+    assert not is_quick(ApiKey.OFFSET_FETCH, 5, OffsetFetchRequest(topics=None))
+    for topics in (None, []):
+        groups = [
+            OffsetFetchRequestGroup(group_id="g", topics=[]),
+            OffsetFetchRequestGroup(group_id="h", topics=topics),
+        ]
+        assert is_quick(ApiKey.OFFSET_FETCH, 8, OffsetFetchRequest(groups=groups)) is (topics is not None)

@@ -74,6 +74,12 @@ def test_gauges_count_sessions_and_their_partitions() -> None:
     assert values["NumIncrementalFetchPartitionsCached"] == 7
 
 
+def test_the_size_of_a_session_is_known_by_its_id() -> None:
+    cache = Cache(3)
+    first, second = cache.create(3), cache.create(4)
+    assert [cache.size_of(each) for each in (first, second, 0, -7)] == [3, 4, 0, 0]
+
+
 def test_without_slots_there_are_no_sessions() -> None:
     assert Cache(0).create(1) == 0
 
