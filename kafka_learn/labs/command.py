@@ -18,6 +18,7 @@ from rich.table import Table
 from rich.text import Text
 
 from kafka_learn.labs.grader import CheckResult, TestOutcome, check, jvm_for_checks_of
+from kafka_learn.labs.grading.grade_command import add_grade
 from kafka_learn.labs.lab import Lab, Task, UnknownLabError, all_labs, find_lab
 from kafka_learn.labs.own.own_command import add_verbs
 from kafka_learn.labs.starter import UNWRITTEN
@@ -65,6 +66,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     hinting.add_argument("task", nargs="?", type=int, help="show a hint for this task instead")
     of_a_lab("reset", "start over (your work is moved aside)", _reset)
     add_verbs(verbs)
+    add_grade(verbs)
     solving = of_a_lab("solution", "compare your code with the shipped code, after a check", _solution)
     solving.add_argument("--code", action="store_true", help="show the shipped modules instead")
     solving.add_argument("--yes", action="store_true", help="do not ask first")

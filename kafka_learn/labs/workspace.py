@@ -32,7 +32,7 @@ def default_base() -> Path:
     return Path(os.environ.get(WORK_VARIABLE) or PROJECT_ROOT / WORK)
 
 
-def _key() -> bytes:
+def grader_key() -> bytes:
     """The key of this user's grader, made when it is first needed; empty where the user has no home to keep it in."""
     state = os.environ.get("XDG_STATE_HOME") or Path.home() / ".local/state"
     path = Path(state) / "kafka-lite" / KEY_FILE
@@ -173,7 +173,7 @@ class LabWorkspace:
         points = f"{self.lab.name} {progress.best} {progress.total}"
         if progress.solution_seen_at >= 0:
             points += f" solution {progress.solution_seen_at}"
-        return hmac.new(_key(), points.encode(), "sha256").hexdigest()
+        return hmac.new(grader_key(), points.encode(), "sha256").hexdigest()
 
     @property
     def _progress_path(self) -> Path:
