@@ -56,6 +56,7 @@ def is_quick(
     cache = SimpleNamespace(
         contains=configs.__contains__,
         get_partitions=lambda topic: of_topic.get(topic, ()),
+        topic_name=lambda _topic_id: "t",
         snapshot=SimpleNamespace(partitions=of_topic),
     )
     header = RequestHeader(api_key=api_key, api_version=version)
