@@ -27,7 +27,8 @@ PR_CAPBSET_DROP, PR_SET_NO_NEW_PRIVS = 24, 38
 LAST_CAPABILITY = 63
 SIOCGIFFLAGS, SIOCSIFFLAGS, IFF_UP = 0x8913, 0x8914, 1
 KERNEL = ("/proc", "/sys", "/dev")
-"""File systems that are no place for data."""
+"""File systems that are no place for data, but for one below."""
+SHARED_MEMORY = "/dev/shm"
 
 
 def main() -> None:
@@ -55,17 +56,24 @@ def _interface(flags: int) -> bytes:
 
 
 def arrange_files(scratch: str, hidden: Iterable[str]) -> None:
-    """All mounts read-only but the scratch folder; an empty file or folder in place of each hidden one."""
+    """All mounts read-only but the scratch folder; an empty file or folder in place of each hidden one.
+
+    Shared memory is empty and its own, unless the grader's temporary files are there.
+    """
     mount("none", "/", MS_REC | MS_PRIVATE)
+    keeps_scratch = Path(scratch).is_relative_to(SHARED_MEMORY)
+    if keeps_scratch:
+        mount(SHARED_MEMORY, SHARED_MEMORY, MS_BIND)
     mount(scratch, scratch, MS_BIND)
     empty = Path(scratch) / "empty"
     empty.mkdir(exist_ok=True)
     for path in hidden:
         mount(str(empty) if os.path.isdir(path) else os.devnull, path, MS_BIND)
     for target, flags in mounted(Path("/proc/self/mountinfo").read_text(encoding="utf-8")):
-        if target != scratch and not target.startswith(KERNEL):
+        if target != scratch and (target == SHARED_MEMORY or not target.startswith(KERNEL)):
             mount("none", target, MS_REMOUNT | MS_BIND | MS_RDONLY | flags)
-    mount("tmpfs", "/dev/shm", 0, kind="tmpfs")
+    if not keeps_scratch:
+        mount("tmpfs", SHARED_MEMORY, 0, kind="tmpfs")
 
 
 def mounted(mountinfo: str) -> list[tuple[str, int]]:
