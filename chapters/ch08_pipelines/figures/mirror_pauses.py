@@ -158,3 +158,17 @@ def _helix(copying: Copying) -> ZKHelixAdmin:
     controller.start()
     copying.stack.callback(controller.shutdown)
     return admin
+
+
+def main() -> None:
+    """Print the longest pause of each partition, in ms, of both."""
+    from kafka_learn.recording.simulated_run import recorded_in_world
+
+    for function in (mirror_maker, ureplicator):
+        run = recorded_in_world(f"chapters.ch08_pipelines.figures.mirror_pauses:{function.__name__}", seed=SEED)
+        for when in (QUIET, ADDING):
+            print(f"{function.__name__:<12} {when:<6}", *(event.detail["ms"] for event in run if event.what == when))
+
+
+if __name__ == "__main__":
+    main()
