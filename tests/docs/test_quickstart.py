@@ -21,7 +21,7 @@ PAGES = sorted(
 )
 
 
-WAITING_PAGES = ("docs/quickstart-cluster.md", "docs/quickstart-groups.md")
+WAITING_PAGES = ("docs/quickstart-cluster.md", "docs/quickstart-groups.md", "docs/mutual-tls.md")
 
 
 def _needs_a_run(page):
@@ -33,8 +33,8 @@ def _needs_a_run(page):
 def _marks(page):
     """``make test`` runs what a newcomer types, ``make soak`` the experiments of the chapters, too.
 
-    The pages on groups and on several brokers wait until a member or a broker is missed. The programs of Chinese pages
-    are those of the English ones with other words: they run every night.
+    The pages on groups and on several brokers take longest: they wait until a member or a broker is missed. The
+    programs of Chinese pages are those of the English ones with other words: they run every night.
     """
     if _is_quick(page):
         return []
@@ -67,6 +67,8 @@ def test_the_commands_of_a_page_print_what_it_shows(page, tmp_path):
     replacements["client.id="] = "heartbeat.interval.ms=300 --consumer-property client.id="
     if "cluster-start" in text:  # its brokers' ports are in the files that it writes
         replacements["cluster-start"] = f"cluster-start --port {port} --zookeeper-port {zookeeper_port}"
+    elif "zookeeper-server-start" in text:  # its brokers' ports are in their commands
+        replacements["clientPort=2181"] = f"clientPort={zookeeper_port} --override clientPortAddress=127.0.0.1"
     else:
         listener = f"--override listeners=PLAINTEXT://127.0.0.1:{port}"
         replacements["server-start"] = f"server-start {listener} --override zookeeper.embedded.port={zookeeper_port}"
