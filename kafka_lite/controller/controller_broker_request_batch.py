@@ -22,6 +22,7 @@ from kafka_lite.protocol.messages.api_04_leader_and_isr import (
     LeaderAndIsrPartitionState,
     LeaderAndIsrRequest,
     LeaderAndIsrResponse,
+    LeaderAndIsrTopicState,
 )
 from kafka_lite.protocol.messages.api_05_stop_replica import (
     StopReplicaPartitionV0,
@@ -38,8 +39,8 @@ from kafka_lite.protocol.messages.api_06_update_metadata import (
 from kafka_lite.protocol.schema import Request, Response
 from kafka_lite.zookeeper.data import LEADER_DURING_DELETE, LeaderIsrAndControllerEpoch
 
-FIRST_UPDATE_METADATA_BY_TOPIC = 5
-"""The first version that has the partitions by topic."""
+FIRST_UPDATE_METADATA_BY_TOPIC, FIRST_LEADER_AND_ISR_BY_TOPIC = 5, 2
+"""The first versions that have the partitions by topic."""
 
 LeaderAndIsrCallback = Callable[[int, LeaderAndIsrResponse], None]
 """Takes a broker and its response."""
@@ -186,7 +187,7 @@ class ControllerBrokerRequestBatch:
     def _on_leader_and_isr_response(self, broker_id: int) -> Callable[[Response], None]:
         def on_response(response: Response) -> None:
             if isinstance(response, LeaderAndIsrResponse):
-                self._leader_and_isr_responded(broker_id, response)
+                self._leader_and_isr_responded(broker_id, response.by_topic_name(self._context.topic_names))
 
         return on_response
 
@@ -220,12 +221,33 @@ class ControllerBrokerRequestBatch:
     ) -> LeaderAndIsrRequest:
         leader_ids = {state.leader for state in states.values()}
         leaders = [broker for broker_id, broker in self._context.live_brokers.items() if broker_id in leader_ids]
-        return LeaderAndIsrRequest(
+        request = LeaderAndIsrRequest(
             controller_id=self._controller_id,
             controller_epoch=self._context.epoch,
-            ungrouped_partition_states=list(states.values()),
             live_leaders=[self._live_leader(broker) for broker in leaders],
         )
+        if self._request_version(ApiKey.LEADER_AND_ISR) < FIRST_LEADER_AND_ISR_BY_TOPIC:
+            request.ungrouped_partition_states = list(states.values())
+        else:
+            request.topic_states = self._states_by_topic(states)
+        return request
+
+    def _states_by_topic(
+        self, states: Mapping[TopicPartition, LeaderAndIsrPartitionState]
+    ) -> list[LeaderAndIsrTopicState]:
+        """With the topics' ids, and with the reassignments that are in progress."""
+        topics: dict[str, LeaderAndIsrTopicState] = {}
+        for partition, state in states.items():
+            topic = topics.get(partition.topic)
+            if topic is None:
+                topic_id = self._context.topic_ids.get(partition.topic, ZERO_UUID)
+                topic = topics[partition.topic] = LeaderAndIsrTopicState(topic_name=partition.topic, topic_id=topic_id)
+            change = self._context.partitions_being_reassigned.get(partition)
+            if change is not None:
+                state.adding_replicas = list(change.adding_replicas)
+                state.removing_replicas = list(change.removing_replicas)
+            topic.partition_states.append(state)
+        return list(topics.values())
 
     def _live_leader(self, broker: Broker) -> LeaderAndIsrLiveLeader:
         end_point = broker.get_broker_end_point(self._listener_name)

@@ -10,6 +10,7 @@ import logging
 import threading
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from uuid import UUID
 
 from kafka_lite.common.errors import Errors
 from kafka_lite.common.scheduler import Scheduler
@@ -20,6 +21,7 @@ from kafka_lite.log import log_offset_search
 from kafka_lite.log.abstract_index import MAX_RELATIVE_OFFSET
 from kafka_lite.log.append_origin import AppendOrigin
 from kafka_lite.log.checkpoints.leader_epoch_checkpoint_file import EpochEntry
+from kafka_lite.log.checkpoints.partition_metadata_file import PartitionMetadataFile
 from kafka_lite.log.derived_state import DerivedState
 from kafka_lite.log.dirs.log_dir_failure_channel import LogDirFailureChannel
 from kafka_lite.log.dirs.storage_errors import StorageErrors
@@ -84,25 +86,24 @@ class Log:
         had_clean_shutdown: bool = False,
         producer_config: ProducerStateManagerConfig | None = None,
         log_dir_failure_channel: LogDirFailureChannel | None = None,
+        keep_topic_id: bool = True,
     ) -> None:
         """Open the log in ``directory`` (``topic-partition``), or create it.
 
+        Without ``keep_topic_id``, the file with the id of the topic is removed.
         Unless the last shutdown was clean, everything from ``recovery_point`` on is checked. Raises OSError if the
         files cannot be read or written, KafkaError if the directory name is not that of a partition.
         """
         self.parent_dir = str(directory.parent)
         self.topic_partition: TopicPartition = parse_topic_partition_name(directory)
-        self._scheduler = scheduler
-        self._time = time
-        self._lock = threading.RLock()
+        self._scheduler, self._time = scheduler, time
+        self._lock = lock = threading.RLock()
         failures = log_dir_failure_channel or LogDirFailureChannel()
         self._storage_errors = StorageErrors(self.topic_partition, directory.parent, failures)
         self._validator = LogValidator.for_log(config)
         directory.mkdir(parents=True, exist_ok=True)
         self.segments = LogSegments()
-        self.derived_state = DerivedState(
-            directory, config.magic, producer_config, self.topic_partition, self._lock, time
-        )
+        self.derived_state = DerivedState(directory, config.magic, producer_config, self.topic_partition, lock, time)
         self.producer_state = self.derived_state.producers
         loaded = LogLoader(
             directory,
@@ -115,13 +116,14 @@ class Log:
             log_start_offset_checkpoint=log_start_offset,
             recovery_point_checkpoint=recovery_point,
         ).load()
-        replacement = SegmentReplacement(self.segments, self.producer_state, scheduler)
         end, recovery_point = loaded.next_offset_metadata, loaded.recovery_point
+        replacement = SegmentReplacement(self.segments, self.producer_state, scheduler)
         self.local = LocalLog(directory, config, self.segments, end, recovery_point, replacement, time)
-        self.log_start_offset = loaded.log_start_offset
-        self.recovery = loaded.recovery
+        self.log_start_offset, self.recovery = loaded.log_start_offset, loaded.recovery
         """The part of this log that recovery read after an unclean shutdown."""
-        self._is_retired = False
+        self._is_retired, self._keeps_topic_id = False, keep_topic_id
+        self.topic_id: UUID | None = PartitionMetadataFile.load(directory, keep_topic_id)
+        """The id of the topic whose messages these are; None if it has none, or is not known yet."""
 
     # -- properties --------------------------------------------------------------------------------------------------
 
@@ -176,6 +178,21 @@ class Log:
                 self.derived_state.use_format(config.magic, self.dir)
             self.local.config = config
             self._validator = LogValidator.for_log(config)
+
+    def assign_topic_id(self, topic_id: UUID) -> None:
+        """Keep the id of the topic in the log's directory. A no-op if it is there, or if topics have no ids.
+
+        Raises ApiError: INCONSISTENT_TOPIC_ID if this is a log of another topic, KAFKA_STORAGE_ERROR if the disk fails.
+        """
+        with self._lock:
+            if self.topic_id is None and self._keeps_topic_id:
+                with self._storage_errors("writing the topic's id"):
+                    PartitionMetadataFile.write(self.dir, topic_id)
+                self.topic_id = topic_id
+            elif self.topic_id not in (topic_id, None):
+                raise Errors.INCONSISTENT_TOPIC_ID.exception(
+                    f"{self.name} is a log of the topic with the id {self.topic_id}, not {topic_id}"
+                )
 
     # -- append ------------------------------------------------------------------------------------------------------
 

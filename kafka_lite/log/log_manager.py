@@ -83,8 +83,10 @@ class LogManager:
         producer_config: ProducerStateManagerConfig | None = None,
         cleaner_config: CleanerConfig | None = None,
         log_dir_failure_channel: LogDirFailureChannel | None = None,
+        keep_topic_ids: bool = True,
     ) -> None:
         """Compaction is disabled if ``cleaner_config`` is None or disables it."""
+        self._keep_topic_ids = keep_topic_ids
         self.configs = LogConfigs(default_config, topic_configs)
         self.log_dir_failure_channel = log_dir_failure_channel or LogDirFailureChannel()
         self.dirs = LogDirs(log_dirs, self.log_dir_failure_channel)
@@ -149,6 +151,7 @@ class LogManager:
             had_clean_shutdown=had_clean_shutdown,
             producer_config=self.producer_config,
             log_dir_failure_channel=self.log_dir_failure_channel,
+            keep_topic_id=self._keep_topic_ids,
         )
 
     # -- logs --------------------------------------------------------------------------------------------------------
@@ -301,7 +304,10 @@ class LogManager:
                 self._resume_cleaning(topic_partition)
                 self.dirs.fail(directory, f"Cannot create a copy of {topic_partition}", error)
                 raise Errors.KAFKA_STORAGE_ERROR.exception(f"{directory}: {error.strerror}") from error
-            copy.truncate_fully_and_start_at(self._logs[topic_partition].log_start_offset)
+            current = self._logs[topic_partition]
+            copy.truncate_fully_and_start_at(current.log_start_offset)
+            if current.topic_id is not None:
+                copy.assign_topic_id(current.topic_id)
             self.future_logs.add(copy)
             return copy
 

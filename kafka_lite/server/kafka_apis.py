@@ -53,7 +53,7 @@ SERVED_VERSIONS: dict[ApiKey, ApiRange] = {
     ApiKey.FETCH: ApiRange(0, 12),  # 13: topic ids
     ApiKey.LIST_OFFSETS: ApiRange(0, 7),  # 8: tiered storage
     ApiKey.METADATA: ApiRange(0, 12),  # 13: an error for the whole response
-    ApiKey.LEADER_AND_ISR: ApiRange(0, 4),  # 5: topic ids
+    ApiKey.LEADER_AND_ISR: ApiRange(0, 5),  # 6: recovery after an unclean election, in KRaft only
     ApiKey.STOP_REPLICA: ApiRange(0, 3),  # 4: a controller of KRaft
     ApiKey.UPDATE_METADATA: ApiRange(0, 7),  # 8: a controller of KRaft
     ApiKey.CONTROLLED_SHUTDOWN: ApiRange(0, 3),

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import logging
 from typing import NamedTuple
+from uuid import UUID
 
 from kafka_lite.common.topic_partition import TopicPartition
 from kafka_lite.protocol.messages.api_04_leader_and_isr import LeaderAndIsrPartitionState
@@ -19,6 +20,7 @@ RETRY_MS = 5000
 
 class _MissingLog(NamedTuple):
     state: LeaderAndIsrPartitionState
+    topic_id: UUID | None
     reason: str
 
 
@@ -34,17 +36,23 @@ class MissingLogs:
     def __len__(self) -> int:
         return len(self._missing)
 
-    def add(self, topic_partition: TopicPartition, state: LeaderAndIsrPartitionState, reason: str) -> None:
+    def add(
+        self,
+        topic_partition: TopicPartition,
+        state: LeaderAndIsrPartitionState,
+        topic_id: UUID | None,
+        reason: str,
+    ) -> None:
         """Add a partition whose log cannot be created; ``state`` is its state in the controller's request."""
-        self._missing[topic_partition] = _MissingLog(state, reason)
+        self._missing[topic_partition] = _MissingLog(state, topic_id, reason)
 
     def discard(self, topic_partition: TopicPartition) -> None:
         """Remove a partition that now has a log or no longer needs one."""
         self._missing.pop(topic_partition, None)
 
-    def states(self) -> list[tuple[TopicPartition, LeaderAndIsrPartitionState]]:
-        """The state of each partition in the controller's request, in the order in which they were added."""
-        return [(topic_partition, missing.state) for topic_partition, missing in self._missing.items()]
+    def states(self) -> list[tuple[TopicPartition, LeaderAndIsrPartitionState, UUID | None]]:
+        """The states and topic ids in the controller's request, in the order in which they were added."""
+        return [(partition, missing.state, missing.topic_id) for partition, missing in self._missing.items()]
 
     def reason(self, topic_partition: TopicPartition) -> str | None:
         """Why a partition's log cannot be created; None if it exists."""

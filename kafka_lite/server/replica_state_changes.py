@@ -9,11 +9,13 @@ from __future__ import annotations
 import logging
 import threading
 from collections.abc import Callable, Collection, Iterable, Mapping
+from uuid import UUID
 
 from kafka_lite.clients.broker_end_point import BrokerEndPoint
 from kafka_lite.cluster.broker import Broker
 from kafka_lite.cluster.partition import NO_LEADER, Partition, PartitionState
 from kafka_lite.common.errors import ApiError, Errors
+from kafka_lite.common.ids.uuids import encode_uuid
 from kafka_lite.common.state_change_logger import bracketed, state_change_logger
 from kafka_lite.common.topic_partition import TopicPartition
 from kafka_lite.log.initializing_logs import InitializingLogs
@@ -99,11 +101,11 @@ class ReplicaStateChanges:
             leaders_before = self._changing(request)
             self._replicas.fetchers.unfollow(leaders_before)
             missing_before = len(self._replicas.missing_logs)
-            errors = []
+            errors, topic_ids = [], request.topic_ids()
             changed: list[Partition] = []
             for state in request.partition_states():
                 topic_partition = TopicPartition(state.topic_name, state.partition_index)
-                error = self._apply_partition_state(topic_partition, state)
+                error = self._apply_partition_state(topic_partition, state, topic_ids.get(state.topic_name))
                 is_full = self.without_room.must_report(topic_partition, state.isr)
                 reported = Errors.KAFKA_STORAGE_ERROR if is_full else error
                 errors.append(
@@ -122,13 +124,20 @@ class ReplicaStateChanges:
 
     def _changing(self, request: LeaderAndIsrRequest) -> dict[TopicPartition, int]:
         """The partitions with a new state, which must not be fetched any more, and their leaders so far."""
-        changing = {}
+        changing, topic_ids = {}, request.topic_ids()
         for state in request.partition_states():
             topic_partition = TopicPartition(state.topic_name, state.partition_index)
             partition = self._replicas.get_partition(topic_partition)
+            if self._is_of_another_topic(topic_partition, topic_ids.get(state.topic_name)):
+                continue
             if partition is not None and not self._is_known(state, partition):
                 changing[topic_partition] = self._waiting.get(topic_partition, partition.leader_id)
         return changing
+
+    def _is_of_another_topic(self, topic_partition: TopicPartition, topic_id: UUID | None) -> bool:
+        """Whether the log here is that of an earlier topic of this name, whose deletion this broker has missed."""
+        log = self._replicas.log_manager.get_log(topic_partition)
+        return log is not None and None not in (log.topic_id, topic_id) and log.topic_id != topic_id
 
     def _is_known(self, state: LeaderAndIsrPartitionState, partition: Partition) -> bool:
         """Whether the partition has this state, or a newer one.
@@ -179,8 +188,8 @@ class ReplicaStateChanges:
         made = []
         with self._state_change_lock:
             self._initializing_logs.begin_order()
-            for topic_partition, state in self._replicas.missing_logs.states():
-                if self._apply_partition_state(topic_partition, state) is not Errors.NONE:
+            for topic_partition, state, topic_id in self._replicas.missing_logs.states():
+                if self._apply_partition_state(topic_partition, state, topic_id) is not Errors.NONE:
                     break  # the disk has no space for the others either
                 made.append(topic_partition)
             if made:
@@ -201,7 +210,9 @@ class ReplicaStateChanges:
         leaders = [partition for partition in changed if partition.leader_replica_if_local is not None]
         on_leadership_change(leaders, [p for p in changed if p.leader_replica_if_local is None])
 
-    def _apply_partition_state(self, topic_partition: TopicPartition, state: LeaderAndIsrPartitionState) -> Errors:
+    def _apply_partition_state(
+        self, topic_partition: TopicPartition, state: LeaderAndIsrPartitionState, topic_id: UUID | None
+    ) -> Errors:
         if not self.takes_orders:
             return Errors.BROKER_NOT_AVAILABLE
         self._replicas.missing_logs.discard(topic_partition)
@@ -222,22 +233,41 @@ class ReplicaStateChanges:
                 bracketed(topic_partition),
             )
             return Errors.KAFKA_STORAGE_ERROR
+        if self._is_of_another_topic(topic_partition, topic_id):
+            state_change_logger.error(
+                "Broker %d ignoring LeaderAndIsr request for partition %s as its topic id %s is not that of its log",
+                self._broker_id,
+                bracketed(topic_partition),
+                "unknown" if topic_id is None else encode_uuid(topic_id),
+            )
+            return Errors.INCONSISTENT_TOPIC_ID
         partition = self._replicas.get_partition(topic_partition)
         if partition is None:
             partition = self._replicas.new_partition(topic_partition, self._initializing_logs.log_for)
         elif self._is_known(state, partition):
             self._log_ignored(topic_partition, state, partition.leader_epoch)
-            return Errors.STALE_CONTROLLER_EPOCH
+            return self._identified(partition, topic_id)
         try:
-            self._make_leader_or_follower(partition, state)
+            self._make_leader_or_follower(partition, state, topic_id)
         except ApiError as failure:
             if failure.error is not Errors.KAFKA_STORAGE_ERROR:
                 logger.error("Cannot become the leader or a follower of %s: %s", topic_partition, failure)
                 return failure.error
-            return self._without_log(topic_partition, state, failure)
+            return self._without_log(topic_partition, state, topic_id, failure)
         except OSError as failure:
-            return self._without_log(topic_partition, state, failure)
+            return self._without_log(topic_partition, state, topic_id, failure)
         return Errors.NONE
+
+    @staticmethod
+    def _identified(partition: Partition, topic_id: UUID | None) -> Errors:
+        """Nothing is new but the id: the first controller that knows ids names it in the same epoch."""
+        log = partition.log
+        if log is not None and log.topic_id is None and topic_id is not None:
+            try:
+                log.assign_topic_id(topic_id)
+            except ApiError as failure:
+                return failure.error
+        return Errors.STALE_CONTROLLER_EPOCH
 
     def _log_ignored(self, topic_partition: TopicPartition, state: LeaderAndIsrPartitionState, epoch: int) -> None:
         """An older leader epoch is worth a warning. The same one is not: each new controller repeats all states."""
@@ -253,10 +283,14 @@ class ReplicaStateChanges:
             )
 
     def _without_log(
-        self, topic_partition: TopicPartition, state: LeaderAndIsrPartitionState, failure: Exception
+        self,
+        topic_partition: TopicPartition,
+        state: LeaderAndIsrPartitionState,
+        topic_id: UUID | None,
+        failure: Exception,
     ) -> Errors:
         self._replicas.stop_hosting(topic_partition)
-        self._replicas.missing_logs.add(topic_partition, state, str(failure))
+        self._replicas.missing_logs.add(topic_partition, state, topic_id, str(failure))
         return Errors.KAFKA_STORAGE_ERROR
 
     def _is_offline(self, topic_partition: TopicPartition, state: LeaderAndIsrPartitionState) -> bool:
@@ -272,13 +306,17 @@ class ReplicaStateChanges:
         self._replicas.mark_offline([topic_partition])
         return True
 
-    def _make_leader_or_follower(self, partition: Partition, state: LeaderAndIsrPartitionState) -> None:
+    def _make_leader_or_follower(
+        self, partition: Partition, state: LeaderAndIsrPartitionState, topic_id: UUID | None
+    ) -> None:
         ordered = PartitionState(
             state.controller_epoch, state.leader, state.leader_epoch, state.isr, state.partition_epoch, state.replicas
         )
         leads = state.leader == self._broker_id
         partition.make_leader(ordered) if leads else partition.make_follower(ordered)
-        topic_partition = partition.topic_partition
+        topic_partition, log = partition.topic_partition, partition.log
+        if log is not None and topic_id is not None:
+            log.assign_topic_id(topic_id)
         self._replicas.host(partition)
         self._replicas.complete_delayed_requests(topic_partition)
         if state_change_logger.is_tracing():

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from pathlib import Path
+from uuid import UUID
 
 from kafka_lite.cluster.broker import Broker as ClusterBroker
 from kafka_lite.common.scheduler import MockScheduler
@@ -16,6 +17,7 @@ from kafka_lite.protocol.messages.api_04_leader_and_isr import (
     LeaderAndIsrLiveLeader,
     LeaderAndIsrPartitionState,
     LeaderAndIsrRequest,
+    LeaderAndIsrTopicState,
 )
 from kafka_lite.protocol.messages.api_05_stop_replica import (
     StopReplicaPartitionState,
@@ -82,7 +84,9 @@ class Broker:
         new: bool = False,
         live: tuple[int, ...] = (),
         replicas: tuple[int, ...] = (),
+        topic_id: UUID | None = None,
     ) -> list[int]:
+        """``topic_id``: that of all their topics, in a request of a later version."""
         states = [
             LeaderAndIsrPartitionState(
                 topic_name=tp.topic, partition_index=tp.partition, controller_epoch=controller, leader=leader,
@@ -95,6 +99,12 @@ class Broker:
             controller_id=1, controller_epoch=controller, ungrouped_partition_states=states,
             live_leaders=[LeaderAndIsrLiveLeader(broker_id=each, host_name="127.0.0.1", port=1) for each in live],
         )  # fmt: skip
+        if topic_id is not None:
+            request.ungrouped_partition_states = []
+            request.topic_states = [
+                LeaderAndIsrTopicState(topic_name=state.topic_name, topic_id=topic_id, partition_states=[state])
+                for state in states
+            ]
         response = self.state_changes.become_leader_or_follower(request)
         return [response.error_code, *(partition.error_code for partition in response.partition_errors)]
 

@@ -5,9 +5,10 @@ Kafka 0.10.2: clients/.../common/requests/LeaderAndIsrRequest.java, LeaderAndIsr
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from uuid import UUID
 
+from kafka_lite.common.ids.uuids import ZERO_UUID
 from kafka_lite.protocol.api_key import ApiKey
 from kafka_lite.protocol.schema import (
     Request,
@@ -88,6 +89,10 @@ class LeaderAndIsrRequest(Request, api_key=ApiKey.LEADER_AND_ISR, versions="0-7"
                 state.topic_name = topic.topic_name
                 yield state
 
+    def topic_ids(self) -> dict[str, UUID]:
+        """The ids of the topics that have one."""
+        return {topic.topic_name: topic.topic_id for topic in self.topic_states if topic.topic_id != ZERO_UUID}
+
 
 class LeaderAndIsrPartitionError(Struct):
     """The outcome for one partition."""
@@ -113,3 +118,22 @@ class LeaderAndIsrResponse(Response, api_key=ApiKey.LEADER_AND_ISR, versions="0-
     error_code: int = int16()
     partition_errors: list[LeaderAndIsrPartitionError] = array(LeaderAndIsrPartitionError, versions="0-4")
     topics: list[LeaderAndIsrTopicError] = array(LeaderAndIsrTopicError, versions="5+")
+
+    def by_topic_id(self, topic_ids: Mapping[str, UUID]) -> LeaderAndIsrResponse:
+        """The same in the layout of version 5; a topic without an id has zero."""
+        topics: dict[UUID, LeaderAndIsrTopicError] = {}
+        for error in self.partition_errors:
+            topic_id = topic_ids.get(error.topic_name, ZERO_UUID)
+            topic = topics.setdefault(topic_id, LeaderAndIsrTopicError(topic_id=topic_id))
+            topic.partition_errors.append(error)
+        return LeaderAndIsrResponse(error_code=self.error_code, topics=list(topics.values()))
+
+    def by_topic_name(self, topic_names: Mapping[UUID, str]) -> LeaderAndIsrResponse:
+        """The same in the layout before version 5, in which it may be already; topics without a name are left out."""
+        errors = [
+            LeaderAndIsrPartitionError(topic_name=name, partition_index=e.partition_index, error_code=e.error_code)
+            for topic in self.topics
+            if (name := topic_names.get(topic.topic_id)) is not None
+            for e in topic.partition_errors
+        ]
+        return LeaderAndIsrResponse(error_code=self.error_code, partition_errors=[*self.partition_errors, *errors])

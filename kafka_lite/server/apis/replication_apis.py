@@ -30,6 +30,9 @@ from kafka_lite.server.replication.controlled_shutdown import controlled_shutdow
 
 logger = logging.getLogger(__name__)
 
+FIRST_LEADER_AND_ISR_BY_ID = 5
+"""The first version whose response has the topics' ids in place of their names."""
+
 
 class Coordinator(Protocol):
     """The coordinator of groups, or of transactions: it moves with the leadership of its topic's partitions."""
@@ -101,14 +104,16 @@ class ReplicationApis:
             known.add(topic)
         return Errors.NONE
 
-    def handle_leader_and_isr(self, _request: Request, body: LeaderAndIsrRequest, respond: Respond) -> None:
+    def handle_leader_and_isr(self, request: Request, body: LeaderAndIsrRequest, respond: Respond) -> None:
         """Make partitions leaders or followers; load what coordinators have in new leaders, unload it in followers."""
         named = ((state.topic_name, state.partition_index) for state in body.partition_states())
         error = self._error_of(body.API_KEY, body.broker_epoch, named)
         if error is not Errors.NONE:
             respond(LeaderAndIsrResponse(error_code=error.code))
             return
-        respond(self._state_changes.become_leader_or_follower(body, self._migrate_coordinators))
+        response = self._state_changes.become_leader_or_follower(body, self._migrate_coordinators)
+        by_id = request.header.api_version >= FIRST_LEADER_AND_ISR_BY_ID
+        respond(response.by_topic_id(body.topic_ids()) if by_id else response)
 
     def make_missing_logs(self) -> None:
         """Create logs for which there was no space before, let coordinators load them, notify the controller."""

@@ -34,7 +34,13 @@ FIRST_USES: dict[ApiKey, tuple[tuple[ApiVersion, int], ...]] = {
         (ApiVersion.KAFKA_2_1_IV1, 2),
         (ApiVersion.KAFKA_2_0_IV0, 1),
     ),
-    ApiKey.LEADER_AND_ISR: ((ApiVersion.KAFKA_1_0_IV0, 1),),
+    ApiKey.LEADER_AND_ISR: (
+        (ApiVersion.KAFKA_2_8_IV1, 5),
+        (ApiVersion.KAFKA_2_4_IV1, 4),
+        (ApiVersion.KAFKA_2_4_IV0, 3),
+        (ApiVersion.KAFKA_2_2_IV0, 2),
+        (ApiVersion.KAFKA_1_0_IV0, 1),
+    ),
     ApiKey.STOP_REPLICA: (),
     ApiKey.UPDATE_METADATA: (
         (ApiVersion.KAFKA_2_8_IV1, 7),

@@ -21,6 +21,7 @@ from kafka_lite.server.dynamic.broker_reconfigurable import (
     DynamicThreadPool,
 )
 from kafka_lite.server.kafka_config import KafkaConfig
+from kafka_lite.server.replication.inter_broker_versions import topic_ids_are_known
 from kafka_lite.zookeeper.kafka_zk_client import KafkaZkClient
 
 
@@ -61,6 +62,7 @@ class LogManagement:
                 config.producer_id_expiration_ms, config.transaction_partition_verification_enable
             ),
             cleaner_config=config.cleaner_config(),
+            keep_topic_ids=topic_ids_are_known(config.inter_broker_protocol_version),
         )
 
     def topic_config(self, topic: str) -> LogConfig:

@@ -10,8 +10,14 @@ from kafka_lite.common.topic_partition import TopicPartition
 from kafka_lite.controller.controller_broker_request_batch import ControllerBrokerRequestBatch
 from kafka_lite.controller.controller_context import PartitionAndReplica
 from kafka_lite.controller.partition_state_machine import PartitionState
+from kafka_lite.controller.replica_assignment import ReplicaAssignment
 from kafka_lite.controller.replica_state_machine import ReplicaState
-from kafka_lite.protocol.messages.api_04_leader_and_isr import LeaderAndIsrRequest
+from kafka_lite.protocol.messages.api_04_leader_and_isr import (
+    LeaderAndIsrPartitionError,
+    LeaderAndIsrRequest,
+    LeaderAndIsrResponse,
+    LeaderAndIsrTopicError,
+)
 from kafka_lite.protocol.messages.api_05_stop_replica import (
     StopReplicaPartitionError,
     StopReplicaRequest,
@@ -72,6 +78,43 @@ def test_the_metadata_of_later_versions_is_by_topic_with_ids_and_meant_for_one_r
         ]
         assert told == [("t", 7, [0, 1]), ("u", 0, [0, 1])]
         request.encode(7)
+
+
+def test_orders_of_later_versions_are_by_topic_and_have_reassignments():
+    partitions = {TopicPartition(topic, number): [1, 2] for topic in "tu" for number in (0, 1)}
+    controller = Controller(live=(1, 2), assignment=partitions)
+    controller.partitions.handle_state_changes(list(partitions), PartitionState.NEW)
+    controller.partitions.handle_state_changes(list(partitions), PartitionState.ONLINE)
+    topic_id = UUID(int=7)
+    controller.context.broker_epochs = {1: 11}
+    controller.context.topic_ids, controller.context.topic_names = {"t": topic_id}, {topic_id: "t"}
+    controller.context.partitions_being_reassigned[P] = ReplicaAssignment([1, 2, 3], [3], [1])
+    sent, responses = [], []
+    batch = ControllerBrokerRequestBatch(
+        1,
+        controller.context,
+        lambda _to, request, callback: sent.append((request, callback)),
+        list,
+        leader_and_isr_responded=lambda broker_id, response: responses.append((broker_id, response)),
+        request_version=lambda _api_key: 5,
+    )
+    for partition in partitions:
+        batch.add_leader_and_isr([1], partition, controller.context.partition_leadership_info[partition], [1, 2])
+    batch.send_requests_to_brokers()
+    request, callback = next((r, c) for r, c in sent if isinstance(r, LeaderAndIsrRequest))
+    request.encode(5)
+    assert (request.broker_epoch, request.ungrouped_partition_states) == (11, [])
+    told = {
+        topic.topic_name: (topic.topic_id.int, [(s.partition_index, s.adding_replicas) for s in topic.partition_states])
+        for topic in request.topic_states
+    }
+    assert told == {"t": (7, [(0, [3]), (1, [])]), "u": (0, [(0, []), (1, [])])}
+    assert request.topic_states[0].partition_states[0].removing_replicas == [1]
+    error = LeaderAndIsrPartitionError(partition_index=1, error_code=56)
+    callback(LeaderAndIsrResponse(topics=[LeaderAndIsrTopicError(topic_id=topic_id, partition_errors=[error])]))
+    ((broker_id, response),) = responses
+    assert broker_id == 1
+    assert [(e.topic_name, e.partition_index, e.error_code) for e in response.partition_errors] == [("t", 1, 56)]
 
 
 def test_each_broker_gets_one_request_of_each_kind():

@@ -8,10 +8,12 @@ import shutil
 import threading
 from collections.abc import Iterable, Mapping
 from pathlib import Path
+from uuid import UUID
 
 import pytest
 
 from kafka_lite.common.errors import ApiError, Errors, KafkaError
+from kafka_lite.common.scheduler import MockScheduler
 from kafka_lite.common.topic_partition import TopicPartition
 from kafka_lite.log.checkpoints.checkpoint_file import CheckpointFile
 from kafka_lite.log.checkpoints.leader_epoch_checkpoint_file import EpochEntry, LeaderEpochCheckpointFile
@@ -232,6 +234,28 @@ def test_a_topic_can_be_recreated_at_once_after_its_deletion(one: ManagedLogs, t
     assert renamed not in names(tmp_path / "a")
     values = {tp: [record.value for record in read_records(one.manager.get_or_create_log(tp))] for tp in (T0, T1)}
     assert values == {T0: [b"new"], T1: [b"kept"]}
+
+
+def test_the_id_of_a_topic_survives_restarts_but_not_a_downgrade(one: ManagedLogs, tmp_path: Path) -> None:
+    first, second, scheduler = UUID(int=7), UUID(int=8), MockScheduler(one.time)
+    log = one.manager.get_or_create_log(T0)
+    assert log.topic_id is None
+    for _ in range(2):
+        log.assign_topic_id(first)
+    with pytest.raises(ApiError) as refused:
+        log.assign_topic_id(second)
+    assert refused.value.error is Errors.INCONSISTENT_TOPIC_ID
+    one.manager.shutdown()
+    for keep, found in ((True, first), (False, None), (True, None)):
+        manager = LogManager([tmp_path / "a"], {}, LogConfig(), scheduler, one.time, keep_topic_ids=keep)
+        manager.startup()
+        again = manager.get_log(T0)
+        assert again is not None
+        assert again.topic_id == found
+        if not keep:
+            again.assign_topic_id(second)
+            assert again.topic_id is None, "the controller may know ids before this broker does"
+        manager.shutdown()
 
 
 def test_deleting_many_logs_writes_each_checkpoint_once(

@@ -7,6 +7,7 @@ import shutil
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
+from uuid import UUID
 
 import pytest
 
@@ -14,6 +15,7 @@ from kafka_lite.cluster.broker import Broker as ClusterBroker
 from kafka_lite.cluster.end_point import EndPoint
 from kafka_lite.common.errors import ApiError, Errors
 from kafka_lite.common.topic_partition import TopicPartition
+from kafka_lite.log.checkpoints.partition_metadata_file import PartitionMetadataFile
 from kafka_lite.log.log import Log
 from kafka_lite.log.log_config import LogConfig
 from kafka_lite.protocol.messages.api_04_leader_and_isr import (
@@ -115,6 +117,55 @@ class TestControllersOrders:
         broker.lead(TP)
         shutil.rmtree(broker.directory / "orders-0")
         assert broker.stop(TP, delete=True) == [0, Errors.KAFKA_STORAGE_ERROR.code]
+
+
+FIRST, SECOND = UUID(int=7), UUID(int=8)
+
+
+class TestTopicIds:
+    def test_a_new_log_keeps_the_id_of_its_topic(self, broker: Broker) -> None:
+        assert broker.lead(TP, TP1, topic_id=FIRST) == [0, 0, 0]
+        assert [broker.log(tp).topic_id for tp in (TP, TP1)] == [FIRST, FIRST]
+        assert PartitionMetadataFile.read(broker.directory / "orders-0") == FIRST
+
+    def test_a_log_from_before_ids_gets_one_in_the_same_epoch(self, broker: Broker) -> None:
+        broker.lead(TP)
+        assert broker.log(TP).topic_id is None
+        assert broker.lead(TP, topic_id=FIRST) == [0, Errors.STALE_CONTROLLER_EPOCH.code], "nothing else is new"
+        assert broker.log(TP).topic_id == FIRST
+        assert broker.lead(TP, epoch=1) == [0, 0], "a controller that knows no ids"
+        assert broker.log(TP).topic_id == FIRST
+
+    def test_the_log_of_an_earlier_topic_is_not_taken_for_the_new_one(self, broker: Broker) -> None:
+        broker.lead(TP, leader=2, isr=(1, 2), live=(2,), topic_id=FIRST)
+        inconsistent = [0, Errors.INCONSISTENT_TOPIC_ID.code]
+        assert broker.lead(TP, epoch=5, topic_id=SECOND) == inconsistent
+        partition = broker.replicas.get_partition(TP)
+        assert partition is not None
+        assert (partition.leader_id, partition.leader_epoch, broker.followed) == (2, 0, 1), "it goes on as it was"
+        assert [log.topic_id for log in broker.logs.all_logs()] == [FIRST]
+
+    def test_a_log_that_is_found_after_a_restart_is_not_hosted_for_another_topic(self, broker: Broker) -> None:
+        broker.logs.get_or_create_log(TP).assign_topic_id(FIRST)
+        assert broker.lead(TP, topic_id=SECOND) == [0, Errors.INCONSISTENT_TOPIC_ID.code]
+        assert broker.replicas.get_partition(TP) is None
+        assert broker.stop(TP, delete=True) == [0, 0]
+        assert broker.lead(TP, topic_id=SECOND) == [0, 0]
+
+    def test_an_id_that_cannot_be_written_is_a_storage_error_and_tried_again(
+        self, broker: Broker, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        def fail(*_: object) -> None:
+            raise OSError(errno.ENOSPC, "No space left on device")
+
+        broker.lead(TP)
+        with monkeypatch.context() as full:
+            full.setattr(PartitionMetadataFile, "write", fail)
+            storage_error = [0, Errors.KAFKA_STORAGE_ERROR.code]
+            assert broker.lead(TP, topic_id=FIRST) == storage_error
+            assert broker.lead(TP1, topic_id=FIRST) == storage_error
+        assert broker.state_changes.make_missing_logs() == [TP1]
+        assert broker.log(TP1).topic_id == FIRST
 
 
 class TestFailedDisks:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
+from uuid import UUID
 
 import pytest
 
@@ -13,6 +14,7 @@ from kafka_lite.common.scheduler import MockScheduler
 from kafka_lite.common.time import MockTime
 from kafka_lite.common.topic_partition import TopicPartition
 from kafka_lite.log import log as log_module
+from kafka_lite.log.checkpoints.partition_metadata_file import PartitionMetadataFile
 from kafka_lite.log.cleaning.cleaner_config import CleanerConfig
 from kafka_lite.log.log import Log
 from kafka_lite.log.log_cleaning_state import LogCleaningState
@@ -96,6 +98,7 @@ def values(log: Log) -> list[tuple[int, str]]:
 
 def test_a_copy_gets_everything_in_steps_and_replaces_its_log(broker: Broker) -> None:
     expected = values(broker.log)
+    broker.log.assign_topic_id(UUID(int=7))
     broker.begin_move()
     assert copy_next(broker.log, broker.copy)
     assert 0 < broker.copy.log_end_offset < 15, "one segment"
@@ -106,6 +109,7 @@ def test_a_copy_gets_everything_in_steps_and_replaces_its_log(broker: Broker) ->
     assert broker.log is copy
     assert copy.dir == broker.directories[1] / "orders-0"
     assert values(copy) == expected
+    assert copy.topic_id == PartitionMetadataFile.read(copy.dir) == UUID(int=7)
     assert TP not in broker.manager.future_logs
     broker.append("more")
     assert copy.log_end_offset == 16

@@ -236,6 +236,26 @@ def test_states_of_either_layout_name_their_topic(made: LeaderAndIsrRequest, ver
     assert (found.topic_name, found.partition_index, found.isr) == ("tp", 3, [1, 2])
 
 
+def test_a_response_is_by_id_or_by_name() -> None:
+    errors = [
+        LeaderAndIsrPartitionError(topic_name=name, partition_index=index, error_code=index)
+        for name, index in (("tp", 1), ("u", 2), ("tp", 3))
+    ]
+    named = LeaderAndIsrResponse(error_code=11, partition_errors=errors)
+    by_id = LeaderAndIsrResponse.decode(named.by_topic_id({"tp": TOPIC_ID}).encode(5), 5)
+    assert by_id.error_code == 11
+    found = {topic.topic_id: [each.partition_index for each in topic.partition_errors] for topic in by_id.topics}
+    assert found == {TOPIC_ID: [1, 3], ZERO_UUID: [2]}
+    again = by_id.by_topic_name({TOPIC_ID: "tp"})
+    assert [(each.topic_name, each.partition_index) for each in again.partition_errors] == [("tp", 1), ("tp", 3)]
+    assert named.by_topic_name({}) == named
+
+
+def test_only_ids_that_are_not_zero_count() -> None:
+    assert grouped(topic_id=TOPIC_ID).topic_ids() == {"tp": TOPIC_ID}
+    assert grouped().topic_ids() == ungrouped().topic_ids() == {}
+
+
 def test_states_come_in_the_order_of_the_request() -> None:
     topics = [
         LeaderAndIsrTopicState(topic_name=name, partition_states=[state(partition_index=number) for number in (5, 0)])

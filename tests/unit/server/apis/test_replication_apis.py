@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, cast
+from uuid import UUID
 
 import pytest
 
@@ -97,15 +98,16 @@ class Broker:
         """As a controller that knows broker 9 only."""
         respond(*((Errors.NONE, self.remaining) if broker_id == 9 else (Errors.BROKER_NOT_AVAILABLE, ())))
 
-    def ask(self, body: Any) -> Any:
+    def ask(self, body: Any, version: int = 0) -> Any:
         responses: list[Any] = []
-        self.handlers[body.API_KEY](cast(Any, SimpleNamespace(listener_name="INTERNAL")), body, responses.append)
+        request = SimpleNamespace(listener_name="INTERNAL", header=SimpleNamespace(api_version=version))
+        self.handlers[body.API_KEY](cast(Any, request), body, responses.append)
         (response,) = responses
         return response
 
     def exchange(self, frame: bytes) -> bytes:
         header, body = decode_request(frame)
-        parts = encode_response(self.ask(body), header.api_version, header.correlation_id)
+        parts = encode_response(self.ask(body, header.api_version), header.api_version, header.correlation_id)
         return b"".join(cast(list[bytes], parts))
 
     def lead(self, topic: str = "t", index: int = 0, leader: int = 1, **fields: Any) -> list[int]:
@@ -424,3 +426,13 @@ def test_names_that_are_no_folders_are_refused_without_a_traceback(
     assert sorted(tmp_path.parent.rglob("*")) == folders
     assert not broker.cache.contains(topic)
     assert broker.partition() is None, "nothing of such a request is done"
+
+
+def test_the_response_names_topics_by_id_from_version_5_on(broker: Broker) -> None:
+    state, topic_id = partition_state(), UUID(int=7)
+    topic = LeaderAndIsrTopicState(topic_name="t", topic_id=topic_id, partition_states=[state])
+    response = broker.ask(LeaderAndIsrRequest(controller_id=1, controller_epoch=1, topic_states=[topic]), 5)
+    assert response.partition_errors == []
+    (found,) = response.topics
+    assert (found.topic_id, [each.error_code for each in found.partition_errors]) == (topic_id, [0])
+    response.encode(5)
