@@ -44,9 +44,12 @@ from kafka_lite.server.startup.replica_management import ReplicaManagement
 from kafka_lite.server.startup.request_handling import BrokerParts, RequestHandling
 from kafka_lite.server.startup.security import broker_security
 from kafka_lite.server.startup.transaction_coordination import TransactionCoordination
-from kafka_lite.server.startup.zookeeper_in_broker import connect_to_embedded_zookeeper, start_embedded_zookeeper
+from kafka_lite.server.startup.zookeeper_in_broker import (
+    connect_to_embedded_zookeeper,
+    new_zk_client,
+    start_embedded_zookeeper,
+)
 from kafka_lite.zookeeper.embedded.embedded_zookeeper import EmbeddedZooKeeper
-from kafka_lite.zookeeper.kafka_zk_client import KafkaZkClient
 
 logger = logging.getLogger(__name__)
 
@@ -237,19 +240,16 @@ class KafkaServer:
         if self.config.zk_connect == EMBEDDED:
             self.embedded_zookeeper = zookeeper = start_embedded_zookeeper(self.config)
             self._on_stop("embedded ZooKeeper", zookeeper.shutdown)
-            self.zk_client = connect_to_embedded_zookeeper(lambda: self._new_zk_client(zookeeper.connect_string))
+            connect = zookeeper.connect_string
+            self.zk_client = connect_to_embedded_zookeeper(lambda: new_zk_client(self.config, connect, self.time))
         else:
-            self.zk_client = self._new_zk_client(self.config.zk_connect)
+            self.zk_client = new_zk_client(self.config, self.config.zk_connect, self.time)
             self.zk_client.start(create_chroot=True)
         self.metrics.measure_zookeeper(self.zk_client)
         self._on_stop("ZooKeeper client", self.zk_client.close)
         self.zk_client.create_persistent_paths()
         self.cluster_id = self.zk_client.create_or_get_cluster_id()
         logger.info("Cluster ID = %s", self.cluster_id)
-
-    def _new_zk_client(self, connect: str) -> KafkaZkClient:
-        config = self.config
-        return KafkaZkClient(connect, config.zk_session_timeout_ms, config.zk_connection_timeout_ms, time=self.time)
 
     def _start_dynamic_config(self) -> None:
         """Apply the overrides of this broker's configuration that are stored in ZooKeeper."""

@@ -49,6 +49,11 @@ TOOLS = (
     Tool(
         "zookeeper-shell", ".zookeeper.zookeeper_shell", "read and change znodes: ls, get, stat, create, set, delete, …"
     ),
+    Tool(
+        "zookeeper-security-migration",
+        ".zookeeper.zookeeper_security_migration",
+        "let only brokers write Kafka's znodes, or everyone again",
+    ),
     Tool("topics", ".admin.topics", "create, list, describe, alter and delete topics"),
     Tool(
         "reassign-partitions",

@@ -29,6 +29,7 @@ from kafka_lite.zookeeper.data import (
     encode_partitions,
 )
 from kafka_lite.zookeeper.node_operations import CreateNode, Operation, SetNode
+from kafka_lite.zookeeper.sasl_connection import ZkLogin
 from kafka_lite.zookeeper.zk_errors import BadVersionError, NodeExistsError, NoNodeError, ZkError
 from kafka_lite.zookeeper.znode_json import ZnodeDataError
 from kafka_lite.zookeeper.zookeeper_client import ZooKeeperClient
@@ -52,8 +53,14 @@ class KafkaZkClient:
         session_timeout_ms: int = 6000,
         connection_timeout_ms: int = 6000,
         time: Time = SYSTEM_TIME,
+        login: ZkLogin | None = None,
+        *,
+        set_acl: bool = False,
     ) -> None:
-        self.zookeeper = ZooKeeperClient(connect_string, session_timeout_ms, connection_timeout_ms)
+        """``login`` and ``set_acl``: see ``ZooKeeperSession``."""
+        self.zookeeper = ZooKeeperClient(
+            connect_string, session_timeout_ms, connection_timeout_ms, login, set_acl=set_acl
+        )
         self._session_timeout_ms = session_timeout_ms
         self._time = time
 

@@ -13,7 +13,6 @@ from typing import Any
 
 from kazoo import exceptions as kazoo_exceptions
 from kazoo.protocol.serialization import CheckVersion, Create, Delete, SetData
-from kazoo.security import OPEN_ACL_UNSAFE
 
 from kafka_lite.zookeeper.node_operations import (
     ANY_VERSION,
@@ -26,6 +25,7 @@ from kafka_lite.zookeeper.node_operations import (
     stat_of,
 )
 from kafka_lite.zookeeper.watches import Watch
+from kafka_lite.zookeeper.zk_acls import default_acls
 from kafka_lite.zookeeper.zk_errors import (
     FencedError,
     NodeExistsError,
@@ -102,7 +102,8 @@ class ZooKeeperClient(ZooKeeperSession):
         if self._fence is not None and not sequential:
             self._write_fenced(CreateNode(path, data, ephemeral))
             return path
-        return str(self._call(self._client.create, path, data, ephemeral=ephemeral, sequence=sequential))
+        acl = default_acls(self._set_acl, path)
+        return str(self._call(self._client.create, path, data, acl=acl, ephemeral=ephemeral, sequence=sequential))
 
     def create_recursive(self, path: str, data: bytes | None = None) -> None:
         """Create a persistent node and any missing parents, which get null data."""
@@ -231,7 +232,8 @@ class ZooKeeperClient(ZooKeeperSession):
         path = self._chroot + operation.path
         match operation:
             case CreateNode():
-                return Create(path, operation.data, OPEN_ACL_UNSAFE, int(operation.ephemeral))
+                acl = default_acls(self._set_acl, operation.path)
+                return Create(path, operation.data, acl, int(operation.ephemeral))
             case SetNode():
                 return SetData(path, operation.data, operation.version)
             case DeleteNode():
@@ -243,7 +245,7 @@ class ZooKeeperClient(ZooKeeperSession):
         client = self._client
         match operation:
             case CreateNode(path, data, _):
-                return client.create, client.create_async, path, data
+                return client.create, client.create_async, path, data, default_acls(self._set_acl, path)
             case SetNode(path, data, version):
                 return client.set, client.set_async, path, data, version
             case DeleteNode(path, version):
@@ -286,6 +288,14 @@ class ZooKeeperClient(ZooKeeperSession):
         """(scheme, id, permission bits) for each entry of a node's access control list."""
         entries, _ = self._call(self._client.get_acls, path)
         return [(entry.id.scheme, entry.id.id, entry.perms) for entry in entries]
+
+    def set_default_acl(self, path: str) -> None:
+        """Give a node the list that it would have if it were created now."""
+        self._call(self._client.set_acls, path, default_acls(self._set_acl, path))
+
+    def tree(self, path: str) -> list[str]:
+        """A node and all nodes below it, parents before children; the node itself even if it does not exist."""
+        return self._tree(path)
 
     # -------------------------------------------------------------------------------------------------------- watches
 

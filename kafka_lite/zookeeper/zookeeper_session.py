@@ -20,7 +20,9 @@ from kazoo.retry import KazooRetry
 
 from kafka_lite.common.shutdownable_thread import ProcessKilledError
 from kafka_lite.zookeeper.poll_handler import PollHandler
+from kafka_lite.zookeeper.sasl_connection import SaslConnectionHandler, ZkLogin
 from kafka_lite.zookeeper.watches import Watches
+from kafka_lite.zookeeper.zk_acls import default_acls
 from kafka_lite.zookeeper.zk_errors import (
     ZkConnectionError,
     ZkError,
@@ -44,7 +46,16 @@ class SessionEvent(Enum):
 class ZooKeeperSession:
     """One session at a time. If the connection is lost, calls block until it is back, as in Kafka's clients."""
 
-    def __init__(self, connect_string: str, session_timeout_ms: int, connection_timeout_ms: int) -> None:
+    def __init__(
+        self,
+        connect_string: str,
+        session_timeout_ms: int,
+        connection_timeout_ms: int,
+        login: ZkLogin | None = None,
+        *,
+        set_acl: bool = False,
+    ) -> None:
+        """``login``: authenticate by SASL as this user. ``set_acl``: nobody else may change the nodes it creates."""
         self._hosts, slash, chroot = connect_string.partition("/")
         self._chroot = (slash + chroot).rstrip("/")
         self._session_timeout_ms = session_timeout_ms
@@ -54,6 +65,11 @@ class ZooKeeperSession:
         self._kazoo_log = _logger_of_one_client()
         self._started = False
         self._session_lost = False
+        self._login = login
+        self._set_acl = set_acl
+        self._was_asked = threading.Event()
+        self._is_accepted = False
+        self._event_listeners: list[Callable[[SessionEvent], None]] = []
         self._client = self._new_client(self._hosts + self._chroot)
         self._client.add_listener(self._state_changed)
         self._retry = KazooRetry(max_tries=-1, delay=0.1, backoff=2, max_delay=1, interrupt=lambda: self._closed)
@@ -64,16 +80,26 @@ class ZooKeeperSession:
         self._thread = threading.local()
         self._watches = Watches()
         self._session_listeners: list[Callable[[], None]] = []
-        self._event_listeners: list[Callable[[SessionEvent], None]] = []
 
     def _new_client(self, hosts: str) -> Any:
-        return KazooClient(
+        client = KazooClient(
             hosts,
             timeout=self._session_timeout_ms / 1000,
             connection_retry={"max_tries": -1, "delay": 0.05, "backoff": 2, "max_delay": 1},
             handler=PollHandler(),
             logger=self._kazoo_log,
         )
+        if self._login is not None:
+            client._connection = SaslConnectionHandler(client, self._login, self._authenticated, self._kazoo_log)
+        return client
+
+    def _authenticated(self, is_accepted: bool) -> None:
+        """Called in kazoo's connection thread."""
+        self._is_accepted = is_accepted
+        self._was_asked.set()
+        event = SessionEvent.SASL_AUTHENTICATED if is_accepted else SessionEvent.AUTH_FAILED
+        for listener in self._event_listeners:
+            listener(event)
 
     def connect(self) -> None:
         """Connect. Raises ZkConnectionError if there is no response within ``connection_timeout_ms``."""
@@ -87,7 +113,7 @@ class ZooKeeperSession:
         client = self._new_client(self._hosts)
         self._connect(client)
         try:
-            client.ensure_path(self._chroot)
+            client.ensure_path(self._chroot, acl=default_acls(self._set_acl, self._chroot))
         except kazoo_exceptions.KazooException as error:
             raise ZkError(f"cannot create the chroot {self._chroot} in ZooKeeper: {error!r}") from error
         finally:
@@ -96,6 +122,7 @@ class ZooKeeperSession:
 
     def _connect(self, client: Any) -> None:
         # Not client.start(): it warns about a missing chroot, which create_chroot is about to create.
+        self._was_asked.clear()
         if not client.start_async().wait(self._connection_timeout_ms / 1000):
             client.stop()
             client.close()
@@ -103,6 +130,17 @@ class ZooKeeperSession:
             raise ZkConnectionError(
                 f"Unable to connect to zookeeper server '{self._hosts}' with {timeout}: is ZooKeeper running there?"
             )
+        if self._login is not None and not self._knows_this_user():
+            client.stop()
+            client.close()
+            raise ZkConnectionError(
+                f"The zookeeper server '{self._hosts}' refuses the user {self._login.username}: is the password in the "
+                "section Client of the JAAS login file that of the server's, and has the server a section Server?"
+            )
+
+    def _knows_this_user(self) -> bool:
+        """Wait for the first authentication of a new client: whether it has succeeded."""
+        return self._was_asked.wait(self._connection_timeout_ms / 1000) and self._is_accepted
 
     @property
     def is_connected(self) -> bool:

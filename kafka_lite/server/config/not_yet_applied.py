@@ -36,7 +36,6 @@ UNSERVED: dict[str, tuple[object, str]] = {
         None,
         "policies are not supported yet, and if the key were ignored, every topic would be accepted",
     ),
-    "zookeeper.set.acl": (False, "ZooKeeper sessions are not authenticated yet, so an ACL would have no owner"),
 }
 """Keys that must keep this value, because accepting and ignoring any other one would be misleading."""
 

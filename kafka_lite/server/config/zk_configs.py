@@ -28,6 +28,7 @@ ZK_CONFIGS = (
     .define("zookeeper.sync.time.ms", Type.INT, 2000, LOW,
             "How far a ZooKeeper follower may lag behind its leader.")
     .define("zookeeper.set.acl", Type.BOOLEAN, False, HIGH,
-            "Whether only brokers may write znodes. Needs an authenticated ZooKeeper session.")
+            "Whether only brokers may write znodes, and read those with secrets. Needs a user: the section `Client` in "
+            "the JAAS login file that `KAFKA_OPTS` names.")
 )
 # fmt: on

@@ -1,6 +1,6 @@
-"""Starts the ZooKeeper inside a broker with ``zookeeper.connect=embedded``.
+"""A broker's client of ZooKeeper, and the server inside a broker with ``zookeeper.connect=embedded``.
 
-Kafka 0.10.2: none; there ZooKeeper is a process of its own · book 7.4
+Kafka 0.10.2: core/.../server/KafkaServer.scala (initZk); there ZooKeeper is a process of its own · book 7.4
 """
 
 from __future__ import annotations
@@ -9,13 +9,16 @@ import logging
 from collections.abc import Callable
 from pathlib import Path
 
+from kafka_lite.common.config_def import ConfigError
 from kafka_lite.common.errors import KafkaError
-from kafka_lite.security.auth.login_configuration import zookeeper_users
+from kafka_lite.common.time import Time
+from kafka_lite.security.auth.login_configuration import zookeeper_login, zookeeper_users
 from kafka_lite.server.broker_metadata_checkpoint import read_broker_metadata
 from kafka_lite.server.kafka_config import KafkaConfig
 from kafka_lite.zookeeper import paths
 from kafka_lite.zookeeper.embedded.embedded_zookeeper import EmbeddedZooKeeper
 from kafka_lite.zookeeper.kafka_zk_client import KafkaZkClient
+from kafka_lite.zookeeper.sasl_connection import ZkLogin
 from kafka_lite.zookeeper.zk_errors import ZkConnectionError
 
 logger = logging.getLogger(__name__)
@@ -57,6 +60,26 @@ def _make_directory(config: KafkaConfig, directory: str) -> None:
         if config.zk_embedded_dir is None:
             key = f"log.dirs={config.log_dirs[0]}, the embedded ZooKeeper beside it in {directory}"
         raise KafkaError(f"{key}: the folder cannot be created: {error.strerror}") from error
+
+
+def new_zk_client(config: KafkaConfig, connect: str, time: Time) -> KafkaZkClient:
+    """The broker's client, as the user of the JAAS login file if there is one.
+
+    Raises ConfigError if ``zookeeper.set.acl`` is set without one, since its lists would have no owner; KafkaError if
+    the login file cannot be read.
+    """
+    login, set_acl = zookeeper_login(), config.values["zookeeper.set.acl"]
+    if set_acl and login is None:
+        file = "KAFKA_OPTS=-Djava.security.auth.login.config=FILE"
+        raise ConfigError("zookeeper.set.acl", set_acl, f"needs a user: the section Client of the login file in {file}")
+    return KafkaZkClient(
+        connect,
+        config.zk_session_timeout_ms,
+        config.zk_connection_timeout_ms,
+        time,
+        None if login is None else ZkLogin(*login),
+        set_acl=set_acl,
+    )
 
 
 def connect_to_embedded_zookeeper(new_client: Callable[[], KafkaZkClient]) -> KafkaZkClient:

@@ -176,7 +176,6 @@ def test_protocol_and_message_format_versions():
             "or kafka.security.auth.SimpleAclAuthorizer, or a Python class of your own",
         ),
         ({"create_topic_policy_class_name": "a.B"}, "create.topic.policy.class.name", "policies"),
-        ({"zookeeper_set_acl": "true"}, "zookeeper.set.acl", "authenticated"),
     ],
 )
 def test_an_invalid_value_is_rejected_with_key_and_advice(keys, name, says):
