@@ -75,7 +75,7 @@ class LiveCluster:
         self._operations = Operations(self.world, self._start_operator, self._note)
         self._console: Console | None = None
         self.cluster = BrokerCluster(self.world, len(REPLICAS[0]), PROPERTIES)
-        self.clients = LiveClients(self.world, TOPIC, self._start_client, self._run_program, self._note)
+        self.clients = LiveClients(self.world, TOPIC, self._start_client, self._start_operator, self._note)
         self.actions: list[Action] = []
         """The commands so far, with their times."""
         self.is_ready = False
@@ -213,14 +213,10 @@ class LiveCluster:
         controller.start()
         self.world.wait_until(lambda: self.cluster.controller() is controller, START_S, "the first controller")
         self.cluster.start()
-        self._run_program("create_placed_topic", TOPIC, REPLICAS)
+        self.world.await_success(self._start_operator("create_placed_topic", TOPIC, REPLICAS), START_S)
         self.clients.start_producer()
         self.clients.join(1, GROUP)
         self.is_ready = True
-
-    def _run_program(self, program: str, *args: Any) -> None:
-        """Run an operator's program on the clients' machine until it ends. Raises RuntimeError if it fails."""
-        self.world.await_success(self._start_operator(program, *args), START_S)
 
     def _start_operator(self, program: str, *args: Any) -> Process:
         machine = self.world.machine(CLIENTS)

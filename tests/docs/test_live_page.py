@@ -126,6 +126,7 @@ def test_a_reader_moves_replicas_leads_a_transaction_and_counts_words(
             page.until(f"{tasks}.length === 2")
         page.until(f"{shown('count')}.length === 14")
         page.click("[data-role=crash][data-client=instance-1]")
+        page.until("!document.querySelector('[data-role=instance][data-instance=\"1\"]')")
         page.until(f"{shown('task')}.length === 4")
         link = page.evaluate("document.querySelector('[data-role=share]').href")
         assert all(each in link for each in ("replicas:1", "partitions:4", "begin:6", "commit", "crash:instance-1"))

@@ -22,20 +22,19 @@ PROGRAMS: Final = PACKAGE + "client_programs"
 TRANSACTIONS: Final = PACKAGE + "transaction_program"
 WORD_COUNT: Final = PACKAGE + "word_count_program"
 REPLICAS: Final = 3
-LEAVE_S: Final = 600.0
-"""Simulated seconds after which a client that does not end has failed."""
 LOOKS_S: Final = 0.05
+"""How often it is looked whether a program has ended, in simulated seconds. It may take long: brokers may be down."""
 
 
 class LiveClients:
-    """The clients of a topic. ``start`` starts a program with the cluster's address, ``operate`` waits for its end."""
+    """The clients of a topic. ``start`` starts a client's program, ``operate`` an operator's."""
 
     def __init__(
         self,
         world: World,
         topic: str,
         start: Callable[..., Process],
-        operate: Callable[..., None],
+        operate: Callable[..., Process],
         note: Callable[[str], None],
     ) -> None:
         self._world = world
@@ -112,9 +111,7 @@ class LiveClients:
         """Write so many lines of text, and wait until they are in the log."""
         self._need_topics()
         first, self._lines = self._lines, self._lines + count
-        process = self._start(f"{WORD_COUNT}:writer", first, count, self.word_count, name="writer")
-        while process.is_running:
-            self._world.sleep(LOOKS_S)
+        self._await(self._start(f"{WORD_COUNT}:writer", first, count, self.word_count, name="writer"))
 
     @property
     def _folder(self) -> Any:
@@ -127,23 +124,27 @@ class LiveClients:
         if not self._has_topics:
             self._creates_topics = True
             for topic in (word_count_program.TEXT, word_count_program.COUNTS):
-                self._operate("create_topic", topic, word_count_program.PARTITIONS, REPLICAS, {})
+                self._await(self._operate("create_topic", topic, word_count_program.PARTITIONS, REPLICAS, {}))
             self._has_topics, self._creates_topics = True, False
 
     # ── the end of a client ───────────────────────────────────────────────────────────────────────────────────────
 
     def crash(self, name: str) -> None:
-        """kill -9, if it runs."""
+        """kill -9. One that has ended by itself is only forgotten."""
         if (process := self._running(name)) is not None:
             process.kill()
-            self._ended(name)
+        self._ended(name)
 
     def _end(self, name: str) -> None:
-        """SIGTERM, and wait."""
+        """SIGTERM, and wait. One that has ended by itself is only forgotten."""
         if (process := self._running(name)) is not None:
             process.stop()
-            self._world.wait_until(lambda: not process.is_running, LEAVE_S, f"{name} ends")
-            self._ended(name)
+            self._await(process)
+        self._ended(name)
+
+    def _await(self, process: Process) -> None:
+        while process.is_running:
+            self._world.sleep(LOOKS_S)
 
     def _ended(self, name: str) -> None:
         if name == TRANSACTION:

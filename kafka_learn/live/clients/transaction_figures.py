@@ -32,7 +32,8 @@ class TransactionFigures:
 
     def ended(self) -> None:
         """The producer runs no more."""
-        self.transaction(NO_PRODUCER)
+        if self._state != NO_PRODUCER:
+            self.transaction(NO_PRODUCER)
 
     def as_json(self) -> dict[str, Any]:
         """State, and records of the last transaction that are in the log."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -40,7 +39,7 @@ class Fixture:
         self.processes: dict[str, Process] = {}
         self.operated: list[tuple[object, ...]] = []
         self.notes: list[str] = []
-        world: Any = SimpleNamespace(wait_until=self._wait_until, sleep=self._sleep)
+        world: Any = SimpleNamespace(sleep=self._sleep)
         self.clients = LiveClients(world, "demo", self._start, self._operate, self.notes.append)
         self.clients.start_producer()
 
@@ -49,15 +48,16 @@ class Fixture:
         self.processes[name] = Process()
         return self.processes[name]
 
-    def _operate(self, *call: object) -> None:
+    def _operate(self, *call: object) -> Any:
         self.operated.append(call)
-
-    def _wait_until(self, is_so: Callable[[], object], timeout_s: float, what: str) -> None:
-        assert is_so(), (timeout_s, what)
+        self.processes["operator"] = Process()
+        return self.processes["operator"]
 
     def _sleep(self, duration_s: float) -> None:
         assert duration_s > 0
-        self.processes["writer"].is_running = False
+        for name in ("operator", "writer"):
+            if name in self.processes:
+                self.processes[name].is_running = False
 
     def last(self) -> tuple[str, tuple[object, ...]]:
         return self.started[-1]
@@ -124,6 +124,18 @@ def test_word_count_has_its_topics_before_anything_else(they: Fixture) -> None:
     assert list(they.clients.as_json()["word_count"]["instances"]) == ["instance-1"]
     they.clients.close(1)
     assert they.clients.as_json()["word_count"]["instances"] == {}
+
+
+@pytest.mark.parametrize("way", ["close", "crash"])
+def test_an_instance_that_has_ended_by_itself_can_be_forgotten_and_started_again(they: Fixture, way: str) -> None:
+    they.clients.open(1)
+    they.processes["instance-1"].is_running = False
+    assert list(they.clients.as_json()["word_count"]["instances"]) == ["instance-1"]
+    (they.clients.close(1) if way == "close" else they.clients.crash("instance-1"))
+    assert they.processes["instance-1"].ends == []
+    assert they.clients.as_json()["word_count"]["instances"] == {}
+    they.clients.open(1)
+    assert they.processes["instance-1"].is_running
 
 
 def test_there_are_five_consumers_and_two_instances(they: Fixture) -> None:
