@@ -14,11 +14,12 @@ from enum import Enum
 from typing import Final
 
 from kafka_lite.common.time import SYSTEM_TIME, Time
-from kafka_lite.network.large_requests import ADMITTED_AT_ONCE, LargeRequests
+from kafka_lite.network.large_requests import ADMITTED_AT_ONCE, LARGE_PRODUCES_AT_ONCE, LargeRequests
 from kafka_lite.network.memory_pool import MemoryPool
 from kafka_lite.network.request import Request
 from kafka_lite.network.request_log import log_completed, request_logger
 from kafka_lite.network.send import NetworkSend
+from kafka_lite.protocol.api_key import ApiKey
 
 SMALL_RESPONSE_BYTES: Final = 64 * 1024
 LOG_LEVEL_CHECK_INTERVAL_MS: Final = 100.0
@@ -92,6 +93,9 @@ class RequestChannel:
         # SimpleQueue is written in C and needs no Condition for a hand-over; _wait_for_room adds the bound.
         self._requests: queue.SimpleQueue[Request | None] = queue.SimpleQueue()
         self.large_requests = LargeRequests(self._requests.put)
+        self.large_produces = LargeRequests(self._requests.put, LARGE_PRODUCES_AT_ONCE)
+        self.heavy_requests = LargeRequests(self._requests.put)
+        """Decoded requests that must not be handled beside each other; a handler sends them here."""
         self.memory_pool = MemoryPool()
         """The memory of large requests; a socket server sets its size, ``queued.max.request.bytes``."""
         self._responses: list[deque[Response]] = [deque() for _ in range(num_processors)]
@@ -127,15 +131,19 @@ class RequestChannel:
 
     def send_large_request(self, request: Request) -> None:
         """Queue a request that is not decoded yet, after the large requests before it. Never blocks for a client's."""
-        if request.header.api_key in ADMITTED_AT_ONCE:
+        api_key = request.header.api_key
+        if api_key in ADMITTED_AT_ONCE:
             self.send_request(request)
+        elif api_key == ApiKey.PRODUCE:
+            self.large_produces.send(request)
         else:
             self.large_requests.send(request)
 
-    def large_request_handled(self, request: Request) -> None:
-        """The handler is done with a request of ``send_large_request``."""
-        if request.header.api_key not in ADMITTED_AT_ONCE:
-            self.large_requests.completed()
+    def let_next_in(self, request: Request) -> None:
+        """The handler is done with a request, before which others wait if it is a large or a heavy one."""
+        self.large_requests.completed(request)
+        self.large_produces.completed(request)
+        self.heavy_requests.completed(request)
 
     def _wait_for_room(self) -> None:
         """Wait until the request queue is not full, or the channel is closed."""
@@ -171,7 +179,8 @@ class RequestChannel:
     @property
     def request_queue_size(self) -> int:
         """Requests that wait for a handler."""
-        return self._requests.qsize() + len(self.large_requests)
+        waiting = len(self.large_requests) + len(self.large_produces) + len(self.heavy_requests)
+        return self._requests.qsize() + waiting
 
     # ── Responses: from any thread back to the processor of the connection ────────────────────────────────────────
 
@@ -269,7 +278,8 @@ class RequestChannel:
         with self._room:
             self._closed = True
             self._room.notify_all()
-        self.large_requests.clear()
+        for waiting in (self.large_requests, self.large_produces, self.heavy_requests):
+            waiting.clear()
         while True:
             try:
                 self._requests.get_nowait()

@@ -32,11 +32,20 @@ class ApiRequestHandler(Protocol):
 class KafkaRequestHandler:
     """Takes a request from the channel, passes it to the apis, and takes the next one. Run by a ``KafkaThread``."""
 
-    def __init__(self, number: int, request_channel: RequestChannel, apis: ApiRequestHandler, time: Time) -> None:
+    def __init__(
+        self,
+        number: int,
+        request_channel: RequestChannel,
+        apis: ApiRequestHandler,
+        time: Time,
+        is_heavy: Callable[[Request], bool] = lambda _request: False,
+    ) -> None:
+        """``is_heavy``: whether a request must not be handled beside others of which this is true."""
         self.number = number
         self._request_channel = request_channel
         self._apis = apis
         self._time = time
+        self._is_heavy = is_heavy
         self.on_stop: Callable[[], object] = _do_nothing
         """Called when this handler has taken the signal to stop; ends the handler's thread."""
         # Total idle time, and since when it has been idle again: one value, so that readers never see half a change.
@@ -58,30 +67,42 @@ class KafkaRequestHandler:
         while request is not None:
             if request.client_has_left and is_pointless(request):
                 request = self._drop(request)
-            elif request.frame is None:
-                request = self.handle(request)
-            else:
+            elif request.frame is not None:
                 self._handle_large(request)
                 request = None
+            else:
+                request = self._handle_or_divert(request)
         self._idle = (idle_ms, self._time.hi_res_ms())
 
     def _drop(self, request: Request) -> Request | None:
         """End a request without handling it. Return the pipelined request behind it, which may write something."""
         logger.debug("Dropping a request of %s, apiKey %s", request.connection_id, request.header.api_key)
         request.request_dequeue_time_ms = self._time.hi_res_ms()
-        if request.frame is not None:
-            request.frame = None
-            self._request_channel.large_request_handled(request)
+        request.frame = None
+        self._request_channel.let_next_in(request)
         self._request_channel.no_operation(request)
         return request.take_following() if request.following_may_begin else None
 
     def _handle_large(self, request: Request) -> None:
-        """Decode and handle a request that came without its body, and let the next one in."""
+        """Decode and handle a request that came without its body."""
+        if self._decode(request):
+            self._handle_or_divert(request)
+        else:
+            self._request_channel.let_next_in(request)
+
+    def _handle_or_divert(self, request: Request) -> Request | None:
+        """Handle a request, or queue it behind others that must not be handled beside each other.
+
+        If it is a large one, too, the next one is let in when it has been handled: both are in memory until then.
+        """
+        heavy_requests = self._request_channel.heavy_requests
+        if request not in heavy_requests and self._is_heavy(request):
+            heavy_requests.send(request)
+            return None
         try:
-            if self._decode(request):
-                self.handle(request)
+            return self.handle(request)
         finally:
-            self._request_channel.large_request_handled(request)
+            self._request_channel.let_next_in(request)
 
     def _decode(self, request: Request) -> bool:
         """Decode the body; false if that is impossible, and then the connection is closed, as by a processor."""
@@ -124,11 +145,18 @@ class KafkaRequestHandlerPool:
     """``num.io.threads`` request handlers on one request channel. They start at once."""
 
     def __init__(
-        self, num_threads: int, request_channel: RequestChannel, apis: ApiRequestHandler, time: Time = SYSTEM_TIME
+        self,
+        num_threads: int,
+        request_channel: RequestChannel,
+        apis: ApiRequestHandler,
+        time: Time = SYSTEM_TIME,
+        is_heavy: Callable[[Request], bool] = lambda _request: False,
     ) -> None:
+        """``is_heavy``: see ``KafkaRequestHandler``."""
         self._request_channel = request_channel
         self._apis = apis
         self._time = time
+        self._is_heavy = is_heavy
         self._lock = threading.Lock()
         self._is_shut_down = False
         self._size = 0
@@ -148,7 +176,7 @@ class KafkaRequestHandlerPool:
             number += 1
 
     def _start_handler(self, number: int) -> None:
-        handler = KafkaRequestHandler(number, self._request_channel, self._apis, self._time)
+        handler = KafkaRequestHandler(number, self._request_channel, self._apis, self._time, self._is_heavy)
         thread = KafkaThread(f"kafka-request-handler-{number}", handler)
         handler.on_stop = thread.initiate_shutdown
         thread.start()

@@ -49,7 +49,7 @@ def quick_cost(records: Part | None) -> tuple[int, int]:
     return count, (len(records) - RECORD_BATCH_OVERHEAD) * EXPANSION.get(codec, 0)
 
 
-def zstd_bound(data: memoryview | bytes | bytearray, begin: int) -> int:
+def zstd_bound(data: memoryview | bytes | bytearray, begin: int, enough: int = MAX_QUICK_EXPANDED_BYTES) -> int:
     r"""How many bytes the zstd frame at ``begin`` can become at most: a sum over its blocks, of which none is read.
 
     ::
@@ -60,7 +60,7 @@ def zstd_bound(data: memoryview | bytes | bytearray, begin: int) -> int:
         +-------------+------------+--------+---------------+--------------+-----------------------------+-----
 
     A block has ``size`` bytes, or one that is repeated so often (type 1). Several frames, and what is no frame, have no
-    bound. Stops as soon as the sum exceeds ``MAX_QUICK_EXPANDED_BYTES``.
+    bound. Stops as soon as the sum exceeds ``enough``.
     """
     if bytes(data[begin : begin + 4]) != _ZSTD_MAGIC or len(data) < begin + 5:
         return _UNKNOWN
@@ -69,7 +69,7 @@ def zstd_bound(data: memoryview | bytes | bytearray, begin: int) -> int:
     position = begin + 5 + (0 if is_single_segment else 1) + (0, 1, 2, 4)[descriptor & 3]
     position += (1 if is_single_segment else 0, 2, 4, 8)[descriptor >> 6]
     bound = 0
-    while bound <= MAX_QUICK_EXPANDED_BYTES:
+    while bound <= enough:
         header = int.from_bytes(data[position : position + 3], "little")
         position += 3
         if position > len(data):

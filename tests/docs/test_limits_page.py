@@ -9,10 +9,10 @@ import pytest
 
 from kafka_lite.common import bounded_log
 from kafka_lite.log.files import converted_records
-from kafka_lite.network import receive, request_parser
+from kafka_lite.network import large_requests, receive, request_parser
 from kafka_lite.protocol import decoder_compiler, schema
 from kafka_lite.record import compression
-from kafka_lite.server import quick_batches, quick_requests
+from kafka_lite.server import heavy_produces, quick_batches, quick_requests
 from kafka_lite.server.admin import admin_manager, config_admin_manager
 from kafka_lite.server.apis import group_apis, metadata_apis
 from kafka_lite.server.fetch_sessions import fetch_session_cache
@@ -20,7 +20,7 @@ from kafka_lite.server.kafka_config import KAFKA_CONFIG_DEF
 
 PAGES = Path(__file__).parents[2] / "docs" / "reference"
 MODULES = (
-    bounded_log, receive, request_parser, decoder_compiler, schema, quick_requests, quick_batches, admin_manager,
+    bounded_log, receive, request_parser, decoder_compiler, schema, quick_requests, quick_batches, heavy_produces, large_requests, admin_manager,
     config_admin_manager, metadata_apis, compression, fetch_session_cache, group_apis, converted_records,
 )  # fmt: skip
 CONSTANT = re.compile(r"([\d,]+)[^|\d]{0,12}[（(]`([A-Z_]+)`[)）]")

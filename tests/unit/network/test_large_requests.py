@@ -56,13 +56,27 @@ def test_the_next_large_request_is_queued_once_the_one_in_progress_is_handled() 
     for each in requests:
         large.send(each)
     assert (queued, len(large)) == (requests[:1], 2)
-    large.completed()
+    large.completed(requests[1])
+    assert len(large) == 2, "it is not in progress"
+    large.completed(requests[0])
+    large.completed(requests[0])
     assert (queued, len(large)) == (requests[:2], 1)
-    large.completed()
-    large.completed()
+    assert [each in large for each in requests] == [False, True, False]
+    large.completed(requests[1])
+    large.completed(requests[2])
     assert queued == requests
     large.send(requests[0])
     assert len(queued) == 4
+
+
+def test_several_may_be_in_progress() -> None:
+    queued: list[Request] = []
+    large, requests = LargeRequests(queued.append, 2), [request(number=number) for number in range(4)]
+    for each in requests:
+        large.send(each)
+    assert queued == requests[:2]
+    large.completed(requests[1])
+    assert queued == requests[:3]
 
 
 def test_waiting_requests_are_dropped_at_shutdown() -> None:
@@ -71,7 +85,7 @@ def test_waiting_requests_are_dropped_at_shutdown() -> None:
     for number in range(3):
         large.send(request(number=number))
     large.clear()
-    large.completed()
+    large.completed(queued[0])
     assert len(queued) == 1
 
 
@@ -83,19 +97,41 @@ def test_a_full_queue_does_not_block_a_large_request_of_a_client() -> None:
     assert channel.request_queue_size == 4
 
 
-@pytest.mark.parametrize(
-    "api_key", [ApiKey.PRODUCE, ApiKey.LEADER_AND_ISR, ApiKey.STOP_REPLICA, ApiKey.UPDATE_METADATA]
-)
-def test_produce_requests_and_those_of_the_controller_do_not_wait_for_others(api_key: ApiKey) -> None:
+@pytest.mark.parametrize("api_key", [ApiKey.LEADER_AND_ISR, ApiKey.STOP_REPLICA, ApiKey.UPDATE_METADATA])
+def test_requests_of_the_controller_do_not_wait_for_others(api_key: ApiKey) -> None:
     channel = RequestChannel(1, 10)
     first, second, client = request(), request(api_key), request(number=2)
     for each in (first, client, second):
         channel.send_large_request(each)
     assert [channel.receive_request(0) for _ in range(3)] == [first, second, None]
-    channel.large_request_handled(second)
+    channel.let_next_in(second)
     assert channel.receive_request(0) is None
-    channel.large_request_handled(first)
+    channel.let_next_in(first)
     assert channel.receive_request(0) is client
+
+
+def test_two_large_produce_requests_are_handled_beside_another_one() -> None:
+    channel = RequestChannel(1, 10)
+    other, *produces = request(), *(request(ApiKey.PRODUCE, number) for number in range(3))
+    for each in (other, *produces):
+        channel.send_large_request(each)
+    assert [channel.receive_request(0) for _ in range(4)] == [other, *produces[:2], None]
+    assert channel.request_queue_size == 1
+    channel.let_next_in(other)
+    assert channel.receive_request(0) is None
+    channel.let_next_in(produces[1])
+    assert channel.receive_request(0) is produces[2]
+
+
+def test_what_waits_is_dropped_at_a_shutdown_of_the_channel() -> None:
+    channel = RequestChannel(1, 10)
+    for each in (request(), request(), *(request(ApiKey.PRODUCE) for _ in range(3))):
+        channel.send_large_request(each)
+    channel.heavy_requests.send(request())
+    channel.heavy_requests.send(request())
+    assert channel.request_queue_size == 7
+    channel.shutdown()
+    assert channel.request_queue_size == 0
 
 
 # ---- what a network thread decodes -----------------------------------------------------------------------------------

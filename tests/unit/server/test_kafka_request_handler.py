@@ -153,3 +153,17 @@ def test_average_idle_time_per_thread(start: Callable[[int], Broker]) -> None:
     eventually(lambda: len(broker.threads) == 1)
     broker.time.sleep(100)
     assert broker.pool.average_idle_ns() == 400e6
+
+
+def test_heavy_requests_are_handled_one_at_a_time_and_others_beside_them() -> None:
+    apis, channel = Apis(), RequestChannel(1, 10_000)
+    pool = KafkaRequestHandlerPool(4, channel, apis, is_heavy=lambda request: request.header.correlation_id < 10)
+    for number in (1, 2, 3, 11, 12):
+        header = RequestHeader(api_key=12, api_version=0, correlation_id=number, client_id=None)
+        channel.send_request(Request(0, "c", "P", "P", "127.0.0.1", header, HeartbeatRequest(), 1, 0))
+    eventually(lambda: set(apis.begun) == {1, 11, 12} and channel.request_queue_size == 2)
+    apis.door.set()
+    eventually(lambda: len(apis.ended) == 5)
+    assert [number for number in apis.begun if number < 10] == [1, 2, 3]
+    eventually(lambda: channel.request_queue_size == 0)
+    pool.shutdown()
