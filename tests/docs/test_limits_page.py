@@ -20,8 +20,9 @@ from kafka_lite.server.kafka_config import KAFKA_CONFIG_DEF
 
 PAGES = Path(__file__).parents[2] / "docs" / "reference"
 MODULES = (
-    bounded_log, receive, request_parser, decoder_compiler, schema, quick_requests, quick_batches, heavy_produces, large_requests, admin_manager,
-    config_admin_manager, metadata_apis, compression, fetch_session_cache, group_apis, converted_records,
+    bounded_log, receive, request_parser, decoder_compiler, schema, quick_requests, quick_batches, heavy_produces,
+    large_requests, admin_manager, config_admin_manager, metadata_apis, compression, fetch_session_cache, group_apis,
+    converted_records,
 )  # fmt: skip
 CONSTANT = re.compile(r"([\d,]+)[^|\d]{0,12}[（(]`([A-Z_]+)`[)）]")
 """``10,000 (`MAX_NEW_PARTITIONS`)``, also with a word between them."""
