@@ -9,17 +9,19 @@ Kafka 0.10.2: clients/.../common/record/CompressionType.java, KafkaLZ4BlockOutpu
 from __future__ import annotations
 
 import functools
+import io
 import struct
 import threading
 import zlib
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from enum import Enum
-from typing import Any
+from functools import partial
 
 from kafka_lite.common.sendable import Buffer
 from kafka_lite.record.codec_libraries import DECOMPRESSION_ERRORS, cramjam, lz4_frame, xxhash, zstandard
 from kafka_lite.record.record import MAGIC_V0, CorruptRecordError
 
+_PIECE_BYTES = 1 << 21  # most batches fit into one; chosen with `python -m bench.appends --only lz4`
 MAX_DECOMPRESSED_BYTES = 128 * 1024 * 1024
 """The bound if the caller gives none: far above the size of any real batch of ``message.max.bytes``."""
 
@@ -81,6 +83,28 @@ def decompress(codec: CompressionType, data: Buffer, magic: int, max_bytes: int 
         raise CorruptRecordError(f"Undecodable {codec.codec_name} data: {error}") from error
 
 
+def _joined(pieces: Iterable[bytes], max_bytes: int) -> bytes:
+    """The pieces one after the other; ``CorruptRecordError`` beyond ``max_bytes``.
+
+    ``b"".join`` would need the memory of all pieces and of the result; BytesIO hands out the memory that it wrote to.
+    """
+    whole, output, size = b"", None, 0
+    for piece in pieces:
+        size += len(piece)
+        if size > max_bytes:
+            raise _too_large(max_bytes)
+        if output is not None:
+            output.write(piece)
+        elif whole:
+            output = io.BytesIO()
+            output.write(whole)
+            output.write(piece)
+            whole = b""
+        else:
+            whole = piece  # of most batches it is the only one
+    return whole if output is None else output.getvalue()
+
+
 def _too_large(max_bytes: int) -> CorruptRecordError:
     return CorruptRecordError(f"Compressed records expand to more than {max_bytes} bytes")
 
@@ -109,20 +133,21 @@ def _gzip_compress(data: Buffer, _magic: int, level: int | None) -> bytes:
 
 
 def _gzip_decompress(data: Buffer, _magic: int, max_bytes: int) -> bytes:
-    """All members of the stream: gzip allows several in a row."""
-    pieces: list[bytes] = []
-    room = max_bytes
+    return _joined(_gzip_pieces(data), max_bytes)
+
+
+def _gzip_pieces(data: Buffer) -> Iterator[bytes]:
+    """Yield what all members of the stream hold: gzip allows several in a row."""
     rest: Buffer = data
     while rest:
         stream = zlib.decompressobj(_GZIP_WBITS)
-        pieces.append(stream.decompress(rest, room + 1))
-        room -= len(pieces[-1])
-        if room < 0:
-            raise _too_large(max_bytes)
-        if not stream.eof:
-            raise CorruptRecordError("Truncated gzip data")
+        while not stream.eof:
+            piece = stream.decompress(rest, _PIECE_BYTES)
+            rest = stream.unconsumed_tail
+            if not piece and not rest and not stream.eof:
+                raise CorruptRecordError("Truncated gzip data")
+            yield piece
         rest = stream.unused_data
-    return b"".join(pieces)
 
 
 # --- snappy ---
@@ -155,7 +180,10 @@ def _snappy_decompress(data: Buffer, _magic: int, max_bytes: int) -> bytes:
     view = memoryview(data)
     if view[: len(_XERIAL_MAGIC)] != _XERIAL_MAGIC:
         return _snappy_block(view, max_bytes, max_bytes)
-    pieces: list[bytes] = []
+    return _joined(_snappy_pieces(view, max_bytes), max_bytes)
+
+
+def _snappy_pieces(view: memoryview, max_bytes: int) -> Iterator[bytes]:
     room = max_bytes
     position = _XERIAL_HEADER.size
     while position < len(view):
@@ -163,10 +191,10 @@ def _snappy_decompress(data: Buffer, _magic: int, max_bytes: int) -> bytes:
         position += _I32.size
         if not 0 <= length <= len(view) - position:
             raise CorruptRecordError(f"Snappy block of {length} bytes, {len(view) - position} are left")
-        pieces.append(_snappy_block(view[position : position + length], room, max_bytes))
-        room -= len(pieces[-1])
+        piece = _snappy_block(view[position : position + length], room, max_bytes)
+        yield piece
+        room -= len(piece)
         position += length
-    return b"".join(pieces)
 
 
 def _snappy_block(block: memoryview, room: int, max_bytes: int) -> bytes:
@@ -178,7 +206,6 @@ def _snappy_block(block: memoryview, room: int, max_bytes: int) -> bytes:
 
 # --- lz4 ---
 
-_PIECE_BYTES = 1 << 21  # most batches fit into one; chosen with `python -m bench.appends --only lz4`
 _LZ4_MAGIC_BYTES = 4
 _LZ4_FLAG_CONTENT_SIZE = 0x08
 _LZ4_FLAG_DICTIONARY = 0x01
@@ -202,21 +229,19 @@ def _lz4_decompress(data: Buffer, magic: int, max_bytes: int) -> bytes:
     frame = memoryview(data)
     if magic == MAGIC_V0:  # old clients write a broken header checksum, newer ones a correct one: do not verify it
         frame = memoryview(_with_header_checksum(bytes(data), broken=False))
+    return _joined(_lz4_pieces(frame), max_bytes)
+
+
+def _lz4_pieces(frame: memoryview) -> Iterator[bytes]:
+    """Yield the content in pieces: for all at once, the library reserves the largest possible result, 128 MB."""
     context = lz4_frame.create_decompression_context()
-    # In pieces: the library reserves the largest possible result, and to reserve 128 MB costs more than most batches.
-    pieces: list[bytes] = []
-    room, is_end = max_bytes, False
+    is_end = False
     while not is_end:
-        most = min(_PIECE_BYTES, room + 1)
-        piece, consumed, is_end = lz4_frame.decompress_chunk(context, frame, max_length=most)
-        pieces.append(piece)
-        room -= len(piece)
-        if room < 0:
-            raise _too_large(max_bytes)
+        piece, consumed, is_end = lz4_frame.decompress_chunk(context, frame, max_length=_PIECE_BYTES)
         if not piece and not is_end:
             raise CorruptRecordError("Truncated lz4 data")
+        yield piece
         frame = frame[consumed:]
-    return pieces[0] if len(pieces) == 1 else b"".join(pieces)
 
 
 def _with_header_checksum(frame: bytes, *, broken: bool) -> bytes:
@@ -277,18 +302,7 @@ _of_thread = _ZstdOfThread()
 
 def _zstd_stream(decompressor: zstandard.ZstdDecompressor, data: Buffer, max_bytes: int) -> bytes:
     with decompressor.stream_reader(data, read_across_frames=True) as stream:
-        plain = _read_up_to(stream, max_bytes + 1)
-    if len(plain) > max_bytes:
-        raise _too_large(max_bytes)
-    return plain
-
-
-def _read_up_to(stream: Any, limit: int) -> bytes:
-    pieces: list[bytes] = []
-    while limit > 0 and (piece := stream.read(min(limit, _PIECE_BYTES))):
-        pieces.append(piece)
-        limit -= len(piece)
-    return pieces[0] if len(pieces) == 1 else b"".join(pieces)
+        return _joined(iter(partial(stream.read, _PIECE_BYTES), b""), max_bytes)
 
 
 # By code, not by member, since Enum computes the hash of a member in Python.

@@ -136,3 +136,26 @@ def test_codes_and_names_of_codecs() -> None:
 def test_the_compression_level_changes_the_size(codec: CompressionType) -> None:
     data = b"".join(b"%d,%d;" % (i, i * i % 97) for i in range(5000))
     assert len(compress(codec, data, 2, level=9)) < len(compress(codec, data, 2, level=1))
+
+
+@pytest.mark.parametrize("codec", REAL_CODECS)
+def test_what_expands_far_is_in_memory_once(codec: CompressionType) -> None:
+    size = 48 << 20
+    compressed = compress(codec, bytes(size), 2)
+    tracemalloc.start()
+    try:
+        assert len(decompress(codec, compressed, 2)) == size
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert peak < 1.35 * size
+
+
+@pytest.mark.parametrize("size", [(2 << 20) - 1, 2 << 20, (2 << 20) + 1, 4 << 20, 5 << 20])
+@pytest.mark.parametrize("codec", REAL_CODECS)
+def test_pieces_are_joined_at_their_borders_and_bounded(codec: CompressionType, size: int) -> None:
+    data = (b"0123456789abcdef" * (size // 16 + 1))[:size]
+    compressed = compress(codec, data, 2)
+    assert decompress(codec, compressed, 2, size) == data
+    with pytest.raises(CorruptRecordError, match="expand to more than"):
+        decompress(codec, compressed, 2, size - 1)
