@@ -1,7 +1,8 @@
 """Finds handlers that catch every error and raise none: they hide mistakes, those that a test would show among them.
 
 ``except Exception`` is refused in a function that a lab asks for, unless its shipped module has such a handler, too;
-``except BaseException`` likewise, since the end of the program, Ctrl-C and a failing test are such errors.
+``except BaseException`` likewise, since the end of the program, Ctrl-C and a failing test are such errors. A handler
+that raises some errors (``if isinstance(error, …): raise``) still hides the others.
 """
 
 from __future__ import annotations
@@ -50,10 +51,20 @@ def _of_functions(path: Path) -> Iterator[tuple[str, list[tuple[str, int]]]]:
 def _handlers(function: ast.FunctionDef) -> Iterator[tuple[str, int]]:
     """The handlers that catch every error and raise nothing: the words after ``except``, and the line."""
     for node in ast.walk(function):
-        if isinstance(node, ast.ExceptHandler) and not any(isinstance(inner, ast.Raise) for inner in ast.walk(node)):
+        if isinstance(node, ast.ExceptHandler) and not any(map(_raises, node.body)):
             yield from ((kind, node.lineno) for kind in _every_error(node.type))
         elif isinstance(node, ast.Call) and ast.unparse(node.func).rpartition(".")[2] == "suppress":
             yield from ((kind, node.lineno) for argument in node.args for kind in _every_error(argument))
+
+
+def _raises(node: ast.AST) -> bool:
+    """Whether it raises errors other than those that an ``isinstance`` picks out."""
+    if isinstance(node, ast.Raise):
+        return True
+    children: list[ast.AST] = list(ast.iter_child_nodes(node))
+    if isinstance(node, ast.If) and isinstance(node.test, ast.Call) and ast.unparse(node.test.func) == "isinstance":
+        children = [*node.orelse]
+    return any(map(_raises, children))
 
 
 def _every_error(caught: ast.expr | None) -> list[str]:

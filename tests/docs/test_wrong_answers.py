@@ -11,7 +11,8 @@ import pytest
 from kafka_learn.labs.lab import all_labs
 from kafka_learn.source import find_symbol
 from tests.support.lab_forks import lab_forks
-from tests.support.lab_mutants import RULES, equal
+from tests.support.lab_mutants import equal
+from tests.support.stranger_rules import RULES
 from tests.support.tried_mutants import PAGES, changed, noted, try_all, until_first_failure, with_tables
 
 IN_EACH_RUN = 2

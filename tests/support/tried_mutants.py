@@ -21,7 +21,8 @@ from kafka_learn.labs.grader import Runner
 from kafka_learn.labs.lab import Lab, all_labs, find_lab
 from kafka_learn.source import module_path
 from tests.support.lab_forks import lab_forks
-from tests.support.lab_mutants import RULES, equal, mutants, try_mutant
+from tests.support.lab_mutants import equal, mutants, try_mutant
+from tests.support.stranger_rules import RULES
 from tests.support.tried_labs import code
 
 ROOT = Path(__file__).parents[2]
@@ -86,6 +87,11 @@ KINDS = {
     "ignored": ("an argument that is ignored", "忽略一个参数"),
     "constant": ("a constant as the result", "只返回一个常量"),
     "one condition less": ("one operand of `and` or `or` left out", "`and` 或 `or` 少一个条件"),
+    "narrow lock": ("a lock taken one statement too late, or released too early", "加锁晚了一条语句，或放锁早了一条"),
+    "more errors": (
+        "`except Exception` that raises only some of them again",
+        "写成 `except Exception`，只重新抛出其中几种",
+    ),
 }
 _HEADS = {
     "en": ("| kind | answers | pass |", "| lab | answers | right | pass |", "all"),

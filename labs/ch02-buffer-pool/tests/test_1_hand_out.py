@@ -4,6 +4,7 @@ import threading
 
 import pytest
 
+from kafka_learn.labs.locks import touched_only_with
 from kafka_lite.common.errors import ApiError, Errors
 
 
@@ -11,7 +12,10 @@ from kafka_lite.common.errors import ApiError, Errors
 def test_every_byte_is_counted(new_pool):
     """A pooled buffer, and one of another size"""
     pool = new_pool()
-    assert len(pool.allocate(100, 0)) == 100, "the buffer must have the requested size"
+    state = ["_closed", "_free", "_unallocated", "_waiters"]
+    with touched_only_with(pool, "_lock", state=state, within=["allocate"]):
+        first = pool.allocate(100, 0)
+    assert len(first) == 100, "the buffer must have the requested size"
     assert pool.available_memory == 900, (
         f"100 of 1,000 bytes are in use, but available_memory is {pool.available_memory}: keep count"
     )

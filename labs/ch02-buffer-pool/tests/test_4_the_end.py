@@ -2,6 +2,7 @@
 
 import pytest
 
+from kafka_learn.labs.locks import touched_only_with
 from kafka_lite.common.time import MockTime
 from kafka_lite.producer.buffer_pool import ProducerClosedError
 
@@ -27,7 +28,8 @@ def test_all_waiting_threads_are_woken(new_pool, taking):
 def test_nothing_is_handed_out_after_close(new_pool, error_of):
     """allocate after close"""
     pool = new_pool()
-    pool.close()
+    with touched_only_with(pool, "_lock", state=["_closed", "_waiters"], within=["close"]):
+        pool.close()
     error = error_of(lambda: pool.allocate(100, 0))
     assert isinstance(error, ProducerClosedError), f"the pool is closed: ProducerClosedError, not {error!r}"
 

@@ -1,5 +1,7 @@
 """Task 2: the thread waits for memory without the lock, and everything may have changed afterwards."""
 
+from collections import deque
+
 import pytest
 
 from kafka_learn.labs.locks import touched_only_with
@@ -115,5 +117,18 @@ def test_is_there_something_to_send(new_accumulator):
 def test_the_queues_are_only_touched_with_the_lock(new_accumulator):
     """The lock is held where a new batch enters its queue"""
     accumulator = new_accumulator()
+    held = []
+
+    class Queue(deque):
+        def __len__(self):
+            held.append(accumulator._lock.is_held())
+            return super().__len__()
+
+    class Queues(dict):
+        def setdefault(self, partition, queue):
+            return super().setdefault(partition, Queue(queue))
+
     with touched_only_with(accumulator, "_lock", state=["_batches", "_incomplete"], within=["_append_to_new_batch"]):
+        accumulator._batches = Queues()
         accumulator.add(1)
+    assert all(held), "the queue may change as soon as the lock is released: ask for its length with the lock held"

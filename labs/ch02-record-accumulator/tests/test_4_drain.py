@@ -1,5 +1,7 @@
 """Task 4: one batch per partition, no more than fit into a request, and every partition gets its turn."""
 
+from collections import deque
+
 import pytest
 
 from kafka_learn.labs.locks import touched_only_with
@@ -69,8 +71,20 @@ def test_the_queues_are_only_touched_with_the_lock(new_accumulator):
     """The lock is held where a batch leaves its queue"""
     accumulator = new_accumulator()
     accumulator.fill(range(8))
+    held = []
+
+    class Queue(deque):
+        def popleft(self):
+            held.append(accumulator._lock.is_held())
+            return super().popleft()
+
+    accumulator._batches.update({each: Queue(queue) for each, queue in accumulator._batches.items()})
     with touched_only_with(accumulator, "_lock", state=["_batches"], within=["_drain_node"]):
         accumulator.take()
+    assert held == [True], (
+        "a batch leaves its queue with the lock held: between your look at the queue and popleft, a thread that sends "
+        "may insert another one before it"
+    )
 
 
 @pytest.mark.points(2, task=4)

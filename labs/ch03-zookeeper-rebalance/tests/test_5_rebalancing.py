@@ -18,11 +18,12 @@ class Ending(threading.Event):
     def __init__(self, member):
         super().__init__()
         self._member = member
-        self.waits, self.fetching = [], []
+        self.waits, self.fetching, self.locked = [], [], []
 
     def wait(self, timeout=None):
         self.waits.append(timeout)
         self.fetching.append(self._member.fetcher.fetching)
+        self.locked.append(self._member.listener.rebalance_lock._is_owned())
         self.set()
         return True
 
@@ -161,6 +162,10 @@ def test_after_a_failed_attempt(group):
     assert end.waits == [0.25], (
         "between two attempts, wait for rebalance.backoff.ms, in seconds, on _is_shutting_down, so "
         f"that a shutdown ends the wait; yours waited for {end.waits}"
+    )
+    assert end.locked == [True], (
+        "rebalance_lock is held from the first attempt to the last: otherwise an event that comes during the wait "
+        "rebalances beside you"
     )
     assert end.fetching == [[]], (
         "wherever the attempt failed, the fetchers stop until the next one: the partitions may "

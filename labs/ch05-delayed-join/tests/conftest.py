@@ -1,5 +1,7 @@
 """What the tests of this lab share: a rebalancer without a broker, and members that do what a test says."""
 
+import contextlib
+
 import pytest
 
 from kafka_learn.labs.groups import GROUP_BROKER
@@ -31,6 +33,29 @@ class Lock(GroupLock):
     @property
     def is_held(self):
         return self._depth > 0
+
+
+@contextlib.contextmanager
+def looked_at(metadata, name):
+    """Within the block, notes of each look at this attribute of a group whether the group's lock is held."""
+    held, real = [], type(metadata)
+
+    class Watched(real):
+        def __getattribute__(self, attribute):
+            if attribute == name:
+                held.append(super().__getattribute__("lock").is_held)
+            return super().__getattribute__(attribute)
+
+    metadata.__class__ = Watched
+    try:
+        yield held
+    finally:
+        metadata.__class__ = real
+
+
+@pytest.fixture(name="looked_at")
+def fixture_looked_at():
+    return looked_at
 
 
 class Rebalancer(GroupRebalancer):

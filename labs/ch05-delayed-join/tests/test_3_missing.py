@@ -11,7 +11,7 @@ def meeting(group):
 
 
 @pytest.mark.points(3, task=3)
-def test_no_member_is_missing(meeting):
+def test_no_member_is_missing(meeting, looked_at):
     """Ann and bob have joined"""
     ann, bob = meeting.member("ann").has_joined(), meeting.member("bob").has_joined()
     held, announce = [], meeting.rebalancer._announce_generation
@@ -21,7 +21,8 @@ def test_no_member_is_missing(meeting):
         announce(group)
 
     meeting.rebalancer._announce_generation = announced
-    meeting.rebalancer.on_complete_join(meeting.metadata)
+    with looked_at(meeting.metadata, "is_in") as looks:
+        meeting.rebalancer.on_complete_join(meeting.metadata)
     assert (meeting.generation, meeting.state) == (5, "AWAITING_SYNC"), (
         f"all have joined: generation 5 begins, AWAITING_SYNC; yours: {meeting.generation}, {meeting.state}"
     )
@@ -29,6 +30,7 @@ def test_no_member_is_missing(meeting):
         f"and every member gets its response; ann: {ann.answer}, bob: {bob.answer}"
     )
     assert held == [True], "a generation begins with the group's lock held: the timer, which may call this, holds none"
+    assert all(looks), "look at the group's state with its lock held: it may die between your look and the lock"
 
 
 @pytest.mark.points(5, task=3)

@@ -66,7 +66,7 @@ def test_while_an_assignment_is_awaited(stable):
 
 
 @pytest.mark.points(1, task=4)
-def test_the_groups_lock_is_held(stable):
+def test_the_groups_lock_is_held(stable, looked_at):
     """From the question whether a rebalance may begin until it has begun"""
     held, prepare = [], stable.rebalancer.prepare_rebalance
 
@@ -75,8 +75,9 @@ def test_the_groups_lock_is_held(stable):
         prepare(group, reason)
 
     stable.rebalancer.prepare_rebalance = prepared
-    stable.rebalancer.maybe_prepare_rebalance(stable.metadata, "a member comes")
-    assert held == [True], (
+    with looked_at(stable.metadata, "can_rebalance") as looks:
+        stable.rebalancer.maybe_prepare_rebalance(stable.metadata, "a member comes")
+    assert [*looks, *held] == [True, True], (
         "ask and prepare with the group's lock held (group.lock), or two threads begin the same rebalance"
     )
 

@@ -31,11 +31,13 @@ class Leading:
         self.written = []
         self.changes = []
         self.refuses = False
+        self.refused = 0
         self.partition = Partition(PARTITION, LEADER, lambda _: self.log, lambda _: 0, self._update_isr, self.time)
         self.partition.make_leader(PartitionState(1, LEADER, 0, list(isr), 0, [1, 2, 3]))
 
     def _update_isr(self, _partition, state, change):
         if self.refuses:
+            self.refused += 1
             return None
         self.written.append(sorted(state.leader_and_isr.isr))
         self.changes.append(change)

@@ -35,6 +35,7 @@ def test_zookeeper_refuses(leading):
     assert leading.isr == [1, 2, 3], f"the ISR could not be written, so it stays [1, 2, 3]; yours is {leading.isr}"
     assert leading.high_watermark == 0, "nothing changed, so nothing is committed"
     assert moved is False, "nothing moved: return False"
+    assert leading.refused == 1, f"the same write is refused again: once is enough; you wrote {leading.refused} times"
 
 
 @pytest.mark.points(3, task=3)
@@ -66,6 +67,10 @@ def test_an_expansion_that_is_refused(leading_with):
     leading.refuses = True
     leading.fetches(3, 4)
     assert leading.isr == [1], f"the ISR could not be written, so it stays [1]; yours is {leading.isr}"
+    assert leading.refused <= 1, (
+        "ZooKeeper has another state than the leader believes, so the same write is refused again: wait for the "
+        f"controller and the next fetch; you wrote {leading.refused} times"
+    )
     leading.refuses, leading.high_watermark = False, 4
     leading.fetches(3, 4)
     assert leading.isr == [1, 3], (

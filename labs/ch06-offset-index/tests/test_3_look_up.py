@@ -1,7 +1,10 @@
 """Task 3: from an offset to the position at which reading starts."""
 
+import struct
+
 import pytest
 
+from kafka_learn.labs.locks import touched_only_with
 from kafka_lite.log.index_entry import OffsetPosition
 
 STORED = [(3, 300), (6, 600), (9, 900)]
@@ -27,6 +30,8 @@ def test_offsets_are_absolute_on_both_sides(index_with):
 def test_the_first_entry(index_with):
     """Offsets at and after the first entry"""
     index = index_with(STORED)
+    with touched_only_with(index, "_lock", state=["_entries", "_mmap"], within=["lookup", "last_offset"]):
+        index.lookup(index.last_offset)
     for offset in (3, 5):
         found = tuple(index.lookup(offset))
         assert found == (3, 300), f"offset {offset} is found by reading from 300, where the first entry is: not {found}"
@@ -44,6 +49,13 @@ def test_without_an_entry_reading_starts_at_the_beginning(index_with, new_index)
         except OverflowError as error:
             pytest.fail(f"{name}: offset 35 is below every entry, so read from (40, 0); that is no error ({error})")
         assert found == (40, 0), f"{name}: offset 35 is below every entry, so read from (40, 0), not {found}"
+    trimmed = new_index(60)
+    trimmed.trim_to_valid_size()  # as of a segment that is no longer written
+    try:
+        last = trimmed.last_offset
+    except struct.error as error:
+        pytest.fail(f"an index that was trimmed has no entry and no room for one: do not read a slot ({error})")
+    assert last == 60, f"without an entry, last_offset is the base offset 60, not {last}"
 
 
 @pytest.mark.points(2, task=3)

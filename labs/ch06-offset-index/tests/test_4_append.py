@@ -2,6 +2,7 @@
 
 import pytest
 
+from kafka_learn.labs.locks import touched_only_with
 from kafka_lite.log.abstract_index import InvalidOffsetError
 
 
@@ -41,7 +42,8 @@ def must_refuse(index, offset, error, why):
 def test_offsets_increase(new_index):
     """Offsets that do not increase"""
     index = new_index()
-    index.append(5, 500)
+    with touched_only_with(index, "_lock", state=["_entries", "_mmap", "is_full", "last_offset"], within=["append"]):
+        index.append(5, 500)
     must_refuse(index, 5, InvalidOffsetError, "offset 5 twice must raise InvalidOffsetError: binary search needs order")
     must_refuse(index, 4, InvalidOffsetError, "offset 4 after 5 must raise InvalidOffsetError: nothing else checks")
     index.append(6, 600)

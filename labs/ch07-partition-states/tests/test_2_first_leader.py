@@ -114,3 +114,6 @@ def test_it_is_there_already():
     assert (state.leader, state.isr) == (3, [3]), "a state that exists is not overwritten"
     found = controller.partitions.state(PARTITION)
     assert found is PartitionState.NEW, f"the change failed, so the partition stays NEW, not {found.name}"
+    assert PARTITION not in controller.context.partition_leadership_info, (
+        "the change failed, so the context must not have an entry for the partition"
+    )

@@ -14,7 +14,10 @@ def watch_the_loop(controller):
 
     def update(partition, state):
         tried.append(state.leader_and_isr)
-        assert len(tried) < 10 or tried[-1].zk_version == controller.state().zk_version, (
+        assert (
+            tried[-1].zk_version not in {each.zk_version for each in tried[:-1]}
+            or tried[-1].zk_version == controller.state().zk_version
+        ), (
             f"your write failed {len(tried) - 1} times, since it names version {tried[-1].zk_version} and the znode "
             f"has {controller.state().zk_version}: after a failure read the state in ZooKeeper again, and choose again"
         )
@@ -61,16 +64,18 @@ def test_one_write_and_then_the_context():
     controller = LabController()
     controller.lead(1, [1, 2, 3])
     controller.die(1)
-    known, write = [], controller.zookeeper.update_partition_state
+    known, online, write = [], [], controller.zookeeper.update_partition_state
 
     def noted(partition, state):
         info = controller.context.partition_leadership_info.get(partition)
         known.append(info and info.leader_and_isr.leader)
+        online.append(controller.partitions.state(PARTITION).name)
         return write(partition, state)
 
     controller.zookeeper.update_partition_state = noted
     elect(controller)
     assert len(known) == 1, f"nobody has written in between, so one write is enough; you wrote {len(known)} times"
+    assert online == ["OFFLINE"], f"the partition is ONLINE once the write has succeeded; while you wrote: {online}"
     assert known[0] != 2, (
         "the context had the new leader before ZooKeeper: if the write fails, the controller believes in a leader "
         "that nobody has elected"

@@ -40,6 +40,13 @@ def test_a_refused_commit(commits, steps, caplog):
     except CommitFailedError:
         pytest.fail("a refused commit is a warning: the records come twice, which is no reason to stop the mirror")
     assert steps.done == ["commit"], f"it would be refused again: one commit, not {steps.done}"
+    steps.commit_errors = [ValueError("no error of a consumer")]
+    try:
+        commits.commit_offsets(steps)
+    except ValueError:
+        pass
+    else:
+        pytest.fail("only the errors of a consumer are expected: any other one, such as ValueError, must be raised")
     assert caplog.records, "a refused commit is a warning, since records may come twice: self._warn_of_rebalance()"
 
 

@@ -44,6 +44,28 @@ class Statuses:
         self.again = ApiError(Errors.REQUEST_TIMED_OUT)
         self.never = ApiError(Errors.TOPIC_AUTHORIZATION_FAILED)
 
+    def watch_entries(self):
+        """The entries that the store makes from now on fail a test that touches them without the store's lock."""
+        from kafka_lite.connect.runtime.storage.kafka_status_backing_store import _CacheEntry
+
+        store = self.store
+
+        class Entry(_CacheEntry):
+            def __getattribute__(self, name):
+                if name in ("sequence", "value", "deleted") and not store._lock.is_held():
+                    pytest.fail(
+                        f"the entry's {name} is read without self._lock, while another thread may change it: keep what "
+                        "you need in a local name before you release the lock"
+                    )
+                return super().__getattribute__(name)
+
+        class Entries(dict):
+            def setdefault(self, of, _entry):
+                return super().setdefault(of, Entry())
+
+        with store._lock:
+            store._entries = Entries()
+
     def know(self, status):
         from kafka_lite.connect.runtime.storage.kafka_status_backing_store import _CacheEntry
 

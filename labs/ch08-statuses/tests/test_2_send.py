@@ -15,6 +15,8 @@ def test_safe_or_not(statuses, report):
     )
     statuses.store.put_safe(report("FAILED", "B", 4))
     assert statuses.states() == ["RUNNING", "FAILED"], f"generation 4 is not lower: written; sent: {statuses.states()}"
+    statuses.watch_entries()
+    statuses.store.put_safe(report("PAUSED", "B", 5))
 
 
 @pytest.mark.points(10, task=2)

@@ -30,8 +30,14 @@ def test_safe_writes(statuses, report):
     entry, statuses.store._generation = entry_of(statuses, status), 4
     entry.sequence = 1
     assert statuses.store._is_still_wanted(status, entry, 1), "nothing has changed: it is still wanted"
+    statuses.watch_entries()
+    statuses.store.put_safe(status)
+    with statuses.store._lock:
+        watched = entry_of(statuses, status)
+    statuses.store._is_still_wanted(status, watched, 1)
+    statuses.store._generation = 4
     entry.sequence = 2
     assert not statuses.store._is_still_wanted(status, entry, 1), "something newer was written by this worker"
     entry.sequence = 1
-    statuses.know(report("RUNNING", "A", 5))
+    entry.value = report("RUNNING", "A", 5)
     assert not statuses.store._is_still_wanted(status, entry, 1), "worker A has reported in generation 5 meanwhile"

@@ -33,7 +33,15 @@ def test_a_session_is_found_by_its_end(store, getter):
         put(store, start, end, aggregate)
     found = [value_of(0, 3), value_of(9, 15), value_of(30, 30)]
     assert found == [10, 20, 30], f"the aggregates of the sessions are 10, 20, 30; yours: {found}"
+    asked, find = [], store.find_sessions
+
+    def noted(key, earliest_session_end, latest_session_start):
+        asked.append((earliest_session_end, latest_session_start))
+        return find(key, earliest_session_end, latest_session_start)
+
+    store.find_sessions = noted
     assert value_of(0, 9) == 20, "the end decides: at 9 there is the session with 20"
+    assert asked == [(9, 9)], f"ask the store for 9 to 9, not for all sessions of the key; you asked for {asked}"
     put(store, 50, 50, 0)
     assert value_of(50, 50) == 0, f"0 is an aggregate like any other; yours: {value_of(50, 50)}"
 

@@ -68,13 +68,20 @@ def test_one_ends_before_the_lock(coordinator, monkeypatch):
     found = list(manager.timed_out())
     found.sort(key=lambda each: each[1].transactional_id)
     manager.timed_out = lambda: found
-    held, prepare_fence = [], TransactionMetadata.prepare_fence_producer_epoch
+    held, looks, prepare_fence = [], [], TransactionMetadata.prepare_fence_producer_epoch
 
     def fence(self, now_ms):
-        held.append(self.lock._is_owned())
+        held.append(self.lock._is_owned() and looks[-1:] == [True])
         return prepare_fence(self, now_ms)
 
     monkeypatch.setattr(TransactionMetadata, "prepare_fence_producer_epoch", fence)
+    is_timed_out = TransactionMetadata.is_timed_out
+
+    def timed_out(self, now_ms):
+        looks.append(self.lock._is_owned())
+        return is_timed_out(self, now_ms)
+
+    monkeypatch.setattr(TransactionMetadata, "is_timed_out", timed_out)
     second = ids["second"].current
     ids["second"].current = type(second)(**{**vars(second), "state": S.COMPLETE_COMMIT})
     try:

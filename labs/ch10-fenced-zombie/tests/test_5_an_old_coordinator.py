@@ -37,3 +37,9 @@ def test_a_follower_accepts_what_its_leader_has():
         pytest.fail(
             f"a follower must have what its leader has, so it only logs a line; yours raises {failure.error.name}"
         )
+    for epoch in (5, 7):
+        append._check_coordinator_epoch(epoch, 40)
+        known = append.updated_entry.coordinator_epoch
+        assert known == 6, (
+            f"a check changes nothing: the entry keeps epoch 6 until the marker is appended (end_transaction); {known}"
+        )

@@ -4,7 +4,7 @@ import ast
 
 import pytest
 
-from tests.support.lab_mutants import RULES
+from tests.support.stranger_rules import RULES
 
 FUNCTION = '''
 def take(self, limit, *, all_of_them: bool) -> int | None:
@@ -30,6 +30,10 @@ MADE = {
     "off by one": ["limit <= 0"],
     "only the first": ["in list(self.items)[:1]"],
     "every error": ["except BaseException"],
+    "narrow lock": ["        copied = list(self.taken)\n    return"],
+    "more errors": [
+        "except Exception as _error:\n            if isinstance(_error, MemoryError):\n                raise"
+    ],
     "shared": ["copied = self.taken"],
     "ignored": ["all_of_them = False"],
     "one condition less": ["if limit < 0 and limit < 0", "if not all_of_them and (not all_of_them)"],
@@ -70,6 +74,28 @@ def test_early_exits_are_left_out():
 
 def test_the_whole_function_may_be_a_constant():
     assert [text.splitlines()[-1].strip() for text in made("constant")] == ["return 0", "return -1", "return None"]
+
+
+def narrowed(*lines):
+    """What becomes of a lock's block."""
+    node = ast.parse("\n    ".join(["def take(self):", *lines])).body[0]
+    found = []
+    for at in range(len(list(RULES["narrow lock"](node)))):
+        changed = ast.parse(ast.unparse(node)).body[0]
+        list(RULES["narrow lock"](changed))[at][1]()
+        found.append(ast.unparse(ast.fix_missing_locations(changed)).splitlines()[1:])
+    return found
+
+
+def test_a_lock_is_taken_late_or_released_early():
+    assert narrowed("with self.lock:", "    self.a = 1", "    self.b = 2") == [
+        ["    self.a = 1", "    with self.lock:", "        self.b = 2"],
+        ["    with self.lock:", "        self.a = 1", "    self.b = 2"],
+    ]
+    assert narrowed("with self.lock:", "    if self.a:", "        self.b = 2") == [
+        ["    if self.a:", "        with self.lock:", "            self.b = 2"]
+    ]
+    assert narrowed("with self.lock:", "    found = []", "    self.a = found", "    return found") == []
 
 
 def swaps(*lines):

@@ -6,7 +6,7 @@ import shutil
 import pytest
 
 from kafka_learn.labs.lab import all_labs, find_lab
-from tests.support.lab_mutants import RULES
+from tests.support.stranger_rules import RULES
 from tests.support.tried_mutants import KINDS, Tried, by_kind, by_lab, digest, noted, with_tables
 
 LAB = find_lab("ch06-timing-wheel")

@@ -60,6 +60,18 @@ def test_a_named_error_may_be_caught_and_every_error_if_it_is_raised_again(with_
     assert swallowing(LAB, with_handler("except BaseException", "raise")) == {}
 
 
+def test_a_handler_that_raises_some_errors_hides_the_others(with_handler):
+    picks = "if isinstance(e, MemoryError):\n                raise"
+    (words,) = swallowing(LAB, with_handler("except Exception as e", picks)).values()
+    assert "catches every Exception" in words
+    expected = "if isinstance(e, OSError):\n                pass\n            else:\n                raise"
+    assert swallowing(LAB, with_handler("except Exception as e", expected)) == {}
+    assert (
+        swallowing(LAB, with_handler("except Exception as e", "if not isinstance(e, OSError):\n                raise"))
+        == {}
+    )
+
+
 def test_a_helper_that_suppresses_every_error_belongs_to_the_first_task(tmp_path):
     helper = "    def help(self):\n        with contextlib.suppress(Exception):\n            pass\n\n    def lookup("
     assert list(swallowing(LAB, answer(tmp_path, "    def lookup(", helper))) == [1]
