@@ -124,6 +124,7 @@ class Log:
         self._is_retired, self._keeps_topic_id = False, keep_topic_id
         self.topic_id: UUID | None = PartitionMetadataFile.load(directory, keep_topic_id)
         """The id of the topic whose messages these are; None if it has none, or is not known yet."""
+        self._is_topic_id_flushed = True
 
     # -- properties --------------------------------------------------------------------------------------------------
 
@@ -188,7 +189,7 @@ class Log:
             if self.topic_id is None and self._keeps_topic_id:
                 with self._storage_errors("writing the topic's id"):
                     PartitionMetadataFile.write(self.dir, topic_id)
-                self.topic_id = topic_id
+                self.topic_id, self._is_topic_id_flushed = topic_id, False
             elif self.topic_id not in (topic_id, None):
                 raise Errors.INCONSISTENT_TOPIC_ID.exception(
                     f"{self.name} is a log of the topic with the id {self.topic_id}, not {topic_id}"
@@ -470,11 +471,14 @@ class Log:
             self.local.mark_flushed(upto)
 
     def _flush_directory(self) -> None:
-        """Flush the leader epochs and the directory, even if another thread renames it meanwhile."""
+        """Flush the leader epochs, the topic's id and the directory, even if another thread renames it meanwhile."""
         while True:
             directory = self.dir
             try:
                 self.derived_state.flush()
+                if not self._is_topic_id_flushed:
+                    PartitionMetadataFile.flush(directory)
+                    self._is_topic_id_flushed = True
                 flush_file_or_directory(directory)
                 return
             except FileNotFoundError:

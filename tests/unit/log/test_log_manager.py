@@ -18,6 +18,7 @@ from kafka_lite.common.topic_partition import TopicPartition
 from kafka_lite.log.checkpoints.checkpoint_file import CheckpointFile
 from kafka_lite.log.checkpoints.leader_epoch_checkpoint_file import EpochEntry, LeaderEpochCheckpointFile
 from kafka_lite.log.checkpoints.offset_checkpoint_file import CLEANER_OFFSET_CHECKPOINT_FILE, OffsetCheckpointFile
+from kafka_lite.log.checkpoints.partition_metadata_file import PartitionMetadataFile
 from kafka_lite.log.cleaning.cleaner_config import CleanerConfig
 from kafka_lite.log.log_config import LogConfig
 from kafka_lite.log.log_file_utils import CLEAN_SHUTDOWN_FILE
@@ -256,6 +257,21 @@ def test_the_id_of_a_topic_survives_restarts_but_not_a_downgrade(one: ManagedLog
             again.assign_topic_id(second)
             assert again.topic_id is None, "the controller may know ids before this broker does"
         manager.shutdown()
+
+
+def test_the_id_is_forced_to_disk_once_with_the_first_messages(
+    one: ManagedLogs, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    flushed = list[str]()
+    monkeypatch.setattr(PartitionMetadataFile, "flush", lambda directory: flushed.append(directory.name))
+    log = one.manager.get_or_create_log(T0)
+    log.assign_topic_id(UUID(int=7))
+    log.flush()
+    assert flushed == []
+    for value in (b"first", b"second"):
+        one.append(T0, value)
+        log.flush()
+        assert flushed == [T0.topic + "-0"]
 
 
 def test_deleting_many_logs_writes_each_checkpoint_once(

@@ -43,7 +43,7 @@ def test_later_versions_may_have_more(tmp_path: Path, content: bytes) -> None:
 @pytest.mark.parametrize(
     "content",
     [
-        b"", b"version: 0", b"version: 0\ntopic_id:", b"version: -1\ntopic_id: CW1BOIEfT_KcHAaPi9UjXA",
+        b"version: 0", b"version: 0\ntopic_id:", b"version: -1\ntopic_id: CW1BOIEfT_KcHAaPi9UjXA",
         b"version: x\ntopic_id: CW1BOIEfT_KcHAaPi9UjXA", b"version: 0\ntopic_id: short", b"\xff\xfe",
         b"version: 0\ntopic_id: AAAAAAAAAAAAAAAAAAAAAA", b"version: 0 0\ntopic_id: CW1BOIEfT_KcHAaPi9UjXA",
     ],
@@ -54,13 +54,30 @@ def test_a_malformed_file_is_an_error_of_the_disk(tmp_path: Path, content: bytes
         PartitionMetadataFile.read(tmp_path)
 
 
+@pytest.mark.parametrize("content", [b"", bytes(40)])
+def test_a_file_that_a_crash_left_without_content_has_no_id(tmp_path: Path, content: bytes) -> None:
+    (tmp_path / "partition.metadata").write_bytes(content)
+    assert PartitionMetadataFile.read(tmp_path) is None
+    PartitionMetadataFile.write(tmp_path, ID)
+    assert PartitionMetadataFile.read(tmp_path) == ID
+
+
+def test_the_content_is_forced_to_disk_on_request(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    forced = list[int]()
+    monkeypatch.setattr(os, "fsync", lambda fd: forced.append(os.fstat(fd).st_ino))
+    PartitionMetadataFile.write(tmp_path, ID)
+    assert forced == []
+    PartitionMetadataFile.flush(tmp_path)
+    assert forced == [(tmp_path / "partition.metadata").stat().st_ino]
+
+
 def test_a_file_that_cannot_be_written_leaves_the_old_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     PartitionMetadataFile.write(tmp_path, ID)
 
     def fail(*_: object) -> None:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(os, "fsync", fail)
+    monkeypatch.setattr(os, "replace", fail)
     with pytest.raises(OSError, match="No space"):
         PartitionMetadataFile.write(tmp_path, UUID(int=7))
     assert PartitionMetadataFile.read(tmp_path) == ID
