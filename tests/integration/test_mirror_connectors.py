@@ -169,6 +169,43 @@ def test_topics_come_and_grow_under_their_own_names(source: Cluster, target: Clu
     connect.delete_connector("plain")
 
 
+def test_a_topic_that_is_deleted_on_either_side_does_not_keep_the_others(
+    source: Cluster, target: Cluster, connect: ConnectCluster
+) -> None:
+    for topic in ("gone-here", "gone-there", "stays"):
+        source.create_topic(topic, 2)
+        publish(source, topic, range(10))
+    connect.put_connector("deleting", a_mirror(source, target, "Source", topics="gone-.*,stays"))
+    for topic in ("gone-here", "gone-there", "stays"):
+        eventually(lambda topic=topic: has_copied(source, topic, target, f"west.{topic}"))  # type: ignore[misc]
+    source.delete_topic("gone-here")
+    target.delete_topic("west.gone-there")
+    publish(source, "gone-there", range(10, 30))
+    publish(source, "stays", range(10, 30))
+    eventually(lambda: has_copied(source, "stays", target, "west.stays"))
+    eventually(lambda: target.topics.get("west.gone-there") == 2)
+    new = {b"%d" % number for number in range(10, 30)}
+    eventually(lambda: new <= {record.key for record in target.records("west.gone-there")})
+    assert len(target.records("west.gone-here")) == 10, "what was copied stays"
+    connect.delete_connector("deleting")
+
+
+def test_a_record_too_large_for_the_target_fails_its_task_and_nothing_is_skipped(
+    source: Cluster, target: Cluster, connect: ConnectCluster
+) -> None:
+    source.create_topic("large")
+    target.create_topic("west.large", configs={"max.message.bytes": "2000"})
+    source.produce("large", b"a" * 100, b"b" * 5000, b"c" * 101)
+    own_settings = {"sync.topic.configs.enabled": False}  # otherwise the copy would get the limit of the original
+    connect.put_connector("large", a_mirror(source, target, "Source", topics="large", **own_settings))
+    eventually(lambda: "exceeds the maximum configured value" in str(connect.status("large")))
+    admin = MirrorAdmin({"bootstrap.servers": target.bootstrap_servers})
+    assert admin.alter_topic_configs({"west.large": {"max.message.bytes": None}}) == {}
+    connect.restart_connector("large", include_tasks=True, only_failed=True)
+    eventually(lambda: {len(value or b"") for value in target.values("west.large")} == {100, 5000, 101})
+    connect.delete_connector("large")
+
+
 class Context(ConnectorContext):
     """The runtime of a connector without tasks."""
 

@@ -17,6 +17,7 @@ from kafka_lite.mirror.ureplicator.worker.mirror_maker_worker_config import Mirr
 from kafka_lite.testing.cluster import Cluster
 from kafka_lite.zookeeper.consumer_groups import ConsumerGroups
 from kafka_lite.zookeeper.kafka_zk_client import KafkaZkClient
+from kafka_lite.zookeeper.zk_errors import ZkConnectionError
 from kafka_lite.zookeeper.zookeeper_client import ZooKeeperClient
 from tests.support.eventually import eventually
 from tests.support.helix_zookeeper import PATHS, HelixOnZooKeeper
@@ -30,8 +31,9 @@ SESSION_TIMEOUT_MS = 30_000
 class Mirrors:
     """Two clusters, and workers between them. Helix uses the target's ZooKeeper."""
 
-    def __init__(self, stack: ExitStack) -> None:
-        self.source, self.target = stack.enter_context(Cluster()), stack.enter_context(Cluster())
+    def __init__(self, stack: ExitStack, brokers: int = 1) -> None:
+        """With several brokers the ZooKeepers are outside of them, and stay when all brokers stop."""
+        self.source, self.target = (stack.enter_context(Cluster(brokers=brokers)) for _ in range(2))
         for cluster in (self.source, self.target):
             cluster.create_topic(TOPIC, partitions=4)
         self._stack = stack
@@ -118,3 +120,64 @@ def test_partitions_move_and_a_worker_dies_and_only_its_partitions_are_concerned
         assert all(state == {"w1": ONLINE} for state in states[states.index({"w1": ONLINE}) :]), "it was never stopped"
     assert first.await_shutdown()
     assert mirrors.committed() == mirrors.ends()
+
+
+@pytest.mark.soak
+def test_clusters_that_are_down_at_the_start_or_go_away_are_waited_for() -> None:
+    with ExitStack() as stack:
+        mirrors = Mirrors(stack, brokers=2)
+        mirrors.publish(20)
+        mirrors.source.stop_broker()
+        worker = mirrors.start_worker("w1")
+        mirrors.assign("w1", "w1", "w1", "w1")
+        mirrors.source.start_broker()
+        assert mirrors.await_all() == 0
+        for cluster in (mirrors.source, mirrors.target):
+            cluster.stop_broker()
+            cluster.start_broker()
+            mirrors.publish(20)
+            mirrors.await_all()
+        assert not worker.state.exiting_on_send_failure
+        assert worker.await_shutdown()
+        assert mirrors.committed() == mirrors.ends()
+
+
+def test_a_target_with_fewer_partitions_gets_everything_of_those_that_it_has(mirrors: Mirrors) -> None:
+    """The default handler leaves the partition to the key, so that one partition may take the records of four."""
+    mirrors.source.create_topic("narrow", partitions=4)
+    mirrors.target.create_topic("narrow", partitions=1)
+    publish(mirrors.source, "narrow", range(40))
+    mirrors.start_worker("w1")
+    mirrors.assign("w1", "w1", "w1", "w1")
+    names = {str(number): {"w1": ONLINE} for number in range(4)}
+    mirrors.helix.admin.add_resource(IdealState.customized("narrow", STATE_MODEL, names))
+    eventually(lambda: len(mirrors.target.records("narrow")) == 40)
+    assert check_complete(mirrors.target.records("narrow"), 40) == 0
+
+
+def test_a_record_too_large_for_the_target_ends_the_worker_without_a_commit(mirrors: Mirrors) -> None:
+    mirrors.target.create_topic("large", configs={"max.message.bytes": "2000"})
+    mirrors.source.create_topic("large")
+    mirrors.source.produce("large", b"a" * 5000)
+    worker = mirrors.start_worker("w1")
+    mirrors.helix.admin.add_resource(IdealState.customized("large", STATE_MODEL, {"0": {"w1": ONLINE}}))
+    assert worker.await_end(patient_s(60))
+    assert worker.state.exiting_on_send_failure
+    assert worker.await_shutdown()
+    zk = KafkaZkClient(mirrors.source.zookeeper_connect)
+    zk.start()
+    try:
+        assert not ConsumerGroups(zk).get_offset("ur", TopicPartition("large", 0)), "the record comes again"
+    finally:
+        zk.close()
+
+
+def test_a_worker_says_that_the_sources_zookeeper_is_not_there(mirrors: Mirrors) -> None:
+    config = MirrorMakerWorkerConfig(
+        {"zookeeper.connect": "127.0.0.1:1", "zookeeper.connection.timeout.ms": "300", "group.id": "ur"},
+        {"bootstrap.servers": mirrors.target.bootstrap_servers},
+        {"zkServer": mirrors.target.zookeeper_connect, "helixClusterName": PATHS.cluster, "instanceId": "w1"},
+    )
+    with pytest.raises(ZkConnectionError):
+        MirrorMakerWorker.create(config)
+    assert mirrors.helix.accessor.children(PATHS.live_instances) == [], "it did not join"
