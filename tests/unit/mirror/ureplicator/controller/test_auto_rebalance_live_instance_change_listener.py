@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from tests.support.eventually import eventually
 from tests.support.ureplicator import DELAY_S, FakeMirror, owners
 
@@ -84,3 +86,18 @@ def test_a_worker_that_dies_with_the_leader_is_seen_by_its_successor(mirror: Fak
     eventually(lambda: follower.manager.is_leader)
     mirror.pass_s(DELAY_S)
     assert owners(follower.manager) == {"t": "113133"}
+
+
+@pytest.mark.parametrize("hours", [-24, 24])
+def test_a_wall_clock_that_jumps_changes_no_delay(
+    mirror: FakeMirror, hours: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    three_workers(mirror)
+    manager = mirror.controllers[0].manager
+    true_ms = mirror.time.milliseconds
+    mirror.kill_worker("w2")
+    monkeypatch.setattr(mirror.time, "milliseconds", lambda: true_ms() + hours * 3_600_000)
+    mirror.pass_s(DELAY_S - 1)
+    assert owners(manager) == {"t": "123123"}, "not earlier"
+    mirror.pass_s(1)
+    assert owners(manager) == {"t": "113133"}, "nor later"
