@@ -20,7 +20,7 @@ BOTH = {
 
 
 class FakeCluster:
-    """Topics and groups. ``is_down``: no broker responds."""
+    """Topics and groups. ``is_down``: no broker responds; ``is_old``: its brokers are of before 2.3."""
 
     def __init__(self, **topics: int) -> None:
         self.by_name = {name.replace("_", "."): count for name, count in topics.items()}
@@ -33,7 +33,8 @@ class FakeCluster:
         self.created_acls: list[AclBinding] = []
         self.offsets: dict[str, dict[TopicPartition, OffsetAndMetadata]] = {}
         self.states: dict[str, str] = {}
-        self.is_down = False
+        self.is_down = self.is_old = False
+        self.replaced: dict[str, dict[str, str]] = {}
 
     def _respond(self) -> None:
         if self.is_down:
@@ -65,7 +66,14 @@ class FakeCluster:
 
     def alter_topic_configs(self, changes: Mapping[str, Mapping[str, str | None]]) -> dict[str, str]:
         self._respond()
+        if self.is_old:
+            raise ApiError(Errors.UNSUPPORTED_VERSION)
         self.altered |= {topic: dict(of_topic) for topic, of_topic in changes.items()}
+        return {}
+
+    def replace_topic_configs(self, configs: Mapping[str, Mapping[str, str]]) -> dict[str, str]:
+        self._respond()
+        self.replaced |= {topic: dict(of_topic) for topic, of_topic in configs.items()}
         return {}
 
     def topic_acls(self) -> list[AclBinding] | None:
@@ -105,6 +113,7 @@ class FakeClusters:
         self.target = target or FakeCluster()
         self.client_ids: list[object] = []
         self.reconfigurations = 0
+        self.raised: list[BaseException] = []
 
     def admin(self, config: Mapping[str, object]) -> FakeCluster:
         """Kafka's MirrorAdmin of the cluster that the configuration names."""
@@ -117,3 +126,6 @@ class FakeClusters:
 
     def request_task_reconfiguration(self) -> None:
         self.reconfigurations += 1
+
+    def raise_error(self, error: BaseException) -> None:
+        self.raised.append(error)

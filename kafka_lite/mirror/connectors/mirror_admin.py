@@ -18,6 +18,7 @@ from kafka_lite.connect.runtime.topic_admin import COMPACTED, TIMEOUT_MS, creata
 from kafka_lite.consumer.offset_and_metadata import OffsetAndMetadata
 from kafka_lite.mirror.connectors.topic_config_sync import ConfigEntry
 from kafka_lite.protocol.messages import api_32_describe_configs as describe_configs
+from kafka_lite.protocol.messages import api_33_alter_configs as alter_configs
 from kafka_lite.protocol.messages.api_03_metadata import MetadataResponse
 from kafka_lite.protocol.messages.api_16_list_groups import ListGroupsRequest, ListGroupsResponse
 from kafka_lite.protocol.messages.api_19_create_topics import CreateTopicsRequest, CreateTopicsResponse
@@ -36,6 +37,7 @@ from kafka_lite.protocol.messages.api_37_create_partitions import (
 from kafka_lite.protocol.messages.api_44_incremental_alter_configs import (
     AlterableConfig,
     AlterConfigsResource,
+    AlterConfigsResourceResponse,
     IncrementalAlterConfigsRequest,
     IncrementalAlterConfigsResponse,
 )
@@ -150,12 +152,20 @@ class MirrorAdmin:
             for topic, of_topic in changes.items()
         ]
         request = IncrementalAlterConfigsRequest(resources=resources, validate_only=False)
-        results = self._at_controller(request, IncrementalAlterConfigsResponse).responses
-        return {
-            each.resource_name: each.error_message or Errors.for_code(each.error_code).name
-            for each in results
-            if each.error_code
-        }
+        return _refused(self._at_controller(request, IncrementalAlterConfigsResponse).responses)
+
+    def replace_topic_configs(self, configs: Mapping[str, Mapping[str, str]]) -> dict[str, str]:
+        """Let topics have these settings and no others, as brokers before 2.3 can do it."""
+        resources = [
+            alter_configs.AlterConfigsResource(
+                resource_type=_TOPIC_RESOURCE,
+                resource_name=topic,
+                configs=[alter_configs.AlterableConfig(name=name, value=value) for name, value in of_topic.items()],
+            )
+            for topic, of_topic in configs.items()
+        ]
+        request = alter_configs.AlterConfigsRequest(resources=resources, validate_only=False)
+        return _refused(self._at_controller(request, alter_configs.AlterConfigsResponse).responses)
 
     # ── access control lists ──────────────────────────────────────────────────────────────────────────────────────
 
@@ -238,6 +248,16 @@ class MirrorAdmin:
             return self._client.send(address, request, response_class)
         except ConnectionError as error:
             raise ConnectError(f"The cluster does not respond: {error}") from error
+
+
+def _refused(
+    results: Iterable[AlterConfigsResourceResponse | alter_configs.AlterConfigsResourceResponse],
+) -> dict[str, str]:
+    return {
+        each.resource_name: each.error_message or Errors.for_code(each.error_code).name
+        for each in results
+        if each.error_code
+    }
 
 
 def _entry(described: describe_configs.DescribeConfigsResourceResult) -> ConfigEntry:

@@ -1,13 +1,14 @@
 """The settings of MirrorSourceConnector and its tasks.
 
-Kafka 2.4: connect/mirror/.../connect/mirror/MirrorSourceConfig.java, MirrorSourceTaskConfig.java · book 8.1.1
+Kafka 2.4: connect/mirror/.../connect/mirror/MirrorSourceConfig.java, MirrorSourceTaskConfig.java;
+use.incremental.alter.configs: Kafka 3.5 to 3.9 · book 8.1.1
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from kafka_lite.common.config_def import Importance, Range, Type
+from kafka_lite.common.config_def import Importance, Range, Type, ValidString
 from kafka_lite.common.topic_partition import TopicPartition
 from kafka_lite.mirror.connectors.filters import (
     CONFIG_PROPERTY_FILTER,
@@ -30,6 +31,8 @@ TASK_PARTITIONS = "task.assigned.partitions"
 REFRESH_TOPICS, SYNC_TOPIC_CONFIGS, SYNC_TOPIC_ACLS = "refresh.topics", "sync.topic.configs", "sync.topic.acls"
 HEARTBEATS_REPLICATION_ENABLED = "heartbeats.replication.enabled"
 OFFSET_SYNCS_REPLICATION_FACTOR = "offset-syncs.topic.replication.factor"
+USE_INCREMENTAL_ALTER_CONFIGS = "use.incremental.alter.configs"
+REQUESTED, REQUIRED, NEVER = "requested", "required", "never"
 TEN_MINUTES_S = 600
 
 # fmt: off
@@ -48,6 +51,9 @@ CONFIG = (
             "Whether settings of topics are copied when they change.")
     .define(f"{SYNC_TOPIC_CONFIGS}.interval.seconds", Type.LONG, TEN_MINUTES_S, LOW,
             "The time between two looks at the settings.", Range.at_least(1))
+    .define(USE_INCREMENTAL_ALTER_CONFIGS, Type.STRING, REQUESTED, LOW,
+            "Whether settings are changed one by one: if the target can do that, always, or never. A target before 2.3 "
+            "can only replace all settings of a topic.", ValidString.in_(REQUESTED, REQUIRED, NEVER))
     .define(f"{SYNC_TOPIC_ACLS}.enabled", Type.BOOLEAN, True, LOW,
             "Whether access control lists of topics are copied.")
     .define(f"{SYNC_TOPIC_ACLS}.interval.seconds", Type.LONG, TEN_MINUTES_S, LOW,

@@ -11,6 +11,8 @@ from typing import Protocol
 
 from kafka_lite.common.config_def import ConfigDef
 from kafka_lite.common.config_value import ConfigValue
+from kafka_lite.common.errors import ApiError, Errors
+from kafka_lite.connect.api.errors import ConnectError
 from kafka_lite.connect.api.task import Task
 from kafka_lite.mirror.connectors.mirror_admin import MirrorAdmin, NewTopic
 from kafka_lite.mirror.connectors.mirror_connector import MirrorConnector
@@ -19,10 +21,13 @@ from kafka_lite.mirror.connectors.mirror_utils import SOURCE_CLUSTER, TOPIC, Off
 from kafka_lite.mirror.connectors.source.mirror_source_config import (
     CONFIG,
     HEARTBEATS_REPLICATION_ENABLED,
+    NEVER,
     OFFSET_SYNCS_REPLICATION_FACTOR,
     REFRESH_TOPICS,
+    REQUIRED,
     SYNC_TOPIC_ACLS,
     SYNC_TOPIC_CONFIGS,
+    USE_INCREMENTAL_ALTER_CONFIGS,
     MirrorSourceConfig,
 )
 from kafka_lite.mirror.connectors.source.mirror_source_task import MirrorSourceTask
@@ -43,6 +48,7 @@ class TopicsAdmin(Protocol):
     def create_partitions(self, counts: Mapping[str, int]) -> dict[str, str]: ...  # noqa: D102
     def topic_configs(self, topics: Sequence[str]) -> dict[str, list[ConfigEntry]]: ...  # noqa: D102
     def alter_topic_configs(self, changes: Mapping[str, Mapping[str, str | None]]) -> dict[str, str]: ...  # noqa: D102
+    def replace_topic_configs(self, configs: Mapping[str, Mapping[str, str]]) -> dict[str, str]: ...  # noqa: D102
     def topic_acls(self) -> list[AclBinding] | None: ...  # noqa: D102
     def create_acls(self, bindings: Sequence[AclBinding]) -> dict[str, str]: ...  # noqa: D102
 
@@ -67,7 +73,7 @@ class MirrorSourceConnector(MirrorConnector):
         self._topics: MirroredTopics
         self._source: TopicsAdmin
         self._target: TopicsAdmin
-        self._source_has_acls = True
+        self._source_has_acls = self._alters_one_by_one = True
         self._known: Topics | None = None
         """The source's topics that are copied; None as long as they could not be read."""
 
@@ -91,6 +97,7 @@ class MirrorSourceConnector(MirrorConnector):
         """Find the topics, create what is missing, and look again from time to time. Raises ConfigError."""
         self._config = config = MirrorSourceConfig(props)
         self._known = None
+        self._alters_one_by_one = config[USE_INCREMENTAL_ALTER_CONFIGS] != NEVER
         if not config[ENABLED]:
             return
         self._topics = MirroredTopics(
@@ -174,13 +181,37 @@ class MirrorSourceConnector(MirrorConnector):
         topics = [topic for topic in self._known or () if self._topics.remote(topic) in copies]
         if not topics:
             return
-        chosen = self._config.config_property_filter
-        changes = {
-            self._topics.remote(topic): configs_to_alter(entries, chosen)
-            for topic, entries in self._source.topic_configs(topics).items()
-        }
-        for topic, reason in self._target.alter_topic_configs(changes).items():
+        entries = {self._topics.remote(topic): found for topic, found in self._source.topic_configs(topics).items()}
+        for topic, reason in self._alter_configs(entries).items():
             logger.warning("Could not alter configuration of topic %s: %s", topic, reason)
+
+    def _alter_configs(self, entries: Mapping[str, Sequence[ConfigEntry]]) -> dict[str, str]:
+        """One by one, or all of a topic if the target is too old for that. Returns what was refused."""
+        chosen = self._config.config_property_filter
+        if self._alters_one_by_one:
+            try:
+                return self._target.alter_topic_configs(
+                    {topic: configs_to_alter(found, chosen) for topic, found in entries.items()}
+                )
+            except ApiError as error:
+                if error.error is not Errors.UNSUPPORTED_VERSION:
+                    raise
+                self._alters_one_by_one = False
+                self._say_too_old(error)
+        if self._config[USE_INCREMENTAL_ALTER_CONFIGS] == REQUIRED:
+            return {}
+        return self._target.replace_topic_configs(
+            {topic: configs_to_create(found, chosen) for topic, found in entries.items()}
+        )
+
+    def _say_too_old(self, error: ApiError) -> None:
+        problem = f"the target cluster '{self._config.target}' is not compatible with IncrementalAlterConfigs API"
+        if self._config[USE_INCREMENTAL_ALTER_CONFIGS] == REQUIRED:
+            failure = ConnectError(f'{USE_INCREMENTAL_ALTER_CONFIGS} was set to "{REQUIRED}", but {problem}')
+            failure.__cause__ = error
+            self.context.raise_error(failure)
+        else:
+            logger.warning("%s. Therefore using deprecated AlterConfigs API for syncing topic configurations", problem)
 
     def sync_acls(self) -> None:
         """Let each copy have the access control lists of its original. None is taken away from a copy, as in Kafka."""

@@ -11,6 +11,7 @@ from kafka_lite.common.errors import ApiError, Errors
 from kafka_lite.connect.api.errors import ConnectError
 from kafka_lite.mirror.connectors.mirror_admin import MirrorAdmin, NewTopic
 from kafka_lite.mirror.connectors.topic_config_sync import ConfigEntry
+from kafka_lite.protocol.messages import api_33_alter_configs as alter_configs
 from kafka_lite.protocol.messages.api_03_metadata import (
     MetadataRequest,
     MetadataResponse,
@@ -235,3 +236,15 @@ def test_access_control_lists_are_created_at_the_controller(cluster: FakeRequest
     assert (creation.resource_name, creation.resource_pattern_type, creation.principal, creation.operation) == (
         "t", 3, "User:ann", 3,
     )  # fmt: skip
+
+
+def test_all_settings_of_a_topic_are_replaced(cluster: FakeRequests, admin: MirrorAdmin) -> None:
+    refused = alter_configs.AlterConfigsResourceResponse(
+        resource_name="u", error_code=Errors.INVALID_CONFIG.code, error_message="why"
+    )
+    done = alter_configs.AlterConfigsResourceResponse(resource_name="t")
+    cluster.answers = [alter_configs.AlterConfigsResponse(responses=[done, refused])]
+    assert admin.replace_topic_configs({"t": {"a": "1"}, "u": {}}) == {"u": "why"}
+    address, request = cluster.asked[0]
+    assert address == ("h", 9002)
+    assert [[(each.name, each.value) for each in of.configs] for of in request.resources] == [[("a", "1")], []]

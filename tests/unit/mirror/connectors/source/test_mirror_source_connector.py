@@ -99,6 +99,20 @@ def test_settings_follow_their_originals() -> None:
     connector.stop()
 
 
+@pytest.mark.parametrize("use", ["requested", "required", "never"])
+def test_settings_of_a_target_that_cannot_change_them_one_by_one(use: str) -> None:
+    clusters = FakeClusters(FakeCluster(a=1), FakeCluster(west_a=1))
+    clusters.target.is_old = True
+    connector = a_connector(clusters, **{"use.incremental.alter.configs": use})
+    clusters.source.configs = {"a": [ConfigEntry("retention.ms", "5", 1), ConfigEntry("segment.ms", "6", 5)]}
+    for _ in range(2):
+        connector.sync_configs()
+    is_required = use == "required"
+    assert clusters.target.replaced == ({} if is_required else {"west.a": {"retention.ms": "5"}})
+    assert len(clusters.raised) == is_required
+    connector.stop()
+
+
 def test_access_control_lists_follow_their_originals() -> None:
     clusters = FakeClusters(FakeCluster(a=1, b=1))
     connector = a_connector(clusters, topics="a")
