@@ -46,6 +46,10 @@ class NoChildrenForEphemeralsError(ZkError):
     """An ephemeral node cannot have children."""
 
 
+class InvalidPathError(ZkError):
+    """ZooKeeper has no such paths: one with a part ``.`` or ``..``, or with a control character."""
+
+
 _ERRORS: list[tuple[type[Exception], type[ZkError]]] = [
     (kazoo_exceptions.NoNodeError, NoNodeError),
     (kazoo_exceptions.NodeExistsError, NodeExistsError),
@@ -54,6 +58,8 @@ _ERRORS: list[tuple[type[Exception], type[ZkError]]] = [
     (kazoo_exceptions.NoChildrenForEphemeralsError, NoChildrenForEphemeralsError),
     (kazoo_exceptions.SystemZookeeperError, ZkStorageError),
     (kazoo_exceptions.ConnectionClosedError, ZkConnectionError),
+    (kazoo_exceptions.BadArgumentsError, InvalidPathError),
+    (ValueError, InvalidPathError),
     (InterruptedError, ZkConnectionError),
     (kazoo_exceptions.KazooException, ZkError),
 ]

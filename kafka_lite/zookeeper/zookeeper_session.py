@@ -200,7 +200,8 @@ class ZooKeeperSession:
         self._check_open()
         try:
             return self._retries().copy()(function, *args, **kwargs)
-        except (kazoo_exceptions.KazooException, InterruptedError) as error:
+        except (kazoo_exceptions.KazooException, InterruptedError, ValueError) as error:
+            # ValueError: a path with ``..``, for which kazoo asks nobody
             self._check_alive()
             raise zk_error(error, args[0] if args else "") from error
 

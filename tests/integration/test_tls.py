@@ -132,10 +132,11 @@ def test_a_client_whose_certificate_is_refused_does_not_try_for_ever(cluster: Cl
                 poll_for_ever(consumer)
 
 
-def test_strangers_are_turned_away_and_others_are_served(cluster: Cluster) -> None:
+@pytest.mark.parametrize("many", [50, pytest.param(1000, marks=pytest.mark.soak)])
+def test_strangers_are_turned_away_and_others_are_served(cluster: Cluster, many: int) -> None:
     """Plain requests, garbage, and half of a hello; none of them keeps the next client from its handshake."""
     port = cluster.server.bound_port("SSL")
-    half_open = [socket.create_connection(("127.0.0.1", port)) for _ in range(50)]
+    half_open = [socket.create_connection(("127.0.0.1", port)) for _ in range(many)]
     for sock in half_open:
         sock.sendall(b"\x16\x03\x01\x02\x00\x01")
     for garbage in (b"\0\0\0\x0a\0\x12\0\0\0\0\0\1\xff\xff", b"GET / HTTP/1.1\r\n\r\n"):

@@ -11,7 +11,7 @@ import random
 import threading
 from collections.abc import Callable, Iterator, Sequence
 
-from kafka_lite.common.errors import ApiError, Errors
+from kafka_lite.common.errors import ApiError, Errors, KafkaError
 from kafka_lite.common.security.kafka_principal import KafkaPrincipal
 from kafka_lite.common.time import Time
 from kafka_lite.security.authorizer.acl_binding import (
@@ -22,7 +22,7 @@ from kafka_lite.security.authorizer.acl_binding import (
     AclPermissionType,
 )
 from kafka_lite.security.authorizer.acl_cache import AclCache
-from kafka_lite.security.authorizer.acl_store import AclDataError, AclStore, VersionedAcls
+from kafka_lite.security.authorizer.acl_store import AclStore, VersionedAcls
 from kafka_lite.security.authorizer.authorizer import AclDeleteResult, Action, AuthorizableRequestContext
 from kafka_lite.security.authorizer.resource_pattern import (
     WILDCARD_RESOURCE,
@@ -222,7 +222,7 @@ class AclAuthorizer:
             self._update(pattern, change)
         except ApiError as error:
             return error
-        except AclDataError as error:
+        except KafkaError as error:  # a node that cannot be read, or a name that no node can have
             return Errors.UNKNOWN_SERVER_ERROR.exception(str(error))
         return None
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import logging
 import os
+import re
 import sys
 from pathlib import Path
 
@@ -17,6 +18,9 @@ from kafka_lite.tools.common import terminal
 LEVEL_VARIABLE = "KAFKA_LITE_LOG_LEVEL"
 CONFIG_VARIABLE = "KAFKA_LITE_LOG_CONFIG"
 
+_ONLY_A_VALUE = "%s"
+_CONTROL = re.compile("[\x00-\x08\x0a-\x1f\x7f-\x9f\u2028\u2029]")
+"""Line breaks, and what moves a terminal's cursor or changes its colours; not the tab."""
 _STYLES = {logging.WARNING: "yellow", logging.ERROR: "red", logging.CRITICAL: "bold red"}
 
 logging.addLevelName(TRACE, "TRACE")  # so that config files can name it
@@ -32,6 +36,15 @@ class KafkaFormatter(logging.Formatter):
         """Format one line, followed by the traceback if there is one."""
         record.level = level_name(record.levelno)
         return super().format(record)
+
+    def formatMessage(self, record: logging.LogRecord) -> str:  # noqa: N802  (logging's name)
+        """Show control characters of the message's values as escapes: a client could forge lines with them.
+
+        The text itself may have line breaks. A message that is nothing but a value is a text of this program.
+        """
+        if record.args and record.msg != _ONLY_A_VALUE and "\n" not in str(record.msg):
+            record.message = _CONTROL.sub(lambda match: repr(match[0])[1:-1], record.message)
+        return super().formatMessage(record)
 
 
 class TerminalFormatter(KafkaFormatter):

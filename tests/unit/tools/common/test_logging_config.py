@@ -32,6 +32,32 @@ def test_lines_have_the_layout_of_kafka(level: int, word: str) -> None:
     assert re.fullmatch(rf"\[2020-09-1\d \d\d:\d\d:\d\d,123\] {word} Rolled topic-3 \(kafka_lite\.log\.log\)", line)
 
 
+@pytest.mark.parametrize(
+    ("message", "args", "line"),
+    [
+        ("Client %r asks", ("a\nb",), "Client 'a\\nb' asks"),
+        (
+            "Denied %s on %s",
+            ("m\n[2026] INFO root is Allowed", 7),
+            "Denied m\\n[2026] INFO root is Allowed on 7",
+        ),
+        ("Group %s", ("\x1b[2J\r\x7f\x9b\u2028",), "Group \\x1b[2J\\r\\x7f\\x9b\\u2028"),
+        ("Group %s", ("日本\t é",), "Group 日本\t é"),
+        ("Values:\n%s", ("a = 1\nb = 2",), "Values:\na = 1\nb = 2"),
+        ("%s", ("of the cleaner\n\tread 7",), "of the cleaner\n\tread 7"),
+    ],
+)
+def test_a_client_cannot_forge_a_line(message: str, args: tuple[object, ...], line: str) -> None:
+    record = logging.LogRecord("kafka", logging.INFO, __file__, 1, message, args, None)
+    assert KafkaFormatter().format(record).partition("INFO ")[2] == f"{line} (kafka)"
+
+
+def test_a_traceback_keeps_its_lines() -> None:
+    record = logging.LogRecord("kafka", logging.INFO, __file__, 1, "of %s", ("a\nb",), None)
+    record.exc_text = "Traceback\n  ValueError"
+    assert KafkaFormatter().format(record).splitlines()[1:] == ["Traceback", "  ValueError"]
+
+
 def test_info_is_printed_on_stderr_and_debug_is_not(capsys: pytest.CaptureFixture[str]) -> None:
     configure_logging()
     logging.getLogger("kafka_lite.some.module").info("shown")
