@@ -12,9 +12,12 @@ from typing import Any, NamedTuple
 from kafka_lite.common.errors import Errors
 from kafka_lite.protocol.api_key import ApiKey
 from kafka_lite.protocol.api_keys import API_SPECS
+from kafka_lite.protocol.framing import decode_request, encode_request
 from kafka_lite.protocol.schema import Request, Struct
+from kafka_lite.protocol.schema_error import UnsupportedVersionError
 from kafka_lite.protocol.wire_types import Array, StructType
 from kafka_lite.record.memory_records_builder import MemoryRecordsBuilder
+from kafka_lite.server.kafka_apis import SERVED_VERSIONS
 
 TOPIC, GROUP = Errors.TOPIC_AUTHORIZATION_FAILED.code, Errors.GROUP_AUTHORIZATION_FAILED.code
 CLUSTER, TXN = Errors.CLUSTER_AUTHORIZATION_FAILED.code, Errors.TRANSACTIONAL_ID_AUTHORIZATION_FAILED.code
@@ -41,6 +44,21 @@ class Case(NamedTuple):
         made = _made(API_SPECS[self.api_key].request, self.fields)
         assert isinstance(made, Request)
         return made
+
+    def in_every_version(self) -> list[Case]:
+        """The same request in all served versions that have its fields, the latest first."""
+        served = SERVED_VERSIONS[self.api_key]
+        versions = range(served.max_version, served.min_version - 1, -1)
+        return [self._replace(version=version) for version in versions if self._is_whole_in(version)]
+
+    def _is_whole_in(self, version: int) -> bool:
+        """Whether a broker reads from this version what was asked."""
+        request = self.request()
+        try:
+            frame = encode_request(request, version, 1, "c")
+        except UnsupportedVersionError:
+            return False
+        return decode_request(memoryview(frame))[1] == request
 
 
 def _made(cls: Any, fields: Mapping[str, Any]) -> Struct:
@@ -100,12 +118,16 @@ CASES = (
     Case("OFFSET_COMMIT", 7, {"group_id": "g", "topics": COMMITTED}, {**READ_G, **READ_T}),
     Case("OFFSET_FETCH", 5, {"group_id": "g", "topics": [{"name": "t", "partition_indexes": [0]}]},
          {**DESCRIBE_G, **DESCRIBE_T}),
+    Case("OFFSET_FETCH:groups", 8, {"groups": [{"group_id": "g", "topics": [{"name": "t", "partition_indexes": [0]}]}]},
+         {**DESCRIBE_G, **DESCRIBE_T}),
+    Case("FIND_COORDINATOR:keys", 4, {"coordinator_keys": ["g"], "key_type": 0}, DESCRIBE_G),
     Case("FIND_COORDINATOR", 2, {"key": "g", "key_type": 0}, DESCRIBE_G),
     Case("FIND_COORDINATOR:txn", 2, {"key": "x", "key_type": 1}, {"DESCRIBE TRANSACTIONAL_ID x": TXN}),
     Case("HEARTBEAT", 3, MEMBER, READ_G),
     Case("JOIN_GROUP", 3, {"group_id": "g", "session_timeout_ms": 1, "rebalance_timeout_ms": 1, "member_id": "",
                            "protocol_type": "consumer", "protocols": []}, READ_G),
     Case("LEAVE_GROUP", 2, {"group_id": "g", "member_id": "m"}, READ_G),
+    Case("LEAVE_GROUP:members", 5, {"group_id": "g", "members": [{"member_id": "m"}]}, READ_G),
     Case("SYNC_GROUP", 3, {**MEMBER, "assignments": []}, READ_G),
     Case("DESCRIBE_GROUPS", 4, {"groups": ["g"]}, DESCRIBE_G),
     Case("CREATE_TOPICS", 4, {"validate_only": True, "timeout_ms": 1000, "topics": [
@@ -113,6 +135,8 @@ CASES = (
     Case("CREATE_TOPICS:cluster", 4, {"validate_only": True, "timeout_ms": 1000, "topics": [
         {"name": "new", "num_partitions": 1, "replication_factor": 1}]}, {"CREATE CLUSTER kafka-cluster": TOPIC}),
     Case("DELETE_TOPICS", 3, {"topic_names": ["absent"], "timeout_ms": 1000}, {"DELETE TOPIC absent": TOPIC}),
+    Case("DELETE_TOPICS:named", 6, {"topics": [{"name": "absent"}], "timeout_ms": 1000},
+         {"DELETE TOPIC absent": TOPIC}),
     Case("DELETE_RECORDS", 1, {"topics": [{"name": "absent", "partitions": [{"partition_index": 0, "offset": 0}]}],
                                "timeout_ms": 1000}, {"DELETE TOPIC absent": TOPIC}),
     Case("INIT_PRODUCER_ID", 1, {"transactional_id": "x", "transaction_timeout_ms": 0}, WRITE_X),

@@ -45,6 +45,21 @@ def test_without_one_of_its_rights_it_is_refused(case: Case, missing: str) -> No
     assert others == [], "the handler never sees what is refused"
 
 
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
+def test_every_version_refuses_the_same(case: Case) -> None:
+    versions = case.in_every_version()
+    assert case in versions
+    for each in versions:
+        for missing in case.rights:
+            broker = Broker(*(right for right in case.rights if right != missing))
+            response = broker.ask(each.request(), each.version)
+            found = AUTHORIZATION_ERRORS & set(error_codes(response))
+            assert found == {case.rights[missing]}, (each.version, missing)
+        broker = Broker(*case.rights)
+        broker.ask(each.request(), each.version)
+        assert len(broker.handled) == 1, each.version
+
+
 @pytest.mark.parametrize("name", ["ELECT_LEADERS", "ALTER_PARTITION_REASSIGNMENTS", "DESCRIBE_USER_SCRAM_CREDENTIALS"])
 def test_some_refusals_have_the_error_twice(name: str) -> None:
     (case,) = [each for each in CASES if each.name == name]
