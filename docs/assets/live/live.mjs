@@ -25,7 +25,7 @@ const parts = {
   time: element("div", { class: "live-row" }),
   brokers: element("div", { class: "live-brokers" }),
   links: element("div", { class: "live-row" }),
-  clients: element("div", { class: "live-row" }),
+  clients: element("div", {}),
   topic: element("div", { class: "live-row" }),
   transaction: element("div", {}),
   wordCount: element("div", {}),
@@ -70,18 +70,23 @@ function linkControls(shot) {
 
 function clientControls(shot) {
   const { sent, acknowledged, failed } = shot.producer;
+  const row = (...content) => element("div", { class: "live-row" }, ...content);
   return [
-    button("produce", words.produce, () => tell("produce", records, acks)),
-    choice("records", words.records, RECORDS, records, (value) => { records = Number(value); }),
-    choice("acks", "acks", ["0", "1", "all"], acks, (value) => { acks = value; }),
-    element("span", { "data-role": "acknowledged" }, `${sent} ${words.sent}, ${acknowledged} ${words.acknowledged}, ${failed} ${words.lost}`),
-    ...CONSUMERS.map((number) => {
-      const runs = `consumer-${number}` in shot.consumers;
-      return button("consume", `consumer-${number} ${runs ? words.leave : words.join}`,
-        () => tell(runs ? "leave" : "join", number), { "data-consumer": number, "aria-pressed": String(runs) });
-    }),
-    ...Object.keys(shot.consumers).map((name) => button("crash", `${words.kill} ${name}`, () => tell("crash", name), { "data-client": name })),
-    choice("isolation", words.isolation, ["read_uncommitted", "read_committed"], shot.isolation, (value) => tell("isolation", value)),
+    row(button("produce", words.produce, () => tell("produce", records, acks)),
+      choice("records", words.records, RECORDS, records, (value) => { records = Number(value); }),
+      choice("acks", "acks", ["0", "1", "all"], acks, (value) => { acks = value; }),
+      element("span", { "data-role": "acknowledged" }, `${sent} ${words.sent}, ${acknowledged} ${words.acknowledged}, ${failed} ${words.lost}`)),
+    row(...CONSUMERS.flatMap((number) => consumerButtons(number, `consumer-${number}` in shot.consumers))),
+    row(choice("isolation", words.isolation, ["read_uncommitted", "read_committed"], shot.isolation, (value) => tell("isolation", value))),
+  ];
+}
+
+function consumerButtons(number, runs) {
+  const name = `consumer-${number}`;
+  return [
+    button("consume", `${name} ${runs ? words.leave : words.join}`, () => tell(runs ? "leave" : "join", number),
+      { "data-consumer": number, "aria-pressed": String(runs) }),
+    ...(runs ? [button("crash", `${words.kill} ${name}`, () => tell("crash", name), { "data-client": name })] : []),
   ];
 }
 
@@ -117,11 +122,14 @@ function partitionTable(shot) {
     element("td", { "data-role": "leader", "data-partition": row.partition }, row.leader === null ? "–" : String(row.leader)),
     element("td", {}, String(row.epoch)),
     element("td", { "data-role": "isr", "data-partition": row.partition }, row.isr.join(", ")),
-    element("td", { "data-role": "lso", "data-partition": row.partition }, row.lso === null ? "–" : String(row.lso)),
+    element("td", { "data-role": "lso", "data-partition": row.partition, class: isOpen(row) ? "live-waits" : "" }, row.lso === null ? "–" : String(row.lso)),
     ...ids.map((id) => replicaCell(row, id, most))));
   return [element("table", {}, element("thead", {}, element("tr", {}, ...head.map((text) => element("th", { scope: "col" }, text)))),
     element("tbody", {}, ...rows))];
 }
+
+// Whether readers of committed records stop before the HW.
+const isOpen = ({ lso, leader, replicas }) => lso !== null && lso < (replicas[leader]?.hw ?? 0);
 
 // Numbers, and a bar of which the filled part is below the HW and the outlined one between HW and LEO.
 function replicaCell(row, id, most) {
