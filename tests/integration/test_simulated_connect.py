@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from kafka_lite.testing.simulation.connect.verdict import OFFSET_AHEAD, SOURCE_LOST
+from kafka_lite.testing.simulation.connect.verdict import OFFSET_AHEAD, SINK_LOST, SOURCE_LOST
 from kafka_lite.testing.simulation.connect.workload import CONNECT_PROGRAMS, GROUPS_STAY, ConnectWorkload
 from kafka_lite.testing.simulation.faults import Fault, Kind
 from kafka_lite.testing.simulation.scenarios import MORE_PACKAGES
@@ -52,9 +52,29 @@ def test_nothing_is_lost_although_workers_are_killed_and_cut_off_and_tasks_fail(
     assert len(owners) > len({of for of, _ in owners})  # something has moved
 
 
-def test_a_worker_that_stores_offsets_before_their_records_is_found(tmp_path: Path) -> None:
-    world = World(5, tmp_path, modules=lambda: Modules(COPIED))
-    world.substitutes[CONNECT_PROGRAMS + "worker"] = "tests.support.broken_connect:storing_offsets_at_once"
-    faults = [Fault(Kind.KILL_CONSUMER, 0.5, 8.0, amount) for amount in (0.0, 0.9)]
-    result, _ = world.run(lambda world: _copying(world, faults))
-    assert {violation.rule for violation in result.violations} & {OFFSET_AHEAD, SOURCE_LOST}
+KILL = Fault(Kind.KILL_CONSUMER, duration_s=0.5, after_s=8.0, amount=0.0)
+FAULTS = [
+    *(Fault(Kind.CUT_WORKER, duration_s=3.0, after_s=4.0, amount=amount) for amount in (0.0, 0.001)),
+    *(each for _ in range(4) for each in (KILL, Fault(Kind.RESET, duration_s=0.5, after_s=2.0, amount=1.0))),
+]
+"""Each worker is cut off for less than its session, then both are killed twice: that which has run the longest comes
+first. All connections are reset in between."""
+
+
+STORING, COMMITTING = "storing_offsets_at_once", "committing_without_a_flush"
+
+
+@pytest.mark.parametrize(
+    ("bug", "seed", "rules"),
+    [
+        (STORING, 4, {OFFSET_AHEAD, SOURCE_LOST}),
+        (STORING, 8, {OFFSET_AHEAD, SOURCE_LOST}),
+        (COMMITTING, 1, {SINK_LOST}),
+        (COMMITTING, 2, {SINK_LOST}),
+    ],
+)
+def test_a_worker_that_breaks_a_promise_is_found(tmp_path: Path, bug: str, seed: int, rules: set[str]) -> None:
+    world = World(seed, tmp_path, modules=lambda: Modules(COPIED))
+    world.substitutes[CONNECT_PROGRAMS + "worker"] = f"tests.support.broken_connect:{bug}"
+    result, _ = world.run(lambda world: _copying(world, FAULTS))
+    assert {violation.rule for violation in result.violations} & rules

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from itertools import count
 from typing import Any
 
+from kafka_lite.connect.runtime.tasks.worker_sink_task import WorkerSinkTask
 from kafka_lite.connect.runtime.tasks.worker_source_task import WorkerSourceTask
 from kafka_lite.testing.simulation.connect import programs
 
@@ -11,4 +13,21 @@ from kafka_lite.testing.simulation.connect import programs
 def storing_offsets_at_once(*args: Any) -> None:
     """A flush does not wait until the records before it are acknowledged."""
     WorkerSourceTask._await_outstanding = lambda *_: True  # type: ignore[method-assign]
+    programs.worker(*args)
+
+
+def committing_without_a_flush(*args: Any) -> None:
+    """Every other commit of a sink does not have its task write what it has."""
+    commit, numbers = WorkerSinkTask._commit, count()
+
+    def commit_only(task: WorkerSinkTask, closing: bool) -> None:
+        pre_commit = task._task.pre_commit
+        if not closing and next(numbers) % 2:
+            task._task.pre_commit = lambda offsets: offsets  # type: ignore[method-assign]
+        try:
+            commit(task, closing)
+        finally:
+            task._task.pre_commit = pre_commit  # type: ignore[method-assign]
+
+    WorkerSinkTask._commit = commit_only  # type: ignore[method-assign]
     programs.worker(*args)

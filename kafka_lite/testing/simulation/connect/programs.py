@@ -31,6 +31,11 @@ LOOKS_S = 0.2
 CHECKS_S = 2.0
 """How often the operator looks at the connectors, on average."""
 REQUEST_TIMEOUT_S = 20.0
+LINGERS_MS = (0, 50, 400)
+"""How long a source's producer keeps a record back. The longer that is, the more of them are outstanding while offsets
+are stored."""
+FLUSHES_MS = (250, 1000)
+"""How often a worker stores offsets."""
 JSON = "org.apache.kafka.connect.json.JsonConverter"
 PROPS: dict[str, str] = {
     "group.id": "connect-cluster", "config.storage.topic": CONFIGS, "offset.storage.topic": OFFSETS,
@@ -41,7 +46,7 @@ PROPS: dict[str, str] = {
         for key, value in ((f"{kind}.converter", JSON), (f"{kind}.converter.schemas.enable", "false"))
     },
     "session.timeout.ms": "6000", "heartbeat.interval.ms": "1000", "rebalance.timeout.ms": "20000",
-    "worker.unsync.backoff.ms": "2000", "offset.flush.interval.ms": "1000", "task.shutdown.graceful.timeout.ms": "2000",
+    "worker.unsync.backoff.ms": "2000", "task.shutdown.graceful.timeout.ms": "2000",
     "consumer.session.timeout.ms": "6000", "consumer.heartbeat.interval.ms": "1000",
     "consumer.max.poll.interval.ms": "30000",
 }  # fmt: skip
@@ -58,7 +63,14 @@ def worker(bootstrap: str, host: str, facts: Facts, history: History) -> None:
     for module in (verifiable_source_task, verifiable_sink_task):
         vars(module)["print_line"] = print_line
     while not history.is_over:
-        _run_until_its_herder_fails(PROPS | {"bootstrap.servers": bootstrap, "rest.host.name": host}, history)
+        own = {"bootstrap.servers": bootstrap, "rest.host.name": host}
+        _run_until_its_herder_fails(PROPS | _drawn_props() | own, history)
+
+
+def _drawn_props() -> dict[str, str]:
+    """Settings that users change, drawn from the seed for each life of a worker."""
+    linger_ms, flush_ms = random.choice(LINGERS_MS), random.choice(FLUSHES_MS)
+    return {"producer.linger.ms": str(linger_ms), "offset.flush.interval.ms": str(flush_ms)}
 
 
 def _run_until_its_herder_fails(props: Mapping[str, str], history: History) -> None:
