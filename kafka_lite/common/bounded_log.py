@@ -10,7 +10,7 @@ from types import TracebackType
 from typing import Protocol, Self
 
 MAX_LINES = 20
-"""How many lines one request may log: it may name two hundred thousand topics, and the disk of the log is finite."""
+"""How many lines one request may log: it may name fifty thousand topics, and the disk of the log is finite."""
 
 
 class Log(Protocol):

@@ -204,7 +204,7 @@ class Message(Struct):
             raise UnsupportedVersionError(f"{cls.__name__} has versions {cls.VERSIONS}, not {version}")
 
 
-MAX_ELEMENTS_OF_CLIENTS: Final = 200_000
+MAX_ELEMENTS_OF_CLIENTS: Final = 50_000
 MAX_ELEMENTS_OF_CONTROLLER: Final = 1_000_000
 CONTROLLER_REQUESTS: Final = frozenset({ApiKey.LEADER_AND_ISR, ApiKey.STOP_REPLICA, ApiKey.UPDATE_METADATA})
 

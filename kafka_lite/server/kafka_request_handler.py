@@ -11,6 +11,7 @@ from collections.abc import Callable
 from typing import Protocol
 
 from kafka_lite.common.kafka_thread import KafkaThread
+from kafka_lite.common.process.garbage import without_collections
 from kafka_lite.common.time import SYSTEM_TIME, Time
 from kafka_lite.network.request import Request
 from kafka_lite.network.request_channel import RequestChannel
@@ -84,11 +85,16 @@ class KafkaRequestHandler:
         return request.take_following() if request.following_may_begin else None
 
     def _handle_large(self, request: Request) -> None:
-        """Decode and handle a request that came without its body."""
-        if self._decode(request):
-            self._handle_or_divert(request)
-        else:
-            self._request_channel.let_next_in(request)
+        """Decode and handle a request that came without its body.
+
+        It becomes a hundred thousand objects, which go as they came: full collections would look at them again and
+        again meanwhile, holding the GIL for a tenth of a second each.
+        """
+        with without_collections():
+            if self._decode(request):
+                self._handle_or_divert(request)
+            else:
+                self._request_channel.let_next_in(request)
 
     def _handle_or_divert(self, request: Request) -> Request | None:
         """Handle a request, or queue it behind others that must not be handled beside each other.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import struct
 from typing import Any
 
@@ -23,6 +24,7 @@ from kafka_lite.protocol.framing import encode_request
 from kafka_lite.protocol.messages.api_00_produce import PartitionProduceData, ProduceRequest, TopicProduceData
 from kafka_lite.protocol.messages.api_03_metadata import MetadataRequest, MetadataRequestTopic
 from kafka_lite.protocol.messages.headers import RequestHeader
+from tests.support.eventually import eventually
 from tests.support.network import (
     connect,
     echo_correlation_id,
@@ -174,6 +176,22 @@ def test_a_handler_decodes_a_large_request() -> None:
         client.sendall(large_frame(1) + large_frame(2) + request_frame(3) + large_frame(4))
         assert [read_correlation_id(client) for _ in range(4)] == [1, 2, 3, 4]
     assert topics == [len(NAMES), len(NAMES), 0, len(NAMES)]
+
+
+def test_no_collection_looks_at_the_objects_of_a_large_request() -> None:
+    collecting: list[bool] = []
+
+    def handle(request: Request, channel: RequestChannel) -> None:
+        collecting.append(gc.isenabled())
+        echo_correlation_id(request, channel)
+
+    with running_server(handle) as server, connect(server) as client:
+        client.sendall(large_frame(1))
+        assert read_correlation_id(client) == 1
+        eventually(gc.isenabled)
+        client.sendall(request_frame(2))
+        assert read_correlation_id(client) == 2
+    assert collecting == [False, True]
 
 
 def test_a_large_request_that_cannot_be_decoded_closes_its_connection_only() -> None:
