@@ -208,7 +208,7 @@ def test_a_wrong_answer_gets_a_message_that_names_its_mistake(lab, answer, tmp_p
 def test_a_lab_has_three_wrong_answers_and_hints_for_every_task(lab):
     assert sum(other.name == lab.name for other, _ in WRONG) >= 3
     assert all(task.hints for task in lab.tasks)
-    assert [task.title for task in lab.tasks if task.hints_zh and len(task.hints_zh) != len(task.hints)] == []
+    assert [task.title for task in lab.tasks if len(task.hints_zh) != len(task.hints)] == [], "hints_zh"
     assert len({hint for task in lab.tasks for hint in task.hints}) == sum(len(task.hints) for task in lab.tasks)
 
 
