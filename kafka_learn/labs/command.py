@@ -10,20 +10,19 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from rich.console import Console, Group
+from rich.console import Console
 from rich.markup import escape
 from rich.padding import Padding
 from rich.syntax import Syntax
 from rich.table import Table
-from rich.text import Text
 
-from kafka_learn.labs.grader import CheckResult, TestOutcome, check, jvm_for_checks_of
+from kafka_learn.labs.grader import CheckResult, check, jvm_for_checks_of
 from kafka_learn.labs.grading.grade_command import add_grade
-from kafka_learn.labs.lab import Lab, Task, UnknownLabError, all_labs, find_lab
+from kafka_learn.labs.lab import Lab, UnknownLabError, all_labs, find_lab
 from kafka_learn.labs.own.own_command import add_verbs
-from kafka_learn.labs.starter import UNWRITTEN
+from kafka_learn.labs.way.check_report import marked, next_task, printed_by_first_failed, score_table, verdict
 from kafka_learn.labs.way.lab_order import by_chapter, in_order
-from kafka_learn.labs.way.standing import HALF, Standing, standings
+from kafka_learn.labs.way.standing import Standing, standings
 from kafka_learn.labs.way.verbs import add_language_arguments, add_verb, choose_language
 from kafka_learn.labs.way.way_command import about, continue_labs, next_lab, task_table
 from kafka_learn.labs.way.way_words import word
@@ -83,6 +82,15 @@ def run(options: argparse.Namespace) -> int:
         return 2
     except KeyboardInterrupt:
         return 130
+
+
+def _language(options: argparse.Namespace) -> str:
+    return "zh" if options.zh else "en"
+
+
+def _words_of(options: argparse.Namespace) -> Callable[..., str]:
+    """``say(name, **values)``: the words for something, in the language of the answer."""
+    return lambda name, **values: word(name, _language(options), **values)
 
 
 def _workspace(options: argparse.Namespace) -> LabWorkspace:
@@ -146,25 +154,27 @@ def _start(options: argparse.Namespace) -> int:
     lab = workspace.lab
     files = workspace.start()
     console = Console()
-    console.print(f"[bold]{escape(lab.title)}[/] · {lab.place}\n")
-    console.print("Your files are the shipped modules with some function bodies removed:")
+    say = _words_of(options)
+    console.print(f"[bold]{escape(lab.title_in(_language(options)))}[/] · {lab.place_in(_language(options))}\n")
+    console.print(say("your files"))
     for path in files:
         console.print(f"  {_to_open(path)}", highlight=False)
-    console.print(f"The tasks:  {_shown(lab.folder / 'README.md')}", highlight=False)
-    console.print(f"The tests:  {_shown(lab.tests)}", highlight=False)
-    console.print(f"\nNext:  [bold]{own_command()} labs check {lab.name}[/]   (it fails until you write the code)")
+    text = lab.folder / ("README.zh.md" if options.zh else "README.md")
+    console.print(f"{say('the tasks')}  {_shown(text)}", highlight=False)
+    console.print(f"{say('the tests')}  {_shown(lab.tests)}", highlight=False)
+    console.print(f"\n{say('next')}  [bold]{own_command()} labs check {lab.name}[/]   {say('fails at first')}")
     return 0
 
 
 def _check(options: argparse.Namespace) -> int:
     workspace = _workspace(options)
-    result = _run_check(workspace, Console(), broker=not options.no_broker)
+    result = _run_check(workspace, Console(), _language(options), broker=not options.no_broker)
     return 0 if result.passed else 1
 
 
-def _run_check(workspace: LabWorkspace, console: Console, *, broker: bool) -> CheckResult:
+def _run_check(workspace: LabWorkspace, console: Console, language: str, *, broker: bool) -> CheckResult:
     files = workspace.files()
-    with console.status(f"checking {workspace.lab.name} (at most {workspace.lab.time_limit_s:g} s)"):
+    with console.status(word("checking", language, lab=workspace.lab.name, seconds=workspace.lab.time_limit_s)):
         result = check(workspace.lab, files, broker=broker)
     progress = workspace.progress()
     progress.checks += 1
@@ -176,110 +186,11 @@ def _run_check(workspace: LabWorkspace, console: Console, *, broker: bool) -> Ch
         progress.best, progress.total = max(progress.best, result.score), result.total
     workspace.remember(progress)
     if result.outcomes:
-        console.print(score_table(workspace.lab, result))
-    if printed := printed_by_first_failed(result):
+        console.print(score_table(workspace.lab, result, language))
+    if printed := printed_by_first_failed(result, language):
         console.print(printed)
-    console.print(verdict(workspace, result))
+    console.print(verdict(workspace, result, language))
     return result
-
-
-def _in_order(result: CheckResult) -> list[TestOutcome]:
-    return sorted(result.outcomes, key=lambda row: (row.task, row.broker))
-
-
-def score_table(lab: Lab, result: CheckResult) -> Table:
-    """One row per test: its title, whether it passed, and the mistake if not."""
-    table = Table(title=f"{lab.title} · {lab.place}", title_justify="left", expand=False)
-    table.add_column("task")
-    table.add_column("test", ratio=2)
-    table.add_column("points", justify="right")
-    task_before, points = 0, result.task_points()
-    for outcome in _in_order(result):
-        if outcome.task != task_before:
-            if task_before:
-                table.add_section()
-            earned, of = points[str(outcome.task)]
-            half = f" {HALF} {earned}/{of}" if 0 < earned < of else ""
-            title = lab.task(outcome.task).title + half
-            task_before = outcome.task
-        else:
-            title = ""
-        table.add_row(f"{outcome.task}  {escape(title)}" if title else "", _outcome_text(outcome), _points(outcome))
-    table.add_section()
-    legend = "[bold]total[/]   [dim]✓ passed   ✗ failed   · waits for your code or for other tests[/]"
-    table.add_row("", legend, f"[bold]{result.score}/{result.total}")
-    return table
-
-
-def printed_by_first_failed(result: CheckResult) -> Text | None:
-    """The output of the learner's code in the first test that failed, if there was any."""
-    failed = [outcome for outcome in _in_order(result) if not (outcome.passed or _waits(outcome))]
-    if not failed or not failed[0].printed:
-        return None
-    return Text.assemble((f"What your code printed in this test: {failed[0].title}\n", "bold"), failed[0].printed)
-
-
-def _outcome_text(outcome: TestOutcome) -> Group | Table:
-    if outcome.passed:
-        return _marked("✓", outcome.title, "green")
-    if _waits(outcome):
-        return _marked("·", outcome.title, "dim")
-    return Group(_marked("✗", outcome.title, "red"), Padding(Text(outcome.message), (0, 0, 0, 2)))
-
-
-def _marked(mark: str, words: str, style: str = "") -> Table:
-    """A mark and words; where they do not fit into a line, the next one begins below the words."""
-    grid = Table.grid(padding=(0, 1))
-    grid.add_row(Text(mark, style), Text(words, style))
-    return grid
-
-
-def _waits(outcome: TestOutcome) -> bool:
-    """Whether the test has no result yet: it was not run, or it reached an unwritten body."""
-    return outcome.skipped or UNWRITTEN in outcome.message
-
-
-def _points(outcome: TestOutcome) -> str:
-    earned = outcome.points if outcome.passed else 0
-    return f"[{'green' if earned else 'red'}]{earned}[/]/{outcome.points}"
-
-
-def verdict(workspace: LabWorkspace, result: CheckResult) -> Text:
-    """The meaning of the result, and what to do next."""
-    lab, command = workspace.lab, own_command()
-    if result.passed and any(outcome.broker for outcome in result.outcomes):
-        return Text(
-            f"All tests pass, and a real broker ran with your code. Compare: {command} labs solution {lab.name}"
-        )
-    if result.passed:
-        return Text(f"The tests pass. Now run the broker with your code: {command} labs check {lab.name}")
-    if result.failure:
-        return Text(result.failure, style="red")
-    what = f"{_what_to_do(workspace, next_task(workspace, result))}.\nStuck? {command} labs hint {lab.name}"
-    if workspace.untouched():
-        return Text(f"This failure is expected: the functions are not written yet.\n{what}")
-    return Text(what)
-
-
-def _what_to_do(workspace: LabWorkspace, task: Task) -> str:
-    """The task and the functions to write, or, if all are written, those to fix."""
-    what = f"Your task: {task.number}, {task.title}"
-    if missing := workspace.unwritten(task):
-        return f"{what}: write {', '.join(missing)}"
-    written = ", ".join(function.partition(":")[2] for function in task.functions)
-    return f"{what}: check {written}" if written else what
-
-
-def next_task(workspace: LabWorkspace, result: CheckResult) -> Task:
-    """The first task with a function to write or a mistake to fix.
-
-    A task whose functions are all written may still wait for those of a later task: then the later one is next.
-    """
-    done = result.tasks_passed()
-    wrong = {each.task for each in result.outcomes if not (each.passed or _waits(each))}
-    open_tasks = [task for task in workspace.lab.tasks if task.number not in done]
-    at_hand = [task for task in open_tasks if task.number in wrong or workspace.unwritten(task)]
-    return next(iter(at_hand or open_tasks), workspace.lab.tasks[-1])
 
 
 def _watch(options: argparse.Namespace) -> int:
@@ -292,11 +203,11 @@ def _watch(options: argparse.Namespace) -> int:
             now = workspace.fingerprint()
             if now != seen:
                 console.clear()
-                result = _run_check(workspace, console, broker=not options.no_broker)
+                result = _run_check(workspace, console, _language(options), broker=not options.no_broker)
                 seen = now
                 if result.passed:
                     return 0
-                console.print("[dim]Watching: save a file to check again, Ctrl-C to end.[/]")
+                console.print(f"[dim]{word('watching', _language(options))}[/]")
             time.sleep(WATCH_POLL_S)
 
 
@@ -317,9 +228,9 @@ def _hint(options: argparse.Namespace) -> int:
     title = f"任务 {number}：{task.title_in('zh')}" if options.zh else f"Task {number}: {task.title}"
     console.print(f"[bold]{escape(title)}[/]")
     for index, hint in enumerate(hints[: given + 1], 1):
-        console.print(Padding(_marked(f"{index}/{len(hints)} ", hint), (0, 0, 0, 2)))
+        console.print(Padding(marked(f"{index}/{len(hints)} ", hint), (0, 0, 0, 2)))
     if given + 1 > len(hints):
-        console.print(f"That was the last hint. Next: {own_command()} labs solution {lab.name}")
+        console.print(f"{word('no hint left', _language(options))} {own_command()} labs solution {lab.name}")
     progress.hints[str(number)] = min(given + 1, len(hints))
     workspace.remember(progress)
     return 0
@@ -328,15 +239,16 @@ def _hint(options: argparse.Namespace) -> int:
 def _reset(options: argparse.Namespace) -> int:
     workspace = _workspace(options)
     kept = workspace.reset()
-    Console().print(f"A fresh starter is in {_to_open(workspace.folder)}.", highlight=False)
+    say = _words_of(options)
+    Console().print(say("fresh", folder=_to_open(workspace.folder)), highlight=False)
     if kept:
-        Console().print(f"Your previous work is in {_to_open(kept)}.", highlight=False)
+        Console().print(say("kept", folder=_to_open(kept)), highlight=False)
     return 0
 
 
 def _solution(options: argparse.Namespace) -> int:
     workspace = _workspace(options)
-    if not (options.yes or Standing.of(workspace).is_done or _wants_the_solution(workspace)):
+    if not (options.yes or Standing.of(workspace).is_done or _wants_the_solution(workspace, _words_of(options))):
         return 2
     progress = workspace.progress()
     if progress.solution_seen_at < 0:
@@ -347,23 +259,25 @@ def _solution(options: argparse.Namespace) -> int:
         if options.code or not workspace.started:
             _show(shipped.read_text(encoding="utf-8"), "python")
         else:
-            _show(_difference(workspace.files()[module], shipped), "diff")
+            mine = workspace.files()[module]
+            identical = word("identical", _language(options), file=mine.name)
+            _show(_difference(mine, shipped) or identical, "diff")
     return 0
 
 
-def _wants_the_solution(workspace: LabWorkspace) -> bool:
+def _wants_the_solution(workspace: LabWorkspace, say: Callable[..., str]) -> bool:
     """Whether the learner has tried, and says yes on a terminal. If not, it prints why nothing is shown."""
-    lab, progress, command = workspace.lab, workspace.progress(), own_command()
+    lab, progress = workspace.lab, workspace.progress()
     if not progress.checks:
-        sys.stderr.write(f"The solution comes after a try: {command} labs check {lab.name}. --yes shows it now.\n")
+        sys.stderr.write(say("after a try", command=f"{own_command()} labs check {lab.name}") + "\n")
         return False
     if not sys.stdin.isatty():
-        sys.stderr.write("The solution is shown on request only: --yes shows it without asking.\n")
+        sys.stderr.write(say("on request") + "\n")
         return False
     left = [str(task.number) for task in lab.tasks if task.number not in progress.tasks_passed]
     hints = sum(len(task.hints) for task in lab.tasks) - sum(progress.hints.values())
-    sys.stdout.write(f"Tasks that are open: {', '.join(left) or 'none'}. Hints that you have not seen: {hints}.\n")
-    return input("Show the solution? That is recorded. [y/N] ").strip().lower() in ("y", "yes")
+    sys.stdout.write(say("left to do", tasks=", ".join(left) or say("none"), hints=hints) + "\n")
+    return input(say("show it")).strip().lower() in ("y", "yes")
 
 
 def _show(text: str, language: str) -> None:
@@ -378,7 +292,7 @@ def _show(text: str, language: str) -> None:
 def _difference(mine: Path, shipped: Path) -> str:
     before, after = (path.read_text(encoding="utf-8").splitlines() for path in (mine, shipped))
     rows = difflib.unified_diff(before, after, f"yours/{mine.name}", f"shipped/{shipped.name}", lineterm="", n=2)
-    return "\n".join(rows) or f"{mine.name}: yours is identical to the shipped code."
+    return "\n".join(rows)
 
 
 def _to_open(path: Path) -> str:

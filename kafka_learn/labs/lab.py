@@ -92,6 +92,12 @@ class Lab:
         """Where the lab belongs: a section of the book, or of a chapter that is not in it."""
         return f"book {self.section}" if self.section[0].isdigit() else f"beyond the book: {self.section}"
 
+    def place_in(self, language: str) -> str:
+        """The same in a language."""
+        if language != "zh":
+            return self.place
+        return f"书 {self.section}" if self.section[0].isdigit() else f"书外：{self.section}"
+
     def title_in(self, language: str) -> str:
         """The title, in the language of the page."""
         return self.title_zh if language == "zh" else self.title

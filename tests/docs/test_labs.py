@@ -16,11 +16,11 @@ import pytest
 from rich.console import Console
 
 from kafka_learn.labs.broker import LabBroker
-from kafka_learn.labs.command import printed_by_first_failed, score_table, verdict
 from kafka_learn.labs.grader import CheckResult, TestOutcome, check, jvm_for_checks_of
 from kafka_learn.labs.lab import SPARK, all_labs, find_lab
 from kafka_learn.labs.spark_jvm import PORT, SECRET, shared_jvm
 from kafka_learn.labs.starter import starter
+from kafka_learn.labs.way.check_report import printed_by_first_failed, score_table, verdict
 from kafka_learn.labs.workspace import LabWorkspace
 from kafka_learn.source import find_symbol, module_path
 from tests.support.eventually import eventually

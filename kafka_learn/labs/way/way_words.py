@@ -36,6 +36,63 @@ _WORDS = {
     "solution": ("solution", "答案"),
     "seen at": ("seen at {points} points", "得 {points} 分时看过"),
     "text": ("text", "说明"),
+    "task": ("task", "任务"),
+    "test": ("test", "测试"),
+    "total": ("total", "合计"),
+    "legend": (
+        "✓ passed   ✗ failed   · waits for your code or for other tests",
+        "✓ 通过   ✗ 未通过   · 等你写代码，或者等其他测试",
+    ),
+    "printed": (
+        "What your code printed in this test: {title}",
+        "你的代码在这个测试里打印的内容：{title}",
+    ),
+    "all with broker": (
+        "All tests pass, and a real broker ran with your code. Compare: {command}",
+        "测试全部通过，真正的 broker 也用你的代码运行过了。与项目代码比较：{command}",
+    ),
+    "now the broker": (
+        "The tests pass. Now run the broker with your code: {command}",
+        "测试通过。接下来让 broker 用你的代码运行：{command}",
+    ),
+    "expected": (
+        "This failure is expected: the functions are not written yet.",
+        "现在不通过是正常的：函数还没有写。",
+    ),
+    "no hint left": ("That was the last hint. Next:", "提示到此为止。下一步："),
+    "check": (": check {functions}", "：请检查 {functions}"),
+    "checking": ("checking {lab} (at most {seconds:g} s)", "正在检查 {lab}（最多 {seconds:g} 秒）"),
+    "watching": (
+        "Watching: save a file to check again, Ctrl-C to end.",
+        "保存文件就会再检查一次，按 Ctrl-C 结束。",
+    ),
+    "your files": (
+        "Your files are the shipped modules with some function bodies removed:",
+        "下面是你的文件：项目自己的模块，去掉了一些函数体：",
+    ),
+    "the tasks": ("The tasks:", "任务："),
+    "the tests": ("The tests:", "测试："),
+    "fails at first": ("(it fails until you write the code)", "（写好代码之前不会通过）"),
+    "fresh": ("A fresh starter is in {folder}.", "新的起点在 {folder}。"),
+    "kept": ("Your previous work is in {folder}.", "原来的文件在 {folder}。"),
+    "after a try": (
+        "The solution comes after a try: {command}. --yes shows it now.",
+        "先检查一次再看答案：{command}。--yes 立即显示。",
+    ),
+    "on request": (
+        "The solution is shown on request only: --yes shows it without asking.",
+        "答案只在你要求时才显示：--yes 不问就显示。",
+    ),
+    "left to do": (
+        "Tasks that are open: {tasks}. Hints that you have not seen: {hints}.",
+        "没有完成的任务：{tasks}。还没有看过的提示：{hints} 条。",
+    ),
+    "none": ("none", "没有"),
+    "show it": ("Show the solution? That is recorded. [y/N] ", "显示答案吗？这会记录下来。[y/N] "),
+    "identical": (
+        "{file}: yours is identical to the shipped code.",
+        "{file}：你的与项目代码完全相同。",
+    ),
     "elsewhere": (
         "{found} is from before labs belonged to the clone: move its folders to {base} to continue there.",
         "{found} 是旧版本留下的：现在实验放在项目目录里，请把其中的目录移到 {base}，才能接着做。",

@@ -113,3 +113,20 @@ def test_a_learner_with_all_points_is_not_asked(labs, begun):
     begun.remember(Progress(checks=4, best=100, total=100))
     assert labs("solution", NAME)[0] == 0
     assert begun.progress().solution_seen_at == 100
+
+
+def test_each_verb_answers_in_chinese(labs, begun):
+    _, shown = labs("reset", NAME, "--zh")
+    assert "新的起点在" in shown
+    assert "原来的文件在" in shown
+    assert "先检查一次再看答案" in labs("solution", NAME, "--zh")[1]
+    for _ in range(4):
+        _, shown = labs("hint", NAME, "--zh")
+    assert "提示到此为止。下一步：" in shown
+    _, shown = labs("start", "ch06-purgatory", "--zh")
+    assert find_lab("ch06-purgatory").title_zh in shown
+    assert "下面是你的文件" in shown
+    assert "README.zh.md" in shown
+    assert "（写好代码之前不会通过）" in shown
+    _, shown = labs("check", "ch06-purgatory", "--no-broker", "--zh")
+    assert "现在不通过是正常的" in shown
