@@ -121,10 +121,9 @@ class Log:
         self.local = LocalLog(directory, config, self.segments, end, recovery_point, replacement, time)
         self.log_start_offset, self.recovery = loaded.log_start_offset, loaded.recovery
         """The part of this log that recovery read after an unclean shutdown."""
-        self._is_retired, self._keeps_topic_id = False, keep_topic_id
+        self._is_retired, self._keeps_topic_id, self._is_topic_id_flushed = False, keep_topic_id, True
         self.topic_id: UUID | None = PartitionMetadataFile.load(directory, keep_topic_id)
         """The id of the topic whose messages these are; None if it has none, or is not known yet."""
-        self._is_topic_id_flushed = True
 
     # -- properties --------------------------------------------------------------------------------------------------
 
