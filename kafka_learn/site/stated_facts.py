@@ -58,7 +58,6 @@ PARTS = (
     Missing("Connect", "Connect", "chapter 8, Connect"),
     Missing("uReplicator", "uReplicator", "chapter 8, uReplicator"),
     Missing("Kerberos (GSSAPI)", "Kerberos（GSSAPI）", mechanism="GSSAPI"),
-    Missing("topic ids (KIP-516)", "主题 id（KIP-516）", api=ApiKey.FETCH, version=13),
     Missing("the groups of KIP-848", "KIP-848 的消费组", api=ApiKey.OFFSET_FETCH, version=9),
     Missing("the second version of transactions (KIP-890)", "事务的第二版（KIP-890）", api=ApiKey.END_TXN, version=4),
 )

@@ -50,7 +50,7 @@ SERVED_VERSIONS: dict[ApiKey, ApiRange] = {
     # An API that is not in this table is neither advertised nor served. A maximum below that of today's Kafka has its
     # reason beside it. The minimum is 0 everywhere, for clients of 0.8.
     ApiKey.PRODUCE: ApiRange(0, 9),  # 10: leader hints (KIP-951)
-    ApiKey.FETCH: ApiRange(0, 12),  # 13: topic ids
+    ApiKey.FETCH: ApiRange(0, 15),  # 16: leader hints (KIP-951)
     ApiKey.LIST_OFFSETS: ApiRange(0, 7),  # 8: tiered storage
     ApiKey.METADATA: ApiRange(0, 12),  # 13: an error for the whole response
     ApiKey.LEADER_AND_ISR: ApiRange(0, 5),  # 6: recovery after an unclean election, in KRaft only

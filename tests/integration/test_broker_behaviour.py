@@ -419,6 +419,42 @@ def test_topics_have_ids(channel: BlockingChannel) -> None:
     assert (gone.error_code, gone.name, gone.topic_id) == (100, None, ids["first"])
 
 
+@pytest.mark.parametrize("version", [13, 14, 15])
+def test_topics_are_fetched_by_id(channel: BlockingChannel, version: int) -> None:
+    name = f"by-id-{version}"
+    assert create(channel, topic(name)) == [0]
+    assert produce(channel, name, SMALL).error_code == 0
+    by_name = MetadataRequest(topics=[MetadataRequestTopic(name=name)])
+
+    def current_id() -> UUID:
+        (found,) = cast(MetadataResponse, channel.exchange(by_name, 12)).topics
+        return found.topic_id
+
+    def exchange(session_id: int, epoch: int, *ids: UUID) -> FetchResponse:
+        partitions = [FetchPartition(partition=0, fetch_offset=0, partition_max_bytes=1 << 20)]
+        request = FetchRequest(
+            min_bytes=1, max_bytes=1 << 20, max_wait_ms=0, session_id=session_id, session_epoch=epoch,
+            topics=[FetchTopic(topic_id=topic_id, partitions=partitions) for topic_id in ids],
+        )  # fmt: skip
+        return cast(FetchResponse, channel.exchange(request, version))
+
+    def errors(answer: FetchResponse) -> dict[UUID, int]:
+        assert answer.error_code == 0
+        return {each.topic_id: partition.error_code for each in answer.responses for partition in each.partitions}
+
+    known, unknown = current_id(), UUID(int=7)
+    first = exchange(0, 0, known, unknown)
+    assert errors(first) == {known: 0, unknown: 100}
+    (found,) = (each.partitions[0] for each in first.responses if each.topic_id == known)
+    named = fetch(channel, 12, name, 0).responses[0]
+    assert (found.high_watermark, found.records) == (1, named.partitions[0].records)
+    assert errors(exchange(first.session_id, 1)) == {known: 0, unknown: 100}, "it has not moved on"
+    channel.exchange(DeleteTopicsRequest(topics=[DeleteTopicState(name=name)], timeout_ms=30_000), 6)
+    assert create(channel, topic(name)) == [0]
+    assert errors(exchange(first.session_id, 2)) == {known: 100, unknown: 100}, "a new topic of the old name"
+    assert errors(exchange(0, -1, current_id())) == {current_id(): 0}
+
+
 @pytest.mark.parametrize("version", range(13))
 def test_metadata_of_unknown_topics(channel: BlockingChannel, version: int) -> None:
     names = ["nobody-knows", "nobody-knows", "bad name!", "plain"]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from types import SimpleNamespace
 from typing import Any, cast
+from uuid import UUID
 
 from kafka_lite.common.time import MockTime
 from kafka_lite.common.topic_partition import TopicPartition
@@ -73,6 +74,7 @@ class Apis:
     def __init__(self) -> None:
         self.channel = RequestChannel(1, 10)
         self.replicas = FakeReplicaManager()
+        self.topic_names: dict[UUID, str] = {}
         self.admin = FakeAdminManager()
         replicas, nothing = cast(Any, self.replicas), cast(Any, _Anything())
         self.helper = RequestHandlerHelper(self.channel, self.replicas.quotas.clients, MockTime())
@@ -83,7 +85,7 @@ class Apis:
         fetch_manager = FetchManager(self.sessions, MockTime())
         handlers = ApiHandlers(
             produce=ProduceApis(replicas, self.channel.close_connection, nothing),
-            fetch=FetchApis(replicas, fetch_manager, self.helper),
+            fetch=FetchApis(replicas, fetch_manager, self.helper, topic_name=self.topic_names.get),
             log_offsets=nothing,
             metadata=nothing,
             admin=admin,

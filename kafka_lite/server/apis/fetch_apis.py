@@ -7,9 +7,11 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable
+from uuid import UUID
 
 from kafka_lite.clients.fetch_metadata import FINAL_EPOCH, INVALID_SESSION_ID, FetchMetadata
 from kafka_lite.common.errors import ApiError, Errors
+from kafka_lite.common.ids.topic_id_partition import TopicIdPartition
 from kafka_lite.common.sendable import Part, size_of
 from kafka_lite.common.topic_partition import TopicPartition, known_topic_partition
 from kafka_lite.log.files.converted_records import begins_with_newer, converted_records
@@ -24,18 +26,20 @@ from kafka_lite.server.apis.api_handler import Respond, error_for_version
 from kafka_lite.server.fetch_params import READ_COMMITTED, FetchParams, FetchPartition, LogReadResult
 from kafka_lite.server.fetch_sessions.fetch_context import Asked, FetchContext, Results, SessionlessFetchContext
 from kafka_lite.server.fetch_sessions.fetch_manager import FetchManager
+from kafka_lite.server.fetch_sessions.fetch_session import FetchKey
+from kafka_lite.server.fetch_sessions.fetched_topics import FetchedTopicIds, FetchedTopics, ReadResults
 from kafka_lite.server.quotas.request_handler_helper import RequestHandlerHelper, client_waits
 from kafka_lite.server.replica_manager import ReplicaManager
 
 logger = logging.getLogger(__name__)
 
 FIRST_VERSION_WITH_ZSTD = 10
+FIRST_VERSION_BY_TOPIC_ID = 13
+FIRST_VERSION_WITH_REPLICA_STATE = 15
 LATER_ERRORS = {Errors.KAFKA_STORAGE_ERROR: (6, Errors.NOT_LEADER_OR_FOLLOWER)}
 """Errors that older clients do not know: the first version that has them, and the replacement before."""
 
-_NOTHING: Results = []
 _new_fetch_response = fetch.FetchResponse.maker("error_code", "session_id", "responses")
-_new_fetchable_topic_response = fetch.FetchableTopicResponse.maker("topic", "partitions")
 _new_partition_data = fetch.PartitionData.maker(
     "partition_index",
     "error_code",
@@ -57,11 +61,14 @@ class FetchApis:
         request_helper: RequestHandlerHelper,
         denied_topics: Callable[[Request, bool, set[str]], set[str]] | None = None,
         convert: Callable[[Callable[[], object]], object] = lambda task: task(),
+        topic_name: Callable[[UUID], str | None] = lambda _topic_id: None,
     ) -> None:
         """``denied_topics(request, from_follower, topics)``: those that may not be read; None without an authorizer.
 
         ``convert`` calls its argument later in a thread that may decompress much: ``DownConversions.submit``.
+        ``topic_name``: the name of the topic with an id, if the metadata cache knows it.
         """
+        self._topic_name = topic_name
         self._denied_topics = denied_topics
         self._replicas = replica_manager
         self._fetch_manager = fetch_manager
@@ -72,20 +79,24 @@ class FetchApis:
     def handle_fetch(self, request: Request, body: fetch.FetchRequest, respond: Respond) -> None:
         """Read from every partition of the request or of its session; wait up to ``max_wait_ms`` for ``min_bytes``."""
         version = request.header.api_version
-        context = self._context(body)
-        asked, denied = context.partitions, _NOTHING
+        has_state = version >= FIRST_VERSION_WITH_REPLICA_STATE
+        replica_id = body.replica_state.replica_id if has_state else body.replica_id
+        context = self._context(body, version, replica_id >= 0)
+        topics = self._topics(context, version)
         if self._denied_topics is not None:
-            asked, denied = self._authorized(self._denied_topics, request, body, context)
+            named = {partition.topic for partition, _ in topics.readable}
+            denied = self._denied_topics(request, replica_id >= 0, named)
+            if denied:
+                topics.refuse(denied)
         asked_bytes = body.max_bytes if version >= 3 else sum(asked.max_bytes for _, asked in context.partitions)
         max_bytes = min(asked_bytes, self._replicas.config.fetch_max_bytes)
-        may_be_throttled = self._quotas.is_enabled and body.replica_id < 0 and client_waits(request)
+        may_be_throttled = self._quotas.is_enabled and replica_id < 0 and client_waits(request)
         if may_be_throttled:
             max_bytes = min(max_bytes, self._request_helper.max_fetch_bytes(request))
-        params = _fetch_params(request, body, max_bytes)
+        params = _fetch_params(request, body, replica_id, max_bytes)
 
-        def send(results: Results) -> None:
-            if denied:
-                results = [*denied, *results]
+        def send(read: ReadResults) -> None:
+            results = topics.as_asked(read)
             if self._needs_conversion(version, results):
                 self._convert(lambda: complete(results))
             else:
@@ -97,42 +108,37 @@ class FetchApis:
                 respond(None)
                 return
             if may_be_throttled:
-                size = self._response_size(version, context, results)
+                size = self._response_size(version, context, topics, results)
                 throttle_time_ms = self._request_helper.throttle_fetch(request, size)
                 if throttle_time_ms > 0:
                     respond(_throttled_response(context, throttle_time_ms))
                     return
-            respond(self._fetch_response(version, context, results, params.from_follower))
+            respond(self._fetch_response(version, context, topics, results, params.from_follower))
 
-        if denied and not asked:
+        if topics.failed and not topics.readable:
             params.max_wait_ms = 0  # there is nothing to wait for
-        self._replicas.fetch_messages(params, asked, send)
+        self._replicas.fetch_messages(params, topics.readable, send)
 
-    @staticmethod
-    def _authorized(
-        denied_topics: Callable[[Request, bool, set[str]], set[str]],
-        request: Request,
-        body: fetch.FetchRequest,
-        context: FetchContext,
-    ) -> tuple[Asked, Results]:
-        """The partitions that may be read, including those of a session, and the errors of the others."""
-        topics = {partition.topic for partition, _ in context.partitions}
-        denied = denied_topics(request, body.replica_id >= 0, topics)
-        if not denied:
-            return context.partitions, []
-        error = LogReadResult(Errors.TOPIC_AUTHORIZATION_FAILED)
-        return (
-            [each for each in context.partitions if each[0].topic not in denied],
-            [(partition, error) for partition, _ in context.partitions if partition.topic in denied],
-        )
+    def _topics(self, context: FetchContext, version: int) -> FetchedTopics:
+        if version < FIRST_VERSION_BY_TOPIC_ID:
+            return FetchedTopics(context.partitions)
+        return FetchedTopicIds(context.partitions, self._topic_name, self._log_topic_id)
 
-    def _context(self, body: fetch.FetchRequest) -> FetchContext:
+    def _log_topic_id(self, topic_partition: TopicPartition) -> UUID | None:
+        partition = self._replicas.get_partition(topic_partition)
+        log = partition.log if partition is not None else None
+        return log.topic_id if log is not None else None
+
+    def _context(self, body: fetch.FetchRequest, version: int, from_follower: bool) -> FetchContext:
         """The context of the request: the partitions that it names, and those of its session.
 
         A partition that is named twice is read once, from its last offset.
         """
-        named = {
-            known_topic_partition(topic.topic, p.partition): _fetch_partition(p)
+        by_id = version >= FIRST_VERSION_BY_TOPIC_ID
+        named: dict[FetchKey, FetchPartition] = {
+            TopicIdPartition(topic.topic_id, p.partition)
+            if by_id
+            else known_topic_partition(topic.topic, p.partition): _fetch_partition(p)
             for topic in body.topics
             for p in topic.partitions
         }
@@ -140,37 +146,45 @@ class FetchApis:
         session_id, epoch = body.session_id, body.session_epoch
         if epoch == FINAL_EPOCH and session_id == INVALID_SESSION_ID:
             return SessionlessFetchContext(asked)
-        forgotten = body.forgotten_topics_data
-        to_forget = [TopicPartition(each.topic, number) for each in forgotten for number in each.partitions]
-        return self._fetch_manager.new_context(FetchMetadata(session_id, epoch), body.replica_id >= 0, asked, to_forget)
+        to_forget: list[FetchKey] = [
+            TopicIdPartition(each.topic_id, number) if by_id else TopicPartition(each.topic, number)
+            for each in body.forgotten_topics_data
+            for number in each.partitions
+        ]
+        metadata = FetchMetadata(session_id, epoch)
+        return self._fetch_manager.new_context(metadata, from_follower, asked, to_forget, by_id)
 
     def _fetch_response(
-        self, version: int, context: FetchContext, results: Results, to_follower: bool
+        self, version: int, context: FetchContext, topics: FetchedTopics, results: Results, to_follower: bool
     ) -> fetch.FetchResponse:
         stats, quota = self._replicas.broker_topic_stats, self._replicas.quotas.leader
-        topics: list[fetch.FetchableTopicResponse] = []
-        for topic_partition, result in context.update_and_select(results):
-            if not topics or topics[-1].topic != topic_partition.topic:
-                topics.append(_new_fetchable_topic_response(topic_partition.topic, []))
+        responses: list[fetch.FetchableTopicResponse] = []
+        last: object = None
+        for key, result in context.update_and_select(results):
+            if key[0] != last:
+                last = key[0]
+                responses.append(topics.new_response(key))
+            topic_partition = topics.name_of(key)
             data = self._fetch_partition_data(version, topic_partition, result)
-            topics[-1].partitions.append(data)
+            responses[-1].partitions.append(data)
             if data.records:
                 size_bytes = size_of(data.records)
                 stats.sent(topic_partition, size_bytes)
                 if to_follower and quota.is_throttled(topic_partition):
                     quota.record(size_bytes)
-        return _new_fetch_response(context.error_code, context.session_id, topics)
+        return _new_fetch_response(context.error_code, context.session_id, responses)
 
-    def _response_size(self, version: int, context: FetchContext, results: Results) -> int:
+    def _response_size(self, version: int, context: FetchContext, topics: FetchedTopics, results: Results) -> int:
         """Bytes of the response, were its records not converted; the session stays as it is."""
-        topics: dict[str, list[fetch.PartitionData]] = {}
+        responses: dict[object, fetch.FetchableTopicResponse] = {}
         records_bytes = 0
-        for topic_partition, result in context.peek(results):
-            data = _bounds_of(version, topic_partition, result)
-            topics.setdefault(topic_partition.topic, []).append(data)
+        for key, result in context.peek(results):
+            if key[0] not in responses:
+                responses[key[0]] = topics.new_response(key)
+            responses[key[0]].partitions.append(_bounds_of(version, topics.name_of(key), result))
             records_bytes += result.size_in_bytes
-        responses = [_new_fetchable_topic_response(topic, partitions) for topic, partitions in topics.items()]
-        return len(_new_fetch_response(0, context.session_id, responses).encode(version)) + records_bytes
+        response = _new_fetch_response(0, context.session_id, list(responses.values()))
+        return len(response.encode(version)) + records_bytes
 
     def _fetch_partition_data(
         self, version: int, topic_partition: TopicPartition, result: LogReadResult
@@ -230,9 +244,9 @@ def _has_newer(records: FileMessageSetSlice, newest_magic: int) -> bool:
     return begins_with_newer(records, newest_magic) or any(batch.magic > newest_magic for batch in records.headers())
 
 
-def _fetch_params(request: Request, body: fetch.FetchRequest, max_bytes: int) -> FetchParams:
+def _fetch_params(request: Request, body: fetch.FetchRequest, replica_id: int, max_bytes: int) -> FetchParams:
     params = FetchParams(
-        body.replica_id,
+        replica_id,
         body.max_wait_ms,
         min(body.min_bytes, max_bytes),
         max_bytes,

@@ -11,16 +11,15 @@ import logging
 from kafka_lite.clients.fetch_metadata import INVALID_SESSION_ID, FetchMetadata, next_epoch
 from kafka_lite.common.errors import Errors
 from kafka_lite.common.time import Time
-from kafka_lite.common.topic_partition import TopicPartition
 from kafka_lite.server.fetch_params import FetchPartition, LogReadResult
 from kafka_lite.server.fetch_sessions.cached_partition import CachedPartition
-from kafka_lite.server.fetch_sessions.fetch_session import FetchSession
+from kafka_lite.server.fetch_sessions.fetch_session import FetchKey, FetchSession
 from kafka_lite.server.fetch_sessions.fetch_session_cache import FetchSessionCache
 
 logger = logging.getLogger(__name__)
 
-Asked = list[tuple[TopicPartition, FetchPartition]]
-Results = list[tuple[TopicPartition, LogReadResult]]
+Asked = list[tuple[FetchKey, FetchPartition]]
+Results = list[tuple[FetchKey, LogReadResult]]
 
 
 class FetchContext:
@@ -73,10 +72,18 @@ class SessionErrorContext(FetchContext):
 class FullFetchContext(FetchContext):
     """A request that names all its partitions and asks for a session."""
 
-    __slots__ = ("_cache", "_from_follower", "_time")
+    __slots__ = ("_cache", "_from_follower", "_time", "_uses_topic_ids")
 
-    def __init__(self, partitions: Asked, from_follower: bool, cache: FetchSessionCache, time: Time) -> None:
+    def __init__(
+        self,
+        partitions: Asked,
+        from_follower: bool,
+        cache: FetchSessionCache,
+        time: Time,
+        uses_topic_ids: bool = False,
+    ) -> None:
         super().__init__(partitions)
+        self._uses_topic_ids = uses_topic_ids
         self._from_follower = from_follower
         self._cache = cache
         self._time = time
@@ -88,7 +95,9 @@ class FullFetchContext(FetchContext):
             topic_partition: CachedPartition(asked[topic_partition], result.high_watermark, result.log_start_offset)
             for topic_partition, result in results
         }
-        self.session_id = self._cache.maybe_create_session(self._time.hi_res_ms(), self._from_follower, cached)
+        self.session_id = self._cache.maybe_create_session(
+            self._time.hi_res_ms(), self._from_follower, cached, self._uses_topic_ids
+        )
         return results
 
 

@@ -13,11 +13,10 @@ from collections import OrderedDict
 
 from kafka_lite.clients.fetch_metadata import INVALID_SESSION_ID
 from kafka_lite.common.time import Time
-from kafka_lite.common.topic_partition import TopicPartition
 from kafka_lite.metrics.kafka_metrics_group import KafkaMetricsGroup
 from kafka_lite.metrics.metrics_registry import MetricsRegistry
 from kafka_lite.server.fetch_sessions.cached_partition import CachedPartition
-from kafka_lite.server.fetch_sessions.fetch_session import NOT_CACHED, EvictableKey, FetchSession
+from kafka_lite.server.fetch_sessions.fetch_session import NOT_CACHED, EvictableKey, FetchKey, FetchSession
 
 logger = logging.getLogger(__name__)
 
@@ -93,7 +92,11 @@ class FetchSessionCache:
         return self._num_partitions
 
     def maybe_create_session(
-        self, now_ms: float, privileged: bool, partitions: dict[TopicPartition, CachedPartition]
+        self,
+        now_ms: float,
+        privileged: bool,
+        partitions: dict[FetchKey, CachedPartition],
+        uses_topic_ids: bool = False,
     ) -> int:
         """Create a session; returns its id, or 0 if the cache is full of sessions that are worth more."""
         with self.lock:
@@ -104,7 +107,7 @@ class FetchSessionCache:
             if not fits:
                 logger.debug("No fetch session created for privileged=%s, size=%d.", privileged, len(partitions))
                 return INVALID_SESSION_ID
-            session = FetchSession(self._new_session_id(), privileged, partitions, now_ms)
+            session = FetchSession(self._new_session_id(), privileged, partitions, now_ms, uses_topic_ids)
             self._sessions[session.id] = session
             self.touch(session, now_ms)
             logger.debug("Created fetch session %d with %d partition(s)", session.id, len(partitions))

@@ -124,6 +124,7 @@ class RequestHandling:
                 self._request_helper,
                 None if self._auth is None else fetch_rule(self._auth),
                 self._down_conversions.submit,
+                parts.metadata_cache.topic_name,
             ),
             log_offsets=LogOffsetApis(replica_manager),
             metadata=self.metadata_apis,

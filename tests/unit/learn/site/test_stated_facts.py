@@ -27,10 +27,10 @@ def test_each_reason_that_a_class_is_not_there_yet_is_a_missing_part():
 
 
 def test_a_part_is_missing_until_its_classes_or_its_api_are_there(monkeypatch):
-    connect, topic_ids = Missing("Connect", "Connect", "Connect"), Missing("ids", "id", api=ApiKey.FETCH, version=13)
+    connect, hints = Missing("Connect", "Connect", "Connect"), Missing("hints", "提示", api=ApiKey.FETCH, version=16)
     assert connect.holds(["Connect: not yet"])
     assert not connect.holds([])
-    assert topic_ids.holds([])
+    assert hints.holds([])
     assert not Missing("ids", "id", api=ApiKey.FETCH, version=12).holds([])
     monkeypatch.delitem(stated_facts.SERVED_VERSIONS, ApiKey.FETCH)
     assert Missing("ids", "id", api=ApiKey.FETCH, version=12).holds([])

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from types import SimpleNamespace
 from typing import Any
+from uuid import UUID
 
 import pytest
 
@@ -22,6 +23,7 @@ from kafka_lite.protocol.messages.api_01_fetch import (
     FetchResponse,
     FetchTopic,
     ForgottenTopic,
+    ReplicaState,
 )
 from kafka_lite.server.fetch_params import LogReadResult
 from kafka_lite.server.quotas.client_quota_entity import KafkaQuotaEntity
@@ -90,6 +92,34 @@ def respond(apis: Apis, *results: tuple[TopicPartition, LogReadResult]) -> Fetch
     apis.replicas.respond(list(results))
     response: FetchResponse = apis.message()
     return response
+
+
+def test_ids_are_read_by_name_and_answered_by_id(apis: Apis) -> None:
+    known, unknown = UUID(int=7), UUID(int=8)
+    apis.topic_names[known] = "t"
+    partition = FetchPartition(partition=0, fetch_offset=0, partition_max_bytes=100)
+    topics = [FetchTopic(topic_id=topic_id, partitions=[partition]) for topic_id in (unknown, known)]
+    apis.handle(ApiKey.FETCH, 13, FetchRequest(topics=topics, max_wait_ms=100))
+    assert [each for each, _ in apis.replicas.asked] == [TP]
+    answer = respond(apis, (TP, LogReadResult(Errors.NONE, 5, 0, LogOffsetMetadata(0), BATCH)))
+    found = [(each.topic_id, each.topic, each.partitions[0].error_code) for each in answer.responses]
+    assert found == [(unknown, "", Errors.UNKNOWN_TOPIC_ID.code), (known, "", 0)]
+    assert bytes(answer.responses[1].partitions[0].records or b"") == bytes(BATCH)
+
+
+def test_a_request_for_unknown_ids_does_not_wait(apis: Apis) -> None:
+    partition = FetchPartition(partition=0, fetch_offset=0, partition_max_bytes=100)
+    topics = [FetchTopic(topic_id=UUID(int=8), partitions=[partition])]
+    apis.handle(ApiKey.FETCH, 13, FetchRequest(topics=topics, max_wait_ms=100))
+    assert apis.replicas.params is not None
+    assert (apis.replicas.asked, apis.replicas.params.max_wait_ms) == ([], 0)
+
+
+@pytest.mark.parametrize("replica_id", [-1, 4])
+def test_a_follower_says_who_it_is_in_a_state_since_version_15(apis: Apis, replica_id: int) -> None:
+    apis.handle(ApiKey.FETCH, 15, FetchRequest(replica_state=ReplicaState(replica_id=replica_id)))
+    assert apis.replicas.params is not None
+    assert (apis.replicas.params.replica_id, apis.replicas.params.from_follower) == (replica_id, replica_id >= 0)
 
 
 @pytest.mark.parametrize(

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from uuid import UUID
 
 import pytest
 
 from kafka_lite.clients.fetch_metadata import FetchMetadata, next_epoch
 from kafka_lite.common.errors import Errors
+from kafka_lite.common.ids.topic_id_partition import TopicIdPartition
 from kafka_lite.common.time import MockTime
 from kafka_lite.common.topic_partition import TopicPartition
 from kafka_lite.metrics.metrics_registry import MetricsRegistry
@@ -280,3 +282,17 @@ def test_the_epoch_wraps_to_one(broker: Broker) -> None:
     assert broker.fetch(session, last) == []
     assert broker.fetch(session, 1) == []
     assert next_epoch(FINAL) == FINAL
+
+
+@pytest.mark.parametrize("by_id", [False, True])
+def test_a_session_with_names_takes_no_ids_and_the_other_way_round(broker: Broker, by_id: bool) -> None:
+    key = TopicIdPartition(UUID(int=7), 0) if by_id else A
+    first = broker.manager.new_context(FetchMetadata(0, 0), False, [(key, FetchPartition(0, 100))], [], by_id)
+    first.update_and_select([(key, EMPTY)])
+    other = broker.manager.new_context(FetchMetadata(first.session_id, 1), False, [], [], not by_id)
+    assert isinstance(other, SessionErrorContext)
+    assert other.error_code == Errors.FETCH_SESSION_TOPIC_ID_ERROR.code
+    again = broker.manager.new_context(FetchMetadata(first.session_id, 1), False, [], [], by_id)
+    assert [each for each, _ in again.partitions] == [key], "the session is as it was"
+    gone = broker.manager.new_context(FetchMetadata(first.session_id, 2), False, [], [key], by_id)
+    assert isinstance(gone, SessionlessFetchContext)
