@@ -13,8 +13,9 @@ from typing import Final
 from kafka_lite.network.request import Request
 from kafka_lite.protocol.api_key import ApiKey
 
-ADMITTED_AT_ONCE: Final = frozenset({ApiKey.LEADER_AND_ISR, ApiKey.STOP_REPLICA, ApiKey.UPDATE_METADATA})
-"""The controller must not wait for clients."""
+OF_CONTROLLER: Final = frozenset({ApiKey.LEADER_AND_ISR, ApiKey.STOP_REPLICA, ApiKey.UPDATE_METADATA})
+"""The controller must not wait for clients. It sends a broker one request after the other, so these wait for nothing
+unless somebody else sends them."""
 LARGE_PRODUCES_AT_ONCE: Final = 2
 """Most bytes of a Produce request are records, which are not decoded: checksums, codecs and files release the GIL."""
 

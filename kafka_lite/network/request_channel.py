@@ -14,7 +14,7 @@ from enum import Enum
 from typing import Final
 
 from kafka_lite.common.time import SYSTEM_TIME, Time
-from kafka_lite.network.large_requests import ADMITTED_AT_ONCE, LARGE_PRODUCES_AT_ONCE, LargeRequests
+from kafka_lite.network.large_requests import LARGE_PRODUCES_AT_ONCE, OF_CONTROLLER, LargeRequests
 from kafka_lite.network.memory_pool import MemoryPool
 from kafka_lite.network.request import Request
 from kafka_lite.network.request_log import log_completed, request_logger
@@ -94,8 +94,12 @@ class RequestChannel:
         self._requests: queue.SimpleQueue[Request | None] = queue.SimpleQueue()
         self.large_requests = LargeRequests(self._requests.put)
         self.large_produces = LargeRequests(self._requests.put, LARGE_PRODUCES_AT_ONCE)
+        self.large_requests_of_controller = LargeRequests(self._requests.put)
         self.heavy_requests = LargeRequests(self._requests.put)
         """Decoded requests that must not be handled beside each other; a handler sends them here."""
+        self._lanes = (
+            self.large_requests, self.large_produces, self.large_requests_of_controller, self.heavy_requests,
+        )  # fmt: skip
         self.memory_pool = MemoryPool()
         """The memory of large requests; a socket server sets its size, ``queued.max.request.bytes``."""
         self._responses: list[deque[Response]] = [deque() for _ in range(num_processors)]
@@ -130,10 +134,10 @@ class RequestChannel:
         self._requests.put(request)
 
     def send_large_request(self, request: Request) -> None:
-        """Queue a request that is not decoded yet, after the large requests before it. Never blocks for a client's."""
+        """Queue a request that is not decoded yet, after the large requests of its kind before it. Never blocks."""
         api_key = request.header.api_key
-        if api_key in ADMITTED_AT_ONCE:
-            self.send_request(request)
+        if api_key in OF_CONTROLLER:
+            self.large_requests_of_controller.send(request)
         elif api_key == ApiKey.PRODUCE:
             self.large_produces.send(request)
         else:
@@ -141,9 +145,8 @@ class RequestChannel:
 
     def let_next_in(self, request: Request) -> None:
         """The handler is done with a request, before which others wait if it is a large or a heavy one."""
-        self.large_requests.completed(request)
-        self.large_produces.completed(request)
-        self.heavy_requests.completed(request)
+        for lane in self._lanes:
+            lane.completed(request)
 
     def _wait_for_room(self) -> None:
         """Wait until the request queue is not full, or the channel is closed."""
@@ -179,8 +182,7 @@ class RequestChannel:
     @property
     def request_queue_size(self) -> int:
         """Requests that wait for a handler."""
-        waiting = len(self.large_requests) + len(self.large_produces) + len(self.heavy_requests)
-        return self._requests.qsize() + waiting
+        return self._requests.qsize() + sum(map(len, self._lanes))
 
     # ── Responses: from any thread back to the processor of the connection ────────────────────────────────────────
 
@@ -278,8 +280,8 @@ class RequestChannel:
         with self._room:
             self._closed = True
             self._room.notify_all()
-        for waiting in (self.large_requests, self.large_produces, self.heavy_requests):
-            waiting.clear()
+        for lane in self._lanes:
+            lane.clear()
         while True:
             try:
                 self._requests.get_nowait()

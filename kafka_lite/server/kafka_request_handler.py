@@ -8,7 +8,8 @@ from __future__ import annotations
 import logging
 import threading
 from collections.abc import Callable
-from typing import Protocol
+from time import monotonic
+from typing import Final, Protocol
 
 from kafka_lite.common.kafka_thread import KafkaThread
 from kafka_lite.common.process.garbage import without_collections
@@ -20,6 +21,9 @@ from kafka_lite.protocol.api_key import ApiKey
 from kafka_lite.server.pointless_requests import is_pointless
 
 logger = logging.getLogger(__name__)
+
+SHUTDOWN_TIMEOUT_S: Final = 10.0
+"""How long a stopping broker waits for requests in progress. Service managers kill a process after 30 to 90 s."""
 
 
 class ApiRequestHandler(Protocol):
@@ -223,8 +227,8 @@ class KafkaRequestHandlerPool:
     def _total_idle_ms(self) -> float:
         return self._ended_idle_ms + sum(handler.idle_ms() for handler in self._handlers.values())
 
-    def shutdown(self) -> None:
-        """Let each handler finish its current request, then stop."""
+    def shutdown(self, timeout_s: float = SHUTDOWN_TIMEOUT_S) -> None:
+        """Let each handler finish its current request, then stop. One that takes longer is left behind."""
         with self._lock:
             self._is_shut_down = True  # no handler starts any more: it might take the wake-up of another one
             threads = list(self._threads.values())
@@ -232,8 +236,12 @@ class KafkaRequestHandlerPool:
             thread.initiate_shutdown()
         for _ in threads:
             self._request_channel.wake_up_handler()
+        deadline_s = monotonic() + timeout_s
         for thread in threads:
-            thread.await_shutdown()
+            thread.await_shutdown(max(deadline_s - monotonic(), 0))
+        busy = [thread.name for thread in threads if thread.is_alive()]
+        if busy:
+            logger.warning("Stopping while %s still handle a request", ", ".join(sorted(busy)))
 
 
 def _do_nothing() -> None:

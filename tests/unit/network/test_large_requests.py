@@ -110,6 +110,12 @@ def test_requests_of_the_controller_do_not_wait_for_others(api_key: ApiKey) -> N
     assert channel.receive_request(0) is None
     channel.let_next_in(first)
     assert channel.receive_request(0) is client
+    third, fourth = request(api_key), request(api_key)
+    channel.send_large_request(third)
+    channel.send_large_request(fourth)
+    assert [channel.receive_request(0) for _ in range(2)] == [third, None], "the controller itself sends one at a time"
+    channel.let_next_in(third)
+    assert channel.receive_request(0) is fourth
 
 
 def test_two_large_produce_requests_are_handled_beside_another_one() -> None:

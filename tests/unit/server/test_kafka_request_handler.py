@@ -167,3 +167,18 @@ def test_heavy_requests_are_handled_one_at_a_time_and_others_beside_them() -> No
     assert [number for number in apis.begun if number < 10] == [1, 2, 3]
     eventually(lambda: channel.request_queue_size == 0)
     pool.shutdown()
+
+
+def test_a_stop_leaves_a_handler_behind_that_does_not_finish(caplog: pytest.LogCaptureFixture) -> None:
+    apis, channel = Apis(), RequestChannel(1, 10_000)
+    pool = KafkaRequestHandlerPool(3, channel, apis)
+    header = RequestHeader(api_key=12, api_version=0, correlation_id=1, client_id=None)
+    channel.send_request(Request(0, "c", "P", "P", "127.0.0.1", header, HeartbeatRequest(), 1, 0))
+    eventually(lambda: apis.begun == [1])
+    pool.shutdown(timeout_s=0.2)
+    (busy,) = [thread for thread in threading.enumerate() if thread.name in names(0, 1, 2)]
+    assert caplog.messages == [f"Stopping while {busy.name} still handle a request"]
+    apis.door.set()
+    pool.shutdown()
+    assert not busy.is_alive()
+    assert len(caplog.messages) == 1
