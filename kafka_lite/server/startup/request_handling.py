@@ -36,7 +36,7 @@ from kafka_lite.server.down_conversions import DownConversions
 from kafka_lite.server.dynamic.dynamic_broker_config import DynamicBrokerConfig
 from kafka_lite.server.fetch_sessions.fetch_manager import FetchManager
 from kafka_lite.server.fetch_sessions.fetch_session_cache import FetchSessionCache
-from kafka_lite.server.heavy_produces import is_heavy
+from kafka_lite.server.heavy_requests import HeavyRequests
 from kafka_lite.server.kafka_apis import SERVED_VERSIONS, ApiHandlers, KafkaApis
 from kafka_lite.server.kafka_config import KafkaConfig
 from kafka_lite.server.kafka_healthcheck import KafkaHealthcheck
@@ -210,7 +210,8 @@ class RequestHandling:
         """Start the threads that handle requests; returns their pool."""
         parts, channel = self._parts, self._parts.socket_server.request_channel
         config = parts.dynamic_config.current_config
-        pool = KafkaRequestHandlerPool(config.num_io_threads, channel, self.apis, parts.time, is_heavy)
+        heavy = HeavyRequests(self._fetch_sessions.size_of)
+        pool = KafkaRequestHandlerPool(config.num_io_threads, channel, self.apis, parts.time, heavy.includes)
         parts.metrics.measure_handlers(pool)
         return pool
 
