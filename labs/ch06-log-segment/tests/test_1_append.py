@@ -178,7 +178,7 @@ def test_aborted_transactions(new_segment, monkeypatch, batch):
     with monkeypatch.context() as patch:
         patch.setattr(segment.log, "append", no_space)
         with pytest.raises(OSError, match="No space"):
-            segment.append(info, records, [aborted])
+            segment.append(info, records, [aborted, AbortedTxn(8, 21, 24, 20)])
     left = list(segment.txn_index.entries)
     assert left == [], "the disk was full and nothing was written, but the transaction index has the aborted one"
     segment.append(info, records, [aborted])
