@@ -48,7 +48,7 @@ def results():
     return [flight("10:30", "EWR", 20), flight("11:10", "EWR", None, 2), flight("23:10", "JFK", 7, 3)]
 
 
-@pytest.mark.points(9, task=5)
+@pytest.mark.points(8, task=5)
 def test_results_as_records(frame, results):
     """Key, value, timestamp and id of each window"""
     found = delay_records(delays_by_window(frame(results)))
@@ -73,3 +73,16 @@ def test_results_as_records(frame, results):
         value = json.loads(row["value"])
         assert value.get("origin") == origin, f"the value is the whole row as JSON; yours is {row['value']}"
         assert value.get("flights") == 1, f"the value is the whole row as JSON; yours is {row['value']}"
+
+
+@pytest.mark.points(1, task=5)
+def test_windows_that_slide_have_ids_of_their_own(frame, results):
+    """Windows of an hour, one every twenty minutes"""
+    sliding = delay_records(delays_by_window(frame(results[:1]), "1 hour", "20 minutes"))
+    headers = [{each["key"]: bytes(each["value"] or b"") for each in row["headers"] or ()} for row in rows_of(sliding)]
+    ids = sorted(each.get("event-id", b"").decode().rpartition("/")[2] for each in headers)
+    want = [f"{clock(start):%Y-%m-%dT%H:%M:%SZ}" for start in ("09:40", "10:00", "10:20")]
+    assert ids == want, (
+        f"a flight at 10:30 is in three windows that begin at {', '.join(want)}: each needs an id of its own, or a "
+        f"reader takes two results for doubles; yours: {', '.join(ids)}"
+    )
