@@ -30,12 +30,30 @@ def must_see(got, want, moment):
         raise AssertionError(words if words.startswith(moment) else f"{moment}: {words}") from None
 
 
+class Watched:
+    """A DataFrame that notes what of it is used."""
+
+    def __init__(self, rows):
+        self.rows, self.used = rows, set()
+
+    def __getattr__(self, name):
+        self.used.add(name)
+        return getattr(self.rows, name)
+
+
 @pytest.mark.points(5, task=3)
 def test_two_batches(table_of, batch, visible, runs):
     """Nothing is killed"""
     runs(lambda: table_of().write_batch(batch(*FIRST), 0))
     runs(lambda: table_of().write_batch(batch(*SECOND), 1))
     must_see(visible(table_of()), {0: FIRST, 1: SECOND}, "two batches were written")
+    again = Watched(batch(*SECOND))
+    table_of().write_batch(again, 1)  # in this process: a child would note it in vain
+    assert again.used - {"sparkSession", "isStreaming", "schema", "columns"}, (
+        "batch 1 was committed before and runs again: compute it all the same, and drop the rows. Spark needs the run "
+        "for its state and the watermark: a batch that is skipped is missing there"
+    )
+    must_see(visible(table_of()), {0: FIRST, 1: SECOND}, "batch 1 has run twice")
     owner = table_of().folder / "_query-id"
     assert owner.exists(), "the table does not know its query: write_batch claims it first"
 
