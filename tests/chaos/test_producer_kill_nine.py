@@ -127,6 +127,7 @@ def _sender_of(name: str) -> Callable[[str, str, Load, threading.Event], None]:
     return send_by_new_producer if name in NEW else send_by_old_producer
 
 
+@pytest.mark.soak
 @pytest.mark.parametrize("name", NEW)
 def test_every_callback_is_called_once_with_the_right_offset(aftermath: Aftermath, name: str) -> None:
     load = aftermath.loads[name]

@@ -100,6 +100,7 @@ def test_notebooks_are_not_paired_with_their_scripts(script: Path) -> None:
     assert "jupytext" not in for_clone(script, "en").metadata
 
 
+@pytest.mark.soak
 def test_a_notebook_is_written_without_the_outputs_of_an_earlier_execution(script: Path) -> None:
     import nbformat
 

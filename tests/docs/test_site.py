@@ -202,6 +202,7 @@ def test_a_failing_notebook_is_reported_with_its_error(tmp_path):
         notebooks.execute(script)
 
 
+@pytest.mark.soak
 def test_a_notebook_with_a_cell_that_does_not_end_is_named(tmp_path, monkeypatch):
     monkeypatch.setattr(notebooks, "CELL_TIMEOUT_S", 1)
     script = tmp_path / "endless.py"

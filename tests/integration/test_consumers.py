@@ -161,6 +161,7 @@ def test_a_pattern_subscribes_to_a_new_topic(cluster: Cluster, group: str) -> No
         member.stop()
 
 
+@pytest.mark.soak
 def test_heartbeats_continue_while_the_user_processes(cluster: Cluster, topic: str, members: Members) -> None:
     """Longer than the session timeout, but shorter than max.poll.interval.ms: the member stays in the group."""
     produce(cluster, topic, 0, 40)

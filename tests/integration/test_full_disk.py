@@ -147,6 +147,7 @@ def test_a_killed_broker_does_not_start_on_a_full_disk_and_recovers_once_there_i
         assert first_record(broker.bootstrap_servers, "group", "orders") == b"1"
 
 
+@pytest.mark.soak
 def test_a_broker_survives_a_really_full_disk(small_disk: SmallDisk, tmp_path: Path) -> None:
     settings = {"log.dirs": str(small_disk.directory / "logs"), "offsets.topic.num.partitions": "2"}
     with BrokerProcess(tmp_path, settings) as broker:

@@ -66,6 +66,7 @@ def started(tmp_path: Path, environment: dict[str, str]) -> Iterator[Started]:
         yield started
 
 
+@pytest.mark.soak
 def test_a_broker_is_killed_and_started_again_by_hand_and_everything_ends_together(
     started: Started, environment: dict[str, str]
 ) -> None:

@@ -143,6 +143,7 @@ def test_from_beginning_ignores_committed_offsets(cluster: Cluster) -> None:
     assert (code, len(out.splitlines())) == (0, 2)
 
 
+@pytest.mark.soak
 def test_metrics_are_written_as_csv(cluster: Cluster, tmp_path: Path) -> None:
     arguments = [*where(cluster, "old"), "--topic", "t", "--from-beginning", "--csv-reporter-enabled"]
     with start(*arguments, "--metrics-dir", str(tmp_path)) as process:
