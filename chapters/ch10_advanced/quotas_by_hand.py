@@ -265,11 +265,11 @@ cluster.stop()
 #
 # - Give `SIZE` the value 5,000,000, and predict the first delays.
 # - Give the broker a quota for the user `ANONYMOUS` as well. Which of the two counts for `slow`?
-# - Then write it yourself: [the lab on quotas](../../labs/ch10-quota/README.md).
+# - Then write it yourself: [the lab on quotas](../../labs/ch10-quota.md).
 
 # %% [markdown] lang="zh"
 # ## 轮到你了
 #
 # - 把 `SIZE` 改成 5,000,000，预测最初的几次延迟。
 # - 再给用户 `ANONYMOUS` 也设一个配额。对 `slow` 来说，两个当中哪一个生效？
-# - 然后自己写出来：[配额的实验](../../labs/ch10-quota/README.md)。
+# - 然后自己写出来：[配额的实验](../../labs/ch10-quota.md)。

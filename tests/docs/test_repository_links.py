@@ -119,3 +119,19 @@ def test_no_line_of_a_paragraph_or_list_has_more_than_130_columns() -> None:
 def test_what_pages_say_from_data_is_up_to_date() -> None:
     stale = [str(path.relative_to(PROJECT_ROOT)) for path in changed_pages()]
     assert stale == [], "make pages rewrites them"
+
+
+def test_notebooks_link_labs_by_the_names_of_their_pages() -> None:
+    """Notebooks are read on the site, where each lab is one page."""
+    scripts = [
+        path for path in (PROJECT_ROOT / "chapters").rglob("*.py") if "# %% [markdown]" in path.read_text("utf-8")
+    ]
+    targets = {
+        (script.name, target)
+        for script in scripts
+        for target in links(text_of(script))
+        if target.startswith("../../labs/")
+    }
+    assert targets
+    pages = {f"../../labs/{lab.name}.md" for lab in (PROJECT_ROOT / "labs").iterdir()}
+    assert [row for row in sorted(targets) if row[1].partition("#")[0] not in pages] == []
