@@ -105,6 +105,11 @@ def _health(port: int) -> tuple[int, dict[str, Any]]:
         return error.code, json.loads(error.read())
 
 
+def _failures(port: int) -> tuple[int, set[tuple[str, str, str]]]:
+    status, found = _health(port)
+    return status, {(each["type"], each.get("connector"), each.get("state")) for each in found["failures"]}
+
+
 def test_the_health_check_finds_what_has_failed(
     connect: ConnectCluster, config: dict[str, str], tmp_path: Path
 ) -> None:
@@ -116,6 +121,5 @@ def test_the_health_check_finds_what_has_failed(
         status, found = _health(port)
         assert (status, found["healthy"], found["failures"]) == (HTTPStatus.OK, True, [])
         connect.put_connector("out", {"connector.class": "FileStreamSink", "topics": "lines", "file": str(tmp_path)})
-        eventually(lambda: _health(port)[0] == HTTPStatus.SERVICE_UNAVAILABLE)
-        failures = _health(port)[1]["failures"]
-        assert {(each["type"], each["connector"], each["state"]) for each in failures} == {("task", "out", "FAILED")}
+        # It may also find a worker that cannot be asked while the group rebalances: there, it names no task.
+        eventually(lambda: _failures(port) == (HTTPStatus.SERVICE_UNAVAILABLE, {("task", "out", "FAILED")}))

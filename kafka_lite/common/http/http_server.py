@@ -84,8 +84,9 @@ class _Acceptor(ShutdownableThread):
         """Interrupt the wait."""
         self._wakeup_writer.send(b"\0")
 
-    def on_exit(self) -> None:
-        """Release what the wait needed."""
+    def shutdown(self, timeout_s: float | None = None) -> None:
+        """Stop, then release what the wait needed: a connection may have ended the loop before ``wake_up``."""
+        super().shutdown(timeout_s)
         self._selector.close()
         self._wakeup_reader.close()
         self._wakeup_writer.close()

@@ -14,6 +14,7 @@ import pytest
 from kafka_lite.common.http.http_messages import HttpRequest, HttpResponse
 from kafka_lite.common.http.http_server import HttpServer
 from kafka_lite.common.http.request_body import MAX_BODY_BYTES
+from kafka_lite.common.shutdownable_thread import ShutdownableThread
 from tests.support.patience import patient_s
 
 
@@ -132,6 +133,27 @@ def test_a_stop_lets_a_request_end_that_is_being_answered() -> None:
         stopping.join(patient_s(10))
     with pytest.raises(ConnectionRefusedError):
         socket.create_connection(("127.0.0.1", server.port), timeout=patient_s(10))
+
+
+def test_a_connection_in_the_moment_of_a_stop_does_not_prevent_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It ends the acceptor's wait before the stop does."""
+    server = HttpServer("127.0.0.1", 0, refuse)
+    server.start(echo)
+    (acceptor,) = (
+        each for each in threading.enumerate() if isinstance(each, ShutdownableThread) and each.name == "rest-server"
+    )
+    wake_up = acceptor.wake_up
+
+    def connect_before() -> None:
+        with socket.create_connection(("127.0.0.1", server.port)):
+            acceptor.join(patient_s(10))
+        assert not acceptor.is_alive()
+        wake_up()
+
+    monkeypatch.setattr(acceptor, "wake_up", connect_before)
+    server.stop()
+    with pytest.raises(ConnectionRefusedError):
+        socket.create_connection(("127.0.0.1", server.port))
 
 
 def test_a_port_that_is_taken_is_an_error(server: HttpServer) -> None:
