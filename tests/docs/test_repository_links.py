@@ -135,3 +135,18 @@ def test_notebooks_link_labs_by_the_names_of_their_pages() -> None:
     assert targets
     pages = {f"../../labs/{lab.name}.md" for lab in (PROJECT_ROOT / "labs").iterdir()}
     assert [row for row in sorted(targets) if row[1].partition("#")[0] not in pages] == []
+
+
+def test_pages_in_english_only_link_no_heading_that_a_chinese_page_has_not() -> None:
+    """The site shows them among the Chinese pages, too, where their links lead to Chinese pages."""
+    missing = []
+    for name in markdown_files():
+        page = PROJECT_ROOT / name
+        if not name.startswith("docs/") or name.endswith(".zh.md") or page.with_suffix(".zh.md").exists():
+            continue
+        for target in links(page.read_text(encoding="utf-8")):
+            path, _, anchor = target.partition("#")
+            chinese = (page.parent / path).with_suffix(".zh.md")
+            if anchor and path and chinese.is_file() and anchor not in anchors(chinese.read_text(encoding="utf-8")):
+                missing.append(f"{name}: {target}")
+    assert missing == []
