@@ -12,7 +12,7 @@ import hashlib
 import os
 import sys
 from collections.abc import Sequence
-from functools import cache
+from functools import cached_property
 from pathlib import Path
 
 
@@ -55,13 +55,13 @@ class Objects:
     def are_outdated(self, object_file: str, source: str) -> bool:
         """Whether the object has to be compiled, which is noted as done: without it, it is asked again."""
         path, note = Path(object_file), Path(f"{object_file}.sha256")
-        digest = hashlib.sha256(self._digest_of_headers() + Path(source).read_bytes()).hexdigest()
+        digest = hashlib.sha256(self._digest_of_headers + Path(source).read_bytes()).hexdigest()
         if path.exists() and note.exists() and note.read_text() == digest:
             return False
         path.unlink(missing_ok=True)
         note.write_text(digest)
         return True
 
-    @cache  # noqa: B019 - the object lives as long as one build
+    @cached_property
     def _digest_of_headers(self) -> bytes:
         return hashlib.sha256(b"".join(path.read_bytes() for path in sorted(self._sources.rglob("*.h")))).digest()

@@ -1,4 +1,4 @@
-"""Authenticates kazoo's connections with ZooKeeper by SASL (DIGEST-MD5).
+"""Authenticates kazoo's connections to ZooKeeper by SASL (DIGEST-MD5).
 
 kazoo's own support needs a further library, and gives a connection up for good if the server is stopped meanwhile.
 

@@ -150,7 +150,7 @@ class WorkerProcesses:
         return [(each["state"], each["worker_id"]) for each in (found["connector"], *found["tasks"])]
 
     def await_state(self, name: str, state: str, tasks: int) -> None:
-        """Wait until every worker that runs says that a connector and all its tasks are in a state on such workers."""
+        """Wait until all running workers report this state for the connector and its tasks, on running workers."""
         for worker in [each for each in self.workers if each.is_running]:
             eventually(
                 lambda worker=worker: self._has_state(name, state, tasks, worker),  # type: ignore[misc]

@@ -23,12 +23,10 @@ from kafka_lite.protocol.messages.api_03_metadata import MetadataResponse
 from kafka_lite.protocol.messages.api_16_list_groups import ListGroupsRequest, ListGroupsResponse
 from kafka_lite.protocol.messages.api_19_create_topics import CreateTopicsRequest, CreateTopicsResponse
 from kafka_lite.protocol.messages.api_29_describe_acls import (
-    AclDescription,
     DescribeAclsRequest,
-    DescribeAclsResource,
     DescribeAclsResponse,
 )
-from kafka_lite.protocol.messages.api_30_create_acls import AclCreation, CreateAclsRequest, CreateAclsResponse
+from kafka_lite.protocol.messages.api_30_create_acls import CreateAclsRequest, CreateAclsResponse
 from kafka_lite.protocol.messages.api_37_create_partitions import (
     CreatePartitionsRequest,
     CreatePartitionsResponse,
@@ -43,12 +41,12 @@ from kafka_lite.protocol.messages.api_44_incremental_alter_configs import (
 )
 from kafka_lite.protocol.schema import Request, Response
 from kafka_lite.security.authorizer.acl_binding import (
-    AccessControlEntry,
     AclBinding,
     AclOperation,
     AclPermissionType,
 )
-from kafka_lite.security.authorizer.resource_pattern import PatternType, ResourcePattern, ResourceType
+from kafka_lite.security.authorizer.acl_messages import creation_of, described_bindings
+from kafka_lite.security.authorizer.resource_pattern import PatternType, ResourceType
 
 _TOPIC_RESOURCE, _SET, _DELETE = 2, 0, 1
 _MAY_BE_THERE = frozenset({
@@ -186,11 +184,11 @@ class MirrorAdmin:
             return None
         if error is not Errors.NONE:
             raise error.exception(response.error_message)
-        return [_binding(resource, acl) for resource in response.resources for acl in resource.acls]
+        return [binding for resource in response.resources for binding in described_bindings(resource)]
 
     def create_acls(self, bindings: Sequence[AclBinding]) -> dict[str, str]:
         """Create bindings of topics. One that is there already counts as created."""
-        request = CreateAclsRequest(creations=[_creation(each) for each in bindings])
+        request = CreateAclsRequest(creations=[creation_of(each) for each in bindings])
         results = self._at_controller(request, CreateAclsResponse).results
         return {
             binding.pattern.name: result.error_message or Errors.for_code(result.error_code).name
@@ -263,24 +261,4 @@ def _refused(
 def _entry(described: describe_configs.DescribeConfigsResourceResult) -> ConfigEntry:
     return ConfigEntry(
         described.name, described.value, described.config_source, described.read_only, described.is_sensitive
-    )
-
-
-def _binding(resource: DescribeAclsResource, acl: AclDescription) -> AclBinding:
-    kind, how = ResourceType.for_code(resource.resource_type), PatternType.for_code(resource.pattern_type)
-    operation, permission = AclOperation.for_code(acl.operation), AclPermissionType.for_code(acl.permission_type)
-    entry = AccessControlEntry(acl.principal, acl.host, operation, permission)
-    return AclBinding(ResourcePattern(kind, resource.resource_name, how), entry)
-
-
-def _creation(binding: AclBinding) -> AclCreation:
-    pattern, entry = binding.pattern, binding.entry
-    return AclCreation(
-        resource_type=pattern.resource_type,
-        resource_name=pattern.name,
-        resource_pattern_type=pattern.pattern_type,
-        principal=entry.principal,
-        host=entry.host,
-        operation=entry.operation,
-        permission_type=entry.permission_type,
     )

@@ -41,7 +41,7 @@ class MirrorConnector(SourceConnector):
         """Create the connector's own topic, and find out what there is. Raises KafkaError."""
 
     def new_thread(self, name: str, label: str) -> PeriodicTasks:
-        """Begin, and return the thread for what is to be done periodically; it is for the caller to start it."""
+        """Begin, and return the thread for periodic tasks. The caller adds them, and starts it."""
         self._label, self.has_begun = label, False
         self._begin_or_warn()
         self._thread = PeriodicTasks(f"mirror-{name}-{label}")

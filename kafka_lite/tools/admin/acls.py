@@ -22,6 +22,7 @@ from kafka_lite.security.authorizer.acl_binding import (
     AclOperation,
     AclPermissionType,
 )
+from kafka_lite.security.authorizer.acl_messages import creation_of, described_bindings
 from kafka_lite.security.authorizer.resource_pattern import CLUSTER_NAME, PatternType, ResourcePattern, ResourceType
 from kafka_lite.tools.admin.admin_channel import AdminChannel, check_error
 from kafka_lite.tools.admin.command_config import add_command_config_argument, admin_channel
@@ -168,18 +169,7 @@ def _operation(name: str) -> AclOperation:
 
 
 def _add(channel: AdminChannel, bindings: list[AclBinding]) -> None:
-    creations = [
-        create.AclCreation(
-            resource_type=pattern.resource_type,
-            resource_name=pattern.name,
-            resource_pattern_type=pattern.pattern_type,
-            principal=entry.principal,
-            host=entry.host,
-            operation=entry.operation,
-            permission_type=entry.permission_type,
-        )
-        for pattern, entry in ((binding.pattern, binding.entry) for binding in bindings)
-    ]
+    creations = list(map(creation_of, bindings))
     response = channel.send(create.CreateAclsRequest(creations=creations), create.CreateAclsResponse)
     for result in response.results:
         if result.error_code:
@@ -214,9 +204,8 @@ def _list(channel: AdminChannel, patterns: list[ResourcePattern], principals: li
         response = channel.send(request, describe.DescribeAclsResponse)
         check_error(response.error_code, response.error_message)
         for resource in response.resources:
-            kind = ResourceType.for_code(resource.resource_type)
-            key = ResourcePattern(kind, resource.resource_name, PatternType.for_code(resource.pattern_type))
-            found.setdefault(key, set()).update(map(_entry, resource.acls))
+            for binding in described_bindings(resource):
+                found.setdefault(binding.pattern, set()).add(binding.entry)
     wanted = {_principal(each) for each in principals}
     for pattern, entries in sorted(found.items()):
         shown = [entry for entry in sorted(entries) if not wanted or entry.principal in wanted]
@@ -240,8 +229,3 @@ def _filter(kind: type[F], pattern: ResourcePattern | None) -> F:
         operation=AclOperation.ANY,
         permission_type=AclPermissionType.ANY,
     )
-
-
-def _entry(acl: describe.AclDescription) -> AccessControlEntry:
-    operation, permission = AclOperation.for_code(acl.operation), AclPermissionType.for_code(acl.permission_type)
-    return AccessControlEntry(acl.principal, acl.host, operation, permission)

@@ -165,7 +165,10 @@ def _expire(channel: AdminChannel, hmac: str, period_ms: int) -> None:
 
 
 def _describe(channel: AdminChannel, owners: list[KafkaPrincipal]) -> None:
-    """Without owners all that the user may see. (Kafka's tool asks for those of no owner then, and shows none.)"""
+    """Print the tokens of these owners; without owners, every token that the user may see.
+
+    Kafka's tool sends an empty list of owners in that case, and prints nothing.
+    """
     if owners:
         print(f"Calling describe token operation for owners: {_listed(owners)}")
     else:
