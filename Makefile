@@ -57,7 +57,7 @@ ureplicator: setup ## two clusters, a controller and three workers between them:
 	@$(BIN)/python -m pipeline.ureplicator_demo $(ARGS)
 
 test: check ## the whole, but for what needs real Kafka and what only soaks: some five minutes on two quiet cores
-	$(LANE) test tests -- --ignore=tests/unit -n 6 $(BY_FILE) -m "not jvm and not soak and not nightly" $(ARGS)
+	$(LANE) --processes 6 test tests -- --ignore=tests/unit -q -m "not jvm and not soak and not nightly" $(ARGS)
 
 test-all: test soak nightly every-python ## make test, and the rest: real Kafka, long chaos, every Python that is here
 

@@ -8,8 +8,8 @@ traceback, and the run is green unless there are three of them. If as many fail,
 bring: there are none. pytest-rerunfailures would rerun the test immediately in
 the same process, together with whatever the first try left there. KAFKA_LITE_TEST_RESULTS overrides the folder
 build/tests. What the tests write is in memory where there is room (``memory_folder``), and gone at the end; pytest
-itself keeps what failed tests have written. With ``--processes``, the files are divided among so many processes of
-pytest (``side_by_side``), which is faster than workers of xdist where tests are many and short.
+itself keeps what failed tests have written. With ``--processes``, so many processes of pytest take their files from a
+queue (``file_queue``, ``side_by_side``), which is faster than workers of xdist where tests are many and short.
 """
 
 from __future__ import annotations
@@ -18,14 +18,17 @@ import os
 import sys
 import time
 from collections.abc import Sequence
+from contextlib import ExitStack
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import pytest
 
+from scripts.file_queue import write_queue
 from scripts.lanes import TOO_MANY_FLAKY, Lane, chance, count_chances, report_of_flaky, summary, why_red
 from scripts.memory_folder import temporary_folder
 from scripts.outcomes import TestOutcome, read_outcomes
-from scripts.side_by_side import divided, run_side_by_side
+from scripts.side_by_side import files_below, run_side_by_side
 
 MAX_SECOND_TRIES = 20
 """Tests that one fixture has failed are one failure, but each of them is tried again."""
@@ -68,8 +71,7 @@ def run_lane(results: Path, name: str, paths: Sequence[str], options: Sequence[s
     started = time.monotonic()
     lane = Lane(name, broken="it did not come to its end")
     lane.save(results / f"{name}.json")
-    parts = divided(paths, processes) if processes > 1 else [paths]
-    code, outcomes = run_pytest(results / f"{name}.jsonl", parts, options)
+    code, outcomes = run_pytest(results / f"{name}.jsonl", paths, options, processes)
     lane.count(outcomes.values())
     failures = [outcome for outcome in outcomes.values() if outcome.outcome == "failed"]
     lane.broken = why_broken(code, failures, lane.passed)
@@ -116,25 +118,37 @@ def passes_again(results: Path, lane: str, outcome: TestOutcome, options: Sequen
     if outcome.crashes > 1:
         return False
     print(f"\nsecond try: {outcome.node_id}", flush=True)
-    code, outcomes = run_pytest(results / f"{lane}-second-try.jsonl", [[outcome.node_id]], [*options, "-n", "0"])
+    code, outcomes = run_pytest(results / f"{lane}-second-try.jsonl", [outcome.node_id], [*options, "-n", "0"])
     again = outcomes.get(outcome.node_id)
     return code == pytest.ExitCode.OK and again is not None and again.outcome == "passed"
 
 
-def run_pytest(log: Path, parts: Sequence[Sequence[str]], options: Sequence[str]) -> tuple[int, dict[str, TestOutcome]]:
-    """Run pytest, once for each part of the paths; returns its exit code and the tests' outcomes by node id."""
-    logs = [log, *(log.with_stem(f"{log.stem}-{number}") for number in range(2, len(parts) + 1))]
+def run_pytest(
+    log: Path, paths: Sequence[str], options: Sequence[str], processes: int = 1
+) -> tuple[int, dict[str, TestOutcome]]:
+    """Run pytest in so many processes; returns its exit code and the tests' outcomes by node id."""
+    logs = [log, *(log.with_stem(f"{log.stem}-{number}") for number in range(2, processes + 1))]
     for each in logs:
         each.unlink(missing_ok=True)
     # Not `python -m pytest`, which puts the current folder before the compiled package that PYTHONPATH may name.
     pytest_command = Path(sys.executable).with_name("pytest")
-    commands: list[list[str | Path]] = [
-        [pytest_command, *paths, *options, f"--report-log={each}"] for paths, each in zip(parts, logs, strict=True)
-    ]
-    with temporary_folder() as folder:
+    with ExitStack() as folders:
+        folder = folders.enter_context(temporary_folder())
         environment = os.environ if folder is None else {**os.environ, "TMPDIR": str(folder)}
-        code = run_side_by_side(commands, environment)
+        if processes > 1:
+            paths = from_queue(Path(folders.enter_context(TemporaryDirectory())) / "queue", paths, options)
+        code = run_side_by_side(
+            [[pytest_command, *paths, *options, f"--report-log={each}"] for each in logs], environment
+        )
     return code, {node_id: outcome for each in logs for node_id, outcome in read_outcomes(each).items()}
+
+
+def from_queue(queue: Path, paths: Sequence[str], options: Sequence[str]) -> list[str]:
+    """Put the files below ``paths`` into a queue; returns the options with which a process takes files from it."""
+    left_out = [option.removeprefix("--ignore=") for option in options if option.startswith("--ignore=")]
+    write_queue(queue, files_below(paths, left_out))
+    # Nobody knows how many tests are left, so percentages would be wrong.
+    return ["-p", "scripts.file_queue", f"--files-from={queue}", "-o", "console_output_style=classic"]
 
 
 if __name__ == "__main__":

@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, settings
 
+from scripts.longest_first import place_of
 from tests.support.examples import BY_DEFAULT, examples
 from tests.support.full_disk import FullDisk, SmallDisk, mounted_tmpfs
 from tests.support.garbage import garbage_of_other_clients_collected
@@ -80,59 +81,6 @@ def small_disk(tmp_path: Path) -> Iterator[SmallDisk]:
         yield disk
 
 
-# The files that take longest start first, so that no worker still runs one of them when the others are done.
-LONGEST_FIRST = {
-    path: place
-    for place, path in enumerate(
-        [
-            "tests/docs/test_site.py",
-            "tests/docs/test_labs.py",
-            "tests/chaos/test_pipeline_kill_nine.py",
-            "tests/integration/test_spark_source.py",
-            "tests/docs/test_spark_page.py",
-            "tests/integration/test_older_pyspark.py",
-            "tests/jvm/test_spark_and_real_kafka.py",
-            "tests/integration/test_pipeline_jobs.py",
-            "tests/docs/test_quickstart.py",
-            "tests/integration/test_pipeline_command.py",
-            "tests/integration/test_demo.py",
-            "tests/integration/test_kazoo_suite.py",
-            "tests/integration/test_simulation.py",
-            "tests/jvm/test_cluster_on_several_hosts.py",
-            "tests/integration/test_cluster_of_three.py",
-            "tests/integration/test_reassignment.py",
-            "tests/integration/test_topics_on_three_brokers.py",
-            "tests/integration/test_leader_elections.py",
-            "tests/clients/test_consumer_groups.py",
-            "tests/clients/test_faults_with_real_clients.py",
-            "tests/clients/test_cluster_of_three_by_real_clients.py",
-            "tests/jvm/test_five_systems.py",
-            "tests/jvm/test_streams_smoke.py",
-            "tests/jvm/test_streams_smoke_of_ours.py",
-            "tests/jvm/test_streams_eos.py",
-            "tests/jvm/test_mixed_with_later_kafka.py",
-            "tests/jvm/test_mixed_cluster.py",
-            "tests/jvm/test_mixed_transactions.py",
-            "tests/jvm/test_rolling_replacement.py",
-            "tests/integration/test_hanging_transactions.py",
-            "tests/jvm/test_groups_outlive_their_broker.py",
-            "tests/jvm/test_flights_by_our_producers.py",
-            "tests/chaos/test_cluster_kill_nine.py",
-            "tests/chaos/test_chaos_run.py",
-            "tests/chaos/test_compaction_crashes.py",
-            "tests/integration/runs/test_recorded_runs.py",
-            "tests/chaos/test_producer_faults.py",
-            "tests/chaos/test_broker_kill_nine.py",
-            "tests/integration/test_leader_elections.py",
-            "tests/integration/test_replication.py",
-            "tests/integration/test_second_try.py",
-            "tests/jvm/test_streams_differential.py",
-            "tests/jvm/test_streams_of_two_languages.py",
-        ]
-    )
-}
-
-
 @pytest.hookimpl(trylast=True)
 def pytest_collection_finish() -> None:
     """Keep the garbage collector away from thousands of collected tests, and let it come less often.
@@ -164,7 +112,7 @@ def pytest_make_collect_report(
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Sort the files, the longest first, for all workers alike; xdist keeps this order with --no-loadscope-reorder."""
-    items.sort(key=lambda item: (LONGEST_FIRST.get(file_of(item), len(LONGEST_FIRST)), file_of(item)))
+    items.sort(key=lambda item: place_of(file_of(item)))
 
 
 def file_of(item: pytest.Item) -> str:

@@ -79,4 +79,4 @@ def test_max_message_bytes_of_a_topic_can_be_changed_while_it_is_used(channel):
 def test_the_largest_record_of_a_default_producer_fits_into_a_default_topic():
     with Cluster() as cluster, KafkaProducer({"bootstrap.servers": cluster.bootstrap_servers}) as producer:
         largest = producer_config.CONFIG.keys["max.request.size"].default - 100  # what batch and record add
-        assert producer.send(ProducerRecord("t", bytes(largest))).get(60).offset == 0
+        assert producer.send(ProducerRecord("t", bytes(largest))).get(60_000).offset == 0

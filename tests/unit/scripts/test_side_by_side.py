@@ -5,25 +5,27 @@ from pathlib import Path
 
 import pytest
 
-from scripts.side_by_side import divided, exit_code, run_side_by_side
-
-UNIT = Path(__file__).parents[1]
-
-
-def test_every_file_is_in_one_part_and_the_parts_are_equal() -> None:
-    parts = divided([str(UNIT)], 2)
-    files = sorted(file for part in parts for file in part)
-    assert files == sorted(map(str, UNIT.rglob("test_*.py")))
-    first, second = (sum(os.path.getsize(file) for file in part) for part in parts)
-    assert abs(first - second) < 1000
+from scripts.longest_first import place_of
+from scripts.side_by_side import exit_code, files_below, run_side_by_side
 
 
-def test_files_and_folders_are_divided_together_each_file_once(tmp_path: Path) -> None:
-    for name, size in (("test_a.py", 5), ("test_b.py", 3), ("test_c.py", 2), ("helper.py", 9)):
-        (tmp_path / name).write_text("#" * size)
-    a, b, c = (str(tmp_path / f"test_{name}.py") for name in "abc")
-    assert divided([str(tmp_path), a], 2) == [[a], [b, c]]
-    assert divided([a, b], 3) == [[a], [b]], "no process without files"
+def test_files_and_folders_are_found_each_file_once(tmp_path: Path) -> None:
+    for name in ("test_a.py", "below/test_b.py", "left/test_c.py", "helper.py"):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).touch()
+    a, b = (str(tmp_path / name) for name in ("test_a.py", "below/test_b.py"))
+    assert files_below([str(tmp_path), a], [str(tmp_path / "left")]) == [b, a]
+    assert files_below([a]) == [a]
+
+
+def test_files_that_take_long_start_first() -> None:
+    files = [
+        "tests/a/test_b.py",
+        "tests/docs/test_names.py",
+        "tests/chaos/test_chaos_run.py",
+        "tests/docs/test_labs.py",
+    ]
+    assert sorted(files, key=place_of) == [files[3], files[2], *files[:2]]
 
 
 @pytest.mark.parametrize(
