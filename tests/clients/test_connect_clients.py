@@ -65,6 +65,10 @@ def test_kafka_connect_py_creates_watches_and_deletes(connect: ConnectCluster, c
     connect.await_running("in", tasks=1)
     assert [task["id"] for task in two.list_connector_tasks("in")] == [{"connector": "in", "task": 0}]
     assert one.get_connector_task_status("in", 0)["state"] == "RUNNING"
+    for client in (one, two):
+        eventually(lambda at=client: at.list_connector_topics("in") == {"in": {"topics": ["lines"]}})  # type: ignore[misc]
+    two.reset_connector_topics("in")
+    eventually(lambda: one.list_connector_topics("in") == {"in": {"topics": []}})
     for client, verb, state, tasks in ((one, "pause", "PAUSED", 1), (two, "resume", "RUNNING", 1),
                                        (one, "stop", "STOPPED", 0), (two, "resume", "RUNNING", 1)):  # fmt: skip
         getattr(client, f"{verb}_connector")("in")

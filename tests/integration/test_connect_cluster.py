@@ -62,6 +62,11 @@ def _beans(worker: ConnectWorker, kind: str) -> list[dict[str, Any]]:
     return beans
 
 
+def _uses_lines(worker: ConnectWorker, name: str) -> bool:
+    uses: bool = worker.request("GET", f"/connectors/{name}/topics") == {name: {"topics": ["lines"]}}
+    return uses
+
+
 def test_the_other_worker_takes_over_when_one_is_killed(connect: ConnectCluster, tmp_path: Path) -> None:
     source, sink = tmp_path / "source.txt", tmp_path / "sink.txt"
     source.write_text("eins\nzwei\n")
@@ -85,6 +90,9 @@ def test_the_other_worker_takes_over_when_one_is_killed(connect: ConnectCluster,
         )
 
     eventually(lambda: read_by_sink() == 2)
+    for worker in connect.workers:  # whichever of them runs the tasks
+        for name in ("source", "sink"):
+            eventually(partial(_uses_lines, worker, name))
     sent = [bean["sink-record-send-total"] for each in connect.workers for bean in _beans(each, "sink-task-metrics")]
     assert len(sent) == 2
     assert sum(sent) >= 2

@@ -21,14 +21,19 @@ class PlainJson(Converter):
     """JSON without schemas, as a worker's internal converters write it."""
 
     def from_connect_data(self, topic: str, schema: Schema | None, value: Any) -> bytes | None:
-        plain = dict(value.items()) if isinstance(value, Struct) else value
-        return None if plain is None else json.dumps(plain, separators=(",", ":"), ensure_ascii=False).encode()
+        if value is None:
+            return None
+        return json.dumps(value, separators=(",", ":"), ensure_ascii=False, default=_plain).encode()
 
     def to_connect_data(self, topic: str, value: bytes | None) -> SchemaAndValue:
         try:
             return SchemaAndValue(None, None if value is None else json.loads(value))
         except ValueError as error:
             raise DataError(str(error)) from error
+
+
+def _plain(struct: Struct) -> dict[str, Any]:
+    return dict(struct.items())
 
 
 class FakeTopic:

@@ -25,6 +25,8 @@ class Reports:
     def __init__(self) -> None:
         self.told: list[str] = []
         self.errors: list[BaseException] = []
+        self.topics: set[tuple[str, str]] = set()
+        """Tasks, and the topics they use."""
 
     def on_startup(self, of: str | ConnectorTaskId) -> None:
         self.told.append(f"{of} startup")
@@ -47,6 +49,9 @@ class Reports:
     def on_failure(self, of: str | ConnectorTaskId, error: BaseException) -> None:
         self.told.append(f"{of} failure")
         self.errors.append(error)
+
+    def on_topic(self, task: ConnectorTaskId, topic: str) -> None:
+        self.topics.add((str(task), topic))
 
 
 class Kept(ErrorReporter):

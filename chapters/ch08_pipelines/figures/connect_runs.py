@@ -67,6 +67,9 @@ class Quiet:
         """Fail the run."""
         raise error
 
+    def on_topic(self, task: ConnectorTaskId, topic: str) -> None:
+        """Ignored."""
+
 
 class Lines(SourceTask):
     """Returns the batches that the run puts into its queue; each record is a number, and so is its offset."""

@@ -58,6 +58,9 @@ class _Nobody:
     def on_failure(self, of: str | ConnectorTaskId, error: BaseException) -> None:
         """Ignored."""
 
+    def on_topic(self, task: ConnectorTaskId, topic: str) -> None:
+        """Ignored."""
+
 
 def state_after(connector: Connector, *targets: TargetState) -> str:
     """The state of a connector that was brought to these target states, one after the other."""

@@ -29,17 +29,18 @@ from kafka_lite.connect.runtime.connector_config import (
 from kafka_lite.connect.runtime.connector_offsets import ConnectorOffset
 from kafka_lite.connect.runtime.connector_task_id import ConnectorTaskId
 from kafka_lite.connect.runtime.herder import ConnectorStateInfo, Herder
-from kafka_lite.connect.runtime.herder_errors import BadRequestError
+from kafka_lite.connect.runtime.herder_errors import BadRequestError, ForbiddenError
 from kafka_lite.connect.runtime.offset_modification import Offsets
 from kafka_lite.connect.runtime.plugin_discovery import connector_class, new_connector
 from kafka_lite.connect.runtime.restart_plan import RestartPlan, plan_restart
-from kafka_lite.connect.runtime.status import ConnectorStatus, State, TaskStatus
+from kafka_lite.connect.runtime.status import ConnectorStatus, State, TaskStatus, TopicStatus
 from kafka_lite.connect.runtime.storage.cluster_config_state import ClusterConfigState, Config
 from kafka_lite.connect.runtime.storage.config_backing_store import ConfigBackingStore
 from kafka_lite.connect.runtime.storage.restart_request import RestartRequest
 from kafka_lite.connect.runtime.storage.status_backing_store import StatusBackingStore
 from kafka_lite.connect.runtime.target_state import TargetState
 from kafka_lite.connect.runtime.worker import Worker
+from kafka_lite.connect.runtime.worker_config import TOPIC_TRACKING_ALLOW_RESET, TOPIC_TRACKING_ENABLE
 
 CHECK_TIMEOUT_S = 90.0
 """How long a request may wait for the herder, as in ``request_forwarder``."""
@@ -99,9 +100,19 @@ class AbstractHerder(Herder):
         trace = "".join(traceback.format_exception(error))
         self._statuses.put_safe(self._status(of, State.FAILED, trace))
 
+    def on_topic(self, task: ConnectorTaskId, topic: str) -> None:
+        """A task uses a topic: store that, unless it is known of the connector."""
+        if self._statuses.topic(task.connector, topic) is None and self._worker.config[TOPIC_TRACKING_ENABLE]:
+            self._statuses.put_topic(TopicStatus(topic, task, self._worker.time.milliseconds()))
+
     def _on_deletion(self, connector: str) -> None:
+        self._remove_topics(connector)
         self._remove_task_statuses(connector)
         self._statuses.put(self._status(connector, State.DESTROYED))
+
+    def _remove_topics(self, connector: str) -> None:
+        for status in self._statuses.topics(connector):
+            self._statuses.remove_topic(connector, status.topic)
 
     def _remove_task_statuses(self, connector: str) -> None:
         """The connector is deleted or stopped: it has no tasks any more."""
@@ -145,6 +156,25 @@ class AbstractHerder(Herder):
         if status is None:
             raise NotFoundError(f"No status found for task {task}")
         return status
+
+    def connector_active_topics(self, name: str) -> list[str]:
+        """The topics that a connector uses; none if it is unknown. Raises ForbiddenError."""
+        self._ensure_topics_are_tracked()
+        return [status.topic for status in self._statuses.topics(name)]
+
+    def reset_connector_active_topics(self, name: str) -> None:
+        """Forget which topics a connector uses. What it still uses comes back with the next record.
+
+        Raises ForbiddenError.
+        """
+        self._ensure_topics_are_tracked()
+        if not self._worker.config[TOPIC_TRACKING_ALLOW_RESET]:
+            raise ForbiddenError("Topic tracking reset is disabled.")
+        self._remove_topics(name)
+
+    def _ensure_topics_are_tracked(self) -> None:
+        if not self._worker.config[TOPIC_TRACKING_ENABLE]:
+            raise ForbiddenError("Topic tracking is disabled.")
 
     def connector_offsets(self, name: str) -> list[ConnectorOffset]:
         """How far a connector has read, whichever worker runs it. Raises NotFoundError, ConnectError, KafkaError."""

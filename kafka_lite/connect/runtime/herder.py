@@ -134,6 +134,14 @@ class Herder(ABC):
         """The status of a task. Raises NotFoundError."""
 
     @abstractmethod
+    def connector_active_topics(self, name: str) -> list[str]:
+        """The topics that a connector uses, by name (KIP-558). Raises ForbiddenError."""
+
+    @abstractmethod
+    def reset_connector_active_topics(self, name: str) -> None:
+        """Forget which topics a connector uses. Raises ForbiddenError."""
+
+    @abstractmethod
     def connector_offsets(self, name: str) -> list[ConnectorOffset]:
         """How far a connector has read. Raises NotFoundError, ConnectError, KafkaError."""
 

@@ -14,6 +14,10 @@ class BadRequestError(ConnectError):
     """A request that makes no sense."""
 
 
+class ForbiddenError(ConnectError):
+    """A request that the worker's configuration does not allow."""
+
+
 class UnsupportedHerderError(ConnectError):
     """A call that this kind of herder does not have. Kafka: UnsupportedOperationException."""
 

@@ -1,7 +1,7 @@
 """How a connector or a task is doing, as its worker reports it.
 
 Kafka 0.10.2: connect/runtime/.../connect/runtime/AbstractStatus.java, ConnectorStatus.java, TaskStatus.java;
-storage/KafkaStatusBackingStore.java (CacheEntry) · book 8.3.6
+storage/KafkaStatusBackingStore.java (CacheEntry); TopicStatus.java: Kafka 2.5 · book 8.3.6
 """
 
 from __future__ import annotations
@@ -60,3 +60,14 @@ class ConnectorStatus(AbstractStatus[str]):
 
 class TaskStatus(AbstractStatus[ConnectorTaskId]):
     """The status of a task."""
+
+
+@dataclass(frozen=True)
+class TopicStatus:
+    """A topic that a connector uses (KIP-558): one of its tasks has produced a record to it, or read one from it."""
+
+    topic: str
+    task: ConnectorTaskId
+    """The task that was the first to use it since the connector was created, or its topics were reset."""
+    discover_timestamp: int
+    """The time of that, in milliseconds since 1970."""

@@ -40,3 +40,7 @@ class StatusListener(Protocol):
     def on_failure(self, of: str | ConnectorTaskId, error: BaseException) -> None:
         """An error has ended it."""
         ...
+
+    def on_topic(self, task: ConnectorTaskId, topic: str) -> None:
+        """A task has produced a record to a topic, or read one from it. Told for each record, so it has to be quick."""
+        ...

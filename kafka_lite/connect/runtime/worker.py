@@ -86,7 +86,7 @@ class Worker:
         self.config = config
         self._offset_store = offset_store
         self._clients = clients or ConnectClients(time)
-        self._time = time
+        self.time = time
         self._key_converter = _converter(config, KEY_CONVERTER, is_key=True)
         self._value_converter = _converter(config, VALUE_CONVERTER, is_key=False)
         header_configs = config.originals_with_prefix(f"{HEADER_CONVERTER}.")
@@ -301,7 +301,7 @@ class Worker:
             offset_writer=OffsetStorageWriter(self._offset_store, *internal),
             flush_timeout_ms=self.config["offset.flush.timeout.ms"],
             metrics=SourceTaskMetrics(self.metrics, task_id, operator.metrics),
-            time=self._time,
+            time=self.time,
         )  # fmt: skip
 
     def _build_sink(
@@ -333,7 +333,7 @@ class Worker:
             commit_interval_ms=self.config["offset.flush.interval.ms"],
             commit_timeout_ms=self.config["offset.flush.timeout.ms"],
             metrics=SinkTaskMetrics(self.metrics, task_id, operator.metrics),
-            time=self._time,
+            time=self.time,
         )  # fmt: skip
 
     def _operator(self, task_id: ConnectorTaskId, errors: ErrorHandlingConfig) -> RetryWithToleranceOperator:
@@ -352,7 +352,7 @@ class Worker:
             reporters.append(
                 DeadLetterQueueReporter(producer, topic, task_id, with_context=with_context, metrics=metrics)
             )
-        return RetryWithToleranceOperator(errors, metrics, reporters, self._time)
+        return RetryWithToleranceOperator(errors, metrics, reporters, self.time)
 
     def stop_and_await_tasks(self, task_ids: Iterable[ConnectorTaskId]) -> None:
         """Tell all of them to stop, then wait for all within one deadline. What takes longer is abandoned."""
@@ -361,9 +361,9 @@ class Worker:
         for task in stopping:
             self._committer.remove(task.id)
             task.initiate_shutdown()
-        deadline_ms = self._time.hi_res_ms() + self.config["task.shutdown.graceful.timeout.ms"]
+        deadline_ms = self.time.hi_res_ms() + self.config["task.shutdown.graceful.timeout.ms"]
         for task in stopping:
-            if not task.await_stop(max(deadline_ms - self._time.hi_res_ms(), 0)):
+            if not task.await_stop(max(deadline_ms - self.time.hi_res_ms(), 0)):
                 logger.error("Graceful stop of task %s failed.", task.id)
                 task.cancel()
             task.metrics.close()

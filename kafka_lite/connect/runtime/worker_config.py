@@ -18,12 +18,13 @@ HIGH, MEDIUM, LOW = Importance.HIGH, Importance.MEDIUM, Importance.LOW
 METRICS_HTTP_OFF = -1
 REST_PORT_DEFAULT = 8083
 PLUGIN_PATH = "plugin.path"
+TOPIC_TRACKING_ENABLE, TOPIC_TRACKING_ALLOW_RESET = "topic.tracking.enable", "topic.tracking.allow.reset"
 MAX_INT, MAX_LONG = 0x7FFFFFFF, 0x7FFFFFFFFFFFFFFF
 
 
 def base_config_def() -> ConfigDef:
     """The keys that standalone and distributed workers have in common."""
-    return (
+    return _define_later_keys(
         ConfigDef()
         .define("bootstrap.servers", Type.LIST, "localhost:9092", HIGH,
                 "Brokers that are asked for the cluster's metadata first, host:port each.")
@@ -60,9 +61,21 @@ def base_config_def() -> ConfigDef:
                 "The origin, or *, from which browsers may use the REST interface; by default only its own.")
         .define("access.control.allow.methods", Type.STRING, "", LOW,
                 "The methods that browsers may use from another origin; by default GET, POST and HEAD.")
+    )  # fmt: skip
+
+
+def _define_later_keys(definition: ConfigDef) -> ConfigDef:
+    """Add those that 0.10.2 does not have."""
+    return (
+        definition
         .define(PLUGIN_PATH, Type.LIST, "", LOW,
                 "The folders, separated by commas, in which modules with connectors, converters and transformations "
                 "are found, besides all that is installed. (Since 0.11.)")
+        .define(TOPIC_TRACKING_ENABLE, Type.BOOLEAN, True, LOW,
+                "Whether the worker keeps which topics each connector uses, as records of the status topic. (Since "
+                "2.5. Workers of 0.10.2 in the group log a warning for each of them.)")
+        .define(TOPIC_TRACKING_ALLOW_RESET, Type.BOOLEAN, True, LOW,
+                "Whether a request may make it forget them. (Since 2.5.)")
         .define(CONFIG_PROVIDERS, Type.LIST, "", LOW,
                 "The names of config providers, whose classes are in config.providers.NAME.class. The worker and its "
                 "connectors may then have values such as ${NAME:path:key}.")

@@ -101,6 +101,16 @@ class ConnectorsResource:
         """The statuses of a connector and of its tasks."""
         return json_response(connector_state_json(self._herder.connector_status(request.connector)))
 
+    def get_active_topics(self, request: RoutedRequest) -> HttpResponse:
+        """The topics that a connector uses (KIP-558)."""
+        name = request.connector
+        return json_response({name: {"topics": self._herder.connector_active_topics(name)}})
+
+    def reset_active_topics(self, request: RoutedRequest) -> HttpResponse:
+        """Forget which topics a connector uses: they come back with its next records (KIP-558)."""
+        self._herder.reset_connector_active_topics(request.connector)
+        return ACCEPTED
+
     def get_offsets(self, request: RoutedRequest) -> HttpResponse:
         """How far a connector has read (KIP-875)."""
         offsets = self._herder.connector_offsets(request.connector)

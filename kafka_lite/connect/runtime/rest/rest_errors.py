@@ -11,7 +11,7 @@ from http import HTTPStatus
 
 from kafka_lite.common.http.http_messages import HttpResponse
 from kafka_lite.connect.api.errors import AlreadyExistsError, ConnectError, NotFoundError
-from kafka_lite.connect.runtime.herder_errors import BadRequestError
+from kafka_lite.connect.runtime.herder_errors import BadRequestError, ForbiddenError
 from kafka_lite.connect.runtime.rest.rest_messages import error_response
 
 logger = logging.getLogger(__name__)
@@ -29,6 +29,7 @@ STATUSES: dict[type[ConnectError], HTTPStatus] = {
     NotFoundError: HTTPStatus.NOT_FOUND,
     AlreadyExistsError: HTTPStatus.CONFLICT,
     BadRequestError: HTTPStatus.BAD_REQUEST,
+    ForbiddenError: HTTPStatus.FORBIDDEN,
 }
 """Error -> status. All other errors are 500."""
 

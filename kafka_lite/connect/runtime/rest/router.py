@@ -56,6 +56,8 @@ def routes(herder: Herder, forwarder: RequestForwarder) -> list[Route]:
         Route("GET", "/connectors/{connector}/offsets", connectors.get_offsets),
         Route("PATCH", "/connectors/{connector}/offsets", connectors.alter_offsets),
         Route("DELETE", "/connectors/{connector}/offsets", connectors.reset_offsets),
+        Route("GET", "/connectors/{connector}/topics", connectors.get_active_topics),
+        Route("PUT", "/connectors/{connector}/topics/reset", connectors.reset_active_topics),
         Route("PUT", "/connectors/{connector}/pause", connectors.pause_connector),
         Route("PUT", "/connectors/{connector}/stop", connectors.stop_connector),
         Route("PUT", "/connectors/{connector}/resume", connectors.resume_connector),

@@ -9,7 +9,7 @@ import threading
 from typing import TypeVar
 
 from kafka_lite.connect.runtime.connector_task_id import ConnectorTaskId
-from kafka_lite.connect.runtime.status import ConnectorStatus, State, TaskStatus
+from kafka_lite.connect.runtime.status import ConnectorStatus, State, TaskStatus, TopicStatus
 from kafka_lite.connect.runtime.storage.status_backing_store import StatusBackingStore
 
 Id = TypeVar("Id", str, ConnectorTaskId)
@@ -23,6 +23,7 @@ class MemoryStatusBackingStore(StatusBackingStore):
         self._lock = threading.Lock()
         self._tasks: dict[ConnectorTaskId, TaskStatus] = {}
         self._connectors: dict[str, ConnectorStatus] = {}
+        self._topics: dict[tuple[str, str], TopicStatus] = {}
 
     def start(self) -> None:
         """Do nothing: there is nothing to read."""
@@ -61,6 +62,26 @@ class MemoryStatusBackingStore(StatusBackingStore):
         """The names of all connectors that have a status."""
         with self._lock:
             return set(self._connectors)
+
+    def put_topic(self, status: TopicStatus) -> None:
+        """Store that a connector uses a topic."""
+        with self._lock:
+            self._topics[status.task.connector, status.topic] = status
+
+    def remove_topic(self, connector: str, topic: str) -> None:
+        """Forget that a connector uses a topic."""
+        with self._lock:
+            self._topics.pop((connector, topic), None)
+
+    def topic(self, connector: str, topic: str) -> TopicStatus | None:
+        """The status of a topic that a connector uses."""
+        with self._lock:
+            return self._topics.get((connector, topic))
+
+    def topics(self, connector: str) -> list[TopicStatus]:
+        """The statuses of all topics that a connector uses, by name."""
+        with self._lock:
+            return [self._topics[key] for key in sorted(self._topics) if key[0] == connector]
 
     def flush(self) -> None:
         """Do nothing: everything is stored."""

@@ -1,6 +1,6 @@
 """The interface of stores of statuses.
 
-Kafka 0.10.2: connect/runtime/.../connect/storage/StatusBackingStore.java · book 8.3.6
+Kafka 0.10.2: connect/runtime/.../connect/storage/StatusBackingStore.java; topics: Kafka 2.5 · book 8.3.6
 """
 
 from __future__ import annotations
@@ -8,7 +8,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 
 from kafka_lite.connect.runtime.connector_task_id import ConnectorTaskId
-from kafka_lite.connect.runtime.status import ConnectorStatus, TaskStatus
+from kafka_lite.connect.runtime.status import ConnectorStatus, TaskStatus, TopicStatus
 
 
 class StatusBackingStore(ABC):
@@ -45,6 +45,22 @@ class StatusBackingStore(ABC):
     @abstractmethod
     def connectors(self) -> set[str]:
         """The names of all connectors that have had a status."""
+
+    @abstractmethod
+    def put_topic(self, status: TopicStatus) -> None:
+        """Store that a connector uses a topic."""
+
+    @abstractmethod
+    def remove_topic(self, connector: str, topic: str) -> None:
+        """Forget that a connector uses a topic."""
+
+    @abstractmethod
+    def topic(self, connector: str, topic: str) -> TopicStatus | None:
+        """The status of a topic that a connector uses."""
+
+    @abstractmethod
+    def topics(self, connector: str) -> list[TopicStatus]:
+        """The statuses of all topics that a connector uses, by name."""
 
     @abstractmethod
     def flush(self) -> None:

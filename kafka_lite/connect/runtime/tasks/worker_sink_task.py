@@ -208,6 +208,7 @@ class WorkerSinkTask(WorkerTask):
         headers = execute(context, Stage.HEADER_CONVERTER, self._header_converter, self._headers, consumed)
         if key is None or value is None or headers is None:
             return None
+        self._listener.on_topic(self.id, consumed.topic)
         has_time = consumed.timestamp_type is not TimestampType.NO_TIMESTAMP_TYPE and consumed.timestamp >= 0
         return self._transformations.apply(
             context,

@@ -192,7 +192,7 @@ class WorkerSourceTask(WorkerTask):
             return True
         number = self._note_outstanding(record)
         try:
-            self._producer.send(to_produce, partial(self._acknowledged, number, context))
+            self._producer.send(to_produce, partial(self._acknowledged, number, context, record.topic))
         except KafkaError as error:
             if is_retriable(error):
                 self._remove_outstanding(number)
@@ -241,6 +241,7 @@ class WorkerSourceTask(WorkerTask):
         self,
         number: int,
         context: ProcessingContext[SourceRecord],
+        topic: str,
         metadata: RecordMetadata | None,
         error: Exception | None,
     ) -> None:
@@ -248,6 +249,7 @@ class WorkerSourceTask(WorkerTask):
         if error is None:
             self._commit_record(context.original, metadata)
             self._metrics.written += 1
+            self._listener.on_topic(self.id, topic)
             self._remove_outstanding(number)
             return
         logger.error("Task %s failed to send record to %s: %s", self.id, context.original.topic, error)

@@ -3,10 +3,12 @@ from typing import Any
 
 import pytest
 
+from kafka_lite.common.time import MockTime
 from kafka_lite.connect.runtime.abstract_herder import AbstractHerder, compute_task_configs
 from kafka_lite.connect.runtime.connector_task_id import ConnectorTaskId
+from kafka_lite.connect.runtime.herder_errors import ForbiddenError
 from kafka_lite.connect.runtime.standalone.standalone_herder import StandaloneHerder
-from kafka_lite.connect.runtime.status import State
+from kafka_lite.connect.runtime.status import State, TopicStatus
 from kafka_lite.connect.runtime.storage.memory_status_backing_store import MemoryStatusBackingStore
 
 TASK = ConnectorTaskId("c", 1)
@@ -31,7 +33,8 @@ def statuses() -> SafeWrites:
 
 @pytest.fixture
 def herder(statuses: SafeWrites) -> AbstractHerder:
-    worker: Any = SimpleNamespace(id="w:1")
+    config = {"topic.tracking.enable": True, "topic.tracking.allow.reset": True}
+    worker: Any = SimpleNamespace(id="w:1", config=config, time=MockTime(7))
     return StandaloneHerder(worker, statuses)
 
 
@@ -96,3 +99,34 @@ def test_sinks_are_asked_with_their_topics() -> None:
     assert compute_task_configs(worker, "sink", config) == []
     compute_task_configs(worker, "source", config)
     assert asked == [("sink", 3, {"topics": "x,y"}), ("source", 3)]
+
+
+def test_the_topics_of_a_connector_are_kept_until_they_are_reset_or_it_is_deleted(
+    herder: AbstractHerder, statuses: SafeWrites
+) -> None:
+    for topic in ("y", "x", "y"):
+        herder.on_topic(TASK, topic)
+    herder.on_topic(ConnectorTaskId("d", 0), "z")
+    assert herder.connector_active_topics("c") == ["x", "y"]
+    assert statuses.topic("c", "y") == TopicStatus("y", TASK, 7)
+    herder.reset_connector_active_topics("c")
+    assert (herder.connector_active_topics("c"), herder.connector_active_topics("d")) == ([], ["z"])
+    herder.on_topic(TASK, "y")
+    herder._on_deletion("c")
+    assert herder.connector_active_topics("c") == []
+
+
+def test_topics_are_not_tracked_if_the_configuration_says_so(herder: AbstractHerder) -> None:
+    config: Any = herder._worker.config
+    config["topic.tracking.allow.reset"] = False
+    herder.on_topic(TASK, "x")
+    with pytest.raises(ForbiddenError, match=r"^Topic tracking reset is disabled\.$"):
+        herder.reset_connector_active_topics("c")
+    assert herder.connector_active_topics("c") == ["x"]
+    config["topic.tracking.enable"] = False
+    for call in (herder.connector_active_topics, herder.reset_connector_active_topics):
+        with pytest.raises(ForbiddenError, match=r"^Topic tracking is disabled\.$"):
+            call("c")
+    herder.on_topic(TASK, "y")
+    config["topic.tracking.enable"] = True
+    assert herder.connector_active_topics("c") == ["x"]

@@ -14,6 +14,7 @@ from kafka_lite.connect.runtime.connector_offsets import ConnectorOffset
 from kafka_lite.connect.runtime.connector_task_id import ConnectorTaskId
 from kafka_lite.connect.runtime.herder import ConnectorInfo, ConnectorStateInfo, Created
 from kafka_lite.connect.runtime.herder_errors import (
+    ForbiddenError,
     NotAssignedError,
     NotLeaderError,
     RebalanceNeededError,
@@ -221,3 +222,22 @@ def test_a_list_may_have_what_is_known_of_each_connector() -> None:
         "a": {"status": status}, "gone": {}, "new": {},
     }  # fmt: skip
     assert json.loads(ask(TwoConnectors(), "GET", "/connectors?expand=other").body) == ["a", "gone", "new"]
+
+
+class _Topics(FakeHerder):
+    """A herder that says which topics a connector uses, or raises ``result``."""
+
+    def connector_active_topics(self, name: str) -> list[str]:
+        if isinstance(self.result, Exception):
+            raise self.result
+        return [f"of-{name}"]
+
+
+def test_the_topics_that_a_connector_uses_are_shown_and_reset() -> None:
+    herder = _Topics()
+    assert json.loads(ask(herder, "GET", "/connectors/a%20b/topics").body) == {"a b": {"topics": ["of-a b"]}}
+    response = ask(herder, "PUT", "/connectors/a%20b/topics/reset")
+    assert (response.status, response.body) == (202, b"")
+    assert herder.calls == [("reset_connector_active_topics", "a b")]
+    forbidden = _Topics(ForbiddenError("Topic tracking is disabled."))
+    assert error(ask(forbidden, "GET", "/connectors/a/topics")) == (403, "Topic tracking is disabled.")

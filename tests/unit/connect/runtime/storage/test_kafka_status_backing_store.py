@@ -4,7 +4,7 @@ import pytest
 
 from kafka_lite.common.errors import ApiError, Errors
 from kafka_lite.connect.runtime.connector_task_id import ConnectorTaskId
-from kafka_lite.connect.runtime.status import ConnectorStatus, State, TaskStatus
+from kafka_lite.connect.runtime.status import ConnectorStatus, State, TaskStatus, TopicStatus
 from kafka_lite.connect.runtime.storage.kafka_status_backing_store import KafkaStatusBackingStore
 from tests.support.connect_samples import two_workers
 from tests.support.connect_stores import FakeTopic, PlainJson
@@ -130,3 +130,67 @@ def test_garbage_is_logged_and_ignored(
         store = _store(topic)
     assert (store.connectors(), store.tasks("a")) == (set(), [])
     assert len(caplog.records) == 1
+
+
+USED = TopicStatus("t-1", TASK, 1_500_000_000_000)
+USED_RECORD = (
+    "status-topic-t-1:connector-my-source",
+    '{"topic":{"name":"t-1","connector":"my-source","task":0,"discoverTimestamp":1500000000000}}',
+)
+
+
+def test_a_topic_that_a_connector_uses_is_written_once(topic: FakeTopic) -> None:
+    store = _store(topic)
+    store.put_topic(USED)
+    store.put_topic(TopicStatus("t-1", ConnectorTaskId("my-source", 1), 7))  # another task, before it is read back
+    assert topic.texts() == [USED_RECORD]
+    assert store.topic("my-source", "t-1") is None
+    known = _store(topic)
+    known.put_topic(TopicStatus("a", ConnectorTaskId("other", 0), 7))
+    assert known.topic("my-source", "t-1") == USED
+    assert (known.topics("my-source"), known.topics("none")) == ([USED], [])
+
+
+def test_a_topic_can_be_forgotten_and_found_again(topic: FakeTopic) -> None:
+    store = _store(topic)
+    store.put_topic(USED)
+    again = _store(topic)
+    again.remove_topic("my-source", "t-1")
+    assert topic.texts()[-1] == (USED_RECORD[0], None)
+    after = _store(topic)
+    assert (after.topics("my-source"), after.topic("my-source", "t-1")) == ([], None)
+    after.put_topic(USED)
+    assert topic.texts()[-1] == USED_RECORD
+
+
+def test_a_topics_record_is_sent_again_unless_the_error_is_final(
+    topic: FakeTopic, caplog: pytest.LogCaptureFixture
+) -> None:
+    topic.errors = [RETRIABLE, FATAL]
+    store = _store(topic)
+    store.put_topic(USED)
+    assert topic.texts() == []
+    assert "Failed to write status update" in caplog.text
+    store.put_topic(USED)
+    assert topic.texts() == [USED_RECORD]
+
+
+@pytest.mark.parametrize(
+    ("key", "value"),
+    [
+        ("status-topic-t", b"{}"),
+        ("status-topic-:connector-a", b"{}"),
+        ("status-topic-t:connector-", b"{}"),
+        ("status-topic-t:connector-a", b"{"),
+        ("status-topic-t:connector-a", b"[]"),
+        ("status-topic-t:connector-a", b'{"topic":3}'),
+        ("status-topic-t:connector-a", b'{"topic":{"name":"t","connector":"a","task":"x","discoverTimestamp":1}}'),
+    ],
+)
+def test_a_topics_record_that_makes_no_sense_is_logged(
+    topic: FakeTopic, caplog: pytest.LogCaptureFixture, key: str, value: bytes
+) -> None:
+    topic.records = [(key.encode(), value)]
+    store = _store(topic)
+    assert (store.topics("a"), store.topics("")) == ([], [])
+    assert key in caplog.text

@@ -138,6 +138,7 @@ def test_records_are_converted_transformed_and_put(rig: Rig) -> None:
     assert rig.task.values == [{"a": 1}, [2]]
     assert rig.consumer.topics == ["t"]
     assert rig.task.calls == ["start", "open [0]"]
+    assert rig.reports.topics == {("snk-0", "t")}
     rig.worker.do_work()  # an empty batch is put, too
     assert rig.task.values == [{"a": 1}, [2]]
 

@@ -134,6 +134,7 @@ def test_the_life_of_a_task(rig: Rig) -> None:
     assert rig.stored == {"position": 3}
     assert rig.task.calls == ["start {'topic': 'lines'}", "stop", "commit"]
     assert rig.reports.told == ["src-0 startup", "src-0 shutdown"]
+    assert rig.reports.topics == {("src-0", "lines")}
     assert rig.producer.closed
 
 
@@ -198,7 +199,7 @@ def test_a_record_that_is_lost_later_fails_the_task_and_keeps_its_offset_back(ri
     rig.task.at_end = lambda: rig.producer.acknowledge(FATAL)
     rig.worker.run()
     assert "producer send callback" in str(rig.reports.errors[0])
-    assert rig.stored is None
+    assert (rig.stored, rig.reports.topics) == (None, set())
 
 
 def test_a_flush_waits_for_acknowledgements(rig: Rig) -> None:
