@@ -29,6 +29,7 @@ from kafka_lite.zookeeper.data import (
     encode_partitions,
 )
 from kafka_lite.zookeeper.node_operations import CreateNode, Operation, SetNode
+from kafka_lite.zookeeper.poll_handler import WrapSocket
 from kafka_lite.zookeeper.sasl_connection import ZkLogin
 from kafka_lite.zookeeper.zk_errors import BadVersionError, NodeExistsError, NoNodeError, ZkError
 from kafka_lite.zookeeper.znode_json import ZnodeDataError
@@ -56,10 +57,11 @@ class KafkaZkClient:
         login: ZkLogin | None = None,
         *,
         set_acl: bool = False,
+        wrap_socket: WrapSocket | None = None,
     ) -> None:
-        """``login`` and ``set_acl``: see ``ZooKeeperSession``."""
+        """``login``, ``set_acl`` and ``wrap_socket``: see ``ZooKeeperSession``."""
         self.zookeeper = ZooKeeperClient(
-            connect_string, session_timeout_ms, connection_timeout_ms, login, set_acl=set_acl
+            connect_string, session_timeout_ms, connection_timeout_ms, login, set_acl=set_acl, wrap_socket=wrap_socket
         )
         self._session_timeout_ms = session_timeout_ms
         self._time = time

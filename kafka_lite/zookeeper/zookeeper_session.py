@@ -19,7 +19,7 @@ from kazoo.protocol.states import KeeperState
 from kazoo.retry import KazooRetry
 
 from kafka_lite.common.shutdownable_thread import ProcessKilledError
-from kafka_lite.zookeeper.poll_handler import PollHandler
+from kafka_lite.zookeeper.poll_handler import PollHandler, WrapSocket
 from kafka_lite.zookeeper.sasl_connection import SaslConnectionHandler, ZkLogin
 from kafka_lite.zookeeper.watches import Watches
 from kafka_lite.zookeeper.zk_acls import default_acls
@@ -54,8 +54,12 @@ class ZooKeeperSession:
         login: ZkLogin | None = None,
         *,
         set_acl: bool = False,
+        wrap_socket: WrapSocket | None = None,
     ) -> None:
-        """``login``: authenticate by SASL as this user. ``set_acl``: nobody else may change the nodes it creates."""
+        """``login``: authenticate by SASL as this user. ``set_acl``: nobody else may change the nodes it creates.
+
+        ``wrap_socket``: connect with TLS.
+        """
         self._hosts, slash, chroot = connect_string.partition("/")
         self._chroot = (slash + chroot).rstrip("/")
         self._session_timeout_ms = session_timeout_ms
@@ -67,6 +71,7 @@ class ZooKeeperSession:
         self._session_lost = False
         self._login = login
         self._set_acl = set_acl
+        self._wrap_socket = wrap_socket
         self._was_asked = threading.Event()
         self._is_accepted = False
         self._event_listeners: list[Callable[[SessionEvent], None]] = []
@@ -86,7 +91,7 @@ class ZooKeeperSession:
             hosts,
             timeout=self._session_timeout_ms / 1000,
             connection_retry={"max_tries": -1, "delay": 0.05, "backoff": 2, "max_delay": 1},
-            handler=PollHandler(),
+            handler=PollHandler(self._wrap_socket),
             logger=self._kazoo_log,
         )
         if self._login is not None:
@@ -128,7 +133,7 @@ class ZooKeeperSession:
             client.close()
             timeout = f"timeout of {self._connection_timeout_ms} ms"
             raise ZkConnectionError(
-                f"Unable to connect to zookeeper server '{self._hosts}' with {timeout}: is ZooKeeper running there?"
+                f"Unable to connect to zookeeper server '{self._hosts}' with {timeout}: {self._why_not(client)}"
             )
         if self._login is not None and not self._knows_this_user():
             client.stop()
@@ -137,6 +142,13 @@ class ZooKeeperSession:
                 f"The zookeeper server '{self._hosts}' refuses the user {self._login.username}: is the password in the "
                 "section Client of the JAAS login file that of the server's, and has the server a section Server?"
             )
+
+    def _why_not(self, client: Any) -> str:
+        if self._wrap_socket is None:
+            return "is ZooKeeper running there?"
+        if client.handler.last_refusal is not None:
+            return str(client.handler.last_refusal)
+        return "is ZooKeeper running there, with TLS on this port, and does it accept this client's certificate?"
 
     def _knows_this_user(self) -> bool:
         """Wait for the first authentication of a new client: whether it has succeeded."""

@@ -56,6 +56,11 @@ class SslFactory:
         self._files = self._file_stamps()  # before they are read: a change in between is noticed
         self._context = self._new_context()
 
+    @property
+    def context(self) -> ssl.SSLContext:
+        """OpenSSL's settings for new connections."""
+        return self._context
+
     def replacement(self, config: Mapping[str, Any]) -> SslFactory:
         """The same with another configuration, or with files that have changed. Raises ConfigError."""
         return SslFactory(config, server=self._server, principal_of=self._principal_of)

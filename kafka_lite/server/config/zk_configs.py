@@ -4,6 +4,7 @@ Kafka 0.10.2: core/.../server/KafkaConfig.scala (ZooKeeper) · book 7.1.1
 """
 
 from kafka_lite.common.config_def import NO_DEFAULT, NON_EMPTY, ConfigDef, Importance, Range, Type
+from kafka_lite.security.ssl.zookeeper_ssl import ZK_SSL_CONFIGS
 
 HIGH, MEDIUM, LOW = Importance
 
@@ -29,6 +30,7 @@ ZK_CONFIGS = (
             "How far a ZooKeeper follower may lag behind its leader.")
     .define("zookeeper.set.acl", Type.BOOLEAN, False, HIGH,
             "Whether only brokers may write znodes, and read those with secrets. Needs a user: the section `Client` in "
-            "the JAAS login file that `KAFKA_OPTS` names.")
+            "the JAAS login file that `KAFKA_OPTS` names, or a certificate in `zookeeper.ssl.keystore.location`.")
+    .include(ZK_SSL_CONFIGS)
 )
 # fmt: on

@@ -13,8 +13,9 @@ from kafka_lite.common.config_def import ConfigError
 from kafka_lite.common.errors import KafkaError
 from kafka_lite.common.time import Time
 from kafka_lite.security.auth.login_configuration import zookeeper_login, zookeeper_users
+from kafka_lite.security.ssl.zookeeper_ssl import client_ssl_factory, has_client_certificate, parse_client
 from kafka_lite.server.broker_metadata_checkpoint import read_broker_metadata
-from kafka_lite.server.kafka_config import KafkaConfig
+from kafka_lite.server.kafka_config import EMBEDDED, KafkaConfig
 from kafka_lite.zookeeper import paths
 from kafka_lite.zookeeper.embedded.embedded_zookeeper import EmbeddedZooKeeper
 from kafka_lite.zookeeper.kafka_zk_client import KafkaZkClient
@@ -63,15 +64,20 @@ def _make_directory(config: KafkaConfig, directory: str) -> None:
 
 
 def new_zk_client(config: KafkaConfig, connect: str, time: Time) -> KafkaZkClient:
-    """The broker's client, as the user of the JAAS login file if there is one.
+    """The broker's client, as the user of the JAAS login file and with TLS if they are configured.
 
-    Raises ConfigError if ``zookeeper.set.acl`` is set without one, since its lists would have no owner; KafkaError if
-    the login file cannot be read.
+    The ZooKeeper in this process is on the loopback interface and has no TLS. Raises ConfigError if
+    ``zookeeper.set.acl`` is set without a user or a certificate, since its lists would have no owner, and for invalid
+    stores; KafkaError if the login file cannot be read.
     """
+    embedded = config.zk_connect == EMBEDDED
     login, set_acl = zookeeper_login(), config.values["zookeeper.set.acl"]
-    if set_acl and login is None:
+    values = parse_client(config.original)
+    if set_acl and login is None and (embedded or not has_client_certificate(values)):
         file = "KAFKA_OPTS=-Djava.security.auth.login.config=FILE"
-        raise ConfigError("zookeeper.set.acl", set_acl, f"needs a user: the section Client of the login file in {file}")
+        why = f"needs a user: the section Client of the login file in {file}, or a certificate in a key store"
+        raise ConfigError("zookeeper.set.acl", set_acl, why)
+    factory = None if embedded else client_ssl_factory(values)
     return KafkaZkClient(
         connect,
         config.zk_session_timeout_ms,
@@ -79,6 +85,7 @@ def new_zk_client(config: KafkaConfig, connect: str, time: Time) -> KafkaZkClien
         time,
         None if login is None else ZkLogin(*login),
         set_acl=set_acl,
+        wrap_socket=None if factory is None else factory.wrap_socket,
     )
 
 

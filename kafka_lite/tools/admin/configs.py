@@ -49,7 +49,7 @@ from kafka_lite.tools.admin.scram_configs import (
 from kafka_lite.tools.admin.topics import add_cluster_arguments
 from kafka_lite.tools.common.terminal import on_terminal, print_table
 from kafka_lite.tools.common.tool_errors import ToolError, reports_errors
-from kafka_lite.tools.zookeeper.zookeeper_session import zookeeper_client
+from kafka_lite.tools.zookeeper.zookeeper_session import add_zk_tls_argument, zookeeper_client
 from kafka_lite.zookeeper.kafka_zk_client import KafkaZkClient
 
 NAME = "configs"
@@ -86,6 +86,7 @@ _DYNAMIC_SOURCES = {
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The flags of kafka-configs.sh."""
     add_cluster_arguments(parser)
+    add_zk_tls_argument(parser)
     actions = parser.add_mutually_exclusive_group(required=True)
     actions.add_argument("--describe", action="store_true", help="show the configs of an entity")
     actions.add_argument("--alter", action="store_true", help="change the configs of an entity")
@@ -159,7 +160,7 @@ def run(options: argparse.Namespace) -> int:
         with admin_channel(options) as channel:
             _run_with_brokers(channel, options, entity_type, names)
         return 0
-    with zookeeper_client(options.zookeeper) as zk_client:
+    with zookeeper_client(options.zookeeper, tls_config_file=options.zk_tls_config_file) as zk_client:
         _run_with_zookeeper(zk_client, options, entity_type, names)
     return 0
 
@@ -178,7 +179,7 @@ def _run_quotas(options: argparse.Namespace, chosen: Chosen) -> None:
             else:
                 alter_quotas(channel, chosen, added, deleted)
         return
-    with zookeeper_client(options.zookeeper) as zk_client:
+    with zookeeper_client(options.zookeeper, tls_config_file=options.zk_tls_config_file) as zk_client:
         if options.describe:
             describe_quotas_in_zookeeper(zk_client, chosen)
         else:
@@ -195,7 +196,7 @@ def _alter_credentials(
         with admin_channel(options) as channel:
             alter_credentials(channel, user, added, deleted)
         return
-    with zookeeper_client(options.zookeeper) as zk_client:
+    with zookeeper_client(options.zookeeper, tls_config_file=options.zk_tls_config_file) as zk_client:
         alter_credentials_in_zookeeper(zk_client, user, added, deleted)
 
 

@@ -9,8 +9,9 @@ import argparse
 import sys
 
 from kafka_lite.security.auth.login_configuration import JAVA_LOGIN_CONFIG_PARAM, zookeeper_login
+from kafka_lite.security.ssl.zookeeper_ssl import client_values, has_client_certificate
 from kafka_lite.tools.common.tool_errors import ToolError, reports_errors
-from kafka_lite.tools.zookeeper.zookeeper_session import zookeeper_client
+from kafka_lite.tools.zookeeper.zookeeper_session import add_zk_tls_argument, zookeeper_client
 from kafka_lite.zookeeper import paths
 from kafka_lite.zookeeper.zk_acls import SECURE_ROOT_PATHS
 from kafka_lite.zookeeper.zk_errors import NoNodeError
@@ -35,17 +36,19 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--enable.path.check", dest="path_check", action="store_true", help="do nothing if a root of Kafka is missing"
     )
+    add_zk_tls_argument(parser)
 
 
 @reports_errors
 def run(options: argparse.Namespace) -> int:
     """Set the lists; returns 1 on error. Brokers and tools may run meanwhile."""
-    if zookeeper_login() is None:
+    file = options.zk_tls_config_file
+    if zookeeper_login() is None and not has_client_certificate(client_values(file)):
         raise ToolError(
             "no user for ZooKeeper: KAFKA_OPTS must name a JAAS login file with a section Client, "
-            f"KAFKA_OPTS=-D{JAVA_LOGIN_CONFIG_PARAM}=FILE"
+            f"KAFKA_OPTS=-D{JAVA_LOGIN_CONFIG_PARAM}=FILE, or --zk-tls-config-file a certificate"
         )
-    with zookeeper_client(options.connect, set_acl=options.acl == "secure") as zk_client:
+    with zookeeper_client(options.connect, set_acl=options.acl == "secure", tls_config_file=file) as zk_client:
         return migrate(zk_client.zookeeper, path_check=options.path_check)
 
 

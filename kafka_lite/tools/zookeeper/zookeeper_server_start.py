@@ -9,6 +9,7 @@ import argparse
 import logging
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 from platformdirs import user_data_dir
 
@@ -16,6 +17,7 @@ from kafka_lite.common.config_def import ConfigDef, ConfigError, Importance, Ran
 from kafka_lite.common.process.file_names import file_name_of
 from kafka_lite.common.properties import load_properties
 from kafka_lite.security.auth.login_configuration import zookeeper_users
+from kafka_lite.security.ssl.zookeeper_ssl import SECURE_PORT_CONFIGS, client_id, server_ssl_context
 from kafka_lite.tools.common import terminal
 from kafka_lite.tools.server.foreground import (
     add_log_config_argument,
@@ -24,6 +26,7 @@ from kafka_lite.tools.server.foreground import (
     run_in_foreground,
 )
 from kafka_lite.zookeeper.embedded.embedded_zookeeper import JUTE_MAX_BUFFER_BYTES, EmbeddedZooKeeper
+from kafka_lite.zookeeper.embedded.secure_server_cnxn import SecurePort
 
 NAME = "zookeeper-server-start"
 SUMMARY = "start a ZooKeeper server in the foreground"
@@ -38,6 +41,21 @@ ZOOKEEPER_CONFIGS = (
     .define("dataDir", Type.STRING, DEFAULT_DATA_DIR, HIGH, "Directory of the snapshots and transaction logs.")
     .define("clientPort", Type.INT, 2181, HIGH, "The port for clients; 0: any free port.", Range.between(0, 65535))
     .define("clientPortAddress", Type.STRING, "127.0.0.1", HIGH, "The address to listen on; 0.0.0.0: all of IPv4.")
+    .define(
+        "secureClientPort",
+        Type.INT,
+        None,
+        HIGH,
+        "The port for clients with TLS. Not set: none.",
+        Range.between(0, 65535),
+    )
+    .define(
+        "secureClientPortAddress",
+        Type.STRING,
+        None,
+        HIGH,
+        "The address of secureClientPort. Not set: clientPortAddress.",
+    )
     .define("tickTime", Type.INT, 2000, MEDIUM, "The unit of session timeouts, ms.", Range.at_least(1))
     .define("minSessionTimeout", Type.INT, -1, MEDIUM, "The shortest session timeout, ms; -1: two ticks.")
     .define("maxSessionTimeout", Type.INT, -1, MEDIUM, "The longest session timeout, ms; -1: twenty ticks.")
@@ -56,10 +74,19 @@ ZOOKEEPER_CONFIGS = (
     )
     .define("jute.maxbuffer", Type.INT, JUTE_MAX_BUFFER_BYTES, LOW, "The longest request, bytes.", Range.at_least(1024))
     .define("extendedTypesEnabled", Type.BOOLEAN, False, LOW, "Whether to support znodes with a TTL.")
+    .include(SECURE_PORT_CONFIGS)
 )
 """ZooKeeper's keys. Deviation: by default, ZooKeeper listens on all interfaces."""
 
-IGNORED = ("initLimit", "syncLimit", "admin.enableServer", "admin.serverPort", "autopurge.purgeInterval")
+IGNORED = (
+    "serverCnxnFactory",
+    "authProvider.x509",
+    "initLimit",
+    "syncLimit",
+    "admin.enableServer",
+    "admin.serverPort",
+    "autopurge.purgeInterval",
+)
 """Keys of ordinary config files that have no effect here: there is no ensemble and no web server, and old snapshots
 are deleted whenever a new one is written."""
 
@@ -96,7 +123,7 @@ def create_server(properties: Mapping[str, str]) -> EmbeddedZooKeeper:
     return EmbeddedZooKeeper(
         file_name_of(values["dataDir"]),
         values["clientPortAddress"],
-        values["clientPort"],
+        None if "secureClientPort" in properties and "clientPort" not in properties else values["clientPort"],
         values["tickTime"],
         min_session_timeout_ms=_or_none(values["minSessionTimeout"]),
         max_session_timeout_ms=_or_none(values["maxSessionTimeout"]),
@@ -107,7 +134,16 @@ def create_server(properties: Mapping[str, str]) -> EmbeddedZooKeeper:
         max_packet_bytes=values["jute.maxbuffer"],
         extended_types_enabled=values["extendedTypesEnabled"],
         sasl_users=zookeeper_users(),
+        secure_port=_secure_port(values),
     )
+
+
+def _secure_port(values: Mapping[str, Any]) -> SecurePort | None:
+    """As in ZooKeeper, a file with this port alone has no port in plain text."""
+    if values["secureClientPort"] is None:
+        return None
+    address = values["secureClientPortAddress"]
+    return SecurePort(server_ssl_context(values), client_id, values["secureClientPort"], address)
 
 
 def _refuse_what_is_not_there(properties: Mapping[str, str]) -> None:
@@ -115,8 +151,8 @@ def _refuse_what_is_not_there(properties: Mapping[str, str]) -> None:
     for name, value in properties.items():
         if name.startswith("server."):
             raise ConfigError(name, value, "this server is standalone; an ensemble needs Apache ZooKeeper")
-        if name.startswith("secureClientPort"):
-            raise ConfigError(name, value, "this server does not support TLS; remove the key")
+        if name in ("ssl.crl", "ssl.ocsp") and value.strip().lower() == "true":
+            raise ConfigError(name, value, "revoked certificates are not looked for; false accepts that")
     data_log_dir = properties.get("dataLogDir")
     if data_log_dir is not None and data_log_dir != properties.get("dataDir", DEFAULT_DATA_DIR):
         raise ConfigError(

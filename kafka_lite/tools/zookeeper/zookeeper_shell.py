@@ -11,6 +11,7 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 from kafka_lite.tools.common import terminal
+from kafka_lite.tools.zookeeper.zookeeper_session import add_zk_tls_argument, zookeeper_tls
 
 if TYPE_CHECKING:
     from kafka_lite.tools.zookeeper.zookeeper_commands import ZooKeeperCommands
@@ -27,6 +28,7 @@ _QUIT = ("quit", "exit", "close")
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The address, and a command; without a command there is a prompt."""
+    add_zk_tls_argument(parser)
     parser.add_argument(
         "server", metavar="HOST:PORT[/PATH]", help="the server to connect to; PATH becomes the root (chroot)"
     )
@@ -43,10 +45,13 @@ def run(options: argparse.Namespace) -> int:
     from kazoo import exceptions as kazoo_exceptions
     from kazoo.client import KazooClient
 
+    from kafka_lite.zookeeper.poll_handler import PollHandler
+
     logging.getLogger("kazoo").setLevel(logging.CRITICAL)
     print(f"Connecting to {options.server}", flush=True)
     try:
-        client = KazooClient(options.server, timeout=SESSION_TIMEOUT_S)
+        handler = PollHandler(zookeeper_tls(options.zk_tls_config_file))
+        client = KazooClient(options.server, timeout=SESSION_TIMEOUT_S, handler=handler)
     except ValueError as error:
         terminal.print_error(f"{options.server} is not of the form HOST:PORT[/PATH]: {error}")
         return 1

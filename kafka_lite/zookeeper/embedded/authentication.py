@@ -2,9 +2,9 @@
 
 ZooKeeper 3.8: zookeeper-server/.../server/auth/, ZooKeeperServer.checkACL, PrepRequestProcessor.fixupACL · book 7.1.3
 
-Schemes: ``world:anyone``; ``ip:address[/bits]``; ``digest:user:base64(sha1(user:password))``; ``sasl:user``, by which
-Kafka's brokers are known; ``auth``, which stands for the identities of the client that sets the ACL; and ``super``, not
-an ACL scheme but an identity with all rights.
+Schemes: ``world:anyone``; ``ip:address[/bits]``; ``digest:user:base64(sha1(user:password))``; ``sasl:user`` and
+``x509:subject``, by which Kafka's brokers are known; ``auth``, which stands for the identities of the client that sets
+the ACL; and ``super``, not an ACL scheme but an identity with all rights.
 """
 
 from __future__ import annotations
@@ -20,7 +20,9 @@ from kafka_lite.zookeeper.embedded.protocol import ACL, ANYONE, Id, Perms
 
 SUPER = Id("super", "")
 SASL_SCHEME = "sasl"
-_SCHEMES_OF_USERS = ("digest", SASL_SCHEME)
+X509_SCHEME = "x509"
+_SCHEMES_OF_USERS = ("digest", SASL_SCHEME, X509_SCHEME)
+_PARTS = re.compile(r"(?<!\\)[,+]")
 _KERBEROS_NAME = re.compile(r"[^/@]*(/[^/@]*)?@[^/@]*")
 
 
@@ -114,8 +116,16 @@ def _address(text: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address:
     return ipaddress.ip_address(text)
 
 
+def _is_distinguished_name(expression: str) -> bool:
+    """Whether it can be a certificate's subject, such as ``CN=kafka,OU=Brokers``."""
+    return all(
+        keyword.strip() and value for keyword, _, value in (part.partition("=") for part in _PARTS.split(expression))
+    )
+
+
 _VALIDATORS: dict[str, Callable[[str], bool]] = {
     "ip": _is_valid_ip,
     "digest": lambda expression: expression.count(":") == 1,
+    X509_SCHEME: _is_distinguished_name,
     SASL_SCHEME: lambda expression: "@" not in expression or _KERBEROS_NAME.fullmatch(expression) is not None,
 }

@@ -17,6 +17,7 @@ from types import TracebackType
 from kafka_lite.common.time import SYSTEM_TIME, Time
 from kafka_lite.zookeeper.embedded.four_letter_words import FourLetterWords
 from kafka_lite.zookeeper.embedded.keeper_exception import KeeperException
+from kafka_lite.zookeeper.embedded.secure_server_cnxn import SecurePort
 from kafka_lite.zookeeper.embedded.server_cnxn_factory import ServerCnxnFactory
 from kafka_lite.zookeeper.embedded.zk_database import ZKDatabase
 from kafka_lite.zookeeper.embedded.zookeeper_server import ZooKeeperServer
@@ -38,7 +39,7 @@ class EmbeddedZooKeeper:
         self,
         data_dir: str | PathLike[str],
         host: str = "127.0.0.1",
-        port: int = 0,
+        port: int | None = 0,
         tick_time_ms: int = 2000,
         time: Time = SYSTEM_TIME,
         *,
@@ -53,8 +54,11 @@ class EmbeddedZooKeeper:
         extended_types_enabled: bool = False,
         super_digest: str | None = None,
         sasl_users: Mapping[str, str] | None = None,
+        secure_port: SecurePort | None = None,
     ) -> None:
         """``port`` 0 is any free one (see ``port`` after ``start``), as is a port in use with ``any_port_if_in_use``.
+
+        ``port`` None: none in plain text. ``secure_port``: one with TLS, and what it needs.
 
         ``max_client_cnxns``: limit of connections per address, 0 for no limit.
         ``super_digest``: ``user:base64(sha1(user:password))`` of a user with all rights.
@@ -65,6 +69,8 @@ class EmbeddedZooKeeper:
         self.host = host
         self.tick_time_ms = tick_time_ms
         self._requested_port = port
+        self._secure = secure_port
+        self._secure_port = 0
         self._any_port_if_in_use = any_port_if_in_use
         self._time = time
         self._min_session_timeout_ms = min_session_timeout_ms or 2 * tick_time_ms
@@ -83,13 +89,20 @@ class EmbeddedZooKeeper:
     @property
     def port(self) -> int:
         """The port that the server listens on; kept after ``shutdown``, so that a restart uses it again."""
-        return self._port or self._requested_port
+        return self._port or self._requested_port or 0
 
     @property
     def connect_string(self) -> str:
-        """The connect string for clients (a broker's ``zookeeper.connect``)."""
-        host = f"[{self.host}]" if ":" in self.host else self.host
-        return f"{host}:{self.port}"
+        """A broker's ``zookeeper.connect``: of the secure port if it is the only one."""
+        if self._requested_port is None and self._secure is not None:
+            return self.secure_connect_string
+        return f"{_in_address(self.host)}:{self.port}"
+
+    @property
+    def secure_connect_string(self) -> str:
+        """The connect string for clients with TLS."""
+        assert self._secure is not None
+        return f"{_in_address(self._secure.host or self.host)}:{self._secure_port or self._secure.port}"
 
     @property
     def is_running(self) -> bool:
@@ -114,8 +127,7 @@ class EmbeddedZooKeeper:
             )
             opened.callback(database.close)
             replayed = self._load(database)
-            listener = opened.enter_context(self._listen())
-            self._port = listener.getsockname()[1]
+            listeners = self._listeners(opened)
             logger.info(
                 "ZooKeeper at %s: zxid %#x, %d transactions replayed", self.connect_string, database.last_zxid, replayed
             )
@@ -123,7 +135,7 @@ class EmbeddedZooKeeper:
             self._end_owners(server, end_owners_of)
             factory = ServerCnxnFactory(
                 server,
-                listener,
+                listeners,
                 FourLetterWords(server, self._config()),
                 self._time,
                 max_packet_bytes=self._max_packet_bytes,
@@ -189,39 +201,47 @@ class EmbeddedZooKeeper:
             number, reason = (cause.errno, cause.strerror) if isinstance(cause, OSError) else (errno.EIO, str(refusal))
             raise OSError(number, reason, str(self.data_dir)) from refusal
 
-    def _listen(self) -> socket.socket:
-        family = socket.AF_INET6 if ":" in self.host else socket.AF_INET
+    def _listeners(self, opened: contextlib.ExitStack) -> list[tuple[socket.socket, SecurePort | None]]:
+        """Sockets that listen, and the ports that they have got."""
+        listeners: list[tuple[socket.socket, SecurePort | None]] = []
+        if self._requested_port is not None:
+            plain = opened.enter_context(self._listen(self.host, self.port))
+            self._port = plain.getsockname()[1]
+            listeners.append((plain, None))
+        if self._secure is not None:
+            port = self._secure_port or self._secure.port
+            secure = opened.enter_context(self._listen(self._secure.host or self.host, port))
+            self._secure_port = secure.getsockname()[1]
+            listeners.append((secure, self._secure))
+        return listeners
+
+    def _listen(self, host: str, port: int) -> socket.socket:
+        family = socket.AF_INET6 if ":" in host else socket.AF_INET
         listener = socket.socket(family, socket.SOCK_STREAM)
         try:
             listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-            self._bind(listener)
+            self._bind(listener, host, port)
             listener.listen()
             listener.setblocking(False)
         except OSError as error:
             listener.close()
-            raise OSError(
-                error.errno, f"ZooKeeper server failed to bind to {self.host}:{self.port}: {error.strerror}"
-            ) from error
+            raise OSError(error.errno, f"ZooKeeper server failed to bind to {host}:{port}: {error.strerror}") from error
         return listener
 
-    def _bind(self, listener: socket.socket) -> None:
+    def _bind(self, listener: socket.socket, host: str, port: int) -> None:
         try:
-            listener.bind((self.host, self.port))
+            listener.bind((host, port))
         except OSError as error:
             if error.errno != errno.EADDRINUSE or not self._any_port_if_in_use:
                 raise
-            listener.bind((self.host, 0))
-            logger.warning(
-                "Port %d of %s is in use; ZooKeeper listens on port %d instead",
-                self.port,
-                self.host,
-                listener.getsockname()[1],
-            )
+            listener.bind((host, 0))
+            found = listener.getsockname()[1]
+            logger.warning("Port %d of %s is in use; ZooKeeper listens on port %d instead", port, host, found)
 
     def _config(self) -> dict[str, object]:
         return {
             "clientPort": self.port,
-            "secureClientPort": -1,
+            "secureClientPort": -1 if self._secure is None else self._secure_port,
             "dataDir": self.data_dir / "version-2",
             "dataLogDir": self.data_dir / "version-2",
             "tickTime": self.tick_time_ms,
@@ -239,6 +259,10 @@ class EmbeddedZooKeeper:
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> None:
         self.shutdown()
+
+
+def _in_address(host: str) -> str:
+    return f"[{host}]" if ":" in host else host
 
 
 def _start_thread(factory: ServerCnxnFactory) -> None:

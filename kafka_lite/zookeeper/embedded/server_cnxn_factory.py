@@ -10,12 +10,16 @@ import logging
 import queue
 import selectors
 import socket
+import ssl
 from collections import Counter
+from collections.abc import Sequence
 
+from kafka_lite.common.errors import KafkaError
 from kafka_lite.common.shutdownable_thread import ShutdownableThread
 from kafka_lite.common.time import Time
 from kafka_lite.zookeeper.embedded.four_letter_words import FourLetterWords
 from kafka_lite.zookeeper.embedded.keeper_exception import KeeperException
+from kafka_lite.zookeeper.embedded.secure_server_cnxn import SecurePort, SecureServerCnxn
 from kafka_lite.zookeeper.embedded.server_cnxn import ServerCnxn
 from kafka_lite.zookeeper.embedded.zookeeper_server import BadPacket, ConnectionRefused, ZooKeeperServer
 
@@ -45,16 +49,17 @@ class ServerCnxnFactory(ShutdownableThread):
     def __init__(
         self,
         server: ZooKeeperServer,
-        listener: socket.socket,
+        listeners: Sequence[tuple[socket.socket, SecurePort | None]],
         words: FourLetterWords,
         time: Time,
         *,
         max_packet_bytes: int,
         max_client_cnxns: int,
     ) -> None:
-        super().__init__(f"zookeeper-{listener.getsockname()[1]}")
+        """``listeners``: the sockets that listen, each with what its clients need for TLS (None: plain text)."""
+        super().__init__(f"zookeeper-{listeners[0][0].getsockname()[1]}")
         self._server = server
-        self._listener = listener
+        self._listeners = dict(listeners)
         self._words = words
         self._time = time
         self._max_packet_bytes = max_packet_bytes
@@ -62,7 +67,8 @@ class ServerCnxnFactory(ShutdownableThread):
         self._selector = selectors.DefaultSelector()
         self._wake_receiver, self._wake_sender = socket.socketpair()
         self._wake_receiver.setblocking(False)
-        self._selector.register(listener, selectors.EVENT_READ)
+        for listener in self._listeners:
+            self._selector.register(listener, selectors.EVENT_READ)
         self._selector.register(self._wake_receiver, selectors.EVENT_READ)
         self.connections: set[ServerCnxn] = set()
         # Connections with requests that had to wait for their turn; the selector does not report them.
@@ -90,8 +96,8 @@ class ServerCnxnFactory(ShutdownableThread):
         ready, self._ready = self._ready, []
         self._accept_again()
         for key, events in self._selector.select(0 if ready else self._ms_to_wait() / 1000):
-            if key.fileobj is self._listener:
-                self._accept()
+            if key.fileobj in self._listeners:
+                self._accept(key.fileobj)
             elif isinstance(key.data, ServerCnxn) and events & selectors.EVENT_READ and not key.data.has_frame:
                 ready.append(key.data)
                 self._receive(key.data)
@@ -138,7 +144,8 @@ class ServerCnxnFactory(ShutdownableThread):
         """Close everything. Sessions are kept, so that their clients can use them after a restart."""
         for connection in list(self.connections):
             self._close(connection)
-        self._listener.close()
+        for listener in self._listeners:
+            listener.close()
         self._selector.close()
         self._wake_receiver.close()
         self._wake_sender.close()
@@ -148,10 +155,10 @@ class ServerCnxnFactory(ShutdownableThread):
             # The log is complete, if longer than need be: a failing disk must not end the thread with an exception.
             logger.warning("Could not trim the log in %s: %s", self._server.database.directory, error)
 
-    def _accept(self) -> None:
+    def _accept(self, listener: socket.socket) -> None:
         for _ in range(_ACCEPTS_PER_TURN):
             try:
-                sock, address = self._listener.accept()
+                sock, address = listener.accept()
             except BlockingIOError:
                 return
             except OSError as error:
@@ -162,10 +169,21 @@ class ServerCnxnFactory(ShutdownableThread):
                 logger.warning("Too many connections from %s - max is %d", address[0], self._max_client_cnxns)
                 sock.close()
                 continue
-            connection = ServerCnxn(sock, address, self._max_packet_bytes)
-            self.connections.add(connection)
-            self._newcomers[connection] = self._time.hi_res_ms() + SESSIONLESS_TIMEOUT_MS
-            self._selector.register(sock, selectors.EVENT_READ, connection)
+            self._open(sock, address, self._listeners[listener])
+
+    def _open(self, sock: socket.socket, address: tuple[str, int], secure_port: SecurePort | None) -> None:
+        try:
+            if secure_port is None:
+                connection = ServerCnxn(sock, address, self._max_packet_bytes)
+            else:
+                connection = SecureServerCnxn(sock, address, self._max_packet_bytes, secure_port)
+        except OSError as error:
+            logger.debug("A connection from %s has ended before it began: %s", address[0], error)
+            sock.close()
+            return
+        self.connections.add(connection)
+        self._newcomers[connection] = self._time.hi_res_ms() + SESSIONLESS_TIMEOUT_MS
+        self._selector.register(connection.sock, selectors.EVENT_READ, connection)
 
     def _pause_accepting(self, error: OSError) -> None:
         """Stop accepting for a while: the client stays in the backlog, so the listener would remain readable.
@@ -175,13 +193,15 @@ class ServerCnxnFactory(ShutdownableThread):
         if not self._is_failing:
             logger.warning("Could not accept a connection: %s", error)
         self._is_failing = True
-        self._selector.unregister(self._listener)
+        for listener in self._listeners:
+            self._selector.unregister(listener)
         self._accepts_again_ms = self._time.hi_res_ms() + PAUSE_AFTER_ERROR_MS
 
     def _accept_again(self) -> None:
         if self._accepts_again_ms is not None and self._accepts_again_ms <= self._time.hi_res_ms():
             self._accepts_again_ms = None
-            self._selector.register(self._listener, selectors.EVENT_READ)
+            for listener in self._listeners:
+                self._selector.register(listener, selectors.EVENT_READ)
 
     def _ms_to_wait(self) -> float:
         """How long there is nothing to do unless bytes arrive."""
@@ -207,7 +227,10 @@ class ServerCnxnFactory(ShutdownableThread):
         try:
             if not connection.receive():
                 self._close(connection)
-        except (OSError, MemoryError) as error:
+        except ssl.SSLError as error:
+            logger.warning("Closing %s: TLS failed: %s", connection, error)
+            self._close(connection)
+        except (OSError, MemoryError, KafkaError) as error:
             logger.debug("Connection %s failed: %r", connection, error)
             self._close(connection)
 
@@ -236,7 +259,7 @@ class ServerCnxnFactory(ShutdownableThread):
             if not connection.flush():
                 self._close(connection)
                 return
-        except OSError as error:
+        except (OSError, KafkaError) as error:
             logger.debug("Connection %s failed: %s", connection, error)
             self._close(connection)
             return

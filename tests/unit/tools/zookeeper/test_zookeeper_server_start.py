@@ -35,7 +35,7 @@ def test_client_port_address_and_tick_time_are_applied(tmp_path: Path) -> None:
         ("tickTime", "0"),
         ("forceSync", "perhaps"),
         ("server.1", "zoo1:2888:3888"),
-        ("secureClientPort", "2281"),
+        ("ssl.crl", "true"),
         ("dataLogDir", "/elsewhere"),
     ],
 )

@@ -373,8 +373,8 @@ class CrowdedListener(socket.socket):
 class CrowdedZooKeeper(EmbeddedZooKeeper):
     listener: CrowdedListener
 
-    def _listen(self) -> socket.socket:
-        self.listener = CrowdedListener(fileno=super()._listen().detach())
+    def _listen(self, host: str, port: int) -> socket.socket:
+        self.listener = CrowdedListener(fileno=super()._listen(host, port).detach())
         self.listener.setblocking(False)
         return self.listener
 

@@ -85,7 +85,7 @@ class Loop:
         listener.setblocking(False)
         self.address: tuple[str, int] = listener.getsockname()
         self.factory = ServerCnxnFactory(
-            self.server, listener, FourLetterWords(self.server, {}), self.time,
+            self.server, [(listener, None)], FourLetterWords(self.server, {}), self.time,
             max_packet_bytes=1_000_000, max_client_cnxns=max_client_cnxns,
         )  # fmt: skip
         self._clients: list[Client] = []
@@ -264,9 +264,10 @@ def test_accepting_pauses_after_an_error_of_the_system_and_others_are_served(
     loop: Loop, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     served = loop.with_session()
-    failing = NoDescriptors(loop.factory._listener)
-    loop.factory._selector.unregister(loop.factory._listener)
-    monkeypatch.setattr(loop.factory, "_listener", failing)
+    (listener,) = loop.factory._listeners
+    failing = NoDescriptors(listener)
+    loop.factory._selector.unregister(listener)
+    monkeypatch.setattr(loop.factory, "_listeners", {failing: None})
     loop.factory._selector.register(failing, 1)
     waiting = Client(loop.address)
     loop._clients.append(waiting)
