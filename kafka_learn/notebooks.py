@@ -16,7 +16,7 @@ import os
 import re
 import sys
 import tempfile
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from concurrent.futures import ProcessPoolExecutor
 from multiprocessing import get_context
 from pathlib import Path
@@ -27,8 +27,8 @@ from pymdownx.slugs import slugify  # type: ignore[import-untyped]
 from kafka_learn.both_languages import CHINESE
 from kafka_learn.drawing.notebook_run import RUN
 from kafka_learn.drawing.playable_figure import sources_of
+from kafka_learn.kept.used_files import UsedFiles, is_current
 from kafka_learn.project import PROJECT_ROOT
-from kafka_learn.source import code_digest
 
 EXECUTED = PROJECT_ROOT / ".build" / "notebooks"
 JUPYTER_SUFFIXES = {"en": ".ipynb", "zh": ".zh.ipynb"}
@@ -69,7 +69,7 @@ def write(notebook: Any, path: Path) -> None:
     jupytext.write(notebook, path)
 
 
-def execute(script: Path) -> Any:
+def execute(script: Path, environment: Mapping[str, str] = os.environ) -> Any:
     """Run all cells of a notebook in a fresh kernel. Raises NotebookError for the first cell that fails."""
     from nbclient import NotebookClient
     from nbclient.exceptions import CellExecutionError, CellTimeoutError
@@ -77,8 +77,7 @@ def execute(script: Path) -> Any:
 
     notebook = read(script)
     notebook.metadata["kernelspec"] = {"name": "python3", "display_name": "Python 3", "language": "python"}
-    environment = dict(os.environ)
-    environment["PYTHONPATH"] = os.pathsep.join(filter(None, [str(PROJECT_ROOT), environment.get("PYTHONPATH")]))
+    path = os.pathsep.join(filter(None, [environment.get("PYTHONPATH"), str(PROJECT_ROOT)]))
     place = {"metadata": {"path": str(script.parent)}}
     with tempfile.TemporaryDirectory(prefix="kafka-lite-kernel-") as sockets:
         no_ports = Config({"KernelManager": {"transport": "ipc", "ip": f"{sockets}/kernel"}})
@@ -86,31 +85,33 @@ def execute(script: Path) -> Any:
             notebook, timeout=CELL_TIMEOUT_S, resources=place, config=no_ports, coalesce_streams=True
         )
         try:
-            return client.execute(env=environment)
+            return client.execute(env={**environment, "PYTHONPATH": path})
         except (CellExecutionError, CellTimeoutError) as error:
             raise NotebookError(f"{script.name}: {_ANSI.sub('', str(error))}") from error
 
 
 def executed(script: Path) -> Any:
-    """The notebook with its outputs, taken from the last execution if no code that it runs has changed since.
+    """The notebook with its outputs, taken from the last execution if no file that it has read has changed since.
 
     Its text is the script's: correcting a sentence does not require an execution.
     """
     notebook = read(script)
     kept = _kept(script, notebook)
-    if not kept.exists():
-        done = execute(script)
-        EXECUTED.mkdir(parents=True, exist_ok=True)
-        for stale in EXECUTED.glob(f"{script.parent.name}-{script.stem}-*.ipynb"):
-            stale.unlink()
-        write(done, kept)
+    if not is_current(kept):
+        with UsedFiles() as used:
+            done = execute(script, used.environment())
+            EXECUTED.mkdir(parents=True, exist_ok=True)
+            for stale in EXECUTED.glob(f"{script.parent.name}-{script.stem}-*.ipynb*"):
+                stale.unlink()
+            write(done, kept)
+            used.note(kept)
     return _with_outputs(notebook, kept)
 
 
 def execute_changed(scripts: Iterable[Path]) -> Iterator[tuple[Path, NotebookError | None]]:
     """Bring notebooks' outputs up to date, one per processor at a time; yields each, in order, with its failure."""
     scripts = list(scripts)
-    if all(_kept(script, read(script)).exists() for script in scripts):
+    if all(is_current(_kept(script, read(script))) for script in scripts):
         yield from ((script, None) for script in scripts)
         return
     # Processes, because Jupyter's client leaves an open event loop behind in every thread that it runs in.
@@ -270,9 +271,8 @@ def _code(notebook: Any) -> list[Any]:
 
 
 def _digest(notebook: Any) -> str:
-    """A digest of the notebook's code and all code that it may run."""
-    cells = "\0".join(cell.source for cell in _code(notebook))
-    return hashlib.sha256(f"{code_digest()}\0{cells}".encode()).hexdigest()[:16]
+    """A digest of the notebook's code."""
+    return hashlib.sha256("\0".join(cell.source for cell in _code(notebook)).encode()).hexdigest()[:16]
 
 
 def main(arguments: list[str] | None = None) -> int:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import ast
 import functools
-import hashlib
 import textwrap
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -193,13 +192,3 @@ def _docstring_node(node: _Definition) -> ast.stmt | None:
 
 def _is_docstring(node: ast.stmt) -> bool:
     return isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) and isinstance(node.value.value, str)
-
-
-@functools.cache
-def code_digest() -> str:
-    """A digest of all code that a notebook or a recorded run may execute; their results are kept until it changes."""
-    digest = hashlib.sha256()
-    for pattern in ("kafka_lite/**/*.py", "kafka_learn/**/*.py", "chapters/*/figures/*.py"):
-        for path in sorted(PROJECT_ROOT.glob(pattern)):
-            digest.update(path.read_bytes())
-    return digest.hexdigest()[:16]

@@ -1,8 +1,9 @@
 """Recorded runs for pages: recorded when the site is built, or read from a file beside the chapter.
 
 A run named by its function, such as ``chapters.ch02_producer.figures.request_runs:produce_request``, is recorded once
-and kept under ``.build`` until any module changes. A run that takes long, or that the text discusses in detail, is kept
-as ``chapters/…/name.jsonl``. A test records it again and compares the structure, so it cannot drift from the code.
+and kept under ``.build`` until a file changes that its processes have read, a module or data (``kept.used_files``). A
+run that takes long, or that the text discusses in detail, is kept as ``chapters/…/name.jsonl``. A test records it again
+and compares the structure, so it cannot drift from the code.
 
 With a ``seed``, the function is executed in a simulated world: see ``simulated_run``.
 """
@@ -10,13 +11,16 @@ With a ``seed``, the function is executed in a simulated world: see ``simulated_
 from __future__ import annotations
 
 import difflib
-import importlib
+import os
+from collections.abc import Mapping
 from pathlib import Path
 
+from kafka_learn.kept.used_files import UsedFiles, is_current
 from kafka_learn.project import PROJECT_ROOT
+from kafka_learn.recording.recorded_apart import recorded_apart
 from kafka_learn.recording.recorded_run import RecordedRun
 from kafka_learn.recording.simulated_run import recorded_in_world
-from kafka_learn.source import UnknownSymbolError, code_digest, find_symbol
+from kafka_learn.source import UnknownSymbolError, find_symbol
 
 RECORDED = PROJECT_ROOT / ".build" / "runs"
 
@@ -37,23 +41,15 @@ def recorded_run(reference: str, root: Path = PROJECT_ROOT, *, seed: int | None 
     return RecordedRun.load(path)
 
 
-def record(reference: str, seed: int | None = None) -> RecordedRun:
-    """Execute ``module:function`` to record a run, in the world of a seed if one is given.
+def record(reference: str, seed: int | None = None, environment: Mapping[str, str] = os.environ) -> RecordedRun:
+    """Execute ``module:function`` to record a run in a process of its own, in the world of a seed if one is given.
 
     Raises UnknownSymbolError if there is no such function, ValueError if it fails or returns something else.
     """
     find_symbol(reference)
     if seed is not None:
-        return recorded_in_world(reference, seed)
-    module, _, name = reference.partition(":")
-    function = getattr(importlib.import_module(module), name)
-    try:
-        run = function()
-    except Exception as error:
-        raise ValueError(f"{reference} has recorded nothing: {error!r}") from error
-    if not isinstance(run, RecordedRun):
-        raise ValueError(f"{reference} returns no RecordedRun")
-    return run
+        return recorded_in_world(reference, seed, environment=environment)
+    return recorded_apart(reference, environment)
 
 
 def drift(path: Path) -> list[str]:
@@ -78,11 +74,9 @@ def kept_runs(root: Path = PROJECT_ROOT) -> list[Path]:
 
 def _recorded_now(reference: str, seed: int | None) -> RecordedRun:
     name = reference.rpartition(".")[2].replace(":", "-")
-    name = name if seed is None else f"seed-{seed}-{name}"
-    path = RECORDED / f"{name}-{code_digest()}.jsonl"
-    if not path.exists():
-        run = record(reference, seed)
-        for stale in RECORDED.glob(f"{name}-*.jsonl"):
-            stale.unlink(missing_ok=True)
-        run.save(path)
+    path = RECORDED / (f"{name}.jsonl" if seed is None else f"seed-{seed}-{name}.jsonl")
+    if not is_current(path):
+        with UsedFiles() as used:
+            record(reference, seed, used.environment()).save(path)
+            used.note(path)
     return RecordedRun.load(path)

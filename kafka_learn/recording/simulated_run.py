@@ -17,6 +17,7 @@ import os
 import subprocess
 import sys
 import tempfile
+from collections.abc import Mapping
 from pathlib import Path
 from random import Random
 from typing import Final
@@ -38,7 +39,9 @@ LONGEST_S: Final = 600.0
 RUN: Final = "run.jsonl"
 
 
-def recorded_in_world(reference: str, seed: int, *, is_disturbed: bool = False) -> RecordedRun:
+def recorded_in_world(
+    reference: str, seed: int, *, is_disturbed: bool = False, environment: Mapping[str, str] = os.environ
+) -> RecordedRun:
     """Execute ``module:function`` in the world of a seed; if disturbed, with objects and files elsewhere.
 
     Raises ValueError, which has the traceback, if it fails.
@@ -48,7 +51,7 @@ def recorded_in_world(reference: str, seed: int, *, is_disturbed: bool = False) 
         command = [sys.executable, "-m", MODULE, reference, str(seed), str(path)]
         done = subprocess.run(
             [*command, "--disturbed"] if is_disturbed else command,
-            cwd=PROJECT_ROOT, env={**os.environ, "PYTHONHASHSEED": "0"}, capture_output=True, text=True, check=False,
+            cwd=PROJECT_ROOT, env={**environment, "PYTHONHASHSEED": "0"}, capture_output=True, text=True, check=False,
         )  # fmt: skip
         if done.returncode:
             raise ValueError(f"{reference} has recorded nothing in the world of seed {seed}:\n{done.stderr}")

@@ -1,8 +1,8 @@
 """Remembers from what a site was built, so that a build of the same is over at once.
 
-The pages that mkdocs takes are staged first (``staging``), which costs little if no code has changed. If they, the
-theme, the hooks, the configuration and the versions of all packages are those of the last build that was without a
-problem, the site that is there is what another build would make.
+The pages that mkdocs takes are staged first (``staging``), which costs little if no code has changed that a run or a
+notebook executes. If they, the theme, the hooks, the configuration and the versions of all packages are those of the
+last build that was without a problem, the site that is there is what another build would make.
 """
 
 from __future__ import annotations

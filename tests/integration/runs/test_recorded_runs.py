@@ -10,6 +10,8 @@ from chapters.ch02_producer.figures import request_runs
 from kafka_learn import runs
 from kafka_learn.drawing.sequence_diagram import sequence_diagram
 from kafka_learn.drawing.time_line import time_line
+from kafka_learn.kept.opened_files import NOTES
+from kafka_learn.kept.used_files import UsedFiles
 from kafka_learn.project import PROJECT_ROOT
 from kafka_learn.recording import run_store
 from kafka_learn.recording.recorded_run import Event, Kind, RecordedRun
@@ -242,21 +244,38 @@ def test_an_invalid_recording_names_the_line_of_the_page(kept, fence, problem):
         page(fence.format(kept=kept))
 
 
-def test_a_run_is_recorded_once_per_state_of_the_code(kept, monkeypatch):
+def test_a_run_is_recorded_once_per_state_of_the_files_that_it_reads(kept, monkeypatch):
     recorded = []
 
-    def record(reference, seed):
+    def record(reference, seed, environment):
         assert seed is None
+        assert NOTES in environment
         recorded.append(reference)
         return RecordedRun((Event(0, "main", Kind.NOTE, "main", "hello"),), recorded_by=reference)
 
     monkeypatch.setattr(run_store, "record", record)
     for _ in range(2):
         assert len(run_store.recorded_run("some.module:run")) == 1
-    monkeypatch.setattr(run_store, "code_digest", lambda: "another")
+    assert recorded == ["some.module:run"]
+    monkeypatch.setattr(run_store, "is_current", lambda path: False)
     run_store.recorded_run("some.module:run")
     assert recorded == ["some.module:run"] * 2
-    assert len(list(run_store.RECORDED.iterdir())) == 1
+
+
+def test_the_files_of_a_run_are_those_of_the_rooms_that_it_enters(tmp_path):
+    with UsedFiles() as used:
+        run = run_store.record("chapters.ch06_storage.figures.storage_runs:append_and_roll", None, used.environment())
+        files = used.files()
+    assert len(run) > 20
+    assert {"kafka_lite/log/log_segment.py", "chapters/ch06_storage/figures/storage_runs.py"} <= set(files)
+    assert not [name for name in files if name.startswith(("kafka_lite/streams/", "kafka_learn/site/"))]
+
+
+def test_a_run_of_a_simulated_world_depends_on_the_copies_of_its_processes():
+    with UsedFiles() as used:
+        run_store.record("chapters.ch06_storage.figures.storage_runs:append_and_roll", 1, used.environment())
+        files = used.files()
+    assert {"kafka_lite/log/log_segment.py", "kafka_lite/testing/simulation/world.py"} <= set(files)
 
 
 def test_the_command_prints_saves_and_draws(capsys, tmp_path, monkeypatch, produce):

@@ -1,0 +1,1 @@
+"""Results that are kept until a file changes that made them: recorded runs, executed notebooks."""
