@@ -1,6 +1,12 @@
 """consumer-groups against a running broker, with groups of real consumers, new and old."""
 
 import argparse
+import os
+import pty
+import select
+import signal
+import subprocess
+import sys
 import threading
 
 import pytest
@@ -11,6 +17,7 @@ from kafka_lite.old_consumer.zookeeper_consumer_connector import Consumer as Old
 from kafka_lite.testing.cluster import Cluster
 from kafka_lite.tools.groups import consumer_groups
 from tests.support.eventually import eventually
+from tests.support.patience import patient_s
 from tests.support.raw_member import RawMember
 
 
@@ -179,3 +186,30 @@ def test_the_group_of_an_old_consumer(cluster, flights, tool):
     assert tool("--list", zookeeper=True)[1] == []
     code, _, error = tool("--describe", "--group", "old", zookeeper=True)
     assert (code, error) == (1, "Error: The consumer group 'old' does not exist.\n")
+
+
+def test_a_group_is_watched_on_a_terminal_until_ctrl_c(cluster, flights):
+    commit(cluster, "watched", {0: 25, 1: 20})
+    terminal, of_tool = pty.openpty()
+    watched = ["--bootstrap-server", cluster.bootstrap_servers, "--describe", "--group", "watched", "--watch"]
+    process = subprocess.Popen(
+        [sys.executable, "-m", "kafka_lite.tools.main", "consumer-groups", *watched],
+        stdin=of_tool, stdout=of_tool, stderr=of_tool, env={**os.environ, "TERM": "xterm", "COLUMNS": "120"},
+    )  # fmt: skip
+    shown = bytearray()
+
+    def shows(*words):
+        shown.extend(os.read(terminal, 1 << 16) if select.select([terminal], [], [], 0)[0] else b"")
+        return all(word in shown for word in words)
+
+    try:
+        eventually(lambda: shows(b"watched", b"flights", b"30", b"25"), shown.decode)
+        commit(cluster, "watched", {0: 28})
+        eventually(lambda: shows(b"28"), shown.decode)
+        process.send_signal(signal.SIGINT)
+        assert process.wait(patient_s(20)) in (0, 130)
+    finally:
+        process.kill()
+        process.wait()
+        os.close(of_tool)
+        os.close(terminal)
